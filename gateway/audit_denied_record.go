@@ -72,7 +72,7 @@ func (g *Gateway) refusePrompt(ctx context.Context, req *mcp.Request, denied *mc
 	status := denied.HTTPStatus
 	switch {
 	case status != 0:
-	case req.Era == mcp.Legacy:
+	case req.Family == mcp.Legacy:
 		status = http.StatusOK // errors of that era are ordinary answers
 	default:
 		status = http.StatusBadRequest

@@ -50,7 +50,7 @@ func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	}
 	c.addDropped(dropped)
 	args, err = e.Fill(ctx, &elicit.Request{
-		Asker: c.reply, Subject: c.plan.title() + " of " + c.plan.Tool.API, Revision: c.req.Revision, Legacy: c.req.Era == mcp.Legacy,
+		Asker: c.reply, Subject: c.plan.title() + " of " + c.plan.Tool.API, Revision: c.req.Revision, Legacy: c.req.Family == mcp.Legacy,
 	}, args)
 	var none *elicit.Unanswered
 	switch {
@@ -68,7 +68,7 @@ func (c *call) unanswered(e *elicit.Unanswered) error {
 	fail := func(format string, args ...any) error {
 		return &failure{outcome: telemetry.OutcomeUnanswered, cause: e, text: fmt.Sprintf(format, args...)}
 	}
-	var unable *mcp.UnableError
+	var unable *mcp.ElicitationUnsupportedError
 	switch {
 	case e.Action == mcp.Declined && names == "":
 		return fail("The user declined what this call needs. Nothing was sent. Do not call again without being told to; ask the user what to do instead.")
@@ -78,7 +78,7 @@ func (c *call) unanswered(e *elicit.Unanswered) error {
 	case e.Action == mcp.Cancelled:
 		return fail("The user was asked for what this call needs, and has not answered. Nothing was sent. Ask the user how to go on, and call again " +
 			"when told to.")
-	case errors.As(e, &unable) && c.req.Era == mcp.Modern && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
+	case errors.As(e, &unable) && c.req.Family == mcp.Stateless && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
 		return unable // the client has to know what it lacks
 	case !errors.As(e, &unable) && !errors.Is(e, elicit.ErrNoLists):
 		return fail("The user was asked for what this call needs (%s), and the answers did not fit. Nothing was sent. Ask the user how to go on.", names)

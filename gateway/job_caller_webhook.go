@@ -161,7 +161,7 @@ func (c *call) follow(t *task) bool {
 // report is follow for a caller who wants to be called.
 func (c *call) report(t *task) bool {
 	g, to, out := c.g, *c.notify, c.endpoint.gen.outbound
-	w := newTaskWatcher(c.ctx, c.plan, t.id, mcp.Viewer{Principal: c.req.Principal, Era: mcp.Modern, Revision: c.req.Revision, Client: c.req.Client})
+	w := newTaskWatcher(c.ctx, c.plan, t.id, mcp.Subscriber{Principal: c.req.Principal, Family: mcp.Stateless, Revision: c.req.Revision, Client: c.req.Client})
 	of := sharerOf(c.req.Principal, requestInfoFrom(c.ctx))
 	follow := func(ctx context.Context) {
 		for pause := c.plan.job.Interval; ; {

@@ -66,7 +66,7 @@ func (g *Gateway) answerList(ctx context.Context, kind listKind, req *mcp.Reques
 	}
 	reply.Cache(listCache)
 	if len(view.pages) == 1 {
-		return reply.Static(view.static())
+		return reply.Precompressed(view.static())
 	}
 	chunks := []mcp.Chunk{{Bytes: []byte(`"` + kind.member() + `":`)}, {Bytes: view.pages[page]}}
 	if page+1 < len(view.pages) {

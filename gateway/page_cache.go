@@ -12,10 +12,10 @@ import (
 
 // view is a list as the callers of one kind see it, in one revision of the protocol.
 type view struct {
-	pages  [][]byte           // JSON arrays of definitions
-	size   int                // of all pages, in bytes
-	static func() *mcp.Static // the only page, compressed too
-	digest func() [32]byte    // of the list, so that cursors of another one are recognized; worked out if there are pages
+	pages  [][]byte                  // JSON arrays of definitions
+	size   int                       // of all pages, in bytes
+	static func() *mcp.Precompressed // the only page, compressed too
+	digest func() [32]byte           // of the list, so that cursors of another one are recognized; worked out if there are pages
 }
 
 // viewKey tells views apart.
@@ -86,7 +86,7 @@ func (e *endpoint) newView(key viewKey) *view {
 	member := []byte(`"` + key.kind.member() + `":`)
 	whole := slices.Concat(member, v.pages[0])
 	v.pages[0] = whole[len(member):]
-	v.static = sync.OnceValue(func() *mcp.Static { return mcp.NewStatic(whole) })
+	v.static = sync.OnceValue(func() *mcp.Precompressed { return mcp.NewPrecompressed(whole) })
 	v.digest = sync.OnceValue(func() (sum [32]byte) {
 		h := sha256.New()
 		for _, page := range v.pages {

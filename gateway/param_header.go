@@ -76,7 +76,7 @@ func (gen *generation) unrepeated(g *Gateway, s *source, t *catalog.Tool, wanted
 
 // checkRepeated holds the headers of a call against its arguments. Who calls without headers has none that lie.
 func (c *call) checkRepeated() error {
-	if c.req.Era != mcp.Modern || c.g.o.Local || requestInfoFrom(c.ctx).operator {
+	if c.req.Family != mcp.Stateless || c.g.o.Local || requestInfoFrom(c.ctx).operator {
 		return nil
 	}
 	for _, r := range c.plan.repeated {

@@ -40,7 +40,7 @@ func eventRulesOf(p *config.Progress) *eventRules {
 // watch has the client told of the events of a streamed answer while they arrive, if it asked to be: of progress by a token,
 // of log messages by a level. Nothing is watched else.
 func (c *call) watch(resp *http.Response) {
-	if c.req.Meta.ProgressToken == nil && !c.reply.Logs(mcp.LevelEmergency) {
+	if c.req.Meta.ProgressToken == nil && !c.reply.LogEnabled(mcp.LevelEmergency) {
 		return
 	}
 	rules := c.plan.progress

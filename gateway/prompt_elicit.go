@@ -53,7 +53,7 @@ func (p *prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, gi
 		title = fmt.Sprintf("%q (%s)", p.Title, p.Name)
 	}
 	values, err := p.elicitor.Ask(ctx, &elicit.Request{
-		Asker: reply, Subject: "The prompt " + title, Revision: req.Revision, Legacy: req.Era == mcp.Legacy,
+		Asker: reply, Subject: "The prompt " + title, Revision: req.Revision, Legacy: req.Family == mcp.Legacy,
 		Known: func(name string) bool {
 			_, ok := given[name]
 			return ok
@@ -109,13 +109,13 @@ func (p *prompt) unanswered(req *mcp.Request, e *elicit.Unanswered) error {
 	refuse := func(why string) error {
 		return mcp.InvalidParams("prompt %q can't be made: %s", p.Name, why)
 	}
-	var unable *mcp.UnableError
+	var unable *mcp.ElicitationUnsupportedError
 	switch isUnable := errors.As(e, &unable); {
 	case e.Action == mcp.Declined:
 		return refuse("the user declined to give what it needs" + what)
 	case e.Action == mcp.Cancelled:
 		return refuse("the user was asked for what it needs" + what + ", and has not answered")
-	case isUnable && req.Era == mcp.Modern && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
+	case isUnable && req.Family == mcp.Stateless && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
 		return unable // the client has to know what it lacks
 	case !isUnable && !errors.Is(e, elicit.ErrNoLists):
 		return refuse("the user was asked for what it needs" + what + ", and the answers did not fit")

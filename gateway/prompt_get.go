@@ -39,7 +39,7 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	if denied := e.authorizePrompt(caller, p); denied != nil {
 		return g.refusePrompt(ctx, req, denied)
 	}
-	given, err := req.TextArguments()
+	given, err := req.StringArguments()
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 
 // promptNeeds returns all that the caller of a prompt must have been granted, with what the arguments lead to.
 func (e *endpoint) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
-	given, err := req.TextArguments()
+	given, err := req.StringArguments()
 	if err != nil {
 		return p.needs // it is refused anyway
 	}

@@ -36,7 +36,7 @@ type shared struct {
 	seal    *mcp.Sealer   // of store
 	replays auth.ReplayCache
 	ended   mcp.Revocations
-	spent   mcp.Spent
+	spent   mcp.SpentNonces
 	tasks   state.Records
 	holds   state.Locks
 	rates   state.Rates          // of principals, tools and APIs
@@ -134,7 +134,7 @@ func (g *Gateway) relayed(message []byte) {
 	if mcpHandler == nil {
 		return
 	}
-	if err := mcpHandler.Relayed([]byte(text)); err != nil {
+	if err := mcpHandler.ReceiveRelayed([]byte(text)); err != nil {
 		g.log.Warn("another replica has told what can't be read", "error", err)
 	}
 }

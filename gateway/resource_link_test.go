@@ -167,7 +167,7 @@ func TestLinksExpire(t *testing.T) {
 		if p, _ := e.toRead(good, "ada"); p != nil {
 			t.Error("the link has no end")
 		}
-		if e := notFound(&mcp.Request{Era: mcp.Legacy}, good); e.Code != mcp.CodeResourceNotFound {
+		if e := notFound(&mcp.Request{Family: mcp.Legacy}, good); e.Code != mcp.CodeResourceNotFound {
 			t.Errorf("%+v", e)
 		}
 	})

@@ -181,11 +181,11 @@ func (c *call) unread(uri string, resp *http.Response, err error) error {
 		return refused
 	}
 	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), truncate.Bytes(uri, maxShownURI)), '}')}
-	var unable *mcp.UnableError
+	var unable *mcp.ElicitationUnsupportedError
 	switch {
 	case f.outcome == telemetry.OutcomeArguments || f.outcome == telemetry.OutcomeCondition:
 		e.Code = mcp.CodeInvalidParams
-	case errors.As(err, &unable) && unable.Missing != 0 && c.req.Era == mcp.Modern:
+	case errors.As(err, &unable) && unable.Missing != 0 && c.req.Family == mcp.Stateless:
 		return err // which names what the client would have to declare (mcp-M2)
 	case f.outcome == telemetry.OutcomeUnconfirmed:
 		e.Code, e.HTTPStatus = mcp.CodeInvalidRequest, http.StatusOK // the request is good; its user, or its client, is not for it

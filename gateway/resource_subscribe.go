@@ -65,7 +65,7 @@ type watch struct {
 
 // member is one who wants to hear of changes.
 type member struct {
-	viewer  mcp.Viewer
+	viewer  mcp.Subscriber
 	tell    func()
 	caller  context.Context // carries the caller, and nothing else of the request
 	inbound http.Header     // of the request, if some of it goes on to the service
@@ -88,13 +88,13 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // begin makes a viewer be told of changes of a resource until release is called. The error is for the client.
 func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func(), err error) {
-	v, uri, requestInfo := s.Viewer, s.URI, requestInfoFrom(ctx)
+	v, uri, requestInfo := s.Subscriber, s.URI, requestInfoFrom(ctx)
 	if w.g.o.Local {
 		if _, err := w.g.await(ctx, requestInfo.name, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
 			return nil, err
 		}
 	}
-	m := &member{viewer: v, tell: s.Tell, caller: auth.WithCallerOf(context.Background(), ctx)}
+	m := &member{viewer: v, tell: s.Notify, caller: auth.WithCallerOf(context.Background(), ctx)}
 	gen := w.g.current.Load()
 	p, args, err := m.reads(ctx, gen, requestInfo.name, uri)
 	if err != nil {
@@ -127,7 +127,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 	if err := w.full(s); err != nil {
 		return nil, err
 	}
-	w.perCaller[v.Caller()]++
+	w.perCaller[v.LimitKey()]++
 	x := w.all[key]
 	if x == nil {
 		background, cancel := context.WithCancel(context.Background())
@@ -141,11 +141,11 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 
 // full tells why a caller can't begin another watch; nil: he can. One that takes the place of another is no more. The caller holds w.mu.
 func (w *watches) full(s mcp.Subscription) error {
-	caller := s.Viewer.Caller()
+	caller := s.Subscriber.LimitKey()
 	switch {
-	case w.ended, !s.Again && len(w.all) >= maxWatches:
+	case w.ended, !s.Renewal && len(w.all) >= maxWatches:
 		return &mcp.Error{Code: mcp.CodeInternal, Message: "no more resources can be watched now"}
-	case !s.Again && caller != "" && w.perCaller[caller] >= maxWatchesPerCaller:
+	case !s.Renewal && caller != "" && w.perCaller[caller] >= maxWatchesPerCaller:
 		return mcp.InvalidParams("too many subscriptions of this caller: at most %d", maxWatchesPerCaller)
 	}
 	return nil
@@ -155,7 +155,7 @@ func (w *watches) full(s mcp.Subscription) error {
 func (m *member) rated(ctx context.Context, e *endpoint, p *Plan, args []byte, uri string) (err error) {
 	c := call{
 		g: p.source.g, ctx: ctx, plan: p, endpoint: e, caller: auth.FromContext(m.caller), args: args,
-		req: &mcp.Request{Method: "resources/read", Era: m.viewer.Era, Principal: m.viewer.Principal, URI: uri},
+		req: &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Principal: m.viewer.Principal, URI: uri},
 	}
 	c.enter()
 	defer func() { c.leave(err) }()
@@ -170,8 +170,8 @@ func (w *watches) leave(x *watch, m *member) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x.members = slices.DeleteFunc(x.members, func(other *member) bool { return other == m })
-	if w.perCaller[m.viewer.Caller()]--; w.perCaller[m.viewer.Caller()] <= 0 {
-		delete(w.perCaller, m.viewer.Caller())
+	if w.perCaller[m.viewer.LimitKey()]--; w.perCaller[m.viewer.LimitKey()] <= 0 {
+		delete(w.perCaller, m.viewer.LimitKey())
 	}
 	if len(x.members) == 0 {
 		x.cancel()
@@ -202,7 +202,7 @@ func (w *watches) end() {
 // reads returns the plan that reads a resource for the member as things are now, with the arguments of its call. The error
 // tells why it may not, or why it would hear of nothing.
 func (m *member) reads(ctx context.Context, gen *generation, endpoint, uri string) (*Plan, []byte, error) {
-	req := &mcp.Request{Method: "resources/read", Era: m.viewer.Era, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
+	req := &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
 	if gen == nil || gen.endpoint(endpoint) == nil {
 		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}

@@ -21,7 +21,7 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 	c := call{
 		g: w.g, ctx: ctx, plan: p, endpoint: gen.endpoint(x.endpoint), caller: auth.FromContext(m.caller), extra: known.validators,
 		req: &mcp.Request{
-			Method: "resources/read", Era: mcp.Modern, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: x.uri,
+			Method: "resources/read", Family: mcp.Stateless, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: x.uri,
 			HTTP: &http.Request{Header: m.inbound},
 		},
 	}

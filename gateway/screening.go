@@ -33,7 +33,7 @@ func (g *Gateway) newScreening(c *config.Config) (*screening, error) {
 		return nil, err
 	}
 	f := &screening{config: c, keys: keys, access: admin.NewAccess(c.Admin.Token.Reveal(), c.Admin.Hosts(), c.Admin.Listen.Loopback())}
-	if f.screen, err = mcp.Origins(mcp.OriginOptions{Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback(), Refused: g.refuseForeign}); err != nil {
+	if f.screen, err = mcp.Origins(mcp.OriginOptions{Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback(), OnRefused: g.refuseForeign}); err != nil {
 		return nil, err
 	}
 	if _, err := mcp.NewSealer(f.keys, "drawbridge"); err != nil {

@@ -38,7 +38,7 @@ type generation struct {
 	// readable are the names of the tools that are resources, in the order of the documents.
 	readable  []string
 	unusables map[string]*unusable // by the name of the API
-	links     *mcp.Handles
+	links     *mcp.SealedHandles
 	// updated is when its tools became what they are.
 	updated   time.Time
 	manifests *manifests // nil: they are not served

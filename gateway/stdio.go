@@ -48,7 +48,7 @@ func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 		}
 		mcpHandler = g.mcpHandlers.of(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
 	}
-	return mcpHandler.ServeLines(ctx, in, out, mcp.LineOptions{
+	return mcpHandler.ServeStdio(ctx, in, out, mcp.StdioOptions{
 		Stop: o.Stop, Drain: func() time.Duration { return time.Duration(g.Config().Server.DrainTimeout) }, // what reloads have made of it
 		Context: func(ctx context.Context) context.Context {
 			return context.WithValue(ctx, requestInfoKey{}, &requestInfo{name: o.Endpoint})

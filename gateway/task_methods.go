@@ -25,7 +25,7 @@ func (g *Gateway) getTask(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 		return awayError(err)
 	}
 	if len(rec.Questions) > 0 {
-		if err := req.Require(mcp.ClientElicitation); err != nil { // nobody is asked what he can't be asked (mcp-E3)
+		if err := req.RequireCapabilities(mcp.ClientElicitation); err != nil { // nobody is asked what he can't be asked (mcp-E3)
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 		if rec.final() || i < 0 {
 			continue
 		}
-		answer, ok := mcp.ParseAnswer(mcp.Elicit, response)
+		answer, ok := mcp.ParseInputResponse(mcp.ElicitForm, response)
 		if !ok {
 			return mcp.InvalidParams("the response to %q is no answer to a form", truncate.Bytes(string(key), job.MaxQuestionKey))
 		}
@@ -69,7 +69,7 @@ func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 
 // answer brings the service one answer, and remembers that it was given. One that does not fit the form is not sent, and the
 // question goes on.
-func (t *task) answer(rec *taskRecord, asked job.Question, a mcp.Answer) error {
+func (t *task) answer(rec *taskRecord, asked job.Question, a mcp.InputResponse) error {
 	q, key := t.plan.job.Questions, asked.Key
 	var content []byte
 	if a.Action == mcp.Accepted {

@@ -54,12 +54,12 @@ func versionOf(rec *taskRecord) taskVersion {
 type taskWatcher struct {
 	ctx    context.Context //nolint:containedctx // the caller is in it, for as long as he listens
 	id     string
-	viewer mcp.Viewer
+	viewer mcp.Subscriber
 }
 
 // newTaskWatcher makes the one who listens of the request that ctx is of, and that has found the plan of the task. He may listen for hours after it
 // has ended, or let go of its headers: besides the caller and the trace he has a copy of those headers that go on to the service.
-func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Viewer) *taskWatcher {
+func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Subscriber) *taskWatcher {
 	v := requestInfoFrom(ctx)
 	own := trace.ContextWithSpanContext(auth.WithCallerOf(context.Background(), ctx), trace.SpanContextFromContext(ctx))
 	own = context.WithValue(own, requestInfoKey{}, &requestInfo{name: v.name, operator: v.operator, header: p.passed(v.header).Clone()})
@@ -67,7 +67,7 @@ func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Viewer) 
 }
 
 // watchTask is asked by the hub before a stream is told of a task.
-func (g *Gateway) watchTask(ctx context.Context, v mcp.Viewer, id string) (key string, release func(), err error) {
+func (g *Gateway) watchTask(ctx context.Context, v mcp.Subscriber, id string) (key string, release func(), err error) {
 	asks := taskWatcher{ctx: context.WithoutCancel(ctx), id: id, viewer: v}
 	t, err := asks.open(g)
 	if err != nil {
@@ -78,7 +78,7 @@ func (g *Gateway) watchTask(ctx context.Context, v mcp.Viewer, id string) (key s
 	s := g.tasks
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	caller := v.Caller()
+	caller := v.LimitKey()
 	if caller != "" && s.hearing[caller] >= maxWatchesPerCaller {
 		return "", nil, mcp.InvalidParams("too many tasks are listened for by this caller: at most %d", maxWatchesPerCaller)
 	}
@@ -217,7 +217,7 @@ func (w *taskWatcher) open(g *Gateway) (*task, error) {
 	}
 	ctx := context.WithValue(w.ctx, requestInfoKey{}, &v)
 	return g.openTask(ctx, &mcp.Request{
-		Method: "tasks/get", TaskID: w.id, Era: w.viewer.Era, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
+		Method: "tasks/get", TaskID: w.id, Family: w.viewer.Family, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
 		HTTP: (&http.Request{Header: v.header}).WithContext(ctx),
 	}, nil)
 }

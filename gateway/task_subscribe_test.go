@@ -87,7 +87,7 @@ func TestTaskWatcherHoldsLittle(t *testing.T) {
 	ctx := context.WithValue(context.WithValue(t.Context(), others{}, v.header), requestInfoKey{}, v)
 	ctx = auth.NewContext(ctx, &auth.Principal{Subject: "anna"})
 	p := e.plans["makeReport"]
-	w := newTaskWatcher(ctx, p, "id", mcp.Viewer{Principal: "anna"})
+	w := newTaskWatcher(ctx, p, "id", mcp.Subscriber{Principal: "anna"})
 	clear(v.header) // as when its stream waits
 	got := requestInfoFrom(w.ctx)
 	if !maps.EqualFunc(got.header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !got.operator || got.endpoint != nil {

@@ -39,7 +39,7 @@ func openAs(g *Gateway, principal, endpoint, id string) (*task, error) {
 	e := g.current.Load().endpoint(endpoint)
 	ctx := context.WithValue(context.Background(), requestInfoKey{}, &requestInfo{name: endpoint, endpoint: e})
 	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
-	return g.openTask(ctx, &mcp.Request{TaskID: id, Principal: principal, Era: mcp.Modern, Revision: "2026-07-28", HTTP: r}, nil)
+	return g.openTask(ctx, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
 }
 
 // sealTask makes the id of a task.
@@ -167,7 +167,7 @@ func TestTaskWatchEnds(t *testing.T) {
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
 		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().whole})
-		viewer := mcp.Viewer{Era: mcp.Modern, Revision: "2026-07-28", Client: mcp.ClientTasks}
+		viewer := mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}
 		key, first, err := g.watchTask(ctx, viewer, id)
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +189,7 @@ func TestTaskWatchEnds(t *testing.T) {
 		if len(service.list()) != seen || len(g.tasks.watched) != 0 {
 			t.Error("somebody looks, and nobody listens")
 		}
-		if _, _, err := g.watchTask(ctx, mcp.Viewer{Principal: "ben", Era: mcp.Modern}, id); err == nil {
+		if _, _, err := g.watchTask(ctx, mcp.Subscriber{Principal: "ben", Family: mcp.Stateless}, id); err == nil {
 			t.Error("another caller may listen")
 		}
 	})
@@ -298,7 +298,7 @@ func TestTaskWatchPanic(t *testing.T) {
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().whole})
 		service.broken.Store(true)
-		_, release, err := g.watchTask(ctx, mcp.Viewer{Era: mcp.Modern, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
+		_, release, err := g.watchTask(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
 		if err != nil {
 			t.Fatal(err)
 		}

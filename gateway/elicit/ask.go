@@ -15,10 +15,10 @@ import (
 
 // Asker asks the user through a client. [mcp.Reply] is one.
 type Asker interface {
-	// Askable returns an [*mcp.UnableError] unless questions of all these kinds can be asked.
-	Askable(kinds ...mcp.Kind) error
-	// Ask asks, as [mcp.Reply.Ask] does.
-	Ask(ctx context.Context, round mcp.Round) (map[string]mcp.Answer, error)
+	// CanElicit returns an [*mcp.ElicitationUnsupportedError] unless questions of all these kinds can be asked.
+	CanElicit(kinds ...mcp.InputKind) error
+	// Elicit asks, as [mcp.Reply.Elicit] does.
+	Elicit(ctx context.Context, round mcp.ElicitationRound) (map[string]mcp.InputResponse, error)
 }
 
 // Request says for what, and of which client, arguments are elicited.
@@ -59,7 +59,7 @@ func (e *Unanswered) Error() string {
 	return fmt.Sprintf("the question %q could not be asked, or its answers could not be used", e.key)
 }
 
-// Unwrap returns the cause, such as an [*mcp.UnableError]; nil if the user declined or cancelled.
+// Unwrap returns the cause, such as an [*mcp.ElicitationUnsupportedError]; nil if the user declined or cancelled.
 func (e *Unanswered) Unwrap() error { return e.cause }
 
 // unanswered returns the error of a question; required limits its names to those of required arguments.
@@ -72,7 +72,7 @@ func (q *question) unanswered(r *Request, required bool, action mcp.Action, caus
 func (e *Elicitor) Ask(ctx context.Context, r *Request) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
 	var steps [][]*question
-	var needed []mcp.Kind
+	var needed []mcp.InputKind
 	var unable *Unanswered
 	for _, step := range e.steps {
 		var open []*question
@@ -97,7 +97,7 @@ func (e *Elicitor) Ask(ctx context.Context, r *Request) (map[string]json.RawMess
 	}
 	// No question is asked if a later step can't be. A question that can't be asked and is not needed is left out.
 	if unable != nil {
-		if err := r.Asker.Askable(needed...); err != nil {
+		if err := r.Asker.CanElicit(needed...); err != nil {
 			unable.cause = err // it names all that the client lacks
 		}
 		return nil, unable
@@ -115,7 +115,7 @@ func (r *Request) able(q *question) error {
 	if _, err := q.build(r, nil); err != nil {
 		return err
 	}
-	return r.Asker.Askable(q.kind)
+	return r.Asker.CanElicit(q.kind)
 }
 
 // isNeeded reports whether the request fails without an answer.
@@ -141,11 +141,13 @@ func (r *Request) round(ctx context.Context, open []*question, values map[string
 	find := func(key string) *question {
 		return open[slices.IndexFunc(open, func(q *question) bool { return q.key == key })]
 	}
-	round := mcp.Round{
+	round := mcp.ElicitationRound{
 		// An answer to a question of each call counts for one call.
-		Once:  slices.ContainsFunc(open, func(q *question) bool { return q.always }),
-		Check: func(asked *mcp.Question, answer mcp.Answer) error { return r.check(find(asked.Key), answer.Value) },
-		Again: func(asked *mcp.Question, refused error) mcp.Question {
+		SingleUse: slices.ContainsFunc(open, func(q *question) bool { return q.always }),
+		Check: func(asked *mcp.InputRequest, answer mcp.InputResponse) error {
+			return r.check(find(asked.Key), answer.Value)
+		},
+		Rephrase: func(asked *mcp.InputRequest, refused error) mcp.InputRequest {
 			if again, err := find(asked.Key).build(r, refused); err == nil {
 				return again
 			}
@@ -157,10 +159,10 @@ func (r *Request) round(ctx context.Context, open []*question, values map[string
 		if err != nil {
 			return err
 		}
-		round.Questions = append(round.Questions, built)
+		round.Requests = append(round.Requests, built)
 	}
-	answers, err := r.Asker.Ask(ctx, round)
-	var unusable *mcp.UnusableError
+	answers, err := r.Asker.Elicit(ctx, round)
+	var unusable *mcp.InvalidInputError
 	switch {
 	case errors.As(err, &unusable):
 		return find(unusable.Key).unanswered(r, false, 0, err)
@@ -211,9 +213,9 @@ func (q *question) values(r *Request, answer []byte) map[string]json.RawMessage 
 }
 
 // build makes the request to the client; refused is what was wrong with the last answer, nil if there was none.
-func (q *question) build(r *Request, refused error) (mcp.Question, error) {
-	built := mcp.Question{Key: q.key, Kind: q.kind, Params: q.params}
-	if q.kind != mcp.Elicit && q.kind != mcp.ElicitURL {
+func (q *question) build(r *Request, refused error) (mcp.InputRequest, error) {
+	built := mcp.InputRequest{Key: q.key, Kind: q.kind, Params: q.params}
+	if q.kind != mcp.ElicitForm && q.kind != mcp.ElicitURL {
 		return built, nil
 	}
 	message := q.text(r)

@@ -16,26 +16,26 @@ import (
 // respondent is a client that answers every question with the same.
 type respondent struct {
 	t       *testing.T
-	kinds   []mcp.Kind // that it can be asked
+	kinds   []mcp.InputKind // that it can be asked
 	actions []mcp.Action
 	content json.RawMessage
-	asked   map[string]mcp.Question
+	asked   map[string]mcp.InputRequest
 	checked map[string]bool // keys whose answers were checked
 }
 
-func (r *respondent) Askable(kinds ...mcp.Kind) error {
+func (r *respondent) CanElicit(kinds ...mcp.InputKind) error {
 	for _, kind := range kinds {
 		if !slices.Contains(r.kinds, kind) {
-			return &mcp.UnableError{Missing: kind.Needs()}
+			return &mcp.ElicitationUnsupportedError{Missing: kind.Requires()}
 		}
 	}
 	return nil
 }
 
-func (r *respondent) Ask(_ context.Context, round mcp.Round) (map[string]mcp.Answer, error) {
-	answers := map[string]mcp.Answer{}
-	for i := range round.Questions {
-		q := &round.Questions[i]
+func (r *respondent) Elicit(_ context.Context, round mcp.ElicitationRound) (map[string]mcp.InputResponse, error) {
+	answers := map[string]mcp.InputResponse{}
+	for i := range round.Requests {
+		q := &round.Requests[i]
 		if !slices.Contains(r.kinds, q.Kind) {
 			r.t.Errorf("the client can't be asked %q", q.Key)
 		}
@@ -46,14 +46,14 @@ func (r *respondent) Ask(_ context.Context, round mcp.Round) (map[string]mcp.Ans
 		if !json.Valid(fmt.Appendf(nil, "{%s}", q.Params)) {
 			r.t.Errorf("the params of %q are no JSON: %s", q.Key, q.Params)
 		}
-		a := mcp.Answer{Action: r.actions[len(r.asked)%len(r.actions)], Value: r.content}
+		a := mcp.InputResponse{Action: r.actions[len(r.asked)%len(r.actions)], Value: r.content}
 		if a.Action == mcp.Accepted {
 			refused := round.Check(q, a)
-			if again := round.Again(q, refused); refused != nil && !json.Valid(fmt.Appendf(nil, "{%s}", again.Params)) {
+			if again := round.Rephrase(q, refused); refused != nil && !json.Valid(fmt.Appendf(nil, "{%s}", again.Params)) {
 				r.t.Errorf("the params of %q are no JSON: %s", q.Key, again.Params)
 			}
 			if refused != nil {
-				return nil, &mcp.UnusableError{Key: q.Key, Refused: refused}
+				return nil, &mcp.InvalidInputError{Key: q.Key, Refused: refused}
 			}
 			r.checked[q.Key] = true
 		}
@@ -92,8 +92,8 @@ func FuzzAsk(f *testing.F) {
 		if wrong != nil {
 			t.Fatal(wrong)
 		}
-		r := &respondent{t: t, content: json.RawMessage(content), asked: map[string]mcp.Question{}, checked: map[string]bool{}}
-		for n, kind := range []mcp.Kind{mcp.Elicit, mcp.Sample} {
+		r := &respondent{t: t, content: json.RawMessage(content), asked: map[string]mcp.InputRequest{}, checked: map[string]bool{}}
+		for n, kind := range []mcp.InputKind{mcp.ElicitForm, mcp.Sample} {
 			if bit(4 + n) {
 				r.kinds = append(r.kinds, kind)
 			}

@@ -31,7 +31,7 @@ func (e *Elicitor) Withheld() []string { return e.withheld }
 // question is one request to the user.
 type question struct {
 	key       string
-	kind      mcp.Kind
+	kind      mcp.InputKind
 	message   string // "" if the message names the missing arguments
 	untrusted bool   // the words come from a document
 	form      *form
@@ -140,7 +140,7 @@ func newQuestion(c *config.Input, args *Arguments) (*question, error) {
 	case config.InputRoots:
 		q.kind = mcp.Roots
 	case config.InputForm:
-		q.kind = mcp.Elicit
+		q.kind = mcp.ElicitForm
 		if c.Schema != "" {
 			if q.form, err = configuredForm([]byte(c.Schema)); err != nil {
 				err = &InputError{Key: ".schema", err: err}

@@ -98,13 +98,13 @@ func textAt(data []byte, pointer string) string {
 
 // Elicit returns the request to the client, in the name of the tool, which is subject. refused says what was wrong with the last
 // answer; "" if there was none.
-func (q *Question) Elicit(subject, refused string) mcp.Question {
+func (q *Question) Elicit(subject, refused string) mcp.InputRequest {
 	message := subject + " asks: " + q.Message
 	if refused != "" {
 		message += " (The last answer can't be used: " + refused + ")"
 	}
 	params := jsonscan.AppendString([]byte(`"message":`), message)
-	return mcp.Question{Key: q.Key, Kind: mcp.Elicit, Params: append(append(params, `,"requestedSchema":`...), q.Schema...)}
+	return mcp.InputRequest{Key: q.Key, Kind: mcp.ElicitForm, Params: append(append(params, `,"requestedSchema":`...), q.Schema...)}
 }
 
 // Validate returns the members of an answer that were asked for. The error is for the user.

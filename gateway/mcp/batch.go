@@ -30,38 +30,38 @@ func isBatch(body []byte) bool {
 func (x *exchange) batch(body []byte) *Error {
 	r, h := x.req.HTTP, x.h
 	x.event.Method = "batch"
-	version, _ := first(r.Header, headerVersion)
-	x.req.Era = classify(version, &envelope{})
+	version, _ := headerValue(r.Header, headerVersion)
+	x.req.Family = classify(version, &envelope{})
 	refused := invalidRequest("a batch is not accepted: send each message in a POST of its own")
-	if _, err := jsonscan.Scan(body, jsonscan.Options{MaxDepth: h.tuning.Load().MaxDepth + 1, Unique: true}); err != nil {
-		return scanFault(err)
+	if _, err := jsonscan.Scan(body, jsonscan.Options{MaxDepth: h.reloadable.Load().MaxDepth + 1, Unique: true}); err != nil {
+		return scanError(err)
 	}
-	if x.req.Era == Modern || h.o.Batch == nil {
+	if x.req.Family == Stateless || h.o.Batch == nil {
 		return refused
 	}
 	if err := checkLegacyVersion(r.Header); err != nil {
 		return err
 	}
 	x.req.Principal = h.o.Principal(r.Context())
-	ss, fault := h.resume(r.Context(), r.Header, x.req.Principal)
+	ss, fault := h.openSession(r.Context(), r.Header, x.req.Principal)
 	if fault != nil {
 		return fault
 	}
-	x.enter(ss)
+	x.useSession(ss)
 	if x.req.Revision != revision20250326 || version != "" && version != revision20250326 {
 		return refused // also if the header says that the client goes by a revision without batches now
 	}
-	messages, fault := unpack(body)
+	messages, fault := parseBatch(body)
 	if fault != nil {
 		return fault
 	}
 	// What wants no answer is taken when nothing can refuse the batch any more.
-	var parts []*part
+	var parts []*batchPart
 	var asked []*Request
 	for i := range messages {
-		if e := &messages[i]; e.id != nil && !e.response {
-			p := x.part(e)
-			p.x.req.Part = uint8(len(parts) + 1) //nolint:gosec // there are maxBatch at most
+		if e := &messages[i]; e.id != nil && !e.isResponse {
+			p := x.newBatchPart(e)
+			p.x.req.BatchIndex = uint8(len(parts) + 1) //nolint:gosec // there are maxBatch at most
 			if p.fault == nil {
 				asked = append(asked, &p.x.req)
 			}
@@ -73,18 +73,18 @@ func (x *exchange) batch(body []byte) *Error {
 		if errors.As(err, &e) {
 			return e
 		}
-		return x.internal("a batch could not be decided on", 0, slog.Any("error", err))
+		return x.internalError("a batch could not be decided on", 0, slog.Any("error", err))
 	}
-	if err := x.hearAll(messages, len(parts)); err != nil {
+	if err := x.admitBatchMessages(messages, len(parts)); err != nil {
 		return err
 	}
 	var untaken *Error
 	for i := range messages {
-		untaken = cmp.Or(x.take(&messages[i]), untaken)
+		untaken = cmp.Or(x.handleBatchMessage(&messages[i]), untaken)
 	}
 	if len(parts) == 0 {
 		if untaken == nil {
-			x.out.empty(http.StatusAccepted)
+			x.out.writeStatus(http.StatusAccepted)
 		}
 		return untaken
 	}
@@ -93,30 +93,30 @@ func (x *exchange) batch(body []byte) *Error {
 		running.Go(p.serve)
 	}
 	running.Wait()
-	x.out.event = wantsEvents(r.Header)
+	x.out.event = prefersEventStream(r.Header)
 	x.out.begin(http.StatusOK)
 	separator := "["
 	for _, p := range parts {
-		x.out.str(separator)
-		x.out.raw(p.answer.body.Bytes())
+		x.out.writeString(separator)
+		x.out.writeJSON(p.response.body.Bytes())
 		separator = ","
 	}
-	x.out.str("]")
+	x.out.writeString("]")
 	_ = x.out.finish() // the connection's error; there is nobody left to tell
 	return nil
 }
 
 // unpack takes a batch apart. It is good as a whole or not at all.
-func unpack(body []byte) (messages []envelope, fault *Error) {
+func parseBatch(body []byte) (messages []envelope, fault *Error) {
 	ids := make(map[string]bool)
 	i := 0
 	for element := range jsonscan.Elements(bytes.TrimSpace(body)) {
 		if len(messages) == maxBatch {
 			return nil, invalidRequest("a batch has at most %d messages", maxBatch)
 		}
-		e, err := openMessage(element)
+		e, err := parseScanned(element)
 		switch {
-		case e.response:
+		case e.isResponse:
 		case err != nil:
 			return nil, &Error{Code: err.Code, Message: fmt.Sprintf("message %d of the batch: %s", i+1, err.Message)}
 		case string(e.method) == `"initialize"`: // 2025-03-26 lifecycle, Initialization
@@ -128,7 +128,7 @@ func unpack(body []byte) (messages []envelope, fault *Error) {
 			}
 			ids[id] = true
 		case !bytes.HasPrefix(e.method, []byte(`"notifications/`)):
-			return nil, invalidRequest("message %d of the batch: method %q needs an id", i+1, clip(jsonscan.Unquote(e.method)))
+			return nil, invalidRequest("message %d of the batch: method %q needs an id", i+1, shorten(jsonscan.Unquote(e.method)))
 		}
 		messages = append(messages, e)
 		i++
@@ -140,17 +140,17 @@ func unpack(body []byte) (messages []envelope, fault *Error) {
 }
 
 // hearAll asks for the messages that want no answer, as those behind the requests.
-func (x *exchange) hearAll(messages []envelope, requests int) *Error {
-	defer func() { x.req.Part = 0 }()
+func (x *exchange) admitBatchMessages(messages []envelope, requests int) *Error {
+	defer func() { x.req.BatchIndex = 0 }()
 	n := requests
 	for i := range messages {
 		e := &messages[i]
-		if e.id != nil && !e.response {
+		if e.id != nil && !e.isResponse {
 			continue
 		}
 		n++
-		x.req.Part = uint8(n) //nolint:gosec // there are maxBatch at most
-		if err := x.hear(e.said()); err != nil {
+		x.req.BatchIndex = uint8(n) //nolint:gosec // there are maxBatch at most
+		if err := x.admitMessage(e.admissionName()); err != nil {
 			return err
 		}
 	}
@@ -158,68 +158,68 @@ func (x *exchange) hearAll(messages []envelope, requests int) *Error {
 }
 
 // take takes a message that wants no answer. The error is told where there are no answers.
-func (x *exchange) take(e *envelope) *Error {
+func (x *exchange) handleBatchMessage(e *envelope) *Error {
 	switch {
-	case e.response:
-		return x.answers(e.whole)
+	case e.isResponse:
+		return x.deliverResponse(e.message)
 	case e.id == nil:
-		x.cancels(e)
+		x.handleCancelled(e)
 	}
 	return nil
 }
 
 // part is one request of a batch, with its answer in memory.
-type part struct {
-	x      *exchange
-	e      *envelope
-	m      entry
-	fault  *Error
-	answer *memory
+type batchPart struct {
+	x        *exchange
+	message  *envelope
+	method   methodEntry
+	fault    *Error
+	response *bufferedResponse
 }
 
 // part prepares a request of the batch.
-func (x *exchange) part(e *envelope) *part {
-	w := &memory{header: make(http.Header)}
+func (x *exchange) newBatchPart(e *envelope) *batchPart {
+	w := &bufferedResponse{header: make(http.Header)}
 	y := x.h.newExchange(w, x.req.HTTP)
 	y.batched = true
-	y.req.Era, y.req.Principal, y.req.ID, y.req.Params = Legacy, x.req.Principal, e.id, e.params
-	y.enter(x.session)
-	y.event.RequestBytes = int64(len(e.whole))
-	p := &part{x: y, e: e, answer: w}
-	p.m, p.fault = y.lookup(e)
+	y.req.Family, y.req.Principal, y.req.ID, y.req.Params = Legacy, x.req.Principal, e.id, e.params
+	y.useSession(x.session)
+	y.event.RequestBytes = int64(len(e.message))
+	p := &batchPart{x: y, message: e, response: w}
+	p.method, p.fault = y.lookupMethod(e)
 	return p
 }
 
 // serve answers the request. It runs in a goroutine of its own, so a panic must not
 // leave it.
-func (p *part) serve() {
+func (p *batchPart) serve() {
 	defer func() {
 		v := recover()
 		if v == nil {
 			return
 		}
-		p.answer.body.Reset()
-		y := p.x.h.newExchange(p.answer, p.x.req.HTTP)
-		y.req.ID, y.req.Era = p.x.req.ID, Legacy
-		y.fail(y.internal("panic while answering", 0, slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack()))))
+		p.response.body.Reset()
+		y := p.x.h.newExchange(p.response, p.x.req.HTTP)
+		y.req.ID, y.req.Family = p.x.req.ID, Legacy
+		y.writeError(y.internalError("panic while answering", 0, slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack()))))
 	}()
 	p.x.run(func(y *exchange) *Error {
 		if p.fault != nil {
 			return p.fault
 		}
-		return y.sessionCall(p.e, p.m)
+		return y.callLegacy(p.message, p.method)
 	})
 }
 
 // memory keeps an answer.
-type memory struct {
+type bufferedResponse struct {
 	header http.Header
 	body   bytes.Buffer
 }
 
-func (m *memory) Header() http.Header         { return m.header }
-func (m *memory) WriteHeader(int)             {}
-func (m *memory) Write(b []byte) (int, error) { return m.body.Write(b) }
+func (m *bufferedResponse) Header() http.Header         { return m.header }
+func (m *bufferedResponse) WriteHeader(int)             {}
+func (m *bufferedResponse) Write(b []byte) (int, error) { return m.body.Write(b) }
 
 // BatchFunc decides on the requests of a batch before any of them is executed: nil lets
 // them run, an *Error refuses all of them and is the answer (a 403 whose challenge names

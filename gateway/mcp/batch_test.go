@@ -25,7 +25,7 @@ func FuzzBatch(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	methods, options := wholeServer(newWhole(mcp.HubOptions{}), mcp.Options{})
+	methods, options := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{})
 	h := newEndpoint(f, methods, options)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, newRequest(f, "mcp.example", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}`))
@@ -80,7 +80,7 @@ func TestBatchIsObserved(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var seen []string
-	methods, options := wholeServer(newWhole(mcp.HubOptions{}), mcp.Options{})
+	methods, options := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{})
 	options.Observe = func(_ *http.Request, e mcp.Event) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -101,7 +101,7 @@ func TestBatchIsObserved(t *testing.T) {
 // TestBatchIsDecidedOnFirst: a decision that fails is no permission.
 func TestBatchIsDecidedOnFirst(t *testing.T) {
 	t.Parallel()
-	methods, options := wholeServer(newWhole(mcp.HubOptions{}), mcp.Options{})
+	methods, options := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{})
 	options.Batch = func(context.Context, []*mcp.Request) error { return io.ErrUnexpectedEOF }
 	ran := false
 	methods["tools/call"] = func(context.Context, *mcp.Request, *mcp.Reply) error { ran = true; return nil }

@@ -12,10 +12,10 @@ import (
 // layer, and a part that outlives its request must never turn into another
 // caller's data. How slowly it may come is the server's to decide: its reader then
 // fails with [os.ErrDeadlineExceeded].
-func (x *exchange) read() ([]byte, *Error) {
-	r, limit := x.req.HTTP, x.h.tuning.Load().MaxBody
+func (x *exchange) readBody() ([]byte, *Error) {
+	r, limit := x.req.HTTP, x.h.reloadable.Load().MaxBody
 	tooLarge := func() *Error {
-		return refusal(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
+		return httpError(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", limit)
 	}
 	if r.ContentLength > limit {
 		return nil, tooLarge()
@@ -36,15 +36,15 @@ func (x *exchange) read() ([]byte, *Error) {
 		case err == io.EOF:
 			return body, nil
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			e := refusal(http.StatusRequestTimeout, "the body did not arrive in time")
+			e := httpError(http.StatusRequestTimeout, "the body did not arrive in time")
 			e.Header = http.Header{"Connection": {"close"}}
 			return nil, e
 		case err != nil:
-			return nil, refusal(http.StatusBadRequest, "the body can't be read")
+			return nil, httpError(http.StatusBadRequest, "the body can't be read")
 		}
 		if len(body) == cap(body) {
-			if len(body) >= largeBody && x.h.o.Crowded != nil && x.h.o.Crowded(r) {
-				return nil, Later(http.StatusServiceUnavailable, time.Second, "there is no room for large requests: come again in 1 second")
+			if len(body) >= largeBody && x.h.o.LowMemory != nil && x.h.o.LowMemory(r) {
+				return nil, RetryLater(http.StatusServiceUnavailable, time.Second, "there is no room for large requests: come again in 1 second")
 			}
 			body = append(body, 0)[:len(body)]
 		}

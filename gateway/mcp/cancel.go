@@ -19,9 +19,9 @@ const maxCancellable = 1 << 16
 // Calls are the legacy calls in flight on this replica: they outlive their requests, so notifications/cancelled, and the end of the
 // process, have to find them. Several handlers may share one. The zero value is good. It is safe for concurrent use.
 type Calls struct {
-	mu     sync.Mutex
-	active map[callKey]*activeCall
-	ended  bool
+	mu       sync.Mutex
+	active   map[callKey]*activeCall
+	shutDown bool
 }
 
 // callKey names a call. Ids belong to the client that chose them, so the session
@@ -50,8 +50,8 @@ func (c *Calls) add(k callKey, cancel context.CancelCauseFunc) (done func()) {
 	a := &activeCall{cancel: cancel}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ended {
-		cancel(ErrEnding)
+	if c.shutDown {
+		cancel(ErrShutdown)
 		return func() {}
 	}
 	if _, again := c.active[k]; !again && len(c.active) >= maxCancellable {
@@ -72,25 +72,25 @@ func (c *Calls) add(k callKey, cancel context.CancelCauseFunc) (done func()) {
 
 // ErrEnding is the cause of a context that ends because the server does. A request whose context has it is answered with an
 // error that says so: its client is still there.
-var ErrEnding = errors.New("the server ends")
+var ErrShutdown = errors.New("the server ends")
 
 // ending is what such a request is told.
-func ending() *Error {
-	return Later(http.StatusServiceUnavailable, time.Second,
+func shutdownError() *Error {
+	return RetryLater(http.StatusServiceUnavailable, time.Second,
 		"the server ends, and with it the call before its answer came; it may have taken effect all the same: if it changes data, look before you repeat it")
 }
 
 // IsEnding tells whether a context has ended because the server does.
-func IsEnding(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrEnding) }
+func IsShutdown(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrShutdown) }
 
 // End cancels the calls with [ErrEnding], and those that begin from now on. Calls of modern clients end with the contexts of their
 // requests.
-func (c *Calls) End() {
+func (c *Calls) Shutdown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ended = true
+	c.shutDown = true
 	for _, a := range c.active {
-		a.cancel(ErrEnding)
+		a.cancel(ErrShutdown)
 	}
 }
 

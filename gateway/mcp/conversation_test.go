@@ -52,9 +52,9 @@ func TestConversations(t *testing.T) {
 			if len(bytes.TrimSpace(a.Comment)) == 0 {
 				t.Errorf("%s does not say why it exists", file)
 			}
-			methods, options := testMethods(), mcp.Options{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second, Revoked: newRevoked()}
+			methods, options := testMethods(), mcp.Options{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second, Revocations: newRevoked()}
 			if bytes.Contains(a.Comment, []byte("server: whole")) {
-				methods, options = wholeServer(newWhole(mcp.HubOptions{}), options)
+				methods, options = wholeServer(newWhole(mcp.BrokerOptions{}), options)
 			}
 			addr := startServer(t, methods, options)
 			changed, session := false, ""
@@ -167,7 +167,7 @@ func newEndpoint(t testing.TB, methods mcp.Methods, o mcp.Options) http.Handler 
 func newOld(t testing.TB, methods mcp.Methods, o mcp.Options) http.Handler {
 	t.Helper()
 	return endpointOf(t, methods, o, func(h *mcp.Handler) http.Handler {
-		old := mcp.NewOldTransport(h, "/messages")
+		old := mcp.NewHTTPSSETransport(h, "/messages")
 		mux := http.NewServeMux()
 		mux.HandleFunc("/sse", old.Stream)
 		mux.HandleFunc("/messages", old.Messages)
@@ -203,20 +203,20 @@ func behindOrigins(origins func(http.Handler) http.Handler, h http.Handler) http
 
 // testMethods is a server with a few tools, each named after what it does.
 func testMethods() mcp.Methods {
-	list := mcp.NewStatic([]byte(`"tools":[{"name":"echo","description":"Says it again.","inputSchema":{"type":"object"}}]`))
+	list := mcp.NewPrecompressed([]byte(`"tools":[{"name":"echo","description":"Says it again.","inputSchema":{"type":"object"}}]`))
 	return mcp.Methods{
 		"tools/list": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			if req.Cursor != "" {
 				return mcp.InvalidParams("unknown cursor")
 			}
 			reply.Cache(mcp.Cache{TTL: time.Minute})
-			return reply.Static(list)
+			return reply.Precompressed(list)
 		},
 		"tools/call":     callTool,
 		"resources/read": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error { return reply.Result() },
 		"test/describe": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			return reply.Result(mcp.Chunk{Bytes: fmt.Appendf(nil, `"era":%q,"revision":%q,"principal":%q,"client":%d,"log":%q,"trace":%q`,
-				req.Era, req.Revision, req.Principal, req.Client, req.Meta.LogLevel.String(), req.Meta.TraceParent)})
+				req.Family, req.Revision, req.Principal, req.Client, req.Meta.LogLevel.String(), req.Meta.TraceParent)})
 		},
 	}
 }

@@ -125,13 +125,13 @@ func (k *talk) Write(b []byte) (int, error) {
 }
 
 func newDialogue(t *testing.T) *dialogue {
-	w := newWhole(mcp.HubOptions{MaxPerPrincipal: 2, MaxWatches: 3, Until: func(ctx context.Context) time.Time {
+	w := newWhole(mcp.BrokerOptions{MaxPerPrincipal: 2, MaxSubscriptions: 3, AuthorizedUntil: func(ctx context.Context) time.Time {
 		if p, _ := ctx.Value(principalKey{}).(string); p == "brief" {
 			return time.Now().Add(61 * time.Second)
 		}
 		return time.Time{}
 	}})
-	methods, options := wholeServer(w, mcp.Options{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second, Revoked: newRevoked()})
+	methods, options := wholeServer(w, mcp.Options{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second, Revocations: newRevoked()})
 	d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}}
 	d.handler = newEndpoint(t, methods, options)
 	d.old = newOld(t, methods, options)
@@ -203,7 +203,7 @@ func (d *dialogue) step(name, content string) (got string, compared bool) {
 			}
 		}
 		if verb == "look" {
-			d.whole.hub.Changed(l)
+			d.whole.hub.ListsChanged(l)
 		} else {
 			d.whole.change(l)
 		}

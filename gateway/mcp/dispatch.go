@@ -15,11 +15,11 @@ import (
 )
 
 // lookup finds the method and fills in the request's decoded parts.
-func (x *exchange) lookup(e *envelope) (entry, *Error) {
+func (x *exchange) lookupMethod(e *envelope) (methodEntry, *Error) {
 	m, ok := x.h.methods[string(jsonscan.Unquote(e.method))]
-	if !ok || m.era != 0 && m.era != x.req.Era {
-		err := &Error{Code: CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", clip(jsonscan.Unquote(e.method)))}
-		if x.req.Era == Modern && string(e.method) == `"initialize"` {
+	if !ok || m.family != 0 && m.family != x.req.Family {
+		err := &Error{Code: CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", shorten(jsonscan.Unquote(e.method)))}
+		if x.req.Family == Stateless && string(e.method) == `"initialize"` {
 			// For a client that knows only the legacy era this text is all that its user sees.
 			err.Message += "; revision " + revision20260728 + " has no handshake, and " + strings.Join(legacyRevisions[:], ", ") +
 				" are initialized without its headers"
@@ -29,19 +29,19 @@ func (x *exchange) lookup(e *envelope) (entry, *Error) {
 	x.event.Method, x.req.Method = m.name, m.name
 	x.cacheable = m.cacheable
 	var err *Error
-	if x.req.Name, err = optionalText("params.name", e.name); err != nil {
+	if x.req.Name, err = optionalString("params.name", e.name); err != nil {
 		return m, err
 	}
-	if x.req.Cursor, err = optionalText("params.cursor", e.cursor); err != nil {
+	if x.req.Cursor, err = optionalString("params.cursor", e.cursor); err != nil {
 		return m, err
 	}
-	if x.req.URI, err = optionalText("params.uri", e.uri); err != nil {
+	if x.req.URI, err = optionalString("params.uri", e.uri); err != nil {
 		return m, err
 	}
-	if x.req.TaskID, err = optionalText("params.taskId", e.taskID); err != nil {
+	if x.req.TaskID, err = optionalString("params.taskId", e.taskID); err != nil {
 		return m, err
 	}
-	if err = m.need(&x.req); err != nil {
+	if err = m.checkParams(&x.req); err != nil {
 		return m, err
 	}
 	switch jsonscan.KindOf(e.arguments) {
@@ -58,15 +58,15 @@ func (x *exchange) lookup(e *envelope) (entry, *Error) {
 	default:
 		return m, InvalidParams("params._meta.progressToken must be a string or a number")
 	}
-	x.req.Meta.TraceParent, _ = text(e.traceParent)
-	x.req.Meta.TraceState, _ = text(e.traceState)
-	x.req.Meta.Baggage, _ = text(e.baggage)
+	x.req.Meta.TraceParent, _ = decodeString(e.traceParent)
+	x.req.Meta.TraceState, _ = decodeString(e.traceState)
+	x.req.Meta.Baggage, _ = decodeString(e.baggage)
 	return m, nil
 }
 
 // optionalText decodes a member that is a string if it is there. null counts as
 // absent: some clients write it so.
-func optionalText(where string, value []byte) (string, *Error) {
+func optionalString(where string, value []byte) (string, *Error) {
 	switch kind := jsonscan.KindOf(value); kind {
 	case 0, jsonscan.Null:
 		return "", nil
@@ -78,13 +78,13 @@ func optionalText(where string, value []byte) (string, *Error) {
 }
 
 // clip keeps a client's text from filling an answer.
-func clip(b []byte) string {
+func shorten(b []byte) string {
 	const limit = 128 // bytes
 	return truncate.Bytes(string(b), limit)
 }
 
 // call runs a method and makes an answer of whatever it does not answer itself.
-func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
+func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -93,8 +93,8 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 		if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			panic(v)
 		}
-		x.out.settle()
-		fault = x.panicked("panic in a method", v)
+		x.out.endEvents()
+		fault = x.panicError("panic in a method", v)
 		if x.out.unfinished() {
 			// The answer is half out: only a broken connection tells the client.
 			panic(http.ErrAbortHandler)
@@ -104,17 +104,17 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 	if err == nil {
 		err = m.serve(ctx, &x.req, &x.reply)
 	}
-	if x.reply.answered && (err == nil || errors.Is(err, ErrAsked)) {
+	if x.reply.answered && (err == nil || errors.Is(err, ErrInputRequired)) {
 		return nil
 	}
-	x.out.settle()
+	x.out.endEvents()
 	var e *Error
 	switch {
-	case x.out.err == nil && (IsEnding(ctx) || IsEnding(x.req.HTTP.Context())):
+	case x.out.err == nil && (IsShutdown(ctx) || IsShutdown(x.req.HTTP.Context())):
 		if errors.As(err, &e) {
 			return e
 		}
-		return ending()
+		return shutdownError()
 	case x.out.err != nil || x.req.HTTP.Context().Err() != nil:
 		// Nobody is left to read an answer, and none may be sent (2026-07-28
 		// streamable-http, Cancellation).
@@ -122,10 +122,10 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 			x.h.o.Logger.LogAttrs(ctx, slog.LevelError, "a method failed, and its client has left", slog.String("method", m.name), slog.Any("error", err))
 		}
 		x.event.Code = CodeCancelled
-		x.out.status, x.out.sent = statusClientGone, true
+		x.out.status, x.out.headerSent = statusClientClosed, true
 		return nil
 	case err == nil:
-		return x.internal("a method returned without an answer", 0)
+		return x.internalError("a method returned without an answer", 0)
 	case x.reply.answered:
 		x.h.o.Logger.LogAttrs(ctx, slog.LevelError, "a method failed after its answer", slog.String("method", m.name), slog.Any("error", err))
 		return nil
@@ -134,12 +134,12 @@ func (x *exchange) call(ctx context.Context, m entry) (fault *Error) {
 	case errors.As(err, &e):
 		return e
 	}
-	return x.internal("a method failed", 0, slog.Any("error", err))
+	return x.internalError("a method failed", 0, slog.Any("error", err))
 }
 
 // admit asks whether the request may be served. The handshake always is: who can't even
 // begin does not know what to wait for.
-func (x *exchange) admit(ctx context.Context, m entry) error {
+func (x *exchange) admit(ctx context.Context, m methodEntry) error {
 	if x.h.o.Admit == nil || IsHandshake(m.name) {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (x *exchange) admit(ctx context.Context, m entry) error {
 
 // hear asks whether what wants no answer may be taken: a notification, a response, the
 // end of a session. It is called before anything is looked up for it.
-func (x *exchange) hear(what string) *Error {
+func (x *exchange) admitMessage(what string) *Error {
 	if x.h.o.Admit == nil || IsHandshake(what) {
 		return nil
 	}
@@ -158,11 +158,11 @@ func (x *exchange) hear(what string) *Error {
 	if err == nil || errors.As(err, &e) {
 		return e
 	}
-	return x.internal("a message could not be admitted", 0, slog.Any("error", err))
+	return x.internalError("a message could not be admitted", 0, slog.Any("error", err))
 }
 
 // panicked makes the answer to a panic, in the goroutine in which it is recovered.
-func (x *exchange) panicked(what string, v any) *Error {
+func (x *exchange) panicError(what string, v any) *Error {
 	x.event.Panicked = true
 	// The value may hold arguments, so only its type is logged unless the runtime
 	// made it; the stack holds addresses (O10).
@@ -170,24 +170,24 @@ func (x *exchange) panicked(what string, v any) *Error {
 	if e, ok := v.(runtime.Error); ok {
 		cause = e.Error()
 	}
-	return x.internal(what, 0, slog.String("panic", cause), slog.String("stack", string(debug.Stack())))
+	return x.internalError(what, 0, slog.String("panic", cause), slog.String("stack", string(debug.Stack())))
 }
 
 // listen goes on with a stream of changes to its end.
-func (x *exchange) listen() {
+func (x *exchange) runContinuation() {
 	defer func() {
 		v := recover()
 		if v == nil {
 			return
 		}
-		x.out.settle()                 // else what keeps the stream alive would go on writing
+		x.out.endEvents()              // else what keeps the stream alive would go on writing
 		if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
-			x.event.Code = x.panicked("panic in a stream of changes", v).Code
+			x.event.Code = x.panicError("panic in a stream of changes", v).Code
 		}
 		panic(http.ErrAbortHandler) // only a broken connection tells the client
 	}()
-	_ = x.greet() // which is found in the stream
-	x.listens.run(x.req.HTTP.Context())
+	_ = x.sendFirst() // which is found in the stream
+	x.continuation.run(x.req.HTTP.Context())
 	if x.event.Panicked {
 		panic(http.ErrAbortHandler)
 	}
@@ -195,17 +195,17 @@ func (x *exchange) listen() {
 
 // greet sends what goes first on a stream of changes, if that is still to be done. A panic becomes an error of the stream, as those of
 // the connection are: run has to come all the same, since it gives back what the stream holds.
-func (x *exchange) greet() (err error) {
-	begin := x.listens.begin
+func (x *exchange) sendFirst() (err error) {
+	begin := x.continuation.first
 	if begin == nil {
 		return nil
 	}
-	x.listens.begin = nil
+	x.continuation.first = nil
 	defer func() {
 		if v := recover(); v != nil {
-			x.event.Code = x.panicked("panic at the beginning of a stream of changes", v).Code
-			x.out.live.mu.Lock()
-			defer x.out.live.mu.Unlock()
+			x.event.Code = x.panicError("panic at the beginning of a stream of changes", v).Code
+			x.out.sse.mu.Lock()
+			defer x.out.sse.mu.Unlock()
 			x.out.err, err = errBroken, errBroken
 		}
 	}()
@@ -213,11 +213,11 @@ func (x *exchange) greet() (err error) {
 }
 
 // statusClientGone is reported, never sent: the client left before the answer.
-const statusClientGone = 499
+const statusClientClosed = 499
 
 // internal makes the answer to what is our own fault: a reference for the client,
 // the cause for the log.
-func (x *exchange) internal(what string, status int, attrs ...slog.Attr) *Error {
+func (x *exchange) internalError(what string, status int, attrs ...slog.Attr) *Error {
 	reference := NewReference()
 	x.h.o.Logger.LogAttrs(x.req.HTTP.Context(), slog.LevelError, "internal error", append(attrs,
 		slog.String("what", what), slog.String("reference", reference), slog.String("method", x.event.Method))...)

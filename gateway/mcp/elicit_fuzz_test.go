@@ -26,22 +26,22 @@ func FuzzRequestState(f *testing.F) {
 			}
 		}
 		now := time.Unix(1_800_000_000, 0)
-		h := NewHandler(nil, Options{SealKeys: [][]byte{[]byte("key")}, Spent: &UsedOnce{}, Now: func() time.Time { return now }})
-		round := Round{Questions: []Question{{Key: "a", Kind: Elicit}}, Once: true}
-		ask := func(change func(*Request), state, responses string) (map[string]Answer, string, error) {
-			x, w := newLive(h, Modern)
+		h := NewHandler(nil, Options{SealKeys: [][]byte{[]byte("key")}, SpentNonces: &UsedOnce{}, Now: func() time.Time { return now }})
+		round := ElicitationRound{Requests: []InputRequest{{Key: "a", Kind: ElicitForm}}, SingleUse: true}
+		ask := func(change func(*Request), state, responses string) (map[string]InputResponse, string, error) {
+			x, w := newLive(h, Stateless)
 			x.req.Method, x.req.Client, x.req.Principal, x.req.Name = "tools/call", ClientElicitation, "alice", "tool"
 			x.req.Arguments = json.RawMessage(`{"n":1}`)
 			x.req.Params = json.RawMessage(`{"requestState":` + state + `,"inputResponses":` + responses + `}`)
 			change(&x.req)
-			answers, err := x.reply.Ask(t.Context(), round)
+			answers, err := x.reply.Elicit(t.Context(), round)
 			given := jsonscan.Lookup(jsonscan.Lookup([]byte(w.body.String()), "result"), "requestState")
 			return answers, string(given), err
 		}
 		same := func(*Request) {}
-		refused := func(what string, answers map[string]Answer, err error) {
+		refused := func(what string, answers map[string]InputResponse, err error) {
 			var e *Error
-			if answers != nil || !errors.Is(err, ErrAsked) && !(errors.As(err, &e) && e.Code == CodeInvalidParams) {
+			if answers != nil || !errors.Is(err, ErrInputRequired) && !(errors.As(err, &e) && e.Code == CodeInvalidParams) {
 				t.Fatalf("%s: %v, %v", what, answers, err)
 			}
 		}
@@ -49,7 +49,7 @@ func FuzzRequestState(f *testing.F) {
 		refused("a state that nobody gave", answers, err)
 
 		_, given, err := ask(same, "null", "null")
-		if !errors.Is(err, ErrAsked) || len(given) < 3 {
+		if !errors.Is(err, ErrInputRequired) || len(given) < 3 {
 			t.Fatalf("the question: %q, %v", given, err)
 		}
 		const yes = `{"a":{"action":"accept","content":{}}}`
@@ -67,7 +67,7 @@ func FuzzRequestState(f *testing.F) {
 			"another tool":    func(r *Request) { r.Name = "other" },
 			"another method":  func(r *Request) { r.Method = "prompts/get" },
 			"other arguments": func(r *Request) { r.Arguments = json.RawMessage(`{"n":2}`) },
-			"too late":        func(*Request) { now = now.Add(askLife) },
+			"too late":        func(*Request) { now = now.Add(requestStateLife) },
 		} {
 			began := now
 			answers, _, err := ask(change, given, yes)
@@ -78,7 +78,7 @@ func FuzzRequestState(f *testing.F) {
 		answers, next, err := ask(same, given, responses)
 		if err != nil {
 			refused("answers", answers, err)
-			if !errors.Is(err, ErrAsked) {
+			if !errors.Is(err, ErrInputRequired) {
 				return
 			}
 			given = next

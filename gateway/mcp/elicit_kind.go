@@ -7,21 +7,21 @@ import (
 )
 
 // Kind is what a question asks of the client.
-type Kind uint8
+type InputKind uint8
 
 // The kinds of questions. Sampling and roots are deprecated as of 2026-07-28
 // (SEP-2577): they are here for clients that have nothing else.
 const (
-	Elicit    Kind = iota + 1 // a form for the user
-	ElicitURL                 // a page for the user
-	Sample                    // something for the client's model to say
-	Roots                     // the client's directories
+	ElicitForm InputKind = iota + 1 // a form for the user
+	ElicitURL                       // a page for the user
+	Sample                          // something for the client's model to say
+	Roots                           // the client's directories
 )
 
 // Needs returns the capability that a client must have declared to be asked.
-func (k Kind) Needs() ClientCapabilities {
+func (k InputKind) Requires() ClientCapabilities {
 	switch k {
-	case Elicit:
+	case ElicitForm:
 		return ClientElicitation
 	case ElicitURL:
 		return ClientElicitationURL
@@ -34,22 +34,22 @@ func (k Kind) Needs() ClientCapabilities {
 }
 
 // method returns the request that asks.
-func (k Kind) method() string {
+func (k InputKind) method() string {
 	switch k {
 	case Sample:
 		return "sampling/createMessage"
 	case Roots:
 		return "roots/list"
-	case Elicit, ElicitURL:
+	case ElicitForm, ElicitURL:
 	}
 	return "elicitation/create"
 }
 
 // Question is something that the server has to know from the client.
-type Question struct {
+type InputRequest struct {
 	// Key names the question among all that one call asks, over all its rounds.
 	Key  string
-	Kind Kind
+	Kind InputKind
 	// Params holds the members of the request's params, JSON text without braces:
 	// `"message":"...","requestedSchema":{...}`. It is not checked. What is a secret is
 	// never asked for in a form (mcp-E6).
@@ -57,14 +57,14 @@ type Question struct {
 }
 
 // appendQuestion appends a request object without id.
-func (q *Question) append(dst []byte) []byte {
-	dst = append(append(dst, `{"method":"`...), q.Kind.method()...)
+func (req *InputRequest) append(dst []byte) []byte {
+	dst = append(append(dst, `{"method":"`...), req.Kind.method()...)
 	dst = append(dst, `","params":{`...)
-	return append(append(dst, q.Params...), "}}"...)
+	return append(append(dst, req.Params...), "}}"...)
 }
 
 // appendQuestions appends an InputRequests object.
-func appendQuestions(dst []byte, questions []Question) []byte {
+func appendInputRequests(dst []byte, questions []InputRequest) []byte {
 	dst = append(dst, '{')
 	for i := range questions {
 		dst = append(jsonscan.AppendString(dst, questions[i].Key), ':')
@@ -75,19 +75,19 @@ func appendQuestions(dst []byte, questions []Question) []byte {
 
 // Require returns the error to refuse a request with whose client has not declared what it takes, nil if it has. Legacy
 // clients have no tasks, whatever they declare.
-func (r *Request) Require(want ClientCapabilities) error {
+func (r *Request) RequireCapabilities(want ClientCapabilities) error {
 	have := r.Client
-	if r.Era != Modern {
+	if r.Family != Stateless {
 		have &^= ClientTasks
 	}
 	if lacks := want &^ have; lacks != 0 {
-		return missing(lacks)
+		return missingCapability(lacks)
 	}
 	return nil
 }
 
 // missing is the error for capabilities that the client has not declared (mcp-M2).
-func missing(want ClientCapabilities) *Error {
+func missingCapability(want ClientCapabilities) *Error {
 	need := make(map[string]any)
 	elicitation := make(map[string]any)
 	if want.Has(ClientElicitation) {

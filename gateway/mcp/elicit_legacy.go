@@ -15,137 +15,137 @@ import (
 )
 
 const (
-	askWait    = 5 * time.Minute  // how long a legacy client may take if the method does not say
-	maxAskWait = 10 * time.Minute // and at most
+	defaultElicitationTimeout = 5 * time.Minute  // how long a legacy client may take if the method does not say
+	maxElicitationTimeout     = 10 * time.Minute // and at most
 	// askAttempts is how often a legacy client is asked for the same.
-	askAttempts = 3
+	maxElicitationAttempts = 3
 )
 
 // ErrUnanswered tells that a legacy client has not answered in time. A method that
 // returns it refuses the request in these words.
-var ErrUnanswered = fmt.Errorf("no answer: %w", &Error{
+var ErrElicitationTimeout = fmt.Errorf("no answer: %w", &Error{
 	Code: CodeInvalidRequest, Message: "the user was asked, and has not answered in time", HTTPStatus: http.StatusOK,
 })
 
 // errLeft is the end of a wait for a client that has gone away.
-var errLeft = errors.New("the client has left before it answered")
+var errDisconnected = errors.New("the client has left before it answered")
 
 // questions are the requests to legacy clients that wait for their answers on this
 // replica. Safe for concurrent use.
-type questions struct {
-	mu   sync.Mutex
-	open map[string]*openQuestion
+type pendingElicitations struct {
+	mu      sync.Mutex
+	pending map[string]*pendingElicitation
 }
 
 // openQuestion is a request to a client.
-type openQuestion struct {
-	session [16]byte // nobody else may answer
-	wait    *wait    // of the request that asks
-	answer  chan clientAnswer
+type pendingElicitation struct {
+	session     [16]byte     // nobody else may answer
+	elicitation *elicitation // of the request that asks
+	response    chan clientResponse
 }
 
 // clientAnswer is a JSON-RPC response: its result, nil if it is an error, or there was no room to keep it.
-type clientAnswer struct{ result []byte }
+type clientResponse struct{ result []byte }
 
 // add enters a question; its id can't be guessed, so that who knows it was asked.
-func (qs *questions) add(session [16]byte, w *wait) (id string, answer chan clientAnswer) {
-	q := &openQuestion{session, w, make(chan clientAnswer, 1)}
+func (qs *pendingElicitations) add(session [16]byte, e *elicitation) (id string, answer chan clientResponse) {
+	q := &pendingElicitation{session, e, make(chan clientResponse, 1)}
 	id = rand.Text()
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	if qs.open == nil {
-		qs.open = make(map[string]*openQuestion)
+	if qs.pending == nil {
+		qs.pending = make(map[string]*pendingElicitation)
 	}
-	qs.open[id] = q
-	return id, q.answer
+	qs.pending[id] = q
+	return id, q.response
 }
 
 // isQuestionID tells whether an id may be one that add has made, here or on another replica: what is none need not be passed on.
-func isQuestionID(id []byte) bool {
-	name, ok := text(id)
+func isElicitationID(id []byte) bool {
+	name, ok := decodeString(id)
 	return ok && len(name) == len(rand.Text()) && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-func (qs *questions) drop(id string) {
+func (qs *pendingElicitations) remove(id string) {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	delete(qs.open, id)
+	delete(qs.pending, id)
 }
 
 // deliver hands the response of a session to who waits for it, if that is here. The
 // first one counts. One that nobody waits for (any more) is no error: it may have
 // crossed the end.
-func (qs *questions) deliver(session [16]byte, message []byte) (here bool) {
-	id, ok := text(jsonscan.Lookup(message, "id"))
+func (qs *pendingElicitations) deliver(session [16]byte, message []byte) (here bool) {
+	id, ok := decodeString(jsonscan.Lookup(message, "id"))
 	if !ok {
 		return false
 	}
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	q := qs.open[id]
+	q := qs.pending[id]
 	if q == nil || q.session != session {
 		return false
 	}
-	delete(qs.open, id)
+	delete(qs.pending, id)
 	result := jsonscan.Lookup(message, "result")
-	if !q.wait.keep(int64(len(result))) {
+	if !q.elicitation.reserve(int64(len(result))) {
 		result = nil
 	}
-	q.answer <- clientAnswer{bytes.Clone(result)}
+	q.response <- clientResponse{bytes.Clone(result)}
 	return true
 }
 
 // askable tells whether the client can be asked over the request's stream.
-func (x *exchange) askable(kinds []Kind) *Error {
+func (x *exchange) elicitationRefusal(kinds []InputKind) *Error {
 	for _, kind := range kinds {
-		if kind == Elicit && x.req.Revision < revision20250618 || kind == ElicitURL && x.req.Revision < revision20251125 {
-			return refusal(http.StatusOK, "revision %s has no such questions", x.req.Revision)
+		if kind == ElicitForm && x.req.Revision < revision20250618 || kind == ElicitURL && x.req.Revision < revision20251125 {
+			return httpError(http.StatusOK, "revision %s has no such questions", x.req.Revision)
 		}
 	}
-	if !x.streams() { // the request is good; its way is not
-		return refusal(http.StatusOK, "the request needs an answer of the user: accept text/event-stream, and send it in a POST of its own")
+	if !x.acceptsEventStream() { // the request is good; its way is not
+		return httpError(http.StatusOK, "the request needs an answer of the user: accept text/event-stream, and send it in a POST of its own")
 	}
 	return nil
 }
 
 // askLegacy asks on the stream of the call and waits.
-func (r *Reply) askLegacy(ctx context.Context, round Round) (map[string]Answer, error) {
-	wait := round.Wait
+func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[string]InputResponse, error) {
+	wait := round.Timeout
 	if wait <= 0 {
-		wait = askWait
+		wait = defaultElicitationTimeout
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, min(wait, maxAskWait), ErrUnanswered)
+	ctx, cancel := context.WithTimeoutCause(ctx, min(wait, maxElicitationTimeout), ErrElicitationTimeout)
 	defer cancel()
-	w, full := r.x.wait()
+	e, full := r.x.startElicitation()
 	if full != nil {
 		return nil, full
 	}
 	defer func() {
-		w.end()
-		r.x.heard = int32(w.bytes - r.x.event.RequestBytes) //nolint:gosec // maxWaitBytesInAll at most
+		e.finish()
+		r.x.elicitedBytes = int32(e.bytes - r.x.event.RequestBytes) //nolint:gosec // maxWaitBytesInAll at most
 	}()
-	answers := make(map[string]Answer, len(round.Questions))
-	open, sent := round.Questions, round.Questions // as they were made, and as they are asked
+	answers := make(map[string]InputResponse, len(round.Requests))
+	open, sent := round.Requests, round.Requests // as they were made, and as they are asked
 	for attempt := 1; len(open) > 0; attempt++ {
-		results, err := r.inquire(ctx, w, sent)
+		results, err := r.elicitAndWait(ctx, e, sent)
 		if err != nil {
 			return nil, err
 		}
-		var again, reworded []Question
+		var again, reworded []InputRequest
 		for i := range open {
-			q := &open[i]
-			a, ok, refused := Answer{Action: Cancelled}, true, error(nil)
+			req := &open[i]
+			a, ok, refused := InputResponse{Action: Cancelled}, true, error(nil)
 			if results[i] != nil {
-				a, ok, refused = round.accept(q, results[i])
+				a, ok, refused = round.check(req, results[i])
 			}
 			if !ok {
-				if attempt == askAttempts {
-					return nil, &UnusableError{Key: q.Key, Refused: refused}
+				if attempt == maxElicitationAttempts {
+					return nil, &InvalidInputError{Key: req.Key, Refused: refused}
 				}
-				again, reworded = append(again, *q), append(reworded, round.again(q, refused))
+				again, reworded = append(again, *req), append(reworded, round.rephrase(req, refused))
 				continue
 			}
-			answers[q.Key] = a
+			answers[req.Key] = a
 		}
 		open, sent = again, reworded
 	}
@@ -154,16 +154,16 @@ func (r *Reply) askLegacy(ctx context.Context, round Round) (map[string]Answer, 
 
 // inquire sends questions and returns their results in the same order; nil for an
 // error.
-func (r *Reply) inquire(ctx context.Context, w *wait, open []Question) (results [][]byte, err error) {
+func (r *Reply) elicitAndWait(ctx context.Context, e *elicitation, open []InputRequest) (results [][]byte, err error) {
 	x := r.x
-	qs := &x.h.questions
-	ids, waiting := make([]string, len(open)), make([]chan clientAnswer, len(open))
+	qs := &x.h.elicitations
+	ids, waiting := make([]string, len(open)), make([]chan clientResponse, len(open))
 	for i := range open {
-		ids[i], waiting[i] = qs.add(x.session.id, w)
-		defer qs.drop(ids[i])
+		ids[i], waiting[i] = qs.add(x.session.id, e)
+		defer qs.remove(ids[i])
 	}
 	for i := range open {
-		if err := r.request(ids[i], &open[i]); err != nil {
+		if err := r.sendRequest(ids[i], &open[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -175,9 +175,9 @@ func (r *Reply) inquire(ctx context.Context, w *wait, open []Question) (results 
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		case <-x.req.Disconnected():
-			err = errLeft
-		case <-x.ending:
-			err = ErrUnanswered
+			err = errDisconnected
+		case <-x.inputEnded:
+			err = ErrElicitationTimeout
 		}
 		for _, id := range ids[i:] { // 2025-11-25 utilities/cancellation: who asked says so
 			_ = r.Notify("notifications/cancelled", Chunk{Bytes: []byte(`"requestId":"` + id + `","reason":"nobody waits for the answer any more"`)})
@@ -188,56 +188,56 @@ func (r *Reply) inquire(ctx context.Context, w *wait, open []Question) (results 
 }
 
 // request sends one request to the client on the stream of the call.
-func (r *Reply) request(id string, q *Question) error {
-	s := &r.x.out
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
+func (r *Reply) sendRequest(id string, req *InputRequest) error {
+	w := &r.x.out
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
 	switch {
-	case s.live.over:
+	case w.sse.ended:
 		return errAnswered
-	case s.err != nil:
-		return s.err
+	case w.err != nil:
+		return w.err
 	}
-	return s.message(func() {
-		s.str(`{"jsonrpc":"2.0","id":"` + id + `",`)
-		s.raw(q.append(nil)[1:])
+	return w.sendMessage(func() {
+		w.writeString(`{"jsonrpc":"2.0","id":"` + id + `",`)
+		w.writeJSON(req.append(nil)[1:])
 	})
 }
 
 // answered takes a client's response to a question. It is accepted, whatever it
 // answers (2025-11-25 transports, Sending Messages to the Server).
-func (x *exchange) answered(message []byte) *Error {
+func (x *exchange) postResponse(message []byte) *Error {
 	r := x.req.HTTP
-	x.req.Era = Legacy
+	x.req.Family = Legacy
 	x.req.ID = nil // it is ours
 	if err := checkLegacyVersion(r.Header); err != nil {
 		return err
 	}
 	x.req.Principal = x.h.o.Principal(r.Context())
-	if err := x.hear("response"); err != nil {
+	if err := x.admitMessage("response"); err != nil {
 		return err
 	}
-	ss, err := x.h.resume(r.Context(), r.Header, x.req.Principal)
+	ss, err := x.h.openSession(r.Context(), r.Header, x.req.Principal)
 	if err != nil {
 		return err
 	}
-	x.enter(ss)
+	x.useSession(ss)
 	x.event.Method = "response"
-	if err := x.answers(message); err != nil {
+	if err := x.deliverResponse(message); err != nil {
 		return err
 	}
-	x.out.empty(http.StatusAccepted)
+	x.out.writeStatus(http.StatusAccepted)
 	return nil
 }
 
 // answers hands on the response of the request's session. Of one that is too large to be
 // handed on to another replica the client hears: the question is open still.
-func (x *exchange) answers(message []byte) *Error {
-	if x.h.questions.deliver(x.session.id, message) || !isQuestionID(jsonscan.Lookup(message, "id")) {
+func (x *exchange) deliverResponse(message []byte) *Error {
+	if x.h.elicitations.deliver(x.session.id, message) || !isElicitationID(jsonscan.Lookup(message, "id")) {
 		return nil
 	}
-	if !x.relay(relayed{Kind: relayAnswer, Message: message}) {
-		return refusal(http.StatusRequestEntityTooLarge, "the answer is larger than %d bytes, and nobody here waits for it: another replica that may is told of no more; answer with less", maxRelayed)
+	if !x.relay(relayMessage{Kind: relayAnswer, Message: message}) {
+		return httpError(http.StatusRequestEntityTooLarge, "the answer is larger than %d bytes, and nobody here waits for it: another replica that may is told of no more; answer with less", maxRelayed)
 	}
 	return nil
 }

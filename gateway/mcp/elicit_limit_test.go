@@ -19,9 +19,9 @@ func TestWaitsAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := newWhole(mcp.HubOptions{})
-				waits := &mcp.Waits{}
-				methods, options := wholeServer(w, mcp.Options{Waits: waits})
+				w := newWhole(mcp.BrokerOptions{})
+				waits := &mcp.ElicitationLimit{}
+				methods, options := wholeServer(w, mcp.Options{ElicitationLimit: waits})
 				d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
 				defer d.end()
 				call := func(who, principal, message string) string {
@@ -73,21 +73,21 @@ func TestWaitsAreBounded(t *testing.T) {
 // TestWaitsInAll: what waits of all callers is bounded too, and an answer that would be too much is none.
 func TestWaitsInAll(t *testing.T) {
 	t.Parallel()
-	full := func(err *mcp.FullError, want string) {
+	full := func(err *mcp.ElicitationLimitError, want string) {
 		t.Helper()
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	var w mcp.Waits
-	w.Bound(3)
+	var w mcp.ElicitationLimit
+	w.SetMax(3)
 	for _, caller := range []string{"alice", "", ""} { // who is not counted counts in all
 		if err := w.Begin(caller, 1<<20); err != nil {
 			t.Fatal(err)
 		}
 	}
 	full(w.Begin("bob", 1), "too many requests wait for their users")
-	w.Bound(0)
+	w.SetMax(0)
 	if w.Keep("alice", 1<<20+1) || !w.Keep("alice", 1<<20) {
 		t.Error("alice keeps what she may not, or not what she may")
 	}

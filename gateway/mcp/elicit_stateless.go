@@ -16,16 +16,16 @@ import (
 
 const (
 	// askLife is how long a state is good for: the user has to answer within (T20).
-	askLife = 10 * time.Minute
+	requestStateLife = 10 * time.Minute
 	// maxAskState bounds a state in bytes: the client has to send it back.
-	maxAskState = 256 << 10
+	maxRequestState = 256 << 10
 	// askLabel is the version of the state's layout.
-	askLabel = "drawbridge mcp request state 1"
+	requestStateLabel = "drawbridge mcp request state 1"
 )
 
 // askState is what a request that was asked something carries (2026-07-28
 // patterns/mrtr, requestState), sealed and bound to its request.
-type askState struct {
+type requestState struct {
 	// Step counts the rounds.
 	Step int `json:"s"`
 	// Nonce names the state among those that were used.
@@ -33,56 +33,56 @@ type askState struct {
 	// Asked are the questions that wait, by key: the digest of each.
 	Asked map[string]string `json:"q,omitempty"`
 	// Answers are those that have come, by key.
-	Answers map[string]askAnswer `json:"a,omitempty"`
+	Responses map[string]stateResponse `json:"a,omitempty"`
 	// Refused counts the answers of each key that were not good enough.
 	Refused map[string]int `json:"r,omitempty"`
 
 	// early are answers that came before anything was asked: a client may know from before
 	// what it will be asked, and the state is the server's to demand (2026-07-28
 	// patterns/mrtr). They are good where an answer is no more than an argument.
-	early map[string]json.RawMessage
+	unsolicited map[string]json.RawMessage
 
-	expiry    time.Time
-	presented bool // it came with the request
-	used      bool
+	expiry     time.Time
+	fromClient bool // it came with the request
+	used       bool
 }
 
 // askAnswer is an answer with the digest of its question.
-type askAnswer struct {
-	Question string          `json:"q"`
-	Result   json.RawMessage `json:"r"`
+type stateResponse struct {
+	Digest string          `json:"q"`
+	Result json.RawMessage `json:"r"`
 }
 
 // digest names a question by all that it says.
-func (q *Question) digest() string {
-	sum := digest(q.append(nil))
+func (req *InputRequest) digest() string {
+	sum := jsonDigest(req.append(nil))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
 // bound is what a state belongs to: the caller, the method, what it is about and its
 // arguments.
-func (x *exchange) bound() []string {
-	sum := digest(x.req.Arguments)
+func (x *exchange) stateBinding() []string {
+	sum := jsonDigest(x.req.Arguments)
 	return []string{x.req.Principal, x.req.Method, x.req.Name, x.req.URI, string(sum[:])}
 }
 
 // openState reads the request's state, once.
-func (x *exchange) openState() (*askState, *Error) {
-	if x.state != nil {
-		return x.state, nil
+func (x *exchange) readRequestState() (*requestState, *Error) {
+	if x.requestState != nil {
+		return x.requestState, nil
 	}
 	refused := func() *Error {
 		return InvalidParams("params.requestState is not valid here: it was altered, has expired, was used, or belongs to another request; begin again without it")
 	}
-	st := &askState{Answers: make(map[string]askAnswer)}
+	state := &requestState{Responses: make(map[string]stateResponse)}
 	switch value := jsonscan.Lookup(x.req.Params, "requestState"); jsonscan.KindOf(value) {
 	case 0, jsonscan.Null:
 	case jsonscan.String:
-		plain, expiry, err := x.h.states.Open(string(jsonscan.Unquote(value)), x.h.now(), x.bound()...)
-		if err != nil || json.Unmarshal(plain, st) != nil {
+		plain, expiry, err := x.h.requestStates.Open(string(jsonscan.Unquote(value)), x.h.now(), x.stateBinding()...)
+		if err != nil || json.Unmarshal(plain, state) != nil {
 			return nil, refused()
 		}
-		st.expiry, st.presented = expiry, true
+		state.expiry, state.fromClient = expiry, true
 	default:
 		return nil, InvalidParams("params.requestState must be a string")
 	}
@@ -91,108 +91,108 @@ func (x *exchange) openState() (*askState, *Error) {
 	case 0, jsonscan.Null:
 	case jsonscan.Object:
 		for key, result := range jsonscan.Members(responses) {
-			if q, waits := st.Asked[string(key)]; waits {
-				st.Answers[string(key)] = askAnswer{Question: q, Result: result}
-			} else if !st.presented {
-				if st.early == nil {
-					st.early = make(map[string]json.RawMessage)
+			if q, waits := state.Asked[string(key)]; waits {
+				state.Responses[string(key)] = stateResponse{Digest: q, Result: result}
+			} else if !state.fromClient {
+				if state.unsolicited == nil {
+					state.unsolicited = make(map[string]json.RawMessage)
 				}
-				st.early[string(key)] = result
+				state.unsolicited[string(key)] = result
 			}
 		}
 	default:
 		return nil, InvalidParams("params.inputResponses must be an object")
 	}
-	x.state = st
-	return st, nil
+	x.requestState = state
+	return state, nil
 }
 
 // askModern returns the answers that the request brings, or ends it with the questions.
-func (r *Reply) askModern(round Round) (map[string]Answer, error) {
+func (r *Reply) elicitStateless(round ElicitationRound) (map[string]InputResponse, error) {
 	x := r.x
 	switch x.req.Method {
 	case "tools/call", "prompts/get", "resources/read":
 	default:
 		return nil, fmt.Errorf("method %q must not ask", x.req.Method) // 2026-07-28 patterns/mrtr, Supported Requests
 	}
-	st, fault := x.openState()
+	state, fault := x.readRequestState()
 	if fault != nil {
 		return nil, fault
 	}
-	answers := make(map[string]Answer, len(round.Questions))
-	next := askState{Step: st.Step + 1, Nonce: rand.Text(), Asked: make(map[string]string), Answers: st.Answers, Refused: st.Refused}
-	var open []Question
-	for i := range round.Questions {
-		q, again := &round.Questions[i], round.Questions[i]
-		if result, ok := st.early[q.Key]; ok && !round.Once {
-			st.Answers[q.Key] = askAnswer{Question: q.digest(), Result: result}
-			delete(st.early, q.Key)
+	answers := make(map[string]InputResponse, len(round.Requests))
+	next := requestState{Step: state.Step + 1, Nonce: rand.Text(), Asked: make(map[string]string), Responses: state.Responses, Refused: state.Refused}
+	var open []InputRequest
+	for i := range round.Requests {
+		req, again := &round.Requests[i], round.Requests[i]
+		if result, ok := state.unsolicited[req.Key]; ok && !round.SingleUse {
+			state.Responses[req.Key] = stateResponse{Digest: req.digest(), Result: result}
+			delete(state.unsolicited, req.Key)
 		}
-		if given, ok := st.Answers[q.Key]; ok && given.Question == q.digest() {
-			a, ok, refused := round.accept(q, given.Result)
+		if given, ok := state.Responses[req.Key]; ok && given.Digest == req.digest() {
+			a, ok, refused := round.check(req, given.Result)
 			if ok {
-				answers[q.Key] = a
+				answers[req.Key] = a
 				continue
 			}
-			if refused != nil && next.refuse(q.Key) == askAttempts {
-				return nil, &UnusableError{Key: q.Key, Refused: refused}
+			if refused != nil && next.countRefused(req.Key) == maxElicitationAttempts {
+				return nil, &InvalidInputError{Key: req.Key, Refused: refused}
 			}
-			again = round.again(q, refused)
+			again = round.rephrase(req, refused)
 		}
-		delete(st.Answers, q.Key)
-		next.Asked[q.Key] = q.digest()
+		delete(state.Responses, req.Key)
+		next.Asked[req.Key] = req.digest()
 		open = append(open, again)
 	}
 	if len(open) > 0 {
-		return nil, r.askAgain(&next, open)
+		return nil, r.requireInput(&next, open)
 	}
-	if round.Once && st.presented && !st.used {
-		if x.h.o.Spent == nil {
+	if round.SingleUse && state.fromClient && !state.used {
+		if x.h.o.SpentNonces == nil {
 			return nil, errors.New("nothing remembers what may be used once (Options.Spent)")
 		}
-		first, err := x.h.o.Spent.Spend(x.req.HTTP.Context(), x.req.Principal, st.Nonce, st.expiry)
+		first, err := x.h.o.SpentNonces.Spend(x.req.HTTP.Context(), x.req.Principal, state.Nonce, state.expiry)
 		switch {
 		case err != nil:
-			return nil, x.internal("a state could not be marked as used", http.StatusServiceUnavailable, slog.Any("error", err))
+			return nil, x.internalError("a state could not be marked as used", http.StatusServiceUnavailable, slog.Any("error", err))
 		case !first:
 			return nil, InvalidParams("params.requestState was used before, and an answer counts once: nothing more is done for it; begin again without it")
 		}
-		st.used = true
+		state.used = true
 	}
 	return answers, nil
 }
 
 // refuse counts an answer that can't be used, and returns how many there were of that key.
-func (st *askState) refuse(key string) int {
-	if st.Refused == nil {
-		st.Refused = make(map[string]int)
+func (state *requestState) countRefused(key string) int {
+	if state.Refused == nil {
+		state.Refused = make(map[string]int)
 	}
-	st.Refused[key]++
-	return st.Refused[key]
+	state.Refused[key]++
+	return state.Refused[key]
 }
 
 // askAgain answers with questions and the state that waits for their answers.
-func (r *Reply) askAgain(next *askState, open []Question) error {
+func (r *Reply) requireInput(next *requestState, open []InputRequest) error {
 	x := r.x
 	plain, err := json.Marshal(next)
 	if err != nil {
 		return fmt.Errorf("state of the questions: %w", err)
 	}
-	if len(plain) > maxAskState {
-		return InvalidParams("the answers are too long: %d bytes are allowed", maxAskState)
+	if len(plain) > maxRequestState {
+		return InvalidParams("the answers are too long: %d bytes are allowed", maxRequestState)
 	}
-	state := x.h.states.Seal(plain, x.h.now().Add(askLife), x.bound()...)
-	result := append(appendQuestions([]byte(`"inputRequests":`), open), `,"requestState":"`...)
+	state := x.h.requestStates.Seal(plain, x.h.now().Add(requestStateLife), x.stateBinding()...)
+	result := append(appendInputRequests([]byte(`"inputRequests":`), open), `,"requestState":"`...)
 	result = append(append(result, state...), '"')
 	x.cacheable = false // mcp-R6
 	if err := r.result("input_required", nil, Chunk{Bytes: result}); err != nil {
 		return err
 	}
-	return ErrAsked
+	return ErrInputRequired
 }
 
 // Spent remembers what may be used once. It is safe for concurrent use.
-type Spent interface {
+type SpentNonces interface {
 	// Spend uses id, a short text, up and tells whether it was the first to do so; it is
 	// remembered until the given time. owner is the principal whose it is, who must not be
 	// able to use up what others need. The handler does not retry. An error refuses the

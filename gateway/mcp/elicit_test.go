@@ -16,12 +16,12 @@ import (
 // made for, and for nothing else.
 func TestHandles(t *testing.T) {
 	t.Parallel()
-	handles := func(label string, secrets ...string) *Handles {
+	handles := func(label string, secrets ...string) *SealedHandles {
 		var keys [][]byte
 		for _, s := range secrets {
 			keys = append(keys, []byte(s))
 		}
-		h, err := NewHandles(keys, label)
+		h, err := NewSealedHandles(keys, label)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestHandles(t *testing.T) {
 	handle := h.Seal([]byte("payload"), now.Add(time.Minute), "alice", "task")
 	for _, c := range []struct {
 		name  string
-		h     *Handles
+		h     *SealedHandles
 		now   time.Time
 		bound []string
 		ok    bool
@@ -57,7 +57,7 @@ func TestHandles(t *testing.T) {
 
 // FuzzHandles holds that what was altered does not open, and nothing panics.
 func FuzzHandles(f *testing.F) {
-	h, err := NewHandles([][]byte{[]byte("key")}, "fuzz")
+	h, err := NewSealedHandles([][]byte{[]byte("key")}, "fuzz")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -109,14 +109,14 @@ func FuzzDigest(f *testing.F) {
 			t.Fatal(err)
 		}
 		// The decoder keeps lone surrogates from being told apart.
-		if !strings.Contains(one, `\u`) && digest([]byte(one)) != digest(again) {
+		if !strings.Contains(one, `\u`) && jsonDigest([]byte(one)) != jsonDigest(again) {
 			t.Fatalf("%s and %s differ", one, again)
 		}
 		b, ok := decode(two)
 		if !ok {
 			return
 		}
-		if reflect.DeepEqual(normal(a), normal(b)) != (digest([]byte(one)) == digest([]byte(two))) && !strings.Contains(one+two, `\u`) {
+		if reflect.DeepEqual(normal(a), normal(b)) != (jsonDigest([]byte(one)) == jsonDigest([]byte(two))) && !strings.Contains(one+two, `\u`) {
 			t.Fatalf("%s and %s: one of both is wrong", one, two)
 		}
 	})
@@ -147,13 +147,13 @@ func normal(v any) any {
 func TestAskTwice(t *testing.T) {
 	t.Parallel()
 	h := NewHandler(nil, Options{})
-	x, w := newLive(h, Modern)
+	x, w := newLive(h, Stateless)
 	x.req.Method, x.req.Client = "tools/call", ClientElicitation
-	round := Round{Questions: []Question{{Key: "a", Kind: Elicit}}}
-	if _, err := x.reply.Ask(t.Context(), round); !errors.Is(err, ErrAsked) {
+	round := ElicitationRound{Requests: []InputRequest{{Key: "a", Kind: ElicitForm}}}
+	if _, err := x.reply.Elicit(t.Context(), round); !errors.Is(err, ErrInputRequired) {
 		t.Fatal(err)
 	}
-	if _, err := x.reply.Ask(t.Context(), round); !errors.Is(err, errAnswered) {
+	if _, err := x.reply.Elicit(t.Context(), round); !errors.Is(err, errAnswered) {
 		t.Errorf("again: %v", err)
 	}
 	if err := x.reply.Result(); !errors.Is(err, errAnswered) {

@@ -17,8 +17,8 @@ type envelope struct {
 	method json.RawMessage // string with its quotes
 	params json.RawMessage // object
 
-	whole    json.RawMessage // the message
-	response bool            // it is a good response
+	message    json.RawMessage // the message
+	isResponse bool            // it is a good response
 
 	name, uri, taskID json.RawMessage // members of params that a header mirrors
 	arguments, cursor json.RawMessage // members of params
@@ -45,23 +45,23 @@ const (
 
 // open checks body in one pass and takes it apart. With an error, the envelope
 // still holds the id if there is a good one.
-func open(body []byte, maxDepth int) (e envelope, fault *Error) {
+func parseMessage(body []byte, maxDepth int) (e envelope, fault *Error) {
 	info, err := jsonscan.Scan(body, jsonscan.Options{MaxDepth: maxDepth, Unique: true})
 	if err != nil {
-		return e, scanFault(err)
+		return e, scanError(err)
 	}
 	if info.Kind == jsonscan.Array { // see batch
 		return e, invalidRequest("a batch is not accepted: send each message in a POST of its own")
 	}
-	return openMessage(body)
+	return parseScanned(body)
 }
 
 // openMessage takes one message apart that was checked before.
-func openMessage(body []byte) (e envelope, fault *Error) {
+func parseScanned(body []byte) (e envelope, fault *Error) {
 	if kind := jsonscan.KindOf(body); kind != jsonscan.Object {
 		return e, invalidRequest("a message is an object, got %s", kindName(kind))
 	}
-	e.whole = body
+	e.message = body
 	var version []byte
 	response, badID := false, false
 	for name, value := range jsonscan.Members(body) {
@@ -88,15 +88,15 @@ func openMessage(body []byte) (e envelope, fault *Error) {
 	case string(version) != `"2.0"`:
 		return e, invalidRequest(`member "jsonrpc" must be "2.0"`)
 	case e.method == nil && response:
-		e.response = e.id != nil
+		e.isResponse = e.id != nil
 		return e, invalidRequest("a response is not expected here: this server sends no requests")
 	case len(e.method) <= len(`""`) || e.method[0] != '"':
 		return e, invalidRequest(`member "method" must be a string that is not empty`)
 	}
-	return e, e.openParams()
+	return e, e.parseParams()
 }
 
-func (e *envelope) openParams() *Error {
+func (e *envelope) parseParams() *Error {
 	switch jsonscan.KindOf(e.params) {
 	case jsonscan.Object:
 	case jsonscan.Null: // written by clients whose language has no absent members
@@ -181,7 +181,7 @@ func validID(value []byte) bool {
 
 // scanFault words what the scanner refused. All but grammar and encoding is JSON,
 // though not a request that is served here.
-func scanFault(err error) *Error {
+func scanError(err error) *Error {
 	var se *jsonscan.Error
 	if !errors.As(err, &se) {
 		return &Error{Code: CodeParse, Message: "the body is not JSON"}
@@ -194,7 +194,7 @@ func scanFault(err error) *Error {
 }
 
 // text decodes a JSON string; ok is false if value is of another kind or absent.
-func text(value []byte) (s string, ok bool) {
+func decodeString(value []byte) (s string, ok bool) {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return "", false
 	}

@@ -29,7 +29,7 @@ func FuzzEnvelope(f *testing.F) {
 	}
 	h := NewHandler(Methods{}, Options{Name: "fuzz", Version: "1"})
 	f.Fuzz(func(t *testing.T, body []byte, modern bool) {
-		e, fault := open(body, 64)
+		e, fault := parseMessage(body, 64)
 		var message map[string]json.RawMessage // a struct's names would be found in any case
 		var method string
 		if fault == nil {
@@ -42,7 +42,7 @@ func FuzzEnvelope(f *testing.F) {
 			if e.id != nil && !bytes.Equal(e.id, message["id"]) {
 				t.Fatalf("id %q, encoding/json has %q", e.id, message["id"])
 			}
-			if name, _ := text(e.method); name != method {
+			if name, _ := decodeString(e.method); name != method {
 				t.Fatalf("method %q, encoding/json has %q", name, method)
 			}
 			if e.params != nil && !bytes.Equal(e.params, message["params"]) {
@@ -94,7 +94,7 @@ func FuzzEnvelope(f *testing.F) {
 func TestOpenAllocates(t *testing.T) {
 	body := []byte(benchmarkBody)
 	if n := testing.AllocsPerRun(100, func() {
-		if _, err := open(body, 64); err != nil {
+		if _, err := parseMessage(body, 64); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 6 {
@@ -109,7 +109,7 @@ func BenchmarkEnvelope(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := open(body, 64); err != nil {
+		if _, err := parseMessage(body, 64); err != nil {
 			b.Fatal(err)
 		}
 	}

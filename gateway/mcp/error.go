@@ -65,7 +65,7 @@ func invalidRequest(format string, args ...any) *Error {
 }
 
 // refusal is an invalid request that HTTP has a word for.
-func refusal(status int, format string, args ...any) *Error {
+func httpError(status int, format string, args ...any) *Error {
 	e := invalidRequest(format, args...)
 	e.HTTPStatus = status
 	return e
@@ -79,7 +79,7 @@ func headerMismatch(format string, args ...any) *Error {
 // (2026-07-28 streamable-http). In the legacy era an error that answers a
 // well-formed request is an ordinary answer; 400 is for what is not one, and for
 // versions. An unknown era means that the request was not understood so far.
-func (e *Error) status(era Era) int {
+func (e *Error) status(era RevisionFamily) int {
 	if e.HTTPStatus != 0 {
 		return e.HTTPStatus
 	}
@@ -91,7 +91,7 @@ func (e *Error) status(era Era) int {
 			return http.StatusBadRequest
 		}
 	case CodeMethodNotFound:
-		if era == Modern {
+		if era == Stateless {
 			return http.StatusNotFound
 		}
 	}

@@ -48,7 +48,7 @@ func FuzzEvents(f *testing.F) {
 				t.Fatal(err)
 			}
 			for range comments % 4 {
-				if err := x.out.quiet(); err != nil {
+				if err := x.out.sendComment(); err != nil {
 					t.Fatal(err)
 				}
 			}

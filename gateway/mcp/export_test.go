@@ -7,10 +7,10 @@ import (
 )
 
 // SetStall shortens what a client may stand still, for tests on real sockets.
-func (h *Handler) SetStall(d time.Duration) { h.stall = d }
+func (h *Handler) SetStall(d time.Duration) { h.stallTimeout = d }
 
 // SetPatience changes how soon a client is slow to read.
-func (h *Handler) SetPatience(d time.Duration) { h.patience = d }
+func (h *Handler) SetPatience(d time.Duration) { h.readPatience = d }
 
 // UsedOnce is a [Spent] that forgets nothing.
 type UsedOnce struct{ used sync.Map }
@@ -22,12 +22,12 @@ func (u *UsedOnce) Spend(_ context.Context, _, id string, _ time.Time) (bool, er
 }
 
 // Begin counts a request of a caller that waits, and never ends.
-func (w *Waits) Begin(caller string, bytes int64) *FullError {
-	_, full := w.begin(caller, bytes)
+func (w *ElicitationLimit) Begin(caller string, bytes int64) *ElicitationLimitError {
+	_, full := w.start(caller, bytes)
 	return full
 }
 
 // Keep counts an answer for a request of a caller.
-func (w *Waits) Keep(caller string, bytes int64) bool {
-	return (&wait{of: w, caller: caller}).keep(bytes)
+func (w *ElicitationLimit) Keep(caller string, bytes int64) bool {
+	return (&elicitation{limit: w, caller: caller}).reserve(bytes)
 }

@@ -11,30 +11,30 @@ import (
 func TestGraceIsRenewed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHub(HubOptions{Watch: func(context.Context, Subscription) (func(), error) { return nil, nil }})
+		b := NewBroker(BrokerOptions{SubscribeResource: func(context.Context, Subscription) (func(), error) { return nil, nil }})
 		id := [16]byte{1}
-		w, err, _ := h.watcherOf(id, Viewer{}, nil)
+		subs, err, _ := b.findOrAddSession(id, Subscriber{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := h.watch(t.Context(), w, "test://a"); err != nil {
+		if err := b.subscribe(t.Context(), subs, "test://a"); err != nil {
 			t.Fatal(err)
 		}
-		h.asked(id, w)
+		b.subscribeDone(id, subs)
 		there := func() bool {
 			synctest.Wait()
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			return h.legacy[id] == w
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return b.sessions[id] == subs
 		}
-		h.mu.Lock() // which the timer waits for when both have come to their end
-		time.Sleep(watchGrace)
-		h.wait(id, w)
-		h.mu.Unlock()
+		b.mu.Lock() // which the timer waits for when both have come to their end
+		time.Sleep(sessionGrace)
+		b.startGrace(id, subs)
+		b.mu.Unlock()
 		if !there() {
 			t.Fatal("the session has ended with the grace that it had before")
 		}
-		time.Sleep(watchGrace - time.Second)
+		time.Sleep(sessionGrace - time.Second)
 		if !there() {
 			t.Error("the session has ended within its grace")
 		}

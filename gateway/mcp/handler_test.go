@@ -327,12 +327,12 @@ func TestObserve(t *testing.T) {
 		request *http.Request
 		want    mcp.Event
 	}{
-		{modernCall(t, "mcp.example", "echo"), mcp.Event{Method: "tools/call", Era: mcp.Modern, Revision: "2026-07-28", HTTPStatus: 200}},
-		{modernCall(t, "mcp.example", "nope"), mcp.Event{Method: "tools/call", Era: mcp.Modern, Revision: "2026-07-28", HTTPStatus: 400, Code: -32602}},
-		{newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"drop tables"}`), mcp.Event{Era: mcp.Legacy, HTTPStatus: 400, Code: -32600}},
+		{modernCall(t, "mcp.example", "echo"), mcp.Event{Method: "tools/call", Family: mcp.Stateless, Revision: "2026-07-28", HTTPStatus: 200}},
+		{modernCall(t, "mcp.example", "nope"), mcp.Event{Method: "tools/call", Family: mcp.Stateless, Revision: "2026-07-28", HTTPStatus: 400, Code: -32602}},
+		{newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"drop tables"}`), mcp.Event{Family: mcp.Legacy, HTTPStatus: 400, Code: -32600}},
 		{newRequest(t, "mcp.example", `{`), mcp.Event{HTTPStatus: 400, Code: -32700}},
 		{newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}`),
-			mcp.Event{Method: "initialize", Era: mcp.Legacy, Revision: "2025-06-18", HTTPStatus: 200}},
+			mcp.Event{Method: "initialize", Family: mcp.Legacy, Revision: "2025-06-18", HTTPStatus: 200}},
 	} {
 		w := httptest.NewRecorder()
 		c.want.RequestBytes = c.request.ContentLength
@@ -369,7 +369,7 @@ func TestRevocationFails(t *testing.T) {
 	t.Parallel()
 	r := newRevoked()
 	r.err = errors.New("store is down")
-	addr := startServer(t, testMethods(), mcp.Options{Revoked: r})
+	addr := startServer(t, testMethods(), mcp.Options{Revocations: r})
 	req := newRequest(t, addr, "", "Mcp-Session-Id", initialize(t, addr))
 	req.Method = http.MethodDelete
 	resp, body := send(t, req)

@@ -19,22 +19,22 @@ const (
 // singletons are the headers that decide something and so may stand only once
 // (H4): whoever reads the first of two and whoever reads the last must not see
 // different requests.
-var singletons = [...]string{
+var singleValueHeaders = [...]string{
 	headerVersion, headerMethod, headerName, headerSession,
 	"Content-Type", "Authorization", "Origin", "Dpop",
 }
 
-func checkSingletons(h http.Header) *Error {
-	for _, name := range singletons {
+func checkSingleValueHeaders(h http.Header) *Error {
+	for _, name := range singleValueHeaders {
 		if len(h[name]) > 1 {
-			return refusal(http.StatusBadRequest, "header %s is given more than once", name)
+			return httpError(http.StatusBadRequest, "header %s is given more than once", name)
 		}
 	}
 	return nil
 }
 
 // first returns a header's only value, and whether the header is there.
-func first(h http.Header, name string) (string, bool) {
+func headerValue(h http.Header, name string) (string, bool) {
 	if v := h[name]; len(v) > 0 {
 		return v[0], true
 	}
@@ -43,18 +43,20 @@ func first(h http.Header, name string) (string, bool) {
 
 // isName tells whether a text is a name that is compared without regard to case. Names are ASCII, and a letter that
 // [strings.EqualFold] takes for one of them, such as the Kelvin sign, has more bytes.
-func isName(text, name string) bool { return len(text) == len(name) && strings.EqualFold(text, name) }
+func equalName(text, name string) bool {
+	return len(text) == len(name) && strings.EqualFold(text, name)
+}
 
 // checkContent checks what the body is said to be.
-func checkContent(h http.Header) *Error {
-	value, _ := first(h, "Content-Type")
+func checkContentType(h http.Header) *Error {
+	value, _ := headerValue(h, "Content-Type")
 	media, _, _ := strings.Cut(value, ";")
-	if !isName(strings.Trim(media, " \t"), "application/json") {
-		return refusal(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+	if !equalName(strings.Trim(media, " \t"), "application/json") {
+		return httpError(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 	}
 	if len(h["Content-Encoding"]) > 0 {
 		// A compressed request is a bomb, or a way around whoever looks at bodies (H5).
-		e := refusal(http.StatusUnsupportedMediaType, "a request body must not have a Content-Encoding")
+		e := httpError(http.StatusUnsupportedMediaType, "a request body must not have a Content-Encoding")
 		e.Header = http.Header{"Accept-Encoding": {"identity"}}
 		return e
 	}
@@ -64,12 +66,12 @@ func checkContent(h http.Header) *Error {
 // checkModern holds a modern request against its headers (2026-07-28
 // streamable-http, Request Metadata and Server Validation) and its _meta against
 // the rules for it (basic, _meta).
-func checkModern(h http.Header, e *envelope) *Error {
-	header, ok := first(h, headerVersion)
+func checkStateless(h http.Header, e *envelope) *Error {
+	header, ok := headerValue(h, headerVersion)
 	if !ok {
 		return headerMismatch("header MCP-Protocol-Version is missing")
 	}
-	version, ok := text(e.metaVersion)
+	version, ok := decodeString(e.metaVersion)
 	if !ok {
 		return InvalidParams("params._meta needs %q, a string", keyProtocolVersion)
 	}
@@ -77,12 +79,12 @@ func checkModern(h http.Header, e *envelope) *Error {
 		return headerMismatch("header MCP-Protocol-Version is %q but the body says %q", header, version)
 	}
 	if version != revision20260728 {
-		return badVersion(version)
+		return unsupportedVersion(version)
 	}
-	if _, ok = first(h, headerMethod); !ok {
+	if _, ok = headerValue(h, headerMethod); !ok {
 		return headerMismatch("header Mcp-Method is missing")
 	}
-	if err := checkMirrors(h, e); err != nil {
+	if err := checkMirroredHeaders(h, e); err != nil {
 		return err
 	}
 	return checkMeta(e)
@@ -93,7 +95,7 @@ func checkMeta(e *envelope) *Error {
 	if jsonscan.KindOf(e.metaCapabilities) != jsonscan.Object {
 		return InvalidParams("params._meta needs %q, an object", keyClientCapabilities)
 	}
-	if e.metaLogLevel != nil && logLevel(e.metaLogLevel) == 0 {
+	if e.metaLogLevel != nil && parseLogLevel(e.metaLogLevel) == 0 {
 		return InvalidParams("%q must be one of %s", keyLogLevel, strings.Join(logLevels[:], ", "))
 	}
 	return nil
@@ -101,22 +103,22 @@ func checkMeta(e *envelope) *Error {
 
 // checkMirrors compares Mcp-Method and Mcp-Name with the body. A notification may
 // come without them, since no revision asks it for headers, but not with wrong ones.
-func checkMirrors(h http.Header, e *envelope) *Error {
-	if header, ok := first(h, headerMethod); ok {
-		if method := jsonscan.Unquote(e.method); header != string(method) || !visible(header) {
+func checkMirroredHeaders(h http.Header, e *envelope) *Error {
+	if header, ok := headerValue(h, headerMethod); ok {
+		if method := jsonscan.Unquote(e.method); header != string(method) || !isVisibleASCII(header) {
 			return headerMismatch("header Mcp-Method is %q but the body says %q", header, method)
 		}
 	}
-	value := e.mirrored()
+	value := e.mirroredName()
 	if value == nil {
 		return nil
 	}
 	name := jsonscan.Unquote(value)
-	header, ok := first(h, headerName)
+	header, ok := headerValue(h, headerName)
 	if !ok {
 		return headerMismatch("header Mcp-Name is missing")
 	}
-	plain, ok := decodeHeader(header)
+	plain, ok := decodeHeaderValue(header)
 	if !ok {
 		return headerMismatch("header Mcp-Name is %q, which is not a valid header value", header)
 	}
@@ -128,7 +130,7 @@ func checkMirrors(h http.Header, e *envelope) *Error {
 
 // mirrored returns the string of params that Mcp-Name repeats for this method; nil
 // if there is none.
-func (e *envelope) mirrored() []byte {
+func (e *envelope) mirroredName() []byte {
 	var value []byte
 	switch string(jsonscan.Unquote(e.method)) {
 	case "tools/call", "prompts/get":
@@ -147,17 +149,17 @@ func (e *envelope) mirrored() []byte {
 // decodeHeader undoes the encoding of a mirrored value (2026-07-28 streamable-http,
 // Value Encoding): =?base64?...?= holds base64 of UTF-8, anything else is visible
 // ASCII, space and tab.
-func decodeHeader(value string) (string, bool) {
+func decodeHeaderValue(value string) (string, bool) {
 	const prefix, suffix = "=?base64?", "?="
 	if len(value) < len(prefix)+len(suffix) || !strings.HasPrefix(value, prefix) || !strings.HasSuffix(value, suffix) {
-		return value, visible(value)
+		return value, isVisibleASCII(value)
 	}
 	// Strict: two spellings of one value would be two values to an intermediary.
 	b, err := base64.StdEncoding.Strict().DecodeString(value[len(prefix) : len(value)-len(suffix)])
 	return string(b), err == nil
 }
 
-func visible(value string) bool {
+func isVisibleASCII(value string) bool {
 	for i := 0; i < len(value); i++ {
 		if c := value[i]; (c < ' ' && c != '\t') || c > '~' {
 			return false
@@ -168,7 +170,7 @@ func visible(value string) bool {
 
 // listed tells whether a header that lists alternatives (Accept, Accept-Encoding)
 // has one of the names with a weight that is not zero (RFC 9110 section 12.4.2).
-func listed(values []string, names ...string) bool {
+func acceptsAny(values []string, names ...string) bool {
 	for _, v := range values {
 		for v != "" {
 			var item string
@@ -176,7 +178,7 @@ func listed(values []string, names ...string) bool {
 			item, params, _ := strings.Cut(item, ";")
 			item = strings.Trim(item, " \t")
 			for _, n := range names {
-				if isName(item, n) && !zeroWeight(params) {
+				if equalName(item, n) && !hasZeroWeight(params) {
 					return true
 				}
 			}
@@ -185,7 +187,7 @@ func listed(values []string, names ...string) bool {
 	return false
 }
 
-func zeroWeight(params string) bool {
+func hasZeroWeight(params string) bool {
 	for params != "" {
 		var p string
 		p, params, _ = strings.Cut(params, ";")
@@ -200,7 +202,7 @@ func zeroWeight(params string) bool {
 // wantsEvents tells whether the client accepts an event stream and nothing else:
 // then the answer is an event. Every other Accept is answered with JSON, which
 // the revisions oblige all clients to accept; no request fails for its Accept.
-func wantsEvents(h http.Header) bool {
+func prefersEventStream(h http.Header) bool {
 	accept := h["Accept"]
-	return listed(accept, "text/event-stream") && !listed(accept, "application/json", "application/*", "*/*")
+	return acceptsAny(accept, "text/event-stream") && !acceptsAny(accept, "application/json", "application/*", "*/*")
 }

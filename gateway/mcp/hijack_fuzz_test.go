@@ -29,7 +29,7 @@ func FuzzChunks(f *testing.F) {
 	f.Add(bytes.Repeat([]byte("a"), 5000), uint8(200))
 	f.Fuzz(func(t *testing.T, text []byte, at uint8) {
 		kept := &keptConn{}
-		c := &takenConn{Conn: kept}
+		c := &hijackedConn{Conn: kept}
 		first := min(int(at), len(text))
 		for _, piece := range [][]byte{text[:first], nil, text[first:]} {
 			if n, err := c.Write(piece); n != len(piece) || err != nil {
@@ -39,8 +39,8 @@ func FuzzChunks(f *testing.F) {
 		if got, err := io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(kept.Bytes()))); err == nil || !bytes.Equal(got, text) {
 			t.Fatalf("before the end: %q, %v", got, err)
 		}
-		x := &exchange{listens: &streaming{conn: c}}
-		x.hangUp()
+		x := &exchange{continuation: &continuation{conn: c}}
+		x.closeHijacked()
 		if got, err := io.ReadAll(httputil.NewChunkedReader(&kept.Buffer)); err != nil || !bytes.Equal(got, text) {
 			t.Fatalf("%q became %q, %v", text, got, err)
 		}

@@ -46,7 +46,7 @@ func (l *lockedBuffer) String() string {
 // parked serves the endpoint as the gateway does: streams wait outside of everything, on connections of their own.
 func parked(t testing.TB, o mcp.Options) http.Handler {
 	t.Helper()
-	o.Park = func(ctx context.Context, rest func()) bool {
+	o.RunAfterMiddleware = func(ctx context.Context, rest func()) bool {
 		*ctx.Value(restKey{}).(*func()) = rest
 		return true
 	}
@@ -89,8 +89,8 @@ func message(t testing.TB, r *bufio.Reader) string {
 func TestTakenStream(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tls %t", secure), func(t *testing.T) {
-			w := newWhole(mcp.HubOptions{})
-			server := httptest.NewUnstartedServer(parked(t, mcp.Options{Hub: w.hub, KeepAlive: 20 * time.Millisecond}))
+			w := newWhole(mcp.BrokerOptions{})
+			server := httptest.NewUnstartedServer(parked(t, mcp.Options{Broker: w.hub, KeepAlive: 20 * time.Millisecond}))
 			if secure {
 				server.StartTLS()
 			} else {
@@ -155,8 +155,8 @@ func TestTakenStream(t *testing.T) {
 // TestTakenConnection: what a client sends on the connection of its stream is not served, and much of it ends the stream. One
 // that is told of HTTP/1.0 keeps its connection where it is.
 func TestTakenConnection(t *testing.T) {
-	w := newWhole(mcp.HubOptions{})
-	server := httptest.NewServer(parked(t, mcp.Options{Hub: w.hub}))
+	w := newWhole(mcp.BrokerOptions{})
+	server := httptest.NewServer(parked(t, mcp.Options{Broker: w.hub}))
 	defer server.Close()
 	addr := server.Listener.Addr().String()
 	quiet, chatty := openListen(t, addr, "quiet"), openListen(t, addr, "chatty")
@@ -201,20 +201,20 @@ func TestTakenConnection(t *testing.T) {
 func TestTakenStreamPanics(t *testing.T) {
 	var log lockedBuffer
 	var armed atomic.Bool
-	hub := mcp.NewHub(mcp.HubOptions{View: func(context.Context, mcp.Viewer, mcp.List) string {
+	broker := mcp.NewBroker(mcp.BrokerOptions{ListVersion: func(context.Context, mcp.Subscriber, mcp.List) string {
 		if armed.CompareAndSwap(true, false) {
 			panic("a secret")
 		}
 		return rand.Text()
 	}})
-	w := &whole{hub: hub}
-	server := httptest.NewServer(parked(t, mcp.Options{Hub: hub, Logger: slog.New(slog.NewTextHandler(&log, nil))}))
+	w := &whole{hub: broker}
+	server := httptest.NewServer(parked(t, mcp.Options{Broker: broker, Logger: slog.New(slog.NewTextHandler(&log, nil))}))
 	defer server.Close()
 	addr := server.Listener.Addr().String()
 	bad := openListen(t, addr, "bad")
 	defer bad.Close()
 	armed.Store(true)
-	hub.Changed(mcp.ToolsList)
+	broker.ListsChanged(mcp.ToolsList)
 	if rest, err := io.ReadAll(bad); err != nil || len(rest) > 0 { // no last chunk
 		t.Errorf("the stream ends with %q, %v", rest, err)
 	}
@@ -224,19 +224,19 @@ func TestTakenStreamPanics(t *testing.T) {
 	}
 	good := openListen(t, addr, "good")
 	defer good.Close()
-	hub.Changed(mcp.ToolsList)
+	broker.ListsChanged(mcp.ToolsList)
 	if got := message(t, bufio.NewReader(good)); !strings.Contains(got, "list_changed") {
 		t.Error(got)
 	}
-	if err := hub.Drain(t.Context()); err != nil {
+	if err := broker.Drain(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestTakenSlowListener: a client that reads nothing is dropped when it has had its time, and holds nobody up.
 func TestTakenSlowListener(t *testing.T) {
-	w := newWhole(mcp.HubOptions{})
-	h := mcp.NewHandler(nil, mcp.Options{Hub: w.hub, Capabilities: mcp.Capabilities{Tools: true}, Park: func(ctx context.Context, rest func()) bool {
+	w := newWhole(mcp.BrokerOptions{})
+	h := mcp.NewHandler(nil, mcp.Options{Broker: w.hub, Capabilities: mcp.Capabilities{Tools: true}, RunAfterMiddleware: func(ctx context.Context, rest func()) bool {
 		*ctx.Value(restKey{}).(*func()) = rest
 		return true
 	}})
@@ -282,8 +282,8 @@ func TestTakenStreamMemory(t *testing.T) {
 		t.Skip("the race detector takes memory of its own")
 	}
 	const streams, limit = 500, 12 << 10
-	w := newWhole(mcp.HubOptions{})
-	server := httptest.NewServer(parked(t, mcp.Options{Hub: w.hub}))
+	w := newWhole(mcp.BrokerOptions{})
+	server := httptest.NewServer(parked(t, mcp.Options{Broker: w.hub}))
 	defer server.Close()
 	addr := server.Listener.Addr().String()
 	used := func() uint64 {

@@ -17,7 +17,7 @@ import (
 func TestStreamOverHTTP2(t *testing.T) {
 	t.Parallel()
 	const stall = 200 * time.Millisecond
-	w := newWhole(mcp.HubOptions{})
+	w := newWhole(mcp.BrokerOptions{})
 	methods, o := wholeServer(w, mcp.Options{})
 	o.Capabilities.Tools = true
 	h := mcp.NewHandler(methods, o)

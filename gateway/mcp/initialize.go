@@ -6,7 +6,7 @@ import (
 )
 
 // introduction is what the server says of itself, as it is sent: it is the same for everyone. It is immutable.
-type introduction struct {
+type serverInfo struct {
 	title, instructions string
 
 	meta       []byte   // members of a modern result's _meta
@@ -16,31 +16,31 @@ type introduction struct {
 
 // Introduce changes what those are told who ask from now on what the server is: Title and Instructions of [Options]. Sessions, and what their
 // clients have under way, go on. It is safe for concurrent use.
-func (h *Handler) Introduce(title, instructions string) {
-	if now := h.introduction.Load(); now != nil && now.title == title && now.instructions == instructions {
+func (h *Handler) SetServerInfo(title, instructions string) {
+	if now := h.serverInfo.Load(); now != nil && now.title == title && now.instructions == instructions {
 		return
 	}
-	n := &introduction{title: title, instructions: instructions}
+	n := &serverInfo{title: title, instructions: instructions}
 	info := implementation{Name: h.o.Name, Title: title, Version: h.o.Version}
-	n.meta = members(map[string]any{keyServerInfo: info})
-	n.discover = members(struct {
+	n.meta = objectMembers(map[string]any{keyServerInfo: info})
+	n.discover = objectMembers(struct {
 		SupportedVersions []string     `json:"supportedVersions"`
 		Capabilities      capabilities `json:"capabilities"`
 		Instructions      string       `json:"instructions,omitempty"`
-	}{Revisions(), h.declare(revision20260728), instructions})
+	}{Revisions(), h.serverCapabilities(revision20260728), instructions})
 	for _, revision := range legacyRevisions {
 		info := info
 		if revision < revision20250618 { // the first with titles
 			info.Title = ""
 		}
-		n.initialize = append(n.initialize, members(struct {
+		n.initialize = append(n.initialize, objectMembers(struct {
 			ProtocolVersion string         `json:"protocolVersion"`
 			Capabilities    capabilities   `json:"capabilities"`
 			ServerInfo      implementation `json:"serverInfo"`
 			Instructions    string         `json:"instructions,omitempty"`
-		}{revision, h.declare(revision), info, instructions}))
+		}{revision, h.serverCapabilities(revision), info, instructions}))
 	}
-	h.introduction.Store(n)
+	h.serverInfo.Store(n)
 }
 
 // implementation is what a server says of itself.
@@ -70,8 +70,8 @@ type resourcesCapability struct {
 }
 
 // declare returns what a revision's clients are told that the server can do.
-func (h *Handler) declare(revision string) (c capabilities) {
-	o, changing := h.o.Capabilities, h.changing()
+func (h *Handler) serverCapabilities(revision string) (c capabilities) {
+	o, changing := h.o.Capabilities, h.observableLists()
 	if o.Tools {
 		c.Tools = &listCapability{changing&ToolsList != 0}
 	}
@@ -79,7 +79,7 @@ func (h *Handler) declare(revision string) (c capabilities) {
 		c.Prompts = &listCapability{changing&PromptsList != 0}
 	}
 	if o.Resources {
-		c.Resources = &resourcesCapability{h.subscribes(), changing&ResourcesList != 0}
+		c.Resources = &resourcesCapability{h.supportsResourceSubscriptions(), changing&ResourcesList != 0}
 	}
 	if o.Completions && revision >= revision20250326 { // the first that declares them
 		c.Completions = &struct{}{}
@@ -94,7 +94,7 @@ func (h *Handler) declare(revision string) (c capabilities) {
 }
 
 // members serializes an object and takes off its braces.
-func members(object any) []byte {
+func objectMembers(object any) []byte {
 	b, err := json.Marshal(object)
 	if err != nil { // only types of this file come here, and they marshal
 		panic("mcp: " + err.Error())

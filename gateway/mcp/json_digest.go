@@ -15,19 +15,19 @@ import (
 // depend on how it is written: not on white space, the order of members or the
 // spelling of strings. Numbers count as they are spelled: who sends a request again
 // has them from the same place. nil is an empty object.
-func digest(value []byte) [sha256.Size]byte {
+func jsonDigest(value []byte) [sha256.Size]byte {
 	if value == nil {
 		value = []byte("{}")
 	}
 	h := sha256.New()
-	digestInto(h, value)
+	writeDigest(h, value)
 	var sum [sha256.Size]byte
 	h.Sum(sum[:0])
 	return sum
 }
 
 // digestInto writes a value so that each part tells its kind and its length.
-func digestInto(h hash.Hash, value []byte) {
+func writeDigest(h hash.Hash, value []byte) {
 	value = bytes.TrimSpace(value)
 	kind := jsonscan.KindOf(value)
 	switch kind {
@@ -38,32 +38,32 @@ func digestInto(h hash.Hash, value []byte) {
 			members = append(members, member{bytes.Clone(name), v})
 		}
 		slices.SortFunc(members, func(a, b member) int { return cmp.Compare(string(a.name), string(b.name)) })
-		digestHead(h, kind, len(members))
+		writeDigestHead(h, kind, len(members))
 		for _, m := range members {
-			digestHead(h, jsonscan.String, len(m.name))
+			writeDigestHead(h, jsonscan.String, len(m.name))
 			h.Write(m.name)
-			digestInto(h, m.value)
+			writeDigest(h, m.value)
 		}
 	case jsonscan.Array:
 		n := 0
 		for range jsonscan.Elements(value) {
 			n++
 		}
-		digestHead(h, kind, n)
+		writeDigestHead(h, kind, n)
 		for e := range jsonscan.Elements(value) {
-			digestInto(h, e)
+			writeDigest(h, e)
 		}
 	case jsonscan.String:
 		text := jsonscan.Unquote(value)
-		digestHead(h, kind, len(text))
+		writeDigestHead(h, kind, len(text))
 		h.Write(text)
 	default:
-		digestHead(h, kind, len(value))
+		writeDigestHead(h, kind, len(value))
 		h.Write(value)
 	}
 }
 
-func digestHead(h hash.Hash, kind jsonscan.Kind, n int) {
+func writeDigestHead(h hash.Hash, kind jsonscan.Kind, n int) {
 	var head [9]byte
 	head[0] = byte(kind)
 	binary.BigEndian.PutUint64(head[1:], uint64(n))

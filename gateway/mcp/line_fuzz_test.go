@@ -22,7 +22,7 @@ func FuzzLineReader(f *testing.F) {
 		// The reader's buffer is 64 KiB: lines that don't fit into it are the interesting ones.
 		input = bytes.Replace(input, []byte("x"), bytes.Repeat([]byte("x"), 30_000), 4)
 		size := int(limit) * 500
-		r := newLineReader(&chunked{input, int(limit)*97 + 1}, int64(size))
+		r := newStdioReader(&chunked{input, int(limit)*97 + 1}, int64(size))
 		for _, want := range bytes.Split(input, []byte("\n")) {
 			if len(want) <= size && len(bytes.Trim(want, " \t\r")) == 0 { // the white space of JSON
 				continue
@@ -76,7 +76,7 @@ func FuzzIDFinder(f *testing.F) {
 		at := int(cut % uint(len(message)+1))
 		finder.feed(message[:at])
 		finder.feed(message[at:])
-		got := finder.found()
+		got := finder.id()
 		if got != nil && !validID(got) {
 			t.Fatalf("%q is no id", got)
 		}
@@ -104,11 +104,11 @@ func FuzzLineAnswer(f *testing.F) {
 	f.Add("{}\r\n", " ", uint(2), false)
 	f.Fuzz(func(t *testing.T, first, second string, cut uint, events bool) {
 		var out bytes.Buffer
-		a := &lineAnswer{out: &lineOutput{w: &out}, header: make(http.Header)}
+		a := &stdioResponse{out: &stdioWriter{w: &out}, header: make(http.Header)}
 		text, want := first+second, ""
 		if events {
 			first, second = unbroken.Replace(first), unbroken.Replace(second)
-			text = keepAlive + "event: message\ndata: " + first + eventEnd + "id: 7\nretry: 1\n" + keepAlive + eventStart + second + eventEnd
+			text = keepAliveComment + "event: message\ndata: " + first + eventEnd + "id: 7\nretry: 1\n" + keepAliveComment + eventStart + second + eventEnd
 			for _, data := range []string{first, second} {
 				if data != "" {
 					want += data + "\n"
@@ -125,7 +125,7 @@ func FuzzLineAnswer(f *testing.F) {
 				t.Fatal(n, err)
 			}
 		}
-		a.end()
+		a.endLine()
 		if out.String() != want {
 			t.Fatalf("%q became %q, want %q", text, out.String(), want)
 		}

@@ -28,12 +28,12 @@ func (l List) notification() string {
 
 // Changed makes each stream look again at the lists, and tell its client if what the
 // client sees of one has changed. It does not wait for that.
-func (h *Hub) Changed(changed List) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for l := range h.open {
-		if of := l.lists & changed; of != 0 {
-			l.mark(func(p *pending) { p.lists |= of })
+func (b *Broker) ListsChanged(changed List) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for s := range b.streams {
+		if of := s.lists & changed; of != 0 {
+			s.enqueue(func(p *pending) { p.lists |= of })
 		}
 	}
 }

@@ -46,7 +46,7 @@ func ParseLevel(name string) Level {
 }
 
 // logLevel decodes a level; 0 if it is none (mcp-M7).
-func logLevel(value []byte) Level {
+func parseLogLevel(value []byte) Level {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return 0
 	}
@@ -57,17 +57,17 @@ func logLevel(value []byte) Level {
 // costly messages asks first. Modern clients ask for messages in each request,
 // legacy ones for those of a session, by logging/setLevel. A nil Reply has nobody to
 // tell.
-func (r *Reply) Logs(level Level) bool {
+func (r *Reply) LogEnabled(level Level) bool {
 	if r == nil {
 		return false
 	}
 	x := r.x
-	if !x.h.o.Capabilities.Logging || !x.streams() {
+	if !x.h.o.Capabilities.Logging || !x.acceptsEventStream() {
 		return false
 	}
 	wanted := x.req.Meta.LogLevel
-	if x.req.Era == Legacy {
-		wanted = x.h.levels.of(x.session.id)
+	if x.req.Family == Legacy {
+		wanted = x.h.sessionLevels.get(x.session.id)
 	}
 	return wanted != 0 && level >= wanted
 }
@@ -77,20 +77,20 @@ func (r *Reply) Logs(level Level) bool {
 // what helps an attacker: the message leaves the house. What follows too fast is
 // dropped. The error is that of [Reply.Notify].
 func (r *Reply) Log(level Level, logger string, data []byte) error {
-	if !r.Logs(level) {
+	if !r.LogEnabled(level) {
 		return nil
 	}
-	s := &r.x.out
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	if !r.talk().logs.take(r.x.h.now(), logBurst, logRate) {
+	w := &r.x.out
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
+	if !r.notificationState().logBucket.allow(r.x.h.now(), logBurst, logRate) {
 		return nil
 	}
 	head := `"level":"` + level.String() + `",`
 	if logger != "" {
 		head = string(jsonscan.AppendString([]byte(head+`"logger":`), logger)) + ","
 	}
-	return r.notify("notifications/message", Chunk{Bytes: []byte(head + `"data":`)}, Chunk{Bytes: data})
+	return r.notifyLocked("notifications/message", Chunk{Bytes: []byte(head + `"data":`)}, Chunk{Bytes: data})
 }
 
 // maxLevels bounds the sessions whose log level is remembered.
@@ -99,9 +99,9 @@ const maxLevels = 1 << 16
 // levels are the log levels that legacy sessions have set on this replica. They are
 // bounded: when they are full, one that has ended goes, else any. Safe for concurrent
 // use.
-type levels struct {
-	mu  sync.Mutex
-	set map[[16]byte]sessionLevel
+type sessionLevels struct {
+	mu        sync.Mutex
+	bySession map[[16]byte]sessionLevel
 }
 
 type sessionLevel struct {
@@ -109,46 +109,46 @@ type sessionLevel struct {
 	expiry time.Time
 }
 
-func (l *levels) of(session [16]byte) Level {
+func (l *sessionLevels) get(session [16]byte) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.set[session].level
+	return l.bySession[session].level
 }
 
-func (l *levels) put(ss *session, level Level, now time.Time) {
+func (l *sessionLevels) set(ss *session, level Level, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, again := l.set[ss.id]; !again && len(l.set) >= maxLevels {
+	if _, again := l.bySession[ss.id]; !again && len(l.bySession) >= maxLevels {
 		var victim [16]byte
 		looked := 0
-		for id, other := range l.set { // in no order
+		for id, other := range l.bySession { // in no order
 			victim = id
 			if looked++; looked > 32 || now.After(other.expiry) {
 				break
 			}
 		}
-		delete(l.set, victim)
+		delete(l.bySession, victim)
 	}
-	if l.set == nil {
-		l.set = make(map[[16]byte]sessionLevel)
+	if l.bySession == nil {
+		l.bySession = make(map[[16]byte]sessionLevel)
 	}
-	l.set[ss.id] = sessionLevel{level, ss.expiry}
+	l.bySession[ss.id] = sessionLevel{level, ss.expiry}
 }
 
-func (l *levels) forget(session [16]byte) {
+func (l *sessionLevels) forget(session [16]byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.set, session)
+	delete(l.bySession, session)
 }
 
 // setLevel answers logging/setLevel (2025-11-25 utilities/logging).
-func (h *Handler) setLevel(_ context.Context, req *Request, reply *Reply) error {
-	level := logLevel(jsonscan.Lookup(req.Params, "level"))
+func (h *Handler) serveSetLevel(_ context.Context, req *Request, reply *Reply) error {
+	level := parseLogLevel(jsonscan.Lookup(req.Params, "level"))
 	if level == 0 {
 		return InvalidParams("params.level must be one of %s", strings.Join(logLevels[:], ", "))
 	}
 	ss := &reply.x.session
-	h.levels.put(ss, level, h.now())
-	reply.x.relay(relayed{Kind: relayLevel, Level: level, Expiry: ss.expiry.Unix()})
+	h.sessionLevels.set(ss, level, h.now())
+	reply.x.relay(relayMessage{Kind: relayLevel, Level: level, Expiry: ss.expiry.Unix()})
 	return reply.Result()
 }

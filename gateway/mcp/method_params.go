@@ -27,27 +27,27 @@ func (r *Request) Completion() (c Completion, err error) {
 	if jsonscan.KindOf(ref) != jsonscan.Object || jsonscan.KindOf(argument) != jsonscan.Object {
 		return c, InvalidParams("params.ref and params.argument must be objects")
 	}
-	kind, _ := text(jsonscan.Lookup(ref, "type"))
+	kind, _ := decodeString(jsonscan.Lookup(ref, "type"))
 	var ok bool
 	switch kind {
 	case "ref/prompt":
-		if c.Prompt, ok = text(jsonscan.Lookup(ref, "name")); !ok {
+		if c.Prompt, ok = decodeString(jsonscan.Lookup(ref, "name")); !ok {
 			return c, InvalidParams("params.ref.name must be a string")
 		}
 	case "ref/resource":
-		if c.Resource, ok = text(jsonscan.Lookup(ref, "uri")); !ok {
+		if c.Resource, ok = decodeString(jsonscan.Lookup(ref, "uri")); !ok {
 			return c, InvalidParams("params.ref.uri must be a string")
 		}
 	default:
 		return c, InvalidParams(`params.ref.type must be "ref/prompt" or "ref/resource"`)
 	}
-	if c.Argument, ok = text(jsonscan.Lookup(argument, "name")); !ok {
+	if c.Argument, ok = decodeString(jsonscan.Lookup(argument, "name")); !ok {
 		return c, InvalidParams("params.argument.name must be a string")
 	}
-	if c.Value, ok = text(jsonscan.Lookup(argument, "value")); !ok {
+	if c.Value, ok = decodeString(jsonscan.Lookup(argument, "value")); !ok {
 		return c, InvalidParams("params.argument.value must be a string")
 	}
-	c.Arguments, err = textMap("params.context.arguments", jsonscan.Lookup(jsonscan.Lookup(r.Params, "context"), "arguments"))
+	c.Arguments, err = stringMap("params.context.arguments", jsonscan.Lookup(jsonscan.Lookup(r.Params, "context"), "arguments"))
 	return c, err
 }
 
@@ -69,12 +69,12 @@ func (r *Reply) Completions(values []string) error {
 
 // TextArguments reads params.arguments of prompts/get, whose values are strings. The
 // error is an *Error.
-func (r *Request) TextArguments() (map[string]string, error) {
-	return textMap("params.arguments", r.Arguments)
+func (r *Request) StringArguments() (map[string]string, error) {
+	return stringMap("params.arguments", r.Arguments)
 }
 
 // textMap reads an object of strings; none is an empty one.
-func textMap(where string, object []byte) (map[string]string, error) {
+func stringMap(where string, object []byte) (map[string]string, error) {
 	switch jsonscan.KindOf(object) {
 	case jsonscan.Object:
 	case 0, jsonscan.Null:
@@ -84,9 +84,9 @@ func textMap(where string, object []byte) (map[string]string, error) {
 	}
 	m := make(map[string]string)
 	for name, value := range jsonscan.Members(object) {
-		v, ok := text(value)
+		v, ok := decodeString(value)
 		if !ok {
-			return nil, InvalidParams("%s: the value of %q must be a string", where, clip(name))
+			return nil, InvalidParams("%s: the value of %q must be a string", where, shorten(name))
 		}
 		m[string(name)] = v
 	}
@@ -96,14 +96,14 @@ func textMap(where string, object []byte) (map[string]string, error) {
 // Answers reads what tasks/update has brought for the questions of a task, by their
 // keys. What is no answer is left out, so that its question goes on waiting, and so is
 // what nobody asked. The error is an *Error.
-func (r *Request) Answers(questions []Question) (map[string]Answer, error) {
+func (r *Request) InputResponses(questions []InputRequest) (map[string]InputResponse, error) {
 	responses := jsonscan.Lookup(r.Params, "inputResponses")
 	if jsonscan.KindOf(responses) != jsonscan.Object {
 		return nil, InvalidParams("params.inputResponses must be an object")
 	}
-	answers := make(map[string]Answer)
+	answers := make(map[string]InputResponse)
 	for i := range questions {
-		if a, ok := parseAnswer(questions[i].Kind, jsonscan.Lookup(responses, questions[i].Key)); ok {
+		if a, ok := parseInputResponse(questions[i].Kind, jsonscan.Lookup(responses, questions[i].Key)); ok {
 			answers[questions[i].Key] = a
 		}
 	}

@@ -10,16 +10,16 @@ import (
 )
 
 // entry is a method as the handler looks it up.
-type entry struct {
+type methodEntry struct {
 	name      string
-	era       Era // 0: both
+	family    RevisionFamily // 0: both
 	cacheable bool
 	serve     Method
 }
 
 // cacheableMethod tells whether a method's results must carry caching hints (2026-07-28
 // utilities/caching).
-func cacheableMethod(name string) bool {
+func isCacheable(name string) bool {
 	switch name {
 	case "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read":
 		return true
@@ -29,7 +29,7 @@ func cacheableMethod(name string) bool {
 
 // declared tells whether the capability of a method is declared, and the era that
 // alone has the method.
-func (c *Capabilities) declared(name string) (era Era, ok bool) {
+func (c *Capabilities) declares(name string) (era RevisionFamily, ok bool) {
 	family, _, _ := strings.Cut(name, "/")
 	switch family {
 	case "tools":
@@ -41,20 +41,20 @@ func (c *Capabilities) declared(name string) (era Era, ok bool) {
 	case "completion":
 		return 0, c.Completions
 	case "tasks":
-		return Modern, c.Tasks
+		return Stateless, c.Tasks
 	}
 	return 0, true
 }
 
 // table makes the table of everything that can be called. What a capability stands
 // for exists only with it (mcp-V2); the handler's own methods go before all others.
-func (h *Handler) table(methods Methods) map[string]entry {
-	t := make(map[string]entry)
-	add := func(name string, era Era, serve Method) {
-		t[name] = entry{name: name, era: era, cacheable: cacheableMethod(name), serve: serve}
+func (h *Handler) methodTable(methods Methods) map[string]methodEntry {
+	t := make(map[string]methodEntry)
+	add := func(name string, era RevisionFamily, serve Method) {
+		t[name] = methodEntry{name: name, family: era, cacheable: isCacheable(name), serve: serve}
 	}
 	for name, m := range methods {
-		if era, ok := h.o.Capabilities.declared(name); ok {
+		if era, ok := h.o.Capabilities.declares(name); ok {
 			add(name, era, m)
 		}
 	}
@@ -64,17 +64,17 @@ func (h *Handler) table(methods Methods) map[string]entry {
 	} {
 		delete(t, own)
 	}
-	add("ping", Legacy, pong)
-	add("server/discover", Modern, h.serveDiscover)
+	add("ping", Legacy, servePing)
+	add("server/discover", Stateless, h.serveServerDiscover)
 	if h.o.Capabilities.Logging {
-		add("logging/setLevel", Legacy, h.setLevel)
+		add("logging/setLevel", Legacy, h.serveSetLevel)
 	}
-	if h.o.Hub != nil {
-		add("subscriptions/listen", Modern, h.listen)
+	if h.o.Broker != nil {
+		add("subscriptions/listen", Stateless, h.serveSubscriptionsListen)
 	}
-	if h.subscribes() {
-		add("resources/subscribe", Legacy, h.subscribe)
-		add("resources/unsubscribe", Legacy, h.unsubscribe)
+	if h.supportsResourceSubscriptions() {
+		add("resources/subscribe", Legacy, h.serveSubscribe)
+		add("resources/unsubscribe", Legacy, h.serveUnsubscribe)
 	}
 	return t
 }
@@ -93,37 +93,37 @@ func knownNotification(method []byte) string {
 }
 
 // said names a message that wants no answer, as [Options].Admit is told of it.
-func (e *envelope) said() string {
-	if e.response {
+func (e *envelope) admissionName() string {
+	if e.isResponse {
 		return "response"
 	}
 	return knownNotification(e.method)
 }
 
 // pong answers ping, which the modern era has no more.
-func pong(_ context.Context, _ *Request, reply *Reply) error { return reply.Result() }
+func servePing(_ context.Context, _ *Request, reply *Reply) error { return reply.Result() }
 
 // serveDiscover answers server/discover (2026-07-28 server/discover).
-func (h *Handler) serveDiscover(_ context.Context, _ *Request, reply *Reply) error {
+func (h *Handler) serveServerDiscover(_ context.Context, _ *Request, reply *Reply) error {
 	reply.Cache(h.o.DiscoverCache)
-	return reply.Result(Chunk{Bytes: h.introduction.Load().discover})
+	return reply.Result(Chunk{Bytes: h.serverInfo.Load().discover})
 }
 
 // begin answers initialize with a new session. The version is the client's if it
 // is served, else the newest that is (2025-11-25 lifecycle, Version Negotiation).
-func (x *exchange) begin(e *envelope) *Error {
-	if err := x.agree(e); err != nil {
+func (x *exchange) initialize(e *envelope) *Error {
+	if err := x.negotiate(e); err != nil {
 		return err
 	}
-	x.welcome()
+	x.sendInitializeResult()
 	return nil
 }
 
 // agree makes the session that initialize asks for. The client does not know of it yet.
-func (x *exchange) agree(e *envelope) *Error {
+func (x *exchange) negotiate(e *envelope) *Error {
 	h := x.h
 	x.event.Method = "initialize"
-	requested, ok := text(jsonscan.Lookup(e.params, "protocolVersion"))
+	requested, ok := decodeString(jsonscan.Lookup(e.params, "protocolVersion"))
 	if !ok {
 		return InvalidParams("params.protocolVersion must be a string")
 	}
@@ -138,9 +138,9 @@ func (x *exchange) agree(e *envelope) *Error {
 }
 
 // welcome answers initialize with the session that was agreed on.
-func (x *exchange) welcome() {
-	x.out.w.Header().Set(headerSession, x.h.sealer.seal(x.req.Principal, x.session))
-	_ = x.reply.Result(Chunk{Bytes: x.h.introduction.Load().initialize[x.session.revision]}) // the connection's error; there is nobody left to tell
+func (x *exchange) sendInitializeResult() {
+	x.out.rw.Header().Set(headerSession, x.h.sessionSealer.seal(x.req.Principal, x.session))
+	_ = x.reply.Result(Chunk{Bytes: x.h.serverInfo.Load().initialize[x.session.revision]}) // the connection's error; there is nobody left to tell
 }
 
 // checkLegacyVersion refuses a version header that names no revision. Without one
@@ -148,14 +148,14 @@ func (x *exchange) welcome() {
 // clients are only advised to send the negotiated one (2025-11-25 transports,
 // Protocol Version Header).
 func checkLegacyVersion(h http.Header) *Error {
-	if version, ok := first(h, headerVersion); ok && legacyIndex(version) < 0 {
-		return badVersion(version)
+	if version, ok := headerValue(h, headerVersion); ok && legacyIndex(version) < 0 {
+		return unsupportedVersion(version)
 	}
 	return nil
 }
 
 // need refuses a request that lacks what its method is about.
-func (m *entry) need(r *Request) *Error {
+func (m *methodEntry) checkParams(r *Request) *Error {
 	switch m.name {
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
 		if r.URI == "" {
@@ -163,7 +163,7 @@ func (m *entry) need(r *Request) *Error {
 		}
 	case "tasks/get", "tasks/update", "tasks/cancel":
 		if !r.Client.Has(ClientTasks) {
-			return missing(ClientTasks)
+			return missingCapability(ClientTasks)
 		}
 		if r.TaskID == "" {
 			return InvalidParams("params.taskId is missing: it must be the id of a task")
@@ -176,7 +176,7 @@ func (m *entry) need(r *Request) *Error {
 // caller may not know of: each era has its own code (2025-11-25 and 2026-07-28 server/resources, Error Handling).
 func (r *Request) ResourceNotFound(uri string) *Error {
 	e := &Error{Code: CodeInvalidParams, Message: "resource not found: resources/list and resources/templates/list have those of this server", Data: append(jsonscan.AppendString([]byte(`{"uri":`), uri), '}')}
-	if r.Era == Legacy {
+	if r.Family == Legacy {
 		e.Code = CodeResourceNotFound
 	}
 	return e

@@ -9,7 +9,7 @@ import (
 )
 
 // Tuning is what of [Options] can become another while the handler serves. Zero values mean the same.
-type Tuning struct {
+type ReloadableOptions struct {
 	MaxBody   int64         // see [Options]
 	MaxDepth  int           // see [Options]
 	KeepAlive time.Duration // see [Options]; streams that are open keep theirs
@@ -23,20 +23,20 @@ type Tuning struct {
 }
 
 // bounded puts numbers in the place of zero, where it stands for no limit.
-func (t Tuning) bounded() Tuning {
+func (t ReloadableOptions) bounded() ReloadableOptions {
 	t.MaxBody, t.MaxDepth = cmp.Or(t.MaxBody, 1<<62), cmp.Or(t.MaxDepth, jsonscan.DefaultMaxDepth)
 	return t
 }
 
 // Tune puts another tuning into use. It is safe
 // for concurrent use, and changes nothing if there is an error, which is that of [NewSealer].
-func (h *Handler) Tune(t Tuning) error {
+func (h *Handler) Reload(t ReloadableOptions) error {
 	t = t.bounded()
 	if len(t.SealKeys) > 0 {
-		if err := errors.Join(h.sealer.Rekey(t.SealKeys), h.states.Rekey(t.SealKeys), h.relays.Rekey(t.SealKeys)); err != nil {
+		if err := errors.Join(h.sessionSealer.Rekey(t.SealKeys), h.requestStates.Rekey(t.SealKeys), h.relaySealer.Rekey(t.SealKeys)); err != nil {
 			return err
 		}
 	}
-	h.tuning.Store(&t)
+	h.reloadable.Store(&t)
 	return nil
 }

@@ -25,7 +25,7 @@ type OriginOptions struct {
 	// implied when Hosts is empty.
 	Loopback bool
 	// Refused is told of each request that is refused: for its Origin, else for its Host. Nil: nobody is.
-	Refused func(r *http.Request, origin bool)
+	OnRefused func(r *http.Request, origin bool)
 }
 
 // Origins makes the outermost middleware of an endpoint: it refuses foreign
@@ -36,12 +36,12 @@ type OriginOptions struct {
 // Comparing Origin with Host, as http.CrossOriginProtection does, is not enough:
 // a page that has rebound its own name to this address sends both alike (H2).
 func Origins(o OriginOptions) (func(http.Handler) http.Handler, error) {
-	g := &gate{
+	g := &originChecker{
 		hosts: make(map[string]bool), origins: make(map[string]bool),
-		loopback: o.Loopback || len(o.Hosts) == 0,
-		refused:  o.Refused,
-		exposed:  []string{exposedHeaders},
-		vary:     slices.Clip([]string{"Origin"}),
+		loopback:  o.Loopback || len(o.Hosts) == 0,
+		onRefused: o.OnRefused,
+		exposed:   []string{exposedHeaders},
+		vary:      slices.Clip([]string{"Origin"}),
 	}
 	var problems []error
 	for _, h := range o.Hosts {
@@ -69,16 +69,16 @@ func Origins(o OriginOptions) (func(http.Handler) http.Handler, error) {
 }
 
 // gate is what Origins decides by; it is immutable.
-type gate struct {
-	hosts    map[string]bool
-	origins  map[string]bool
-	loopback bool
-	refused  func(r *http.Request, origin bool) // nil: nobody is told
+type originChecker struct {
+	hosts     map[string]bool
+	origins   map[string]bool
+	loopback  bool
+	onRefused func(r *http.Request, origin bool) // nil: nobody is told
 
 	exposed, vary []string // header values, shared by all answers
 }
 
-func (g *gate) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+func (g *originChecker) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	if !g.hostAllowed(r.Host) {
 		g.refuse(w, r, false, "the Host of this request is not served here")
 		return
@@ -127,9 +127,9 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 	for _, v := range r.Header["Access-Control-Request-Headers"] {
 		for name := range strings.SplitSeq(v, ",") {
 			// The names of Mcp-Param headers are the tools' own, and newer revisions bring more of Mcp-.
-			if name = strings.Trim(name, " \t"); own < maxOwn && isOwn(name) {
+			if name = strings.Trim(name, " \t"); own < maxPreflightHeaders && isProtocolHeader(name) {
 				own++
-				if !contains(allowed, name) {
+				if !listContains(allowed, name) {
 					allowed += ", " + name
 				}
 			}
@@ -144,16 +144,16 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 // maxOwn bounds the headers of a preflight that are looked for in the list, and so
 // those that are repeated: nobody has shown a token yet. Four stand in the list, and
 // a tool has fewer than 32 header parameters.
-const maxOwn = 36
+const maxPreflightHeaders = 36
 
 // isOwn tells whether a header is one of the protocol.
-func isOwn(name string) bool {
+func isProtocolHeader(name string) bool {
 	const prefix = "Mcp-"
-	return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) && token(name) && name[len(name)-1] != '-'
+	return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) && isToken(name) && name[len(name)-1] != '-'
 }
 
 // contains tells whether a name stands in a list.
-func contains(list, name string) bool {
+func listContains(list, name string) bool {
 	for listed := range strings.SplitSeq(list, ", ") {
 		if strings.EqualFold(listed, name) {
 			return true
@@ -163,7 +163,7 @@ func contains(list, name string) bool {
 }
 
 // token tells whether s is a token (RFC 9110 section 5.6.2).
-func token(s string) bool {
+func isToken(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c <= ' ' || c > '~' || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
@@ -175,16 +175,16 @@ func token(s string) bool {
 
 // refuse answers 403 with an error that has no id (2026-07-28 streamable-http,
 // Security & Endpoint).
-func (g *gate) refuse(w http.ResponseWriter, r *http.Request, origin bool, message string) {
-	if g.refused != nil {
-		g.refused(r, origin)
+func (g *originChecker) refuse(w http.ResponseWriter, r *http.Request, origin bool, message string) {
+	if g.onRefused != nil {
+		g.onRefused(r, origin)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusForbidden)
 	_, _ = w.Write([]byte(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"` + message + `"}}`)) // there is nobody left to tell
 }
 
-func (g *gate) hostAllowed(value string) bool {
+func (g *originChecker) hostAllowed(value string) bool {
 	if g.hosts[value] {
 		return true
 	}
@@ -195,7 +195,7 @@ func (g *gate) hostAllowed(value string) bool {
 	return g.hosts[host] || g.hosts[joinHost(host, port)] || g.loopback && origin.Loopback(unbracketed(host))
 }
 
-func (g *gate) originAllowed(value string) bool {
+func (g *originChecker) originAllowed(value string) bool {
 	// Browsers write an origin in lower case, but not the host of a scheme that they don't know.
 	if g.origins[value] || g.origins[origin.Lower(value)] {
 		return true

@@ -34,18 +34,18 @@ func (r *Request) CheckParamHeader(header string, value json.RawMessage) error {
 	if len(values) == 0 {
 		return headerMismatch("header %s is missing", header)
 	}
-	given, ok := decodeHeader(values[0])
+	given, ok := decodeHeaderValue(values[0])
 	if !ok {
 		return headerMismatch("header %s is %q, which is not a valid header value", header, values[0])
 	}
-	if !repeats(given, kind, value) {
-		return headerMismatch("header %s is %q but the body says %s", header, given, clip(value))
+	if !headerMatches(given, kind, value) {
+		return headerMismatch("header %s is %q but the body says %s", header, given, shorten(value))
 	}
 	return nil
 }
 
 // repeats tells whether a header's text is that of a value. Numbers have more spellings than one.
-func repeats(given string, kind jsonscan.Kind, value []byte) bool {
+func headerMatches(given string, kind jsonscan.Kind, value []byte) bool {
 	switch kind {
 	case jsonscan.String:
 		return given == string(jsonscan.Unquote(value))
@@ -53,7 +53,7 @@ func repeats(given string, kind jsonscan.Kind, value []byte) bool {
 		if given == string(value) {
 			return true
 		}
-		a, b := integer(given), integer(string(value))
+		a, b := parseInteger(given), parseInteger(string(value))
 		return a != nil && b != nil && a.Cmp(b) == 0
 	default:
 		return given == string(value)
@@ -64,7 +64,7 @@ func repeats(given string, kind jsonscan.Kind, value []byte) bool {
 const maxDigits = 40
 
 // integer reads a JSON number that is an integer, such as 7, 7.0 and 7e0; nil for any other text.
-func integer(text string) *big.Int {
+func parseInteger(text string) *big.Int {
 	if len(text) > maxDigits || jsonscan.KindOf([]byte(text)) != jsonscan.Number || !json.Valid([]byte(text)) {
 		return nil
 	}

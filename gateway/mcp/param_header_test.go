@@ -44,7 +44,7 @@ func TestParamHeader(t *testing.T) {
 			`header Mcp-Param-Region is "12345678901234567890123456789012345678901234567890" but the body says 7`},
 		{[]string{"1"}, `true`, `header Mcp-Param-Region is "1" but the body says true`},
 	} {
-		req := &Request{Era: Modern, HTTP: &http.Request{Header: http.Header{}}}
+		req := &Request{Family: Stateless, HTTP: &http.Request{Header: http.Header{}}}
 		if c.header != nil {
 			req.HTTP.Header[name] = c.header
 		}

@@ -21,7 +21,7 @@ import (
 // own, which makes one gzip member, and finds the checksum of the whole by
 // combining those of the parts. So neither time nor memory of an answer grows with
 // the list, but for the socket.
-type Static struct {
+type Precompressed struct {
 	members  []byte
 	deflated []byte // blocks, none of them final, ending at a byte boundary
 	crc      uint32 // of members
@@ -31,7 +31,7 @@ type Static struct {
 // NewStatic prepares a result from its members, as in [Reply.Result]; members must
 // not be empty, and must not be changed afterwards. It compresses, so it takes a
 // while: about 20 ms of one core for each megabyte, on all that there are.
-func NewStatic(members []byte) *Static {
+func NewPrecompressed(members []byte) *Precompressed {
 	if bytes.ContainsAny(members, "\r\n") { // white space, which an event can't hold
 		members = bytes.Map(func(r rune) rune {
 			if r == '\r' || r == '\n' {
@@ -41,7 +41,7 @@ func NewStatic(members []byte) *Static {
 		}, members)
 	}
 	deflated, err := deflate(members)
-	s := &Static{members: members}
+	s := &Precompressed{members: members}
 	if err != nil { // a bytes.Buffer doesn't fail, the level is a good one
 		return s
 	}
@@ -98,65 +98,65 @@ func deflate(text []byte) ([]byte, error) {
 }
 
 // Size returns the bytes held: plain and compressed form.
-func (s *Static) Size() int { return len(s.members) + len(s.deflated) }
+func (s *Precompressed) Size() int { return len(s.members) + len(s.deflated) }
 
 // Static answers with a result that was serialized before, compressed if the
 // client accepts gzip.
-func (r *Reply) Static(s *Static) error {
+func (r *Reply) Precompressed(s *Precompressed) error {
 	if r.answered {
 		return errAnswered
 	}
 	r.answered = true
 	x := r.x
-	out := &x.out
-	out.pool = &x.h.lean
-	out.settle()
-	if h := x.req.HTTP.Header; !out.event && !x.batched {
-		head := out.w.Header()
-		head["Vary"] = append(head["Vary"], x.h.fixed.acceptEncoding...)
-		if s.deflated != nil && listed(h["Accept-Encoding"], "gzip", "x-gzip") {
+	w := &x.out
+	w.pool = &x.h.smallBuffers
+	w.endEvents()
+	if h := x.req.HTTP.Header; !w.event && !x.batched {
+		head := w.rw.Header()
+		head["Vary"] = append(head["Vary"], x.h.headers.acceptEncoding...)
+		if s.deflated != nil && acceptsAny(h["Accept-Encoding"], "gzip", "x-gzip") {
 			return r.gzip(s)
 		}
 	}
-	out.begin(http.StatusOK)
-	out.buf = r.appendHead(out.buf, resultComplete, nil)
+	w.begin(http.StatusOK)
+	w.buf = r.appendHead(w.buf, resultComplete, nil)
 	const tail = "}}"
-	size := len(out.buf) + len(s.members) + len(tail)
-	if out.event {
+	size := len(w.buf) + len(s.members) + len(tail)
+	if w.event {
 		size += len(eventEnd)
 	}
-	if !out.live.open {
-		out.header(int64(size))
+	if !w.sse.started {
+		w.sendHeader(int64(size))
 	}
-	return r.lend(s.members, []byte(tail))
+	return r.finishShared(s.members, []byte(tail))
 }
 
 // gzip writes the answer as one gzip member (RFC 1952): stored block, prepared
 // blocks, final stored block.
-func (r *Reply) gzip(s *Static) error {
-	out := &r.x.out
-	out.begin(http.StatusOK)
+func (r *Reply) gzip(s *Precompressed) error {
+	w := &r.x.out
+	w.begin(http.StatusOK)
 	// The answer's own head is put behind the place of the headers that precede it.
 	const before = gzipHeaderLen + storedHeaderLen
-	out.buf = append(out.buf, make([]byte, before)...)
-	out.buf = r.appendHead(out.buf, resultComplete, nil)
-	head := out.buf[before:]
+	w.buf = append(w.buf, make([]byte, before)...)
+	w.buf = r.appendHead(w.buf, resultComplete, nil)
+	head := w.buf[before:]
 	const tail = "}}"
 
 	crc := crcMultiply(s.shift, crc32.ChecksumIEEE(head)) ^ s.crc
 	crc = crc32.Update(crc, crc32.IEEETable, []byte(tail))
 	size := len(head) + len(s.members) + len(tail)
 
-	copy(out.buf, gzipHeader)
-	putStored(out.buf[gzipHeaderLen:], len(head), false)
-	out.w.Header()["Content-Encoding"] = r.x.h.fixed.gzip
-	out.header(int64(len(out.buf) + len(s.deflated) + storedHeaderLen + len(tail) + 8))
+	copy(w.buf, gzipHeader)
+	putStored(w.buf[gzipHeaderLen:], len(head), false)
+	w.rw.Header()["Content-Encoding"] = r.x.h.headers.gzip
+	w.sendHeader(int64(len(w.buf) + len(s.deflated) + storedHeaderLen + len(tail) + 8))
 	var end [storedHeaderLen + len(tail) + 8]byte
 	putStored(end[:], len(tail), true)
 	copy(end[storedHeaderLen:], tail)
 	binary.LittleEndian.PutUint32(end[storedHeaderLen+len(tail):], crc)
 	binary.LittleEndian.PutUint32(end[storedHeaderLen+len(tail)+4:], uint32(size)) // modulo 2^32
-	return r.lend(s.deflated, end[:])
+	return r.finishShared(s.deflated, end[:])
 }
 
 const (

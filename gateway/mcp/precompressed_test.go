@@ -46,17 +46,17 @@ func TestStaticGzip(t *testing.T) {
 		if i%2 == 0 {
 			id = `"` + strings.Repeat("é", r.IntN(maxID/2-1)) + `"`
 		}
-		s := NewStatic(toolsList(r.IntN(100) * (i % 3)))
+		s := NewPrecompressed(toolsList(r.IntN(100) * (i % 3)))
 		if s.Size() != len(s.members)+len(s.deflated) || len(s.deflated) == 0 {
 			t.Fatalf("size %d", s.Size())
 		}
-		era := Era(1 + i%2)
+		era := RevisionFamily(1 + i%2)
 		answer := func(encoding string) *http.Response {
 			w := httptest.NewRecorder()
 			x := newTestExchange(h, w, id, era)
 			x.req.HTTP.Header.Set("Accept-Encoding", encoding)
 			x.reply.Cache(Cache{TTL: time.Duration(i) * time.Second, Scope: Public})
-			if err := x.reply.Static(s); err != nil {
+			if err := x.reply.Precompressed(s); err != nil {
 				t.Fatal(err)
 			}
 			return w.Result()
@@ -101,11 +101,11 @@ func TestStaticGzip(t *testing.T) {
 }
 
 // newTestExchange is an exchange that is about to call its method.
-func newTestExchange(h *Handler, w http.ResponseWriter, id string, era Era) *exchange {
+func newTestExchange(h *Handler, w http.ResponseWriter, id string, era RevisionFamily) *exchange {
 	x := &exchange{h: h}
 	x.reply.x = x
-	x.req = Request{ID: []byte(id), Era: era, HTTP: &http.Request{Header: http.Header{}}}
-	x.out = stream{h: h, w: w, control: http.NewResponseController(w), pool: &h.buffers, stall: h.stall}
+	x.req = Request{ID: []byte(id), Family: era, HTTP: &http.Request{Header: http.Header{}}}
+	x.out = responseWriter{h: h, rw: w, controller: http.NewResponseController(w), pool: &h.buffers, stallTimeout: h.stallTimeout}
 	return x
 }
 
@@ -130,13 +130,13 @@ func TestStaticAllocates(t *testing.T) {
 	for _, encoding := range []string{"", "gzip"} {
 		var counts [2]float64
 		for i, n := range []int{100, 2000} {
-			s := NewStatic(toolsList(n))
+			s := NewPrecompressed(toolsList(n))
 			w := &nullWriter{header: http.Header{}}
 			counts[i] = testing.AllocsPerRun(50, func() {
 				clear(w.header)
-				x := newTestExchange(h, w, "1", Modern)
+				x := newTestExchange(h, w, "1", Stateless)
 				x.req.HTTP.Header["Accept-Encoding"] = []string{encoding}
-				if err := x.reply.Static(s); err != nil {
+				if err := x.reply.Precompressed(s); err != nil {
 					t.Fatal(err)
 				}
 			})
@@ -167,16 +167,16 @@ func (w *nullWriter) Write(b []byte) (int, error) {
 
 func BenchmarkStatic(b *testing.B) {
 	h := NewHandler(nil, Options{Name: "test", Version: "1"})
-	s := NewStatic(toolsList(2000))
+	s := NewPrecompressed(toolsList(2000))
 	for _, encoding := range []string{"plain", "gzip"} {
 		b.Run(encoding, func(b *testing.B) {
 			w := &nullWriter{header: http.Header{}}
 			b.ReportAllocs()
 			for b.Loop() {
 				clear(w.header)
-				x := newTestExchange(h, w, "1", Modern)
+				x := newTestExchange(h, w, "1", Stateless)
 				x.req.HTTP.Header["Accept-Encoding"] = []string{encoding}
-				if err := x.reply.Static(s); err != nil {
+				if err := x.reply.Precompressed(s); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -189,7 +189,7 @@ func BenchmarkNewStatic(b *testing.B) {
 	list := toolsList(2000)
 	b.SetBytes(int64(len(list)))
 	for b.Loop() {
-		NewStatic(list)
+		NewPrecompressed(list)
 	}
 }
 

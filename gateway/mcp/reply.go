@@ -15,7 +15,7 @@ type Reply struct {
 	x        *exchange
 	cache    Cache
 	answered bool
-	told     *told // nil: nothing
+	notified *notificationState // nil: nothing
 }
 
 var errAnswered = errors.New("the request was answered before")
@@ -40,14 +40,14 @@ func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error {
 
 // Header is that of the HTTP answer, as long as nothing of the answer is sent. That of a
 // request in a batch is lost.
-func (r *Reply) Header() http.Header { return r.x.out.w.Header() }
+func (r *Reply) Header() http.Header { return r.x.out.rw.Header() }
 
 // SetHeader sets a header of the HTTP answer, if that is not out yet. Nothing but the answer may follow: what goes before it ends here, since that could
 // send the header meanwhile. That of a request in a batch is lost.
 func (r *Reply) SetHeader(name, value string) {
-	s := &r.x.out
-	if s.settle(); !s.live.open && !s.sent {
-		s.w.Header().Set(name, value)
+	w := &r.x.out
+	if w.endEvents(); !w.sse.started && !w.headerSent {
+		w.rw.Header().Set(name, value)
 	}
 }
 
@@ -60,31 +60,31 @@ func (r *Reply) result(kind string, meta []byte, chunks ...Chunk) error {
 		return errAnswered
 	}
 	r.answered = true
-	r.catchUp()
-	s := &r.x.out
-	s.begin(http.StatusOK)
+	r.flushProgress()
+	w := &r.x.out
+	w.begin(http.StatusOK)
 	size := 1 << 10
 	for _, c := range chunks {
 		if c.Escape {
 			size += len(c.Bytes) + len(c.Bytes)/4 + escapeRoom
-		} else if len(c.Bytes) < borrowSize {
+		} else if len(c.Bytes) < minBorrowed {
 			size += len(c.Bytes)
 		}
 	}
-	s.expect(size)
-	s.buf = r.appendHead(s.buf, kind, meta)
+	w.grow(size)
+	w.buf = r.appendHead(w.buf, kind, meta)
 	for _, c := range chunks {
 		if c.Escape {
-			s.escaped(c.Bytes)
+			w.writeEscaped(c.Bytes)
 		} else {
-			s.raw(c.Bytes)
+			w.writeJSON(c.Bytes)
 		}
 	}
 	if len(chunks) == 0 {
-		s.buf = trimComma(s.buf)
+		w.buf = trimComma(w.buf)
 	}
-	s.str("}}")
-	return s.finish()
+	w.writeString("}}")
+	return w.finish()
 }
 
 // appendHead appends an answer up to its result's first member, a comma included
@@ -94,7 +94,7 @@ func (r *Reply) appendHead(dst []byte, kind string, meta []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = append(dst, x.req.ID...)
 	dst = append(dst, `,"result":{`...)
-	if x.req.Era != Modern {
+	if x.req.Family != Stateless {
 		if len(meta) > 0 {
 			dst = append(dst, `"_meta":{`...)
 			dst = append(dst, meta...)
@@ -105,7 +105,7 @@ func (r *Reply) appendHead(dst []byte, kind string, meta []byte) []byte {
 	dst = append(dst, `"resultType":"`...)
 	dst = append(dst, kind...)
 	dst = append(dst, `","_meta":{`...)
-	dst = append(dst, x.h.introduction.Load().meta...)
+	dst = append(dst, x.h.serverInfo.Load().meta...)
 	if len(meta) > 0 {
 		dst = append(dst, ',')
 		dst = append(dst, meta...)
@@ -132,15 +132,15 @@ func trimComma(b []byte) []byte {
 
 // fail answers with an error, or with nothing if the answer is begun or its reader
 // has left.
-func (x *exchange) fail(e *Error) {
-	x.event.failed(e)
-	s := &x.out
-	s.settle()
-	if s.complete || s.sent && !s.live.open {
+func (x *exchange) writeError(e *Error) {
+	x.event.setError(e)
+	w := &x.out
+	w.endEvents()
+	if w.complete || w.headerSent && !w.sse.started {
 		return
 	}
-	if !s.live.open { // else the header is out
-		h := s.w.Header()
+	if !w.sse.started { // else the header is out
+		h := w.rw.Header()
 		for name, values := range e.Header {
 			for _, v := range values {
 				h.Add(name, v)
@@ -150,17 +150,17 @@ func (x *exchange) fail(e *Error) {
 			h[RequestIDHeader] = []string{named(x.req.HTTP.Context())}
 		}
 	}
-	s.begin(e.status(x.req.Era))
-	if s.status != http.StatusOK { // what is not an answer to a request is not an event either
-		s.event, s.buf = false, s.buf[:0]
+	w.begin(e.status(x.req.Family))
+	if w.status != http.StatusOK { // what is not an answer to a request is not an event either
+		w.event, w.buf = false, w.buf[:0]
 	}
-	s.str(`{"jsonrpc":"2.0"`)
+	w.writeString(`{"jsonrpc":"2.0"`)
 	if x.req.ID != nil { // an error without an id has none, not null (2026-07-28 basic, Error Responses)
-		s.str(`,"id":`)
-		s.raw(x.req.ID)
+		w.writeString(`,"id":`)
+		w.writeJSON(x.req.ID)
 	}
-	s.str(`,"error":`)
-	s.raw(e.append(nil))
-	s.str(`}`)
-	_ = s.finish() // kept in the stream; there is nobody left to tell
+	w.writeString(`,"error":`)
+	w.writeJSON(e.append(nil))
+	w.writeString(`}`)
+	_ = w.finish() // kept in the stream; there is nobody left to tell
 }

@@ -18,25 +18,25 @@ const (
 
 // told is what a reply has told the client before the answer. It is guarded by the
 // stream's lock.
-type told struct {
-	progress   float64 // the last that was told, or held back
-	progressed bool
-	held       []byte // params of the progress that came too fast, nil: none
-	steps      allowance
-	logs       allowance
+type notificationState struct {
+	progress       float64 // the last that was told, or held back
+	hasProgress    bool
+	heldProgress   []byte // params of the progress that came too fast, nil: none
+	progressBucket tokenBucket
+	logBucket      tokenBucket
 }
 
 // talk returns what was told. The caller holds the stream's lock.
-func (r *Reply) talk() *told {
-	if r.told == nil {
-		r.told = &told{}
+func (r *Reply) notificationState() *notificationState {
+	if r.notified == nil {
+		r.notified = &notificationState{}
 	}
-	return r.told
+	return r.notified
 }
 
 // streams tells whether the client reads an event stream as the answer.
-func (x *exchange) streams() bool {
-	return x.req.ID != nil && !x.batched && listed(x.req.HTTP.Header["Accept"], "text/event-stream")
+func (x *exchange) acceptsEventStream() bool {
+	return x.req.ID != nil && !x.batched && acceptsAny(x.req.HTTP.Header["Accept"], "text/event-stream")
 }
 
 // Notify sends a notification before the answer, which becomes an event stream with
@@ -45,39 +45,39 @@ func (x *exchange) streams() bool {
 // error; one after the answer is. Any other error is the connection's. Notify waits
 // until the message is on its way, at most as long as a reader may be slow.
 func (r *Reply) Notify(method string, params ...Chunk) error {
-	s := &r.x.out
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	return r.notify(method, params...)
+	w := &r.x.out
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
+	return r.notifyLocked(method, params...)
 }
 
 // notify is Notify with the lock held.
-func (r *Reply) notify(method string, params ...Chunk) error {
-	s := &r.x.out
+func (r *Reply) notifyLocked(method string, params ...Chunk) error {
+	w := &r.x.out
 	switch {
-	case s.live.over:
+	case w.sse.ended:
 		return errAnswered
-	case s.err != nil:
-		return s.err
-	case !s.live.open && !r.x.streams():
+	case w.err != nil:
+		return w.err
+	case !w.sse.started && !r.x.acceptsEventStream():
 		return nil
 	}
-	return s.message(func() { s.notification(method, params...) })
+	return w.sendMessage(func() { w.writeNotification(method, params...) })
 }
 
 // notification appends a JSON-RPC notification.
-func (s *stream) notification(method string, params ...Chunk) {
-	s.str(`{"jsonrpc":"2.0","method":"`)
-	s.str(method)
-	s.str(`","params":{`)
+func (w *responseWriter) writeNotification(method string, params ...Chunk) {
+	w.writeString(`{"jsonrpc":"2.0","method":"`)
+	w.writeString(method)
+	w.writeString(`","params":{`)
 	for _, c := range params {
 		if c.Escape {
-			s.escaped(c.Bytes)
+			w.writeEscaped(c.Bytes)
 		} else {
-			s.raw(c.Bytes)
+			w.writeJSON(c.Bytes)
 		}
 	}
-	s.str("}}")
+	w.writeString("}}")
 }
 
 // KeepAlive makes an event stream of the answer if the method is silent for so long,
@@ -88,11 +88,11 @@ func (r *Reply) KeepAlive(after time.Duration) {
 	if r == nil {
 		return
 	}
-	s := &r.x.out
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	if s.live.timer == nil && !s.live.over && s.live.period > 0 && r.x.streams() {
-		s.live.timer = time.AfterFunc(after, s.wake)
+	w := &r.x.out
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
+	if w.sse.timer == nil && !w.sse.ended && w.sse.period > 0 && r.x.acceptsEventStream() {
+		w.sse.timer = time.AfterFunc(after, w.onTimer)
 	}
 }
 
@@ -106,15 +106,15 @@ func (r *Reply) Progress(progress, total float64, message string) error {
 	if token == nil || !finite(progress) || !finite(total) {
 		return nil
 	}
-	s := &r.x.out
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	t := r.talk()
-	if t.progressed && progress <= t.progress {
+	w := &r.x.out
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
+	t := r.notificationState()
+	if t.hasProgress && progress <= t.progress {
 		return nil
 	}
-	t.progressed, t.progress = true, progress
-	text := append(append(t.held[:0], `"progressToken":`...), token...)
+	t.hasProgress, t.progress = true, progress
+	text := append(append(t.heldProgress[:0], `"progressToken":`...), token...)
 	text = strconv.AppendFloat(append(text, `,"progress":`...), progress, 'f', -1, 64)
 	if total > 0 {
 		text = strconv.AppendFloat(append(text, `,"total":`...), total, 'f', -1, 64)
@@ -122,37 +122,37 @@ func (r *Reply) Progress(progress, total float64, message string) error {
 	if message != "" && r.x.req.Revision >= revision20250326 { // the first with messages
 		text = jsonscan.AppendString(append(text, `,"message":`...), message)
 	}
-	if t.held = nil; !t.steps.take(r.x.h.now(), progressBurst, progressRate) {
-		t.held = text
+	if t.heldProgress = nil; !t.progressBucket.allow(r.x.h.now(), progressBurst, progressRate) {
+		t.heldProgress = text
 		return nil
 	}
-	return r.notify("notifications/progress", Chunk{Bytes: text})
+	return r.notifyLocked("notifications/progress", Chunk{Bytes: text})
 }
 
 // catchUp sends the progress that was held back. An error is the connection's, which
 // the answer meets too.
-func (r *Reply) catchUp() {
-	s := &r.x.out
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	if r.told == nil || r.told.held == nil {
+func (r *Reply) flushProgress() {
+	w := &r.x.out
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
+	if r.notified == nil || r.notified.heldProgress == nil {
 		return
 	}
-	_ = r.notify("notifications/progress", Chunk{Bytes: r.told.held})
-	r.told.held = nil
+	_ = r.notifyLocked("notifications/progress", Chunk{Bytes: r.notified.heldProgress})
+	r.notified.heldProgress = nil
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 // allowance is how much a request may still say. Its zero value is full.
-type allowance struct {
+type tokenBucket struct {
 	used  float64
 	since time.Time
 }
 
 // take tells whether one more is allowed; burst is how many at once, rate how many a
 // second.
-func (a *allowance) take(now time.Time, burst, rate float64) bool {
+func (a *tokenBucket) allow(now time.Time, burst, rate float64) bool {
 	if passed := now.Sub(a.since).Seconds(); passed > 0 {
 		a.used = max(0, a.used-passed*rate)
 		a.since = now

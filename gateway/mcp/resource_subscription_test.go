@@ -26,10 +26,10 @@ func (w *whole) dialogue(t *testing.T) *dialogue {
 func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWhole(mcp.HubOptions{})
+		w := newWhole(mcp.BrokerOptions{})
 		begun, held := 0, 0
 		proceed := make(chan struct{})
-		w.hub = mcp.NewHub(mcp.HubOptions{Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
+		w.hub = mcp.NewBroker(mcp.BrokerOptions{SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			a := w.asks(s)
 			begun++
 			<-proceed
@@ -75,16 +75,16 @@ func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 func TestSubscribeWhileTheSessionEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWhole(mcp.HubOptions{})
+		w := newWhole(mcp.BrokerOptions{})
 		proceed := make(chan struct{})
 		begun := 0
-		w.hub = mcp.NewHub(mcp.HubOptions{Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
+		w.hub = mcp.NewBroker(mcp.BrokerOptions{SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			begun++
 			<-proceed
 			w.count(s.URI, 1)
 			return func() { w.count(s.URI, -1) }, nil
 		}})
-		methods, options := wholeServer(w, mcp.Options{Revoked: newRevoked()})
+		methods, options := wholeServer(w, mcp.Options{Revocations: newRevoked()})
 		d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
 		defer d.end()
 		session := d.initialize()
@@ -107,7 +107,7 @@ func TestSubscribeWhileTheSessionEnds(t *testing.T) {
 func TestSessionsAtTheBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWhole(mcp.HubOptions{MaxPerPrincipal: 2})
+		w := newWhole(mcp.BrokerOptions{MaxPerPrincipal: 2})
 		d := w.dialogue(t)
 		defer d.end()
 		alice := "POST /mcp HTTP/1.1\n" + agedLegacy + "X-Principal: alice\n"
@@ -150,10 +150,10 @@ func TestSessionsAtTheBound(t *testing.T) {
 func TestSubscribeBesideARefusal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWhole(mcp.HubOptions{})
+		w := newWhole(mcp.BrokerOptions{})
 		proceed := map[string]chan error{"test://a": make(chan error), "test://b": make(chan error), "test://c": make(chan error)}
 		asked := 0
-		w.hub = mcp.NewHub(mcp.HubOptions{MaxPerPrincipal: 1, Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
+		w.hub = mcp.NewBroker(mcp.BrokerOptions{MaxPerPrincipal: 1, SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			asked++
 			if err := <-proceed[s.URI]; err != nil {
 				return nil, err
@@ -200,16 +200,16 @@ func TestSubscribeBesideARefusal(t *testing.T) {
 func TestSubscribeAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWhole(mcp.HubOptions{})
+		w := newWhole(mcp.BrokerOptions{})
 		var asked []string
 		var mu sync.Mutex
 		held := map[string]bool{}
 		refuse, proceed := false, make(chan struct{})
 		close(proceed)
-		w.hub = mcp.NewHub(mcp.HubOptions{MaxWatches: 1, Watch: func(ctx context.Context, s mcp.Subscription) (func(), error) {
+		w.hub = mcp.NewBroker(mcp.BrokerOptions{MaxSubscriptions: 1, SubscribeResource: func(ctx context.Context, s mcp.Subscription) (func(), error) {
 			token, _ := ctx.Value(tokenKey{}).(string)
 			mu.Lock()
-			asked = append(asked, fmt.Sprint(token, " ", s.Again))
+			asked = append(asked, fmt.Sprint(token, " ", s.Renewal))
 			mu.Unlock()
 			<-proceed
 			if refuse {
@@ -290,9 +290,9 @@ type tokenKey struct{}
 func TestSubscribeTogetherAtTheBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWhole(mcp.HubOptions{})
+		w := newWhole(mcp.BrokerOptions{})
 		proceed := make(chan struct{})
-		w.hub = mcp.NewHub(mcp.HubOptions{MaxWatches: 1, Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
+		w.hub = mcp.NewBroker(mcp.BrokerOptions{MaxSubscriptions: 1, SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			<-proceed
 			w.count(s.URI, 1)
 			return func() { w.count(s.URI, -1) }, nil

@@ -13,10 +13,10 @@ import (
 )
 
 // aged is a server whose streams of changes have an age, and whose tool takes as long as its name says.
-func aged(t *testing.T, o mcp.HubOptions) *dialogue {
+func aged(t *testing.T, o mcp.BrokerOptions) *dialogue {
 	t.Helper()
 	w := newWhole(o)
-	methods, options := wholeServer(w, mcp.Options{KeepAlive: 20 * time.Second, MaxStreamAge: time.Hour, Revoked: newRevoked()})
+	methods, options := wholeServer(w, mcp.Options{KeepAlive: 20 * time.Second, MaxStreamAge: time.Hour, Revocations: newRevoked()})
 	methods["tools/call"] = func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		takes, err := time.ParseDuration(req.Name)
 		if err != nil {
@@ -72,7 +72,7 @@ func TestStreamAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const each = 20
-		d := aged(t, mcp.HubOptions{})
+		d := aged(t, mcp.BrokerOptions{})
 		defer d.end()
 		var streams []string
 		for i := range each {
@@ -151,7 +151,7 @@ func TestStreamAge(t *testing.T) {
 func TestSubscriptionsOutliveTheAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := aged(t, mcp.HubOptions{})
+		d := aged(t, mcp.BrokerOptions{})
 		defer d.end()
 		session := d.initialize()
 		get := "GET /mcp HTTP/1.1\n" + agedLegacy + "Mcp-Session-Id: " + session + "\n"
@@ -186,7 +186,7 @@ func TestStreamAgeAndToken(t *testing.T) {
 		{24 * time.Hour, 54 * time.Minute, 66 * time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			d := aged(t, mcp.HubOptions{Until: func(context.Context) time.Time { return time.Now().Add(c.token) }})
+			d := aged(t, mcp.BrokerOptions{AuthorizedUntil: func(context.Context) time.Time { return time.Now().Add(c.token) }})
 			defer d.end()
 			session := d.initialize()
 			d.ask("a", agedModern+"Mcp-Method: subscriptions/listen\n\n"+
@@ -211,14 +211,14 @@ func TestStreamAgeAndToken(t *testing.T) {
 func TestStreamAgeIsTuned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWhole(mcp.HubOptions{})
+		w := newWhole(mcp.BrokerOptions{})
 		methods, o := wholeServer(w, mcp.Options{})
 		h := mcp.NewHandler(methods, o)
 		d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: h}
 		defer d.end()
 		ages := []time.Duration{0, time.Minute, time.Hour}
 		for i, age := range ages {
-			if err := h.Tune(mcp.Tuning{MaxStreamAge: age}); err != nil {
+			if err := h.Reload(mcp.ReloadableOptions{MaxStreamAge: age}); err != nil {
 				t.Fatal(err)
 			}
 			d.ask(fmt.Sprint(i), agedModern+"Mcp-Method: subscriptions/listen\n\n"+

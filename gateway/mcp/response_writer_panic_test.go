@@ -39,12 +39,12 @@ func TestPanicBeforeAStream(t *testing.T) {
 							panic("injected")
 						}
 					}
-					w := newWhole(mcp.HubOptions{})
-					w.hub = mcp.NewHub(mcp.HubOptions{
+					w := newWhole(mcp.BrokerOptions{})
+					w.hub = mcp.NewBroker(mcp.BrokerOptions{
 						MaxPerPrincipal: 1,
-						View:            func(context.Context, mcp.Viewer, mcp.List) string { fail("view"); return "" },
-						Until:           func(context.Context) time.Time { fail("until"); return time.Time{} },
-						Watch: func(_ context.Context, s mcp.Subscription) (func(), error) {
+						ListVersion:     func(context.Context, mcp.Subscriber, mcp.List) string { fail("view"); return "" },
+						AuthorizedUntil: func(context.Context) time.Time { fail("until"); return time.Time{} },
+						SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
 							w.count(s.URI, 1)
 							return func() { w.count(s.URI, -1) }, nil
 						},
@@ -102,10 +102,10 @@ func (w failingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 // TestPanicBeforeATakenStream is the same for a stream whose connection was to be taken: its client sees that it broke off.
 func TestPanicBeforeATakenStream(t *testing.T) {
-	w := newWhole(mcp.HubOptions{})
+	w := newWhole(mcp.BrokerOptions{})
 	var armed atomic.Bool
 	var told atomic.Pointer[mcp.Event]
-	h := parked(t, mcp.Options{Hub: w.hub, Observe: func(_ *http.Request, e mcp.Event) { told.Store(&e) }})
+	h := parked(t, mcp.Options{Broker: w.hub, Observe: func(_ *http.Request, e mcp.Event) { told.Store(&e) }})
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(failingWriter{rw, func() {
 			if armed.CompareAndSwap(true, false) {

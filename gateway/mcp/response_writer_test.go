@@ -87,7 +87,7 @@ func TestResultOnce(t *testing.T) {
 	if err := x.reply.Result(); !errors.Is(err, errAnswered) {
 		t.Errorf("second Result: %v", err)
 	}
-	if err := x.reply.Static(NewStatic([]byte(`"a":1`))); !errors.Is(err, errAnswered) {
+	if err := x.reply.Precompressed(NewPrecompressed([]byte(`"a":1`))); !errors.Is(err, errAnswered) {
 		t.Errorf("Static after Result: %v", err)
 	}
 	if got := w.Body.String(); got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
@@ -118,7 +118,7 @@ func TestResultReportsBrokenConnections(t *testing.T) {
 	if err := x.reply.Result(Chunk{Bytes: bytes.Repeat([]byte("x"), 1<<20), Escape: true}); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("error %v", err)
 	}
-	if x.out.held != nil {
+	if x.out.pooled != nil {
 		t.Error("the buffer was not given back")
 	}
 }
@@ -136,7 +136,7 @@ func BenchmarkResult(b *testing.B) {
 			b.SetBytes(int64(len(document)))
 			b.ReportAllocs()
 			for b.Loop() {
-				x := newTestExchange(h, w, "1", Modern)
+				x := newTestExchange(h, w, "1", Stateless)
 				err := x.reply.Result(
 					Chunk{Bytes: []byte(`"content":[{"type":"text","text":"`)}, Chunk{Bytes: document, Escape: true},
 					Chunk{Bytes: []byte(`"}],"structuredContent":`)}, Chunk{Bytes: document})
@@ -153,13 +153,13 @@ func BenchmarkResult(b *testing.B) {
 func TestPanicInsideAnAnswer(t *testing.T) {
 	t.Parallel()
 	h := NewHandler(Methods{"x": func(_ context.Context, _ *Request, reply *Reply) error {
-		s := &reply.x.out
-		s.begin(http.StatusOK)
-		s.escaped(bytes.Repeat([]byte("x"), 2*holdLimit))
+		w := &reply.x.out
+		w.begin(http.StatusOK)
+		w.writeEscaped(bytes.Repeat([]byte("x"), 2*maxHeld))
 		panic("half-way")
 	}}, Options{})
 	w := httptest.NewRecorder()
-	x := newTestExchange(h, w, "1", Modern)
+	x := newTestExchange(h, w, "1", Stateless)
 	defer func() {
 		if v := recover(); v != any(http.ErrAbortHandler) {
 			t.Errorf("the connection is not broken off: %v", v)

@@ -12,8 +12,8 @@ import (
 // Later is a refusal that need not last: the client may come again after a time, which
 // the header tells in whole seconds, rounded up (RFC 9110 section 10.2.3), and the data of
 // the error too: a batch has no header for one of its answers.
-func Later(status int, after time.Duration, format string, args ...any) *Error {
-	e := refusal(status, format, args...)
+func RetryLater(status int, after time.Duration, format string, args ...any) *Error {
+	e := httpError(status, format, args...)
 	seconds := strconv.FormatInt(max(1, int64((after+time.Second-1)/time.Second)), 10)
 	e.Header = http.Header{"Retry-After": {seconds}}
 	e.Data = json.RawMessage(`{"retryAfter":` + seconds + `}`)
@@ -32,12 +32,12 @@ func IsHandshake(method string) bool {
 
 // Peek reads method and id of a message that nobody has looked at yet, for who has to
 // refuse it before its time; "" if it is no single message that [Handler] would take.
-func Peek(body []byte, maxDepth int) (method string, id json.RawMessage) {
+func PeekMethod(body []byte, maxDepth int) (method string, id json.RawMessage) {
 	if isBatch(body) {
 		return "", nil
 	}
-	e, err := open(body, maxDepth)
-	if err != nil || e.response {
+	e, err := parseMessage(body, maxDepth)
+	if err != nil || e.isResponse {
 		return "", e.id
 	}
 	return string(jsonscan.Unquote(e.method)), e.id
@@ -45,7 +45,7 @@ func Peek(body []byte, maxDepth int) (method string, id json.RawMessage) {
 
 // Refuse answers a request that does not get as far as a [Handler]. The status is that of
 // the error, which must have one.
-func Refuse(w http.ResponseWriter, id json.RawMessage, e *Error) {
+func WriteError(w http.ResponseWriter, id json.RawMessage, e *Error) {
 	h := w.Header()
 	for name, values := range e.Header {
 		h[name] = values

@@ -3,20 +3,20 @@ package mcp
 import "encoding/json"
 
 // Era is one of the two families of protocol revisions.
-type Era uint8
+type RevisionFamily uint8
 
 // The eras. The zero value means that the era is not known.
 const (
-	Legacy Era = iota + 1 // 2024-11-05 to 2025-11-25: initialize, sessions
-	Modern                // since 2026-07-28: stateless, _meta in every request
+	Legacy    RevisionFamily = iota + 1 // 2024-11-05 to 2025-11-25: initialize, sessions
+	Stateless                           // since 2026-07-28: stateless, _meta in every request
 )
 
 // String returns "legacy", "modern" or "unknown".
-func (e Era) String() string {
+func (e RevisionFamily) String() string {
 	switch e {
 	case Legacy:
 		return "legacy"
-	case Modern:
+	case Stateless:
 		return "modern"
 	}
 	return "unknown"
@@ -45,9 +45,9 @@ func Revisions() []string {
 // body that carries its version as modern bodies do, is modern; all else is
 // legacy. A request that looks modern in one of the two places alone is refused
 // by the checks of the modern era, never served by the other.
-func classify(header string, e *envelope) Era {
+func classify(header string, e *envelope) RevisionFamily {
 	if header >= revision20260728 || e.metaVersion != nil {
-		return Modern
+		return Stateless
 	}
 	return Legacy
 }
@@ -64,7 +64,7 @@ func legacyIndex(revision string) int {
 
 // badVersion is the error for a version that is not served (mcp-H8). A legacy
 // revision in a modern request is such a version: it has to be negotiated.
-func badVersion(requested string) *Error {
+func unsupportedVersion(requested string) *Error {
 	supported := Revisions()
 	if legacyIndex(requested) >= 0 {
 		supported = supported[:1]

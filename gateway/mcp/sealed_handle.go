@@ -10,25 +10,25 @@ import (
 // keeps nothing, as the state of a question or the id of a task. Whoever has one is
 // not thereby allowed anything: the caller is checked as ever, and is bound to the
 // handle besides (T20). It is safe for concurrent use.
-type Handles struct{ sealer *Sealer }
+type SealedHandles struct{ sealer *Sealer }
 
 // NewHandles derives the keys as [NewSealer] does; label separates the handles of one
 // purpose, and of one layout of their payload, from all others.
-func NewHandles(secrets [][]byte, label string) (*Handles, error) {
+func NewSealedHandles(secrets [][]byte, label string) (*SealedHandles, error) {
 	s, err := NewSealer(secrets, label)
 	if err != nil {
 		return nil, err
 	}
-	return &Handles{s}, nil
+	return &SealedHandles{s}, nil
 }
 
 // Rekey is that of [Sealer].
-func (h *Handles) Rekey(secrets [][]byte) error { return h.sealer.Rekey(secrets) }
+func (h *SealedHandles) Rekey(secrets [][]byte) error { return h.sealer.Rekey(secrets) }
 
 // Seal makes a handle of payload that is good until expiry, and opens only with the
 // same bound: who may use it, on what. Its text is unguessable, visible ASCII
 // ([A-Za-z0-9_-]), and a third longer than the payload and 36 bytes.
-func (h *Handles) Seal(payload []byte, expiry time.Time, bound ...string) string {
+func (h *SealedHandles) Seal(payload []byte, expiry time.Time, bound ...string) string {
 	text := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(payload)), uint64(expiry.Unix()))
 	return h.sealer.Seal(append(text, payload...), binding(bound))
 }
@@ -36,7 +36,7 @@ func (h *Handles) Seal(payload []byte, expiry time.Time, bound ...string) string
 // Open returns the payload of a handle and when it expires. It is an error if the
 // handle was altered, was made for something else, or has expired; which of them is
 // nobody's business.
-func (h *Handles) Open(handle string, now time.Time, bound ...string) (payload []byte, expiry time.Time, err error) {
+func (h *SealedHandles) Open(handle string, now time.Time, bound ...string) (payload []byte, expiry time.Time, err error) {
 	text, err := h.sealer.Open(handle, binding(bound))
 	if err != nil {
 		return nil, time.Time{}, err

@@ -75,26 +75,26 @@ type session struct {
 
 // sealer makes session ids and opens them. The principal is what an id is bound to, so that one that belongs to
 // somebody else does not open at all (design: sealed handles).
-type sealer struct{ *Sealer }
+type sessionSealer struct{ *Sealer }
 
 // sealedSize is the length of a session in the clear.
-const sealedSize = 16 + 8 + 1 + 2
+const sessionSize = 16 + 8 + 1 + 2
 
 // sealLabel is the version of the format: a new layout takes a new label.
-const sealLabel = "drawbridge mcp session 1"
+const sessionLabel = "drawbridge mcp session 1"
 
 // newSealer panics only where [NewSealer] has an error.
-func newSealer(secrets [][]byte) *sealer {
-	s, err := NewSealer(secrets, sealLabel)
+func newSessionSealer(secrets [][]byte) *sessionSealer {
+	s, err := NewSealer(secrets, sessionLabel)
 	if err != nil {
 		panic(fmt.Sprintf("mcp: session keys: %v", err))
 	}
-	return &sealer{s}
+	return &sessionSealer{s}
 }
 
 // newHandles panics only where [NewHandles] has an error.
-func newHandles(secrets [][]byte, label string) *Handles {
-	h, err := NewHandles(secrets, label)
+func newSealedHandles(secrets [][]byte, label string) *SealedHandles {
+	h, err := NewSealedHandles(secrets, label)
 	if err != nil {
 		panic(fmt.Sprintf("mcp: keys of %s: %v", label, err))
 	}
@@ -102,8 +102,8 @@ func newHandles(secrets [][]byte, label string) *Handles {
 }
 
 // seal makes the id of a new session.
-func (s *sealer) seal(principal string, ss session) string {
-	plain := make([]byte, 0, sealedSize)
+func (s *sessionSealer) seal(principal string, ss session) string {
+	plain := make([]byte, 0, sessionSize)
 	plain = append(plain, ss.id[:]...)
 	plain = binary.BigEndian.AppendUint64(plain, uint64(ss.expiry.Unix()))
 	plain = append(plain, byte(ss.revision))
@@ -114,8 +114,8 @@ func (s *sealer) seal(principal string, ss session) string {
 var errSession = errors.New("not a session id of this principal")
 
 // open reads an id. It does not look at the expiry.
-func (s *sealer) open(principal, id string) (session, error) {
-	const size = 12 + sealedSize + 16 // nonce, session, tag
+func (s *sessionSealer) open(principal, id string) (session, error) {
+	const size = 12 + sessionSize + 16 // nonce, session, tag
 	if len(id) != base64.RawURLEncoding.EncodedLen(size) {
 		return session{}, errSession
 	}
@@ -139,41 +139,41 @@ func (s *sealer) open(principal, id string) (session, error) {
 // (400); with one that is unknown, altered, expired, ended or another caller's
 // there is no such session (404), which tells the client to initialize again
 // (2025-11-25 transports, Session Management).
-func (h *Handler) resume(ctx context.Context, header http.Header, principal string) (session, *Error) {
-	id, ok := first(header, headerSession)
+func (h *Handler) openSession(ctx context.Context, header http.Header, principal string) (session, *Error) {
+	id, ok := headerValue(header, headerSession)
 	if !ok || id == "" {
-		return session{}, refusal(http.StatusBadRequest,
+		return session{}, httpError(http.StatusBadRequest,
 			"header Mcp-Session-Id is missing: send initialize first, or MCP-Protocol-Version %s with _meta", revision20260728)
 	}
-	ss, err := h.sealer.open(principal, id)
-	if err != nil || !h.now().Before(ss.expiry) || h.revoked(ctx, &ss) {
-		return session{}, noSession()
+	ss, err := h.sessionSealer.open(principal, id)
+	if err != nil || !h.now().Before(ss.expiry) || h.isRevoked(ctx, &ss) {
+		return session{}, sessionNotFound()
 	}
 	return ss, nil
 }
 
-func noSession() *Error {
-	return refusal(http.StatusNotFound, "session not found: it has ended; send initialize to begin another")
+func sessionNotFound() *Error {
+	return httpError(http.StatusNotFound, "session not found: it has ended; send initialize to begin another")
 }
 
 // revoked tells whether a client has ended a session, here or elsewhere.
-func (h *Handler) revoked(ctx context.Context, ss *session) bool {
-	return h.o.Revoked != nil && h.o.Revoked.Revoked(ctx, ss.key())
+func (h *Handler) isRevoked(ctx context.Context, ss *session) bool {
+	return h.o.Revocations != nil && h.o.Revocations.Revoked(ctx, ss.key())
 }
 
 // Ended drops what is known here of a session that has ended at another replica, its stream with it. The id is one that
 // [Revocations] was given; of others nothing is known. It is safe for concurrent use.
-func (h *Handler) Ended(id string) {
+func (h *Handler) SessionEnded(id string) {
 	var session [16]byte
 	if copy(session[:], id) == len(id) {
-		h.forget(session)
+		h.forgetSession(session)
 	}
 }
 
 // revoked ends a stream whose session has ended elsewhere, and nobody has told this replica.
-func (x *exchange) revoked(ctx context.Context) {
-	if x.req.Era == Legacy && x.h.revoked(ctx, &x.session) {
-		x.h.forget(x.session.id)
+func (x *exchange) closeIfRevoked(ctx context.Context) {
+	if x.req.Family == Legacy && x.h.isRevoked(ctx, &x.session) {
+		x.h.forgetSession(x.session.id)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestStreamOfAnEndedSession(t *testing.T) {
 				r := newRevoked()
 				var replicas [2]*mcp.Handler
 				for i := range replicas {
-					methods, o := wholeServer(newWhole(mcp.HubOptions{}), mcp.Options{Revoked: r, SealKeys: [][]byte{[]byte("common")}, KeepAlive: 20 * time.Second})
+					methods, o := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{Revocations: r, SealKeys: [][]byte{[]byte("common")}, KeepAlive: 20 * time.Second})
 					replicas[i] = mcp.NewHandler(methods, o)
 				}
 				open := func(h *mcp.Handler, method, session, body string) *talk {
@@ -64,9 +64,9 @@ func TestStreamOfAnEndedSession(t *testing.T) {
 				}
 				if told {
 					for id := range r.names {
-						replicas[0].Ended(id)
+						replicas[0].SessionEnded(id)
 					}
-					replicas[0].Ended("not an id of a session")
+					replicas[0].SessionEnded("not an id of a session")
 				} else {
 					time.Sleep(20 * time.Second)
 				}

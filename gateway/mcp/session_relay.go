@@ -20,7 +20,7 @@ const maxRelayed = 64 << 10
 
 // relayed is what one replica has learned of a legacy session and another may have to
 // know, since that one holds a stream or a call of the session.
-type relayed struct {
+type relayMessage struct {
 	Kind    relayKind       `json:"k"`
 	Session [16]byte        `json:"s"`
 	Expiry  int64           `json:"e,omitempty"` // of the session
@@ -39,7 +39,7 @@ const (
 
 // relay tells the other replicas, if there is a way; false: the message is too large for
 // it. That it failed is logged: the client is answered as if there were one replica.
-func (x *exchange) relay(m relayed) bool {
+func (x *exchange) relay(m relayMessage) bool {
 	h := x.h
 	if h.o.Relay == nil {
 		return true
@@ -51,7 +51,7 @@ func (x *exchange) relay(m relayed) bool {
 	ctx := x.req.HTTP.Context()
 	plain, err := json.Marshal(&m)
 	if err == nil {
-		err = h.o.Relay(ctx, []byte(h.relays.Seal(plain, h.now().Add(relayLife))))
+		err = h.o.Relay(ctx, []byte(h.relaySealer.Seal(plain, h.now().Add(relayLife))))
 	}
 	if err != nil {
 		h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "other replicas could not be told", slog.String("of", string(m.Kind)), slog.Any("error", err))
@@ -62,12 +62,12 @@ func (x *exchange) relay(m relayed) bool {
 // Relayed takes a message that the [Options].Relay of another replica, or of this one,
 // was given. It is safe for concurrent use. An error is a message that was not made
 // with one of our keys, or too long ago; it changes nothing.
-func (h *Handler) Relayed(message []byte) error {
-	plain, _, err := h.relays.Open(string(message), h.now())
+func (h *Handler) ReceiveRelayed(message []byte) error {
+	plain, _, err := h.relaySealer.Open(string(message), h.now())
 	if err != nil {
 		return fmt.Errorf("message of another replica: %w", err)
 	}
-	var m relayed
+	var m relayMessage
 	if err := json.Unmarshal(plain, &m); err != nil {
 		return fmt.Errorf("message of another replica: %w", err)
 	}
@@ -76,20 +76,20 @@ func (h *Handler) Relayed(message []byte) error {
 	case relayCancel:
 		h.calls.cancel(newCallKey(&ss, m.Message))
 	case relayAnswer:
-		h.questions.deliver(ss.id, m.Message)
+		h.elicitations.deliver(ss.id, m.Message)
 	case relayLevel:
-		h.levels.put(&ss, m.Level, h.now())
+		h.sessionLevels.set(&ss, m.Level, h.now())
 	case relayEnd:
-		h.forget(ss.id)
+		h.forgetSession(ss.id)
 	}
 	return nil // of a kind that a newer version knows, perhaps
 }
 
 // forget drops what is known of a session that has ended.
-func (h *Handler) forget(session [16]byte) {
-	h.levels.forget(session)
-	if h.o.Hub != nil {
-		h.o.Hub.forget(session)
+func (h *Handler) forgetSession(session [16]byte) {
+	h.sessionLevels.forget(session)
+	if h.o.Broker != nil {
+		h.o.Broker.endSession(session)
 	}
 }
 

@@ -20,12 +20,12 @@ func TestReplicas(t *testing.T) {
 			var replicas [2]*mcp.Handler
 			var sent []string
 			for i := range replicas {
-				methods, o := wholeServer(newWhole(mcp.HubOptions{}), mcp.Options{Revoked: newRevoked(), SealKeys: [][]byte{[]byte("common")}})
+				methods, o := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{Revocations: newRevoked(), SealKeys: [][]byte{[]byte("common")}})
 				o.Capabilities.Tools = true
 				if together {
 					o.Relay = func(_ context.Context, message []byte) error {
 						sent = append(sent, string(message))
-						return errors.Join(replicas[0].Relayed(message), replicas[1].Relayed(message))
+						return errors.Join(replicas[0].ReceiveRelayed(message), replicas[1].ReceiveRelayed(message))
 					}
 				}
 				replicas[i] = mcp.NewHandler(methods, o)
@@ -115,7 +115,7 @@ func TestReplicas(t *testing.T) {
 				if strings.Contains(message, "decline") || strings.Contains(message, m[1]) {
 					t.Error("a message between replicas can be read")
 				}
-				if replicas[0].Relayed([]byte(message[:20]+flip(message[20:21])+message[21:])) == nil {
+				if replicas[0].ReceiveRelayed([]byte(message[:20]+flip(message[20:21])+message[21:])) == nil {
 					t.Error("an altered message was taken")
 				}
 			}

@@ -10,62 +10,62 @@ import (
 // get opens the stream of a legacy session (2025-11-25 transports, Listening for
 // Messages from the Server). It may tell everything that its lists declare.
 func (x *exchange) get() *Error {
-	r, hub := x.req.HTTP, x.h.o.Hub
-	version, _ := first(r.Header, headerVersion)
-	if version >= revision20260728 || hub == nil {
-		return x.notAllowed()
+	r, broker := x.req.HTTP, x.h.o.Broker
+	version, _ := headerValue(r.Header, headerVersion)
+	if version >= revision20260728 || broker == nil {
+		return x.methodNotAllowed()
 	}
-	x.req.Era = Legacy
+	x.req.Family = Legacy
 	x.event.Method = "GET"
 	if err := checkLegacyVersion(r.Header); err != nil {
 		return err
 	}
-	if !listed(r.Header["Accept"], "text/event-stream") {
-		return refusal(http.StatusNotAcceptable, "a GET opens an event stream: accept text/event-stream")
+	if !acceptsAny(r.Header["Accept"], "text/event-stream") {
+		return httpError(http.StatusNotAcceptable, "a GET opens an event stream: accept text/event-stream")
 	}
 	ctx := r.Context()
 	x.req.Principal = x.h.o.Principal(ctx)
-	ss, err := x.h.resume(ctx, r.Header, x.req.Principal)
+	ss, err := x.h.openSession(ctx, r.Header, x.req.Principal)
 	if err != nil {
 		return err
 	}
-	x.enter(ss)
-	return x.changes(ss.expiry)
+	x.useSession(ss)
+	return x.openSessionStream(ss.expiry)
 }
 
 // changes makes the exchange the stream of its session, until then at the latest; the zero time is never.
-func (x *exchange) changes(until time.Time) (err *Error) {
-	ctx, hub, ss := x.req.HTTP.Context(), x.h.o.Hub, &x.session
-	l := newListener(hub, hub.viewer(&x.req))
-	if err := hub.enter(l, &x.req); err != nil {
+func (x *exchange) openSessionStream(until time.Time) (err *Error) {
+	ctx, broker, ss := x.req.HTTP.Context(), x.h.o.Broker, &x.session
+	s := newSubscriptionStream(broker, broker.subscriberOf(&x.req))
+	if err := broker.addStream(s, &x.req); err != nil {
 		return err
 	}
 	defer func() {
-		if x.listens != nil {
+		if x.continuation != nil {
 			return
 		}
-		if l.watcher != nil { // a panic
-			hub.detach(ss.id, l.watcher, l)
+		if s.subscriptions != nil { // a panic
+			broker.detachStream(ss.id, s.subscriptions, s)
 		}
-		hub.leave(l)
+		broker.removeStream(s)
 	}()
-	if l.watcher, err = hub.join(ss.id, &x.req, l); err != nil {
+	if s.subscriptions, err = broker.joinSession(ss.id, &x.req, s); err != nil {
 		return err
 	}
-	for _, uri := range hub.watched(l.watcher) { // by the token of this request: those that subscribed may end before
-		x.h.granted(ctx, "resource", hub.renew(ctx, l.watcher, uri))
+	for _, uri := range broker.subscribedURIs(s.subscriptions) { // by the token of this request: those that subscribed may end before
+		x.h.subscriptionGranted(ctx, "resource", broker.renew(ctx, s.subscriptions, uri))
 	}
-	l.hear(x.h.changing())
-	l.look(ctx)
-	until = earlier(until, x.until(ctx))
-	x.listens = &streaming{
-		begin: x.out.quiet,
+	s.setLists(x.h.observableLists())
+	s.recordListVersions(ctx)
+	until = earliest(until, x.streamDeadline(ctx))
+	x.continuation = &continuation{
+		first: x.out.sendComment,
 		run: func(ctx context.Context) {
-			defer hub.leave(l)
-			defer hub.detach(ss.id, l.watcher, l)
-			l.run(ctx, x, until)
-			x.leave()
-			x.hangUp()
+			defer broker.removeStream(s)
+			defer broker.detachStream(ss.id, s.subscriptions, s)
+			s.run(ctx, x, until)
+			x.abandonReply()
+			x.closeHijacked()
 		},
 	}
 	return nil
@@ -75,9 +75,9 @@ func (x *exchange) changes(until time.Time) (err *Error) {
 const subscribeAttempts = 3
 
 // subscribe answers resources/subscribe (2025-11-25 server/resources, Subscriptions).
-func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) error {
-	err := errGone
-	for attempt := 0; attempt < subscribeAttempts && errors.Is(err, errGone); attempt++ {
+func (h *Handler) serveSubscribe(ctx context.Context, req *Request, reply *Reply) error {
+	err := errStreamEnded
+	for attempt := 0; attempt < subscribeAttempts && errors.Is(err, errStreamEnded); attempt++ {
 		err = h.subscribeOnce(ctx, &reply.x.session, req)
 	}
 	if err != nil {
@@ -88,25 +88,25 @@ func (h *Handler) subscribe(ctx context.Context, req *Request, reply *Reply) err
 
 // subscribeOnce makes a session be told of a resource. It is errGone if the stream of the session ends meanwhile, and what it had with it.
 func (h *Handler) subscribeOnce(ctx context.Context, ss *session, req *Request) error {
-	hub := h.o.Hub
-	w, fault := hub.join(ss.id, req, nil)
+	broker := h.o.Broker
+	subs, fault := broker.joinSession(ss.id, req, nil)
 	if fault != nil {
 		return fault
 	}
-	defer hub.asked(ss.id, w)
-	if fault := hub.outdated(req); fault != nil {
+	defer broker.subscribeDone(ss.id, subs)
+	if fault := broker.checkOutdated(req); fault != nil {
 		return fault
 	}
 	// Who ends the session says so first, and then ends what it finds of it: this is found, or finds out.
-	if h.revoked(ctx, ss) {
-		h.forget(ss.id)
-		return noSession()
+	if h.isRevoked(ctx, ss) {
+		h.forgetSession(ss.id)
+		return sessionNotFound()
 	}
-	return hub.watch(ctx, w, req.URI)
+	return broker.subscribe(ctx, subs, req.URI)
 }
 
 // unsubscribe answers resources/unsubscribe. There may be no such subscription.
-func (h *Handler) unsubscribe(_ context.Context, req *Request, reply *Reply) error {
-	h.o.Hub.unsubscribe(reply.x.session.id, req.URI)
+func (h *Handler) serveUnsubscribe(_ context.Context, req *Request, reply *Reply) error {
+	h.o.Broker.unsubscribe(reply.x.session.id, req.URI)
 	return reply.Result()
 }

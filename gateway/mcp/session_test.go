@@ -29,8 +29,8 @@ func TestSeal(t *testing.T) {
 		{"another principal", [][]byte{current}, [][]byte{current}, "alice", "bob", false},
 		{"an anonymous session taken over", [][]byte{current}, [][]byte{current}, "", "bob", false},
 	} {
-		id := newSealer(c.seal).seal(c.sealer, want)
-		got, err := newSealer(c.open).open(c.user, id)
+		id := newSessionSealer(c.seal).seal(c.sealer, want)
+		got, err := newSessionSealer(c.open).open(c.user, id)
 		if (err == nil) != c.ok || c.ok && got != want {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
@@ -39,7 +39,7 @@ func TestSeal(t *testing.T) {
 		}
 	}
 
-	s := newSealer([][]byte{current})
+	s := newSessionSealer([][]byte{current})
 	id := s.seal("alice", want)
 	if again := s.seal("alice", want); again == id {
 		t.Error("one session sealed twice gives one id")
@@ -74,14 +74,14 @@ func TestSessionExpires(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	h := NewHandler(nil, Options{Now: func() time.Time { return now }})
-	id := h.sealer.seal("", session{expiry: now.Add(sessionLife)})
+	id := h.sessionSealer.seal("", session{expiry: now.Add(sessionLife)})
 	header := http.Header{headerSession: {id}}
 	now = now.Add(24*time.Hour - time.Second)
-	if _, err := h.resume(t.Context(), header, ""); err != nil {
+	if _, err := h.openSession(t.Context(), header, ""); err != nil {
 		t.Errorf("after 23:59:59: %v", err)
 	}
 	now = now.Add(time.Second)
-	if _, err := h.resume(t.Context(), header, ""); err == nil || err.HTTPStatus != http.StatusNotFound {
+	if _, err := h.openSession(t.Context(), header, ""); err == nil || err.HTTPStatus != http.StatusNotFound {
 		t.Errorf("after 24:00:00: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestClientCapabilities(t *testing.T) {
 }
 
 func BenchmarkOpenSession(b *testing.B) {
-	s := newSealer([][]byte{[]byte("key")})
+	s := newSessionSealer([][]byte{[]byte("key")})
 	id := s.seal("alice", session{})
 	b.ReportAllocs()
 	for b.Loop() {

@@ -37,15 +37,15 @@ func serveLongList(t *testing.T, secure bool, stall, patience time.Duration) *lo
 	chacha := rand.NewChaCha8([32]byte{1})
 	_, _ = chacha.Read(random) // never fails (math/rand/v2)
 	l := &longList{events: make(chan mcp.Event, 10), panics: make(chan any, 10), members: []byte(`"tools":[],"x":"` + hex.EncodeToString(random) + `"`)}
-	list := mcp.NewStatic(l.members)
-	h := mcp.NewHandler(mcp.Methods{"tools/list": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error { return reply.Static(list) }}, mcp.Options{
+	list := mcp.NewPrecompressed(l.members)
+	h := mcp.NewHandler(mcp.Methods{"tools/list": func(_ context.Context, _ *mcp.Request, reply *mcp.Reply) error { return reply.Precompressed(list) }}, mcp.Options{
 		Capabilities: mcp.Capabilities{Tools: true}, SlowReaders: &l.readers,
-		Park: func(ctx context.Context, rest func()) bool {
+		RunAfterMiddleware: func(ctx context.Context, rest func()) bool {
 			*ctx.Value(restKey{}).(*func()) = rest
 			return true
 		},
-		Observe:  func(_ *http.Request, e mcp.Event) { l.events <- e },
-		Panicked: func(_ string, v any) { l.panics <- v },
+		Observe: func(_ *http.Request, e mcp.Event) { l.events <- e },
+		OnPanic: func(_ string, v any) { l.panics <- v },
 	})
 	h.SetStall(stall)
 	h.SetPatience(patience)
@@ -70,7 +70,7 @@ func serveLongList(t *testing.T, secure bool, stall, patience time.Duration) *lo
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		_ = l.readers.End(ctx)
+		_ = l.readers.Drain(ctx)
 		l.Close()
 	})
 	return l
@@ -164,7 +164,7 @@ func TestSlowReader(t *testing.T) {
 func TestSlowReaderIsGivenUp(t *testing.T) {
 	l := serveLongList(t, false, 200*time.Millisecond, time.Millisecond)
 	var givenUp atomic.Int32
-	l.readers.GivenUp = func() { givenUp.Add(1) }
+	l.readers.OnTimeout = func() { givenUp.Add(1) }
 	conn := l.ask(t, "")
 	if e := timebox.Receive(t, l.events); e.HTTPStatus != 499 || e.Code != mcp.CodeCancelled || e.ResponseBytes == 0 {
 		t.Errorf("%+v", e)
@@ -181,7 +181,7 @@ func TestSlowReaderIsGivenUp(t *testing.T) {
 // TestSlowReaderLeaves: so is one whose client goes away.
 func TestSlowReaderLeaves(t *testing.T) {
 	l := serveLongList(t, false, time.Minute, time.Millisecond)
-	l.readers.GivenUp = func() { t.Error("it was given up") }
+	l.readers.OnTimeout = func() { t.Error("it was given up") }
 	conn := l.ask(t, "")
 	l.slow(t, 1)
 	_ = conn.Close()
@@ -198,7 +198,7 @@ func TestSlowReadersEnd(t *testing.T) {
 	l.slow(t, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- l.readers.End(ctx) }()
+	go func() { ended <- l.readers.Drain(ctx) }()
 	if got := answer(t, bufio.NewReader(reads)); !bytes.Contains(got, l.members) {
 		t.Errorf("%.200s", got)
 	}
@@ -220,7 +220,7 @@ func TestSlowReadersEnd(t *testing.T) {
 	if got, _ := io.ReadAll(never); len(got) > len(l.members) { // an end, or a reset
 		t.Errorf("%d bytes", len(got))
 	}
-	if err := l.readers.End(t.Context()); err != nil { // nothing to wait for
+	if err := l.readers.Drain(t.Context()); err != nil { // nothing to wait for
 		t.Error(err)
 	}
 	l.ask(t, "") // comes too late to be waited for
@@ -257,7 +257,7 @@ func TestSlowReaderIsSlowAgain(t *testing.T) {
 	again := &oneConn{ended: make(chan struct{})}
 	server := &http.Server{Handler: l.Config.Handler, ReadHeaderTimeout: time.Minute}
 	given, ended := make(chan struct{}), make(chan struct{})
-	l.readers.Again = func(conn net.Conn, _ []byte) {
+	l.readers.Reuse = func(conn net.Conn, _ []byte) {
 		if again.Conn != nil { // that is enough
 			_ = conn.Close()
 			return
@@ -296,7 +296,7 @@ func TestSlowReaderHasNoDeadlineLeft(t *testing.T) {
 	const stall = time.Second
 	l := serveLongList(t, false, stall, time.Millisecond)
 	said := make(chan error, 1)
-	l.readers.Again = func(conn net.Conn, _ []byte) {
+	l.readers.Reuse = func(conn net.Conn, _ []byte) {
 		time.Sleep(stall + stall/10) // what is under test is the connection's own clock
 		_, err := io.WriteString(conn, "next")
 		said <- errors.Join(err, conn.Close())

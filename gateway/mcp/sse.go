@@ -10,77 +10,77 @@ import (
 // keepAlive is a comment of an event stream: it says nothing, to those who read the
 // stream, and that the connection lives, to everyone between (2026-07-28
 // streamable-http, Receiving Messages).
-const keepAlive = ":\n\n"
+const keepAliveComment = ":\n\n"
 
 // live is what makes an event stream of an answer before the answer is there. Its
 // zero value is an answer that is still free to become JSON.
-type live struct {
-	mu     sync.Mutex
-	open   bool        // the answer is an event stream, and its header is out
-	over   bool        // the answer has begun: nothing goes before it any more
-	timer  *time.Timer // writes the next keepAlive; nil: none
-	period time.Duration
+type sseState struct {
+	mu      sync.Mutex
+	started bool        // the answer is an event stream, and its header is out
+	ended   bool        // the answer has begun: nothing goes before it any more
+	timer   *time.Timer // writes the next keepAlive; nil: none
+	period  time.Duration
 }
 
 // settle ends what goes before the answer. When it returns no other goroutine
 // writes to the stream, nor will.
-func (s *stream) settle() {
-	s.live.mu.Lock()
-	s.live.over = true
-	if s.live.timer != nil {
-		s.live.timer.Stop()
+func (w *responseWriter) endEvents() {
+	w.sse.mu.Lock()
+	w.sse.ended = true
+	if w.sse.timer != nil {
+		w.sse.timer.Stop()
 	}
-	s.live.mu.Unlock()
+	w.sse.mu.Unlock()
 }
 
 // stream makes an event stream of the answer, if it is not one already. The caller
 // holds live.mu, and knows that the client takes event streams.
-func (s *stream) stream() {
-	if s.live.open {
+func (w *responseWriter) startEventStream() {
+	if w.sse.started {
 		return
 	}
-	s.live.open, s.event, s.status = true, true, http.StatusOK
-	s.header(-1)
-	if s.live.timer == nil && s.live.period > 0 {
-		s.live.timer = time.AfterFunc(s.live.period, s.wake)
+	w.sse.started, w.event, w.status = true, true, http.StatusOK
+	w.sendHeader(-1)
+	if w.sse.timer == nil && w.sse.period > 0 {
+		w.sse.timer = time.AfterFunc(w.sse.period, w.onTimer)
 	}
 }
 
 // message sends one message before the answer; write appends it to the buffer. The
 // caller holds live.mu. The buffer is given back, so that a silent stream holds none.
-func (s *stream) message(write func()) error {
-	s.stream()
-	s.start()
+func (w *responseWriter) sendMessage(write func()) error {
+	w.startEventStream()
+	w.startMessage()
 	write()
-	s.str(eventEnd)
-	s.send()
-	s.sealed()
-	return s.err
+	w.writeString(eventEnd)
+	w.sendHeld()
+	w.finishEvent()
+	return w.err
 }
 
 // comment sends a keepAlive. The caller holds live.mu.
-func (s *stream) comment() error {
-	s.stream()
-	s.write([]byte(keepAlive))
-	s.sealed()
-	return s.err
+func (w *responseWriter) sendCommentLocked() error {
+	w.startEventStream()
+	w.writeConn([]byte(keepAliveComment))
+	w.finishEvent()
+	return w.err
 }
 
 // quiet is comment for who does not hold live.mu.
-func (s *stream) quiet() error {
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	return s.comment()
+func (w *responseWriter) sendComment() error {
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
+	return w.sendCommentLocked()
 }
 
 // sealed ends a piece of the stream.
-func (s *stream) sealed() {
-	s.release()
-	if s.err == nil {
-		s.push()
+func (w *responseWriter) finishEvent() {
+	w.release()
+	if w.err == nil {
+		w.flushAndClearDeadline()
 	}
-	if s.live.timer != nil {
-		s.live.timer.Reset(s.live.period)
+	if w.sse.timer != nil {
+		w.sse.timer.Reset(w.sse.period)
 	}
 }
 
@@ -88,13 +88,13 @@ func (s *stream) sealed() {
 var errBroken = errors.New("panic while the stream was written")
 
 // wake is the timer's.
-func (s *stream) wake() { s.guard(func() { s.beat() }) }
+func (w *responseWriter) onTimer() { w.recoverTimerPanic(func() { w.sendKeepAlive() }) }
 
 // guard calls f for a timer, which has nobody above it.
-func (s *stream) guard(f func()) {
+func (w *responseWriter) recoverTimerPanic(f func()) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.h.o.Panicked("a stream was kept alive", v)
+			w.h.o.OnPanic("a stream was kept alive", v)
 		}
 	}()
 	f()
@@ -103,43 +103,43 @@ func (s *stream) guard(f func()) {
 // beat writes a keepAlive if the stream was silent for a period, and tells whether the stream lives on. An error is kept, and
 // found by whoever writes next; net/http ends the request's context with it. What is over is looked at no more: its error is
 // the answer's, which is written without the lock.
-func (s *stream) beat() (lives bool) {
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	if s.live.over || s.err != nil {
+func (w *responseWriter) sendKeepAlive() (lives bool) {
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
+	if w.sse.ended || w.err != nil {
 		return false
 	}
 	panicked := true
 	defer func() {
-		if panicked && s.err == nil {
-			s.err = errBroken
+		if panicked && w.err == nil {
+			w.err = errBroken
 		}
 	}()
-	err := s.comment()
+	err := w.sendCommentLocked()
 	panicked = false
 	return err == nil
 }
 
 // intact tells whether all that was written has gone out.
-func (s *stream) intact() bool {
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	return s.err == nil
+func (w *responseWriter) healthy() bool {
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
+	return w.err == nil
 }
 
 // watch has alive called after each keepAlive, and broken when one finds that nobody reads the stream any more, that it is
 // over, or that alive panics.
-func (s *stream) watch(alive, broken func()) {
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	if s.live.timer == nil {
+func (w *responseWriter) onKeepAlive(alive, broken func()) {
+	w.sse.mu.Lock()
+	defer w.sse.mu.Unlock()
+	if w.sse.timer == nil {
 		return
 	}
-	s.live.timer.Stop()
-	s.live.timer = time.AfterFunc(s.live.period, func() {
+	w.sse.timer.Stop()
+	w.sse.timer = time.AfterFunc(w.sse.period, func() {
 		lives := false
-		s.guard(func() {
-			if s.beat() {
+		w.recoverTimerPanic(func() {
+			if w.sendKeepAlive() {
 				alive()
 				lives = true
 			}

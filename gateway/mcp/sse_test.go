@@ -29,12 +29,12 @@ func (w *liveWriter) Write(b []byte) (int, error) {
 }
 
 // newLive makes an exchange of a client that reads event streams.
-func newLive(h *Handler, era Era) (*exchange, *liveWriter) {
+func newLive(h *Handler, era RevisionFamily) (*exchange, *liveWriter) {
 	w := &liveWriter{nullWriter: nullWriter{header: http.Header{}}}
 	x := newTestExchange(h, w, "1", era)
 	x.req.HTTP.Header.Set("Accept", "application/json, text/event-stream")
 	x.req.Meta.ProgressToken, x.req.Revision = []byte("1"), revision20260728
-	x.out.live.period = h.tuning.Load().KeepAlive
+	x.out.sse.period = h.reloadable.Load().KeepAlive
 	return x, w
 }
 
@@ -44,7 +44,7 @@ func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
-		x, w := newLive(h, Modern)
+		x, w := newLive(h, Stateless)
 		notify := func() {
 			if err := x.reply.Notify("n"); err != nil {
 				t.Fatal(err)
@@ -53,9 +53,9 @@ func TestKeepAlive(t *testing.T) {
 		expect := func(comments int) {
 			t.Helper()
 			synctest.Wait()
-			x.out.live.mu.Lock()
-			defer x.out.live.mu.Unlock()
-			if got := strings.Count(w.body.String(), keepAlive); got != comments {
+			x.out.sse.mu.Lock()
+			defer x.out.sse.mu.Unlock()
+			if got := strings.Count(w.body.String(), keepAliveComment); got != comments {
 				t.Fatalf("%d comments, want %d: %q", got, comments, w.body.String())
 			}
 		}
@@ -92,9 +92,9 @@ func TestKeepAlivePanics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var told []any
-		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second, Panicked: func(_ string, v any) { told = append(told, v) }})
-		x, _ := newLive(h, Modern)
-		x.out.w = &panicWriter{nullWriter{header: http.Header{}}}
+		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second, OnPanic: func(_ string, v any) { told = append(told, v) }})
+		x, _ := newLive(h, Stateless)
+		x.out.rw = &panicWriter{nullWriter{header: http.Header{}}}
 		x.reply.KeepAlive(time.Second)
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -143,7 +143,7 @@ func TestNotifyFromSeveral(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHandler(nil, Options{KeepAlive: time.Millisecond})
-		x, w := newLive(h, Modern)
+		x, w := newLive(h, Stateless)
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
@@ -181,13 +181,13 @@ func TestBrokenStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
-		x, w := newLive(h, Modern)
+		x, w := newLive(h, Stateless)
 		if err := x.reply.Notify("n"); err != nil {
 			t.Fatal(err)
 		}
 		cut := func(broken bool) {
-			x.out.live.mu.Lock()
-			defer x.out.live.mu.Unlock()
+			x.out.sse.mu.Lock()
+			defer x.out.sse.mu.Unlock()
 			w.broken = broken
 		}
 		cut(true)
@@ -210,7 +210,7 @@ func TestProgressRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
-		x, w := newLive(h, Modern)
+		x, w := newLive(h, Stateless)
 		for i := range 1000 {
 			if err := x.reply.Progress(float64(i+1), float64(i+1), "step"); err != nil {
 				t.Fatal(err)
@@ -257,7 +257,7 @@ func TestStaticInAStream(t *testing.T) {
 	if err := x.reply.Progress(1, 2, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.reply.Static(NewStatic([]byte(`"tools":[]`))); err != nil {
+	if err := x.reply.Precompressed(NewPrecompressed([]byte(`"tools":[]`))); err != nil {
 		t.Fatal(err)
 	}
 	want := eventStart + `{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}` + eventEnd
@@ -270,7 +270,7 @@ func TestStaticInAStream(t *testing.T) {
 func BenchmarkNotify(b *testing.B) {
 	h := NewHandler(Methods{"x": func(_ context.Context, _ *Request, reply *Reply) error { return reply.Result() }}, Options{})
 	w := &nullWriter{header: http.Header{}}
-	x := newTestExchange(h, w, "1", Modern)
+	x := newTestExchange(h, w, "1", Stateless)
 	x.req.HTTP.Header.Set("Accept", "text/event-stream")
 	params := Chunk{Bytes: fmt.Appendf(nil, `"a":%d`, 1)}
 	b.ReportAllocs()

@@ -17,7 +17,7 @@ import (
 )
 
 // LineOptions are the parameters of [Handler.ServeLines].
-type LineOptions struct {
+type StdioOptions struct {
 	// Stop ends the reading when it is closed, as the end of the input does. nil: only that does.
 	Stop <-chan struct{}
 	// MaxRequests bounds the requests that run at once. While so many run nothing is read, so a client that sends more is
@@ -44,15 +44,15 @@ var ErrDrain = errors.New("requests that were still running are cut")
 //
 // A Read of in that is under way when ServeLines returns is not waited for; nor, when ctx has ended, are requests that do
 // not end with it, perhaps because nobody takes what they write.
-func (h *Handler) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o LineOptions) error {
+func (h *Handler) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o StdioOptions) error {
 	if o.MaxRequests <= 0 {
 		o.MaxRequests = 1 << 12
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := &conversation{
-		h: h, o: o, ctx: ctx, out: &lineOutput{w: out, broken: cancel}, slots: make(chan struct{}, o.MaxRequests),
-		active: make(map[callKey]*activeLine), ending: make(chan struct{}), changes: func() {},
+	c := &stdioConn{
+		h: h, o: o, ctx: ctx, out: &stdioWriter{w: out, broken: cancel}, requestSlots: make(chan struct{}, o.MaxRequests),
+		active: make(map[callKey]*stdioRequest), inputEnded: make(chan struct{}), closeStream: func() {},
 	}
 	read := make(chan error, 1)
 	c.running.Go(func() { read <- c.read(in, o.Stop) }) // which answers some lines itself, and who takes the answer may be gone
@@ -62,11 +62,11 @@ func (h *Handler) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 	case <-o.Stop:
 	case <-ctx.Done():
 	}
-	close(c.ending)
+	close(c.inputEnded)
 	if o.Drain != nil {
 		defer time.AfterFunc(o.Drain(), func() { cancel(ErrDrain) }).Stop()
 	}
-	c.wait()
+	c.waitForRequests()
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -74,10 +74,10 @@ func (h *Handler) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 }
 
 // lastWords is how long requests have that are cancelled for good.
-const lastWords = time.Second
+const cancelGrace = time.Second
 
 // wait returns when no request runs any more, or when those that do should have ended long ago.
-func (c *conversation) wait() {
+func (c *stdioConn) waitForRequests() {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -88,7 +88,7 @@ func (c *conversation) wait() {
 		return
 	case <-c.ctx.Done():
 	}
-	t := time.NewTimer(lastWords)
+	t := time.NewTimer(cancelGrace)
 	defer t.Stop()
 	select {
 	case <-gone:
@@ -98,37 +98,37 @@ func (c *conversation) wait() {
 
 // conversation is the connection to a client that writes lines. Its methods are called by the goroutine that reads,
 // but for wait, which is called by that of ServeLines.
-type conversation struct {
-	h       *Handler
-	o       LineOptions
-	ctx     context.Context // of ServeLines: the parent of that of each request
-	out     *lineOutput
-	session *session // what initialize has agreed on; nil: nothing so far
-	slots   chan struct{}
-	running sync.WaitGroup
-	ending  chan struct{} // closed when no more lines are read
-	changes func()        // ends the stream of changes of the session
+type stdioConn struct {
+	h            *Handler
+	o            StdioOptions
+	ctx          context.Context // of ServeLines: the parent of that of each request
+	out          *stdioWriter
+	session      *session // what initialize has agreed on; nil: nothing so far
+	requestSlots chan struct{}
+	running      sync.WaitGroup
+	inputEnded   chan struct{} // closed when no more lines are read
+	closeStream  func()        // ends the stream of changes of the session
 
 	mu     sync.Mutex
-	active map[callKey]*activeLine
+	active map[callKey]*stdioRequest
 }
 
 // activeLine is a request under way.
-type activeLine struct {
+type stdioRequest struct {
 	cancel context.CancelFunc
-	silent *atomic.Bool // see lineAnswer
+	muted  *atomic.Bool // see lineAnswer
 }
 
 // read takes one line after the other until there are no more or the end is asked for.
-func (c *conversation) read(in io.Reader, stop <-chan struct{}) error {
-	lines, quit := make(chan line), make(chan struct{})
+func (c *stdioConn) read(in io.Reader, stop <-chan struct{}) error {
+	lines, quit := make(chan stdioMessage), make(chan struct{})
 	defer close(quit)
 	var err error
 	go func() {
 		defer close(lines)
-		r := newLineReader(in, c.h.tuning.Load().MaxBody)
+		r := newStdioReader(in, c.h.reloadable.Load().MaxBody)
 		for {
-			var l line
+			var l stdioMessage
 			if l, err = r.next(); err != nil {
 				return
 			}
@@ -148,7 +148,7 @@ func (c *conversation) read(in io.Reader, stop <-chan struct{}) error {
 				}
 				return fmt.Errorf("read messages: %w", err)
 			}
-			c.take(l)
+			c.handleMessage(l)
 		case <-stop:
 			return nil
 		case <-c.ctx.Done():
@@ -158,49 +158,49 @@ func (c *conversation) read(in io.Reader, stop <-chan struct{}) error {
 }
 
 // lineAccept makes every answer an event stream, which lineAnswer takes apart. It is never written to.
-var lineAccept = http.Header{"Accept": {"text/event-stream"}}
+var stdioRequestHeader = http.Header{"Accept": {"text/event-stream"}}
 
 // exchange makes what a request over HTTP would be.
-func (c *conversation) exchange(ctx context.Context) (*exchange, *lineAnswer) {
+func (c *stdioConn) exchange(ctx context.Context) (*exchange, *stdioResponse) {
 	if c.o.Context != nil {
 		ctx = c.o.Context(ctx)
 	}
-	r := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: "/"}, Header: lineAccept}).WithContext(ctx)
-	w := &lineAnswer{out: c.out, header: make(http.Header)}
+	r := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: "/"}, Header: stdioRequestHeader}).WithContext(ctx)
+	w := &stdioResponse{out: c.out, header: make(http.Header)}
 	x := c.h.newExchange(w, r)
-	x.ending = c.ending
+	x.inputEnded = c.inputEnded
 	return x, w
 }
 
 // take begins to serve one line.
-func (c *conversation) take(l line) {
+func (c *stdioConn) handleMessage(l stdioMessage) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	x, w := c.exchange(ctx)
 	x.event.RequestBytes = l.size
 	if l.size > int64(len(l.text)) {
 		x.req.ID = l.id
-		c.finish(x, w, cancel, func(*exchange) *Error {
-			return invalidRequest("the message is larger than %d bytes", c.h.tuning.Load().MaxBody)
+		c.respond(x, w, cancel, func(*exchange) *Error {
+			return invalidRequest("the message is larger than %d bytes", c.h.reloadable.Load().MaxBody)
 		})
 		return
 	}
-	e, fault := open(l.text, c.h.tuning.Load().MaxDepth)
+	e, fault := parseMessage(l.text, c.h.reloadable.Load().MaxDepth)
 	x.req.ID, x.req.Params = e.id, e.params
-	x.req.Era = classify("", &e)
+	x.req.Family = classify("", &e)
 	switch {
-	case e.response:
+	case e.isResponse:
 		// Also where it answers nothing that was asked, an error would carry its id, and so look like the answer to a request
 		// of the client's own.
 		x.req.ID = nil
-		c.finish(x, w, cancel, func(x *exchange) *Error { return c.answered(x, l.text) })
+		c.respond(x, w, cancel, func(x *exchange) *Error { return c.handleResponse(x, l.text) })
 	case fault != nil:
-		c.finish(x, w, cancel, func(*exchange) *Error { return fault })
+		c.respond(x, w, cancel, func(*exchange) *Error { return fault })
 	case e.id == nil:
-		c.finish(x, w, cancel, func(x *exchange) *Error { return c.notified(x, &e) })
-	case x.req.Era == Legacy && string(e.method) == `"initialize"`:
+		c.respond(x, w, cancel, func(x *exchange) *Error { return c.handleNotification(x, &e) })
+	case x.req.Family == Legacy && string(e.method) == `"initialize"`:
 		// At once: what follows, perhaps in the same breath, is said within the session.
-		c.finish(x, w, cancel, func(x *exchange) *Error {
-			err := x.begin(&e)
+		c.respond(x, w, cancel, func(x *exchange) *Error {
+			err := x.initialize(&e)
 			if err == nil {
 				c.session = &x.session
 			}
@@ -212,49 +212,49 @@ func (c *conversation) take(l line) {
 }
 
 // answered takes the client's answer to a question.
-func (c *conversation) answered(x *exchange, message []byte) *Error {
+func (c *stdioConn) handleResponse(x *exchange, message []byte) *Error {
 	x.event.Method = "response"
 	if c.session != nil {
-		x.enter(*c.session)
-		c.h.questions.deliver(c.session.id, message)
+		x.useSession(*c.session)
+		c.h.elicitations.deliver(c.session.id, message)
 	}
-	x.out.empty(http.StatusAccepted)
+	x.out.writeStatus(http.StatusAccepted)
 	return nil
 }
 
 // notified takes a message without an id. It gets no answer, whatever it is.
-func (c *conversation) notified(x *exchange, e *envelope) *Error {
+func (c *stdioConn) handleNotification(x *exchange, e *envelope) *Error {
 	switch string(e.method) {
 	case `"notifications/initialized"`:
-		c.tell()
+		c.openSessionStream()
 	case `"notifications/cancelled"`:
 		if id := jsonscan.Lookup(e.params, "requestId"); validID(id) {
 			c.cancel(id)
 		}
 	}
-	if err := x.notification(e); err != nil {
-		x.event.failed(err)
+	if err := x.acceptNotification(e); err != nil {
+		x.event.setError(err)
 	}
 	return nil
 }
 
 // tell opens what a legacy client over HTTP opens with GET: from now on the session hears of changes.
-func (c *conversation) tell() {
-	if c.session == nil || c.h.o.Hub == nil {
+func (c *stdioConn) openSessionStream() {
+	if c.session == nil || c.h.o.Broker == nil {
 		return
 	}
-	c.changes() // of the session before this one
+	c.closeStream() // of the session before this one
 	ctx, cancel := context.WithCancel(c.ctx)
-	c.changes = cancel
+	c.closeStream = cancel
 	ss := *c.session
 	x, w := c.exchange(ctx)
 	c.running.Go(func() {
-		c.finish(x, w, cancel, func(x *exchange) *Error {
-			x.req.Era, x.event.Method = Legacy, "GET"
-			x.enter(ss)
-			err := x.changes(time.Time{})
+		c.respond(x, w, cancel, func(x *exchange) *Error {
+			x.req.Family, x.event.Method = Legacy, "GET"
+			x.useSession(ss)
+			err := x.openSessionStream(time.Time{})
 			if err != nil { // there is no request that it could answer
-				x.event.failed(err)
+				x.event.setError(err)
 				c.h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "a client is not told of changes", slog.Any("error", err))
 			}
 			return nil
@@ -263,25 +263,25 @@ func (c *conversation) tell() {
 }
 
 // cancel ends a request that is under way.
-func (c *conversation) cancel(id []byte) {
+func (c *stdioConn) cancel(id []byte) {
 	c.mu.Lock()
 	a := c.active[newCallKey(&session{}, id)]
 	c.mu.Unlock()
 	if a != nil {
-		a.silent.Store(true)
+		a.muted.Store(true)
 		a.cancel()
 	}
 }
 
 // start serves a request in a goroutine of its own, as soon as there is a place.
-func (c *conversation) start(x *exchange, w *lineAnswer, cancel context.CancelFunc, e *envelope) {
+func (c *stdioConn) start(x *exchange, w *stdioResponse, cancel context.CancelFunc, e *envelope) {
 	select {
-	case c.slots <- struct{}{}:
+	case c.requestSlots <- struct{}{}:
 	case <-c.ctx.Done():
 		cancel()
 		return
 	}
-	key, a := newCallKey(&session{}, e.id), &activeLine{cancel: cancel, silent: &w.silent}
+	key, a := newCallKey(&session{}, e.id), &stdioRequest{cancel: cancel, muted: &w.muted}
 	c.mu.Lock()
 	c.active[key] = a
 	c.mu.Unlock()
@@ -293,19 +293,19 @@ func (c *conversation) start(x *exchange, w *lineAnswer, cancel context.CancelFu
 				delete(c.active, key)
 			}
 			c.mu.Unlock()
-			<-c.slots
+			<-c.requestSlots
 		}()
-		c.finish(x, w, cancel, func(x *exchange) *Error { return x.line(e, ss) })
+		c.respond(x, w, cancel, func(x *exchange) *Error { return x.serveStdioRequest(e, ss) })
 	})
 }
 
 // finish answers by serve and ends the line.
-func (c *conversation) finish(x *exchange, w *lineAnswer, cancel context.CancelFunc, serve func(*exchange) *Error) {
+func (c *stdioConn) respond(x *exchange, w *stdioResponse, cancel context.CancelFunc, serve func(*exchange) *Error) {
 	defer cancel()
 	x.out.event = x.req.ID != nil
 	defer func() {
 		v := recover()
-		w.end()
+		w.endLine()
 		if v == nil {
 			return
 		}
@@ -313,37 +313,37 @@ func (c *conversation) finish(x *exchange, w *lineAnswer, cancel context.CancelF
 		// here another line has to.
 		y, again := c.exchange(c.ctx)
 		y.req.ID, y.event.Method = x.req.ID, x.event.Method
-		y.fail(y.internal("panic while answering", 0, slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack()))))
-		again.end()
+		y.writeError(y.internalError("panic while answering", 0, slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack()))))
+		again.endLine()
 	}()
 	x.run(serve)
 }
 
 // line serves a request that came without headers; ss is the session of the stream, nil before initialize.
-func (x *exchange) line(e *envelope, ss *session) *Error {
-	if x.req.Era == Modern {
-		version, ok := text(e.metaVersion)
+func (x *exchange) serveStdioRequest(e *envelope, ss *session) *Error {
+	if x.req.Family == Stateless {
+		version, ok := decodeString(e.metaVersion)
 		if !ok {
 			return InvalidParams("params._meta needs %q, a string", keyProtocolVersion)
 		}
 		if x.req.Revision = revision20260728; version != revision20260728 {
-			return badVersion(version)
+			return unsupportedVersion(version)
 		}
 		if err := checkMeta(e); err != nil {
 			return err
 		}
-		return x.modernRequest(e)
+		return x.callStateless(e)
 	}
 	switch {
 	case ss != nil:
-		x.enter(*ss)
+		x.useSession(*ss)
 	case string(e.method) == `"ping"`: // the only request that may come before (2025-11-25 lifecycle, Initialization)
-		x.enter(session{})
+		x.useSession(session{})
 	default:
 		return invalidRequest("send initialize first, or a request of revision %s with its _meta", revision20260728)
 	}
 	x.req.Principal = x.h.o.Principal(x.req.HTTP.Context())
-	m, err := x.lookup(e)
+	m, err := x.lookupMethod(e)
 	if err != nil {
 		return err
 	}

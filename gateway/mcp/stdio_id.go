@@ -10,7 +10,7 @@ type idFinder struct {
 	broken   bool // it was no object, or something follows it
 	inString bool
 	escaped  bool // the byte before was a backslash
-	place    memberPlace
+	state    memberState
 
 	key   []byte // of the outermost object's member under way, as far as it may be "id"
 	value []byte // of the member "id"
@@ -18,10 +18,10 @@ type idFinder struct {
 }
 
 // memberPlace is where in a member of the outermost object a finder is.
-type memberPlace uint8
+type memberState uint8
 
 const (
-	beforeName memberPlace = iota
+	beforeName memberState = iota
 	inName
 	afterName
 	inValue
@@ -31,7 +31,7 @@ const (
 func (f *idFinder) feed(piece []byte) {
 	for _, c := range piece {
 		if f.inString {
-			f.keep(c)
+			f.remember(c)
 			switch {
 			case f.escaped:
 				f.escaped = false
@@ -39,8 +39,8 @@ func (f *idFinder) feed(piece []byte) {
 				f.escaped = true
 			case c == '"':
 				f.inString = false
-				if f.depth == 1 && f.place == inName {
-					f.place = afterName
+				if f.depth == 1 && f.state == inName {
+					f.state = afterName
 				}
 			}
 			continue
@@ -49,38 +49,38 @@ func (f *idFinder) feed(piece []byte) {
 		case ' ', '\t', '\r', '\n':
 		case '"':
 			f.inString = true
-			if f.depth == 1 && f.place == beforeName {
-				f.place, f.key = inName, f.key[:0]
+			if f.depth == 1 && f.state == beforeName {
+				f.state, f.key = inName, f.key[:0]
 			}
-			f.keep(c)
+			f.remember(c)
 		case '{', '[':
 			if f.depth == 0 && (c == '[' || f.closed) {
 				f.broken = true
 			}
-			f.keep(c)
+			f.remember(c)
 			f.depth++
 		case '}', ']':
-			f.keep(c)
+			f.remember(c)
 			if f.depth--; f.depth == 0 {
 				f.closed = true
 			}
 		case ':':
-			if f.depth == 1 && f.place == afterName {
-				f.place = inValue
+			if f.depth == 1 && f.state == afterName {
+				f.state = inValue
 				if f.isID() {
 					f.count++
 				}
 				continue
 			}
-			f.keep(c)
+			f.remember(c)
 		case ',':
 			if f.depth == 1 {
-				f.place = beforeName
+				f.state = beforeName
 				continue
 			}
-			f.keep(c)
+			f.remember(c)
 		default:
-			f.keep(c)
+			f.remember(c)
 		}
 		f.broken = f.broken || f.depth < 0 || f.depth == 0 && !f.closed
 	}
@@ -89,15 +89,15 @@ func (f *idFinder) feed(piece []byte) {
 func (f *idFinder) isID() bool { return string(f.key) == `"id"` }
 
 // keep remembers a byte of a name or of an id, up to where it is known to be too long.
-func (f *idFinder) keep(c byte) {
+func (f *idFinder) remember(c byte) {
 	switch {
 	case f.depth == 0:
 		f.broken = f.broken || c != '{'
-	case f.depth == 1 && f.place == inName:
+	case f.depth == 1 && f.state == inName:
 		if len(f.key) <= len(`"id"`) {
 			f.key = append(f.key, c)
 		}
-	case f.place == inValue && f.isID() && len(f.value) <= maxID:
+	case f.state == inValue && f.isID() && len(f.value) <= maxID:
 		if f.depth == 1 && !f.inString && (c == '}' || c == ']') {
 			return // the end of the message, not of the value
 		}
@@ -106,7 +106,7 @@ func (f *idFinder) keep(c byte) {
 }
 
 // found returns the id, nil if there is none, more than one, or none that is good.
-func (f *idFinder) found() []byte {
+func (f *idFinder) id() []byte {
 	if f.broken || !f.closed || f.count != 1 || !validID(f.value) {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // line is one message as it was written.
-type line struct {
+type stdioMessage struct {
 	text []byte // nil if it was too long
 	size int64  // how long it was
 	id   []byte // of one that was too long, nil if it can't be told
@@ -16,30 +16,30 @@ type line struct {
 
 // lineReader reads messages that are divided by line feeds. It holds no more than one message of at most max bytes; of a
 // longer one it remembers the id alone.
-type lineReader struct {
+type stdioReader struct {
 	r   *bufio.Reader
 	max int64
 }
 
-func newLineReader(r io.Reader, limit int64) *lineReader {
-	return &lineReader{bufio.NewReaderSize(r, 64<<10), limit}
+func newStdioReader(r io.Reader, limit int64) *stdioReader {
+	return &stdioReader{bufio.NewReaderSize(r, 64<<10), limit}
 }
 
 // next returns the next line that is not empty, without its line feed. The last one needs none. The text is the
 // caller's. The error is io.EOF when there are no more lines.
-func (l *lineReader) next() (line, error) {
+func (l *stdioReader) next() (stdioMessage, error) {
 	for {
-		n, err := l.one()
+		n, err := l.readLine()
 		if n.size > int64(len(n.text)) || len(bytes.Trim(n.text, " \t\r")) > 0 {
 			return n, nil // an error that came with it comes again
 		}
 		if err != nil {
-			return line{}, err
+			return stdioMessage{}, err
 		}
 	}
 }
 
-func (l *lineReader) one() (n line, err error) {
+func (l *stdioReader) readLine() (n stdioMessage, err error) {
 	var finder *idFinder
 	for {
 		var piece []byte
@@ -65,7 +65,7 @@ func (l *lineReader) one() (n line, err error) {
 		}
 	}
 	if finder != nil {
-		n.id = finder.found()
+		n.id = finder.id()
 	}
 	return n, err
 }

@@ -124,14 +124,14 @@ func newLineClient(t *testing.T, everything bool) *lineClient {
 	c := &lineClient{t: t, in: w, out: &lineBuffer{}, stop: make(chan struct{}), cancel: cancel, ended: make(chan error, 1), values: map[string]string{}}
 	h, requests := newLineServer(400), 2
 	if everything {
-		c.whole = newWhole(mcp.HubOptions{})
+		c.whole = newWhole(mcp.BrokerOptions{})
 		requests = 4
 		methods, o := wholeServer(c.whole, mcp.Options{Name: "test", Version: "1.2.3", MaxStreamAge: time.Hour})
 		o.Capabilities.Tools = true
 		h = mcp.NewHandler(methods, o)
 	}
 	go func() {
-		c.ended <- h.ServeLines(ctx, in, c.out, mcp.LineOptions{Stop: c.stop, MaxRequests: requests, Drain: func() time.Duration { return 2 * time.Minute }})
+		c.ended <- h.ServeStdio(ctx, in, c.out, mcp.StdioOptions{Stop: c.stop, MaxRequests: requests, Drain: func() time.Duration { return 2 * time.Minute }})
 	}()
 	return c
 }
@@ -291,7 +291,7 @@ func TestLinesConcurrent(t *testing.T) {
 	fromServer, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- newLineServer(1<<20).ServeLines(t.Context(), in, out, mcp.LineOptions{})
+		ended <- newLineServer(1<<20).ServeStdio(t.Context(), in, out, mcp.StdioOptions{})
 		_ = out.Close()
 	}()
 	go func() {

@@ -11,7 +11,7 @@ import (
 )
 
 // lineOutput is where the messages of all requests go, each in one piece.
-type lineOutput struct {
+type stdioWriter struct {
 	mu     sync.Mutex // held from the first byte of a message to its line feed
 	w      io.Writer
 	err    error // the first; nothing is written after it
@@ -19,7 +19,7 @@ type lineOutput struct {
 }
 
 // write writes a part of a message. The caller holds mu.
-func (o *lineOutput) write(b []byte) error {
+func (o *stdioWriter) write(b []byte) error {
 	if o.err == nil {
 		if _, err := o.w.Write(b); err != nil {
 			o.err = fmt.Errorf("write messages: %w", err)
@@ -32,24 +32,24 @@ func (o *lineOutput) write(b []byte) error {
 // lineAnswer makes lines of one HTTP answer: a JSON body becomes one, an event stream one for each event, as whoever reads
 // the stream would take it apart. So all that goes out over HTTP goes out here, in the same order. It is used by one
 // goroutine at a time.
-type lineAnswer struct {
-	out    *lineOutput
+type stdioResponse struct {
+	out    *stdioWriter
 	header http.Header
 	events bool
-	inside bool // a line is begun, and out.mu held
+	inLine bool // a line is begun, and out.mu held
 
-	place   fieldPlace
+	state   fieldState
 	matched int // bytes of dataField
 
 	// silent drops all lines that are not begun: the request is cancelled (2026-07-28 patterns/cancellation).
-	silent atomic.Bool
+	muted atomic.Bool
 }
 
 // fieldPlace is where in a line of an event stream an answer is.
-type fieldPlace uint8
+type fieldState uint8
 
 const (
-	inField fieldPlace = iota // at its start, or as far into dataField as matched says
+	inField fieldState = iota // at its start, or as far into dataField as matched says
 	inData
 	inOther // the line is no data
 )
@@ -58,44 +58,46 @@ const (
 const dataField = "data: "
 
 // Header implements [http.ResponseWriter].
-func (a *lineAnswer) Header() http.Header { return a.header }
+func (a *stdioResponse) Header() http.Header { return a.header }
 
 // WriteHeader implements [http.ResponseWriter]. There is no status in a line.
-func (a *lineAnswer) WriteHeader(int) { a.events = a.header.Get("Content-Type") == "text/event-stream" }
+func (a *stdioResponse) WriteHeader(int) {
+	a.events = a.header.Get("Content-Type") == "text/event-stream"
+}
 
 // Write implements [http.ResponseWriter].
-func (a *lineAnswer) Write(b []byte) (int, error) {
+func (a *stdioResponse) Write(b []byte) (int, error) {
 	n := len(b)
 	if !a.events {
-		return n, a.json(b)
+		return n, a.writeJSON(b)
 	}
 	for len(b) > 0 {
-		switch a.place {
+		switch a.state {
 		case inField:
 			c := b[0]
 			switch b = b[1:]; {
 			case c == '\n':
 				a.matched = 0
 			case c != dataField[a.matched]:
-				a.place, a.matched = inOther, 0
+				a.state, a.matched = inOther, 0
 			case a.matched+1 == len(dataField):
-				a.place, a.matched = inData, 0
+				a.state, a.matched = inData, 0
 			default:
 				a.matched++
 			}
 		case inData:
 			piece, rest, found := bytes.Cut(b, lineFeed)
-			if err := a.data(piece); err != nil {
+			if err := a.writeData(piece); err != nil {
 				return 0, err
 			}
 			if b = rest; found {
-				a.place = inField
-				a.end()
+				a.state = inField
+				a.endLine()
 			}
 		case inOther:
 			var found bool
 			if _, b, found = bytes.Cut(b, lineFeed); found {
-				a.place = inField
+				a.state = inField
 			}
 		}
 	}
@@ -105,13 +107,13 @@ func (a *lineAnswer) Write(b []byte) (int, error) {
 var lineFeed = []byte("\n")
 
 // json writes a part of a JSON text, in which a line break can only be white space.
-func (a *lineAnswer) json(b []byte) error {
+func (a *stdioResponse) writeJSON(b []byte) error {
 	for len(b) > 0 {
 		i := bytes.IndexAny(b, "\r\n")
 		if i < 0 {
 			i = len(b)
 		}
-		if err := a.data(b[:i]); err != nil {
+		if err := a.writeData(b[:i]); err != nil {
 			return err
 		}
 		b = b[min(i+1, len(b)):]
@@ -120,25 +122,25 @@ func (a *lineAnswer) json(b []byte) error {
 }
 
 // data writes a part of a line.
-func (a *lineAnswer) data(b []byte) error {
+func (a *stdioResponse) writeData(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	if !a.inside {
-		if a.silent.Load() {
+	if !a.inLine {
+		if a.muted.Load() {
 			return nil
 		}
 		a.out.mu.Lock()
-		a.inside = true
+		a.inLine = true
 	}
 	return a.out.write(b)
 }
 
 // end ends the line that is begun.
-func (a *lineAnswer) end() {
-	if a.inside {
+func (a *stdioResponse) endLine() {
+	if a.inLine {
 		_ = a.out.write(lineFeed) // kept in out, and told by broken
-		a.inside = false
+		a.inLine = false
 		a.out.mu.Unlock()
 	}
 }

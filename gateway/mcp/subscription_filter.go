@@ -7,38 +7,38 @@ import (
 )
 
 // filterLists are the members of a filter that stand for lists, in their order.
-var filterLists = [len(lists)]string{"toolsListChanged", "promptsListChanged", "resourcesListChanged"}
+var listFilterKeys = [len(lists)]string{"toolsListChanged", "promptsListChanged", "resourcesListChanged"}
 
 // filter is what a client asks to be told of (2026-07-28 schema, SubscriptionFilter).
-type filter struct {
+type subscriptionFilter struct {
 	lists       List
 	uris, tasks []string
 	// Which of the two were asked for at all.
 	resources, taskIDs bool
 }
 
-func parseFilter(object []byte, most int) (f filter, err *Error) {
+func parseFilter(object []byte, most int) (f subscriptionFilter, err *Error) {
 	if jsonscan.KindOf(object) != jsonscan.Object {
 		return f, InvalidParams("params.notifications must be an object")
 	}
 	for name, value := range jsonscan.Members(object) {
 		switch name := string(name); name {
-		case filterLists[0], filterLists[1], filterLists[2]:
+		case listFilterKeys[0], listFilterKeys[1], listFilterKeys[2]:
 			kind := jsonscan.KindOf(value)
 			if kind != jsonscan.Bool && kind != jsonscan.Null {
 				return f, InvalidParams("params.notifications.%s must be true or false, got %s", name, kindName(kind))
 			}
 			if string(value) == "true" {
-				f.lists |= lists[slices.Index(filterLists[:], name)]
+				f.lists |= lists[slices.Index(listFilterKeys[:], name)]
 			}
 		case "resourceSubscriptions":
 			f.resources = true
-			if f.uris, err = texts(name, value, most); err != nil {
+			if f.uris, err = stringArray(name, value, most); err != nil {
 				return f, err
 			}
 		case "taskIds":
 			f.taskIDs = true
-			if f.tasks, err = texts(name, value, most); err != nil {
+			if f.tasks, err = stringArray(name, value, most); err != nil {
 				return f, err
 			}
 		}
@@ -47,14 +47,14 @@ func parseFilter(object []byte, most int) (f filter, err *Error) {
 }
 
 // texts decodes an array of at most so many strings, each once.
-func texts(where string, array []byte, most int) ([]string, *Error) {
+func stringArray(where string, array []byte, most int) ([]string, *Error) {
 	if jsonscan.KindOf(array) != jsonscan.Array {
 		return nil, InvalidParams("params.notifications.%s must be an array of strings", where)
 	}
 	var list []string
 	known := make(map[string]bool)
 	for e := range jsonscan.Elements(array) {
-		s, ok := text(e)
+		s, ok := decodeString(e)
 		if !ok {
 			return nil, InvalidParams("params.notifications.%s must be an array of strings", where)
 		}

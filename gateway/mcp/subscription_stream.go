@@ -20,26 +20,26 @@ const keySubscription = "io.modelcontextprotocol/subscriptionId"
 // listener is one open stream of changes. The goroutine of its request does nothing but
 // wait, so that its stack stays small; another one is started when there is something
 // to tell, and ends when it is told.
-type listener struct {
-	hub     *Hub
-	viewer  Viewer
-	lists   List               // that it is told of
-	seen    [len(lists)]string // what the client knows of each: names of HubOptions.View
-	meta    []byte             // members of each message's _meta; nil in the legacy era
-	watcher *watcher           // of a modern stream, or of the session
-	keys    []string           // of the tasks it watches
-	release []func()           // for these
+type subscriptionStream struct {
+	broker        *Broker
+	subscriber    Subscriber
+	lists         List               // that it is told of
+	listVersions  [len(lists)]string // what the client knows of each: names of HubOptions.View
+	meta          []byte             // members of each message's _meta; nil in the legacy era
+	subscriptions *subscriptionSet   // of a modern stream, or of the session
+	taskKeys      []string           // of the tasks it watches
+	releases      []func()           // for these
 
-	ended chan struct{} // closed by finish
-	once  sync.Once
-	conn  atomic.Pointer[takenConn] // that wait reads from; nil: it does not
+	closed chan struct{} // closed by finish
+	once   sync.Once
+	conn   atomic.Pointer[hijackedConn] // that wait reads from; nil: it does not
 
-	mu      sync.Mutex
-	pending pending
-	x       *exchange     // of the stream; nil: it can't be told anything yet, or any more
-	telling bool          // a goroutine tells what is pending
-	told    chan struct{} // closed when it has ended; nil: nobody waits for that
-	failed  bool          // it panicked
+	mu         sync.Mutex
+	pending    pending
+	x          *exchange     // of the stream; nil: it can't be told anything yet, or any more
+	delivering bool          // a goroutine tells what is pending
+	delivered  chan struct{} // closed when it has ended; nil: nobody waits for that
+	panicked   bool          // it panicked
 }
 
 // pending is what a stream has still to tell.
@@ -51,43 +51,43 @@ type pending struct {
 
 func (p *pending) empty() bool { return p.lists == 0 && len(p.uris) == 0 && len(p.tasks) == 0 }
 
-func newListener(h *Hub, v Viewer) *listener {
-	return &listener{hub: h, viewer: v, ended: make(chan struct{})}
+func newSubscriptionStream(b *Broker, v Subscriber) *subscriptionStream {
+	return &subscriptionStream{broker: b, subscriber: v, closed: make(chan struct{})}
 }
 
 // mark notes that something is to be told. It does not wait.
-func (l *listener) mark(what func(*pending)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	what(&l.pending)
-	l.begin()
+func (s *subscriptionStream) enqueue(what func(*pending)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	what(&s.pending)
+	s.startDelivery()
 }
 
 // begin has told what is pending, if there is somebody to tell. The caller holds the
 // lock.
-func (l *listener) begin() {
-	if l.x != nil && !l.telling && !l.pending.empty() {
-		l.telling = true
-		go l.work()
+func (s *subscriptionStream) startDelivery() {
+	if s.x != nil && !s.delivering && !s.pending.empty() {
+		s.delivering = true
+		go s.deliver()
 	}
 }
 
 // work tells what is pending until nothing is. What can't be told ends the stream.
-func (l *listener) work() {
+func (s *subscriptionStream) deliver() {
 	var x *exchange
 	defer func() {
 		if v := recover(); v != nil {
-			x.event.Code = x.panicked("panic in a stream of changes", v).Code
-			l.fail(true)
+			x.event.Code = x.panicError("panic in a stream of changes", v).Code
+			s.fail(true)
 		}
 	}()
 	for {
 		var p pending
-		if x, p = l.next(); x == nil {
+		if x, p = s.takePending(); x == nil {
 			return
 		}
-		if l.tell(x.req.HTTP.Context(), &x.out, p) != nil {
-			l.fail(false)
+		if s.sendPending(x.req.HTTP.Context(), &x.out, p) != nil {
+			s.fail(false)
 			return
 		}
 	}
@@ -95,96 +95,96 @@ func (l *listener) work() {
 
 // next takes what is pending; x is nil if that is nothing, and then nobody tells it any
 // more.
-func (l *listener) next() (x *exchange, p pending) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.x == nil || l.pending.empty() {
-		l.rest()
+func (s *subscriptionStream) takePending() (x *exchange, p pending) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.x == nil || s.pending.empty() {
+		s.deliveryEnded()
 		return nil, pending{}
 	}
-	x, p, l.pending = l.x, l.pending, pending{}
+	x, p, s.pending = s.x, s.pending, pending{}
 	return x, p
 }
 
 // fail ends a stream that could not be told something.
-func (l *listener) fail(panicked bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.failed = panicked
-	l.rest()
-	l.finish()
+func (s *subscriptionStream) fail(panicked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.panicked = panicked
+	s.deliveryEnded()
+	s.close()
 }
 
 // rest notes that nobody tells what is pending any more. The caller holds the lock.
-func (l *listener) rest() {
-	if l.telling = false; l.told != nil {
-		close(l.told)
-		l.told = nil
+func (s *subscriptionStream) deliveryEnded() {
+	if s.delivering = false; s.delivered != nil {
+		close(s.delivered)
+		s.delivered = nil
 	}
 }
 
 // finish ends the stream, as a drain does.
-func (l *listener) finish() {
-	l.once.Do(func() {
-		close(l.ended)
-		if c := l.conn.Load(); c != nil {
+func (s *subscriptionStream) close() {
+	s.once.Do(func() {
+		close(s.closed)
+		if c := s.conn.Load(); c != nil {
 			c.interrupt()
 		}
 	})
 }
 
 // look remembers what the viewer sees now.
-func (l *listener) look(ctx context.Context) {
+func (s *subscriptionStream) recordListVersions(ctx context.Context) {
 	for i, list := range lists {
-		if l.lists&list != 0 {
-			l.seen[i] = l.hub.o.View(ctx, l.viewer, list)
+		if s.lists&list != 0 {
+			s.listVersions[i] = s.broker.o.ListVersion(ctx, s.subscriber, list)
 		}
 	}
 }
 
 // run tells changes until the client leaves, the time is up or the stream is to end;
 // graceful tells that the client is still there.
-func (l *listener) run(ctx context.Context, x *exchange, until time.Time) (graceful bool) {
-	if !x.out.intact() {
+func (s *subscriptionStream) run(ctx context.Context, x *exchange, until time.Time) (graceful bool) {
+	if !x.out.healthy() {
 		return false
 	}
 	if !until.IsZero() {
-		defer time.AfterFunc(until.Sub(x.h.now()), l.finish).Stop()
+		defer time.AfterFunc(until.Sub(x.h.now()), s.close).Stop()
 	}
-	x.out.watch(func() { x.revoked(ctx) }, l.finish)
-	l.attach(x)
-	graceful = l.wait(ctx, x)
-	l.detach()
-	return graceful && x.out.intact()
+	x.out.onKeepAlive(func() { x.closeIfRevoked(ctx) }, s.close)
+	s.attach(x)
+	graceful = s.waitForEnd(ctx, x)
+	s.detach()
+	return graceful && x.out.healthy()
 }
 
 // wait returns when the stream is to end, or, false then, when the client has left.
-func (l *listener) wait(ctx context.Context, x *exchange) bool {
-	if c := x.listens.conn; c != nil {
-		l.conn.Store(c)
-		if !l.over() { // else finish may have come before
-			c.wait()
+func (s *subscriptionStream) waitForEnd(ctx context.Context, x *exchange) bool {
+	if c := x.continuation.conn; c != nil {
+		s.conn.Store(c)
+		if !s.isClosed() { // else finish may have come before
+			c.waitForClose()
 		}
-		return l.over()
+		return s.isClosed()
 	}
-	return l.idle(ctx, x.ending)
+	return s.waitForContext(ctx, x.inputEnded)
 }
 
 // idle is wait for a stream whose connection tells nothing but by its context.
-func (l *listener) idle(ctx context.Context, ending <-chan struct{}) bool {
+func (s *subscriptionStream) waitForContext(ctx context.Context, ending <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-l.ended:
+	case <-s.closed:
 	case <-ending:
 	}
 	return ctx.Err() == nil
 }
 
 // over tells whether the stream is to end.
-func (l *listener) over() bool {
+func (s *subscriptionStream) isClosed() bool {
 	select {
-	case <-l.ended:
+	case <-s.closed:
 		return true
 	default:
 		return false
@@ -192,53 +192,53 @@ func (l *listener) over() bool {
 }
 
 // attach lets the stream be told of changes.
-func (l *listener) attach(x *exchange) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.x = x
-	l.begin()
+func (s *subscriptionStream) attach(x *exchange) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.x = x
+	s.startDelivery()
 }
 
 // detach ends that. When it returns nobody tells the stream anything.
-func (l *listener) detach() {
-	l.mu.Lock()
-	l.x = nil
+func (s *subscriptionStream) detach() {
+	s.mu.Lock()
+	s.x = nil
 	var told chan struct{}
-	if l.telling {
+	if s.delivering {
 		told = make(chan struct{})
-		l.told = told
+		s.delivered = told
 	}
-	l.mu.Unlock()
+	s.mu.Unlock()
 	if told != nil {
 		<-told
 	}
-	if l.failed {
+	if s.panicked {
 		panic(http.ErrAbortHandler) // only a broken connection tells the client
 	}
 }
 
 // tell writes what is pending. A list is told of only if it looks different now.
-func (l *listener) tell(ctx context.Context, s *stream, p pending) error {
+func (s *subscriptionStream) sendPending(ctx context.Context, w *responseWriter, p pending) error {
 	for i, list := range lists {
 		if p.lists&list == 0 {
 			continue
 		}
-		now := l.hub.o.View(ctx, l.viewer, list)
-		if now == l.seen[i] {
+		now := s.broker.o.ListVersion(ctx, s.subscriber, list)
+		if now == s.listVersions[i] {
 			continue
 		}
-		l.seen[i] = now
-		if err := l.send(s, list.notification(), nil); err != nil {
+		s.listVersions[i] = now
+		if err := s.sendNotification(w, list.notification(), nil); err != nil {
 			return err
 		}
 	}
 	for uri := range p.uris {
-		if err := l.send(s, "notifications/resources/updated", jsonscan.AppendString([]byte(`"uri":`), uri)); err != nil {
+		if err := s.sendNotification(w, "notifications/resources/updated", jsonscan.AppendString([]byte(`"uri":`), uri)); err != nil {
 			return err
 		}
 	}
 	for _, t := range p.tasks {
-		if err := l.send(s, "notifications/tasks", t.append(nil, true)); err != nil {
+		if err := s.sendNotification(w, "notifications/tasks", t.append(nil, true)); err != nil {
 			return err
 		}
 	}
@@ -246,23 +246,23 @@ func (l *listener) tell(ctx context.Context, s *stream, p pending) error {
 }
 
 // send writes one notification; params are the members of its params.
-func (l *listener) send(s *stream, method string, params []byte) error {
-	text := make([]byte, 0, len(l.meta)+len(params)+16)
-	if l.meta != nil {
-		text = append(append(append(text, `"_meta":{`...), l.meta...), "},"...)
+func (s *subscriptionStream) sendNotification(w *responseWriter, method string, params []byte) error {
+	text := make([]byte, 0, len(s.meta)+len(params)+16)
+	if s.meta != nil {
+		text = append(append(append(text, `"_meta":{`...), s.meta...), "},"...)
 	}
 	text = trimComma(append(text, params...))
-	s.live.mu.Lock() // the old transport has others that write here
-	defer s.live.mu.Unlock()
-	if s.live.over {
+	w.sse.mu.Lock() // the old transport has others that write here
+	defer w.sse.mu.Unlock()
+	if w.sse.ended {
 		return errAnswered
 	}
-	return s.message(func() { s.notification(method, Chunk{Bytes: text}) })
+	return w.sendMessage(func() { w.writeNotification(method, Chunk{Bytes: text}) })
 }
 
 // changing returns the lists whose changes are told.
-func (h *Handler) changing() (l List) {
-	if h.o.Hub == nil || h.o.Hub.o.View == nil {
+func (h *Handler) observableLists() (l List) {
+	if h.o.Broker == nil || h.o.Broker.o.ListVersion == nil {
 		return 0
 	}
 	c := h.o.Capabilities
@@ -275,48 +275,48 @@ func (h *Handler) changing() (l List) {
 }
 
 // subscribes tells whether updates of single resources are told.
-func (h *Handler) subscribes() bool {
-	return h.o.Capabilities.Resources && h.o.Hub != nil && h.o.Hub.o.Watch != nil
+func (h *Handler) supportsResourceSubscriptions() bool {
+	return h.o.Capabilities.Resources && h.o.Broker != nil && h.o.Broker.o.SubscribeResource != nil
 }
 
 // listen answers subscriptions/listen (2026-07-28 patterns/subscriptions).
-func (h *Handler) listen(ctx context.Context, req *Request, reply *Reply) error {
-	x, hub := reply.x, h.o.Hub
-	if a := req.HTTP.Header["Accept"]; len(a) > 0 && !listed(a, "text/event-stream", "text/*", "*/*") {
-		return refusal(http.StatusNotAcceptable, "the answer is an event stream: accept text/event-stream")
+func (h *Handler) serveSubscriptionsListen(ctx context.Context, req *Request, reply *Reply) error {
+	x, broker := reply.x, h.o.Broker
+	if a := req.HTTP.Header["Accept"]; len(a) > 0 && !acceptsAny(a, "text/event-stream", "text/*", "*/*") {
+		return httpError(http.StatusNotAcceptable, "the answer is an event stream: accept text/event-stream")
 	}
-	f, fault := parseFilter(jsonscan.Lookup(req.Params, "notifications"), hub.o.MaxWatches)
+	f, fault := parseFilter(jsonscan.Lookup(req.Params, "notifications"), broker.o.MaxSubscriptions)
 	if fault != nil {
 		return fault
 	}
 	if f.taskIDs && !req.Client.Has(ClientTasks) {
-		return missing(ClientTasks)
+		return missingCapability(ClientTasks)
 	}
-	l := newListener(hub, hub.viewer(req))
-	if fault := hub.enter(l, req); fault != nil {
+	s := newSubscriptionStream(broker, broker.subscriberOf(req))
+	if fault := broker.addStream(s, req); fault != nil {
 		return fault
 	}
-	l.watcher = &watcher{viewer: l.viewer, stream: l, uris: make(map[string]subscribed)}
+	s.subscriptions = &subscriptionSet{subscriber: s.subscriber, stream: s, byURI: make(map[string]resourceSubscription)}
 	id := slices.Clone(req.ID)
 	defer func() {
-		if x.listens == nil { // a panic
-			hub.leave(l)
+		if x.continuation == nil { // a panic
+			broker.removeStream(s)
 		}
 	}()
-	l.meta = append([]byte(`"`+keySubscription+`":`), id...)
-	ack := l.acknowledge(ctx, h, &f)
-	until := x.until(ctx)
+	s.meta = append([]byte(`"`+keySubscription+`":`), id...)
+	ack := s.acknowledge(ctx, h, &f)
+	until := x.streamDeadline(ctx)
 	x.req.ID, x.req.Params, x.req.Meta = id, nil, Meta{} // the body is not needed any more
 	x.reply.answered = true
-	x.listens = &streaming{
-		begin: func() error { return l.send(&x.out, "notifications/subscriptions/acknowledged", ack) },
+	x.continuation = &continuation{
+		first: func() error { return s.sendNotification(&x.out, "notifications/subscriptions/acknowledged", ack) },
 		run: func(ctx context.Context) {
-			defer hub.leave(l)
-			graceful := l.run(ctx, x, until)
-			if x.reply.answered = false; !graceful || reply.ResultMeta(l.meta) != nil {
-				x.leave()
+			defer broker.removeStream(s)
+			graceful := s.run(ctx, x, until)
+			if x.reply.answered = false; !graceful || reply.ResultMeta(s.meta) != nil {
+				x.abandonReply()
 			}
-			x.hangUp()
+			x.closeHijacked()
 		},
 	}
 	return nil
@@ -324,28 +324,28 @@ func (h *Handler) listen(ctx context.Context, req *Request, reply *Reply) error 
 
 // acknowledge begins with what the client has asked for, as far as it may, and returns
 // the members of the acknowledgement.
-func (l *listener) acknowledge(ctx context.Context, h *Handler, f *filter) []byte {
+func (s *subscriptionStream) acknowledge(ctx context.Context, h *Handler, f *subscriptionFilter) []byte {
 	ack := []byte(`"notifications":{`)
-	l.hear(f.lists & h.changing())
-	l.look(ctx)
+	s.setLists(f.lists & h.observableLists())
+	s.recordListVersions(ctx)
 	for i, list := range lists {
-		if l.lists&list != 0 {
-			ack = append(ack, `"`+filterLists[i]+`":true,`...)
+		if s.lists&list != 0 {
+			ack = append(ack, `"`+listFilterKeys[i]+`":true,`...)
 		}
 	}
-	if f.resources && h.subscribes() {
+	if f.resources && h.supportsResourceSubscriptions() {
 		ack = append(ack, `"resourceSubscriptions":[`...)
 		for _, uri := range f.uris {
-			if h.granted(ctx, "resource", l.hub.watch(ctx, l.watcher, uri)) {
+			if h.subscriptionGranted(ctx, "resource", s.broker.subscribe(ctx, s.subscriptions, uri)) {
 				ack = append(jsonscan.AppendString(ack, uri), ',')
 			}
 		}
 		ack = append(trimComma(ack), "],"...)
 	}
-	if f.taskIDs && l.hub.o.WatchTask != nil {
+	if f.taskIDs && s.broker.o.SubscribeTask != nil {
 		ack = append(ack, `"taskIds":[`...)
 		for _, id := range f.tasks {
-			if h.granted(ctx, "task", l.hub.watchTask(ctx, l, id)) {
+			if h.subscriptionGranted(ctx, "task", s.broker.subscribeTask(ctx, s, id)) {
 				ack = append(jsonscan.AppendString(ack, id), ',')
 			}
 		}
@@ -356,7 +356,7 @@ func (l *listener) acknowledge(ctx context.Context, h *Handler, f *filter) []byt
 
 // granted tells whether a subscription was allowed. Why not is not told to the client,
 // who learns the rest; what is no refusal is for the log.
-func (h *Handler) granted(ctx context.Context, what string, err error) bool {
+func (h *Handler) subscriptionGranted(ctx context.Context, what string, err error) bool {
 	var e *Error
 	if err != nil && !errors.As(err, &e) && ctx.Err() == nil {
 		h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "a subscription failed", slog.String("to", what), slog.Any("error", err))
@@ -365,51 +365,51 @@ func (h *Handler) granted(ctx context.Context, what string, err error) bool {
 }
 
 // hear makes the stream look at lists, from now on.
-func (l *listener) hear(of List) {
-	l.hub.mu.Lock()
-	defer l.hub.mu.Unlock()
-	l.lists = of
+func (s *subscriptionStream) setLists(of List) {
+	s.broker.mu.Lock()
+	defer s.broker.mu.Unlock()
+	s.lists = of
 }
 
 // watchTask makes a stream be told of a task.
-func (h *Hub) watchTask(ctx context.Context, l *listener, id string) error {
-	key, release, err := h.o.WatchTask(ctx, l.viewer, id)
+func (b *Broker) subscribeTask(ctx context.Context, s *subscriptionStream, id string) error {
+	key, release, err := b.o.SubscribeTask(ctx, s.subscriber, id)
 	if err != nil {
 		return err
 	}
 	if release == nil {
 		release = func() {}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.tasks[key] == nil {
-		h.tasks[key] = make(map[*listener]string)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tasks[key] == nil {
+		b.tasks[key] = make(map[*subscriptionStream]string)
 	}
-	h.tasks[key][l] = id
-	l.keys, l.release = append(l.keys, key), append(l.release, release)
+	b.tasks[key][s] = id
+	s.taskKeys, s.releases = append(s.taskKeys, key), append(s.releases, release)
 	return nil
 }
 
 // until returns when the caller's right to listen ends.
-func (h *Hub) until(ctx context.Context) time.Time {
-	if h.o.Until == nil {
+func (b *Broker) authorizedUntil(ctx context.Context) time.Time {
+	if b.o.AuthorizedUntil == nil {
 		return time.Time{}
 	}
-	return h.o.Until(ctx)
+	return b.o.AuthorizedUntil(ctx)
 }
 
 // until returns when a stream that is opened now ends at the latest: with the caller's right to listen, or of age. Ages differ, so that streams
 // that were opened together, as after a restart, do not come again together. The zero time: never.
-func (x *exchange) until(ctx context.Context) time.Time {
-	until, age := x.h.o.Hub.until(ctx), x.h.tuning.Load().MaxStreamAge
-	if age <= 0 || x.ending != nil { // lines: a legacy client opens no other stream
+func (x *exchange) streamDeadline(ctx context.Context) time.Time {
+	until, age := x.h.o.Broker.authorizedUntil(ctx), x.h.reloadable.Load().MaxStreamAge
+	if age <= 0 || x.inputEnded != nil { // lines: a legacy client opens no other stream
 		return until
 	}
-	return earlier(until, x.h.now().Add(age-age/10+rand.N(age/5+1))) //nolint:gosec // no secret
+	return earliest(until, x.h.now().Add(age-age/10+rand.N(age/5+1))) //nolint:gosec // no secret
 }
 
 // earlier is the earlier of two times of which the zero one is never.
-func earlier(a, b time.Time) time.Time {
+func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
@@ -417,16 +417,16 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // viewer is the caller of a request.
-func (h *Hub) viewer(r *Request) Viewer {
-	v := Viewer{Principal: r.Principal, Era: r.Era, Revision: r.Revision, Client: r.Client}
-	if h.o.Address != nil && v.Principal == "" {
-		v.Address = h.o.Address(r.HTTP.Context())
+func (b *Broker) subscriberOf(r *Request) Subscriber {
+	v := Subscriber{Principal: r.Principal, Family: r.Family, Revision: r.Revision, Client: r.Client}
+	if b.o.Address != nil && v.Principal == "" {
+		v.Address = b.o.Address(r.HTTP.Context())
 	}
 	return v
 }
 
 // leave ends a stream without an answer.
-func (x *exchange) leave() {
-	x.out.settle()
+func (x *exchange) abandonReply() {
+	x.out.endEvents()
 	x.reply.answered, x.out.complete = true, true
 }

@@ -69,8 +69,8 @@ func TestIdleStreamMemory(t *testing.T) {
 		t.Skip("the race detector takes memory of its own")
 	}
 	const streams, limit = 500, 30 << 10
-	w := newWhole(mcp.HubOptions{})
-	addr := startServer(t, nil, mcp.Options{Hub: w.hub})
+	w := newWhole(mcp.BrokerOptions{})
+	addr := startServer(t, nil, mcp.Options{Broker: w.hub})
 	used := func() uint64 {
 		runtime.GC()
 		runtime.GC()
@@ -98,8 +98,8 @@ func TestSlowListener(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const stall = 500 * time.Millisecond
-		w := newWhole(mcp.HubOptions{})
-		h := mcp.NewHandler(nil, mcp.Options{Hub: w.hub, Capabilities: mcp.Capabilities{Tools: true}})
+		w := newWhole(mcp.BrokerOptions{})
+		h := mcp.NewHandler(nil, mcp.Options{Broker: w.hub, Capabilities: mcp.Capabilities{Tools: true}})
 		h.SetStall(stall)
 		pipes := newPipes()
 		server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
@@ -178,8 +178,8 @@ func TestOneForEachChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const streams, changes = 50, 200
-		w := newWhole(mcp.HubOptions{})
-		h := newEndpoint(t, nil, mcp.Options{Hub: w.hub})
+		w := newWhole(mcp.BrokerOptions{})
+		h := newEndpoint(t, nil, mcp.Options{Broker: w.hub})
 		listen := func(ctx context.Context) *talk {
 			k := &talk{header: http.Header{}}
 			r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
@@ -214,7 +214,7 @@ func TestOneForEachChange(t *testing.T) {
 		synctest.Wait()
 		for range changes {
 			w.change(mcp.ToolsList)
-			w.hub.Changed(mcp.ToolsList | mcp.PromptsList) // a reload without a change
+			w.hub.ListsChanged(mcp.ToolsList | mcp.PromptsList) // a reload without a change
 			time.Sleep(time.Millisecond)
 		}
 		close(done)
@@ -239,8 +239,8 @@ func TestKeepAliveAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for range 50 { // which of both is first is chance
 		synctest.Test(t, func(t *testing.T) {
-			w := newWhole(mcp.HubOptions{Until: func(context.Context) time.Time { return time.Now().Add(time.Minute) }})
-			h := newEndpoint(t, nil, mcp.Options{Hub: w.hub, KeepAlive: time.Minute})
+			w := newWhole(mcp.BrokerOptions{AuthorizedUntil: func(context.Context) time.Time { return time.Now().Add(time.Minute) }})
+			h := newEndpoint(t, nil, mcp.Options{Broker: w.hub, KeepAlive: time.Minute})
 			r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},`+modernMeta+`}}`,
 				"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
 			k := &talk{header: http.Header{}}
@@ -257,8 +257,8 @@ func TestKeepAliveAtTheEnd(t *testing.T) {
 func TestDrainGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWhole(mcp.HubOptions{})
-		h := newEndpoint(t, nil, mcp.Options{Hub: w.hub})
+		w := newWhole(mcp.BrokerOptions{})
+		h := newEndpoint(t, nil, mcp.Options{Broker: w.hub})
 		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},`+modernMeta+`}}`,
 			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
 		k := &stuck{header: http.Header{}, free: make(chan struct{})}
@@ -291,8 +291,8 @@ func (k *stuck) Write(b []byte) (int, error)      { <-k.free; return len(b), nil
 // BenchmarkChanged is one change told to 1,000 open streams.
 func BenchmarkChanged(b *testing.B) {
 	const streams = 1000
-	w := newWhole(mcp.HubOptions{})
-	addr := startServer(b, nil, mcp.Options{Hub: w.hub})
+	w := newWhole(mcp.BrokerOptions{})
+	addr := startServer(b, nil, mcp.Options{Broker: w.hub})
 	var told atomic.Int64
 	for i := range streams {
 		conn := openListen(b, addr, fmt.Sprint(i))
@@ -327,8 +327,8 @@ func FuzzFilter(f *testing.F) {
 		f.Add(seed)
 	}
 	// No stream stays open.
-	w := newWhole(mcp.HubOptions{Until: func(context.Context) time.Time { return time.Unix(1, 0) }})
-	h := newEndpoint(f, nil, mcp.Options{Hub: w.hub, Capabilities: mcp.Capabilities{Prompts: true, Resources: true}})
+	w := newWhole(mcp.BrokerOptions{AuthorizedUntil: func(context.Context) time.Time { return time.Unix(1, 0) }})
+	h := newEndpoint(f, nil, mcp.Options{Broker: w.hub, Capabilities: mcp.Capabilities{Prompts: true, Resources: true}})
 	f.Fuzz(func(t *testing.T, filter string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://mcp.example/mcp", strings.NewReader(
 			`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":`+filter+`,`+modernMeta+`}}`))
@@ -401,14 +401,14 @@ func TestPanicInAStream(t *testing.T) {
 	asked, left := 0, 0
 	synctest.Test(t, func(t *testing.T) {
 		k := &talk{header: http.Header{}}
-		hub := mcp.NewHub(mcp.HubOptions{View: func(context.Context, mcp.Viewer, mcp.List) string {
+		broker := mcp.NewBroker(mcp.BrokerOptions{ListVersion: func(context.Context, mcp.Subscriber, mcp.List) string {
 			if asked++; asked > 1 {
 				panic("a secret")
 			}
 			return ""
 		}})
 		h := newEndpoint(t, nil, mcp.Options{
-			Hub: hub, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Broker: broker, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 			Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
 		})
 		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
@@ -423,9 +423,9 @@ func TestPanicInAStream(t *testing.T) {
 			h.ServeHTTP(k, r)
 		})
 		synctest.Wait()
-		hub.Changed(mcp.ToolsList)
+		broker.ListsChanged(mcp.ToolsList)
 		wg.Wait()
-		left = hub.Streams()
+		left = broker.Streams()
 		ended := k.text()
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -454,12 +454,14 @@ func TestPanicInARelease(t *testing.T) {
 	}
 	left := -1
 	synctest.Test(t, func(t *testing.T) {
-		hub := mcp.NewHub(mcp.HubOptions{
-			Watch:     func(_ context.Context, s mcp.Subscription) (func(), error) { return release(s.URI), nil },
-			WatchTask: func(_ context.Context, _ mcp.Viewer, id string) (string, func(), error) { return id, release(id), nil },
+		broker := mcp.NewBroker(mcp.BrokerOptions{
+			SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) { return release(s.URI), nil },
+			SubscribeTask: func(_ context.Context, _ mcp.Subscriber, id string) (string, func(), error) {
+				return id, release(id), nil
+			},
 		})
 		h := newEndpoint(t, nil, mcp.Options{
-			Hub: hub, Capabilities: mcp.Capabilities{Resources: true}, Logger: slog.New(slog.DiscardHandler), Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
+			Broker: broker, Capabilities: mcp.Capabilities{Resources: true}, Logger: slog.New(slog.DiscardHandler), Observe: func(_ *http.Request, e mcp.Event) { events = append(events, e) },
 		})
 		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["x:/1","x:/2"],"taskIds":["1","2"]},`+
 			strings.Replace(modernMeta, `Capabilities":{`, `Capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}`, 1)+`}}`,
@@ -477,8 +479,8 @@ func TestPanicInARelease(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		wg.Wait()
-		left = hub.Streams()
-		if err := hub.Drain(t.Context()); err != nil {
+		left = broker.Streams()
+		if err := broker.Drain(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 // TestSlowReaderPanics: a panic behind an answer that its client was slow to read is the end of the connection alone.
 func TestSlowReaderPanics(t *testing.T) {
 	l := serveLongList(t, false, 10*time.Second, time.Millisecond)
-	l.readers.Again = func(conn net.Conn, _ []byte) {
+	l.readers.Reuse = func(conn net.Conn, _ []byte) {
 		_ = conn.Close()
 		panic("injected")
 	}

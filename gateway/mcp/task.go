@@ -35,7 +35,7 @@ type Task struct {
 	Poll time.Duration
 	// Questions are all that wait for an answer, of a task with TaskInputRequired. A
 	// task never uses a key twice.
-	Questions []Question
+	InputRequests []InputRequest
 	// Result holds the members of the call's result, of a completed task: JSON text
 	// without braces.
 	Result []byte
@@ -68,7 +68,7 @@ func (t *Task) append(dst []byte, detailed bool) []byte {
 	}
 	switch t.Status {
 	case TaskInputRequired:
-		dst = appendQuestions(append(dst, `,"inputRequests":`...), t.Questions)
+		dst = appendInputRequests(append(dst, `,"inputRequests":`...), t.InputRequests)
 	case TaskCompleted:
 		// A result like any other (mcp-R2), if not of this request.
 		dst = append(append(dst, `,"result":{"resultType":"complete",`...), t.Result...)
@@ -95,8 +95,8 @@ func (t *Task) AppendJSON(dst []byte) []byte { return t.append(dst, true) }
 func (r *Reply) Task(t Task) error {
 	x := r.x
 	switch {
-	case x.req.Era != Modern || !x.req.Client.Has(ClientTasks):
-		return &UnableError{Missing: ClientTasks, reason: missing(ClientTasks)}
+	case x.req.Family != Stateless || !x.req.Client.Has(ClientTasks):
+		return &ElicitationUnsupportedError{Missing: ClientTasks, reason: missingCapability(ClientTasks)}
 	case x.req.Method != "tools/call":
 		return fmt.Errorf("method %q must not answer with a task", x.req.Method)
 	}

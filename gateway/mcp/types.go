@@ -64,7 +64,7 @@ type Options struct {
 	Principal func(context.Context) string
 	// Revoked remembers the legacy sessions that were ended by DELETE. nil:
 	// DELETE is refused with 405, as the legacy revisions allow.
-	Revoked Revocations
+	Revocations Revocations
 	// Batch decides on the batches of 2025-03-26. nil: they are refused. Each request of
 	// a batch is observed on its own, and the batch besides, as the method "batch".
 	Batch BatchFunc
@@ -76,7 +76,7 @@ type Options struct {
 	Admit Method
 	// Crowded tells whether memory is short: then a request with a body of more than 64 KiB
 	// is refused with 503. nil: it never is.
-	Crowded func(r *http.Request) bool
+	LowMemory func(r *http.Request) bool
 	// Relay reaches the other replicas: the answer to a question, a cancellation, a log
 	// level and the end of a legacy session may come to another replica than the one that
 	// holds the call or the stream. nil: there are no others, or each session always comes
@@ -84,16 +84,16 @@ type Options struct {
 	Relay RelayFunc
 	// Spent remembers the states of questions that are good for one use ([Round].Once).
 	// Replicas with the same keys share one. nil: no method asks for such an answer.
-	Spent Spent
+	SpentNonces SpentNonces
 	// Waits bounds what waits for the answers of users. Handlers that share one bound it together. nil: the handler has one of its own.
-	Waits *Waits
+	ElicitationLimit *ElicitationLimit
 	// Calls are the calls of legacy clients in flight. Handlers that share it end them together. nil: the handler has its own.
 	Calls *Calls
 	// Hub tells clients of changes: it brings subscriptions/listen and the streams of
 	// legacy sessions, and with its Watch resources/subscribe and
 	// resources/unsubscribe, which have no entry in the method table. nil: nothing is
 	// told.
-	Hub *Hub
+	Broker *Broker
 	// KeepAlive is after how much silence an event stream gets a comment, so that
 	// nobody between client and server takes it for dead. 0: never.
 	KeepAlive time.Duration
@@ -116,13 +116,13 @@ type Options struct {
 	Observe func(*http.Request, Event)
 	// Panicked is told of a panic that no request sees, where it is recovered: in what is done at a timer, or in a goroutine when the
 	// answer is out. nil: nobody is.
-	Panicked func(what string, v any)
+	OnPanic func(what string, v any)
 	// Park takes the rest of a request that has become a stream of changes, or whose client is slow to read, and has it run
 	// when ServeHTTP and what stands around it have returned, in the same goroutine and
 	// before the server's handler returns: the stack of a stream that waits is most of
 	// what it costs, and shrinks only where little of it is used. False: it can't be, and
 	// the rest runs within ServeHTTP. nil: it does always. ctx is that of the request.
-	Park func(ctx context.Context, rest func()) bool
+	RunAfterMiddleware func(ctx context.Context, rest func()) bool
 	// SlowReaders takes the answers that their clients are slow to read, if Park takes the rest of a request. nil: net/http sends them.
 	SlowReaders *SlowReaders
 	// Now is the clock; nil: time.Now.
@@ -138,9 +138,9 @@ type Event struct {
 	Panicked bool
 	// Later is the status of a refusal that need not last, made by [Later], also where the answer has none of its own, as over
 	// the older transport; 0: it is none.
-	Later uint16
+	RetryStatus uint16
 	// Era and Revision are zero if the request failed before they were known.
-	Era      Era
+	Family   RevisionFamily
 	Revision string
 	// Code is the JSON-RPC error code of the answer; 0: none.
 	Code int
@@ -153,10 +153,10 @@ type Event struct {
 }
 
 // failed notes what an error says of the request.
-func (e *Event) failed(err *Error) {
+func (e *Event) setError(err *Error) {
 	e.Code = err.Code
 	if err.Header["Retry-After"] != nil {
-		e.Later = uint16(err.HTTPStatus) //nolint:gosec // a status has three digits
+		e.RetryStatus = uint16(err.HTTPStatus) //nolint:gosec // a status has three digits
 	}
 }
 
@@ -204,10 +204,10 @@ type Request struct {
 	// Client is what the client says it is able to do.
 	Client ClientCapabilities
 	// Era and Revision tell which protocol the client speaks.
-	Era Era
+	Family RevisionFamily
 	// Part is the place of the request in its batch, from 1; 0: it came alone.
-	Part     uint8
-	Revision string
+	BatchIndex uint8
+	Revision   string
 	// Name is params.name, decoded: the tool of tools/call. "" if there is none.
 	Name string
 	// URI is params.uri, decoded: the resource of resources/read. "" if there is none.

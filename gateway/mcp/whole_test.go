@@ -17,7 +17,7 @@ import (
 
 // whole is what stands behind a server with every capability.
 type whole struct {
-	hub *mcp.Hub
+	hub *mcp.Broker
 
 	mu      sync.Mutex
 	version map[mcp.List]int
@@ -25,9 +25,9 @@ type whole struct {
 	asked   map[string][]*asked // for each resource, all subscriptions that there were
 }
 
-func newWhole(o mcp.HubOptions) *whole {
+func newWhole(o mcp.BrokerOptions) *whole {
 	w := &whole{version: map[mcp.List]int{}, watched: map[string]int{}, asked: map[string][]*asked{}}
-	o.View = func(_ context.Context, v mcp.Viewer, list mcp.List) string {
+	o.ListVersion = func(_ context.Context, v mcp.Subscriber, list mcp.List) string {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if v.Principal == "blind" {
@@ -44,14 +44,14 @@ func newWhole(o mcp.HubOptions) *whole {
 		}
 		return nil
 	}
-	o.Watch = func(_ context.Context, s mcp.Subscription) (func(), error) {
+	o.SubscribeResource = func(_ context.Context, s mcp.Subscription) (func(), error) {
 		a := w.asks(s)
 		if err := refused(s.URI); err != nil {
 			return nil, err
 		}
 		return w.hold(a), nil
 	}
-	o.WatchTask = func(_ context.Context, v mcp.Viewer, id string) (string, func(), error) {
+	o.SubscribeTask = func(_ context.Context, v mcp.Subscriber, id string) (string, func(), error) {
 		key, mine := strings.CutPrefix(id, v.Principal+"/")
 		if !mine {
 			key = "secret"
@@ -62,7 +62,7 @@ func newWhole(o mcp.HubOptions) *whole {
 		w.count(key, 1)
 		return key, func() { w.count(key, -1) }, nil
 	}
-	w.hub = mcp.NewHub(o)
+	w.hub = mcp.NewBroker(o)
 	return w
 }
 
@@ -97,7 +97,7 @@ func (w *whole) hold(a *asked) (release func()) {
 // client are always two notifications then, and not only where the scheduler has it so. It is called in a synctest bubble.
 func (w *whole) updated(uri string) {
 	for _, a := range w.subscriptions(uri, true) {
-		a.Tell()
+		a.Notify()
 		synctest.Wait()
 	}
 }
@@ -108,7 +108,7 @@ func (w *whole) late(uri string) error {
 	if len(ended) == 0 {
 		return fmt.Errorf("no subscription of %q has ended", uri)
 	}
-	ended[len(ended)-1].Tell()
+	ended[len(ended)-1].Notify()
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (w *whole) change(changed mcp.List) {
 		}
 	}
 	w.mu.Unlock()
-	w.hub.Changed(changed)
+	w.hub.ListsChanged(changed)
 }
 
 // task is the state in which a task is told of.
@@ -149,7 +149,7 @@ func (w *whole) task(status mcp.TaskStatus) mcp.Task {
 	return mcp.Task{
 		Status: status, Created: time.Unix(1_800_000_000, 0), Updated: time.Unix(1_800_000_001, 500_000_000), TTL: time.Minute, Poll: 5 * time.Second,
 		Result: []byte(`"content":[]`), Err: &mcp.Error{Code: mcp.CodeInternal, Message: "it \"broke\""},
-		Questions: []mcp.Question{{Key: "na\"me", Kind: mcp.Elicit, Params: []byte(`"message":"Who?"`)}},
+		InputRequests: []mcp.InputRequest{{Key: "na\"me", Kind: mcp.ElicitForm, Params: []byte(`"message":"Who?"`)}},
 	}
 }
 
@@ -166,7 +166,7 @@ func (w *whole) getTask(_ context.Context, req *mcp.Request, reply *mcp.Reply) e
 		return reply.TaskState(t)
 	}
 	if req.Method == "tasks/update" {
-		answers, err := req.Answers(t.Questions)
+		answers, err := req.InputResponses(t.InputRequests)
 		if err != nil {
 			return err
 		}
@@ -178,9 +178,9 @@ func (w *whole) getTask(_ context.Context, req *mcp.Request, reply *mcp.Reply) e
 // wholeServer is a server with every capability; its tools are named after what they do.
 func wholeServer(w *whole, o mcp.Options) (mcp.Methods, mcp.Options) {
 	o.Capabilities = mcp.Capabilities{Prompts: true, Resources: true, Completions: true, Logging: true, Tasks: true}
-	o.Hub = w.hub
-	if o.Spent == nil {
-		o.Spent = &mcp.UsedOnce{}
+	o.Broker = w.hub
+	if o.SpentNonces == nil {
+		o.SpentNonces = &mcp.UsedOnce{}
 	}
 	o.Batch = func(_ context.Context, requests []*mcp.Request) error {
 		var forbidden []string
@@ -216,7 +216,7 @@ func wholeServer(w *whole, o mcp.Options) (mcp.Methods, mcp.Options) {
 			return reply.Completions([]string{c.Prompt, c.Resource, c.Argument, c.Value, fmt.Sprint(c.Arguments)})
 		},
 		"prompts/list": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
-			arguments, err := req.TextArguments()
+			arguments, err := req.StringArguments()
 			if err != nil {
 				return err
 			}
@@ -281,43 +281,43 @@ func wholeTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 
 // wholeAsks asks the client, and says what it got.
 func wholeAsks(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-	form := func(key string) mcp.Question {
-		return mcp.Question{Key: key, Kind: mcp.Elicit, Params: []byte(`"message":"Your ` + key + `?","requestedSchema":{"type":"object","properties":{"v":{"type":"string"}}}`)}
+	form := func(key string) mcp.InputRequest {
+		return mcp.InputRequest{Key: key, Kind: mcp.ElicitForm, Params: []byte(`"message":"Your ` + key + `?","requestedSchema":{"type":"object","properties":{"v":{"type":"string"}}}`)}
 	}
-	rounds := []mcp.Round{{Questions: []mcp.Question{form("name")}}}
+	rounds := []mcp.ElicitationRound{{Requests: []mcp.InputRequest{form("name")}}}
 	switch req.Name {
 	case "confirm":
-		rounds[0].Once, rounds[0].Wait = true, time.Minute
+		rounds[0].SingleUse, rounds[0].Timeout = true, time.Minute
 	case "rounds":
-		rounds = append(rounds, mcp.Round{Questions: []mcp.Question{form("color"), form("size")}, Once: true})
+		rounds = append(rounds, mcp.ElicitationRound{Requests: []mcp.InputRequest{form("color"), form("size")}, SingleUse: true})
 	case "kinds":
-		rounds[0].Questions = nil
-		for _, q := range []mcp.Question{
+		rounds[0].Requests = nil
+		for _, q := range []mcp.InputRequest{
 			form("form"), {Key: "page", Kind: mcp.ElicitURL, Params: []byte(`"mode":"url"`)},
 			{Key: "model", Kind: mcp.Sample, Params: []byte(`"maxTokens":1`)}, {Key: "roots", Kind: mcp.Roots},
 		} {
-			if req.Client.Has(q.Kind.Needs()) {
-				rounds[0].Questions = append(rounds[0].Questions, q)
+			if req.Client.Has(q.Kind.Requires()) {
+				rounds[0].Requests = append(rounds[0].Requests, q)
 			}
 		}
 	case "picky":
-		rounds[0].Check = func(_ *mcp.Question, a mcp.Answer) error {
+		rounds[0].Check = func(_ *mcp.InputRequest, a mcp.InputResponse) error {
 			if string(a.Value) != `{"v":"Ann"}` {
 				return errors.New("not Ann")
 			}
 			return nil
 		}
-		rounds[0].Again = func(q *mcp.Question, refused error) mcp.Question {
+		rounds[0].Rephrase = func(req *mcp.InputRequest, refused error) mcp.InputRequest {
 			if refused == nil {
-				return *q
+				return *req
 			}
-			return mcp.Question{Params: bytes.Replace(q.Params, []byte("name?"), []byte("name, "+refused.Error()+"?"), 1)}
+			return mcp.InputRequest{Params: bytes.Replace(req.Params, []byte("name?"), []byte("name, "+refused.Error()+"?"), 1)}
 		}
 	}
 	var said []string
 	for _, round := range rounds {
-		answers, err := reply.Ask(ctx, round)
-		var unable *mcp.UnableError
+		answers, err := reply.Elicit(ctx, round)
+		var unable *mcp.ElicitationUnsupportedError
 		if errors.As(err, &unable) && req.Name == "kinds" {
 			said = append(said, err.Error())
 			continue
