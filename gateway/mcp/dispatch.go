@@ -14,13 +14,13 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// lookup finds the method and fills in the request's decoded parts.
+// lookupMethod finds the method and decodes the request's members.
 func (x *exchange) lookupMethod(e *envelope) (methodEntry, *Error) {
 	m, ok := x.h.methods[string(jsonscan.Unquote(e.method))]
 	if !ok || m.family != 0 && m.family != x.req.Family {
 		err := &Error{Code: CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", shorten(jsonscan.Unquote(e.method)))}
 		if x.req.Family == Stateless && string(e.method) == `"initialize"` {
-			// For a client that knows only the legacy era this text is all that its user sees.
+			// A client that knows only the legacy revisions shows its user nothing but this text.
 			err.Message += "; revision " + revision20260728 + " has no handshake, and " + strings.Join(legacyRevisions[:], ", ") +
 				" are initialized without its headers"
 		}
@@ -64,8 +64,8 @@ func (x *exchange) lookupMethod(e *envelope) (methodEntry, *Error) {
 	return m, nil
 }
 
-// optionalText decodes a member that is a string if it is there. null counts as
-// absent: some clients write it so.
+// optionalString decodes a member that is a string if it is present. null counts as absent, since some clients write it
+// so.
 func optionalString(where string, value []byte) (string, *Error) {
 	switch kind := jsonscan.KindOf(value); kind {
 	case 0, jsonscan.Null:
@@ -77,13 +77,13 @@ func optionalString(where string, value []byte) (string, *Error) {
 	}
 }
 
-// clip keeps a client's text from filling an answer.
+// shorten bounds text of the client that is quoted in a response.
 func shorten(b []byte) string {
 	const limit = 128 // bytes
 	return truncate.Bytes(string(b), limit)
 }
 
-// call runs a method and makes an answer of whatever it does not answer itself.
+// call runs a method and writes the response that the method did not write itself.
 func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
 	defer func() {
 		v := recover()
@@ -96,7 +96,7 @@ func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
 		x.out.endEvents()
 		fault = x.panicError("panic in a method", v)
 		if x.out.unfinished() {
-			// The answer is half out: only a broken connection tells the client.
+			// Part of the response has been sent, so only a closed connection tells the client.
 			panic(http.ErrAbortHandler)
 		}
 	}()
@@ -116,8 +116,7 @@ func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
 		}
 		return shutdownError()
 	case x.out.err != nil || x.req.HTTP.Context().Err() != nil:
-		// Nobody is left to read an answer, and none may be sent (2026-07-28
-		// streamable-http, Cancellation).
+		// The client has left, and no response may be sent (2026-07-28 streamable-http, Cancellation).
 		if err != nil && x.out.err == nil && !errors.Is(err, context.Canceled) && !errors.As(err, &e) {
 			x.h.o.Logger.LogAttrs(ctx, slog.LevelError, "a method failed, and its client has left", slog.String("method", m.name), slog.Any("error", err))
 		}
@@ -137,8 +136,8 @@ func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
 	return x.internalError("a method failed", 0, slog.Any("error", err))
 }
 
-// admit asks whether the request may be served. The handshake always is: who can't even
-// begin does not know what to wait for.
+// admit asks Options.Admit about a request. The handshake is always admitted: a client that can't initialize does not
+// know how long to wait.
 func (x *exchange) admit(ctx context.Context, m methodEntry) error {
 	if x.h.o.Admit == nil || IsHandshake(m.name) {
 		return nil
@@ -146,8 +145,8 @@ func (x *exchange) admit(ctx context.Context, m methodEntry) error {
 	return x.h.o.Admit(ctx, &x.req, &x.reply)
 }
 
-// hear asks whether what wants no answer may be taken: a notification, a response, the
-// end of a session. It is called before anything is looked up for it.
+// admitMessage asks Options.Admit about a message without a response: a notification, a response, the end of a session.
+// It is called before any state is looked up.
 func (x *exchange) admitMessage(what string) *Error {
 	if x.h.o.Admit == nil || IsHandshake(what) {
 		return nil
@@ -161,11 +160,11 @@ func (x *exchange) admitMessage(what string) *Error {
 	return x.internalError("a message could not be admitted", 0, slog.Any("error", err))
 }
 
-// panicked makes the answer to a panic, in the goroutine in which it is recovered.
+// panicError returns the response to a panic, in the goroutine that has recovered it.
 func (x *exchange) panicError(what string, v any) *Error {
 	x.event.Panicked = true
-	// The value may hold arguments, so only its type is logged unless the runtime
-	// made it; the stack holds addresses (O10).
+	// The panic value may hold arguments, so only its type is logged unless the runtime made it; the stack holds
+	// addresses only (O10).
 	cause := fmt.Sprintf("%T", v)
 	if e, ok := v.(runtime.Error); ok {
 		cause = e.Error()
@@ -173,28 +172,29 @@ func (x *exchange) panicError(what string, v any) *Error {
 	return x.internalError(what, 0, slog.String("panic", cause), slog.String("stack", string(debug.Stack())))
 }
 
-// listen goes on with a stream of changes to its end.
+// runContinuation runs the continuation of the exchange to its end.
 func (x *exchange) runContinuation() {
 	defer func() {
 		v := recover()
 		if v == nil {
 			return
 		}
-		x.out.endEvents()              // else what keeps the stream alive would go on writing
+		x.out.endEvents()              // stops the keep-alive timer of the stream
 		if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			x.event.Code = x.panicError("panic in a stream of changes", v).Code
 		}
-		panic(http.ErrAbortHandler) // only a broken connection tells the client
+		panic(http.ErrAbortHandler) // only a closed connection tells the client
 	}()
-	_ = x.sendFirst() // which is found in the stream
+	_ = x.sendFirst() // the error stays in the stream
 	x.continuation.run(x.req.HTTP.Context())
 	if x.event.Panicked {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// greet sends what goes first on a stream of changes, if that is still to be done. A panic becomes an error of the stream, as those of
-// the connection are: run has to come all the same, since it gives back what the stream holds.
+// sendFirst sends the first message of the continuation, if that is still to be done. A panic becomes an error of the
+// stream, as errors of the connection do: the continuation must run all the same, since it releases what the stream
+// holds.
 func (x *exchange) sendFirst() (err error) {
 	begin := x.continuation.first
 	if begin == nil {
@@ -212,11 +212,10 @@ func (x *exchange) sendFirst() (err error) {
 	return begin()
 }
 
-// statusClientGone is reported, never sent: the client left before the answer.
+// statusClientClosed is reported to Observe and never sent: the client left before the response.
 const statusClientClosed = 499
 
-// internal makes the answer to what is our own fault: a reference for the client,
-// the cause for the log.
+// internalError logs a fault of the server and returns the error for the client; both have the same reference.
 func (x *exchange) internalError(what string, status int, attrs ...slog.Attr) *Error {
 	reference := NewReference()
 	x.h.o.Logger.LogAttrs(x.req.HTTP.Context(), slog.LevelError, "internal error", append(attrs,

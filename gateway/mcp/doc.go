@@ -1,13 +1,11 @@
-// Package mcp is the Model Context Protocol's Streamable HTTP endpoint.
+// Package mcp implements the server side of the Model Context Protocol: the Streamable HTTP endpoint, the HTTP+SSE
+// transport of 2024-11-05 and stdio.
 //
-// It hides JSON-RPC, the five protocol revisions (one modern, 2026-07-28, and
-// four legacy ones), the header rules, sealed sessions and the shape of answers.
-// Whoever uses it gives a table of methods and gets an http.Handler; a method
-// sees a [Request] whose parts are raw slices of the body, and answers into a
-// [Reply]: with a result, after notifications and questions to the client if need be.
-// A [Hub] tells open streams what has changed.
+// It hides JSON-RPC, the five protocol revisions (the stateless one, 2026-07-28, and four legacy ones), the header
+// rules, sealed sessions and the encoding of results. Callers supply a table of methods and get an http.Handler. A
+// method receives a [Request], whose parts are raw slices of the body, and writes to a [Reply]: one result, preceded by
+// notifications and elicitations if need be. A [Broker] notifies open streams of changes.
 //
-// The one rule: what came from the client is scanned once, before anything looks
-// at it, and nothing is decoded that nobody asked for; what goes to the client is
-// escaped once, straight into the output.
+// The rule that must not be broken: input from the client is scanned once, before anything looks at it, and decoded
+// only where it is needed; output to the client is escaped once, straight into the write buffer.
 package mcp

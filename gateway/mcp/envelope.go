@@ -7,22 +7,22 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxID bounds a request's id in bytes; it is echoed, remembered and logged.
+// maxID limits a request's id in bytes; ids are echoed, stored and logged.
 const maxID = 1024
 
-// envelope is one JSON-RPC message, taken apart but not decoded: every field is a
-// slice of the body, nil where the member is absent.
+// envelope is one JSON-RPC message, split into its members but not decoded. Every field is a slice of the body, nil if
+// the member is absent.
 type envelope struct {
 	id     json.RawMessage // string or integer
-	method json.RawMessage // string with its quotes
+	method json.RawMessage // string, with its quotes
 	params json.RawMessage // object
 
-	message    json.RawMessage // the message
-	isResponse bool            // it is a good response
+	message    json.RawMessage // the whole message
+	isResponse bool            // a well-formed response
 
-	name, uri, taskID json.RawMessage // members of params that a header mirrors
+	name, uri, taskID json.RawMessage // members of params that headers mirror
 	arguments, cursor json.RawMessage // members of params
-	meta              json.RawMessage // params._meta, object
+	meta              json.RawMessage // params._meta, an object
 
 	metaVersion      json.RawMessage // members of params._meta
 	metaCapabilities json.RawMessage
@@ -43,20 +43,20 @@ const (
 	keyServerInfo         = "io.modelcontextprotocol/serverInfo"
 )
 
-// open checks body in one pass and takes it apart. With an error, the envelope
-// still holds the id if there is a good one.
+// parseMessage checks body in one pass and splits it. If there is an error, the envelope still holds the id if that is
+// valid.
 func parseMessage(body []byte, maxDepth int) (e envelope, fault *Error) {
 	info, err := jsonscan.Scan(body, jsonscan.Options{MaxDepth: maxDepth, Unique: true})
 	if err != nil {
 		return e, scanError(err)
 	}
-	if info.Kind == jsonscan.Array { // see batch
+	if info.Kind == jsonscan.Array { // see exchange.batch
 		return e, invalidRequest("a batch is not accepted: send each message in a POST of its own")
 	}
 	return parseScanned(body)
 }
 
-// openMessage takes one message apart that was checked before.
+// parseScanned splits a message that has been scanned before.
 func parseScanned(body []byte) (e envelope, fault *Error) {
 	if kind := jsonscan.KindOf(body); kind != jsonscan.Object {
 		return e, invalidRequest("a message is an object, got %s", kindName(kind))
@@ -99,7 +99,7 @@ func parseScanned(body []byte) (e envelope, fault *Error) {
 func (e *envelope) parseParams() *Error {
 	switch jsonscan.KindOf(e.params) {
 	case jsonscan.Object:
-	case jsonscan.Null: // written by clients whose language has no absent members
+	case jsonscan.Null: // from clients whose language has no absent members
 		e.params = nil
 		return nil
 	case 0:
@@ -156,10 +156,9 @@ func (e *envelope) parseParams() *Error {
 	return nil
 }
 
-// validID tells whether a value may be a request's id: "a string or integer", not
-// null (2026-07-28 basic, Requests). Numbers are never decoded, so that the
-// answer's id is the request's to the last digit (mcp-T18); 1.0 and 1e3 are
-// refused rather than guessed at.
+// validID reports whether a value may be a request's id: "a string or integer", not null (2026-07-28 basic, Requests).
+// Numbers are never decoded, so that the response has the id of the request to the last digit (mcp-T18); 1.0 and 1e3
+// are therefore refused.
 func validID(value []byte) bool {
 	if len(value) > maxID {
 		return false
@@ -179,8 +178,8 @@ func validID(value []byte) bool {
 	}
 }
 
-// scanFault words what the scanner refused. All but grammar and encoding is JSON,
-// though not a request that is served here.
+// scanError returns the error for a body that the scanner has refused. Only violations of grammar and encoding are
+// parse errors; the others are JSON but no acceptable request.
 func scanError(err error) *Error {
 	var se *jsonscan.Error
 	if !errors.As(err, &se) {
@@ -193,7 +192,7 @@ func scanError(err error) *Error {
 	return &Error{Code: code, Message: se.Error()}
 }
 
-// text decodes a JSON string; ok is false if value is of another kind or absent.
+// decodeString decodes a JSON string; ok is false if value is of another kind or absent.
 func decodeString(value []byte) (s string, ok bool) {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return "", false
@@ -201,7 +200,7 @@ func decodeString(value []byte) (s string, ok bool) {
 	return string(jsonscan.Unquote(value)), true
 }
 
-// kindName names a kind with its article.
+// kindName returns the name of a kind with its article.
 func kindName(k jsonscan.Kind) string {
 	switch k {
 	case jsonscan.Null:

@@ -11,8 +11,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Handler is the MCP endpoint. It must stand behind [Origins], behind
-// whatever authenticates the caller, and behind what bounds how slowly a body may come. It is safe for concurrent use.
+// Handler is the MCP endpoint. It must stand behind [Origins], the authentication middleware, and a limit on how slowly
+// a body may arrive. It is safe for concurrent use.
 type Handler struct {
 	methods map[string]methodEntry
 	o       Options
@@ -26,15 +26,15 @@ type Handler struct {
 	reloadable    atomic.Pointer[ReloadableOptions]
 	elicitations  pendingElicitations
 	buffers       bufferPool
-	smallBuffers  bufferPool // small ones
+	smallBuffers  bufferPool // for responses that are borrowed but for a few bytes
 	headers       *headerValues
-	stallTimeout  time.Duration // how long writing an answer may stand still (H7)
-	readPatience  time.Duration // with clients that read slowly; see [SlowReaders]
+	stallTimeout  time.Duration // how long writing a response may stall (H7)
+	readPatience  time.Duration // how long a client may read nothing before it counts as slow; see [SlowReaders]
 
 	serverInfo atomic.Pointer[serverInfo]
 }
 
-// NewHandler makes the endpoint. It starts no goroutine.
+// NewHandler returns a Handler for the methods. It starts no goroutine.
 func NewHandler(methods Methods, o Options) *Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -74,7 +74,7 @@ func NewHandler(methods Methods, o Options) *Handler {
 	return h
 }
 
-// exchange is one HTTP request and its answer.
+// exchange is one HTTP request and its response.
 type exchange struct {
 	h     *Handler
 	req   Request
@@ -82,27 +82,26 @@ type exchange struct {
 	out   responseWriter
 	event Event
 
-	session       session // of a legacy request
+	session       session // set for legacy requests
 	cacheable     bool    // the result carries caching hints
-	batched       bool    // the request is one of several in a body
-	elicitedBytes int32   // bytes of what a legacy client has answered
-	// ending is closed when the client will say nothing any more, but may listen; nil: that can't be known.
+	batched       bool    // the request is one of a batch
+	elicitedBytes int32   // bytes of the input responses of a legacy client
+	// inputEnded is closed when the client sends nothing any more but may still read. It is nil if that can't be known.
 	inputEnded <-chan struct{}
 
-	requestState *requestState // of a modern request, once a method asks
-	continuation *continuation // nil: it is not a stream of changes
+	requestState *requestState // of a stateless request, set when a method elicits
+	continuation *continuation // nil if the response ends with the method
 }
 
-// ServeHTTP answers one HTTP request to the endpoint.
+// ServeHTTP serves one HTTP request to the endpoint.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.newHTTPExchange(w, r).run((*exchange).serve)
 }
 
-// receive is newExchange for a request as the server has it. The server's own deadline
-// (H7) is for answers that no exchange writes: a call may take longer. On HTTP/2 it would
-// end the stream, and TLS is broken for good by a record that it stops, such as the answer
-// to an update of keys. In clear HTTP/1 it harms nothing but a write, before which another
-// is set.
+// newHTTPExchange is newExchange for a request of net/http, whose write deadline (H7) it clears: that deadline is for
+// responses that no exchange writes, and a call may take longer. On HTTP/2 it would end the stream, and TLS is unusable
+// after a record that a deadline interrupts, such as the reply to a key update. In clear HTTP/1 it affects nothing but
+// a write, before which another deadline is set.
 func (h *Handler) newHTTPExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := h.newExchange(w, r)
 	if !x.out.http1 || r.TLS != nil {
@@ -121,7 +120,7 @@ func (h *Handler) newExchange(w http.ResponseWriter, r *http.Request) *exchange 
 	return x
 }
 
-// run answers by serve, or with its error, and reports what happened.
+// run answers by serve, or with the error it returns, and reports the event.
 func (x *exchange) run(serve func(*exchange) *Error) {
 	h := x.h
 	var start time.Time
@@ -143,8 +142,8 @@ func (x *exchange) run(serve func(*exchange) *Error) {
 	}
 }
 
-// park goes on with a request that has become a stream of changes, or whose client is slow, here or where
-// [Options].Park wants it, and there in a goroutine of its own if it can be.
+// detach runs the continuation of the exchange, here or where [Options].RunAfterMiddleware puts it, and there in a
+// goroutine of its own if the connection can be hijacked.
 func (x *exchange) detach(start time.Time) {
 	rest := func() {
 		defer x.observe(start)
@@ -164,7 +163,7 @@ func (x *exchange) detach(start time.Time) {
 	rest()
 }
 
-// report tells what happened.
+// observe reports the event to [Options].Observe.
 func (x *exchange) observe(start time.Time) {
 	h := x.h
 	if h.o.Observe == nil {
@@ -193,9 +192,8 @@ func (x *exchange) serve() *Error {
 	}
 }
 
-// notAllowed refuses all methods but POST and, of legacy clients, those that have
-// something behind them: GET opens a stream of changes, DELETE ends a session. The
-// revisions allow to say so (2025-11-25 transports).
+// methodNotAllowed refuses every method but POST and, for legacy clients, those that are enabled: GET opens a session
+// stream, DELETE ends a session. The revisions allow a 405 here (2025-11-25 transports).
 func (x *exchange) methodNotAllowed() *Error {
 	allow := "POST"
 	if version, _ := headerValue(x.req.HTTP.Header, headerVersion); version < revision20260728 {
@@ -211,7 +209,7 @@ func (x *exchange) methodNotAllowed() *Error {
 	return e
 }
 
-// delete ends a legacy session.
+// endSession serves DELETE, which ends a legacy session.
 func (x *exchange) endSession() *Error {
 	r := x.req.HTTP
 	version, _ := headerValue(r.Header, headerVersion)
@@ -240,7 +238,7 @@ func (x *exchange) endSession() *Error {
 	return nil
 }
 
-// post takes one JSON-RPC message.
+// post serves one JSON-RPC message.
 func (x *exchange) post() *Error {
 	r := x.req.HTTP
 	if err := checkContentType(r.Header); err != nil {
@@ -275,13 +273,13 @@ func (x *exchange) post() *Error {
 	return x.serveLegacy(&e)
 }
 
-// modern serves a request of 2026-07-28: nothing but the request itself counts.
+// serveStateless serves a message of 2026-07-28, which depends on nothing but itself.
 func (x *exchange) serveStateless(e *envelope) *Error {
 	h := x.req.HTTP.Header
 	x.req.Revision = revision20260728
 	if e.id == nil {
-		// No notification is defined for clients on this transport, nor headers for
-		// one; the only demand is that what is there agrees.
+		// No notification is defined for clients on this transport, nor are headers for one; headers that are there
+		// must agree with the body.
 		if err := checkMirroredHeaders(h, e); err != nil {
 			return err
 		}
@@ -297,7 +295,7 @@ func (x *exchange) serveStateless(e *envelope) *Error {
 	return x.callStateless(e)
 }
 
-// modernRequest serves a modern request whose envelope is good.
+// callStateless serves a stateless request whose envelope has been checked.
 func (x *exchange) callStateless(e *envelope) *Error {
 	x.req.Client = clientCapabilities(e.metaCapabilities)
 	x.req.Meta.LogLevel = parseLogLevel(e.metaLogLevel)
@@ -310,7 +308,7 @@ func (x *exchange) callStateless(e *envelope) *Error {
 	return x.call(x.req.HTTP.Context(), m)
 }
 
-// legacy serves a request of a revision with sessions.
+// serveLegacy serves a message of a revision with sessions.
 func (x *exchange) serveLegacy(e *envelope) *Error {
 	r := x.req.HTTP
 	if err := checkLegacyVersion(r.Header); err != nil {
@@ -343,8 +341,8 @@ func (x *exchange) serveLegacy(e *envelope) *Error {
 	return x.callLegacy(e, m)
 }
 
-// sessionCall runs the method of a legacy request. A disconnect is not a cancellation
-// in these revisions; a notification is.
+// callLegacy runs the method of a legacy request. In these revisions a disconnect does not cancel a call; a
+// notification does.
 func (x *exchange) callLegacy(e *envelope, m methodEntry) *Error {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.req.HTTP.Context()))
 	defer cancel(nil)
@@ -352,7 +350,7 @@ func (x *exchange) callLegacy(e *envelope, m methodEntry) *Error {
 	return x.call(ctx, m)
 }
 
-// cancels ends the call that a notification of the session wants to end.
+// handleCancelled cancels the call that notifications/cancelled names, here or at another replica.
 func (x *exchange) handleCancelled(e *envelope) {
 	if string(e.method) == `"notifications/cancelled"` {
 		if id := jsonscan.Lookup(e.params, "requestId"); validID(id) {
@@ -363,13 +361,13 @@ func (x *exchange) handleCancelled(e *envelope) {
 	}
 }
 
-// enter makes the request one of a session.
+// useSession makes the request part of a session.
 func (x *exchange) useSession(ss session) {
 	x.session, x.req.Revision, x.req.Client = ss, legacyRevisions[ss.revision], ss.capabilities
 }
 
-// notification accepts a message that wants no answer (mcp-T7). A request that
-// lacks its id is not one: running it would do what nobody can see the end of.
+// acceptNotification answers a notification with 202 (mcp-T7). A request without an id is refused: its result could
+// never be delivered.
 func (x *exchange) acceptNotification(e *envelope) *Error {
 	if !bytes.HasPrefix(e.method, []byte(`"notifications/`)) {
 		return invalidRequest("method %q needs an id", shorten(jsonscan.Unquote(e.method)))

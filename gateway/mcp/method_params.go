@@ -6,18 +6,17 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxCompletions is how many values an answer of completion/complete may have
-// (2025-11-25 and 2026-07-28 utilities/completion).
+// maxCompletions is the maximum number of values in a result of completion/complete (2025-11-25 and 2026-07-28
+// utilities/completion).
 const maxCompletions = 100
 
-// Completion is what completion/complete asks for.
+// Completion holds the params of completion/complete.
 type Completion struct {
-	// Prompt is the name of a prompt, or Resource the URI template of a resource: one of
-	// them.
+	// Prompt is the name of a prompt, and Resource the URI template of a resource; exactly one of them is set.
 	Prompt, Resource string
-	// Argument is the name of what is being filled in, Value what there is of it so far.
+	// Argument is the name of the argument that is completed, and Value its text so far.
 	Argument, Value string
-	// Arguments are those that are filled in already.
+	// Arguments are the arguments that have values already.
 	Arguments map[string]string
 }
 
@@ -51,8 +50,8 @@ func (r *Request) Completion() (c Completion, err error) {
 	return c, err
 }
 
-// Completions answers completion/complete with values, best first; what is above the
-// 100 that an answer may have is left out and counted.
+// Completions answers completion/complete with values, best first. Values above the limit of 100 are left out but
+// counted in the total.
 func (r *Reply) Completions(values []string) error {
 	b := []byte(`"completion":{"values":[`)
 	for i, v := range values {
@@ -67,13 +66,12 @@ func (r *Reply) Completions(values []string) error {
 	return r.Result(Chunk{Bytes: append(b, '}')})
 }
 
-// TextArguments reads params.arguments of prompts/get, whose values are strings. The
-// error is an *Error.
+// StringArguments reads params.arguments of prompts/get, whose values are strings. The error is an *Error.
 func (r *Request) StringArguments() (map[string]string, error) {
 	return stringMap("params.arguments", r.Arguments)
 }
 
-// textMap reads an object of strings; none is an empty one.
+// stringMap decodes an object of strings; nil if it is absent.
 func stringMap(where string, object []byte) (map[string]string, error) {
 	switch jsonscan.KindOf(object) {
 	case jsonscan.Object:
@@ -93,9 +91,9 @@ func stringMap(where string, object []byte) (map[string]string, error) {
 	return m, nil
 }
 
-// Answers reads what tasks/update has brought for the questions of a task, by their
-// keys. What is no answer is left out, so that its question goes on waiting, and so is
-// what nobody asked. The error is an *Error.
+// InputResponses reads the responses that tasks/update brings to the input requests of a task, by their keys. Values
+// that are not valid responses are left out, so that their requests stay open, and so are responses to other keys. The
+// error is an *Error.
 func (r *Request) InputResponses(questions []InputRequest) (map[string]InputResponse, error) {
 	responses := jsonscan.Lookup(r.Params, "inputResponses")
 	if jsonscan.KindOf(responses) != jsonscan.Object {

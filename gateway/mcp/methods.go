@@ -9,16 +9,15 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// entry is a method as the handler looks it up.
+// methodEntry is a method in the handler's table.
 type methodEntry struct {
 	name      string
-	family    RevisionFamily // 0: both
+	family    RevisionFamily // zero if both families have the method
 	cacheable bool
 	serve     Method
 }
 
-// cacheableMethod tells whether a method's results must carry caching hints (2026-07-28
-// utilities/caching).
+// isCacheable reports whether results of a method must carry caching hints (2026-07-28 utilities/caching).
 func isCacheable(name string) bool {
 	switch name {
 	case "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read":
@@ -27,8 +26,8 @@ func isCacheable(name string) bool {
 	return false
 }
 
-// declared tells whether the capability of a method is declared, and the era that
-// alone has the method.
+// declares reports whether the capability of a method is declared, and returns the only family that has the method,
+// zero if both have it.
 func (c *Capabilities) declares(name string) (era RevisionFamily, ok bool) {
 	family, _, _ := strings.Cut(name, "/")
 	switch family {
@@ -46,8 +45,8 @@ func (c *Capabilities) declares(name string) (era RevisionFamily, ok bool) {
 	return 0, true
 }
 
-// table makes the table of everything that can be called. What a capability stands
-// for exists only with it (mcp-V2); the handler's own methods go before all others.
+// methodTable returns the table of all methods. Methods of a capability exist only if it is declared (mcp-V2); the
+// handler's own methods replace others of their name.
 func (h *Handler) methodTable(methods Methods) map[string]methodEntry {
 	t := make(map[string]methodEntry)
 	add := func(name string, era RevisionFamily, serve Method) {
@@ -59,7 +58,7 @@ func (h *Handler) methodTable(methods Methods) map[string]methodEntry {
 		}
 	}
 	for _, own := range [...]string{
-		"initialize", // see begin
+		"initialize", // see exchange.initialize
 		"logging/setLevel", "subscriptions/listen", "resources/subscribe", "resources/unsubscribe",
 	} {
 		delete(t, own)
@@ -79,8 +78,7 @@ func (h *Handler) methodTable(methods Methods) map[string]methodEntry {
 	return t
 }
 
-// knownNotification returns the name of a notification that clients of some revision
-// may send, "" for others.
+// knownNotification returns the name of a notification that clients of some revision send, "" for any other.
 func knownNotification(method []byte) string {
 	for _, name := range [...]string{
 		"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
@@ -92,7 +90,7 @@ func knownNotification(method []byte) string {
 	return ""
 }
 
-// said names a message that wants no answer, as [Options].Admit is told of it.
+// admissionName returns the name by which [Options].Admit knows a message without a response.
 func (e *envelope) admissionName() string {
 	if e.isResponse {
 		return "response"
@@ -100,17 +98,17 @@ func (e *envelope) admissionName() string {
 	return knownNotification(e.method)
 }
 
-// pong answers ping, which the modern era has no more.
+// servePing answers ping, which only the legacy revisions have.
 func servePing(_ context.Context, _ *Request, reply *Reply) error { return reply.Result() }
 
-// serveDiscover answers server/discover (2026-07-28 server/discover).
+// serveServerDiscover answers server/discover (2026-07-28 server/discover).
 func (h *Handler) serveServerDiscover(_ context.Context, _ *Request, reply *Reply) error {
 	reply.Cache(h.o.DiscoverCache)
 	return reply.Result(Chunk{Bytes: h.serverInfo.Load().discover})
 }
 
-// begin answers initialize with a new session. The version is the client's if it
-// is served, else the newest that is (2025-11-25 lifecycle, Version Negotiation).
+// initialize answers initialize with a new session. The version is the client's if it is supported, else the newest
+// legacy revision (2025-11-25 lifecycle, Version Negotiation).
 func (x *exchange) initialize(e *envelope) *Error {
 	if err := x.negotiate(e); err != nil {
 		return err
@@ -119,7 +117,7 @@ func (x *exchange) initialize(e *envelope) *Error {
 	return nil
 }
 
-// agree makes the session that initialize asks for. The client does not know of it yet.
+// negotiate creates the session that initialize asks for. The client does not have its id yet.
 func (x *exchange) negotiate(e *envelope) *Error {
 	h := x.h
 	x.event.Method = "initialize"
@@ -137,16 +135,15 @@ func (x *exchange) negotiate(e *envelope) *Error {
 	return nil
 }
 
-// welcome answers initialize with the session that was agreed on.
+// sendInitializeResult answers initialize with the negotiated session.
 func (x *exchange) sendInitializeResult() {
 	x.out.rw.Header().Set(headerSession, x.h.sessionSealer.seal(x.req.Principal, x.session))
-	_ = x.reply.Result(Chunk{Bytes: x.h.serverInfo.Load().initialize[x.session.revision]}) // the connection's error; there is nobody left to tell
+	_ = x.reply.Result(Chunk{Bytes: x.h.serverInfo.Load().initialize[x.session.revision]}) // a connection error; it can't be reported to anyone
 }
 
-// checkLegacyVersion refuses a version header that names no revision. Without one
-// the session tells the revision; another than the session's is tolerated, since
-// clients are only advised to send the negotiated one (2025-11-25 transports,
-// Protocol Version Header).
+// checkLegacyVersion refuses a version header that names no legacy revision. Without the header the session determines
+// the revision; a revision other than the session's is tolerated, since clients are only advised to send the negotiated
+// one (2025-11-25 transports, Protocol Version Header).
 func checkLegacyVersion(h http.Header) *Error {
 	if version, ok := headerValue(h, headerVersion); ok && legacyIndex(version) < 0 {
 		return unsupportedVersion(version)
@@ -154,7 +151,7 @@ func checkLegacyVersion(h http.Header) *Error {
 	return nil
 }
 
-// need refuses a request that lacks what its method is about.
+// checkParams refuses a request that lacks a parameter or capability that its method requires.
 func (m *methodEntry) checkParams(r *Request) *Error {
 	switch m.name {
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
@@ -172,8 +169,8 @@ func (m *methodEntry) checkParams(r *Request) *Error {
 	return nil
 }
 
-// ResourceNotFound is the error for a resource that does not exist, or that the
-// caller may not know of: each era has its own code (2025-11-25 and 2026-07-28 server/resources, Error Handling).
+// ResourceNotFound returns the error for a resource that does not exist or that the caller may not know of. The code
+// depends on the family (2025-11-25 and 2026-07-28 server/resources, Error Handling).
 func (r *Request) ResourceNotFound(uri string) *Error {
 	e := &Error{Code: CodeInvalidParams, Message: "resource not found: resources/list and resources/templates/list have those of this server", Data: append(jsonscan.AppendString([]byte(`{"uri":`), uri), '}')}
 	if r.Family == Legacy {

@@ -2,16 +2,16 @@ package mcp
 
 import "encoding/json"
 
-// Era is one of the two families of protocol revisions.
+// RevisionFamily is one of the two families of protocol revisions.
 type RevisionFamily uint8
 
-// The eras. The zero value means that the era is not known.
+// The families. The zero value means that the family is not known.
 const (
 	Legacy    RevisionFamily = iota + 1 // 2024-11-05 to 2025-11-25: initialize, sessions
-	Stateless                           // since 2026-07-28: stateless, _meta in every request
+	Stateless                           // since 2026-07-28: no sessions, _meta in every request
 )
 
-// String returns "legacy", "modern" or "unknown".
+// String returns "legacy", "modern" or "unknown", the values of the metrics' label.
 func (e RevisionFamily) String() string {
 	switch e {
 	case Legacy:
@@ -22,7 +22,7 @@ func (e RevisionFamily) String() string {
 	return "unknown"
 }
 
-// The revisions that are served. Dates sort as they follow each other.
+// The supported revisions. The dates sort chronologically as strings.
 const (
 	revision20260728 = "2026-07-28"
 	revision20251125 = "2025-11-25"
@@ -40,11 +40,10 @@ func Revisions() []string {
 	return append([]string{revision20260728}, legacyRevisions[:]...)
 }
 
-// classify decides the era before any header is checked, so that neither era's
-// clients are held to the other's rules: a version header of the modern era, or a
-// body that carries its version as modern bodies do, is modern; all else is
-// legacy. A request that looks modern in one of the two places alone is refused
-// by the checks of the modern era, never served by the other.
+// classify determines the family before any header is checked, so that clients of one family aren't held to the rules
+// of the other: a version header of 2026-07-28 or later, or a body with its version in _meta, is stateless; all else is
+// legacy. A request that looks stateless in only one of the two places is refused by the stateless checks, and never
+// served as legacy.
 func classify(header string, e *envelope) RevisionFamily {
 	if header >= revision20260728 || e.metaVersion != nil {
 		return Stateless
@@ -52,7 +51,7 @@ func classify(header string, e *envelope) RevisionFamily {
 	return Legacy
 }
 
-// legacyIndex returns the place of a revision in legacyRevisions, -1 if it is none.
+// legacyIndex returns the index of a revision in legacyRevisions, -1 if it is not there.
 func legacyIndex(revision string) int {
 	for i, r := range legacyRevisions {
 		if r == revision {
@@ -62,8 +61,8 @@ func legacyIndex(revision string) int {
 	return -1
 }
 
-// badVersion is the error for a version that is not served (mcp-H8). A legacy
-// revision in a modern request is such a version: it has to be negotiated.
+// unsupportedVersion returns the error for a version that is not supported (mcp-H8). A legacy revision in a stateless
+// request is one, since it has to be negotiated by initialize.
 func unsupportedVersion(requested string) *Error {
 	supported := Revisions()
 	if legacyIndex(requested) >= 0 {

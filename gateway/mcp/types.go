@@ -8,151 +8,141 @@ import (
 	"time"
 )
 
-// Method answers one JSON-RPC request. It calls exactly one of reply's
-// answering methods (Result, Static) and returns nil, or calls none and returns
-// an error: an *Error is sent as it is, any other error is logged with a
+// Method answers one JSON-RPC request. It either calls exactly one answering method of reply, such as [Reply.Result],
+// and returns nil, or calls none and returns an error. An *Error is sent as it is; any other error is logged with a
 // reference and sent as "internal error" (-32603) with that reference only.
 //
-// ctx carries the values of the HTTP request's context. In the modern era it is
-// cancelled when the client goes away; in the legacy era a disconnect is not a
-// cancellation (2025-11-25 basic/transports), so there ctx ends only by
-// notifications/cancelled, or by a deadline of the method's own; see
-// [Request.Disconnected].
+// ctx carries the values of the HTTP request's context. For a stateless client it is cancelled when the client
+// disconnects. For a legacy client a disconnect is not a cancellation (2025-11-25 basic/transports), so ctx ends only
+// by notifications/cancelled, by a deadline of the method's own or by [Calls.Shutdown]; see [Request.Disconnected].
 //
 // req and reply are valid until the method returns.
 type Method func(ctx context.Context, req *Request, reply *Reply) error
 
-// Methods is the method table: "tools/list", "tools/call", ... A method that is
-// not in the table does not exist (-32601), nor does one whose capability is not
-// declared. The handler itself answers initialize, ping, server/discover,
-// logging/setLevel, subscriptions/listen, resources/subscribe,
-// resources/unsubscribe and all notifications; an entry of one of these names is
-// ignored.
+// Methods is the method table: "tools/list", "tools/call" and so on. A method that is not in the table does not exist
+// (-32601), nor does one whose capability is not declared. The handler itself answers initialize, ping,
+// server/discover, logging/setLevel, subscriptions/listen, resources/subscribe, resources/unsubscribe and all
+// notifications; an entry of one of these names is ignored.
 type Methods map[string]Method
 
-// RequestIDHeader has the name of a request that failed, for who reports it.
+// RequestIDHeader is the header of an error response with the id of the request, for reports of the error.
 const RequestIDHeader = "X-Request-Id"
 
-// Options are the handler's parameters.
+// Options are the parameters of a [Handler].
 type Options struct {
-	// Name and Version identify the server (serverInfo). Title is its display
-	// name; may be empty. [Handler.Introduce] changes it, and Instructions.
+	// Name and Version identify the server (serverInfo). Title is its display name and may be empty.
+	// [Handler.SetServerInfo] changes Title and Instructions.
 	Name, Title, Version string
-	// Instructions is the text that a client may put before its model; may be empty.
+	// Instructions is text for the client's model; it may be empty.
 	Instructions string
-	// Capabilities is what initialize and server/discover declare. It must agree
-	// with the method table (mcp-V2): a capability without methods, and a method
-	// without its capability, are both wrong.
+	// Capabilities are declared by initialize and server/discover. They must agree with the method table (mcp-V2): a
+	// capability without methods and a method without its capability are both wrong.
 	Capabilities Capabilities
-	// DiscoverCache is how long a modern client may keep the answer of
-	// server/discover. Zero: not at all.
+	// DiscoverCache is the caching hint of server/discover. The zero value forbids caching.
 	DiscoverCache Cache
 
-	// MaxBody is the limit of a request's body in bytes; 0: none.
+	// MaxBody limits a request body in bytes; 0 means no limit.
 	MaxBody int64
-	// MaxDepth is the limit of nesting in a request's body; 0: [jsonscan.DefaultMaxDepth].
+	// MaxDepth limits the nesting of a request body. The default is [jsonscan.DefaultMaxDepth].
 	MaxDepth int
 
-	// SealKeys seal the ids of legacy sessions and the states of questions: the first seals, all open.
-	// Without a key a random one is made, so that ids are good for this process
-	// alone. Keys may have any length; 32 random bytes are right. (Where the process
-	// is restricted to FIPS 140, NewHandler panics on keys under 14 bytes.)
+	// SealKeys seal the ids of legacy sessions and the request states of elicitations: the first seals, all open.
+	// Without a key a random one is made, so that handles are valid in this process only. Keys may have any length; 32
+	// random bytes are recommended. (Where the process is restricted to FIPS 140, NewHandler panics on keys under 14
+	// bytes.)
 	SealKeys [][]byte
-	// Principal names the caller whom the request's context carries; "" is the
-	// anonymous caller. A legacy session belongs to the principal that began it.
-	// nil: everyone is anonymous.
+	// Principal returns the caller that the request's context carries, "" for an anonymous one. A legacy session
+	// belongs to the principal that initialized it. If nil, every caller is anonymous.
 	Principal func(context.Context) string
-	// Revoked remembers the legacy sessions that were ended by DELETE. nil:
-	// DELETE is refused with 405, as the legacy revisions allow.
+	// Revocations stores the legacy sessions that DELETE has ended. If nil, DELETE is refused with 405, as the legacy
+	// revisions allow.
 	Revocations Revocations
-	// Batch decides on the batches of 2025-03-26. nil: they are refused. Each request of
-	// a batch is observed on its own, and the batch besides, as the method "batch".
+	// Batch decides on the batches of 2025-03-26. If nil, they are refused. Each request of a batch is observed on its
+	// own, and the batch itself as the method "batch".
 	Batch BatchFunc
-	// Admit is asked before each method but those of the handshake: initialize, ping and
-	// server/discover. An error refuses the request, as if the method had returned it; an
-	// *Error made by [Later] says when to come again. It is asked too, with a request that
-	// has no ID, before notifications but notifications/initialized, responses and DELETE
-	// are taken. nil: all are admitted.
+	// Admit is called before each method except those of the handshake: initialize, ping and server/discover. An error
+	// refuses the request as if the method had returned it; an *Error made by [RetryLater] says when to retry. It is
+	// also called, with a request without an ID, before responses, DELETE and notifications other than
+	// notifications/initialized. If nil, everything is admitted.
 	Admit Method
-	// Crowded tells whether memory is short: then a request with a body of more than 64 KiB
-	// is refused with 503. nil: it never is.
+	// LowMemory reports whether memory is short; a request with a body of more than 64 KiB is refused with 503 then. It
+	// may be nil.
 	LowMemory func(r *http.Request) bool
-	// Relay reaches the other replicas: the answer to a question, a cancellation, a log
-	// level and the end of a legacy session may come to another replica than the one that
-	// holds the call or the stream. nil: there are no others, or each session always comes
-	// to the same.
+	// Relay sends messages about legacy sessions to the other replicas: an input response, a cancellation, a log level
+	// or the end of a session may arrive at another replica than the one that holds the call or the stream. It is nil
+	// if there is one replica, or if each session always reaches the same.
 	Relay RelayFunc
-	// Spent remembers the states of questions that are good for one use ([Round].Once).
-	// Replicas with the same keys share one. nil: no method asks for such an answer.
+	// SpentNonces remembers the request states that are valid for one use ([ElicitationRound].SingleUse). Replicas with
+	// the same keys share one. It may be nil if no method elicits single-use responses.
 	SpentNonces SpentNonces
-	// Waits bounds what waits for the answers of users. Handlers that share one bound it together. nil: the handler has one of its own.
+	// ElicitationLimit limits the requests that wait for their users. Handlers that share one are limited together. If
+	// nil, the handler has its own.
 	ElicitationLimit *ElicitationLimit
-	// Calls are the calls of legacy clients in flight. Handlers that share it end them together. nil: the handler has its own.
+	// Calls are the legacy calls in flight. Handlers that share it are shut down together. If nil, the handler has its
+	// own.
 	Calls *Calls
-	// Hub tells clients of changes: it brings subscriptions/listen and the streams of
-	// legacy sessions, and with its Watch resources/subscribe and
-	// resources/unsubscribe, which have no entry in the method table. nil: nothing is
-	// told.
+	// Broker delivers change notifications. It enables subscriptions/listen and the GET streams of legacy sessions and,
+	// if it has SubscribeResource, resources/subscribe and resources/unsubscribe, which have no entry in the method
+	// table. If nil, clients are notified of no changes.
 	Broker *Broker
-	// KeepAlive is after how much silence an event stream gets a comment, so that
-	// nobody between client and server takes it for dead. 0: never.
+	// KeepAlive is the time of silence after which an event stream gets a comment, so that intermediaries don't close
+	// it. Zero disables it.
 	KeepAlive time.Duration
-	// MaxStreamAge is how old a stream of changes may become, a tenth more or less by chance; it ends then as in
-	// [Hub.Drain]. One of a conversation over lines has no age: there nobody opens it again. 0: any age.
+	// MaxStreamAge limits the age of a subscription stream, varied by up to a tenth at random; the stream ends then as
+	// in [Broker.Drain]. Streams over stdio have no limit, since clients don't reopen them there. Zero means no limit.
 	MaxStreamAge time.Duration
 
-	// Sessionless serves tools/list, tools/call and ping of the legacy revisions in requests without a session, too. What asks
-	// the client finds that it can't be asked.
+	// Sessionless also serves tools/list, tools/call and ping of the legacy revisions in requests without a session.
+	// Such a client can't be elicited.
 	Sessionless bool
 
-	// RequestID names the request of a context, in the header of an answer that is an error. nil: it has no name.
+	// RequestID returns the id of a request for [RequestIDHeader]. If nil, error responses don't have the header.
 	RequestID func(context.Context) string
 
-	// Logger gets panics and internal errors; nil: none. Arguments and bodies
-	// are never logged.
+	// Logger logs panics and internal errors, never arguments or bodies. If nil, nothing is logged.
 	Logger *slog.Logger
-	// Observe is told of each HTTP request that ServeHTTP has answered; nil:
-	// nobody is. It is called by the goroutine of the request.
+	// Observe is called for each HTTP request that ServeHTTP has answered, in the goroutine of the request. It may be
+	// nil.
 	Observe func(*http.Request, Event)
-	// Panicked is told of a panic that no request sees, where it is recovered: in what is done at a timer, or in a goroutine when the
-	// answer is out. nil: nobody is.
+	// OnPanic is called with each recovered panic that belongs to no request: in a timer, or in a goroutine after the
+	// response. It may be nil.
 	OnPanic func(what string, v any)
-	// Park takes the rest of a request that has become a stream of changes, or whose client is slow to read, and has it run
-	// when ServeHTTP and what stands around it have returned, in the same goroutine and
-	// before the server's handler returns: the stack of a stream that waits is most of
-	// what it costs, and shrinks only where little of it is used. False: it can't be, and
-	// the rest runs within ServeHTTP. nil: it does always. ctx is that of the request.
+	// RunAfterMiddleware takes the rest of a request that has become a subscription stream or whose client reads
+	// slowly, and runs it after ServeHTTP and the middleware around it have returned, in the same goroutine and before
+	// the server's handler returns. The stack is most of the cost of a waiting stream, and it shrinks only where little
+	// of it is used. If it returns false or is nil, the rest runs within ServeHTTP. ctx is the request's.
 	RunAfterMiddleware func(ctx context.Context, rest func()) bool
-	// SlowReaders takes the answers that their clients are slow to read, if Park takes the rest of a request. nil: net/http sends them.
+	// SlowReaders takes over the responses to slow readers, if RunAfterMiddleware takes the rest of the request. If
+	// nil, net/http sends them.
 	SlowReaders *SlowReaders
-	// Now is the clock; nil: time.Now.
+	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 }
 
-// Event is what happened with one HTTP request, for metrics and access logs.
+// Event describes one HTTP request that was served, for metrics and access logs.
 type Event struct {
-	// Method is the JSON-RPC method if the server knows it, else "": the value
-	// is from a closed set and may label a metric.
+	// Method is the JSON-RPC method if the server knows it, else "". The values are a closed set and may label a
+	// metric.
 	Method string
-	// Panicked tells that the method panicked.
+	// Panicked is true if the method panicked.
 	Panicked bool
-	// Later is the status of a refusal that need not last, made by [Later], also where the answer has none of its own, as over
-	// the older transport; 0: it is none.
+	// RetryStatus is the HTTP status of an error made by [RetryLater], even if the response has another, as over the
+	// HTTP+SSE transport. It is 0 for any other response.
 	RetryStatus uint16
-	// Era and Revision are zero if the request failed before they were known.
+	// Family and Revision are zero if the request failed before they were known.
 	Family   RevisionFamily
 	Revision string
-	// Code is the JSON-RPC error code of the answer; 0: none.
+	// Code is the JSON-RPC error code of the response, 0 for a result.
 	Code int
-	// HTTPStatus is the status of the answer.
+	// HTTPStatus is the status of the response.
 	HTTPStatus int
-	// RequestBytes and ResponseBytes count bodies, as they were on the wire.
+	// RequestBytes and ResponseBytes are the sizes of the bodies on the wire.
 	RequestBytes, ResponseBytes int64
-	// Duration is from the start of ServeHTTP to its end.
+	// Duration is the time from the start of ServeHTTP to its end.
 	Duration time.Duration
 }
 
-// failed notes what an error says of the request.
+// setError records the error that answers the request.
 func (e *Event) setError(err *Error) {
 	e.Code = err.Code
 	if err.Header["Retry-After"] != nil {
@@ -160,9 +150,8 @@ func (e *Event) setError(err *Error) {
 	}
 }
 
-// Capabilities are the server capabilities (2026-07-28 schema,
-// ServerCapabilities) that this version can serve. Whether changes of lists and of
-// resources are told depends on [Options].Hub.
+// Capabilities are the server capabilities (2026-07-28 schema, ServerCapabilities). [Options].Broker determines whether
+// list changes and resource subscriptions are declared.
 type Capabilities struct {
 	// Tools declares tools/list and tools/call.
 	Tools bool
@@ -172,40 +161,38 @@ type Capabilities struct {
 	Resources bool
 	// Completions declares completion/complete.
 	Completions bool
-	// Tasks declares the extension io.modelcontextprotocol/tasks with tasks/get,
-	// tasks/update and tasks/cancel. Legacy clients know nothing of it.
+	// Tasks declares the extension io.modelcontextprotocol/tasks with tasks/get, tasks/update and tasks/cancel, to
+	// stateless clients only.
 	Tasks bool
-	// Logging declares log messages to clients ([Reply.Log]), and brings
-	// logging/setLevel to the legacy revisions. The modern one has it deprecated.
+	// Logging declares log messages to clients ([Reply.Log]) and enables logging/setLevel for the legacy revisions. It
+	// is deprecated in 2026-07-28.
 	Logging bool
 }
 
-// Revocations remembers what was revoked before its time. Both methods are safe
-// for concurrent use; the handler does not retry. Ids are short binary strings.
+// Revocations stores ids that were revoked before they expire. Both methods are safe for concurrent use; the handler
+// does not retry. Ids are short binary strings.
 type Revocations interface {
-	// Revoke remembers id until the given time; owner is the principal whose it is, who
-	// pays for it. An error is answered to the client, who may try again.
+	// Revoke stores id until the given time. owner is the principal that id belongs to, whose quota it counts against.
+	// An error is sent to the client, which may try again.
 	Revoke(ctx context.Context, owner, id string, until time.Time) error
-	// Revoked tells whether id was revoked and the time has not passed. It is asked
-	// for each legacy request, and after each silence of an open stream; an implementation whose store is out of reach answers
-	// by its own policy.
+	// Revoked reports whether id was revoked and the time has not passed. It is called for each legacy request and
+	// after each silence of an open stream; an implementation whose store is unreachable decides by its own policy.
 	Revoked(ctx context.Context, id string) bool
 }
 
-// Request is one JSON-RPC request. All raw values are slices of the request's
-// body: they are checked (valid UTF-8 and JSON, no member name twice) but not
-// decoded, and must not be modified or kept after the method has returned.
+// Request is one JSON-RPC request. All raw values are slices of the request's body: they are checked (valid UTF-8 and
+// JSON, no duplicate member names) but not decoded, and must not be modified, or kept after the method has returned.
 type Request struct {
 	Method string
 	// ID is the request's id as the client wrote it: a string or an integer.
 	ID json.RawMessage
 	// Params is the params object; nil if there is none.
 	Params json.RawMessage
-	// Client is what the client says it is able to do.
+	// Client is the set of capabilities that the client has declared.
 	Client ClientCapabilities
-	// Era and Revision tell which protocol the client speaks.
+	// Family and Revision are those of the protocol that the client uses.
 	Family RevisionFamily
-	// Part is the place of the request in its batch, from 1; 0: it came alone.
+	// BatchIndex is the position of the request in its batch, from 1. It is 0 if the request was sent alone.
 	BatchIndex uint8
 	Revision   string
 	// Name is params.name, decoded: the tool of tools/call. "" if there is none.
@@ -222,50 +209,46 @@ type Request struct {
 	Meta Meta
 	// Principal is the result of Options.Principal.
 	Principal string
-	// HTTP is the HTTP request; its body has been read.
+	// HTTP is the HTTP request. Its body has been read.
 	HTTP *http.Request
 }
 
-// Disconnected is closed when the client has gone away. In the modern era the
-// method's context has ended then as well; in the legacy era it has not, and a
-// method that may be stopped without harm watches this channel.
+// Disconnected is closed when the client has disconnected. For a stateless client the method's context ends at the same
+// time; for a legacy client it does not, and a method that can be stopped without harm should watch this channel.
 func (r *Request) Disconnected() <-chan struct{} { return r.HTTP.Context().Done() }
 
-// Meta holds the members of params._meta that the server knows, raw; nil where
-// there is none.
+// Meta holds the members of params._meta that the server knows, raw. Absent members are nil.
 type Meta struct {
 	// ProgressToken is a string or a number.
 	ProgressToken json.RawMessage
 	// LogLevel is io.modelcontextprotocol/logLevel; 0 if there is none.
 	LogLevel Level
-	// TraceParent, TraceState and Baggage are W3C trace context as the client
-	// sent it, decoded but not validated.
+	// TraceParent, TraceState and Baggage are the W3C trace context that the client sent, decoded but not validated.
 	TraceParent, TraceState, Baggage string
 	// ClientInfo is the client's Implementation object. It is for logs only
 	// (mcp-M6).
 	ClientInfo json.RawMessage
 }
 
-// Scope tells who may share a cached result.
+// Scope is the set of callers that may share a cached result.
 type Scope uint8
 
 // The scopes of a cached result (2026-07-28 schema, CacheableResult).
 const (
-	Private Scope = iota // the caller alone; the zero value, since lists depend on the caller (mcp-R4)
-	Public               // everyone
+	Private Scope = iota // the caller only; the zero value, since lists depend on the caller (mcp-R4)
+	Public               // all callers
 )
 
-// Cache says how a modern client may cache a result; legacy clients are not told.
+// Cache holds the caching hints of a result for stateless clients; legacy results have none.
 type Cache struct {
 	TTL   time.Duration // whole milliseconds; negative counts as 0
 	Scope Scope
 }
 
-// Chunk is a piece of a result.
+// Chunk is a part of a result.
 type Chunk struct {
-	// Bytes are JSON text, or, with Escape, UTF-8 text that is written as the
-	// inside of a JSON string (without the quotes around it). The handler does
-	// not check them.
+	// Bytes are JSON text or, with Escape, UTF-8 text that is written as the inside of a JSON string, without its
+	// quotes. The handler does not check them.
 	Bytes  []byte
 	Escape bool
 }
