@@ -14,19 +14,18 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxBatch bounds the messages of a batch (H6).
+// maxBatch limits the messages of a batch (H6).
 const maxBatch = 16
 
-// isBatch tells whether a body is a JSON array.
+// isBatch reports whether a body is a JSON array.
 func isBatch(body []byte) bool {
 	return jsonscan.KindOf(bytes.TrimLeft(body, " \t\r\n")) == jsonscan.Array
 }
 
-// batch serves several messages in one body, which exist in 2025-03-26 alone: servers of
-// that revision must receive them (2025-03-26 basic, Batching). The whole is looked at,
-// and allowed or refused, before any of it is executed. The requests run side by side
-// and their answers are one array in their order, without anything before them: the
-// stream of a batch would belong to no request.
+// batch serves several messages in one body. Only 2025-03-26 has batches, and servers of that revision must accept them
+// (2025-03-26 basic, Batching). The batch is checked, and allowed or refused, as a whole before any of it runs. The
+// requests run concurrently; the response is one array in their order, without notifications before it, since the
+// stream of a batch would belong to no single request.
 func (x *exchange) batch(body []byte) *Error {
 	r, h := x.req.HTTP, x.h
 	x.event.Method = "batch"
@@ -49,13 +48,13 @@ func (x *exchange) batch(body []byte) *Error {
 	}
 	x.useSession(ss)
 	if x.req.Revision != revision20250326 || version != "" && version != revision20250326 {
-		return refused // also if the header says that the client goes by a revision without batches now
+		return refused // also if the header names a revision without batches
 	}
 	messages, fault := parseBatch(body)
 	if fault != nil {
 		return fault
 	}
-	// What wants no answer is taken when nothing can refuse the batch any more.
+	// Messages without a response are handled when nothing can refuse the batch any more.
 	var parts []*batchPart
 	var asked []*Request
 	for i := range messages {
@@ -102,11 +101,11 @@ func (x *exchange) batch(body []byte) *Error {
 		separator = ","
 	}
 	x.out.writeString("]")
-	_ = x.out.finish() // the connection's error; there is nobody left to tell
+	_ = x.out.finish() // a connection error; it can't be reported to anyone
 	return nil
 }
 
-// unpack takes a batch apart. It is good as a whole or not at all.
+// parseBatch splits a batch, which is valid as a whole or not at all.
 func parseBatch(body []byte) (messages []envelope, fault *Error) {
 	ids := make(map[string]bool)
 	i := 0
@@ -139,7 +138,7 @@ func parseBatch(body []byte) (messages []envelope, fault *Error) {
 	return messages, nil
 }
 
-// hearAll asks for the messages that want no answer, as those behind the requests.
+// admitBatchMessages asks for admission of the messages without a response. Their indices follow those of the requests.
 func (x *exchange) admitBatchMessages(messages []envelope, requests int) *Error {
 	defer func() { x.req.BatchIndex = 0 }()
 	n := requests
@@ -157,7 +156,7 @@ func (x *exchange) admitBatchMessages(messages []envelope, requests int) *Error 
 	return nil
 }
 
-// take takes a message that wants no answer. The error is told where there are no answers.
+// handleBatchMessage handles a message without a response. Its error is sent if the batch has no requests.
 func (x *exchange) handleBatchMessage(e *envelope) *Error {
 	switch {
 	case e.isResponse:
@@ -168,7 +167,7 @@ func (x *exchange) handleBatchMessage(e *envelope) *Error {
 	return nil
 }
 
-// part is one request of a batch, with its answer in memory.
+// batchPart is one request of a batch, with its response in memory.
 type batchPart struct {
 	x        *exchange
 	message  *envelope
@@ -177,7 +176,7 @@ type batchPart struct {
 	response *bufferedResponse
 }
 
-// part prepares a request of the batch.
+// newBatchPart prepares a request of the batch.
 func (x *exchange) newBatchPart(e *envelope) *batchPart {
 	w := &bufferedResponse{header: make(http.Header)}
 	y := x.h.newExchange(w, x.req.HTTP)
@@ -190,8 +189,7 @@ func (x *exchange) newBatchPart(e *envelope) *batchPart {
 	return p
 }
 
-// serve answers the request. It runs in a goroutine of its own, so a panic must not
-// leave it.
+// serve answers the request. It runs in its own goroutine, so no panic may leave it.
 func (p *batchPart) serve() {
 	defer func() {
 		v := recover()
@@ -211,7 +209,7 @@ func (p *batchPart) serve() {
 	})
 }
 
-// memory keeps an answer.
+// bufferedResponse is an http.ResponseWriter that keeps the body in memory.
 type bufferedResponse struct {
 	header http.Header
 	body   bytes.Buffer
@@ -221,8 +219,7 @@ func (m *bufferedResponse) Header() http.Header         { return m.header }
 func (m *bufferedResponse) WriteHeader(int)             {}
 func (m *bufferedResponse) Write(b []byte) (int, error) { return m.body.Write(b) }
 
-// BatchFunc decides on the requests of a batch before any of them is executed: nil lets
-// them run, an *Error refuses all of them and is the answer (a 403 whose challenge names
-// what all of them need). Methods that do not exist are not among them. It must not keep
-// the requests.
+// BatchFunc decides on the requests of a batch before any of them runs. It returns nil to run them, or an *Error that
+// refuses all of them and becomes the response (such as a 403 whose challenge names the scopes of all). Requests for
+// unknown methods are not included. It must not keep the requests.
 type BatchFunc func(ctx context.Context, requests []*Request) error

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// read reads the body. It is not pooled: a method may hand parts of it to another
-// layer, and a part that outlives its request must never turn into another
-// caller's data. How slowly it may come is the server's to decide: its reader then
-// fails with [os.ErrDeadlineExceeded].
+// readBody reads the body. The buffer is not pooled: a method may pass parts of it to another layer, and a part that
+// outlives its request must never hold another caller's data. The server limits how slowly a body may arrive: reading
+// then fails with [os.ErrDeadlineExceeded].
 func (x *exchange) readBody() ([]byte, *Error) {
 	r, limit := x.req.HTTP, x.h.reloadable.Load().MaxBody
 	tooLarge := func() *Error {
@@ -20,8 +19,8 @@ func (x *exchange) readBody() ([]byte, *Error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge()
 	}
-	// Room to see the end without another read, but no more than a usual message
-	// needs: memory is for what has come, not for what was announced.
+	// One more byte sees the end without another read. Memory is allocated for what has arrived, not for the announced
+	// length.
 	size := int64(8 << 10)
 	if r.ContentLength >= 0 {
 		size = min(size, r.ContentLength+1)
@@ -51,5 +50,5 @@ func (x *exchange) readBody() ([]byte, *Error) {
 	}
 }
 
-// largeBody is what a body may have in bytes when memory is short.
+// largeBody is the maximum size of a body in bytes while memory is short.
 const largeBody = 64 << 10

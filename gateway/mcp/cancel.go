@@ -10,22 +10,22 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// errCancelled is the cause of a context that notifications/cancelled has ended.
+// errCancelled is the cause of a context that notifications/cancelled has cancelled.
 var errCancelled = errors.New("cancelled by the client")
 
-// maxCancellable bounds the calls in flight that can be cancelled; those above it run all the same.
+// maxCancellable limits the calls in flight that can be cancelled; calls above it run but can't be cancelled.
 const maxCancellable = 1 << 16
 
-// Calls are the legacy calls in flight on this replica: they outlive their requests, so notifications/cancelled, and the end of the
-// process, have to find them. Several handlers may share one. The zero value is good. It is safe for concurrent use.
+// Calls tracks the legacy calls in flight on this replica. They outlive their HTTP requests, so notifications/cancelled
+// and a shutdown need another way to cancel them. Several handlers may share one. The zero value is ready to use. It is
+// safe for concurrent use.
 type Calls struct {
 	mu       sync.Mutex
 	active   map[callKey]*activeCall
 	shutDown bool
 }
 
-// callKey names a call. Ids belong to the client that chose them, so the session
-// is part of the name.
+// callKey identifies a call. Clients choose the ids, so the session is part of the key.
 type callKey struct {
 	session [16]byte
 	id      string
@@ -36,7 +36,7 @@ type activeCall struct{ cancel context.CancelCauseFunc }
 func newCallKey(s *session, id []byte) callKey {
 	k := callKey{session: s.id}
 	if jsonscan.KindOf(id) == jsonscan.String {
-		// "\u0061" and "a" are one id; the quote keeps it apart from a number's digits.
+		// "\u0061" and "a" are the same id; the quote distinguishes it from a number.
 		k.id = `"` + string(jsonscan.Unquote(id))
 	} else {
 		k.id = string(id)
@@ -44,8 +44,8 @@ func newCallKey(s *session, id []byte) callKey {
 	return k
 }
 
-// add registers a call; the returned function takes it out again. A second call of
-// the same name, which clients must not make, takes the first one's place.
+// add registers a call and returns a function that removes it. A second call with the same key, which clients must not
+// make, replaces the first.
 func (c *Calls) add(k callKey, cancel context.CancelCauseFunc) (done func()) {
 	a := &activeCall{cancel: cancel}
 	c.mu.Lock()
@@ -70,21 +70,21 @@ func (c *Calls) add(k callKey, cancel context.CancelCauseFunc) (done func()) {
 	}
 }
 
-// ErrEnding is the cause of a context that ends because the server does. A request whose context has it is answered with an
-// error that says so: its client is still there.
+// ErrShutdown is the cause of a context that the shutdown of the server has cancelled. Its request is answered with an
+// error that says so, since the client is still connected.
 var ErrShutdown = errors.New("the server ends")
 
-// ending is what such a request is told.
+// shutdownError returns the error for a request that the shutdown has interrupted.
 func shutdownError() *Error {
 	return RetryLater(http.StatusServiceUnavailable, time.Second,
 		"the server ends, and with it the call before its answer came; it may have taken effect all the same: if it changes data, look before you repeat it")
 }
 
-// IsEnding tells whether a context has ended because the server does.
+// IsShutdown reports whether the shutdown of the server has ended a context.
 func IsShutdown(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrShutdown) }
 
-// End cancels the calls with [ErrEnding], and those that begin from now on. Calls of modern clients end with the contexts of their
-// requests.
+// Shutdown cancels all calls, and those that start later, with [ErrShutdown]. Calls of stateless clients end with the
+// contexts of their requests.
 func (c *Calls) Shutdown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,9 +94,8 @@ func (c *Calls) Shutdown() {
 	}
 }
 
-// cancel ends a call, and tells whether it is one of this replica. A call that is
-// unknown or over is not an error: the notification may have crossed the answer
-// (2025-11-25 utilities/cancellation).
+// cancel cancels a call and reports whether it runs on this replica. An unknown or finished call is not an error: the
+// notification may have crossed the response (2025-11-25 utilities/cancellation).
 func (c *Calls) cancel(k callKey) bool {
 	c.mu.Lock()
 	a := c.active[k]

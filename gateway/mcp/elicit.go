@@ -9,59 +9,53 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Round is what a method asks at once.
+// ElicitationRound is a set of input requests that are sent together.
 type ElicitationRound struct {
-	// Questions are asked together. Their keys are unique among all questions of the
-	// call.
+	// Requests have keys that are unique among all input requests of the call.
 	Requests []InputRequest
-	// Once makes the answers good for one use: the same answers, sent again with the same
-	// state, are refused. It is for what must not happen twice by one consent. Legacy
-	// answers are good once anyway.
+	// SingleUse makes the responses valid once: the same responses, sent again with the same request state, are
+	// refused. It is for actions that must not happen twice by one consent. Responses of legacy clients are always
+	// valid once only.
 	SingleUse bool
-	// Check refuses an answer that is not good enough, which is asked for again; nil:
-	// every answer is. Only answers with [Accepted] are checked. It must give the same
-	// verdict each time.
+	// Check refuses a response, whose input request is then sent again; if nil, every response is valid. Only
+	// [Accepted] responses are checked. It must be deterministic.
 	Check func(req *InputRequest, a InputResponse) error
-	// Again words a question anew whose answer was refused, with the error of Check, nil if
-	// it was no answer at all. Only Params of what it returns counts, and answers are held
-	// against the question as it was. nil: the question is asked in the same words. After
-	// three answers that Check refuses the error of Ask is an *[UnusableError]; a legacy
-	// client has three attempts in all.
+	// Rephrase returns an input request with new Params for one whose response was refused; its other fields are
+	// ignored, and responses are checked against the original. refused is the error of Check, nil if the response was
+	// malformed. If Rephrase is nil, the request is repeated unchanged. After three responses that Check refuses,
+	// Elicit returns an *[InvalidInputError]; a legacy client has three attempts in all.
 	Rephrase func(req *InputRequest, refused error) InputRequest
-	// Wait is how long a legacy client may take, with the user behind it; 0: 5 minutes,
-	// and never more than 10. Modern clients have 10 minutes, and nobody waits for them.
+	// Timeout limits the time for a legacy client and its user to respond. The default is 5 minutes, the maximum 10.
+	// Stateless clients have 10 minutes, and no request waits for them.
 	Timeout time.Duration
 }
 
-// Action is what became of a question.
+// Action is the outcome of an input request.
 type Action uint8
 
-// What can become of a question.
+// The actions.
 const (
-	Accepted  Action = iota + 1 // it was answered
-	Declined                    // the user has said no
+	Accepted  Action = iota + 1 // the response has the input
+	Declined                    // the user has declined
 	Cancelled                   // the user has not decided, or the client could not ask
 )
 
-// Answer is what a client has answered.
+// InputResponse is a client's response to an input request.
 type InputResponse struct {
 	Action Action
-	// Value is the content of an accepted form, an object, nil if there is none; or the
-	// result of sampling or roots. It is from the client: nothing in it was checked
-	// against the schema of the form.
+	// Value is the content of an accepted form, an object, nil if it is absent; or the result of sampling or roots. It
+	// is not checked against the schema of the form.
 	Value json.RawMessage
 }
 
-// ErrAsked tells that the questions are on their way to the client and that the answer
-// to this request is given with them. The method returns it, wrapped or not; the
-// client sends the request again with the answers, and the method runs anew.
+// ErrInputRequired reports that the response to the current request consists of the input requests. The method returns
+// it, wrapped or not; the client repeats the request with the input responses, and the method runs again.
 var ErrInputRequired = errors.New("the client was asked, and will come again")
 
-// UnableError tells that a client can't be asked; what happens then is the method's to
-// decide. A method that returns it refuses the request.
+// ElicitationUnsupportedError reports that a client can't be elicited. The method may go on without the input, or
+// return the error to refuse the request.
 type ElicitationUnsupportedError struct {
-	// Missing is what the client would have to declare; 0 if it is not that, but the way in
-	// which the request came.
+	// Missing are the capabilities that the client has not declared, 0 if the request itself doesn't allow it.
 	Missing ClientCapabilities
 	reason  *Error
 }
@@ -70,44 +64,40 @@ func (e *ElicitationUnsupportedError) Error() string {
 	return "the client can't be asked: " + e.reason.Message
 }
 
-// Unwrap returns the error to refuse the request with.
+// Unwrap returns the error that refuses the request.
 func (e *ElicitationUnsupportedError) Unwrap() error { return e.reason }
 
-// UnusableError tells that a client has answered a question again and again with what
-// can't be used. A method that returns it refuses the request.
+// InvalidInputError reports that the responses to an input request were invalid too often. A method that returns it
+// refuses the request.
 type InvalidInputError struct {
-	Key string // of the question
-	// Refused is what Check has said of the last answer; nil if it was no answer at all.
+	Key string // of the input request
+	// Refused is the error of Check for the last response, nil if that was malformed.
 	Refused error
 }
 
 func (e *InvalidInputError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap returns the error to refuse the request with.
+// Unwrap returns the error that refuses the request.
 func (e *InvalidInputError) Unwrap() error {
 	return InvalidParams("the client's answer to %q can't be used", e.Key)
 }
 
-// Ask asks the client, and returns its answers by the keys of the questions.
+// Elicit sends input requests to the client and returns the responses by their keys.
 //
-// In the modern era (mcp-E1 to E5) a request that has to ask ends with the questions,
-// and the error is ErrAsked. The client sends it again with the answers, and Ask
-// returns them at once. What was answered in earlier rounds comes with the request's
-// sealed state, so a method just asks one round after the other, and does nothing that
-// can't be repeated before the last of them. Answers to questions that are not asked
-// (any more) in these words do not count. Answers that come without any state were not
-// asked for: they count by their keys, but not in a round with Once.
+// For a stateless client (mcp-E1 to E5) a request that needs input ends with the input requests, and the error is
+// ErrInputRequired. The client repeats the request with the responses, which Elicit then returns at once. Responses of
+// earlier rounds come with the sealed request state, so a method calls Elicit round after round, and does nothing that
+// can't be repeated before the last of them. Responses to input requests that have changed since are ignored. Responses
+// without a request state are unsolicited: they are accepted by their keys, but not in a SingleUse round.
 //
-// In the legacy era the questions are requests on the stream of the call, and Ask waits
-// for the answers (mcp-E9), as long as Round.Wait, ctx and the client's connection
-// last.
+// For a legacy client the input requests are sent on the stream of the call, and Elicit waits for the responses
+// (mcp-E9) until round.Timeout passes, ctx ends or the client disconnects.
 //
-// While too much waits already, of the caller or in all, the error is a *FullError. Of an answer for which there is no room the
-// action is Cancelled.
+// If too many requests wait, of the caller or in total, the error is an *[ElicitationLimitError]. A response that
+// exceeds the memory limit is returned as Cancelled.
 //
-// A client that can't be asked gives an *UnableError; so does one that has not declared
-// even one of the kinds, and nothing is asked then (mcp-E3). Ask belongs to the method's
-// goroutine.
+// The error is an *[ElicitationUnsupportedError], and nothing is sent, if the client has not declared the capability
+// for one of the kinds (mcp-E3) or can't be elicited in this request. Elicit must be called by the method's goroutine.
 func (r *Reply) Elicit(ctx context.Context, round ElicitationRound) (map[string]InputResponse, error) {
 	x := r.x
 	if r.answered {
@@ -126,8 +116,7 @@ func (r *Reply) Elicit(ctx context.Context, round ElicitationRound) (map[string]
 	return r.elicitLegacy(ctx, round)
 }
 
-// Askable tells whether the client can be asked questions of all these kinds; the error
-// is an *UnableError.
+// CanElicit returns an *[ElicitationUnsupportedError] unless the client supports input requests of all these kinds.
 func (r *Reply) CanElicit(kinds ...InputKind) error {
 	x := r.x
 	var need ClientCapabilities
@@ -145,7 +134,7 @@ func (r *Reply) CanElicit(kinds ...InputKind) error {
 	return nil
 }
 
-// parseAnswer reads a client's result for a question; false if it is none.
+// parseInputResponse parses a client's result for an input request; ok is false if it is malformed.
 func parseInputResponse(kind InputKind, result []byte) (InputResponse, bool) {
 	if jsonscan.KindOf(result) != jsonscan.Object {
 		return InputResponse{}, false
@@ -173,13 +162,13 @@ func parseInputResponse(kind InputKind, result []byte) (InputResponse, bool) {
 	return InputResponse{}, false
 }
 
-// ParseAnswer reads what a client answers to a question of this kind, as tasks/update brings it; false if it is no answer.
+// ParseInputResponse parses a client's response to an input request, as tasks/update has it; ok is false if it is
+// malformed.
 func ParseInputResponse(kind InputKind, result []byte) (InputResponse, bool) {
 	return parseInputResponse(kind, result)
 }
 
-// accept reads an answer and holds it against what the round demands. refused is what
-// Check has said.
+// check parses a response and applies the Check of the round, whose error is refused.
 func (round *ElicitationRound) check(req *InputRequest, result []byte) (a InputResponse, ok bool, refused error) {
 	a, ok = parseInputResponse(req.Kind, result)
 	if ok && a.Action == Accepted && round.Check != nil {
@@ -189,7 +178,7 @@ func (round *ElicitationRound) check(req *InputRequest, result []byte) (a InputR
 	return a, ok, refused
 }
 
-// again words a question whose answer was refused.
+// rephrase returns the input request to send after a response that was refused.
 func (round *ElicitationRound) rephrase(req *InputRequest, refused error) InputRequest {
 	next := *req
 	if round.Rephrase != nil {

@@ -6,19 +6,19 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Kind is what a question asks of the client.
+// InputKind is the kind of an input request.
 type InputKind uint8
 
-// The kinds of questions. Sampling and roots are deprecated as of 2026-07-28
-// (SEP-2577): they are here for clients that have nothing else.
+// The kinds of input requests. Sampling and roots are deprecated as of 2026-07-28 (SEP-2577) and serve clients that
+// support nothing else.
 const (
-	ElicitForm InputKind = iota + 1 // a form for the user
-	ElicitURL                       // a page for the user
-	Sample                          // something for the client's model to say
-	Roots                           // the client's directories
+	ElicitForm InputKind = iota + 1 // elicitation in form mode
+	ElicitURL                       // elicitation in URL mode
+	Sample                          // a message of the client's model
+	Roots                           // the client's root directories
 )
 
-// Needs returns the capability that a client must have declared to be asked.
+// Requires returns the capability that the client must have declared.
 func (k InputKind) Requires() ClientCapabilities {
 	switch k {
 	case ElicitForm:
@@ -33,7 +33,7 @@ func (k InputKind) Requires() ClientCapabilities {
 	return 0
 }
 
-// method returns the request that asks.
+// method returns the JSON-RPC method of the input request.
 func (k InputKind) method() string {
 	switch k {
 	case Sample:
@@ -45,25 +45,24 @@ func (k InputKind) method() string {
 	return "elicitation/create"
 }
 
-// Question is something that the server has to know from the client.
+// InputRequest is a request for input from the client or its user.
 type InputRequest struct {
-	// Key names the question among all that one call asks, over all its rounds.
+	// Key identifies the input request within the call, over all rounds.
 	Key  string
 	Kind InputKind
 	// Params holds the members of the request's params, JSON text without braces:
-	// `"message":"...","requestedSchema":{...}`. It is not checked. What is a secret is
-	// never asked for in a form (mcp-E6).
+	// `"message":"...","requestedSchema":{...}`. It is not checked. Secrets must never be requested in a form (mcp-E6).
 	Params []byte
 }
 
-// appendQuestion appends a request object without id.
+// append appends the request object, without an id.
 func (req *InputRequest) append(dst []byte) []byte {
 	dst = append(append(dst, `{"method":"`...), req.Kind.method()...)
 	dst = append(dst, `","params":{`...)
 	return append(append(dst, req.Params...), "}}"...)
 }
 
-// appendQuestions appends an InputRequests object.
+// appendInputRequests appends an InputRequests object.
 func appendInputRequests(dst []byte, questions []InputRequest) []byte {
 	dst = append(dst, '{')
 	for i := range questions {
@@ -73,8 +72,8 @@ func appendInputRequests(dst []byte, questions []InputRequest) []byte {
 	return append(trimComma(dst), '}')
 }
 
-// Require returns the error to refuse a request with whose client has not declared what it takes, nil if it has. Legacy
-// clients have no tasks, whatever they declare.
+// RequireCapabilities returns the error for a request whose client has not declared the capabilities, nil if it has.
+// Legacy clients don't support tasks, whatever they declare.
 func (r *Request) RequireCapabilities(want ClientCapabilities) error {
 	have := r.Client
 	if r.Family != Stateless {
@@ -86,7 +85,7 @@ func (r *Request) RequireCapabilities(want ClientCapabilities) error {
 	return nil
 }
 
-// missing is the error for capabilities that the client has not declared (mcp-M2).
+// missingCapability returns the error for capabilities that the client has not declared (mcp-M2).
 func missingCapability(want ClientCapabilities) *Error {
 	need := make(map[string]any)
 	elicitation := make(map[string]any)

@@ -15,39 +15,39 @@ import (
 )
 
 const (
-	defaultElicitationTimeout = 5 * time.Minute  // how long a legacy client may take if the method does not say
-	maxElicitationTimeout     = 10 * time.Minute // and at most
-	// askAttempts is how often a legacy client is asked for the same.
+	defaultElicitationTimeout = 5 * time.Minute  // for a legacy client, if the round has none
+	maxElicitationTimeout     = 10 * time.Minute // for a legacy client
+	// maxElicitationAttempts is how often a legacy client gets the same input request.
 	maxElicitationAttempts = 3
 )
 
-// ErrUnanswered tells that a legacy client has not answered in time. A method that
-// returns it refuses the request in these words.
+// ErrElicitationTimeout reports that a legacy client has not responded in time. A method that returns it refuses the
+// request with its message.
 var ErrElicitationTimeout = fmt.Errorf("no answer: %w", &Error{
 	Code: CodeInvalidRequest, Message: "the user was asked, and has not answered in time", HTTPStatus: http.StatusOK,
 })
 
-// errLeft is the end of a wait for a client that has gone away.
+// errDisconnected is returned if the client disconnects before it responds.
 var errDisconnected = errors.New("the client has left before it answered")
 
-// questions are the requests to legacy clients that wait for their answers on this
-// replica. Safe for concurrent use.
+// pendingElicitations are the input requests to legacy clients that wait for responses on this replica. It is safe for
+// concurrent use.
 type pendingElicitations struct {
 	mu      sync.Mutex
 	pending map[string]*pendingElicitation
 }
 
-// openQuestion is a request to a client.
+// pendingElicitation is an input request that waits for its response.
 type pendingElicitation struct {
-	session     [16]byte     // nobody else may answer
-	elicitation *elicitation // of the request that asks
+	session     [16]byte     // the only session that may respond
+	elicitation *elicitation // of the request that waits
 	response    chan clientResponse
 }
 
-// clientAnswer is a JSON-RPC response: its result, nil if it is an error, or there was no room to keep it.
+// clientResponse is a JSON-RPC response. The result is nil if it is an error or exceeds the memory limit.
 type clientResponse struct{ result []byte }
 
-// add enters a question; its id can't be guessed, so that who knows it was asked.
+// add registers an input request. Its id can't be guessed, so a client that knows it has received the request.
 func (qs *pendingElicitations) add(session [16]byte, e *elicitation) (id string, answer chan clientResponse) {
 	q := &pendingElicitation{session, e, make(chan clientResponse, 1)}
 	id = rand.Text()
@@ -60,7 +60,8 @@ func (qs *pendingElicitations) add(session [16]byte, e *elicitation) (id string,
 	return id, q.response
 }
 
-// isQuestionID tells whether an id may be one that add has made, here or on another replica: what is none need not be passed on.
+// isElicitationID reports whether an id has the form of those that add returns, here or at another replica. Responses
+// with other ids need not be relayed.
 func isElicitationID(id []byte) bool {
 	name, ok := decodeString(id)
 	return ok && len(name) == len(rand.Text()) && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
@@ -72,9 +73,8 @@ func (qs *pendingElicitations) remove(id string) {
 	delete(qs.pending, id)
 }
 
-// deliver hands the response of a session to who waits for it, if that is here. The
-// first one counts. One that nobody waits for (any more) is no error: it may have
-// crossed the end.
+// deliver passes the response of a session to the request that waits for it, and reports whether it waits on this
+// replica. The first response counts. An unknown id is not an error: the response may have crossed the end of the wait.
 func (qs *pendingElicitations) deliver(session [16]byte, message []byte) (here bool) {
 	id, ok := decodeString(jsonscan.Lookup(message, "id"))
 	if !ok {
@@ -95,20 +95,20 @@ func (qs *pendingElicitations) deliver(session [16]byte, message []byte) (here b
 	return true
 }
 
-// askable tells whether the client can be asked over the request's stream.
+// elicitationRefusal returns the error for kinds that can't be sent on the request's stream, nil if all can.
 func (x *exchange) elicitationRefusal(kinds []InputKind) *Error {
 	for _, kind := range kinds {
 		if kind == ElicitForm && x.req.Revision < revision20250618 || kind == ElicitURL && x.req.Revision < revision20251125 {
 			return httpError(http.StatusOK, "revision %s has no such questions", x.req.Revision)
 		}
 	}
-	if !x.acceptsEventStream() { // the request is good; its way is not
+	if !x.acceptsEventStream() { // a 200: the request is well-formed
 		return httpError(http.StatusOK, "the request needs an answer of the user: accept text/event-stream, and send it in a POST of its own")
 	}
 	return nil
 }
 
-// askLegacy asks on the stream of the call and waits.
+// elicitLegacy sends the input requests on the stream of the call and waits for the responses.
 func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[string]InputResponse, error) {
 	wait := round.Timeout
 	if wait <= 0 {
@@ -125,7 +125,7 @@ func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[s
 		r.x.elicitedBytes = int32(e.bytes - r.x.event.RequestBytes) //nolint:gosec // maxWaitBytesInAll at most
 	}()
 	answers := make(map[string]InputResponse, len(round.Requests))
-	open, sent := round.Requests, round.Requests // as they were made, and as they are asked
+	open, sent := round.Requests, round.Requests // open are the original requests, sent the rephrased ones
 	for attempt := 1; len(open) > 0; attempt++ {
 		results, err := r.elicitAndWait(ctx, e, sent)
 		if err != nil {
@@ -152,7 +152,7 @@ func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[s
 	return answers, nil
 }
 
-// inquire sends questions and returns their results in the same order; nil for an
+// elicitAndWait sends input requests and returns their results in the same order; a result is nil if the response is an
 // error.
 func (r *Reply) elicitAndWait(ctx context.Context, e *elicitation, open []InputRequest) (results [][]byte, err error) {
 	x := r.x
@@ -179,7 +179,7 @@ func (r *Reply) elicitAndWait(ctx context.Context, e *elicitation, open []InputR
 		case <-x.inputEnded:
 			err = ErrElicitationTimeout
 		}
-		for _, id := range ids[i:] { // 2025-11-25 utilities/cancellation: who asked says so
+		for _, id := range ids[i:] { // 2025-11-25 utilities/cancellation: the sender of a request cancels it
 			_ = r.Notify("notifications/cancelled", Chunk{Bytes: []byte(`"requestId":"` + id + `","reason":"nobody waits for the answer any more"`)})
 		}
 		return nil, err
@@ -187,7 +187,7 @@ func (r *Reply) elicitAndWait(ctx context.Context, e *elicitation, open []InputR
 	return results, nil
 }
 
-// request sends one request to the client on the stream of the call.
+// sendRequest sends one input request on the stream of the call.
 func (r *Reply) sendRequest(id string, req *InputRequest) error {
 	w := &r.x.out
 	w.sse.mu.Lock()
@@ -204,12 +204,12 @@ func (r *Reply) sendRequest(id string, req *InputRequest) error {
 	})
 }
 
-// answered takes a client's response to a question. It is accepted, whatever it
-// answers (2025-11-25 transports, Sending Messages to the Server).
+// postResponse serves the POST of a client's response to an input request. It is accepted whether or not a request
+// waits for it (2025-11-25 transports, Sending Messages to the Server).
 func (x *exchange) postResponse(message []byte) *Error {
 	r := x.req.HTTP
 	x.req.Family = Legacy
-	x.req.ID = nil // it is ours
+	x.req.ID = nil // the id is the server's
 	if err := checkLegacyVersion(r.Header); err != nil {
 		return err
 	}
@@ -230,8 +230,8 @@ func (x *exchange) postResponse(message []byte) *Error {
 	return nil
 }
 
-// answers hands on the response of the request's session. Of one that is too large to be
-// handed on to another replica the client hears: the question is open still.
+// deliverResponse passes on a response in the request's session, to another replica if need be. The error says that it
+// is too large to be relayed; the input request stays open.
 func (x *exchange) deliverResponse(message []byte) *Error {
 	if x.h.elicitations.deliver(x.session.id, message) || !isElicitationID(jsonscan.Lookup(message, "id")) {
 		return nil

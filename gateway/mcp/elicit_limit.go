@@ -7,68 +7,70 @@ import (
 )
 
 const (
-	// maxWaits is how many requests of one caller may wait for their user at once: a person answers one after the other.
+	// maxCallerElicitations limits the waiting requests of one caller: a person answers one after the other.
 	maxCallerElicitations = 32
-	// maxWaitBytes is what they may hold together: their bodies, and what was answered so far.
+	// maxCallerElicitationBytes limits their bodies and the responses received so far, in total for the caller.
 	maxCallerElicitationBytes = 2 << 20
-	// maxWaitBytesInAll is the same for those of all callers.
+	// maxElicitationBytes is the same limit for all callers together.
 	maxElicitationBytes = 32 << 20
-	// waitLater is when a place may be free again.
+	// elicitationRetryAfter is the Retry-After of requests above the limit.
 	elicitationRetryAfter = 30 * time.Second
 )
 
-// Waits bounds the requests of legacy clients that wait for what their user answers, and what they hold meanwhile: each keeps its
-// body and its connection, for minutes, and no other limit counts it. Several handlers may share one. The zero value is good. It is
-// safe for concurrent use.
+// ElicitationLimit limits the requests of legacy clients that wait for their users, and the memory they hold: each
+// keeps its body and its connection for minutes, and no other limit counts it. Several handlers may share one. The zero
+// value is ready to use. It is safe for concurrent use.
 type ElicitationLimit struct {
 	mu          sync.Mutex
-	maxRequests int // in all; 0: no bound but that of bytes
+	maxRequests int // of all callers; 0 means that only bytes are limited
 	total       elicitationUsage
 	callers     map[string]elicitationUsage
 }
 
-// held is what some requests hold that wait.
+// elicitationUsage is what waiting requests hold.
 type elicitationUsage struct {
 	requests int
 	bytes    int64
 }
 
-// Bound changes how many may wait in all; 0: as many as their bytes allow. Those that wait already go on.
+// SetMax changes the maximum number of waiting requests; 0 means that only their bytes are limited. Requests that wait
+// already go on.
 func (w *ElicitationLimit) SetMax(requests int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.maxRequests = requests
 }
 
-// Waiting returns how many wait.
+// Waiting returns the number of waiting requests.
 func (w *ElicitationLimit) Waiting() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.total.requests
 }
 
-// FullError tells that a request can't wait for its user, since it would hold too much. A method that returns it refuses the request.
+// ElicitationLimitError reports that a request can't wait for its user because of a limit. A method that returns it
+// refuses the request.
 type ElicitationLimitError struct {
-	// OfCaller tells that the caller has too much that waits; else all together have.
+	// PerCaller is true if the limit of the caller is reached, false if that of all callers is.
 	PerCaller bool
-	// Alone tells that the request by itself is too large, whatever else waits: coming again is of no use.
+	// TooLarge is true if the request alone exceeds the limit, so that retrying is useless.
 	TooLarge bool
 	reason   *Error
 }
 
 func (e *ElicitationLimitError) Error() string { return e.reason.Message }
 
-// Unwrap returns the error to refuse the request with.
+// Unwrap returns the error that refuses the request.
 func (e *ElicitationLimitError) Unwrap() error { return e.reason }
 
-// wait is a request that waits.
+// elicitation is a request that waits for its user.
 type elicitation struct {
 	limit  *ElicitationLimit
-	caller string // "": nobody that is counted
+	caller string // "" if callers are not told apart
 	bytes  int64
 }
 
-// begin counts a request that is about to wait and holds so much, or tells why it may not.
+// start counts a request that is about to wait, with the bytes it holds.
 func (w *ElicitationLimit) start(caller string, bytes int64) (*elicitation, *ElicitationLimitError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +89,7 @@ func (w *ElicitationLimit) start(caller string, bytes int64) (*elicitation, *Eli
 	return &elicitation{limit: w, caller: caller, bytes: bytes}, nil
 }
 
-// change counts what came or went. The caller holds the lock.
+// adjust changes the counts. The caller holds the lock.
 func (w *ElicitationLimit) adjust(caller string, requests int, bytes int64) {
 	w.total = elicitationUsage{w.total.requests + requests, w.total.bytes + bytes}
 	if caller == "" {
@@ -104,7 +106,7 @@ func (w *ElicitationLimit) adjust(caller string, requests int, bytes int64) {
 	w.callers[caller] = of
 }
 
-// keep counts an answer that the request keeps until it has all of them; false: there is no room for it.
+// reserve counts a response that is kept until all have arrived, and returns false if it exceeds a limit.
 func (e *elicitation) reserve(bytes int64) bool {
 	w := e.limit
 	w.mu.Lock()
@@ -117,14 +119,14 @@ func (e *elicitation) reserve(bytes int64) bool {
 	return true
 }
 
-// end tells that the request waits no more.
+// finish ends the wait of the request.
 func (e *elicitation) finish() {
 	e.limit.mu.Lock()
 	defer e.limit.mu.Unlock()
 	e.limit.adjust(e.caller, -1, -e.bytes)
 }
 
-// wait counts the request as one that waits for its user.
+// startElicitation counts the request as one that waits for its user.
 func (x *exchange) startElicitation() (*elicitation, *ElicitationLimitError) {
 	caller := x.req.Principal
 	if broker := x.h.o.Broker; broker != nil {

@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	// askLife is how long a state is good for: the user has to answer within (T20).
+	// requestStateLife is the validity of a request state, and so the time the user has to respond (T20).
 	requestStateLife = 10 * time.Minute
-	// maxAskState bounds a state in bytes: the client has to send it back.
+	// maxRequestState limits a request state in bytes, since the client has to send it back.
 	maxRequestState = 256 << 10
-	// askLabel is the version of the state's layout.
+	// requestStateLabel is the version of the state's layout.
 	requestStateLabel = "drawbridge mcp request state 1"
 )
 
-// askState is what a request that was asked something carries (2026-07-28
-// patterns/mrtr, requestState), sealed and bound to its request.
+// requestState is the state of a request that needs input (2026-07-28 patterns/mrtr, requestState), sealed and bound to
+// its request.
 type requestState struct {
 	// Step counts the rounds.
 	Step int `json:"s"`
-	// Nonce names the state among those that were used.
+	// Nonce identifies the state among those that were used.
 	Nonce string `json:"n"`
-	// Asked are the questions that wait, by key: the digest of each.
+	// Asked holds the digests of the open input requests by key.
 	Asked map[string]string `json:"q,omitempty"`
-	// Answers are those that have come, by key.
+	// Responses are those received so far, by key.
 	Responses map[string]stateResponse `json:"a,omitempty"`
-	// Refused counts the answers of each key that were not good enough.
+	// Refused counts the refused responses by key.
 	Refused map[string]int `json:"r,omitempty"`
 
-	// early are answers that came before anything was asked: a client may know from before
-	// what it will be asked, and the state is the server's to demand (2026-07-28
-	// patterns/mrtr). They are good where an answer is no more than an argument.
+	// unsolicited are responses that came without a request state: a client may know in advance which input is needed,
+	// and whether a state is required is the server's decision (2026-07-28 patterns/mrtr). They are used where a
+	// response is no more than an argument.
 	unsolicited map[string]json.RawMessage
 
 	expiry     time.Time
@@ -47,26 +47,25 @@ type requestState struct {
 	used       bool
 }
 
-// askAnswer is an answer with the digest of its question.
+// stateResponse is a response with the digest of its input request.
 type stateResponse struct {
 	Digest string          `json:"q"`
 	Result json.RawMessage `json:"r"`
 }
 
-// digest names a question by all that it says.
+// digest returns a digest of the input request's content.
 func (req *InputRequest) digest() string {
 	sum := jsonDigest(req.append(nil))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// bound is what a state belongs to: the caller, the method, what it is about and its
-// arguments.
+// stateBinding returns what a state is bound to: the caller, the method, its subject and its arguments.
 func (x *exchange) stateBinding() []string {
 	sum := jsonDigest(x.req.Arguments)
 	return []string{x.req.Principal, x.req.Method, x.req.Name, x.req.URI, string(sum[:])}
 }
 
-// openState reads the request's state, once.
+// readRequestState reads the request's state once and returns it.
 func (x *exchange) readRequestState() (*requestState, *Error) {
 	if x.requestState != nil {
 		return x.requestState, nil
@@ -107,7 +106,7 @@ func (x *exchange) readRequestState() (*requestState, *Error) {
 	return state, nil
 }
 
-// askModern returns the answers that the request brings, or ends it with the questions.
+// elicitStateless returns the responses that the request brings, or ends it with the open input requests.
 func (r *Reply) elicitStateless(round ElicitationRound) (map[string]InputResponse, error) {
 	x := r.x
 	switch x.req.Method {
@@ -162,7 +161,7 @@ func (r *Reply) elicitStateless(round ElicitationRound) (map[string]InputRespons
 	return answers, nil
 }
 
-// refuse counts an answer that can't be used, and returns how many there were of that key.
+// countRefused counts an invalid response and returns the number for its key.
 func (state *requestState) countRefused(key string) int {
 	if state.Refused == nil {
 		state.Refused = make(map[string]int)
@@ -171,7 +170,7 @@ func (state *requestState) countRefused(key string) int {
 	return state.Refused[key]
 }
 
-// askAgain answers with questions and the state that waits for their answers.
+// requireInput answers with input requests and the state that waits for their responses.
 func (r *Reply) requireInput(next *requestState, open []InputRequest) error {
 	x := r.x
 	plain, err := json.Marshal(next)
@@ -191,11 +190,10 @@ func (r *Reply) requireInput(next *requestState, open []InputRequest) error {
 	return ErrInputRequired
 }
 
-// Spent remembers what may be used once. It is safe for concurrent use.
+// SpentNonces remembers nonces that are valid for one use. It is safe for concurrent use.
 type SpentNonces interface {
-	// Spend uses id, a short text, up and tells whether it was the first to do so; it is
-	// remembered until the given time. owner is the principal whose it is, who must not be
-	// able to use up what others need. The handler does not retry. An error refuses the
-	// request, since nobody knows then.
+	// Spend marks id, a short text, as used and reports whether this was the first use; it is remembered until the
+	// given time. owner is the principal that id belongs to, whose quota it counts against. The handler does not retry.
+	// An error refuses the request, since its use can't be determined.
 	Spend(ctx context.Context, owner, id string, until time.Time) (first bool, err error)
 }

@@ -16,29 +16,27 @@ const (
 	CodeInvalidRequest    = -32600 // JSON, but not a request
 	CodeMethodNotFound    = -32601 // unknown or not advertised
 	CodeInvalidParams     = -32602 // bad params, unknown tool, bad cursor
-	CodeInternal          = -32603 // our fault
+	CodeInternal          = -32603 // fault of the server
 	CodeHeaderMismatch    = -32020 // a header is missing or differs from the body
 	CodeMissingCapability = -32021 // the client did not declare what the method needs
 	CodeBadVersion        = -32022 // unsupported protocol version
 
-	// CodeResourceNotFound is of the legacy era; see [Request.ResourceNotFound].
+	// CodeResourceNotFound exists in the legacy revisions only; see [Request.ResourceNotFound].
 	CodeResourceNotFound = -32002
 
-	// CodeCancelled answers a call that its client has cancelled and therefore does
-	// not wait for. No revision defines a code for it; this one is outside the range
-	// that JSON-RPC and MCP reserve.
+	// CodeCancelled answers a call that its client has cancelled, and so does not wait for. No revision defines a code
+	// for it; this one is outside the range that JSON-RPC and MCP reserve.
 	CodeCancelled = -32800
 )
 
-// Error is a JSON-RPC error as the client will read it.
+// Error is a JSON-RPC error as it is sent to the client.
 type Error struct {
 	Code    int
 	Message string
-	Data    json.RawMessage // nil: no data member
-	// HTTPStatus is the status to answer with; 0: the status that the request's
-	// era gives to the code.
+	Data    json.RawMessage // omitted if nil
+	// HTTPStatus is the status of the response; if 0, the code and the revision family determine it.
 	HTTPStatus int
-	// Header is added to the answer's header, for example WWW-Authenticate.
+	// Header is added to the header of the response, for example WWW-Authenticate.
 	Header http.Header
 }
 
@@ -55,7 +53,7 @@ func (e *Error) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// InvalidParams makes an error -32602.
+// InvalidParams returns an error with code -32602.
 func InvalidParams(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
 }
@@ -64,7 +62,7 @@ func invalidRequest(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
 }
 
-// refusal is an invalid request that HTTP has a word for.
+// httpError returns an invalid request error with an HTTP status.
 func httpError(status int, format string, args ...any) *Error {
 	e := invalidRequest(format, args...)
 	e.HTTPStatus = status
@@ -75,10 +73,9 @@ func headerMismatch(format string, args ...any) *Error {
 	return &Error{Code: CodeHeaderMismatch, Message: fmt.Sprintf(format, args...)}
 }
 
-// status returns the HTTP status of an error. In the modern era the code decides
-// (2026-07-28 streamable-http). In the legacy era an error that answers a
-// well-formed request is an ordinary answer; 400 is for what is not one, and for
-// versions. An unknown era means that the request was not understood so far.
+// status returns the HTTP status of an error. For stateless requests the code determines it (2026-07-28
+// streamable-http). For legacy requests an error that answers a well-formed request has status 200; malformed requests
+// and unsupported versions get 400. The family is zero if the request could not be parsed so far.
 func (e *Error) status(era RevisionFamily) int {
 	if e.HTTPStatus != 0 {
 		return e.HTTPStatus

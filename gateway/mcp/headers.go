@@ -8,7 +8,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Header names, in the form that net/http gives them.
+// Header names, in canonical form.
 const (
 	headerVersion = "Mcp-Protocol-Version"
 	headerMethod  = "Mcp-Method"
@@ -16,9 +16,8 @@ const (
 	headerSession = "Mcp-Session-Id"
 )
 
-// singletons are the headers that decide something and so may stand only once
-// (H4): whoever reads the first of two and whoever reads the last must not see
-// different requests.
+// singleValueHeaders are the headers that affect a decision and so may occur only once (H4): a reader of the first
+// value and a reader of the last must not see different requests.
 var singleValueHeaders = [...]string{
 	headerVersion, headerMethod, headerName, headerSession,
 	"Content-Type", "Authorization", "Origin", "Dpop",
@@ -33,7 +32,7 @@ func checkSingleValueHeaders(h http.Header) *Error {
 	return nil
 }
 
-// first returns a header's only value, and whether the header is there.
+// headerValue returns the only value of a header, and whether it is present.
 func headerValue(h http.Header, name string) (string, bool) {
 	if v := h[name]; len(v) > 0 {
 		return v[0], true
@@ -41,13 +40,13 @@ func headerValue(h http.Header, name string) (string, bool) {
 	return "", false
 }
 
-// isName tells whether a text is a name that is compared without regard to case. Names are ASCII, and a letter that
-// [strings.EqualFold] takes for one of them, such as the Kelvin sign, has more bytes.
+// equalName reports whether text is a name that is compared without regard to case. Names are ASCII, and a letter that
+// [strings.EqualFold] equates with an ASCII letter, such as the Kelvin sign, has more bytes.
 func equalName(text, name string) bool {
 	return len(text) == len(name) && strings.EqualFold(text, name)
 }
 
-// checkContent checks what the body is said to be.
+// checkContentType checks Content-Type and Content-Encoding.
 func checkContentType(h http.Header) *Error {
 	value, _ := headerValue(h, "Content-Type")
 	media, _, _ := strings.Cut(value, ";")
@@ -55,7 +54,7 @@ func checkContentType(h http.Header) *Error {
 		return httpError(http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 	}
 	if len(h["Content-Encoding"]) > 0 {
-		// A compressed request is a bomb, or a way around whoever looks at bodies (H5).
+		// A compressed body may be a decompression bomb, or hide from intermediaries that inspect bodies (H5).
 		e := httpError(http.StatusUnsupportedMediaType, "a request body must not have a Content-Encoding")
 		e.Header = http.Header{"Accept-Encoding": {"identity"}}
 		return e
@@ -63,9 +62,8 @@ func checkContentType(h http.Header) *Error {
 	return nil
 }
 
-// checkModern holds a modern request against its headers (2026-07-28
-// streamable-http, Request Metadata and Server Validation) and its _meta against
-// the rules for it (basic, _meta).
+// checkStateless compares the headers of a stateless request with its body (2026-07-28 streamable-http, Request
+// Metadata and Server Validation) and checks its _meta (basic, _meta).
 func checkStateless(h http.Header, e *envelope) *Error {
 	header, ok := headerValue(h, headerVersion)
 	if !ok {
@@ -90,7 +88,7 @@ func checkStateless(h http.Header, e *envelope) *Error {
 	return checkMeta(e)
 }
 
-// checkMeta holds what a modern request says of its client against the rules.
+// checkMeta checks the members of a stateless request's _meta that describe the client.
 func checkMeta(e *envelope) *Error {
 	if jsonscan.KindOf(e.metaCapabilities) != jsonscan.Object {
 		return InvalidParams("params._meta needs %q, an object", keyClientCapabilities)
@@ -101,8 +99,8 @@ func checkMeta(e *envelope) *Error {
 	return nil
 }
 
-// checkMirrors compares Mcp-Method and Mcp-Name with the body. A notification may
-// come without them, since no revision asks it for headers, but not with wrong ones.
+// checkMirroredHeaders compares Mcp-Method and Mcp-Name with the body. A notification may lack them, since no revision
+// requires headers for one, but they must not differ.
 func checkMirroredHeaders(h http.Header, e *envelope) *Error {
 	if header, ok := headerValue(h, headerMethod); ok {
 		if method := jsonscan.Unquote(e.method); header != string(method) || !isVisibleASCII(header) {
@@ -128,8 +126,7 @@ func checkMirroredHeaders(h http.Header, e *envelope) *Error {
 	return nil
 }
 
-// mirrored returns the string of params that Mcp-Name repeats for this method; nil
-// if there is none.
+// mirroredName returns the member of params that Mcp-Name repeats for this method, nil if there is none.
 func (e *envelope) mirroredName() []byte {
 	var value []byte
 	switch string(jsonscan.Unquote(e.method)) {
@@ -146,15 +143,14 @@ func (e *envelope) mirroredName() []byte {
 	return value
 }
 
-// decodeHeader undoes the encoding of a mirrored value (2026-07-28 streamable-http,
-// Value Encoding): =?base64?...?= holds base64 of UTF-8, anything else is visible
-// ASCII, space and tab.
+// decodeHeaderValue decodes a mirrored value (2026-07-28 streamable-http, Value Encoding): =?base64?...?= holds base64
+// of UTF-8, anything else is visible ASCII, space and tab.
 func decodeHeaderValue(value string) (string, bool) {
 	const prefix, suffix = "=?base64?", "?="
 	if len(value) < len(prefix)+len(suffix) || !strings.HasPrefix(value, prefix) || !strings.HasSuffix(value, suffix) {
 		return value, isVisibleASCII(value)
 	}
-	// Strict: two spellings of one value would be two values to an intermediary.
+	// Strict, since two spellings of one value would be two values to an intermediary.
 	b, err := base64.StdEncoding.Strict().DecodeString(value[len(prefix) : len(value)-len(suffix)])
 	return string(b), err == nil
 }
@@ -168,8 +164,8 @@ func isVisibleASCII(value string) bool {
 	return true
 }
 
-// listed tells whether a header that lists alternatives (Accept, Accept-Encoding)
-// has one of the names with a weight that is not zero (RFC 9110 section 12.4.2).
+// acceptsAny reports whether a header that lists alternatives (Accept, Accept-Encoding) has one of the names with a
+// weight that is not zero (RFC 9110 section 12.4.2).
 func acceptsAny(values []string, names ...string) bool {
 	for _, v := range values {
 		for v != "" {
@@ -199,9 +195,8 @@ func hasZeroWeight(params string) bool {
 	return false
 }
 
-// wantsEvents tells whether the client accepts an event stream and nothing else:
-// then the answer is an event. Every other Accept is answered with JSON, which
-// the revisions oblige all clients to accept; no request fails for its Accept.
+// prefersEventStream reports whether the client accepts an event stream and not JSON; the response is an event then.
+// Any other Accept gets JSON, which all revisions oblige clients to accept, and no request fails because of its Accept.
 func prefersEventStream(h http.Header) bool {
 	accept := h["Accept"]
 	return acceptsAny(accept, "text/event-stream") && !acceptsAny(accept, "application/json", "application/*", "*/*")

@@ -8,32 +8,31 @@ import (
 	"time"
 )
 
-// streaming is what a request goes on with that has become a stream of changes, or whose client is slow to read its answer.
+// continuation is the rest of a response that outlives the method: a subscription stream, or a response to a slow
+// reader.
 type continuation struct {
-	slowReader bool                  // it is an answer
-	first      func() error          // sends what goes first on the stream; nil: run does it, or it is out
-	run        func(context.Context) // goes on to the end of the stream
-	conn       *hijackedConn         // the stream's; nil: it is net/http's
+	slowReader bool                  // false for a subscription stream
+	first      func() error          // sends the first message; nil if run does, or if it has been sent
+	run        func(context.Context) // runs to the end of the response
+	conn       *hijackedConn         // nil if net/http has the connection
 }
 
-// takenConn is an HTTP/1.1 connection that was taken from net/http, and the writer of
-// its answer. What net/http keeps for an open stream is several times what the stream
-// needs: buffers for requests that will not come, a goroutine that has served one, and
-// one that waits for the client to leave. Here one goroutine waits, with a small stack.
+// hijackedConn is a hijacked HTTP/1.1 connection and the writer of the response on it. For an open stream net/http
+// keeps several times the memory that the stream needs: buffers for requests that will not come, the goroutine of the
+// handler, and one that waits for a disconnect. Here one goroutine with a small stack waits.
 type hijackedConn struct {
 	net.Conn
-	extraBytes int     // bytes that the client has sent since its request
-	next       [1]byte // the next of them
+	extraBytes int     // bytes that the client has sent after its request
+	next       [1]byte // buffer for the next of them
 }
 
-// maxSaid is how much a client may send on the connection of a stream before the stream
-// ends: line ends behind a body are harmless, and another request won't be answered.
+// maxExtraBytes limits what a client may send after its request before the stream ends: line ends behind a body are
+// harmless, another request would not be answered.
 const maxExtraBytes = 16
 
-// takeOver has rest run in a goroutine of its own, with the connection in our hands, so that
-// the server's handler can return. The header is out then, as net/http makes it, and what
-// goes first on the stream. It is false, and the stream as it was, if the connection can't be
-// taken: that of HTTP/2 belongs to other requests as well.
+// hijackStream runs rest in its own goroutine on the hijacked connection, so that the server's handler can return. The
+// header, as net/http writes it, and the first message have been sent by then. It returns false and leaves the stream
+// as it was if the connection can't be hijacked, as with HTTP/2, where it carries other requests too.
 func (x *exchange) hijackStream(rest func()) bool {
 	w := &x.out
 	_, can := w.rw.(http.Hijacker)
@@ -51,22 +50,22 @@ func (x *exchange) hijackStream(rest func()) bool {
 	x.useHijacked(c)
 	go func() {
 		defer x.h.recoverPanic("a stream of changes was told")
-		defer func() { _ = c.Close() }() // also after a panic: only a broken connection tells the client
+		defer func() { _ = c.Close() }() // also after a panic: only a closed connection tells the client
 		c.run(rest)
 	}()
 	return true
 }
 
-// keep makes a connection that was taken that of the exchange, which is to outlive the handler.
+// useHijacked attaches a hijacked connection to the exchange, which outlives the handler from then on.
 func (x *exchange) useHijacked(c *hijackedConn) {
 	r := x.req.HTTP.WithContext(context.WithoutCancel(x.req.HTTP.Context())) // net/http ends it when the handler returns
 	r.Body = http.NoBody
 	x.req.HTTP, x.continuation.conn = r, c
 }
 
-// takeOver takes the connection of an answer whose beginning is out.
+// hijack hijacks the connection of a response whose beginning has been sent.
 func (w *responseWriter) hijack() (*hijackedConn, error) {
-	w.sse.mu.Lock() // a keepAlive must not come in between
+	w.sse.mu.Lock() // no keep-alive comment may come in between
 	defer w.sse.mu.Unlock()
 	conn, rw, err := w.controller.Hijack()
 	if err != nil {
@@ -77,7 +76,7 @@ func (w *responseWriter) hijack() (*hijackedConn, error) {
 	return c, nil
 }
 
-// serve runs the rest of a stream; false: it was broken off.
+// run runs the rest of a response, and returns false if it panicked with http.ErrAbortHandler.
 func (c *hijackedConn) run(rest func()) (whole bool) {
 	defer func() {
 		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
@@ -88,8 +87,7 @@ func (c *hijackedConn) run(rest func()) (whole bool) {
 	return true
 }
 
-// hangUp ends an answer on a connection that was taken, and the connection. Of others
-// net/http does.
+// closeHijacked ends the response on a hijacked connection and closes it. net/http does so for other connections.
 func (x *exchange) closeHijacked() {
 	c := x.continuation.conn
 	if c == nil {
@@ -97,20 +95,19 @@ func (x *exchange) closeHijacked() {
 	}
 	if x.out.healthy() {
 		_ = c.SetWriteDeadline(time.Now().Add(x.out.stallTimeout))
-		_, _ = c.Conn.Write([]byte("0\r\n\r\n")) // the last chunk; there is nobody left to tell of an error
+		_, _ = c.Conn.Write([]byte("0\r\n\r\n")) // the last chunk; an error can't be reported to anyone
 	}
 	_ = c.Close()
 }
 
-// caught is deferred by a goroutine that has no request above it: a panic there would end the process.
+// recoverPanic is deferred by goroutines without a request: a panic there would end the process.
 func (h *Handler) recoverPanic(what string) {
 	if v := recover(); v != nil {
 		h.o.OnPanic(what, v)
 	}
 }
 
-// wait returns when the client has left, or said what it should not, or when interrupt is
-// called.
+// waitForClose returns when the client has disconnected or sent more than maxExtraBytes, or when interrupt is called.
 func (c *hijackedConn) waitForClose() {
 	for c.extraBytes <= maxExtraBytes {
 		if _, err := c.Read(c.next[:]); err != nil {
@@ -120,12 +117,12 @@ func (c *hijackedConn) waitForClose() {
 	}
 }
 
-// interrupt ends wait, now and for ever.
+// interrupt ends waitForClose, now and for all later calls.
 func (c *hijackedConn) interrupt() { _ = c.SetReadDeadline(time.Unix(1, 0)) }
 
 // Write writes b as one chunk (RFC 9112 section 7.1).
 func (c *hijackedConn) Write(b []byte) (int, error) {
-	if len(b) == 0 { // which would be the last
+	if len(b) == 0 { // would be the last chunk
 		return 0, nil
 	}
 	chunk := strconv.AppendInt(make([]byte, 0, len(b)+20), int64(len(b)), 16)
@@ -136,10 +133,10 @@ func (c *hijackedConn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// FlushError does nothing: what is written is on its way.
+// FlushError does nothing, since Write does not buffer.
 func (c *hijackedConn) FlushError() error { return nil }
 
-// Header returns none: that of the answer is out.
+// Header returns an empty header, since that of the response has been sent.
 func (c *hijackedConn) Header() http.Header { return http.Header{} }
 
 // WriteHeader does nothing.

@@ -12,18 +12,16 @@ import (
 	"time"
 )
 
-// maxOldCalls bounds the requests under way of one stream of the old transport.
+// maxHTTPSSERequests limits the concurrent requests of one stream.
 const maxHTTPSSERequests = 64
 
-// OldTransport is the transport of 2024-11-05, HTTP with SSE: a GET opens a stream, whose
-// first event tells where to POST messages, and everything for the client comes on that
-// stream. It is deprecated since 2025-03-26, for clients that have nothing else. The
-// stream, and so the session, lives in one process: where there are several replicas,
-// both requests have to come to the same.
+// HTTPSSETransport is the HTTP+SSE transport of 2024-11-05: a GET opens a stream, whose first event names the URL for
+// POSTs, and all messages to the client are sent on that stream. It is deprecated since 2025-03-26 and serves clients
+// that support nothing else. The stream, and so the session, lives in one process: with several replicas both requests
+// have to reach the same.
 //
-// It stands where the [Handler] stands: behind [Origins] and behind whatever
-// authenticates the caller, and it has the handler's methods, limits and hub. All
-// methods are safe for concurrent use.
+// Like the [Handler], it must stand behind [Origins] and the authentication middleware. It uses the handler's methods,
+// limits and broker. All methods are safe for concurrent use.
 type HTTPSSETransport struct {
 	h            *Handler
 	messagesPath string
@@ -32,24 +30,24 @@ type HTTPSSETransport struct {
 	streams map[string]*httpSSEStream
 }
 
-// NewOldTransport makes the transport for a handler that has a [Hub]. messages is the
-// path of Messages, as clients see it.
+// NewHTTPSSETransport returns the transport for a handler that has a [Broker]. messages is the path of Messages as
+// clients see it.
 func NewHTTPSSETransport(h *Handler, messages string) *HTTPSSETransport {
 	return &HTTPSSETransport{h: h, messagesPath: messages, streams: make(map[string]*httpSSEStream)}
 }
 
-// oldStream is one stream with its session.
+// httpSSEStream is one stream with its session.
 type httpSSEStream struct {
 	x         *exchange // of the GET
 	principal string
-	ctx       context.Context // of the requests on the stream: it ends with it
+	ctx       context.Context // parent of the requests' contexts; it ends with the stream
 
 	mu       sync.Mutex
-	session  *session      // without an expiry before initialize
-	messages int           // messages that are served
-	requests int           // of these
-	ended    bool          // no more requests are taken
-	idle     chan struct{} // closed when the last message is served; nil: nobody waits for that
+	session  *session      // has no expiry before initialize
+	messages int           // in progress
+	requests int           // those of them that are requests
+	ended    bool          // no more requests are accepted
+	idle     chan struct{} // closed when the last message is served; nil until stopAccepting
 }
 
 // Stream serves the GET that opens a stream.
@@ -87,7 +85,7 @@ func (t *HTTPSSETransport) openStream(x *exchange) *Error {
 		if x.continuation != nil {
 			return
 		}
-		if s.subscriptions != nil { // a panic
+		if s.subscriptions != nil { // after a panic
 			x.h.forgetSession(ss.id)
 		}
 		broker.removeStream(s)
@@ -110,7 +108,7 @@ func (t *HTTPSSETransport) openStream(x *exchange) *Error {
 		graceful := false
 		defer func() {
 			if idle := stream.stopAccepting(); graceful {
-				select { // as long as the client is there, and whoever ends the stream has the patience
+				select { // until the client leaves or the shutdown stops waiting
 				case <-idle:
 				case <-ctx.Done():
 				}
@@ -129,7 +127,7 @@ func (t *HTTPSSETransport) register(name string, stream *httpSSEStream, ss sessi
 	t.streams[name] = stream
 }
 
-// finish refuses further requests. What it returns is closed when those are served that are under way.
+// stopAccepting refuses further requests. The channel is closed when those in progress are served.
 func (stream *httpSSEStream) stopAccepting() <-chan struct{} {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
@@ -140,7 +138,7 @@ func (stream *httpSSEStream) stopAccepting() <-chan struct{} {
 	return stream.idle
 }
 
-// leave ends the requests on a stream, and then the stream.
+// unregister cancels the requests on a stream, waits for them and ends the stream.
 func (t *HTTPSSETransport) unregister(name string, stream *httpSSEStream, cancel context.CancelFunc) {
 	t.mu.Lock()
 	delete(t.streams, name)
@@ -150,7 +148,7 @@ func (t *HTTPSSETransport) unregister(name string, stream *httpSSEStream, cancel
 	stream.x.abandonReply()
 }
 
-// write writes a piece of the stream. Several goroutines do.
+// write writes a part of the stream. It is safe for concurrent use.
 func (stream *httpSSEStream) write(b []byte) error {
 	w := &stream.x.out
 	w.sse.mu.Lock()
@@ -167,8 +165,8 @@ func (stream *httpSSEStream) write(b []byte) error {
 	return w.err
 }
 
-// Messages serves the POSTs with the client's messages. It answers 202 as soon as it has
-// read one; what there is to say comes on the stream.
+// Messages serves the POSTs with the client's messages. It answers 202 as soon as it has read one; the response is sent
+// on the stream.
 func (t *HTTPSSETransport) Messages(w http.ResponseWriter, r *http.Request) {
 	x := t.h.newHTTPExchange(w, r)
 	if err := t.postMessage(x); err != nil {
@@ -214,13 +212,13 @@ func (t *HTTPSSETransport) postMessage(x *exchange) *Error {
 	if err := stream.startMessage(&e); err != nil {
 		return err
 	}
-	// The caller is that of this request; the time is that of the stream.
+	// The context has the caller of this request and the lifetime of the stream.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	stop := context.AfterFunc(stream.ctx, cancel)
 	header := r.Header.Clone()
 	header["Accept"] = acceptEventStream
 	again := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: r.URL.Path}, Header: header, RemoteAddr: r.RemoteAddr, Host: r.Host, ProtoMajor: 1}).WithContext(ctx)
-	go func() { // leave waits for it
+	go func() { // unregister waits for it
 		defer stream.finishMessage(&e)
 		defer cancel()
 		defer stop()
@@ -230,11 +228,12 @@ func (t *HTTPSSETransport) postMessage(x *exchange) *Error {
 	return nil
 }
 
-// oldAccept makes every answer an event. It is never written to.
+// acceptEventStream makes every response an event. It must not be modified.
 var acceptEventStream = []string{"text/event-stream"}
 
-// begin counts a message of the stream; done is called when it is served. A stream that is about to end takes what helps
-// the requests on it to their end: answers and cancellations. So does one on which as many requests run as may.
+// startMessage counts a message of the stream; finishMessage is called when it is served. A stream that is about to end
+// still accepts messages that help its requests to end, responses and cancellations, and so does one with the maximum
+// number of requests.
 func (stream *httpSSEStream) startMessage(e *envelope) *Error {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
@@ -263,8 +262,8 @@ func (stream *httpSSEStream) finishMessage(e *envelope) {
 	}
 }
 
-// serve serves one message, with its answer on the stream. It runs in a goroutine of its
-// own, so a panic must not leave it.
+// serveMessage serves one message and sends the response on the stream. It runs in its own goroutine, so no panic may
+// leave it.
 func (t *HTTPSSETransport) serveMessage(stream *httpSSEStream, r *http.Request, e *envelope) {
 	w := &httpSSEResponse{st: stream, header: make(http.Header)}
 	y := t.h.newExchange(w, r)
@@ -286,7 +285,7 @@ func (t *HTTPSSETransport) serveMessage(stream *httpSSEStream, r *http.Request, 
 	}()
 	switch {
 	case e.isResponse:
-		_ = y.deliverResponse(e.message) // who has asked is here, or nobody is
+		_ = y.deliverResponse(e.message) // a stream is on one replica only
 	case e.id == nil:
 		y.handleCancelled(e)
 	default:
@@ -294,14 +293,14 @@ func (t *HTTPSSETransport) serveMessage(stream *httpSSEStream, r *http.Request, 
 	}
 }
 
-// join makes the answer events of a stream that is open already, and kept alive.
+// joinOpenStream makes the response events of a stream that is already open and kept alive.
 func (x *exchange) joinOpenStream() {
 	w := &x.out
 	w.event, w.headerSent, w.status = true, true, http.StatusOK
 	w.sse.started, w.sse.period = true, 0
 }
 
-// request serves a request of the stream.
+// serveRequest serves a request of the stream.
 func (stream *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
 	if string(e.method) == `"initialize"` {
 		id := y.session.id
@@ -309,9 +308,9 @@ func (stream *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
 			return err
 		}
 		agreed := y.session
-		agreed.id = id // its stream is known by it
+		agreed.id = id // the stream is registered by it
 		stream.mu.Lock()
-		stream.session = &agreed // before the client knows: its next request may be faster than this one ends
+		stream.session = &agreed // before the response, since the next request may come at once
 		stream.mu.Unlock()
 		y.sendInitializeResult()
 		return nil
@@ -330,14 +329,14 @@ func (stream *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
 	return invalidRequest("send initialize first")
 }
 
-// agreed tells whether initialize was answered: sessions expire, those before it do not.
+// initialized reports whether initialize was answered; only initialized sessions have an expiry.
 func (stream *httpSSEStream) initialized() bool {
 	stream.mu.Lock()
 	defer stream.mu.Unlock()
 	return !stream.session.expiry.IsZero()
 }
 
-// oldAnswer puts the events of an answer on the stream, each as a whole.
+// httpSSEResponse is an http.ResponseWriter that sends each event of a response on the stream, as a whole.
 type httpSSEResponse struct {
 	st       *httpSSEStream
 	header   http.Header
@@ -352,7 +351,7 @@ func (a *httpSSEResponse) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// FlushError is called after each event.
+// FlushError is called after each event and sends it.
 func (a *httpSSEResponse) FlushError() error {
 	held := a.buffered
 	a.buffered = nil

@@ -11,30 +11,28 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// OriginOptions say which hosts and web origins may reach the endpoint.
+// OriginOptions are the hosts and web origins that may reach the endpoint.
 type OriginOptions struct {
-	// Hosts are the accepted values of the Host header: "mcp.example.com" (any
-	// port) or "mcp.example.com:8443" (that port alone).
+	// Hosts are the accepted values of the Host header: "mcp.example.com" (any port) or "mcp.example.com:8443" (that
+	// port only).
 	Hosts []string
-	// Origins are the accepted values of the Origin header, exact:
-	// "https://app.example.com", "chrome-extension://ID". A request without Origin is not from a web page
-	// and passes.
+	// Origins are the accepted values of the Origin header, compared exactly: "https://app.example.com",
+	// "chrome-extension://ID". A request without Origin does not come from a web page and passes.
 	Origins []string
-	// Loopback also accepts localhost, 127.0.0.0/8 and [::1] with any port, as
-	// Host and as Origin: right when the listener is bound to loopback. It is
-	// implied when Hosts is empty.
+	// Loopback also accepts localhost, 127.0.0.0/8 and [::1] with any port, as Host and as Origin; it is for listeners
+	// that are bound to loopback. It is implied if Hosts is empty.
 	Loopback bool
-	// Refused is told of each request that is refused: for its Origin, else for its Host. Nil: nobody is.
+	// OnRefused is called for each refused request; origin is true if the Origin was refused, false if the Host was. It
+	// may be nil.
 	OnRefused func(r *http.Request, origin bool)
 }
 
-// Origins makes the outermost middleware of an endpoint: it refuses foreign
-// hosts and origins (403) for every method, answers CORS preflights, which carry
-// no token, and sets CORS headers on the answers of all that stands behind it,
-// also on a 401. The error names all entries that are not hosts or origins.
+// Origins returns the outermost middleware of an endpoint. It refuses foreign hosts and origins (403) for every method,
+// answers CORS preflights, which carry no token, and sets CORS headers on all responses behind it, including a 401. The
+// error names all entries that are not hosts or origins.
 //
-// Comparing Origin with Host, as http.CrossOriginProtection does, is not enough:
-// a page that has rebound its own name to this address sends both alike (H2).
+// Comparing Origin with Host, as http.CrossOriginProtection does, is not enough: after DNS rebinding a page sends the
+// same name in both (H2).
 func Origins(o OriginOptions) (func(http.Handler) http.Handler, error) {
 	g := &originChecker{
 		hosts: make(map[string]bool), origins: make(map[string]bool),
@@ -68,14 +66,14 @@ func Origins(o OriginOptions) (func(http.Handler) http.Handler, error) {
 	}, nil
 }
 
-// gate is what Origins decides by; it is immutable.
+// originChecker checks Host and Origin for Origins. It is immutable.
 type originChecker struct {
 	hosts     map[string]bool
 	origins   map[string]bool
 	loopback  bool
-	onRefused func(r *http.Request, origin bool) // nil: nobody is told
+	onRefused func(r *http.Request, origin bool) // may be nil
 
-	exposed, vary []string // header values, shared by all answers
+	exposed, vary []string // header values, shared by all responses
 }
 
 func (g *originChecker) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -85,7 +83,7 @@ func (g *originChecker) serve(w http.ResponseWriter, r *http.Request, next http.
 	}
 	h := w.Header()
 	if vary := h["Vary"]; vary == nil {
-		h["Vary"] = g.vary // nobody appends to it in place: it has no room
+		h["Vary"] = g.vary // has no spare capacity, so append copies it
 	} else {
 		h["Vary"] = append(vary, g.vary...)
 	}
@@ -98,8 +96,8 @@ func (g *originChecker) serve(w http.ResponseWriter, r *http.Request, next http.
 		g.refuse(w, r, true, "the Origin of this request is not allowed")
 		return
 	}
-	// The exact origin, never "*": then a page elsewhere can't read a word (H3).
-	// Credentials mode is not allowed; tokens travel in Authorization.
+	// The exact origin and never "*", so that pages of other origins can't read the response (H3). Credentials mode is
+	// not allowed; tokens travel in Authorization.
 	h["Access-Control-Allow-Origin"] = origins
 	if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 		preflight(w, r)
@@ -109,14 +107,13 @@ func (g *originChecker) serve(w http.ResponseWriter, r *http.Request, next http.
 	next.ServeHTTP(w, r)
 }
 
-// allowedHeaders are the request headers of MCP clients of every revision, with
-// those of a token that is bound to a key (RFC 9449) and of a trace (W3C Trace
-// Context). Authorization has to be named: a "*" does not cover it (Fetch,
-// CORS-non-wildcard request-header name).
+// allowedHeaders are the request headers of MCP clients of every revision, those of DPoP-bound tokens (RFC 9449) and of
+// W3C Trace Context. Authorization has to be named, since "*" does not cover it (Fetch, CORS-non-wildcard
+// request-header name).
 const allowedHeaders = "Authorization, DPoP, Content-Type, Accept, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, traceparent, tracestate"
 
-// exposedHeaders are what a page has to read of an answer: where to log in, the
-// session, how much it may still ask, and when to come back.
+// exposedHeaders are the response headers that a page needs: where to log in, the session, the rate limits, and when to
+// retry.
 const exposedHeaders = "DPoP-Nonce, MCP-Protocol-Version, Mcp-Session-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"
 
 // preflight answers a CORS preflight.
@@ -126,7 +123,7 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 	allowed, own := allowedHeaders, 0
 	for _, v := range r.Header["Access-Control-Request-Headers"] {
 		for name := range strings.SplitSeq(v, ",") {
-			// The names of Mcp-Param headers are the tools' own, and newer revisions bring more of Mcp-.
+			// Mcp-Param headers are named by the tools, and newer revisions may add headers that begin with Mcp-.
 			if name = strings.Trim(name, " \t"); own < maxPreflightHeaders && isProtocolHeader(name) {
 				own++
 				if !listContains(allowed, name) {
@@ -136,23 +133,22 @@ func preflight(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	h.Set("Access-Control-Allow-Headers", allowed)
-	h.Set("Access-Control-Max-Age", "7200") // as much as browsers grant
+	h.Set("Access-Control-Max-Age", "7200") // the most that browsers allow
 	h.Add("Vary", "Access-Control-Request-Headers")
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// maxOwn bounds the headers of a preflight that are looked for in the list, and so
-// those that are repeated: nobody has shown a token yet. Four stand in the list, and
-// a tool has fewer than 32 header parameters.
+// maxPreflightHeaders limits the requested headers that are looked up and repeated, since a preflight carries no token.
+// Four are in the list, and a tool has fewer than 32 header parameters.
 const maxPreflightHeaders = 36
 
-// isOwn tells whether a header is one of the protocol.
+// isProtocolHeader reports whether the name of a header begins with Mcp-.
 func isProtocolHeader(name string) bool {
 	const prefix = "Mcp-"
 	return len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) && isToken(name) && name[len(name)-1] != '-'
 }
 
-// contains tells whether a name stands in a list.
+// listContains reports whether a comma-separated list contains a name.
 func listContains(list, name string) bool {
 	for listed := range strings.SplitSeq(list, ", ") {
 		if strings.EqualFold(listed, name) {
@@ -162,7 +158,7 @@ func listContains(list, name string) bool {
 	return false
 }
 
-// token tells whether s is a token (RFC 9110 section 5.6.2).
+// isToken reports whether s is a token (RFC 9110 section 5.6.2).
 func isToken(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -173,15 +169,14 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// refuse answers 403 with an error that has no id (2026-07-28 streamable-http,
-// Security & Endpoint).
+// refuse answers 403 with an error without an id (2026-07-28 streamable-http, Security & Endpoint).
 func (g *originChecker) refuse(w http.ResponseWriter, r *http.Request, origin bool, message string) {
 	if g.onRefused != nil {
 		g.onRefused(r, origin)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusForbidden)
-	_, _ = w.Write([]byte(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"` + message + `"}}`)) // there is nobody left to tell
+	_, _ = w.Write([]byte(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"` + message + `"}}`)) // an error can't be reported to anyone
 }
 
 func (g *originChecker) hostAllowed(value string) bool {
@@ -196,7 +191,7 @@ func (g *originChecker) hostAllowed(value string) bool {
 }
 
 func (g *originChecker) originAllowed(value string) bool {
-	// Browsers write an origin in lower case, but not the host of a scheme that they don't know.
+	// Browsers lowercase an origin, but not the host of a scheme that they don't know.
 	if g.origins[value] || g.origins[origin.Lower(value)] {
 		return true
 	}
@@ -208,7 +203,7 @@ func (g *originChecker) originAllowed(value string) bool {
 	return ok && (scheme == "http" || scheme == "https") && origin.Loopback(unbracketed(host))
 }
 
-// normalOrigin writes an origin as browsers do: lower case, no default port.
+// normalOrigin returns an origin as browsers write it: in lower case, without a default port.
 func normalOrigin(s string) (string, bool) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || strings.Contains(u.Host, "*") {
@@ -218,8 +213,8 @@ func normalOrigin(s string) (string, bool) {
 	return o.String(), ok && !strings.HasSuffix(u.Host, ":")
 }
 
-// splitHost takes apart "host", "host:port", "[v6]" and "[v6]:port"; the host comes
-// back in lower case, an IPv6 address with its brackets.
+// splitHost splits "host", "host:port", "[v6]" and "[v6]:port". The host is returned in lower case, an IPv6 address
+// with its brackets.
 func splitHost(s string) (host, port string, ok bool) {
 	end := strings.IndexByte(s, ':')
 	if strings.HasPrefix(s, "[") {

@@ -7,14 +7,14 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// ParamHeaderPrefix begins the names of the headers that repeat arguments of tools/call, those whose schema has
-// x-mcp-header (2026-07-28 streamable-http, Custom Headers from Tool Parameters).
+// ParamHeaderPrefix begins the names of the headers that repeat arguments of tools/call whose schema has x-mcp-header
+// (2026-07-28 streamable-http, Custom Headers from Tool Parameters).
 const ParamHeaderPrefix = "Mcp-Param-"
 
-// CheckParamHeader holds the header that repeats an argument against it: who routes by the header must have seen what is
-// executed (mcp-H5). header is the name as net/http writes it, value the raw argument, nil if there is none. Only modern
-// requests over HTTP have such headers. The error, an *Error, is nil for an argument that a header can't hold, which its
-// schema refuses.
+// CheckParamHeader compares an argument with the header that repeats it: an intermediary that routes by the header must
+// have seen the value that is executed (mcp-H5). header is in canonical form, and value is the raw argument, nil if
+// absent. Only stateless requests over HTTP have such headers. The error is an *Error; it is nil for an argument that a
+// header can't hold, which the schema refuses.
 func (r *Request) CheckParamHeader(header string, value json.RawMessage) error {
 	values := r.HTTP.Header[header]
 	if len(values) > 1 {
@@ -44,7 +44,7 @@ func (r *Request) CheckParamHeader(header string, value json.RawMessage) error {
 	return nil
 }
 
-// repeats tells whether a header's text is that of a value. Numbers have more spellings than one.
+// headerMatches reports whether a header's text equals a value. Numbers are compared by value.
 func headerMatches(given string, kind jsonscan.Kind, value []byte) bool {
 	switch kind {
 	case jsonscan.String:
@@ -60,10 +60,10 @@ func headerMatches(given string, kind jsonscan.Kind, value []byte) bool {
 	}
 }
 
-// maxDigits is the length of a number that is still compared by its value.
+// maxDigits is the maximum length of a number that is compared by value.
 const maxDigits = 40
 
-// integer reads a JSON number that is an integer, such as 7, 7.0 and 7e0; nil for any other text.
+// parseInteger parses a JSON number that is an integer, such as 7, 7.0 and 7e0; it returns nil for any other text.
 func parseInteger(text string) *big.Int {
 	if len(text) > maxDigits || jsonscan.KindOf([]byte(text)) != jsonscan.Number || !json.Valid([]byte(text)) {
 		return nil

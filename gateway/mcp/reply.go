@@ -7,43 +7,41 @@ import (
 	"time"
 )
 
-// Reply takes the answer to one request. It belongs to the method's goroutine, but
-// for what goes before the answer: [Reply.Notify], [Reply.Progress], [Reply.Log]
-// and [Reply.KeepAlive] may be called by several goroutines at once, which must have
-// ended when the method returns.
+// Reply writes the response to one request. It belongs to the method's goroutine, except for [Reply.Notify],
+// [Reply.Progress], [Reply.Log] and [Reply.KeepAlive], which several goroutines may call at once. They must have ended
+// when the method returns.
 type Reply struct {
 	x        *exchange
 	cache    Cache
 	answered bool
-	notified *notificationState // nil: nothing
+	notified *notificationState // nil if there were no notifications
 }
 
 var errAnswered = errors.New("the request was answered before")
 
-// Cache sets the caching hints of a modern result; legacy results have none. It
-// is called before Result or Static. Results for which the hints are obligatory
-// (mcp-R3) default to private and 0 ms.
+// Cache sets the caching hints of the result for stateless clients; legacy results have none. It is called before the
+// result is sent. Results for which the hints are mandatory (mcp-R3) default to private and 0 ms.
 func (r *Reply) Cache(c Cache) { r.cache, r.x.cacheable = c, true }
 
-// Result answers with a result object. The chunks are the members of the object
-// without its braces and without resultType, ttlMs, cacheScope and _meta, which
-// the reply adds for the era: `"content":[...]`. No chunks: an empty object.
-// Escaped text is escaped once, straight into the output; chunks are not kept.
-// An error is the connection's: the method returns it.
+// Result answers with a result object. The chunks are the members of the object without its braces and without
+// resultType, ttlMs, cacheScope and _meta, which the reply adds where the revision has them: `"content":[...]`. Without
+// chunks the object is empty. Escaped text is escaped once, straight into the output; chunks are not kept. An error is
+// the connection's, and the method returns it.
 func (r *Reply) Result(chunks ...Chunk) error { return r.ResultMeta(nil, chunks...) }
 
-// ResultMeta is Result with members of the method's own in the result's _meta, as
-// JSON text without braces. Their keys follow the grammar of 2026-07-28 basic, _meta.
+// ResultMeta is Result with further members of the result's _meta, as JSON text without braces. Their keys follow the
+// grammar of 2026-07-28 basic, _meta.
 func (r *Reply) ResultMeta(meta []byte, chunks ...Chunk) error {
 	return r.result(resultComplete, meta, chunks...)
 }
 
-// Header is that of the HTTP answer, as long as nothing of the answer is sent. That of a
-// request in a batch is lost.
+// Header returns the header of the HTTP response, which may be changed until the response begins. It is dropped for a
+// request of a batch.
 func (r *Reply) Header() http.Header { return r.x.out.rw.Header() }
 
-// SetHeader sets a header of the HTTP answer, if that is not out yet. Nothing but the answer may follow: what goes before it ends here, since that could
-// send the header meanwhile. That of a request in a batch is lost.
+// SetHeader sets a header of the HTTP response unless the header has been sent. It ends notifications and keep-alive
+// comments, which could send the header concurrently, so only the response may follow. It has no effect for a request
+// of a batch.
 func (r *Reply) SetHeader(name, value string) {
 	w := &r.x.out
 	if w.endEvents(); !w.sse.started && !w.headerSent {
@@ -51,10 +49,10 @@ func (r *Reply) SetHeader(name, value string) {
 	}
 }
 
-// resultComplete is the type of an ordinary result (mcp-R2).
+// resultComplete is the resultType of an ordinary result (mcp-R2).
 const resultComplete = "complete"
 
-// result answers with a result of a type.
+// result answers with a result of the given resultType.
 func (r *Reply) result(kind string, meta []byte, chunks ...Chunk) error {
 	if r.answered {
 		return errAnswered
@@ -87,8 +85,8 @@ func (r *Reply) result(kind string, meta []byte, chunks ...Chunk) error {
 	return w.finish()
 }
 
-// appendHead appends an answer up to its result's first member, a comma included
-// where members of the reply's own come before.
+// appendHead appends the response up to the first member of the result, including a comma if the reply adds members of
+// its own.
 func (r *Reply) appendHead(dst []byte, kind string, meta []byte) []byte {
 	x := r.x
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
@@ -130,8 +128,7 @@ func trimComma(b []byte) []byte {
 	return b
 }
 
-// fail answers with an error, or with nothing if the answer is begun or its reader
-// has left.
+// writeError answers with an error, unless the response has begun or its reader has left.
 func (x *exchange) writeError(e *Error) {
 	x.event.setError(e)
 	w := &x.out
@@ -139,7 +136,7 @@ func (x *exchange) writeError(e *Error) {
 	if w.complete || w.headerSent && !w.sse.started {
 		return
 	}
-	if !w.sse.started { // else the header is out
+	if !w.sse.started { // else the header has been sent
 		h := w.rw.Header()
 		for name, values := range e.Header {
 			for _, v := range values {
@@ -151,16 +148,16 @@ func (x *exchange) writeError(e *Error) {
 		}
 	}
 	w.begin(e.status(x.req.Family))
-	if w.status != http.StatusOK { // what is not an answer to a request is not an event either
+	if w.status != http.StatusOK { // only a response with status 200 is an event
 		w.event, w.buf = false, w.buf[:0]
 	}
 	w.writeString(`{"jsonrpc":"2.0"`)
-	if x.req.ID != nil { // an error without an id has none, not null (2026-07-28 basic, Error Responses)
+	if x.req.ID != nil { // the id is absent, not null, if it is not known (2026-07-28 basic, Error Responses)
 		w.writeString(`,"id":`)
 		w.writeJSON(x.req.ID)
 	}
 	w.writeString(`,"error":`)
 	w.writeJSON(e.append(nil))
 	w.writeString(`}`)
-	_ = w.finish() // kept in the stream; there is nobody left to tell
+	_ = w.finish() // the error stays in the writer; it can't be reported to anyone
 }

@@ -9,9 +9,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Later is a refusal that need not last: the client may come again after a time, which
-// the header tells in whole seconds, rounded up (RFC 9110 section 10.2.3), and the data of
-// the error too: a batch has no header for one of its answers.
+// RetryLater returns an error for a temporary condition. The client may retry after a time, which is sent in whole
+// seconds, rounded up, in Retry-After (RFC 9110 section 10.2.3) and in the error's data, since a response in a batch
+// has no header.
 func RetryLater(status int, after time.Duration, format string, args ...any) *Error {
 	e := httpError(status, format, args...)
 	seconds := strconv.FormatInt(max(1, int64((after+time.Second-1)/time.Second)), 10)
@@ -20,8 +20,8 @@ func RetryLater(status int, after time.Duration, format string, args ...any) *Er
 	return e
 }
 
-// IsHandshake tells whether a method is one by which a client gets to know the server,
-// or sees whether it is still there. Limits of rate spare them.
+// IsHandshake reports whether a method is part of the handshake or checks the connection. Rate limits don't apply to
+// these.
 func IsHandshake(method string) bool {
 	switch method {
 	case "initialize", "notifications/initialized", "ping", "server/discover":
@@ -30,8 +30,8 @@ func IsHandshake(method string) bool {
 	return false
 }
 
-// Peek reads method and id of a message that nobody has looked at yet, for who has to
-// refuse it before its time; "" if it is no single message that [Handler] would take.
+// PeekMethod reads the method and id of a message before it reaches a [Handler], for middleware that refuses it. The
+// method is "" if the body is not a single request or notification that a Handler would accept.
 func PeekMethod(body []byte, maxDepth int) (method string, id json.RawMessage) {
 	if isBatch(body) {
 		return "", nil
@@ -43,8 +43,7 @@ func PeekMethod(body []byte, maxDepth int) (method string, id json.RawMessage) {
 	return string(jsonscan.Unquote(e.method)), e.id
 }
 
-// Refuse answers a request that does not get as far as a [Handler]. The status is that of
-// the error, which must have one.
+// WriteError answers a request that does not reach a [Handler]. The error must have an HTTPStatus.
 func WriteError(w http.ResponseWriter, id json.RawMessage, e *Error) {
 	h := w.Header()
 	for name, values := range e.Header {
@@ -57,5 +56,5 @@ func WriteError(w http.ResponseWriter, id json.RawMessage, e *Error) {
 	}
 	body = append(e.append(append(body, `,"error":`...)), '}')
 	w.WriteHeader(e.HTTPStatus)
-	_, _ = w.Write(body) // there is nobody left to tell
+	_, _ = w.Write(body) // an error can't be reported to anyone
 }
