@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// introduction is what the server says of itself, as it is sent: it is the same for everyone. It is immutable.
+// serverInfo is the server's description, serialized as it is sent to all clients. It is immutable.
 type serverInfo struct {
 	title, instructions string
 
-	meta       []byte   // members of a modern result's _meta
+	meta       []byte   // members of the _meta of a stateless result
 	discover   []byte   // members of the result of server/discover
 	initialize [][]byte // members of the result of initialize, by index of legacyRevisions
 }
 
-// Introduce changes what those are told who ask from now on what the server is: Title and Instructions of [Options]. Sessions, and what their
-// clients have under way, go on. It is safe for concurrent use.
+// SetServerInfo changes Title and Instructions of [Options] for clients that initialize or discover from now on.
+// Sessions and calls in progress go on. It is safe for concurrent use.
 func (h *Handler) SetServerInfo(title, instructions string) {
 	if now := h.serverInfo.Load(); now != nil && now.title == title && now.instructions == instructions {
 		return
@@ -43,7 +43,7 @@ func (h *Handler) SetServerInfo(title, instructions string) {
 	h.serverInfo.Store(n)
 }
 
-// implementation is what a server says of itself.
+// implementation is an Implementation object.
 type implementation struct {
 	Name    string `json:"name"`
 	Title   string `json:"title,omitempty"`
@@ -69,7 +69,7 @@ type resourcesCapability struct {
 	ListChanged bool `json:"listChanged"`
 }
 
-// declare returns what a revision's clients are told that the server can do.
+// serverCapabilities returns the capabilities that are declared to clients of a revision.
 func (h *Handler) serverCapabilities(revision string) (c capabilities) {
 	o, changing := h.o.Capabilities, h.observableLists()
 	if o.Tools {
@@ -93,10 +93,10 @@ func (h *Handler) serverCapabilities(revision string) (c capabilities) {
 	return c
 }
 
-// members serializes an object and takes off its braces.
+// objectMembers serializes an object without its braces.
 func objectMembers(object any) []byte {
 	b, err := json.Marshal(object)
-	if err != nil { // only types of this file come here, and they marshal
+	if err != nil { // only types of this file are passed, and they marshal
 		panic("mcp: " + err.Error())
 	}
 	return slices.Clip(b[1 : len(b)-1])

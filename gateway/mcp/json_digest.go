@@ -11,10 +11,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// digest returns the SHA-256 of a JSON value, which was scanned before, that does not
-// depend on how it is written: not on white space, the order of members or the
-// spelling of strings. Numbers count as they are spelled: who sends a request again
-// has them from the same place. nil is an empty object.
+// jsonDigest returns a SHA-256 of a scanned JSON value that does not depend on white space, the order of members or the
+// spelling of strings. Numbers are compared as they are spelled, since a client that repeats a request copies them. nil
+// stands for an empty object.
 func jsonDigest(value []byte) [sha256.Size]byte {
 	if value == nil {
 		value = []byte("{}")
@@ -26,7 +25,7 @@ func jsonDigest(value []byte) [sha256.Size]byte {
 	return sum
 }
 
-// digestInto writes a value so that each part tells its kind and its length.
+// writeDigest hashes a value, each part with its kind and length.
 func writeDigest(h hash.Hash, value []byte) {
 	value = bytes.TrimSpace(value)
 	kind := jsonscan.KindOf(value)

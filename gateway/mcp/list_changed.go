@@ -1,6 +1,6 @@
 package mcp
 
-// List is a set of lists that a client may be told of.
+// List is a set of lists that clients can be notified about.
 type List uint8
 
 // The lists.
@@ -10,7 +10,7 @@ const (
 	ResourcesList
 )
 
-// lists are the single lists, in the order in which they are told.
+// lists are the single lists, in the order of their notifications.
 var lists = [...]List{ToolsList, PromptsList, ResourcesList}
 
 // notification returns the name of the notification for one list.
@@ -26,8 +26,8 @@ func (l List) notification() string {
 	return ""
 }
 
-// Changed makes each stream look again at the lists, and tell its client if what the
-// client sees of one has changed. It does not wait for that.
+// ListsChanged makes each stream compare the lists with what its client knows, and notify the client of those that
+// differ. It does not wait for that.
 func (b *Broker) ListsChanged(changed List) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,10 +9,10 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Level is the severity of a log message to the client, after RFC 5424.
+// Level is the severity of a log message to the client (RFC 5424).
 type Level uint8
 
-// The levels. The zero value is none: it silences the log.
+// The levels. The zero value disables logging.
 const (
 	LevelDebug Level = iota + 1
 	LevelInfo
@@ -27,7 +27,7 @@ const (
 // logLevels are the levels as MCP spells them.
 var logLevels = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// String returns the level as MCP spells it, "" for no level.
+// String returns MCP's name of the level, "" for no level.
 func (l Level) String() string {
 	if l == 0 || int(l) > len(logLevels) {
 		return ""
@@ -35,7 +35,7 @@ func (l Level) String() string {
 	return logLevels[l-1]
 }
 
-// ParseLevel returns the level that MCP spells so, 0 if there is none.
+// ParseLevel returns the level with a name, 0 if there is none.
 func ParseLevel(name string) Level {
 	for i, l := range logLevels {
 		if l == name {
@@ -45,7 +45,7 @@ func ParseLevel(name string) Level {
 	return 0
 }
 
-// logLevel decodes a level; 0 if it is none (mcp-M7).
+// parseLogLevel decodes a level; 0 if it is invalid (mcp-M7).
 func parseLogLevel(value []byte) Level {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return 0
@@ -53,10 +53,9 @@ func parseLogLevel(value []byte) Level {
 	return ParseLevel(string(jsonscan.Unquote(value)))
 }
 
-// Logs tells whether [Reply.Log] would send a message of this level: whoever makes
-// costly messages asks first. Modern clients ask for messages in each request,
-// legacy ones for those of a session, by logging/setLevel. A nil Reply has nobody to
-// tell.
+// LogEnabled reports whether [Reply.Log] would send a message of this level, for methods whose messages are expensive
+// to make. Stateless clients set the level in each request, legacy clients for the session, by logging/setLevel. It
+// returns false for a nil Reply.
 func (r *Reply) LogEnabled(level Level) bool {
 	if r == nil {
 		return false
@@ -72,10 +71,9 @@ func (r *Reply) LogEnabled(level Level) bool {
 	return wanted != 0 && level >= wanted
 }
 
-// Log sends a log message to the client, if it wants those of this level (mcp-M8).
-// data is JSON text of any kind; logger may be empty. Neither may hold secrets, nor
-// what helps an attacker: the message leaves the house. What follows too fast is
-// dropped. The error is that of [Reply.Notify].
+// Log sends a log message to the client if the level is enabled (mcp-M8). data is JSON text of any kind; logger may be
+// empty. Neither may contain secrets or details that help an attacker, since the message leaves the server. Messages
+// above the rate limit are dropped. The error is that of [Reply.Notify].
 func (r *Reply) Log(level Level, logger string, data []byte) error {
 	if !r.LogEnabled(level) {
 		return nil
@@ -93,12 +91,11 @@ func (r *Reply) Log(level Level, logger string, data []byte) error {
 	return r.notifyLocked("notifications/message", Chunk{Bytes: []byte(head + `"data":`)}, Chunk{Bytes: data})
 }
 
-// maxLevels bounds the sessions whose log level is remembered.
+// maxLevels limits the sessions whose log level is stored.
 const maxLevels = 1 << 16
 
-// levels are the log levels that legacy sessions have set on this replica. They are
-// bounded: when they are full, one that has ended goes, else any. Safe for concurrent
-// use.
+// sessionLevels are the log levels that legacy sessions have set on this replica. If maxLevels is reached, an expired
+// session is evicted if one of the first entries is, else any. It is safe for concurrent use.
 type sessionLevels struct {
 	mu        sync.Mutex
 	bySession map[[16]byte]sessionLevel
@@ -121,7 +118,7 @@ func (l *sessionLevels) set(ss *session, level Level, now time.Time) {
 	if _, again := l.bySession[ss.id]; !again && len(l.bySession) >= maxLevels {
 		var victim [16]byte
 		looked := 0
-		for id, other := range l.bySession { // in no order
+		for id, other := range l.bySession { // in random order
 			victim = id
 			if looked++; looked > 32 || now.After(other.expiry) {
 				break
@@ -141,7 +138,7 @@ func (l *sessionLevels) forget(session [16]byte) {
 	delete(l.bySession, session)
 }
 
-// setLevel answers logging/setLevel (2025-11-25 utilities/logging).
+// serveSetLevel answers logging/setLevel (2025-11-25 utilities/logging).
 func (h *Handler) serveSetLevel(_ context.Context, req *Request, reply *Reply) error {
 	level := parseLogLevel(jsonscan.Lookup(req.Params, "level"))
 	if level == 0 {

@@ -8,17 +8,16 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Tuning is what of [Options] can become another while the handler serves. Zero values mean the same.
+// ReloadableOptions are the [Options] that can change while the handler serves. Zero values have the same meaning.
 type ReloadableOptions struct {
-	MaxBody   int64         // see [Options]
-	MaxDepth  int           // see [Options]
-	KeepAlive time.Duration // see [Options]; streams that are open keep theirs
-	// MaxStreamAge: see [Options]; streams that are open keep theirs.
+	MaxBody   int64         // see Options
+	MaxDepth  int           // see Options
+	KeepAlive time.Duration // see Options; open streams keep theirs
+	// MaxStreamAge is that of Options; open streams keep theirs.
 	MaxStreamAge time.Duration
-	// Sessionless: see [Options].
+	// Sessionless is that of Options.
 	Sessionless bool
-	// SealKeys are the keys from now on. What was sealed with a key that is still among them goes on to open. None: the
-	// keys stay as they are.
+	// SealKeys are the new keys. Handles that were sealed with one of them stay valid. If empty, the keys don't change.
 	SealKeys [][]byte
 }
 
@@ -28,8 +27,8 @@ func (t ReloadableOptions) bounded() ReloadableOptions {
 	return t
 }
 
-// Tune puts another tuning into use. It is safe
-// for concurrent use, and changes nothing if there is an error, which is that of [NewSealer].
+// Reload replaces the options. If there is an error, which is that of [NewSealer], nothing changes. It is safe for
+// concurrent use.
 func (h *Handler) Reload(t ReloadableOptions) error {
 	t = t.bounded()
 	if len(t.SealKeys) > 0 {

@@ -12,27 +12,23 @@ import (
 	"sync"
 )
 
-// Static is a result that was serialized, and compressed, before it was asked
-// for. It is immutable and safe for concurrent use.
+// Precompressed is a result that was serialized and compressed in advance. It is immutable and safe for concurrent use.
 //
-// Answers to a list differ in a few bytes at the start (the id, the era's members)
-// and then are the same megabytes. The compressed form is the deflate blocks of
-// those megabytes alone; an answer puts them between stored blocks for what is its
-// own, which makes one gzip member, and finds the checksum of the whole by
-// combining those of the parts. So neither time nor memory of an answer grows with
-// the list, but for the socket.
+// Responses with a list differ in a few bytes at the start (the id and the members that the revision adds) and then are
+// the same megabytes. The compressed form is the deflate blocks of these megabytes only. A response puts them between
+// stored blocks for its own bytes, which makes one gzip member, and computes the checksum of the whole by combining
+// those of the parts. So neither time nor memory of a response grows with the list, except for the socket.
 type Precompressed struct {
 	members  []byte
-	deflated []byte // blocks, none of them final, ending at a byte boundary
+	deflated []byte // blocks, none of them final, that end at a byte boundary
 	crc      uint32 // of members
 	shift    uint32 // operator that moves a CRC over len(members) bytes
 }
 
-// NewStatic prepares a result from its members, as in [Reply.Result]; members must
-// not be empty, and must not be changed afterwards. It compresses, so it takes a
-// while: about 20 ms of one core for each megabyte, on all that there are.
+// NewPrecompressed prepares a result from its members, as in [Reply.Result]. members must not be empty and must not be
+// changed afterwards. Compression takes about 20 ms of one core for each megabyte and uses all cores.
 func NewPrecompressed(members []byte) *Precompressed {
-	if bytes.ContainsAny(members, "\r\n") { // white space, which an event can't hold
+	if bytes.ContainsAny(members, "\r\n") { // white space, which an event can't contain
 		members = bytes.Map(func(r rune) rune {
 			if r == '\r' || r == '\n' {
 				return ' '
@@ -42,7 +38,7 @@ func NewPrecompressed(members []byte) *Precompressed {
 	}
 	deflated, err := deflate(members)
 	s := &Precompressed{members: members}
-	if err != nil { // a bytes.Buffer doesn't fail, the level is a good one
+	if err != nil { // a bytes.Buffer doesn't fail, and the level is valid
 		return s
 	}
 	s.deflated = deflated
@@ -52,16 +48,16 @@ func NewPrecompressed(members []byte) *Precompressed {
 }
 
 const (
-	// deflateLevel takes two thirds of the time of the default, for 4 % more bytes of a list of tools.
+	// deflateLevel takes two thirds of the time of the default, for a list of tools that is 4 % larger.
 	deflateLevel = 5
-	// deflatePiece is the least that a core is worth, in bytes.
+	// deflatePiece is the minimum size of a piece for one core, in bytes.
 	deflatePiece = 256 << 10
-	// deflateWindow is how far back a block may refer (RFC 1951 section 2).
+	// deflateWindow is the maximum distance of a reference (RFC 1951 section 2).
 	deflateWindow = 32 << 10
 )
 
-// deflate compresses text into blocks none of which is final, ending at a byte boundary. Each core compresses a piece, with what
-// stands before it as its dictionary, so that the pieces one after the other are one stream.
+// deflate compresses text into blocks, none of them final, that end at a byte boundary. Each core compresses a piece
+// with the preceding text as its dictionary, so that the pieces in order are one stream.
 func deflate(text []byte) ([]byte, error) {
 	n := max(1, min(runtime.GOMAXPROCS(0), len(text)/deflatePiece))
 	pieces, errs := make([]bytes.Buffer, n), make([]error, n)
@@ -70,7 +66,7 @@ func deflate(text []byte) ([]byte, error) {
 		from, to := i*len(text)/n, (i+1)*len(text)/n
 		running.Go(func() {
 			defer func() {
-				if v := recover(); v != nil { // there is nobody above it to catch it
+				if v := recover(); v != nil { // nothing above it would recover
 					errs[i] = fmt.Errorf("panic: %v", v)
 				}
 			}()
@@ -80,7 +76,7 @@ func deflate(text []byte) ([]byte, error) {
 				_, err = w.Write(text[from:to])
 			}
 			if err == nil {
-				err = w.Flush() // a sync flush: ends at a byte boundary without a final block (RFC 1951 section 3.2.4)
+				err = w.Flush() // a sync flush, which ends at a byte boundary without a final block (RFC 1951 section 3.2.4)
 			}
 			errs[i] = err
 		})
@@ -97,11 +93,10 @@ func deflate(text []byte) ([]byte, error) {
 	return all, errors.Join(errs...)
 }
 
-// Size returns the bytes held: plain and compressed form.
+// Size returns the size of the plain and the compressed form in bytes.
 func (s *Precompressed) Size() int { return len(s.members) + len(s.deflated) }
 
-// Static answers with a result that was serialized before, compressed if the
-// client accepts gzip.
+// Precompressed answers with a result that was prepared in advance, compressed if the client accepts gzip.
 func (r *Reply) Precompressed(s *Precompressed) error {
 	if r.answered {
 		return errAnswered
@@ -131,12 +126,11 @@ func (r *Reply) Precompressed(s *Precompressed) error {
 	return r.finishShared(s.members, []byte(tail))
 }
 
-// gzip writes the answer as one gzip member (RFC 1952): stored block, prepared
-// blocks, final stored block.
+// gzip writes the response as one gzip member (RFC 1952): a stored block, the prepared blocks, a final stored block.
 func (r *Reply) gzip(s *Precompressed) error {
 	w := &r.x.out
 	w.begin(http.StatusOK)
-	// The answer's own head is put behind the place of the headers that precede it.
+	// The head of the response follows the two headers, which are filled in later.
 	const before = gzipHeaderLen + storedHeaderLen
 	w.buf = append(w.buf, make([]byte, before)...)
 	w.buf = r.appendHead(w.buf, resultComplete, nil)
@@ -165,9 +159,8 @@ const (
 	storedHeaderLen = 5
 )
 
-// putStored writes the header of a stored block (RFC 1951 section 3.2.4) that
-// starts at a byte boundary. n is at most 65,535: an answer's head is an id of at
-// most maxID bytes and what the server says of itself.
+// putStored writes the header of a stored block (RFC 1951 section 3.2.4) that starts at a byte boundary. n is at most
+// 65,535: the head of a response is an id of at most maxID bytes and the server's description.
 func putStored(b []byte, n int, final bool) {
 	b[0] = 0
 	if final {
@@ -177,10 +170,9 @@ func putStored(b []byte, n int, final bool) {
 	binary.LittleEndian.PutUint16(b[3:], ^uint16(n))
 }
 
-// The checksum of two texts one after the other is that of the first, moved over
-// the length of the second, plus that of the second. To move a CRC over n bytes is
-// to multiply it by x^(8n) modulo the CRC's polynomial over GF(2). Bits are
-// reflected: the highest bit is the coefficient of x^0.
+// The CRC of a concatenation is the CRC of the first text, shifted by the length of the second, plus that of the
+// second. Shifting a CRC by n bytes multiplies it by x^(8n) modulo the CRC's polynomial over GF(2). Bits are reflected:
+// the highest bit is the coefficient of x^0.
 
 const crcOne = uint32(1) << 31 // the polynomial 1
 

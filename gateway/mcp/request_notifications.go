@@ -8,25 +8,23 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// How fast notifications of one request may follow each other: so many at once, and
-// so many in a second. What is too much is dropped, as the revisions advise
-// (2026-07-28 patterns/progress and utilities/logging).
+// Rate limits of the notifications of one request: a burst, and a rate per second. Notifications above them are
+// dropped, as the revisions advise (2026-07-28 patterns/progress and utilities/logging).
 const (
 	progressBurst, progressRate = 16, 10
 	logBurst, logRate           = 64, 20
 )
 
-// told is what a reply has told the client before the answer. It is guarded by the
-// stream's lock.
+// notificationState is the state of the notifications before the response. The writer's sse.mu guards it.
 type notificationState struct {
-	progress       float64 // the last that was told, or held back
+	progress       float64 // the last that was sent or held back
 	hasProgress    bool
-	heldProgress   []byte // params of the progress that came too fast, nil: none
+	heldProgress   []byte // params of progress that came too fast, nil if there is none
 	progressBucket tokenBucket
 	logBucket      tokenBucket
 }
 
-// talk returns what was told. The caller holds the stream's lock.
+// notificationState returns the state, which is created if needed. The caller holds sse.mu.
 func (r *Reply) notificationState() *notificationState {
 	if r.notified == nil {
 		r.notified = &notificationState{}
@@ -34,16 +32,15 @@ func (r *Reply) notificationState() *notificationState {
 	return r.notified
 }
 
-// streams tells whether the client reads an event stream as the answer.
+// acceptsEventStream reports whether the response may be an event stream.
 func (x *exchange) acceptsEventStream() bool {
 	return x.req.ID != nil && !x.batched && acceptsAny(x.req.HTTP.Header["Accept"], "text/event-stream")
 }
 
-// Notify sends a notification before the answer, which becomes an event stream with
-// the first. The chunks are members of its params without braces, as in
-// [Reply.Result]. A client that does not accept event streams gets none, which is no
-// error; one after the answer is. Any other error is the connection's. Notify waits
-// until the message is on its way, at most as long as a reader may be slow.
+// Notify sends a notification before the response; the first one makes the response an event stream. The chunks are
+// members of its params without braces, as in [Reply.Result]. If the client does not accept event streams, nothing is
+// sent, which is not an error; a notification after the response is. Any other error is the connection's. Notify waits
+// until the message is written, at most as long as a write may stall.
 func (r *Reply) Notify(method string, params ...Chunk) error {
 	w := &r.x.out
 	w.sse.mu.Lock()
@@ -51,7 +48,7 @@ func (r *Reply) Notify(method string, params ...Chunk) error {
 	return r.notifyLocked(method, params...)
 }
 
-// notify is Notify with the lock held.
+// notifyLocked is Notify for callers that hold sse.mu.
 func (r *Reply) notifyLocked(method string, params ...Chunk) error {
 	w := &r.x.out
 	switch {
@@ -65,7 +62,7 @@ func (r *Reply) notifyLocked(method string, params ...Chunk) error {
 	return w.sendMessage(func() { w.writeNotification(method, params...) })
 }
 
-// notification appends a JSON-RPC notification.
+// writeNotification appends a JSON-RPC notification.
 func (w *responseWriter) writeNotification(method string, params ...Chunk) {
 	w.writeString(`{"jsonrpc":"2.0","method":"`)
 	w.writeString(method)
@@ -80,10 +77,9 @@ func (w *responseWriter) writeNotification(method string, params ...Chunk) {
 	w.writeString("}}")
 }
 
-// KeepAlive makes an event stream of the answer if the method is silent for so long,
-// and keeps it alive from then on; so nobody between client and server takes a call
-// that is long under way for a dead connection. It does nothing for a client that
-// does not accept event streams, for answers that are streams already, and on nil.
+// KeepAlive makes the response an event stream if the method is silent for the given time, and sends keep-alive
+// comments from then on, so that intermediaries don't close the connection of a long call. It does nothing if the
+// client does not accept event streams, if the response is a stream already, or on nil.
 func (r *Reply) KeepAlive(after time.Duration) {
 	if r == nil {
 		return
@@ -96,11 +92,9 @@ func (r *Reply) KeepAlive(after time.Duration) {
 	}
 }
 
-// Progress tells how far the request is, if the client has asked for it: else it
-// does nothing. total is 0 if it is not known; message may be empty. What does not
-// go forward is dropped. What follows too fast is held back: the next that does not
-// takes its place, and the last goes out before the result. The error is that of
-// [Reply.Notify].
+// Progress sends a progress notification if the client has asked for progress. total is 0 if it is not known; message
+// may be empty. Values that don't increase are dropped. Values above the rate limit are held back: each replaces the
+// one before, and the last is sent before the result. The error is that of [Reply.Notify].
 func (r *Reply) Progress(progress, total float64, message string) error {
 	token := r.x.req.Meta.ProgressToken
 	if token == nil || !finite(progress) || !finite(total) {
@@ -129,8 +123,7 @@ func (r *Reply) Progress(progress, total float64, message string) error {
 	return r.notifyLocked("notifications/progress", Chunk{Bytes: text})
 }
 
-// catchUp sends the progress that was held back. An error is the connection's, which
-// the answer meets too.
+// flushProgress sends the progress that was held back. An error is the connection's, which the response meets too.
 func (r *Reply) flushProgress() {
 	w := &r.x.out
 	w.sse.mu.Lock()
@@ -144,14 +137,13 @@ func (r *Reply) flushProgress() {
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
-// allowance is how much a request may still say. Its zero value is full.
+// tokenBucket is a rate limit. Its zero value allows a whole burst.
 type tokenBucket struct {
 	used  float64
 	since time.Time
 }
 
-// take tells whether one more is allowed; burst is how many at once, rate how many a
-// second.
+// allow reports whether one more event is allowed; rate is per second.
 func (a *tokenBucket) allow(now time.Time, burst, rate float64) bool {
 	if passed := now.Sub(a.since).Seconds(); passed > 0 {
 		a.used = max(0, a.used-passed*rate)

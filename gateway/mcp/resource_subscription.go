@@ -9,32 +9,32 @@ import (
 	"time"
 )
 
-// watchGrace is how long the subscriptions of a legacy session live without a stream
-// on which updates could be told.
+// sessionGrace is how long the subscriptions of a legacy session live without a stream.
 const sessionGrace = 5 * time.Minute
 
-// watcher is who is told of resources: a modern stream, or a legacy session, which
-// may be without a stream for a while. Its fields are guarded by the hub's lock.
+// subscriptionSet holds the resource subscriptions of a stateless stream, or of a legacy session, which may be without
+// a stream for a while. The broker's lock guards its fields.
 type subscriptionSet struct {
 	subscriber  Subscriber
-	stream      *subscriptionStream             // nil: there is none to tell it on
-	byURI       map[string]resourceSubscription // what it is told of; nil: the watcher is gone
-	lastRequest int                             // of the last request for one of them
-	graceTimer  *time.Timer                     // of a session without a stream; nil: it has one
-	undecided   int                             // subscriptions of a session that are not decided on
+	stream      *subscriptionStream             // nil if the session has no stream
+	byURI       map[string]resourceSubscription // nil if the set has ended
+	lastRequest int                             // number of the last subscribe request
+	graceTimer  *time.Timer                     // of a session without a stream, else nil
+	undecided   int                             // subscribe requests of a session that are not decided yet
 }
 
-// subscribed is what there is for a subscription.
+// resourceSubscription is one subscription of a set.
 type resourceSubscription struct {
 	release func()
-	request int // of the request that it came of: where there are several, the last counts
+	request int // number of the request that made it; of concurrent requests the last counts
 }
 
-// errGone tells that a watcher has ended meanwhile.
+// errStreamEnded reports that a subscription set has ended meanwhile.
 var errStreamEnded = fmt.Errorf("the watcher is gone: %w", RetryLater(http.StatusServiceUnavailable, time.Second, "the stream of the session has ended: subscribe again"))
 
-// watch makes a watcher be told of a resource. If it is already, it goes on by the right of this request, since that of the one before may
-// end. It is an error to watch too many, and errGone if the watcher has ended before it is told of it.
+// subscribe adds a resource to a set. If the set has it already, the subscription is renewed with the authorization of
+// this request, since that of the former may expire. The error is errStreamEnded if the set ends meanwhile, and an
+// *Error if it has too many subscriptions.
 func (b *Broker) subscribe(ctx context.Context, subs *subscriptionSet, uri string) error {
 	turn, again, err := b.beginSubscribe(subs, uri)
 	if err != nil {
@@ -43,7 +43,7 @@ func (b *Broker) subscribe(ctx context.Context, subs *subscriptionSet, uri strin
 	return b.finishSubscribe(ctx, subs, uri, turn, again)
 }
 
-// renew is watch for what a watcher is told of already. What it is told of no more is left alone.
+// renew renews a subscription of a set, and does nothing if the set does not have it any more.
 func (b *Broker) renew(ctx context.Context, subs *subscriptionSet, uri string) error {
 	turn, again, err := b.beginSubscribe(subs, uri)
 	if !again || err != nil {
@@ -52,14 +52,14 @@ func (b *Broker) renew(ctx context.Context, subs *subscriptionSet, uri string) e
 	return b.finishSubscribe(ctx, subs, uri, turn, true)
 }
 
-// watched returns what a watcher is told of.
+// subscribedURIs returns the resources of a set.
 func (b *Broker) subscribedURIs(subs *subscriptionSet) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Collect(maps.Keys(subs.byURI))
 }
 
-// takeTurn begins a request for a resource, and tells whether the watcher is told of it already.
+// beginSubscribe begins a subscribe request and reports whether the set has the resource already.
 func (b *Broker) beginSubscribe(subs *subscriptionSet, uri string) (turn int, again bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -68,9 +68,9 @@ func (b *Broker) beginSubscribe(subs *subscriptionSet, uri string) (turn int, ag
 	return subs.lastRequest, again, err
 }
 
-// ask ends what takeTurn has begun.
+// finishSubscribe completes a request that beginSubscribe has begun.
 func (b *Broker) finishSubscribe(ctx context.Context, subs *subscriptionSet, uri string, turn int, again bool) error {
-	release, err := b.o.SubscribeResource(ctx, Subscription{ // which may take a while
+	release, err := b.o.SubscribeResource(ctx, Subscription{ // may take a while
 		Subscriber: subs.subscriber, URI: uri, Notify: func() { b.resourceUpdated(subs, uri) }, Renewal: again,
 	})
 	if err != nil {
@@ -86,7 +86,8 @@ func (b *Broker) finishSubscribe(ctx context.Context, subs *subscriptionSet, uri
 	return err
 }
 
-// fits tells whether a watcher is told of a resource already, else it is an error if it may not be. The caller holds the lock.
+// checkSubscription reports whether a set has a resource already; if not, the error says whether it can't be added. The
+// caller holds the lock.
 func (b *Broker) checkSubscription(subs *subscriptionSet, uri string) (known bool, err error) {
 	if subs.byURI == nil {
 		return false, errStreamEnded
@@ -97,15 +98,16 @@ func (b *Broker) checkSubscription(subs *subscriptionSet, uri string) (known boo
 	return known, err
 }
 
-// keep enters what watch was allowed, if it still fits: others were decided on meanwhile. It returns what is to be released then, of this
-// request or of the one before; nil: nothing.
+// storeSubscription stores a granted subscription if the set still allows it, since other requests were decided
+// meanwhile. It returns the release function of the subscription that is not needed, this or the former, nil if there
+// is none.
 func (b *Broker) storeSubscription(subs *subscriptionSet, uri string, got resourceSubscription, again bool) (unneeded func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	known, err := b.checkSubscription(subs, uri)
 	before := subs.byURI[uri]
 	switch {
-	case again && !known && subs.byURI != nil: // its client has ended it meanwhile
+	case again && !known && subs.byURI != nil: // the client has unsubscribed meanwhile
 		return got.release, nil
 	case err != nil:
 		return got.release, err
@@ -116,7 +118,7 @@ func (b *Broker) storeSubscription(subs *subscriptionSet, uri string, got resour
 	return before.release, nil
 }
 
-// updated has a watcher told that a resource has changed, if it still is told of it.
+// resourceUpdated notifies the stream of a set of an update, if the set still has the resource.
 func (b *Broker) resourceUpdated(subs *subscriptionSet, uri string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -147,7 +149,7 @@ func (b *Broker) unsubscribe(id [16]byte, uri string) {
 	}
 }
 
-// asked ends what join has begun for a session without a stream: a subscription was allowed or refused.
+// subscribeDone ends a subscribe request that joinSession has begun.
 func (b *Broker) subscribeDone(id [16]byte, subs *subscriptionSet) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,23 +157,22 @@ func (b *Broker) subscribeDone(id [16]byte, subs *subscriptionSet) {
 	b.endIfUnused(id, subs)
 }
 
-// spare ends the watcher of a session that has nothing to be told, and nowhere to be told it: it would keep a place of its caller for
-// nothing. The caller holds the lock.
+// endIfUnused ends the set of a session that has neither subscriptions nor a stream, so that it does not count against
+// its caller's limit. The caller holds the lock.
 func (b *Broker) endIfUnused(id [16]byte, subs *subscriptionSet) {
 	if b.sessions[id] == subs && subs.stream == nil && subs.undecided == 0 && len(subs.byURI) == 0 {
 		b.endSessionLocked(id, subs)
 	}
 }
 
-// drop takes a subscription out; the caller holds the lock, and calls what it returns
-// when it does so no more.
+// removeSubscription removes a subscription. The caller holds the lock, and calls release after unlocking.
 func (b *Broker) removeSubscription(subs *subscriptionSet, uri string) (release func()) {
 	release = subs.byURI[uri].release
 	delete(subs.byURI, uri)
 	return release
 }
 
-// dismiss ends a watcher with all its subscriptions.
+// endSubscriptions ends a set with all its subscriptions.
 func (b *Broker) endSubscriptions(subs *subscriptionSet) {
 	b.mu.Lock()
 	ended := b.clearSubscriptions(subs)
@@ -179,7 +180,8 @@ func (b *Broker) endSubscriptions(subs *subscriptionSet) {
 	releaseAll(ended)
 }
 
-// clear is dismiss for who holds the lock, and calls what it returns when it does so no more.
+// clearSubscriptions is endSubscriptions for callers that hold the lock; they call the returned functions after
+// unlocking.
 func (b *Broker) clearSubscriptions(subs *subscriptionSet) (ended []func()) {
 	for uri := range subs.byURI {
 		ended = append(ended, b.removeSubscription(subs, uri))
@@ -188,7 +190,7 @@ func (b *Broker) clearSubscriptions(subs *subscriptionSet) (ended []func()) {
 	return ended
 }
 
-// releaseAll calls each of them, also when one before it panics.
+// releaseAll calls all functions, even if one of them panics.
 func releaseAll(ended []func()) {
 	if len(ended) == 0 {
 		return
@@ -197,9 +199,9 @@ func releaseAll(ended []func()) {
 	ended[0]()
 }
 
-// join returns the watcher of a legacy session, a new one if need be, and makes l its
-// stream if there is one; else it is for a subscription, and the caller has to call asked. A stream that the session had before ends: its client has
-// left it, or will (2025-11-25 transports: a message goes on one stream).
+// joinSession returns the subscription set of a legacy session, which is created if needed, and makes s its stream. If
+// s is nil, it is for a subscribe request, and the caller must call subscribeDone. A former stream of the session ends,
+// since the client has left it or will (2025-11-25 transports: a message is sent on one stream).
 func (b *Broker) joinSession(id [16]byte, req *Request, s *subscriptionStream) (*subscriptionSet, *Error) {
 	var v Subscriber
 	if s != nil {
@@ -212,7 +214,7 @@ func (b *Broker) joinSession(id [16]byte, req *Request, s *subscriptionStream) (
 	return subs, refused
 }
 
-// watcherOf is join, which tells who wants to know it of what is too much.
+// findOrAddSession is joinSession without the report of a reached limit.
 func (b *Broker) findOrAddSession(id [16]byte, v Subscriber, s *subscriptionStream) (*subscriptionSet, *Error, limitHit) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -247,7 +249,7 @@ func (b *Broker) findOrAddSession(id [16]byte, v Subscriber, s *subscriptionStre
 	return subs, nil, withinLimit
 }
 
-// detach takes l from its session, whose subscriptions wait for another for a while.
+// detachStream removes a stream from its session, whose subscriptions wait for another stream for sessionGrace.
 func (b *Broker) detachStream(id [16]byte, subs *subscriptionSet, s *subscriptionStream) {
 	b.mu.Lock()
 	if subs.stream != s {
@@ -257,14 +259,14 @@ func (b *Broker) detachStream(id [16]byte, subs *subscriptionSet, s *subscriptio
 	subs.stream = nil
 	var ended []func()
 	if len(subs.byURI) == 0 || b.drained || b.startGrace(id, subs) != withinLimit {
-		ended = b.endSessionLocked(id, subs) // at once: a stream that joins later has a watcher of its own
+		ended = b.endSessionLocked(id, subs) // in the same lock: a stream that joins later gets a new set
 	}
 	b.mu.Unlock()
 	releaseAll(ended)
 }
 
-// wait gives a session without a stream its grace, from now on, unless too many have theirs. The caller holds the
-// lock. A timer that has fired can't be stopped any more: it ends nothing if there is another.
+// startGrace starts or restarts the grace period of a session without a stream, unless a limit is reached. The caller
+// holds the lock. A timer that has fired can't be stopped; it does nothing if it has been replaced.
 func (b *Broker) startGrace(id [16]byte, subs *subscriptionSet) limitHit {
 	if subs.graceTimer == nil {
 		if full := b.o.StreamLimit.addSession(subs.subscriber.LimitKey()); full != withinLimit {
@@ -292,7 +294,7 @@ func (b *Broker) startGrace(id [16]byte, subs *subscriptionSet) limitHit {
 	return withinLimit
 }
 
-// wake ends the grace of a session, if it has one. The caller holds the lock.
+// stopGrace ends the grace period of a session, if it has one. The caller holds the lock.
 func (b *Broker) stopGrace(subs *subscriptionSet) {
 	if subs.graceTimer != nil {
 		subs.graceTimer.Stop()
@@ -301,7 +303,7 @@ func (b *Broker) stopGrace(subs *subscriptionSet) {
 	}
 }
 
-// forget ends what a legacy session has here: its stream and its subscriptions.
+// endSession ends the stream and the subscriptions of a legacy session on this replica.
 func (b *Broker) endSession(id [16]byte) {
 	var ended []func()
 	b.mu.Lock()
@@ -312,7 +314,7 @@ func (b *Broker) endSession(id [16]byte) {
 	releaseAll(ended)
 }
 
-// end is forget for the watcher that the session has. The caller holds the lock, and calls what it returns when it does so no more.
+// endSessionLocked is endSession for callers that hold the lock; they call the returned functions after unlocking.
 func (b *Broker) endSessionLocked(id [16]byte, subs *subscriptionSet) (ended []func()) {
 	delete(b.sessions, id)
 	b.stopGrace(subs)

@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// bufferSize is what a write buffer holds at first. It grows with the answer.
+	// bufferSize is the initial size of a write buffer, which grows with the response.
 	bufferSize = 64 << 10
-	// leanSize is the same for an answer that is borrowed but for a few bytes: who reads it
-	// slowly holds the buffer as long.
+	// smallBufferSize is that for a response that is borrowed but for a few bytes; a slow reader keeps the buffer from
+	// the pool for long.
 	smallBufferSize = 1 << 10
-	// holdLimit bounds what is held of one answer. One that fits is sent with its
-	// length, in few writes; a longer one is sent in chunks as it is made.
+	// maxHeld limits how much of a response is held back. A response that fits is sent with its length and in few
+	// writes, a longer one in chunks as it is made.
 	maxHeld = 1 << 20
-	// writeStep is how much is given to the connection at once.
+	// writeStep is the maximum size of one write to the connection.
 	writeStep = 256 << 10
-	// borrowSize is from where on a piece of JSON text is not worth copying.
+	// minBorrowed is the minimum size of JSON text that is not copied into the buffer.
 	minBorrowed = 16 << 10
-	// escapeStep is how much text is escaped at once. A control character becomes
-	// six bytes, so that much room must be free.
+	// escapeStep is how much text is escaped at once. A control character becomes six bytes, so escapeRoom must be
+	// free.
 	escapeStep = 4 << 10
 	escapeRoom = 6*escapeStep + 256
 )
 
-// What stands around a message in an event stream.
+// An event with a message is framed by these.
 const (
 	eventStart = "event: message\ndata: "
 	eventEnd   = "\n\n"
 )
 
-// buffers hands out write buffers. Safe for concurrent use.
+// bufferPool is a pool of write buffers. It is safe for concurrent use.
 type bufferPool struct {
 	size int // of a new one
 	pool sync.Pool
@@ -55,42 +55,41 @@ func (b *bufferPool) put(p *[]byte) {
 	b.pool.Put(p)
 }
 
-// stream writes one HTTP answer through a pooled buffer: as one JSON body, or as
-// the event of an event stream. Nothing is sent before holdLimit is reached or the
-// answer is finished, so that an error can still replace what was begun. What may
-// go before the answer is in sse.go.
+// responseWriter writes one HTTP response through a pooled buffer, as one JSON body or as an event of an event stream.
+// Nothing is sent before maxHeld is reached or the response is finished, so that an error can still replace a response
+// that has begun. Events before the response are in sse.go.
 type responseWriter struct {
 	h             *Handler
 	rw            http.ResponseWriter
 	controller    *http.ResponseController
 	pool          *bufferPool
-	pooled        *[]byte // from pool; nil when there is no answer under way
+	pooled        *[]byte // from pool; nil if no response is in progress
 	stallTimeout  time.Duration
 	buf           []byte
-	borrowed      []borrowed  // long pieces that stand between those in buf
-	borrowedBytes int         // bytes of all of them
-	borrowedArray [2]borrowed // of the first borrowed, so that they cost no allocation
+	borrowed      []borrowed  // long pieces that belong between those in buf
+	borrowedBytes int         // total length of borrowed
+	borrowedArray [2]borrowed // backs the first of borrowed without an allocation
 
 	status     int32
-	event      bool // the answer is an event of a text/event-stream
+	event      bool // the response is an event of a text/event-stream
 	http1      bool
-	headerSent bool  // the header is out
-	complete   bool  // the answer is out
+	headerSent bool
+	complete   bool  // the whole response has been sent
 	written    int64 // bytes of the body written so far
-	err        error // the connection's; everything after it is dropped
+	err        error // of the connection; nothing is written after it
 
 	sse sseState
 }
 
-// borrowed is a piece of the answer that is not copied: it stands before the byte
-// buf[at]. Its owner waits until the answer is finished.
+// borrowed is a piece of the response that is not copied; it belongs before buf[at]. It must not change until the
+// response is finished.
 type borrowed struct {
 	at    int
 	bytes []byte
 }
 
-// fixedHeaders are header values that never change, kept so that an answer does
-// not allocate them. They are shared: nobody may write to them.
+// headerValues are constant header values, kept so that a response does not allocate them. They are shared and must not
+// be modified.
 type headerValues struct {
 	json, events, gzip, acceptEncoding, noBuffering, close []string
 }
@@ -106,16 +105,16 @@ func newHeaderValues() *headerValues {
 	}
 }
 
-// begin starts an answer; what an earlier begin has left unsent is dropped.
+// begin starts a response and drops what an earlier begin has left unsent.
 func (w *responseWriter) begin(status int) {
 	w.endEvents()
-	if !w.sse.started { // else the status is out
+	if !w.sse.started { // else the status has been sent
 		w.status = int32(status)
 	}
 	w.startMessage()
 }
 
-// start takes a buffer for a message.
+// startMessage gets a buffer for a message.
 func (w *responseWriter) startMessage() {
 	if w.pooled == nil {
 		w.pooled = w.pool.get()
@@ -126,19 +125,18 @@ func (w *responseWriter) startMessage() {
 	}
 }
 
-// expect makes room for an answer of about n bytes, so that the buffer need not
-// grow step by step.
+// grow makes room for a response of about n bytes in one step.
 func (w *responseWriter) grow(n int) {
 	if n = min(n, maxHeld); cap(w.buf) < n {
 		w.buf = append(make([]byte, 0, n), w.buf...)
 	}
 }
 
-// raw appends JSON text.
+// writeJSON appends JSON text.
 func (w *responseWriter) writeJSON(b []byte) {
 	switch {
 	case w.event && bytes.ContainsAny(b, "\r\n"):
-		// A line break would end the event's data. In JSON text it can only be white space.
+		// A line break would end the event's data. In JSON text it can only be white space, so a space replaces it.
 		for len(b) > 0 && w.err == nil {
 			n := min(len(b), minBorrowed)
 			w.reserve(n)
@@ -162,13 +160,13 @@ func (w *responseWriter) writeJSON(b []byte) {
 	}
 }
 
-// str appends JSON text that was made here.
+// writeString appends JSON text of this package.
 func (w *responseWriter) writeString(t string) {
 	w.reserve(len(t))
 	w.buf = append(w.buf, t...)
 }
 
-// escaped appends text as the inside of a JSON string.
+// writeEscaped appends text as the inside of a JSON string.
 func (w *responseWriter) writeEscaped(text []byte) {
 	for len(text) > 0 && w.err == nil {
 		n := min(len(text), escapeStep)
@@ -178,8 +176,8 @@ func (w *responseWriter) writeEscaped(text []byte) {
 	}
 }
 
-// room makes sure that n bytes, much less than holdLimit, fit into the buffer: it
-// grows until holdLimit is reached, and is sent then.
+// reserve makes room for n bytes, which is much less than maxHeld. The buffer grows until maxHeld is reached and is
+// then flushed.
 func (w *responseWriter) reserve(n int) {
 	switch {
 	case cap(w.buf)-len(w.buf) >= n:
@@ -190,7 +188,7 @@ func (w *responseWriter) reserve(n int) {
 	}
 }
 
-// flush sends what is held of an answer whose length is not known yet.
+// flush sends what is held of a response whose length is not known yet.
 func (w *responseWriter) flush() {
 	if !w.headerSent {
 		w.sendHeader(-1)
@@ -198,7 +196,7 @@ func (w *responseWriter) flush() {
 	w.sendHeld()
 }
 
-// send writes what is held, each piece in its place.
+// sendHeld writes the held pieces in order.
 func (w *responseWriter) sendHeld() {
 	from := 0
 	for _, b := range w.borrowed {
@@ -210,7 +208,7 @@ func (w *responseWriter) sendHeld() {
 	w.buf, w.borrowed, w.borrowedBytes = w.buf[:0], w.borrowed[:0], 0
 }
 
-// header sends the header; a length below 0 is unknown.
+// sendHeader sends the header; a negative length is unknown.
 func (w *responseWriter) sendHeader(length int64) {
 	h := w.rw.Header()
 	if w.event {
@@ -226,7 +224,7 @@ func (w *responseWriter) sendHeader(length int64) {
 	w.headerSent = true
 }
 
-// write sends b, giving each piece its own time to get through.
+// writeConn writes b, with a new deadline for each writeStep.
 func (w *responseWriter) writeConn(b []byte) {
 	for len(b) > 0 && w.err == nil {
 		n := min(len(b), writeStep)
@@ -238,11 +236,10 @@ func (w *responseWriter) writeConn(b []byte) {
 	}
 }
 
-// deadline sets the time until which writing must be done. Where the writer has no
-// deadlines there is nothing to guard.
+// setWriteDeadline sets the write deadline. Not every writer has deadlines.
 func (w *responseWriter) setWriteDeadline(t time.Time) { _ = w.controller.SetWriteDeadline(t) }
 
-// finish sends the rest of the answer.
+// finish sends the rest of the response.
 func (w *responseWriter) finish() error {
 	if w.event {
 		w.writeString(eventEnd)
@@ -254,10 +251,9 @@ func (w *responseWriter) finish() error {
 	return w.close()
 }
 
-// close returns the buffer and lets go of the connection. On HTTP/1 what net/http holds
-// is sent now, so that an error is known. The last deadline stays: what net/http writes
-// after the handler, such as the last chunk, must not wait for ever either. It takes the
-// deadline back before the next request.
+// close releases the buffer and ends the response. On HTTP/1 it flushes net/http's buffer, so that an error is known.
+// The last deadline stays, since what net/http writes after the handler, such as the last chunk, must not block
+// forever; net/http resets it before the next request.
 func (w *responseWriter) close() error {
 	w.complete = true
 	w.release()
@@ -267,7 +263,7 @@ func (w *responseWriter) close() error {
 	return w.err
 }
 
-// release returns the buffer.
+// release returns the buffer to the pool.
 func (w *responseWriter) release() {
 	if w.pooled != nil {
 		*w.pooled = w.buf // it may have grown
@@ -276,23 +272,23 @@ func (w *responseWriter) release() {
 	}
 }
 
-// flushed sends what net/http holds.
+// flushConn flushes net/http's buffer.
 func (w *responseWriter) flushConn() {
 	if w.err = w.controller.Flush(); errors.Is(w.err, http.ErrNotSupported) {
-		w.err = nil // an answer in memory
+		w.err = nil // a response in memory
 	}
 }
 
-// push sends what net/http holds, and takes back the deadline.
+// flushAndClearDeadline flushes net/http's buffer and clears the write deadline.
 func (w *responseWriter) flushAndClearDeadline() {
 	w.flushConn()
 	w.setWriteDeadline(time.Time{})
 }
 
-// unfinished tells whether a part of an answer is out and the rest is missing.
+// unfinished reports whether part of a response has been sent and the rest is missing.
 func (w *responseWriter) unfinished() bool { return w.headerSent && w.pooled != nil }
 
-// empty answers without a body.
+// writeStatus sends a response without a body.
 func (w *responseWriter) writeStatus(status int) {
 	w.status, w.headerSent, w.complete = int32(status), true, true
 	w.setWriteDeadline(time.Now().Add(w.stallTimeout)) // net/http sends the header after the handler

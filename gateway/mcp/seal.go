@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 )
 
-// Sealer makes handles that clients carry and bring back: base64url(nonce, AES-256-GCM(text)). A handle that was
-// altered, or is brought under other circumstances than it was made for, does not open (T20). Every process with the
-// same secrets can open it, and none keeps a record. It is safe for concurrent use.
+// Sealer makes handles that clients store and send back: base64url(nonce, AES-256-GCM(text)). A handle that was
+// altered, or that is presented in another context than it was made for, does not open (T20). Every process with the
+// same secrets can open it without a record of it. It is safe for concurrent use.
 type Sealer struct {
 	label string
 	keys  atomic.Pointer[[]cipher.AEAD] // the first seals, all open
@@ -22,9 +22,9 @@ type Sealer struct {
 
 var errSeal = errors.New("the handle does not open")
 
-// NewSealer derives keys from the secrets; without one it makes a random one, good for this process alone. The label
-// separates the handles of one purpose from all others, and is the version of their format. The error is for
-// processes that are restricted to FIPS 140 and secrets that are too short for it.
+// NewSealer derives keys from the secrets; without a secret it makes a random key, valid in this process only. The
+// label separates the handles of one purpose from all others and versions their format. The error is for processes that
+// are restricted to FIPS 140 and secrets that are too short for it.
 func NewSealer(secrets [][]byte, label string) (*Sealer, error) {
 	if len(secrets) == 0 {
 		secret := make([]byte, 32)
@@ -38,8 +38,8 @@ func NewSealer(secrets [][]byte, label string) (*Sealer, error) {
 	return s, nil
 }
 
-// Rekey puts the keys of other secrets, at least one, in the place of those in use: the first seals from now on, all open. An
-// error changes nothing; it is that of [NewSealer].
+// Rekey replaces the keys by those of other secrets, at least one: the first seals from now on, all open. If there is
+// an error, which is that of [NewSealer], nothing changes.
 func (s *Sealer) Rekey(secrets [][]byte) error {
 	var keys []cipher.AEAD
 	for _, secret := range secrets {
@@ -61,7 +61,7 @@ func (s *Sealer) Rekey(secrets [][]byte) error {
 	return nil
 }
 
-// Seal makes a handle of text that opens only with the same bound.
+// Seal returns a handle of text that opens only with the same bound.
 func (s *Sealer) Seal(text, bound []byte) string {
 	return base64.RawURLEncoding.EncodeToString((*s.keys.Load())[0].Seal(nil, nil, text, bound))
 }

@@ -12,11 +12,11 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// ClientCapabilities is the set of client capabilities that the server knows.
+// ClientCapabilities is a set of the client capabilities that the server knows.
 type ClientCapabilities uint16
 
-// Client capabilities (2026-07-28 schema, ClientCapabilities). The bits are sealed
-// into session ids: never give one another meaning.
+// Client capabilities (2026-07-28 schema, ClientCapabilities). The bits are sealed into session ids, so they must never
+// change their meaning.
 const (
 	ClientElicitation    ClientCapabilities = 1 << iota // elicitation in form mode
 	ClientElicitationURL                                // elicitation in URL mode
@@ -28,11 +28,11 @@ const (
 // extensionTasks is the identifier of the tasks extension.
 const extensionTasks = "io.modelcontextprotocol/tasks"
 
-// Has tells whether all of want were declared.
+// Has reports whether c contains all of want.
 func (c ClientCapabilities) Has(want ClientCapabilities) bool { return c&want == want }
 
-// clientCapabilities reads a ClientCapabilities object. What the server does not
-// know is left out, and so is what has the wrong shape: a capability is an object.
+// clientCapabilities parses a ClientCapabilities object. Unknown members are ignored, and so are values that are not
+// objects.
 func clientCapabilities(object []byte) ClientCapabilities {
 	var c ClientCapabilities
 	for name, value := range jsonscan.Members(object) {
@@ -46,7 +46,7 @@ func clientCapabilities(object []byte) ClientCapabilities {
 			c |= ClientSampling
 		case "elicitation":
 			form, url := jsonscan.Lookup(value, "form") != nil, jsonscan.Lookup(value, "url") != nil
-			if form || !url { // {} means form, for clients from before there was a choice
+			if form || !url { // {} means form, as before there were modes
 				c |= ClientElicitation
 			}
 			if url {
@@ -61,29 +61,29 @@ func clientCapabilities(object []byte) ClientCapabilities {
 	return c
 }
 
-// sessionLife is how long a session id is good for (T20). It is not prolonged by
-// use, since the id itself is the only record of the session.
+// sessionLife is the validity of a session id (T20). Use does not prolong it, since the id itself is the only record of
+// the session.
 const sessionLife = 24 * time.Hour
 
-// session is what a legacy session id holds; initialize agreed on it.
+// session is the content of a legacy session id, negotiated by initialize.
 type session struct {
-	id           [16]byte // random; names the session in tombstones and calls in flight
+	id           [16]byte // random; identifies the session in revocations and calls in flight
 	expiry       time.Time
 	revision     int // index into legacyRevisions
 	capabilities ClientCapabilities
 }
 
-// sealer makes session ids and opens them. The principal is what an id is bound to, so that one that belongs to
-// somebody else does not open at all (design: sealed handles).
+// sessionSealer seals and opens session ids. They are bound to the principal, so that the id of another principal does
+// not open.
 type sessionSealer struct{ *Sealer }
 
-// sealedSize is the length of a session in the clear.
+// sessionSize is the length of an encoded session before sealing.
 const sessionSize = 16 + 8 + 1 + 2
 
-// sealLabel is the version of the format: a new layout takes a new label.
+// sessionLabel is the version of the layout.
 const sessionLabel = "drawbridge mcp session 1"
 
-// newSealer panics only where [NewSealer] has an error.
+// newSessionSealer panics if [NewSealer] fails.
 func newSessionSealer(secrets [][]byte) *sessionSealer {
 	s, err := NewSealer(secrets, sessionLabel)
 	if err != nil {
@@ -92,7 +92,7 @@ func newSessionSealer(secrets [][]byte) *sessionSealer {
 	return &sessionSealer{s}
 }
 
-// newHandles panics only where [NewHandles] has an error.
+// newSealedHandles panics if [NewSealedHandles] fails.
 func newSealedHandles(secrets [][]byte, label string) *SealedHandles {
 	h, err := NewSealedHandles(secrets, label)
 	if err != nil {
@@ -101,7 +101,7 @@ func newSealedHandles(secrets [][]byte, label string) *SealedHandles {
 	return h
 }
 
-// seal makes the id of a new session.
+// seal returns the id of a session.
 func (s *sessionSealer) seal(principal string, ss session) string {
 	plain := make([]byte, 0, sessionSize)
 	plain = append(plain, ss.id[:]...)
@@ -113,7 +113,7 @@ func (s *sessionSealer) seal(principal string, ss session) string {
 
 var errSession = errors.New("not a session id of this principal")
 
-// open reads an id. It does not look at the expiry.
+// open decodes a session id. It does not check the expiry.
 func (s *sessionSealer) open(principal, id string) (session, error) {
 	const size = 12 + sessionSize + 16 // nonce, session, tag
 	if len(id) != base64.RawURLEncoding.EncodedLen(size) {
@@ -135,9 +135,8 @@ func (s *sessionSealer) open(principal, id string) (session, error) {
 	return ss, nil
 }
 
-// resume finds the session of a legacy request. Without an id the request is bad
-// (400); with one that is unknown, altered, expired, ended or another caller's
-// there is no such session (404), which tells the client to initialize again
+// openSession returns the session of a legacy request. A request without an id is a bad request (400); an id that is
+// unknown, altered, expired, revoked or another caller's is not found (404), which tells the client to initialize again
 // (2025-11-25 transports, Session Management).
 func (h *Handler) openSession(ctx context.Context, header http.Header, principal string) (session, *Error) {
 	id, ok := headerValue(header, headerSession)
@@ -156,13 +155,13 @@ func sessionNotFound() *Error {
 	return httpError(http.StatusNotFound, "session not found: it has ended; send initialize to begin another")
 }
 
-// revoked tells whether a client has ended a session, here or elsewhere.
+// isRevoked reports whether a client has ended a session, on any replica.
 func (h *Handler) isRevoked(ctx context.Context, ss *session) bool {
 	return h.o.Revocations != nil && h.o.Revocations.Revoked(ctx, ss.key())
 }
 
-// Ended drops what is known here of a session that has ended at another replica, its stream with it. The id is one that
-// [Revocations] was given; of others nothing is known. It is safe for concurrent use.
+// SessionEnded drops the state and the stream of a session that has ended at another replica. id is one that was passed
+// to [Revocations]; other ids are ignored. It is safe for concurrent use.
 func (h *Handler) SessionEnded(id string) {
 	var session [16]byte
 	if copy(session[:], id) == len(id) {
@@ -170,12 +169,12 @@ func (h *Handler) SessionEnded(id string) {
 	}
 }
 
-// revoked ends a stream whose session has ended elsewhere, and nobody has told this replica.
+// closeIfRevoked ends a stream whose session has ended at another replica, in case that one's message was lost.
 func (x *exchange) closeIfRevoked(ctx context.Context) {
 	if x.req.Family == Legacy && x.h.isRevoked(ctx, &x.session) {
 		x.h.forgetSession(x.session.id)
 	}
 }
 
-// key is the session's name among revocations.
+// key returns the id that the session has in [Revocations].
 func (s *session) key() string { return string(s.id[:]) }

@@ -8,37 +8,36 @@ import (
 	"time"
 )
 
-// relayLabel is the version of the layout of what replicas tell each other.
+// relayLabel is the version of the layout of relayed messages.
 const relayLabel = "drawbridge mcp relay 1"
 
-// relayLife is how long a message between replicas counts.
+// relayLife is the validity of a message between replicas.
 const relayLife = time.Minute
 
-// maxRelayed is the size of the largest message of a client that other replicas are told of, in bytes. What users answer is
-// far smaller, and what is larger would make the way between replicas slow for everybody: the client hears that.
+// maxRelayed limits a client's message that is relayed, in bytes. Input responses are far smaller, and larger messages
+// would slow down the relay for all sessions; the client gets an error.
 const maxRelayed = 64 << 10
 
-// relayed is what one replica has learned of a legacy session and another may have to
-// know, since that one holds a stream or a call of the session.
+// relayMessage is an event of a legacy session for the replicas that may hold a stream or a call of the session.
 type relayMessage struct {
 	Kind    relayKind       `json:"k"`
 	Session [16]byte        `json:"s"`
 	Expiry  int64           `json:"e,omitempty"` // of the session
 	Level   Level           `json:"l,omitempty"`
-	Message json.RawMessage `json:"m,omitempty"` // the client's, or the id of the call
+	Message json.RawMessage `json:"m,omitempty"` // of the client, or the id of the call
 }
 
 type relayKind string
 
 const (
-	relayCancel relayKind = "cancel" // a call is cancelled
-	relayAnswer relayKind = "answer" // a question is answered
-	relayLevel  relayKind = "level"  // the log level is set
+	relayCancel relayKind = "cancel" // a call was cancelled
+	relayAnswer relayKind = "answer" // an input request was answered
+	relayLevel  relayKind = "level"  // the log level was set
 	relayEnd    relayKind = "end"    // the session has ended
 )
 
-// relay tells the other replicas, if there is a way; false: the message is too large for
-// it. That it failed is logged: the client is answered as if there were one replica.
+// relay sends a message to the other replicas, if there are any. It returns false if the message is too large. A
+// failure is logged only: the client gets the response of a single replica.
 func (x *exchange) relay(m relayMessage) bool {
 	h := x.h
 	if h.o.Relay == nil {
@@ -59,9 +58,9 @@ func (x *exchange) relay(m relayMessage) bool {
 	return true
 }
 
-// Relayed takes a message that the [Options].Relay of another replica, or of this one,
-// was given. It is safe for concurrent use. An error is a message that was not made
-// with one of our keys, or too long ago; it changes nothing.
+// ReceiveRelayed handles a message that was passed to [Options].Relay at another replica or at this one. A message that
+// was not sealed with a key of this handler, or that has expired, is an error and changes nothing. It is safe for
+// concurrent use.
 func (h *Handler) ReceiveRelayed(message []byte) error {
 	plain, _, err := h.relaySealer.Open(string(message), h.now())
 	if err != nil {
@@ -82,10 +81,10 @@ func (h *Handler) ReceiveRelayed(message []byte) error {
 	case relayEnd:
 		h.forgetSession(ss.id)
 	}
-	return nil // of a kind that a newer version knows, perhaps
+	return nil // other kinds are those of newer versions
 }
 
-// forget drops what is known of a session that has ended.
+// forgetSession drops the state of a session that has ended.
 func (h *Handler) forgetSession(session [16]byte) {
 	h.sessionLevels.forget(session)
 	if h.o.Broker != nil {
@@ -93,6 +92,6 @@ func (h *Handler) forgetSession(session [16]byte) {
 	}
 }
 
-// RelayFunc gives a message to all other replicas, whose [Handler.Relayed] takes it. The
-// message is sealed text. It must not wait for long: a client's request waits for it.
+// RelayFunc sends a message to all other replicas, whose [Handler.ReceiveRelayed] handles it. The message is sealed
+// text. It must not block for long, since a client's request waits for it.
 type RelayFunc func(ctx context.Context, message []byte) error

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// get opens the stream of a legacy session (2025-11-25 transports, Listening for
-// Messages from the Server). It may tell everything that its lists declare.
+// get opens the stream of a legacy session, on which all declared change notifications are sent (2025-11-25 transports,
+// Listening for Messages from the Server).
 func (x *exchange) get() *Error {
 	r, broker := x.req.HTTP, x.h.o.Broker
 	version, _ := headerValue(r.Header, headerVersion)
@@ -33,7 +33,8 @@ func (x *exchange) get() *Error {
 	return x.openSessionStream(ss.expiry)
 }
 
-// changes makes the exchange the stream of its session, until then at the latest; the zero time is never.
+// openSessionStream makes the response the stream of its session. It ends at the given time; the zero time means no
+// limit.
 func (x *exchange) openSessionStream(until time.Time) (err *Error) {
 	ctx, broker, ss := x.req.HTTP.Context(), x.h.o.Broker, &x.session
 	s := newSubscriptionStream(broker, broker.subscriberOf(&x.req))
@@ -44,7 +45,7 @@ func (x *exchange) openSessionStream(until time.Time) (err *Error) {
 		if x.continuation != nil {
 			return
 		}
-		if s.subscriptions != nil { // a panic
+		if s.subscriptions != nil { // after a panic
 			broker.detachStream(ss.id, s.subscriptions, s)
 		}
 		broker.removeStream(s)
@@ -52,7 +53,7 @@ func (x *exchange) openSessionStream(until time.Time) (err *Error) {
 	if s.subscriptions, err = broker.joinSession(ss.id, &x.req, s); err != nil {
 		return err
 	}
-	for _, uri := range broker.subscribedURIs(s.subscriptions) { // by the token of this request: those that subscribed may end before
+	for _, uri := range broker.subscribedURIs(s.subscriptions) { // with this request's token, since those of the subscribe requests may expire earlier
 		x.h.subscriptionGranted(ctx, "resource", broker.renew(ctx, s.subscriptions, uri))
 	}
 	s.setLists(x.h.observableLists())
@@ -71,10 +72,10 @@ func (x *exchange) openSessionStream(until time.Time) (err *Error) {
 	return nil
 }
 
-// subscribeAttempts is how often a session joins anew whose streams end one after the other while it subscribes.
+// subscribeAttempts limits the retries of a subscribe request while the streams of its session end one after the other.
 const subscribeAttempts = 3
 
-// subscribe answers resources/subscribe (2025-11-25 server/resources, Subscriptions).
+// serveSubscribe answers resources/subscribe (2025-11-25 server/resources, Subscriptions).
 func (h *Handler) serveSubscribe(ctx context.Context, req *Request, reply *Reply) error {
 	err := errStreamEnded
 	for attempt := 0; attempt < subscribeAttempts && errors.Is(err, errStreamEnded); attempt++ {
@@ -86,7 +87,8 @@ func (h *Handler) serveSubscribe(ctx context.Context, req *Request, reply *Reply
 	return reply.Result()
 }
 
-// subscribeOnce makes a session be told of a resource. It is errGone if the stream of the session ends meanwhile, and what it had with it.
+// subscribeOnce subscribes a session to a resource. The error is errStreamEnded if the session's stream and with it its
+// subscription set ends meanwhile.
 func (h *Handler) subscribeOnce(ctx context.Context, ss *session, req *Request) error {
 	broker := h.o.Broker
 	subs, fault := broker.joinSession(ss.id, req, nil)
@@ -97,7 +99,8 @@ func (h *Handler) subscribeOnce(ctx context.Context, ss *session, req *Request) 
 	if fault := broker.checkOutdated(req); fault != nil {
 		return fault
 	}
-	// Who ends the session says so first, and then ends what it finds of it: this is found, or finds out.
+	// The end of a session is recorded before its state is dropped, so either that finds this subscription or this
+	// check finds the record.
 	if h.isRevoked(ctx, ss) {
 		h.forgetSession(ss.id)
 		return sessionNotFound()
@@ -105,7 +108,7 @@ func (h *Handler) subscribeOnce(ctx context.Context, ss *session, req *Request) 
 	return broker.subscribe(ctx, subs, req.URI)
 }
 
-// unsubscribe answers resources/unsubscribe. There may be no such subscription.
+// serveUnsubscribe answers resources/unsubscribe. It succeeds even without a subscription.
 func (h *Handler) serveUnsubscribe(_ context.Context, req *Request, reply *Reply) error {
 	h.o.Broker.unsubscribe(reply.x.session.id, req.URI)
 	return reply.Result()

@@ -2,10 +2,10 @@ package mcp
 
 import "crypto/rand"
 
-// sessionless serves a legacy request that names no session, if it is one that needs none: clients without a memory, and
-// people with a command line, send it first. Nothing is known of the client, so it is one that can't be asked; the request
-// has a session of its own, which nothing else can name. The revision is that of the header, else the one that servers
-// assume without it (2025-06-18 transports, Protocol Version Header). A batch is not served that way.
+// useImplicitSession serves a legacy request without a session id if its method needs no session, and reports whether
+// it does. Simple clients and command lines send such requests. The client's capabilities are unknown, so it can't be
+// elicited. The request gets a session of its own, which no other request can use. The revision is that of the header,
+// else the one that servers assume without it (2025-06-18 transports, Protocol Version Header). Batches need a session.
 func (x *exchange) useImplicitSession(e *envelope) bool {
 	if !x.h.reloadable.Load().Sessionless || e.id == nil {
 		return false
@@ -20,7 +20,7 @@ func (x *exchange) useImplicitSession(e *envelope) bool {
 	}
 	ss := session{revision: legacyIndex(revision20250326)}
 	if version, ok := headerValue(x.req.HTTP.Header, headerVersion); ok {
-		ss.revision = legacyIndex(version) // it is one: checkLegacyVersion
+		ss.revision = legacyIndex(version) // valid, see checkLegacyVersion
 	}
 	rand.Read(ss.id[:]) // never fails (crypto/rand)
 	x.useSession(ss)

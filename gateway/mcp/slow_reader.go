@@ -12,28 +12,31 @@ import (
 	"time"
 )
 
-// readPatience is how long a client may take nothing of a kept text before its connection is taken from net/http: longer than it takes to
-// wake up and read, on the same machine or in the same network. It is no bound on the answer, which has stall.
+// defaultReadPatience is how long a client may read nothing of a shared text before its connection is hijacked: longer
+// than a reader on the same machine or network needs to wake up. It does not limit the response, which stallTimeout
+// does.
 const defaultReadPatience = 10 * time.Millisecond
 
-// SlowReaders are the clients that have not taken an answer yet that is kept for all. An answer under way in net/http takes some 50 KiB: the
-// deep stack of a handler, buffers, and a goroutine that waits for the client to leave; whoever asks for a long list and does not
-// read it would get that for nothing. So such a connection is taken from net/http when its client is not quick, and one goroutine with a small stack writes
-// the rest, in the same time. The zero value is good. It is safe for concurrent use.
+// SlowReaders tracks the slow readers of shared texts and sends them the rest of their responses. A response in
+// progress in net/http takes some 50 KiB: the deep stack of a handler, buffers, and a goroutine that waits for a
+// disconnect, which a client could claim by requesting a long list and not reading it. So the connection of a slow
+// reader is hijacked, and one goroutine with a small stack writes the rest, within the same time limits. The zero value
+// is ready to use. It is safe for concurrent use.
 type SlowReaders struct {
-	// Again takes a connection whose answer is out, and what its client has sent since the request: it is served anew. nil: it is closed.
+	// Reuse takes a connection whose response has been sent, with the bytes that its client has sent since, and serves
+	// it again. If nil, the connection is closed.
 	Reuse func(conn net.Conn, said []byte)
-	// GivenUp is called for each answer that its client took too long to read; nil: nobody is told.
+	// OnTimeout is called for each response that its client did not read in time. It may be nil.
 	OnTimeout func()
 
 	mu      sync.Mutex
 	conns   map[net.Conn]struct{}
 	drained bool
-	empty   chan struct{} // closed when there are none left; nil: nobody waits
+	empty   chan struct{} // closed when no connection is left; nil until Drain
 }
 
-// End takes no more, and returns when all have their answers. When ctx ends it closes the connections of those that have not, and
-// returns its error.
+// Drain takes no further connections and returns when all responses are sent. When ctx ends, it closes the remaining
+// connections and returns the context's error.
 func (r *SlowReaders) Drain(ctx context.Context) error {
 	r.mu.Lock()
 	if r.drained = true; r.empty == nil {
@@ -55,14 +58,14 @@ func (r *SlowReaders) Drain(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Count tells how many there are.
+// Count returns the number of slow readers.
 func (r *SlowReaders) Count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.conns)
 }
 
-// enter is false if there are to be no more.
+// add returns false after Drain.
 func (r *SlowReaders) add(c net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +86,7 @@ func (r *SlowReaders) remove(c net.Conn) {
 	r.checkEmpty()
 }
 
-// left is called with mu when there may be none left.
+// checkEmpty closes r.empty if no connection is left. The caller holds mu.
 func (r *SlowReaders) checkEmpty() {
 	if r.empty == nil || len(r.conns) > 0 {
 		return
@@ -95,7 +98,7 @@ func (r *SlowReaders) checkEmpty() {
 	}
 }
 
-// lend ends an answer whose header and beginning are there with a text that is kept for all, and what follows it.
+// finishShared ends a response that has begun with a shared text and what follows it.
 func (r *Reply) finishShared(text, end []byte) error {
 	x := r.x
 	w := &x.out
@@ -118,7 +121,7 @@ func (r *Reply) finishShared(text, end []byte) error {
 	return w.finish()
 }
 
-// lag leaves it to the end of the request to send what of its answer the client has not taken.
+// sendLater makes the unread rest of a response the continuation of the exchange.
 func (x *exchange) sendLater(rest ...[]byte) {
 	x.req.ID, x.req.Params, x.req.Arguments, x.req.Meta = nil, nil, nil, Meta{} // the body is not needed any more
 	x.continuation = &continuation{slowReader: true, run: func(context.Context) {
@@ -132,10 +135,11 @@ func (x *exchange) sendLater(rest ...[]byte) {
 	}}
 }
 
-// offer sends what the stream holds, and of a text as much as the client takes without a pause as long as patience. It returns the rest of the text.
+// sendShared sends what is held, and as much of a text as the client reads without a pause of patience. It returns the
+// rest of the text.
 func (w *responseWriter) sendShared(text []byte, patience time.Duration) ([]byte, error) {
 	if w.sendHeld(); w.err == nil {
-		w.err = w.controller.Flush() // net/http then has nothing of its own to send
+		w.err = w.controller.Flush() // net/http's buffer is empty then
 	}
 	if w.err != nil {
 		return nil, w.err
@@ -147,18 +151,19 @@ func (w *responseWriter) sendShared(text []byte, patience time.Duration) ([]byte
 	return o.text, w.err
 }
 
-// offer is what is left of a text. net/http has the connection itself read it where that is a socket in clear. What is written so passes none of net/http's
-// buffers, for which an error is an error for ever, so that a deadline may pass and the connection is as good as before.
+// sharedText is the rest of a text. If the connection is a clear socket, net/http has the connection itself read it,
+// past net/http's buffers. Those keep an error for good, whereas here a deadline may pass and the connection remains
+// usable.
 type sharedText struct {
 	out      *responseWriter
 	text     []byte
 	patience time.Duration
 }
 
-// WriteTo writes what w takes, to its connection.
+// WriteTo writes as much as w accepts without a pause.
 func (o *sharedText) WriteTo(w io.Writer) (n int64, err error) {
 	conn, direct := w.(interface{ SetWriteDeadline(t time.Time) error })
-	if !direct { // net/http, after all
+	if !direct { // net/http's buffered writer
 		o.out.writeConn(o.text)
 		n, o.text = int64(len(o.text)), nil
 		return n, o.out.err
@@ -182,11 +187,11 @@ func (o *sharedText) WriteTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-// Read is there for [io.Reader]: whoever copies an offer asks it to write itself.
+// Read implements [io.Reader]; io.Copy uses WriteTo.
 func (o *sharedText) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 
-// takeLate has rest run in a goroutine of its own that holds the connection, so that the server's handler can return. It is false if that can't be: net/http then goes on to
-// send the answer.
+// hijackSlowReader runs rest in its own goroutine on the hijacked connection, so that the server's handler can return.
+// It returns false if the connection can't be hijacked; net/http then sends the response.
 func (x *exchange) hijackSlowReader(rest func()) bool {
 	w, readers := &x.out, x.h.o.SlowReaders
 	again := !x.req.HTTP.Close && len(w.rw.Header()["Connection"]) == 0
@@ -194,13 +199,13 @@ func (x *exchange) hijackSlowReader(rest func()) bool {
 	if err != nil {
 		return false
 	}
-	said, _ := rw.Reader.Peek(rw.Reader.Buffered()) // which is there
-	said = bytes.Clone(said)                        // and net/http's buffer is not needed any more
+	said, _ := rw.Reader.Peek(rw.Reader.Buffered()) // does not block: it is buffered
+	said = bytes.Clone(said)                        // net/http's buffer can be freed
 	c := &hijackedConn{Conn: conn}
 	w.rw = unframedConn{c}
 	w.controller = http.NewResponseController(w.rw)
 	x.useHijacked(c)
-	if !readers.add(conn) { // the process ends, and waits for nobody any more
+	if !readers.add(conn) { // shutting down
 		_ = conn.Close()
 		c.run(rest)
 		return true
@@ -227,7 +232,7 @@ func (x *exchange) hijackSlowReader(rest func()) bool {
 	return true
 }
 
-// release is leave for a connection that is to be served anew; false: it is not, and did not leave.
+// handBack removes a connection that is to be served again. It returns false, and keeps the connection, if it isn't.
 func (r *SlowReaders) handBack(c net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,8 +243,8 @@ func (r *SlowReaders) handBack(c net.Conn) bool {
 	return true
 }
 
-// lateConn writes an answer whose header is out, and told its length.
+// unframedConn writes a response whose header, with the length, has been sent.
 type unframedConn struct{ *hijackedConn }
 
-// Write writes b as it is.
+// Write writes b without chunk framing.
 func (c unframedConn) Write(b []byte) (int, error) { return c.Conn.Write(b) }

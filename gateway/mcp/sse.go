@@ -7,23 +7,20 @@ import (
 	"time"
 )
 
-// keepAlive is a comment of an event stream: it says nothing, to those who read the
-// stream, and that the connection lives, to everyone between (2026-07-28
-// streamable-http, Receiving Messages).
+// keepAliveComment is an event stream comment. Readers ignore it; it tells intermediaries that the connection is alive
+// (2026-07-28 streamable-http, Receiving Messages).
 const keepAliveComment = ":\n\n"
 
-// live is what makes an event stream of an answer before the answer is there. Its
-// zero value is an answer that is still free to become JSON.
+// sseState is the state of events before the response. Its zero value is a response that can still become JSON.
 type sseState struct {
 	mu      sync.Mutex
-	started bool        // the answer is an event stream, and its header is out
-	ended   bool        // the answer has begun: nothing goes before it any more
-	timer   *time.Timer // writes the next keepAlive; nil: none
+	started bool        // the response is an event stream whose header has been sent
+	ended   bool        // the response has begun, so no events may precede it
+	timer   *time.Timer // sends the next keep-alive comment; nil if there is none
 	period  time.Duration
 }
 
-// settle ends what goes before the answer. When it returns no other goroutine
-// writes to the stream, nor will.
+// endEvents ends the events before the response. When it returns no other goroutine writes, nor will one later.
 func (w *responseWriter) endEvents() {
 	w.sse.mu.Lock()
 	w.sse.ended = true
@@ -33,8 +30,8 @@ func (w *responseWriter) endEvents() {
 	w.sse.mu.Unlock()
 }
 
-// stream makes an event stream of the answer, if it is not one already. The caller
-// holds live.mu, and knows that the client takes event streams.
+// startEventStream makes the response an event stream, if it is not one already. The caller holds sse.mu and knows that
+// the client accepts event streams.
 func (w *responseWriter) startEventStream() {
 	if w.sse.started {
 		return
@@ -46,8 +43,8 @@ func (w *responseWriter) startEventStream() {
 	}
 }
 
-// message sends one message before the answer; write appends it to the buffer. The
-// caller holds live.mu. The buffer is given back, so that a silent stream holds none.
+// sendMessage sends one message before the response; write appends it to the buffer. The caller holds sse.mu. The
+// buffer is released, so that a silent stream holds none.
 func (w *responseWriter) sendMessage(write func()) error {
 	w.startEventStream()
 	w.startMessage()
@@ -58,7 +55,7 @@ func (w *responseWriter) sendMessage(write func()) error {
 	return w.err
 }
 
-// comment sends a keepAlive. The caller holds live.mu.
+// sendCommentLocked sends a keep-alive comment. The caller holds sse.mu.
 func (w *responseWriter) sendCommentLocked() error {
 	w.startEventStream()
 	w.writeConn([]byte(keepAliveComment))
@@ -66,14 +63,14 @@ func (w *responseWriter) sendCommentLocked() error {
 	return w.err
 }
 
-// quiet is comment for who does not hold live.mu.
+// sendComment is sendCommentLocked for callers that don't hold sse.mu.
 func (w *responseWriter) sendComment() error {
 	w.sse.mu.Lock()
 	defer w.sse.mu.Unlock()
 	return w.sendCommentLocked()
 }
 
-// sealed ends a piece of the stream.
+// finishEvent flushes an event and restarts the keep-alive timer.
 func (w *responseWriter) finishEvent() {
 	w.release()
 	if w.err == nil {
@@ -84,13 +81,13 @@ func (w *responseWriter) finishEvent() {
 	}
 }
 
-// errBroken is the error of a stream of which nobody knows how far it was written.
+// errBroken is the error of a stream that was interrupted in the middle of a write.
 var errBroken = errors.New("panic while the stream was written")
 
-// wake is the timer's.
+// onTimer is the function of the keep-alive timer.
 func (w *responseWriter) onTimer() { w.recoverTimerPanic(func() { w.sendKeepAlive() }) }
 
-// guard calls f for a timer, which has nobody above it.
+// recoverTimerPanic calls f in a timer, where nothing else would recover a panic.
 func (w *responseWriter) recoverTimerPanic(f func()) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -100,9 +97,9 @@ func (w *responseWriter) recoverTimerPanic(f func()) {
 	f()
 }
 
-// beat writes a keepAlive if the stream was silent for a period, and tells whether the stream lives on. An error is kept, and
-// found by whoever writes next; net/http ends the request's context with it. What is over is looked at no more: its error is
-// the answer's, which is written without the lock.
+// sendKeepAlive sends a keep-alive comment and reports whether the stream is still open. An error is kept for the next
+// write; net/http ends the request's context with it. A stream whose response has begun is not touched, since that is
+// written without the lock.
 func (w *responseWriter) sendKeepAlive() (lives bool) {
 	w.sse.mu.Lock()
 	defer w.sse.mu.Unlock()
@@ -120,15 +117,15 @@ func (w *responseWriter) sendKeepAlive() (lives bool) {
 	return err == nil
 }
 
-// intact tells whether all that was written has gone out.
+// healthy reports whether everything written so far has been sent.
 func (w *responseWriter) healthy() bool {
 	w.sse.mu.Lock()
 	defer w.sse.mu.Unlock()
 	return w.err == nil
 }
 
-// watch has alive called after each keepAlive, and broken when one finds that nobody reads the stream any more, that it is
-// over, or that alive panics.
+// onKeepAlive has alive called after each keep-alive comment, and broken when the stream has failed or ended, or alive
+// panics.
 func (w *responseWriter) onKeepAlive(alive, broken func()) {
 	w.sse.mu.Lock()
 	defer w.sse.mu.Unlock()

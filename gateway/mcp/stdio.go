@@ -16,34 +16,35 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// LineOptions are the parameters of [Handler.ServeLines].
+// StdioOptions are the parameters of [Handler.ServeStdio].
 type StdioOptions struct {
-	// Stop ends the reading when it is closed, as the end of the input does. nil: only that does.
+	// Stop ends the reading when it is closed, as the end of the input does. It may be nil.
 	Stop <-chan struct{}
-	// MaxRequests bounds the requests that run at once. While so many run nothing is read, so a client that sends more is
-	// slowed down rather than refused. 0: 4,096.
+	// MaxRequests limits the concurrent requests. At the limit nothing is read, so that a client that sends more is
+	// slowed down rather than refused. The default is 4,096.
 	MaxRequests int
-	// Context makes the context of each request from that of ServeLines. nil: it is that.
+	// Context derives the context of each request from that of ServeStdio. If nil, the context is used as it is.
 	Context func(context.Context) context.Context
-	// Drain tells, when the reading has ended, how long running requests may take; then they are cancelled. nil: as long as
-	// they take.
+	// Drain returns, after the reading has ended, how long requests in progress may take before they are cancelled. If
+	// nil, there is no limit.
 	Drain func() time.Duration
 }
 
-// ErrDrain is what [Handler.ServeLines] returns when requests took longer than they may.
+// ErrDrain is returned by [Handler.ServeStdio] if requests took longer than Drain allows.
 var ErrDrain = errors.New("requests that were still running are cut")
 
-// ServeLines serves one client that writes its messages to in and reads those for it from out, one in each line: the
-// stdio transport of all revisions (2026-07-28 basic/transports/stdio). There are no headers: the era is told by each
-// message, the legacy session is that of the stream, and nobody asks who the client is. Requests run concurrently;
-// notifications/cancelled ends one of either era, and it is not answered then. What can't be read as a message is answered
-// with an error, with its id if that can be told, and the next line is read.
+// ServeStdio serves one client over the stdio transport of all revisions (2026-07-28 basic/transports/stdio): it reads
+// one message per line from in and writes one per line to out. There are no headers: each message shows its revision
+// family, the legacy session is that of the connection, and the client is not authenticated. Requests run concurrently;
+// notifications/cancelled cancels one of either family, which then gets no response. A line that is not a valid message
+// is answered with an error, with its id if that can be found, and reading goes on.
 //
-// It returns when the input has ended, or Stop is closed, and every request that was read is answered: nil then. ctx is
-// that of the requests; when it ends, so do they, and ServeLines with its error. Any other error is that of in or out.
+// ServeStdio returns nil when the input has ended or Stop is closed, and every request that was read is answered. ctx
+// is the parent of the requests' contexts; when it ends, so do they, and ServeStdio returns its cause. Any other error
+// is that of in or out.
 //
-// A Read of in that is under way when ServeLines returns is not waited for; nor, when ctx has ended, are requests that do
-// not end with it, perhaps because nobody takes what they write.
+// ServeStdio does not wait for a Read of in that is in progress, nor, when ctx has ended, for requests that don't end
+// with it, such as those whose output is not read.
 func (h *Handler) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o StdioOptions) error {
 	if o.MaxRequests <= 0 {
 		o.MaxRequests = 1 << 12
@@ -55,7 +56,7 @@ func (h *Handler) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o
 		active: make(map[callKey]*stdioRequest), inputEnded: make(chan struct{}), closeStream: func() {},
 	}
 	read := make(chan error, 1)
-	c.running.Go(func() { read <- c.read(in, o.Stop) }) // which answers some lines itself, and who takes the answer may be gone
+	c.running.Go(func() { read <- c.read(in, o.Stop) }) // it answers some messages itself, so a write may block it
 	var err error
 	select {
 	case err = <-read:
@@ -73,10 +74,10 @@ func (h *Handler) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, o
 	return err
 }
 
-// lastWords is how long requests have that are cancelled for good.
+// cancelGrace is how long cancelled requests may take to end.
 const cancelGrace = time.Second
 
-// wait returns when no request runs any more, or when those that do should have ended long ago.
+// waitForRequests returns when all requests have ended, or cancelGrace after they were cancelled.
 func (c *stdioConn) waitForRequests() {
 	gone := make(chan struct{})
 	go func() {
@@ -96,30 +97,30 @@ func (c *stdioConn) waitForRequests() {
 	}
 }
 
-// conversation is the connection to a client that writes lines. Its methods are called by the goroutine that reads,
-// but for wait, which is called by that of ServeLines.
+// stdioConn is the connection to a stdio client. Its methods are called by the goroutine that reads, except for
+// waitForRequests, which ServeStdio calls.
 type stdioConn struct {
 	h            *Handler
 	o            StdioOptions
-	ctx          context.Context // of ServeLines: the parent of that of each request
+	ctx          context.Context // of ServeStdio: the parent of the requests' contexts
 	out          *stdioWriter
-	session      *session // what initialize has agreed on; nil: nothing so far
+	session      *session // nil before initialize
 	requestSlots chan struct{}
 	running      sync.WaitGroup
-	inputEnded   chan struct{} // closed when no more lines are read
-	closeStream  func()        // ends the stream of changes of the session
+	inputEnded   chan struct{} // closed when nothing more is read
+	closeStream  func()        // ends the stream of the session
 
 	mu     sync.Mutex
 	active map[callKey]*stdioRequest
 }
 
-// activeLine is a request under way.
+// stdioRequest is a request in progress.
 type stdioRequest struct {
 	cancel context.CancelFunc
-	muted  *atomic.Bool // see lineAnswer
+	muted  *atomic.Bool // see stdioResponse
 }
 
-// read takes one line after the other until there are no more or the end is asked for.
+// read handles one message after the other until the input ends or stop is closed.
 func (c *stdioConn) read(in io.Reader, stop <-chan struct{}) error {
 	lines, quit := make(chan stdioMessage), make(chan struct{})
 	defer close(quit)
@@ -157,10 +158,10 @@ func (c *stdioConn) read(in io.Reader, stop <-chan struct{}) error {
 	}
 }
 
-// lineAccept makes every answer an event stream, which lineAnswer takes apart. It is never written to.
+// stdioRequestHeader makes every response an event stream, which stdioResponse parses. It must not be modified.
 var stdioRequestHeader = http.Header{"Accept": {"text/event-stream"}}
 
-// exchange makes what a request over HTTP would be.
+// exchange returns an exchange as for an HTTP request.
 func (c *stdioConn) exchange(ctx context.Context) (*exchange, *stdioResponse) {
 	if c.o.Context != nil {
 		ctx = c.o.Context(ctx)
@@ -172,7 +173,7 @@ func (c *stdioConn) exchange(ctx context.Context) (*exchange, *stdioResponse) {
 	return x, w
 }
 
-// take begins to serve one line.
+// handleMessage serves one message, in a new goroutine if it is a request.
 func (c *stdioConn) handleMessage(l stdioMessage) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	x, w := c.exchange(ctx)
@@ -189,8 +190,8 @@ func (c *stdioConn) handleMessage(l stdioMessage) {
 	x.req.Family = classify("", &e)
 	switch {
 	case e.isResponse:
-		// Also where it answers nothing that was asked, an error would carry its id, and so look like the answer to a request
-		// of the client's own.
+		// An error for a response that matches no input request would have its id, and look like the response to a
+		// request of the client.
 		x.req.ID = nil
 		c.respond(x, w, cancel, func(x *exchange) *Error { return c.handleResponse(x, l.text) })
 	case fault != nil:
@@ -198,7 +199,7 @@ func (c *stdioConn) handleMessage(l stdioMessage) {
 	case e.id == nil:
 		c.respond(x, w, cancel, func(x *exchange) *Error { return c.handleNotification(x, &e) })
 	case x.req.Family == Legacy && string(e.method) == `"initialize"`:
-		// At once: what follows, perhaps in the same breath, is said within the session.
+		// In this goroutine, since the messages that follow belong to the session.
 		c.respond(x, w, cancel, func(x *exchange) *Error {
 			err := x.initialize(&e)
 			if err == nil {
@@ -211,7 +212,7 @@ func (c *stdioConn) handleMessage(l stdioMessage) {
 	}
 }
 
-// answered takes the client's answer to a question.
+// handleResponse handles a response to an input request.
 func (c *stdioConn) handleResponse(x *exchange, message []byte) *Error {
 	x.event.Method = "response"
 	if c.session != nil {
@@ -222,7 +223,7 @@ func (c *stdioConn) handleResponse(x *exchange, message []byte) *Error {
 	return nil
 }
 
-// notified takes a message without an id. It gets no answer, whatever it is.
+// handleNotification handles a message without an id. It gets no response, even if it is not a notification.
 func (c *stdioConn) handleNotification(x *exchange, e *envelope) *Error {
 	switch string(e.method) {
 	case `"notifications/initialized"`:
@@ -238,12 +239,12 @@ func (c *stdioConn) handleNotification(x *exchange, e *envelope) *Error {
 	return nil
 }
 
-// tell opens what a legacy client over HTTP opens with GET: from now on the session hears of changes.
+// openSessionStream starts what a legacy client over HTTP opens with GET: change notifications of the session.
 func (c *stdioConn) openSessionStream() {
 	if c.session == nil || c.h.o.Broker == nil {
 		return
 	}
-	c.closeStream() // of the session before this one
+	c.closeStream() // of the former session
 	ctx, cancel := context.WithCancel(c.ctx)
 	c.closeStream = cancel
 	ss := *c.session
@@ -262,7 +263,7 @@ func (c *stdioConn) openSessionStream() {
 	})
 }
 
-// cancel ends a request that is under way.
+// cancel cancels a request in progress.
 func (c *stdioConn) cancel(id []byte) {
 	c.mu.Lock()
 	a := c.active[newCallKey(&session{}, id)]
@@ -273,7 +274,7 @@ func (c *stdioConn) cancel(id []byte) {
 	}
 }
 
-// start serves a request in a goroutine of its own, as soon as there is a place.
+// start serves a request in its own goroutine as soon as a slot is free.
 func (c *stdioConn) start(x *exchange, w *stdioResponse, cancel context.CancelFunc, e *envelope) {
 	select {
 	case c.requestSlots <- struct{}{}:
@@ -299,7 +300,7 @@ func (c *stdioConn) start(x *exchange, w *stdioResponse, cancel context.CancelFu
 	})
 }
 
-// finish answers by serve and ends the line.
+// respond answers by serve and ends the line.
 func (c *stdioConn) respond(x *exchange, w *stdioResponse, cancel context.CancelFunc, serve func(*exchange) *Error) {
 	defer cancel()
 	x.out.event = x.req.ID != nil
@@ -309,8 +310,8 @@ func (c *stdioConn) respond(x *exchange, w *stdioResponse, cancel context.Cancel
 		if v == nil {
 			return
 		}
-		// A method that aborts, or a fault of ours. Over HTTP a broken connection tells that the rest of the answer is missing;
-		// here another line has to.
+		// A method has aborted, or the server has a fault. Over HTTP a closed connection tells the client that the rest
+		// is missing; here another line with an error does.
 		y, again := c.exchange(c.ctx)
 		y.req.ID, y.event.Method = x.req.ID, x.event.Method
 		y.writeError(y.internalError("panic while answering", 0, slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack()))))
@@ -319,7 +320,7 @@ func (c *stdioConn) respond(x *exchange, w *stdioResponse, cancel context.Cancel
 	x.run(serve)
 }
 
-// line serves a request that came without headers; ss is the session of the stream, nil before initialize.
+// serveStdioRequest serves a request, which has no headers. ss is the session of the connection, nil before initialize.
 func (x *exchange) serveStdioRequest(e *envelope, ss *session) *Error {
 	if x.req.Family == Stateless {
 		version, ok := decodeString(e.metaVersion)
@@ -337,7 +338,7 @@ func (x *exchange) serveStdioRequest(e *envelope, ss *session) *Error {
 	switch {
 	case ss != nil:
 		x.useSession(*ss)
-	case string(e.method) == `"ping"`: // the only request that may come before (2025-11-25 lifecycle, Initialization)
+	case string(e.method) == `"ping"`: // the only request that may precede initialize (2025-11-25 lifecycle, Initialization)
 		x.useSession(session{})
 	default:
 		return invalidRequest("send initialize first, or a request of revision %s with its _meta", revision20260728)
@@ -347,7 +348,7 @@ func (x *exchange) serveStdioRequest(e *envelope, ss *session) *Error {
 	if err != nil {
 		return err
 	}
-	// A line that is not read any more is not a cancellation, and one that is cancelled is not answered: both as in the
-	// modern era, so the context is that of the request.
+	// Unread output does not cancel a request, and a cancelled request gets no response, as for stateless requests over
+	// HTTP; so the context is the request's.
 	return x.call(x.req.HTTP.Context(), m)
 }

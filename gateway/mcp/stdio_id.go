@@ -2,22 +2,22 @@ package mcp
 
 import "drawbridge/openapi/jsonscan"
 
-// idFinder looks for the id of a message that is too large to be held. It takes the message in pieces, remembers at most
-// an id's bytes of it, and does not check the rest; so of what is not JSON it may find an id, or none.
+// idFinder finds the id of a message that is too large to hold. It takes the message in pieces, keeps at most an id's
+// bytes of it and does not validate it, so in text that is not JSON it may find an id or none.
 type idFinder struct {
 	depth    int
 	closed   bool // the outermost object has ended
-	broken   bool // it was no object, or something follows it
+	broken   bool // the message is not an object, or something follows it
 	inString bool
-	escaped  bool // the byte before was a backslash
+	escaped  bool // the preceding byte was a backslash
 	state    memberState
 
-	key   []byte // of the outermost object's member under way, as far as it may be "id"
+	key   []byte // name of the current member of the outermost object, as far as it may be "id"
 	value []byte // of the member "id"
-	count int    // members of that name
+	count int    // number of members with that name
 }
 
-// memberPlace is where in a member of the outermost object a finder is.
+// memberState is a position within a member of the outermost object.
 type memberState uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	inValue
 )
 
-// feed takes the next piece.
+// feed processes the next piece.
 func (f *idFinder) feed(piece []byte) {
 	for _, c := range piece {
 		if f.inString {
@@ -88,7 +88,7 @@ func (f *idFinder) feed(piece []byte) {
 
 func (f *idFinder) isID() bool { return string(f.key) == `"id"` }
 
-// keep remembers a byte of a name or of an id, up to where it is known to be too long.
+// remember keeps a byte of a name or of an id, until it is known to be too long.
 func (f *idFinder) remember(c byte) {
 	switch {
 	case f.depth == 0:
@@ -105,7 +105,7 @@ func (f *idFinder) remember(c byte) {
 	}
 }
 
-// found returns the id, nil if there is none, more than one, or none that is good.
+// id returns the id, nil if there is none, more than one or an invalid one.
 func (f *idFinder) id() []byte {
 	if f.broken || !f.closed || f.count != 1 || !validID(f.value) {
 		return nil

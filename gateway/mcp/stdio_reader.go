@@ -7,15 +7,15 @@ import (
 	"io"
 )
 
-// line is one message as it was written.
+// stdioMessage is one line of input.
 type stdioMessage struct {
-	text []byte // nil if it was too long
-	size int64  // how long it was
-	id   []byte // of one that was too long, nil if it can't be told
+	text []byte // nil if the line is too long
+	size int64  // length of the line
+	id   []byte // of a line that is too long; nil if it can't be found
 }
 
-// lineReader reads messages that are divided by line feeds. It holds no more than one message of at most max bytes; of a
-// longer one it remembers the id alone.
+// stdioReader reads messages that are separated by line feeds. It holds at most one message of max bytes; of a longer
+// one it keeps the id only.
 type stdioReader struct {
 	r   *bufio.Reader
 	max int64
@@ -25,13 +25,13 @@ func newStdioReader(r io.Reader, limit int64) *stdioReader {
 	return &stdioReader{bufio.NewReaderSize(r, 64<<10), limit}
 }
 
-// next returns the next line that is not empty, without its line feed. The last one needs none. The text is the
-// caller's. The error is io.EOF when there are no more lines.
+// next returns the next line that is not empty, without its line feed, which the last line may lack. The caller owns
+// the text. The error is io.EOF if there are no more lines.
 func (l *stdioReader) next() (stdioMessage, error) {
 	for {
 		n, err := l.readLine()
 		if n.size > int64(len(n.text)) || len(bytes.Trim(n.text, " \t\r")) > 0 {
-			return n, nil // an error that came with it comes again
+			return n, nil // an error that came with it is returned again
 		}
 		if err != nil {
 			return stdioMessage{}, err

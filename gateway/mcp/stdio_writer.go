@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// lineOutput is where the messages of all requests go, each in one piece.
+// stdioWriter writes the messages of all requests, each as a whole.
 type stdioWriter struct {
 	mu     sync.Mutex // held from the first byte of a message to its line feed
 	w      io.Writer
@@ -18,7 +18,7 @@ type stdioWriter struct {
 	broken context.CancelCauseFunc
 }
 
-// write writes a part of a message. The caller holds mu.
+// write writes part of a message. The caller holds mu.
 func (o *stdioWriter) write(b []byte) error {
 	if o.err == nil {
 		if _, err := o.w.Write(b); err != nil {
@@ -29,38 +29,38 @@ func (o *stdioWriter) write(b []byte) error {
 	return o.err
 }
 
-// lineAnswer makes lines of one HTTP answer: a JSON body becomes one, an event stream one for each event, as whoever reads
-// the stream would take it apart. So all that goes out over HTTP goes out here, in the same order. It is used by one
+// stdioResponse is an http.ResponseWriter that turns one HTTP response into lines: a JSON body into one, an event
+// stream into one per event. So all that is sent over HTTP is sent over stdio too, in the same order. It is used by one
 // goroutine at a time.
 type stdioResponse struct {
 	out    *stdioWriter
 	header http.Header
 	events bool
-	inLine bool // a line is begun, and out.mu held
+	inLine bool // a line has begun, and out.mu is held
 
 	state   fieldState
-	matched int // bytes of dataField
+	matched int // number of bytes that match dataField
 
-	// silent drops all lines that are not begun: the request is cancelled (2026-07-28 patterns/cancellation).
+	// muted drops all lines that have not begun, since the request is cancelled (2026-07-28 patterns/cancellation).
 	muted atomic.Bool
 }
 
-// fieldPlace is where in a line of an event stream an answer is.
+// fieldState is a position within a line of an event stream.
 type fieldState uint8
 
 const (
-	inField fieldState = iota // at its start, or as far into dataField as matched says
+	inField fieldState = iota // at the start of the line, or after the matched bytes of dataField
 	inData
-	inOther // the line is no data
+	inOther // in a field other than data
 )
 
-// dataField begins the line of an event that holds the message. There is one in each event.
+// dataField begins the line of an event that holds the message. Each event has one.
 const dataField = "data: "
 
 // Header implements [http.ResponseWriter].
 func (a *stdioResponse) Header() http.Header { return a.header }
 
-// WriteHeader implements [http.ResponseWriter]. There is no status in a line.
+// WriteHeader implements [http.ResponseWriter]. Lines have no status.
 func (a *stdioResponse) WriteHeader(int) {
 	a.events = a.header.Get("Content-Type") == "text/event-stream"
 }
@@ -106,7 +106,7 @@ func (a *stdioResponse) Write(b []byte) (int, error) {
 
 var lineFeed = []byte("\n")
 
-// json writes a part of a JSON text, in which a line break can only be white space.
+// writeJSON writes part of a JSON text, in which a line break can only be white space.
 func (a *stdioResponse) writeJSON(b []byte) error {
 	for len(b) > 0 {
 		i := bytes.IndexAny(b, "\r\n")
@@ -121,7 +121,7 @@ func (a *stdioResponse) writeJSON(b []byte) error {
 	return nil
 }
 
-// data writes a part of a line.
+// writeData writes part of a line.
 func (a *stdioResponse) writeData(b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -136,10 +136,10 @@ func (a *stdioResponse) writeData(b []byte) error {
 	return a.out.write(b)
 }
 
-// end ends the line that is begun.
+// endLine ends a line that has begun.
 func (a *stdioResponse) endLine() {
 	if a.inLine {
-		_ = a.out.write(lineFeed) // kept in out, and told by broken
+		_ = a.out.write(lineFeed) // the error stays in out and cancels the connection's context
 		a.inLine = false
 		a.out.mu.Unlock()
 	}

@@ -2,37 +2,38 @@ package mcp
 
 import "sync"
 
-// Listeners counts the open streams and the sessions with subscriptions that have none, in all and of each caller, of all hubs that share it: an
-// endpoint has a hub, and what its clients may have open is bounded for all endpoints together. The zero value is good. It is safe
-// for concurrent use.
+// StreamLimit counts and limits the open streams, and the sessions with subscriptions but without a stream, in total
+// and per caller. All brokers that share it are limited together: each endpoint has a broker, and the limits apply to
+// all endpoints. The zero value is ready to use. It is safe for concurrent use.
 type StreamLimit struct {
 	mu                sync.Mutex
-	max, maxPerCaller int // 0: no bound
+	max, maxPerCaller int // 0 means no limit
 	streams, sessions callerCount
 }
 
-// tally counts in all and by caller. It has no entries for zero.
+// callerCount is a count in total and by caller. It has no entries for zero.
 type callerCount struct {
 	total    int
 	byCaller map[string]int
 }
 
-// Bound changes how many streams may be open, and how many of one caller, and as many sessions. 0 stands for no bound. Streams that are
-// open stay, also where they are too many.
+// SetLimits changes the maximum numbers of open streams, in total and per caller, which apply to sessions without a
+// stream as well. 0 means no limit. Streams above the new limits stay open.
 func (n *StreamLimit) SetLimits(streams, perCaller int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.max, n.maxPerCaller = streams, perCaller
 }
 
-// perCaller returns how many of one caller there may be.
+// callerLimit returns the limit per caller, 0 if there is none.
 func (n *StreamLimit) callerLimit() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.maxPerCaller
 }
 
-// enterStream counts a stream, or tells of what there is too much. "" is many callers: they count in all alone.
+// addStream counts a stream unless a limit is reached. The caller "" stands for many callers, which only the total
+// limits.
 func (n *StreamLimit) addStream(caller string) limitHit {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,14 +44,14 @@ func (n *StreamLimit) addStream(caller string) limitHit {
 	return full
 }
 
-// leaveStream undoes enterStream.
+// removeStream undoes addStream.
 func (n *StreamLimit) removeStream(caller string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.streams.remove(caller)
 }
 
-// enterSession counts a session without a stream, or tells of what there is too much.
+// addSession counts a session without a stream unless a limit is reached.
 func (n *StreamLimit) addSession(caller string) limitHit {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,14 +62,14 @@ func (n *StreamLimit) addSession(caller string) limitHit {
 	return full
 }
 
-// leaveSession undoes enterSession.
+// removeSession undoes addSession.
 func (n *StreamLimit) removeSession(caller string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.sessions.remove(caller)
 }
 
-// full tells whether one more would be too many. The caller holds the lock.
+// check returns the limit that one more would exceed. The caller holds the lock.
 func (n *StreamLimit) check(t *callerCount, caller string) limitHit {
 	switch {
 	case n.max > 0 && t.total >= n.max:

@@ -6,14 +6,14 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// filterLists are the members of a filter that stand for lists, in their order.
+// listFilterKeys are the members of a filter that select lists, in the order of lists.
 var listFilterKeys = [len(lists)]string{"toolsListChanged", "promptsListChanged", "resourcesListChanged"}
 
-// filter is what a client asks to be told of (2026-07-28 schema, SubscriptionFilter).
+// subscriptionFilter is a SubscriptionFilter object (2026-07-28 schema).
 type subscriptionFilter struct {
 	lists       List
 	uris, tasks []string
-	// Which of the two were asked for at all.
+	// Whether the members uris and tasks come from were present.
 	resources, taskIDs bool
 }
 
@@ -46,7 +46,7 @@ func parseFilter(object []byte, most int) (f subscriptionFilter, err *Error) {
 	return f, nil
 }
 
-// texts decodes an array of at most so many strings, each once.
+// stringArray decodes an array of at most so many distinct strings.
 func stringArray(where string, array []byte, most int) ([]string, *Error) {
 	if jsonscan.KindOf(array) != jsonscan.Array {
 		return nil, InvalidParams("params.notifications.%s must be an array of strings", where)

@@ -14,37 +14,36 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// keySubscription is the key of _meta that names the subscription of a message.
+// keySubscription is the key of _meta with the id of the subscription that a message belongs to.
 const keySubscription = "io.modelcontextprotocol/subscriptionId"
 
-// listener is one open stream of changes. The goroutine of its request does nothing but
-// wait, so that its stack stays small; another one is started when there is something
-// to tell, and ends when it is told.
+// subscriptionStream is one open stream of change notifications. The goroutine of its request only waits, so that its
+// stack stays small; another goroutine is started when there is something to send and ends when it is sent.
 type subscriptionStream struct {
 	broker        *Broker
 	subscriber    Subscriber
-	lists         List               // that it is told of
-	listVersions  [len(lists)]string // what the client knows of each: names of HubOptions.View
-	meta          []byte             // members of each message's _meta; nil in the legacy era
-	subscriptions *subscriptionSet   // of a modern stream, or of the session
-	taskKeys      []string           // of the tasks it watches
-	releases      []func()           // for these
+	lists         List               // lists that the client subscribed to
+	listVersions  [len(lists)]string // versions (BrokerOptions.ListVersion) that the client knows
+	meta          []byte             // members of each message's _meta; nil if the client is legacy
+	subscriptions *subscriptionSet   // of this stream, or of its session
+	taskKeys      []string           // keys of the subscribed tasks
+	releases      []func()           // release functions of the task subscriptions
 
-	closed chan struct{} // closed by finish
+	closed chan struct{} // closed by close
 	once   sync.Once
-	conn   atomic.Pointer[hijackedConn] // that wait reads from; nil: it does not
+	conn   atomic.Pointer[hijackedConn] // nil if waitForEnd does not read from it
 
 	mu         sync.Mutex
 	pending    pending
-	x          *exchange     // of the stream; nil: it can't be told anything yet, or any more
-	delivering bool          // a goroutine tells what is pending
-	delivered  chan struct{} // closed when it has ended; nil: nobody waits for that
-	panicked   bool          // it panicked
+	x          *exchange     // nil before attach and after detach
+	delivering bool          // a goroutine sends what is pending
+	delivered  chan struct{} // closed when that goroutine has ended; nil unless detach waits for it
+	panicked   bool          // a notification panicked
 }
 
-// pending is what a stream has still to tell.
+// pending is the set of changes that are still to be sent.
 type pending struct {
-	lists List // to look at again
+	lists List // to compare with listVersions
 	uris  map[string]struct{}
 	tasks map[string]Task
 }
@@ -55,7 +54,7 @@ func newSubscriptionStream(b *Broker, v Subscriber) *subscriptionStream {
 	return &subscriptionStream{broker: b, subscriber: v, closed: make(chan struct{})}
 }
 
-// mark notes that something is to be told. It does not wait.
+// enqueue records a change to send. It does not wait.
 func (s *subscriptionStream) enqueue(what func(*pending)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +62,7 @@ func (s *subscriptionStream) enqueue(what func(*pending)) {
 	s.startDelivery()
 }
 
-// begin has told what is pending, if there is somebody to tell. The caller holds the
-// lock.
+// startDelivery starts sending what is pending, if the stream is attached. The caller holds the lock.
 func (s *subscriptionStream) startDelivery() {
 	if s.x != nil && !s.delivering && !s.pending.empty() {
 		s.delivering = true
@@ -72,7 +70,7 @@ func (s *subscriptionStream) startDelivery() {
 	}
 }
 
-// work tells what is pending until nothing is. What can't be told ends the stream.
+// deliver sends what is pending until nothing is. An error ends the stream.
 func (s *subscriptionStream) deliver() {
 	var x *exchange
 	defer func() {
@@ -93,8 +91,7 @@ func (s *subscriptionStream) deliver() {
 	}
 }
 
-// next takes what is pending; x is nil if that is nothing, and then nobody tells it any
-// more.
+// takePending returns and clears what is pending. If that is nothing, x is nil and the delivery has ended.
 func (s *subscriptionStream) takePending() (x *exchange, p pending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +103,7 @@ func (s *subscriptionStream) takePending() (x *exchange, p pending) {
 	return x, p
 }
 
-// fail ends a stream that could not be told something.
+// fail ends a stream after a failed delivery.
 func (s *subscriptionStream) fail(panicked bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +112,7 @@ func (s *subscriptionStream) fail(panicked bool) {
 	s.close()
 }
 
-// rest notes that nobody tells what is pending any more. The caller holds the lock.
+// deliveryEnded records that no goroutine sends any more. The caller holds the lock.
 func (s *subscriptionStream) deliveryEnded() {
 	if s.delivering = false; s.delivered != nil {
 		close(s.delivered)
@@ -123,7 +120,7 @@ func (s *subscriptionStream) deliveryEnded() {
 	}
 }
 
-// finish ends the stream, as a drain does.
+// close ends the stream gracefully.
 func (s *subscriptionStream) close() {
 	s.once.Do(func() {
 		close(s.closed)
@@ -133,7 +130,7 @@ func (s *subscriptionStream) close() {
 	})
 }
 
-// look remembers what the viewer sees now.
+// recordListVersions records what the subscriber sees now.
 func (s *subscriptionStream) recordListVersions(ctx context.Context) {
 	for i, list := range lists {
 		if s.lists&list != 0 {
@@ -142,8 +139,8 @@ func (s *subscriptionStream) recordListVersions(ctx context.Context) {
 	}
 }
 
-// run tells changes until the client leaves, the time is up or the stream is to end;
-// graceful tells that the client is still there.
+// run sends changes until the client disconnects, the time is reached or the stream is closed; graceful is false if the
+// client has disconnected.
 func (s *subscriptionStream) run(ctx context.Context, x *exchange, until time.Time) (graceful bool) {
 	if !x.out.healthy() {
 		return false
@@ -158,11 +155,11 @@ func (s *subscriptionStream) run(ctx context.Context, x *exchange, until time.Ti
 	return graceful && x.out.healthy()
 }
 
-// wait returns when the stream is to end, or, false then, when the client has left.
+// waitForEnd returns true when the stream is closed, false when the client has disconnected.
 func (s *subscriptionStream) waitForEnd(ctx context.Context, x *exchange) bool {
 	if c := x.continuation.conn; c != nil {
 		s.conn.Store(c)
-		if !s.isClosed() { // else finish may have come before
+		if !s.isClosed() { // else close may have come before
 			c.waitForClose()
 		}
 		return s.isClosed()
@@ -170,7 +167,7 @@ func (s *subscriptionStream) waitForEnd(ctx context.Context, x *exchange) bool {
 	return s.waitForContext(ctx, x.inputEnded)
 }
 
-// idle is wait for a stream whose connection tells nothing but by its context.
+// waitForContext is waitForEnd for a stream whose connection is not hijacked.
 func (s *subscriptionStream) waitForContext(ctx context.Context, ending <-chan struct{}) bool {
 	select {
 	case <-ctx.Done():
@@ -181,7 +178,7 @@ func (s *subscriptionStream) waitForContext(ctx context.Context, ending <-chan s
 	return ctx.Err() == nil
 }
 
-// over tells whether the stream is to end.
+// isClosed reports whether close was called.
 func (s *subscriptionStream) isClosed() bool {
 	select {
 	case <-s.closed:
@@ -191,7 +188,7 @@ func (s *subscriptionStream) isClosed() bool {
 	}
 }
 
-// attach lets the stream be told of changes.
+// attach starts the delivery of changes.
 func (s *subscriptionStream) attach(x *exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +196,7 @@ func (s *subscriptionStream) attach(x *exchange) {
 	s.startDelivery()
 }
 
-// detach ends that. When it returns nobody tells the stream anything.
+// detach stops the delivery of changes. When it returns no goroutine sends any more.
 func (s *subscriptionStream) detach() {
 	s.mu.Lock()
 	s.x = nil
@@ -213,11 +210,11 @@ func (s *subscriptionStream) detach() {
 		<-told
 	}
 	if s.panicked {
-		panic(http.ErrAbortHandler) // only a broken connection tells the client
+		panic(http.ErrAbortHandler) // only a closed connection tells the client
 	}
 }
 
-// tell writes what is pending. A list is told of only if it looks different now.
+// sendPending sends notifications of what is pending. For a list it does so only if its version has changed.
 func (s *subscriptionStream) sendPending(ctx context.Context, w *responseWriter, p pending) error {
 	for i, list := range lists {
 		if p.lists&list == 0 {
@@ -245,14 +242,14 @@ func (s *subscriptionStream) sendPending(ctx context.Context, w *responseWriter,
 	return nil
 }
 
-// send writes one notification; params are the members of its params.
+// sendNotification sends one notification; params are the members of its params.
 func (s *subscriptionStream) sendNotification(w *responseWriter, method string, params []byte) error {
 	text := make([]byte, 0, len(s.meta)+len(params)+16)
 	if s.meta != nil {
 		text = append(append(append(text, `"_meta":{`...), s.meta...), "},"...)
 	}
 	text = trimComma(append(text, params...))
-	w.sse.mu.Lock() // the old transport has others that write here
+	w.sse.mu.Lock() // over HTTP+SSE other goroutines write to the stream
 	defer w.sse.mu.Unlock()
 	if w.sse.ended {
 		return errAnswered
@@ -260,7 +257,7 @@ func (s *subscriptionStream) sendNotification(w *responseWriter, method string, 
 	return w.sendMessage(func() { w.writeNotification(method, Chunk{Bytes: text}) })
 }
 
-// changing returns the lists whose changes are told.
+// observableLists returns the lists whose changes clients are notified of.
 func (h *Handler) observableLists() (l List) {
 	if h.o.Broker == nil || h.o.Broker.o.ListVersion == nil {
 		return 0
@@ -274,12 +271,12 @@ func (h *Handler) observableLists() (l List) {
 	return l
 }
 
-// subscribes tells whether updates of single resources are told.
+// supportsResourceSubscriptions reports whether clients can subscribe to resources.
 func (h *Handler) supportsResourceSubscriptions() bool {
 	return h.o.Capabilities.Resources && h.o.Broker != nil && h.o.Broker.o.SubscribeResource != nil
 }
 
-// listen answers subscriptions/listen (2026-07-28 patterns/subscriptions).
+// serveSubscriptionsListen answers subscriptions/listen (2026-07-28 patterns/subscriptions).
 func (h *Handler) serveSubscriptionsListen(ctx context.Context, req *Request, reply *Reply) error {
 	x, broker := reply.x, h.o.Broker
 	if a := req.HTTP.Header["Accept"]; len(a) > 0 && !acceptsAny(a, "text/event-stream", "text/*", "*/*") {
@@ -299,7 +296,7 @@ func (h *Handler) serveSubscriptionsListen(ctx context.Context, req *Request, re
 	s.subscriptions = &subscriptionSet{subscriber: s.subscriber, stream: s, byURI: make(map[string]resourceSubscription)}
 	id := slices.Clone(req.ID)
 	defer func() {
-		if x.continuation == nil { // a panic
+		if x.continuation == nil { // after a panic
 			broker.removeStream(s)
 		}
 	}()
@@ -322,8 +319,7 @@ func (h *Handler) serveSubscriptionsListen(ctx context.Context, req *Request, re
 	return nil
 }
 
-// acknowledge begins with what the client has asked for, as far as it may, and returns
-// the members of the acknowledgement.
+// acknowledge makes the subscriptions that are permitted and returns the members of the acknowledgement.
 func (s *subscriptionStream) acknowledge(ctx context.Context, h *Handler, f *subscriptionFilter) []byte {
 	ack := []byte(`"notifications":{`)
 	s.setLists(f.lists & h.observableLists())
@@ -354,8 +350,8 @@ func (s *subscriptionStream) acknowledge(ctx context.Context, h *Handler, f *sub
 	return append(trimComma(ack), '}')
 }
 
-// granted tells whether a subscription was allowed. Why not is not told to the client,
-// who learns the rest; what is no refusal is for the log.
+// subscriptionGranted reports whether a subscription was granted. The client gets no reason for those that were not; an
+// error that is not a refusal is logged.
 func (h *Handler) subscriptionGranted(ctx context.Context, what string, err error) bool {
 	var e *Error
 	if err != nil && !errors.As(err, &e) && ctx.Err() == nil {
@@ -364,14 +360,14 @@ func (h *Handler) subscriptionGranted(ctx context.Context, what string, err erro
 	return err == nil
 }
 
-// hear makes the stream look at lists, from now on.
+// setLists sets the lists that the stream is notified of from now on.
 func (s *subscriptionStream) setLists(of List) {
 	s.broker.mu.Lock()
 	defer s.broker.mu.Unlock()
 	s.lists = of
 }
 
-// watchTask makes a stream be told of a task.
+// subscribeTask subscribes a stream to a task.
 func (b *Broker) subscribeTask(ctx context.Context, s *subscriptionStream, id string) error {
 	key, release, err := b.o.SubscribeTask(ctx, s.subscriber, id)
 	if err != nil {
@@ -390,7 +386,7 @@ func (b *Broker) subscribeTask(ctx context.Context, s *subscriptionStream, id st
 	return nil
 }
 
-// until returns when the caller's right to listen ends.
+// authorizedUntil returns when the caller's authorization to listen ends.
 func (b *Broker) authorizedUntil(ctx context.Context) time.Time {
 	if b.o.AuthorizedUntil == nil {
 		return time.Time{}
@@ -398,17 +394,18 @@ func (b *Broker) authorizedUntil(ctx context.Context) time.Time {
 	return b.o.AuthorizedUntil(ctx)
 }
 
-// until returns when a stream that is opened now ends at the latest: with the caller's right to listen, or of age. Ages differ, so that streams
-// that were opened together, as after a restart, do not come again together. The zero time: never.
+// streamDeadline returns when a stream that is opened now ends at the latest: with the caller's authorization or by
+// age. The ages vary, so that streams that were opened together, as after a restart, don't reconnect together. The zero
+// time means no limit.
 func (x *exchange) streamDeadline(ctx context.Context) time.Time {
 	until, age := x.h.o.Broker.authorizedUntil(ctx), x.h.reloadable.Load().MaxStreamAge
-	if age <= 0 || x.inputEnded != nil { // lines: a legacy client opens no other stream
+	if age <= 0 || x.inputEnded != nil { // stdio: a legacy client opens no other stream
 		return until
 	}
 	return earliest(until, x.h.now().Add(age-age/10+rand.N(age/5+1))) //nolint:gosec // no secret
 }
 
-// earlier is the earlier of two times of which the zero one is never.
+// earliest returns the earlier of two times, of which the zero time is never.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -416,7 +413,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// viewer is the caller of a request.
+// subscriberOf returns the caller of a request as a subscriber.
 func (b *Broker) subscriberOf(r *Request) Subscriber {
 	v := Subscriber{Principal: r.Principal, Family: r.Family, Revision: r.Revision, Client: r.Client}
 	if b.o.Address != nil && v.Principal == "" {
@@ -425,7 +422,7 @@ func (b *Broker) subscriberOf(r *Request) Subscriber {
 	return v
 }
 
-// leave ends a stream without an answer.
+// abandonReply ends a stream without a response.
 func (x *exchange) abandonReply() {
 	x.out.endEvents()
 	x.reply.answered, x.out.complete = true, true

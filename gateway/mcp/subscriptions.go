@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// Viewer is who looks at a list, a resource or a task through an open stream.
+// Subscriber is the caller that is notified through an open stream.
 type Subscriber struct {
 	Principal string
-	// Address is whom an anonymous viewer counts as; "": nobody.
+	// Address identifies an anonymous subscriber for limits; "" if it is not counted.
 	Address  string
 	Family   RevisionFamily
 	Revision string
 	Client   ClientCapabilities
 }
 
-// Caller returns whom the viewer counts as, for bounds alone; "": nobody.
+// LimitKey returns the key by which limits count the subscriber, "" if it is not counted.
 func (v Subscriber) LimitKey() string {
 	if v.Principal != "" {
 		return v.Principal
@@ -27,89 +27,86 @@ func (v Subscriber) LimitKey() string {
 	return v.Address
 }
 
-// Subscription is a resource of whose updates somebody wants to be told.
+// Subscription is a subscription of a subscriber to the updates of a resource.
 type Subscription struct {
 	Subscriber Subscriber
 	URI        string
-	// Tell tells the viewer, and nobody else, that the resource has changed; it may be called at any time, also after the release: as long
-	// as the viewer has a subscription of the resource, which may be another by then, it hears of it. So where one takes the place of
-	// another (Again), a change that both find may be told twice, which costs the client one more read; else one that only the first has
-	// found would be lost. It is safe for concurrent use and does not wait.
+	// Notify notifies this subscriber that the resource has changed. It may be called at any time, even after the
+	// release; it has an effect as long as the subscriber has a subscription to the resource, even a later one. So when
+	// one subscription replaces another (Renewal), a change that both find may be sent twice, which costs the client a
+	// read; otherwise a change that only the first has found would be lost. It is safe for concurrent use and does not
+	// wait.
 	Notify func()
-	// Again tells that the viewer hears of it already, by the right of an earlier request, which may end. What that one has is
-	// released as soon as this one is there, and stays if this one is refused.
+	// Renewal is true if the subscriber has a subscription by the authorization of an earlier request, which may
+	// expire. That one is released as soon as this one is granted, and stays if this one is refused.
 	Renewal bool
 }
 
-// HubOptions are a hub's parameters. The functions are called by the goroutines of
-// requests, several at once and without a lock held; ctx carries the values of the
-// request that opened the stream, which may be long ago: the caller in it is right,
-// what it says of the state of the house is old. Errors that are an *Error are
-// answered to the client, where there is an answer.
+// BrokerOptions are the parameters of a [Broker]. The functions are called by the goroutines of requests, concurrently
+// and without a lock held. ctx carries the values of the request that opened the stream, possibly long ago: its caller
+// is right, but its view of the configuration is outdated. An *Error is sent to the client if there is a response.
 type BrokerOptions struct {
-	// View names what the viewer sees of one list now. Equal names are equal lists: a
-	// stream is told of a change only if its name has changed. It is asked for each
-	// stream after each [Hub.Changed], so it should be quick. nil: changes of lists are
-	// not told, nor declared.
+	// ListVersion identifies the content of one list as the subscriber sees it now. A stream is notified of a change
+	// only if the version has changed. It is called for each stream after each [Broker.ListsChanged], so it should be
+	// fast. If nil, list changes are neither sent nor declared.
 	ListVersion func(ctx context.Context, v Subscriber, list List) string
-	// Watch is asked before a stream or a session is told of updates of a resource; an
-	// error refuses. release is called once when nobody needs the updates any more. nil:
-	// there are no resource subscriptions.
+	// SubscribeResource is called before a stream or a session subscribes to a resource; an error refuses the
+	// subscription. release is called once, when the subscription ends. If nil, there are no resource subscriptions.
 	SubscribeResource func(ctx context.Context, s Subscription) (release func(), err error)
-	// WatchTask is the same for a task that the client knows as id; key is the name that
-	// [Hub.TaskChanged] will use. nil: tasks are not told of.
+	// SubscribeTask is called before a stream subscribes to the task that the client knows as id; key is the name that
+	// [Broker.TaskChanged] uses. If nil, there are no task subscriptions.
 	SubscribeTask func(ctx context.Context, v Subscriber, id string) (key string, release func(), err error)
-	// Until tells when the caller's right to listen ends; the stream ends then, and a
-	// client that comes again brings a fresh token. The zero time, and nil: never.
+	// AuthorizedUntil returns when the caller's authorization to listen ends; the stream ends then, and the client has
+	// to reconnect with a new token. If it is nil or returns the zero time, streams have no such limit.
 	AuthorizedUntil func(ctx context.Context) time.Time
-	// Outdated tells whether those who may listen were others when the request was let in: then there is a 503. Who makes it so calls
-	// [Hub.Restart] afterwards, so that one of the two finds each stream. nil: it never is.
+	// Outdated reports whether the access rules have changed since the request was admitted; it is then refused with
+	// 503. Code that changes the rules calls [Broker.DisconnectAll] afterwards, so that one of the two finds each
+	// stream. It may be nil.
 	Outdated func(ctx context.Context) bool
 
-	// Address names where an anonymous caller comes from, for bounds alone; "" if that is not
-	// to be counted. It must not look like a principal. nil: it never is.
+	// Address returns the network address of an anonymous caller for limits, "" if it is not to be counted. It must not
+	// look like a principal. It may be nil.
 	Address func(ctx context.Context) string
 
-	// Crowded tells whether memory is short: then no stream is opened for the request, and there is a 503. nil: it never is.
+	// LowMemory reports whether memory is short; no stream is opened for the request then, and it is refused with 503.
+	// It may be nil.
 	LowMemory func(r *http.Request) bool
-	// Full is told of a request that is refused because too many streams are open, or too many sessions have subscriptions:
-	// in all, or, ofCaller, of one caller; and of the status. nil: nobody is.
+	// OnLimit is called for each request that is refused because of too many open streams or sessions with
+	// subscriptions; ofCaller is true if the limit of the caller was reached, false if the total was. It may be nil.
 	OnLimit func(req *Request, ofCaller bool, status int)
-	// Panicked is told of a panic that no request sees, where it is recovered. nil: nobody is.
+	// OnPanic is called with each recovered panic that belongs to no request. It may be nil.
 	OnPanic func(what string, v any)
-	// Listeners counts the streams and sessions. Hubs that share one are bounded together, by its [Listeners.Bound]. nil: the hub has one
-	// of its own, with the two that follow.
+	// StreamLimit limits streams and sessions; [StreamLimit.SetLimits] changes its limits. If nil, the broker has its
+	// own, with the two limits that follow.
 	StreamLimit *StreamLimit
-	// MaxStreams bounds the open streams; above it there is a 503. 0: no bound.
+	// MaxStreams limits the open streams; further ones are refused with 503. Zero means no limit.
 	MaxStreams int
-	// MaxPerPrincipal bounds the open streams of one principal, and the sessions without one in which
-	// it has subscriptions; above it there is a 429, and a session whose stream ends then loses its subscriptions with it. The anonymous principal is many
-	// callers: for it the address counts. 0: no bound.
+	// MaxPerPrincipal limits the open streams of one principal, and the sessions in which it has subscriptions but no
+	// stream; further ones are refused with 429. A session above the limit loses its subscriptions when its stream
+	// ends. Anonymous callers are counted by their address. Zero means no limit.
 	MaxPerPrincipal int
-	// MaxWatches bounds the resources and tasks of one stream or session. 0: 256.
+	// MaxSubscriptions limits the resources and tasks of one stream or session. The default is 256.
 	MaxSubscriptions int
 }
 
-// Hub tells the clients that listen what has changed: modern clients by
-// subscriptions/listen, legacy ones on the stream that they open with GET. Nothing is
-// queued for them: a stream remembers what is still to be told, each thing once, so
-// that changes which follow each other faster than a client reads become one, and a
-// slow reader holds up nobody. All methods are safe for concurrent use. Each stream has
-// a goroutine that waits for its end, and one that tells while there is something to tell;
-// Drain waits for both.
+// Broker notifies subscribed clients of changes: stateless clients by subscriptions/listen, legacy clients on the
+// stream that they open with GET. Notifications are not queued: a stream keeps a set of pending changes, so that
+// changes that come faster than a client reads are merged, and a slow reader delays no other. Each stream has a
+// goroutine that waits for its end, and one while there is something to send; Drain waits for both. All methods are
+// safe for concurrent use.
 type Broker struct {
 	o BrokerOptions
 
 	mu       sync.Mutex
 	streams  map[*subscriptionStream]struct{}
-	tasks    map[string]map[*subscriptionStream]string // who watches a task, and as which id
-	sessions map[[16]byte]*subscriptionSet             // sessions with subscriptions, or with a stream
+	tasks    map[string]map[*subscriptionStream]string // the streams that are subscribed to a task, with the id that each knows
+	sessions map[[16]byte]*subscriptionSet             // sessions with subscriptions or a stream
 	drained  bool
 
-	running sync.WaitGroup // the open streams
+	running sync.WaitGroup // counts the open streams
 }
 
-// NewHub makes a hub; it belongs to one [Handler].
+// NewBroker returns a broker for one [Handler].
 func NewBroker(o BrokerOptions) *Broker {
 	if o.StreamLimit == nil {
 		o.StreamLimit = &StreamLimit{max: o.MaxStreams, maxPerCaller: o.MaxPerPrincipal}
@@ -127,8 +124,8 @@ func NewBroker(o BrokerOptions) *Broker {
 	}
 }
 
-// TaskChanged tells who watches a task what has become of it. The task's ID is not
-// used: each client is told the one that it knows. It does not wait.
+// TaskChanged notifies the subscribers of a task of its new state. The ID in t is ignored: each client gets the one
+// that it knows. It does not wait.
 func (b *Broker) TaskChanged(key string, t Task) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,14 +147,13 @@ func (b *Broker) Streams() int {
 	return len(b.streams)
 }
 
-// Drain ends every stream, modern ones with their result (mcp-S3), and refuses new
-// ones with a 503. It returns when all are gone, or with ctx's error. It may be called
-// more than once.
+// Drain ends all streams, those of stateless clients with their result (mcp-S3), and refuses new ones with 503. It
+// returns when all have ended, or with the context's error. It may be called more than once.
 func (b *Broker) Drain(ctx context.Context) error {
 	b.mu.Lock()
 	b.drained = true
 	b.mu.Unlock()
-	b.DisconnectAll() // and nobody is let in again
+	b.DisconnectAll() // no new ones are admitted
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -171,8 +167,8 @@ func (b *Broker) Drain(ctx context.Context) error {
 	}
 }
 
-// Restart ends every stream and forgets the subscriptions of every session, and goes on: those who want to hear more come again, and
-// are asked again who they are. It does not wait for the ends.
+// DisconnectAll ends all streams and all subscriptions of sessions. Clients may reconnect and are authorized again. It
+// does not wait until the streams have ended.
 func (b *Broker) DisconnectAll() {
 	b.mu.Lock()
 	for s := range b.streams {
@@ -185,7 +181,7 @@ func (b *Broker) DisconnectAll() {
 	}
 }
 
-// enter admits the stream of a request. The caller has to make it leave.
+// addStream admits the stream of a request. The caller must call removeStream.
 func (b *Broker) addStream(s *subscriptionStream, req *Request) *Error {
 	if b.o.LowMemory != nil && b.o.LowMemory(req.HTTP) {
 		return RetryLater(http.StatusServiceUnavailable, 10*time.Second, "there is no room for more streams")
@@ -207,7 +203,8 @@ func (b *Broker) addStream(s *subscriptionStream, req *Request) *Error {
 	return refused
 }
 
-// outdated refuses a request that was let in by rules that are gone. It is asked after a restart would find what the request has begun.
+// checkOutdated refuses a request that was admitted by former access rules. It is called once DisconnectAll would find
+// what the request has begun.
 func (b *Broker) checkOutdated(req *Request) *Error {
 	if b.o.Outdated != nil && b.o.Outdated(req.HTTP.Context()) {
 		return RetryLater(http.StatusServiceUnavailable, time.Second, "the configuration has changed meanwhile: ask again")
@@ -215,7 +212,7 @@ func (b *Broker) checkOutdated(req *Request) *Error {
 	return nil
 }
 
-// fullness is of what there is too much.
+// limitHit is the limit that was reached, if any.
 type limitHit uint8
 
 const (
@@ -224,14 +221,14 @@ const (
 	callerLimitHit
 )
 
-// tellFull tells who wants to know it of a request that is refused.
+// reportLimit calls OnLimit if a limit was reached.
 func (b *Broker) reportLimit(req *Request, refused *Error, full limitHit) {
 	if full != withinLimit && b.o.OnLimit != nil {
 		b.o.OnLimit(req, full == callerLimitHit, refused.HTTPStatus)
 	}
 }
 
-// admit counts a stream, or tells why it does not.
+// admitStream counts a stream, or returns the error and the limit that refuses it.
 func (b *Broker) admitStream(s *subscriptionStream) (*Error, limitHit) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -250,7 +247,7 @@ func (b *Broker) admitStream(s *subscriptionStream) (*Error, limitHit) {
 	return nil, withinLimit
 }
 
-// leave forgets a stream, whatever panics meanwhile of what others gave it to release.
+// removeStream removes a stream, even if a release function panics.
 func (b *Broker) removeStream(s *subscriptionStream) {
 	defer b.running.Done()
 	defer releaseAll(s.releases)
@@ -260,7 +257,7 @@ func (b *Broker) removeStream(s *subscriptionStream) {
 	}
 }
 
-// close forgets the place of a stream, and the tasks that it hears of.
+// unregister removes a stream and its task subscriptions.
 func (b *Broker) unregister(s *subscriptionStream) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,44 +8,42 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// TaskStatus is where a task stands (extension io.modelcontextprotocol/tasks).
+// TaskStatus is the state of a task (extension io.modelcontextprotocol/tasks).
 type TaskStatus string
 
 // The states of a task. The last three are final.
 const (
 	TaskWorking       TaskStatus = "working"
 	TaskInputRequired TaskStatus = "input_required"
-	TaskCompleted     TaskStatus = "completed" // also with a result that has isError
-	TaskFailed        TaskStatus = "failed"    // by a JSON-RPC error, and by nothing else
+	TaskCompleted     TaskStatus = "completed" // also if the result has isError
+	TaskFailed        TaskStatus = "failed"    // with a JSON-RPC error, and in no other case
 	TaskCancelled     TaskStatus = "cancelled"
 )
 
-// Task is a call that goes on after its answer.
+// Task is a call that goes on after its response.
 type Task struct {
-	// ID is the handle that the client has; see [Handles].
+	// ID is the handle that the client has; see [SealedHandles].
 	ID     string
 	Status TaskStatus
-	// Message is a sentence about the state; may be empty.
+	// Message describes the state in a sentence; it may be empty.
 	Message string
-	// Created and Updated are when the task began and when it last changed.
+	// Created and Updated are the times of creation and of the last change.
 	Created, Updated time.Time
-	// TTL is how long after Created the task can be asked for; 0: for ever.
+	// TTL is how long after Created the task can be queried; 0 means forever.
 	TTL time.Duration
-	// Poll is how often the client should ask; 0: it is not told.
+	// Poll is the recommended polling interval; 0 omits it.
 	Poll time.Duration
-	// Questions are all that wait for an answer, of a task with TaskInputRequired. A
-	// task never uses a key twice.
+	// InputRequests are the open input requests of a task with TaskInputRequired. A task must never reuse a key.
 	InputRequests []InputRequest
-	// Result holds the members of the call's result, of a completed task: JSON text
-	// without braces.
+	// Result holds the members of the call's result if the task is completed: JSON text without braces.
 	Result []byte
-	// Err is why the task failed.
+	// Err is the error of a failed task.
 	Err *Error
-	// Meta holds members of the _meta of the answer to tools/call: JSON text without braces.
+	// Meta holds members of the _meta of the response to tools/call: JSON text without braces.
 	Meta []byte
 }
 
-// append appends the members of the task; detailed: also what only its state has.
+// append appends the members of the task; detailed adds those that depend on its status.
 func (t *Task) append(dst []byte, detailed bool) []byte {
 	dst = jsonscan.AppendString(append(dst, `"taskId":`...), t.ID)
 	dst = jsonscan.AppendString(append(dst, `,"status":`...), string(t.Status))
@@ -70,7 +68,7 @@ func (t *Task) append(dst []byte, detailed bool) []byte {
 	case TaskInputRequired:
 		dst = appendInputRequests(append(dst, `,"inputRequests":`...), t.InputRequests)
 	case TaskCompleted:
-		// A result like any other (mcp-R2), if not of this request.
+		// A result like any other (mcp-R2), but without the members of this request.
 		dst = append(append(dst, `,"result":{"resultType":"complete",`...), t.Result...)
 		dst = append(trimComma(dst), '}')
 	case TaskFailed:
@@ -84,14 +82,12 @@ func (t *Task) append(dst []byte, detailed bool) []byte {
 	return dst
 }
 
-// AppendJSON appends the members of a task with all that there is to know of it, as tasks/get tells it, without braces.
+// AppendJSON appends all members of a task, as tasks/get returns them, without braces.
 func (t *Task) AppendJSON(dst []byte) []byte { return t.append(dst, true) }
 
-// Task answers tools/call with a task: the call goes on, and the client asks for it by
-// tasks/get. The task must be there before (a tasks/get for its ID would find it), and
-// it has nothing to say yet but its state. A client that has not declared the extension
-// gives an *UnableError, and gets nothing: the method then waits for the end itself, or
-// refuses by returning the error.
+// Task answers tools/call with a task: the call goes on, and the client polls it by tasks/get. A tasks/get for its ID
+// must succeed already. If the client has not declared the extension, nothing is sent and the error is an
+// *[ElicitationUnsupportedError]; the method then waits for the end itself, or returns the error to refuse the request.
 func (r *Reply) Task(t Task) error {
 	x := r.x
 	switch {
@@ -104,7 +100,7 @@ func (r *Reply) Task(t Task) error {
 	return r.result("task", t.Meta, Chunk{Bytes: t.append(nil, false)})
 }
 
-// TaskState answers tasks/get with all that there is to know of a task.
+// TaskState answers tasks/get with all members of a task.
 func (r *Reply) TaskState(t Task) error {
 	return r.Result(Chunk{Bytes: t.append(nil, true)})
 }
