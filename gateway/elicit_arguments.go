@@ -68,7 +68,7 @@ func (c *call) unanswered(e *elicit.Unanswered) error {
 	fail := func(format string, args ...any) error {
 		return &failure{outcome: telemetry.OutcomeUnanswered, cause: e, text: fmt.Sprintf(format, args...)}
 	}
-	var unable *mcp.ElicitationUnsupportedError
+	var unable *mcp.ClientUnsupportedError
 	switch {
 	case e.Action == mcp.Declined && names == "":
 		return fail("The user declined what this call needs. Nothing was sent. Do not call again without being told to; ask the user what to do instead.")

@@ -44,7 +44,7 @@ func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 		return nil
 	}
 	err := elicit.Confirm(ctx, c.reply, &elicit.Call{Title: p.title(), Method: p.Operation.Method, Path: p.Operation.Path, API: p.Tool.API, Args: args})
-	var unable *mcp.ElicitationUnsupportedError
+	var unable *mcp.ClientUnsupportedError
 	switch {
 	case errors.As(err, &unable) && p.consent.refuse:
 		return &failure{telemetry.OutcomeUnconfirmed, err, notAskable}

@@ -109,7 +109,7 @@ func (p *prompt) unanswered(req *mcp.Request, e *elicit.Unanswered) error {
 	refuse := func(why string) error {
 		return mcp.InvalidParams("prompt %q can't be made: %s", p.Name, why)
 	}
-	var unable *mcp.ElicitationUnsupportedError
+	var unable *mcp.ClientUnsupportedError
 	switch isUnable := errors.As(e, &unable); {
 	case e.Action == mcp.Declined:
 		return refuse("the user declined to give what it needs" + what)

@@ -181,7 +181,7 @@ func (c *call) unread(uri string, resp *http.Response, err error) error {
 		return refused
 	}
 	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), truncate.Bytes(uri, maxShownURI)), '}')}
-	var unable *mcp.ElicitationUnsupportedError
+	var unable *mcp.ClientUnsupportedError
 	switch {
 	case f.outcome == telemetry.OutcomeArguments || f.outcome == telemetry.OutcomeCondition:
 		e.Code = mcp.CodeInvalidParams

@@ -15,7 +15,7 @@ import (
 
 // Asker asks the user through a client. [mcp.Reply] is one.
 type Asker interface {
-	// CanElicit returns an [*mcp.ElicitationUnsupportedError] unless questions of all these kinds can be asked.
+	// CanElicit returns an [*mcp.ClientUnsupportedError] unless questions of all these kinds can be asked.
 	CanElicit(kinds ...mcp.InputKind) error
 	// Elicit asks, as [mcp.Reply.Elicit] does.
 	Elicit(ctx context.Context, round mcp.ElicitationRound) (map[string]mcp.InputResponse, error)
@@ -59,7 +59,7 @@ func (e *Unanswered) Error() string {
 	return fmt.Sprintf("the question %q could not be asked, or its answers could not be used", e.key)
 }
 
-// Unwrap returns the cause, such as an [*mcp.ElicitationUnsupportedError]; nil if the user declined or cancelled.
+// Unwrap returns the cause, such as an [*mcp.ClientUnsupportedError]; nil if the user declined or cancelled.
 func (e *Unanswered) Unwrap() error { return e.cause }
 
 // unanswered returns the error of a question; required limits its names to those of required arguments.

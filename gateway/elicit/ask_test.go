@@ -26,7 +26,7 @@ type respondent struct {
 func (r *respondent) CanElicit(kinds ...mcp.InputKind) error {
 	for _, kind := range kinds {
 		if !slices.Contains(r.kinds, kind) {
-			return &mcp.ElicitationUnsupportedError{Missing: kind.Requires()}
+			return &mcp.ClientUnsupportedError{Missing: kind.Requires()}
 		}
 	}
 	return nil

@@ -56,18 +56,18 @@ func (x *exchange) batch(body []byte) *Error {
 	}
 	// Messages without a response are handled when nothing can refuse the batch any more.
 	var parts []*batchPart
-	var asked []*Request
+	var requests []*Request
 	for i := range messages {
 		if e := &messages[i]; e.id != nil && !e.isResponse {
 			p := x.newBatchPart(e)
 			p.x.req.BatchIndex = uint8(len(parts) + 1) //nolint:gosec // there are maxBatch at most
 			if p.fault == nil {
-				asked = append(asked, &p.x.req)
+				requests = append(requests, &p.x.req)
 			}
 			parts = append(parts, p)
 		}
 	}
-	if err := h.o.Batch(r.Context(), asked); err != nil {
+	if err := h.o.Batch(r.Context(), requests); err != nil {
 		var e *Error
 		if errors.As(err, &e) {
 			return e
@@ -77,15 +77,15 @@ func (x *exchange) batch(body []byte) *Error {
 	if err := x.admitBatchMessages(messages, len(parts)); err != nil {
 		return err
 	}
-	var untaken *Error
+	var deliveryErr *Error
 	for i := range messages {
-		untaken = cmp.Or(x.handleBatchMessage(&messages[i]), untaken)
+		deliveryErr = cmp.Or(x.handleBatchMessage(&messages[i]), deliveryErr)
 	}
 	if len(parts) == 0 {
-		if untaken == nil {
+		if deliveryErr == nil {
 			x.out.writeStatus(http.StatusAccepted)
 		}
-		return untaken
+		return deliveryErr
 	}
 	var running sync.WaitGroup
 	for _, p := range parts {

@@ -52,20 +52,20 @@ type InputResponse struct {
 // it, wrapped or not; the client repeats the request with the input responses, and the method runs again.
 var ErrInputRequired = errors.New("the client was asked, and will come again")
 
-// ElicitationUnsupportedError reports that a client can't be elicited. The method may go on without the input, or
-// return the error to refuse the request.
-type ElicitationUnsupportedError struct {
+// ClientUnsupportedError reports that the client, or the form of its request, does not support what a method needs:
+// elicitation or tasks. The method may go on without it, or return the error to refuse the request.
+type ClientUnsupportedError struct {
 	// Missing are the capabilities that the client has not declared, 0 if the request itself doesn't allow it.
 	Missing ClientCapabilities
 	reason  *Error
 }
 
-func (e *ElicitationUnsupportedError) Error() string {
+func (e *ClientUnsupportedError) Error() string {
 	return "the client can't be asked: " + e.reason.Message
 }
 
 // Unwrap returns the error that refuses the request.
-func (e *ElicitationUnsupportedError) Unwrap() error { return e.reason }
+func (e *ClientUnsupportedError) Unwrap() error { return e.reason }
 
 // InvalidInputError reports that the responses to an input request were invalid too often. A method that returns it
 // refuses the request.
@@ -96,7 +96,7 @@ func (e *InvalidInputError) Unwrap() error {
 // If too many requests wait, of the caller or in total, the error is an *[ElicitationLimitError]. A response that
 // exceeds the memory limit is returned as Cancelled.
 //
-// The error is an *[ElicitationUnsupportedError], and nothing is sent, if the client has not declared the capability
+// The error is an *[ClientUnsupportedError], and nothing is sent, if the client has not declared the capability
 // for one of the kinds (mcp-E3) or can't be elicited in this request. Elicit must be called by the method's goroutine.
 func (r *Reply) Elicit(ctx context.Context, round ElicitationRound) (map[string]InputResponse, error) {
 	x := r.x
@@ -116,7 +116,7 @@ func (r *Reply) Elicit(ctx context.Context, round ElicitationRound) (map[string]
 	return r.elicitLegacy(ctx, round)
 }
 
-// CanElicit returns an *[ElicitationUnsupportedError] unless the client supports input requests of all these kinds.
+// CanElicit returns an *[ClientUnsupportedError] unless the client supports input requests of all these kinds.
 func (r *Reply) CanElicit(kinds ...InputKind) error {
 	x := r.x
 	var need ClientCapabilities
@@ -124,18 +124,18 @@ func (r *Reply) CanElicit(kinds ...InputKind) error {
 		need |= kind.Requires()
 	}
 	if lacks := need &^ x.req.Client; lacks != 0 {
-		return &ElicitationUnsupportedError{Missing: lacks, reason: missingCapability(lacks)}
+		return &ClientUnsupportedError{Missing: lacks, reason: missingCapability(lacks)}
 	}
 	if x.req.Family == Legacy {
 		if e := x.elicitationRefusal(kinds); e != nil {
-			return &ElicitationUnsupportedError{reason: e}
+			return &ClientUnsupportedError{reason: e}
 		}
 	}
 	return nil
 }
 
-// parseInputResponse parses a client's result for an input request; ok is false if it is malformed.
-func parseInputResponse(kind InputKind, result []byte) (InputResponse, bool) {
+// ParseInputResponse parses a client's response to an input request; it returns false if it is malformed.
+func ParseInputResponse(kind InputKind, result []byte) (InputResponse, bool) {
 	if jsonscan.KindOf(result) != jsonscan.Object {
 		return InputResponse{}, false
 	}
@@ -162,15 +162,9 @@ func parseInputResponse(kind InputKind, result []byte) (InputResponse, bool) {
 	return InputResponse{}, false
 }
 
-// ParseInputResponse parses a client's response to an input request, as tasks/update has it; ok is false if it is
-// malformed.
-func ParseInputResponse(kind InputKind, result []byte) (InputResponse, bool) {
-	return parseInputResponse(kind, result)
-}
-
 // check parses a response and applies the Check of the round, whose error is refused.
 func (round *ElicitationRound) check(req *InputRequest, result []byte) (a InputResponse, ok bool, refused error) {
-	a, ok = parseInputResponse(req.Kind, result)
+	a, ok = ParseInputResponse(req.Kind, result)
 	if ok && a.Action == Accepted && round.Check != nil {
 		refused = round.Check(req, a)
 		ok = refused == nil

@@ -63,11 +63,11 @@ func (req *InputRequest) append(dst []byte) []byte {
 }
 
 // appendInputRequests appends an InputRequests object.
-func appendInputRequests(dst []byte, questions []InputRequest) []byte {
+func appendInputRequests(dst []byte, requests []InputRequest) []byte {
 	dst = append(dst, '{')
-	for i := range questions {
-		dst = append(jsonscan.AppendString(dst, questions[i].Key), ':')
-		dst = append(questions[i].append(dst), ',')
+	for i := range requests {
+		dst = append(jsonscan.AppendString(dst, requests[i].Key), ':')
+		dst = append(requests[i].append(dst), ',')
 	}
 	return append(trimComma(dst), '}')
 }

@@ -48,7 +48,7 @@ type pendingElicitation struct {
 type clientResponse struct{ result []byte }
 
 // add registers an input request. Its id can't be guessed, so a client that knows it has received the request.
-func (qs *pendingElicitations) add(session [16]byte, e *elicitation) (id string, answer chan clientResponse) {
+func (qs *pendingElicitations) add(session [16]byte, e *elicitation) (id string, response chan clientResponse) {
 	q := &pendingElicitation{session, e, make(chan clientResponse, 1)}
 	id = rand.Text()
 	qs.mu.Lock()
@@ -124,7 +124,7 @@ func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[s
 		e.finish()
 		r.x.elicitedBytes = int32(e.bytes - r.x.event.RequestBytes) //nolint:gosec // maxWaitBytesInAll at most
 	}()
-	answers := make(map[string]InputResponse, len(round.Requests))
+	responses := make(map[string]InputResponse, len(round.Requests))
 	open, sent := round.Requests, round.Requests // open are the original requests, sent the rephrased ones
 	for attempt := 1; len(open) > 0; attempt++ {
 		results, err := r.elicitAndWait(ctx, e, sent)
@@ -145,11 +145,11 @@ func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[s
 				again, reworded = append(again, *req), append(reworded, round.rephrase(req, refused))
 				continue
 			}
-			answers[req.Key] = a
+			responses[req.Key] = a
 		}
 		open, sent = again, reworded
 	}
-	return answers, nil
+	return responses, nil
 }
 
 // elicitAndWait sends input requests and returns their results in the same order; a result is nil if the response is an
@@ -167,9 +167,9 @@ func (r *Reply) elicitAndWait(ctx context.Context, e *elicitation, open []InputR
 			return nil, err
 		}
 	}
-	for i, answer := range waiting {
+	for i, response := range waiting {
 		select {
-		case a := <-answer:
+		case a := <-response:
 			results = append(results, a.result)
 			continue
 		case <-ctx.Done():

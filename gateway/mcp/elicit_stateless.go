@@ -118,7 +118,7 @@ func (r *Reply) elicitStateless(round ElicitationRound) (map[string]InputRespons
 	if fault != nil {
 		return nil, fault
 	}
-	answers := make(map[string]InputResponse, len(round.Requests))
+	accepted := make(map[string]InputResponse, len(round.Requests))
 	next := requestState{Step: state.Step + 1, Nonce: rand.Text(), Asked: make(map[string]string), Responses: state.Responses, Refused: state.Refused}
 	var open []InputRequest
 	for i := range round.Requests {
@@ -130,7 +130,7 @@ func (r *Reply) elicitStateless(round ElicitationRound) (map[string]InputRespons
 		if given, ok := state.Responses[req.Key]; ok && given.Digest == req.digest() {
 			a, ok, refused := round.check(req, given.Result)
 			if ok {
-				answers[req.Key] = a
+				accepted[req.Key] = a
 				continue
 			}
 			if refused != nil && next.countRefused(req.Key) == maxElicitationAttempts {
@@ -158,7 +158,7 @@ func (r *Reply) elicitStateless(round ElicitationRound) (map[string]InputRespons
 		}
 		state.used = true
 	}
-	return answers, nil
+	return accepted, nil
 }
 
 // countRefused counts an invalid response and returns the number for its key.

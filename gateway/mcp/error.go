@@ -76,7 +76,7 @@ func headerMismatch(format string, args ...any) *Error {
 // status returns the HTTP status of an error. For stateless requests the code determines it (2026-07-28
 // streamable-http). For legacy requests an error that answers a well-formed request has status 200; malformed requests
 // and unsupported versions get 400. The family is zero if the request could not be parsed so far.
-func (e *Error) status(era RevisionFamily) int {
+func (e *Error) status(family RevisionFamily) int {
 	if e.HTTPStatus != 0 {
 		return e.HTTPStatus
 	}
@@ -84,11 +84,11 @@ func (e *Error) status(era RevisionFamily) int {
 	case CodeParse, CodeInvalidRequest, CodeBadVersion:
 		return http.StatusBadRequest
 	case CodeInvalidParams, CodeHeaderMismatch, CodeMissingCapability:
-		if era != Legacy {
+		if family != Legacy {
 			return http.StatusBadRequest
 		}
 	case CodeMethodNotFound:
-		if era == Stateless {
+		if family == Stateless {
 			return http.StatusNotFound
 		}
 	}

@@ -94,16 +94,16 @@ func stringMap(where string, object []byte) (map[string]string, error) {
 // InputResponses reads the responses that tasks/update brings to the input requests of a task, by their keys. Values
 // that are not valid responses are left out, so that their requests stay open, and so are responses to other keys. The
 // error is an *Error.
-func (r *Request) InputResponses(questions []InputRequest) (map[string]InputResponse, error) {
+func (r *Request) InputResponses(requests []InputRequest) (map[string]InputResponse, error) {
 	responses := jsonscan.Lookup(r.Params, "inputResponses")
 	if jsonscan.KindOf(responses) != jsonscan.Object {
 		return nil, InvalidParams("params.inputResponses must be an object")
 	}
-	answers := make(map[string]InputResponse)
-	for i := range questions {
-		if a, ok := parseInputResponse(questions[i].Kind, jsonscan.Lookup(responses, questions[i].Key)); ok {
-			answers[questions[i].Key] = a
+	parsed := make(map[string]InputResponse)
+	for i := range requests {
+		if a, ok := ParseInputResponse(requests[i].Kind, jsonscan.Lookup(responses, requests[i].Key)); ok {
+			parsed[requests[i].Key] = a
 		}
 	}
-	return answers, nil
+	return parsed, nil
 }

@@ -28,9 +28,9 @@ func isCacheable(name string) bool {
 
 // declares reports whether the capability of a method is declared, and returns the only family that has the method,
 // zero if both have it.
-func (c *Capabilities) declares(name string) (era RevisionFamily, ok bool) {
-	family, _, _ := strings.Cut(name, "/")
-	switch family {
+func (c *Capabilities) declares(name string) (family RevisionFamily, ok bool) {
+	prefix, _, _ := strings.Cut(name, "/")
+	switch prefix {
 	case "tools":
 		return 0, c.Tools
 	case "prompts":
@@ -49,12 +49,12 @@ func (c *Capabilities) declares(name string) (era RevisionFamily, ok bool) {
 // handler's own methods replace others of their name.
 func (h *Handler) methodTable(methods Methods) map[string]methodEntry {
 	t := make(map[string]methodEntry)
-	add := func(name string, era RevisionFamily, serve Method) {
-		t[name] = methodEntry{name: name, family: era, cacheable: isCacheable(name), serve: serve}
+	add := func(name string, family RevisionFamily, serve Method) {
+		t[name] = methodEntry{name: name, family: family, cacheable: isCacheable(name), serve: serve}
 	}
 	for name, m := range methods {
-		if era, ok := h.o.Capabilities.declares(name); ok {
-			add(name, era, m)
+		if family, ok := h.o.Capabilities.declares(name); ok {
+			add(name, family, m)
 		}
 	}
 	for _, own := range [...]string{

@@ -36,20 +36,20 @@ var errStreamEnded = fmt.Errorf("the watcher is gone: %w", RetryLater(http.Statu
 // this request, since that of the former may expire. The error is errStreamEnded if the set ends meanwhile, and an
 // *Error if it has too many subscriptions.
 func (b *Broker) subscribe(ctx context.Context, subs *subscriptionSet, uri string) error {
-	turn, again, err := b.beginSubscribe(subs, uri)
+	request, renewal, err := b.beginSubscribe(subs, uri)
 	if err != nil {
 		return err
 	}
-	return b.finishSubscribe(ctx, subs, uri, turn, again)
+	return b.finishSubscribe(ctx, subs, uri, request, renewal)
 }
 
 // renew renews a subscription of a set, and does nothing if the set does not have it any more.
 func (b *Broker) renew(ctx context.Context, subs *subscriptionSet, uri string) error {
-	turn, again, err := b.beginSubscribe(subs, uri)
-	if !again || err != nil {
+	request, renewal, err := b.beginSubscribe(subs, uri)
+	if !renewal || err != nil {
 		return err
 	}
-	return b.finishSubscribe(ctx, subs, uri, turn, true)
+	return b.finishSubscribe(ctx, subs, uri, request, true)
 }
 
 // subscribedURIs returns the resources of a set.
@@ -60,18 +60,18 @@ func (b *Broker) subscribedURIs(subs *subscriptionSet) []string {
 }
 
 // beginSubscribe begins a subscribe request and reports whether the set has the resource already.
-func (b *Broker) beginSubscribe(subs *subscriptionSet, uri string) (turn int, again bool, err error) {
+func (b *Broker) beginSubscribe(subs *subscriptionSet, uri string) (request int, renewal bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	subs.lastRequest++
-	again, err = b.checkSubscription(subs, uri)
-	return subs.lastRequest, again, err
+	renewal, err = b.checkSubscription(subs, uri)
+	return subs.lastRequest, renewal, err
 }
 
 // finishSubscribe completes a request that beginSubscribe has begun.
-func (b *Broker) finishSubscribe(ctx context.Context, subs *subscriptionSet, uri string, turn int, again bool) error {
+func (b *Broker) finishSubscribe(ctx context.Context, subs *subscriptionSet, uri string, request int, renewal bool) error {
 	release, err := b.o.SubscribeResource(ctx, Subscription{ // may take a while
-		Subscriber: subs.subscriber, URI: uri, Notify: func() { b.resourceUpdated(subs, uri) }, Renewal: again,
+		Subscriber: subs.subscriber, URI: uri, Notify: func() { b.resourceUpdated(subs, uri) }, Renewal: renewal,
 	})
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (b *Broker) finishSubscribe(ctx context.Context, subs *subscriptionSet, uri
 	if release == nil {
 		release = func() {}
 	}
-	unneeded, err := b.storeSubscription(subs, uri, resourceSubscription{release, turn}, again)
+	unneeded, err := b.storeSubscription(subs, uri, resourceSubscription{release, request}, renewal)
 	if unneeded != nil {
 		unneeded()
 	}
@@ -101,13 +101,13 @@ func (b *Broker) checkSubscription(subs *subscriptionSet, uri string) (known boo
 // storeSubscription stores a granted subscription if the set still allows it, since other requests were decided
 // meanwhile. It returns the release function of the subscription that is not needed, this or the former, nil if there
 // is none.
-func (b *Broker) storeSubscription(subs *subscriptionSet, uri string, got resourceSubscription, again bool) (unneeded func(), err error) {
+func (b *Broker) storeSubscription(subs *subscriptionSet, uri string, got resourceSubscription, renewal bool) (unneeded func(), err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	known, err := b.checkSubscription(subs, uri)
 	before := subs.byURI[uri]
 	switch {
-	case again && !known && subs.byURI != nil: // the client has unsubscribed meanwhile
+	case renewal && !known && subs.byURI != nil: // the client has unsubscribed meanwhile
 		return got.release, nil
 	case err != nil:
 		return got.release, err

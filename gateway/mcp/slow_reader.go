@@ -25,7 +25,7 @@ const defaultReadPatience = 10 * time.Millisecond
 type SlowReaders struct {
 	// Reuse takes a connection whose response has been sent, with the bytes that its client has sent since, and serves
 	// it again. If nil, the connection is closed.
-	Reuse func(conn net.Conn, said []byte)
+	Reuse func(conn net.Conn, extra []byte)
 	// OnTimeout is called for each response that its client did not read in time. It may be nil.
 	OnTimeout func()
 
@@ -194,13 +194,13 @@ func (o *sharedText) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 // It returns false if the connection can't be hijacked; net/http then sends the response.
 func (x *exchange) hijackSlowReader(rest func()) bool {
 	w, readers := &x.out, x.h.o.SlowReaders
-	again := !x.req.HTTP.Close && len(w.rw.Header()["Connection"]) == 0
+	reusable := !x.req.HTTP.Close && len(w.rw.Header()["Connection"]) == 0
 	conn, rw, err := w.controller.Hijack()
 	if err != nil {
 		return false
 	}
-	said, _ := rw.Reader.Peek(rw.Reader.Buffered()) // does not block: it is buffered
-	said = bytes.Clone(said)                        // net/http's buffer can be freed
+	extra, _ := rw.Reader.Peek(rw.Reader.Buffered()) // does not block: it is buffered
+	extra = bytes.Clone(extra)                       // net/http's buffer can be freed
 	c := &hijackedConn{Conn: conn}
 	w.rw = unframedConn{c}
 	w.controller = http.NewResponseController(w.rw)
@@ -219,10 +219,10 @@ func (x *exchange) hijackSlowReader(rest func()) bool {
 				readers.remove(conn)
 			}
 		}()
-		if c.run(rest) && again && w.err == nil && readers.handBack(conn) {
+		if c.run(rest) && reusable && w.err == nil && readers.handBack(conn) {
 			released = true
 			_ = conn.SetWriteDeadline(time.Time{})
-			readers.Reuse(conn, said)
+			readers.Reuse(conn, extra)
 			return
 		}
 		if readers.OnTimeout != nil && errors.Is(w.err, os.ErrDeadlineExceeded) {

@@ -87,12 +87,12 @@ func (t *Task) AppendJSON(dst []byte) []byte { return t.append(dst, true) }
 
 // Task answers tools/call with a task: the call goes on, and the client polls it by tasks/get. A tasks/get for its ID
 // must succeed already. If the client has not declared the extension, nothing is sent and the error is an
-// *[ElicitationUnsupportedError]; the method then waits for the end itself, or returns the error to refuse the request.
+// *[ClientUnsupportedError]; the method then waits for the end itself, or returns the error to refuse the request.
 func (r *Reply) Task(t Task) error {
 	x := r.x
 	switch {
 	case x.req.Family != Stateless || !x.req.Client.Has(ClientTasks):
-		return &ElicitationUnsupportedError{Missing: ClientTasks, reason: missingCapability(ClientTasks)}
+		return &ClientUnsupportedError{Missing: ClientTasks, reason: missingCapability(ClientTasks)}
 	case x.req.Method != "tools/call":
 		return fmt.Errorf("method %q must not answer with a task", x.req.Method)
 	}

@@ -317,7 +317,7 @@ func wholeAsks(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	var said []string
 	for _, round := range rounds {
 		answers, err := reply.Elicit(ctx, round)
-		var unable *mcp.ElicitationUnsupportedError
+		var unable *mcp.ClientUnsupportedError
 		if errors.As(err, &unable) && req.Name == "kinds" {
 			said = append(said, err.Error())
 			continue
