@@ -17,11 +17,6 @@ import (
 // maxBatch limits the messages of a batch (H6).
 const maxBatch = 16
 
-// isBatch reports whether a body is a JSON array.
-func isBatch(body []byte) bool {
-	return jsonscan.KindOf(bytes.TrimLeft(body, " \t\r\n")) == jsonscan.Array
-}
-
 // batch serves several messages in one body. Only 2025-03-26 has batches, and servers of that revision must accept them
 // (2025-03-26 basic, Batching). The batch is checked, and allowed or refused, as a whole before any of it runs. The
 // requests run concurrently; the response is one array in their order, without notifications before it, since the
@@ -87,12 +82,18 @@ func (x *exchange) batch(body []byte) *Error {
 		}
 		return deliveryErr
 	}
+	x.runBatch(parts)
+	return nil
+}
+
+// runBatch runs the requests of a batch concurrently and writes their responses in order.
+func (x *exchange) runBatch(parts []*batchPart) {
 	var running sync.WaitGroup
 	for _, p := range parts {
 		running.Go(p.serve)
 	}
 	running.Wait()
-	x.out.event = prefersEventStream(r.Header)
+	x.out.event = prefersEventStream(x.req.HTTP.Header)
 	x.out.begin(http.StatusOK)
 	separator := "["
 	for _, p := range parts {
@@ -102,7 +103,6 @@ func (x *exchange) batch(body []byte) *Error {
 	}
 	x.out.writeString("]")
 	_ = x.out.finish() // a connection error; it can't be reported to anyone
-	return nil
 }
 
 // parseBatch splits a batch, which is valid as a whole or not at all.

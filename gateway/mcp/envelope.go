@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 
@@ -54,6 +55,11 @@ func parseMessage(body []byte, maxDepth int) (e envelope, fault *Error) {
 		return e, invalidRequest("a batch is not accepted: send each message in a POST of its own")
 	}
 	return parseScanned(body)
+}
+
+// isBatch reports whether a body is a JSON array.
+func isBatch(body []byte) bool {
+	return jsonscan.KindOf(bytes.TrimLeft(body, " \t\r\n")) == jsonscan.Array
 }
 
 // parseScanned splits a message that has been scanned before.

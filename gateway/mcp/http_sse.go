@@ -100,24 +100,29 @@ func (t *HTTPSSETransport) openStream(x *exchange) *Error {
 	x.continuation = &continuation{run: func(ctx context.Context) {
 		defer broker.removeStream(s)
 		defer x.h.forgetSession(ss.id)
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		stream := &httpSSEStream{x: x, principal: x.req.Principal, ctx: ctx}
-		name := rand.Text()
-		t.register(name, stream, ss)
-		graceful := false
-		defer func() {
-			if idle := stream.stopAccepting(); graceful {
-				select { // until the client leaves or the shutdown stops waiting
-				case <-idle:
-				case <-ctx.Done():
-				}
-			}
-			t.unregister(name, stream, cancel)
-		}()
-		graceful = stream.write([]byte("event: endpoint\ndata: "+t.messagesPath+"?sessionId="+name+eventEnd)) == nil && s.run(ctx, x, until)
+		t.serveStream(ctx, x, s, ss, until)
 	}}
 	return nil
+}
+
+// serveStream sends the messages' URL and serves the stream until it ends.
+func (t *HTTPSSETransport) serveStream(ctx context.Context, x *exchange, s *subscriptionStream, ss session, until time.Time) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream := &httpSSEStream{x: x, principal: x.req.Principal, ctx: ctx}
+	name := rand.Text()
+	t.register(name, stream, ss)
+	graceful := false
+	defer func() {
+		if idle := stream.stopAccepting(); graceful {
+			select { // until the client leaves or the shutdown stops waiting
+			case <-idle:
+			case <-ctx.Done():
+			}
+		}
+		t.unregister(name, stream, cancel)
+	}()
+	graceful = stream.write([]byte("event: endpoint\ndata: "+t.messagesPath+"?sessionId="+name+eventEnd)) == nil && s.run(ctx, x, until)
 }
 
 func (t *HTTPSSETransport) register(name string, stream *httpSSEStream, ss session) {

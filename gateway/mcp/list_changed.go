@@ -25,15 +25,3 @@ func (l List) notification() string {
 	}
 	return ""
 }
-
-// ListsChanged makes each stream compare the lists with what its client knows, and notify the client of those that
-// differ. It does not wait for that.
-func (b *Broker) ListsChanged(changed List) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for s := range b.streams {
-		if of := s.lists & changed; of != 0 {
-			s.enqueue(func(p *pending) { p.lists |= of })
-		}
-	}
-}

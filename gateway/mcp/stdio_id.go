@@ -31,18 +31,7 @@ const (
 func (f *idFinder) feed(piece []byte) {
 	for _, c := range piece {
 		if f.inString {
-			f.remember(c)
-			switch {
-			case f.escaped:
-				f.escaped = false
-			case c == '\\':
-				f.escaped = true
-			case c == '"':
-				f.inString = false
-				if f.depth == 1 && f.state == inName {
-					f.state = afterName
-				}
-			}
+			f.stringByte(c)
 			continue
 		}
 		switch c {
@@ -83,6 +72,22 @@ func (f *idFinder) feed(piece []byte) {
 			f.remember(c)
 		}
 		f.broken = f.broken || f.depth < 0 || f.depth == 0 && !f.closed
+	}
+}
+
+// stringByte processes a byte of a string.
+func (f *idFinder) stringByte(c byte) {
+	f.remember(c)
+	switch {
+	case f.escaped:
+		f.escaped = false
+	case c == '\\':
+		f.escaped = true
+	case c == '"':
+		f.inString = false
+		if f.depth == 1 && f.state == inName {
+			f.state = afterName
+		}
 	}
 }
 

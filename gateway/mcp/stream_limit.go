@@ -17,6 +17,15 @@ type callerCount struct {
 	byCaller map[string]int
 }
 
+// limitHit is the limit that was reached, if any.
+type limitHit uint8
+
+const (
+	withinLimit limitHit = iota
+	totalLimitHit
+	callerLimitHit
+)
+
 // SetLimits changes the maximum numbers of open streams, in total and per caller, which apply to sessions without a
 // stream as well. 0 means no limit. Streams above the new limits stay open.
 func (n *StreamLimit) SetLimits(streams, perCaller int) {

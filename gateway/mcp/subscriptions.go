@@ -124,6 +124,18 @@ func NewBroker(o BrokerOptions) *Broker {
 	}
 }
 
+// ListsChanged makes each stream compare the lists with what its client knows, and notify the client of those that
+// differ. It does not wait for that.
+func (b *Broker) ListsChanged(changed List) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for s := range b.streams {
+		if of := s.lists & changed; of != 0 {
+			s.enqueue(func(p *pending) { p.lists |= of })
+		}
+	}
+}
+
 // TaskChanged notifies the subscribers of a task of its new state. The ID in t is ignored: each client gets the one
 // that it knows. It does not wait.
 func (b *Broker) TaskChanged(key string, t Task) {
@@ -211,15 +223,6 @@ func (b *Broker) checkOutdated(req *Request) *Error {
 	}
 	return nil
 }
-
-// limitHit is the limit that was reached, if any.
-type limitHit uint8
-
-const (
-	withinLimit limitHit = iota
-	totalLimitHit
-	callerLimitHit
-)
 
 // reportLimit calls OnLimit if a limit was reached.
 func (b *Broker) reportLimit(req *Request, refused *Error, full limitHit) {

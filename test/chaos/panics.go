@@ -90,7 +90,7 @@ var layers = []layer{
 	{"gateway/audit/log.go", "(*Log) write", byCall},
 	{"gateway/mcp/subscription_stream.go", "(*subscriptionStream) startDelivery", byStream},
 	{"gateway/mcp/subscription_stream.go", "(*subscriptionStream) sendPending", byStream},
-	{"gateway/mcp/list_changed.go", "(*Broker) ListsChanged", byStream},
+	{"gateway/mcp/subscriptions.go", "(*Broker) ListsChanged", byStream},
 	{"gateway/mcp/sse.go", "(*responseWriter) sendKeepAlive", bySilence},
 	{"openapi/load.go", "(*Document) identify", byDocument},
 	{"openapi/operation.go", "(*compiler) operation", byDocument},
