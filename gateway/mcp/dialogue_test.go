@@ -144,7 +144,7 @@ func (d *dialogue) end() {
 		k.leave()
 	}
 	synctest.Wait()
-	if err := d.whole.hub.Drain(d.t.Context()); err != nil {
+	if err := d.whole.broker.Drain(d.t.Context()); err != nil {
 		d.t.Error(err)
 	}
 	if len(d.whole.watched) > 0 {
@@ -203,7 +203,7 @@ func (d *dialogue) step(name, content string) (got string, compared bool) {
 			}
 		}
 		if verb == "look" {
-			d.whole.hub.ListsChanged(l)
+			d.whole.broker.ListsChanged(l)
 		} else {
 			d.whole.change(l)
 		}
@@ -215,9 +215,9 @@ func (d *dialogue) step(name, content string) (got string, compared bool) {
 		}
 	case "task":
 		key, status, _ := strings.Cut(rest, " ")
-		d.whole.hub.TaskChanged(key, d.whole.task(mcp.TaskStatus(status)))
+		d.whole.broker.TaskChanged(key, d.whole.task(mcp.TaskStatus(status)))
 	case "drain":
-		if err := d.whole.hub.Drain(d.t.Context()); err != nil {
+		if err := d.whole.broker.Drain(d.t.Context()); err != nil {
 			d.t.Error(err)
 		}
 	case "watched":

@@ -35,17 +35,17 @@ type elicitationUsage struct {
 
 // SetMax changes the maximum number of waiting requests; 0 means that only their bytes are limited. Requests that wait
 // already go on.
-func (w *ElicitationLimit) SetMax(requests int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.maxRequests = requests
+func (l *ElicitationLimit) SetMax(requests int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.maxRequests = requests
 }
 
 // Waiting returns the number of waiting requests.
-func (w *ElicitationLimit) Waiting() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.total.requests
+func (l *ElicitationLimit) Waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total.requests
 }
 
 // ElicitationLimitError reports that a request can't wait for its user because of a limit. A method that returns it
@@ -71,10 +71,10 @@ type elicitation struct {
 }
 
 // start counts a request that is about to wait, with the bytes it holds.
-func (w *ElicitationLimit) start(caller string, bytes int64) (*elicitation, *ElicitationLimitError) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	of := w.callers[caller]
+func (l *ElicitationLimit) start(caller string, bytes int64) (*elicitation, *ElicitationLimitError) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of := l.callers[caller]
 	switch {
 	case caller != "" && bytes > maxCallerElicitationBytes:
 		return nil, &ElicitationLimitError{PerCaller: true, TooLarge: true, reason: httpError(http.StatusOK,
@@ -82,39 +82,39 @@ func (w *ElicitationLimit) start(caller string, bytes int64) (*elicitation, *Eli
 	case caller != "" && (of.requests >= maxCallerElicitations || of.bytes+bytes > maxCallerElicitationBytes):
 		return nil, &ElicitationLimitError{PerCaller: true, reason: RetryLater(http.StatusTooManyRequests, elicitationRetryAfter,
 			"too many requests of this caller wait for their user: at most %d, and %d bytes", maxCallerElicitations, maxCallerElicitationBytes)}
-	case w.maxRequests > 0 && w.total.requests >= w.maxRequests || w.total.bytes+bytes > maxElicitationBytes:
+	case l.maxRequests > 0 && l.total.requests >= l.maxRequests || l.total.bytes+bytes > maxElicitationBytes:
 		return nil, &ElicitationLimitError{reason: RetryLater(http.StatusServiceUnavailable, elicitationRetryAfter, "too many requests wait for their users")}
 	}
-	w.adjust(caller, 1, bytes)
-	return &elicitation{limit: w, caller: caller, bytes: bytes}, nil
+	l.adjust(caller, 1, bytes)
+	return &elicitation{limit: l, caller: caller, bytes: bytes}, nil
 }
 
 // adjust changes the counts. The caller holds the lock.
-func (w *ElicitationLimit) adjust(caller string, requests int, bytes int64) {
-	w.total = elicitationUsage{w.total.requests + requests, w.total.bytes + bytes}
+func (l *ElicitationLimit) adjust(caller string, requests int, bytes int64) {
+	l.total = elicitationUsage{l.total.requests + requests, l.total.bytes + bytes}
 	if caller == "" {
 		return
 	}
-	of := elicitationUsage{w.callers[caller].requests + requests, w.callers[caller].bytes + bytes}
+	of := elicitationUsage{l.callers[caller].requests + requests, l.callers[caller].bytes + bytes}
 	if of.requests == 0 {
-		delete(w.callers, caller)
+		delete(l.callers, caller)
 		return
 	}
-	if w.callers == nil {
-		w.callers = make(map[string]elicitationUsage)
+	if l.callers == nil {
+		l.callers = make(map[string]elicitationUsage)
 	}
-	w.callers[caller] = of
+	l.callers[caller] = of
 }
 
 // reserve counts a response that is kept until all have arrived, and returns false if it exceeds a limit.
 func (e *elicitation) reserve(bytes int64) bool {
-	w := e.limit
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if e.caller != "" && w.callers[e.caller].bytes+bytes > maxCallerElicitationBytes || w.total.bytes+bytes > maxElicitationBytes {
+	l := e.limit
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e.caller != "" && l.callers[e.caller].bytes+bytes > maxCallerElicitationBytes || l.total.bytes+bytes > maxElicitationBytes {
 		return false
 	}
-	w.adjust(e.caller, 0, bytes)
+	l.adjust(e.caller, 0, bytes)
 	e.bytes += bytes
 	return true
 }

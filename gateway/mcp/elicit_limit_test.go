@@ -9,8 +9,8 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// TestWaitsAreBounded: who asks for many calls that wait for their user gets no more of them, and no more memory for them, than it may
-// have; others are served, and an answer makes room for the next.
+// TestWaitsAreBounded holds that a caller's requests that wait for its user, and their memory, are limited; other
+// callers are served, and a response makes room for the next request.
 func TestWaitsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, space, waiting int }{
@@ -81,7 +81,7 @@ func TestWaitsInAll(t *testing.T) {
 	}
 	var w mcp.ElicitationLimit
 	w.SetMax(3)
-	for _, caller := range []string{"alice", "", ""} { // who is not counted counts in all
+	for _, caller := range []string{"alice", "", ""} { // callers that are not counted by name count in total
 		if err := w.Begin(caller, 1<<20); err != nil {
 			t.Fatal(err)
 		}

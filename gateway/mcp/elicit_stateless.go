@@ -73,15 +73,15 @@ func (x *exchange) readRequestState() (*requestState, *Error) {
 	refused := func() *Error {
 		return InvalidParams("params.requestState is not valid here: it was altered, has expired, was used, or belongs to another request; begin again without it")
 	}
-	state := &requestState{Responses: make(map[string]stateResponse)}
+	rs := &requestState{Responses: make(map[string]stateResponse)}
 	switch value := jsonscan.Lookup(x.req.Params, "requestState"); jsonscan.KindOf(value) {
 	case 0, jsonscan.Null:
 	case jsonscan.String:
 		plain, expiry, err := x.h.requestStates.Open(string(jsonscan.Unquote(value)), x.h.now(), x.stateBinding()...)
-		if err != nil || json.Unmarshal(plain, state) != nil {
+		if err != nil || json.Unmarshal(plain, rs) != nil {
 			return nil, refused()
 		}
-		state.expiry, state.fromClient = expiry, true
+		rs.expiry, rs.fromClient = expiry, true
 	default:
 		return nil, InvalidParams("params.requestState must be a string")
 	}
@@ -90,20 +90,20 @@ func (x *exchange) readRequestState() (*requestState, *Error) {
 	case 0, jsonscan.Null:
 	case jsonscan.Object:
 		for key, result := range jsonscan.Members(responses) {
-			if q, waits := state.Asked[string(key)]; waits {
-				state.Responses[string(key)] = stateResponse{Digest: q, Result: result}
-			} else if !state.fromClient {
-				if state.unsolicited == nil {
-					state.unsolicited = make(map[string]json.RawMessage)
+			if q, waits := rs.Asked[string(key)]; waits {
+				rs.Responses[string(key)] = stateResponse{Digest: q, Result: result}
+			} else if !rs.fromClient {
+				if rs.unsolicited == nil {
+					rs.unsolicited = make(map[string]json.RawMessage)
 				}
-				state.unsolicited[string(key)] = result
+				rs.unsolicited[string(key)] = result
 			}
 		}
 	default:
 		return nil, InvalidParams("params.inputResponses must be an object")
 	}
-	x.requestState = state
-	return state, nil
+	x.requestState = rs
+	return rs, nil
 }
 
 // elicitStateless returns the responses that the request brings, or ends it with the open input requests.
@@ -114,20 +114,20 @@ func (r *Reply) elicitStateless(round ElicitationRound) (map[string]InputRespons
 	default:
 		return nil, fmt.Errorf("method %q must not ask", x.req.Method) // 2026-07-28 patterns/mrtr, Supported Requests
 	}
-	state, fault := x.readRequestState()
+	rs, fault := x.readRequestState()
 	if fault != nil {
 		return nil, fault
 	}
 	accepted := make(map[string]InputResponse, len(round.Requests))
-	next := requestState{Step: state.Step + 1, Nonce: rand.Text(), Asked: make(map[string]string), Responses: state.Responses, Refused: state.Refused}
+	next := requestState{Step: rs.Step + 1, Nonce: rand.Text(), Asked: make(map[string]string), Responses: rs.Responses, Refused: rs.Refused}
 	var open []InputRequest
 	for i := range round.Requests {
 		req, again := &round.Requests[i], round.Requests[i]
-		if result, ok := state.unsolicited[req.Key]; ok && !round.SingleUse {
-			state.Responses[req.Key] = stateResponse{Digest: req.digest(), Result: result}
-			delete(state.unsolicited, req.Key)
+		if result, ok := rs.unsolicited[req.Key]; ok && !round.SingleUse {
+			rs.Responses[req.Key] = stateResponse{Digest: req.digest(), Result: result}
+			delete(rs.unsolicited, req.Key)
 		}
-		if given, ok := state.Responses[req.Key]; ok && given.Digest == req.digest() {
+		if given, ok := rs.Responses[req.Key]; ok && given.Digest == req.digest() {
 			a, ok, refused := round.check(req, given.Result)
 			if ok {
 				accepted[req.Key] = a
@@ -138,36 +138,36 @@ func (r *Reply) elicitStateless(round ElicitationRound) (map[string]InputRespons
 			}
 			again = round.rephrase(req, refused)
 		}
-		delete(state.Responses, req.Key)
+		delete(rs.Responses, req.Key)
 		next.Asked[req.Key] = req.digest()
 		open = append(open, again)
 	}
 	if len(open) > 0 {
 		return nil, r.requireInput(&next, open)
 	}
-	if round.SingleUse && state.fromClient && !state.used {
+	if round.SingleUse && rs.fromClient && !rs.used {
 		if x.h.o.SpentNonces == nil {
 			return nil, errors.New("nothing remembers what may be used once (Options.Spent)")
 		}
-		first, err := x.h.o.SpentNonces.Spend(x.req.HTTP.Context(), x.req.Principal, state.Nonce, state.expiry)
+		first, err := x.h.o.SpentNonces.Spend(x.req.HTTP.Context(), x.req.Principal, rs.Nonce, rs.expiry)
 		switch {
 		case err != nil:
 			return nil, x.internalError("a state could not be marked as used", http.StatusServiceUnavailable, slog.Any("error", err))
 		case !first:
 			return nil, InvalidParams("params.requestState was used before, and an answer counts once: nothing more is done for it; begin again without it")
 		}
-		state.used = true
+		rs.used = true
 	}
 	return accepted, nil
 }
 
 // countRefused counts an invalid response and returns the number for its key.
-func (state *requestState) countRefused(key string) int {
-	if state.Refused == nil {
-		state.Refused = make(map[string]int)
+func (rs *requestState) countRefused(key string) int {
+	if rs.Refused == nil {
+		rs.Refused = make(map[string]int)
 	}
-	state.Refused[key]++
-	return state.Refused[key]
+	rs.Refused[key]++
+	return rs.Refused[key]
 }
 
 // requireInput answers with input requests and the state that waits for their responses.

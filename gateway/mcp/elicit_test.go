@@ -143,7 +143,8 @@ func normal(v any) any {
 	return v
 }
 
-// TestAskTwice: who has answered can't ask, and who was asked gets nothing else.
+// TestAskTwice holds that nothing can be elicited after the response, and that a client that was sent input requests
+// gets nothing else.
 func TestAskTwice(t *testing.T) {
 	t.Parallel()
 	h := NewHandler(nil, Options{})

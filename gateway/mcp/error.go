@@ -12,14 +12,14 @@ import (
 
 // JSON-RPC error codes (JSON-RPC 2.0 section 5.1; 2026-07-28 basic, Error Codes).
 const (
-	CodeParse             = -32700 // not JSON
-	CodeInvalidRequest    = -32600 // JSON, but not a request
-	CodeMethodNotFound    = -32601 // unknown or not advertised
-	CodeInvalidParams     = -32602 // bad params, unknown tool, bad cursor
-	CodeInternal          = -32603 // fault of the server
-	CodeHeaderMismatch    = -32020 // a header is missing or differs from the body
-	CodeMissingCapability = -32021 // the client did not declare what the method needs
-	CodeBadVersion        = -32022 // unsupported protocol version
+	CodeParse              = -32700 // not JSON
+	CodeInvalidRequest     = -32600 // JSON, but not a request
+	CodeMethodNotFound     = -32601 // unknown or not advertised
+	CodeInvalidParams      = -32602 // bad params, unknown tool, bad cursor
+	CodeInternal           = -32603 // fault of the server
+	CodeHeaderMismatch     = -32020 // a header is missing or differs from the body
+	CodeMissingCapability  = -32021 // the client did not declare what the method needs
+	CodeUnsupportedVersion = -32022 // unsupported protocol version
 
 	// CodeResourceNotFound exists in the legacy revisions only; see [Request.ResourceNotFound].
 	CodeResourceNotFound = -32002
@@ -81,7 +81,7 @@ func (e *Error) status(family RevisionFamily) int {
 		return e.HTTPStatus
 	}
 	switch e.Code {
-	case CodeParse, CodeInvalidRequest, CodeBadVersion:
+	case CodeParse, CodeInvalidRequest, CodeUnsupportedVersion:
 		return http.StatusBadRequest
 	case CodeInvalidParams, CodeHeaderMismatch, CodeMissingCapability:
 		if family != Legacy {

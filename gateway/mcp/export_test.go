@@ -22,12 +22,12 @@ func (u *UsedOnce) Spend(_ context.Context, _, id string, _ time.Time) (bool, er
 }
 
 // Begin counts a request of a caller that waits, and never ends.
-func (w *ElicitationLimit) Begin(caller string, bytes int64) *ElicitationLimitError {
-	_, full := w.start(caller, bytes)
+func (l *ElicitationLimit) Begin(caller string, bytes int64) *ElicitationLimitError {
+	_, full := l.start(caller, bytes)
 	return full
 }
 
 // Keep counts an answer for a request of a caller.
-func (w *ElicitationLimit) Keep(caller string, bytes int64) bool {
-	return (&elicitation{limit: w, caller: caller}).reserve(bytes)
+func (l *ElicitationLimit) Keep(caller string, bytes int64) bool {
+	return (&elicitation{limit: l, caller: caller}).reserve(bytes)
 }

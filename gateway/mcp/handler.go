@@ -67,8 +67,8 @@ func NewHandler(methods Methods, o Options) *Handler {
 		readPatience: defaultReadPatience,
 	}
 	h.buffers.size, h.smallBuffers.size = bufferSize, smallBufferSize
-	t := ReloadableOptions{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive, MaxStreamAge: o.MaxStreamAge, Sessionless: o.Sessionless}.bounded()
-	h.reloadable.Store(&t)
+	reloadable := ReloadableOptions{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive, MaxStreamAge: o.MaxStreamAge, Sessionless: o.Sessionless}.bounded()
+	h.reloadable.Store(&reloadable)
 	h.SetServerInfo(o.Title, o.Instructions)
 	h.methods = h.methodTable(methods)
 	return h
@@ -127,9 +127,9 @@ func (x *exchange) run(serve func(*exchange) *Error) {
 	if h.o.Observe != nil {
 		start = h.now()
 	}
-	parked := false
+	continues := false
 	defer func() {
-		if !parked {
+		if !continues {
 			x.observe(start)
 		}
 	}()
@@ -137,7 +137,7 @@ func (x *exchange) run(serve func(*exchange) *Error) {
 		x.writeError(err)
 	}
 	if x.continuation != nil {
-		parked = true
+		continues = true
 		x.detach(start)
 	}
 }
@@ -149,12 +149,12 @@ func (x *exchange) detach(start time.Time) {
 		defer x.observe(start)
 		x.runContinuation()
 	}
-	take := x.hijackStream
+	hijack := x.hijackStream
 	if x.continuation.slowReader {
-		take = x.hijackSlowReader
+		hijack = x.hijackSlowReader
 	}
-	if p := x.h.o.RunAfterMiddleware; p != nil && p(x.req.HTTP.Context(), func() {
-		if !take(rest) {
+	if run := x.h.o.RunAfterMiddleware; run != nil && run(x.req.HTTP.Context(), func() {
+		if !hijack(rest) {
 			rest()
 		}
 	}) {

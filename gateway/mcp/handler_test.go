@@ -94,19 +94,18 @@ func newWaiting() *waiting {
 	return &waiting{started: make(chan struct{}), ended: make(chan string, 1)}
 }
 
-// TestDisconnect: in the modern era a client that leaves cancels its call
-// (mcp-T15); in the legacy era the call goes on, and can see that nobody waits
-// (2025-11-25 transports, Sending Messages).
+// TestDisconnect holds that a disconnect of a stateless client cancels its call (mcp-T15), while a legacy call goes on
+// and can see the disconnect (2025-11-25 transports, Sending Messages).
 func TestDisconnect(t *testing.T) {
 	t.Parallel()
-	for _, era := range []string{"modern", "legacy"} {
-		t.Run(era, func(t *testing.T) {
+	for _, family := range []string{"modern", "legacy"} {
+		t.Run(family, func(t *testing.T) {
 			t.Parallel()
 			w := newWaiting()
 			events := make(chan mcp.Event, 10)
 			addr := startServer(t, w.methods(), mcp.Options{Observe: func(_ *http.Request, e mcp.Event) { events <- e }})
 			var r *http.Request
-			if era == "modern" {
+			if family == "modern" {
 				r = modernCall(t, addr, "wait")
 			} else {
 				r = newRequest(t, addr, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait"}}`, "Mcp-Session-Id", initialize(t, addr))
@@ -125,7 +124,7 @@ func TestDisconnect(t *testing.T) {
 			timebox.Wait(t, w.started)
 			start := time.Now()
 			cancel()
-			if got, want := timebox.Receive(t, w.ended), fmt.Sprintf("context ended: %v, client gone: true", era == "modern"); got != want {
+			if got, want := timebox.Receive(t, w.ended), fmt.Sprintf("context ended: %v, client gone: true", family == "modern"); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 			if took := time.Since(start); took > 5*time.Second {
@@ -252,8 +251,7 @@ func TestPanicAfterTheAnswer(t *testing.T) {
 	}
 }
 
-// TestUnreadAnswer: H7. An answer that nobody reads is given up after some time without
-// progress.
+// TestUnreadAnswer holds that writing a response that is not read ends after some time without progress (H7).
 func TestUnreadAnswer(t *testing.T) {
 	t.Parallel()
 	const stall = time.Second
@@ -413,10 +411,10 @@ func BenchmarkCall(b *testing.B) {
 				mcp.Chunk{Bytes: []byte(`"}],"structuredContent":`)}, mcp.Chunk{Bytes: document})
 		}}, mcp.Options{})
 		session := initialize(b, addr)
-		for _, era := range []string{"modern", "legacy"} {
-			b.Run(fmt.Sprintf("%dKiB/%s", size>>10, era), func(b *testing.B) {
+		for _, family := range []string{"modern", "legacy"} {
+			b.Run(fmt.Sprintf("%dKiB/%s", size>>10, family), func(b *testing.B) {
 				r := modernCall(b, addr, "x")
-				if era == "legacy" {
+				if family == "legacy" {
 					r = newRequest(b, addr, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, "Mcp-Session-Id", session)
 				}
 				var raw bytes.Buffer

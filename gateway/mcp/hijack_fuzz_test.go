@@ -21,8 +21,8 @@ func (c *keptConn) Close() error                { return nil }
 
 func (c *keptConn) SetWriteDeadline(time.Time) error { return nil }
 
-// FuzzChunks holds that whatever is written to a connection that was taken is what a reader of chunks finds there, in
-// however many pieces, and that nothing but the end ends it.
+// FuzzChunks holds that everything written to a hijacked connection is what a reader of chunks finds there, in however
+// many pieces, and that only the end ends it.
 func FuzzChunks(f *testing.F) {
 	f.Add([]byte("data: {}\n\n"), uint8(3))
 	f.Add([]byte("0\r\n\r\n"), uint8(0))

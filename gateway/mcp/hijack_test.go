@@ -60,12 +60,12 @@ func parked(t testing.TB, o mcp.Options) http.Handler {
 	})
 }
 
-// gone waits until the hub has so many streams.
+// gone waits until the broker has so many streams.
 func (w *whole) gone(t testing.TB, streams int) {
 	t.Helper()
-	for start := time.Now(); w.hub.Streams() != streams; time.Sleep(time.Millisecond) {
+	for start := time.Now(); w.broker.Streams() != streams; time.Sleep(time.Millisecond) {
 		if time.Since(start) > 20*time.Second {
-			t.Fatalf("%d streams are open, want %d", w.hub.Streams(), streams)
+			t.Fatalf("%d streams are open, want %d", w.broker.Streams(), streams)
 		}
 	}
 }
@@ -84,13 +84,13 @@ func message(t testing.TB, r *bufio.Reader) string {
 	}
 }
 
-// TestTakenStream holds that a stream on a connection that was taken from net/http is to its client what any other is: it is
-// told of changes and kept alive, ends with its result and in good order, and with its client.
+// TestTakenStream holds that a stream on a hijacked connection is to its client like any other: it gets change
+// notifications and keep-alive comments, ends with its result and in good order, and with its client.
 func TestTakenStream(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tls %t", secure), func(t *testing.T) {
 			w := newWhole(mcp.BrokerOptions{})
-			server := httptest.NewUnstartedServer(parked(t, mcp.Options{Broker: w.hub, KeepAlive: 20 * time.Millisecond}))
+			server := httptest.NewUnstartedServer(parked(t, mcp.Options{Broker: w.broker, KeepAlive: 20 * time.Millisecond}))
 			if secure {
 				server.StartTLS()
 			} else {
@@ -139,7 +139,7 @@ func TestTakenStream(t *testing.T) {
 			cancel()
 			leaving.Body.Close()
 			w.gone(t, 1)
-			if err := w.hub.Drain(t.Context()); err != nil {
+			if err := w.broker.Drain(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if got := message(t, lines); !strings.Contains(got, `"id":"a","result":{`) {
@@ -152,11 +152,11 @@ func TestTakenStream(t *testing.T) {
 	}
 }
 
-// TestTakenConnection: what a client sends on the connection of its stream is not served, and much of it ends the stream. One
-// that is told of HTTP/1.0 keeps its connection where it is.
+// TestTakenConnection holds that data from the client on the connection of its stream is not served, and that much of
+// it ends the stream. An HTTP/1.0 connection is not hijacked.
 func TestTakenConnection(t *testing.T) {
 	w := newWhole(mcp.BrokerOptions{})
-	server := httptest.NewServer(parked(t, mcp.Options{Broker: w.hub}))
+	server := httptest.NewServer(parked(t, mcp.Options{Broker: w.broker}))
 	defer server.Close()
 	addr := server.Listener.Addr().String()
 	quiet, chatty := openListen(t, addr, "quiet"), openListen(t, addr, "chatty")
@@ -191,13 +191,13 @@ func TestTakenConnection(t *testing.T) {
 	if got := message(t, lines); !strings.Contains(got, "list_changed") {
 		t.Error(got)
 	}
-	if err := w.hub.Drain(t.Context()); err != nil {
+	if err := w.broker.Drain(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestTakenStreamPanics: a panic while a stream is told is logged, and ends that stream by breaking its connection, and no
-// other.
+// TestTakenStreamPanics holds that a panic in a notification is logged and ends that stream by closing its connection,
+// and no other.
 func TestTakenStreamPanics(t *testing.T) {
 	var log lockedBuffer
 	var armed atomic.Bool
@@ -207,7 +207,7 @@ func TestTakenStreamPanics(t *testing.T) {
 		}
 		return rand.Text()
 	}})
-	w := &whole{hub: broker}
+	w := &whole{broker: broker}
 	server := httptest.NewServer(parked(t, mcp.Options{Broker: broker, Logger: slog.New(slog.NewTextHandler(&log, nil))}))
 	defer server.Close()
 	addr := server.Listener.Addr().String()
@@ -233,10 +233,10 @@ func TestTakenStreamPanics(t *testing.T) {
 	}
 }
 
-// TestTakenSlowListener: a client that reads nothing is dropped when it has had its time, and holds nobody up.
+// TestTakenSlowListener holds that a client that reads nothing is dropped after the write timeout and delays no other.
 func TestTakenSlowListener(t *testing.T) {
 	w := newWhole(mcp.BrokerOptions{})
-	h := mcp.NewHandler(nil, mcp.Options{Broker: w.hub, Capabilities: mcp.Capabilities{Tools: true}, RunAfterMiddleware: func(ctx context.Context, rest func()) bool {
+	h := mcp.NewHandler(nil, mcp.Options{Broker: w.broker, Capabilities: mcp.Capabilities{Tools: true}, RunAfterMiddleware: func(ctx context.Context, rest func()) bool {
 		*ctx.Value(restKey{}).(*func()) = rest
 		return true
 	}})
@@ -259,7 +259,7 @@ func TestTakenSlowListener(t *testing.T) {
 	defer quick.Close()
 	_ = slow.(*net.TCPConn).SetReadBuffer(4 << 10)
 	r := bufio.NewReader(quick)
-	for i := 0; w.hub.Streams() == 2; i++ {
+	for i := 0; w.broker.Streams() == 2; i++ {
 		if i > 1_000_000 {
 			t.Fatal("a client that reads nothing is still there")
 		}
@@ -270,7 +270,7 @@ func TestTakenSlowListener(t *testing.T) {
 			t.Fatalf("told after %v", took)
 		}
 	}
-	if err := w.hub.Drain(t.Context()); err != nil {
+	if err := w.broker.Drain(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -283,7 +283,7 @@ func TestTakenStreamMemory(t *testing.T) {
 	}
 	const streams, limit = 500, 12 << 10
 	w := newWhole(mcp.BrokerOptions{})
-	server := httptest.NewServer(parked(t, mcp.Options{Broker: w.hub}))
+	server := httptest.NewServer(parked(t, mcp.Options{Broker: w.broker}))
 	defer server.Close()
 	addr := server.Listener.Addr().String()
 	used := func() uint64 {

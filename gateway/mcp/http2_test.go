@@ -11,9 +11,8 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// TestStreamOverHTTP2: there a write deadline that passes ends the stream, also if
-// nobody is writing. A stream that is silent for longer than a reader may be slow goes
-// on all the same, and so does the call beside it on the connection.
+// TestStreamOverHTTP2 holds that a stream that is silent for longer than the write timeout goes on, and so does a call
+// on the same connection: over HTTP/2 a write deadline that passes ends the stream even if nothing is written.
 func TestStreamOverHTTP2(t *testing.T) {
 	t.Parallel()
 	const stall = 200 * time.Millisecond
@@ -69,7 +68,7 @@ func TestStreamOverHTTP2(t *testing.T) {
 		w.change(mcp.ToolsList)
 		event(stream, "list_changed")
 	}
-	if err := w.hub.Drain(t.Context()); err != nil {
+	if err := w.broker.Drain(t.Context()); err != nil {
 		t.Error(err)
 	}
 	event(stream, `"resultType":"complete"`)

@@ -109,53 +109,53 @@ func (t *HTTPSSETransport) openStream(x *exchange) *Error {
 func (t *HTTPSSETransport) serveStream(ctx context.Context, x *exchange, s *subscriptionStream, ss session, until time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream := &httpSSEStream{x: x, principal: x.req.Principal, ctx: ctx}
+	st := &httpSSEStream{x: x, principal: x.req.Principal, ctx: ctx}
 	name := rand.Text()
-	t.register(name, stream, ss)
+	t.register(name, st, ss)
 	graceful := false
 	defer func() {
-		if idle := stream.stopAccepting(); graceful {
+		if idle := st.stopAccepting(); graceful {
 			select { // until the client leaves or the shutdown stops waiting
 			case <-idle:
 			case <-ctx.Done():
 			}
 		}
-		t.unregister(name, stream, cancel)
+		t.unregister(name, st, cancel)
 	}()
-	graceful = stream.write([]byte("event: endpoint\ndata: "+t.messagesPath+"?sessionId="+name+eventEnd)) == nil && s.run(ctx, x, until)
+	graceful = st.write([]byte("event: endpoint\ndata: "+t.messagesPath+"?sessionId="+name+eventEnd)) == nil && s.run(ctx, x, until)
 }
 
-func (t *HTTPSSETransport) register(name string, stream *httpSSEStream, ss session) {
-	stream.session = &ss
+func (t *HTTPSSETransport) register(name string, st *httpSSEStream, ss session) {
+	st.session = &ss
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.streams[name] = stream
+	t.streams[name] = st
 }
 
 // stopAccepting refuses further requests. The channel is closed when those in progress are served.
-func (stream *httpSSEStream) stopAccepting() <-chan struct{} {
-	stream.mu.Lock()
-	defer stream.mu.Unlock()
-	stream.ended, stream.idle = true, make(chan struct{})
-	if stream.messages == 0 {
-		close(stream.idle)
+func (st *httpSSEStream) stopAccepting() <-chan struct{} {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.ended, st.idle = true, make(chan struct{})
+	if st.messages == 0 {
+		close(st.idle)
 	}
-	return stream.idle
+	return st.idle
 }
 
 // unregister cancels the requests on a stream, waits for them and ends the stream.
-func (t *HTTPSSETransport) unregister(name string, stream *httpSSEStream, cancel context.CancelFunc) {
+func (t *HTTPSSETransport) unregister(name string, st *httpSSEStream, cancel context.CancelFunc) {
 	t.mu.Lock()
 	delete(t.streams, name)
 	t.mu.Unlock()
 	cancel()
-	<-stream.idle
-	stream.x.abandonReply()
+	<-st.idle
+	st.x.abandonReply()
 }
 
 // write writes a part of the stream. It is safe for concurrent use.
-func (stream *httpSSEStream) write(b []byte) error {
-	w := &stream.x.out
+func (st *httpSSEStream) write(b []byte) error {
+	w := &st.x.out
 	w.sse.mu.Lock()
 	defer w.sse.mu.Unlock()
 	if w.sse.ended {
@@ -195,9 +195,9 @@ func (t *HTTPSSETransport) postMessage(x *exchange) *Error {
 	}
 	x.req.Principal = x.h.o.Principal(r.Context())
 	t.mu.Lock()
-	stream := t.streams[r.URL.Query().Get("sessionId")]
+	st := t.streams[r.URL.Query().Get("sessionId")]
 	t.mu.Unlock()
-	if stream == nil || stream.principal != x.req.Principal {
+	if st == nil || st.principal != x.req.Principal {
 		return httpError(http.StatusNotFound, "there is no such stream: it has ended, or belongs to another caller or replica; open one with GET")
 	}
 	body, err := x.readBody()
@@ -214,20 +214,20 @@ func (t *HTTPSSETransport) postMessage(x *exchange) *Error {
 			return err
 		}
 	}
-	if err := stream.startMessage(&e); err != nil {
+	if err := st.startMessage(&e); err != nil {
 		return err
 	}
 	// The context has the caller of this request and the lifetime of the stream.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
-	stop := context.AfterFunc(stream.ctx, cancel)
+	stop := context.AfterFunc(st.ctx, cancel)
 	header := r.Header.Clone()
 	header["Accept"] = acceptEventStream
 	again := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: r.URL.Path}, Header: header, RemoteAddr: r.RemoteAddr, Host: r.Host, ProtoMajor: 1}).WithContext(ctx)
 	go func() { // unregister waits for it
-		defer stream.finishMessage(&e)
+		defer st.finishMessage(&e)
 		defer cancel()
 		defer stop()
-		t.serveMessage(stream, again, &e)
+		t.serveMessage(st, again, &e)
 	}()
 	x.out.writeStatus(http.StatusAccepted)
 	return nil
@@ -239,51 +239,51 @@ var acceptEventStream = []string{"text/event-stream"}
 // startMessage counts a message of the stream; finishMessage is called when it is served. A stream that is about to end
 // still accepts messages that help its requests to end, responses and cancellations, and so does one with the maximum
 // number of requests.
-func (stream *httpSSEStream) startMessage(e *envelope) *Error {
-	stream.mu.Lock()
-	defer stream.mu.Unlock()
+func (st *httpSSEStream) startMessage(e *envelope) *Error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	request := e.id != nil && !e.isResponse
 	switch {
-	case stream.ended && (stream.messages == 0 || request):
+	case st.ended && (st.messages == 0 || request):
 		return httpError(http.StatusNotFound, "the stream has ended; open one with GET")
-	case request && stream.requests >= maxHTTPSSERequests:
+	case request && st.requests >= maxHTTPSSERequests:
 		return RetryLater(http.StatusTooManyRequests, time.Second, "too many requests are under way: at most %d", maxHTTPSSERequests)
 	}
-	stream.messages++
+	st.messages++
 	if request {
-		stream.requests++
+		st.requests++
 	}
 	return nil
 }
 
-func (stream *httpSSEStream) finishMessage(e *envelope) {
-	stream.mu.Lock()
-	defer stream.mu.Unlock()
+func (st *httpSSEStream) finishMessage(e *envelope) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	if e.id != nil && !e.isResponse {
-		stream.requests--
+		st.requests--
 	}
-	if stream.messages--; stream.ended && stream.messages == 0 {
-		close(stream.idle)
+	if st.messages--; st.ended && st.messages == 0 {
+		close(st.idle)
 	}
 }
 
 // serveMessage serves one message and sends the response on the stream. It runs in its own goroutine, so no panic may
 // leave it.
-func (t *HTTPSSETransport) serveMessage(stream *httpSSEStream, r *http.Request, e *envelope) {
-	w := &httpSSEResponse{st: stream, header: make(http.Header)}
+func (t *HTTPSSETransport) serveMessage(st *httpSSEStream, r *http.Request, e *envelope) {
+	w := &httpSSEResponse{st: st, header: make(http.Header)}
 	y := t.h.newExchange(w, r)
 	y.joinOpenStream()
-	y.req.ID, y.req.Params, y.req.Family, y.req.Principal = e.id, e.params, Legacy, stream.principal
+	y.req.ID, y.req.Params, y.req.Family, y.req.Principal = e.id, e.params, Legacy, st.principal
 	y.event.RequestBytes = int64(len(e.message))
-	stream.mu.Lock()
-	y.useSession(*stream.session)
-	stream.mu.Unlock()
+	st.mu.Lock()
+	y.useSession(*st.session)
+	st.mu.Unlock()
 	defer func() {
 		v := recover()
 		if v == nil {
 			return
 		}
-		z := t.h.newExchange(&httpSSEResponse{st: stream, header: make(http.Header)}, r)
+		z := t.h.newExchange(&httpSSEResponse{st: st, header: make(http.Header)}, r)
 		z.joinOpenStream()
 		z.req.ID, z.req.Family = e.id, Legacy
 		z.writeError(z.internalError("panic while answering", 0, slog.String("panic", fmt.Sprintf("%T", v)), slog.String("stack", string(debug.Stack()))))
@@ -294,7 +294,7 @@ func (t *HTTPSSETransport) serveMessage(stream *httpSSEStream, r *http.Request, 
 	case e.id == nil:
 		y.handleCancelled(e)
 	default:
-		y.run(func(y *exchange) *Error { return stream.serveRequest(y, e) })
+		y.run(func(y *exchange) *Error { return st.serveRequest(y, e) })
 	}
 }
 
@@ -306,7 +306,7 @@ func (x *exchange) joinOpenStream() {
 }
 
 // serveRequest serves a request of the stream.
-func (stream *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
+func (st *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
 	if string(e.method) == `"initialize"` {
 		id := y.session.id
 		if err := y.negotiate(e); err != nil {
@@ -314,13 +314,13 @@ func (stream *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
 		}
 		agreed := y.session
 		agreed.id = id // the stream is registered by it
-		stream.mu.Lock()
-		stream.session = &agreed // before the response, since the next request may come at once
-		stream.mu.Unlock()
+		st.mu.Lock()
+		st.session = &agreed // before the response, since the next request may come at once
+		st.mu.Unlock()
 		y.sendInitializeResult()
 		return nil
 	}
-	if stream.initialized() || string(e.method) == `"ping"` {
+	if st.initialized() || string(e.method) == `"ping"` {
 		m, err := y.lookupMethod(e)
 		if err != nil {
 			return err
@@ -335,10 +335,10 @@ func (stream *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
 }
 
 // initialized reports whether initialize was answered; only initialized sessions have an expiry.
-func (stream *httpSSEStream) initialized() bool {
-	stream.mu.Lock()
-	defer stream.mu.Unlock()
-	return !stream.session.expiry.IsZero()
+func (st *httpSSEStream) initialized() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return !st.session.expiry.IsZero()
 }
 
 // httpSSEResponse is an http.ResponseWriter that sends each event of a response on the stream, as a whole.

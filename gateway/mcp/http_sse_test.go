@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// TestFullOldStream: a stream of the old transport on which as many requests run as may takes what frees it, the answers of the user and
-// cancellations, and no further request.
+// TestFullOldStream holds that a stream of the HTTP+SSE transport with the maximum number of requests still accepts
+// input responses and cancellations, which free it, but no further request.
 func TestFullOldStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

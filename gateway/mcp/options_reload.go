@@ -22,20 +22,20 @@ type ReloadableOptions struct {
 }
 
 // bounded puts numbers in the place of zero, where it stands for no limit.
-func (t ReloadableOptions) bounded() ReloadableOptions {
-	t.MaxBody, t.MaxDepth = cmp.Or(t.MaxBody, 1<<62), cmp.Or(t.MaxDepth, jsonscan.DefaultMaxDepth)
-	return t
+func (o ReloadableOptions) bounded() ReloadableOptions {
+	o.MaxBody, o.MaxDepth = cmp.Or(o.MaxBody, 1<<62), cmp.Or(o.MaxDepth, jsonscan.DefaultMaxDepth)
+	return o
 }
 
 // Reload replaces the options. If there is an error, which is that of [NewSealer], nothing changes. It is safe for
 // concurrent use.
-func (h *Handler) Reload(t ReloadableOptions) error {
-	t = t.bounded()
-	if len(t.SealKeys) > 0 {
-		if err := errors.Join(h.sessionSealer.Rekey(t.SealKeys), h.requestStates.Rekey(t.SealKeys), h.relaySealer.Rekey(t.SealKeys)); err != nil {
+func (h *Handler) Reload(o ReloadableOptions) error {
+	o = o.bounded()
+	if len(o.SealKeys) > 0 {
+		if err := errors.Join(h.sessionSealer.Rekey(o.SealKeys), h.requestStates.Rekey(o.SealKeys), h.relaySealer.Rekey(o.SealKeys)); err != nil {
 			return err
 		}
 	}
-	h.reloadable.Store(&t)
+	h.reloadable.Store(&o)
 	return nil
 }

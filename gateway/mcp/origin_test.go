@@ -52,7 +52,7 @@ func TestOriginsOfPrograms(t *testing.T) {
 	}
 }
 
-// TestOriginsWithoutHosts: nothing configured means loopback, nobody else.
+// TestOriginsWithoutHosts holds that without configured hosts only loopback is allowed.
 func TestOriginsWithoutHosts(t *testing.T) {
 	t.Parallel()
 	origins, err := mcp.Origins(mcp.OriginOptions{})

@@ -35,8 +35,8 @@ func TestCRCShift(t *testing.T) {
 	}
 }
 
-// TestStaticGzip holds that the spliced answer is one gzip member, whose text is
-// that of the plain answer, for any id, any era's members, any list.
+// TestStaticGzip holds that the spliced response is one gzip member, whose text is that of the plain response, for any
+// id, the members of any revision, and any list.
 func TestStaticGzip(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -50,10 +50,10 @@ func TestStaticGzip(t *testing.T) {
 		if s.Size() != len(s.members)+len(s.deflated) || len(s.deflated) == 0 {
 			t.Fatalf("size %d", s.Size())
 		}
-		era := RevisionFamily(1 + i%2)
+		family := RevisionFamily(1 + i%2)
 		answer := func(encoding string) *http.Response {
 			w := httptest.NewRecorder()
-			x := newTestExchange(h, w, id, era)
+			x := newTestExchange(h, w, id, family)
 			x.req.HTTP.Header.Set("Accept-Encoding", encoding)
 			x.reply.Cache(Cache{TTL: time.Duration(i) * time.Second, Scope: Public})
 			if err := x.reply.Precompressed(s); err != nil {
@@ -101,10 +101,10 @@ func TestStaticGzip(t *testing.T) {
 }
 
 // newTestExchange is an exchange that is about to call its method.
-func newTestExchange(h *Handler, w http.ResponseWriter, id string, era RevisionFamily) *exchange {
+func newTestExchange(h *Handler, w http.ResponseWriter, id string, family RevisionFamily) *exchange {
 	x := &exchange{h: h}
 	x.reply.x = x
-	x.req = Request{ID: []byte(id), Family: era, HTTP: &http.Request{Header: http.Header{}}}
+	x.req = Request{ID: []byte(id), Family: family, HTTP: &http.Request{Header: http.Header{}}}
 	x.out = responseWriter{h: h, rw: w, controller: http.NewResponseController(w), pool: &h.buffers, stallTimeout: h.stallTimeout}
 	return x
 }

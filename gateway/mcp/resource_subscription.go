@@ -203,19 +203,19 @@ func releaseAll(ended []func()) {
 // s is nil, it is for a subscribe request, and the caller must call subscribeDone. A former stream of the session ends,
 // since the client has left it or will (2025-11-25 transports: a message is sent on one stream).
 func (b *Broker) joinSession(id [16]byte, req *Request, s *subscriptionStream) (*subscriptionSet, *Error) {
-	var v Subscriber
+	var sub Subscriber
 	if s != nil {
-		v = s.subscriber
+		sub = s.subscriber
 	} else {
-		v = b.subscriberOf(req)
+		sub = b.subscriberOf(req)
 	}
-	subs, refused, full := b.findOrAddSession(id, v, s)
+	subs, refused, full := b.findOrAddSession(id, sub, s)
 	b.reportLimit(req, refused, full)
 	return subs, refused
 }
 
 // findOrAddSession is joinSession without the report of a reached limit.
-func (b *Broker) findOrAddSession(id [16]byte, v Subscriber, s *subscriptionStream) (*subscriptionSet, *Error, limitHit) {
+func (b *Broker) findOrAddSession(id [16]byte, sub Subscriber, s *subscriptionStream) (*subscriptionSet, *Error, limitHit) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	subs := b.sessions[id]
@@ -223,7 +223,7 @@ func (b *Broker) findOrAddSession(id [16]byte, v Subscriber, s *subscriptionStre
 		return nil, RetryLater(http.StatusServiceUnavailable, time.Second, "the server is about to end"), withinLimit
 	}
 	if subs == nil {
-		subs = &subscriptionSet{subscriber: v, byURI: make(map[string]resourceSubscription)}
+		subs = &subscriptionSet{subscriber: sub, byURI: make(map[string]resourceSubscription)}
 	}
 	if s == nil && subs.stream == nil {
 		switch full := b.startGrace(id, subs); full {

@@ -15,21 +15,21 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// dialogue begins one with the hub that w has.
+// dialogue begins one with the broker of w.
 func (w *whole) dialogue(t *testing.T) *dialogue {
 	methods, options := wholeServer(w, mcp.Options{})
 	return &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}, handler: newEndpoint(t, methods, options)}
 }
 
-// TestSubscribeWhileTheStreamBreaks: a subscription that a session is told of as made is kept, also if the session's stream ends before
-// it is there.
+// TestSubscribeWhileTheStreamBreaks holds that a subscription that was confirmed to a session is kept, even if the
+// session's stream ends before it is made.
 func TestSubscribeWhileTheStreamBreaks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(mcp.BrokerOptions{})
 		begun, held := 0, 0
 		proceed := make(chan struct{})
-		w.hub = mcp.NewBroker(mcp.BrokerOptions{SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
+		w.broker = mcp.NewBroker(mcp.BrokerOptions{SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			a := w.asks(s)
 			begun++
 			<-proceed
@@ -78,7 +78,7 @@ func TestSubscribeWhileTheSessionEnds(t *testing.T) {
 		w := newWhole(mcp.BrokerOptions{})
 		proceed := make(chan struct{})
 		begun := 0
-		w.hub = mcp.NewBroker(mcp.BrokerOptions{SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
+		w.broker = mcp.NewBroker(mcp.BrokerOptions{SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			begun++
 			<-proceed
 			w.count(s.URI, 1)
@@ -102,8 +102,8 @@ func TestSubscribeWhileTheSessionEnds(t *testing.T) {
 	})
 }
 
-// TestSessionsAtTheBound: sessions that wait without a stream are no more than may be, also where they had one when they subscribed. Who has
-// one is never refused for those that have none.
+// TestSessionsAtTheBound holds that the sessions without a stream are limited, including those that had one when they
+// subscribed. A session with a stream is never refused because of them.
 func TestSessionsAtTheBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,8 +135,8 @@ func TestSessionsAtTheBound(t *testing.T) {
 			defer w.mu.Unlock()
 			return len(w.watched)
 		}
-		if n := watched(); n != 3 || w.hub.Streams() != 1 {
-			t.Errorf("%d watched, %d streams", n, w.hub.Streams())
+		if n := watched(); n != 3 || w.broker.Streams() != 1 {
+			t.Errorf("%d watched, %d streams", n, w.broker.Streams())
 		}
 		time.Sleep(6 * time.Minute) // those without a stream are forgotten
 		synctest.Wait()
@@ -153,7 +153,7 @@ func TestSubscribeBesideARefusal(t *testing.T) {
 		w := newWhole(mcp.BrokerOptions{})
 		proceed := map[string]chan error{"test://a": make(chan error), "test://b": make(chan error), "test://c": make(chan error)}
 		asked := 0
-		w.hub = mcp.NewBroker(mcp.BrokerOptions{MaxPerPrincipal: 1, SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
+		w.broker = mcp.NewBroker(mcp.BrokerOptions{MaxPerPrincipal: 1, SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			asked++
 			if err := <-proceed[s.URI]; err != nil {
 				return nil, err
@@ -206,7 +206,7 @@ func TestSubscribeAgain(t *testing.T) {
 		held := map[string]bool{}
 		refuse, proceed := false, make(chan struct{})
 		close(proceed)
-		w.hub = mcp.NewBroker(mcp.BrokerOptions{MaxSubscriptions: 1, SubscribeResource: func(ctx context.Context, s mcp.Subscription) (func(), error) {
+		w.broker = mcp.NewBroker(mcp.BrokerOptions{MaxSubscriptions: 1, SubscribeResource: func(ctx context.Context, s mcp.Subscription) (func(), error) {
 			token, _ := ctx.Value(tokenKey{}).(string)
 			mu.Lock()
 			asked = append(asked, fmt.Sprint(token, " ", s.Renewal))
@@ -292,7 +292,7 @@ func TestSubscribeTogetherAtTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(mcp.BrokerOptions{})
 		proceed := make(chan struct{})
-		w.hub = mcp.NewBroker(mcp.BrokerOptions{MaxSubscriptions: 1, SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
+		w.broker = mcp.NewBroker(mcp.BrokerOptions{MaxSubscriptions: 1, SubscribeResource: func(_ context.Context, s mcp.Subscription) (func(), error) {
 			<-proceed
 			w.count(s.URI, 1)
 			return func() { w.count(s.URI, -1) }, nil

@@ -88,7 +88,7 @@ func TestStreamAge(t *testing.T) {
 			d.ask(name, "GET /sse HTTP/1.1\nHost: mcp.example\nAccept: text/event-stream\n\n")
 			streams = append(streams, name)
 		}
-		// The calls: by themselves in both eras, and on a stream of the old transport.
+		// The calls: alone in both revision families, and on a stream of the HTTP+SSE transport.
 		d.ask("call", agedModern+"Mcp-Method: tools/call\nMcp-Name: 2h\n\n"+
 			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"2h",`+modernMeta+`}}`)
 		session := d.initialize()
@@ -99,7 +99,7 @@ func TestStreamAge(t *testing.T) {
 		messages := "POST /messages?sessionId=" + d.values["stream"] + " HTTP/1.1\n" + agedLegacy + "\n"
 		d.ask("post", messages+agedInit)
 		d.ask("post", messages+call)
-		if n := d.whole.hub.Streams(); n != 3*each+1 {
+		if n := d.whole.broker.Streams(); n != 3*each+1 {
 			t.Fatalf("%d streams", n)
 		}
 
@@ -128,7 +128,7 @@ func TestStreamAge(t *testing.T) {
 		if len(different) < len(streams)/2 {
 			t.Errorf("%d streams end at %d times", len(streams), len(different))
 		}
-		if n := d.whole.hub.Streams(); n != 1 || len(d.whole.watched) > 0 {
+		if n := d.whole.broker.Streams(); n != 1 || len(d.whole.watched) > 0 {
 			t.Errorf("%d streams are left, watched %v", n, d.whole.watched)
 		}
 		for _, name := range []string{"call", "session call", "busy"} {
@@ -146,8 +146,8 @@ func TestStreamAge(t *testing.T) {
 	})
 }
 
-// TestSubscriptionsOutliveTheAge: a session that opens a stream in the place of one that was too old is told as before, also of
-// what it had subscribed to.
+// TestSubscriptionsOutliveTheAge holds that a session that reopens a stream that was too old is notified as before,
+// also of its resource subscriptions.
 func TestSubscriptionsOutliveTheAge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -195,12 +195,12 @@ func TestStreamAgeAndToken(t *testing.T) {
 			d.ask("c", "GET /sse HTTP/1.1\nHost: mcp.example\nAccept: text/event-stream\n\n")
 			time.Sleep(c.earliest - time.Millisecond)
 			synctest.Wait()
-			if n := d.whole.hub.Streams(); n != 3 {
+			if n := d.whole.broker.Streams(); n != 3 {
 				t.Errorf("%d streams before %v", n, c.earliest)
 			}
 			time.Sleep(c.latest - c.earliest + 2*time.Millisecond)
 			synctest.Wait()
-			if n := d.whole.hub.Streams(); n != 0 {
+			if n := d.whole.broker.Streams(); n != 0 {
 				t.Errorf("%d streams after %v", n, c.latest)
 			}
 		})
@@ -228,7 +228,7 @@ func TestStreamAgeIsTuned(t *testing.T) {
 		for _, pause := range []time.Duration{50 * time.Second, 20 * time.Second, 66 * time.Minute, 100 * time.Hour} {
 			time.Sleep(pause)
 			synctest.Wait()
-			left = append(left, w.hub.Streams())
+			left = append(left, w.broker.Streams())
 		}
 		if !slices.Equal(left, []int{3, 2, 1, 1}) {
 			t.Errorf("streams that are left: %v", left)

@@ -40,7 +40,7 @@ func TestPanicBeforeAStream(t *testing.T) {
 						}
 					}
 					w := newWhole(mcp.BrokerOptions{})
-					w.hub = mcp.NewBroker(mcp.BrokerOptions{
+					w.broker = mcp.NewBroker(mcp.BrokerOptions{
 						MaxPerPrincipal: 1,
 						ListVersion:     func(context.Context, mcp.Subscriber, mcp.List) string { fail("view"); return "" },
 						AuthorizedUntil: func(context.Context) time.Time { fail("until"); return time.Time{} },
@@ -71,11 +71,11 @@ func TestPanicBeforeAStream(t *testing.T) {
 						armed = true
 						d.ask("bad", request)
 						armed = false
-						if n := w.hub.Streams(); n != 0 || !d.open["bad"].ended() {
+						if n := w.broker.Streams(); n != 0 || !d.open["bad"].ended() {
 							t.Fatalf("round %d: %d streams, ended %t", round, n, d.open["bad"].ended())
 						}
 						d.ask("good", request)
-						if n := w.hub.Streams(); n != 1 {
+						if n := w.broker.Streams(); n != 1 {
 							t.Fatalf("round %d: %d streams, %s", round, n, d.got(d.open["good"]))
 						}
 						d.open["good"].leave()
@@ -100,12 +100,13 @@ func (w failingWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(w.ResponseWriter).Hijack()
 }
 
-// TestPanicBeforeATakenStream is the same for a stream whose connection was to be taken: its client sees that it broke off.
+// TestPanicBeforeATakenStream is the same for a stream whose connection was to be hijacked: its client sees that it
+// broke off.
 func TestPanicBeforeATakenStream(t *testing.T) {
 	w := newWhole(mcp.BrokerOptions{})
 	var armed atomic.Bool
 	var told atomic.Pointer[mcp.Event]
-	h := parked(t, mcp.Options{Broker: w.hub, Observe: func(_ *http.Request, e mcp.Event) { told.Store(&e) }})
+	h := parked(t, mcp.Options{Broker: w.broker, Observe: func(_ *http.Request, e mcp.Event) { told.Store(&e) }})
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		h.ServeHTTP(failingWriter{rw, func() {
 			if armed.CompareAndSwap(true, false) {
@@ -132,7 +133,7 @@ func TestPanicBeforeATakenStream(t *testing.T) {
 	}
 	good := openListen(t, server.Listener.Addr().String(), "good")
 	defer good.Close()
-	if err := w.hub.Drain(t.Context()); err != nil {
+	if err := w.broker.Drain(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

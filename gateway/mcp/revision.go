@@ -12,8 +12,8 @@ const (
 )
 
 // String returns "legacy", "modern" or "unknown", the values of the metrics' label.
-func (e RevisionFamily) String() string {
-	switch e {
+func (f RevisionFamily) String() string {
+	switch f {
 	case Legacy:
 		return "legacy"
 	case Stateless:
@@ -75,5 +75,5 @@ func unsupportedVersion(requested string) *Error {
 	if err != nil { // strings always marshal
 		data = nil
 	}
-	return &Error{Code: CodeBadVersion, Message: "unsupported protocol version", Data: data}
+	return &Error{Code: CodeUnsupportedVersion, Message: "unsupported protocol version", Data: data}
 }

@@ -11,8 +11,8 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// TestReplicas: D2. What a session sends to one replica reaches the one that holds its
-// call or its stream; without a relay it does not, and nobody is answered wrongly.
+// TestReplicas holds that messages of a session reach the replica that has its call or its stream (D2); without a relay
+// they do not, and no response is wrong.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	for _, together := range []bool{true, false} {
@@ -63,7 +63,7 @@ func TestReplicas(t *testing.T) {
 			if m == nil {
 				t.Fatalf("no question: %s", said(asked))
 			}
-			// Too large to be told the others, for their way is shared. Who has said it may say less.
+			// The message is too large to be relayed, and the client may send a smaller one.
 			large := func(id string) string {
 				return `{"jsonrpc":"2.0","id":"` + id + `","result":{"action":"accept","content":{"v":"` + strings.Repeat("a", 70<<10) + `"}}}`
 			}
@@ -96,7 +96,7 @@ func TestReplicas(t *testing.T) {
 			if got := strings.Contains(said(logged), "notifications/message"); got != together {
 				t.Errorf("together %v: logged %v", together, got)
 			}
-			// What nobody can have asked for, and what is too large, is not told the others.
+			// Ids that no elicitation has, and large messages, are not relayed.
 			post(1, `{"jsonrpc":"2.0","id":"x","result":{}}`)
 			post(1, `{"jsonrpc":"2.0","id":7,"result":{}}`)
 			post(1, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"`+strings.Repeat("a", 70<<10)+`"}}`)

@@ -144,11 +144,11 @@ func (w *responseWriter) sendShared(text []byte, patience time.Duration) ([]byte
 	if w.err != nil {
 		return nil, w.err
 	}
-	o := &sharedText{out: w, text: text, patience: patience}
-	if _, err := w.rw.(io.ReaderFrom).ReadFrom(o); w.err == nil { //nolint:errcheck // lend has looked
+	t := &sharedText{out: w, text: text, patience: patience}
+	if _, err := w.rw.(io.ReaderFrom).ReadFrom(t); w.err == nil { //nolint:errcheck // lend has looked
 		w.err = err
 	}
-	return o.text, w.err
+	return t.text, w.err
 }
 
 // sharedText is the rest of a text. If the connection is a clear socket, net/http has the connection itself read it,
@@ -161,20 +161,20 @@ type sharedText struct {
 }
 
 // WriteTo writes as much as w accepts without a pause.
-func (o *sharedText) WriteTo(w io.Writer) (n int64, err error) {
+func (t *sharedText) WriteTo(w io.Writer) (n int64, err error) {
 	conn, direct := w.(interface{ SetWriteDeadline(t time.Time) error })
 	if !direct { // net/http's buffered writer
-		o.out.writeConn(o.text)
-		n, o.text = int64(len(o.text)), nil
-		return n, o.out.err
+		t.out.writeConn(t.text)
+		n, t.text = int64(len(t.text)), nil
+		return n, t.out.err
 	}
-	for len(o.text) > 0 {
-		if err := conn.SetWriteDeadline(time.Now().Add(o.patience)); err != nil {
+	for len(t.text) > 0 {
+		if err := conn.SetWriteDeadline(time.Now().Add(t.patience)); err != nil {
 			return n, err
 		}
-		written, err := w.Write(o.text)
-		o.text = o.text[written:]
-		o.out.written += int64(written)
+		written, err := w.Write(t.text)
+		t.text = t.text[written:]
+		t.out.written += int64(written)
 		switch n += int64(written); {
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			if err != nil {
@@ -188,7 +188,7 @@ func (o *sharedText) WriteTo(w io.Writer) (n int64, err error) {
 }
 
 // Read implements [io.Reader]; io.Copy uses WriteTo.
-func (o *sharedText) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
+func (t *sharedText) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
 
 // hijackSlowReader runs rest in its own goroutine on the hijacked connection, so that the server's handler can return.
 // It returns false if the connection can't be hijacked; net/http then sends the response.

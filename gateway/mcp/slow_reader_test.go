@@ -125,8 +125,8 @@ func answer(t *testing.T, r *bufio.Reader) []byte {
 	return body
 }
 
-// TestSlowReader: who stops to read and goes on gets the same bytes as who is quick, is reported as that one is, and loses its connection after it. Who is
-// quick keeps it.
+// TestSlowReader holds that a client that pauses and reads on gets the same bytes as a quick one and is reported
+// likewise, and that its connection is closed afterwards. A quick client keeps its connection.
 func TestSlowReader(t *testing.T) {
 	for name, header := range map[string]string{
 		"plain": "Accept: application/json\r\n", "compressed": "Accept: application/json\r\nAccept-Encoding: gzip\r\n", "event": "Accept: text/event-stream\r\n",
@@ -250,7 +250,8 @@ func TestLongListWithTLS(t *testing.T) {
 	}
 }
 
-// TestSlowReaderIsSlowAgain: who is slow once more, before the goroutine that has given its connection back has ended, is not forgotten.
+// TestSlowReaderIsSlowAgain holds that a client that is slow again, before the goroutine that handed its connection
+// back has ended, is not forgotten.
 func TestSlowReaderIsSlowAgain(t *testing.T) {
 	l := serveLongList(t, false, time.Minute, time.Millisecond)
 	var client net.Conn

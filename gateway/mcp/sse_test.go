@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// liveWriter is a client's connection: what has come through, and when. It is not
-// safe for concurrent use, so the race detector sees whoever writes unguarded.
+// liveWriter is a client's connection, with what has arrived and when. It is not safe for concurrent use, so the race
+// detector finds unguarded writes.
 type liveWriter struct {
 	nullWriter
 	body   strings.Builder
@@ -29,9 +29,9 @@ func (w *liveWriter) Write(b []byte) (int, error) {
 }
 
 // newLive makes an exchange of a client that reads event streams.
-func newLive(h *Handler, era RevisionFamily) (*exchange, *liveWriter) {
+func newLive(h *Handler, family RevisionFamily) (*exchange, *liveWriter) {
 	w := &liveWriter{nullWriter: nullWriter{header: http.Header{}}}
-	x := newTestExchange(h, w, "1", era)
+	x := newTestExchange(h, w, "1", family)
 	x.req.HTTP.Header.Set("Accept", "application/json, text/event-stream")
 	x.req.Meta.ProgressToken, x.req.Revision = []byte("1"), revision20260728
 	x.out.sse.period = h.reloadable.Load().KeepAlive
@@ -205,7 +205,7 @@ func TestBrokenStream(t *testing.T) {
 	})
 }
 
-// TestProgressRate: what comes too fast is not told, but for the last of it.
+// TestProgressRate holds that progress above the rate limit is not sent, except for the last.
 func TestProgressRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

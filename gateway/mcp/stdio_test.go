@@ -100,7 +100,7 @@ type lineClient struct {
 	values map[string]string // of {{name}}
 }
 
-// lineBuffer is what the server has written and nobody has looked at.
+// lineBuffer is the output of the server that was not read yet.
 type lineBuffer struct {
 	held   sync.WaitGroup
 	mu     sync.Mutex
@@ -146,7 +146,7 @@ func (c *lineClient) end() {
 	if c.whole == nil {
 		return
 	}
-	if err := c.whole.hub.Drain(c.t.Context()); err != nil {
+	if err := c.whole.broker.Drain(c.t.Context()); err != nil {
 		c.t.Error(err)
 	}
 	if len(c.whole.watched) > 0 {

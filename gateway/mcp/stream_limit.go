@@ -28,62 +28,62 @@ const (
 
 // SetLimits changes the maximum numbers of open streams, in total and per caller, which apply to sessions without a
 // stream as well. 0 means no limit. Streams above the new limits stay open.
-func (n *StreamLimit) SetLimits(streams, perCaller int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.max, n.maxPerCaller = streams, perCaller
+func (l *StreamLimit) SetLimits(streams, perCaller int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.max, l.maxPerCaller = streams, perCaller
 }
 
 // callerLimit returns the limit per caller, 0 if there is none.
-func (n *StreamLimit) callerLimit() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.maxPerCaller
+func (l *StreamLimit) callerLimit() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.maxPerCaller
 }
 
 // addStream counts a stream unless a limit is reached. The caller "" stands for many callers, which only the total
 // limits.
-func (n *StreamLimit) addStream(caller string) limitHit {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	full := n.check(&n.streams, caller)
+func (l *StreamLimit) addStream(caller string) limitHit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	full := l.check(&l.streams, caller)
 	if full == withinLimit {
-		n.streams.add(caller)
+		l.streams.add(caller)
 	}
 	return full
 }
 
 // removeStream undoes addStream.
-func (n *StreamLimit) removeStream(caller string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.streams.remove(caller)
+func (l *StreamLimit) removeStream(caller string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.streams.remove(caller)
 }
 
 // addSession counts a session without a stream unless a limit is reached.
-func (n *StreamLimit) addSession(caller string) limitHit {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	full := n.check(&n.sessions, caller)
+func (l *StreamLimit) addSession(caller string) limitHit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	full := l.check(&l.sessions, caller)
 	if full == withinLimit {
-		n.sessions.add(caller)
+		l.sessions.add(caller)
 	}
 	return full
 }
 
 // removeSession undoes addSession.
-func (n *StreamLimit) removeSession(caller string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.sessions.remove(caller)
+func (l *StreamLimit) removeSession(caller string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sessions.remove(caller)
 }
 
 // check returns the limit that one more would exceed. The caller holds the lock.
-func (n *StreamLimit) check(t *callerCount, caller string) limitHit {
+func (l *StreamLimit) check(t *callerCount, caller string) limitHit {
 	switch {
-	case n.max > 0 && t.total >= n.max:
+	case l.max > 0 && t.total >= l.max:
 		return totalLimitHit
-	case caller != "" && n.maxPerCaller > 0 && t.byCaller[caller] >= n.maxPerCaller:
+	case caller != "" && l.maxPerCaller > 0 && t.byCaller[caller] >= l.maxPerCaller:
 		return callerLimitHit
 	}
 	return withinLimit

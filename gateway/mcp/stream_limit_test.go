@@ -2,7 +2,8 @@ package mcp
 
 import "testing"
 
-// TestListeners: streams and sessions are counted apart, who is not counted by name counts in all, and who leaves makes room.
+// TestListeners holds that streams and sessions are counted separately, that callers without a name count in total
+// only, and that a removed one makes room.
 func TestListeners(t *testing.T) {
 	t.Parallel()
 	var n StreamLimit

@@ -50,8 +50,8 @@ type pending struct {
 
 func (p *pending) empty() bool { return p.lists == 0 && len(p.uris) == 0 && len(p.tasks) == 0 }
 
-func newSubscriptionStream(b *Broker, v Subscriber) *subscriptionStream {
-	return &subscriptionStream{broker: b, subscriber: v, closed: make(chan struct{})}
+func newSubscriptionStream(b *Broker, sub Subscriber) *subscriptionStream {
+	return &subscriptionStream{broker: b, subscriber: sub, closed: make(chan struct{})}
 }
 
 // enqueue records a change to send. It does not wait.
@@ -415,11 +415,11 @@ func earliest(a, b time.Time) time.Time {
 
 // subscriberOf returns the caller of a request as a subscriber.
 func (b *Broker) subscriberOf(r *Request) Subscriber {
-	v := Subscriber{Principal: r.Principal, Family: r.Family, Revision: r.Revision, Client: r.Client}
-	if b.o.Address != nil && v.Principal == "" {
-		v.Address = b.o.Address(r.HTTP.Context())
+	sub := Subscriber{Principal: r.Principal, Family: r.Family, Revision: r.Revision, Client: r.Client}
+	if b.o.Address != nil && sub.Principal == "" {
+		sub.Address = b.o.Address(r.HTTP.Context())
 	}
-	return v
+	return sub
 }
 
 // abandonReply ends a stream without a response.

@@ -20,11 +20,11 @@ type Subscriber struct {
 }
 
 // LimitKey returns the key by which limits count the subscriber, "" if it is not counted.
-func (v Subscriber) LimitKey() string {
-	if v.Principal != "" {
-		return v.Principal
+func (sub Subscriber) LimitKey() string {
+	if sub.Principal != "" {
+		return sub.Principal
 	}
-	return v.Address
+	return sub.Address
 }
 
 // Subscription is a subscription of a subscriber to the updates of a resource.
@@ -49,13 +49,13 @@ type BrokerOptions struct {
 	// ListVersion identifies the content of one list as the subscriber sees it now. A stream is notified of a change
 	// only if the version has changed. It is called for each stream after each [Broker.ListsChanged], so it should be
 	// fast. If nil, list changes are neither sent nor declared.
-	ListVersion func(ctx context.Context, v Subscriber, list List) string
+	ListVersion func(ctx context.Context, sub Subscriber, list List) string
 	// SubscribeResource is called before a stream or a session subscribes to a resource; an error refuses the
 	// subscription. release is called once, when the subscription ends. If nil, there are no resource subscriptions.
 	SubscribeResource func(ctx context.Context, s Subscription) (release func(), err error)
 	// SubscribeTask is called before a stream subscribes to the task that the client knows as id; key is the name that
 	// [Broker.TaskChanged] uses. If nil, there are no task subscriptions.
-	SubscribeTask func(ctx context.Context, v Subscriber, id string) (key string, release func(), err error)
+	SubscribeTask func(ctx context.Context, sub Subscriber, id string) (key string, release func(), err error)
 	// AuthorizedUntil returns when the caller's authorization to listen ends; the stream ends then, and the client has
 	// to reconnect with a new token. If it is nil or returns the zero time, streams have no such limit.
 	AuthorizedUntil func(ctx context.Context) time.Time

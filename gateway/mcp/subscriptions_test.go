@@ -70,7 +70,7 @@ func TestIdleStreamMemory(t *testing.T) {
 	}
 	const streams, limit = 500, 30 << 10
 	w := newWhole(mcp.BrokerOptions{})
-	addr := startServer(t, nil, mcp.Options{Broker: w.hub})
+	addr := startServer(t, nil, mcp.Options{Broker: w.broker})
 	used := func() uint64 {
 		runtime.GC()
 		runtime.GC()
@@ -92,14 +92,14 @@ func TestIdleStreamMemory(t *testing.T) {
 	}
 }
 
-// TestSlowListener: a client that reads nothing is dropped when it has had its time,
-// and the others are told at once.
+// TestSlowListener holds that a client that reads nothing is dropped after the write timeout, and that the others are
+// notified at once.
 func TestSlowListener(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const stall = 500 * time.Millisecond
 		w := newWhole(mcp.BrokerOptions{})
-		h := mcp.NewHandler(nil, mcp.Options{Broker: w.hub, Capabilities: mcp.Capabilities{Tools: true}})
+		h := mcp.NewHandler(nil, mcp.Options{Broker: w.broker, Capabilities: mcp.Capabilities{Tools: true}})
 		h.SetStall(stall)
 		pipes := newPipes()
 		server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
@@ -110,7 +110,7 @@ func TestSlowListener(t *testing.T) {
 		listenOn(t, quick, "quick")
 		r := bufio.NewReader(quick)
 		start := time.Now()
-		for changes := 0; w.hub.Streams() == 2; changes++ { // a pipe holds nothing: the first is stuck
+		for changes := 0; w.broker.Streams() == 2; changes++ { // a pipe holds nothing: the first is stuck
 			w.change(mcp.ToolsList)
 			for line := ""; !strings.Contains(line, "list_changed"); {
 				var err error
@@ -179,7 +179,7 @@ func TestOneForEachChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const streams, changes = 50, 200
 		w := newWhole(mcp.BrokerOptions{})
-		h := newEndpoint(t, nil, mcp.Options{Broker: w.hub})
+		h := newEndpoint(t, nil, mcp.Options{Broker: w.broker})
 		listen := func(ctx context.Context) *talk {
 			k := &talk{header: http.Header{}}
 			r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
@@ -214,33 +214,33 @@ func TestOneForEachChange(t *testing.T) {
 		synctest.Wait()
 		for range changes {
 			w.change(mcp.ToolsList)
-			w.hub.ListsChanged(mcp.ToolsList | mcp.PromptsList) // a reload without a change
+			w.broker.ListsChanged(mcp.ToolsList | mcp.PromptsList) // a reload without a change
 			time.Sleep(time.Millisecond)
 		}
 		close(done)
-		if err := w.hub.Drain(t.Context()); err != nil {
+		if err := w.broker.Drain(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if err := w.hub.Drain(t.Context()); err != nil {
+		if err := w.broker.Drain(t.Context()); err != nil {
 			t.Error(err)
 		}
 		wg.Wait()
 		if got := told.Load(); got != streams*changes {
 			t.Errorf("%d notifications for %d streams and %d changes", got, streams, changes)
 		}
-		if got := w.hub.Streams(); got != 0 {
+		if got := w.broker.Streams(); got != 0 {
 			t.Errorf("%d streams after the end", got)
 		}
 	})
 }
 
-// TestKeepAliveAtTheEnd: a comment that is due at the moment at which its stream ends leaves the last message to whoever writes it.
+// TestKeepAliveAtTheEnd holds that a comment that is due when its stream ends does not interfere with the last message.
 func TestKeepAliveAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for range 50 { // which of both is first is chance
 		synctest.Test(t, func(t *testing.T) {
 			w := newWhole(mcp.BrokerOptions{AuthorizedUntil: func(context.Context) time.Time { return time.Now().Add(time.Minute) }})
-			h := newEndpoint(t, nil, mcp.Options{Broker: w.hub, KeepAlive: time.Minute})
+			h := newEndpoint(t, nil, mcp.Options{Broker: w.broker, KeepAlive: time.Minute})
 			r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},`+modernMeta+`}}`,
 				"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
 			k := &talk{header: http.Header{}}
@@ -258,7 +258,7 @@ func TestDrainGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWhole(mcp.BrokerOptions{})
-		h := newEndpoint(t, nil, mcp.Options{Broker: w.hub})
+		h := newEndpoint(t, nil, mcp.Options{Broker: w.broker})
 		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},`+modernMeta+`}}`,
 			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
 		k := &stuck{header: http.Header{}, free: make(chan struct{})}
@@ -267,7 +267,7 @@ func TestDrainGivesUp(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := w.hub.Drain(ctx); err != context.DeadlineExceeded { //nolint:errorlint // it is passed on as it is
+		if err := w.broker.Drain(ctx); err != context.DeadlineExceeded { //nolint:errorlint // it is passed on as it is
 			t.Errorf("Drain: %v", err)
 		}
 		close(k.free)
@@ -288,11 +288,11 @@ func (k *stuck) SetWriteDeadline(time.Time) error { return nil }
 func (k *stuck) SetReadDeadline(time.Time) error  { return nil }
 func (k *stuck) Write(b []byte) (int, error)      { <-k.free; return len(b), nil }
 
-// BenchmarkChanged is one change told to 1,000 open streams.
+// BenchmarkChanged is one change that 1,000 open streams are notified of.
 func BenchmarkChanged(b *testing.B) {
 	const streams = 1000
 	w := newWhole(mcp.BrokerOptions{})
-	addr := startServer(b, nil, mcp.Options{Broker: w.hub})
+	addr := startServer(b, nil, mcp.Options{Broker: w.broker})
 	var told atomic.Int64
 	for i := range streams {
 		conn := openListen(b, addr, fmt.Sprint(i))
@@ -328,7 +328,7 @@ func FuzzFilter(f *testing.F) {
 	}
 	// No stream stays open.
 	w := newWhole(mcp.BrokerOptions{AuthorizedUntil: func(context.Context) time.Time { return time.Unix(1, 0) }})
-	h := newEndpoint(f, nil, mcp.Options{Broker: w.hub, Capabilities: mcp.Capabilities{Prompts: true, Resources: true}})
+	h := newEndpoint(f, nil, mcp.Options{Broker: w.broker, Capabilities: mcp.Capabilities{Prompts: true, Resources: true}})
 	f.Fuzz(func(t *testing.T, filter string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://mcp.example/mcp", strings.NewReader(
 			`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":`+filter+`,`+modernMeta+`}}`))

@@ -127,7 +127,7 @@ func TestDeadlinesDoNotOutliveTheAnswer(t *testing.T) {
 	})
 }
 
-// TestServerDeadlines: that of the server is taken back where one that passes does harm without a write.
+// TestServerDeadlines holds that the server's deadline is cleared where it would do harm without a write.
 func TestServerDeadlines(t *testing.T) {
 	t.Parallel()
 	endpoint := newEndpoint(t, testMethods(), mcp.Options{})

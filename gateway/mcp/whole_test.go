@@ -17,7 +17,7 @@ import (
 
 // whole is what stands behind a server with every capability.
 type whole struct {
-	hub *mcp.Broker
+	broker *mcp.Broker
 
 	mu      sync.Mutex
 	version map[mcp.List]int
@@ -27,10 +27,10 @@ type whole struct {
 
 func newWhole(o mcp.BrokerOptions) *whole {
 	w := &whole{version: map[mcp.List]int{}, watched: map[string]int{}, asked: map[string][]*asked{}}
-	o.ListVersion = func(_ context.Context, v mcp.Subscriber, list mcp.List) string {
+	o.ListVersion = func(_ context.Context, sub mcp.Subscriber, list mcp.List) string {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if v.Principal == "blind" {
+		if sub.Principal == "blind" {
 			return "nothing"
 		}
 		return fmt.Sprint(w.version[list])
@@ -51,8 +51,8 @@ func newWhole(o mcp.BrokerOptions) *whole {
 		}
 		return w.hold(a), nil
 	}
-	o.SubscribeTask = func(_ context.Context, v mcp.Subscriber, id string) (string, func(), error) {
-		key, mine := strings.CutPrefix(id, v.Principal+"/")
+	o.SubscribeTask = func(_ context.Context, sub mcp.Subscriber, id string) (string, func(), error) {
+		key, mine := strings.CutPrefix(id, sub.Principal+"/")
 		if !mine {
 			key = "secret"
 		}
@@ -62,17 +62,17 @@ func newWhole(o mcp.BrokerOptions) *whole {
 		w.count(key, 1)
 		return key, func() { w.count(key, -1) }, nil
 	}
-	w.hub = mcp.NewBroker(o)
+	w.broker = mcp.NewBroker(o)
 	return w
 }
 
-// asked is a subscription that was asked for.
+// asked is a subscription request.
 type asked struct {
 	mcp.Subscription
 	held bool // it was allowed, and is not released; guarded by whole.mu
 }
 
-// asks remembers a subscription, which is not held yet.
+// asks records a subscription that is not held yet.
 func (w *whole) asks(s mcp.Subscription) *asked {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,7 +81,7 @@ func (w *whole) asks(s mcp.Subscription) *asked {
 	return a
 }
 
-// hold makes a subscription be told of updates until it is released.
+// hold makes a subscription receive updates until it is released.
 func (w *whole) hold(a *asked) (release func()) {
 	set := func(held bool, n int) {
 		w.mu.Lock()
@@ -141,10 +141,10 @@ func (w *whole) change(changed mcp.List) {
 		}
 	}
 	w.mu.Unlock()
-	w.hub.ListsChanged(changed)
+	w.broker.ListsChanged(changed)
 }
 
-// task is the state in which a task is told of.
+// task is a task in the given state.
 func (w *whole) task(status mcp.TaskStatus) mcp.Task {
 	return mcp.Task{
 		Status: status, Created: time.Unix(1_800_000_000, 0), Updated: time.Unix(1_800_000_001, 500_000_000), TTL: time.Minute, Poll: 5 * time.Second,
@@ -178,7 +178,7 @@ func (w *whole) getTask(_ context.Context, req *mcp.Request, reply *mcp.Reply) e
 // wholeServer is a server with every capability; its tools are named after what they do.
 func wholeServer(w *whole, o mcp.Options) (mcp.Methods, mcp.Options) {
 	o.Capabilities = mcp.Capabilities{Prompts: true, Resources: true, Completions: true, Logging: true, Tasks: true}
-	o.Broker = w.hub
+	o.Broker = w.broker
 	if o.SpentNonces == nil {
 		o.SpentNonces = &mcp.UsedOnce{}
 	}
