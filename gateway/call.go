@@ -261,7 +261,7 @@ func (c *call) took() time.Duration {
 // permit looks at a call before anything of it is sent: whether the arguments are right, which the user may be asked for,
 // the condition of the plan holds, and the user agrees. It has no deadline but the caller's, since a user takes time. The call goes on with the arguments that
 // it returns, which are what the condition and the user have seen. The error is a *failure, or that of the answer, which
-// [mcp.ErrAsked] is too.
+// [mcp.ErrInputRequired] is too.
 func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.plan
 	c.args = args

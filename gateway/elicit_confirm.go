@@ -37,7 +37,7 @@ const (
 )
 
 // confirm asks the user for consent to a call whose arguments are valid. Without it the error is a *failure; one of the
-// protocol, such as [mcp.ErrAsked], is returned as it is.
+// protocol, such as [mcp.ErrInputRequired], is returned as it is.
 func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 	p := c.plan
 	if len(p.consent.exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.consent.exempt) {

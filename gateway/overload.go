@@ -122,7 +122,7 @@ func (g *Gateway) refuseWait(err error) (because telemetry.RefusalReason, status
 	return because, status
 }
 
-// unasked makes of the error of a question, which [mcp.ErrAsked] is too, that of the call. What is no failure is the answer's own error.
+// unasked makes of the error of a question, which [mcp.ErrInputRequired] is too, that of the call. What is no failure is the answer's own error.
 func (c *call) unasked(err error) error {
 	var full *mcp.FullError
 	switch {

@@ -99,7 +99,7 @@ func shed(h http.Header) {
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return name != "Forwarded" && name != "X-Forwarded-For" })
 }
 
-// park leaves the rest of a request to the dispatcher that it came through; see [mcp.Options.Park]. The rest may take days, so it lets go of the
+// park leaves the rest of a request to the dispatcher that it came through; see [mcp.Options.RunAfterMiddleware]. The rest may take days, so it lets go of the
 // generation in which it began.
 func park(ctx context.Context, rest func()) bool {
 	v := requestInfoFrom(ctx)

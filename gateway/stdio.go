@@ -30,7 +30,7 @@ var (
 	ErrCut = mcp.ErrDrain
 )
 
-// ServeLines serves one client over a pair of streams, as [mcp.Handler.ServeLines] does. It needs [Options].Local, and
+// ServeLines serves one client over a pair of streams, as [mcp.Handler.ServeStdio] does. It needs [Options].Local, and
 // [Gateway.Run]. A request waits for what it needs: a call for the document of its tool, a list until every document was
 // read once, whether or not that went well, since many clients ask for it but once.
 //

@@ -66,7 +66,7 @@ func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Subscrib
 	return &taskWatcher{ctx: own, id: id, viewer: viewer}
 }
 
-// watchTask is asked by the hub before a stream is told of a task.
+// watchTask is asked by the broker before a stream is told of a task.
 func (g *Gateway) watchTask(ctx context.Context, v mcp.Subscriber, id string) (key string, release func(), err error) {
 	asks := taskWatcher{ctx: context.WithoutCancel(ctx), id: id, viewer: v}
 	t, err := asks.open(g)
@@ -235,7 +235,7 @@ func (g *Gateway) tellTask(t *task, rec *taskRecord) {
 		watched.told = versionOf(rec)
 	}
 	g.tasks.mu.Unlock()
-	if hub := g.mcpHandlers.hub(t.endpoint.name); hub != nil {
-		hub.TaskChanged(t.payload.Key, t.of(rec))
+	if broker := g.mcpHandlers.broker(t.endpoint.name); broker != nil {
+		broker.TaskChanged(t.payload.Key, t.of(rec))
 	}
 }

@@ -68,7 +68,7 @@ func (q *question) unanswered(r *Request, required bool, action mcp.Action, caus
 }
 
 // Ask asks step by step for the arguments that are not known, and returns their values by name. The error is an [*Unanswered],
-// or one of the protocol, such as [mcp.ErrAsked]: the request will come again then.
+// or one of the protocol, such as [mcp.ErrInputRequired]: the request will come again then.
 func (e *Elicitor) Ask(ctx context.Context, r *Request) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
 	var steps [][]*question
