@@ -48,16 +48,16 @@ type pendingElicitation struct {
 type clientResponse struct{ result []byte }
 
 // add registers an input request. Its id can't be guessed, so a client that knows it has received the request.
-func (qs *pendingElicitations) add(session [16]byte, e *elicitation) (id string, response chan clientResponse) {
-	q := &pendingElicitation{session, e, make(chan clientResponse, 1)}
+func (p *pendingElicitations) add(session [16]byte, e *elicitation) (id string, response chan clientResponse) {
+	waiting := &pendingElicitation{session, e, make(chan clientResponse, 1)}
 	id = rand.Text()
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	if qs.pending == nil {
-		qs.pending = make(map[string]*pendingElicitation)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pending == nil {
+		p.pending = make(map[string]*pendingElicitation)
 	}
-	qs.pending[id] = q
-	return id, q.response
+	p.pending[id] = waiting
+	return id, waiting.response
 }
 
 // isElicitationID reports whether an id has the form of those that add returns, here or at another replica. Responses
@@ -67,31 +67,31 @@ func isElicitationID(id []byte) bool {
 	return ok && len(name) == len(rand.Text()) && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-func (qs *pendingElicitations) remove(id string) {
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	delete(qs.pending, id)
+func (p *pendingElicitations) remove(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.pending, id)
 }
 
 // deliver passes the response of a session to the request that waits for it, and reports whether it waits on this
 // replica. The first response counts. An unknown id is not an error: the response may have crossed the end of the wait.
-func (qs *pendingElicitations) deliver(session [16]byte, message []byte) (here bool) {
+func (p *pendingElicitations) deliver(session [16]byte, message []byte) (here bool) {
 	id, ok := decodeString(jsonscan.Lookup(message, "id"))
 	if !ok {
 		return false
 	}
-	qs.mu.Lock()
-	defer qs.mu.Unlock()
-	q := qs.pending[id]
-	if q == nil || q.session != session {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	waiting := p.pending[id]
+	if waiting == nil || waiting.session != session {
 		return false
 	}
-	delete(qs.pending, id)
+	delete(p.pending, id)
 	result := jsonscan.Lookup(message, "result")
-	if !q.elicitation.reserve(int64(len(result))) {
+	if !waiting.elicitation.reserve(int64(len(result))) {
 		result = nil
 	}
-	q.response <- clientResponse{bytes.Clone(result)}
+	waiting.response <- clientResponse{bytes.Clone(result)}
 	return true
 }
 
@@ -122,7 +122,7 @@ func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[s
 	}
 	defer func() {
 		e.finish()
-		r.x.elicitedBytes = int32(e.bytes - r.x.event.RequestBytes) //nolint:gosec // maxWaitBytesInAll at most
+		r.x.elicitedBytes = int32(e.bytes - r.x.event.RequestBytes) //nolint:gosec // maxElicitationBytes at most
 	}()
 	responses := make(map[string]InputResponse, len(round.Requests))
 	open, sent := round.Requests, round.Requests // open are the original requests, sent the rephrased ones
@@ -156,11 +156,11 @@ func (r *Reply) elicitLegacy(ctx context.Context, round ElicitationRound) (map[s
 // error.
 func (r *Reply) elicitAndWait(ctx context.Context, e *elicitation, open []InputRequest) (results [][]byte, err error) {
 	x := r.x
-	qs := &x.h.elicitations
+	p := &x.h.elicitations
 	ids, waiting := make([]string, len(open)), make([]chan clientResponse, len(open))
 	for i := range open {
-		ids[i], waiting[i] = qs.add(x.session.id, e)
-		defer qs.remove(ids[i])
+		ids[i], waiting[i] = p.add(x.session.id, e)
+		defer p.remove(ids[i])
 	}
 	for i := range open {
 		if err := r.sendRequest(ids[i], &open[i]); err != nil {
@@ -230,8 +230,8 @@ func (x *exchange) postResponse(message []byte) *Error {
 	return nil
 }
 
-// deliverResponse passes on a response in the request's session, to another replica if need be. The error says that it
-// is too large to be relayed; the input request stays open.
+// deliverResponse passes on a response in the request's session, to another replica if need be. It returns an error if
+// the response is too large to be relayed; the input request stays open then.
 func (x *exchange) deliverResponse(message []byte) *Error {
 	if x.h.elicitations.deliver(x.session.id, message) || !isElicitationID(jsonscan.Lookup(message, "id")) {
 		return nil

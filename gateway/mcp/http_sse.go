@@ -222,12 +222,12 @@ func (t *HTTPSSETransport) postMessage(x *exchange) *Error {
 	stop := context.AfterFunc(st.ctx, cancel)
 	header := r.Header.Clone()
 	header["Accept"] = acceptEventStream
-	again := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: r.URL.Path}, Header: header, RemoteAddr: r.RemoteAddr, Host: r.Host, ProtoMajor: 1}).WithContext(ctx)
+	inner := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: r.URL.Path}, Header: header, RemoteAddr: r.RemoteAddr, Host: r.Host, ProtoMajor: 1}).WithContext(ctx)
 	go func() { // unregister waits for it
 		defer st.finishMessage(&e)
 		defer cancel()
 		defer stop()
-		t.serveMessage(st, again, &e)
+		t.serveMessage(st, inner, &e)
 	}()
 	x.out.writeStatus(http.StatusAccepted)
 	return nil

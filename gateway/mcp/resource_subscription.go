@@ -30,7 +30,7 @@ type resourceSubscription struct {
 }
 
 // errStreamEnded reports that a subscription set has ended meanwhile.
-var errStreamEnded = fmt.Errorf("the watcher is gone: %w", RetryLater(http.StatusServiceUnavailable, time.Second, "the stream of the session has ended: subscribe again"))
+var errStreamEnded = fmt.Errorf("the subscriptions of the session have ended: %w", RetryLater(http.StatusServiceUnavailable, time.Second, "the stream of the session has ended: subscribe again"))
 
 // subscribe adds a resource to a set. If the set has it already, the subscription is renewed with the authorization of
 // this request, since that of the former may expire. The error is errStreamEnded if the set ends meanwhile, and an

@@ -145,7 +145,7 @@ func (w *responseWriter) sendShared(text []byte, patience time.Duration) ([]byte
 		return nil, w.err
 	}
 	t := &sharedText{out: w, text: text, patience: patience}
-	if _, err := w.rw.(io.ReaderFrom).ReadFrom(t); w.err == nil { //nolint:errcheck // lend has looked
+	if _, err := w.rw.(io.ReaderFrom).ReadFrom(t); w.err == nil { //nolint:errcheck // finishShared has checked
 		w.err = err
 	}
 	return t.text, w.err

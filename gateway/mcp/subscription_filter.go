@@ -11,10 +11,9 @@ var listFilterKeys = [len(lists)]string{"toolsListChanged", "promptsListChanged"
 
 // subscriptionFilter is a SubscriptionFilter object (2026-07-28 schema).
 type subscriptionFilter struct {
-	lists       List
-	uris, tasks []string
-	// Whether the members uris and tasks come from were present.
-	resources, taskIDs bool
+	lists             List
+	uris, tasks       []string
+	hasURIs, hasTasks bool
 }
 
 func parseFilter(object []byte, most int) (f subscriptionFilter, err *Error) {
@@ -32,12 +31,12 @@ func parseFilter(object []byte, most int) (f subscriptionFilter, err *Error) {
 				f.lists |= lists[slices.Index(listFilterKeys[:], name)]
 			}
 		case "resourceSubscriptions":
-			f.resources = true
+			f.hasURIs = true
 			if f.uris, err = stringArray(name, value, most); err != nil {
 				return f, err
 			}
 		case "taskIds":
-			f.taskIDs = true
+			f.hasTasks = true
 			if f.tasks, err = stringArray(name, value, most); err != nil {
 				return f, err
 			}

@@ -200,14 +200,14 @@ func (s *subscriptionStream) attach(x *exchange) {
 func (s *subscriptionStream) detach() {
 	s.mu.Lock()
 	s.x = nil
-	var told chan struct{}
+	var delivered chan struct{}
 	if s.delivering {
-		told = make(chan struct{})
-		s.delivered = told
+		delivered = make(chan struct{})
+		s.delivered = delivered
 	}
 	s.mu.Unlock()
-	if told != nil {
-		<-told
+	if delivered != nil {
+		<-delivered
 	}
 	if s.panicked {
 		panic(http.ErrAbortHandler) // only a closed connection tells the client
@@ -286,7 +286,7 @@ func (h *Handler) serveSubscriptionsListen(ctx context.Context, req *Request, re
 	if fault != nil {
 		return fault
 	}
-	if f.taskIDs && !req.Client.Has(ClientTasks) {
+	if f.hasTasks && !req.Client.Has(ClientTasks) {
 		return missingCapability(ClientTasks)
 	}
 	s := newSubscriptionStream(broker, broker.subscriberOf(req))
@@ -329,7 +329,7 @@ func (s *subscriptionStream) acknowledge(ctx context.Context, h *Handler, f *sub
 			ack = append(ack, `"`+listFilterKeys[i]+`":true,`...)
 		}
 	}
-	if f.resources && h.supportsResourceSubscriptions() {
+	if f.hasURIs && h.supportsResourceSubscriptions() {
 		ack = append(ack, `"resourceSubscriptions":[`...)
 		for _, uri := range f.uris {
 			if h.subscriptionGranted(ctx, "resource", s.broker.subscribe(ctx, s.subscriptions, uri)) {
@@ -338,7 +338,7 @@ func (s *subscriptionStream) acknowledge(ctx context.Context, h *Handler, f *sub
 		}
 		ack = append(trimComma(ack), "],"...)
 	}
-	if f.taskIDs && s.broker.o.SubscribeTask != nil {
+	if f.hasTasks && s.broker.o.SubscribeTask != nil {
 		ack = append(ack, `"taskIds":[`...)
 		for _, id := range f.tasks {
 			if h.subscriptionGranted(ctx, "task", s.broker.subscribeTask(ctx, s, id)) {
