@@ -60,7 +60,7 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	defer g.metrics.InFlight.Dec()
 
 	if p.job.RequiresTasks {
-		if err := req.Require(mcp.ClientTasks); err != nil {
+		if err := req.RequireCapabilities(mcp.ClientTasks); err != nil {
 			return c.withoutTasks(err)
 		}
 	}
@@ -133,7 +133,7 @@ func (c *call) begin() (end func(), err error) {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, p.Timeout)
 	stop := func() bool { return false }
-	if c.req.Era == mcp.Legacy && p.safe && c.endpoint.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
+	if c.req.Family == mcp.Legacy && p.safe && c.endpoint.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
 		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped all the same:
 		// nobody can read its answer any more, and the service is spared.
 		stop = context.AfterFunc(c.req.HTTP.Context(), cancel)
@@ -323,7 +323,7 @@ func (c *call) conclude(err error) error {
 		if f.outcome == telemetry.OutcomeJob {
 			return c.tellUntold(f.text)
 		}
-		if mcp.IsEnding(c.ctx) && f.outcome == telemetry.Outcome(upstream.Canceled.String()) {
+		if mcp.IsShutdown(c.ctx) && f.outcome == telemetry.Outcome(upstream.Canceled.String()) {
 			c.done(f.outcome, f.cause)
 			c.answered = true
 			return f.cause // which mcp makes an error of that says why

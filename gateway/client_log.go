@@ -21,7 +21,7 @@ const silence = 45 * time.Second
 
 // tellRequest tells that the request goes out.
 func (c *call) tellRequest() error {
-	if !c.reply.Logs(mcp.LevelDebug) {
+	if !c.reply.LogEnabled(mcp.LevelDebug) {
 		return nil
 	}
 	text := jsonscan.AppendString([]byte(`{"event":"request","method":`), c.plan.Operation.Method)
@@ -38,7 +38,7 @@ func (c *call) tellAnswer(status int, after time.Duration) error {
 	case status >= 400:
 		level = mcp.LevelWarning
 	}
-	if !c.reply.Logs(level) {
+	if !c.reply.LogEnabled(level) {
 		return nil
 	}
 	text := strconv.AppendInt([]byte(`{"event":"answer","status":`), int64(status), 10)
@@ -48,7 +48,7 @@ func (c *call) tellAnswer(status int, after time.Duration) error {
 
 // tellOutcome tells what the call has come to.
 func (c *call) tellOutcome(o telemetry.Outcome) {
-	if c.kept == nil && c.reply.Logs(mcp.LevelDebug) { // of tasks nothing is told in this way
+	if c.kept == nil && c.reply.LogEnabled(mcp.LevelDebug) { // of tasks nothing is told in this way
 		text := jsonscan.AppendString([]byte(`{"event":"outcome","outcome":`), string(o))
 		_ = c.reply.Log(mcp.LevelDebug, logger, append(text, '}')) // the answer that follows meets the same error
 	}

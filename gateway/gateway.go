@@ -95,8 +95,8 @@ type Gateway struct {
 	// completions are what services have told to those who type.
 	completions completions
 	watches     *watches
-	answers     *cache.Cache // that are kept
-	links       *mcp.Handles // of answers that are read later
+	answers     *cache.Cache       // that are kept
+	links       *mcp.SealedHandles // of answers that are read later
 	clients     *clientip.Resolver
 	untrusted   *clientip.UntrustedProxies
 	ownKey      []byte      // seals handles where the configuration has no keys; nil: it has
@@ -187,7 +187,7 @@ func New(o Options) (*Gateway, error) {
 	if g.tasks, err = newTasks(keys, g.shared); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	if g.links, err = mcp.NewHandles(keys, "drawbridge link"); err != nil {
+	if g.links, err = mcp.NewSealedHandles(keys, "drawbridge link"); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
 	g.traffic.Store(&traffic{})

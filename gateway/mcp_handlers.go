@@ -19,47 +19,47 @@ import (
 // mcpHandler speaks the protocol at one endpoint, in all of its generations: it holds what its clients have under way.
 type mcpHandler struct {
 	*mcp.Handler
-	hub *mcp.Hub
-	old *mcp.OldTransport // nil: it is not served
+	broker *mcp.Broker
+	old    *mcp.HTTPSSETransport // nil: it is not served
 }
 
 // mcpHandlers are the handlers of all endpoints by name; the name of /mcp is "". They are safe for concurrent use.
 type mcpHandlers struct {
 	g         *Gateway
 	readers   mcp.SlowReaders
-	waits     mcp.Waits
-	listeners mcp.Listeners
+	waits     mcp.ElicitationLimit
+	listeners mcp.StreamLimit
 	calls     mcp.Calls
 
 	mu      sync.Mutex
 	options mcp.Options // what they have in common
 	config  *config.Config
 	byName  map[string]*mcpHandler
-	ending  []*mcp.Hub // of endpoints that are gone, whose last streams may be open
-	ended   bool       // all streams have ended, and there are to be no more
+	ending  []*mcp.Broker // of endpoints that are gone, whose last streams may be open
+	ended   bool          // all streams have ended, and there are to be no more
 }
 
 func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *mcpHandlers {
 	s := &mcpHandlers{g: g, byName: map[string]*mcpHandler{}, readers: mcp.SlowReaders{
-		Again: listener.ServeAgain, GivenUp: func() { g.connections.GaveUp(listener.Answer) },
+		Reuse: listener.ServeAgain, OnTimeout: func() { g.connections.GaveUp(listener.Answer) },
 	}}
 	s.options = mcp.Options{
 		Name: "drawbridge", Version: g.o.Version,
-		Capabilities: capabilities(),
-		Principal:    func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
-		Revoked:      g.shared.ended,
-		Spent:        g.shared.spent,
-		Batch:        g.authorizeBatch,
-		Admit:        g.admit,
-		Crowded:      g.crowdedAt,
-		RequestID:    func(ctx context.Context) string { return requestInfoFrom(ctx).request() },
-		Logger:       g.log,
-		Observe:      g.requests.Observe,
-		Panicked:     g.panicked,
-		Park:         park,
-		SlowReaders:  &s.readers,
-		Waits:        &s.waits,
-		Calls:        &s.calls,
+		Capabilities:       capabilities(),
+		Principal:          func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
+		Revocations:        g.shared.ended,
+		SpentNonces:        g.shared.spent,
+		Batch:              g.authorizeBatch,
+		Admit:              g.admit,
+		LowMemory:          g.crowdedAt,
+		RequestID:          func(ctx context.Context) string { return requestInfoFrom(ctx).request() },
+		Logger:             g.log,
+		Observe:            g.requests.Observe,
+		OnPanic:            g.panicked,
+		RunAfterMiddleware: park,
+		SlowReaders:        &s.readers,
+		ElicitationLimit:   &s.waits,
+		Calls:              &s.calls,
 	}
 	if g.o.Local {
 		s.options.Admit = nil // who runs the gateway has no rate
@@ -72,7 +72,7 @@ func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *mcpHandlers {
 func (s *mcpHandlers) tune(c *config.Config, keys [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := mcp.Tuning{
+	t := mcp.ReloadableOptions{
 		MaxBody: int64(c.Limits.MaxBody), MaxDepth: c.Limits.MaxDepth, KeepAlive: time.Duration(c.Server.KeepAlive), SealKeys: keys,
 		MaxStreamAge: time.Duration(c.Limits.MaxStreamAge), Sessionless: c.AllowsSessionless(),
 	}
@@ -81,10 +81,10 @@ func (s *mcpHandlers) tune(c *config.Config, keys [][]byte) {
 	}
 	s.options.MaxBody, s.options.MaxDepth, s.options.KeepAlive, s.options.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
 	s.options.MaxStreamAge, s.options.Sessionless = t.MaxStreamAge, t.Sessionless
-	s.waits.Bound(c.Limits.MaxCalls)
-	s.listeners.Bound(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
+	s.waits.SetMax(c.Limits.MaxCalls)
+	s.listeners.SetLimits(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
 	for _, mcpHandler := range s.byName {
-		if err := mcpHandler.Tune(t); err != nil {
+		if err := mcpHandler.Reload(t); err != nil {
 			s.g.log.Error("sessions are still sealed with the keys of before", "error", err)
 		}
 	}
@@ -103,17 +103,17 @@ func (s *mcpHandlers) of(name, title, instructions string) *mcpHandler {
 	}
 	o := s.options
 	o.Title, o.Instructions = titleOf(title), instructions
-	hub := mcp.NewHub(mcp.HubOptions{
-		View: g.seen, WatchTask: g.watchTask, Address: anonymousAddress, Until: expiry, Outdated: g.outdated, Listeners: &s.listeners,
-		Crowded: g.crowdedAt, Full: g.refuseStream, Panicked: g.panicked, Watch: g.watches.begin,
+	broker := mcp.NewBroker(mcp.BrokerOptions{
+		ListVersion: g.seen, SubscribeTask: g.watchTask, Address: anonymousAddress, AuthorizedUntil: expiry, Outdated: g.outdated, StreamLimit: &s.listeners,
+		LowMemory: g.crowdedAt, OnLimit: g.refuseStream, OnPanic: g.panicked, SubscribeResource: g.watches.begin,
 	})
-	o.Hub, o.Relay = hub, g.shared.relay(name)
-	next := &mcpHandler{hub: o.Hub, Handler: mcp.NewHandler(g.local(g.methods()), o)}
+	o.Broker, o.Relay = broker, g.shared.relay(name)
+	next := &mcpHandler{broker: o.Broker, Handler: mcp.NewHandler(g.local(g.methods()), o)}
 	if s.config.Server.OldTransport {
-		next.old = mcp.NewOldTransport(next.Handler, messagesPath(s.config, name))
+		next.old = mcp.NewHTTPSSETransport(next.Handler, messagesPath(s.config, name))
 	}
 	if s.ended {
-		endStreams(next.hub)
+		endStreams(next.broker)
 	}
 	s.byName[name] = next
 	return next
@@ -127,27 +127,27 @@ func (s *mcpHandlers) settle(c *config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stay := map[string]bool{"": true}
-	s.byName[""].Introduce(titleOf(""), c.Server.Instructions)
+	s.byName[""].SetServerInfo(titleOf(""), c.Server.Instructions)
 	for _, e := range c.Endpoints {
 		stay[e.Name] = true
-		s.byName[e.Name].Introduce(titleOf(e.Title), e.Instructions)
+		s.byName[e.Name].SetServerInfo(titleOf(e.Title), e.Instructions)
 	}
-	s.ending = slices.DeleteFunc(s.ending, func(h *mcp.Hub) bool { return h.Streams() == 0 })
+	s.ending = slices.DeleteFunc(s.ending, func(h *mcp.Broker) bool { return h.Streams() == 0 })
 	for name, old := range s.byName {
 		if !stay[name] && !s.g.o.Local { // a conversation over stdio has one handler as long as it lasts
 			delete(s.byName, name)
-			endStreams(old.hub)
-			s.ending = append(s.ending, old.hub)
+			endStreams(old.broker)
+			s.ending = append(s.ending, old.broker)
 		}
 	}
 }
 
-// hub returns the hub of an endpoint, nil if there is none.
-func (s *mcpHandlers) hub(name string) *mcp.Hub {
+// broker returns the broker of an endpoint, nil if there is none.
+func (s *mcpHandlers) broker(name string) *mcp.Broker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if mcpHandler := s.byName[name]; mcpHandler != nil {
-		return mcpHandler.hub
+		return mcpHandler.broker
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (s *mcpHandlers) changed(lists mcp.List) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, mcpHandler := range s.byName {
-		mcpHandler.hub.Changed(lists)
+		mcpHandler.broker.ListsChanged(lists)
 	}
 }
 
@@ -166,7 +166,7 @@ func (s *mcpHandlers) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, mcpHandler := range s.byName {
-		mcpHandler.hub.Restart()
+		mcpHandler.broker.DisconnectAll()
 	}
 }
 
@@ -176,7 +176,7 @@ func (s *mcpHandlers) endedElsewhere(session string) {
 	all := slices.Collect(maps.Values(s.byName))
 	s.mu.Unlock()
 	for _, mcpHandler := range all {
-		mcpHandler.Ended(session)
+		mcpHandler.SessionEnded(session)
 	}
 }
 
@@ -185,29 +185,29 @@ func (s *mcpHandlers) streams() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, mcpHandler := range s.byName {
-		n += mcpHandler.hub.Streams()
+		n += mcpHandler.broker.Streams()
 	}
-	for _, hub := range s.ending {
-		n += hub.Streams()
+	for _, broker := range s.ending {
+		n += broker.Streams()
 	}
 	return n
 }
 
-// end ends the streams of all hubs, and of those to come. It returns the hubs, and waits for nothing.
-func (s *mcpHandlers) end() []*mcp.Hub {
+// end ends the streams of all brokers, and of those to come. It returns the brokers, and waits for nothing.
+func (s *mcpHandlers) end() []*mcp.Broker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
-	hubs := slices.Clone(s.ending)
+	brokers := slices.Clone(s.ending)
 	for _, mcpHandler := range s.byName {
-		endStreams(mcpHandler.hub)
-		hubs = append(hubs, mcpHandler.hub)
+		endStreams(mcpHandler.broker)
+		brokers = append(brokers, mcpHandler.broker)
 	}
-	return hubs
+	return brokers
 }
 
-// endStreams makes the open streams of a hub end, and refuses new ones. It waits for nothing.
-func endStreams(h *mcp.Hub) {
+// endStreams makes the open streams of a broker end, and refuses new ones. It waits for nothing.
+func endStreams(h *mcp.Broker) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_ = h.Drain(ctx) // which says that it has not waited
@@ -218,27 +218,27 @@ func endStreams(h *mcp.Hub) {
 // returns when they have ended, or with ctx's error. It is called when the listener is shut down, which waits for
 // whatever is open.
 func (g *Gateway) EndStreams(ctx context.Context) error {
-	hubs := g.mcpHandlers.end()
+	brokers := g.mcpHandlers.end()
 	errs := []error{g.reports.stop(ctx)}
-	for _, hub := range hubs {
-		errs = append(errs, hub.Drain(ctx))
+	for _, broker := range brokers {
+		errs = append(errs, broker.Drain(ctx))
 	}
 	return errors.Join(errs...)
 }
 
 // EndAnswers returns when all answers are out that [net/http.Server.Shutdown] does not wait for: those that clients were slow to read. It is called after that. When ctx
 // ends it cuts those that are not, and returns ctx's error.
-func (g *Gateway) EndAnswers(ctx context.Context) error { return g.mcpHandlers.readers.End(ctx) }
+func (g *Gateway) EndAnswers(ctx context.Context) error { return g.mcpHandlers.readers.Drain(ctx) }
 
 // EndCalls cancels what still runs for clients of older revisions, whose calls outlive their requests. Those of others end with the
 // contexts of their requests, if these have the cause [ErrEnding], and all are answered with an error that says so.
-func (g *Gateway) EndCalls() { g.mcpHandlers.calls.End() }
+func (g *Gateway) EndCalls() { g.mcpHandlers.calls.Shutdown() }
 
 // ErrEnding is the cause with which the contexts of requests are cancelled when the process ends before they do.
-var ErrEnding = mcp.ErrEnding
+var ErrEnding = mcp.ErrShutdown
 
 // seen names what a viewer sees of a list now: streams tell their clients of a list if its name has changed.
-func (g *Gateway) seen(ctx context.Context, v mcp.Viewer, list mcp.List) string {
+func (g *Gateway) seen(ctx context.Context, v mcp.Subscriber, list mcp.List) string {
 	requestInfo, _ := ctx.Value(requestInfoKey{}).(*requestInfo)
 	gen := g.current.Load()
 	if requestInfo == nil || gen == nil {

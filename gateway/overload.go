@@ -84,7 +84,7 @@ func (g *Gateway) noRoom(because telemetry.RefusalReason) *mcp.Error {
 	if because == telemetry.RefusedMemory {
 		what = "there is no room for more calls"
 	}
-	return mcp.Later(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what)
+	return mcp.RetryLater(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what)
 }
 
 // crowdedAt tells whether memory is short, so that a request for a stream, or with a large body, is refused. A stream stays for long: it is refused
@@ -110,12 +110,12 @@ func (g *Gateway) refuseStream(req *mcp.Request, ofCaller bool, status int) {
 
 // refuseWait counts a request that can't wait for its user, since too many do, if err says so; "": it does not.
 func (g *Gateway) refuseWait(err error) (because telemetry.RefusalReason, status int) {
-	var full *mcp.FullError
-	if !errors.As(err, &full) || full.Alone {
+	var full *mcp.ElicitationLimitError
+	if !errors.As(err, &full) || full.TooLarge {
 		return "", 0
 	}
 	because, status = telemetry.RefusedWaits, http.StatusServiceUnavailable
-	if full.OfCaller {
+	if full.PerCaller {
 		because, status = telemetry.RefusedCallerWaits, http.StatusTooManyRequests
 	}
 	g.metrics.Refused[because].Inc()
@@ -124,11 +124,11 @@ func (g *Gateway) refuseWait(err error) (because telemetry.RefusalReason, status
 
 // unasked makes of the error of a question, which [mcp.ErrInputRequired] is too, that of the call. What is no failure is the answer's own error.
 func (c *call) unasked(err error) error {
-	var full *mcp.FullError
+	var full *mcp.ElicitationLimitError
 	switch {
-	case errors.Is(err, mcp.ErrAsked):
+	case errors.Is(err, mcp.ErrInputRequired):
 		c.done(telemetry.OutcomeAsked, nil)
-	case errors.As(err, &full) && full.Alone:
+	case errors.As(err, &full) && full.TooLarge:
 		return &failure{telemetry.OutcomeUnanswered, err, tooLargeToWait}
 	default:
 		if because, _ := c.g.refuseWait(err); because != "" {
@@ -150,7 +150,7 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestIn
 	}
 	if e, because := g.crowded(gen, false); e != nil {
 		v.tell()
-		mcp.Refuse(w, nil, e)
+		mcp.WriteError(w, nil, e)
 		g.accountRefused(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
 		return false
 	}

@@ -113,11 +113,11 @@ func (r *rate) tell(h http.Header, left int) {
 func (r *rate) refuse(g *Gateway, d state.Decision) *mcp.Error {
 	if d.Uncounted { // it is not this caller who is too fast
 		g.metrics.Refused[telemetry.RefusedUncounted].Inc()
-		return mcp.Later(http.StatusServiceUnavailable, d.RetryAfter, "the gateway can't count calls now, and lets none through uncounted: come again in %s", inWords(d.RetryAfter))
+		return mcp.RetryLater(http.StatusServiceUnavailable, d.RetryAfter, "the gateway can't count calls now, and lets none through uncounted: come again in %s", inWords(d.RetryAfter))
 	}
 	g.metrics.Refused[r.reason].Inc()
 	wait := max(d.RetryAfter, time.Millisecond)
-	e := mcp.Later(http.StatusTooManyRequests, wait, "too many %s: come again in %s", r.whose, inWords(wait))
+	e := mcp.RetryLater(http.StatusTooManyRequests, wait, "too many %s: come again in %s", r.whose, inWords(wait))
 	e.Header["Ratelimit-Policy"] = r.policy
 	e.Header["Ratelimit"] = []string{r.header(d.Remaining, d.Reset)}
 	return e
@@ -142,7 +142,7 @@ const saidRate = "said|"
 func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	v := requestInfoFrom(ctx)
 	rates := &v.endpoint.gen.rates
-	if req.Part > 1 && rates.address != nil && v.address != (clientip.Key{}) {
+	if req.BatchIndex > 1 && rates.address != nil && v.address != (clientip.Key{}) {
 		if d := g.addresses.TakeBytes(v.address[:], rates.address.limit, 1); !d.Allowed {
 			return g.refuseRate(ctx, req, rates.address, d)
 		}

@@ -42,7 +42,7 @@ func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *reques
 func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *rate, d state.Decision, id []byte) {
 	e := limit.refuse(g, d)
 	tellRequest(r.Context())
-	mcp.Refuse(w, id, e)
+	mcp.WriteError(w, id, e)
 	g.accountRefused(r.Context(), r, telemetry.Outcome(limit.reason), e.HTTPStatus, audit.Line{})
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {
 		client, _ := g.clients.Address(r)
@@ -72,7 +72,7 @@ func peek(r *http.Request, v *requestInfo) (method string, id []byte) {
 	if err != nil || len(body) > maxPeeked {
 		return "", nil
 	}
-	method, id = mcp.Peek(body, v.endpoint.gen.config.Limits.MaxDepth)
+	method, id = mcp.PeekMethod(body, v.endpoint.gen.config.Limits.MaxDepth)
 	r.Body = &reread{Reader: bytes.NewReader(body), Closer: r.Body}
 	return method, id
 }

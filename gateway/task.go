@@ -34,8 +34,8 @@ const (
 // tasks are the jobs that clients with the extension io.modelcontextprotocol/tasks ask for. What a task is stands in its id, so
 // that any replica can tell how it stands, by asking the service (ADR 0011).
 type tasks struct {
-	handles   *mcp.Handles
-	callbacks *mcp.Handles // tokens in the URLs that services call
+	handles   *mcp.SealedHandles
+	callbacks *mcp.SealedHandles // tokens in the URLs that services call
 	// store keeps what is known of tasks. Names are unguessable. What it loses is found out again by asking the service, but for
 	// answers that were given and what was called off.
 	store  state.Records
@@ -49,11 +49,11 @@ type tasks struct {
 }
 
 func newTasks(keys [][]byte, s *shared) (*tasks, error) {
-	handles, err := mcp.NewHandles(keys, taskLabel)
+	handles, err := mcp.NewSealedHandles(keys, taskLabel)
 	if err != nil {
 		return nil, err
 	}
-	callbacks, err := mcp.NewHandles(keys, callbackLabel)
+	callbacks, err := mcp.NewSealedHandles(keys, callbackLabel)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (k *kept) take(meta []byte, chunks []mcp.Chunk) {
 
 // beginTask makes a task of a job and answers with it; false: this client, or this job, can't have one, and nothing was said.
 func (c *call) beginTask(b *job.Handle, args []byte, first *look) (bool, error) {
-	if c.req.Require(mcp.ClientTasks) != nil {
+	if c.req.RequireCapabilities(mcp.ClientTasks) != nil {
 		return false, nil
 	}
 	t, rec, err := c.newTask(b, args, first)
@@ -190,7 +190,7 @@ func (c *call) newTask(b *job.Handle, args []byte, first *look) (*task, *taskRec
 // revisions know neither the code nor the extension: who calls by them is told in words.
 func (c *call) withoutTasks(lacks error) error {
 	var fault *mcp.Error
-	if c.req.Era == mcp.Modern && errors.As(lacks, &fault) {
+	if c.req.Family == mcp.Stateless && errors.As(lacks, &fault) {
 		c.plan.metrics.Count(telemetry.OutcomeNoTasks)
 		if c.callRecord != nil {
 			c.callRecord.outcome = telemetry.OutcomeNoTasks
@@ -217,7 +217,7 @@ func (t *task) of(rec *taskRecord) mcp.Task {
 	}
 	for i := range rec.Questions {
 		q := &rec.Questions[i]
-		m.Questions = append(m.Questions, q.Elicit(t.plan.title()+" of "+t.plan.Tool.API, rec.Refused[q.Key]))
+		m.InputRequests = append(m.InputRequests, q.Elicit(t.plan.title()+" of "+t.plan.Tool.API, rec.Refused[q.Key]))
 	}
 	return m
 }

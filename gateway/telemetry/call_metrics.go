@@ -82,8 +82,8 @@ func (m *Metrics) Reloaded(o ReloadOutcome) { m.reloads.WithLabelValues(string(o
 // request counts an HTTP request to an endpoint.
 func (m *Metrics) request(method string, e mcp.Event) {
 	era := "unknown"
-	switch e.Era {
-	case mcp.Modern:
+	switch e.Family {
+	case mcp.Stateless:
 		era = "modern"
 	case mcp.Legacy:
 		era = "legacy"

@@ -50,9 +50,9 @@ func (l *RequestLog) Observe(r *http.Request, e mcp.Event) {
 	case e.Panicked:
 		l.o.Metrics.Panics.Inc()
 		level = slog.LevelError
-	case e.Later != 0:
+	case e.RetryStatus != 0:
 		counted = "drawbridge_refused_total"
-		line = l.refused.Sample(e.Method, strconv.Itoa(int(e.Later)), l.o.Now())
+		line = l.refused.Sample(e.Method, strconv.Itoa(int(e.RetryStatus)), l.o.Now())
 	case level == slog.LevelInfo:
 		line = l.malformed.Sample(e.Method, strconv.Itoa(e.HTTPStatus)+" "+strconv.Itoa(e.Code), l.o.Now())
 	}
