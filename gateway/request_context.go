@@ -57,8 +57,8 @@ func endpointFrom(ctx context.Context) *endpoint { return requestInfoFrom(ctx).e
 
 // dispatcher is the middleware in front of the MCP handlers.
 type dispatcher struct {
-	g    *Gateway
-	next http.Handler
+	next    http.Handler
+	onPanic func(what string, v any)
 }
 
 // enter serves a request. A stream of changes waits here, where the stack is not deep.
@@ -82,7 +82,7 @@ func (d *dispatcher) pass(w http.ResponseWriter, r *http.Request, v *requestInfo
 			return
 		}
 		if p := recover(); p != nil {
-			d.g.panicked("a request has become a stream", p)
+			d.onPanic("a request has become a stream", p)
 		}
 	}()
 	defer func() {

@@ -12,7 +12,7 @@ func TestPanicBehindAStream(t *testing.T) {
 	g := start(t, document("Shop", "list"), "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n", "")
 	for _, stream := range []bool{true, false} {
 		ran := false
-		d := &dispatcher{g: g, next: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		d := &dispatcher{onPanic: g.panicked, next: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if stream {
 				park(r.Context(), func() { ran = true })
 			}

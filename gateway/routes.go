@@ -9,10 +9,8 @@ import (
 	"drawbridge/auth"
 )
 
-// routes is the public surface, with its middleware in order.
+// routes returns the routes of the public listener, behind its middleware.
 func (g *Gateway) routes() http.Handler {
-	// Host and Origin come first: a foreign page must not even learn whether a token is needed (H1, H2). A CORS
-	// preflight is answered there too, since it carries no token (H3). See screening. Before all there has to be room for the request.
 	r := chi.NewRouter()
 	whole := func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &requestInfo{transport: g.transport(r)}) }
 	named := func(w http.ResponseWriter, r *http.Request) {
@@ -40,41 +38,23 @@ func (g *Gateway) routes() http.Handler {
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
 		r.With(g.screened).HandleFunc(path, g.serveManifest)
 	}
-	// Outermost is what each request has, whatever becomes of it: a panic is counted, and a body has to come at a pace (H7).
-	return surface{r, g.recovered(g.bodyPace(g.secured(g.multiplexed(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	return routed{r, g.middleware(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // nearly all requests: they need no copy with the names of a route in it
 			whole(w, req)
 			return
 		}
 		r.ServeHTTP(w, req)
-	})))))}
+	}))}
 }
 
-// surface is routes with a shorter way to one of them.
-type surface struct {
+// routed is a router behind middleware; the routes can still be walked.
+type routed struct {
 	chi.Router
-	way http.Handler
+	handler http.Handler
 }
 
 // ServeHTTP implements [http.Handler].
-func (s surface) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.way.ServeHTTP(w, r) }
-
-// recovered counts panics of handlers. net/http then closes the connection, or ends the stream.
-func (g *Gateway) recovered(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			v := recover()
-			if v == nil {
-				return
-			}
-			if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
-				g.panicked("a request was served", v)
-			}
-			panic(http.ErrAbortHandler)
-		}()
-		next.ServeHTTP(w, r)
-	})
-}
+func (r routed) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.handler.ServeHTTP(w, req) }
 
 // keys serves the keys that services check identities with. It needs no token: they are public (Z9), to pages too.
 func (g *Gateway) keys(w http.ResponseWriter, r *http.Request) {
@@ -93,27 +73,6 @@ func (g *Gateway) keys(w http.ResponseWriter, r *http.Request) {
 	}
 	identity.Keys().ServeHTTP(w, r)
 }
-
-// secured sets the headers of every answer (H12), and asks clients to leave while the gateway drains (O5).
-func (g *Gateway) secured(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h["X-Content-Type-Options"] = nosniff
-		h["Cache-Control"] = noStore
-		h["Content-Security-Policy"] = noSources
-		if g.draining.Load() {
-			h.Set("Connection", "close")
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// Header values that are the same for every answer; they are never written to.
-var (
-	nosniff   = []string{"nosniff"}
-	noStore   = []string{"no-store"}
-	noSources = []string{"default-src 'none'"}
-)
 
 // protectedResource is where the metadata of RFC 9728 stands, that of an endpoint with its path behind it.
 const protectedResource = "/.well-known/oauth-protected-resource"

@@ -39,7 +39,7 @@ func (g *Gateway) newScreening(c *config.Config) (*screening, error) {
 	if _, err := mcp.NewSealer(f.keys, "drawbridge"); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	f.dispatcher = &dispatcher{g: g, next: f.screen(http.HandlerFunc(g.serve))}
+	f.dispatcher = &dispatcher{onPanic: g.panicked, next: f.screen(http.HandlerFunc(g.serve))}
 	return f, nil
 }
 

@@ -29,7 +29,7 @@ func lookAt(conn net.Conn) func() bool {
 			_, err = syscall.Read(int(fd), one)
 		}
 		quiet = err == syscall.EAGAIN
-		return true                   // don't wait
+		return true // don't wait
 	}
 	return func() bool { return raw.Read(look) == nil && quiet }
 }

@@ -40,7 +40,7 @@ func TestExceeded(t *testing.T) {
 	if got := m.exceeded(); len(got) != 3 {
 		t.Errorf("got %q", got)
 	}
-	if got := (measured{name: "gateway/mcp", lines: gatewayLines + 1, set: make([]string, 32)}).exceeded(); got != nil {
+	if got := (measured{name: "gateway/mcp", lines: gatewayLines + 1, set: make([]string, 29)}).exceeded(); got != nil {
 		t.Errorf("got %q", got)
 	}
 }

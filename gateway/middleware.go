@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+
+	"drawbridge/gateway/audit"
+	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/listener"
+	"drawbridge/gateway/telemetry"
+)
+
+// middleware wraps the routes of the public listener in what every request passes, outermost first.
+//
+// A request to an MCP endpoint then passes, in the generation that is current when it arrives (see [Gateway.serve]):
+//
+//  1. Host and Origin, and CORS preflights (screening): a foreign page must not even learn whether a token is needed (H1 to H3).
+//  2. The rate of its address, before anybody spends time on its token.
+//  3. Room for the call, if its header names it as one: that is where a refusal costs least.
+//  4. The token (auth.Guard): 401, 403 or the principal.
+//  5. The MCP handler, and in it the rate of the principal, which only a verified token has.
+func (g *Gateway) middleware(routes http.Handler) http.Handler {
+	h := routes
+	for _, wrap := range []func(http.Handler) http.Handler{ // innermost first
+		g.limitHTTP2,      // a request over HTTP/2 is as costly as a connection, and refused before anything is done for it
+		g.securityHeaders, // also refusals have them (H12)
+		g.paceBody,        // whoever reads the body, it has to come at a pace (H7)
+		g.recoverPanic,    // a panic of any of these is counted
+	} {
+		h = wrap(h)
+	}
+	return h
+}
+
+// recoverPanic counts panics of handlers. net/http then closes the connection, or ends the stream.
+func (g *Gateway) recoverPanic(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+				g.panicked("a request was served", v)
+			}
+			panic(http.ErrAbortHandler)
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// securityHeaders sets the headers of every answer (H12), and asks clients to close their connections while the gateway drains (O5).
+func (g *Gateway) securityHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h["X-Content-Type-Options"] = nosniff
+		h["Cache-Control"] = noStore
+		h["Content-Security-Policy"] = noSources
+		if g.draining.Load() {
+			h.Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Header values that are the same for every answer; they are never written to.
+var (
+	nosniff   = []string{"nosniff"}
+	noStore   = []string{"no-store"}
+	noSources = []string{"default-src 'none'"}
+)
+
+// paceBody limits how slowly the body of a request may come.
+func (g *Gateway) paceBody(next http.Handler) http.Handler {
+	return listener.DefaultBodyPace(func() { g.connections.GaveUp(listener.Body) }).Handler(next)
+}
+
+// limitHTTP2 counts requests over HTTP/2 as connections.
+func (g *Gateway) limitHTTP2(next http.Handler) http.Handler {
+	return g.connections.HTTP2(listener.HTTP2Options{
+		Key: func(r *http.Request) netip.Prefix {
+			if a, counts := g.clients.Limited(r); counts {
+				return clientip.KeyOf(a).Network()
+			}
+			return netip.Prefix{}
+		},
+		ShortOfMemory: g.room.memory.tight,
+		Refuse:        g.refuseHTTP2,
+	}, next)
+}
+
+// refuseHTTP2 refuses a request over HTTP/2 without a body, which its client could leave unread.
+func (g *Gateway) refuseHTTP2(w http.ResponseWriter, r *http.Request, why listener.Reason) {
+	because := telemetry.RefusalReason(why)
+	g.metrics.Refused[because].Inc()
+	v := &requestInfo{answer: w.Header()} // it has no other
+	v.id.given = forwardedRequestID(g.clients, r)
+	v.tell()
+	g.accountRefused(context.WithValue(r.Context(), requestInfoKey{}, v), r, telemetry.Outcome(because), http.StatusServiceUnavailable, audit.Line{})
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+}
