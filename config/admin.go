@@ -27,7 +27,7 @@ func AdminListen(location string, getenv func(string) string) (Address, bool) {
 	if err != nil {
 		return "", false
 	}
-	l := &loader{file: location, dir: filepath.Dir(location), getenv: getenv}
+	l := &loader{file: location, dir: filepath.Dir(location), getenv: getenv, rootType: reflect.TypeFor[Config]()}
 	var cfg Config
 	root := l.parse(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if root == nil {

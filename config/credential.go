@@ -1,9 +1,6 @@
 package config
 
-import (
-	"maps"
-	"slices"
-)
+import "reflect"
 
 // Credential is what the gateway sends to authenticate itself to an upstream service.
 type Credential struct {
@@ -135,32 +132,30 @@ func (c *Credential) Headers() []string {
 	return []string{"Authorization"}
 }
 
-// AllCredentials returns all credentials of the API, by their key below it: credential, those of credentials by the names
-// of their schemes, spec_credential.
-func (a *API) AllCredentials() (keys []string, credentials []*Credential) {
-	add := func(key string, c *Credential) {
-		if c != nil {
-			keys, credentials = append(keys, key), append(credentials, c)
-		}
-	}
-	add("credential", a.Credential)
-	for _, name := range slices.Sorted(maps.Keys(a.Credentials)) {
-		add("credentials."+name, a.Credentials[name])
-	}
-	add("spec_credential", a.SpecCredential)
-	return keys, credentials
-}
-
-// Exchanges reports whether calls of the API may need the token of their caller, for a token exchange.
-func (a *API) Exchanges() bool {
-	_, all := a.AllCredentials()
-	return slices.ContainsFunc(all, func(c *Credential) bool { return c.Type == CredentialTokenExchange })
-}
-
 // HeaderName returns the header in which the service is told.
 func (i *APIIdentity) HeaderName() string {
 	if i.Header == "" {
 		return "X-Drawbridge-Identity"
 	}
 	return i.Header
+}
+
+// credentialKeys returns the keys of a credential but for its type, in their order.
+func credentialKeys() []string {
+	var names []string
+	for _, f := range fieldsOf(reflect.TypeFor[Credential]())[1:] {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// derive fills in what depends on other keys.
+func (c *Credential) derive() {
+	if !c.Type.IsOAuth() || c.ClientAuth != "" {
+		return
+	}
+	c.ClientAuth = ClientSecretBasic
+	if c.Type == CredentialJWTAssertion && c.ClientSecret.IsZero() {
+		c.ClientAuth = ClientAuthNone
+	}
 }

@@ -11,52 +11,6 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// field is what the tags of a struct field say; see config.go.
-type field struct {
-	name              string // the key
-	index             int
-	preset            string // default
-	hasPreset, needed bool
-	low, high         string // min, max
-	zero              bool   // 0 is allowed below min
-}
-
-// fieldsOf returns the keys of a configuration struct in the order of its fields.
-func fieldsOf(t reflect.Type) []field {
-	fields := make([]field, 0, t.NumField())
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if !f.IsExported() {
-			continue
-		}
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		preset, hasPreset := f.Tag.Lookup("default")
-		_, zero := f.Tag.Lookup("zero")
-		fields = append(fields, field{
-			name: name, index: i, preset: preset, hasPreset: hasPreset, needed: f.Tag.Get("need") == "true",
-			low: f.Tag.Get("min"), high: f.Tag.Get("max"), zero: zero,
-		})
-	}
-	return fields
-}
-
-// reserved reports whether a key path, without list positions, belongs to a feature that this version does not have.
-func reserved(place string) bool {
-	switch place {
-	case "overlays":
-		return true
-	}
-	return false
-}
-
-// mark records where a value stands.
-func (l *loader) mark(key string, n *yaml.Node) {
-	if l.seen == nil {
-		l.seen = map[string]position{}
-	}
-	l.seen[key] = position{n.Line, n.Column}
-}
-
 // listed is a mapping for which the list of its main key may stand.
 type listed interface{ list() any }
 
@@ -145,7 +99,7 @@ func (l *loader) structure(n *yaml.Node, v reflect.Value, key string) {
 		if f == nil {
 			what := ""
 			if l.count[Error] < maxProblems { // else it is not shown, and would cost
-				what = unknown(name, key, fields)
+				what = l.unknown(name, key, fields)
 			}
 			l.add(Error, at, path, "%s", what)
 			continue
@@ -415,9 +369,7 @@ func resolveAlias(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-func join(key, name string) string {
-	if key == "" {
-		return name
-	}
-	return key + "." + name
+// nodeReader is a type that reads itself from a node of any kind. It reports what is wrong.
+type nodeReader interface {
+	read(l *loader, n *yaml.Node, key string)
 }

@@ -102,7 +102,7 @@ func expected(t reflect.Type) string {
 	}
 }
 
-// given1 names what a node is.
+// described names what a node is.
 func described(n *yaml.Node) string {
 	if n.Kind == yaml.MappingNode {
 		return "a mapping"

@@ -3,16 +3,8 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"slices"
-	"strconv"
 	"strings"
 )
-
-// maxRegular bounds a file that is named by ${file:…} or ca_file.
-const maxRegular = 1 << 20
 
 // expansion is a scalar's text with its references replaced.
 type expansion struct {
@@ -91,36 +83,6 @@ func (l *loader) reference(name string, e *expansion) (string, error) {
 	return "", fmt.Errorf("${%s}: the environment variable is not set, or is empty", name)
 }
 
-// hidden is a value that came from outside the file, which may be a secret, and the reference to show in its place.
-type hidden struct {
-	forms     []string // in lower and upper case too, since hosts and methods are folded; and as quoted in a message
-	reference string
-}
-
-// hide keeps a value out of every later message, whatever the check that writes it repeats. A shorter value is no secret,
-// and would be found in the words of the message.
-func (l *loader) hide(value, reference string) {
-	const shortest = 6
-	if len(value) < shortest || slices.ContainsFunc(l.hidden, func(h hidden) bool { return h.reference == reference }) {
-		return
-	}
-	forms := []string{value, strings.ToLower(value), strings.ToUpper(value)}
-	for _, form := range forms {
-		forms = append(forms, strings.Trim(strconv.Quote(form), `"`))
-	}
-	l.hidden = append(l.hidden, hidden{forms, reference})
-}
-
-// masked returns a message with references where it has the values that they stand for.
-func (l *loader) masked(message string) string {
-	for _, h := range l.hidden {
-		for _, form := range h.forms {
-			message = strings.ReplaceAll(message, form, h.reference)
-		}
-	}
-	return message
-}
-
 // secretFile returns the content of a file without the newline at its end, and whether every user can read it.
 func (l *loader) secretFile(path string) (content string, open bool, err error) {
 	if path == "" || checkPath(path) != nil {
@@ -138,31 +100,6 @@ func (l *loader) secretFile(path string) (content string, open bool, err error) 
 		return "", false, errors.New("is empty")
 	}
 	return content, info.Mode().Perm()&0o004 != 0, nil
-}
-
-// readRegular reads a small regular file. The error does not repeat the path.
-func readRegular(path string) ([]byte, fs.FileInfo, error) {
-	// Stat first: to open a named pipe would wait for its writer.
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, nil, errors.New(reason(err))
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, errors.New("is not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, errors.New(reason(err))
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	data, err := io.ReadAll(io.LimitReader(f, maxRegular+1))
-	switch {
-	case err != nil:
-		return nil, nil, errors.New(reason(err))
-	case len(data) > maxRegular:
-		return nil, nil, errors.New("is larger than 1 MiB")
-	}
-	return data, info, nil
 }
 
 func variableName(s string) bool {

@@ -199,7 +199,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		const canary = "c4n4ry-of-the-environment"
-		l := &loader{file: "c.yaml", dir: "testdata/nowhere", getenv: func(string) string { return canary }}
+		l := &loader{file: "c.yaml", dir: "testdata/nowhere", getenv: func(string) string { return canary }, rootType: reflect.TypeFor[Config]()}
 		var cfg Config
 		if root := l.parse([]byte(text)); root != nil {
 			l.root(root, &cfg)

@@ -111,17 +111,9 @@ func promptNames(dir string) ([]string, error) {
 	return regularNames(dir, promptName)
 }
 
-func promptName(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".md", ".yaml", ".yml":
-		return !strings.HasPrefix(name, ".")
-	}
-	return false
-}
-
 // promptFile reads the prompt of a file. Its problems have places in that file.
 func (l *loader) promptFile(cfg *Config, entry, path string, given *Prompt) (Prompt, bool) {
-	f := &loader{file: path, dir: filepath.Dir(path), verbatim: true}
+	f := &loader{file: path, dir: filepath.Dir(path), verbatim: true, rootType: l.rootType}
 	data, _, err := readRegular(path)
 	if err != nil {
 		l.errorf(entry+".file", "%q can't be read: %s", path, err)

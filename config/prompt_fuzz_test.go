@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -65,7 +66,7 @@ func FuzzPromptFile(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l := &loader{file: "drawbridge.yaml"}
+		l := &loader{file: "drawbridge.yaml", rootType: reflect.TypeFor[Config]()}
 		p, ok := l.promptFile(&Config{}, "prompts[0]", path, &Prompt{})
 		if !ok {
 			if len(l.problems.Errors()) == 0 {

@@ -29,3 +29,9 @@ type Links struct {
 	// How long a link can be read. Each read sends the request again.
 	TTL Duration `yaml:"ttl" default:"10m" min:"1s" max:"24h"`
 }
+
+// turn makes a resource with all defaults, or none.
+func (r *Resource) turn(on bool) { r.off = !on }
+
+// On reports whether there is a resource: one may be nil, or written as false.
+func (r *Resource) On() bool { return r != nil && !r.off }

@@ -90,14 +90,3 @@ const (
 )
 
 func (FieldAction) values() []string { return []string{"remove", "mask"} }
-
-func (l *loader) sensitive(key string, s *SensitiveFields) {
-	const most = 100
-	switch {
-	case s == nil || !l.ok(key) || l.faulty(key):
-	case len(s.Fields) == 0:
-		l.errorf(key, "is empty; name what is to be hidden")
-	case len(s.Fields) > most:
-		l.errorf(key, "has %d fields, more than %d", len(s.Fields), most)
-	}
-}

@@ -2,18 +2,12 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // maxDocuments is the most documents in one directory.
 const maxDocuments = 1000
-
-// FromDirectory reports whether the entry stands for one file of a directory that the configuration gives as spec. Such a
-// file need not be a document: it may be a part that documents refer to.
-func (a *API) FromDirectory() bool { return a.directory }
 
 // Directories returns the directories that the configuration gives as spec. The entries of [Config.APIs] are those of
 // their files at the time of loading; the directories are among [Config.Files], so that a file that comes or goes is a
@@ -56,12 +50,6 @@ func (c *Config) Outdated() bool {
 	return slices.ContainsFunc(c.directories, differs(documentName)) || slices.ContainsFunc(c.promptDirs, differs(promptName))
 }
 
-// A directory of documents or prompts, as it was when the configuration was loaded.
-type directory struct {
-	path  string
-	names []string
-}
-
 // spread puts in the place of each entry whose spec is a directory one entry for each file in it that may be a document,
 // in the order of their names and with the same settings. Only names are read. A file that has an entry of its own keeps
 // it. It comes after validation, so that key paths are those of the file.
@@ -100,37 +88,6 @@ func (l *loader) spread(cfg *Config) {
 	cfg.APIs = all
 }
 
-func isDirectory(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // documentNames returns the names of the regular files directly in a directory that may be documents, links followed,
 // in order.
 func documentNames(dir string) ([]string, error) { return regularNames(dir, documentName) }
-
-// regularNames returns the names of the regular files directly in a directory that are wanted, links followed, in order.
-func regularNames(dir string, wanted func(name string) bool) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if !wanted(e.Name()) {
-			continue
-		}
-		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.Mode().IsRegular() {
-			names = append(names, e.Name())
-		}
-	}
-	return names, nil
-}
-
-func documentName(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".json", ".yaml", ".yml":
-		return !strings.HasPrefix(name, ".")
-	}
-	return false
-}

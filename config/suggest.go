@@ -11,7 +11,7 @@ import (
 )
 
 // unknown says what is wrong with a key that a mapping does not have, with the key that was probably meant.
-func unknown(name *yaml.Node, parent string, fields []field) string {
+func (l *loader) unknown(name *yaml.Node, parent string, fields []field) string {
 	if name.ShortTag() == "!!merge" || name.Value == "<<" {
 		return "merge keys are not supported; repeat the keys"
 	}
@@ -33,7 +33,7 @@ func unknown(name *yaml.Node, parent string, fields []field) string {
 	if near != "" {
 		return "unknown key" + didYouMean(near)
 	}
-	elsewhere := slices.DeleteFunc(places(reflect.TypeFor[Config](), "", name.Value), func(other string) bool { return far(parent, other) })
+	elsewhere := slices.DeleteFunc(places(l.rootType, "", name.Value), func(other string) bool { return far(parent, other) })
 	if len(elsewhere) > 0 {
 		return fmt.Sprintf("unknown key; it can stand at %s", strings.Join(elsewhere[:min(len(elsewhere), 3)], ", "))
 	}
@@ -73,63 +73,11 @@ func places(t reflect.Type, path, name string) []string {
 	return found
 }
 
-func didYouMean(word string) string {
-	if word == "" {
-		return ""
+// reserved reports whether a key path, without list positions, belongs to a feature that this version does not have.
+func reserved(place string) bool {
+	switch place {
+	case "overlays":
+		return true
 	}
-	return fmt.Sprintf("; did you mean %q?", word)
-}
-
-// Nearest returns the word that was probably meant by another, or "".
-func Nearest(given string, words []string) string { return nearest(given, words) }
-
-// nearest returns the word that was probably meant, or "": the same but for case, - and _, or a few letters off.
-func nearest(given string, words []string) string {
-	const longest = 64 // of a word worth comparing
-	if len(given) > longest {
-		return ""
-	}
-	fold := func(s string) string {
-		return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(s))
-	}
-	best, least := "", 0
-	for _, w := range words {
-		d := distance(fold(given), fold(w))
-		if d <= min(2, len(w)/3) && (best == "" || d < least) {
-			best, least = w, d
-		}
-	}
-	if best == "" {
-		// A word's beginning or a plural is near as well.
-		i := slices.IndexFunc(words, func(w string) bool {
-			return len(given) >= 3 && (strings.HasPrefix(w, given) || strings.HasPrefix(given, w) && len(w) >= 3)
-		})
-		if i >= 0 {
-			best = words[i]
-		}
-	}
-	return best
-}
-
-// distance counts the letters to insert, remove, replace or swap with their neighbour to make a into b.
-func distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range a {
-		row[0] = i + 1
-		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
+	return false
 }

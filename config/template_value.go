@@ -24,11 +24,6 @@ type valueMember struct {
 	value Value
 }
 
-// nodeReader is a type that reads itself from a node of any kind. It reports what is wrong.
-type nodeReader interface {
-	read(l *loader, n *yaml.Node, key string)
-}
-
 // AppendJSON appends the value as JSON, with what value returns for each name in its places. A member of an object that is
 // nothing but a place for which there is nothing is left out; elsewhere that place is an empty text.
 func (v Value) AppendJSON(dst []byte, value func(name string) (string, bool)) []byte {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -158,75 +157,5 @@ func (l *loader) admin(cfg *Config) {
 		} else if len(a.Token.Reveal()) < 16 {
 			l.errorf("admin.token", "must have at least 16 characters")
 		}
-	}
-}
-
-func (l *loader) apis(cfg *Config) {
-	if len(cfg.APIs) == 0 && l.ok("apis") {
-		l.errorf("apis", "is empty; it needs at least one OpenAPI document")
-	}
-	for i := range cfg.APIs {
-		api, key := &cfg.APIs[i], fmt.Sprintf("apis[%d]", i)
-		l.name(key, api, cfg.APIs[:i])
-		l.rootDirectory(key, api)
-		l.credentials(cfg, key, api)
-		l.slashes(key+".slash_parameters", api.SlashParameters)
-		l.dropArguments(key+".drop_arguments", api.DropArguments)
-		l.documentScopes(cfg, key, api)
-		if l.given(key+".output_schemas") && api.Answers == AnswersText && api.OutputSchemas == OutputLoose && l.ok(key+".answers") {
-			l.errorf(key+".output_schemas", "can't be loose with answers: text: a tool with an output schema must answer with structuredContent")
-		}
-		l.links(key+".links", api.Links)
-		l.authority(key+".ca_file", api.CAFile)
-		for name, list := range map[string]Selectors{"include": api.Tools.Include, "exclude": api.Tools.Exclude} {
-			k := key + ".tools." + name
-			if l.given(k) && len(list) == 0 && l.ok(k) {
-				l.errorf(k, "is empty; leave it out, or select something")
-			}
-			l.selectors(k, list)
-			for j, sel := range list {
-				if len(sel.API) > 0 {
-					at := selectorKey(l, k, j) + ".api"
-					l.errorf(at, "can't stand here: the selector is for this API alone")
-				}
-			}
-		}
-	}
-}
-
-var apiName = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,39}\z`)
-
-func (l *loader) name(key string, api *API, earlier []API) {
-	for j, other := range earlier {
-		switch {
-		case api.Name != "" && strings.EqualFold(other.Name, api.Name):
-			l.errorf(key+".name", "%q is already the name of apis[%d]", api.Name, j)
-			return
-		case api.Name == "" && other.Name == "" && api.Spec == other.Spec && api.Spec != "":
-			l.errorf(l.specKey(key), "%q is listed twice; remove one, or give each a name", api.Spec)
-			return
-		}
-	}
-	if api.Name != "" && !apiName.MatchString(api.Name) && l.ok(key+".name") {
-		l.errorf(key+".name", "%s must be a letter or digit, then letters, digits, _ and -, at most 40", quote(api.Name))
-	}
-}
-
-// specKey returns the key path of a document, which in a bare list is the list position.
-func (l *loader) specKey(api string) string {
-	if bare := strings.TrimPrefix(api, "apis"); l.given(bare) {
-		return bare
-	}
-	return api + ".spec"
-}
-
-// authority checks a file of certificates, and has it watched.
-func (l *loader) authority(key string, file File) {
-	if file == "" || !l.ok(key) {
-		return
-	}
-	l.files = append(l.files, string(file))
-	if _, _, _, err := authorities(file); err != nil {
-		l.errorf(key, "%q %s", file, err)
 	}
 }

@@ -146,11 +146,6 @@ func (l *loader) introspection(key string, is *Issuer, earlier []Issuer) {
 	}
 }
 
-// Opaque reports whether the issuer is asked about its tokens, by its own key or by its preset.
-func (is *Issuer) Opaque() bool {
-	return is.Tokens == TokensOpaque || is.Tokens == "" && is.Preset == "google"
-}
-
 // documentScopes checks what a document's scopes are mapped to.
 func (l *loader) documentScopes(cfg *Config, key string, api *API) {
 	if l.given(key+".scopes_from_document") && api.ScopesFromDocument && (cfg.Auth == nil || cfg.Auth.Anonymous) && l.ok("auth") {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -44,13 +43,6 @@ func (l *loader) credentials(cfg *Config, key string, api *API) {
 	}
 }
 
-// needCallers records an error where nobody has a token.
-func (l *loader) needCallers(cfg *Config, key, message string) {
-	if l.ok("auth", "auth.issuers", key) && (cfg.Auth == nil || cfg.Auth.Anonymous) {
-		l.errorf(key, "%s", message)
-	}
-}
-
 // The keys of a credential by its type: those that it must have, and those that it may have. Those that depend on how
 // the gateway proves itself to an authorization server come beside them.
 var (
@@ -83,17 +75,6 @@ var (
 		ClientAuthNone: {"client_id"},
 	}
 )
-
-// derive fills in what depends on other keys.
-func (c *Credential) derive() {
-	if !c.Type.IsOAuth() || c.ClientAuth != "" {
-		return
-	}
-	c.ClientAuth = ClientSecretBasic
-	if c.Type == CredentialJWTAssertion && c.ClientSecret.IsZero() {
-		c.ClientAuth = ClientAuthNone
-	}
-}
 
 func (l *loader) credential(key string, c *Credential) {
 	if !l.ok(key, key+".type") {
@@ -141,15 +122,6 @@ func (l *loader) credential(key string, c *Credential) {
 			return r <= ' ' || r >= 0x7f || strings.ContainsRune(`",;\`, r)
 		}) {
 			check("value", errors.New("holds a character that can't stand in a cookie"))
-		}
-	}
-}
-
-// checker returns a function that records what is wrong with a key that is given and has no error yet.
-func (l *loader) checker(key string) func(name string, err error) {
-	return func(name string, err error) {
-		if err != nil && l.ok(key+"."+name) && l.given(key+"."+name) {
-			l.errorf(key+"."+name, "%s", err)
 		}
 	}
 }
@@ -235,15 +207,6 @@ func (l *loader) assertion(key string, c *Credential) {
 	}
 }
 
-// credentialKeys returns the keys of a credential but for its type, in their order.
-func credentialKeys() []string {
-	var names []string
-	for _, f := range fieldsOf(reflect.TypeFor[Credential]())[1:] {
-		names = append(names, f.name)
-	}
-	return names
-}
-
 // takenBy reports whether a key of a credential of an authorization server is taken by some combination.
 func takenBy(name string, chosen func(CredentialType, ClientAuth) bool) bool {
 	if slices.Contains(oauthTakes, name) {
@@ -257,11 +220,6 @@ func takenBy(name string, chosen func(CredentialType, ClientAuth) bool) bool {
 		}
 	}
 	return false
-}
-
-// sameHeader reports whether some server takes two names for the same: CGI and WSGI turn "-" into "_".
-func sameHeader(a, b string) bool {
-	return strings.EqualFold(strings.ReplaceAll(a, "_", "-"), strings.ReplaceAll(b, "_", "-"))
 }
 
 // identified checks how a service is told of callers.
@@ -347,61 +305,4 @@ func (l *loader) credentialOrigin(key, name string, api *API) {
 	case name == "client_certificate" && home != nil && home.parsed.Scheme != "https":
 		l.errorf(at, "needs https: %s is not", home.Origin())
 	}
-}
-
-// keyFile checks that a file may be one with a private key. What it holds is for those who use it to judge.
-func (l *loader) keyFile(key string, file File) {
-	if file == "" || !l.ok(key) {
-		return
-	}
-	l.files = append(l.files, string(file))
-	data, info, err := readRegular(string(file))
-	switch {
-	case err != nil:
-		l.errorf(key, "%q can't be read: %s", file, err)
-	case !strings.Contains(string(data), "PRIVATE KEY-----"):
-		l.errorf(key, "%q holds no PEM private key", file)
-	case info.Mode().Perm()&0o004 != 0:
-		l.warnf(key, "the secret file %q can be read by every user of the machine", file)
-	}
-}
-
-// checkToken refuses what can't be a bearer token in an Authorization header.
-func checkToken(token string) error {
-	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return errors.New("holds a space, a line break or another character that can't stand in a token")
-	}
-	return nil
-}
-
-// checkText refuses what can't stand in a header's value.
-func checkText(s string) error {
-	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-		return errors.New("holds a line break or another control character")
-	}
-	return nil
-}
-
-// checkHeader refuses header names that are not an API key's to set.
-func checkHeader(name string) error {
-	switch {
-	case !headerToken(name):
-		return errors.New("is not a header name")
-	case slices.Contains([]string{
-		"host", "content-length", "content-type", "content-encoding", "accept", "accept-encoding", "transfer-encoding",
-		"te", "trailer", "upgrade", "connection", "keep-alive", "expect", "cookie", "proxy-connection", "proxy",
-	}, strings.ToLower(strings.ReplaceAll(name, "_", "-"))):
-		return errors.New("the gateway sets this header itself")
-	}
-	return nil
-}
-
-// headerToken reports whether s is a token (RFC 9110, 5.6.2).
-func headerToken(s string) bool {
-	for _, c := range []byte(s) {
-		if !alphanumeric(c) && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
-			return false
-		}
-	}
-	return s != ""
 }

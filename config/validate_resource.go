@@ -7,12 +7,6 @@ import (
 
 var mediaType = regexp.MustCompile(`\A[A-Za-z0-9!#$&^_.+-]{1,100}/[A-Za-z0-9!#$&^_.+-]{1,100}\z`)
 
-// turn makes a resource with all defaults, or none.
-func (r *Resource) turn(on bool) { r.off = !on }
-
-// On reports whether there is a resource: one may be nil, or written as false.
-func (r *Resource) On() bool { return r != nil && !r.off }
-
 func (l *loader) links(key string, links *Links) {
 	if links != nil && links.Over == 0 && !links.Binary && l.ok(key) && !l.faulty(key) {
 		l.errorf(key, "gives nothing as a link; say over, or binary: true")

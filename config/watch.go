@@ -31,10 +31,6 @@ type Watcher struct {
 	dirs    map[string]bool  // directories among paths
 }
 
-// withContents is the path by which a directory is watched with what its prompts hold: a file that came with an error, which keeps the
-// configuration from being used, is mended without a change of any name.
-func withContents(dir string) string { return filepath.Clean(dir) + string(filepath.Separator) }
-
 // NewWatcher reads the files once and returns a watcher that starts nothing by itself.
 func NewWatcher(paths []string) *Watcher {
 	w := &Watcher{digests: map[string]digest{}, names: map[string]bool{}, dirs: map[string]bool{}}

@@ -15,7 +15,6 @@ const (
 var largestSets = map[string]int{
 	"auth":           18,
 	"auth/authtest":  17,
-	"config":         34,
 	"gateway/mcp":    29,
 	"openapi":        35,
 	"openapi/schema": 25,

@@ -1,0 +1,28 @@
+package config
+
+import "strings"
+
+// MCPEndpoint is a part of the tools under a URL of its own.
+type MCPEndpoint struct {
+	// The name: its URL is public_url and /mcp/NAME, which is also the resource identifier of its tokens. A letter or digit,
+	// then letters, digits, _ and -, at most 40.
+	Name string `yaml:"name" need:"true"`
+	// Which operations are its tools. They have the same names as on /mcp.
+	Match Selectors `yaml:"match,omitempty" absent:"those of the API that has the endpoint's name"`
+	// The name that clients show, at most 200 bytes.
+	Title string `yaml:"title,omitempty" absent:"Drawbridge"`
+	// Instructions for models about the tools as a whole, at most 4096 bytes. Clients may add them to the model's context.
+	Instructions string `yaml:"instructions,omitempty" absent:"none"`
+	// The scopes that a call requires if no rule sets scopes for its operation.
+	DefaultScopes []string `yaml:"default_scopes,omitempty" absent:"auth.default_scopes"`
+	// The profile to which schemas are at least reduced, whatever schema_profile their APIs have.
+	SchemaProfile SchemaProfile `yaml:"schema_profile,omitempty" absent:"that of each API"`
+}
+
+// Has reports whether the operation is a tool of the endpoint.
+func (e *MCPEndpoint) Has(s Subject) bool {
+	if len(e.Match) == 0 {
+		return strings.EqualFold(s.API, e.Name)
+	}
+	return e.Match.Match(s)
+}

@@ -1,0 +1,145 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v4"
+
+	"drawbridge/openapi/truncate"
+)
+
+// Bounds of a configuration file. They are far beyond what anybody writes and keep a hostile or mistaken file cheap.
+const (
+	maxFile     = 1 << 20  // bytes of a configuration file
+	maxDocument = 64 << 20 // bytes of a file that may turn out to be an OpenAPI document
+	maxDepth    = 64       // nesting of YAML
+	maxValues   = 50_000   // values read, with those that aliases repeat
+	maxItems    = 10_000   // items of one list
+	maxProblems = 100      // problems reported, of each severity
+)
+
+// loader is the state of one Load.
+type loader struct {
+	file   string // as given
+	dir    string // what relative paths in the file are relative to
+	getenv func(string) string
+	// rootType is the type of a whole configuration, by which a key in the wrong place gets a hint where it can stand.
+	rootType reflect.Type
+	// verbatim tells that ${ stands for itself: in files of prompts, which have much to say of shells and templates.
+	verbatim bool
+
+	problems Problems
+	count    [2]int              // of all problems, also those not kept, by severity
+	seen     map[string]position // where each key path that the file gives stands
+	failed   map[string]bool     // key paths with an error, so that validation does not add to it
+	files    []string            // files read
+	hidden   []hidden            // values that no message shows
+	values   int
+	foreign  bool // what is read is of a document, not the operator's
+}
+
+// add records a problem at a position.
+func (l *loader) add(s Severity, at position, key, format string, args ...any) {
+	if s == Error {
+		if l.failed == nil {
+			l.failed = map[string]bool{}
+		}
+		l.failed[key] = true
+	}
+	if l.count[s]++; l.count[s] > maxProblems {
+		return
+	}
+	l.problems = append(l.problems, Problem{
+		Severity: s, File: l.file, Line: at.line, Column: at.column,
+		Key: oneLine(key, 200), Message: oneLine(l.masked(fmt.Sprintf(format, args...)), 600),
+	})
+}
+
+// oneLine returns s without control characters and not longer than so many runes: keys and references of a mistaken file
+// may be anything.
+func oneLine(s string, most int) string {
+	return truncate.Runes(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd")), most)
+}
+
+// errorf records an error of the value at a key path, or of its absence: then at the nearest enclosing value.
+func (l *loader) errorf(key, format string, args ...any) {
+	l.add(Error, l.at(key), key, format, args...)
+}
+
+// warnf records a warning in the same way.
+func (l *loader) warnf(key, format string, args ...any) {
+	l.add(Warning, l.at(key), key, format, args...)
+}
+
+func (l *loader) at(key string) position { return nearestPlace(l.seen, key) }
+
+// given reports whether the file has the key.
+func (l *loader) given(key string) bool {
+	_, ok := l.seen[key]
+	return ok
+}
+
+// ok reports whether none of the keys has an error.
+func (l *loader) ok(keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return l.failed[k] })
+}
+
+func (l *loader) report() Problems {
+	l.problems.sort(l.file)
+	for s, n := range l.count {
+		if n > maxProblems {
+			l.problems = append(l.problems, Problem{
+				Severity: Severity(s), File: l.file, Message: fmt.Sprintf("and %d more %ss", n-maxProblems, Severity(s)),
+			})
+		}
+	}
+	return l.problems
+}
+
+// mark records where a value stands.
+func (l *loader) mark(key string, n *yaml.Node) {
+	if l.seen == nil {
+		l.seen = map[string]position{}
+	}
+	l.seen[key] = position{n.Line, n.Column}
+}
+
+// hidden is a value that came from outside the file, which may be a secret, and the reference to show in its place.
+type hidden struct {
+	forms     []string // in lower and upper case too, since hosts and methods are folded; and as quoted in a message
+	reference string
+}
+
+// hide keeps a value out of every later message, whatever the check that writes it repeats. A shorter value is no secret,
+// and would be found in the words of the message.
+func (l *loader) hide(value, reference string) {
+	const shortest = 6
+	if len(value) < shortest || slices.ContainsFunc(l.hidden, func(h hidden) bool { return h.reference == reference }) {
+		return
+	}
+	forms := []string{value, strings.ToLower(value), strings.ToUpper(value)}
+	for _, form := range forms {
+		forms = append(forms, strings.Trim(strconv.Quote(form), `"`))
+	}
+	l.hidden = append(l.hidden, hidden{forms, reference})
+}
+
+// masked returns a message with references where it has the values that they stand for.
+func (l *loader) masked(message string) string {
+	for _, h := range l.hidden {
+		for _, form := range h.forms {
+			message = strings.ReplaceAll(message, form, h.reference)
+		}
+	}
+	return message
+}

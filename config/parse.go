@@ -1,0 +1,89 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+)
+
+// parse returns the root node of a YAML file, or nil after reporting why there is none.
+func (l *loader) parse(data []byte) *yaml.Node {
+	text := bytes.TrimSpace(data)
+	switch {
+	case len(data) > maxFile:
+		l.add(Error, position{}, "", "is larger than 1 MiB and not an OpenAPI document")
+		return nil
+	case bytes.HasPrefix(text, []byte("<")):
+		l.add(Error, position{1, 1}, "", "is a page of HTML or XML, not a configuration file or OpenAPI document")
+		return nil
+	}
+	doc, second, err := documents(data)
+	var syntax *yaml.LoadError
+	switch {
+	case errors.As(err, &syntax) && syntax.Mark.Line > 0:
+		l.add(Error, position{syntax.Mark.Line, max(syntax.Mark.Column, 1)}, "", "is not valid YAML: %s%s",
+			syntax.Message, tabHint(data, syntax.Mark.Line))
+	case err != nil:
+		l.add(Error, position{}, "", "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	case doc == nil || doc.ShortTag() == "!!null":
+		l.add(Error, position{1, 1}, "", "is empty; the least it needs is a list of OpenAPI documents, such as %q", example)
+	case second != nil:
+		l.add(Error, position{second.Line, second.Column}, "", "begins a second YAML document (---); only one is read")
+	case doc.Kind == yaml.ScalarNode:
+		l.add(Error, position{doc.Line, doc.Column}, "", "expected a list of OpenAPI documents or a mapping, got a string; "+
+			"a list of one is %q", example) // not what it is: the file may be a secret
+	default:
+		return doc
+	}
+	return nil
+}
+
+// example is the shortest configuration, for messages.
+const example = "- https://orders.internal/openapi.json"
+
+// documents returns the root nodes of the first and the second YAML document in data; nil where there is none.
+func documents(data []byte) (first, second *yaml.Node, err error) {
+	loader, err := yaml.NewLoader(bytes.NewReader(data), yaml.WithPlugin(loaderlimits.New(
+		loaderlimits.DepthFunc(func(depth int, _ *loaderlimits.DepthContext) error {
+			if depth > maxDepth {
+				return fmt.Errorf("nested more than %d levels deep", maxDepth)
+			}
+			return nil
+		}))))
+	if err != nil {
+		return nil, nil, err
+	}
+	next := func() (*yaml.Node, error) {
+		var doc yaml.Node
+		if err := loader.Load(&doc); err != nil || len(doc.Content) == 0 {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return nil, err
+		}
+		return doc.Content[0], nil
+	}
+	if first, err = next(); err != nil || first == nil {
+		return nil, nil, err
+	}
+	second, err = next()
+	return first, second, err
+}
+
+// tabHint names the most frequent cause of a syntax error that the parser's message does not name.
+func tabHint(data []byte, line int) string {
+	for text := range bytes.Lines(data) {
+		if line--; line == 0 {
+			if indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; bytes.Contains(indent, []byte("\t")) {
+				return "; indent with spaces, not with tabs"
+			}
+			break
+		}
+	}
+	return ""
+}

@@ -1,0 +1,27 @@
+package config
+
+import (
+	"errors"
+	"strings"
+)
+
+// position is a line and a column of a file, both from 1; the zero position is none.
+type position struct{ line, column int }
+
+// nearestPlace returns where the value at a key path stands, or else the nearest that encloses it.
+func nearestPlace(places map[string]position, key string) position {
+	for {
+		if p, ok := places[key]; ok {
+			return p
+		}
+		if key == "" {
+			return position{}
+		}
+		key = key[:max(strings.LastIndexAny(key, ".["), 0)]
+	}
+}
+
+// wrong returns an error of the value at a key path, with its position in the file.
+func wrong(file string, at position, key string, err error) error {
+	return errors.New(Problem{File: file, Line: at.line, Column: at.column, Key: key, Message: err.Error()}.String())
+}
