@@ -56,20 +56,20 @@ func prefixed(key string, err error) error {
 	return fmt.Errorf("%s: %w", key, err)
 }
 
-// read is what stands in the files, or what is wrong with each of them.
-type read struct {
+// tlsFiles is the content of the files of a [TLS], or the error of each of them.
+type tlsFiles struct {
 	certificate            *tls.Certificate
 	clientCAs              *x509.CertPool
 	certErr, keyErr, caErr error
 	open                   bool     // every user of the machine can read the key
-	doubts                 []string // about authorities
+	warnings               []string // about authorities
 	authorities            []string // digests of their certificates
 }
 
-func (t *TLS) read() (p read) {
+func (t *TLS) read() (p tlsFiles) {
 	if t.ClientCAFile != "" {
 		var err error
-		if p.clientCAs, p.authorities, p.doubts, err = authorities(t.ClientCAFile); err != nil {
+		if p.clientCAs, p.authorities, p.warnings, err = authorities(t.ClientCAFile); err != nil {
 			p.caErr = fmt.Errorf("%q %w", t.ClientCAFile, err)
 		}
 	}
@@ -102,8 +102,8 @@ func (t *TLS) read() (p read) {
 }
 
 // authorities reads those of clients and of services. A file with a certificate that can't be read is of no use, and neither is one without any: whom
-// they let in would be refused, and nobody would know why. digests are of their certificates; doubts are of those of clients.
-func authorities(file File) (pool *x509.CertPool, digests, doubts []string, err error) {
+// they let in would be refused, and nobody would know why. digests are of their certificates; warnings are of those of clients.
+func authorities(file File) (pool *x509.CertPool, digests, warnings []string, err error) {
 	data, _, err := readRegular(string(file))
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("can't be read: %w", err)
@@ -120,15 +120,15 @@ func authorities(file File) (pool *x509.CertPool, digests, doubts []string, err 
 		pool.AddCert(c)
 		sum := sha256.Sum256(c.Raw)
 		digests = append(digests, hex.EncodeToString(sum[:]))
-		if doubt := doubtOf(c, time.Now()); doubt != "" {
-			doubts = append(doubts, fmt.Sprintf("certificate number %d %s", n+1, doubt))
+		if warning := authorityWarning(c, time.Now()); warning != "" {
+			warnings = append(warnings, fmt.Sprintf("certificate number %d %s", n+1, warning))
 		}
 	}
-	return pool, digests, doubts, nil
+	return pool, digests, warnings, nil
 }
 
-// doubtOf tells why an authority will let in nobody, or hardly anybody (as x509.Certificate.CheckSignatureFrom has it); "": it may.
-func doubtOf(c *x509.Certificate, now time.Time) string {
+// authorityWarning tells why an authority will let in nobody, or hardly anybody (as x509.Certificate.CheckSignatureFrom has it); "": it may.
+func authorityWarning(c *x509.Certificate, now time.Time) string {
 	switch {
 	case now.After(c.NotAfter):
 		return fmt.Sprintf("is expired since %s, so it lets in nobody", c.NotAfter.UTC().Format(certificateTime))

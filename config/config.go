@@ -49,7 +49,7 @@ type Config struct {
 	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none"`
 
 	file        string
-	places      map[string]position // of the keys that the file gives
+	positions   map[string]position // of the keys that the file gives
 	files       []string
 	directories []directory
 	promptDirs  []directory
@@ -144,12 +144,12 @@ func (c *Config) Files() []string { return slices.Clone(c.files) }
 // Wrong returns an error of the value at a key path, such as rules[0].set.condition, with its place in the file: for what
 // only those who use the value can find out.
 func (c *Config) Wrong(key string, err error) error {
-	return wrong(c.file, nearestPlace(c.places, key), key, err)
+	return wrong(c.file, nearestPosition(c.positions, key), key, err)
 }
 
 // At returns the place of the value at a key path, or else of the nearest that encloses it, as a warning that has no message yet.
 func (c *Config) At(key string) Problem {
-	at := nearestPlace(c.places, key)
+	at := nearestPosition(c.positions, key)
 	return Problem{Severity: Warning, File: c.file, Line: at.line, Column: at.column, Key: key}
 }
 
@@ -192,7 +192,7 @@ func (c *Config) SetBy(s Subject, has func(*Settings) bool) string {
 // Origin returns a key path after the place where the file gives it, as "file:line:col: key"; for one that the file does
 // not give, "default: key".
 func (c *Config) Origin(key string) string {
-	at, ok := c.places[key]
+	at, ok := c.positions[key]
 	if !ok {
 		return "default: " + key
 	}

@@ -213,7 +213,7 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		return
 	}
 	e, errs := expansion{text: n.Value, literal: true}, []error(nil)
-	if !l.foreign && !l.verbatim {
+	if !l.fromDocument && !l.verbatim {
 		e, errs = l.expand(n.Value)
 	}
 	for _, err := range errs {
@@ -234,7 +234,7 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 	_, secret := v.Interface().(Secret)
 	files, path := v.Addr().Interface().(resolver)
 	switch {
-	case l.foreign && (secret || path):
+	case l.fromDocument && (secret || path):
 		l.errorf(key, "can't be set by a document: only the configuration has secrets and files")
 		return
 	case secret:

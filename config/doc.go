@@ -2,9 +2,14 @@
 // and secret files, defaults, and the rules that the values must obey together, so that the rest of the program meets
 // only values that are good: a [URL] is absolute, a [Duration] is within its bounds, a [Selectors] is compiled.
 //
-// A file is read in one pass over YAML nodes into the types of config.go, whose field tags and comments are also the
-// source of docs/config.schema.json and of the reference table in docs/configuration.md. Every problem of a file is
-// reported at once, each at its line and column; see [Problem].
+// A file is read in one pass over YAML nodes into [Config] and the types of its sections, whose field tags and comments are
+// also the source of docs/config.schema.json and of the reference table in docs/configuration.md. Every problem of a file
+// is reported at once, each at its line and column; see [Problem].
+//
+// The files stand in layers, lowest first: scalars (scalar.go, enum.go, secret.go); the loader, which collects positions and
+// problems (loader.go), and the decoding of YAML (decode.go); the sections (server.go, api.go, settings.go and others);
+// [Config]; the checks (validate*.go); and [Load]. A file names only what is of its layer or below, but for the few types
+// that decode_error.go describes to people.
 //
 // The one rule: nothing in a file is ignored. A key that is unknown, that is given twice, that has the wrong type or
 // whose feature does not exist in this version is an error.

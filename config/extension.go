@@ -40,7 +40,7 @@ func ExtensionKey(name string) string { return extensions()[name] }
 func ParseExtension(name string, value []byte) (Settings, Problems) {
 	const at = "set"
 	key := extensions()[name]
-	l := &loader{foreign: true, rootType: reflect.TypeFor[Config]()}
+	l := &loader{fromDocument: true, rootType: reflect.TypeFor[Config]()}
 	if key == "" {
 		l.errorf(name, "unknown extension%s", cmp.Or(didYouMean(nearest(name, Extensions())), "; those of the gateway are "+strings.Join(Extensions(), ", ")))
 		return Settings{}, l.report()

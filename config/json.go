@@ -99,7 +99,7 @@ func (l *loader) appendJSONObject(dst []byte, n *yaml.Node, key string) ([]byte,
 }
 
 func (l *loader) appendJSONText(dst []byte, n *yaml.Node, key string) ([]byte, bool) {
-	if l.foreign || l.verbatim {
+	if l.fromDocument || l.verbatim {
 		return append(dst, quoted(n.Value)...), true
 	}
 	e, errs := l.expand(n.Value)

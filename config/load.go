@@ -85,7 +85,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	if l.ok("") {
 		l.derive(cfg)
 		l.validate(cfg)
-		l.spread(cfg)
+		l.expandDirectories(cfg)
 	}
 	if cfg.Server.StrictSecrets {
 		l.strict()
@@ -93,7 +93,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	if cfg.Tools.Lock != "" {
 		l.files = append(l.files, cfg.Tools.Lock.String()) // those who build tools read it
 	}
-	cfg.file, cfg.places, cfg.files = l.file, l.seen, l.sources()
+	cfg.file, cfg.positions, cfg.files = l.file, l.positions, l.sources()
 	problems := l.report()
 	if len(problems.Errors()) > 0 {
 		for i := range problems {
@@ -162,7 +162,7 @@ func (l *loader) root(n *yaml.Node, cfg *Config) {
 			}
 			l.value(item, reflect.ValueOf(&cfg.APIs[i].Spec).Elem(), key, field{})
 			// Validation names keys of the full form.
-			l.seen[fmt.Sprintf("apis[%d].spec", i)] = l.seen[key]
+			l.positions[fmt.Sprintf("apis[%d].spec", i)] = l.positions[key]
 		}
 		return
 	}

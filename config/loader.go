@@ -33,14 +33,14 @@ type loader struct {
 	// verbatim tells that ${ stands for itself: in files of prompts, which have much to say of shells and templates.
 	verbatim bool
 
-	problems Problems
-	count    [2]int              // of all problems, also those not kept, by severity
-	seen     map[string]position // where each key path that the file gives stands
-	failed   map[string]bool     // key paths with an error, so that validation does not add to it
-	files    []string            // files read
-	hidden   []hidden            // values that no message shows
-	values   int
-	foreign  bool // what is read is of a document, not the operator's
+	problems     Problems
+	count        [2]int              // of all problems, also those not kept, by severity
+	positions    map[string]position // where each key path that the file gives stands
+	failed       map[string]bool     // key paths with an error, so that validation does not add to it
+	files        []string            // files read
+	hidden       []hidden            // values that no message shows
+	values       int
+	fromDocument bool // an extension of a document is read, whose author is not the operator
 }
 
 // add records a problem at a position.
@@ -81,11 +81,11 @@ func (l *loader) warnf(key, format string, args ...any) {
 	l.add(Warning, l.at(key), key, format, args...)
 }
 
-func (l *loader) at(key string) position { return nearestPlace(l.seen, key) }
+func (l *loader) at(key string) position { return nearestPosition(l.positions, key) }
 
 // given reports whether the file has the key.
 func (l *loader) given(key string) bool {
-	_, ok := l.seen[key]
+	_, ok := l.positions[key]
 	return ok
 }
 
@@ -108,10 +108,10 @@ func (l *loader) report() Problems {
 
 // mark records where a value stands.
 func (l *loader) mark(key string, n *yaml.Node) {
-	if l.seen == nil {
-		l.seen = map[string]position{}
+	if l.positions == nil {
+		l.positions = map[string]position{}
 	}
-	l.seen[key] = position{n.Line, n.Column}
+	l.positions[key] = position{n.Line, n.Column}
 }
 
 // hidden is a value that came from outside the file, which may be a secret, and the reference to show in its place.

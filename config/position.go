@@ -8,10 +8,10 @@ import (
 // position is a line and a column of a file, both from 1; the zero position is none.
 type position struct{ line, column int }
 
-// nearestPlace returns where the value at a key path stands, or else the nearest that encloses it.
-func nearestPlace(places map[string]position, key string) position {
+// nearestPosition returns where the value at a key path stands, or else the nearest that encloses it.
+func nearestPosition(positions map[string]position, key string) position {
 	for {
-		if p, ok := places[key]; ok {
+		if p, ok := positions[key]; ok {
 			return p
 		}
 		if key == "" {

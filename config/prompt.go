@@ -107,9 +107,9 @@ func (PromptRole) values() []string { return []string{"user", "assistant"} }
 
 // promptOrigin is where a prompt stands.
 type promptOrigin struct {
-	file   string
-	prefix string // of its key paths
-	places map[string]position
+	file      string
+	prefix    string // of its key paths
+	positions map[string]position
 }
 
 // Wrong returns an error of the value at a key path below the prompt, such as messages[0].tool, with its place in its file:
@@ -120,5 +120,5 @@ func (p *Prompt) Wrong(key string, err error) error {
 		return err
 	}
 	key = join(o.prefix, key)
-	return wrong(o.file, nearestPlace(o.places, key), key, err)
+	return wrong(o.file, nearestPosition(o.positions, key), key, err)
 }

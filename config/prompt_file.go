@@ -26,9 +26,9 @@ func (l *loader) prompts(cfg *Config) {
 	for i := range cfg.Prompts {
 		p, key := &cfg.Prompts[i], fmt.Sprintf("prompts[%d]", i)
 		if !l.given(key + ".file") {
-			p.origin = &promptOrigin{l.file, key, l.seen}
+			p.origin = &promptOrigin{l.file, key, l.positions}
 			l.prompt(cfg, key, p)
-			all = l.another(all, *p, key, key+".name")
+			all = l.appendPrompt(all, *p, key, key+".name")
 			continue
 		}
 		l.promptEntry(cfg, key, p)
@@ -40,7 +40,7 @@ func (l *loader) prompts(cfg *Config) {
 				break
 			}
 			if read, ok := l.promptFile(cfg, key, path, p); ok {
-				all = l.another(all, read, key, key+".file")
+				all = l.appendPrompt(all, read, key, key+".file")
 			}
 		}
 	}
@@ -50,8 +50,8 @@ func (l *loader) prompts(cfg *Config) {
 	cfg.Prompts = all
 }
 
-// another appends a prompt unless its name is that of one before.
-func (l *loader) another(all []Prompt, p Prompt, entry, key string) []Prompt {
+// appendPrompt appends a prompt unless its name is that of one before.
+func (l *loader) appendPrompt(all []Prompt, p Prompt, entry, key string) []Prompt {
 	same := slices.IndexFunc(all, func(other Prompt) bool { return other.Name == p.Name && p.Name != "" })
 	if same < 0 {
 		return append(all, p)
@@ -127,16 +127,16 @@ func (l *loader) promptFile(cfg *Config, entry, path string, given *Prompt) (Pro
 	if l.given(entry + ".endpoints") {
 		p.Endpoints = given.Endpoints
 	}
-	p.origin = &promptOrigin{file: path, places: f.seen}
+	p.origin = &promptOrigin{file: path, positions: f.positions}
 	if f.ok("") {
 		f.prompt(cfg, "", &p)
 	}
-	l.adopt(f)
+	l.addProblemsOf(f)
 	return p, f.count[Error] == 0
 }
 
-// adopt takes over the problems of another file.
-func (l *loader) adopt(f *loader) {
+// addProblemsOf adds the problems of another file.
+func (l *loader) addProblemsOf(f *loader) {
 	for _, p := range f.problems {
 		if l.count[p.Severity]++; l.count[p.Severity] <= maxProblems {
 			l.problems = append(l.problems, p)
@@ -228,10 +228,10 @@ func (l *loader) promptBody(p *Prompt, body []byte, line int) {
 		return
 	}
 	const key = "messages[0].text"
-	if l.seen == nil {
-		l.seen = map[string]position{}
+	if l.positions == nil {
+		l.positions = map[string]position{}
 	}
-	l.seen["messages"], l.seen["messages[0]"], l.seen[key] = position{line, 1}, position{line, 1}, position{line, 1}
+	l.positions["messages"], l.positions["messages[0]"], l.positions[key] = position{line, 1}, position{line, 1}, position{line, 1}
 	p.Messages = []PromptMessage{{Role: RoleUser}}
 	err := p.Messages[0].Text.parse(text)
 	if err == nil {

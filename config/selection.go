@@ -95,7 +95,7 @@ func (c *Config) itemKey(list string, i int) string {
 
 // has reports whether the file gives the key.
 func (c *Config) has(key string) bool {
-	_, ok := c.places[key]
+	_, ok := c.positions[key]
 	return ok
 }
 

@@ -50,10 +50,10 @@ func (c *Config) Outdated() bool {
 	return slices.ContainsFunc(c.directories, differs(documentName)) || slices.ContainsFunc(c.promptDirs, differs(promptName))
 }
 
-// spread puts in the place of each entry whose spec is a directory one entry for each file in it that may be a document,
+// expandDirectories puts in the place of each entry whose spec is a directory one entry for each file in it that may be a document,
 // in the order of their names and with the same settings. Only names are read. A file that has an entry of its own keeps
 // it. It comes after validation, so that key paths are those of the file.
-func (l *loader) spread(cfg *Config) {
+func (l *loader) expandDirectories(cfg *Config) {
 	var all []API
 	for i, api := range cfg.APIs {
 		dir := string(api.Spec)

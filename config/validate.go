@@ -39,7 +39,7 @@ func (l *loader) server(cfg *Config) {
 		}
 	}
 	if s.Listen.Loopback() && !l.given("auth") && l.ok("auth") {
-		if key := l.reached(s); key != "" {
+		if key := l.keyOfExposure(s); key != "" {
 			l.errorf(key, "says that others reach the gateway, so callers need tokens: configure auth.issuers, or "+
 				"write auth: {anonymous: true} if everybody who can reach it may call")
 		}
@@ -92,8 +92,8 @@ func (l *loader) sealKeyFile(s *Server) {
 	}
 }
 
-// reached returns the key that says of a gateway on loopback that other machines reach it, by way of a proxy; "" if none does.
-func (l *loader) reached(s *Server) string {
+// keyOfExposure returns the key that says of a gateway on loopback that other machines reach it, by way of a proxy; "" if none does.
+func (l *loader) keyOfExposure(s *Server) string {
 	switch {
 	case s.PublicURL != nil && !s.PublicURL.Loopback() && l.ok("server.public_url"):
 		return "server.public_url"

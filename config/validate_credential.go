@@ -29,8 +29,8 @@ func (l *loader) credentials(cfg *Config, key string, api *API) {
 	if api.SpecCredential != nil && !api.Spec.IsURL() && l.ok(key+".spec") {
 		l.errorf(key+".spec_credential", "has no use: the document is a file")
 	}
-	l.passed(key, api)
-	l.identified(cfg, key, api)
+	l.passHeaders(key, api)
+	l.apiIdentity(cfg, key, api)
 	if c := api.ClientCertificate; c != nil {
 		at := key + ".client_certificate"
 		l.authority(at+".cert_file", c.CertFile)
@@ -222,8 +222,8 @@ func takenBy(name string, chosen func(CredentialType, ClientAuth) bool) bool {
 	return false
 }
 
-// identified checks how a service is told of callers.
-func (l *loader) identified(cfg *Config, key string, api *API) {
+// apiIdentity checks how a service is told of callers.
+func (l *loader) apiIdentity(cfg *Config, key string, api *API) {
 	if api.Identity == nil {
 		return
 	}

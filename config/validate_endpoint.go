@@ -26,7 +26,7 @@ func (l *loader) endpoints(cfg *Config) {
 			l.errorf(match, "is empty; leave it out, or select something")
 		}
 		l.selectors(key+".match", e.Match)
-		l.strangers(cfg, key+".match", e.Match)
+		l.unknownAPIs(cfg, key+".match", e.Match)
 		l.most(key+".title", e.Title, 200)
 		l.most(key+".instructions", e.Instructions, 4096)
 		l.scopes(key+".default_scopes", e.DefaultScopes)

@@ -22,7 +22,7 @@ func (l *loader) inputs(cfg *Config, list string, inputs []Input) {
 	keys, bound := map[string]bool{}, map[string]string{}
 	for i := range inputs {
 		in, key := &inputs[i], fmt.Sprintf("%s[%d]", list, i)
-		in.foreign = l.foreign
+		in.foreign = l.fromDocument
 		if name := key + ".key"; in.Key != "" && l.ok(name) {
 			switch {
 			case !inputKey.MatchString(in.Key):
@@ -84,7 +84,7 @@ func (l *loader) inputKind(cfg *Config, key string, in *Input) {
 			l.errorf(key, "kind form needs arguments or schema")
 		}
 	case InputURL:
-		if l.foreign {
+		if l.fromDocument {
 			l.errorf(key+".kind", "is url: only the configuration can send users to a page")
 		}
 		refuse("arguments", "schema", "params", "bind", "when", "no_secrets")
@@ -104,7 +104,7 @@ func (l *loader) inputKind(cfg *Config, key string, in *Input) {
 	if has["bind"] && len(in.Bind) == 0 && l.ok(key+".bind") {
 		l.errorf(key+".bind", "is empty; leave it out")
 	}
-	if l.foreign && has["no_secrets"] {
+	if l.fromDocument && has["no_secrets"] {
 		l.errorf(key+".no_secrets", "can't be set by a document")
 	}
 	if in.asksDeprecated() && !cfg.Tools.DeprecatedInputs && l.ok("tools.deprecated_inputs") {

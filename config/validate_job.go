@@ -88,7 +88,7 @@ func (l *loader) bind(key string, bind map[string]string) {
 
 func (l *loader) callback(cfg *Config, key string, c *JobCallback) {
 	switch {
-	case l.foreign:
+	case l.fromDocument:
 		l.errorf(key, "can't stand in a document: who may call the gateway is the operator's to say")
 	case cfg.Server.PublicURL == nil && l.ok("server.public_url"):
 		l.errorf(key, "needs server.public_url, which is where the service calls")

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// passed checks the headers of the caller that go on to the service.
-func (l *loader) passed(key string, api *API) {
+// passHeaders checks the headers of the caller that go on to the service.
+func (l *loader) passHeaders(key string, api *API) {
 	for i, h := range api.PassHeaders {
 		k := fmt.Sprintf("%s.pass_headers[%d]", key, i)
 		from, to := k, k

@@ -21,9 +21,9 @@ func (l *loader) rules(cfg *Config) {
 			l.errorf(match, "is empty; select something")
 		}
 		l.selectors(match, r.Match)
-		l.strangers(cfg, match, r.Match)
+		l.unknownAPIs(cfg, match, r.Match)
 		l.settings(cfg, set, &r.Set)
-		l.keyed(cfg, set+".idempotency_key", r)
+		l.idempotencyKey(cfg, set+".idempotency_key", r)
 		l.cache(cfg, i)
 	}
 }
@@ -70,7 +70,7 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	l.inputs(cfg, key+".inputs", set.Inputs)
 	if set.Job != nil && !set.Job.off {
 		l.job(cfg, key+".job", set.Job)
-		if wait, longest := key+".job.wait", cfg.longest(set); l.given(wait) && l.ok(wait) && !l.foreign && set.Job.Wait > longest {
+		if wait, longest := key+".job.wait", cfg.longest(set); l.given(wait) && l.ok(wait) && !l.fromDocument && set.Job.Wait > longest {
 			l.warnf(wait, "is longer than a call may take, %s, which ends the wait: raise timeout", longest)
 		}
 	}

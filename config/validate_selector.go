@@ -33,9 +33,9 @@ func knownMethods() []string {
 	return []string{"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY"}
 }
 
-// strangers warns of API names in selectors that match no name of the configuration. Where an API has none it is called by the
+// unknownAPIs warns of API names in selectors that match no name of the configuration. Where an API has none it is called by the
 // title of its document, so that whoever writes the document decides whether the selector matches.
-func (l *loader) strangers(cfg *Config, list string, selectors Selectors) {
+func (l *loader) unknownAPIs(cfg *Config, list string, selectors Selectors) {
 	var names []string
 	titled := false
 	for _, api := range cfg.APIs {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// keyed checks that the header of a rule's keys is none that the gateway sends for something else.
-func (l *loader) keyed(cfg *Config, key string, r *Rule) {
+// idempotencyKey checks that the header of a rule's keys is none that the gateway sends for something else.
+func (l *loader) idempotencyKey(cfg *Config, key string, r *Rule) {
 	name := r.Set.IdempotencyKey.Name()
 	if name == "" || !l.ok(key) {
 		return

@@ -21,8 +21,8 @@ func (l *loader) tls(cfg *Config) {
 	if p.caErr != nil {
 		l.errorf(key+".client_ca_file", "%s", p.caErr)
 	}
-	for _, doubt := range p.doubts {
-		l.warnf(key+".client_ca_file", "%s", doubt)
+	for _, warning := range p.warnings {
+		l.warnf(key+".client_ca_file", "%s", warning)
 	}
 	if t.ClientCAFile != "" && (cfg.Identity != nil || len(cfg.Tools.CallbackURLs) > 0) {
 		l.warnf(key+".client_ca_file", "services need a certificate of these authorities as well, to fetch the keys of identity and to call back (tools.callback_urls)")
