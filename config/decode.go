@@ -99,7 +99,7 @@ func (l *loader) structure(n *yaml.Node, v reflect.Value, key string) {
 		if f == nil {
 			what := ""
 			if l.count[Error] < maxProblems { // else it is not shown, and would cost
-				what = l.unknown(name, key, fields)
+				what = unknown(name, key, fields, l.rootType)
 			}
 			l.add(Error, at, path, "%s", what)
 			continue

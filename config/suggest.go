@@ -10,8 +10,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// unknown says what is wrong with a key that a mapping does not have, with the key that was probably meant.
-func (l *loader) unknown(name *yaml.Node, parent string, fields []field) string {
+// unknown says what is wrong with a key that a mapping does not have, with the key that was probably meant, or where such a key can
+// stand in a value of rootType.
+func unknown(name *yaml.Node, parent string, fields []field, rootType reflect.Type) string {
 	if name.ShortTag() == "!!merge" || name.Value == "<<" {
 		return "merge keys are not supported; repeat the keys"
 	}
@@ -33,7 +34,7 @@ func (l *loader) unknown(name *yaml.Node, parent string, fields []field) string 
 	if near != "" {
 		return "unknown key" + didYouMean(near)
 	}
-	elsewhere := slices.DeleteFunc(places(l.rootType, "", name.Value), func(other string) bool { return far(parent, other) })
+	elsewhere := slices.DeleteFunc(places(rootType, "", name.Value), func(other string) bool { return far(parent, other) })
 	if len(elsewhere) > 0 {
 		return fmt.Sprintf("unknown key; it can stand at %s", strings.Join(elsewhere[:min(len(elsewhere), 3)], ", "))
 	}
