@@ -17,6 +17,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
@@ -117,9 +118,10 @@ type call struct {
 
 	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
 	running bool             // it counts as one of limits.max_calls
-	large   answerBody       // the body of the answer, where memory has a limit
-	held    *places          // of the request among those with large answers; nil: not needed yet
-	alone   bool             // they are the call's own
+	large   budgetBody       // of the last response, if memory is limited
+
+	reservation     *admission.Reservation // of the request; nil until a response is large
+	ownsReservation bool
 
 	sentSecrets *redact.Forms // of sent; nil until they are needed
 }
@@ -154,7 +156,7 @@ func (c *call) begin() (end func(), err error) {
 		stop()
 		cancel()
 		c.stopRunning()
-		c.leavePlaces()
+		c.endReservation()
 	}, nil
 }
 
@@ -228,7 +230,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.placed(resp)
+	c.limitBody(resp)
 	c.location, c.locator = resp.Header.Get("Location"), resp
 	c.hideLocation(resp)
 	waited := c.took()

@@ -162,7 +162,7 @@ func (c *call) follow(t *task) bool {
 func (c *call) report(t *task) bool {
 	g, to, out := c.g, *c.notify, c.endpoint.gen.outbound
 	w := newTaskWatcher(c.ctx, c.plan, t.id, mcp.Subscriber{Principal: c.req.Principal, Family: mcp.Stateless, Revision: c.req.Revision, Client: c.req.Client})
-	of := sharerOf(c.req.Principal, requestInfoFrom(c.ctx))
+	caller := callerOf(c.req.Principal, requestInfoFrom(c.ctx))
 	follow := func(ctx context.Context) {
 		for pause := c.plan.job.Interval; ; {
 			select {
@@ -177,12 +177,12 @@ func (c *call) report(t *task) bool {
 				return
 			case err != nil:
 			case rec.final():
-				leave, ok := g.room.hold(ctx, of, 2*int64(len(rec.Result))) // the result, and the request with it
+				release, ok := g.room.responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request with it
 				if !ok {
 					pause = crowdedPause // and it is asked for again, if it is too large to be kept
 					continue
 				}
-				defer leave()
+				defer release()
 				out.send(ctx, g, &to, t.of(rec), c.plan.Tool)
 				return
 			default:

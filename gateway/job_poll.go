@@ -219,7 +219,7 @@ func (c *call) exchange(req *http.Request) (resp *http.Response, location string
 	if err != nil {
 		return nil, "", c.failed(err)
 	}
-	c.placed(resp)
+	c.limitBody(resp)
 	location = resp.Header.Get("Location")
 	c.hideLocation(resp)
 	return resp, location, nil

@@ -45,7 +45,7 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 		switch first.State { // it has ended as it began
 		case job.Succeeded:
 			began := *first
-			c.keepAnswer() // parts of it may be the result
+			c.retainResponse() // parts of it may be the result
 			if err := c.fetch(c.ctx, b, first); err != nil {
 				return c.ends(err, &began)
 			}
@@ -104,7 +104,7 @@ func (c *call) begun(args []byte, resp *http.Response, parts []answer.Part) *job
 func (c *call) wait(b *job.Handle, first *look) error {
 	j := c.plan.job
 	begin := time.Now()
-	forget := c.keepAnswer()
+	forget := c.retainResponse()
 	end := begin.Add(j.Wait)
 	if deadline, ok := c.ctx.Deadline(); ok && deadline.Add(-jobSlack).Before(end) {
 		end = deadline.Add(-jobSlack)

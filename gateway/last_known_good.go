@@ -22,7 +22,7 @@ func (g *Gateway) newStore(c *config.Config) *diskcache.Store {
 		// Places of its own: origins that hang have those of room.texts.
 		o.MaxLarge = cap(g.room.texts)
 		o.MaxDocument = min(o.MaxDocument, g.room.document)
-		o.MaxWaiting = min(o.MaxWaiting, int(g.room.capacity/2))
+		o.MaxWaiting = min(o.MaxWaiting, int(g.room.responses.Capacity()/2))
 	}
 	if g.o.storeOptions != nil {
 		g.o.storeOptions(&o)

@@ -7,12 +7,10 @@ import (
 	"runtime"
 	"runtime/debug"
 	rtmetrics "runtime/metrics"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
@@ -32,24 +30,19 @@ type room struct {
 	// texts has a place for each large document that is fetched, read and compiled; nil: there may be any number. As many
 	// are worked on at a time (S4), and the texts of the others would take memory meanwhile.
 	texts chan struct{}
-	// answers are the bytes that large answers may hold together; nil: any. They get what is left of memory when calls, lists and
-	// the documents have theirs.
-	answers  *semaphore.Weighted
-	capacity int64
-	mu       sync.Mutex
-	shares   map[sharer]*share // of who has large answers
+	// responses is the memory of large responses. They get what is left when calls, lists and the documents have theirs.
+	responses *admission.ResponseBudget
 }
 
 // newRoom returns the room of a gateway, which serves once serving tells so.
 func newRoom(serving func() bool) *room {
-	r := &room{shares: make(map[sharer]*share), documents: documents{of: make(map[*source][]*openapi.API)}}
+	r := &room{responses: admission.NewResponseBudget(0), documents: documents{of: make(map[*source][]*openapi.API)}}
 	r.pace = openapi.NewPace(serving, func() bool { return r.calls.Load() > 0 })
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
-		r.capacity = limit / 4
 		r.document = limit / 4
 		r.documents.most, r.documents.one, r.documents.least = limit/3, limit/4, leastDocument
 		r.texts = make(chan struct{}, 2)
-		r.answers = semaphore.NewWeighted(r.capacity)
+		r.responses = admission.NewResponseBudget(limit / 4)
 	}
 	return r
 }

@@ -15,8 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/test/timebox"
@@ -167,9 +165,9 @@ func TestLargeAnswersWait(t *testing.T) {
 	}))
 	defer service.Close()
 	g := start(t, document("Shop", "list", "large"), "", service.URL)
-	g.room.capacity = 1 << 20
-	g.room.answers = semaphore.NewWeighted(g.room.capacity)
-	if !g.room.answers.TryAcquire(1) {
+	withRoom(g, 1<<20)
+	free, ok := tryReserve(t, g, 1)
+	if !ok {
 		t.Fatal("no room at all")
 	}
 	done := make(chan *httptest.ResponseRecorder, 2)
@@ -186,15 +184,13 @@ func TestLargeAnswersWait(t *testing.T) {
 		t.Errorf("a large answer did not wait: %d", w.Code)
 	case <-time.After(50 * time.Millisecond):
 	}
-	g.room.answers.Release(1)
+	free()
 	for range 2 {
 		if w := timebox.Receive(t, done); w.Code != 200 || !strings.Contains(w.Body.String(), strings.Repeat("x", 600<<10)) {
 			t.Errorf("a large answer: %d, %d bytes", w.Code, w.Body.Len())
 		}
 	}
-	if !g.room.answers.TryAcquire(g.room.capacity) {
-		t.Error("room was not given back")
-	}
+	holdAll(t, g)
 }
 
 // accepted is a listener with connections that come from where a test says.

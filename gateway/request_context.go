@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/telemetry"
@@ -16,21 +17,21 @@ import (
 type requestInfo struct {
 	name string
 	// generation is what the request runs in, until its endpoint is known; nil: nothing is served yet.
-	generation *generation
-	endpoint   *endpoint    // nil once the rest of the request is parked
-	operator   bool         // who runs the program calls, and may call everything
-	cause      error        // why the operator's call came to nothing
-	header     http.Header  // of the request; nil where there is none
-	answer     http.Header  // of its answer, for who refuses it before anybody answers; nil where there is none
-	transport  transport    // one of several that the MCP handler has
-	address    clientip.Key // that it counts for; zero: nobody's
-	looked     bool         // there was room for the call that it is, before its token was looked at
-	doored     bool         // somebody runs the rest, and gives the places back when the answer is out
-	rest       func()       // of a request that has become a stream of changes
-	id         requestID
-	slot       *listener.Slot // among the connections; nil if it is not over HTTP/2
-	check      telemetry.PendingCheck
-	places     atomic.Pointer[places] // of the large answers of its calls; nil: it has none
+	generation  *generation
+	endpoint    *endpoint    // nil once the rest of the request is parked
+	operator    bool         // who runs the program calls, and may call everything
+	cause       error        // why the operator's call came to nothing
+	header      http.Header  // of the request; nil where there is none
+	answer      http.Header  // of its answer, for who refuses it before anybody answers; nil where there is none
+	transport   transport    // one of several that the MCP handler has
+	address     clientip.Key // that it counts for; zero: nobody's
+	looked      bool         // there was room for the call that it is, before its token was looked at
+	doored      bool         // somebody runs the rest, and ends the reservation when the answer is out
+	rest        func()       // of a request that has become a stream of changes
+	id          requestID
+	slot        *listener.Slot // among the connections; nil if it is not over HTTP/2
+	check       telemetry.PendingCheck
+	reservation atomic.Pointer[admission.Reservation] // for the large responses to its calls; nil if there are none
 }
 
 type requestInfoKey struct{}
@@ -74,8 +75,8 @@ func (d *dispatcher) enter(w http.ResponseWriter, r *http.Request, v *requestInf
 	}
 }
 
-// pass serves a request until it has its answer, or is to go on. What panics behind one that is to go on does not end it: the rest has places
-// to give back.
+// pass serves a request until it has its answer, or is to go on. What panics behind one that is to go on does not end it: the rest has a
+// reservation to end.
 func (d *dispatcher) pass(w http.ResponseWriter, r *http.Request, v *requestInfo) {
 	defer func() {
 		if v.rest == nil {
@@ -86,8 +87,8 @@ func (d *dispatcher) pass(w http.ResponseWriter, r *http.Request, v *requestInfo
 		}
 	}()
 	defer func() {
-		if p := v.places.Load(); p != nil {
-			p.end()
+		if r := v.reservation.Load(); r != nil {
+			r.End()
 		}
 	}()
 	d.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, v)))

@@ -24,10 +24,11 @@ func largeJob() (*jobService, string) {
 // holdAll takes all of the room for large answers. It returns what gives it back.
 func holdAll(t *testing.T, g *Gateway) (free func()) {
 	t.Helper()
-	if !g.room.answers.TryAcquire(g.room.capacity) {
+	free, ok := tryReserve(t, g, g.room.responses.Capacity())
+	if !ok {
 		t.Fatal("room was not given back")
 	}
-	return func() { g.room.answers.Release(g.room.capacity) }
+	return free
 }
 
 // TestLargeJob: the answers about a job that a call waits for have places too: it goes on when there is one, or when its time is over.
@@ -99,8 +100,8 @@ func TestLargeFirstAnswerOfAJob(t *testing.T) {
 				g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, address_rate: off, principal_rate: off}\n", newJobService(tt.answers))
 				withRoom(g, tt.room)
 				looked := time.AfterFunc(3*time.Second, func() {
-					if g.room.answers.TryAcquire(tt.room - tt.held + 1) {
-						g.room.answers.Release(tt.room - tt.held + 1)
+					if free, ok := tryReserve(t, g, tt.room-tt.held+1); ok {
+						free()
 						t.Errorf("less than %d bytes are held", tt.held)
 					}
 				})
@@ -172,7 +173,7 @@ func TestLargeTask(t *testing.T) {
 				"Mcp-Method": {"tasks/get"}, "Mcp-Name": {id}}, `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":`+string(params)+`}`)
 		}()
 		<-w.writes
-		if g.room.answers.TryAcquire(g.room.capacity - 600<<10) {
+		if _, ok := tryReserve(t, g, g.room.responses.Capacity()-600<<10); ok {
 			t.Error("a result that is not out holds no room")
 		}
 		close(w.reads)
@@ -219,19 +220,20 @@ func TestLargeReport(t *testing.T) {
 		withRoom(g, 16<<20)
 		g.jobCall(t, jobCall{Name: "makeReport", Tasks: true, Notify: "https://caller.test/done"}, "")
 		const most = 15 << 20 // what is left is too little for the call of its caller, but a result may be read
-		if !g.room.answers.TryAcquire(most) {
+		free, ok := tryReserve(t, g, most)
+		if !ok {
 			t.Fatal("no room")
 		}
 		time.Sleep(time.Minute)
 		if n := slow.calls.Load(); n != 0 {
 			t.Errorf("%d calls without room", n)
 		}
-		g.room.answers.Release(most)
+		free()
 		time.Sleep(15 * time.Second)
 		if n := slow.calls.Load(); n != 1 {
 			t.Errorf("%d calls when there is room", n)
 		}
-		if g.room.answers.TryAcquire(g.room.capacity - 1200<<10) {
+		if _, ok := tryReserve(t, g, g.room.responses.Capacity()-1200<<10); ok {
 			t.Error("it holds no room while its caller is called")
 		}
 		time.Sleep(5 * time.Minute)

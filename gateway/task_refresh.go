@@ -138,7 +138,7 @@ func (t *task) begin() (release func(), ok bool) {
 func (t *task) look(rec *taskRecord) {
 	j := t.plan.job
 	t.answered = false
-	defer t.leavePlaces()
+	defer t.endReservation()
 	l, err := t.call.look(t.ctx, t.begun)
 	now := time.Now()
 	var missed *lookError

@@ -69,10 +69,11 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch", "gateway/clientip", "gateway/telemetry", "gateway/sealkey", "gateway/diskcache"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/admission", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch", "gateway/clientip", "gateway/telemetry", "gateway/sealkey", "gateway/diskcache"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},
+	"gateway/admission":   {arrows: []string{"gateway/clientip"}},
 	"gateway/catalog":     {arrows: []string{"openapi", "openapi/httpmethod", "openapi/latin"}},
 	"gateway/listener":    {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},

@@ -9,11 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
+	"drawbridge/gateway/admission"
 	"drawbridge/test/timebox"
 )
 
@@ -61,8 +59,20 @@ func largeService(t *testing.T) string {
 
 // withRoom gives a gateway room for large answers.
 func withRoom(g *Gateway, capacity int64) {
-	g.room.capacity = capacity
-	g.room.answers = semaphore.NewWeighted(capacity)
+	g.room.responses = admission.NewResponseBudget(capacity)
+}
+
+// tryReserve reserves n bytes of the room for large answers if they are free now.
+func tryReserve(t *testing.T, g *Gateway, n int64) (release func(), ok bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond) // a reservation waits for its first byte only
+	defer cancel()
+	r := g.room.responses.NewReservation(admission.Caller{})
+	if r.Begin(ctx, 1, 0) != nil || r.Begin(ctx, n, 0) != nil {
+		r.End()
+		return nil, false
+	}
+	return r.End, true
 }
 
 // TestSlowReaderHoldsNoPlace: who does not read its answer holds neither the room of the API nor one of max_calls, and of the room for large answers
@@ -85,12 +95,12 @@ func TestSlowReaderHoldsNoPlace(t *testing.T) {
 		}
 	}
 	const most = 3 * (600 << 10) // the answer, and it once more as it goes out
-	if !g.room.answers.TryAcquire(g.room.capacity - most) {
+	if free, ok := tryReserve(t, g, g.room.responses.Capacity()-most); !ok {
 		t.Error("it holds more room than it needs")
 	} else {
-		g.room.answers.Release(g.room.capacity - most)
+		free()
 	}
-	if g.room.answers.TryAcquire(g.room.capacity - 600<<10) {
+	if _, ok := tryReserve(t, g, g.room.responses.Capacity()-600<<10); ok {
 		t.Error("it holds no room")
 	}
 	close(w.reads)
@@ -98,9 +108,7 @@ func TestSlowReaderHoldsNoPlace(t *testing.T) {
 	if !strings.Contains(w.Body.String(), strings.Repeat("x", 600<<10)) {
 		t.Errorf("the answer: %d, %d bytes", w.Code, w.Body.Len())
 	}
-	if !g.room.answers.TryAcquire(g.room.capacity) {
-		t.Error("room was not given back")
-	}
+	holdAll(t, g)()
 	if n := g.room.calls.Load(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
@@ -127,7 +135,7 @@ func TestBatchOfLargeAnswers(t *testing.T) {
 		post(c.h, header, batch("large600", "list", "large700"))
 	}()
 	timebox.Wait(t, w.writes)
-	if g.room.answers.TryAcquire(g.room.capacity - 1300<<10) {
+	if _, ok := tryReserve(t, g, g.room.responses.Capacity()-1300<<10); ok {
 		t.Error("a batch that is not out holds no room")
 	}
 	close(w.reads)
@@ -135,10 +143,7 @@ func TestBatchOfLargeAnswers(t *testing.T) {
 	if body := w.Body.String(); strings.Contains(body, `"isError"`) || !strings.Contains(body, strings.Repeat("x", 700<<10)) || !strings.Contains(body, `{\"done\":true}`) {
 		t.Errorf("%d, %d bytes", w.Code, len(body))
 	}
-	if !g.room.answers.TryAcquire(g.room.capacity) {
-		t.Fatal("room was not given back")
-	}
-	g.room.answers.Release(g.room.capacity)
+	holdAll(t, g)()
 
 	header.Del("Stuck")
 	body := post(g.Handler(), header, batch("large700", "large700", "list", "large700", "large700")).Body.String()
@@ -146,52 +151,15 @@ func TestBatchOfLargeAnswers(t *testing.T) {
 	if large, refused := strings.Count(body, strings.Repeat("x", 700<<10)), strings.Count(body, want); refused == 0 || large+refused != 4 || !strings.Contains(body, `{\"done\":true}`) {
 		t.Errorf("%d large answers, %d refused, %d bytes", large, refused, len(body))
 	}
-	if !g.room.answers.TryAcquire(g.room.capacity) {
-		t.Error("room was not given back after a refusal")
-	}
+	holdAll(t, g)
 }
 
-// TestHalfForEachCaller: the large answers of one caller leave the other half of the room to others; who waits longer than its call may take is told.
-func TestHalfForEachCaller(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := &room{capacity: 8, answers: semaphore.NewWeighted(8), shares: map[sharer]*share{}}
-		one, two := sharer{principal: "one"}, sharer{principal: "two"}
-		take := func(of sharer, n int64) error {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			return r.takePlace(ctx, of, n)
-		}
-		for _, of := range []sharer{one, two} {
-			if err := take(of, 4); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r.shrinkPlace(two, 4, 0)
-		err := take(one, 1)
-		if err == nil {
-			t.Fatal("more than a half")
-		}
-		if f := noPlace(err).(*failure); f.outcome != "overloaded" || !strings.HasPrefix(f.text, "The gateway has no room for an answer of this size now") { //nolint:errorlint // it makes nothing else
-			t.Error(f.outcome, f.text)
-		}
-		if f := noPlace(context.Canceled).(*failure); f.outcome != "canceled" { //nolint:errorlint // the same
-			t.Error(f.outcome)
-		}
-		waited := make(chan error)
-		go func() { waited <- take(one, 1) }()
-		synctest.Wait()
-		r.shrinkPlace(one, 4, 3)
-		if err := <-waited; err != nil {
-			t.Error(err)
-		}
-		if r.tryPlace(one, 1, 2) || !r.tryPlace(sharer{}, 0, 4) || r.tryPlace(sharer{}, 4, 5) {
-			t.Error("more than is there, or less")
-		}
-		r.shrinkPlace(sharer{}, 4, 0)
-		r.shrinkPlace(one, 3, 0)
-		r.shrinkPlace(one, 1, 0)
-		if len(r.shares) != 0 || !r.answers.TryAcquire(8) {
-			t.Errorf("something is left: %v", r.shares)
-		}
-	})
+// TestNoBudget: a call whose answer gets no memory is told so, unless its caller has gone.
+func TestNoBudget(t *testing.T) {
+	if f := noBudget(context.DeadlineExceeded).(*failure); f.outcome != "overloaded" || !strings.HasPrefix(f.text, "The gateway has no room for an answer of this size now") { //nolint:errorlint // it makes nothing else
+		t.Error(f.outcome, f.text)
+	}
+	if f := noBudget(context.Canceled).(*failure); f.outcome != "canceled" { //nolint:errorlint // the same
+		t.Error(f.outcome)
+	}
 }

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/upstream"
+)
+
+// callerOf returns who the memory of a request's large responses is counted for.
+func callerOf(principal string, v *requestInfo) admission.Caller {
+	if principal == "" {
+		return admission.Caller{Address: v.address}
+	}
+	return admission.Caller{Principal: principal}
+}
+
+// reserved returns the reservation of the call's request. A request that comes by HTTP keeps it until the answer is out.
+func (c *call) reserved() *admission.Reservation {
+	if c.reservation != nil {
+		return c.reservation
+	}
+	v := requestInfoFrom(c.ctx)
+	r := c.g.room.responses.NewReservation(callerOf(c.req.Principal, v))
+	if v.doored {
+		if !v.reservation.CompareAndSwap(nil, r) {
+			r = v.reservation.Load()
+		}
+	} else {
+		c.ownsReservation = true
+	}
+	c.reservation = r
+	return r
+}
+
+// limitBody has a response to the call reserve memory as soon as it turns out to be large.
+func (c *call) limitBody(resp *http.Response) {
+	if c.g.room.responses.Limited() {
+		resp.Body = c.large.next(c, resp.Body)
+	}
+}
+
+// endReservation releases the reservation if it is the call's own.
+func (c *call) endReservation() {
+	if c.ownsReservation {
+		c.reservation.End()
+		c.reservation, c.ownsReservation, c.large.counted = nil, false, false
+	}
+}
+
+// budgetBody is a response body that waits for memory as soon as it turns out to be large: the service waits too, and nothing is lost.
+type budgetBody struct {
+	io.ReadCloser
+	c       *call
+	read    int64
+	counted bool // in the reservation of the request
+	closed  bool
+}
+
+// Read reads the response.
+func (b *budgetBody) Read(p []byte) (int, error) {
+	if beyond := admission.LargeResponse + 1 - b.read; !b.counted && beyond > 0 {
+		p = p[:min(int64(len(p)), beyond)] // one read may bring all that follows, and the end
+	} else if !b.counted {
+		if err := b.c.reserved().Begin(b.c.ctx, b.c.plan.maxAnswer, b.read); err != nil {
+			return 0, noBudget(err)
+		}
+		b.counted = true
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	if b.counted && !b.c.reservation.Add(int64(n)) {
+		return 0, &failure{telemetry.Outcome(upstream.TooLarge.String()), nil, "The answers to the calls of this request are too large together. The call may have taken effect: " +
+			"if it only reads data, make it by itself, or ask for less."}
+	}
+	return n, err
+}
+
+// Close ends the call of the service.
+func (b *budgetBody) Close() error {
+	err := b.ReadCloser.Close()
+	if b.counted && !b.closed {
+		b.c.reservation.Finish(0)
+	}
+	b.closed = true
+	return err
+}
+
+// retainResponse keeps the memory of the call's last response reserved while the call reads others, since it may be told at the end.
+// The function that it returns gives that up.
+func (c *call) retainResponse() (release func()) {
+	b := &c.large
+	if !b.counted {
+		return func() {}
+	}
+	if !b.closed {
+		c.reservation.Finish(0)
+	}
+	n, r := b.read, c.reservation
+	*b = budgetBody{}
+	r.Retain(n)
+	return func() { r.Release(n) }
+}
+
+// next makes b the body of the call's next response. The one before is not needed any more.
+func (b *budgetBody) next(c *call, body io.ReadCloser) io.ReadCloser {
+	if b.counted {
+		if !b.closed {
+			c.reservation.Finish(b.read)
+		} else {
+			c.reservation.Discard(b.read)
+		}
+	}
+	*b = budgetBody{ReadCloser: body, c: c}
+	return b
+}
+
+// noBudget returns the failure of a call whose response got no memory.
+func noBudget(err error) error {
+	if errors.Is(err, context.Canceled) {
+		e := &upstream.Error{Kind: upstream.Canceled, Err: err}
+		return &failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessage()}
+	}
+	return &failure{telemetry.Outcome(upstream.Overloaded.String()), err, "The gateway has no room for an answer of this size now: others are on their way. The call may have taken " +
+		"effect. If it only reads data, try again in a minute, or ask for less."}
+}
