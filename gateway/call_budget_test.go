@@ -109,7 +109,7 @@ func TestSlowReaderHoldsNoPlace(t *testing.T) {
 		t.Errorf("the answer: %d, %d bytes", w.Code, w.Body.Len())
 	}
 	holdAll(t, g)()
-	if n := g.room.calls.Load(); n != 0 {
+	if n := g.room.overload.InFlight(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -242,11 +241,10 @@ func TestShedIsAccounted(t *testing.T) {
 	}
 }
 
-func tooManyCalls(g *Gateway) { g.room.calls.Store(1) }
+func tooManyCalls(g *Gateway) { g.room.overload.Admit(1) }
 
 func noMemory(g *Gateway) {
-	g.room.memory.high.Store(true)
-	g.room.memory.next.Store(math.MaxInt64) // nobody looks again
+	g.room.overload.PinMemory(true)
 }
 
 func callOf(revision string) func(*testing.T, *Gateway) int {

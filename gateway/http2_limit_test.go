@@ -93,9 +93,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 	cancel()
 	timebox.Wait(t, ended)
 	// When memory is short a few are let in, lists among them.
-	g.room.memory.high.Store(true)
-	g.room.memory.next.Store(1 << 62)
-	defer g.room.memory.next.Store(0)
+	defer g.room.overload.PinMemory(true)()
 	if got := lists("192.0.2.1", ""); got != http.StatusOK {
 		t.Errorf("when memory is short = %d", got)
 	}

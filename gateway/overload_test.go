@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -63,7 +62,7 @@ func TestMaxCalls(t *testing.T) {
 	if w := newClient(t, h, "2026-07-28", "").call("list"); !succeeded(w) {
 		t.Errorf("when there is room again: %d %s", w.Code, w.Body)
 	}
-	if n := g.room.calls.Load(); n != 0 {
+	if n := g.room.overload.InFlight(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
 }
@@ -112,44 +111,10 @@ func TestMaxCallsAtOnce(t *testing.T) {
 		if n := counted(t, g.metrics.Refused[telemetry.RefusedOverload]); n != 8 {
 			t.Errorf("%v refusals counted", n)
 		}
-		if n := g.room.calls.Load(); n != 0 {
+		if n := g.room.overload.InFlight(); n != 0 {
 			t.Errorf("%d calls still run", n)
 		}
 	})
-}
-
-// TestMemory: what counts is what is alive, with room for garbage, against the limit of the process.
-func TestMemory(t *testing.T) {
-	const mib = 1 << 20
-	for _, c := range []struct {
-		use  memoryUse
-		want bool
-	}{
-		{memoryUse{limit: math.MaxInt64, live: 1 << 40}, false},
-		{memoryUse{limit: 256 * mib, live: 100 * mib, other: 20 * mib}, false},
-		{memoryUse{limit: 256 * mib, live: 157 * mib, other: 20 * mib}, false},
-		{memoryUse{limit: 256 * mib, live: 160 * mib, other: 20 * mib}, true},
-		{memoryUse{limit: 256 * mib, live: 10 * mib, other: 210 * mib}, true},
-	} {
-		if got := c.use.tight(); got != c.want {
-			t.Errorf("%+v: %v", c.use, got)
-		}
-	}
-	if u := readMemory(); u.limit == 0 || u.live == 0 || u.other == 0 || u.other > 1<<32 {
-		t.Errorf("of this process: %+v", u)
-	}
-	var m memory
-	if m.tight() {
-		t.Error("without a limit there is always room")
-	}
-	m.high.Store(true)
-	if !m.tight() {
-		t.Error("was looked at again at once")
-	}
-	m.next.Store(0)
-	if m.tight() {
-		t.Error("was not looked at again")
-	}
 }
 
 // TestLargeAnswersWait: large answers that find no room wait for each other, small ones don't, and none is lost.

@@ -176,7 +176,7 @@ func rateKey(principal string) string {
 
 // allowed looks for room for the call, then counts it against the rates of its tool and its API. The error says when to come again.
 func (c *call) allowed() error {
-	if e, _ := c.g.crowded(c.endpoint.gen, requestInfoFrom(c.ctx).looked); e != nil {
+	if e, _ := c.g.crowded(c.endpoint.gen, requestInfoFrom(c.ctx).memoryChecked); e != nil {
 		c.turnedAway(telemetry.OutcomeLimited)
 		return e
 	}

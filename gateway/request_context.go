@@ -17,21 +17,21 @@ import (
 type requestInfo struct {
 	name string
 	// generation is what the request runs in, until its endpoint is known; nil: nothing is served yet.
-	generation  *generation
-	endpoint    *endpoint    // nil once the rest of the request is parked
-	operator    bool         // who runs the program calls, and may call everything
-	cause       error        // why the operator's call came to nothing
-	header      http.Header  // of the request; nil where there is none
-	answer      http.Header  // of its answer, for who refuses it before anybody answers; nil where there is none
-	transport   transport    // one of several that the MCP handler has
-	address     clientip.Key // that it counts for; zero: nobody's
-	looked      bool         // there was room for the call that it is, before its token was looked at
-	doored      bool         // somebody runs the rest, and ends the reservation when the answer is out
-	rest        func()       // of a request that has become a stream of changes
-	id          requestID
-	slot        *listener.Slot // among the connections; nil if it is not over HTTP/2
-	check       telemetry.PendingCheck
-	reservation atomic.Pointer[admission.Reservation] // for the large responses to its calls; nil if there are none
+	generation    *generation
+	endpoint      *endpoint    // nil once the rest of the request is parked
+	operator      bool         // who runs the program calls, and may call everything
+	cause         error        // why the operator's call came to nothing
+	header        http.Header  // of the request; nil where there is none
+	answer        http.Header  // of its answer, for who refuses it before anybody answers; nil where there is none
+	transport     transport    // one of several that the MCP handler has
+	address       clientip.Key // that it counts for; zero: nobody's
+	memoryChecked bool         // by admitCall, before the token was looked at
+	doored        bool         // somebody runs the rest, and ends the reservation when the answer is out
+	rest          func()       // of a request that has become a stream of changes
+	id            requestID
+	slot          *listener.Slot // among the connections; nil if it is not over HTTP/2
+	check         telemetry.PendingCheck
+	reservation   atomic.Pointer[admission.Reservation] // for the large responses to its calls; nil if there are none
 }
 
 type requestInfoKey struct{}

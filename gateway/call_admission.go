@@ -4,10 +4,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"runtime"
 	"runtime/debug"
-	rtmetrics "runtime/metrics"
-	"sync/atomic"
 	"time"
 
 	"drawbridge/gateway/admission"
@@ -19,8 +16,7 @@ import (
 
 // room is how much can be under way at once, in all. It is safe for concurrent use.
 type room struct {
-	calls  atomic.Int64 // that run
-	memory memory
+	overload admission.Controller
 	// pace is that of reading documents and of building what is served, which makes way for calls.
 	pace *openapi.Pace
 	// document is the most memory that one document may take while it is read, in bytes; 0: any.
@@ -37,7 +33,7 @@ type room struct {
 // newRoom returns the room of a gateway, which serves once serving tells so.
 func newRoom(serving func() bool) *room {
 	r := &room{responses: admission.NewResponseBudget(0), documents: documents{of: make(map[*source][]*openapi.API)}}
-	r.pace = openapi.NewPace(serving, func() bool { return r.calls.Load() > 0 })
+	r.pace = openapi.NewPace(serving, func() bool { return r.overload.InFlight() > 0 })
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		r.document = limit / 4
 		r.documents.most, r.documents.one, r.documents.least = limit/3, limit/4, leastDocument
@@ -50,27 +46,16 @@ func newRoom(serving func() bool) *room {
 // Reading tells whether a document is read, or what came of one is built: until the memory that this took is given back.
 func (g *Gateway) Reading() bool { return g.room.pace.Working(trimAfter) }
 
-// full tells why no further call has room; "": it has. looked says that the memory was looked at for this call before.
-func (r *room) full(maxCalls int, looked bool) telemetry.RefusalReason {
-	switch {
-	case r.calls.Load() >= int64(maxCalls):
-		return telemetry.RefusedOverload
-	case looked && r.memory.high.Load(), !looked && r.memory.tight():
-		return telemetry.RefusedMemory
-	}
-	return ""
-}
-
-// crowded makes the error for a call that has no room, and says why; nil: it has. looked is that of [room.full].
-func (g *Gateway) crowded(gen *generation, looked bool) (*mcp.Error, telemetry.RefusalReason) {
-	because := g.room.full(gen.config.Limits.MaxCalls, looked)
+// crowded returns the error for a call that can't be admitted, and the reason, or nil. memoryChecked is that of [admission.Controller.Check].
+func (g *Gateway) crowded(gen *generation, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
+	because := g.room.overload.Check(gen.config.Limits.MaxCalls, memoryChecked)
 	if because == "" {
 		return nil, ""
 	}
 	return g.noRoom(because), because
 }
 
-// noRoom makes the error for a call that has no room.
+// noRoom counts a call that isn't admitted, and returns its error.
 func (g *Gateway) noRoom(because telemetry.RefusalReason) *mcp.Error {
 	g.metrics.Refused[because].Inc()
 	what := "too many calls run"
@@ -83,7 +68,7 @@ func (g *Gateway) noRoom(because telemetry.RefusalReason) *mcp.Error {
 // crowdedAt tells whether memory is short, so that a request for a stream, or with a large body, is refused. A stream stays for long: it is refused
 // before those that are open end in the kernel's hands.
 func (g *Gateway) crowdedAt(r *http.Request) bool {
-	if !g.room.memory.tight() {
+	if !g.room.overload.MemoryShort() {
 		return false
 	}
 	g.metrics.Refused[telemetry.RefusedMemory].Inc()
@@ -147,95 +132,24 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestIn
 		g.accountRefused(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
 		return false
 	}
-	v.looked = true
+	v.memoryChecked = true
 	return true
 }
 
-// startRunning makes the call one of limits.max_calls; the error tells that there are as many.
+// startRunning makes the call one of limits.max_calls. It returns an error if there are as many.
 func (c *call) startRunning() *mcp.Error {
-	if c.g.room.calls.Add(1) > int64(c.endpoint.gen.config.Limits.MaxCalls) {
-		c.g.room.calls.Add(-1)
+	if because := c.g.room.overload.Admit(c.endpoint.gen.config.Limits.MaxCalls); because != "" {
 		c.turnedAway(telemetry.OutcomeLimited)
-		return c.g.noRoom(telemetry.RefusedOverload)
+		return c.g.noRoom(because)
 	}
 	c.running = true
 	return nil
 }
 
-// stopRunning ends the call's part in limits.max_calls: it has its answer, or none. Who reads that slowly holds up no other call.
+// stopRunning ends the call's part in limits.max_calls, as soon as it has its answer. A client that reads it slowly holds up no other call.
 func (c *call) stopRunning() {
 	if c.running {
 		c.running = false
-		c.g.room.calls.Add(-1)
+		c.g.room.overload.Done()
 	}
-}
-
-// memory tells whether what the process needs comes near to its limit (GOMEMLIMIT). It is looked at when somebody asks, rarely, by
-// one of those who ask; the others get what was seen last.
-type memory struct {
-	next   atomic.Int64 // time of the next look, Unix time in ns
-	high   atomic.Bool
-	cycles uint64    // of the collector, at the last look
-	since  time.Time // when that number was new
-}
-
-const (
-	memoryLook = 50 * time.Millisecond
-	// memoryShare is the part of the limit from which on no further calls are let in.
-	memoryShare = 0.85
-	// memoryStale is after how long without a collection one is made, while calls are refused: refusing makes no garbage, so that
-	// nobody would find out that there is room again.
-	memoryStale = 250 * time.Millisecond
-)
-
-func (m *memory) tight() bool {
-	now := time.Now()
-	next := m.next.Load()
-	// While somebody looks, the time of the next look is in the far future.
-	if now.UnixNano() < next || !m.next.CompareAndSwap(next, math.MaxInt64) {
-		return m.high.Load()
-	}
-	defer func() { m.next.Store(time.Now().Add(memoryLook).UnixNano()) }()
-	u := readMemory()
-	if u.cycles != m.cycles {
-		m.cycles, m.since = u.cycles, now
-	}
-	if u.tight() && now.Sub(m.since) > memoryStale {
-		runtime.GC()
-		u = readMemory()
-		m.cycles, m.since = u.cycles, time.Now()
-	}
-	m.high.Store(u.tight())
-	return m.high.Load()
-}
-
-// memoryUse is what the process uses, in bytes.
-type memoryUse struct {
-	limit, live, other uint64
-	cycles             uint64
-}
-
-func (u memoryUse) tight() bool { return u.share() > memoryShare }
-
-// share is what the process needs as a part of its limit; 0: it has none. It reckons with a quarter more than what the last collection has
-// found alive. All of the heap up to the limit may be garbage: the collector uses the room that it has, so the heap's size says nothing.
-func (u memoryUse) share() float64 {
-	if u.limit >= math.MaxInt64 {
-		return 0
-	}
-	return (float64(u.live)*1.25 + float64(u.other)) / float64(u.limit)
-}
-
-func readMemory() memoryUse {
-	s := [...]rtmetrics.Sample{
-		{Name: "/gc/gomemlimit:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
-	}
-	rtmetrics.Read(s[:])
-	other := s[3].Value.Uint64()
-	for _, heap := range s[4:] {
-		other -= min(other, heap.Value.Uint64())
-	}
-	return memoryUse{limit: s[0].Value.Uint64(), live: s[1].Value.Uint64(), cycles: s[2].Value.Uint64(), other: other}
 }
