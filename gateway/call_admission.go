@@ -21,8 +21,8 @@ type room struct {
 	pace *openapi.Pace
 	// document is the most memory that one document may take while it is read, in bytes; 0: any.
 	document int64
-	// documents is what is made of them.
-	documents documents
+	// documents is the memory of compiled documents.
+	documents *admission.DocumentBudget
 	// texts has a place for each large document that is fetched, read and compiled; nil: there may be any number. As many
 	// are worked on at a time (S4), and the texts of the others would take memory meanwhile.
 	texts chan struct{}
@@ -30,13 +30,16 @@ type room struct {
 	responses *admission.ResponseBudget
 }
 
+// smallestDocument is the memory that each compiled document may take in any case: that of 300 plain tools.
+const smallestDocument = 1 << 20
+
 // newRoom returns the room of a gateway, which serves once serving tells so.
 func newRoom(serving func() bool) *room {
-	r := &room{responses: admission.NewResponseBudget(0), documents: documents{of: make(map[*source][]*openapi.API)}}
+	r := &room{responses: admission.NewResponseBudget(0), documents: admission.NewDocumentBudget(0, 0, 0)}
 	r.pace = openapi.NewPace(serving, func() bool { return r.overload.InFlight() > 0 })
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		r.document = limit / 4
-		r.documents.most, r.documents.one, r.documents.least = limit/3, limit/4, leastDocument
+		r.documents = admission.NewDocumentBudget(limit/3, limit/4, smallestDocument)
 		r.texts = make(chan struct{}, 2)
 		r.responses = admission.NewResponseBudget(limit / 4)
 	}

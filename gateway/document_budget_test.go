@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/diskcache"
-	"drawbridge/openapi"
 	"drawbridge/test/timebox"
 )
 
@@ -40,7 +40,7 @@ func TestDocumentsTogether(t *testing.T) {
 	write("other", 50)
 	write("small", 1)
 	p := starting(t, config("large"), func(g *Gateway) {
-		g.room.documents.most, g.room.documents.one, g.room.documents.least = 300<<10, 205<<10, 103<<10
+		g.room.documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 	})
 	tools := func(what string, want int) {
 		t.Helper()
@@ -81,10 +81,8 @@ func TestDocumentsTogether(t *testing.T) {
 	p.write(map[string]string{"drawbridge.yaml": config("large")})
 	reload("the others are gone", 2)
 	p.eventually("nothing is counted for them", func() bool {
-		d := &p.room.documents
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return len(d.of) == 1
+		owners, _ := p.room.documents.Usage()
+		return owners == 1
 	})
 }
 
@@ -102,7 +100,7 @@ func numbered(title string, n int) string {
 func TestHeldBesideServed(t *testing.T) {
 	origin := newChanging(t, numbered("A", 60))
 	p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
-		g.room.documents.most, g.room.documents.one, g.room.documents.least = 300<<10, 205<<10, 103<<10
+		g.room.documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 	})
 	p.served()
 	reload := func() {
@@ -111,15 +109,8 @@ func TestHeldBesideServed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	size := func() (bytes int64) {
-		d := &p.room.documents
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		for _, apis := range d.of {
-			for _, api := range apis {
-				bytes += api.Size
-			}
-		}
+	size := func() int64 {
+		_, bytes := p.room.documents.Usage()
 		return bytes
 	}
 	served := size()
@@ -193,7 +184,7 @@ func TestAcceptUnreadWhileStopping(t *testing.T) {
 			defer origin.Close()
 			defer close(release)
 			p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
-				g.room.documents.most, g.room.documents.one, g.room.documents.least = 300<<10, 205<<10, 103<<10
+				g.room.documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 			})
 			p.served()
 			set(numbered("A", 40))
@@ -230,7 +221,7 @@ func TestDocumentsAfterARestart(t *testing.T) {
 		"  - {name: first, spec: '" + first.URL + "', refresh: 0s, max_loss: 100}\n" +
 		"  - {name: second, spec: '" + second.URL + "', refresh: 0s, max_loss: 100}\n"
 	room := func(g *Gateway) {
-		g.room.documents.most, g.room.documents.one, g.room.documents.least = 300<<10, 205<<10, 50<<10
+		g.room.documents = admission.NewDocumentBudget(300<<10, 205<<10, 50<<10)
 	}
 	p := starting(t, cfg, room)
 	p.eventually("both are served", func() bool { return p.Status().Tools == 70 })
@@ -259,26 +250,4 @@ func TestDocumentsAfterARestart(t *testing.T) {
 	})
 	goOn()
 	p.eventually("the first is served", func() bool { return p.state(0).State == admin.Ready && p.Status().Tools == 70 })
-}
-
-// TestLeavingSource: one whose configuration changes is not measured against what takes its place, which has the same.
-func TestLeavingSource(t *testing.T) {
-	d := &documents{most: 100, one: 60, least: 1, of: map[*source][]*openapi.API{}}
-	leaving, next, other := &source{label: "leaving"}, &source{label: "next"}, &source{label: "other"}
-	api := &openapi.API{Size: 50}
-	d.keep(leaving, api)
-	d.keep(next, api)
-	d.keep(other, &openapi.API{Size: 20})
-	for s, want := range map[*source]int64{leaving: 60, next: 60, other: 50, {}: 30} {
-		if got := d.left(s); got != want {
-			t.Errorf("%q: %d are left, want %d", s.label, got, want)
-		}
-	}
-	leaving.leaves.Store(true)
-	d.keep(leaving, &openapi.API{Size: 60})
-	for s, want := range map[*source]int64{next: 60, other: 50} {
-		if got := d.left(s); got != want {
-			t.Errorf("%q, with a newer document of the one that leaves: %d are left, want %d", s.label, got, want)
-		}
-	}
 }

@@ -160,7 +160,7 @@ func New(o Options) (*Gateway, error) {
 		accepts: make(chan acceptance),
 	}
 	g.room = newRoom(func() bool { return g.current.Load() != nil })
-	g.metrics.DocumentMemoryLimit(g.room.documents.most)
+	g.metrics.DocumentMemoryLimit(g.room.documents.Total())
 	g.tracer = telemetry.NewTracer(o.TracerProvider)
 	g.requests = telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: o.now})
 	g.connections = g.newConnections()

@@ -99,7 +99,7 @@ func (g *Gateway) nameStored(d *deployment) {
 
 // expect counts the documents of an earlier run in the memory of all documents, before the first of them is read.
 func (g *Gateway) expect(ctx context.Context, sources []*source) {
-	if g.store == nil || g.room.documents.most == 0 {
+	if g.store == nil || g.room.documents.Total() == 0 {
 		return
 	}
 	var ids []string
@@ -107,6 +107,6 @@ func (g *Gateway) expect(ctx context.Context, sources []*source) {
 		ids = append(ids, s.storeID)
 	}
 	for i, size := range g.store.Sizes(ctx, beginGrace, ids) {
-		g.room.documents.expect(sources[i], size)
+		g.room.documents.Expect(sources[i], size)
 	}
 }

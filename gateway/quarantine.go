@@ -92,7 +92,7 @@ func (r *runner) holds(s *source, u update) bool {
 		since = s.held.since
 	}
 	s.held = &held{digest: digest, version: u.loaded.version, update: &u, lost: lost, of: len(before), since: since, unrestricted: unrestricted}
-	if s.loaded != nil && !r.g.room.documents.fit(s, s.loaded.api, u.loaded.api) {
+	if s.loaded != nil && !r.g.room.documents.Fits(s, s.loaded.api, u.loaded.api) {
 		s.held.update = nil
 	} else if u.copy != nil && u.copy.Bytes() > smallText && r.g.room.texts != nil {
 		s.held.update.copy, s.held.unkept = nil, true // it would take memory until somebody decides
@@ -172,7 +172,7 @@ func (r *runner) serves(s *source, digest string) bool {
 func (r *runner) accepted(s *source, u update) {
 	unkept := s.held != nil && s.held.unkept && u.copy == nil
 	s.loaded, s.held = u.loaded, nil
-	s.counted()
+	s.countDocuments()
 	s.store(u.loaded, u.copy)
 	if unkept {
 		s.readAnew()

@@ -93,7 +93,7 @@ func (r *runner) reload(req reload) {
 	next.turn, next.waiters = r.turn, append(next.waiters, req.done...)
 	r.next, r.refused = next, ""
 	for _, s := range r.current.sources {
-		s.leaves.Store(!next.has(s))
+		s.leaving.Store(!next.has(s))
 	}
 	for _, s := range next.sources {
 		s.ask(r.turn) // also those that run already: the reload waits for what they find now

@@ -100,7 +100,7 @@ func (r *runner) start(d *deployment) {
 			var ctx context.Context
 			ctx, s.cancel = context.WithCancel(r.ctx)
 			if s.adopted {
-				s.counted()
+				s.countDocuments()
 			}
 			r.group.Go(func() error { r.g.Keep(ctx, "a document was looked after", func() { s.run(ctx) }); return nil })
 		}
@@ -119,7 +119,7 @@ func (r *runner) start(d *deployment) {
 func (r *runner) stop(d, stays *deployment) {
 	for _, s := range d.sources {
 		if !stays.has(s) {
-			s.leaves.Store(true)
+			s.leaving.Store(true)
 			if s.cancel != nil { // it was started
 				s.cancel()
 			}
@@ -131,7 +131,7 @@ func (r *runner) stop(d, stays *deployment) {
 		}
 	}
 	for _, s := range stays.sources {
-		s.leaves.Store(false)
+		s.leaving.Store(false)
 	}
 	if d.stopGuard != nil && d.guard != stays.guard {
 		d.stopGuard()
@@ -290,7 +290,7 @@ func (r *runner) take(u update) bool {
 		r.g.log.Info("document read", "api", name, "spec", redact.Location(s.config.Spec.String()), "standard", u.loaded.standard,
 			"operations", len(api.Operations), "skipped", len(api.Skipped), "problems", len(api.Problems))
 	}
-	s.counted()
+	s.countDocuments()
 	released := u.loaded != nil && r.release()
 	return released || r.current.has(s) && (first || u.loaded != nil || failedBefore || u.err != nil)
 }

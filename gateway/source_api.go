@@ -57,8 +57,8 @@ type source struct {
 	anew atomic.Bool
 	// large tells that the document was larger than smallText.
 	large atomic.Bool
-	// leaves tells that the source ends with the reload that is under way.
-	leaves atomic.Bool
+	// leaving tells that the source ends with the reload that is under way.
+	leaving atomic.Bool
 
 	// state
 	name   string // from the configuration, else from the document's title, made unique in its deployment
@@ -74,6 +74,24 @@ type source struct {
 	tried       bool
 	answered    int64 // the turn of the last attempt
 	nextTry     time.Time
+}
+
+// Label names the source to operators, before and after its document is read.
+func (s *source) Label() string { return s.label }
+
+// Leaving tells that the source ends with the reload that is under way.
+func (s *source) Leaving() bool { return s.leaving.Load() }
+
+// countDocuments counts what the source has in the memory of compiled documents. Only the runner calls it.
+func (s *source) countDocuments() {
+	var all []*openapi.API
+	if s.loaded != nil {
+		all = append(all, s.loaded.api)
+	}
+	if s.held != nil && s.held.update != nil {
+		all = append(all, s.held.update.loaded.api)
+	}
+	s.g.room.documents.Set(s, all...)
 }
 
 // argumentsDepth is how deep the arguments of a call stand in a client's request: within the message and its params.

@@ -121,11 +121,11 @@ func (s *source) compile(ctx context.Context, doc *openapi.Document, pace *opena
 		c.Output = openapi.OutputOff
 	}
 	c.ReadableHTML = s.config.HTML == config.HTMLText
-	room := &s.g.room.documents
-	c.MaxSize = room.left(s)
+	budget := s.g.room.documents
+	c.MaxSize = budget.Left(s)
 	api, err := doc.Compile(ctx, c)
-	if errors.Is(err, openapi.ErrLargeAPI) || err == nil && !room.take(s, api) {
-		return nil, room.refuse(s, c.MaxSize)
+	if errors.Is(err, openapi.ErrLargeAPI) || err == nil && !budget.Take(s, api) {
+		return nil, budget.TooLarge(s, c.MaxSize)
 	}
 	if err != nil {
 		return nil, err

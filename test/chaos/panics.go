@@ -98,7 +98,7 @@ var layers = []layer{
 	{"gateway/source_load.go", "(*source) compile", byDocument},
 	{"gateway/source_api.go", "(*source) callClient", byDocument},
 	{"gateway/source_refresh.go", "(*source) refresh", byDocument},
-	{"gateway/document_budget.go", "(*documents) leftLocked", byDocument},
+	{"gateway/admission/document_budget.go", "(*DocumentBudget) leftLocked", byDocument},
 	{"gateway/diskcache/store.go", "(*Store) Put", byDocument},
 	{"gateway/diskcache/store.go", "(*Store) writeFile", byDocument},
 	{"gateway/diskcache/format.go", "(*Document) encode", byDocument},
