@@ -18,6 +18,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 )
@@ -45,7 +46,7 @@ func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 	if c.Auth == nil || c.Auth.Anonymous {
 		return nil, nil
 	}
-	s := &guardSettings{auth: *c.Auth, badTokens: c.Limits.AddressRate, resource: c.Resource(), groups: groupsOf(c)}
+	s := &guardSettings{auth: *c.Auth, badTokens: c.Limits.AddressRate, resource: c.Resource(), groups: admission.PrincipalGroups(c)}
 	if c.Auth.DPoPNonce {
 		s.nonceKeys = nonceKeys(keys)
 	}

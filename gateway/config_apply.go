@@ -13,6 +13,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/admission"
 )
 
 // deployment is one configuration on its way to be served: its guard and its sources. It belongs to the goroutine
@@ -25,7 +26,7 @@ type deployment struct {
 	guard     *auth.Guard          // nil: anonymous
 	identity  *credential.Identity // nil: no service is told who calls
 	sources   []*source
-	rates     rates
+	rates     admission.Rates
 	passed    []string // files of directories that are no documents
 	loadedAt  time.Time
 	// refusedBefore is why the same configuration was refused when it was loaded before, which is in the log; "": it was not.

@@ -11,6 +11,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
@@ -46,10 +47,10 @@ type Plan struct {
 	job         *job.Definition   // what is known of the jobs that calls begin
 	polled      *job.Definition   // the rule's jobs of which calls tell the state or the result; nil: there are none
 
-	drop      []string   // arguments that are dropped
-	repeated  []repeated // that stand in headers too
-	maxAnswer int64      // bytes of an answer
-	rates     []*rate    // that its calls count against; nil: there are none
+	drop      []string          // arguments that are dropped
+	repeated  []repeated        // that stand in headers too
+	maxAnswer int64             // bytes of an answer
+	rates     []*admission.Rate // that its calls count against, besides those of their callers
 
 	client   *upstream.Client
 	key      *requestKey            // by which the service knows a request that it has seen; nil: there is none
@@ -80,7 +81,7 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 		safe: httpmethod.IsSafe(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
 	}
 	p.maxAnswer = int64(s.config.MaxAnswer)
-	p.repeated, p.rates, p.clean = repeatedOf(t), ratesOf(&s.config, s.name, t, set), s.config.Clean
+	p.repeated, p.rates, p.clean = repeatedOf(t), admission.NewCallRates(t.Name, set.Rate, s.name, s.config.Rate), s.config.Clean
 	if set.Clean != nil {
 		p.clean = *set.Clean
 	}

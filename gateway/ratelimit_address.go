@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
@@ -20,14 +21,14 @@ import (
 // All requests are counted, but a handshake is never refused for their number: a client that can't even begin does not know what to
 // wait for. Whether a request is one stands in its body, which is read for those alone that would be refused. What a flood of
 // handshakes can still cost is bounded elsewhere: tokens that are no good have a budget of their own ([auth.BadTokens]).
-func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *requestInfo, limit *rate) bool {
+func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *requestInfo, limit *admission.Rate) bool {
 	if v.address == (clientip.Key{}) {
 		return true
 	}
-	d := g.addresses.TakeBytes(v.address[:], limit.limit, 1)
+	d := g.addresses.TakeBytes(v.address[:], limit.Limit(), 1)
 	if d.Allowed {
 		if v.endpoint.guard == nil { // else the rate of the principal is what concerns the caller
-			limit.tell(w.Header(), d.Remaining)
+			limit.SetHeader(w.Header(), d.Remaining)
 		}
 		return true
 	}
@@ -39,14 +40,14 @@ func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *reques
 	return false
 }
 
-func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *rate, d state.Decision, id []byte) {
-	e := limit.refuse(g, d)
+func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *admission.Rate, d state.Decision, id []byte) {
+	e, because := g.refuseByRate(limit, d)
 	tellRequest(r.Context())
 	mcp.WriteError(w, id, e)
-	g.accountRefused(r.Context(), r, telemetry.Outcome(limit.reason), e.HTTPStatus, audit.Line{})
+	g.accountRefused(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
 	if g.log.Enabled(r.Context(), slog.LevelDebug) {
 		client, _ := g.clients.Address(r)
-		g.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(limit.reason)))
+		g.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(because)))
 	}
 }
 

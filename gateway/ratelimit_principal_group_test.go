@@ -9,6 +9,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/test/race"
 )
@@ -204,15 +205,15 @@ func TestPrincipalRatesAllocate(t *testing.T) {
 	g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+groupLimits, service.URL)
 	token := i.token(t, map[string]any{"client_id": "acme"})
 	all := &g.current.Load().rates
-	var found *rate
+	var found *admission.Rate
 	h := g.current.Load().whole.guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		p := auth.FromContext(r.Context())
-		if n := testing.AllocsPerRun(100, func() { found, _ = all.of(r.Context(), p.ID()) }); n > 0 {
+		if n := testing.AllocsPerRun(100, func() { found, _ = all.Of(r.Context(), p.ID()) }); n > 0 {
 			t.Errorf("%v allocations", n)
 		}
 	}))
 	post(h, http.Header{"Authorization": {"Bearer " + token}}, "{}")
-	if found == nil || found != all.groups[0] {
+	if found == nil || found.Limit().Burst != 4 {
 		t.Errorf("the rate is %v", found)
 	}
 }

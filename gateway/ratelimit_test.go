@@ -363,7 +363,7 @@ func TestUncounted(t *testing.T) {
 	g.shared.rates = awayRates{}
 	for _, what := range []string{"the rate of callers", "that of the API"} {
 		if what == "that of the API" {
-			g.current.Load().rates.principal = nil
+			g.current.Load().rates.Principal = nil
 		}
 		w := c.call("list")
 		want := `"message":"the gateway can't count calls now, and lets none through uncounted: come again in 1 second"`

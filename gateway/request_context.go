@@ -134,7 +134,7 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	if untrusted {
 		g.untrusted.Observe(r)
 	}
-	if limit := gen.rates.address; limit != nil && !g.admitAddress(w, r, v, limit) {
+	if limit := gen.rates.Address; limit != nil && !g.admitAddress(w, r, v, limit) {
 		return
 	}
 	if !g.admitCall(w, r, v, gen) {

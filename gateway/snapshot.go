@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
@@ -28,7 +29,7 @@ type generation struct {
 	renamed []string
 	catalog *catalog.Catalog
 	whole   *endpoint // /mcp, which has all tools
-	rates   rates
+	rates   admission.Rates
 	parts   map[string]*endpoint // the others, by name
 	// outbound calls callers; nil: nobody may ask for it.
 	outbound *outbound

@@ -73,7 +73,7 @@ var rooms = map[string]room{
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},
-	"gateway/admission":   {arrows: []string{"openapi", "gateway/clientip", "gateway/telemetry"}},
+	"gateway/admission":   {arrows: []string{"config", "auth", "openapi", "gateway/clientip", "gateway/mcp", "gateway/state", "gateway/telemetry"}},
 	"gateway/catalog":     {arrows: []string{"openapi", "openapi/httpmethod", "openapi/latin"}},
 	"gateway/listener":    {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},

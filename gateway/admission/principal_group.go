@@ -1,4 +1,4 @@
-package gateway
+package admission
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// groupPrefix is before the names of what is counted of principals with rates of their own. No principal's name begins like it:
-// those begin with the URL of an issuer.
+// groupPrefix begins the names of counters of principals with rates of their own. No principal's name begins like it: those begin
+// with the URL of an issuer.
 const groupPrefix = "group|"
 
-// groupsOf returns whom limits.principal_rates are for. A group is named after what it matches, so that its counters, which replicas
+// PrincipalGroups returns the groups of principals that limits.principal_rates are for. A group is named after what it matches, so that its counters, which replicas
 // share, stay the same when other items come and go.
-func groupsOf(c *config.Config) (groups []auth.Group) {
+func PrincipalGroups(c *config.Config) (groups []auth.Group) {
 	for i := range c.Limits.PrincipalRates {
 		m := &c.Limits.PrincipalRates[i].Match
 		g := auth.Group{Name: groupName(m), Issuers: m.Issuer, Clients: m.ClientID, Subjects: m.Subject}
@@ -38,13 +38,13 @@ func groupName(m *config.PrincipalMatch) string {
 	return groupPrefix + digest(string(text))
 }
 
-// newGroupRates makes the rates of limits.principal_rates, in their order, which is that of the guard's groups; nil stands for one that is off.
-func newGroupRates(c *config.Config) (all []*rate) {
+// newGroupRates compiles limits.principal_rates in their order, which is that of [PrincipalGroups]. A nil rate is off.
+func newGroupRates(c *config.Config) (all []*Rate) {
 	type kind struct {
 		rate  config.Frequency
 		burst int
 	}
-	tables := map[kind]*rate{}
+	tables := map[kind]*Rate{}
 	for i := range c.Limits.PrincipalRates {
 		r := &c.Limits.PrincipalRates[i]
 		if !r.On() {
@@ -67,8 +67,8 @@ func newGroupRates(c *config.Config) (all []*rate) {
 	return all
 }
 
-// of returns the rate that a principal's requests have, nil if it has none, and what they are counted under.
-func (r *rates) of(ctx context.Context, principal string) (*rate, string) {
+// Of returns the rate of a principal's requests and the name of its counter, or nil if it has none. The token is that of ctx.
+func (r *Rates) Of(ctx context.Context, principal string) (*Rate, string) {
 	if len(r.groups) > 0 {
 		if n, member, ok := auth.FromContext(ctx).Group(); ok {
 			switch own := r.groups[n]; {
@@ -77,9 +77,9 @@ func (r *rates) of(ctx context.Context, principal string) (*rate, string) {
 			case own.key != "":
 				return own, own.key
 			default:
-				return own, rateKey(member)
+				return own, PrincipalKey(member)
 			}
 		}
 	}
-	return r.principal, rateKey(principal)
+	return r.Principal, PrincipalKey(principal)
 }

@@ -1,0 +1,94 @@
+package admission
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
+	"drawbridge/gateway/telemetry"
+)
+
+// Rate is a compiled rate limit. It counts nothing itself. It is immutable.
+type Rate struct {
+	reason    telemetry.RefusalReason
+	limit     state.Limit
+	whose     string // for the client: "of this caller"
+	key       string
+	perCaller bool
+	policy    []string   // values of the header RateLimit-Policy
+	left      [][]string // values of the header RateLimit, by what is left
+}
+
+// maxTabulated is the largest number of requests left that a client is told. The values of the header are made beforehand, so that
+// telling costs nothing, and beyond a thousand nobody counts.
+const maxTabulated = 1000
+
+func newRate(interval time.Duration, burst int, because telemetry.RefusalReason, whose, key string) *Rate {
+	r := &Rate{reason: because, limit: state.Limit{Interval: interval, Burst: burst}, whose: whose, key: key}
+	// After the window all of the quota is there again: that is how the draft's terms stand for rate and burst.
+	r.policy = []string{fmt.Sprintf("%q;q=%d;w=%d", r.name(), burst, seconds(interval*time.Duration(burst)))}
+	return r
+}
+
+// tabulate makes the values of the header beforehand.
+func (r *Rate) tabulate() *Rate {
+	r.left = make([][]string, min(r.limit.Burst, maxTabulated)+1)
+	for n := range r.left {
+		r.left[n] = []string{r.header(n, r.limit.Interval*time.Duration(r.limit.Burst-n))}
+	}
+	return r
+}
+
+// Limit returns the interval and the burst.
+func (r *Rate) Limit() state.Limit { return r.limit }
+
+// Key returns the name of the counter. If the rate is PerCaller, the caller's name has to follow.
+func (r *Rate) Key() string { return r.key }
+
+// PerCaller tells whether each caller has a counter of its own.
+func (r *Rate) PerCaller() bool { return r.perCaller }
+
+// name returns the name of the policy (draft-ietf-httpapi-ratelimit-headers-10 section 3).
+func (r *Rate) name() string { return string(r.reason[:len(r.reason)-len("_rate")]) }
+
+func (r *Rate) header(left int, reset time.Duration) string {
+	return `"` + r.name() + `";r=` + strconv.Itoa(left) + ";t=" + strconv.FormatInt(seconds(reset), 10)
+}
+
+// SetHeader shows how many requests are left in the header of a response. The rate must be one of [Rates].
+func (r *Rate) SetHeader(h http.Header, left int) {
+	h["Ratelimit-Policy"] = r.policy
+	h["Ratelimit"] = r.left[min(left, len(r.left)-1)]
+}
+
+// Refuse returns the error for a request that the decision doesn't allow, and the reason to count it under.
+func (r *Rate) Refuse(d state.Decision) (*mcp.Error, telemetry.RefusalReason) {
+	if d.Uncounted { // this caller may not be too fast at all
+		return mcp.RetryLater(http.StatusServiceUnavailable, d.RetryAfter, "the gateway can't count calls now, and lets none through uncounted: come again in %s", inWords(d.RetryAfter)),
+			telemetry.RefusedUncounted
+	}
+	wait := max(d.RetryAfter, time.Millisecond)
+	e := mcp.RetryLater(http.StatusTooManyRequests, wait, "too many %s: come again in %s", r.whose, inWords(wait))
+	e.Header["Ratelimit-Policy"] = r.policy
+	e.Header["Ratelimit"] = []string{r.header(d.Remaining, d.Reset)}
+	return e, r.reason
+}
+
+// seconds rounds up.
+func seconds(d time.Duration) int64 { return max(1, int64(math.Ceil(d.Seconds()))) }
+
+// inWords says how long to wait.
+func inWords(d time.Duration) string {
+	n, unit := seconds(d), "second"
+	if n > 120 {
+		n, unit = int64(math.Ceil(d.Minutes())), "minute"
+	}
+	if n > 1 {
+		unit += "s"
+	}
+	return strconv.FormatInt(n, 10) + " " + unit
+}

@@ -1,0 +1,63 @@
+package admission
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+
+	"drawbridge/config"
+	"drawbridge/gateway/telemetry"
+)
+
+// Rates are the rate limits of one configuration that hold for all requests. A nil rate is no limit.
+type Rates struct {
+	Address, Principal *Rate
+	groups             []*Rate
+}
+
+// NewRates compiles the rates of a configuration.
+func NewRates(c *config.Config) Rates {
+	var all Rates
+	if r := &c.Limits.AddressRate; r.On() {
+		all.Address = newRate(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedAddressRate, "requests from this address", "").tabulate()
+	}
+	if r := &c.Limits.PrincipalRate; r.On() {
+		all.Principal = newRate(r.Rate.Interval(), r.AtOnce(), telemetry.RefusedPrincipalRate, "requests of this caller", "").tabulate()
+	}
+	all.groups = newGroupRates(c)
+	return all
+}
+
+// NewCallRates compiles the rates of a tool and of its API.
+func NewCallRates(tool string, toolRate *config.CallRate, api string, apiRate *config.CallRate) (all []*Rate) {
+	add := func(r *config.CallRate, because telemetry.RefusalReason, whose, key string) {
+		if r.On() {
+			one := newRate(r.Rate.Interval(), r.AtOnce(), because, whose, key)
+			if one.perCaller = r.Per == config.PerPrincipal; one.perCaller {
+				one.key += "|"
+				one.whose += " by this caller"
+			}
+			all = append(all, one)
+		}
+	}
+	add(toolRate, telemetry.RefusedToolRate, fmt.Sprintf("calls of the tool %q", tool), "tool:"+tool)
+	add(apiRate, telemetry.RefusedAPIRate, fmt.Sprintf("calls of the API %q", api), "api:"+api)
+	return all
+}
+
+// maxPrincipalKey is the maximum number of bytes of a name that a counter keeps.
+const maxPrincipalKey = 256
+
+// PrincipalKey returns the name of a principal's counter. Nobody but a trusted issuer can make two of the same name.
+func PrincipalKey(principal string) string {
+	if len(principal) > maxPrincipalKey {
+		return "#" + digest(principal)
+	}
+	return principal
+}
+
+// digest shortens a name.
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
