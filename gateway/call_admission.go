@@ -14,18 +14,18 @@ import (
 	"drawbridge/openapi"
 )
 
-// room is how much can be under way at once, in all. It is safe for concurrent use.
-type room struct {
+// limiters are what all configurations of a gateway share to limit its load. They are safe for concurrent use.
+type limiters struct {
 	overload admission.Controller
-	// pace is that of reading documents and of building what is served, which makes way for calls.
+	// pace has the reading of documents, and the building of what is served, make way for calls.
 	pace *openapi.Pace
-	// document is the most memory that one document may take while it is read, in bytes; 0: any.
-	document int64
+	// maxDocument is the maximum memory of one document while it is read, in bytes, or 0 if it is unlimited.
+	maxDocument int64
 	// documents is the memory of compiled documents.
 	documents *admission.DocumentBudget
-	// texts has a place for each large document that is fetched, read and compiled; nil: there may be any number. As many
-	// are worked on at a time (S4), and the texts of the others would take memory meanwhile.
-	texts chan struct{}
+	// largeTexts holds a token for each large document that is fetched, read and compiled; nil if memory is unlimited. As many are
+	// worked on at a time (S4), and the texts of others would take memory meanwhile.
+	largeTexts chan struct{}
 	// responses is the memory of large responses. They get what is left when calls, lists and the documents have theirs.
 	responses *admission.ResponseBudget
 }
@@ -33,25 +33,25 @@ type room struct {
 // smallestDocument is the memory that each compiled document may take in any case: that of 300 plain tools.
 const smallestDocument = 1 << 20
 
-// newRoom returns the room of a gateway, which serves once serving tells so.
-func newRoom(serving func() bool) *room {
-	r := &room{responses: admission.NewResponseBudget(0), documents: admission.NewDocumentBudget(0, 0, 0)}
-	r.pace = openapi.NewPace(serving, func() bool { return r.overload.InFlight() > 0 })
+// newLimiters returns the limiters of a gateway, of which serving tells whether it serves.
+func newLimiters(serving func() bool) *limiters {
+	l := &limiters{responses: admission.NewResponseBudget(0), documents: admission.NewDocumentBudget(0, 0, 0)}
+	l.pace = openapi.NewPace(serving, func() bool { return l.overload.InFlight() > 0 })
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
-		r.document = limit / 4
-		r.documents = admission.NewDocumentBudget(limit/3, limit/4, smallestDocument)
-		r.texts = make(chan struct{}, 2)
-		r.responses = admission.NewResponseBudget(limit / 4)
+		l.maxDocument = limit / 4
+		l.documents = admission.NewDocumentBudget(limit/3, limit/4, smallestDocument)
+		l.largeTexts = make(chan struct{}, 2)
+		l.responses = admission.NewResponseBudget(limit / 4)
 	}
-	return r
+	return l
 }
 
 // Reading tells whether a document is read, or what came of one is built: until the memory that this took is given back.
-func (g *Gateway) Reading() bool { return g.room.pace.Working(trimAfter) }
+func (g *Gateway) Reading() bool { return g.admission.pace.Working(trimAfter) }
 
 // crowded returns the error for a call that can't be admitted, and the reason, or nil. memoryChecked is that of [admission.Controller.Check].
 func (g *Gateway) crowded(gen *generation, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
-	because := g.room.overload.Check(gen.config.Limits.MaxCalls, memoryChecked)
+	because := g.admission.overload.Check(gen.config.Limits.MaxCalls, memoryChecked)
 	if because == "" {
 		return nil, ""
 	}
@@ -71,7 +71,7 @@ func (g *Gateway) noRoom(because telemetry.RefusalReason) *mcp.Error {
 // crowdedAt tells whether memory is short, so that a request for a stream, or with a large body, is refused. A stream stays for long: it is refused
 // before those that are open end in the kernel's hands.
 func (g *Gateway) crowdedAt(r *http.Request) bool {
-	if !g.room.overload.MemoryShort() {
+	if !g.admission.overload.MemoryShort() {
 		return false
 	}
 	g.metrics.Refused[telemetry.RefusedMemory].Inc()
@@ -141,7 +141,7 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestIn
 
 // startRunning makes the call one of limits.max_calls. It returns an error if there are as many.
 func (c *call) startRunning() *mcp.Error {
-	if because := c.g.room.overload.Admit(c.endpoint.gen.config.Limits.MaxCalls); because != "" {
+	if because := c.g.admission.overload.Admit(c.endpoint.gen.config.Limits.MaxCalls); because != "" {
 		c.turnedAway(telemetry.OutcomeLimited)
 		return c.g.noRoom(because)
 	}
@@ -153,6 +153,6 @@ func (c *call) startRunning() *mcp.Error {
 func (c *call) stopRunning() {
 	if c.running {
 		c.running = false
-		c.g.room.overload.Done()
+		c.g.admission.overload.Done()
 	}
 }

@@ -25,7 +25,7 @@ func (c *call) reserved() *admission.Reservation {
 		return c.reservation
 	}
 	v := requestInfoFrom(c.ctx)
-	r := c.g.room.responses.NewReservation(callerOf(c.req.Principal, v))
+	r := c.g.admission.responses.NewReservation(callerOf(c.req.Principal, v))
 	if v.doored {
 		if !v.reservation.CompareAndSwap(nil, r) {
 			r = v.reservation.Load()
@@ -39,7 +39,7 @@ func (c *call) reserved() *admission.Reservation {
 
 // limitBody has a response to the call reserve memory as soon as it turns out to be large.
 func (c *call) limitBody(resp *http.Response) {
-	if c.g.room.responses.Limited() {
+	if c.g.admission.responses.Limited() {
 		resp.Body = c.large.next(c, resp.Body)
 	}
 }

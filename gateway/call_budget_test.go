@@ -59,7 +59,7 @@ func largeService(t *testing.T) string {
 
 // withRoom gives a gateway room for large answers.
 func withRoom(g *Gateway, capacity int64) {
-	g.room.responses = admission.NewResponseBudget(capacity)
+	g.admission.responses = admission.NewResponseBudget(capacity)
 }
 
 // tryReserve reserves n bytes of the room for large answers if they are free now.
@@ -67,7 +67,7 @@ func tryReserve(t *testing.T, g *Gateway, n int64) (release func(), ok bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond) // a reservation waits for its first byte only
 	defer cancel()
-	r := g.room.responses.NewReservation(admission.Caller{})
+	r := g.admission.responses.NewReservation(admission.Caller{})
 	if r.Begin(ctx, 1, 0) != nil || r.Begin(ctx, n, 0) != nil {
 		r.End()
 		return nil, false
@@ -95,12 +95,12 @@ func TestSlowReaderHoldsNoPlace(t *testing.T) {
 		}
 	}
 	const most = 3 * (600 << 10) // the answer, and it once more as it goes out
-	if free, ok := tryReserve(t, g, g.room.responses.Capacity()-most); !ok {
+	if free, ok := tryReserve(t, g, g.admission.responses.Capacity()-most); !ok {
 		t.Error("it holds more room than it needs")
 	} else {
 		free()
 	}
-	if _, ok := tryReserve(t, g, g.room.responses.Capacity()-600<<10); ok {
+	if _, ok := tryReserve(t, g, g.admission.responses.Capacity()-600<<10); ok {
 		t.Error("it holds no room")
 	}
 	close(w.reads)
@@ -109,7 +109,7 @@ func TestSlowReaderHoldsNoPlace(t *testing.T) {
 		t.Errorf("the answer: %d, %d bytes", w.Code, w.Body.Len())
 	}
 	holdAll(t, g)()
-	if n := g.room.overload.InFlight(); n != 0 {
+	if n := g.admission.overload.InFlight(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
 }
@@ -135,7 +135,7 @@ func TestBatchOfLargeAnswers(t *testing.T) {
 		post(c.h, header, batch("large600", "list", "large700"))
 	}()
 	timebox.Wait(t, w.writes)
-	if _, ok := tryReserve(t, g, g.room.responses.Capacity()-1300<<10); ok {
+	if _, ok := tryReserve(t, g, g.admission.responses.Capacity()-1300<<10); ok {
 		t.Error("a batch that is not out holds no room")
 	}
 	close(w.reads)

@@ -241,10 +241,10 @@ func TestShedIsAccounted(t *testing.T) {
 	}
 }
 
-func tooManyCalls(g *Gateway) { g.room.overload.Admit(1) }
+func tooManyCalls(g *Gateway) { g.admission.overload.Admit(1) }
 
 func noMemory(g *Gateway) {
-	g.room.overload.PinMemory(true)
+	g.admission.overload.PinMemory(true)
 }
 
 func callOf(revision string) func(*testing.T, *Gateway) int {

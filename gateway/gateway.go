@@ -104,7 +104,7 @@ type Gateway struct {
 	fileKey     []byte      // the same, in a file; nil: there is none
 	fileKeyAt   config.File // where fileKey is
 	shared      *shared
-	room        *room
+	admission   *limiters
 	connections *listener.Limiter
 	addresses   *state.LocalRates                 // counters of addresses, not shared: what they spare is the process
 	guessedJob  *job.Definition                   // of jobs that nothing describes
@@ -159,8 +159,8 @@ func New(o Options) (*Gateway, error) {
 		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan update),
 		accepts: make(chan acceptance),
 	}
-	g.room = newRoom(func() bool { return g.current.Load() != nil })
-	g.metrics.DocumentMemoryLimit(g.room.documents.Total())
+	g.admission = newLimiters(func() bool { return g.current.Load() != nil })
+	g.metrics.DocumentMemoryLimit(g.admission.documents.Total())
 	g.tracer = telemetry.NewTracer(o.TracerProvider)
 	g.requests = telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: o.now})
 	g.connections = g.newConnections()

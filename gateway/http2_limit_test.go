@@ -93,7 +93,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 	cancel()
 	timebox.Wait(t, ended)
 	// When memory is short a few are let in, lists among them.
-	defer g.room.overload.PinMemory(true)()
+	defer g.admission.overload.PinMemory(true)()
 	if got := lists("192.0.2.1", ""); got != http.StatusOK {
 		t.Errorf("when memory is short = %d", got)
 	}

@@ -177,7 +177,7 @@ func (c *call) report(t *task) bool {
 				return
 			case err != nil:
 			case rec.final():
-				release, ok := g.room.responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request with it
+				release, ok := g.admission.responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request with it
 				if !ok {
 					pause = crowdedPause // and it is asked for again, if it is too large to be kept
 					continue

@@ -78,7 +78,7 @@ func (gen *generation) settleJobs(g *Gateway, d *deployment, plans map[*openapi.
 		sources[s.name] = s
 	}
 	for _, t := range gen.catalog.All() {
-		g.room.pace.Step()
+		g.admission.pace.Step()
 		p := plans[t.Operation]
 		j := p.job
 		if !j.HasRequests() {

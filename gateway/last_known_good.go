@@ -17,12 +17,12 @@ func (g *Gateway) newStore(c *config.Config) *diskcache.Store {
 		return nil
 	}
 	o := diskcache.Options{Dir: c.Server.StateDir.String(), MaxDocument: int64(c.Limits.MaxSpec), MaxWaiting: diskcache.MaxWaiting, LargeSize: smallText,
-		Logger: g.log, Metrics: g.o.Metrics, Pace: g.room.pace, Recover: g.survive, Keep: g.Keep}
-	if g.room.texts != nil {
-		// Places of its own: origins that hang have those of room.texts.
-		o.MaxLarge = cap(g.room.texts)
-		o.MaxDocument = min(o.MaxDocument, g.room.document)
-		o.MaxWaiting = min(o.MaxWaiting, int(g.room.responses.Capacity()/2))
+		Logger: g.log, Metrics: g.o.Metrics, Pace: g.admission.pace, Recover: g.survive, Keep: g.Keep}
+	if g.admission.largeTexts != nil {
+		// Places of its own: origins that hang have those of admission.largeTexts.
+		o.MaxLarge = cap(g.admission.largeTexts)
+		o.MaxDocument = min(o.MaxDocument, g.admission.maxDocument)
+		o.MaxWaiting = min(o.MaxWaiting, int(g.admission.responses.Capacity()/2))
 	}
 	if g.o.storeOptions != nil {
 		g.o.storeOptions(&o)
@@ -99,7 +99,7 @@ func (g *Gateway) nameStored(d *deployment) {
 
 // expect counts the documents of an earlier run in the memory of all documents, before the first of them is read.
 func (g *Gateway) expect(ctx context.Context, sources []*source) {
-	if g.store == nil || g.room.documents.Total() == 0 {
+	if g.store == nil || g.admission.documents.Total() == 0 {
 		return
 	}
 	var ids []string
@@ -107,6 +107,6 @@ func (g *Gateway) expect(ctx context.Context, sources []*source) {
 		ids = append(ids, s.storeID)
 	}
 	for i, size := range g.store.Sizes(ctx, beginGrace, ids) {
-		g.room.documents.Expect(sources[i], size)
+		g.admission.documents.Expect(sources[i], size)
 	}
 }

@@ -173,7 +173,7 @@ func TestOldTransportGivesRoomBack(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a call gives its room back a moment after its answer is out
 	defer cancel()
-	if err := g.room.responses.NewReservation(admission.Caller{}).Begin(ctx, g.room.responses.Capacity(), 0); err != nil {
+	if err := g.admission.responses.NewReservation(admission.Caller{}).Begin(ctx, g.admission.responses.Capacity(), 0); err != nil {
 		t.Error("room was not given back")
 	}
 }

@@ -64,7 +64,7 @@ func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.
 		f.problems[p.Code]++
 	}
 	for _, op := range f.api.Operations {
-		s.g.room.pace.Step()
+		s.g.admission.pace.Step()
 		f.counts.Add(f.of(op))
 	}
 	for _, skipped := range f.api.Skipped {

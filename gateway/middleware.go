@@ -85,7 +85,7 @@ func (g *Gateway) limitHTTP2(next http.Handler) http.Handler {
 			}
 			return netip.Prefix{}
 		},
-		ShortOfMemory: g.room.overload.MemoryShort,
+		ShortOfMemory: g.admission.overload.MemoryShort,
 		Refuse:        g.refuseHTTP2,
 	}, next)
 }

@@ -14,7 +14,7 @@ func TestNoStreamsWithoutMemory(t *testing.T) {
 	g := start(t, document("Shop", "list"), "server: {old_transport: true}\napis: [{name: shop, spec: $SPEC}]\n", "")
 	legacy := newClient(t, g.Handler(), "2025-11-25", "")
 	legacy.send("ping", "", "")
-	g.room.overload.PinMemory(true)
+	g.admission.overload.PinMemory(true)
 	get := func(path string, header http.Header) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8080"+path, nil)
 		header.Set("Accept", "text/event-stream")

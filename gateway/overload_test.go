@@ -62,7 +62,7 @@ func TestMaxCalls(t *testing.T) {
 	if w := newClient(t, h, "2026-07-28", "").call("list"); !succeeded(w) {
 		t.Errorf("when there is room again: %d %s", w.Code, w.Body)
 	}
-	if n := g.room.overload.InFlight(); n != 0 {
+	if n := g.admission.overload.InFlight(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
 }
@@ -111,7 +111,7 @@ func TestMaxCallsAtOnce(t *testing.T) {
 		if n := counted(t, g.metrics.Refused[telemetry.RefusedOverload]); n != 8 {
 			t.Errorf("%v refusals counted", n)
 		}
-		if n := g.room.overload.InFlight(); n != 0 {
+		if n := g.admission.overload.InFlight(); n != 0 {
 			t.Errorf("%d calls still run", n)
 		}
 	})

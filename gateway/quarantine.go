@@ -92,9 +92,9 @@ func (r *runner) holds(s *source, u update) bool {
 		since = s.held.since
 	}
 	s.held = &held{digest: digest, version: u.loaded.version, update: &u, lost: lost, of: len(before), since: since, unrestricted: unrestricted}
-	if s.loaded != nil && !r.g.room.documents.Fits(s, s.loaded.api, u.loaded.api) {
+	if s.loaded != nil && !r.g.admission.documents.Fits(s, s.loaded.api, u.loaded.api) {
 		s.held.update = nil
-	} else if u.copy != nil && u.copy.Bytes() > smallText && r.g.room.texts != nil {
+	} else if u.copy != nil && u.copy.Bytes() > smallText && r.g.admission.largeTexts != nil {
 		s.held.update.copy, s.held.unkept = nil, true // it would take memory until somebody decides
 	}
 	r.g.metrics.Loaded(s.name, telemetry.LoadHeld)

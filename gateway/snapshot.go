@@ -108,7 +108,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			}})
 	}
 	gen.catalog = catalog.Build(apis, catalog.Options{
-		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apis(), MaxName: d.config.Tools.MaxName, Pace: g.room.pace,
+		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apis(), MaxName: d.config.Tools.MaxName, Pace: g.admission.pace,
 	})
 	gen.clashes = append(clashes, clashesOf(gen.catalog)...)
 	sources := map[string]*source{}
@@ -122,7 +122,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	}
 	labels, byOperation := 0, map[*openapi.Operation]*Plan{}
 	for _, t := range gen.catalog.All() {
-		g.room.pace.Step()
+		g.admission.pace.Step()
 		label := t.Name
 		if labels++; labels > telemetry.MaxToolLabels {
 			label = telemetry.OtherTools
@@ -291,7 +291,7 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 	if gen != nil {
 		s.Config.Prompts, s.Config.Clashes, s.Config.Selectors = gen.promptFaults, gen.clashes, gen.selectors.texts()
 		for _, t := range gen.catalog.All() {
-			g.room.pace.Step()
+			g.admission.pace.Step()
 			if !t.Hidden {
 				s.Tools++
 			}

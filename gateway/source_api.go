@@ -91,7 +91,7 @@ func (s *source) countDocuments() {
 	if s.held != nil && s.held.update != nil {
 		all = append(all, s.held.update.loaded.api)
 	}
-	s.g.room.documents.Set(s, all...)
+	s.g.admission.documents.Set(s, all...)
 }
 
 // argumentsDepth is how deep the arguments of a call stand in a client's request: within the message and its params.
@@ -111,7 +111,7 @@ type loaded struct {
 }
 
 func (g *Gateway) newSource(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*source, error) {
-	s := &source{g: g, config: c, limits: limits, label: c.Name, pace: g.room.pace.Part(), poke: make(chan struct{}, 1), looks: newLookPlaces(c.MaxInFlight)}
+	s := &source{g: g, config: c, limits: limits, label: c.Name, pace: g.admission.pace.Part(), poke: make(chan struct{}, 1), looks: newLookPlaces(c.MaxInFlight)}
 	if s.label == "" {
 		s.label = nameFromLocation(c.Spec.String())
 	}

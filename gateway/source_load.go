@@ -31,14 +31,14 @@ func (s *source) load(ctx context.Context, previous *fetch.Stamp) (l *loaded, ke
 	return l, doc.Copy, err
 }
 
-// smallText is how many bytes a document may have to be read without a place of room.texts.
+// smallText is how many bytes a document may have to be read without a place of admission.largeTexts.
 const smallText = 1 << 20
 
 // read reads the document. One that is large is read with a place, which leave gives back when nobody needs its text any more: it is
 // fetched anew when there is one, since nothing but its bytes tells how many there are.
 func (s *source) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.Document, leave func(), err error) {
 	leave = func() {}
-	if s.g.room.texts == nil {
+	if s.g.admission.largeTexts == nil {
 		doc, err = openapi.Load(ctx, s.config.Spec.String(), o)
 		return doc, leave, err
 	}
@@ -51,11 +51,11 @@ func (s *source) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.
 		s.large.Store(true)
 	}
 	select {
-	case s.g.room.texts <- struct{}{}:
+	case s.g.admission.largeTexts <- struct{}{}:
 	case <-ctx.Done():
 		return nil, leave, context.Cause(ctx)
 	}
-	leave = func() { <-s.g.room.texts }
+	leave = func() { <-s.g.admission.largeTexts }
 	doc, err = openapi.Load(ctx, s.config.Spec.String(), o)
 	return doc, leave, err
 }
@@ -63,7 +63,7 @@ func (s *source) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.
 // restore compiles a document that was kept, by the rules and limits of load.
 func (s *source) restore(ctx context.Context, doc *diskcache.Document) (l *loaded, err error) {
 	defer s.recovered(&l, &err)
-	pace := s.g.room.pace.Part() // load may be under way
+	pace := s.g.admission.pace.Part() // load may be under way
 	read, err := openapi.LoadCopy(ctx, s.config.Spec.String(), doc.Copy, s.loadOptions(pace))
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *source) recovered(l **loaded, err *error) {
 }
 
 func (s *source) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
-	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: pace, Memory: s.g.room.document, Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}, Timeout: time.Duration(s.config.SpecTimeout), Root: s.config.Root.String()}
+	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: pace, Memory: s.g.admission.maxDocument, Bytes: int64(s.limits.MaxSpec), Operations: s.limits.MaxOperations}, Timeout: time.Duration(s.config.SpecTimeout), Root: s.config.Root.String()}
 	if s.documents != nil {
 		o.Client = s.documents.Documents()
 	}
@@ -121,7 +121,7 @@ func (s *source) compile(ctx context.Context, doc *openapi.Document, pace *opena
 		c.Output = openapi.OutputOff
 	}
 	c.ReadableHTML = s.config.HTML == config.HTMLText
-	budget := s.g.room.documents
+	budget := s.g.admission.documents
 	c.MaxSize = budget.Left(s)
 	api, err := doc.Compile(ctx, c)
 	if errors.Is(err, openapi.ErrLargeAPI) || err == nil && !budget.Take(s, api) {

@@ -29,7 +29,7 @@ func (s *source) run(ctx context.Context) {
 	defer watch.stop()
 	defer func() {
 		if ctx.Err() != nil { // else it panics, and what it has is served on
-			s.g.room.documents.Remove(s)
+			s.g.admission.documents.Remove(s)
 		}
 	}()
 	var stamp *fetch.Stamp // of the document in use; nil makes the first attempt read it whatever it is

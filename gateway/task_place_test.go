@@ -24,7 +24,7 @@ func largeJob() (*jobService, string) {
 // holdAll takes all of the room for large answers. It returns what gives it back.
 func holdAll(t *testing.T, g *Gateway) (free func()) {
 	t.Helper()
-	free, ok := tryReserve(t, g, g.room.responses.Capacity())
+	free, ok := tryReserve(t, g, g.admission.responses.Capacity())
 	if !ok {
 		t.Fatal("room was not given back")
 	}
@@ -173,7 +173,7 @@ func TestLargeTask(t *testing.T) {
 				"Mcp-Method": {"tasks/get"}, "Mcp-Name": {id}}, `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":`+string(params)+`}`)
 		}()
 		<-w.writes
-		if _, ok := tryReserve(t, g, g.room.responses.Capacity()-600<<10); ok {
+		if _, ok := tryReserve(t, g, g.admission.responses.Capacity()-600<<10); ok {
 			t.Error("a result that is not out holds no room")
 		}
 		close(w.reads)
@@ -233,7 +233,7 @@ func TestLargeReport(t *testing.T) {
 		if n := slow.calls.Load(); n != 1 {
 			t.Errorf("%d calls when there is room", n)
 		}
-		if _, ok := tryReserve(t, g, g.room.responses.Capacity()-1200<<10); ok {
+		if _, ok := tryReserve(t, g, g.admission.responses.Capacity()-1200<<10); ok {
 			t.Error("it holds no room while its caller is called")
 		}
 		time.Sleep(5 * time.Minute)
