@@ -82,52 +82,67 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	return c.run(args)
 }
 
-// call is one call under way.
+// call is one run of a tool's operation: a tools/call, or a request that is answered by one, such as resources/read.
 type call struct {
 	g        *Gateway
 	ctx      context.Context
 	req      *mcp.Request
 	reply    *mcp.Reply
 	plan     *Plan
-	span     trace.Span // nil: no tracing
 	endpoint *endpoint
-	caller   *auth.Principal // nil: nobody was asked for a token
-	// answered tells that the result was begun: nothing can be said any more.
-	answered   bool
-	start      time.Time     // of the request to the service
-	extra      http.Header   // of the request to the service; nil: none
-	parts      []answer.Part // of an answer with several, until the last of them is there
-	args       json.RawMessage
-	dropped    []string            // JSON Pointers of arguments that were dropped
-	target     *url.URL            // of the request, as it was built
-	location   string              // the header of that name, as the service sent it; what is shown of it is its path
-	unfollowed string              // why a redirect was not followed; "": none was to be
-	locator    *http.Response      // whose location it is
-	headMeta   []byte              // what _meta says of headers of the answer; nil: nothing
-	headText   string              // what is said of them in words
-	note       string              // what is said beside the answer; "": nothing
-	key        string              // names the call where a service calls back; "": it does not
-	notify     *url.URL            // is called when the job of the call has ended; nil: nobody is
-	hiding     []*redact.Sensitive // of the operations whose answer about a job is read, besides what the plan hides
-	anew       bool                // the service is asked, whatever is kept of its answers
-	kept       *kept               // takes the result instead of the client; nil: the client does
-	callRecord *callRecord         // for the audit log; nil: there is none
-	body       io.ReadCloser       // of the service's last answer, as it came; nil: none did
-	received   receivedCounter     // it, until what came of it is counted; nil: it is
-	status     int                 // of the service's last answer; 0: none came
+	caller   *auth.Principal // nil if no token was required
+	span     trace.Span      // nil if tracing is off
 
-	sent    *credential.Sent // what was attached and is in no configuration; nil: nothing can be
-	running bool             // it counts as one of limits.max_calls
-	large   budgetBody       // of the last response, if memory is limited
+	// The arguments.
 
-	reservation     *admission.Reservation // of the request; nil until a response is large
+	args    json.RawMessage // the arguments as last validated or built into a request
+	dropped []string        // JSON Pointers of the arguments that were dropped
+
+	// The request to the service.
+
+	target      *url.URL         // URL of the request as built
+	extra       http.Header      // additional header fields; nil if there are none
+	anew        bool             // bypasses the response cache
+	start       time.Time        // when the request was sent; zero if none was
+	sent        *credential.Sent // attached credentials that are in no configuration; nil if there can't be any
+	sentSecrets *redact.Forms    // redacts sent; nil until it is needed
+
+	// The response of the service.
+
+	status     int                 // status of the last response; 0 if there was none
+	body       io.ReadCloser       // unwrapped body of the last response; nil if there was none
+	received   receivedCounter     // counts the bytes read from body; nil once they are recorded
+	parts      []answer.Part       // parts of an answer with several, collected until the last one arrives
+	location   string              // Location header as the service sent it; only its path is shown
+	locator    *http.Response      // response that location belongs to
+	unfollowed string              // why a redirect was not followed; "" if none was to be followed
+	hiding     []*redact.Sensitive // sensitive fields of operations that report on a job, besides those of the plan
+
+	// The result.
+
+	answered bool   // the result was begun, so that no other can be given
+	headMeta []byte // members of _meta about headers of the response; nil if there are none
+	headText string // the same for the model, in words
+	note     string // text that is given beside the answer; "" if there is none
+	kept     *kept  // receives the result instead of the client; nil if the client gets it
+
+	// The job that the call starts.
+
+	key    string   // identifies the call in the service's callback; "" if the service does not call back
+	notify *url.URL // webhook of the caller for the end of the job; nil if the caller has none
+
+	// Limits and records.
+
+	running         bool                   // counts against limits.max_calls
+	large           budgetBody             // body of the last response, if memory is limited
+	reservation     *admission.Reservation // memory of the request's large responses; nil until there is one
 	ownsReservation bool
-
-	sentSecrets *redact.Forms // of sent; nil until they are needed
+	callRecord      *callRecord // for the audit log; nil if there is none
 }
 
-// begin gives the call its deadline, what is attached to its request and its span. It returns what ends them. The error tells that there is no room,
-// which others may have taken since it was looked for.
+// begin counts the call as running, and gives it its deadline, its credentials and its span. It returns the function
+// that ends them. The error means that the gateway is at capacity, which other calls may have taken since it was
+// checked.
 func (c *call) begin() (end func(), err error) {
 	p := c.plan
 	if e := c.startRunning(); e != nil {
@@ -136,8 +151,8 @@ func (c *call) begin() (end func(), err error) {
 	ctx, cancel := context.WithTimeout(c.ctx, p.Timeout)
 	stop := func() bool { return false }
 	if c.req.Family == mcp.Legacy && p.safe && c.endpoint.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
-		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped all the same:
-		// nobody can read its answer any more, and the service is spared.
+		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped nevertheless:
+		// nobody can read its answer any more, and the service is spared the work.
 		stop = context.AfterFunc(c.req.HTTP.Context(), cancel)
 	}
 	c.ctx, c.sent = p.attach(ctx, c.req.HTTP.Header, c.endpoint.guard)
@@ -147,7 +162,7 @@ func (c *call) begin() (end func(), err error) {
 	c.ctx, c.span = c.g.tracer.StartCall(c.ctx, telemetry.CallSpan{Method: c.req.Method, Tool: p.Tool.Name, Revision: c.req.Revision, API: p.Tool.API,
 		TraceParent: c.req.Meta.TraceParent, TraceState: c.req.Meta.TraceState, Header: c.req.HTTP.Header}, pendingCheckOf(c.ctx))
 	return func() {
-		if c.body != nil {
+		if c.body != nil { // a second time unless there was a panic; the call occupies the bulkhead of the API until then
 			_ = c.body.Close() // again, if there was no panic; it has a place in the room of the API until then
 		}
 		if c.span != nil {
@@ -160,8 +175,8 @@ func (c *call) begin() (end func(), err error) {
 	}, nil
 }
 
-// run executes the plan. All that goes wrong with the call itself becomes a result with isError, worded for the
-// model; an error is returned only if the answer can't be delivered.
+// run executes the plan. Every failure of the call itself becomes a result with isError, worded for the model; an error
+// is returned only if the answer can't be delivered.
 func (c *call) run(args json.RawMessage) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -198,8 +213,8 @@ func (c *call) run(args json.RawMessage) (err error) {
 	return c.conclude(err)
 }
 
-// send makes the request and sends it. Who gets an answer closes its body, or has answer.Plan.Read do so, and calls observe at
-// the end of it.
+// send builds the request and sends it. The receiver of the response closes its body, or has answer.Plan.Read do so,
+// and then calls observe.
 func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	key := ""
 	if c.plan.key != nil {
@@ -245,14 +260,14 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	return resp, nil
 }
 
-// observe counts the time from the request to the end of its answer.
+// observe records the time from sending the request to the end of its response.
 func (c *call) observe() {
 	if took := c.took(); took > 0 {
 		telemetry.Observe(c.plan.metrics.Duration, c.span, took)
 	}
 }
 
-// took returns the time since the request was sent; 0 if none was.
+// took returns the time since the request was sent, or 0 if none was.
 func (c *call) took() time.Duration {
 	if c.start.IsZero() {
 		return 0
@@ -260,10 +275,11 @@ func (c *call) took() time.Duration {
 	return time.Since(c.start)
 }
 
-// permit looks at a call before anything of it is sent: whether the arguments are right, which the user may be asked for,
-// the condition of the plan holds, and the user agrees. It has no deadline but the caller's, since a user takes time. The call goes on with the arguments that
-// it returns, which are what the condition and the user have seen. The error is a *failure, or that of the answer, which
-// [mcp.ErrInputRequired] is too.
+// permit decides whether a call may proceed before anything of it is sent: the user is asked for arguments if the plan
+// has an elicitation, the arguments are validated, the condition of the plan must hold, and the user must confirm. It
+// has no deadline but the caller's, since a user takes time. The call continues with the returned arguments, which are
+// those that the condition and the user have seen. The error is a *failure, or the error of the answer, which includes
+// [mcp.ErrInputRequired].
 func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.plan
 	c.args = args
@@ -285,7 +301,7 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessag
 	if p.condition != nil {
 		caller := c.caller
 		if caller == nil && c.g.o.Local {
-			caller = &auth.Principal{} // of whom nothing is known: what is said of arguments holds all the same
+			caller = &auth.Principal{} // an unknown principal: conditions on arguments hold nevertheless
 		}
 		if allowed, err := p.permitted(ctx, caller, args); !allowed {
 			return nil, &failure{telemetry.OutcomeCondition, err, notPermitted}
@@ -299,10 +315,11 @@ func (c *call) permit(ctx context.Context, args json.RawMessage) (json.RawMessag
 	return args, nil
 }
 
-// failure is a call that came to nothing: what is counted, what is logged, and what the model reads.
+// failure is the error of a call that failed: the outcome for the metrics, the cause for the log and the text for the
+// model.
 type failure struct {
 	outcome telemetry.Outcome
-	cause   error // nil: the outcome says it all
+	cause   error // nil if the outcome says everything
 	text    string
 }
 
@@ -315,9 +332,9 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.cause }
 
-// conclude makes a result with isError of a failure; what is none is the answer's own error.
+// conclude turns a failure into a result with isError; any other error is returned as the error of the answer.
 func (c *call) conclude(err error) error {
-	if err == nil { // before anything is allocated
+	if err == nil { // fast path without allocations
 		return nil
 	}
 	var f *failure
@@ -328,9 +345,9 @@ func (c *call) conclude(err error) error {
 		if mcp.IsShutdown(c.ctx) && f.outcome == telemetry.Outcome(upstream.Canceled.String()) {
 			c.done(f.outcome, f.cause)
 			c.answered = true
-			return f.cause // which mcp makes an error of that says why
+			return f.cause // mcp turns it into an error that names the shutdown
 		}
-		var look *lookError // the job goes on, and to make the call again would begin another
+		var look *lookError // the job continues, and repeating the call would start another
 		if refused := c.subjectRefused(f); refused != nil && c.kept == nil && !errors.As(err, &look) {
 			c.done(f.outcome, f.cause)
 			return refused
@@ -340,7 +357,7 @@ func (c *call) conclude(err error) error {
 	return err
 }
 
-// unbuilt tells of a call of which no request could be made.
+// unbuilt returns the failure of a call whose request could not be built.
 func (c *call) unbuilt(err error) error {
 	var bad *openapi.ArgumentError
 	var homeless *openapi.BaseError
@@ -353,7 +370,7 @@ func (c *call) unbuilt(err error) error {
 	return c.internal(err)
 }
 
-// failed tells of a call that the service did not answer, or not to the end.
+// failed returns the failure of a call that the service did not answer, or not completely.
 func (c *call) failed(err error) error {
 	var f *failure
 	if errors.As(err, &f) {
@@ -384,8 +401,8 @@ func (c *call) failed(err error) error {
 	return c.internal(err)
 }
 
-// tokenMessage says why there is no token for the service. Who calls from the command line knows what that is, and is no
-// caller in the sense of a token exchange.
+// tokenMessage returns the text for the model about a missing token for the service. A call from the command line has
+// no caller in the sense of a token exchange.
 func (c *call) tokenMessage(e *credential.TokenError) string {
 	if e.Failure == credential.NoCaller && c.caller == nil {
 		return "The credential of the API is of type token_exchange: the service gets a token for that of the caller, and a call" +
@@ -394,9 +411,9 @@ func (c *call) tokenMessage(e *credential.TokenError) string {
 	return e.ToolMessage()
 }
 
-// subjectRefused makes the answer to a caller whose token the authorization server does not exchange: HTTP 401 with the challenge of a
-// token that is not valid, so that the client gets another one and calls again. A model could do nothing about it. Nil: that is not
-// why the call failed.
+// subjectRefused returns the error for a caller whose token the authorization server does not exchange: HTTP 401 with
+// the challenge for an invalid token, so that the client gets another one and calls again. A model could do nothing
+// about it. It returns nil if the call failed for another reason.
 func (c *call) subjectRefused(f *failure) *mcp.Error {
 	var e *credential.TokenError
 	if f.outcome != telemetry.OutcomeSubjectRefused || c.endpoint.guard == nil || !errors.As(f.cause, &e) {
@@ -408,7 +425,7 @@ func (c *call) subjectRefused(f *failure) *mcp.Error {
 	}
 }
 
-// internal tells of what should not have happened: the model learns a reference, the log the cause.
+// internal returns the failure for an error that should not happen: the model gets a reference, the log the cause.
 func (c *call) internal(cause error, attrs ...slog.Attr) error {
 	reference := mcp.NewReference()
 	c.g.log.LogAttrs(c.ctx, slog.LevelError, "internal error in a call", append(attrs,
@@ -420,7 +437,7 @@ func (c *call) internal(cause error, attrs ...slog.Attr) error {
 		". The operator finds the cause in the log under this reference; calling again with other arguments may help."}
 }
 
-// fail answers with isError and a text for the model, and writes the log line of the call.
+// fail answers with isError and a text for the model, and writes the call's log line.
 func (c *call) fail(o telemetry.Outcome, cause error, text string) error {
 	c.done(o, cause)
 	c.answered = true
@@ -431,7 +448,7 @@ func (c *call) fail(o telemetry.Outcome, cause error, text string) error {
 	)
 }
 
-// give answers with a result, or keeps it. The arguments are those of [mcp.Reply.ResultMeta].
+// give delivers a result to the client, or to kept if that is set. The arguments are those of [mcp.Reply.ResultMeta].
 func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 	if c.headMeta != nil {
 		if len(meta) > 0 {
@@ -449,7 +466,7 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 }
 
 // done counts the outcome and writes the call's log line: at debug level if all went well, at warning level if the
-// service or the gateway is at fault, as far as [telemetry.LogSampler] lets. Arguments and answers are never logged.
+// service or the gateway is at fault, subject to [telemetry.LogSampler]. Arguments and answers are never logged.
 func (c *call) done(o telemetry.Outcome, cause error) {
 	c.plan.metrics.Count(o)
 	if cause != nil {

@@ -14,26 +14,27 @@ import (
 	"drawbridge/openapi"
 )
 
-// limiters are what all configurations of a gateway share to limit its load. They are safe for concurrent use.
+// limiters limit the load of a gateway across all its configurations. They are safe for concurrent use.
 type limiters struct {
 	overload admission.Controller
-	// pace has the reading of documents, and the building of what is served, make way for calls.
+	// pace makes reading documents, and building what is served from them, yield to calls.
 	pace *openapi.Pace
 	// maxDocument is the maximum memory of one document while it is read, in bytes, or 0 if it is unlimited.
 	maxDocument int64
-	// documents is the memory of compiled documents.
+	// documents is the memory budget of compiled documents.
 	documents *admission.DocumentBudget
-	// largeTexts holds a token for each large document that is fetched, read and compiled; nil if memory is unlimited. As many are
-	// worked on at a time (S4), and the texts of others would take memory meanwhile.
+	// largeTexts holds a token for each large document that is being fetched, read and compiled; nil if memory is
+	// unlimited. Its capacity is the number that are worked on at a time (S4), because the texts of waiting documents
+	// would take memory meanwhile.
 	largeTexts chan struct{}
-	// responses is the memory of large responses. They get what is left when calls, lists and the documents have theirs.
+	// responses is the memory budget of large responses: what calls, lists and documents leave.
 	responses *admission.ResponseBudget
 }
 
-// smallestDocument is the memory that each compiled document may take in any case: that of 300 plain tools.
+// smallestDocument is the memory that every compiled document may take: enough for 300 plain tools.
 const smallestDocument = 1 << 20
 
-// newLimiters returns the limiters of a gateway, of which serving tells whether it serves.
+// newLimiters returns the limiters of a gateway. serving reports whether the gateway serves requests.
 func newLimiters(serving func() bool) *limiters {
 	l := &limiters{responses: admission.NewResponseBudget(0), documents: admission.NewDocumentBudget(0, 0, 0)}
 	l.pace = openapi.NewPace(serving, func() bool { return l.overload.InFlight() > 0 })
@@ -46,10 +47,12 @@ func newLimiters(serving func() bool) *limiters {
 	return l
 }
 
-// Reading tells whether a document is read, or what came of one is built: until the memory that this took is given back.
+// Reading reports whether a document is being read, or its tools are being built. It stays true until the memory that
+// this took is released.
 func (g *Gateway) Reading() bool { return g.admission.pace.Working(trimAfter) }
 
-// crowded returns the error for a call that can't be admitted, and the reason, or nil. memoryChecked is that of [admission.Controller.Check].
+// crowded returns the error for a call that can't be admitted, and the reason, or nil. memoryChecked is that of
+// [admission.Controller.Check].
 func (g *Gateway) crowded(gen *generation, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
 	because := g.admission.overload.Check(gen.config.Limits.MaxCalls, memoryChecked)
 	if because == "" {
@@ -68,8 +71,8 @@ func (g *Gateway) noRoom(because telemetry.RefusalReason) *mcp.Error {
 	return mcp.RetryLater(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what)
 }
 
-// crowdedAt tells whether memory is short, so that a request for a stream, or with a large body, is refused. A stream stays for long: it is refused
-// before those that are open end in the kernel's hands.
+// crowdedAt reports whether memory is short, so that a request for a stream, or with a large body, is refused. A stream
+// is long-lived: new ones are refused before the kernel kills the process, and with it those that are open.
 func (g *Gateway) crowdedAt(r *http.Request) bool {
 	if !g.admission.overload.MemoryShort() {
 		return false
@@ -79,7 +82,7 @@ func (g *Gateway) crowdedAt(r *http.Request) bool {
 	return true
 }
 
-// refuseStream counts a request that wants to hear of changes when too many do, in all or of its caller.
+// refuseStream counts a request for a notification stream that exceeds the limit of all streams, or of its caller's.
 func (g *Gateway) refuseStream(req *mcp.Request, ofCaller bool, status int) {
 	because := telemetry.RefusedStreams
 	if ofCaller {
@@ -89,7 +92,8 @@ func (g *Gateway) refuseStream(req *mcp.Request, ofCaller bool, status int) {
 	g.accountRefused(req.HTTP.Context(), req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
 }
 
-// refuseWait counts a request that can't wait for its user, since too many do, if err says so; "": it does not.
+// refuseWait counts a request that can't wait for its user because too many do already. The reason is "" if err is
+// another error.
 func (g *Gateway) refuseWait(err error) (because telemetry.RefusalReason, status int) {
 	var full *mcp.ElicitationLimitError
 	if !errors.As(err, &full) || full.TooLarge {
@@ -103,7 +107,8 @@ func (g *Gateway) refuseWait(err error) (because telemetry.RefusalReason, status
 	return because, status
 }
 
-// unasked makes of the error of a question, which [mcp.ErrInputRequired] is too, that of the call. What is no failure is the answer's own error.
+// unasked converts the error of an elicitation, including [mcp.ErrInputRequired], to the error of the call. Any error
+// that is not a *failure is the error of the answer.
 func (c *call) unasked(err error) error {
 	var full *mcp.ElicitationLimitError
 	switch {
@@ -119,12 +124,13 @@ func (c *call) unasked(err error) error {
 	return err
 }
 
-// tooLargeToWait is for the model.
+// tooLargeToWait is the text for the model if the arguments are too large to be stored while the user is asked.
 const tooLargeToWait = "This call has to ask the user something, and its arguments are too large to be kept until there is an answer. Nothing was sent. " +
 	"Call again with less in the arguments; if that can't be, tell the user that the call has to be made in another way."
 
-// admitCall refuses a call that has no room before its token and its body are looked at, if its header names it as one. That is
-// where refusing costs the least, and a flood beyond what can be served is made of such. False: it was refused, and answered.
+// admitCall refuses a request that exceeds capacity before its token and its body are read, if its header names it as a
+// tools/call. A refusal costs the least there, and a flood beyond capacity consists of such requests. It returns false
+// if the request was refused and answered.
 func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestInfo, gen *generation) bool {
 	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
 		return true
@@ -139,7 +145,7 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestIn
 	return true
 }
 
-// startRunning makes the call one of limits.max_calls. It returns an error if there are as many.
+// startRunning counts the call against limits.max_calls. It returns an error if the limit is reached.
 func (c *call) startRunning() *mcp.Error {
 	if because := c.g.admission.overload.Admit(c.endpoint.gen.config.Limits.MaxCalls); because != "" {
 		c.turnedAway(telemetry.OutcomeLimited)
@@ -149,7 +155,8 @@ func (c *call) startRunning() *mcp.Error {
 	return nil
 }
 
-// stopRunning ends the call's part in limits.max_calls, as soon as it has its answer. A client that reads it slowly holds up no other call.
+// stopRunning ends the call's count against limits.max_calls as soon as the call has its answer, so that a client that
+// reads slowly holds up no other call.
 func (c *call) stopRunning() {
 	if c.running {
 		c.running = false

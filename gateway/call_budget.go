@@ -11,7 +11,8 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
-// callerOf returns who the memory of a request's large responses is counted for.
+// callerOf returns the caller to whom the memory of a request's large responses is charged: the principal, or the
+// address if there is none.
 func callerOf(principal string, v *requestInfo) admission.Caller {
 	if principal == "" {
 		return admission.Caller{Address: v.address}
@@ -19,7 +20,8 @@ func callerOf(principal string, v *requestInfo) admission.Caller {
 	return admission.Caller{Principal: principal}
 }
 
-// reserved returns the reservation of the call's request. A request that comes by HTTP keeps it until the answer is out.
+// reserved returns the memory reservation of the call's request. A request over HTTP holds it until its answer is
+// written.
 func (c *call) reserved() *admission.Reservation {
 	if c.reservation != nil {
 		return c.reservation
@@ -37,7 +39,7 @@ func (c *call) reserved() *admission.Reservation {
 	return r
 }
 
-// limitBody has a response to the call reserve memory as soon as it turns out to be large.
+// limitBody makes a response reserve memory as soon as it turns out to be large.
 func (c *call) limitBody(resp *http.Response) {
 	if c.g.admission.responses.Limited() {
 		resp.Body = c.large.next(c, resp.Body)
@@ -52,19 +54,20 @@ func (c *call) endReservation() {
 	}
 }
 
-// budgetBody is a response body that waits for memory as soon as it turns out to be large: the service waits too, and nothing is lost.
+// budgetBody is a response body that waits for memory as soon as it turns out to be large. Meanwhile the service waits
+// too, and nothing is lost.
 type budgetBody struct {
 	io.ReadCloser
 	c       *call
 	read    int64
-	counted bool // in the reservation of the request
+	counted bool // whether read counts in the request's reservation
 	closed  bool
 }
 
-// Read reads the response.
+// Read implements [io.Reader].
 func (b *budgetBody) Read(p []byte) (int, error) {
 	if beyond := admission.LargeResponse + 1 - b.read; !b.counted && beyond > 0 {
-		p = p[:min(int64(len(p)), beyond)] // one read may bring all that follows, and the end
+		p = p[:min(int64(len(p)), beyond)] // one read may return all that follows, and the end
 	} else if !b.counted {
 		if err := b.c.reserved().Begin(b.c.ctx, b.c.plan.maxAnswer, b.read); err != nil {
 			return 0, noBudget(err)
@@ -80,7 +83,7 @@ func (b *budgetBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends the call of the service.
+// Close implements [io.Closer].
 func (b *budgetBody) Close() error {
 	err := b.ReadCloser.Close()
 	if b.counted && !b.closed {
@@ -90,8 +93,8 @@ func (b *budgetBody) Close() error {
 	return err
 }
 
-// retainResponse keeps the memory of the call's last response reserved while the call reads others, since it may be told at the end.
-// The function that it returns gives that up.
+// retainResponse keeps the memory of the call's last response reserved while the call reads further ones, since the
+// last one may be the result in the end. The returned function releases it.
 func (c *call) retainResponse() (release func()) {
 	b := &c.large
 	if !b.counted {
@@ -106,7 +109,7 @@ func (c *call) retainResponse() (release func()) {
 	return func() { r.Release(n) }
 }
 
-// next makes b the body of the call's next response. The one before is not needed any more.
+// next makes b the body of the call's next response. The previous one is no longer needed.
 func (b *budgetBody) next(c *call, body io.ReadCloser) io.ReadCloser {
 	if b.counted {
 		if !b.closed {

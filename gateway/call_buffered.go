@@ -9,8 +9,8 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// collect executes the plan for who needs the whole answer at hand: it returns the parts of one with a status below 300,
-// without the gateway's secrets, and the answer itself, whose body has been read. All other answers are a *failure.
+// collect executes the plan and buffers the whole answer. It returns the parts of an answer with a status below 300,
+// without the gateway's secrets, and the response, whose body has been read. Any other answer is a *failure.
 func (c *call) collect(args []byte) (parts []answer.Part, resp *http.Response, err error) {
 	if resp, err = c.send(args); err != nil {
 		return nil, nil, err
@@ -28,8 +28,8 @@ func (c *call) collect(args []byte) (parts []answer.Part, resp *http.Response, e
 	return parts, resp, nil
 }
 
-// gather reads an answer to its end and returns its parts, each prepared first, without the gateway's secrets, and in memory of
-// their own.
+// gather reads a response to its end and returns its parts, without the gateway's secrets, and in memory of their own.
+// prepare is called for each part first.
 func (c *call) gather(resp *http.Response, prepare func(*answer.Part)) (parts []answer.Part, err error) {
 	err = c.readResponse(resp, func(part answer.Part) error {
 		prepare(&part)
@@ -41,7 +41,7 @@ func (c *call) gather(resp *http.Response, prepare func(*answer.Part)) (parts []
 	return parts, err
 }
 
-// isUnended tells whether nobody can tell if an answer is whole: who passes it on says so.
+// isUnended reports whether it is unknown if an answer is complete, in which case its result says so.
 func isUnended(parts []answer.Part, resp *http.Response) bool {
 	if len(parts) == 0 {
 		return !answer.Delimited(resp)
@@ -49,7 +49,7 @@ func isUnended(parts []answer.Part, resp *http.Response) bool {
 	return slices.ContainsFunc(parts, func(p answer.Part) bool { return p.MaybeTruncated })
 }
 
-// cleaned takes the service's own credential out of a part of its answer.
+// cleaned removes the credential of the service from a part of its answer.
 func (c *call) cleaned(part *answer.Part) {
 	if c.redactor().Part(part) {
 		c.g.log.LogAttrs(c.ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",

@@ -7,7 +7,8 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// redactor takes what the gateway attached to the call's request out of its answers. The tokens that were sent are known once there is an answer.
+// redactor returns the redactor that removes everything the gateway attached to the call's request from its answers.
+// The tokens that were sent are known once there is an answer.
 func (c *call) redactor() redact.Redactor {
 	if c.sent != nil && c.sentSecrets == nil {
 		c.sentSecrets = redact.NewSent(c.sent.Reveal())
@@ -15,9 +16,9 @@ func (c *call) redactor() redact.Redactor {
 	return redact.Redactor{Configured: c.plan.secrets, Sent: c.sentSecrets}
 }
 
-// readResponse reads an answer to the plan's request as [answer.Plan.Read] does. emit gets each part after the
-// sensitive fields are hidden. Invisible characters are removed before that: a character of no width would make another name
-// or another secret of it. Errors are always cleaned, since only a model reads their texts.
+// readResponse reads a response to the plan's request as [answer.Plan.Read] does. emit gets each part after its
+// sensitive fields are hidden. Invisible characters are removed before that, because a zero-width character would make
+// another name or another secret of it. Error responses are always cleaned, since only a model reads their texts.
 func (c *call) readResponse(resp *http.Response, emit func(answer.Part) error) error {
 	s, clean := c.plan.sensitive, c.plan.clean || resp.StatusCode >= 300
 	if s == nil && c.hiding == nil && !clean {

@@ -22,55 +22,66 @@ import (
 	"drawbridge/openapi/httpmethod"
 )
 
-// Plan is all that a call of one tool needs, worked out when its generation was built. It is immutable.
+// Plan holds everything that calls of one tool need, compiled when the generation is built. It is immutable.
 type Plan struct {
-	// Tool is the definition, Operation the wire.
-	Tool      *catalog.Tool
+	// Tool is the definition that clients see.
+	Tool *catalog.Tool
+	// Operation describes the HTTP request and its responses.
 	Operation *openapi.Operation
-	// Scopes are sets of which the caller must have been granted one. An empty set stands for auth.default_scopes; without
-	// any set nobody may call.
+	// Scopes are alternatives: the caller must have been granted all scopes of one set. An empty set stands for
+	// auth.default_scopes; without any set nobody may call.
 	Scopes [][]string
-	// Timeout is the time for the whole call.
+	// Timeout is the time limit for the whole call.
 	Timeout time.Duration
 
-	condition   *auth.Condition // nil: there is none
-	consent     consent
-	elicitation *elicit.Operation // nil if the user is asked for no arguments
-	sensitive   *redact.Sensitive // nil if no field of an answer is hidden
-	clean       bool              // what nobody sees goes out of answers
-	cachePolicy *cachePolicy      // keeps answers; nil: nobody does
-	changes     bool              // the call may make kept answers stale
-	resource    *readable         // nil: it can't be read as one
-	links       *links            // nil: all answers are given as they are
-	heads       *answerHeads      // nil: no headers of answers are passed on
-	progress    *eventRules       // nil: the usual ones
-	job         *job.Definition   // what is known of the jobs that calls begin
-	polled      *job.Definition   // the rule's jobs of which calls tell the state or the result; nil: there are none
+	source   *source
+	siblings []*openapi.Operation // all operations of the document
+	metrics  telemetry.CallMetrics
 
-	drop      []string          // arguments that are dropped
-	repeated  []repeated        // that stand in headers too
-	maxAnswer int64             // bytes of an answer
-	rates     []*admission.Rate // that its calls count against, besides those of their callers
+	// Before the request.
+
+	condition   *auth.Condition   // nil if calls have no condition
+	consent     consent           // whether the user must confirm a call
+	elicitation *elicit.Operation // nil if the user is asked for no arguments
+	drop        []string          // names of arguments that are dropped
+	repeated    []repeated        // arguments that clients repeat in headers (SEP-2243)
+	rates       []*admission.Rate // rate limits of the tool and its API; those of callers come on top
+
+	// The request.
 
 	client   *upstream.Client
-	key      *requestKey            // by which the service knows a request that it has seen; nil: there is none
+	base     *url.URL               // base URL; nil if the operation has none, see Operation.BaseProblem
+	safe     bool                   // the method is safe (RFC 9110 section 9.2.1), so that a call may be stopped at any time
+	key      *requestKey            // idempotency key; nil if requests carry none
 	repeat   upstream.RetryPolicy   // whether a request may reach the service twice
-	patience upstream.HeaderTimeout // whether the head of an answer may take as long as the call
-	secrets  *redact.Configured     // of the API
-	choice   *credential.Choice     // what authenticates the call; nil: the API's default does
-	inbound  bool                   // headers of the caller's request go on to the service
-	dynamic  bool                   // what is attached is in no configuration: tokens, identities
-	personal bool                   // what is attached depends on the caller
-	follow   bool                   // redirects to the same origin that keep the method are followed
-	short    bool                   // where an answer goes out as structuredContent, the text beside it is short
-	base     *url.URL               // nil: the operation has none, see Operation.BaseProblem
-	safe     bool                   // the method is safe (RFC 9110 section 9.2.1): it may be stopped at any time
-	metrics  telemetry.CallMetrics
-	source   *source
-	siblings []*openapi.Operation // all of its document
+	patience upstream.HeaderTimeout // whether the response header may take as long as the call
+	follow   bool                   // follows redirects to the same origin that keep the method
+	choice   *credential.Choice     // credential of the operation; nil if the API's default applies
+	secrets  *redact.Configured     // configured secrets of the API
+	inbound  bool                   // passes headers of the caller's request on to the service
+	dynamic  bool                   // attaches values that are in no configuration, such as tokens and identities
+	personal bool                   // attaches values that depend on the caller
+
+	// The answer.
+
+	maxAnswer   int64             // maximum size of an answer, in bytes
+	sensitive   *redact.Sensitive // nil if no field of an answer is hidden
+	clean       bool              // removes invisible characters from answers
+	heads       *answerHeads      // response headers that are passed on; nil if there are none
+	progress    *eventRules       // nil if the default rules apply
+	short       bool              // shortens the text beside structuredContent
+	links       *links            // nil if no answer is given as a resource link
+	resource    *readable         // nil if the operation can't be read as a resource
+	cachePolicy *cachePolicy      // nil if answers are not cached
+	changes     bool              // a call may invalidate cached responses
+
+	// Jobs.
+
+	job    *job.Definition // jobs that calls may start
+	polled *job.Definition // jobs whose state or result calls report; nil if there are none
 }
 
-// newPlan works out what a tool's calls need. defaults are the scopes where nothing else says which.
+// newPlan compiles the plan of a tool. defaults are the scopes that apply where neither rule nor document names any.
 func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.Settings, defaults []string) *Plan {
 	p := &Plan{
 		Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
@@ -87,14 +98,14 @@ func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.
 	}
 	p.sensitive, p.links = redact.NewSensitive(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
 	if own := cmp.Or(set.Timeout, s.config.Timeout); own > 0 {
-		p.Timeout, p.patience = time.Duration(own), upstream.NoHeaderTimeout // that the service may think for so long is why it is set
+		p.Timeout, p.patience = time.Duration(own), upstream.NoHeaderTimeout // a timeout of its own is set because the service may take that long to begin its answer
 	}
 	return p
 }
 
-// Request builds the HTTP request of a call without sending it, and without the credential. Arguments that don't
-// fit are an [*openapi.ArgumentError]. Without a base URL the request is for the host "base-url.invalid" (RFC 6761), because
-// looking at a request must not need one (S7).
+// Request builds the HTTP request of a call without sending it, and without the credential. Arguments that don't fit
+// are an [*openapi.ArgumentError]. Without a base URL the request is for the host "base-url.invalid" (RFC 6761),
+// because a preview of a request must not need one (S7).
 func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request, error) {
 	base := p.base
 	if base == nil {
@@ -115,7 +126,7 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 	return req, err
 }
 
-// given is the operation with the arguments that callers give, or are asked for.
+// given returns the operation with the arguments that callers pass, or are asked for.
 func (p *Plan) given() *openapi.Operation {
 	switch {
 	case p.key != nil && p.key.given != nil:
@@ -126,7 +137,7 @@ func (p *Plan) given() *openapi.Operation {
 	return p.Operation
 }
 
-// passed returns those headers of a caller's request that go on to the service, where the plan has any.
+// passed returns the headers of a caller's request that go on to the service, if the plan passes any on.
 func (p *Plan) passed(inbound http.Header) http.Header {
 	h := http.Header{}
 	for _, passed := range p.source.config.PassHeaders {
@@ -138,8 +149,9 @@ func (p *Plan) passed(inbound http.Header) http.Header {
 	return h
 }
 
-// attach returns the context of a call with what decides what is attached to its request, and sent, which then knows what
-// was; nil if the configuration says it. Where there is one credential for the whole API, ctx is as it was.
+// attach returns the context of a call with the values that determine what is attached to its request, and sent, which
+// records the attached secrets, or nil if they are all in the configuration. Where the whole API has one credential,
+// the context is ctx itself.
 func (p *Plan) attach(ctx context.Context, header http.Header, guard *auth.Guard) (_ context.Context, sent *credential.Sent) {
 	if p.choice != nil {
 		ctx = p.choice.Context(ctx)

@@ -74,10 +74,10 @@ func (c *call) succeed(resp *http.Response) error {
 	return c.empty(resp)
 }
 
-// unended is said beside an answer of which nobody can tell whether it is whole (P2, P5).
+// unended is the note on an answer of which nobody can tell whether it is complete (P2, P5).
 const unended = "The service gave this answer no length and ended it with its connection: if it was cut off, that can't be told."
 
-// noteUnended notes that, beside what else there is to note.
+// noteUnended adds the text unended to the call's note.
 func (c *call) noteUnended() {
 	if c.note != "" {
 		c.note += " "
@@ -95,9 +95,9 @@ func (c *call) empty(resp *http.Response) error {
 	return c.give(nil, chunks...)
 }
 
-// emptyText says what an answer without a body says: its status, where the thing is that was made, and, of an answer to
-// HEAD, which has nothing but headers, what was asked for. Of other headers [call.readHeaders] tells (E9). Secrets are taken out of those
-// that are shown. What [call.readHeaders] says is not said again.
+// emptyText describes an answer without a body: its status, the location of the created resource, and, for an answer to
+// HEAD, which has nothing but headers, the headers. Other headers are up to [call.readHeaders] (E9), and those that it
+// has included are not repeated. Secrets are removed from those that are shown.
 func (c *call) emptyText(resp *http.Response) string {
 	text := "The service answered " + statusText(resp.StatusCode) + ", without a body."
 	header := func(name string) {
@@ -116,13 +116,13 @@ func (c *call) emptyText(resp *http.Response) string {
 	return text
 }
 
-// structured tells whether the client was told an output schema, so that it expects structuredContent (D8).
+// structured reports whether the client was told an output schema, so that it expects structuredContent (D8).
 func (c *call) structured() bool {
 	return c.plan.Operation.Output != nil && !c.plan.Tool.Shapeless && features(c.req.Revision).OutputSchema
 }
 
-// part writes the result for the only part of an answer. The part's bytes go out as they are: escaped once into
-// the text, and as they came in as structuredContent.
+// part writes the result for the only part of an answer. The part's bytes are not converted: they are escaped once into
+// the text, and copied unchanged as structuredContent.
 func (c *call) part(p answer.Part) error {
 	if p.Kind != answer.JSON && p.Kind != answer.Text {
 		chunks := []mcp.Chunk{{Bytes: contentOpen}, {Bytes: c.binaryBlock(p, 0)}}
@@ -157,13 +157,13 @@ func (c *call) part(p answer.Part) error {
 	default:
 		chunks = append(chunks, mcp.Chunk{Bytes: structured}, mcp.Chunk{Bytes: p.Data})
 	}
-	if with && p.DuplicateName { // it fits, but not all readers read it alike (P4)
+	if with && p.DuplicateName { // it fits the schema, but parsers disagree on duplicate names (P4)
 		return c.give(c.drift(p.Drift), chunks...)
 	}
 	return c.give(nil, chunks...)
 }
 
-// shortText stands for an answer whose bytes go out as structuredContent alone.
+// shortText returns the text for an answer whose bytes are given as structuredContent alone.
 func shortText(p answer.Part) string {
 	where := "structuredContent"
 	switch {
@@ -175,7 +175,7 @@ func shortText(p answer.Part) string {
 	return "The answer is in " + where + ": " + summary(p.Data) + "."
 }
 
-// cutOff tells that a stream was still going on. Nobody may take what came for all there is (P5).
+// cutOff returns the note on a stream that had not ended, so that nobody takes its events for all there are (P5).
 func cutOff(events int) string {
 	if events == 1 {
 		return "The stream of events had not ended when the time for this call was up: this is the first event, more may follow."
@@ -196,7 +196,7 @@ func (c *call) manyParts() error {
 			continue
 		}
 		chunks = append(chunks, mcp.Chunk{Bytes: blockOpen})
-		if p.Field != "" { // what a value of a form is is told by its name alone
+		if p.Field != "" { // a form field is described by its name alone
 			chunks = append(chunks, mcp.Chunk{Bytes: []byte(p.Field + ": "), Escape: true})
 		}
 		chunks = append(chunks, mcp.Chunk{Bytes: p.Data, Escape: true}, mcp.Chunk{Bytes: blockClose})
@@ -219,9 +219,9 @@ func (c *call) manyParts() error {
 	return c.unexpected(chunks, c.parts[0], "the answer has "+strconv.Itoa(len(c.parts))+" parts, and is not JSON", values...)
 }
 
-// unexpected delivers an answer that breaks the published output schema: whole, under a key that no schema
-// declares, with the mismatch named in _meta (D8). An answer that the document promises beside the one that the schema is
-// of has nothing wrong with it.
+// unexpected delivers an answer that violates the published output schema: whole, under a key that no schema declares,
+// with the mismatch named in _meta (D8). An answer that the document declares besides the one with the schema is not a
+// mismatch.
 func (c *call) unexpected(chunks []mcp.Chunk, p answer.Part, why string, value ...mcp.Chunk) error {
 	chunks = append(append(append(chunks, mcp.Chunk{Bytes: structuredOdd}), value...), mcp.Chunk{Bytes: closeBrace})
 	if p.Declared {
@@ -230,13 +230,13 @@ func (c *call) unexpected(chunks []mcp.Chunk, p answer.Part, why string, value .
 	return c.give(c.drift(why), chunks...)
 }
 
-// drift counts an answer that is not what the document says, and returns the member of _meta that tells why.
+// drift counts an answer that contradicts the document, and returns the member of _meta that gives the reason.
 func (c *call) drift(why string) []byte {
 	c.plan.metrics.Drift()
 	return jsonscan.AppendString([]byte(`"drawbridge/contractDrift":`), why)
 }
 
-// notJSON names the mismatch of an answer that should be JSON.
+// notJSON describes the mismatch of an answer that should be JSON.
 func notJSON(p answer.Part) string {
 	if strings.Contains(p.MediaType, "json") {
 		return "the answer is labelled " + p.MediaType + ", and is not JSON"
@@ -244,7 +244,7 @@ func notJSON(p answer.Part) string {
 	return "the answer is " + orUnknown(p.MediaType) + ", not JSON"
 }
 
-// valueOf is a part as a JSON value; of what is no text, its media type.
+// valueOf returns a part as a JSON value, or its media type if it is not text.
 func valueOf(p answer.Part) mcp.Chunk {
 	switch p.Kind {
 	case answer.JSON:
@@ -256,13 +256,14 @@ func valueOf(p answer.Part) mcp.Chunk {
 	return mcp.Chunk{Bytes: jsonscan.AppendString(nil, orUnknown(p.MediaType))}
 }
 
-// binaryBlock makes the content block of bytes. n is the number of the part among several, 0 if it is alone.
+// binaryBlock returns the content block of binary data. n is the number of the part among several, or 0 if it is the
+// only one.
 func (c *call) binaryBlock(p answer.Part, n int) []byte {
 	open, data, end := `{"type":"resource","resource":{"uri":`, `,"blob":"`, `"}}`
 	switch {
 	case p.Kind == answer.Image:
 		open, data, end = `{"type":"image"`, `,"data":"`, `"}`
-	case p.Kind == answer.Audio && c.req.Revision >= "2025-03-26": // the first revision that has audio
+	case p.Kind == answer.Audio && c.req.Revision >= "2025-03-26": // the first revision with audio content
 		open, data, end = `{"type":"audio"`, `,"data":"`, `"}`
 	}
 	b := make([]byte, 0, len(open)+len(p.MediaType)+len(data)+base64.StdEncoding.EncodedLen(len(p.Data))+len(end)+128)
@@ -284,7 +285,8 @@ func orUnknown(mediaType string) string {
 	return mediaType
 }
 
-// answeredStatus is what the status of an answer is called. The gateway's client reads one that HTTP does not have as 500.
+// answeredStatus returns the name of a response's status. The gateway's client reads a status that HTTP does not have
+// as 500.
 func answeredStatus(resp *http.Response) string {
 	text := statusText(resp.StatusCode)
 	said, _, _ := strings.Cut(resp.Status, " ")
