@@ -12,33 +12,34 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Of the headers of an answer reach the caller: those that every client of HTTP needs, those that the document declares, and those that
-// the operator names. They stand in _meta. In words, for the model, stand those that the document or the operator names, and what another
-// operation of the API wants to be told of the answer.
+// Callers get three kinds of response headers: those that every HTTP client needs, those that the document declares,
+// and those that the operator names. All of them stand in _meta. The text for the model has those that the document or
+// the operator names, and those that arguments of another operation of the API depend on.
 
-// Bounds of the headers that are passed on. What is longer is left out and not cut: the beginning of an ETag is another one.
+// Limits of the headers that are passed on. A value that exceeds them is omitted, not cut: the beginning of an ETag is
+// another ETag.
 const (
-	maxNamedHeaders = 32 // by the operator
+	maxNamedHeaders = 32 // names in the configuration
 
 	maxHeaders     = 16
-	maxHeaderValue = 2 << 10 // bytes in _meta
+	maxHeaderValue = 2 << 10 // bytes of one value in _meta
 	maxHeadersSize = 8 << 10 // bytes of all values in _meta
-	maxSaidValue   = 512     // bytes in words
-	maxSaidHeaders = 1 << 10 // bytes of all of them
+	maxSaidValue   = 512     // bytes of one value in the text
+	maxSaidHeaders = 1 << 10 // bytes of all values in the text
 )
 
-// usualHeaders are passed on whatever the document says: the version of what was answered, what is next to it, where it is, and when to
-// come again.
+// usualHeaders are passed on whatever the document declares: the version of a resource, related links, its location,
+// and the time to retry.
 var usualHeaders = []string{"Etag", "Link", "Location", "Retry-After"}
 
-// answerHeads says which headers of answers a plan passes on. It is immutable.
+// answerHeads determines which response headers a plan passes on. It is immutable.
 type answerHeads struct {
-	named  []string // by the operator, canonical
-	needed []string // that arguments of the API's operations are about
+	named  []string // named by the operator, canonical
+	needed []string // headers that arguments of the API's operations refer to
 }
 
-// neededHeaders returns the headers of answers without which some operation of an API can't be called as it is meant: what has changed since
-// it was read is not to be overwritten (RFC 9110 section 13.1).
+// neededHeaders returns the response headers without which some operation of an API can't be called as intended. An
+// example is the ETag for a conditional update, which prevents overwriting a change (RFC 9110 section 13.1).
 func neededHeaders(operations []*openapi.Operation) (needed []string) {
 	for condition, header := range map[string]string{"If-Match": "Etag", "If-Unmodified-Since": "Last-Modified"} {
 		if slices.ContainsFunc(operations, func(op *openapi.Operation) bool {
@@ -52,7 +53,7 @@ func neededHeaders(operations []*openapi.Operation) (needed []string) {
 	return needed
 }
 
-// giveHeaders tells the plans which headers of answers they pass on.
+// giveHeaders sets the plans' answerHeads.
 func (gen *generation) giveHeaders(plans map[*openapi.Operation]*Plan) {
 	of := map[*source]*answerHeads{}
 	for _, p := range plans {
@@ -68,7 +69,8 @@ func (gen *generation) giveHeaders(plans map[*openapi.Operation]*Plan) {
 	}
 }
 
-// readHeaders makes ready what the result says of the headers of an answer. An answer without such headers costs the looks for them.
+// readHeaders prepares the result's members and text about the headers of a response. A response without such headers
+// costs only the lookups.
 func (c *call) readHeaders(resp *http.Response) {
 	c.headMeta, c.headText = nil, ""
 	h := c.plan.heads
@@ -77,7 +79,7 @@ func (c *call) readHeaders(resp *http.Response) {
 	}
 	declared := c.plan.Operation.Answers.Headers(resp.StatusCode)
 	r := headReader{c: c, resp: resp}
-	// Those that calls depend on come first: a document may declare more than there is room for.
+	// Headers that other calls depend on come first: a document may declare more than the size limits allow.
 	for _, names := range [...][]string{h.needed, usualHeaders, h.named, declared} {
 		for _, name := range names {
 			d := slices.Contains(declared, name)
@@ -92,17 +94,18 @@ func (c *call) readHeaders(resp *http.Response) {
 	}
 }
 
-// headReader reads the headers of one answer.
+// headReader collects the headers of one response for its result.
 type headReader struct {
 	c    *call
 	resp *http.Response
 	done []string
 	size int
-	meta []byte // nil: nothing yet
+	meta []byte // nil while there are none
 	text []byte
 }
 
-// read passes a header on, if the answer has it and it is for callers; said: in words, too. declared: the document names it.
+// read adds a header if the response has it and callers may see it. said adds it to the text, too; declared means that
+// the document names it.
 func (r *headReader) read(name string, said, declared bool) {
 	values := r.resp.Header[name]
 	if len(values) == 0 || len(r.done) == maxHeaders || slices.Contains(r.done, name) || r.withholds(name) {
@@ -129,8 +132,8 @@ func (r *headReader) read(name string, said, declared bool) {
 	r.text = append(append(append(r.text, spelled(name)...), ": "...), value...)
 }
 
-// withholds tells whether a header is for nobody: not for callers at all, one of the connection, or hidden by the operator. The place of a
-// redirect is told by its own words.
+// withholds reports whether a header is not passed on: it is internal, belongs to the connection, or the operator hides
+// it. The target of a redirect is described elsewhere.
 func (r *headReader) withholds(name string) bool {
 	if name == "Location" && isRedirect(r.resp.StatusCode) || isInternalHeader(name) {
 		return true
@@ -143,8 +146,8 @@ func (r *headReader) withholds(name string) bool {
 	return r.c.plan.sensitive.HasHeader(name)
 }
 
-// shown returns a value as callers may see it; "": they may not. What is unseen is no part of it, nor is a secret; and a place of the service
-// that answers is told from its root, as no host is told that the service has for itself.
+// shown returns a value as callers may see it, or "" if they may not. Invisible characters and secrets are removed. A
+// URL of the service is given as a path from its root, because host names of the service are not disclosed.
 func (r *headReader) shown(name, value string, declared bool) string {
 	c := r.c
 	target := c.target
@@ -175,7 +178,8 @@ func (r *headReader) shown(name, value string, declared bool) string {
 	return value
 }
 
-// headLocation is Location as the service sent it, where that is known: what stands in the answer is its path.
+// headLocation returns the Location header as the service sent it if that is known; the one in the response has only
+// its path.
 func (c *call) headLocation(resp *http.Response) string {
 	if c.locator == resp {
 		return c.location
@@ -183,7 +187,8 @@ func (c *call) headLocation(resp *http.Response) string {
 	return ""
 }
 
-// locationOf tells a place by its path; and with its query if the document declares the header and the place is of the origin that was asked.
+// locationOf returns the path of a location, with its query if the document declares the header and the location has
+// the origin of the request.
 func locationOf(target *url.URL, whole, shown string, declared bool) string {
 	u, err := url.Parse(shown)
 	if err != nil {
@@ -199,8 +204,9 @@ func locationOf(target *url.URL, whole, shown string, declared bool) string {
 	return path
 }
 
-// linkPlaces tells the places in a Link header (RFC 8288 section 3) from the root of the service. One of another origin is told by its path:
-// services that know themselves by another name write that. Its query is told only where the path is that of the request, as of another page.
+// linkPlaces rewrites the URLs in a Link header (RFC 8288 section 3) to paths from the root of the service. A URL of
+// another origin is reduced to its path, because services that know themselves by another name write such URLs. Its
+// query is kept only if the path is that of the request, as in the link to another page.
 func linkPlaces(target *url.URL, value string) string {
 	if target == nil {
 		return ""
@@ -227,7 +233,7 @@ func linkPlaces(target *url.URL, value string) string {
 	return b.String()
 }
 
-// linkPlace tells one place of a Link header.
+// linkPlace rewrites one URL of a Link header.
 func linkPlace(target *url.URL, place string) string {
 	u, err := target.Parse(place)
 	switch {
@@ -246,7 +252,7 @@ func linkPlace(target *url.URL, place string) string {
 	return path
 }
 
-// spelled is a name as its standard writes it.
+// spelled returns a header name as its standard spells it.
 func spelled(name string) string {
 	if name == "Etag" {
 		return "ETag"
@@ -254,8 +260,8 @@ func spelled(name string) string {
 	return name
 }
 
-// isTraffic tells whether a header is about the traffic and not about what was answered: the name of a request, or what is left of a rate.
-// A model has no use for it, and it is different each time.
+// isTraffic reports whether a header is about the exchange and not about the content: a request id, or the state of a
+// rate limit. Such headers are useless to a model, and differ each time.
 func isTraffic(name string) bool {
 	name = strings.ToLower(name)
 	for _, word := range []string{"request-id", "requestid", "correlation", "trace", "ratelimit", "rate-limit", "x-amzn-", "client-request"} {
@@ -266,8 +272,9 @@ func isTraffic(name string) bool {
 	return false
 }
 
-// isInternalHeader tells whether a header is never passed on, whoever names it: cookies and other credentials, what is between the service and
-// the gateway alone, what names servers and their software, and what the result says in its own way.
+// isInternalHeader reports whether a header is never passed on, whoever names it: cookies and other credentials,
+// headers between the service and the gateway alone, names of servers and their software, and headers that the result
+// conveys in its own way.
 func isInternalHeader(name string) bool {
 	name = strings.ToLower(name)
 	switch name {
@@ -289,7 +296,7 @@ func isInternalHeader(name string) bool {
 			return true
 		}
 	}
-	if strings.Contains(name, "token") { // those of pages are no credentials
+	if strings.Contains(name, "token") { // pagination tokens are no credentials
 		has := func(word string) bool { return strings.Contains(name, word) }
 		return slices.ContainsFunc([]string{"access", "refresh", "async"}, has) ||
 			!slices.ContainsFunc([]string{"next", "page", "continuation", "cursor", "sync", "delta"}, has)
@@ -297,7 +304,7 @@ func isInternalHeader(name string) bool {
 	return false
 }
 
-// checkAnswerHeaders returns what is wrong with the headers that the operator names.
+// checkAnswerHeaders returns the problems of the header names in the configuration.
 func checkAnswerHeaders(names []string) (problems []error) {
 	if len(names) > maxNamedHeaders {
 		problems = append(problems, fmt.Errorf("%d headers are named, %d may be", len(names), maxNamedHeaders))

@@ -14,13 +14,13 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// callRecord collects what the audit record of a call will hold. Only the call's goroutine uses it.
+// callRecord collects the data of a call's audit record. Only the call's goroutine uses it.
 type callRecord struct {
 	start     time.Time
-	rpc       string // how the call came about; "": as the request says
+	rpc       string // overrides the method of the request; "" if it doesn't
 	outcome   telemetry.Outcome
 	status    int
-	tried     bool // to make a request
+	tried     bool // a request was attempted
 	requests  int
 	redirects int
 	cache     string
@@ -28,18 +28,19 @@ type callRecord struct {
 	received  int64
 }
 
-// unaudited is for the model.
+// unaudited is the text for the model if the audit log can't be written.
 const unaudited = "The gateway can't write its audit log now, and makes no call without it. Nothing was sent. Try again in a minute; if that does " +
 	"not help, tell the user that the operator of the gateway must look at the audit log."
 
-// enter begins the audit record of a call, if there is an audit log. leave must be called.
+// enter begins the audit record of a call if there is an audit log. The caller must call leave.
 func (c *call) enter() {
 	if c.g.audit != nil {
 		c.callRecord = &callRecord{start: time.Now()}
 	}
 }
 
-// accountable waits until the audit log has room for the call's line. Nothing is sent to a service before. The error is a *failure.
+// accountable waits until the audit log has capacity for the call's record, before anything is sent to a service. The
+// error is a *failure.
 func (c *call) accountable(ctx context.Context) error {
 	if c.g.audit == nil {
 		return nil
@@ -54,7 +55,8 @@ func (c *call) accountable(ctx context.Context) error {
 	return c.failed(err)
 }
 
-// exchanged tells the metrics and the audit record how often a request was sent to the service, and of its answer, which is nil if none came.
+// exchanged records in the metrics and the audit record how often a request was sent to the service, and the response,
+// which is nil if there was none.
 func (c *call) exchanged(req *http.Request, resp *http.Response, requests int) {
 	c.settle()
 	c.status = 0
@@ -76,10 +78,10 @@ func (c *call) exchanged(req *http.Request, resp *http.Response, requests int) {
 	}
 }
 
-// receivedCounter is a body that knows how much of it was read.
+// receivedCounter is a body that counts the bytes read from it.
 type receivedCounter interface{ Received() int64 }
 
-// settle counts what was received of the last answer.
+// settle records how many bytes of the last response were received.
 func (c *call) settle() {
 	if c.received == nil {
 		return
@@ -92,7 +94,8 @@ func (c *call) settle() {
 	}
 }
 
-// leave writes the line of a call that has ended with err. A look at a task that made no request, and was not refused, is no call.
+// leave writes the audit record of a call that has ended with err. A task lookup that made no request and was not
+// refused is not a call.
 func (c *call) leave(err error) {
 	c.settle()
 	a := c.callRecord
@@ -108,7 +111,7 @@ func (c *call) leave(err error) {
 		case !a.tried:
 			return
 		case errors.As(err, &failed):
-			a.outcome = failed.outcome // which nobody was told of
+			a.outcome = failed.outcome // not reported to anybody
 		case err != nil:
 			a.outcome = telemetry.OutcomeInternal
 		default:
@@ -118,7 +121,7 @@ func (c *call) leave(err error) {
 	c.g.write(c, a)
 }
 
-// decisionOf returns whether calls with an outcome were let through.
+// decisionOf returns the decision that an outcome stands for.
 func decisionOf(o telemetry.Outcome) audit.Decision {
 	switch o {
 	case telemetry.OutcomeScope, telemetry.OutcomeCondition, telemetry.OutcomeUnconfirmed, telemetry.OutcomeUnanswered, telemetry.OutcomeNoTasks, telemetry.OutcomeUnaudited, telemetry.OutcomeInvalid, telemetry.OutcomeUnknown, telemetry.OutcomeLimited, telemetry.OutcomeUncounted:
@@ -130,7 +133,7 @@ func decisionOf(o telemetry.Outcome) audit.Decision {
 	}
 }
 
-// write writes the line of a call.
+// write writes the audit record of a call.
 func (g *Gateway) write(c *call, a *callRecord) {
 	line := audit.Line{
 		Time: a.start, Request: requestInfoFrom(c.ctx).request(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
@@ -164,13 +167,13 @@ func (g *Gateway) write(c *call, a *callRecord) {
 	g.audit.Write(&line)
 }
 
-// refuseScope counts a call for which the caller's scopes do not suffice.
+// refuseScope counts a call for which the caller's scopes do not suffice, and writes its audit record.
 func (g *Gateway) refuseScope(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request) {
 	p.metrics.Count(telemetry.OutcomeScope)
 	g.refuse(ctx, e, p, caller, req, telemetry.OutcomeScope)
 }
 
-// refuse writes the line of a call that is refused before it is one.
+// refuse writes the audit record of a call that is refused before it begins.
 func (g *Gateway) refuse(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request, o telemetry.Outcome) {
 	if g.audit != nil {
 		g.write(&call{g: g, ctx: ctx, endpoint: e, plan: p, caller: caller, req: req}, &callRecord{start: time.Now(), outcome: o})

@@ -13,8 +13,9 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// Outcomes of requests that are refused before it is known what they want; besides, there are the reasons of drawbridge_refused_total.
-// accountRefused tells the audit log of a request that was refused before it was a call. The line has what only who refuses knows.
+// accountRefused writes the audit record of a request that was refused before it became a call. line has the fields
+// that only the caller of accountRefused knows. Its outcomes are those for requests of unknown purpose, and the reasons
+// of drawbridge_refused_total.
 func (g *Gateway) accountRefused(ctx context.Context, r *http.Request, o telemetry.Outcome, status int, line audit.Line) {
 	if g.audit == nil {
 		return
@@ -33,9 +34,9 @@ func (g *Gateway) accountRefused(ctx context.Context, r *http.Request, o telemet
 	g.audit.Refuse(&line)
 }
 
-// refuseConnection counts a connection that is closed because too many are open, and tells the audit log: where it came from only if its
-// address has too many. If all together have, it is nobody's fault, and the addresses of all who are turned away would leave no room for those
-// that others are refused for.
+// refuseConnection counts a connection that is closed because too many are open, and writes its audit record. The
+// record has the address only if that address has too many. If all connections together are too many, no address is at
+// fault, and the addresses of all that are turned away would displace those refused for other reasons.
 func (g *Gateway) refuseConnection(why listener.Reason, from net.Addr) {
 	because := telemetry.RefusalReason(why)
 	g.metrics.Refused[because].Inc()
@@ -49,7 +50,8 @@ func (g *Gateway) refuseConnection(why listener.Reason, from net.Addr) {
 	g.audit.Refuse(&line)
 }
 
-// refuseToken counts a request without a good token, and tells the audit log and, in the header of the answer that follows, its caller.
+// refuseToken counts a request without a valid token, and writes its audit record and the request id in the response
+// header.
 func (g *Gateway) refuseToken(r *http.Request, reason string, status int) {
 	tellRequest(r.Context())
 	word := telemetry.ReasonLabel(reason)
@@ -57,7 +59,8 @@ func (g *Gateway) refuseToken(r *http.Request, reason string, status int) {
 	g.accountRefused(r.Context(), r, telemetry.OutcomeUnauthenticated, status, audit.Line{Reason: word})
 }
 
-// refuseForeign tells the audit log of a request with a foreign Host, or Origin, and its caller.
+// refuseForeign writes the audit record of a request with a foreign Host or Origin, and the request id in the response
+// header.
 func (g *Gateway) refuseForeign(r *http.Request, origin bool) {
 	tellRequest(r.Context())
 	o := telemetry.OutcomeForeignHost
@@ -67,13 +70,14 @@ func (g *Gateway) refuseForeign(r *http.Request, origin bool) {
 	g.accountRefused(r.Context(), r, o, http.StatusForbidden, audit.Line{})
 }
 
-// refusePrompt tells the audit log of a prompt that is refused for a scope, and returns the error, which may be that there is no such prompt.
+// refusePrompt writes the audit record of a prompt that is refused for a scope. It returns the error, which may be that
+// there is no such prompt.
 func (g *Gateway) refusePrompt(ctx context.Context, req *mcp.Request, denied *mcp.Error) error {
 	status := denied.HTTPStatus
 	switch {
 	case status != 0:
 	case req.Family == mcp.Legacy:
-		status = http.StatusOK // errors of that era are ordinary answers
+		status = http.StatusOK // errors of the legacy revisions are ordinary responses
 	default:
 		status = http.StatusBadRequest
 	}

@@ -10,7 +10,7 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// allows tells whether the caller's scopes suffice for a tool of an endpoint with a guard.
+// allows reports whether the caller's scopes suffice for a tool of an endpoint with a guard.
 func (e *endpoint) allows(caller *auth.Principal, p *Plan) bool {
 	for _, set := range p.Scopes {
 		if e.guard.Allows(caller, set) {
@@ -20,8 +20,9 @@ func (e *endpoint) allows(caller *auth.Principal, p *Plan) bool {
 	return false
 }
 
-// authorize tells whether the caller may call the tool of an endpoint with a guard, before anything of the call is executed (Z3). The
-// error is an HTTP 403 with the challenge of RFC 6750 section 3.1, or, if tools are hidden, that of a tool that does not exist (Z6).
+// authorize returns an error if the caller may not call the tool of an endpoint with a guard, before anything of the
+// call is executed (Z3). The error is an HTTP 403 with the challenge of RFC 6750 section 3.1, or, if unauthorized tools
+// are hidden, that of a tool that does not exist (Z6).
 func (e *endpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
 	if e.allows(caller, p) {
 		return nil
@@ -38,9 +39,10 @@ func (e *endpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
 	return denied
 }
 
-// authorizeBatch tells whether the caller may have all that a batch asks for, before any of it is executed (Z3). The challenge
-// names what all of them need, so that the whole can be sent again. Where tools are hidden each call is answered by itself,
-// since one that may not be called does not exist.
+// authorizeBatch returns an error unless the caller may make every request of a batch, before any of it is executed
+// (Z3). The challenge names the scopes that all of them need, so that the client can send the whole batch again. If
+// unauthorized tools are hidden, each request is answered by itself, since a tool that may not be called does not
+// exist.
 func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 	e := endpointFrom(ctx)
 	if e.guard == nil || e.gen.config.Auth.HideUnauthorized {
@@ -71,7 +73,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 			denied = fault
 		}
 		if len(p.Scopes) == 0 {
-			return denied // no token will do
+			return denied // no token suffices
 		}
 		sets = append(sets, nearestScopes(caller, p.Scopes))
 	}
@@ -83,7 +85,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 	return denied
 }
 
-// nearestScopes returns the set of which the caller lacks the fewest scopes, so that it need not ask for much.
+// nearestScopes returns the set of which the caller lacks the fewest scopes, so that it needs to request the least.
 func nearestScopes(caller *auth.Principal, sets [][]string) []string {
 	if len(sets) == 1 || caller == nil {
 		return sets[0]
@@ -100,15 +102,15 @@ func lacks(caller *auth.Principal, scopes []string) (n int) {
 	return n
 }
 
-// permitted tells whether the condition of the plan allows the call. The arguments must be those that the request is built
-// of, so that nothing is permitted in one reading and sent in another.
+// permitted reports whether the condition of the plan allows the call. The arguments must be those that the request is
+// built from, so that one interpretation can't be permitted and another sent.
 func (p *Plan) permitted(ctx context.Context, caller *auth.Principal, args json.RawMessage) (bool, error) {
 	return p.condition.Allows(ctx, caller, auth.ConditionTool{
 		Name: p.Tool.Name, API: p.Tool.API, Method: p.Operation.Method, Path: p.Operation.Path,
 	}, args)
 }
 
-// notPermitted is for the model. Nothing of the condition is told: it is the operator's.
+// notPermitted is the text for the model. It discloses nothing of the condition, which is the operator's.
 const notPermitted = "The gateway's policy does not permit this call with these arguments. Nothing was sent. " +
 	"The same call will be refused again; other arguments or another tool may be permitted, or the user may ask the operator."
 

@@ -12,14 +12,14 @@ import (
 // logger is the name of the gateway in log messages to clients.
 const logger = "drawbridge"
 
-// silence is how long a call may take before its answer becomes an event stream with comments, so that no proxy on the way
-// takes the connection for dead; only calls that may take much longer are watched for it.
+// silence is how long a call may take before its answer becomes an event stream with comments, so that no proxy on the
+// path takes the connection for dead. It applies only to calls whose timeout is longer.
 const silence = 45 * time.Second
 
-// Clients that want log messages are told what becomes of a call: the operation, the status, the outcome. Nothing of the
-// request, the answer or the service's address is in them.
+// Clients that subscribe to log messages learn the progress of a call: the operation, the status, the outcome. The
+// messages contain nothing of the request, the answer or the service's address.
 
-// tellRequest tells that the request goes out.
+// tellRequest logs to the client that the request is being sent.
 func (c *call) tellRequest() error {
 	if !c.reply.LogEnabled(mcp.LevelDebug) {
 		return nil
@@ -29,7 +29,7 @@ func (c *call) tellRequest() error {
 	return c.reply.Log(mcp.LevelDebug, logger, append(text, '}'))
 }
 
-// tellAnswer tells that the service has begun to answer.
+// tellAnswer logs to the client that the service has begun to answer.
 func (c *call) tellAnswer(status int, after time.Duration) error {
 	level := mcp.LevelInfo
 	switch {
@@ -46,9 +46,9 @@ func (c *call) tellAnswer(status int, after time.Duration) error {
 	return c.reply.Log(level, logger, append(text, '}'))
 }
 
-// tellOutcome tells what the call has come to.
+// tellOutcome logs the outcome of the call to the client.
 func (c *call) tellOutcome(o telemetry.Outcome) {
-	if c.kept == nil && c.reply.LogEnabled(mcp.LevelDebug) { // of tasks nothing is told in this way
+	if c.kept == nil && c.reply.LogEnabled(mcp.LevelDebug) { // tasks have no such messages
 		text := jsonscan.AppendString([]byte(`{"event":"outcome","outcome":`), string(o))
 		_ = c.reply.Log(mcp.LevelDebug, logger, append(text, '}')) // the answer that follows meets the same error
 	}

@@ -10,16 +10,16 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Some clients add arguments of their own to calls, such as toolCallId (pains row 121). Those that the configuration names are taken
-// out before anything looks at a call: the validation, conditions, questions and the handles that its continuation depends on. Others
-// count as absent once the validation refuses them (pains rows 120 and 127). The caller reads in _meta, and the operator in the audit
-// log, what was dropped.
+// Some clients add arguments of their own to calls, such as toolCallId (pains row 121). Those that the configuration
+// names are removed before anything else reads the call: validation, conditions, elicitation, and the handles that its
+// continuation depends on. Other undeclared arguments count as absent once validation rejects them (pains rows 120 and
+// 127). Callers see in _meta, and operators in the audit log, which arguments were dropped.
 
-// codeDropArguments is the code of names that are not dropped because an operation declares them, as that of the document's problems.
+// codeDropArguments is the problem code of a configured name that is not dropped because an operation declares it.
 const codeDropArguments = "drop-arguments"
 
-// droppedOf returns the names that are dropped from calls of a tool: those of the configuration that the tool doesn't declare. shown is
-// the operation as callers see it. The others are reported.
+// droppedOf returns the names of the arguments that are dropped from calls of a tool: the configured names that the
+// tool doesn't declare. The others are reported. shown is the operation as callers see it.
 func (gen *generation) droppedOf(g *Gateway, s *source, t *catalog.Tool, shown *openapi.Operation) []string {
 	names, general := gen.config.DroppedArguments(&s.config)
 	if len(names) == 0 {
@@ -38,12 +38,12 @@ func (gen *generation) droppedOf(g *Gateway, s *source, t *catalog.Tool, shown *
 		}
 	}
 	if !kept {
-		return names // all tools share it
+		return names // all tools share the slice
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return declared[name] })
 }
 
-// shown is the operation as callers see it.
+// shown returns the operation as callers see it.
 func (p *Plan) shown() *openapi.Operation {
 	if p.elicitation != nil {
 		return p.elicitation.Shown()
@@ -51,7 +51,7 @@ func (p *Plan) shown() *openapi.Operation {
 	return p.given()
 }
 
-// Drop returns the arguments of a call without those that are dropped, and their JSON Pointers, sorted.
+// Drop removes the arguments that are dropped. It returns the others, and the sorted JSON Pointers of the dropped ones.
 func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []string) {
 	if len(p.drop) == 0 {
 		return args, nil
@@ -81,10 +81,10 @@ func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []strin
 	return append(kept, '}'), dropped
 }
 
-// dropArguments drops arguments of the request. What follows sees the others alone.
+// dropArguments drops arguments of the request, so that everything after it sees only the others.
 func (c *call) dropArguments() { c.req.Arguments, c.dropped = c.plan.Drop(c.req.Arguments) }
 
-// addDropped notes members of the arguments that counted as absent, see [openapi.Operation.Check].
+// addDropped records arguments that counted as absent, see [openapi.Operation.Check].
 func (c *call) addDropped(pointers []string) {
 	if len(pointers) == 0 {
 		return
@@ -94,7 +94,7 @@ func (c *call) addDropped(pointers []string) {
 	c.dropped = slices.Compact(c.dropped)
 }
 
-// withDropped adds the member that lists what was dropped to members of _meta.
+// withDropped adds the member that lists the dropped arguments to members of _meta.
 func (c *call) withDropped(meta []byte) []byte {
 	if len(c.dropped) == 0 {
 		return meta

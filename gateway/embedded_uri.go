@@ -10,16 +10,17 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxLocation is the most bytes of a path that a service gives as the place of an answer.
+// maxLocation is the maximum length in bytes of the path in the Location that a service gives for an answer.
 const maxLocation = 1 << 10
 
-// embeddedURI names a part that is an embedded resource: by the place that the service says, by the URI under which it can be read, or
-// else by the tool and the name of its file. n is the number of the part among several, 0 if it is alone.
+// embeddedURI returns the URI of a part that is an embedded resource: the location that the service gives, the URI
+// under which the resource can be read, or else one of the tool and the file name. n is the number of the part among
+// several, or 0 if it is the only one.
 func (c *call) embeddedURI(p answer.Part, n int) string {
 	if uri := c.located(p.Location); uri != "" {
 		return uri
 	}
-	if r := c.plan.resource; r != nil && c.plan.elicitation == nil { // what the user has said is not for the model to read
+	if r := c.plan.resource; r != nil && c.plan.elicitation == nil { // input of the user is not for the model to read
 		if uri, ok := r.uriOf(c.args); ok {
 			if n > 0 {
 				uri += "#" + strconv.Itoa(n)
@@ -37,8 +38,8 @@ func (c *call) embeddedURI(p answer.Part, n int) string {
 	return uri
 }
 
-// located makes a URI of the place that a service says: of the API and the path below its base, as usual resources have
-// theirs, since the addresses of services stay here (E9). "" if nothing is left of it.
+// located converts a location of the service to a URI of the API and the path below its base URL, as the resources of
+// the API have, since addresses of services are not disclosed (E9). It returns "" if nothing of the location remains.
 func (c *call) located(location string) string {
 	if location == "" {
 		return ""
@@ -51,7 +52,7 @@ func (c *call) located(location string) string {
 		u = c.target.ResolveReference(u)
 	}
 	if c.redactor().Text(u.Path) != u.Path {
-		return "" // it holds the credential
+		return "" // the path contains the credential
 	}
 	path := u.EscapedPath()
 	if base := c.plan.base; base != nil {
@@ -65,7 +66,8 @@ func (c *call) located(location string) string {
 	return "drawbridge://" + c.plan.Tool.API + path
 }
 
-// uriOf returns the URI under which an answer to a call with these arguments can be read; false if it has none.
+// uriOf returns the URI under which the answer to a call with these arguments can be read. ok is false if there is
+// none.
 func (r *readable) uriOf(args []byte) (uri string, ok bool) {
 	return r.uri.Expand(func(name string) (string, bool) {
 		value := jsonscan.Lookup(args, name)
@@ -83,7 +85,7 @@ func (r *readable) uriOf(args []byte) (uri string, ok bool) {
 			return string(bytes.Join(items, []byte(","))), true
 		case jsonscan.Number, jsonscan.Bool, jsonscan.Object:
 			return string(value), true
-		case jsonscan.Null: // as one that is not given
+		case jsonscan.Null: // equivalent to an absent argument
 		}
 		return "", false
 	})

@@ -15,7 +15,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// repeatOf says whether the requests of an operation may reach its service twice.
+// repeatOf returns the retry policy of an operation's requests.
 func repeatOf(set config.Settings, key *requestKey) upstream.RetryPolicy {
 	switch {
 	case set.Idempotent != nil && !*set.Idempotent:
@@ -26,18 +26,18 @@ func repeatOf(set config.Settings, key *requestKey) upstream.RetryPolicy {
 	return upstream.RetryByMethod
 }
 
-// requestKey is how the service of an operation knows a request that it has seen before (R10). It is immutable.
+// requestKey describes the idempotency key by which a service recognizes a repeated request (R10). It is immutable.
 type requestKey struct {
-	header   string             // canonical
-	argument string             // that is sent in this header; "": none is
-	given    *openapi.Operation // the operation as callers see it, without that argument; nil: as it is
+	header   string             // canonical name of the header
+	argument string             // name of the header argument that carries the key; "" if none does
+	given    *openapi.Operation // the operation without that argument, as callers see it; nil if it has no such argument
 }
 
-// codeIdempotencyKey is the code of keys that an operation can't be sent with, as that of the document's problems.
+// codeIdempotencyKey is the problem code of an operation whose requests can't carry the configured key.
 const codeIdempotencyKey = "idempotency-key"
 
-// keyOf returns how requests of an operation carry a key, nil if they carry none. Methods that are idempotent by themselves need
-// none. given is the operation as callers see it otherwise.
+// keyOf returns the idempotency key of an operation's requests, or nil if they carry none. Idempotent methods need
+// none. given is the operation as callers would see it without the key.
 func (gen *generation) keyOf(g *Gateway, s *source, op, given *openapi.Operation, set config.Settings) *requestKey {
 	name := set.IdempotencyKey.Name()
 	if name == "" || upstream.Idempotent(op.Method) {
@@ -72,7 +72,7 @@ func newRequestKey(op, given *openapi.Operation, name string) (*requestKey, erro
 	return k, nil
 }
 
-// prepare puts a new key into the arguments of a call, if it stands there; it returns the key.
+// prepare adds a new key to the arguments if an argument carries it, and returns the key.
 func (k *requestKey) prepare(args json.RawMessage) (with json.RawMessage, value string) {
 	value = newUUID()
 	if k.argument != "" {
@@ -81,15 +81,15 @@ func (k *requestKey) prepare(args json.RawMessage) (with json.RawMessage, value 
 	return args, value
 }
 
-// attach puts the key into a request, if it is no argument of it.
+// attach sets the key's header unless an argument carries the key.
 func (k *requestKey) attach(h http.Header, value string) {
 	if k.argument == "" {
 		h[k.header] = []string{value}
 	}
 }
 
-// newUUID returns a random UUID (RFC 9562 section 5.4). The draft of the header field wants a string of RFC 9651, in quotation
-// marks; services that check what they get want the bare UUID (docs/resilience.md).
+// newUUID returns a random UUID (RFC 9562 section 5.4). The draft of the header field requires an RFC 9651 string in
+// quotation marks, but services that check the value expect the bare UUID (docs/resilience.md).
 func newUUID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails (crypto/rand)

@@ -9,7 +9,8 @@ import (
 	"drawbridge/gateway/listener"
 )
 
-// newConnections makes the limiter of connections, and of requests over HTTP/2, which follows the configuration in use.
+// newConnections returns the limiter of connections, and of requests over HTTP/2, which follows the current
+// configuration.
 func (g *Gateway) newConnections() *listener.Limiter {
 	return listener.NewLimiter(listener.Options{
 		Limits: func() (total, perAddress int) {
@@ -26,7 +27,7 @@ func (g *Gateway) newConnections() *listener.Limiter {
 	})
 }
 
-// Listen listens for clients at address, host:port, as [listener.Listen] does, with the bounds of [Gateway.Listener].
+// Listen listens for clients at address, host:port, as [listener.Listen] does, with the limits of [Gateway.Listener].
 func (g *Gateway) Listen(ctx context.Context, address string) (*listener.Listener, error) {
 	l, err := listener.Listen(ctx, address)
 	if err != nil {
@@ -35,5 +36,5 @@ func (g *Gateway) Listen(ctx context.Context, address string) (*listener.Listene
 	return g.Listener(l), nil
 }
 
-// Listener bounds the connections of a listener for clients (limits.max_connections, max_connections_per_address).
+// Listener limits the connections of a listener for clients (limits.max_connections, max_connections_per_address).
 func (g *Gateway) Listener(l net.Listener) *listener.Listener { return g.connections.Listener(l) }

@@ -11,22 +11,24 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// middleware wraps the routes of the public listener in what every request passes, outermost first.
+// middleware wraps the routes of the public listener in the handlers that every request passes.
 //
-// A request to an MCP endpoint then passes, in the generation that is current when it arrives (see [Gateway.serve]):
+// A request to an MCP endpoint then passes these checks of the generation that is current when it arrives
+// (see [Gateway.serve]), in this order:
 //
-//  1. Host and Origin, and CORS preflights (screening): a foreign page must not even learn whether a token is needed (H1 to H3).
-//  2. The rate of its address, before anybody spends time on its token.
-//  3. Room for the call, if its header names it as one: that is where a refusal costs least.
+//  1. Host and Origin, and CORS preflights (screening): a foreign page must not even learn whether a token is
+//     required (H1 to H3).
+//  2. The rate limit of its address, before its token costs any work.
+//  3. Capacity for the call, if its header names it as one: a refusal costs the least there.
 //  4. The token (auth.Guard): 401, 403 or the principal.
-//  5. The MCP handler, and in it the rate of the principal, which only a verified token has.
+//  5. The MCP handler, and in it the rate limit of the principal, which only a verified token identifies.
 func (g *Gateway) middleware(routes http.Handler) http.Handler {
 	h := routes
 	for _, wrap := range []func(http.Handler) http.Handler{ // innermost first
-		g.limitHTTP2,      // a request over HTTP/2 is as costly as a connection, and refused before anything is done for it
-		g.securityHeaders, // also refusals have them (H12)
-		g.paceBody,        // whoever reads the body, it has to come at a pace (H7)
-		g.recoverPanic,    // a panic of any of these is counted
+		g.limitHTTP2,      // a request over HTTP/2 costs as much as a connection, and is refused before any work is done for it
+		g.securityHeaders, // refusals have the headers, too (H12)
+		g.paceBody,        // the body must arrive at a minimum rate, whoever reads it (H7)
+		g.recoverPanic,    // panics of all the others are counted
 	} {
 		h = wrap(h)
 	}
@@ -50,7 +52,8 @@ func (g *Gateway) recoverPanic(next http.Handler) http.Handler {
 	})
 }
 
-// securityHeaders sets the headers of every answer (H12), and asks clients to close their connections while the gateway drains (O5).
+// securityHeaders sets the headers of every response (H12), and asks clients to close their connections while the
+// gateway drains (O5).
 func (g *Gateway) securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -64,14 +67,14 @@ func (g *Gateway) securityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// Header values that are the same for every answer; they are never written to.
+// Header values that are the same in every response; they are never modified.
 var (
 	nosniff   = []string{"nosniff"}
 	noStore   = []string{"no-store"}
 	noSources = []string{"default-src 'none'"}
 )
 
-// paceBody limits how slowly the body of a request may come.
+// paceBody enforces a minimum rate at which the body of a request must arrive.
 func (g *Gateway) paceBody(next http.Handler) http.Handler {
 	return listener.DefaultBodyPace(func() { g.connections.GaveUp(listener.Body) }).Handler(next)
 }
@@ -90,11 +93,11 @@ func (g *Gateway) limitHTTP2(next http.Handler) http.Handler {
 	}, next)
 }
 
-// refuseHTTP2 refuses a request over HTTP/2 without a body, which its client could leave unread.
+// refuseHTTP2 refuses a request over HTTP/2 with a response that has no body, which the client could leave unread.
 func (g *Gateway) refuseHTTP2(w http.ResponseWriter, r *http.Request, why listener.Reason) {
 	because := telemetry.RefusalReason(why)
 	g.metrics.Refused[because].Inc()
-	v := &requestInfo{answer: w.Header()} // it has no other
+	v := &requestInfo{answer: w.Header()} // no request info exists yet
 	v.id.given = forwardedRequestID(g.clients, r)
 	v.tell()
 	g.accountRefused(context.WithValue(r.Context(), requestInfoKey{}, v), r, telemetry.Outcome(because), http.StatusServiceUnavailable, audit.Line{})

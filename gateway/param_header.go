@@ -15,10 +15,10 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// repeated is an argument that modern clients repeat in a header.
+// repeated is an argument that clients of the stateless revisions repeat in a header (SEP-2243).
 type repeated struct{ argument, header string }
 
-// paramHeaders returns what a rule says of arguments of an operation that are repeated, by the names of the arguments.
+// paramHeaders returns the header mappings that a rule sets for arguments of an operation, sorted by argument.
 func paramHeaders(op *openapi.Operation, headers map[string]string) (all []catalog.ParamHeader) {
 	for argument, header := range headers {
 		all = append(all, catalog.ParamHeader{Argument: namedNow(op, argument, headers), Name: header})
@@ -29,7 +29,8 @@ func paramHeaders(op *openapi.Operation, headers map[string]string) (all []catal
 	return all
 }
 
-// namedNow returns the name of an argument that a rule may name as the release before did, unless the rule has its name, too.
+// namedNow returns the current name of an argument that a rule may still name as the previous release did, unless the
+// rule has the current name, too.
 func namedNow(op *openapi.Operation, argument string, headers map[string]string) string {
 	now := op.CurrentName(argument)
 	if _, twice := headers[now]; now == "" || twice {
@@ -38,7 +39,7 @@ func namedNow(op *openapi.Operation, argument string, headers map[string]string)
 	return now
 }
 
-// repeatedOf returns what calls of a tool have to repeat.
+// repeatedOf returns the arguments that calls of a tool must repeat in headers.
 func repeatedOf(t *catalog.Tool) (all []repeated) {
 	for _, h := range t.ParamHeaders {
 		all = append(all, repeated{h.Argument, http.CanonicalHeaderKey(mcp.ParamHeaderPrefix + h.Name)})
@@ -46,17 +47,17 @@ func repeatedOf(t *catalog.Tool) (all []repeated) {
 	return all
 }
 
-// codeParamHeaders is the code of arguments that can't be repeated in headers, as that of the document's problems.
+// codeParamHeaders is the problem code of arguments that can't be repeated in headers.
 const codeParamHeaders = "param-headers"
 
-// unrepeated reports the arguments of a tool that a rule wants to be repeated, and that can't be.
+// unrepeated reports the arguments of a tool that have a header mapping in a rule and can't be repeated in a header.
 func (gen *generation) unrepeated(g *Gateway, s *source, t *catalog.Tool, wanted map[string]string) {
 	var names []string
 	for _, a := range t.Operation.Arguments() {
 		names = append(names, a.Name)
 	}
 	has := func(of *config.Settings) bool {
-		return reflect.ValueOf(of.ParamHeaders).UnsafePointer() == reflect.ValueOf(wanted).UnsafePointer() // the same, not one like it
+		return reflect.ValueOf(of.ParamHeaders).UnsafePointer() == reflect.ValueOf(wanted).UnsafePointer() // the identical map, not an equal one
 	}
 	for _, argument := range slices.Sorted(maps.Keys(wanted)) {
 		key, now := "param_headers."+argument, namedNow(t.Operation, argument, wanted)
@@ -74,7 +75,7 @@ func (gen *generation) unrepeated(g *Gateway, s *source, t *catalog.Tool, wanted
 	}
 }
 
-// checkRepeated holds the headers of a call against its arguments. Who calls without headers has none that lie.
+// checkRepeated compares the headers of a call with its arguments. A call without headers has none that could differ.
 func (c *call) checkRepeated() error {
 	if c.req.Family != mcp.Stateless || c.g.o.Local || requestInfoFrom(c.ctx).operator {
 		return nil

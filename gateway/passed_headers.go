@@ -14,10 +14,11 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// inbound is what goes on to a service of the request of a caller, and what must not.
+// inbound holds the headers of a caller's request, and the guard that recognizes tokens that must not reach the
+// service.
 type inbound struct {
 	header http.Header
-	guard  *auth.Guard // nil: nobody is asked for a token
+	guard  *auth.Guard // nil if the endpoint requires no token
 }
 
 type inboundKey struct{}
@@ -30,8 +31,8 @@ func inboundFrom(ctx context.Context) http.Header {
 	return nil
 }
 
-// passed says which headers of callers go on to the service. What can't is told with its place in the configuration where it has
-// one of its own.
+// passed returns the options for passing headers of callers through to the service. A header that can't be passed is a
+// problem, reported with its own configuration key if it has one.
 func (a *attached) passed(c config.API, to *url.URL, problem func(key string, err error)) credential.PassThroughOptions {
 	o := credential.PassThroughOptions{Inbound: inboundFrom, IsGatewayToken: isForGateway, Origin: to}
 	for i, h := range c.PassHeaders {
@@ -48,15 +49,15 @@ func (a *attached) passed(c config.API, to *url.URL, problem func(key string, er
 	return o
 }
 
-// isForGateway tells whether what a caller has sent as a credential for the service is one for the gateway: the token that it has
-// presented, or another that would be accepted (T1). The scheme in front of it does not matter.
+// isForGateway reports whether a value that a caller sent as a credential for the service is one for the gateway: the
+// token that it has presented, or another that would be accepted (T1). The scheme before the token does not matter.
 func isForGateway(ctx context.Context, value string) bool {
 	in, _ := ctx.Value(inboundKey{}).(*inbound)
 	return in.holds(ctx, value)
 }
 
-// checkPassed is for what is sent later, without the caller's request at hand: it tells whether a header holds a token for the
-// gateway. The error is for the client.
+// checkPassed returns an error for the client if a header holds a token for the gateway. It serves requests that are
+// sent later, without the caller's request at hand.
 func (p *Plan) checkPassed(ctx context.Context, in *inbound) error {
 	for _, h := range p.source.config.PassHeaders {
 		for _, value := range in.header[http.CanonicalHeaderKey(h.From)] {
@@ -68,18 +69,18 @@ func (p *Plan) checkPassed(ctx context.Context, in *inbound) error {
 	return nil
 }
 
-// holds tells whether a value holds a token for the gateway. The receiver may be nil.
+// holds reports whether a value contains a token for the gateway. The receiver may be nil.
 func (in *inbound) holds(ctx context.Context, value string) bool {
 	if in == nil {
 		return false
 	}
 	texts := append(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t,;\"'=:", r) }), strings.Fields(value)...)
 	for _, text := range strings.Fields(value) {
-		if pair, err := base64.StdEncoding.DecodeString(text); err == nil { // as Basic has it
+		if pair, err := base64.StdEncoding.DecodeString(text); err == nil { // credentials of the Basic scheme
 			texts = append(texts, strings.FieldsFunc(string(pair), func(r rune) bool { return r == ':' })...)
 		}
 	}
-	const short = 16 // what is shorter may be part of another word
+	const short = 16 // a shorter token may be part of another word
 	for _, presented := range in.header["Authorization"] {
 		_, token, found := strings.Cut(presented, " ")
 		if token = strings.TrimSpace(token); !found {

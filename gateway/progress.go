@@ -14,18 +14,18 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// maxEventText is how much of an event's words a client is told, in bytes: 500 of them and an ellipsis.
+// maxEventText is the most bytes of an event's text that a client is sent: 500 and an ellipsis.
 const maxEventText = 500 + len(truncate.Ellipsis)
 
-// eventRules say where the events of a streamed answer tell how far the call is, as JSON Pointers. They are immutable.
+// eventRules locate progress and log messages in the events of a streamed answer, as JSON Pointers. They are immutable.
 type eventRules struct {
 	progress, total, message, log string
-	result                        string // "": the answer is all events
-	exact                         bool   // events without a number tell nothing
+	result                        string // "" if the answer is all events
+	exact                         bool   // events without a number are not reported
 	hide                          bool
 }
 
-// eventRulesOf returns the rules of a setting; nil stands for those that hold without one.
+// eventRulesOf returns the rules of a setting, or nil if there is none, so that the default rules apply.
 func eventRulesOf(p *config.Progress) *eventRules {
 	if !p.On() {
 		return nil
@@ -37,8 +37,8 @@ func eventRulesOf(p *config.Progress) *eventRules {
 	}
 }
 
-// watch has the client told of the events of a streamed answer while they arrive, if it asked to be: of progress by a token,
-// of log messages by a level. Nothing is watched else.
+// watch forwards the events of a streamed answer to the client as they arrive, if the client asked for progress by a
+// token, or for log messages by a level.
 func (c *call) watch(resp *http.Response) {
 	if c.req.Meta.ProgressToken == nil && !c.reply.LogEnabled(mcp.LevelEmergency) {
 		return
@@ -54,23 +54,23 @@ func (c *call) watch(resp *http.Response) {
 	c.plan.Operation.Answers.OnEvent(resp, w.see)
 }
 
-// result makes its result of a streamed answer that the rules say the place of.
+// result reduces a streamed answer to its result if the rules locate one.
 func (c *call) result(part *answer.Part) {
 	if rules := c.plan.progress; rules != nil && rules.result != "" {
 		part.Result(rules.result)
 	}
 }
 
-// eventWatch is one streamed answer that is watched.
+// eventWatch forwards the events of one streamed answer to the client.
 type eventWatch struct {
 	call     *call
 	rules    *eventRules
 	count    float64
-	numbered bool // an event had a number: events are not counted any more
+	numbered bool // an event had a number, so that events are no longer counted
 }
 
-// see tells the client of one event. What the event says is the service's: secrets of the gateway go from it, and its words are
-// made fit to be read. A client that has left is not told more; whether the call ends with it is decided elsewhere.
+// see forwards one event to the client. The content comes from the service, so secrets of the gateway are redacted and
+// texts are cleaned. It returns false if the client has left; whether the call then ends is decided elsewhere.
 func (w *eventWatch) see(event []byte) (more bool) {
 	r, reply := w.rules, w.call.reply
 	if w.call.plan.clean {
@@ -106,7 +106,7 @@ func (w *eventWatch) see(event []byte) (more bool) {
 	return w.counted(event)
 }
 
-// counted tells that one more event has come, as long as no event has a number.
+// counted reports the number of events as the progress, unless an event had a number.
 func (w *eventWatch) counted(event []byte) (more bool) {
 	if w.numbered || w.rules.exact {
 		return true
@@ -115,7 +115,7 @@ func (w *eventWatch) counted(event []byte) (more bool) {
 	return w.call.reply.Progress(w.count, 0, w.words(jsonscan.At(event, w.rules.message))) == nil
 }
 
-// logged reads a log message: a string, or an object with level and text.
+// logged reads a log message, which is a string, or an object with level and text.
 func (w *eventWatch) logged(said []byte) (mcp.Level, string) {
 	if jsonscan.KindOf(said) != jsonscan.Object {
 		return mcp.LevelInfo, w.words(said)
@@ -127,12 +127,12 @@ func (w *eventWatch) logged(said []byte) (mcp.Level, string) {
 	return cmp.Or(mcp.ParseLevel(level), mcp.LevelInfo), w.words(jsonscan.Lookup(said, "text"))
 }
 
-// words returns what a JSON string of the service says, "" if it is none.
+// words returns the text of a JSON string of the service, or "" if value is not a string.
 func (w *eventWatch) words(value []byte) string {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return ""
 	}
-	// Once more without secrets: characters that nobody sees may have stood within one.
+	// Secrets are redacted once more, since invisible characters may have split one.
 	text := w.call.redactor().Text(openapi.Clean(string(jsonscan.Unquote(value))))
 	return strings.ToValidUTF8(truncate.Bytes(text, maxEventText), "")
 }

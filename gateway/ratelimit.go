@@ -12,7 +12,7 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// newRates compiles the rates of a configuration. Calls from the command line, or over a pipe, have none.
+// newRates compiles the rate limits of a configuration. Calls from the command line, or over stdio, have none.
 func newRates(c *config.Config, local bool) admission.Rates {
 	if local {
 		return admission.Rates{}
@@ -20,25 +20,27 @@ func newRates(c *config.Config, local bool) admission.Rates {
 	return admission.NewRates(c)
 }
 
-// refuseByRate counts a request that a rate doesn't allow, and returns its error and the reason.
+// refuseByRate counts a request that exceeds a rate limit, and returns its error and the reason.
 func (g *Gateway) refuseByRate(r *admission.Rate, d state.Decision) (*mcp.Error, telemetry.RefusalReason) {
 	e, because := r.Refuse(d)
 	g.metrics.Refused[because].Inc()
 	return e, because
 }
 
-// refuseRate refuses a request of a caller that is known, and tells the audit log.
+// refuseRate refuses a request of an identified caller, and writes its audit record.
 func (g *Gateway) refuseRate(ctx context.Context, req *mcp.Request, r *admission.Rate, d state.Decision) *mcp.Error {
 	e, because := g.refuseByRate(r, d)
 	g.accountRefused(ctx, req.HTTP, telemetry.Outcome(because), e.HTTPStatus, audit.Line{RPC: req.Method})
 	return e
 }
 
-// saidRate is what a caller says without wanting an answer is counted under: answers to questions, cancellations, the ends of sessions.
-// It has as much room as the requests have, and its own, so that who calls too often does not lose what the user has answered.
+// saidRate is the key prefix under which notifications and responses of a caller are counted: elicitation results,
+// cancellations, ends of sessions. Their limit equals that of requests and is separate from it, so that a caller that
+// sends too many requests does not lose the answers of its user.
 const saidRate = "said|"
 
-// admit counts a request of a caller that is known, and, of a batch, all but the first for the address as well.
+// admit counts a request of an identified caller against its rate limit, and all requests of a batch but the first
+// against that of the address as well.
 func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	v := requestInfoFrom(ctx)
 	rates := &v.endpoint.gen.rates
@@ -54,7 +56,7 @@ func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply)
 	if req.ID == nil {
 		key = saidRate + key
 	}
-	// The decision holds also where the counter could not be asked.
+	// The decision is valid even if the counter could not be reached.
 	d, _ := g.shared.rates.Take(ctx, key, limit.Limit(), 1)
 	if !d.Allowed {
 		return g.refuseRate(ctx, req, limit, d)
@@ -63,7 +65,8 @@ func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply)
 	return nil
 }
 
-// allowed looks for room for the call, then counts it against the rates of its tool and its API. The error says when to come again.
+// allowed checks the capacity for the call, then counts it against the rate limits of its tool and its API. The error
+// says when to retry.
 func (c *call) allowed() error {
 	if e, _ := c.g.crowded(c.endpoint.gen, requestInfoFrom(c.ctx).memoryChecked); e != nil {
 		c.turnedAway(telemetry.OutcomeLimited)
@@ -72,7 +75,7 @@ func (c *call) allowed() error {
 	return c.rated()
 }
 
-// rated counts the call against the rates of its tool and its API. The error says when to come again.
+// rated counts the call against the rate limits of its tool and its API. The error says when to retry.
 func (c *call) rated() error {
 	all := c.plan.rates
 	if len(all) == 0 {
@@ -106,7 +109,7 @@ func (c *call) rated() error {
 	return nil
 }
 
-// turnedAway counts the call as one that may come again.
+// turnedAway counts the call as refused for a reason that is temporary.
 func (c *call) turnedAway(because telemetry.Outcome) {
 	c.plan.metrics.Count(because)
 	if c.callRecord != nil {
@@ -114,7 +117,7 @@ func (c *call) turnedAway(because telemetry.Outcome) {
 	}
 }
 
-// keyOf returns the name of the counter of a rate for the call.
+// keyOf returns the counter key of a rate limit for the call.
 func (c *call) keyOf(r *admission.Rate) string {
 	if !r.PerCaller() {
 		return r.Key()

@@ -16,18 +16,20 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// admitAddress counts a request for its address, before anybody looks at its token. False: it was refused, and answered.
+// admitAddress counts a request against the rate limit of its address before its token is verified. It returns false if
+// the request was refused and answered.
 //
-// All requests are counted, but a handshake is never refused for their number: a client that can't even begin does not know what to
-// wait for. Whether a request is one stands in its body, which is read for those alone that would be refused. What a flood of
-// handshakes can still cost is bounded elsewhere: tokens that are no good have a budget of their own ([auth.BadTokens]).
+// All requests are counted, but a handshake is never refused by this limit: a client that can't even start does not
+// know what to wait for. Whether a request is a handshake stands in its body, which is read only for requests that
+// would be refused. The remaining cost of a flood of handshakes is bounded elsewhere: invalid tokens have a budget of
+// their own ([auth.BadTokens]).
 func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *requestInfo, limit *admission.Rate) bool {
 	if v.address == (clientip.Key{}) {
 		return true
 	}
 	d := g.addresses.TakeBytes(v.address[:], limit.Limit(), 1)
 	if d.Allowed {
-		if v.endpoint.guard == nil { // else the rate of the principal is what concerns the caller
+		if v.endpoint.guard == nil { // otherwise the header is about the rate limit of the principal
 			limit.SetHeader(w.Header(), d.Remaining)
 		}
 		return true
@@ -52,19 +54,20 @@ func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *a
 }
 
 const (
-	// maxPeeked is the most bytes of a body that may be a handshake.
+	// maxPeeked is the maximum size in bytes of a body that may be a handshake.
 	maxPeeked = 16 << 10
-	// peekPatience is how long the body of a request may take that is about to be refused.
+	// peekPatience is the time limit for the body of a request that is about to be refused.
 	peekPatience = time.Second
 )
 
-// peek reads the method and the id of a request that is about to be refused; "" if it can't be a handshake. The body is there
-// again afterwards.
+// peek returns the method and the id of a request that is about to be refused; the method is "" if it can't be a
+// handshake. The body can be read again afterwards.
 func peek(r *http.Request, v *requestInfo) (method string, id []byte) {
 	if r.Method != http.MethodPost || v.transport == oldStream || r.ContentLength > maxPeeked {
 		return "", nil
 	}
-	// The header of newer clients may say that it is none. That it is one it can't say alone: nobody holds it against the body of an older client.
+	// The header of newer clients suffices to rule a handshake out, but not to prove one: it is not compared with the
+	// body of an older client.
 	if named := r.Header["Mcp-Method"]; len(named) > 0 && !mcp.IsHandshake(named[0]) {
 		return "", nil
 	}
@@ -78,7 +81,7 @@ func peek(r *http.Request, v *requestInfo) (method string, id []byte) {
 	return method, id
 }
 
-// reread is a body that was read.
+// reread is a body that is replayed after it was read.
 type reread struct {
 	io.Reader
 	io.Closer

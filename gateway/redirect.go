@@ -13,11 +13,11 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// maxRedirectLink is the most bytes of a URL that a redirect leads to and that is given as a link. Those that are signed for a download
-// have some 2,000.
+// maxRedirectLink is the maximum length in bytes of a redirect's URL that is given as a link. Signed download URLs have
+// about 2,000.
 const maxRedirectLink = 8 << 10
 
-// isRedirect tells whether a status sends a client elsewhere (RFC 9110 section 15.4).
+// isRedirect reports whether a status is a redirect (RFC 9110 section 15.4).
 func isRedirect(code int) bool {
 	switch code {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -26,9 +26,9 @@ func isRedirect(code int) bool {
 	return false
 }
 
-// redirected passes on a redirect that the document promises: the call did what it is for. The place that it leads to is given whole, since
-// the query is what makes the link of a download or of a login a good one. A redirect that is not promised is told by its path alone
-// (E9). Nobody goes there (E3).
+// redirected passes on a redirect that the document declares, which means that the call succeeded. Its target is given
+// whole, since the query is what makes a download or login link valid; of an undeclared redirect only the path is shown
+// (E9). The gateway does not follow it (E3).
 func (c *call) redirected(resp *http.Response) error {
 	defer resp.Body.Close()
 	link, why := c.redirectLink()
@@ -45,24 +45,24 @@ func (c *call) redirected(resp *http.Response) error {
 	}
 	text += "\nThe gateway has not followed this redirect."
 	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: blockClose}}
-	if link != "" && c.req.Revision >= "2025-06-18" { // the first revision that has links
+	if link != "" && c.req.Revision >= "2025-06-18" { // the first revision with resource links
 		block := jsonscan.AppendString([]byte(`,{"type":"resource_link","uri":`), link)
 		block = jsonscan.AppendString(append(block, `,"name":`...), c.plan.Tool.Name)
 		chunks = append(chunks, mcp.Chunk{Bytes: append(block, '}')})
 	}
 	chunks = append(chunks, mcp.Chunk{Bytes: listClose})
 	if c.structured() {
-		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty}) // which fits every output schema
+		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty}) // fits every output schema
 	}
 	return c.give(nil, chunks...)
 }
 
-// redirectLink returns the URL that the answer leads to, absolute and in visible ASCII; or why it is not given.
+// redirectLink returns the redirect's target as an absolute URL in visible ASCII, or the reason why it is withheld.
 func (c *call) redirectLink() (link, why string) {
 	if c.location == "" {
 		return "", " It does not say where to."
 	}
-	u, err := c.target.Parse(c.location) // which refuses control characters
+	u, err := c.target.Parse(c.location) // Parse rejects control characters
 	switch {
 	case err == nil && u.Scheme != "http" && u.Scheme != "https":
 		return "", " It leads to a URL that is neither http nor https, which is not given."
@@ -81,11 +81,11 @@ func (c *call) redirectLink() (link, why string) {
 	return link, ""
 }
 
-// withholds tells whether a text of a URL holds what the gateway attached to the request, or what is hidden of the answers, however many
-// times it was escaped.
+// withholds reports whether the text of a URL contains anything that the gateway attached to the request, or a value
+// hidden from answers, however many times it is escaped.
 func (c *call) withholds(text string) bool {
 	r := c.redactor()
-	for range 4 { // a URL may stand in a query of one that does
+	for range 4 { // a URL may be nested in the query of another
 		if r.All(r.Text(text)) != text || c.plan.sensitive.Mentions(text) {
 			return true
 		}
@@ -102,7 +102,8 @@ func (c *call) withholds(text string) bool {
 	return true
 }
 
-// visibleURL writes a URL in visible ASCII. [url.URL] leaves the query as it came, and services write letters of all scripts there.
+// visibleURL returns a URL in visible ASCII. [url.URL] leaves the query as received, and services put letters of all
+// scripts there.
 func visibleURL(u *url.URL) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -116,8 +117,8 @@ func visibleURL(u *url.URL) string {
 	return b.String()
 }
 
-// hideLocation takes what the gateway attached to the request out of the path that an answer leads to, before any part of it
-// is shown. A path has more than one spelling, so it is looked at as it is meant.
+// hideLocation redacts the path of the Location header before any part of it is shown. A path has several spellings, so
+// the decoded path is checked too.
 func (c *call) hideLocation(resp *http.Response) {
 	location := resp.Header.Get("Location")
 	if location == "" {
@@ -125,7 +126,7 @@ func (c *call) hideLocation(resp *http.Response) {
 	}
 	u, err := url.Parse(location)
 	if err != nil || u.Path == "" {
-		return // it is not shown
+		return // a location without a path is not shown
 	}
 	r := c.redactor()
 	path := r.Text(u.EscapedPath())
@@ -135,7 +136,7 @@ func (c *call) hideLocation(resp *http.Response) {
 	resp.Header.Set("Location", path)
 }
 
-// redirectPath names where a redirect points by its path alone (E9).
+// redirectPath names the target of a redirect by its path alone (E9).
 func redirectPath(resp *http.Response) string {
 	u, err := url.Parse(resp.Header.Get("Location"))
 	if err != nil || u.Path == "" {
@@ -144,7 +145,8 @@ func redirectPath(resp *http.Response) string {
 	return " (this one points to " + truncate.Bytes(u.EscapedPath(), 200) + ")"
 }
 
-// redirectHint says what becomes of a redirect that is no answer; unfollowed is why it was not followed, if redirects are.
+// redirectHint describes a redirect that is not an answer. unfollowed is the reason why it was not followed, or "" if
+// redirects are not followed at all.
 func redirectHint(resp *http.Response, unfollowed string) string {
 	path := redirectPath(resp)
 	switch {

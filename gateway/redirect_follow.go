@@ -11,15 +11,15 @@ import (
 	"drawbridge/gateway/origin"
 )
 
-// maxHops is how many redirects of one call are followed.
+// maxHops is the maximum number of redirects that one call follows.
 const maxHops = 5
 
-// keepsMethod tells whether a redirect asks for the same request at another place: method and body stay (RFC 9110 sections 15.4.8, 15.4.9).
+// keepsMethod reports whether a redirect keeps the method and the body (RFC 9110 sections 15.4.8, 15.4.9).
 func keepsMethod(code int) bool {
 	return code == http.StatusTemporaryRedirect || code == http.StatusPermanentRedirect
 }
 
-// transmit sends the request to the service, and again where follow_redirects lets an answer say where.
+// transmit sends the request to the service, and follows redirects if follow_redirects is set.
 func (c *call) transmit(req *http.Request) (*http.Response, error) {
 	resp, requests, err := c.plan.client.Send(req, c.plan.repeat, c.plan.patience)
 	c.exchanged(req, resp, requests)
@@ -29,9 +29,9 @@ func (c *call) transmit(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// goOn goes where redirects of the service lead, as far as [call.hop] lets it. The request is the same but for its URL, so all that stands
-// around a request stands around each: the guard, the credential for the origin, the place in the room, retries; and the deadline of the
-// call is that of all. A redirect that is not followed is the answer.
+// goOn follows redirects as far as [call.hop] allows. Only the URL of the request changes, so everything that applies
+// to one request applies to each: SSRF protection, the credential for the origin, the bulkhead, retries. The deadline
+// of the call covers all of them. A redirect that is not followed is the answer.
 func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, error) {
 	var at []*url.URL
 	for keepsMethod(resp.StatusCode) {
@@ -52,7 +52,7 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 		}
 		next := req.WithContext(req.Context())
 		next.URL, next.Header = u, req.Header.Clone()
-		if c.conditional(req) { // the validator is that of what is kept of another place
+		if c.conditional(req) { // the validator belongs to the cached response of the original URL
 			next.Header.Del("If-None-Match")
 			next.Header.Del("If-Modified-Since")
 		}
@@ -64,7 +64,7 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 			next.Body = body
 		}
 		_ = resp.Body.Close()
-		if c.sentSecrets = nil; c.callRecord != nil { // a token may be another one now
+		if c.sentSecrets = nil; c.callRecord != nil { // the next request may carry another token
 			c.callRecord.redirects++
 		}
 		var requests int
@@ -79,7 +79,8 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 			return nil, err
 		}
 	}
-	// It is the answer of another place: what it says of places is meant from there, and it is not kept under the first (RFC 9111 section 4).
+	// The response belongs to another URL: relative locations resolve against that, and the response is not cached
+	// under the first URL (RFC 9111 section 4).
 	if location := resp.Header.Get("Location"); location != "" {
 		if u, err := req.URL.Parse(location); err == nil {
 			resp.Header.Set("Location", u.String())
@@ -89,15 +90,15 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 	return resp, nil
 }
 
-// conditional tells whether the request asks whether what is kept is still good, which no argument does.
+// conditional reports whether the request validates a cached response. No argument sets these headers.
 func (c *call) conditional(req *http.Request) bool {
 	return c.plan.cachePolicy != nil && !c.anew && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
 }
 
-// hop returns the URL that a redirect leads to, or why it is not followed. Whoever writes Location decides where a request with the
-// gateway's credential goes, and that need not be who wrote the service: an argument may stand in it. So it is a place of the same
-// origin below the base URL of the operation, and none that another operation of the document stands for, which has rules of its own
-// or is no tool at all.
+// hop returns the target of a redirect, or the reason why it is not followed. The author of Location decides where a
+// request with the gateway's credential goes, and need not be the author of the service: an argument may be part of it.
+// The target must therefore have the same origin, be below the base URL of the operation, and not match another
+// operation of the document, which has rules of its own or is not a tool at all.
 func (c *call) hop(from *url.URL, resp *http.Response) (u *url.URL, why string) {
 	location := resp.Header.Get("Location")
 	switch p := c.plan; {
@@ -110,17 +111,17 @@ func (c *call) hop(from *url.URL, resp *http.Response) (u *url.URL, why string) 
 		return nil, "it leads to another origin"
 	}
 	b := &job.Handle{Origin: from, Base: c.plan.base}
-	place := b.Resolve(location)
-	if place == nil {
+	target := b.Resolve(location)
+	if target == nil {
 		return nil, "it leads to no place below the base URL of the API"
 	}
-	for _, other := range c.plan.at(c.plan.Operation.Method, place) {
+	for _, other := range c.plan.at(c.plan.Operation.Method, target) {
 		if other.operation != c.plan.Operation {
 			return nil, "it leads to what another operation of the API is for"
 		}
 	}
-	// Scheme and host are those of the request, as they are written there.
-	own := *from
-	own.Path, own.RawPath, own.RawQuery, own.ForceQuery = place.Path, place.RawPath, place.RawQuery, false
-	return &own, ""
+	// Scheme and host are those of the request, in its spelling.
+	followed := *from
+	followed.Path, followed.RawPath, followed.RawQuery, followed.ForceQuery = target.Path, target.RawPath, target.RawQuery, false
+	return &followed, ""
 }

@@ -8,12 +8,12 @@ import (
 	"drawbridge/openapi"
 )
 
-// scopesOf returns what a caller of an operation must have been granted: one of several sets, where an empty set stands
-// for the default scopes. No set at all can't be satisfied.
+// scopesOf returns the scope sets of an operation, of which a caller must have been granted one. An empty set stands
+// for the default scopes; without any set nobody may call.
 //
-// A rule's scopes are the operator's last word. Without one a document that is trusted with it adds to the default scopes
-// and takes nothing away: who writes documents must not open operations. An alternative without OAuth says how the service
-// knows the gateway, and nothing of callers; it counts only where no other does.
+// A rule's scopes are the operator's last word. Without one, a document that is trusted with scopes adds to the default
+// scopes and removes none, because its author must not be able to open operations. An alternative without OAuth
+// describes how the service authenticates the gateway, not callers; it counts only if no alternative has OAuth.
 func (s *source) scopesOf(op *openapi.Operation, set config.Settings, defaults []string) [][]string {
 	if set.Scopes != nil || !s.config.ScopesFromDocument {
 		return [][]string{set.Scopes}
@@ -41,9 +41,9 @@ func (s *source) scopesOf(op *openapi.Operation, set config.Settings, defaults [
 	return sets
 }
 
-// documentScopes returns the scopes of one alternative as this gateway's issuers write them, and whether it has a scheme
-// whose scopes callers can have: what stands with other types than oauth2 and openIdConnect are roles that no token
-// speaks of (OAS 3.1 section 4.8.30). ok is false if a scope can't stand in a token, and nothing is mapped to it.
+// documentScopes returns the scopes of one alternative as this gateway's issuers spell them, and whether it has a
+// scheme whose scopes callers can have: the names that stand with types other than oauth2 and openIdConnect are roles,
+// which no token contains (OAS 3.1 section 4.8.30). ok is false if a scope can't stand in a token and has no mapping.
 func (s *source) documentScopes(alternative openapi.Requirement) (scopes []string, oauth, ok bool) {
 	for _, use := range alternative {
 		declared := slices.IndexFunc(s.loaded.api.Schemes, func(sc openapi.Scheme) bool { return sc.Name == use.Scheme })

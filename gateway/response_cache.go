@@ -23,17 +23,18 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// codeCache is the code of an operation whose answers can't be kept as the configuration says.
+// codeCache is the problem code of an operation whose responses can't be cached as configured.
 const codeCache = "cache"
 
-// cachePolicy says which answers of a plan are cached, for how long and for whom. It is immutable.
+// cachePolicy determines which responses of a plan are cached, for how long and for whom. It is immutable.
 type cachePolicy struct {
 	rule    cache.Rule
 	group   string
-	variant string // the operation, its credential, the rule: what of the plan decides the answer
+	variant string // identifies the parts of the plan that determine the response: the operation, its credential, the rule
 }
 
-// keepAnswers gives the plans their cache policies. Answers about jobs are never kept: they are asked for to hear of a change.
+// keepAnswers sets the plans' cache policies. Responses about jobs are never cached: their requests ask for a change of
+// state.
 func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Plan, settings map[*openapi.Operation]config.Settings) {
 	if gen.config.Limits.Cache == 0 {
 		return
@@ -46,7 +47,7 @@ func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Pla
 		}
 		shared := set.Shared
 		if shared && p.personal {
-			// The configuration is checked for this; should it be wrong there, nobody gets what is another's.
+			// The configuration is validated for this; if that fails, no caller gets the response of another.
 			gen.unusable(g, p.source, op, codeCache, "cache.shared", "the answers belong to their callers", func(s *config.Settings) bool { return s.Cache.On() && s.Cache.Shared })
 			shared = false
 		}
@@ -74,7 +75,7 @@ func (g *Gateway) newCachePolicy(p *Plan, set *config.Cache, shared bool) *cache
 	}}
 }
 
-// joined makes one text of several, from which they could be told apart again.
+// joined returns one text of several, from which they can be told apart again.
 func joined(parts ...string) string {
 	var b []byte
 	for _, part := range parts {
@@ -83,8 +84,8 @@ func joined(parts ...string) string {
 	return string(b)
 }
 
-// name is what an answer to the call's request is kept under. All that the gateway sends is in it, but what it attaches to the request
-// of its own: that follows from the operation's credential, or from the caller.
+// name returns the cache key of the call's request. It covers everything that the gateway sends except the values that
+// it attaches itself, which follow from the operation's credential, or from the caller.
 func (k *cachePolicy) name(c *call, req *http.Request) cache.Name {
 	sent := headerDigest(req.Header)
 	n := cache.Name{Group: k.group, Variant: k.variant + string(sent[:])}
@@ -92,13 +93,13 @@ func (k *cachePolicy) name(c *call, req *http.Request) cache.Name {
 		n.Owner = c.req.Principal
 	}
 	if c.plan.personal && c.caller != nil {
-		// A service that is told of the caller may answer by what the token allows.
+		// A service that knows the caller may answer by the scopes of the token.
 		scopes := slices.Clone(c.caller.Scopes)
 		slices.Sort(scopes)
 		token := sha256.Sum256([]byte(joined(c.caller.Issuer, c.caller.Subject, c.caller.ClientID, strings.Join(slices.Compact(scopes), " "))))
 		n.Variant += string(token[:])
 	}
-	if c.plan.source.config.Exchanges() { // for one user, too, each token may be exchanged for another: for a tenant, say
+	if c.plan.source.config.Exchanges() { // each token of one user may be exchanged for another, such as one of another tenant
 		token := sha256.Sum256([]byte(strings.Join(c.req.HTTP.Header.Values("Authorization"), "\x00")))
 		n.Variant += string(token[:])
 	}
@@ -109,7 +110,7 @@ func (k *cachePolicy) name(c *call, req *http.Request) cache.Name {
 	return n
 }
 
-// obtain makes the request, or answers it with what is kept; then start is zero. The error is what becomes of the call.
+// obtain sends the request, or answers it from the cache; then start is zero. The error is the result of the call.
 func (c *call) obtain(req *http.Request) (*http.Response, error) {
 	k := c.plan.cachePolicy
 	if k == nil || c.anew || c.endpoint.guard != nil && c.req.Principal == "" {
@@ -131,10 +132,10 @@ func (c *call) obtain(req *http.Request) (*http.Response, error) {
 		own.Whole = c.tellsNothingSent
 		rule = &own
 	}
-	var untold error
+	var logErr error
 	resp, o, err := c.g.answers.Do(req, k.name(c, req), rule, func(req *http.Request) (*http.Response, error) {
-		if untold = c.tellRequest(); untold != nil {
-			return nil, untold
+		if logErr = c.tellRequest(); logErr != nil {
+			return nil, logErr
 		}
 		return c.transmit(req)
 	})
@@ -151,9 +152,9 @@ func (c *call) obtain(req *http.Request) (*http.Response, error) {
 			c.start = time.Time{}
 		}
 		return resp, nil
-	case untold != nil:
-		return nil, untold
-	case req.Context().Err() != nil && !errors.As(err, &e): // while another's request was waited for
+	case logErr != nil:
+		return nil, logErr
+	case req.Context().Err() != nil && !errors.As(err, &e): // the context ended while waiting for the same request of another call
 		kind := upstream.Canceled
 		if errors.Is(req.Context().Err(), context.DeadlineExceeded) {
 			kind = upstream.Timeout
@@ -163,8 +164,8 @@ func (c *call) obtain(req *http.Request) (*http.Response, error) {
 	return nil, c.failed(err)
 }
 
-// tellsNothingSent tells whether an answer is free of what this call attached to its request. One that repeats a token is not kept:
-// whoever gets it later has sent no token, and would not know what to take out.
+// tellsNothingSent reports whether a response is free of the secrets that this call attached to its request. A response
+// that repeats a token is not cached: a later recipient has not sent the token, so its redactor would not know it.
 func (c *call) tellsNothingSent(head http.Header, body []byte) bool {
 	sent := c.redactor().Sent
 	if sent == nil {
@@ -178,8 +179,8 @@ func (c *call) tellsNothingSent(head http.Header, body []byte) bool {
 	return !sent.In(body)
 }
 
-// changed makes kept answers stale after a call that may have changed something (RFC 9111 section 4.4): not if the service refused it,
-// or never saw it. resp is nil if there was no answer.
+// changed invalidates cached responses after a call that may have changed something (RFC 9111 section 4.4), unless the
+// service refused the request or never received it. resp is nil if there was no response.
 func (c *call) changed(resp *http.Response, err error) {
 	var e *upstream.Error
 	if err != nil && (!errors.As(err, &e) || e.NotSent()) || resp != nil && resp.StatusCode >= 400 && resp.StatusCode < 500 {

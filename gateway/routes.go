@@ -9,7 +9,7 @@ import (
 	"drawbridge/auth"
 )
 
-// routes returns the routes of the public listener, behind its middleware.
+// routes returns the routes of the public listener, wrapped in its middleware.
 func (g *Gateway) routes() http.Handler {
 	r := chi.NewRouter()
 	whole := func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &requestInfo{transport: g.transport(r)}) }
@@ -21,7 +21,7 @@ func (g *Gateway) routes() http.Handler {
 		}
 		g.enter(w, r, &requestInfo{name: name, transport: g.transport(r)})
 	}
-	// People write the slash at the end that a redirect would cost clients their POST for: both are one resource.
+	// People write the trailing slash, and a redirect would make clients lose their POST: both paths are one resource.
 	r.HandleFunc("/mcp", whole)
 	r.HandleFunc("/mcp/", whole)
 	r.HandleFunc("/mcp/{endpoint}", named)
@@ -29,7 +29,7 @@ func (g *Gateway) routes() http.Handler {
 	if g.o.Config.Server.OldTransport {
 		g.oldRoutes(r)
 	}
-	// Services call here, without a token of their own: the URL is what they were given (T20).
+	// Services call this route without a token: the URL that they were given is the credential (T20).
 	r.With(g.screened).HandleFunc(callbackPath+"{token}", g.serveCallback)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(protectedResource, g.metadata)
@@ -39,7 +39,7 @@ func (g *Gateway) routes() http.Handler {
 		r.With(g.screened).HandleFunc(path, g.serveManifest)
 	}
 	return routed{r, g.middleware(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // nearly all requests: they need no copy with the names of a route in it
+		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // fast path: nearly all requests, without a copy for route parameters
 			whole(w, req)
 			return
 		}
@@ -47,7 +47,7 @@ func (g *Gateway) routes() http.Handler {
 	}))}
 }
 
-// routed is a router behind middleware; the routes can still be walked.
+// routed is a router behind middleware whose routes can still be walked.
 type routed struct {
 	chi.Router
 	handler http.Handler
@@ -56,7 +56,8 @@ type routed struct {
 // ServeHTTP implements [http.Handler].
 func (r routed) ServeHTTP(w http.ResponseWriter, req *http.Request) { r.handler.ServeHTTP(w, req) }
 
-// keys serves the keys that services check identities with. It needs no token: they are public (Z9), to pages too.
+// keys serves the public keys with which services verify identities. It requires no token, and pages may read it too
+// (Z9).
 func (g *Gateway) keys(w http.ResponseWriter, r *http.Request) {
 	identity := g.identity.Load()
 	if identity == nil {
@@ -74,13 +75,13 @@ func (g *Gateway) keys(w http.ResponseWriter, r *http.Request) {
 	identity.Keys().ServeHTTP(w, r)
 }
 
-// protectedResource is where the metadata of RFC 9728 stands, that of an endpoint with its path behind it.
+// protectedResource is the path of the RFC 9728 metadata; the path of an endpoint is appended to it.
 const protectedResource = "/.well-known/oauth-protected-resource"
 
-// guards are the guards of all endpoints by the paths of their metadata.
+// guards maps the metadata paths of all endpoints to their guards.
 type guards map[string]*auth.Guard
 
-// newGuards lists each path twice where public_url has one: a proxy may have taken it off.
+// newGuards lists each path twice if public_url has a path, since a proxy may have stripped it.
 func newGuards(d *deployment) *guards {
 	all := guards{}
 	if d.guard == nil {
@@ -96,11 +97,12 @@ func newGuards(d *deployment) *guards {
 	return &all
 }
 
-// metadata serves the protected resource metadata, also before the first API is served: a client may look early.
+// metadata serves the protected resource metadata, even before the first API is served, since a client may discover it
+// early.
 func (g *Gateway) metadata(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	if path != protectedResource+"/" {
-		path = strings.TrimSuffix(path, "/") // the endpoint is served with and without it
+		path = strings.TrimSuffix(path, "/") // the endpoint is served with and without the trailing slash
 	}
 	if guard := (*g.guards.Load())[path]; guard != nil {
 		guard.Metadata().ServeHTTP(w, r)

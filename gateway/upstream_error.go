@@ -18,17 +18,17 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// maxErrorBody is how much of an error answer is passed on, in bytes. Error pages can be large and rarely say
-// more in their second page.
+// maxErrorBody is the most bytes of an error response's body that are passed on. Error pages can be large and rarely
+// say more on their second page.
 const maxErrorBody = 8 << 10
 
-// refused makes a failure of an answer with a status of 300 or more: what the service said, what the document says of
-// the status, and what to try next.
+// refused returns the failure for a response with a status of 300 or more: what the service said, the document's
+// description of the status, and what to try next.
 func (c *call) refused(resp *http.Response) error {
 	return c.refusedOf(resp, c.plan.Operation.Answers.Meaning(resp.StatusCode))
 }
 
-// refusedOf is refused for an answer of whose status the document says meaning, which may be nothing.
+// refusedOf is refused with the document's description of the status, meaning, which may be empty.
 func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	var body []byte
 	lead, other, short := "", "", false
@@ -45,10 +45,10 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 		if len(body) > 0 {
 			body = append(body, '\n')
 		}
-		// As much more as the longest secret, so that one that the end would cut apart is found.
-		room := maxErrorBody + c.redactor().Longest() - len(body)
-		if short = len(part.Data) > room; short {
-			part.Data = part.Data[:max(0, room)]
+		// The longest secret is added so that a secret at the cut is recognized.
+		limit := maxErrorBody + c.redactor().Longest() - len(body)
+		if short = len(part.Data) > limit; short {
+			part.Data = part.Data[:max(0, limit)]
 		}
 		body = append(body, part.Data...)
 		return nil
@@ -60,8 +60,8 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s answered %s", c.plan.Tool.API, answeredStatus(resp))
 	said := c.redactor().Error(string(body), short)
-	if room := maxErrorBody - len(lead); len(said) > room {
-		said, short = truncate.Prefix(said, room), true
+	if limit := maxErrorBody - len(lead); len(said) > limit {
+		said, short = truncate.Prefix(said, limit), true
 	}
 	switch {
 	case strings.TrimSpace(said) != "":
@@ -101,33 +101,34 @@ func (c *call) refusedOf(resp *http.Response, meaning string) error {
 	return &failure{outcome: o, text: b.String()}
 }
 
-// isTooLarge tells whether reading an answer came to nothing because of its size, or of that of others under way.
+// isTooLarge reports whether reading a response failed because it, or all responses in progress together, are too
+// large.
 func isTooLarge(err error) bool {
 	var limit *upstream.Error
-	var place *failure
+	var failed *failure
 	return errors.As(err, &limit) && limit.Kind == upstream.TooLarge ||
-		errors.As(err, &place) && (place.outcome == telemetry.Outcome(upstream.TooLarge.String()) || place.outcome == telemetry.Outcome(upstream.Overloaded.String()))
+		errors.As(err, &failed) && (failed.outcome == telemetry.Outcome(upstream.TooLarge.String()) || failed.outcome == telemetry.Outcome(upstream.Overloaded.String()))
 }
 
 const (
 	maxTitle  = 200 // bytes
 	maxDetail = 600
-	// What a body of this length says is seen at once.
+	// readAtOnce is the length in bytes up to which a body needs no lead: its text is seen at a glance.
 	readAtOnce = 300
 )
 
-// The members in which error formats have their words, the best first, and those in which they have another object or list
-// of these.
+// textMembers are the members in which error formats have their text, the best first; nestedMembers are those that
+// contain another object of this kind, or a list of them.
 var (
-	wordy   = []string{"message", "error_description", "errorMessage", "detail", "error", "msg", "title", "reason", "description"}
-	holders = []string{"error", "errors"}
+	textMembers   = []string{"message", "error_description", "errorMessage", "detail", "error", "msg", "title", "reason", "description"}
+	nestedMembers = []string{"error", "errors"}
 )
 
-// leadOf returns what an error in JSON says in words: title and detail of RFC 9457, or what other formats have in their
-// place. It comes first because much else may stand around it, and a long body is cut.
-// told takes out of a text what is not for the caller.
-func leadOf(p answer.Part, told func(text string, cut bool) string) string {
-	words := func(value []byte, most int) string { return words(value, most, told) }
+// leadOf returns the text of an error in JSON: title and detail of RFC 9457, or the corresponding members of other
+// formats. It comes first in the message because the body may have much else around it, and a long one is cut. redacted
+// redacts a text; cut means that the text is incomplete.
+func leadOf(p answer.Part, redacted func(text string, cut bool) string) string {
+	words := func(value []byte, most int) string { return words(value, most, redacted) }
 	values := membersOf(p.Data)
 	if title, detail := words(values["title"], maxTitle), words(values["detail"], maxDetail); p.MediaType == "application/problem+json" || title != "" && detail != "" {
 		if title != "" && detail != "" && title != detail {
@@ -141,7 +142,7 @@ func leadOf(p answer.Part, told func(text string, cut bool) string) string {
 	if said := firstWords(values, words); said != "" {
 		return said
 	}
-	for _, name := range holders {
+	for _, name := range nestedMembers {
 		inner := values[name]
 		for first := range jsonscan.Elements(inner) {
 			inner = first
@@ -154,11 +155,11 @@ func leadOf(p answer.Part, told func(text string, cut bool) string) string {
 	return ""
 }
 
-// membersOf returns those members of an object that may hold words, found in one pass.
+// membersOf returns the members of an object that may hold the text of an error, found in one pass.
 func membersOf(object []byte) map[string][]byte {
 	values := map[string][]byte{}
 	for name, value := range jsonscan.Members(object) {
-		if slices.Contains(wordy, string(name)) || slices.Contains(holders, string(name)) {
+		if slices.Contains(textMembers, string(name)) || slices.Contains(nestedMembers, string(name)) {
 			values[string(name)] = value
 		}
 	}
@@ -166,7 +167,7 @@ func membersOf(object []byte) map[string][]byte {
 }
 
 func firstWords(values map[string][]byte, words func(value []byte, most int) string) string {
-	for _, name := range wordy {
+	for _, name := range textMembers {
 		if said := words(values[name], maxDetail); said != "" {
 			return said
 		}
@@ -174,21 +175,21 @@ func firstWords(values map[string][]byte, words func(value []byte, most int) str
 	return ""
 }
 
-// words returns the beginning of a string on one line; "" for another kind of value.
-func words(value []byte, most int, told func(text string, cut bool) string) string {
+// words returns the beginning of a JSON string on one line, or "" if value is not a string.
+func words(value []byte, most int, redacted func(text string, cut bool) string) string {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return ""
 	}
 	value = bytes.TrimSpace(value)
 	short := len(value) > 8*maxDetail
 	if short {
-		value = append(bytes.Clone(value[:8*maxDetail]), '"') // an escape that is cut apart ends the text
+		value = append(bytes.Clone(value[:8*maxDetail]), '"') // an escape sequence that is cut ends the text
 	}
-	return truncate.Bytes(strings.Join(strings.Fields(told(string(jsonscan.Unquote(value)), short)), " "), most)
+	return truncate.Bytes(strings.Join(strings.Fields(redacted(string(jsonscan.Unquote(value)), short)), " "), most)
 }
 
-// hint says what to try next. It speaks to the model, which can change arguments, wait, or tell its user. safe tells that
-// the call can't have changed anything.
+// hint returns the advice on what to try next. It is worded for the model, which can change arguments, wait, or tell
+// its user. safe means that the call can't have changed anything.
 func hint(resp *http.Response, safe bool, now time.Time) string {
 	code := resp.StatusCode
 	wait := retryAfter(resp, now)
@@ -215,8 +216,8 @@ func hint(resp *http.Response, safe bool, now time.Time) string {
 	return text
 }
 
-// advice is the table of hint: a sentence for each status of RFC 9110, and of those that came later, by which a
-// model can choose what to do.
+// advice returns the sentence of hint for a status of RFC 9110 or a later one, by which a model can choose its next
+// step.
 func advice(code int) string {
 	switch code {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
@@ -284,11 +285,11 @@ func advice(code int) string {
 	return "The service failed; the same call may work later."
 }
 
-// longestWait is how long a model is told to wait at most: what is longer is for people.
+// longestWait is the longest time that a model is told to wait; longer waits are for people.
 const longestWait = 24 * time.Hour
 
-// retryAfter reads the header of that name, in seconds or as a date (RFC 9110 section 10.2.3), and says it in a
-// sentence; "" where there is none.
+// retryAfter returns the Retry-After header, in seconds or as a date (RFC 9110 section 10.2.3), as a sentence, or "" if
+// there is none.
 func retryAfter(resp *http.Response, now time.Time) string {
 	wait, ok := upstream.RetryAfter(resp.Header, now)
 	if !ok {
@@ -307,7 +308,7 @@ func retryAfter(resp *http.Response, now time.Time) string {
 	return fmt.Sprintf("Wait %d seconds before the next call.", int(math.Ceil(wait.Seconds())))
 }
 
-// retryTime is the time that a service asks to wait, at most longestWait; 0: it does not ask.
+// retryTime returns the time that the service asks to wait, at most longestWait, or 0 if it does not ask.
 func retryTime(resp *http.Response, now time.Time) time.Duration {
 	wait, ok := upstream.RetryAfter(resp.Header, now)
 	if !ok {
