@@ -13,7 +13,7 @@ import (
 )
 
 // Callers get three kinds of response headers: those that every HTTP client needs, those that the document declares,
-// and those that the operator names. All of them stand in _meta. The text for the model has those that the document or
+// and those that the operator names. All of them are in _meta. The text for the model has those that the document or
 // the operator names, and those that arguments of another operation of the API depend on.
 
 // Limits of the headers that are passed on. A value that exceeds them is omitted, not cut: the beginning of an ETag is

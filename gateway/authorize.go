@@ -93,6 +93,7 @@ func nearestScopes(caller *auth.Principal, sets [][]string) []string {
 	return slices.MinFunc(sets, func(a, b []string) int { return lacks(caller, a) - lacks(caller, b) })
 }
 
+// lacks returns the number of scopes that the caller has not been granted.
 func lacks(caller *auth.Principal, scopes []string) (n int) {
 	for _, s := range scopes {
 		if !slices.Contains(caller.Scopes, s) {

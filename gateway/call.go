@@ -122,7 +122,7 @@ type call struct {
 
 	answered bool   // the result was begun, so that no other can be given
 	headMeta []byte // members of _meta about headers of the response; nil if there are none
-	headText string // the same for the model, in words
+	headText string // the same headers as text for the model
 	note     string // text that is given beside the answer; "" if there is none
 	kept     *kept  // receives the result instead of the client; nil if the client gets it
 
@@ -152,7 +152,7 @@ func (c *call) begin() (end func(), err error) {
 	stop := func() bool { return false }
 	if c.req.Family == mcp.Legacy && p.safe && c.endpoint.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
 		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped nevertheless:
-		// nobody can read its answer any more, and the service is spared the work.
+		// its answer can no longer be read, and the service is spared the work.
 		stop = context.AfterFunc(c.req.HTTP.Context(), cancel)
 	}
 	c.ctx, c.sent = p.attach(ctx, c.req.HTTP.Header, c.endpoint.guard)
@@ -162,8 +162,8 @@ func (c *call) begin() (end func(), err error) {
 	c.ctx, c.span = c.g.tracer.StartCall(c.ctx, telemetry.CallSpan{Method: c.req.Method, Tool: p.Tool.Name, Revision: c.req.Revision, API: p.Tool.API,
 		TraceParent: c.req.Meta.TraceParent, TraceState: c.req.Meta.TraceState, Header: c.req.HTTP.Header}, pendingCheckOf(c.ctx))
 	return func() {
-		if c.body != nil { // a second time unless there was a panic; the call occupies the bulkhead of the API until then
-			_ = c.body.Close() // again, if there was no panic; it has a place in the room of the API until then
+		if c.body != nil {
+			_ = c.body.Close() // a second time unless there was a panic; the call occupies the bulkhead of the API until then
 		}
 		if c.span != nil {
 			c.span.End()

@@ -41,7 +41,7 @@ func (c *call) gather(resp *http.Response, prepare func(*answer.Part)) (parts []
 	return parts, err
 }
 
-// isUnended reports whether it is unknown if an answer is complete, in which case its result says so.
+// isUnended reports whether an answer may be incomplete without a sign of it, in which case its result says so.
 func isUnended(parts []answer.Part, resp *http.Response) bool {
 	if len(parts) == 0 {
 		return !answer.Delimited(resp)

@@ -51,6 +51,8 @@ func (gen *generation) keyOf(g *Gateway, s *source, op, given *openapi.Operation
 	return k
 }
 
+// newRequestKey returns the key with the given header name. The error means that an argument declared for the header
+// accepts no UUID.
 func newRequestKey(op, given *openapi.Operation, name string) (*requestKey, error) {
 	k := &requestKey{header: http.CanonicalHeaderKey(name)}
 	for _, spelled := range []string{name, strings.ReplaceAll(name, "_", "-"), strings.ReplaceAll(name, "-", "_")} {

@@ -20,7 +20,7 @@ import (
 // the request was refused and answered.
 //
 // All requests are counted, but a handshake is never refused by this limit: a client that can't even start does not
-// know what to wait for. Whether a request is a handshake stands in its body, which is read only for requests that
+// know what to wait for. Only the body tells a handshake from other requests, and it is read only for requests that
 // would be refused. The remaining cost of a flood of handshakes is bounded elsewhere: invalid tokens have a budget of
 // their own ([auth.BadTokens]).
 func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *requestInfo, limit *admission.Rate) bool {
@@ -42,6 +42,7 @@ func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *reques
 	return false
 }
 
+// refuseAddress answers a request that exceeds the rate limit of its address, and writes its audit record.
 func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *admission.Rate, d state.Decision, id []byte) {
 	e, because := g.refuseByRate(limit, d)
 	tellRequest(r.Context())

@@ -42,7 +42,7 @@ func (s *source) scopesOf(op *openapi.Operation, set config.Settings, defaults [
 }
 
 // documentScopes returns the scopes of one alternative as this gateway's issuers spell them, and whether it has a
-// scheme whose scopes callers can have: the names that stand with types other than oauth2 and openIdConnect are roles,
+// scheme whose scopes callers can have: the names listed for types other than oauth2 and openIdConnect are roles,
 // which no token contains (OAS 3.1 section 4.8.30). ok is false if a scope can't stand in a token and has no mapping.
 func (s *source) documentScopes(alternative openapi.Requirement) (scopes []string, oauth, ok bool) {
 	for _, use := range alternative {

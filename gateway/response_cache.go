@@ -59,6 +59,7 @@ func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Pla
 	}
 }
 
+// newCachePolicy compiles the cache setting of a plan's operation.
 func (g *Gateway) newCachePolicy(p *Plan, set *config.Cache, shared bool) *cachePolicy {
 	variant := []string{p.Operation.Method, p.Operation.Path, strconv.FormatBool(shared), time.Duration(set.TTL).String()}
 	if p.choice != nil {

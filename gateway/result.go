@@ -74,7 +74,7 @@ func (c *call) succeed(resp *http.Response) error {
 	return c.empty(resp)
 }
 
-// unended is the note on an answer of which nobody can tell whether it is complete (P2, P5).
+// unended is the note on an answer whose end can't be told from an interruption (P2, P5).
 const unended = "The service gave this answer no length and ended it with its connection: if it was cut off, that can't be told."
 
 // noteUnended adds the text unended to the call's note.

@@ -166,6 +166,7 @@ func membersOf(object []byte) map[string][]byte {
 	return values
 }
 
+// firstWords returns the text of the best of textMembers that has any, or "".
 func firstWords(values map[string][]byte, words func(value []byte, most int) string) string {
 	for _, name := range textMembers {
 		if said := words(values[name], maxDetail); said != "" {
