@@ -12,8 +12,8 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// complete answers completion/complete: what may be filled in, as far as the configuration, the documents and, where the
-// configuration says so, the services know. Whoever can't have a prompt, or read a resource, gets nothing of it.
+// complete answers completion/complete with the values that the configuration, the documents and, if configured, the services
+// offer. Callers without access to a prompt or resource get no values of it.
 func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	asked, err := req.Completion()
 	if err != nil {
@@ -53,7 +53,7 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	return reply.Completions(matching(values, asked.Value))
 }
 
-// completeResource returns what the document has for a variable of a template.
+// completeResource returns the values that the document declares for a variable of a resource template.
 func (g *Gateway) completeResource(ctx context.Context, e *endpoint, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
 	p := e.resources.named(asked.Resource)
 	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", truncate.Bytes(asked.Resource, maxShownURI))
@@ -74,7 +74,7 @@ func (g *Gateway) completeResource(ctx context.Context, e *endpoint, caller *aut
 	return p.Operation.Suggestions(asked.Argument), nil
 }
 
-// matching returns the values that begin with what was typed, and then those that hold it elsewhere, in any case.
+// matching returns the values that begin with the typed text, followed by those that contain it elsewhere, ignoring case.
 func matching(values []string, typed string) []string {
 	typed = strings.ToLower(typed)
 	var first, others []string
@@ -89,15 +89,15 @@ func matching(values []string, typed string) []string {
 	return append(first, others...)
 }
 
-// promptArgument is an argument of a prompt, with where its values come from. It is immutable.
+// promptArgument is an argument of a prompt with the source of its values. It is immutable.
 type promptArgument struct {
 	*config.PromptArgument
 	values []string
-	plan   *Plan // of the call that tells the values; nil: there is none
+	plan   *Plan // of the call that supplies the values; nil if there is none
 }
 
-// valuesOf returns what is offered for an argument of a prompt: what the configuration lists, or else what the document has for
-// the arguments of tools, and the variables of resources, that are nothing but it.
+// valuesOf returns the values offered for an argument of a prompt: those that the configuration lists, or else those that the
+// document declares for the tool arguments and resource variables that consist of this argument alone.
 func (p *prompt) valuesOf(a *config.PromptArgument) (values []string) {
 	if len(a.Values) > 0 || a.Complete != nil {
 		return a.Values

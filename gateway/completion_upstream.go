@@ -17,20 +17,20 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Calls that tell values are made while somebody types.
+// Limits of the calls that supply completion values, which are made while a user types.
 const (
-	completionTime  = 2 * time.Second // of one
-	completionLife  = 5 * time.Second // of what it has told, for the same caller and arguments
-	maxCompletions  = 1000            // values taken from one answer
+	completionTime  = 2 * time.Second // timeout of one call
+	completionLife  = 5 * time.Second // lifetime of cached values, for the same caller and arguments
+	maxCompletions  = 1000            // values taken from one response
 	maxCompletion   = 200             // bytes of one value
 	maxKeptAnswers  = 1000
-	maxKeptValues   = 4 << 20 // bytes of all that is kept
-	stringSize      = 16      // bytes of a string beside its text
+	maxKeptValues   = 4 << 20 // bytes of all cached values
+	stringSize      = 16      // bytes of a string header
 	maxKeptArgument = 4 << 10 // bytes of the arguments of a call
 )
 
-// valuesFor returns what the call of an argument tells, or told moments ago. Whatever goes wrong gives nothing: nobody who types
-// can do anything about it.
+// valuesFor returns the values that the call of an argument supplies, from the cache if they are recent. Any failure yields no
+// values, because a user who is typing can't act on it.
 func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, asked mcp.Completion) []string {
 	nothing := func(err error) []string {
 		g.log.LogAttrs(ctx, slog.LevelDebug, "no values for an argument", slog.String("prompt", asked.Prompt),
@@ -61,7 +61,7 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 	defer cancel()
 	c.enter()
 	defer c.leave(nil)
-	// What it was for may be another's, or not be allowed any more: that is looked at each time.
+	// The cache entry may be of another caller or of a permission since withdrawn, so permission is checked each time.
 	args, err := c.permit(c.ctx, args)
 	if err != nil {
 		c.count(err)
@@ -86,8 +86,8 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 	return values
 }
 
-// cancelledAfter returns a context that is cancelled after that time. It has no deadline: that the gateway does not wait says nothing of the service, and
-// its breaker takes the end of a deadline for a failure of it.
+// cancelledAfter returns a context that is cancelled after d. It has no deadline, because the circuit breaker counts an expired
+// deadline as a failure of the service, and this timeout is the gateway's own.
 func cancelledAfter(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	timer := time.AfterFunc(d, cancel)
@@ -97,7 +97,7 @@ func cancelledAfter(ctx context.Context, d time.Duration) (context.Context, cont
 	}
 }
 
-// count counts the outcome of a call that nobody but its metrics will hear of.
+// count counts the outcome of a call that is visible only in the metrics.
 func (c *call) count(err error) {
 	o := telemetry.OutcomeOK
 	var f *failure
@@ -114,8 +114,8 @@ func (c *call) count(err error) {
 	}
 }
 
-// completionKey names all that the values depend on: who asks, with which token, since the service may see another caller in
-// each; for what, with which arguments, and with which headers where those go on to the service.
+// completionKey returns a key of everything that the values depend on: the caller, its token (since the service may see another
+// caller in each), the tool, the arguments, and the headers that are forwarded to the service.
 func (c *call) completionKey(a *promptArgument, args []byte) string {
 	var b strings.Builder
 	token := sha256.Sum256([]byte(strings.Join(c.req.HTTP.Header.Values("Authorization"), "\x00")))
@@ -130,7 +130,7 @@ func (c *call) completionKey(a *promptArgument, args []byte) string {
 	return b.String()
 }
 
-// values makes the call and returns the values in its answer.
+// values makes the call and returns the values in its response.
 func (c *call) values(args []byte, pointer string) (values []string, err error) {
 	c.g.metrics.InFlight.Inc()
 	defer c.g.metrics.InFlight.Dec()
@@ -148,7 +148,7 @@ func (c *call) values(args []byte, pointer string) (values []string, err error) 
 			continue
 		}
 		if _, err := jsonscan.Scan(part.Data, jsonscan.Options{}); err != nil {
-			continue // a text
+			continue // plain text
 		}
 		known := map[string]bool{}
 		for _, value := range values {
@@ -165,8 +165,8 @@ func (c *call) values(args []byte, pointer string) (values []string, err error) 
 	return values, nil
 }
 
-// collectValues calls found with each value to which a pointer leads, in which * stands for each item or member, until that
-// returns false, which it then returns too.
+// collectValues calls found with each value that a pointer selects, in which * stands for each item or member. It stops and
+// returns false as soon as found returns false.
 func collectValues(data []byte, pointer string, found func(value []byte) bool) bool {
 	before, after, each := strings.Cut(pointer+"/", "/*/")
 	if !each {
@@ -195,12 +195,12 @@ func collectValues(data []byte, pointer string, found func(value []byte) bool) b
 	return true
 }
 
-// completions keeps what calls have told for a few seconds, so that somebody who types does not ask the service at each key. It
-// is safe for concurrent use; its zero value is empty.
+// completions caches the values of calls for a few seconds, so that typing doesn't send a request to the service for each key.
+// It is safe for concurrent use; its zero value is empty.
 type completions struct {
 	mu   sync.Mutex
 	kept map[string]keptCompletion
-	size int // of all in kept
+	size int // of all entries
 }
 
 type keptCompletion struct {
@@ -219,9 +219,10 @@ func (c *completions) get(key string, now time.Time) ([]string, bool) {
 	return kept.values, true
 }
 
-// put keeps values, which must not be changed afterwards. Those go that are not good any more, and when there are too many, any.
+// put caches values, which must not be changed afterwards. It evicts expired entries and, if there are still too many,
+// arbitrary ones.
 func (c *completions) put(key string, values []string, now time.Time) {
-	if len(key) > 4*maxKeptArgument { // of headers that go on
+	if len(key) > 4*maxKeptArgument { // large because of forwarded headers
 		return
 	}
 	c.mu.Lock()
@@ -249,7 +250,7 @@ func (c *completions) put(key string, values []string, now time.Time) {
 	c.size += added.size
 }
 
-// drop lets one go. The caller holds the lock.
+// drop removes an entry. The caller holds the lock.
 func (c *completions) drop(key string) {
 	c.size -= c.kept[key].size
 	delete(c.kept, key)

@@ -8,11 +8,11 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// cursorLife is how long a cursor of tools/list may be used (T20).
+// cursorLife is the lifetime of a cursor of tools/list (T20).
 const cursorLife = 10 * time.Minute
 
-// cursors seals the position in a list of several pages, so that it can be used only by the caller whom it was
-// given to, on the list that it belongs to, and for a limited time. Any replica with the same keys can open it.
+// cursors seals the position in a paginated list, so that a cursor is valid only for the caller that received it, for its list,
+// and for a limited time. Any replica with the same keys can open it.
 type cursors struct{ sealer *mcp.Sealer }
 
 var errCursor = errors.New("cursor is not valid")
@@ -39,5 +39,5 @@ func (c *cursors) open(cursor, principal string, list [32]byte) (page int, err e
 	return int(binary.BigEndian.Uint32(text[8:])), nil
 }
 
-// binding is what must be the same when a cursor comes back.
+// binding returns the data that a cursor is bound to: the principal and the list.
 func binding(principal string, list [32]byte) []byte { return append(list[:], principal...) }

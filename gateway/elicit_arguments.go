@@ -15,12 +15,13 @@ import (
 	"drawbridge/openapi"
 )
 
-// codeInputs is the code of inputs that an operation can't ask for, as that of the document's problems.
+// codeInputs is the problem code of inputs that can't be elicited for an operation, in the form of the document's problem
+// codes.
 const codeInputs = "inputs"
 
-// elicitationOf makes the elicitation of an operation, given being the operation with the arguments that come from callers.
-// Inputs that can't be asked for are reported and left out, unless one of them is always asked for: no call is made then, since
-// what the user has to say would come from somebody else.
+// elicitationOf returns the elicitation of an operation; given is the operation reduced to the arguments that callers supply.
+// Inputs that can't be elicited are reported and left out, unless one of them must always be asked of the user: then no call is
+// made, since the caller would supply a value that is the user's to give.
 func (gen *generation) elicitationOf(g *Gateway, s *source, op, given *openapi.Operation, list []config.Input) *elicit.Operation {
 	e, err := elicit.ForOperation(list, given)
 	if err == nil {
@@ -37,8 +38,8 @@ func (gen *generation) elicitationOf(g *Gateway, s *source, op, given *openapi.O
 const notAskedAtAll = "This tool can't be called: what it has to ask the user does not fit its document any more. Nothing was sent. " +
 	"The operator of the gateway finds the reason in its log."
 
-// fill checks the arguments of a call, asks the user for the missing ones, and returns all of them; each answer was checked
-// alone. The error is a *failure, or one of the protocol.
+// fill validates the arguments of a call, asks the user for the missing ones, and returns all of them; each answer has been
+// validated on its own. The error is a *failure, or a protocol error.
 func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	e := c.plan.elicitation
 	if e.IsBroken() {
@@ -62,7 +63,7 @@ func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage,
 	return nil, c.unasked(err)
 }
 
-// unanswered tells the model of a call that the user has not given the arguments that it needs.
+// unanswered returns the error that tells the model that the user has not given required arguments.
 func (c *call) unanswered(e *elicit.Unanswered) error {
 	names := strings.Join(e.Names, ", ")
 	fail := func(format string, args ...any) error {
@@ -79,7 +80,7 @@ func (c *call) unanswered(e *elicit.Unanswered) error {
 		return fail("The user was asked for what this call needs, and has not answered. Nothing was sent. Ask the user how to go on, and call again " +
 			"when told to.")
 	case errors.As(e, &unable) && c.req.Family == mcp.Stateless && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
-		return unable // the client has to know what it lacks
+		return unable // names the capability that the client lacks
 	case !errors.As(e, &unable) && !errors.Is(e, elicit.ErrNoLists):
 		return fail("The user was asked for what this call needs (%s), and the answers did not fit. Nothing was sent. Ask the user how to go on.", names)
 	case e.Always:

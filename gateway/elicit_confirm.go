@@ -13,11 +13,11 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// consent says whether the calls of a plan wait for the user's consent, and what becomes of those that can't.
+// consent defines whether calls of a plan need the user's consent, and what happens to calls whose client can't ask for it.
 type consent struct {
 	needed bool
 	refuse bool     // a call is refused if the client can't ask
-	exempt []string // scopes of callers who are not asked
+	exempt []string // scopes whose callers need no consent
 }
 
 func consentOf(c *config.Config, set config.Settings, destructive bool) consent {
@@ -28,7 +28,7 @@ func consentOf(c *config.Config, set config.Settings, destructive bool) consent 
 	return consent{needed: needed, refuse: c.Tools.Unconfirmed != config.UnconfirmedAllow, exempt: c.Tools.UnconfirmedScopes}
 }
 
-// Texts for the model, of calls that were not made.
+// Texts for the model about calls that were not made.
 const (
 	notConfirmed = "The user did not agree to this call. Nothing was sent. Do not call again without being told to; ask the user what to do instead."
 	notAsked     = "The user has not decided on this call. Nothing was sent. Tell the user what you would do, and call again when asked to."
@@ -36,8 +36,8 @@ const (
 		"Tell the user that the call has to be made in another way."
 )
 
-// confirm asks the user for consent to a call whose arguments are valid. Without it the error is a *failure; one of the
-// protocol, such as [mcp.ErrInputRequired], is returned as it is.
+// confirm asks the user for consent to a call whose arguments are valid. Without consent the error is a *failure; protocol
+// errors, such as [mcp.ErrInputRequired], are returned unchanged.
 func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 	p := c.plan
 	if len(p.consent.exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.consent.exempt) {
@@ -58,7 +58,7 @@ func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 	return err
 }
 
-// title is the tool's title with its name, or the name alone.
+// title returns the tool's title with its name, or the name alone.
 func (p *Plan) title() string {
 	if title := strings.TrimSpace(p.Tool.Title); title != "" {
 		return fmt.Sprintf("%q (%s)", title, p.Tool.Name)

@@ -10,30 +10,33 @@ import (
 	"drawbridge/openapi"
 )
 
-// endpoint is what is served under one URL at one moment: all tools of a generation, or those that the configuration gives
-// it. It is immutable but for its views, which are made when the first client of a revision asks.
+// endpoint is the set of tools, resources and prompts served under one URL in one generation: all of them, or those that the
+// configuration selects. It is immutable except for its views, which are built when the first client of a revision requests
+// them.
 type endpoint struct {
-	name  string // "" is the whole
+	name  string // "" for the endpoint of all tools
 	gen   *generation
-	guard *auth.Guard      // nil: nobody is asked for a token
-	entry http.Handler     // the guard, then the handler of the protocol
-	plans map[string]*Plan // of its tools, and of what can only be read
-	// operations are the plans by what they call.
+	guard *auth.Guard      // nil if no token is required
+	entry http.Handler     // the guard, then the MCP handler
+	plans map[string]*Plan // of its tools, and of operations that are resources only
+	// operations maps operations to their plans.
 	operations map[*openapi.Operation]*Plan
-	// resources are those of plans that can be read.
+	// resources are the plans that can be read as resources.
 	resources *resources
-	visible   *visibility     // nil: everybody sees all of them
-	profile   openapi.Profile // the least that schemas are reduced to
-	prompts   []*prompt       // in the order of the configuration
-	// promptScopes tells what callers have been granted of what prompts need, in their order; nil: everybody sees all of them.
+	visible   *visibility     // nil if every caller sees all tools
+	profile   openapi.Profile // the minimum profile that schemas are reduced to
+	prompts   []*prompt       // in configuration order
+	// promptScopes holds the scopes that prompts need, in their order, to find those a caller has been granted; nil if every
+	// caller sees all prompts.
 	promptScopes *auth.Views
 
 	mu        sync.Mutex
 	views     map[viewKey]*view
-	viewBytes int // of all of them
+	viewBytes int // of all views
 }
 
-// newEndpoint makes the endpoint of a generation for plans. The handler outlives the generation; a nil guard is nobody's.
+// newEndpoint returns the endpoint of a generation for plans. The handler outlives the generation; with a nil guard no token is
+// required.
 func newEndpoint(gen *generation, plans map[string]*Plan, guard *auth.Guard, handler http.Handler) *endpoint {
 	e := &endpoint{gen: gen, guard: guard, entry: handler, plans: plans, resources: newResources(gen, plans), views: map[viewKey]*view{}}
 	e.operations = make(map[*openapi.Operation]*Plan, len(plans))
@@ -49,7 +52,7 @@ func newEndpoint(gen *generation, plans map[string]*Plan, guard *auth.Guard, han
 	return e
 }
 
-// tool returns the plan of a tool, nil if there is none, or it can only be read.
+// tool returns the plan of a tool, or nil if there is none or it is a resource only.
 func (e *endpoint) tool(name string) *Plan {
 	if p := e.plans[name]; p != nil && !p.Tool.Hidden {
 		return p
@@ -57,7 +60,7 @@ func (e *endpoint) tool(name string) *Plan {
 	return nil
 }
 
-// planOf returns the plan that a request wants to have executed, or to be told of, nil if there is none.
+// planOf returns the plan that a request names, or nil if there is none.
 func (e *endpoint) planOf(req *mcp.Request) (p *Plan) {
 	switch req.Method {
 	case "tools/call":
@@ -74,7 +77,7 @@ func (e *endpoint) planOf(req *mcp.Request) (p *Plan) {
 	return p
 }
 
-// part makes the endpoint of the configuration that has number n. Its plans are those of the whole but for scopes, of which
+// part returns the n-th endpoint of the configuration. Its plans are those of the whole endpoint except for scopes, for which
 // it has its own defaults.
 func (gen *generation) part(n int, d *deployment, handler http.Handler) *endpoint {
 	c := &gen.config.Endpoints[n]

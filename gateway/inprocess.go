@@ -15,10 +15,10 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Revisions returns the revisions of the protocol that are served, the newest first.
+// Revisions returns the supported protocol revisions, newest first.
 func Revisions() []string { return mcp.Revisions() }
 
-// Plans returns the plans of all tools, by name. Before anything is loaded there are none.
+// Plans returns the plans of all tools, by name. It returns none before the first load.
 func (g *Gateway) Plans() []*Plan {
 	gen := g.current.Load()
 	if gen == nil {
@@ -34,7 +34,7 @@ func (g *Gateway) Plans() []*Plan {
 	return plans
 }
 
-// Plan returns the plan of a tool, nil if there is none of that name.
+// Plan returns the plan of a tool, or nil if there is no such tool.
 func (g *Gateway) Plan(tool string) *Plan {
 	if gen := g.current.Load(); gen != nil {
 		return gen.whole.tool(tool)
@@ -42,7 +42,7 @@ func (g *Gateway) Plan(tool string) *Plan {
 	return nil
 }
 
-// Definitions returns the tools as a JSON array, as the newest revision of the protocol lists them.
+// Definitions returns the tools as a JSON array, as listed in the newest protocol revision.
 func (g *Gateway) Definitions() json.RawMessage {
 	gen := g.current.Load()
 	if gen == nil {
@@ -51,15 +51,16 @@ func (g *Gateway) Definitions() json.RawMessage {
 	return gen.catalog.View(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, nil)
 }
 
-// Call calls a tool through the whole stack but the guard: who runs the program may call everything. The result is
-// that of tools/call in the newest revision. The error tells a call that was not made: an unknown tool, or
-// arguments that are not JSON.
+// Call calls a tool through the whole stack except the guard: the operator of the process may call every tool. The result is
+// that of tools/call in the newest revision. The error reports a call that was not made: an unknown tool, or arguments that are
+// not JSON.
 func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
 	result, _, err := g.CallWithCause(ctx, tool, args)
 	return result, err
 }
 
-// CallWithCause is Call, and returns why the service did not answer, too, which names its host and is for the operator alone; nil if it did.
+// CallWithCause is Call that also returns why the service did not answer, or nil if it did. The cause names the service's host
+// and is for the operator only.
 func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
 	gen := g.current.Load()
 	if gen == nil || gen.whole.tool(tool) == nil {
@@ -76,7 +77,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	body = append(body, `,"arguments":`...)
 	body = append(body, args...)
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
-	// The same tools without a guard, so that nobody asks for scopes.
+	// An endpoint with the same tools and no guard requires no scopes.
 	open := newEndpoint(gen, gen.whole.plans, nil, nil)
 	own := &requestInfo{endpoint: open, operator: true}
 	ctx = context.WithValue(ctx, requestInfoKey{}, own)
@@ -109,7 +110,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	return answer.Result, own.cause, nil
 }
 
-// recorder keeps an answer in memory.
+// recorder is a response writer that keeps the response in memory.
 type recorder struct {
 	header http.Header
 	body   bytes.Buffer

@@ -17,17 +17,17 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// What a service answers about a job is often the answer of an operation that has rules of its own: who may call it, and what is
-// hidden of it. They hold here too, so that nobody gets by a job what he does not get by a call.
+// The service's answer about a job is often the response of an operation with its own access rules and redaction. They apply
+// here too, so that a job gives no caller what a direct call would not.
 
-// toldBy is an operation whose answer is asked for, and the arguments of that call.
+// toldBy is an operation whose response is requested, with the arguments of the call.
 type toldBy struct {
 	operation *openapi.Operation
 	args      json.RawMessage
 }
 
-// at finds the operations of the API that a URL of its service is a call of. They are those with the fewest variables; more
-// than one if it is not clear which is meant.
+// at returns the operations of the API that a URL of its service matches: those with the fewest variables, more than one if the
+// match is ambiguous.
 func (p *Plan) at(method string, u *url.URL) (found []toldBy) {
 	least := 0
 	bases := map[string]bool{}
@@ -58,8 +58,8 @@ func (p *Plan) at(method string, u *url.URL) (found []toldBy) {
 	return found
 }
 
-// about makes sure that the caller may know what operations answer, which are all that an answer can be of, and that what is
-// hidden of their answers is hidden of the next. The error is a *failure that says which tool tells.
+// about checks that the caller may know the responses of all operations that an answer may come from, and adds their redaction
+// to that of the next response. The error is a *failure that names the tool to use instead.
 func (c *call) about(ctx context.Context, all []toldBy) error {
 	c.hiding = nil
 	for _, one := range all {
@@ -74,8 +74,8 @@ func (c *call) about(ctx context.Context, all []toldBy) error {
 	return nil
 }
 
-// mayKnow tells whether the caller may know what an operation answers; p is its plan at the endpoint, nil: it has none there.
-// Nobody can be asked for consent here; where the operator's rule names the operation, that is the consent.
+// mayKnow checks that the caller may know the response of an operation; p is its plan at the endpoint, or nil if it has none
+// there. The user can't be asked for consent here; an operator's rule that names the operation counts as consent.
 func (c *call) mayKnow(ctx context.Context, p *Plan, one toldBy) error {
 	named := c.plan.job.Names(one.operation) || c.plan.polled != nil && c.plan.polled.Names(one.operation)
 	switch {
@@ -109,17 +109,18 @@ func (c *call) mayKnow(ctx context.Context, p *Plan, one toldBy) error {
 	return c.untold(p, one.args)
 }
 
-// asksUser tells whether calls of the plan need something that only the user can give.
+// asksUser reports whether calls of the plan need consent or input from the user.
 func (p *Plan) asksUser() bool {
 	return p.consent.needed || p.elicitation != nil && (p.elicitation.IsBroken() || p.elicitation.Always())
 }
 
-// exempt tells whether consent is all that calls of the plan need of the user, and this caller needs none.
+// exempt reports whether calls of the plan need nothing from the user but consent, and this caller is exempt from it.
 func (c *call) exempt(p *Plan) bool {
 	return p.elicitation == nil && len(p.consent.exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.consent.exempt)
 }
 
-// untold is the failure of who may not know how a job stands or what came of it. It is no error of the call, which has begun the job.
+// untold returns the failure for a caller that may not know the status or result of a job. It is not an error of the call,
+// which has started the job.
 func (c *call) untold(p *Plan, args json.RawMessage) error {
 	text := c.plan.Tool.API + " tells of this job by "
 	if p == nil || p.Tool.Hidden {
@@ -131,7 +132,7 @@ func (c *call) untold(p *Plan, args json.RawMessage) error {
 	return &failure{outcome: telemetry.OutcomeJob, text: text + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
 }
 
-// isUntold returns the failure that says that the caller may not know; nil: err is none.
+// isUntold returns the failure for a caller that may not know about the job, or nil if err is another error.
 func isUntold(err error) *failure {
 	var f *failure
 	if errors.As(err, &f) && f.outcome == telemetry.OutcomeJob {
@@ -140,11 +141,11 @@ func isUntold(err error) *failure {
 	return nil
 }
 
-// mayLook tells whether the caller may look at the job at all, before anything is promised.
+// mayLook checks that the caller may poll the job at all, before a task is promised.
 func (c *call) mayLook(b *job.Handle) error {
 	switch r := c.plan.job.Status; {
 	case c.plan.job.Callback != nil:
-		return nil // it is told without a look, as a rule
+		return nil // reported by callback, as a rule without polling
 	case r != nil && r.Operation != nil && b.Status != nil:
 		return c.about(c.ctx, []toldBy{{r.Operation, b.Status}})
 	case b.URL != nil:

@@ -23,22 +23,22 @@ import (
 )
 
 const (
-	// callbackKey is the key of _meta with which a caller asks to be called when the job of a call has ended.
+	// callbackKey is the key of _meta with which a caller requests a webhook at the end of a call's job.
 	callbackKey = "drawbridge/callbackUrl"
-	// signatureHeader is the header that proves that it is the gateway that calls: "t=SECONDS,v1=HEX", where HEX is the
-	// HMAC-SHA256 of the seconds, a full stop and the body.
+	// signatureHeader is the header that authenticates the gateway to the caller's webhook: "t=SECONDS,v1=HEX", where HEX is
+	// the HMAC-SHA256 of the seconds, a full stop and the body.
 	signatureHeader = "Drawbridge-Signature"
 
-	maxReports       = 1024 // jobs whose callers want to be called, in all
-	maxReportsOfOne  = 64   // the same of one caller
+	maxReports       = 1024 // jobs with a webhook, in all
+	maxReportsOfOne  = 64   // jobs with a webhook, of one caller
 	maxReportAnswer  = 4 << 10
 	reportTime       = 10 * time.Second
 	maxCallbackBytes = 2048 // of a URL
-	// crowdedPause is after what time a large result is asked for again, for which there was no room.
+	// crowdedPause is the delay before a large result is fetched again after there was no memory for it.
 	crowdedPause = 5 * time.Second
 )
 
-// outbound calls those who asked for it when their jobs have ended. It is immutable but for its connections.
+// outbound sends webhooks to callers when their jobs have ended. It is immutable except for its connections.
 type outbound struct {
 	origins []origin.Origin
 	secret  []byte
@@ -46,7 +46,7 @@ type outbound struct {
 	made    config.Tools
 }
 
-// newOutbound returns nil where nobody may ask to be called. What did not change since old is taken over.
+// newOutbound returns nil if no caller may request a webhook. It takes over from old what has not changed.
 func newOutbound(c *config.Config, old *outbound, o Options) *outbound {
 	if len(c.Tools.CallbackURLs) == 0 || o.Local {
 		return nil
@@ -67,11 +67,11 @@ func newOutbound(c *config.Config, old *outbound, o Options) *outbound {
 	return out
 }
 
-// wanted returns the URL that a request asks to be called at, nil if it does not. The error is for the client.
+// wanted returns the webhook URL of a request, or nil if it has none. The error is for the client.
 func (o *outbound) wanted(req *mcp.Request) (*url.URL, error) {
 	value := jsonscan.Lookup(jsonscan.Lookup(req.Params, "_meta"), callbackKey)
 	if value == nil {
-		return nil, nil //nolint:nilnil // nobody asks
+		return nil, nil //nolint:nilnil // no webhook was requested
 	}
 	bad := mcp.InvalidParams("params._meta[%q] must be a URL of one of the origins that the operator allows", callbackKey)
 	if jsonscan.KindOf(value) != jsonscan.String || len(value) > maxCallbackBytes {
@@ -86,9 +86,9 @@ func (o *outbound) wanted(req *mcp.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// reports are the jobs whose callers want to be called. Each has a goroutine, which ends with the job, or with [reports.stop].
+// reports are the jobs with a webhook to the caller. Each has a goroutine, which ends with the job or with [reports.stop].
 type reports struct {
-	ctx    context.Context //nolint:containedctx // that of the goroutines, which no request owns
+	ctx    context.Context //nolint:containedctx // of the goroutines, which no request owns
 	cancel context.CancelFunc
 
 	mu     sync.Mutex
@@ -104,7 +104,7 @@ func newReports() *reports {
 	return r
 }
 
-// begin runs f in a goroutine of its own; false: there are too many, or all are about to end.
+// begin runs f in its own goroutine. It returns false if there are too many goroutines or stop has been called.
 func (r *reports) begin(owner string, f func(ctx context.Context)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *reports) begin(owner string, f func(ctx context.Context)) bool {
 	return true
 }
 
-// stop ends all of them, and waits for that as long as ctx allows.
+// stop cancels all goroutines and waits for them until ctx ends.
 func (r *reports) stop(ctx context.Context) error {
 	r.mu.Lock()
 	r.ended = true
@@ -146,7 +146,8 @@ func (r *reports) stop(ctx context.Context) error {
 	}
 }
 
-// follow follows the job of a call that goes on, and calls its caller when it has ended; false: it does not.
+// follow follows the job of a running call and sends the caller's webhook when it has ended. It returns false if no webhook was
+// requested or the job can't be followed.
 func (c *call) follow(t *task) bool {
 	if c.notify == nil || t == nil {
 		return false
@@ -158,7 +159,7 @@ func (c *call) follow(t *task) bool {
 	return followed
 }
 
-// report is follow for a caller who wants to be called.
+// report is follow for a call with a webhook.
 func (c *call) report(t *task) bool {
 	g, to, out := c.g, *c.notify, c.endpoint.gen.outbound
 	w := newTaskWatcher(c.ctx, c.plan, t.id, mcp.Subscriber{Principal: c.req.Principal, Family: mcp.Stateless, Revision: c.req.Revision, Client: c.req.Client})
@@ -177,9 +178,9 @@ func (c *call) report(t *task) bool {
 				return
 			case err != nil:
 			case rec.final():
-				release, ok := g.admission.responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request with it
+				release, ok := g.admission.responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request that contains it
 				if !ok {
-					pause = crowdedPause // and it is asked for again, if it is too large to be kept
+					pause = crowdedPause // a result too large to be stored is fetched again
 					continue
 				}
 				defer release()
@@ -195,7 +196,7 @@ func (c *call) report(t *task) bool {
 	})
 }
 
-// send calls a caller, and tries it again twice if he does not answer with 2xx.
+// send sends the webhook, and retries it twice if the response is not 2xx.
 func (o *outbound) send(ctx context.Context, g *Gateway, to *url.URL, t mcp.Task, tool *catalog.Tool) {
 	body := append(t.AppendJSON([]byte("{")), '}')
 	for _, pause := range []time.Duration{0, 5 * time.Second, time.Minute} {
@@ -212,7 +213,7 @@ func (o *outbound) send(ctx context.Context, g *Gateway, to *url.URL, t mcp.Task
 	}
 }
 
-// post sends one request.
+// post sends one webhook request.
 func (o *outbound) post(ctx context.Context, to *url.URL, body []byte) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
 	if err != nil {

@@ -21,33 +21,33 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// look is what was found when a service was asked how a job stands.
+// look is the result of a status request for a job.
 type look struct {
 	job.Report
-	retry time.Duration // how long the service asks to wait; 0 if it does not say
-	body  []byte        // the JSON text that the report was read from; nil if there is none
+	retry time.Duration // as requested by the service; 0 if it gives none
+	body  []byte        // JSON text that the report was read from; nil if there is none
 
-	// Of a job that has succeeded: the parts of its result, and the answer with them; of one that has failed there are the same
-	// parts, if the service's words are all there is.
+	// parts and resp are the result of a job that has succeeded. For a failed job, parts is the same if the service's message
+	// is all there is.
 	parts []answer.Part
 	resp  *http.Response
 }
 
-// lookError is a look that found nothing.
+// lookError is the error of a status request that found no status.
 type lookError struct {
 	*failure
 	gone bool // the service does not know the job any more
-	// denied tells that this look was not possible, for want of a token or of a right; another caller's, or a later one, may be.
+	// denied is set if the request lacked a token or a permission; that of another caller, or a later one, may succeed.
 	denied bool
-	// later tells that another look may find more, and retry after what time, if the service says so.
+	// later is set if a later request may succeed, after retry if the service gives a time.
 	later bool
 	retry time.Duration
 }
 
 func (e *lookError) Unwrap() error { return e.failure }
 
-// look asks the service how a job stands. Of one that has succeeded it gets the result. The error is a *lookError, or, of a
-// result that can't be had, a *failure.
+// look sends a status request for a job, and fetches the result of one that has succeeded. The error is a *lookError or, for a
+// result that can't be fetched, a *failure.
 func (c *call) look(ctx context.Context, b *job.Handle) (*look, error) {
 	l, err := c.lookOnce(ctx, b)
 	if c.plan.changes && b.Target != nil && hasEnded(l, err) {
@@ -56,7 +56,7 @@ func (c *call) look(ctx context.Context, b *job.Handle) (*look, error) {
 	return l, err
 }
 
-// hasEnded tells whether a look has found the end of a job, or that nobody will hear of it.
+// hasEnded reports whether a status request has found the end of a job, or that its end can't be known any more.
 func hasEnded(l *look, err error) bool {
 	var missed *lookError
 	if errors.As(err, &missed) {
@@ -76,7 +76,7 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 		}
 	}
 	if b.URL == nil && b.Status == nil {
-		return &look{Report: job.Report{State: job.Working}}, nil // the service will call
+		return &look{Report: job.Report{State: job.Working}}, nil // the service reports by callback
 	}
 	resp, location, err := c.askAbout(ctx, c.plan.job.Status, b, b.Status)
 	if err != nil {
@@ -85,8 +85,8 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 	retry := retryTime(resp, time.Now())
 	switch {
 	case seesOther(resp.StatusCode):
-		// The result is elsewhere (RFC 9110 section 15.4.4). It is the gateway that goes there, not the HTTP client: to the same
-		// origin, and no further.
+		// The result is elsewhere (RFC 9110 section 15.4.4). The gateway follows the redirect, not the HTTP client: only to the
+		// same origin, and only once.
 		_ = resp.Body.Close()
 		if b.Result = b.Resolve(location); b.Result == nil {
 			return nil, &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is at another server" + redirectPath(resp) +
@@ -113,12 +113,12 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 	}
 	l := &look{retry: retry, parts: parts, resp: resp, body: job.JSONOf(parts)}
 	l.Report = c.plan.job.Read(l.body, c.redactor().Text)
-	known := l.State != job.Unknown // and true and false are
+	known := l.State != job.Unknown // true and false are known words too
 	switch {
 	case resp.StatusCode == http.StatusAccepted && !known:
 		l.State = job.Working
 	case known, l.Word != "" && !b.Plain, len(l.Questions) > 0:
-		// What is no known word for an end is one for going on, as Azure has it.
+		// An unknown word for the state means that the job is still running, as in Azure's convention.
 		if !known {
 			l.State = job.Working
 		}
@@ -126,7 +126,7 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 		return nil, &lookError{failure: &failure{outcome: telemetry.Outcome(upstream.Protocol.String()), text: c.plan.Tool.API +
 			" answered the question how the job stands with something in which no state is."}}
 	default:
-		l.State = job.Succeeded // it is there, so it is done: the body is what was made
+		l.State = job.Succeeded // the response is the resource that the job has made
 		return l, nil
 	}
 	if l.State == job.Succeeded {
@@ -135,11 +135,11 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 	return l, nil
 }
 
-// seesOther tells whether a status says that the result is elsewhere.
+// seesOther reports whether a status code says that the result is elsewhere.
 func seesOther(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }
 
-// seeOther goes where the answer of a tool leads that tells of jobs: who was told to call it gets the result at the end, as who
-// waits does.
+// seeOther follows the redirect in the response of a tool that reports on jobs, so that a caller that polls with that tool gets
+// the result at the end, like a caller that waits.
 func (c *call) seeOther(resp *http.Response) error {
 	_ = resp.Body.Close()
 	b := &job.Handle{Origin: resp.Request.URL, Base: c.plan.job.BaseOf(c.plan.base)}
@@ -150,7 +150,7 @@ func (c *call) seeOther(resp *http.Response) error {
 	if at == nil {
 		return &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + redirectPath(resp) + "."}
 	}
-	other, _, err := c.askAt(c.ctx, http.MethodGet, at) //nolint:bodyclose // who reads it does
+	other, _, err := c.askAt(c.ctx, http.MethodGet, at) //nolint:bodyclose // the reader closes it
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (c *call) seeOther(resp *http.Response) error {
 	return c.deliver(parts, other)
 }
 
-// askAbout sends one request about a job; location is the header of that name, as it came. r may be nil, which is GET on the
+// askAbout sends one request about a job and returns the response and its Location header, unresolved. A nil r is GET on the
 // job's URL.
 func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
 	if r != nil && r.Operation != nil && args != nil {
@@ -193,7 +193,7 @@ func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args
 	return c.askAt(ctx, method, b.URL)
 }
 
-// askAt sends a request for a URL that a service has named, which is of its origin.
+// askAt sends a request for a URL that the service has returned and that is of its origin.
 func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
 	c.hiding = nil
 	if method == http.MethodGet || c.plan.job.FromDocument {
@@ -210,11 +210,11 @@ func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http
 }
 
 func (c *call) exchange(req *http.Request) (resp *http.Response, location string, err error) {
-	c.sentSecrets = nil // a token may be another one now
+	c.sentSecrets = nil // the token may have changed
 	if err := c.accountable(req.Context()); err != nil {
 		return nil, "", err
 	}
-	resp, requests, err := c.plan.client.Send(req, upstream.NoRetry, c.plan.patience) // jobs are asked again in their own time
+	resp, requests, err := c.plan.client.Send(req, upstream.NoRetry, c.plan.patience) // job polling has its own schedule
 	c.exchanged(req, resp, requests)
 	if err != nil {
 		return nil, "", c.failed(err)
@@ -225,7 +225,7 @@ func (c *call) exchange(req *http.Request) (resp *http.Response, location string
 	return resp, location, nil
 }
 
-// lookFailed makes the error of a look from another.
+// lookFailed converts err to the error of a status request.
 func (c *call) lookFailed(err error) *lookError {
 	var e *upstream.Error
 	var token *credential.TokenError
@@ -244,12 +244,12 @@ func (c *call) lookFailed(err error) *lookError {
 	if !errors.As(err, &f) {
 		errors.As(c.failed(err), &f)
 	}
-	later = later || f.outcome == telemetry.Outcome(upstream.Overloaded.String()) // it had no place
+	later = later || f.outcome == telemetry.Outcome(upstream.Overloaded.String()) // no capacity
 	return &lookError{failure: f, later: later, denied: denied}
 }
 
-// fetch gets the result of a job that has succeeded, which may be in the body that says so. The error is a *failure, or,
-// where the gateway had no place for it, a *lookError.
+// fetch gets the result of a job that has succeeded, which may be in the body of its status. The error is a *failure or, if the
+// gateway had no capacity, a *lookError.
 func (c *call) fetch(ctx context.Context, b *job.Handle, l *look) error {
 	j := c.plan.job
 	at := j.ResultIn(b, l.body)
@@ -257,7 +257,7 @@ func (c *call) fetch(ctx context.Context, b *job.Handle, l *look) error {
 	var err error
 	switch {
 	case j.Result != nil && j.Result.Operation != nil && b.Fetch != nil:
-		resp, _, err = c.askAbout(ctx, j.Result, b, j.Result.Complete(b.Fetch, l.body)) //nolint:bodyclose // who reads it does
+		resp, _, err = c.askAbout(ctx, j.Result, b, j.Result.Complete(b.Fetch, l.body)) //nolint:bodyclose // the reader closes it
 	case j.Result != nil && j.Result.Operation == nil && b.URL != nil:
 		resp, _, err = c.askAt(ctx, http.MethodGet, b.URL) //nolint:bodyclose // the same
 	case at != nil:
@@ -281,8 +281,8 @@ func (c *call) fetch(ctx context.Context, b *job.Handle, l *look) error {
 	return nil
 }
 
-// inside takes the result out of the body that says that the job has succeeded; where there is no place for it, all of the
-// body is the result.
+// inside takes the result out of the body of the job's status. Without a configured location for the result, the whole body is
+// the result.
 func (c *call) inside(l *look) error {
 	value := c.plan.job.Output(l.body)
 	if value == nil {
@@ -300,7 +300,7 @@ func (c *call) inside(l *look) error {
 	return nil
 }
 
-// lookIn reads bytes as if the service had answered with them.
+// lookIn interprets bytes as if they were the service's response.
 func (c *call) lookIn(media string, data []byte) (*look, error) {
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(data)), Body: io.NopCloser(bytes.NewReader(data))}
 	if media != "" {
@@ -315,13 +315,13 @@ func (c *call) lookIn(media string, data []byte) (*look, error) {
 	return l, nil
 }
 
-// read returns the parts of an answer of 2xx about a job. The published schema is that of the answer with which jobs begin, so
-// one that does not fit it breaks nothing.
+// read returns the parts of a 2xx response about a job. The published schema describes the response that starts a job, so a
+// response that does not match it is no violation.
 func (c *call) read(resp *http.Response) (parts []answer.Part, err error) {
 	return c.gather(resp, func(part *answer.Part) { part.Declared = true })
 }
 
-// failedJob is the failure of a job that has ended without success, in the service's words.
+// failedJob returns the failure of a job that has ended without success, in the service's words.
 func (c *call) failedJob(l *look) *failure {
 	text := c.plan.Tool.API + " took the call as a job, which has failed"
 	if l.State == job.Cancelled {

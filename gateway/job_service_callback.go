@@ -22,28 +22,28 @@ import (
 )
 
 const (
-	// callbackPath is where services call; a token follows.
+	// callbackPath is the path for callbacks from services; a token follows.
 	callbackPath = "/callbacks/"
-	// callbackLabel is the version of the payload of these tokens.
+	// callbackLabel is the version of the payload of callback tokens.
 	callbackLabel = "drawbridge callback 1"
-	// callbackPrefix stands before the name of a task in the store, where it is what the service has called with.
+	// callbackPrefix precedes a task's key in the store for the record of its callback.
 	callbackPrefix = "callback "
 )
 
-// callbackPayload is what the token in the URL of a callback says, to the gateway alone.
+// callbackPayload is the payload of the token in a callback URL, which only the gateway can read.
 type callbackPayload struct {
-	Key   string `json:"k"` // of the task, or of the call that waits
+	Key   string `json:"k"` // of the task, or of the waiting call
 	Tool  string `json:"t"`
 	Owner string `json:"o,omitempty"`
 }
 
-// callbackRecord is what a service has called with.
+// callbackRecord is the content of a callback from a service.
 type callbackRecord struct {
 	Type string `json:"t"` // Content-Type
 	Body []byte `json:"b"`
 }
 
-// calledBack adds the URL that the service is to call to the arguments of a call.
+// calledBack adds the callback URL for the service to the arguments of a call.
 func (c *call) calledBack(args json.RawMessage) (json.RawMessage, error) {
 	c.key = rand.Text()
 	payload, err := json.Marshal(callbackPayload{Key: c.key, Tool: c.plan.Tool.Name, Owner: c.req.Principal})
@@ -54,7 +54,7 @@ func (c *call) calledBack(args json.RawMessage) (json.RawMessage, error) {
 	return c.plan.job.Callback.Arguments(args, c.g.base()+callbackPath+token), nil
 }
 
-// serveCallback takes what a service calls with. What is wrong with it is told by the status alone.
+// serveCallback handles a callback from a service. It reports errors by the status code alone.
 func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 	payload, until, err := g.tasks.callbacks.Open(chi.URLParam(r, "token"), time.Now())
 	var p callbackPayload
@@ -77,7 +77,7 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cb.MaxBody))
 	if err != nil {
 		var large *http.MaxBytesError
-		switch { // by which a service decides whether to call again
+		switch { // by which a service decides whether to retry
 		case errors.As(err, &large):
 			http.Error(w, "the body is too large", http.StatusRequestEntityTooLarge)
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -101,7 +101,7 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if plan.job.GoesOn(body) {
-		g.tasks.tell(r.Context(), p.Key) // which is a reason to look, and no more
+		g.tasks.tell(r.Context(), p.Key) // a reason to poll, and no more
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -118,7 +118,7 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bodyType returns the media type of a body that is JSON or text; nothing may be in it either.
+// bodyType returns the media type of a body that is JSON, text or empty.
 func bodyType(contentType string, body []byte) (media string, ok bool) {
 	media, _, err := mime.ParseMediaType(contentType)
 	switch {
@@ -131,7 +131,7 @@ func bodyType(contentType string, body []byte) (media string, ok bool) {
 	return "text/plain; charset=utf-8", strings.HasPrefix(media, "text/") && utf8.Valid(body)
 }
 
-// called keeps what a service has called with; false: it has called before.
+// called stores the content of a callback. It returns false if an earlier callback was stored.
 func (s *tasks) called(ctx context.Context, p callbackPayload, rec callbackRecord, until time.Time) (first bool, err error) {
 	value, err := json.Marshal(rec)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *tasks) called(ctx context.Context, p callbackPayload, rec callbackRecor
 	return s.store.Add(ctx, callbackPrefix+p.Key, p.Owner, value, until)
 }
 
-// expect returns a channel that is sent to when the service calls; end must be called.
+// expect returns a channel that receives when the service calls back; end must be called.
 func (s *tasks) expect(key string) (wake <-chan struct{}, end func()) {
 	if key == "" {
 		return nil, func() {}
@@ -156,13 +156,13 @@ func (s *tasks) expect(key string) (wake <-chan struct{}, end func()) {
 	}
 }
 
-// tell makes those look who wait for a job or listen for its task, at every replica.
+// tell makes the calls and subscriptions that wait for a job poll it now, at every replica.
 func (s *tasks) tell(ctx context.Context, key string) {
 	s.wake(key)
 	s.shared.changed(ctx, key)
 }
 
-// wake makes those of this replica look.
+// wake makes those of this replica poll.
 func (s *tasks) wake(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,19 +173,19 @@ func (s *tasks) wake(key string) {
 	for _, c := range channels {
 		select {
 		case c <- struct{}{}:
-		default: // nobody waits, or he is awake
+		default: // no receiver, or it has been woken already
 		}
 	}
 }
 
-// callback returns what the service has called with; nil: it has not, as far as is known here.
+// callback returns the content of the service's callback, or nil if none is known to this replica.
 func (c *call) callback(ctx context.Context) (*callbackRecord, error) {
 	if c.key == "" || c.plan.job.Callback == nil {
-		return nil, nil //nolint:nilnil // it has not called
+		return nil, nil //nolint:nilnil // no callback
 	}
 	value, ok, err := c.g.tasks.store.Get(ctx, callbackPrefix+c.key)
 	if errors.Is(err, state.ErrAway) {
-		return nil, nil //nolint:nilnil // the service is asked then
+		return nil, nil //nolint:nilnil // the service is polled instead
 	}
 	if err != nil || !ok {
 		return nil, err
@@ -194,8 +194,7 @@ func (c *call) callback(ctx context.Context) (*callbackRecord, error) {
 	return rec, json.Unmarshal(value, rec)
 }
 
-// lookAt reads what the service has called with as an answer to the question how the job stands; nil: it says that there is more to
-// ask for.
+// lookAt interprets a callback as the response to a status request. It returns nil if the service must still be polled.
 func (c *call) lookAt(ctx context.Context, b *job.Handle, rec *callbackRecord) (*look, error) {
 	l, err := c.lookIn(rec.Type, rec.Body)
 	if err != nil {
@@ -211,9 +210,9 @@ func (c *call) lookAt(ctx context.Context, b *job.Handle, rec *callbackRecord) (
 		}
 	case job.Unknown, job.Working:
 		if !placed {
-			l.State = job.Succeeded // what it has called with is the result
+			l.State = job.Succeeded // the callback's body is the result
 			return l, c.inside(l)
 		}
 	}
-	return nil, nil //nolint:nilnil // the service has to be asked
+	return nil, nil //nolint:nilnil // the service must be polled
 }
