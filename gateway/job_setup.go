@@ -13,20 +13,20 @@ import (
 	"drawbridge/openapi/httpmethod"
 )
 
-// codeJob is the code of settings of jobs that can't be used, as that of the document's problems.
+// codeJob is the problem code of job settings that can't be used, in the form of the document's problem codes.
 const codeJob = "job"
 
-// ownJob returns the place of the operator's rule that describes jobs; "" if a document does.
+// ownJob returns the position of the operator's rule that describes jobs, or "" if a document describes them.
 func (gen *generation) ownJob(c *config.Job) string {
 	return gen.config.RuleOf(func(of *config.Settings) bool { return of.Job == c })
 }
 
-// jobOf returns the definition of the jobs of an operation. Settings that can't be used are reported with their place, and
+// jobOf returns the definition of the jobs of an operation. Settings that can't be used are reported with their position and
 // ignored.
 func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set config.Settings) *job.Definition {
 	choice := func(op *openapi.Operation) *credential.Choice { return s.loaded.choices.of[op] }
 	if set.Job.Off() {
-		never := *g.guessedJob // calls that began a job before are still answered by it
+		never := *g.guessedJob // still answers calls that started a job before
 		never.Never = true
 		return &never
 	}
@@ -66,12 +66,12 @@ func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set c
 	return g.guessedJob
 }
 
-// settleJobs removes from the jobs of plans what their documents may not say, and marks the plans that tell of jobs.
+// settleJobs removes from the jobs of plans the requests that their documents may not name, and marks the plans that report on
+// jobs.
 //
-// A document that describes jobs makes the gateway send requests that nobody has asked for. It may name what the caller could
-// call, and no more: an operation that is a tool, without a condition, elicitation or consent; the caller's scopes are checked
-// when the request is sent. A request for a state changes nothing, and a call that changes nothing has no cancellation or answer
-// that does.
+// A document that describes jobs makes the gateway send requests that no caller has made. It may name only requests that the
+// caller could make itself: an operation that is a tool, without a condition, elicitation or consent; the caller's scopes are
+// checked when the request is sent. A status request must be safe, and a safe call has no unsafe cancellation or answer.
 func (gen *generation) settleJobs(g *Gateway, d *deployment, plans map[*openapi.Operation]*Plan) {
 	sources := map[string]*source{}
 	for _, s := range d.sources {
@@ -125,7 +125,7 @@ func (gen *generation) settleJobs(g *Gateway, d *deployment, plans map[*openapi.
 	}
 }
 
-// jobUse is a place of a job's settings that has a request.
+// jobUse is a key of a job's settings that contains a request.
 type jobUse struct {
 	key  string
 	at   **job.Request
@@ -140,7 +140,7 @@ func usesOf(d *job.Definition) []jobUse {
 	return all
 }
 
-// overreach returns why a document may not name a request; nil if it may.
+// overreach returns the reason why a document may not name a request, or nil if it may.
 func (p *Plan) overreach(r *job.Request, look bool, plans map[*openapi.Operation]*Plan) error {
 	if r.Operation == nil {
 		if r.Method != http.MethodGet && p.safe {

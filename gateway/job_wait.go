@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// jobSlack is what is left of the time of a call for its answer when the wait for the job ends.
+	// jobSlack is the time reserved for the response of a call when the wait for its job ends.
 	jobSlack = 100 * time.Millisecond
-	// maxPoll is how much longer than the interval the time between two looks becomes.
+	// maxPoll is the maximum factor by which the time between two status requests exceeds the interval.
 	maxPoll = 10
-	// cancelTime is the time that the cancellation of a job may take when its caller has gone.
+	// cancelTime is the timeout of the cancellation of a job whose caller has disconnected.
 	cancelTime = 5 * time.Second
 )
 
-// accepted goes on after an answer that may have begun a job. Without one it is passed on as it is.
+// accepted handles a response that may have started a job. If it has not, the response is passed on unchanged.
 func (c *call) accepted(args []byte, resp *http.Response) error {
 	c.watch(resp)
 	parts, err := c.gather(resp, c.result)
@@ -42,7 +42,7 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 	first := &look{parts: parts, resp: resp, body: job.JSONOf(parts), retry: retryTime(resp, time.Now())}
 	first.Report = c.plan.job.Read(first.body, c.redactor().Text)
 	if resp.StatusCode != http.StatusAccepted {
-		switch first.State { // it has ended as it began
+		switch first.State { // the job has ended already
 		case job.Succeeded:
 			began := *first
 			c.retainResponse() // parts of it may be the result
@@ -65,7 +65,7 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 	return c.wait(b, first)
 }
 
-// ends answers with what the service said when it began the job, if the caller may not know more; else the error is passed on.
+// ends responds with the service's initial response if the caller may not know more about the job; it returns any other error.
 func (c *call) ends(err error, first *look) error {
 	f := isUntold(err)
 	if f == nil {
@@ -76,7 +76,7 @@ func (c *call) ends(err error, first *look) error {
 	return c.deliver(first.parts, first.resp)
 }
 
-// tellUntold answers with the words of [call.untold] alone.
+// tellUntold responds with the text of [call.untold] only.
 func (c *call) tellUntold(text string) error {
 	c.done(telemetry.OutcomeJob, nil)
 	c.answered = true
@@ -87,7 +87,7 @@ func (c *call) tellUntold(text string) error {
 	return c.give(nil, chunks...)
 }
 
-// begun returns the handle of the job that an answer of 2xx has begun; nil if there is none.
+// begun returns the handle of the job that a 2xx response has started, or nil if there is none.
 func (c *call) begun(args []byte, resp *http.Response, parts []answer.Part) *job.Handle {
 	a := job.Answer{
 		Operation: c.plan.Operation, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.plan.base,
@@ -99,8 +99,8 @@ func (c *call) begun(args []byte, resp *http.Response, parts []answer.Part) *job
 	return c.plan.job.Begun(&a)
 }
 
-// wait waits for the end of a job as long as the call may, and answers with its result, or with how it stands. first is the
-// answer that began it.
+// wait waits for the end of a job until the call's deadline, and responds with its result or its status. first is the response
+// that started it.
 func (c *call) wait(b *job.Handle, first *look) error {
 	j := c.plan.job
 	begin := time.Now()
@@ -118,7 +118,7 @@ func (c *call) wait(b *job.Handle, first *look) error {
 		pause := pace.next(retry)
 		if rest := time.Until(end); pause > rest {
 			if pause = rest; retry > 0 || pause < j.Interval/2 {
-				return c.goesOn(b, first, last, time.Since(begin)) // it is of no use to look before
+				return c.goesOn(b, first, last, time.Since(begin)) // polling earlier is of no use
 			}
 		}
 		select {
@@ -137,12 +137,12 @@ func (c *call) wait(b *job.Handle, first *look) error {
 		var missed *lookError
 		switch {
 		case c.ctx.Err() != nil:
-			continue // which ends it
+			continue // which ends the call
 		case errors.As(err, &missed) && missed.later:
 			retry = missed.retry
 			continue
 		case errors.As(err, &missed) && missed.gone && !j.Declared && last == first:
-			// The place may not be one to ask at all, or not yet.
+			// The URL may not be a status URL at all, or not yet.
 			return c.goesOn(b, first, nil, time.Since(begin))
 		case err != nil:
 			return c.ends(err, first)
@@ -153,22 +153,22 @@ func (c *call) wait(b *job.Handle, first *look) error {
 		case now.State == job.Failed, now.State == job.Cancelled:
 			return c.failedJob(now)
 		}
-		now.parts, now.resp, now.body = nil, nil, nil // the next one may be as large
+		now.parts, now.resp, now.body = nil, nil, nil // the next response may be as large
 		if last, retry = now, now.retry; len(last.Questions) > 0 {
-			return c.goesOn(b, first, last, time.Since(begin)) // nobody will answer while this client waits
+			return c.goesOn(b, first, last, time.Since(begin)) // no one answers while this client waits
 		}
 	}
 }
 
-// pace is how often a job is looked at.
+// pace is the schedule of status requests for a job.
 type pace struct {
 	job    *job.Definition
 	jitter func(time.Duration) time.Duration
 	now    time.Duration
 }
 
-// next returns the time to the next look: what the service asks for, but no less than the interval, else more each time, and
-// never the same for all.
+// next returns the time to the next status request: that requested by the service but at least the interval, or else a time
+// that grows with each request. It is jittered, so that clients don't poll together.
 func (p *pace) next(asked time.Duration) time.Duration {
 	if asked > 0 {
 		return max(asked, p.job.Interval)
@@ -181,11 +181,11 @@ func (p *pace) next(asked time.Duration) time.Duration {
 	return p.jitter(p.now)
 }
 
-// about returns a time that is up to a tenth shorter or longer, so that who began together does not ask together.
+// about returns d plus or minus up to a tenth, so that jobs that started together are not polled together.
 func about(d time.Duration) time.Duration { return d - d/10 + rand.N(d/5+1) } //nolint:gosec // no secret
 
-// tellJob tells how far the job is. Where the service does not say, it is the time that has passed. Who can't be told does
-// not wait for it: that ends the call, or, in the legacy revisions, nothing.
+// tellJob reports the progress of the job; if the service gives none, that is the elapsed time. A failed notification is
+// ignored: a client that has disconnected ends the call or, in the legacy revisions, nothing.
 func (c *call) tellJob(l *look, since time.Duration) {
 	text := l.Text()
 	if l.Total > 0 || l.Progress > 0 {
@@ -195,8 +195,8 @@ func (c *call) tellJob(l *look, since time.Duration) {
 	_ = c.reply.Progress(since.Truncate(time.Millisecond).Seconds(), 0, text)
 }
 
-// abandon stops a job whose caller has called off the call, if it is known how. That it can't be stopped is nobody's
-// business any more.
+// abandon cancels the job of a call that its caller has cancelled, if the job has a cancel request. A failure is ignored, since
+// no one is left to report it to.
 func (c *call) abandon(b *job.Handle) {
 	if !c.plan.job.CanCancel(b) {
 		return
@@ -208,8 +208,8 @@ func (c *call) abandon(b *job.Handle) {
 	}
 }
 
-// goesOn answers with what the service said when it began the job, and with how to go on. last is what it said since; nil:
-// that it does not know the place that it has named.
+// goesOn responds with the service's initial response and how to follow the job. last is the latest status, or nil if the
+// service does not know the URL that it returned.
 func (c *call) goesOn(b *job.Handle, first, last *look, after time.Duration) error {
 	c.done(telemetry.OutcomeJob, nil)
 	text := c.plan.Tool.API + " has taken this call as a job, which goes on"
@@ -252,7 +252,7 @@ func (c *call) goesOn(b *job.Handle, first, last *look, after time.Duration) err
 	return c.deliver(first.parts, first.resp)
 }
 
-// asking returns the tool that tells how a job stands, and its arguments; "" if there is none that the caller may call.
+// asking returns the tool that reports the job's status and its arguments, or "" if there is none that the caller may call.
 func (c *call) asking(b *job.Handle) (name string, args []byte) {
 	r := c.plan.job.Status
 	if r == nil || r.Operation == nil || b.Status == nil {
@@ -266,7 +266,7 @@ func (c *call) asking(b *job.Handle) (name string, args []byte) {
 	return "", nil
 }
 
-// roughly says how long something took.
+// roughly describes a duration in words.
 func roughly(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -279,7 +279,7 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%d minutes", int(d.Minutes()))
 }
 
-// deliver answers with parts of an answer that was read before, and with the call's note if there is one.
+// deliver responds with parts of a response that was read before, and with the call's note if there is one.
 func (c *call) deliver(parts []answer.Part, resp *http.Response) error {
 	c.answered = true
 	if isUnended(parts, resp) {
@@ -296,7 +296,8 @@ func (c *call) deliver(parts []answer.Part, resp *http.Response) error {
 	return c.manyParts()
 }
 
-// noted adds what is said beside the answer to the content of a result: text is what stands before its end.
+// noted adds the supplementary text of the response to the content of a result; next is the text of the result that ends the
+// content.
 func (c *call) noted(chunks []mcp.Chunk, next []byte) []mcp.Chunk {
 	text := c.beside()
 	if text == "" {
@@ -305,7 +306,7 @@ func (c *call) noted(chunks []mcp.Chunk, next []byte) []mcp.Chunk {
 	return append(chunks, mcp.Chunk{Bytes: next}, mcp.Chunk{Bytes: []byte(text), Escape: true})
 }
 
-// beside is what is said beside the answer: of its headers, and the call's note.
+// beside returns the supplementary text of the response: its headers and the call's note.
 func (c *call) beside() string {
 	if c.note == "" || c.headText == "" {
 		return c.headText + c.note

@@ -10,8 +10,8 @@ import (
 	"drawbridge/config"
 )
 
-// transport says how a request speaks with the endpoint: by the transport of today, or by one of the two halves of that of
-// 2024-11-05, which server.old_transport adds.
+// transport is the transport of a request to the endpoint: Streamable HTTP, or one of the two halves of HTTP+SSE of 2024-11-05,
+// which server.old_transport enables.
 type transport uint8
 
 const (
@@ -20,7 +20,7 @@ const (
 	oldMessages           // a POST with a message, answered on that stream
 )
 
-// Where the old transport is served, an endpoint with its name behind it.
+// Paths of the HTTP+SSE transport if it is enabled; the name of an endpoint follows.
 const (
 	oldStreamPath   = "/sse"
 	oldMessagesPath = "/messages"
@@ -35,8 +35,8 @@ func (g *Gateway) oldRoutes(r chi.Router) {
 	}
 }
 
-// transport tells how a request to /mcp wants to speak. A GET that belongs to no session is what clients of the old transport
-// send to the one URL that they know (2025-03-26 transports, Backwards Compatibility), and nobody else.
+// transport returns the transport of a request to /mcp. A GET without a session is sent only by clients of HTTP+SSE, to the one
+// URL that they know (2025-03-26 transports, Backwards Compatibility).
 func (g *Gateway) transport(r *http.Request) transport {
 	if r.Method == http.MethodGet && g.o.Config.Server.OldTransport && r.Header["Mcp-Session-Id"] == nil && r.Header["Mcp-Protocol-Version"] == nil {
 		return oldStream
@@ -44,7 +44,7 @@ func (g *Gateway) transport(r *http.Request) transport {
 	return streamable
 }
 
-// messagesPath is where messages to an endpoint are sent, as clients see it: below the path of public_url.
+// messagesPath returns the path for messages to an endpoint, as clients see it: below the path of public_url.
 func messagesPath(c *config.Config, name string) string {
 	path := oldMessagesPath
 	if u, err := url.Parse(c.Resource()); err == nil {
@@ -56,7 +56,7 @@ func messagesPath(c *config.Config, name string) string {
 	return path
 }
 
-// ServeHTTP serves a request by the transport that it came on.
+// ServeHTTP serves a request by its transport.
 func (s *mcpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := requestInfoFrom(r.Context())
 	if v.slot != nil {

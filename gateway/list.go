@@ -10,18 +10,18 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// listCache is how long a modern client may use a list without asking again. The list depends on who asks, so it
-// is private (mcp-R4).
+// listCache is the time for which a client of the stateless family may cache a list. The list depends on the caller, so it is
+// private (mcp-R4).
 var listCache = mcp.Cache{TTL: time.Minute, Scope: mcp.Private}
 
-// features tells what a client of a revision sees of the endpoint's tools.
+// features returns the features of tool definitions at the endpoint that a client of a revision supports.
 func (e *endpoint) features(revision string) catalog.Features {
 	f := features(revision)
 	f.Profile = e.profile
 	return f
 }
 
-// features tells what a protocol revision knows of a tool's definition.
+// features returns the features of tool definitions in a protocol revision.
 func features(revision string) catalog.Features {
 	return catalog.Features{
 		Annotations:  revision >= "2025-03-26",
@@ -31,7 +31,7 @@ func features(revision string) catalog.Features {
 	}
 }
 
-// listKind is a list that clients ask for.
+// listKind is a list that clients can request.
 type listKind uint8
 
 const (
@@ -41,19 +41,19 @@ const (
 	promptsKind
 )
 
-// member is the name of the list in its result.
+// member returns the name of the list's member in its result.
 func (k listKind) member() string {
 	return [...]string{"tools", "resources", "resourceTemplates", "prompts"}[k]
 }
 
-// list returns the method that answers with a list.
+// list returns the method that responds with a list.
 func (g *Gateway) list(kind listKind) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		return g.answerList(ctx, kind, req, reply)
 	}
 }
 
-// answerList answers from bytes that were serialized, and compressed, before.
+// answerList responds with a page of a list that is already serialized and compressed.
 func (g *Gateway) answerList(ctx context.Context, kind listKind, req *mcp.Request, reply *mcp.Reply) error {
 	e := endpointFrom(ctx)
 	view := e.view(kind, e.features(req.Revision), auth.FromContext(ctx))

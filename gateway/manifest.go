@@ -17,10 +17,10 @@ import (
 	"drawbridge/openapi"
 )
 
-// manifestVersion is the version of the manifest's form.
+// manifestVersion is the version of the manifest's format.
 const manifestVersion = "1.0"
 
-// manifest is what the gateway tells of itself to those who are no MCP clients yet.
+// manifest is the description of the gateway for clients that have not connected by MCP yet.
 type manifest struct {
 	SchemaVersion    string                `json:"schema_version"`
 	Name             string                `json:"name"`
@@ -33,34 +33,35 @@ type manifest struct {
 	Capabilities     manifestCapabilities  `json:"capabilities"`
 	Authorization    manifestAuthorization `json:"authorization"`
 	Tools            []manifestTool        `json:"tools"`
-	Prompts          []json.RawMessage     `json:"prompts,omitempty"` // as prompts/list has them
+	Prompts          []json.RawMessage     `json:"prompts,omitempty"` // as listed by prompts/list
 }
 
 type manifestTransport struct {
 	Type string `json:"type"`
-	URL  string `json:"url,omitempty"` // "": where public_url is not known
+	URL  string `json:"url,omitempty"` // "" if public_url is not set
 }
 
 type manifestCapabilities struct {
 	Tools         manifestList    `json:"tools"`
 	Resources     manifestWatched `json:"resources"`
 	Prompts       manifestList    `json:"prompts"`
-	Callback      bool            `json:"callback"`      // calls go on after their answer, and their callers can be called
-	Notifications []string        `json:"notifications"` // that clients may listen to
+	Callback      bool            `json:"callback"`      // jobs outlive calls, and callers can request a webhook
+	Notifications []string        `json:"notifications"` // notifications that clients may subscribe to
 }
 
-// manifestList is what is told of a list.
+// manifestList describes a list.
 type manifestList struct {
 	ListChanged bool `json:"list_changed"`
 }
 
-// manifestWatched is what is told of resources.
+// manifestWatched describes resources.
 type manifestWatched struct {
 	ListChanged bool `json:"list_changed"`
 	Subscribe   bool `json:"subscribe"`
 }
 
-// manifestAuthorization tells what a caller needs. Whose tokens are taken is told in the words of RFC 9728.
+// manifestAuthorization describes the authorization of callers. The accepted issuers are in the protected resource metadata of
+// RFC 9728.
 type manifestAuthorization struct {
 	Required          bool            `json:"required"`
 	MetadataURL       string          `json:"metadata_url,omitempty"`
@@ -93,22 +94,21 @@ type manifestExample struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// manifests are the manifests of one generation, each serialized when the first caller asks for it. They are safe for
-// concurrent use.
+// manifests are the manifests of one generation, each serialized at its first request. They are safe for concurrent use.
 type manifests struct {
 	g       *Gateway
 	e       *endpoint
-	visible *visibility // nil: nobody needs a token
-	prompts *auth.Views // what callers have been granted of what prompts need; nil: nobody needs a token
+	visible *visibility // nil if no token is required
+	prompts *auth.Views // the scopes that prompts need and callers have been granted; nil if no token is required
 
 	mu    sync.Mutex
 	views map[manifestKey]func() *servedManifest
 }
 
-// manifestKey tells the kinds of callers apart.
+// manifestKey identifies a class of callers with the same manifest.
 type manifestKey struct{ tools, prompts auth.View }
 
-// maxManifests bounds the manifests that are kept; another is made anew for each who asks.
+// maxManifests bounds the cached manifests; any other is built for each request.
 const maxManifests = 64
 
 type servedManifest struct {
@@ -124,10 +124,10 @@ func newManifests(g *Gateway, e *endpoint) *manifests {
 	return m
 }
 
-// of returns the manifest for a caller; nil is one without a token. It has the tools that the caller may call, whether or
-// not tools/list hides the others.
+// of returns the manifest for a caller, nil if it has no token. It contains the tools that the caller may call, whether or not
+// tools/list hides the others.
 func (m *manifests) of(caller *auth.Principal) *servedManifest {
-	var view manifestKey // has nothing
+	var view manifestKey // no scopes
 	if m.visible != nil && caller != nil {
 		view = manifestKey{m.visible.views.Of(caller), m.prompts.Of(caller)}
 	}
@@ -189,25 +189,25 @@ func (m *manifests) build(view manifestKey) *servedManifest {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(doc); err != nil { // schemas and examples are JSON
+	if err := enc.Encode(doc); err != nil { // schemas and examples are valid JSON
 		panic("gateway: manifest: " + err.Error())
 	}
 	sum := sha256.Sum256(b.Bytes())
 	return &servedManifest{body: b.Bytes(), etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`}
 }
 
-// schemeAndHost returns the beginning of a URL as it is written: it goes on as the identifier of the resource does, which is compared
+// schemeAndHost returns the beginning of a URL unchanged, since the identifier of the resource begins with it and is compared
 // byte for byte.
 func schemeAndHost(text string) string {
 	u, err := url.Parse(text)
-	if err != nil { // the configuration has made it of one
+	if err != nil { // the configuration has parsed it
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
 }
 
-// serveManifest answers GET /.well-known/mcp/manifest. Without a token it tells how to get one, and of the tools only those
-// that need none; a token that is not good is refused like everywhere.
+// serveManifest handles GET /.well-known/mcp/manifest. Without a token the manifest says how to get one and lists only the
+// tools that need none; an invalid token is rejected as everywhere.
 func (g *Gateway) serveManifest(w http.ResponseWriter, r *http.Request) {
 	gen := g.current.Load()
 	switch {
@@ -228,12 +228,13 @@ func (g *Gateway) serveManifest(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ServeHTTP answers with the manifest for the caller in the request's context.
+// ServeHTTP responds with the manifest for the caller in the request's context.
 func (m *manifests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	caller := auth.FromContext(r.Context())
 	s := m.of(caller)
 	h := w.Header()
-	// Always asked anew, since a token or a reload changes it; nobody between may keep what a token was needed for.
+	// Caches must revalidate, since a token or a reload changes the manifest; shared caches may not store one that required a
+	// token.
 	h.Set("Cache-Control", "private, no-cache")
 	if caller == nil {
 		h.Set("Cache-Control", "public, no-cache")
@@ -248,13 +249,13 @@ func (m *manifests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(s.body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodGet {
-		// The pace that all large answers may have (H7); the server's own time is for small ones.
+		// The write deadline allows the minimum rate of all large responses (H7); the server's own timeout is for small ones.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(10 * time.Second * time.Duration(1+len(s.body)/(256<<10))))
-		_, _ = w.Write(s.body) // the connection's error; there is nobody left to tell
+		_, _ = w.Write(s.body) // the connection has failed, so no error can be reported
 	}
 }
 
-// matches tells whether If-None-Match names the entity (RFC 9110 section 13.1.2, weak comparison).
+// matches reports whether If-None-Match names the entity (RFC 9110 section 13.1.2, weak comparison).
 func matches(values []string, etag string) bool {
 	for _, value := range values {
 		for item := range strings.SplitSeq(value, ",") {

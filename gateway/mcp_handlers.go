@@ -16,14 +16,14 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// mcpHandler speaks the protocol at one endpoint, in all of its generations: it holds what its clients have under way.
+// mcpHandler is the MCP handler of one endpoint across generations: it holds the sessions and requests of its clients.
 type mcpHandler struct {
 	*mcp.Handler
 	broker *mcp.Broker
-	old    *mcp.HTTPSSETransport // nil: it is not served
+	old    *mcp.HTTPSSETransport // nil if HTTP+SSE is off
 }
 
-// mcpHandlers are the handlers of all endpoints by name; the name of /mcp is "". They are safe for concurrent use.
+// mcpHandlers are the MCP handlers of all endpoints by name; the name of /mcp is "". They are safe for concurrent use.
 type mcpHandlers struct {
 	g         *Gateway
 	readers   mcp.SlowReaders
@@ -32,11 +32,11 @@ type mcpHandlers struct {
 	calls     mcp.Calls
 
 	mu      sync.Mutex
-	options mcp.Options // what they have in common
+	options mcp.Options // common to all handlers
 	config  *config.Config
 	byName  map[string]*mcpHandler
-	ending  []*mcp.Broker // of endpoints that are gone, whose last streams may be open
-	ended   bool          // all streams have ended, and there are to be no more
+	ending  []*mcp.Broker // of removed endpoints, whose last streams may be open
+	ended   bool          // all streams have ended, and new ones are refused
 }
 
 func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *mcpHandlers {
@@ -62,13 +62,13 @@ func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *mcpHandlers {
 		Calls:              &s.calls,
 	}
 	if g.o.Local {
-		s.options.Admit = nil // who runs the gateway has no rate
+		s.options.Admit = nil // the local operator has no rate limit
 	}
 	s.tune(c, keys)
 	return s
 }
 
-// tune makes all handlers, and those to come, follow the settings of a configuration that end nothing under way.
+// tune applies the settings of a configuration that end nothing under way to all present and future handlers.
 func (s *mcpHandlers) tune(c *config.Config, keys [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *mcpHandlers) tune(c *config.Config, keys [][]byte) {
 		MaxStreamAge: time.Duration(c.Limits.MaxStreamAge), Sessionless: c.AllowsSessionless(),
 	}
 	if s.g.o.Local {
-		t.KeepAlive = 0 // there is nobody between
+		t.KeepAlive = 0 // no proxies in between
 	}
 	s.options.MaxBody, s.options.MaxDepth, s.options.KeepAlive, s.options.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
 	s.options.MaxStreamAge, s.options.Sessionless = t.MaxStreamAge, t.Sessionless
@@ -93,7 +93,7 @@ func (s *mcpHandlers) tune(c *config.Config, keys [][]byte) {
 // whole returns the handler of /mcp.
 func (s *mcpHandlers) whole(c *config.Config) *mcpHandler { return s.of("", "", c.Server.Instructions) }
 
-// of returns the handler of an endpoint. One that is there goes on to say of itself what it does, until [mcpHandlers.settle].
+// of returns the handler of an endpoint. An existing handler keeps its title and instructions until [mcpHandlers.settle].
 func (s *mcpHandlers) of(name, title, instructions string) *mcpHandler {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,10 +119,11 @@ func (s *mcpHandlers) of(name, title, instructions string) *mcpHandler {
 	return next
 }
 
-// titleOf is what an endpoint calls itself, whose title the configuration may leave out.
+// titleOf returns the title of an endpoint, which the configuration may leave out.
 func titleOf(title string) string { return cmp.Or(title, "Drawbridge") }
 
-// settle makes the handlers of a configuration's endpoints say what it says of them. It forgets those of others, and ends their streams.
+// settle gives the handlers of a configuration's endpoints their titles and instructions. It removes the handlers of other
+// endpoints and ends their streams.
 func (s *mcpHandlers) settle(c *config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +135,7 @@ func (s *mcpHandlers) settle(c *config.Config) {
 	}
 	s.ending = slices.DeleteFunc(s.ending, func(h *mcp.Broker) bool { return h.Streams() == 0 })
 	for name, old := range s.byName {
-		if !stay[name] && !s.g.o.Local { // a conversation over stdio has one handler as long as it lasts
+		if !stay[name] && !s.g.o.Local { // a stdio connection keeps its handler
 			delete(s.byName, name)
 			endStreams(old.broker)
 			s.ending = append(s.ending, old.broker)
@@ -142,7 +143,7 @@ func (s *mcpHandlers) settle(c *config.Config) {
 	}
 }
 
-// broker returns the broker of an endpoint, nil if there is none.
+// broker returns the broker of an endpoint, or nil if there is none.
 func (s *mcpHandlers) broker(name string) *mcp.Broker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +153,7 @@ func (s *mcpHandlers) broker(name string) *mcp.Broker {
 	return nil
 }
 
-// changed has all open streams look at their lists again.
+// changed makes all open streams check their lists for changes.
 func (s *mcpHandlers) changed(lists mcp.List) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +162,7 @@ func (s *mcpHandlers) changed(lists mcp.List) {
 	}
 }
 
-// restart ends all open streams. Clients open them again, with tokens that are looked at anew.
+// restart ends all open streams. Clients reconnect, and their tokens are verified again.
 func (s *mcpHandlers) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +171,7 @@ func (s *mcpHandlers) restart() {
 	}
 }
 
-// endedElsewhere ends what there is here of a session that another replica has ended.
+// endedElsewhere ends the local state of a session that another replica has ended.
 func (s *mcpHandlers) endedElsewhere(session string) {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.byName))
@@ -180,7 +181,7 @@ func (s *mcpHandlers) endedElsewhere(session string) {
 	}
 }
 
-// streams counts the open streams.
+// streams returns the number of open streams.
 func (s *mcpHandlers) streams() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +194,7 @@ func (s *mcpHandlers) streams() (n int) {
 	return n
 }
 
-// end ends the streams of all brokers, and of those to come. It returns the brokers, and waits for nothing.
+// end ends the streams of all brokers and refuses new ones. It returns the brokers without waiting for them.
 func (s *mcpHandlers) end() []*mcp.Broker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,17 +207,16 @@ func (s *mcpHandlers) end() []*mcp.Broker {
 	return brokers
 }
 
-// endStreams makes the open streams of a broker end, and refuses new ones. It waits for nothing.
+// endStreams ends the open streams of a broker and refuses new ones, without waiting.
 func endStreams(h *mcp.Broker) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = h.Drain(ctx) // which says that it has not waited
+	_ = h.Drain(ctx) // the error reports that it has not waited
 }
 
-// EndStreams ends the streams on which clients wait for changes, modern ones with their result, and refuses new ones; and what
-// follows jobs for callers who want to be called. It
-// returns when they have ended, or with ctx's error. It is called when the listener is shut down, which waits for
-// whatever is open.
+// EndStreams ends the streams of subscriptions and refuses new ones; streams of the stateless family end with their result. It
+// also ends the goroutines that follow jobs with a webhook. It returns when they have ended, or with ctx's error. It is called
+// when the listener is shut down, which waits for whatever is open.
 func (g *Gateway) EndStreams(ctx context.Context) error {
 	brokers := g.mcpHandlers.end()
 	errs := []error{g.reports.stop(ctx)}
@@ -226,18 +226,19 @@ func (g *Gateway) EndStreams(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// EndAnswers returns when all answers are out that [net/http.Server.Shutdown] does not wait for: those that clients were slow to read. It is called after that. When ctx
-// ends it cuts those that are not, and returns ctx's error.
+// EndAnswers waits for the responses that [net/http.Server.Shutdown] does not wait for: those to slow readers. It is called
+// after Shutdown. When ctx ends it cuts the remaining ones and returns ctx's error.
 func (g *Gateway) EndAnswers(ctx context.Context) error { return g.mcpHandlers.readers.Drain(ctx) }
 
-// EndCalls cancels what still runs for clients of older revisions, whose calls outlive their requests. Those of others end with the
-// contexts of their requests, if these have the cause [ErrEnding], and all are answered with an error that says so.
+// EndCalls cancels the running calls of clients of the legacy family, which outlive their requests. Other calls end with the
+// contexts of their requests, if these have the cause [ErrEnding]. All of them are answered with an error that names the
+// shutdown.
 func (g *Gateway) EndCalls() { g.mcpHandlers.calls.Shutdown() }
 
-// ErrEnding is the cause with which the contexts of requests are cancelled when the process ends before they do.
+// ErrEnding is the cause with which the contexts of requests are cancelled when the process ends first.
 var ErrEnding = mcp.ErrShutdown
 
-// seen names what a viewer sees of a list now: streams tell their clients of a list if its name has changed.
+// seen returns the version of a list as a subscriber sees it now: streams notify their clients when it changes.
 func (g *Gateway) seen(ctx context.Context, v mcp.Subscriber, list mcp.List) string {
 	requestInfo, _ := ctx.Value(requestInfoKey{}).(*requestInfo)
 	gen := g.current.Load()
@@ -265,7 +266,7 @@ func (g *Gateway) seen(ctx context.Context, v mcp.Subscriber, list mcp.List) str
 	return string(seen)
 }
 
-// anonymousAddress names the address of a request, "" for one that is not counted.
+// anonymousAddress returns the address of a request, or "" if no limit counts it.
 func anonymousAddress(ctx context.Context) string {
 	if v := requestInfoFrom(ctx); v.address != (clientip.Key{}) {
 		return v.address.String()
@@ -273,8 +274,8 @@ func anonymousAddress(ctx context.Context) string {
 	return ""
 }
 
-// expiry is when the caller's token begins to be refused, which ends the right to listen; zero without a token. Streams
-// that ended before would be opened again at once, and again, with a token that is still good.
+// expiry returns the time at which the caller's token begins to be rejected and its subscriptions end; zero without a token. If
+// streams ended earlier, clients would reopen them at once, over and over, with a token that is still valid.
 func expiry(ctx context.Context) time.Time {
 	if p := auth.FromContext(ctx); p != nil {
 		return p.Until()
@@ -282,8 +283,8 @@ func expiry(ctx context.Context) time.Time {
 	return time.Time{}
 }
 
-// outdated tells whether the guard that let a request in is no longer the one in use. publish ends what is open after the new one is: a
-// stream that comes later is found here.
+// outdated reports whether the guard that admitted a request is no longer the current one. publish installs the new guard
+// before it ends open streams, so a stream that opens later is detected here.
 func (g *Gateway) outdated(ctx context.Context) bool {
 	gen, e := g.current.Load(), endpointFrom(ctx)
 	return gen != nil && e != nil && e.gen.whole.guard != gen.whole.guard

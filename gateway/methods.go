@@ -2,8 +2,7 @@ package gateway
 
 import "drawbridge/gateway/mcp"
 
-// methods is what the gateway does of the protocol. Together with capabilities it says what there is: one without the other
-// is wrong (mcp-V2).
+// methods returns the protocol methods that the gateway implements. It and capabilities must agree (mcp-V2).
 func (g *Gateway) methods() mcp.Methods {
 	return mcp.Methods{
 		"tools/list": g.list(toolsKind),

@@ -10,22 +10,22 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// view is a list as the callers of one kind see it, in one revision of the protocol.
+// view is a list as seen by callers with the same permissions, in one protocol revision.
 type view struct {
 	pages  [][]byte                  // JSON arrays of definitions
 	size   int                       // of all pages, in bytes
-	static func() *mcp.Precompressed // the only page, compressed too
-	digest func() [32]byte           // of the list, so that cursors of another one are recognized; worked out if there are pages
+	static func() *mcp.Precompressed // the only page, also compressed
+	digest func() [32]byte           // of the list, to detect cursors of another list; computed on first use if there are several pages
 }
 
-// viewKey tells views apart.
+// viewKey identifies a view.
 type viewKey struct {
 	kind     listKind
 	features catalog.Features
-	visible  auth.View // the zero View where everybody sees all tools
+	visible  auth.View // the zero View if every caller sees all tools
 }
 
-// Bounds of the views that an endpoint keeps: who can get tokens with many sets of scopes must not fill the memory.
+// Limits of the views cached per endpoint, so that a client that can get tokens with many scope sets can't exhaust the memory.
 const (
 	maxViews     = 256
 	maxViewBytes = 64 << 20 // of their pages; each may be held once more, compressed
@@ -33,7 +33,7 @@ const (
 
 // view returns the list for a caller, nil without a guard.
 func (e *endpoint) view(kind listKind, f catalog.Features, caller *auth.Principal) *view {
-	if kind != toolsKind { // all that there is to know of the others
+	if kind != toolsKind { // other lists depend on nothing else
 		f = catalog.Features{Title: f.Title}
 	}
 	key := viewKey{kind: kind, features: f}
@@ -50,7 +50,7 @@ func (e *endpoint) view(kind listKind, f catalog.Features, caller *auth.Principa
 		return v
 	}
 	v := e.newView(key)
-	for other, old := range e.views { // any: they are made anew when they are asked for
+	for other, old := range e.views { // any: views are rebuilt on demand
 		if len(e.views) < maxViews && e.viewBytes+v.size <= maxViewBytes {
 			break
 		}
@@ -82,7 +82,7 @@ func (e *endpoint) newView(key viewKey) *view {
 	for _, page := range v.pages {
 		v.size += len(page)
 	}
-	// The only page stands in memory once, within the result that is made of it.
+	// The only page is stored once, within its result.
 	member := []byte(`"` + key.kind.member() + `":`)
 	whole := slices.Concat(member, v.pages[0])
 	v.pages[0] = whole[len(member):]
@@ -98,10 +98,10 @@ func (e *endpoint) newView(key viewKey) *view {
 	return v
 }
 
-// visibility tells which tools a caller may call, and so sees, where the others are hidden (Z6). It is immutable.
+// visibility determines the tools that a caller may call, and so sees if the others are hidden (Z6). It is immutable.
 type visibility struct {
 	views *auth.Views
-	sets  map[*catalog.Tool][]int // which sets of views let a tool be called
+	sets  map[*catalog.Tool][]int // indices of the sets in views that permit a tool
 }
 
 func newVisibility(guard *auth.Guard, gen *generation, plans map[string]*Plan) *visibility {

@@ -20,22 +20,24 @@ import (
 type prompt struct {
 	*config.Prompt
 	messages []promptMessage
-	// needs are what its caller must have been granted: for itself, and for all that it calls, one of several sets each.
+	// needs are the scopes that its caller must have been granted, for the prompt and for everything that it calls: for each,
+	// one of several sets.
 	needs     [][][]string
 	arguments []promptArgument
-	elicitor  *elicit.Elicitor // nil if the user is asked nothing
+	elicitor  *elicit.Elicitor // nil if the user is not asked for anything
 }
 
-// promptMessage is one message: a text, the answer of a tool, or what a resource holds.
+// promptMessage is one message: a text, the response of a tool, or the contents of a resource.
 type promptMessage struct {
 	config.PromptMessage
-	plan *Plan // of the tool; of the resource, as far as it is known without the arguments; else nil
-	// variables are those of the resource's template that are nothing but a place, with the name of that.
+	plan *Plan // of the tool, or of the resource if it is known without the arguments; else nil
+	// variables maps the variables of the resource's template that consist of a single placeholder to the name of the
+	// placeholder.
 	variables map[string]string
 }
 
-// newPrompts returns the prompts of an endpoint, in the order of the configuration, and tells of those that can't be had there,
-// with the place of what is wrong.
+// newPrompts returns the prompts of an endpoint, in configuration order, and the faults of those that can't be served there,
+// with the position of each fault.
 func (e *endpoint) newPrompts() (all []*prompt, faults []error) {
 	for i := range e.gen.config.Prompts {
 		c := &e.gen.config.Prompts[i]
@@ -115,8 +117,8 @@ var (
 	errPromptJob  = errors.New("its calls begin jobs, and a prompt can't wait for the end of one")
 )
 
-// unfitForPrompt tells why a prompt can't call a plan: it has to have answers at hand, and may make its calls again when the user
-// was asked something.
+// unfitForPrompt returns the reason why a prompt can't call a plan: the plan must respond directly, and must be safe to call
+// again after the user was asked for input.
 func (p *Plan) unfitForPrompt() error {
 	switch {
 	case p.consent.needed || p.elicitation != nil:
@@ -127,8 +129,8 @@ func (p *Plan) unfitForPrompt() error {
 	return nil
 }
 
-// completionPlan returns the plan of a call that tells values. It is made at each key that somebody presses, so it must do nothing
-// but tell.
+// completionPlan returns the plan of a call that supplies completion values. It is called at each keystroke, so it must be
+// safe.
 func (e *endpoint) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *Plan {
 	p := e.tool(c.Tool)
 	switch {
@@ -144,8 +146,8 @@ func (e *endpoint) completionPlan(c *config.PromptCompletion, wrong func(key str
 	return p
 }
 
-// example returns what reads a URI as far as that is known without what fills its places, and for each variable of its template
-// that is nothing but a place the name of that.
+// example returns the plan that reads a URI, as far as it is known without the values of its placeholders, and maps each
+// variable of its template that consists of a single placeholder to the name of the placeholder.
 func (e *endpoint) example(t config.Template) (p *Plan, places map[string]string, uri string) {
 	if _, whole := t.Place(); whole {
 		return nil, nil, ""
@@ -165,7 +167,7 @@ func (e *endpoint) example(t config.Template) (p *Plan, places map[string]string
 	return p, places, uri
 }
 
-// noTool says that an endpoint has no tool of a name.
+// noTool returns the error for a tool that the endpoint does not have.
 func (e *endpoint) noTool(name string) error {
 	switch {
 	case e.plans[name] != nil:
@@ -179,8 +181,8 @@ func (e *endpoint) noTool(name string) error {
 	return fmt.Errorf("there is no tool %q", name)
 }
 
-// checkArguments tells of what is wrong with the arguments of a prompt's call as far as it can be known without the values:
-// wrong is called with the key path below the arguments, "" for all.
+// checkArguments reports faults in the arguments of a prompt's call, as far as they can be detected without the values: it
+// calls wrong with the key path below the arguments, "" for all.
 func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[string]config.Value, wrong func(key string, err error)) {
 	properties := jsonscan.Lookup(op.Input, "properties")
 	if closed(op.Input) {
@@ -219,7 +221,7 @@ func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[
 	}
 }
 
-// unfitConstants tells of arguments that no place is in and that don't fit.
+// unfitConstants reports arguments without placeholders whose values don't match the schema.
 func unfitConstants(op *openapi.Operation, args map[string]config.Value, wrong func(key string, err error)) {
 	constants := []byte{'{'}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
@@ -236,12 +238,12 @@ func unfitConstants(op *openapi.Operation, args map[string]config.Value, wrong f
 	}
 	var faulty *openapi.ArgumentError
 	if _, _, err := op.Check(append(constants, '}')); !errors.As(err, &faulty) {
-		return // or the schema can't be used, which is told elsewhere
+		return // or the schema can't be used, which is reported elsewhere
 	}
 	for _, fault := range faulty.Faults {
 		name, below, _ := strings.Cut(strings.TrimPrefix(fault.Pointer, "/"), "/")
 		if _, ok := args[name]; !ok || fault.Pointer == "" {
-			continue // of the whole: others are filled in later
+			continue // a fault of the whole object: other arguments are filled in later
 		}
 		if below != "" {
 			below = "/" + below + ": "
@@ -250,7 +252,7 @@ func unfitConstants(op *openapi.Operation, args map[string]config.Value, wrong f
 	}
 }
 
-// closed tells whether a schema of arguments names all that there can be.
+// closed reports whether a schema of arguments names all permitted properties.
 func closed(input []byte) bool {
 	for _, key := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if", "then", "else"} {
 		if jsonscan.Lookup(input, key) != nil {
@@ -261,7 +263,7 @@ func closed(input []byte) bool {
 	return additional == nil || string(additional) == "false"
 }
 
-// prompt returns a prompt of the endpoint, nil if there is none of that name.
+// prompt returns a prompt of the endpoint, or nil if there is no such prompt.
 func (e *endpoint) prompt(name string) *prompt {
 	if i := slices.IndexFunc(e.prompts, func(p *prompt) bool { return p.Name == name }); i >= 0 {
 		return e.prompts[i]
@@ -269,7 +271,7 @@ func (e *endpoint) prompt(name string) *prompt {
 	return nil
 }
 
-// grants tells whether the caller has been granted what a prompt needs, at an endpoint with a guard.
+// grants reports whether the caller has been granted the scopes that a prompt needs, at an endpoint with a guard.
 func (e *endpoint) grants(caller *auth.Principal, needs [][][]string) bool {
 	for _, sets := range needs {
 		if !slices.ContainsFunc(sets, func(set []string) bool { return e.guard.Allows(caller, set) }) {
@@ -279,7 +281,7 @@ func (e *endpoint) grants(caller *auth.Principal, needs [][][]string) bool {
 	return true
 }
 
-// authorizePrompt tells whether the caller may have a prompt, before any of its tools is called, as authorize does for tools.
+// authorizePrompt checks the caller's scopes for a prompt before any of its tools is called, as authorize does for tools.
 func (e *endpoint) authorizePrompt(caller *auth.Principal, p *prompt) *mcp.Error {
 	if e.guard == nil || e.grants(caller, p.needs) {
 		return nil
@@ -290,7 +292,7 @@ func (e *endpoint) authorizePrompt(caller *auth.Principal, p *prompt) *mcp.Error
 	return e.forbidPrompt(caller, p.needs)
 }
 
-// forbidPrompt is the error for who lacks a scope: it names all that is needed.
+// forbidPrompt returns the error for a caller that lacks scopes: it names all scopes that are needed.
 func (e *endpoint) forbidPrompt(caller *auth.Principal, needs [][][]string) *mcp.Error {
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this prompt", HTTPStatus: 403}
 	sets, ok := challengeOf(caller, needs)
@@ -302,7 +304,7 @@ func (e *endpoint) forbidPrompt(caller *auth.Principal, needs [][][]string) *mcp
 	return denied
 }
 
-// challengeOf returns the sets of scopes that the caller is to ask for; false if nothing would help.
+// challengeOf returns the sets of scopes to request from the caller, or false if no scopes would help.
 func challengeOf(caller *auth.Principal, needs [][][]string) (sets [][]string, ok bool) {
 	for _, alternatives := range needs {
 		if len(alternatives) == 0 {
@@ -317,7 +319,7 @@ func unknownPrompt(name string) *mcp.Error {
 	return mcp.InvalidParams("unknown prompt %q: prompts/list has the prompts of this server", truncate.Bytes(name, 128))
 }
 
-// promptPages returns the prompts that a caller may see, as JSON arrays of at most size of them.
+// promptPages returns the prompts that are visible to a caller, as JSON arrays of at most size prompts.
 func (e *endpoint) promptPages(visible auth.View, titled bool, size int) (pages [][]byte) {
 	page, n := []byte{'['}, 0
 	for _, p := range visiblePrompts(e.prompts, func(set int) bool { return e.promptScopes == nil || visible.Has(set) }) {
@@ -332,7 +334,7 @@ func (e *endpoint) promptPages(visible auth.View, titled bool, size int) (pages 
 	return append(pages, append(page, ']'))
 }
 
-// visiblePrompts returns those for which one set of each need is granted, of the sets of promptSets.
+// visiblePrompts returns the prompts for which one set of each need is granted, indexed as in promptSets.
 func visiblePrompts(all []*prompt, granted func(set int) bool) (visible []*prompt) {
 	set := 0
 	for _, p := range all {
@@ -360,7 +362,7 @@ func promptSets(all []*prompt) (sets [][]string) {
 	return sets
 }
 
-// appendDefinition appends a prompt as prompts/list has it.
+// appendDefinition appends a prompt as listed by prompts/list.
 func (p *prompt) appendDefinition(dst []byte, titles bool) []byte {
 	dst = appendNamed(dst, p.Name, p.Title, p.Description, titles)
 	if shown := p.shown(); len(shown) > 0 {
@@ -380,7 +382,7 @@ func (p *prompt) appendDefinition(dst []byte, titles bool) []byte {
 	return append(dst, '}')
 }
 
-// appendNamed appends the beginning of an object with a name.
+// appendNamed appends the beginning of an object with a name, up to its description.
 func appendNamed(dst []byte, name, title, description string, titles bool) []byte {
 	dst = jsonscan.AppendString(append(dst, `{"name":`...), name)
 	if titles && title != "" {
@@ -392,7 +394,7 @@ func appendNamed(dst []byte, name, title, description string, titles bool) []byt
 	return dst
 }
 
-// addPrompts makes the prompts of an endpoint, and keeps what is wrong with them.
+// addPrompts builds the prompts of an endpoint and records their faults.
 func (gen *generation) addPrompts(e *endpoint) {
 	var faults []error
 	e.prompts, faults = e.newPrompts()
@@ -406,7 +408,7 @@ func (gen *generation) addPrompts(e *endpoint) {
 	}
 }
 
-// logPrompts tells once of each prompt that can't be had.
+// logPrompts logs each prompt that can't be served once.
 func (g *Gateway) logPrompts(gen, old *generation) {
 	for _, fault := range gen.promptFaults {
 		if old == nil || !slices.Contains(old.promptFaults, fault) {
@@ -415,5 +417,5 @@ func (g *Gateway) logPrompts(gen, old *generation) {
 	}
 }
 
-// PromptProblems returns what keeps prompts of the configuration from being had, with places in its files.
+// PromptProblems returns the reasons why prompts of the configuration can't be served, with positions in its files.
 func (g *Gateway) PromptProblems() []string { return slices.Clone(g.Status().Config.Prompts) }

@@ -16,7 +16,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// promptArguments returns the arguments of a prompt, all of which are texts.
+// promptArguments returns the arguments of a prompt, all of which are strings.
 func promptArguments(c *config.Prompt) *elicit.Arguments {
 	args := &elicit.Arguments{Root: []byte("{}")}
 	for _, a := range c.Arguments {
@@ -32,7 +32,7 @@ func promptArguments(c *config.Prompt) *elicit.Arguments {
 	return args
 }
 
-// shown returns the arguments that a caller can give: not those for which the user is asked in any case.
+// shown returns the arguments that a caller can give: those for which the user is always asked are left out.
 func (p *prompt) shown() []config.PromptArgument {
 	if p.elicitor == nil {
 		return p.Arguments
@@ -40,13 +40,13 @@ func (p *prompt) shown() []config.PromptArgument {
 	return slices.DeleteFunc(slices.Clone(p.Arguments), func(a config.PromptArgument) bool { return slices.Contains(p.elicitor.Withheld(), a.Name) })
 }
 
-// requires tells whether a caller must give an argument: not if the user is asked for it otherwise.
+// requires reports whether a caller must give an argument: false if the user is asked for it when it is missing.
 func (p *prompt) requires(a config.PromptArgument) bool {
 	return a.Required && (p.elicitor == nil || !slices.Contains(p.elicitor.Optional(), a.Name))
 }
 
-// ask asks the user for what the caller has not given, and returns all arguments. The error is that of the protocol, or for the
-// client.
+// ask asks the user for the arguments that the caller has not given, and returns all arguments. The error is a protocol error
+// or one for the client.
 func (p *prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, given map[string]string) (map[string]string, error) {
 	title := fmt.Sprintf("%q", p.Name)
 	if p.Title != "" {
@@ -84,7 +84,7 @@ func (p *prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, gi
 	return all, nil
 }
 
-// answerText returns an answer as the text of an argument: that of several choices has commas between them.
+// answerText returns an elicited value as the text of an argument: several choices are joined with commas.
 func answerText(value []byte) (text string, ok bool) {
 	if jsonscan.KindOf(value) != jsonscan.Array {
 		return openapi.PlainText(value)
@@ -100,7 +100,7 @@ func answerText(value []byte) (text string, ok bool) {
 	return strings.Join(all, ", "), true
 }
 
-// unanswered tells of a prompt for which the user has not given what it needs.
+// unanswered returns the error of a prompt for which the user has not given required arguments.
 func (p *prompt) unanswered(req *mcp.Request, e *elicit.Unanswered) error {
 	what := ""
 	if len(e.Names) > 0 {
@@ -116,7 +116,7 @@ func (p *prompt) unanswered(req *mcp.Request, e *elicit.Unanswered) error {
 	case e.Action == mcp.Cancelled:
 		return refuse("the user was asked for what it needs" + what + ", and has not answered")
 	case isUnable && req.Family == mcp.Stateless && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
-		return unable // the client has to know what it lacks
+		return unable // names the capability that the client lacks
 	case !isUnable && !errors.Is(e, elicit.ErrNoLists):
 		return refuse("the user was asked for what it needs" + what + ", and the answers did not fit")
 	case e.Always:

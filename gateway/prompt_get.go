@@ -19,13 +19,13 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// maxPromptSize is the most bytes of all templates of a prompt with its arguments filled in, those of its calls too; what is answered is
-// bounded by the APIs.
+// maxPromptSize is the maximum size in bytes of all templates of a prompt with its arguments filled in, including those of its
+// calls; the responses are bounded by the limits of the APIs.
 const maxPromptSize = 1 << 20
 
-// getPrompt answers prompts/get: it finds the prompt, checks the caller's scopes for all that it needs, fills in the
-// arguments, and calls its tools, each like a tools/call of the caller. A call that fails fails the whole: a model must not
-// take a message about a failure for what the user wanted to say.
+// getPrompt answers prompts/get: it finds the prompt, checks the caller's scopes for everything that it needs, fills in the
+// arguments, and calls its tools, each like a tools/call of the caller. A failed call fails the whole prompt: a model must not
+// mistake a failure message for the user's words.
 func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	e := endpointFrom(ctx)
 	p := e.prompt(req.Name)
@@ -79,7 +79,7 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	return reply.Result(b.chunks...)
 }
 
-// check tells of all arguments that are missing or unknown.
+// check reports all arguments that are missing or unknown.
 func (p *prompt) check(given map[string]string) error {
 	var faults []string
 	var missing []string
@@ -120,7 +120,7 @@ func (p *prompt) check(given map[string]string) error {
 	return nil
 }
 
-// measure refuses too much text.
+// measure rejects arguments that make the prompt too large.
 func (p *prompt) measure(given map[string]string) error {
 	size, value := 0, func(name string) string { return given[name] }
 	for i := range p.messages {
@@ -136,29 +136,29 @@ func (p *prompt) measure(given map[string]string) error {
 	return nil
 }
 
-// promptBuilder makes the result of one prompts/get.
+// promptBuilder builds the result of one prompts/get.
 type promptBuilder struct {
 	g        *Gateway
 	req      *mcp.Request
 	reply    *mcp.Reply
 	endpoint *endpoint
-	caller   *auth.Principal // nil: nobody was asked for a token
+	caller   *auth.Principal // nil if no token was required
 	prompt   *prompt
 	given    map[string]string
 
-	found  map[int]located // the resources of messages, by their places
+	found  map[int]located // the resources of messages, by index
 	chunks []mcp.Chunk
-	count  int // of messages
+	count  int // number of messages
 }
 
-// located is a resource that was found.
+// located is a resource whose plan is known.
 type located struct {
 	uri  string
 	plan *Plan
 	args []byte
 }
 
-// locate finds the resources of the prompt, and checks that the caller may read all of them, before anything is called.
+// locate finds the resources of the prompt and checks that the caller may read all of them, before any call is made.
 func (b *promptBuilder) locate(ctx context.Context) error {
 	needs := b.prompt.needs
 	for i := range b.prompt.messages {
@@ -189,11 +189,12 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 	return nil
 }
 
-// promptNeeds returns all that the caller of a prompt must have been granted, with what the arguments lead to.
+// promptNeeds returns the scopes that the caller of a prompt must have been granted, including those of the resources that the
+// arguments select.
 func (e *endpoint) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
 	given, err := req.StringArguments()
 	if err != nil {
-		return p.needs // it is refused anyway
+		return p.needs // rejected later in any case
 	}
 	value := func(name string) string { return given[name] }
 	needs := slices.Clip(p.needs)
@@ -210,7 +211,7 @@ func (e *endpoint) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
 	return needs
 }
 
-// promptOf returns the prompt that a request wants, or wants to fill in, and the sets of scopes that it needs; nil if there is none.
+// promptOf returns the prompt that a request gets or completes, and the sets of scopes that it needs; nil if there is none.
 func (e *endpoint) promptOf(req *mcp.Request) (p *prompt, needs [][][]string) {
 	switch req.Method {
 	case "prompts/get":
@@ -227,7 +228,7 @@ func (e *endpoint) promptOf(req *mcp.Request) (p *prompt, needs [][][]string) {
 	return p, needs
 }
 
-// value returns what was given for an argument; one that was left out is an empty text.
+// value returns the value of an argument, "" if it was left out.
 func (b *promptBuilder) value(name string) string { return b.given[name] }
 
 func (b *promptBuilder) raw(text string) {
@@ -248,7 +249,7 @@ func (b *promptBuilder) text(m *promptMessage, text []byte) {
 	b.message(m, mcp.Chunk{Bytes: blockOpen}, mcp.Chunk{Bytes: text, Escape: true}, mcp.Chunk{Bytes: blockClose})
 }
 
-// add appends what a message of the prompt becomes.
+// add appends the messages that the i-th message of the prompt expands to.
 func (b *promptBuilder) add(ctx context.Context, i int) error {
 	m := &b.prompt.messages[i]
 	switch {
@@ -291,7 +292,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 	return nil
 }
 
-// resource appends messages of what a resource holds.
+// resource appends messages with the contents of a resource.
 func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
 	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: l.plan, endpoint: b.endpoint, caller: b.caller}
 	contents, err := c.readAs(l.uri, l.args)
@@ -315,7 +316,7 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 	return nil
 }
 
-// part appends a message of a part of an answer; n is its number among several, 0 if it is alone.
+// part appends a message with a part of a response; n is its number among several, 0 if it is the only one.
 func (b *promptBuilder) part(c *call, m *promptMessage, part answer.Part, n int) {
 	if part.Kind != answer.JSON && part.Kind != answer.Text {
 		b.message(m, mcp.Chunk{Bytes: c.binaryBlock(part, n)})
@@ -331,7 +332,7 @@ func (b *promptBuilder) part(c *call, m *promptMessage, part answer.Part, n int)
 	}
 }
 
-// valueIn looks values up.
+// valueIn returns a lookup function for given.
 func valueIn(given map[string]string) func(name string) (string, bool) {
 	return func(name string) (string, bool) {
 		text, ok := given[name]
@@ -339,7 +340,7 @@ func valueIn(given map[string]string) func(name string) (string, bool) {
 	}
 }
 
-// appendArguments appends the arguments of a call of a prompt, with what was given in their places.
+// appendArguments appends the arguments of a prompt's call, with the placeholders filled in from given.
 func appendArguments(dst []byte, arguments map[string]config.Value, given func(name string) (string, bool)) []byte {
 	dst = append(dst, '{')
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
@@ -358,8 +359,8 @@ func appendArguments(dst []byte, arguments map[string]config.Value, given func(n
 	return append(dst, '}')
 }
 
-// answer makes the call for who needs its parts at hand, from the look at its arguments to the log line. All that goes wrong
-// with the call itself is a *failure.
+// answer makes a call and returns the parts of its response to code that processes them further; it covers all steps from
+// argument validation to the log line. Every failure of the call itself is a *failure.
 func (c *call) answer(args []byte) (parts []answer.Part, resp *http.Response, err error) {
 	c.enter()
 	defer func() { c.leave(err) }()

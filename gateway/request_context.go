@@ -12,24 +12,24 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// requestInfo is what the gateway knows of one HTTP request, and travels in its context. Only the request's goroutine uses it, but for
-// the atomic members.
+// requestInfo is the state of one HTTP request, carried in its context. Only the request's goroutine uses it, except for the
+// atomic fields.
 type requestInfo struct {
 	name string
-	// generation is what the request runs in, until its endpoint is known; nil: nothing is served yet.
+	// generation is the generation that the request runs in, until its endpoint is known; nil if no generation is served yet.
 	generation    *generation
 	endpoint      *endpoint    // nil once the rest of the request is parked
-	operator      bool         // who runs the program calls, and may call everything
-	cause         error        // why the operator's call came to nothing
-	header        http.Header  // of the request; nil where there is none
-	answer        http.Header  // of its answer, for who refuses it before anybody answers; nil where there is none
-	transport     transport    // one of several that the MCP handler has
-	address       clientip.Key // that it counts for; zero: nobody's
-	memoryChecked bool         // by admitCall, before the token was looked at
-	doored        bool         // somebody runs the rest, and ends the reservation when the answer is out
-	rest          func()       // of a request that has become a stream of changes
+	operator      bool         // called by the operator of the process, who may call every tool
+	cause         error        // why the operator's call failed
+	header        http.Header  // of the request; nil if there is none
+	answer        http.Header  // headers of the response, for code that rejects the request before the response has begun; nil if there are none
+	transport     transport    // of the several that the MCP handler serves
+	address       clientip.Key // that the request is counted for; zero if none
+	memoryChecked bool         // by admitCall, before the token was verified
+	doored        bool         // the dispatcher runs the rest and ends the reservation when the response is sent
+	rest          func()       // of a request that has become a subscription stream
 	id            requestID
-	slot          *listener.Slot // among the connections; nil if it is not over HTTP/2
+	slot          *listener.Slot // of the connection; nil if it is not over HTTP/2
 	check         telemetry.PendingCheck
 	reservation   atomic.Pointer[admission.Reservation] // for the large responses to its calls; nil if there are none
 }
@@ -37,7 +37,7 @@ type requestInfo struct {
 type requestInfoKey struct{}
 
 func requestInfoFrom(ctx context.Context) *requestInfo {
-	return ctx.Value(requestInfoKey{}).(*requestInfo) //nolint:errcheck // every way to the MCP handler puts it there
+	return ctx.Value(requestInfoKey{}).(*requestInfo) //nolint:errcheck // every path to the MCP handler puts it there
 }
 
 // requestInfoOf is requestInfoFrom for code that may run without a request; it returns nil then.
@@ -46,7 +46,7 @@ func requestInfoOf(ctx context.Context) *requestInfo {
 	return v
 }
 
-// pendingCheckOf returns the token check of the request of a context; nil if there is no request.
+// pendingCheckOf returns the token check of the context's request, or nil if there is no request.
 func pendingCheckOf(ctx context.Context) *telemetry.PendingCheck {
 	if v := requestInfoOf(ctx); v != nil {
 		return &v.check
@@ -62,21 +62,21 @@ type dispatcher struct {
 	onPanic func(what string, v any)
 }
 
-// enter serves a request. A stream of changes waits here, where the stack is not deep.
+// enter serves a request. A subscription stream waits here, where the stack is shallow.
 func (d *dispatcher) enter(w http.ResponseWriter, r *http.Request, v *requestInfo) {
-	v.doored = v.transport != oldMessages // whose answers go out elsewhere, after the request that asked has ended
+	v.doored = v.transport != oldMessages // the responses to these go out on another stream, after the request has ended
 	d.pass(w, r, v)
 	if v.rest != nil {
 		shed(r.Header)
 		if v.slot != nil {
-			v.slot.Release() // max_streams counts it now
+			v.slot.Release() // max_streams counts the stream from here on
 		}
 		v.rest()
 	}
 }
 
-// pass serves a request until it has its answer, or is to go on. What panics behind one that is to go on does not end it: the rest has a
-// reservation to end.
+// pass serves a request until it is answered or parks its rest. A panic below a parked request does not end it, because the
+// rest has a reservation to end.
 func (d *dispatcher) pass(w http.ResponseWriter, r *http.Request, v *requestInfo) {
 	defer func() {
 		if v.rest == nil {
@@ -94,14 +94,14 @@ func (d *dispatcher) pass(w http.ResponseWriter, r *http.Request, v *requestInfo
 	d.next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, v)))
 }
 
-// shed lets go of the headers of a request that may be open for long, tokens among them, but for those that tell where it
-// came from: the log asks at its end.
+// shed drops the headers of a request that may stay open for long, tokens among them, except those that identify its origin,
+// which the log needs at its end.
 func shed(h http.Header) {
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return name != "Forwarded" && name != "X-Forwarded-For" })
 }
 
-// park leaves the rest of a request to the dispatcher that it came through; see [mcp.Options.RunAfterMiddleware]. The rest may take days, so it lets go of the
-// generation in which it began.
+// park leaves the rest of a request to its dispatcher; see [mcp.Options.RunAfterMiddleware]. The rest may take days, so it
+// releases the generation in which the request began.
 func park(ctx context.Context, rest func()) bool {
 	v := requestInfoFrom(ctx)
 	v.endpoint, v.answer = nil, nil
@@ -111,7 +111,7 @@ func park(ctx context.Context, rest func()) bool {
 	return v.doored
 }
 
-// serve hands a request to the guard of its endpoint in the generation that it runs in, for its whole life (O3).
+// serve passes a request to the guard of its endpoint in the generation that it runs in, for its whole life (O3).
 func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	v := requestInfoFrom(r.Context())
 	gen := v.generation

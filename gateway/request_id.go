@@ -16,15 +16,15 @@ import (
 
 const maxRequestID = 64
 
-// requestID names a request in the log and in the audit log. It is made when it is first asked for, since most requests leave no
+// requestID identifies a request in the log and the audit log. It is generated on first use, since most requests leave no log
 // line. It is safe for concurrent use.
 type requestID struct {
-	given string // by a proxy that is trusted; "": none
+	given string // set by a trusted proxy; "" if none
 	once  sync.Once
 	id    string
 }
 
-// request returns the request's name.
+// request returns the ID of the request.
 func (v *requestInfo) request() string {
 	v.id.once.Do(func() {
 		if v.id.id = v.id.given; v.id.id == "" {
@@ -34,23 +34,24 @@ func (v *requestInfo) request() string {
 	return v.id.id
 }
 
-// tell names the request in the header of its answer, which nobody has begun yet: who was refused says which request it was, and finds it in the log and
-// the audit log (P7).
+// tell sets the request ID in the headers of a response that has not begun yet, so that a rejected client can quote it and find
+// the request in the log and the audit log (P7).
 func (v *requestInfo) tell() {
 	if v.answer != nil {
 		v.answer[mcp.RequestIDHeader] = []string{v.request()}
 	}
 }
 
-// tellRequest is tell for the request of a context.
+// tellRequest is tell for the context's request.
 func tellRequest(ctx context.Context) {
 	if v := requestInfoOf(ctx); v != nil {
 		v.tell()
 	}
 }
 
-// named names the request of a call that failed, as the log and the audit log do, in the header of its answer and in the member of _meta that it
-// returns: who reports it says which it was, and the model has nothing more to read (P7). Who runs the program has its log.
+// named sets the request ID of a failed call, as in the log and the audit log, in the header of its response, and returns it as
+// a member of _meta: a user can quote it in a report, and the model has nothing more to read (P7). The operator of the process
+// has the log, so it returns nil then.
 func (c *call) named() []byte {
 	v := requestInfoFrom(c.ctx)
 	if v.operator {
@@ -63,7 +64,8 @@ func (c *call) named() []byte {
 	return jsonscan.AppendString([]byte(`"drawbridge/request":`), id)
 }
 
-// newRequestID makes a name that no other request has: 80 random bits. It is no secret, so it costs no look at the system's source.
+// newRequestID returns a unique ID of 80 random bits. It is not a secret, so it does not need the system's source of
+// randomness.
 func newRequestID() string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 	var text [16]byte
@@ -75,8 +77,8 @@ func newRequestID() string {
 	return string(text[:])
 }
 
-// forwardedRequestID returns the request id that a trusted proxy has set; "" if there is none or the peer is not trusted: a client that
-// chose ids could make two requests look like one.
+// forwardedRequestID returns the request ID set by a trusted proxy, or "" if there is none or the peer is not trusted: a client
+// that chose IDs could make two requests look like one.
 func forwardedRequestID(clients *clientip.Resolver, r *http.Request) string {
 	values := r.Header[mcp.RequestIDHeader]
 	if len(values) != 1 || !isRequestID(values[0]) || !clients.PeerTrusted(r) {
@@ -85,7 +87,7 @@ func forwardedRequestID(clients *clientip.Resolver, r *http.Request) string {
 	return values[0]
 }
 
-// isRequestID tells whether a name has only characters that mean nothing in any log.
+// isRequestID reports whether an ID has only characters without special meaning in any log.
 func isRequestID(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -97,7 +99,7 @@ func isRequestID(s string) bool {
 	return s != "" && len(s) <= maxRequestID
 }
 
-// named is a log handler that names the request, and its trace if there is one, in each record that is written for one.
+// named is a log handler that adds the request ID, and the trace if there is one, to each record of a request.
 type named struct{ slog.Handler }
 
 // Handle implements [slog.Handler].

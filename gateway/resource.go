@@ -14,26 +14,26 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// codeResource is the code of an operation that can't be the resource that the configuration makes of it.
+// codeResource is the problem code of an operation that can't be the resource that the configuration makes of it.
 const codeResource = "resource"
 
-// readable is an operation as something to be read. It is immutable.
+// readable is an operation as a resource. It is immutable.
 type readable struct {
 	uri                      config.URITemplate
 	name, title, description string
-	mimeType                 string          // "": it is not known before it is read
-	poll                     time.Duration   // how often it is looked at for those who watch it; 0: never
-	lists                    map[string]bool // the variables whose values are arrays
-	definition, untitled     []byte          // as lists show it
+	mimeType                 string          // "" if it is not known before the resource is read
+	poll                     time.Duration   // poll interval for subscriptions; 0 if the resource is not polled
+	lists                    map[string]bool // variables whose values are arrays
+	definition, untitled     []byte          // as listed, with and without a title
 }
 
-// newReadable makes a resource of an operation. The error tells what of the settings doesn't fit it; both are nil for an
-// operation that nobody meant.
+// newReadable makes a resource of an operation. The error describes a setting that does not suit it; both results are nil if a
+// rule for many operations does not apply to this one.
 func newReadable(t *catalog.Tool, set *config.Resource) (*readable, error) {
 	op := t.Operation
 	if op.Method != http.MethodGet {
 		if set.URI.IsZero() {
-			return nil, nil //nolint:nilnil // a rule for many operations is for those that can be read
+			return nil, nil //nolint:nilnil // a rule for many operations applies only to those that can be read
 		}
 		return nil, fmt.Errorf("only operations with the method GET can be read, and this one has %s", op.Method)
 	}
@@ -71,7 +71,7 @@ func newReadable(t *catalog.Tool, set *config.Resource) (*readable, error) {
 	return r, nil
 }
 
-// usualURI is the URI of an operation for which the configuration has none.
+// usualURI returns the URI of an operation for which the configuration has none.
 func usualURI(t *catalog.Tool, arguments []openapi.Argument) (config.URITemplate, error) {
 	text := "drawbridge://" + t.API + t.Operation.PathTemplate()
 	var query []string
@@ -97,7 +97,7 @@ func didYouMean(name string, names []string) string {
 	return ""
 }
 
-// define writes the resource as lists show it (2025-11-25 and 2026-07-28 server/resources, Data Types).
+// define returns the definition of the resource for lists (2025-11-25 and 2026-07-28 server/resources, Data Types).
 func (r *readable) define(titled bool) []byte {
 	key := `{"uriTemplate":`
 	if r.uri.Fixed() {
@@ -115,8 +115,8 @@ func (r *readable) define(titled bool) []byte {
 	return append(b, '}')
 }
 
-// arguments makes the arguments of a call of the values in a URI. They are strings, as in every URI; what the operation
-// wants to be a number is made one when the arguments are checked.
+// arguments returns the arguments of a call with the values in a URI. They are strings, as in every URI; the argument check
+// converts those that the operation declares as numbers.
 func (r *readable) arguments(values map[string]string) []byte {
 	b := []byte{'{'}
 	always, query := r.uri.Variables()
@@ -145,7 +145,7 @@ func (r *readable) arguments(values map[string]string) []byte {
 	return append(b, '}')
 }
 
-// resources are those of an endpoint, in the order of the documents. They are immutable.
+// resources are the resources of an endpoint, in document order. They are immutable.
 type resources struct {
 	all   []*Plan
 	fixed map[string]*Plan
@@ -166,8 +166,8 @@ func newResources(gen *generation, plans map[string]*Plan) *resources {
 	return r
 }
 
-// find returns the plan that reads a URI, and the arguments of its call; nil if nothing has the URI. One without variables
-// goes before templates that match it, and of these the first.
+// find returns the plan that reads a URI and the arguments of its call, or nil if no resource matches. A URI without variables
+// takes precedence over templates, and an earlier template over a later one.
 func (r *resources) find(uri string) (p *Plan, args []byte) {
 	if p := r.fixed[uri]; p != nil {
 		return p, []byte("{}")
@@ -180,7 +180,7 @@ func (r *resources) find(uri string) (p *Plan, args []byte) {
 	return nil, nil
 }
 
-// named returns the plan whose resource, or template, has that URI itself; nil if none has.
+// named returns the plan whose resource or template has exactly that URI, or nil if there is none.
 func (r *resources) named(uri string) *Plan {
 	if i := slices.IndexFunc(r.all, func(p *Plan) bool { return p.resource.uri.String() == uri }); i >= 0 {
 		return r.all[i]
@@ -188,7 +188,7 @@ func (r *resources) named(uri string) *Plan {
 	return nil
 }
 
-// pages returns the resources, or the templates, that are visible, as JSON arrays of at most size of them.
+// pages returns the visible resources or templates, as JSON arrays of at most size of them.
 func (r *resources) pages(templates, titled bool, size int, visible func(*catalog.Tool) bool) (pages [][]byte) {
 	page, n := []byte{'['}, 0
 	for _, p := range r.all {
@@ -211,8 +211,8 @@ func (r *resources) pages(templates, titled bool, size int, visible func(*catalo
 	return append(pages, append(page, ']'))
 }
 
-// makeReadable decides which of the plans of a new generation are resources. Of two with the same URI the first of the documents
-// is one.
+// makeReadable determines the plans of a new generation that are resources. If two have the same URI, the first in document
+// order is used.
 func (gen *generation) makeReadable(g *Gateway, d *deployment, plans map[*openapi.Operation]*Plan, settings map[*openapi.Operation]config.Settings) {
 	taken := map[string]*openapi.Operation{}
 	for _, s := range d.sources {
@@ -226,7 +226,7 @@ func (gen *generation) makeReadable(g *Gateway, d *deployment, plans map[*openap
 			}
 			r, err := newReadable(p.Tool, set)
 			if err == nil && r != nil && s.loaded.extended.of[op].Resource == set && !strings.HasPrefix(r.uri.String(), "drawbridge://"+s.name+"/") {
-				// Else a document could take the place of another's resource.
+				// Otherwise a document could replace another document's resource.
 				err = fmt.Errorf("a document's own URIs begin with %q: others are for rules", "drawbridge://"+s.name+"/")
 			}
 			if err == nil && r != nil {

@@ -15,20 +15,20 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// linkScheme begins the URI of a link. What follows is a sealed handle: the call whose answer it stands for.
+// linkScheme is the scheme of a link's URI. A sealed handle follows: the call whose response the link refers to.
 const linkScheme = "drawbridge-link:"
 
-// maxLink is the most bytes of a link's URI. A call whose arguments make it longer is answered as without links.
+// maxLink is the maximum size in bytes of a link's URI. A call whose arguments make it longer is answered without links.
 const maxLink = 4 << 10
 
-// links says which answers of a plan are given as links. It is immutable.
+// links determines the responses of a plan that are returned as links. It is immutable.
 type links struct {
-	over   int  // bytes; 0: size does not matter
-	binary bool // all that is neither JSON nor text
+	over   int  // minimum size in bytes; 0 if size does not matter
+	binary bool // all parts that are neither JSON nor text
 	ttl    time.Duration
 }
 
-// answerLinks returns nil where answers are given as they are: for what changes something, reading again would do it again.
+// answerLinks returns nil if responses are returned inline: repeating an unsafe call to read a link would repeat its effect.
 func answerLinks(c *config.Links, safe bool) *links {
 	if c == nil || !safe {
 		return nil
@@ -36,9 +36,9 @@ func answerLinks(c *config.Links, safe bool) *links {
 	return &links{over: int(c.Over), binary: c.Binary, ttl: time.Duration(c.TTL)}
 }
 
-// linked answers with a link to the parts of the answer, if that is how they are to be given; false: they are not. Revisions before
-// 2025-06-18 have no links. An answer that was cut off, or that something is said beside, is no longer there to be read; one that the
-// user was asked for can't be read without asking again.
+// linked responds with a link to the parts of the response. It returns false if they must be returned inline: revisions before
+// 2025-06-18 have no links; a truncated response, or one with supplementary text, could not be read again; and one that needed
+// input from the user could not be read without asking again.
 func (c *call) linked(parts ...answer.Part) (done bool, err error) {
 	l := c.plan.links
 	if c.req.Revision < "2025-06-18" || c.note != "" || c.plan.elicitation != nil {
@@ -88,13 +88,13 @@ func (c *call) linked(parts ...answer.Part) (done bool, err error) {
 	}
 	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: blockClose}, {Bytes: append(block, "}]"...)}}
 	if c.structured() {
-		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty}) // which fits every output schema
+		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty}) // valid for every output schema
 	}
 	return true, c.give(nil, chunks...)
 }
 
-// link returns a URI under which the call's caller can read its answer, and the words for how long: that of the resource that the
-// operation is, if it tells all arguments, else one with a handle. "" if it would be too long.
+// link returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
+// if it expresses all arguments, else one with a handle. It returns "" if the URI would be too long.
 func (c *call) link() (uri, lasts string) {
 	if r := c.plan.resource; r != nil && r.tellsAll(c.args) {
 		if uri, ok := r.uriOf(c.args); ok {
@@ -127,8 +127,8 @@ func (r *readable) tellsAll(args []byte) bool {
 	return true
 }
 
-// toRead returns the plan that reads a URI for a caller, and the arguments of its call: of a resource, or of a call that a link
-// stands for. nil: there is none. A fragment, which names a part of the answer, decides nothing.
+// toRead returns the plan that reads a URI for a caller, and the arguments of its call: of a resource, or of the call that a
+// link refers to. It returns nil if there is none. A fragment, which names a part of the response, is ignored.
 func (e *endpoint) toRead(uri, principal string) (p *Plan, args []byte) {
 	uri, _, _ = strings.Cut(uri, "#")
 	handle, isLink := strings.CutPrefix(uri, linkScheme)
@@ -149,7 +149,7 @@ func (e *endpoint) toRead(uri, principal string) (p *Plan, args []byte) {
 	return p, args
 }
 
-// notFound is the error for what can't be read, worded for links too.
+// notFound returns the error for a URI that can't be read, with its own text for links.
 func notFound(req *mcp.Request, uri string) *mcp.Error {
 	denied := req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	if strings.HasPrefix(uri, linkScheme) {

@@ -32,13 +32,13 @@ func (g *Gateway) readResource(ctx context.Context, req *mcp.Request, reply *mcp
 	return reply.Result(append(chunks, mcp.Chunk{Bytes: listClose})...)
 }
 
-// content is one piece of what a resource holds.
+// content is one item of the contents of a resource.
 type content struct {
 	uri, mimeType string
-	text, blob    []byte // one of them; both nil: an empty text
+	text, blob    []byte // at most one is set; if both are nil, the text is empty
 }
 
-// appendTo appends the content as a JSON object, as it stands in a list of contents and in an embedded resource.
+// appendTo appends the content as a JSON object, as in a list of contents and in an embedded resource.
 func (c *content) appendTo(chunks []mcp.Chunk) []mcp.Chunk {
 	head := jsonscan.AppendString([]byte(`{"uri":`), c.uri)
 	head = jsonscan.AppendString(append(head, `,"mimeType":`...), c.mimeType)
@@ -77,7 +77,7 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 	return nil, notFound(req, uri)
 }
 
-// readAs makes the call that reads a resource, for a caller who may. The error is for the client.
+// readAs makes the call that reads a resource for an authorized caller. The error is for the client.
 func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
 	c.enter()
 	defer func() { c.leave(err) }()
@@ -125,11 +125,11 @@ func (e *endpoint) authorizeRead(caller *auth.Principal, p *Plan, req *mcp.Reque
 	return denied
 }
 
-// maxShownURI is the most bytes of a URI that an error repeats.
+// maxShownURI is the maximum length in bytes of a URI in an error.
 const maxShownURI = 1 << 10
 
-// contentsOf makes contents of the parts of an answer, each with a URI of its own if there are several. An answer without
-// any is an empty text: a resource is never a list of nothing (2026-07-28 server/resources, Error Handling).
+// contentsOf converts the parts of a response to contents, each with its own URI if there are several. A response without parts
+// is an empty text: a resource is never an empty list (2026-07-28 server/resources, Error Handling).
 func contentsOf(uri, mimeType string, parts []answer.Part) []content {
 	if len(parts) == 0 {
 		if mimeType == "" {
@@ -161,13 +161,13 @@ func contentsOf(uri, mimeType string, parts []answer.Part) []content {
 	return contents
 }
 
-// beside is what is said of the contents at a URI, which may have been cut off.
+// beside returns supplementary text for the contents at a URI, such as that they were cut off.
 func beside(uri, text string) content {
 	return content{uri: uri + "#cut", mimeType: "text/plain", text: []byte(text)}
 }
 
-// unread makes the answer to a read that came to nothing. What the service does not have does not exist; all else is
-// told in the words that a call of the tool would be answered with.
+// unread returns the error for a failed read. If the service reports the resource as missing, it does not exist; every other
+// failure has the text that a call of the tool would return.
 func (c *call) unread(uri string, resp *http.Response, err error) error {
 	var f *failure
 	if !errors.As(err, &f) {
@@ -186,9 +186,9 @@ func (c *call) unread(uri string, resp *http.Response, err error) error {
 	case f.outcome == telemetry.OutcomeArguments || f.outcome == telemetry.OutcomeCondition:
 		e.Code = mcp.CodeInvalidParams
 	case errors.As(err, &unable) && unable.Missing != 0 && c.req.Family == mcp.Stateless:
-		return err // which names what the client would have to declare (mcp-M2)
+		return err // names the capability that the client would have to declare (mcp-M2)
 	case f.outcome == telemetry.OutcomeUnconfirmed:
-		e.Code, e.HTTPStatus = mcp.CodeInvalidRequest, http.StatusOK // the request is good; its user, or its client, is not for it
+		e.Code, e.HTTPStatus = mcp.CodeInvalidRequest, http.StatusOK // the request is valid; its user or client is not able or willing
 	}
 	return e
 }
