@@ -22,26 +22,25 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// Bounds of what is watched: each watch is a request to a service now and then.
+// Limits of subscriptions: each subscribed resource is polled by requests to a service.
 const (
 	maxWatches          = 10_000
-	maxWatchesPerCaller = 256 // where callers are known, by a token or by their address
-	// maxLooks bounds the answers that are in memory at once, and maxLooksOfAPI those of one API, which may be slow.
+	maxWatchesPerCaller = 256 // if callers are known by a token or by their address
+	// maxLooks bounds the poll responses that are in memory at once, and maxLooksOfAPI those of one API, which may be slow.
 	maxLooks      = 64
 	maxLooksOfAPI = 16
-	// maxBackoff is the power of two by which a service that fails is asked less often, at most.
+	// maxBackoff is the maximum power of two by which the poll interval of a failing service grows.
 	maxBackoff = 4
 )
 
-// watches look at resources, as long as somebody wants to hear of their changes. There is one watch for a resource, or one
-// for each caller where the service gets something of the caller and may give each another answer. Watches outlive
-// generations: each look finds its plan, and who is still allowed to hear of it, in the current one. They are safe for
-// concurrent use.
+// watches poll the resources that clients have subscribed to. There is one watch per resource, or one per caller if the request
+// forwards something of the caller and the service may answer each differently. Watches outlive generations: each poll uses the
+// plan and the permissions of the current one. They are safe for concurrent use.
 type watches struct {
 	g *Gateway
-	// pause waits, and tells whether ctx has not ended; tests have another.
+	// pause waits for d and reports whether ctx is still alive; tests replace it.
 	pause func(ctx context.Context, d time.Duration) bool
-	looks chan struct{} // a place for each that looks now
+	looks chan struct{} // one slot per concurrent poll
 
 	mu        sync.Mutex
 	all       map[watchKey]*watch
@@ -50,25 +49,25 @@ type watches struct {
 	running   sync.WaitGroup
 }
 
-// watchKey tells what is watched. Where all get the same answer, caller is "" and headers is the zero digest.
+// watchKey identifies a watch. If all callers get the same response, caller is "" and headers is the zero digest.
 type watchKey struct {
 	endpoint, uri, caller string
-	headers               [32]byte // of the request, that go on to the service
+	headers               [32]byte // of the request headers that are forwarded to the service
 }
 
-// watch is one resource that is looked at, by a goroutine of its own.
+// watch is one resource that is polled by its own goroutine.
 type watch struct {
 	watchKey
 	cancel  context.CancelFunc
-	members []*member // who wants to hear of changes; guarded by watches.mu
+	members []*member // its subscriptions; guarded by watches.mu
 }
 
-// member is one who wants to hear of changes.
+// member is one subscription to a resource.
 type member struct {
 	viewer  mcp.Subscriber
 	tell    func()
 	caller  context.Context // carries the caller, and nothing else of the request
-	inbound http.Header     // of the request, if some of it goes on to the service
+	inbound http.Header     // of the request, if some headers are forwarded to the service
 }
 
 func newWatches(g *Gateway) *watches {
@@ -86,7 +85,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// begin makes a viewer be told of changes of a resource until release is called. The error is for the client.
+// begin subscribes a client to changes of a resource until release is called. The error is for the client.
 func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func(), err error) {
 	v, uri, requestInfo := s.Subscriber, s.URI, requestInfoFrom(ctx)
 	if w.g.o.Local {
@@ -108,7 +107,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		if err := p.checkPassed(ctx, &inbound{requestInfo.header, gen.endpoint(requestInfo.name).guard}); err != nil {
 			return nil, err
 		}
-		m.inbound = p.passed(requestInfo.header).Clone() // with the values alone: what they stood among is not held
+		m.inbound = p.passed(requestInfo.header).Clone() // a copy, so that the values don't retain the whole header
 		key.headers = headerDigest(m.inbound)
 	}
 	w.mu.Lock()
@@ -139,7 +138,8 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 	return func() { w.leave(x, m) }, nil
 }
 
-// full tells why a caller can't begin another watch; nil: he can. One that takes the place of another is no more. The caller holds w.mu.
+// full returns the error for a caller that can't add a watch, or nil if it can. A renewal replaces a watch and adds none. The
+// caller holds w.mu.
 func (w *watches) full(s mcp.Subscription) error {
 	caller := s.Subscriber.LimitKey()
 	switch {
@@ -151,7 +151,7 @@ func (w *watches) full(s mcp.Subscription) error {
 	return nil
 }
 
-// rated counts the first look of a watch that the member begins as a call of his.
+// rated counts the first poll of a watch as a call of the member that starts it.
 func (m *member) rated(ctx context.Context, e *endpoint, p *Plan, args []byte, uri string) (err error) {
 	c := call{
 		g: p.source.g, ctx: ctx, plan: p, endpoint: e, caller: auth.FromContext(m.caller), args: args,
@@ -165,7 +165,7 @@ func (m *member) rated(ctx context.Context, e *endpoint, p *Plan, args []byte, u
 	return c.rated()
 }
 
-// leave takes a member out; the watch ends with the last.
+// leave removes a member; the watch ends with its last member.
 func (w *watches) leave(x *watch, m *member) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,14 +181,14 @@ func (w *watches) leave(x *watch, m *member) {
 	}
 }
 
-// count returns how many resources are watched.
+// count returns the number of watches.
 func (w *watches) count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.all)
 }
 
-// end ends all watches, lets nobody begin one, and waits for those that run.
+// end ends all watches, refuses new ones, and waits for the running ones.
 func (w *watches) end() {
 	w.mu.Lock()
 	w.ended = true
@@ -199,8 +199,8 @@ func (w *watches) end() {
 	w.running.Wait()
 }
 
-// reads returns the plan that reads a resource for the member as things are now, with the arguments of its call. The error
-// tells why it may not, or why it would hear of nothing.
+// reads returns the plan that reads a resource for the member in the given generation, and the arguments of its call. The error
+// says why the member may not read it, or why it would receive no notifications.
 func (m *member) reads(ctx context.Context, gen *generation, endpoint, uri string) (*Plan, []byte, error) {
 	req := &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
 	if gen == nil || gen.endpoint(endpoint) == nil {
@@ -247,16 +247,16 @@ func (m *member) reads(ctx context.Context, gen *generation, endpoint, uri strin
 	return p, args, nil
 }
 
-// seen is what a watch knows of its resource.
+// seen is the last known state of a watched resource.
 type seen struct {
 	known  bool
 	digest [32]byte
-	// Conditional requests carry what the operation's last answer gave for them.
+	// validators are those of the operation's last response, for conditional requests.
 	of         *openapi.Operation
 	validators http.Header
 }
 
-// run looks at a resource until ctx ends.
+// run polls a resource until ctx ends.
 func (w *watches) run(ctx context.Context, x *watch) {
 	var known seen
 	failures := 0
@@ -274,7 +274,7 @@ func (w *watches) run(ctx context.Context, x *watch) {
 		default:
 			failures = min(failures+1, maxBackoff)
 		}
-		// Up to a tenth sooner or later, so that those that began together don't go on together.
+		// Jitter of up to a tenth keeps watches that began together from polling together.
 		interval <<= failures
 		if !w.pause(ctx, interval+time.Duration((rand.Float64()-.5)/5*float64(interval))) { //nolint:gosec // not a secret
 			return
@@ -282,12 +282,11 @@ func (w *watches) run(ctx context.Context, x *watch) {
 	}
 }
 
-// idle is how long it takes to see that somebody may read a resource again which nobody could: it is back, or another has come
-// who may.
+// idle is the poll interval while no member may read the resource: it may come back, or a new member may be allowed to read it.
 const idle = 5 * time.Second
 
-// look reads the resource for the first member that may, and tells all that may if it has changed. It returns the time to
-// the next look.
+// look reads the resource for the first member that may, and notifies all members that may if it has changed. It returns the
+// time to the next poll.
 func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval time.Duration, err error) {
 	interval = idle
 	defer func() {
@@ -310,7 +309,7 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 	w.mu.Unlock()
 	gen := w.g.current.Load()
 	var p *Plan
-	for _, m := range slices.Backward(members) { // the last has the freshest token
+	for _, m := range slices.Backward(members) { // the last has the newest token
 		var args []byte
 		var denied error
 		if p, args, denied = m.reads(ctx, gen, x.endpoint, x.uri); denied != nil {
@@ -334,10 +333,10 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 		}
 		return interval, nil
 	}
-	return interval, nil // nobody may read it now, which is no failure; what was known is held against what is found then
+	return interval, nil // no member may read it now, which is no failure; the next state is compared with the last known one
 }
 
-// places are where a look needs a place, in this order: so who waits for one of a slow API has none of those that all share.
+// places returns the semaphores that a poll acquires, in order: a poll that waits for a slow API holds no slot of the shared one.
 func (w *watches) places(x *watch) []chan struct{} {
 	gen := w.g.current.Load()
 	if gen == nil || gen.endpoint(x.endpoint) == nil {
@@ -350,13 +349,13 @@ func (w *watches) places(x *watch) []chan struct{} {
 	return []chan struct{}{p.source.looks, w.looks}
 }
 
-// newLookPlaces makes the places of an API, which leave most of its room to calls.
+// newLookPlaces returns the poll semaphore of an API, which leaves most of its concurrency to calls.
 func newLookPlaces(maxInFlight int) chan struct{} {
 	return make(chan struct{}, min(max(1, maxInFlight/4), maxLooksOfAPI))
 }
 
-// tell tells the members that a resource has changed, as far as they may still know of it, and nobody else: what another's request gets
-// may be another's.
+// tell notifies the members that may still read the resource, and no others, since the response to another caller's request may
+// differ.
 func (w *watches) tell(ctx context.Context, gen *generation, x *watch, members []*member) {
 	for _, m := range members {
 		if _, _, err := m.reads(ctx, gen, x.endpoint, x.uri); err == nil {
@@ -365,7 +364,7 @@ func (w *watches) tell(ctx context.Context, gen *generation, x *watch, members [
 	}
 }
 
-// headerDigest tells headers apart.
+// headerDigest returns a digest that identifies headers.
 func headerDigest(h http.Header) [32]byte {
 	var b []byte
 	for _, name := range slices.Sorted(maps.Keys(h)) {

@@ -14,8 +14,9 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// read finds out what the resource is now. The request is conditional where the last answer allows that (RFC 9110 section 13.1); else, and
-// for services that don't keep to it, the digest of the answer tells. What the service does not have is something to know, too.
+// read finds the current state of the resource. The request is conditional if the last response permits it (RFC 9110 section
+// 13.1); otherwise, and for services that ignore conditions, the digest of the response detects changes. A missing resource is
+// a state, too.
 func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member, p *Plan, args []byte, known *seen) (err error) {
 	ctx = context.WithValue(auth.WithCallerOf(ctx, m.caller), requestInfoKey{}, &requestInfo{name: x.endpoint})
 	c := call{
@@ -51,13 +52,13 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 	}
 	digest := digestOf(parts)
 	if p.cachePolicy != nil && known.known && known.digest != digest {
-		w.g.answers.Changed(c.ctx, p.source.group, c.target) // who hears of the change reads what is new
+		w.g.answers.Changed(c.ctx, p.source.group, c.target) // subscribers that are notified read the new state
 	}
 	known.known, known.digest, known.validators = true, digest, cache.Validators(resp.Header)
 	return nil
 }
 
-// digestOf tells answers apart.
+// digestOf returns a digest that identifies a response.
 func digestOf(parts []answer.Part) (sum [32]byte) {
 	h := sha256.New()
 	for _, part := range parts {
@@ -70,7 +71,7 @@ func digestOf(parts []answer.Part) (sum [32]byte) {
 	return sum
 }
 
-// callerUntil is when a caller's token begins to be refused; zero without one.
+// callerUntil returns the time at which the caller's token begins to be rejected; zero without a token.
 func callerUntil(caller *auth.Principal) time.Time {
 	if caller == nil {
 		return time.Time{}

@@ -16,23 +16,23 @@ import (
 
 // LineOptions are the parameters of [Gateway.ServeLines].
 type LineOptions struct {
-	// Endpoint is the name of the endpoint that is served, of those in the configuration; "": all tools.
+	// Endpoint is the name of the configured endpoint that is served; "" serves all tools.
 	Endpoint string
-	// Stop ends the reading when it is closed, as the end of the input does. nil: only that does.
+	// Stop ends reading when it is closed, like the end of the input. If it is nil, only the end of the input does.
 	Stop <-chan struct{}
 }
 
 // Errors of [Gateway.ServeLines].
 var (
-	// ErrUnknownEndpoint is for the name of an endpoint that the configuration does not have.
+	// ErrUnknownEndpoint is returned for an endpoint name that is not configured.
 	ErrUnknownEndpoint = errors.New("the configuration has no such endpoint")
-	// ErrCut is for requests that took longer than they may after the end.
+	// ErrCut is returned if requests took longer than permitted after the end of the input.
 	ErrCut = mcp.ErrDrain
 )
 
-// ServeLines serves one client over a pair of streams, as [mcp.Handler.ServeStdio] does. It needs [Options].Local, and
-// [Gateway.Run]. A request waits for what it needs: a call for the document of its tool, a list until every document was
-// read once, whether or not that went well, since many clients ask for it but once.
+// ServeLines serves one client over stdio, as [mcp.Handler.ServeStdio] does. It needs [Options].Local and [Gateway.Run]. A
+// request waits for the documents that it needs: a call for the document of its tool, a list until every document was read
+// once, successfully or not, since many clients request it only once.
 //
 // Running requests have server.drain_timeout after the end of the input; then they are cancelled.
 func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o LineOptions) error {
@@ -49,14 +49,14 @@ func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 		mcpHandler = g.mcpHandlers.of(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
 	}
 	return mcpHandler.ServeStdio(ctx, in, out, mcp.StdioOptions{
-		Stop: o.Stop, Drain: func() time.Duration { return time.Duration(g.Config().Server.DrainTimeout) }, // what reloads have made of it
+		Stop: o.Stop, Drain: func() time.Duration { return time.Duration(g.Config().Server.DrainTimeout) }, // the current value, which a reload may have changed
 		Context: func(ctx context.Context) context.Context {
 			return context.WithValue(ctx, requestInfoKey{}, &requestInfo{name: o.Endpoint})
 		},
 	})
 }
 
-// local makes methods for lines, which come before anything is loaded, and through no guard.
+// local wraps methods for stdio, where requests arrive before anything is loaded and pass no guard.
 func (g *Gateway) local(methods mcp.Methods) mcp.Methods {
 	if !g.o.Local {
 		return methods
@@ -76,7 +76,7 @@ func (g *Gateway) local(methods mcp.Methods) mcp.Methods {
 	return all
 }
 
-// await returns the endpoint of a request when it is there.
+// await returns the endpoint of a request as soon as it is available.
 func (g *Gateway) await(ctx context.Context, name string, req *mcp.Request) (*endpoint, error) {
 	if e := g.part(name); e != nil && e.planOf(req) != nil {
 		return e, nil
@@ -92,7 +92,7 @@ func (g *Gateway) await(ctx context.Context, name string, req *mcp.Request) (*en
 	return nil, &mcp.Error{Code: mcp.CodeInternal, Message: g.whyNothing(name)}
 }
 
-// part returns the current endpoint of a name, nil if there is none yet.
+// part returns the current endpoint of a name, or nil if there is none yet.
 func (g *Gateway) part(name string) *endpoint {
 	gen := g.current.Load()
 	if gen == nil {
@@ -101,7 +101,7 @@ func (g *Gateway) part(name string) *endpoint {
 	return gen.endpoint(name)
 }
 
-// whyNothing tells the one who runs the gateway why there is nothing to serve.
+// whyNothing explains to the operator why no API can be served.
 func (g *Gateway) whyNothing(name string) string {
 	var b strings.Builder
 	b.WriteString("no API can be served; it is tried again")

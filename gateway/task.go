@@ -18,33 +18,33 @@ import (
 )
 
 const (
-	// taskLabel is the version of the payload of task ids.
+	// taskLabel is the version of the payload of task IDs.
 	taskLabel = "drawbridge task 1"
-	// maxTaskID bounds an id, which clients send in a header.
+	// maxTaskID is the maximum size of a task ID, which clients send in a header.
 	maxTaskID = 8 << 10
-	// maxTaskTarget is the most bytes of the URL that began a job, as a task's id has it.
+	// maxTaskTarget is the maximum size in bytes of the URL that started a job, as stored in the task's ID.
 	maxTaskTarget = 512
-	// holdPause is the time between the first two attempts to be the only one who changes a task, and maxHoldPause the most between two.
+	// holdPause is the delay between the first two attempts to lock a task, and maxHoldPause the maximum delay.
 	holdPause    = 5 * time.Millisecond
 	maxHoldPause = 100 * time.Millisecond
-	// maxKeptResult is the most bytes of a result that are kept. A larger one is got again each time.
+	// maxKeptResult is the maximum size in bytes of a stored result. A larger one is fetched again for each request.
 	maxKeptResult = 256 << 10
 )
 
-// tasks are the jobs that clients with the extension io.modelcontextprotocol/tasks ask for. What a task is stands in its id, so
-// that any replica can tell how it stands, by asking the service (ADR 0011).
+// tasks are the jobs of clients with the extension io.modelcontextprotocol/tasks. A task's ID contains its state, so that any
+// replica can report its status by polling the service (ADR 0011).
 type tasks struct {
 	handles   *mcp.SealedHandles
-	callbacks *mcp.SealedHandles // tokens in the URLs that services call
-	// store keeps what is known of tasks. Names are unguessable. What it loses is found out again by asking the service, but for
-	// answers that were given and what was called off.
+	callbacks *mcp.SealedHandles // tokens in callback URLs
+	// store holds the records of tasks under unguessable keys. A lost record is rebuilt by polling the service, except for
+	// given answers and requested cancellations.
 	store  state.Records
-	holds  state.Locks // of tasks that are looked at: who asks for one asks for all
+	holds  state.Locks // of tasks that are being polled: one poll serves all who request the status
 	shared *shared
 
 	mu      sync.Mutex
 	watched map[string]*watchedTask
-	hearing map[string]int           // how many each caller listens for
+	hearing map[string]int           // number of subscribed tasks per caller
 	waiting map[string]chan struct{} // calls that wait for a callback
 }
 
@@ -63,9 +63,9 @@ func newTasks(keys [][]byte, s *shared) (*tasks, error) {
 	}, nil
 }
 
-// taskPayload is what a task's id says, to the gateway alone.
+// taskPayload is the payload of a task's ID, which only the gateway can read.
 type taskPayload struct {
-	Key     string          `json:"k"` // names the task in the store
+	Key     string          `json:"k"` // key of the task in the store
 	Tool    string          `json:"t"`
 	URL     string          `json:"u,omitempty"`
 	Result  string          `json:"r,omitempty"`
@@ -74,49 +74,49 @@ type taskPayload struct {
 	Cancel  json.RawMessage `json:"c,omitempty"`
 	Answer  json.RawMessage `json:"a,omitempty"`
 	Plain   bool            `json:"p,omitempty"`
-	Made    string          `json:"m,omitempty"` // what was called, if answers of its place are kept
+	Made    string          `json:"m,omitempty"` // the called URL, if its responses are cached
 	Created int64           `json:"b"`           // in milliseconds
-	// Arguments are those of the call if a condition has to be asked again for each look at the task.
+	// Arguments are those of the call if a condition must be evaluated again for each status request.
 	Arguments json.RawMessage `json:"x,omitempty"`
 }
 
-// taskRecord is what is known of a task. It has what tasks/get tells, and when to look again.
+// taskRecord is the stored state of a task: the fields that tasks/get returns, and when to poll next.
 type taskRecord struct {
 	Status    mcp.TaskStatus `json:"s"`
 	Message   string         `json:"m,omitempty"`
 	Updated   time.Time      `json:"u"`
-	Next      time.Time      `json:"n"` // there is no look before
+	Next      time.Time      `json:"n"` // no poll before
 	Questions []job.Question `json:"q,omitempty"`
-	Answered  []string       `json:"a,omitempty"` // keys of questions that were
-	// Refused says by the keys of questions what was wrong with the last answer.
+	Answered  []string       `json:"a,omitempty"` // keys of answered questions
+	// Refused maps keys of questions to what was wrong with the last answer.
 	Refused map[string]string `json:"e,omitempty"`
-	Called  bool              `json:"c,omitempty"` // off: the client has asked for the end of it
-	Result  []byte            `json:"r,omitempty"` // of a completed task; nil: it is too large to be kept
+	Called  bool              `json:"c,omitempty"` // called off: the client has requested cancellation
+	Result  []byte            `json:"r,omitempty"` // of a completed task; nil if it is too large to be stored
 	Failure string            `json:"f,omitempty"` // why the task failed
 }
 
-// final tells whether a task has ended.
+// final reports whether a task has ended.
 func (r *taskRecord) final() bool {
 	return r.Status == mcp.TaskCompleted || r.Status == mcp.TaskFailed || r.Status == mcp.TaskCancelled
 }
 
-// large tells whether a task has a result that is not kept.
+// large reports whether a task has a result that is too large to be stored.
 func (r *taskRecord) large() bool { return r.Status == mcp.TaskCompleted && r.Result == nil }
 
-// task is a task as one request sees it.
+// task is a task in the context of one request.
 type task struct {
 	*call
 	id      string
 	payload taskPayload
 	begun   *job.Handle
 	owner   string
-	refused *mcp.Error // what the look came to, if the caller's token was not exchanged for it; else nil
+	refused *mcp.Error // if the status request failed because the caller's token was not exchanged; else nil
 }
 
-// kept is a result as it would stand in the answer to tools/call.
+// kept is a captured result, as serialized in the response to tools/call.
 type kept struct{ members []byte }
 
-// take keeps the members of a result.
+// take captures the members of a result.
 func (k *kept) take(meta []byte, chunks []mcp.Chunk) {
 	k.members = k.members[:0]
 	for _, c := range chunks {
@@ -131,7 +131,8 @@ func (k *kept) take(meta []byte, chunks []mcp.Chunk) {
 	}
 }
 
-// beginTask makes a task of a job and answers with it; false: this client, or this job, can't have one, and nothing was said.
+// beginTask makes a task of a job and responds with it. It returns false, without a response, if the client does not support
+// tasks or the job can't have one.
 func (c *call) beginTask(b *job.Handle, args []byte, first *look) (bool, error) {
 	if c.req.RequireCapabilities(mcp.ClientTasks) != nil {
 		return false, nil
@@ -151,7 +152,7 @@ func (c *call) beginTask(b *job.Handle, args []byte, first *look) (bool, error) 
 	return true, c.reply.Task(begins)
 }
 
-// newTask makes a task of a job; nil: its place is too long for an id.
+// newTask makes a task of a job; the task is nil if the job's URL is too long for an ID.
 func (c *call) newTask(b *job.Handle, args []byte, first *look) (*task, *taskRecord, error) {
 	now := time.Now()
 	p := taskPayload{
@@ -166,7 +167,7 @@ func (c *call) newTask(b *job.Handle, args []byte, first *look) (*task, *taskRec
 	}
 	if b.Target != nil {
 		if p.Made = b.Target.String(); len(p.Made) > maxTaskTarget {
-			p.Made = "" // the id has to stay short
+			p.Made = "" // keeps the ID short
 		}
 	}
 	if c.plan.condition != nil {
@@ -176,7 +177,7 @@ func (c *call) newTask(b *job.Handle, args []byte, first *look) (*task, *taskRec
 	if err != nil {
 		return nil, nil, err
 	}
-	// Seconds are all that a handle knows; a task is there for no less than its time.
+	// Handles expire at whole seconds; the extra second guarantees the task's full TTL.
 	id := c.g.tasks.handles.Seal(payload, now.Add(c.plan.job.TTL+time.Second), c.boundTask()...)
 	if len(id) > maxTaskID {
 		return nil, nil, nil
@@ -186,8 +187,8 @@ func (c *call) newTask(b *job.Handle, args []byte, first *look) (*task, *taskRec
 	return t, rec, t.keep(c.ctx, rec)
 }
 
-// withoutTasks refuses a call whose job takes longer than anybody waits, to a client that can't take a task. The legacy
-// revisions know neither the code nor the extension: who calls by them is told in words.
+// withoutTasks rejects a call whose job takes longer than a call can wait, for a client that does not support tasks. The legacy
+// revisions know neither the error code nor the extension, so their clients get a text.
 func (c *call) withoutTasks(lacks error) error {
 	var fault *mcp.Error
 	if c.req.Family == mcp.Stateless && errors.As(lacks, &fault) {
@@ -203,10 +204,10 @@ func (c *call) withoutTasks(lacks error) error {
 		"io.modelcontextprotocol/tasks (2026-07-28). This client does not have it. Nothing was sent. Tell the user that the call has to be made in another way.")
 }
 
-// boundTask is what a task's id opens with alone: the caller, and the endpoint.
+// boundTask returns the data that a task's ID is bound to: the caller and the endpoint.
 func (c *call) boundTask() []string { return []string{c.req.Principal, c.endpoint.name} }
 
-// of is the task as the protocol has it.
+// of returns the task in the protocol's form.
 func (t *task) of(rec *taskRecord) mcp.Task {
 	m := mcp.Task{
 		ID: t.id, Status: rec.Status, Message: rec.Message, Created: time.UnixMilli(t.payload.Created), Updated: rec.Updated,
@@ -222,8 +223,8 @@ func (t *task) of(rec *taskRecord) mcp.Task {
 	return m
 }
 
-// open finds the task that a request is about. The error is for the client: a task that is another's, has expired or never was
-// is unknown. The call of the task is not begun.
+// openTask returns the task that a request names. The error is for the client: a task that belongs to another caller, has
+// expired or never existed is unknown. The call of the task is not started.
 func (g *Gateway) openTask(ctx context.Context, req *mcp.Request, reply *mcp.Reply) (*task, error) {
 	e := endpointFrom(ctx)
 	unknown := mcp.InvalidParams("unknown task: it has expired, or is not one of this caller")
@@ -244,12 +245,12 @@ func (g *Gateway) openTask(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	}
 	t.call = &call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, kept: &kept{}, key: t.payload.Key}
 	if t.begun = t.place(); t.begun == nil {
-		return nil, unknown // its service has moved, and what is attached to requests is not for where it was
+		return nil, unknown // the service's origin has changed, and its credentials must not go to the old one
 	}
 	return t, t.allowed(ctx)
 }
 
-// place is the job of the task as far as it may still be asked for.
+// place returns the handle of the task's job, as far as it may still be polled.
 func (t *task) place() *job.Handle {
 	p := &t.payload
 	b := &job.Handle{Status: p.Status, Fetch: p.Fetch, Cancel: p.Cancel, Answer: p.Answer, Plain: p.Plain, Origin: t.plan.base}
@@ -269,12 +270,12 @@ func (t *task) place() *job.Handle {
 		b.Status = nil
 	}
 	if r := t.plan.job.Status; (r == nil || r.Operation == nil || b.Status == nil) && b.URL == nil && t.plan.job.Callback == nil {
-		return nil // the rule is another one now
+		return nil // the rule has changed
 	}
 	return b
 }
 
-// load returns what is known of the task; nil: nothing is.
+// load returns the record of the task, or nil if there is none.
 func (t *task) load(ctx context.Context) (*taskRecord, error) {
 	value, ok, err := t.g.tasks.store.Get(ctx, t.payload.Key)
 	if err != nil || !ok {
@@ -290,10 +291,10 @@ func (t *task) load(ctx context.Context) (*taskRecord, error) {
 	return rec, nil
 }
 
-// asks tells whether answers to questions can be given: not if the rule had none when the task began, or has none now.
+// asks reports whether questions can be answered: the rule must have had questions when the task began, and still have them.
 func (t *task) asks() bool { return t.plan.job.Questions != nil && t.begun.Answer != nil }
 
-// ask enters what the job wants to know.
+// ask records the questions of the job.
 func (r *taskRecord) ask(questions []job.Question) {
 	r.Questions = questions
 	switch {
@@ -304,7 +305,7 @@ func (r *taskRecord) ask(questions []job.Question) {
 	}
 }
 
-// hold waits until nobody else looks at the task, or changes what is known of it, and returns what is known then. release must be called.
+// hold locks the task against concurrent polls and changes and returns its record. release must be called.
 func (t *task) hold() (rec *taskRecord, release func(), err error) {
 	pause, ok := holdPause, false
 	for release, ok = t.begin(); !ok; release, ok = t.begin() {
@@ -325,7 +326,7 @@ func (t *task) hold() (rec *taskRecord, release func(), err error) {
 	return rec, release, nil
 }
 
-// keep remembers what is known of the task, and tells who watches it.
+// keep stores the record of the task and notifies its subscribers.
 func (t *task) keep(ctx context.Context, rec *taskRecord) error {
 	stored := *rec
 	if len(stored.Result) > maxKeptResult {

@@ -7,8 +7,8 @@ import (
 	"drawbridge/gateway/job"
 )
 
-// mergeTasks adds to what is known of a task what was done to it at a replica that did not know that. Of what a service has called with, which is
-// kept in the same place, nothing is added.
+// mergeTasks merges into a task's record the changes made at a replica that did not know that record. Callback records, which
+// are in the same store, are left unchanged.
 func mergeTasks(value, other []byte) []byte {
 	var rec, more taskRecord
 	if json.Unmarshal(value, &rec) != nil || json.Unmarshal(other, &more) != nil || !rec.learn(&more) {
@@ -21,8 +21,8 @@ func mergeTasks(value, other []byte) []byte {
 	return merged
 }
 
-// learn takes over what no look can find again: which questions were answered, what was wrong with answers, and that the task was called off.
-// false: all of that is known.
+// learn takes over the facts that polling can't recover: answered questions, faults of answers, and cancellation. It returns
+// false if all of them are known.
 func (r *taskRecord) learn(other *taskRecord) (learned bool) {
 	for _, key := range other.Answered {
 		if !slices.Contains(r.Answered, key) {

@@ -25,14 +25,15 @@ func (g *Gateway) getTask(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 		return awayError(err)
 	}
 	if len(rec.Questions) > 0 {
-		if err := req.RequireCapabilities(mcp.ClientElicitation); err != nil { // nobody is asked what he can't be asked (mcp-E3)
+		if err := req.RequireCapabilities(mcp.ClientElicitation); err != nil { // a client must declare elicitation to be sent questions (mcp-E3)
 			return err
 		}
 	}
 	return reply.TaskState(t.of(rec))
 }
 
-// updateTask answers tasks/update: it brings the user's answers to the service, one by one. What was not asked is passed over.
+// updateTask answers tasks/update: it sends the user's answers to the service, one by one. Answers to unknown questions are
+// ignored.
 func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	t, err := g.openTask(ctx, req, reply)
 	if err != nil {
@@ -67,8 +68,8 @@ func (g *Gateway) updateTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 	return reply.Result()
 }
 
-// answer brings the service one answer, and remembers that it was given. One that does not fit the form is not sent, and the
-// question goes on.
+// answer sends the service one answer and records that it was given. An answer that does not match the form is not sent, and
+// the question stays open.
 func (t *task) answer(rec *taskRecord, asked job.Question, a mcp.InputResponse) error {
 	q, key := t.plan.job.Questions, asked.Key
 	var content []byte
@@ -84,7 +85,7 @@ func (t *task) answer(rec *taskRecord, asked job.Question, a mcp.InputResponse) 
 		}
 	}
 	if !q.CanRefuse() && a.Action != mcp.Accepted {
-		return t.callOff(rec) // the service can't be told in another way that the user does not want to go on
+		return t.callOff(rec) // the service has no other way to learn that the user declines
 	}
 	resp, _, err := t.askAbout(t.ctx, q.Answer, t.begun, q.AnswerArguments(t.begun.Answer, key, a.Action, content))
 	if failed := t.declined(resp, err); failed != nil {
@@ -95,12 +96,12 @@ func (t *task) answer(rec *taskRecord, asked job.Question, a mcp.InputResponse) 
 	rec.Answered = append(rec.Answered, key)
 	delete(rec.Refused, key)
 	rec.ask(slices.DeleteFunc(rec.Questions, func(q job.Question) bool { return q.Key == key }))
-	rec.Updated, rec.Next = time.Now(), time.Time{} // the service knows more now
+	rec.Updated, rec.Next = time.Now(), time.Time{} // the service has new input, so it is polled at once
 	return t.tell(rec)
 }
 
-// cancelTask answers tasks/cancel: the job is stopped if it is known how, and nobody asks for it any more otherwise. A task that has
-// ended stays as it is.
+// cancelTask answers tasks/cancel: it cancels the job if it has a cancel request, and otherwise only stops polling it. A task
+// that has ended is left unchanged.
 func (g *Gateway) cancelTask(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	t, err := g.openTask(ctx, req, reply)
 	if err != nil {
@@ -120,7 +121,7 @@ func (g *Gateway) cancelTask(ctx context.Context, req *mcp.Request, reply *mcp.R
 	return reply.Result()
 }
 
-// callOff stops the job of a task. Where the service is asked to do it, its word for the state counts.
+// callOff cancels the job of a task. If the service has a cancel request, its response determines the state.
 func (t *task) callOff(rec *taskRecord) error {
 	if !t.plan.job.CanCancel(t.begun) {
 		rec.end(mcp.TaskCancelled)
@@ -129,7 +130,7 @@ func (t *task) callOff(rec *taskRecord) error {
 		return t.tell(rec)
 	}
 	resp, _, err := t.askAbout(t.ctx, t.plan.job.Cancel, t.begun, t.begun.Cancel)
-	if failed := t.declined(resp, err); failed != nil { // who asks how the job stands is told; that it was not stopped is for those who run the gateway
+	if failed := t.declined(resp, err); failed != nil { // is for the operator; the client learns the status by polling
 		t.done(failed.outcome, failed.cause)
 	} else {
 		t.took()
@@ -138,7 +139,7 @@ func (t *task) callOff(rec *taskRecord) error {
 	return t.tell(rec)
 }
 
-// declined ends what the service was asked to do about a job, and returns why it did not; nil: it did.
+// declined completes a request about a job and returns why the service rejected it, or nil if it did not.
 func (t *task) declined(resp *http.Response, err error) *failure {
 	if err == nil {
 		if resp.StatusCode >= 300 {
@@ -152,14 +153,14 @@ func (t *task) declined(resp *http.Response, err error) *failure {
 	return t.lookFailed(err).failure
 }
 
-// took makes that the service has done what it was asked the outcome of the request, whatever came of the look before.
+// took records success as the outcome of the request, whatever the preceding poll returned.
 func (t *task) took() {
 	if t.callRecord != nil {
 		t.callRecord.outcome = telemetry.OutcomeOK
 	}
 }
 
-// tell remembers what has become of a task, and tells who watches it.
+// tell stores the record of a task and notifies its subscribers.
 func (t *task) tell(rec *taskRecord) error {
 	if err := t.keep(context.WithoutCancel(t.ctx), rec); err != nil {
 		return err

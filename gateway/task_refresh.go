@@ -12,8 +12,8 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// allowed tells whether the caller may know of the task: it is who may call its tool, with the arguments of the task. The
-// error is for the client.
+// allowed checks that the caller may know of the task: it must be allowed to call the task's tool with the task's arguments.
+// The error is for the client.
 func (t *task) allowed(ctx context.Context) error {
 	if t.endpoint.guard != nil {
 		t.caller = auth.FromContext(ctx)
@@ -24,7 +24,7 @@ func (t *task) allowed(ctx context.Context) error {
 	}
 	if t.plan.condition != nil && t.payload.Arguments == nil && !requestInfoFrom(ctx).operator {
 		t.refusedByRule(ctx, nil)
-		return mcp.InvalidParams("the gateway's policy has changed since this task began, and does not permit a look at it") // it is about arguments that nobody has kept
+		return mcp.InvalidParams("the gateway's policy has changed since this task began, and does not permit a look at it") // the condition depends on arguments that are not stored
 	}
 	if t.plan.condition == nil || requestInfoFrom(ctx).operator {
 		return nil
@@ -40,13 +40,15 @@ func (t *task) allowed(ctx context.Context) error {
 	return nil
 }
 
-// refusedByRule counts a look that the rule's condition does not permit, and tells the audit log, which has no record of it yet.
+// refusedByRule counts a status request that the rule's condition does not permit, and records it in the audit log, which has
+// no record of it yet.
 func (t *task) refusedByRule(ctx context.Context, cause error) {
 	t.done(telemetry.OutcomeCondition, cause)
 	t.g.refuse(ctx, t.endpoint, t.plan, t.caller, t.req, telemetry.OutcomeCondition)
 }
 
-// start gives what is asked about the task its deadline, and attaches what its call had attached. It returns what ends that.
+// start sets the deadline for requests about the task and attaches credentials as for its call. The returned function ends
+// them.
 func (t *task) start() (end func()) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.plan.Timeout)
 	t.ctx, t.sent = t.plan.attach(ctx, t.req.HTTP.Header, t.endpoint.guard)
@@ -57,8 +59,8 @@ func (t *task) start() (end func()) {
 	}
 }
 
-// state tells how the task stands: as it is known, or as the service says if it is time to ask. However many ask, there is one
-// look at a time, and none before its time.
+// state returns the status of the task: the stored one, or the service's if a poll is due. However many clients request it,
+// there is one poll at a time, and none before it is due.
 func (t *task) state() (*taskRecord, error) {
 	rec, due, err := t.known()
 	if err != nil || !due {
@@ -66,28 +68,28 @@ func (t *task) state() (*taskRecord, error) {
 	}
 	release, ok := t.begin()
 	if !ok {
-		if rec.large() { // another has it at hand
+		if rec.large() { // another request is fetching it
 			rec.Status = mcp.TaskWorking
 		}
 		return rec, nil
 	}
 	defer release()
-	// Until now another may have looked, or brought an answer: what was known before is written back by nobody.
+	// Another request may have polled or sent an answer meanwhile; reloading keeps this one from writing back an old record.
 	if rec, due, err = t.known(); err != nil || !due {
 		return rec, err
 	}
 	if rec.large() {
-		if t.look(rec); rec.large() { // it can't be had now
+		if t.look(rec); rec.large() { // it can't be fetched now
 			rec.Status = mcp.TaskWorking
 		}
 		return rec, t.refusal()
 	}
 	before := *rec
 	if t.look(rec); t.refused != nil {
-		return nil, t.refused // and the next may look at once
+		return nil, t.refused // the next request may poll at once
 	}
 	if t.ctx.Err() != nil && !rec.final() {
-		return &before, nil // who asked has gone: that says nothing of the job
+		return &before, nil // the caller has disconnected, which says nothing about the job
 	}
 	if rec.Status != before.Status || rec.Message != before.Message || len(rec.Questions) != len(before.Questions) {
 		rec.Updated = time.Now()
@@ -101,15 +103,15 @@ func (t *task) state() (*taskRecord, error) {
 	return rec, nil
 }
 
-// refusal is what the look came to, if the caller's token was not exchanged for it.
+// refusal returns the error of the status request if the caller's token was not exchanged for it.
 func (t *task) refusal() error {
-	if t.refused == nil { // else the interface would not be nil
+	if t.refused == nil { // a typed nil would make the error non-nil
 		return nil
 	}
 	return t.refused
 }
 
-// known returns what is known of the task, and whether it is time to ask the service.
+// known returns the record of the task and whether a poll is due.
 func (t *task) known() (rec *taskRecord, due bool, err error) {
 	rec, err = t.load(t.ctx)
 	switch {
@@ -123,18 +125,18 @@ func (t *task) known() (rec *taskRecord, due bool, err error) {
 	return rec, !time.Now().Before(rec.Next) || t.called(), nil
 }
 
-// called tells whether the service has called, which is a reason to look at once: as a rule the task has ended.
+// called reports whether the service has called back, which is a reason to poll at once: as a rule the task has ended.
 func (t *task) called() bool {
 	rec, err := t.callback(t.ctx)
 	return rec != nil && err == nil
 }
 
-// begin tells whether the caller is the one to look at the task, of all replicas; he must call release.
+// begin tries to lock the task across replicas and reports whether it has; if so, release must be called.
 func (t *task) begin() (release func(), ok bool) {
 	return t.g.tasks.holds.Lock(t.ctx, t.payload.Key)
 }
 
-// look asks the service and writes what it says into the record.
+// look polls the service and updates the record.
 func (t *task) look(rec *taskRecord) {
 	j := t.plan.job
 	t.answered = false
@@ -152,20 +154,20 @@ func (t *task) look(rec *taskRecord) {
 		rec.Next = now.Add(j.Pause(missed.retry))
 		t.done(missed.outcome, missed.cause)
 	case errors.As(err, &missed) && missed.denied:
-		// That says something of who looks, and nothing of the job.
+		// The failure is due to the caller's permissions, and says nothing about the job.
 		t.refused = t.subjectRefused(missed.failure)
 		rec.Message, rec.Next = "the service could not be asked how the job stands: "+string(missed.outcome), now.Add(j.Pause(missed.retry))
 		t.done(missed.outcome, missed.cause)
 	case errors.As(err, &missed) && missed.gone && rec.Called:
 		rec.end(mcp.TaskCancelled)
 	case errors.As(err, &missed):
-		// Nobody will learn any more how the job stands. That is no result of the tool.
+		// The status can't be known any more, which is not a result of the tool.
 		rec.end(mcp.TaskFailed)
 		rec.Failure = missed.text
 		t.done(missed.outcome, missed.cause)
 	case errors.As(err, &failed):
 		rec.end(mcp.TaskCompleted)
-		_ = t.conclude(failed) // nobody reads it but the record
+		_ = t.conclude(failed) // only the record uses it
 		rec.Result = t.kept.members
 	case err != nil:
 		rec.Next = now.Add(j.Pause(0))
@@ -191,7 +193,7 @@ func (t *task) look(rec *taskRecord) {
 	}
 }
 
-// end makes the task one that has ended.
+// end marks the task as ended.
 func (r *taskRecord) end(status mcp.TaskStatus) {
 	r.Status, r.Message, r.Questions, r.Result, r.Failure = status, "", nil, nil, ""
 }

@@ -17,28 +17,28 @@ import (
 )
 
 const (
-	// maxWatchedTasks bounds the tasks that somebody listens for, in one process.
+	// maxWatchedTasks bounds the tasks with subscriptions, in one process.
 	maxWatchedTasks = 4096
-	// watchPace is the least time between two looks at a task that nobody has asked for.
+	// watchPace is the minimum time between two polls of a task for subscriptions.
 	watchPace = time.Second
-	// panicPause is after what time a look that has failed by a fault of the gateway's is repeated.
+	// panicPause is the delay before a poll that has panicked is repeated.
 	panicPause = time.Minute
-	// joinPause is after what time one who begins to listen is told how the task stands.
+	// joinPause is the delay before a new subscriber is sent the status of the task.
 	joinPause = 100 * time.Millisecond
 )
 
-// watchedTask is a task that somebody listens for. One goroutine looks at it, in the name of one of those who listen.
+// watchedTask is a task with subscriptions. One goroutine polls it, on behalf of one of the subscribers.
 type watchedTask struct {
 	watchers map[int]*taskWatcher
 	next     int
-	told     taskVersion   // what the listeners were told last
-	fresh    bool          // there is one who has not been told of the task yet
-	wake     chan struct{} // there is, and the goroutine may be waiting
+	told     taskVersion   // the last version that subscribers were notified of
+	fresh    bool          // a new subscriber has not been notified yet
+	wake     chan struct{} // receives if fresh is set while the goroutine may be waiting
 	stop     context.CancelFunc
 	done     chan struct{}
 }
 
-// taskVersion tells one state of a task from another.
+// taskVersion identifies one state of a task.
 type taskVersion struct {
 	status    mcp.TaskStatus
 	updated   int64
@@ -50,15 +50,17 @@ func versionOf(rec *taskRecord) taskVersion {
 	return taskVersion{rec.Status, rec.Updated.UnixNano(), rec.Message, len(rec.Questions)}
 }
 
-// taskWatcher is who listens: what a request of his needs. All of them are the same principal, whose the task is.
+// taskWatcher is one subscriber: the parts of its request that polling needs. All subscribers of a task are the principal that
+// owns it.
 type taskWatcher struct {
-	ctx    context.Context //nolint:containedctx // the caller is in it, for as long as he listens
+	ctx    context.Context //nolint:containedctx // carries the caller for the lifetime of the subscription
 	id     string
 	viewer mcp.Subscriber
 }
 
-// newTaskWatcher makes the one who listens of the request that ctx is of, and that has found the plan of the task. He may listen for hours after it
-// has ended, or let go of its headers: besides the caller and the trace he has a copy of those headers that go on to the service.
+// newTaskWatcher returns the subscriber of the request of ctx, which has found the plan of the task. The subscription may
+// outlive the request and its headers by hours, so beside the caller and the trace it copies only the headers that are
+// forwarded to the service.
 func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Subscriber) *taskWatcher {
 	v := requestInfoFrom(ctx)
 	own := trace.ContextWithSpanContext(auth.WithCallerOf(context.Background(), ctx), trace.SpanContextFromContext(ctx))
@@ -66,7 +68,7 @@ func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Subscrib
 	return &taskWatcher{ctx: own, id: id, viewer: viewer}
 }
 
-// watchTask is asked by the broker before a stream is told of a task.
+// watchTask is called by the broker before a stream subscribes to a task.
 func (g *Gateway) watchTask(ctx context.Context, v mcp.Subscriber, id string) (key string, release func(), err error) {
 	asks := taskWatcher{ctx: context.WithoutCancel(ctx), id: id, viewer: v}
 	t, err := asks.open(g)
@@ -106,7 +108,7 @@ func (g *Gateway) watchTask(ctx context.Context, v mcp.Subscriber, id string) (k
 	return key, func() { s.release(key, watched, n, caller) }, nil
 }
 
-// release ends the watch of one listener, and with the last of them the goroutine, which it waits for.
+// release ends one subscription and, with the last one, the goroutine, which it waits for.
 func (s *tasks) release(key string, watched *watchedTask, n int, caller string) {
 	s.mu.Lock()
 	if s.hearing[caller]--; s.hearing[caller] <= 0 {
@@ -124,8 +126,8 @@ func (s *tasks) release(key string, watched *watchedTask, n int, caller string) 
 	}
 }
 
-// follow looks at a task as long as somebody listens and it has not ended. Changes are told by [task.state]; who has just begun
-// to listen is told how the task stands in any case, a moment later, when his stream is there.
+// follow polls a task as long as it has subscribers and has not ended. [task.state] notifies of changes; a new subscriber is
+// sent the status in any case, a moment later, when its stream is ready.
 func (g *Gateway) follow(ctx context.Context, watched *watchedTask) {
 	var next <-chan time.Time
 	for {
@@ -147,7 +149,7 @@ func (g *Gateway) follow(ctx context.Context, watched *watchedTask) {
 	}
 }
 
-// lookFor looks once, in the name of whoever still listens; it returns the time to the next look, and whether there is one.
+// lookFor polls once on behalf of any remaining subscriber; it returns the time to the next poll and whether there is one.
 func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time.Duration, more bool) {
 	g.tasks.mu.Lock()
 	fresh := watched.fresh
@@ -159,19 +161,19 @@ func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time
 	}
 	g.tasks.mu.Unlock()
 	if w == nil {
-		return 0, false // the last has gone
+		return 0, false // the last subscriber has left
 	}
 	t, rec, err := g.lookAs(ctx, w)
 	switch {
 	case t == nil:
-		return 0, false // it has expired, or is not his to see any more
+		return 0, false // it has expired, or the subscriber may not see it any more
 	case errors.Is(err, errPanicked):
 		return panicPause, true
 	case err != nil:
 		return 0, true
 	}
 	g.tasks.mu.Lock()
-	other := watched.told != versionOf(rec) // another replica may have found it
+	other := watched.told != versionOf(rec) // another replica may have found the change
 	g.tasks.mu.Unlock()
 	if fresh || other {
 		g.tellTask(t, rec)
@@ -181,8 +183,8 @@ func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time
 
 var errPanicked = errors.New("a look at a task failed in a way that it should not")
 
-// lookAs tells how a task stands, as a request of the listener would. Without a task, it is not there for him. No request is
-// there to catch a panic, so it does.
+// lookAs returns the status of a task as a request of the subscriber would. The task is nil if the subscriber may not see it.
+// No request handler is there to recover a panic, so it does.
 func (g *Gateway) lookAs(ctx context.Context, w *taskWatcher) (t *task, rec *taskRecord, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -204,14 +206,14 @@ func (g *Gateway) lookAs(ctx context.Context, w *taskWatcher) (t *task, rec *tas
 	return t, rec, err
 }
 
-// open opens the task as a request of the listener would, in what is served now.
+// open opens the task as a request of the subscriber would, in the current generation.
 func (w *taskWatcher) open(g *Gateway) (*task, error) {
 	gen := g.current.Load()
 	known, _ := w.ctx.Value(requestInfoKey{}).(*requestInfo)
 	if gen == nil || known == nil {
 		return nil, mcp.InvalidParams("nothing is served")
 	}
-	v := requestInfo{name: known.name, operator: known.operator, header: known.header} // its endpoint is the stream's
+	v := requestInfo{name: known.name, operator: known.operator, header: known.header} // its endpoint is that of the stream
 	if v.endpoint = gen.endpoint(v.name); v.endpoint == nil {
 		return nil, mcp.InvalidParams("the endpoint is gone")
 	}
@@ -222,13 +224,13 @@ func (w *taskWatcher) open(g *Gateway) (*task, error) {
 	}, nil)
 }
 
-// taskChanged tells the streams of the task's endpoint, and has other replicas look at it that have some.
+// taskChanged notifies the streams of the task's endpoint, here and at other replicas.
 func (g *Gateway) taskChanged(t *task, rec *taskRecord) {
 	g.tellTask(t, rec)
 	g.shared.changed(t.ctx, t.payload.Key)
 }
 
-// tellTask tells the streams that are open here.
+// tellTask notifies the streams of this process.
 func (g *Gateway) tellTask(t *task, rec *taskRecord) {
 	g.tasks.mu.Lock()
 	if watched := g.tasks.watched[t.payload.Key]; watched != nil {
