@@ -79,8 +79,8 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
 	// An endpoint with the same tools and no guard requires no scopes.
 	open := newEndpoint(gen, gen.whole.plans, nil, nil)
-	own := &requestInfo{endpoint: open, operator: true}
-	ctx = context.WithValue(ctx, requestInfoKey{}, own)
+	info := &requestInfo{endpoint: open, operator: true}
+	ctx = context.WithValue(ctx, requestInfoKey{}, info)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err
@@ -102,12 +102,12 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	if answer.Error != nil {
 		return nil, nil, errors.New(answer.Error.Message)
 	}
-	if own.cause != nil {
-		if text := gen.whole.tool(tool).source.secrets.All(own.cause.Error()); text != own.cause.Error() {
-			own.cause = errors.New(text)
+	if info.cause != nil {
+		if text := gen.whole.tool(tool).source.secrets.All(info.cause.Error()); text != info.cause.Error() {
+			info.cause = errors.New(text)
 		}
 	}
-	return answer.Result, own.cause, nil
+	return answer.Result, info.cause, nil
 }
 
 // recorder is a response writer that keeps the response in memory.

@@ -296,8 +296,8 @@ func (c *call) deliver(parts []answer.Part, resp *http.Response) error {
 	return c.manyParts()
 }
 
-// noted adds the supplementary text of the response to the content of a result; next is the text of the result that ends the
-// content.
+// noted adds the supplementary text of the response to the content of a result; next opens the content
+// block for it.
 func (c *call) noted(chunks []mcp.Chunk, next []byte) []mcp.Chunk {
 	text := c.beside()
 	if text == "" {

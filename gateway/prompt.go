@@ -117,8 +117,8 @@ var (
 	errPromptJob  = errors.New("its calls begin jobs, and a prompt can't wait for the end of one")
 )
 
-// unfitForPrompt returns the reason why a prompt can't call a plan: the plan must respond directly, and must be safe to call
-// again after the user was asked for input.
+// unfitForPrompt returns the reason why a prompt can't call a plan: the plan must return its result directly, and must not
+// ask the user for anything, since a prompt may repeat its calls after the user was asked.
 func (p *Plan) unfitForPrompt() error {
 	switch {
 	case p.consent.needed || p.elicitation != nil:
@@ -338,16 +338,16 @@ func (e *endpoint) promptPages(visible auth.View, titled bool, size int) (pages 
 func visiblePrompts(all []*prompt, granted func(set int) bool) (visible []*prompt) {
 	set := 0
 	for _, p := range all {
-		may := true
+		permitted := true
 		for _, sets := range p.needs {
-			one := false
+			satisfied := false
 			for range sets {
-				one = granted(set) || one
+				satisfied = granted(set) || satisfied
 				set++
 			}
-			may = may && one
+			permitted = permitted && satisfied
 		}
-		if may {
+		if permitted {
 			visible = append(visible, p)
 		}
 	}

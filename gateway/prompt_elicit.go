@@ -89,22 +89,22 @@ func answerText(value []byte) (text string, ok bool) {
 	if jsonscan.KindOf(value) != jsonscan.Array {
 		return openapi.PlainText(value)
 	}
-	var all []string
+	var choices []string
 	for item := range jsonscan.Elements(value) {
-		one, ok := openapi.PlainText(item)
+		choice, ok := openapi.PlainText(item)
 		if !ok {
 			return "", false
 		}
-		all = append(all, one)
+		choices = append(choices, choice)
 	}
-	return strings.Join(all, ", "), true
+	return strings.Join(choices, ", "), true
 }
 
 // unanswered returns the error of a prompt for which the user has not given required arguments.
 func (p *prompt) unanswered(req *mcp.Request, e *elicit.Unanswered) error {
-	what := ""
+	names := ""
 	if len(e.Names) > 0 {
-		what = " (" + strings.Join(e.Names, ", ") + ")"
+		names = " (" + strings.Join(e.Names, ", ") + ")"
 	}
 	refuse := func(why string) error {
 		return mcp.InvalidParams("prompt %q can't be made: %s", p.Name, why)
@@ -112,15 +112,15 @@ func (p *prompt) unanswered(req *mcp.Request, e *elicit.Unanswered) error {
 	var unable *mcp.ClientUnsupportedError
 	switch isUnable := errors.As(e, &unable); {
 	case e.Action == mcp.Declined:
-		return refuse("the user declined to give what it needs" + what)
+		return refuse("the user declined to give what it needs" + names)
 	case e.Action == mcp.Cancelled:
-		return refuse("the user was asked for what it needs" + what + ", and has not answered")
+		return refuse("the user was asked for what it needs" + names + ", and has not answered")
 	case isUnable && req.Family == mcp.Stateless && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
 		return unable // names the capability that the client lacks
 	case !isUnable && !errors.Is(e, elicit.ErrNoLists):
-		return refuse("the user was asked for what it needs" + what + ", and the answers did not fit")
+		return refuse("the user was asked for what it needs" + names + ", and the answers did not fit")
 	case e.Always:
 		return refuse("it has to ask the user something, and this client can't do that")
 	}
-	return refuse("it needs arguments" + what + ": the user would be asked for them, but this client can't do that")
+	return refuse("it needs arguments" + names + ": the user would be asked for them, but this client can't do that")
 }

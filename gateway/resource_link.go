@@ -60,16 +60,16 @@ func (c *call) linked(parts ...answer.Part) (done bool, err error) {
 		return false, nil
 	}
 	first := parts[0]
-	what := strconv.Itoa(size) + " bytes"
+	description := strconv.Itoa(size) + " bytes"
 	switch {
 	case len(parts) > 1:
-		what += " in " + strconv.Itoa(len(parts)) + " parts"
+		description += " in " + strconv.Itoa(len(parts)) + " parts"
 	case first.Kind == answer.JSON:
-		what += " of JSON, " + summary(first.Data)
+		description += " of JSON, " + summary(first.Data)
 	case first.MediaType != "":
-		what += " of " + first.MediaType
+		description += " of " + first.MediaType
 	}
-	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s; it is asked for anew then.", what, lasts)
+	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s; it is asked for anew then.", description, lasts)
 	if c.headText != "" {
 		text += "\n" + c.headText
 	}

@@ -69,9 +69,9 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 	if err != nil || !part {
 		return contents, err
 	}
-	for _, one := range contents {
-		if one.uri == uri {
-			return []content{one}, nil
+	for _, item := range contents {
+		if item.uri == uri {
+			return []content{item}, nil
 		}
 	}
 	return nil, notFound(req, uri)

@@ -196,9 +196,9 @@ func (c *call) withoutTasks(lacks error) error {
 		if c.callRecord != nil {
 			c.callRecord.outcome = telemetry.OutcomeNoTasks
 		}
-		told := *fault
-		told.Message = "this tool begins a job that takes long, and answers with a task: the client needs the extension io.modelcontextprotocol/tasks"
-		return &told
+		reworded := *fault
+		reworded.Message = "this tool begins a job that takes long, and answers with a task: the client needs the extension io.modelcontextprotocol/tasks"
+		return &reworded
 	}
 	return c.fail(telemetry.OutcomeNoTasks, nil, "This tool begins a job that takes long, and answers with a task, which is for clients with the extension "+
 		"io.modelcontextprotocol/tasks (2026-07-28). This client does not have it. Nothing was sent. Tell the user that the call has to be made in another way.")

@@ -63,9 +63,9 @@ type taskWatcher struct {
 // forwarded to the service.
 func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Subscriber) *taskWatcher {
 	v := requestInfoFrom(ctx)
-	own := trace.ContextWithSpanContext(auth.WithCallerOf(context.Background(), ctx), trace.SpanContextFromContext(ctx))
-	own = context.WithValue(own, requestInfoKey{}, &requestInfo{name: v.name, operator: v.operator, header: p.passed(v.header).Clone()})
-	return &taskWatcher{ctx: own, id: id, viewer: viewer}
+	detached := trace.ContextWithSpanContext(auth.WithCallerOf(context.Background(), ctx), trace.SpanContextFromContext(ctx))
+	detached = context.WithValue(detached, requestInfoKey{}, &requestInfo{name: v.name, operator: v.operator, header: p.passed(v.header).Clone()})
+	return &taskWatcher{ctx: detached, id: id, viewer: viewer}
 }
 
 // watchTask is called by the broker before a stream subscribes to a task.
