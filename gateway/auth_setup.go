@@ -23,25 +23,26 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
-// guardSettings are what a guard is made of. A reload that leaves them as they are keeps the guard, with its keys and what
-// it has verified.
+// guardSettings are the settings of a token guard. A reload that leaves them unchanged keeps the guard, with its keys
+// and its cache of verified tokens.
 type guardSettings struct {
 	auth       config.Auth
-	authority  [][]byte // what ca_file of each issuer held
+	authority  [][]byte // contents of the ca_file of each issuer
 	keepClaims bool
-	keepToken  bool            // some service gets a token for that of the caller
-	endpoints  []auth.Endpoint // the resource is the name
-	badTokens  config.Rate     // of one address
-	resource   string          // identifier of the whole
-	groups     []auth.Group    // of principals with a rate of their own
-	nonceKeys  [][]byte        // nil: proofs of possession need no nonce
+	// keepToken is true if an API exchanges the caller's token for another.
+	keepToken bool
+	endpoints []auth.Endpoint // Resource holds the endpoint name
+	badTokens config.Rate     // rate limit per client address for invalid tokens
+	resource  string          // resource identifier of /mcp
+	groups    []auth.Group    // principals with a rate limit of their own
+	nonceKeys [][]byte        // keys of DPoP nonces; nil if DPoP needs no nonce
 }
 
 func (s *guardSettings) equal(other *guardSettings) bool {
 	return s != nil && other != nil && reflect.DeepEqual(s, other)
 }
 
-// guardSettingsOf reads what the guard of a configuration needs; nil: it has none.
+// guardSettingsOf returns the settings of the guard of a configuration; nil if it has no guard.
 func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 	if c.Auth == nil || c.Auth.Anonymous {
 		return nil, nil
@@ -69,7 +70,7 @@ func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 	return s, errors.Join(errs...)
 }
 
-// authorityOf returns what ca_file of an issuer holds; ok tells whether there is such an issuer.
+// authorityOf returns the contents of the ca_file of an issuer. ok reports whether the issuer is configured.
 func (s *guardSettings) authorityOf(issuer string) (pem []byte, ok bool) {
 	for n, is := range s.auth.Issuers {
 		if is.Issuer.String() == issuer {
@@ -79,8 +80,8 @@ func (s *guardSettings) authorityOf(issuer string) (pem []byte, ok bool) {
 	return nil, false
 }
 
-// newGuard makes the guard of a configuration. It goes on with the keys that the guard of the deployment before, if there is one, has
-// got from the same issuers by way of the same authorities.
+// newGuard makes the guard of a configuration. It takes over the keys that the guard of the old deployment got from the
+// same issuers through the same certificate authorities. old may be nil.
 func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) (*auth.Guard, error) {
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
@@ -106,7 +107,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 			return nil, c.Wrong(fmt.Sprintf("auth.issuers[%d].ca_file", n), err)
 		}
 		if slices.Equal(is.Audiences, []string{c.Resource()}) {
-			issuer.Audiences = nil // each endpoint its own
+			issuer.Audiences = nil // each endpoint has its own
 		}
 		if old != nil && old.guard != nil {
 			if authority, ok := old.settings.authorityOf(issuer.URL); ok && bytes.Equal(authority, s.authority[n]) {
@@ -120,7 +121,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 	return auth.New(o)
 }
 
-// guardIssuer is one issuer of the configuration, completed by its preset.
+// guardIssuer converts an issuer of the configuration, completed by its preset.
 func guardIssuer(is config.Issuer, authority []byte, panicked func(what string, v any)) (auth.Issuer, error) {
 	issuer := auth.Issuer{
 		URL: is.Issuer.String(), Audiences: is.Audiences, ClientIDs: is.ClientIDs, RequireClient: is.RequireClient,
@@ -136,12 +137,12 @@ func guardIssuer(is config.Issuer, authority []byte, panicked func(what string, 
 		issuer.IDTokenClaims = append(issuer.IDTokenClaims, string(claim))
 	}
 	for _, typ := range is.AcceptTyp {
-		if typ == "none" { // which no "typ" is
+		if typ == "none" { // the token has no "typ" header
 			typ = ""
 		}
 		issuer.Types = append(issuer.Types, typ)
 	}
-	if issuer.Skew == 0 { // where auth has a default
+	if issuer.Skew == 0 { // 0 would select the default of auth
 		issuer.Skew = time.Nanosecond
 	}
 	switch is.DPoP {
@@ -165,7 +166,7 @@ func guardIssuer(is config.Issuer, authority []byte, panicked func(what string, 
 	}
 	if is.Preset != "" {
 		preset, ok := auth.Preset(string(is.Preset))
-		if !ok { // a test holds the two lists together
+		if !ok { // a test keeps the two lists equal
 			return issuer, fmt.Errorf("no preset is named %q", is.Preset)
 		}
 		if is.Tokens == config.TokensJWT {
@@ -185,8 +186,8 @@ func guardIssuer(is config.Issuer, authority []byte, panicked func(what string, 
 	return issuer, nil
 }
 
-// withDefaultLimits returns the options of a client for servers that aren't those of an API, with the limits that are missing in them: the
-// defaults, since limits of the configuration are for APIs.
+// withDefaultLimits completes the options of a client for servers other than those of an API. Missing limits get the
+// defaults, because the limits of the configuration are for APIs.
 func withDefaultLimits(o upstream.Options) upstream.Options {
 	l := config.DefaultLimits()
 	o.Timeout = cmp.Or(o.Timeout, time.Duration(l.Timeout))
@@ -196,7 +197,7 @@ func withDefaultLimits(o upstream.Options) upstream.Options {
 	return o
 }
 
-// issuerHosts are the hosts of an issuer that the operator wrote down: they may stand on private addresses (E1).
+// issuerHosts returns the hosts of an issuer that the operator has configured: they may be on private addresses (E1).
 func issuerHosts(is config.Issuer) []string {
 	hosts := []string{is.Issuer.URL().Hostname()}
 	if in := is.Introspection; in != nil && in.Endpoint != nil {
@@ -205,7 +206,8 @@ func issuerHosts(is config.Issuer) []string {
 	return hosts
 }
 
-// nonceKeys makes keys for nonces of DPoP of those that seal handles, so that replicas that share the one share the other.
+// nonceKeys derives the keys of DPoP nonces from those that seal handles, so that replicas that share the latter share
+// the former.
 func nonceKeys(sealKeys [][]byte) [][]byte {
 	var keys [][]byte
 	for _, key := range sealKeys {
@@ -216,7 +218,7 @@ func nonceKeys(sealKeys [][]byte) [][]byte {
 	return keys
 }
 
-// conditionsOf compiles the conditions of all rules, by their text.
+// conditionsOf compiles the conditions of all rules, keyed by their text.
 func conditionsOf(c *config.Config) (map[string]*auth.Condition, error) {
 	conditions := map[string]*auth.Condition{}
 	var errs []error
@@ -227,7 +229,7 @@ func conditionsOf(c *config.Config) (map[string]*auth.Condition, error) {
 		}
 		condition, err := auth.NewCondition(text)
 		if err != nil {
-			for line := range strings.Lines(err.Error()) { // one for each fault
+			for line := range strings.Lines(err.Error()) { // one line per error
 				reason := strings.TrimPrefix(strings.TrimSpace(line), "condition: ")
 				errs = append(errs, c.Wrong("rules["+strconv.Itoa(n)+"].set.condition", errors.New(reason)))
 			}

@@ -16,40 +16,40 @@ import (
 	"drawbridge/gateway/admission"
 )
 
-// deployment is one configuration on its way to be served: its guard and its sources. It belongs to the goroutine
-// of [Gateway.Run].
+// deployment is a configuration with the sources and the token guard made from it, from reading until it is replaced. A
+// generation is built from it. It belongs to the goroutine of [Gateway.Run].
 type deployment struct {
 	config    *config.Config
 	screening *screening
-	lock      *config.Lock // of approved tools; nil: all are
-	settings  *guardSettings
-	guard     *auth.Guard          // nil: anonymous
-	identity  *credential.Identity // nil: no service is told who calls
-	sources   []*source
+	lock      *config.Lock         // approved tools; nil if approval is off
+	settings  *guardSettings       // settings that guard was made from
+	guard     *auth.Guard          // checks tokens; nil if callers are anonymous
+	identity  *credential.Identity // signs caller identities for services; nil if no API asks for them
+	sources   []*source            // one per API
 	rates     admission.Rates
-	passed    []string // files of directories that are no documents
+	passed    []string // files of configured directories that are fragments, not documents
 	loadedAt  time.Time
-	// refusedBefore is why the same configuration was refused when it was loaded before, which is in the log; "": it was not.
+	// refusedBefore is the logged reason why the same configuration was rejected before; "" if it was not.
 	refusedBefore string
-	turn          int64 // what its sources must have answered before it is served in the place of another
+	turn          int64 // number of the reload that its sources must have answered before it replaces another deployment
 
-	outbound   *outbound                  // nil: no caller is called
-	conditions map[string]*auth.Condition // of rules, by their text
+	outbound   *outbound                  // sends webhooks to callers; nil if they are off
+	conditions map[string]*auth.Condition // compiled conditions of rules, by their text
 	selectors  *selectorChecks
 
-	stopGuard context.CancelFunc
-	waiters   []chan<- error // reloads that wait for it to be served
+	stopGuard context.CancelFunc // stops the goroutine of guard; nil before it was started
+	waiters   []chan<- error     // receive the outcome of the reload
 }
 
-// settled tells whether every source has looked at its document since it was asked to.
+// settled reports whether every source has tried to load its document since the reload asked it to.
 func (d *deployment) settled() bool {
 	return !slices.ContainsFunc(d.sources, func(s *source) bool { return s.answered < d.turn })
 }
 
 func (d *deployment) has(s *source) bool { return slices.Contains(d.sources, s) }
 
-// deploy makes a deployment of a configuration. What did not change since old is taken over: a source with its
-// connections and its document, a guard with its keys and its cache. The error tells all that is wrong.
+// deploy makes a deployment of a configuration. It takes over everything that did not change since old: a source with
+// its connections and its document, a guard with its keys and its cache. The error lists all problems.
 func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error) {
 	d := &deployment{config: c, rates: newRates(c, g.o.Local), loadedAt: time.Now(), selectors: newSelectorChecks(c)}
 	var errs []error
@@ -64,7 +64,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	for i, api := range c.APIs {
 		wrong := func(key string, err error) error { return c.Wrong(c.KeyOf(i)+"."+key, err) }
 		s := old.sourceOf(api, limits, d.identity)
-		// What was a document stays one: this may be the moment in which its file is written anew.
+		// A document stays one even if it looks like a fragment now: its file may be half written at this moment.
 		if (s == nil || s.loaded == nil) && isFragment(api) {
 			d.passed = append(d.passed, api.Spec.String())
 			continue
@@ -77,7 +77,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 			s.restricted = d.selectors.restrict()
 			s.adopt(old.similar(api, limits))
 		} else if readsFiles(api) {
-			// The files may have changed, which is noticed where they are used. What can't be used is told here.
+			// Changed files are noticed where they are used. This call only validates them.
 			if _, err := g.newAttached(api, limits, d.identity, wrong); err != nil {
 				errs = append(errs, err)
 			}
@@ -109,7 +109,8 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	return d, errors.Join(errs...)
 }
 
-// identityOf makes what tells services who calls, or takes over that of the deployment before, with its keys.
+// identityOf returns the signer of caller identities for services. It keeps the one of the old deployment, with its
+// keys, if nothing changed.
 func (g *Gateway) identityOf(c *config.Config, old *deployment) (*credential.Identity, error) {
 	if c.Identity == nil {
 		return nil, nil //nolint:nilnil // none is configured
@@ -127,12 +128,12 @@ func (g *Gateway) identityOf(c *config.Config, old *deployment) (*credential.Ide
 		return nil, errors.Join(problems...)
 	}
 	if old != nil && old.identity != nil && c.Resource() == old.config.Resource() && reflect.DeepEqual(old.config.Identity, c.Identity) {
-		return old.identity, nil // it notices by itself when a file changes, and remembers the keys that were there before
+		return old.identity, nil // it notices file changes by itself, and remembers its former keys
 	}
 	return identity, nil
 }
 
-// sourceOf returns the source with the same configuration, the same certificates and the same identity, nil if there is none.
+// sourceOf returns the source with the same configuration, certificates and identity; nil if there is none.
 func (d *deployment) sourceOf(api config.API, limits config.Limits, identity *credential.Identity) *source {
 	if d == nil {
 		return nil
@@ -146,7 +147,7 @@ func (d *deployment) sourceOf(api config.API, limits config.Limits, identity *cr
 	return nil
 }
 
-// trustsTheSame tells whether the file with the certificates is still what the source has read.
+// trustsTheSame reports whether the file with the trusted certificates is unchanged since the source read it.
 func (s *source) trustsTheSame() bool {
 	if s.config.CAFile == "" {
 		return true
@@ -155,14 +156,14 @@ func (s *source) trustsTheSame() bool {
 	return err == nil && bytes.Equal(pem, s.pem)
 }
 
-// compilesAlike reports whether a document becomes the same with two configurations of its API: the keys that it is compiled by are equal,
-// and so are the parameters that credentials and passed headers reserve.
+// compilesAlike reports whether two configurations of an API compile a document to the same result: their compilation
+// keys are equal, and so are the parameters that credentials and passed headers reserve.
 func compilesAlike(a, b config.API) bool {
 	return reflect.DeepEqual(a.Compiled(), b.Compiled()) && reflect.DeepEqual(reserved(a), reserved(b))
 }
 
-// apis is how many APIs there are when tools are named: those of a directory come and go, and no tool gets or loses a prefix
-// for that.
+// apis returns the number of APIs for naming tools. It is at least 2 if a directory is configured: its documents come
+// and go, and no tool may gain or lose a prefix for that.
 func (d *deployment) apis() int {
 	if len(d.config.Directories()) > 0 {
 		return max(len(d.sources), 2)
@@ -170,12 +171,12 @@ func (d *deployment) apis() int {
 	return len(d.sources)
 }
 
-// files returns what the deployment was made of: the configuration's files, and the parts of documents, which become
-// documents when they get what makes one.
+// files returns the files that the deployment depends on: those of the configuration, and fragments, which become
+// documents when they get the keys of one.
 func (d *deployment) files() []string { return append(d.config.Files(), d.passed...) }
 
-// similar returns a source that has loaded from the same place under the same rules for what may be called, nil if
-// there is none.
+// similar returns a source that reads the same location and compiles it under the same rules and limits; nil if there
+// is none.
 func (d *deployment) similar(api config.API, limits config.Limits) *source {
 	if d == nil {
 		return nil

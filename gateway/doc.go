@@ -1,10 +1,10 @@
-// Package gateway is where the rooms of the house meet: it reads the configured OpenAPI documents, makes the
-// catalog of tools, serves it over MCP to callers who hold a token, and turns each call into one HTTP request to
-// the service behind.
+// Package gateway wires the other packages together: it loads the configured OpenAPI documents, builds the catalog of
+// tools, serves it over MCP to callers with a token, and turns each call into one HTTP request to the service.
 //
-// It hides generations (what is served at one moment, immutable), how they come to be (loading, refreshing,
-// reloading, keeping the last good) and how they are replaced: one atomic pointer, one writer.
+// The package hides generations (immutable snapshots of everything that is served), how they are built (loading,
+// refreshing, reloading, last-known-good documents) and how they are replaced: one atomic pointer, one writer. A
+// deployment is a configuration with its sources and token guard; building it yields a generation.
 //
-// The one rule: a call runs in the generation that it started with. Whatever a call needs hangs from its [Plan],
-// and no field of a plan or of a generation is written after it was published.
+// The rule that must not be broken: a call runs in the generation that it started with. Everything that a call needs is
+// reachable from its [Plan], and no field of a plan or of a generation is written after it was published.
 package gateway

@@ -33,116 +33,119 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// Options are what a [Gateway] is made of.
+// Options configures a [Gateway].
 type Options struct {
 	// Config is the first configuration.
 	Config *config.Config
-	// LoadConfig reads the configuration anew for [Gateway.Reload]. Nil: the configuration never changes, and a
-	// reload reads the documents alone.
+	// LoadConfig rereads the configuration for [Gateway.Reload]. If it is nil, the configuration never changes and a
+	// reload rereads only the documents.
 	LoadConfig func() (*config.Config, error)
-	// Version is the version of the program, for serverInfo.
+	// Version is the program version reported in serverInfo.
 	Version string
-	// Logger takes all log records. Nil: none.
+	// Logger receives all log records. Records are discarded if it is nil.
 	Logger *slog.Logger
-	// Metrics is where the gateway registers its metrics, and what /metrics shows. Nil: a new registry.
+	// Metrics is the registry for the gateway's metrics, and the one that /metrics serves. If it is nil, New creates
+	// one.
 	Metrics *prometheus.Registry
-	// TracerProvider makes spans of requests and upstream calls. Nil: no tracing.
+	// TracerProvider creates the spans of requests and upstream calls. Tracing is off if it is nil.
 	TracerProvider trace.TracerProvider
-	// Audit takes a line for each call. Nil: there is no audit log. Who makes it has it written, longer than calls run.
+	// Audit receives one record per call. There is no audit log if it is nil. The caller of New runs its writer, for
+	// longer than calls run.
 	Audit *audit.Log
-	// Advise makes [Gateway.Load] compare the documents with the OpenAPI standard, which takes time.
+	// Advise makes [Gateway.Load] also compare the documents with the OpenAPI standard, which takes time.
 	Advise bool
-	// Local makes a gateway for the one who runs it: nobody is asked for a token, whatever the configuration says, and
-	// [Gateway.ServeLines] serves. [Gateway.Handler] must not be served then.
+	// Local makes a gateway for the user that runs the program: no token is required, whatever the configuration says,
+	// and [Gateway.ServeLines] serves. [Gateway.Handler] must not be served then.
 	Local bool
-	// InUse, if set, is called by [Gateway.Run] with each configuration of a reload when it is in use.
+	// InUse, if not nil, is called by [Gateway.Run] with each reloaded configuration once it is in use.
 	InUse func(*config.Config)
-	// Unlocked serves all tools, whatever tools.lock says: for those who write that file.
+	// Unlocked serves all tools regardless of tools.lock. The commands that write that file need it.
 	Unlocked bool
-	// ConfigFile is the path of the configuration file of a gateway that serves. What it allows is recorded in server.state_dir, and
-	// [New] refuses one that allows more than the last that ran; "" records and refuses nothing.
+	// ConfigFile is the path of the configuration file. The access that it grants is recorded in server.state_dir, and
+	// [New] rejects a configuration that grants more access than the last one that ran. Nothing is recorded or rejected
+	// if it is empty.
 	ConfigFile string
-	// Accept makes [New] take a configuration that allows more than the last that ran.
+	// Accept makes [New] accept a configuration that grants more access than the last one that ran.
 	Accept bool
-	// StateDirs are further directories for that record: a file that was cut short may name none.
+	// StateDirs lists further directories for that record, because a truncated configuration file may name none.
 	StateDirs []string
-	// Progress, if set, is called by [Gateway.Load] each time that it is done with a document, from several goroutines.
+	// Progress, if not nil, is called by [Gateway.Load] after each document, from several goroutines.
 	Progress func(done, all int)
 
-	jitter func(time.Duration) time.Duration // of the times between looks at jobs, for tests; nil: a tenth more or less
-	// replaceFor is how long newer configurations replace one whose documents are read, for tests; 0: [replaceFor].
+	jitter func(time.Duration) time.Duration // randomizes the intervals between job polls; ±10 % if nil; set by tests
+	// replaceFor overrides the constant [replaceFor] in tests; the constant applies if it is 0.
 	replaceFor   time.Duration
-	storeOptions func(*diskcache.Options) // changes how documents are kept on disk, for tests; nil if nothing does
-	now          func() time.Time         // the clock of tokens, keys and certificates for services, for tests; nil: time.Now
+	storeOptions func(*diskcache.Options) // adjusts the last-known-good store; nil except in tests
+	now          func() time.Time         // clock for tokens, keys and certificates of services; time.Now if nil; set by tests
 }
 
-// Gateway serves the operations of the configured APIs as MCP tools. Make it with [New], keep [Gateway.Run]
-// running, and serve [Gateway.Handler] and [Gateway.Admin]. All methods are safe for concurrent use.
+// Gateway serves the operations of the configured APIs as MCP tools. Create it with [New], keep [Gateway.Run] running,
+// and serve [Gateway.Handler] and [Gateway.Admin]. All methods are safe for concurrent use.
 type Gateway struct {
 	o           Options
 	log         *slog.Logger
 	metrics     *telemetry.Metrics
-	tracer      *telemetry.Tracer // nil without tracing
-	audit       *audit.Log        // nil: none
-	public      http.Handler
-	admin       http.Handler
-	faults      telemetry.LogSampler // of calls
+	tracer      *telemetry.Tracer    // nil if tracing is off
+	audit       *audit.Log           // nil if there is no audit log
+	public      http.Handler         // serves clients, see Handler
+	admin       http.Handler         // serves operators, see Admin
+	faults      telemetry.LogSampler // samples the log lines of failed calls
 	requests    *telemetry.RequestLog
-	unsigned    telemetry.LogSampler // of callbacks
+	unsigned    telemetry.LogSampler // samples the log lines of rejected service webhooks
 	cursors     *cursors
-	mcpHandlers *mcpHandlers
+	mcpHandlers *mcpHandlers // one MCP handler per endpoint, kept across reloads
 	reports     *reports
 	tasks       *tasks
-	// completions are what services have told to those who type.
-	completions completions
-	watches     *watches
-	answers     *cache.Cache       // that are kept
-	links       *mcp.SealedHandles // of answers that are read later
+	completions completions        // cached completion values of the services
+	watches     *watches           // resource subscriptions
+	answers     *cache.Cache       // response cache
+	links       *mcp.SealedHandles // seals the URIs of responses that are read later
 	clients     *clientip.Resolver
 	untrusted   *clientip.UntrustedProxies
-	ownKey      []byte      // seals handles where the configuration has no keys; nil: it has
-	fileKey     []byte      // the same, in a file; nil: there is none
-	fileKeyAt   config.File // where fileKey is
-	shared      *shared
+	ownKey      []byte      // random key that seals handles; nil if the configuration has keys
+	fileKey     []byte      // key that seals handles, read from fileKeyAt; nil if there is no key file
+	fileKeyAt   config.File // path of the file with fileKey
+	shared      *shared     // state shared with other replicas
 	admission   *limiters
 	connections *listener.Limiter
-	addresses   *state.LocalRates                 // counters of addresses, not shared: what they spare is the process
-	guessedJob  *job.Definition                   // of jobs that nothing describes
-	jitter      func(time.Duration) time.Duration // of the times between looks at jobs
+	addresses   *state.LocalRates                 // rate counters per client address; local, since they protect this process
+	guessedJob  *job.Definition                   // definition of jobs that neither a rule nor a document describes
+	jitter      func(time.Duration) time.Duration // randomizes the intervals between job polls
 
-	current   atomic.Pointer[generation] // nil until the first API is served
+	current   atomic.Pointer[generation] // the generation in use; nil until the first API is served
 	screening atomic.Pointer[screening]
 	guards    atomic.Pointer[guards]
-	identity  atomic.Pointer[credential.Identity] // nil: no service is told who calls
+	identity  atomic.Pointer[credential.Identity] // signs caller identities for services; nil if no API asks for them
 	status    atomic.Pointer[admin.Status]
 	traffic   atomic.Pointer[traffic]
 	draining  atomic.Bool
 	serving   chan struct{} // closed when current is set for the first time
-	isServed  sync.Once
-	// attempted is closed when each document of the first deployment was read once, or could not be.
+	isServed  sync.Once     // closes serving
+	// attempted is closed when the first attempt to read each document of the first deployment has ended.
 	attempted   chan struct{}
-	isAttempted sync.Once
+	isAttempted sync.Once // closes attempted
 	running     atomic.Bool
-	// becameReady tells that the gateway was ready; of the goroutine that publishes.
+	// becameReady reports whether the gateway has been ready. It belongs to the goroutine that publishes.
 	becameReady bool
-	measured    map[string]*fates // by the names of the APIs that have metrics; of the goroutine that publishes
+	// measured holds the operation results that the metrics show, by API name. It belongs to the goroutine that publishes.
+	measured map[string]*fates
 
-	ended   chan struct{} // closed when Run has ended
-	reloads chan reload
-	// requested has one place: the configuration is to be read anew.
-	requested chan struct{}
+	ended     chan struct{} // closed when Run has returned
+	reloads   chan reload
+	requested chan struct{} // signals a reload without a waiter; its capacity of 1 merges pending requests
 	updates   chan update
 	accepts   chan acceptance
-	store     *diskcache.Store // nil if documents are kept in memory alone
-	record    *accessRecord    // nil: what runs is not recorded
-	held      []string         // what a configuration would open that is held; of the goroutine that publishes
+	store     *diskcache.Store // last-known-good store; nil if documents are kept in memory only
+	record    *accessRecord    // access granted by the configuration in use; nil if it is not recorded
+	// held lists the access that a configuration awaiting acceptance would open. It belongs to the goroutine that publishes.
+	held []string
 
-	// first is the deployment of Options.Config; Run and Load take it over.
+	// first is the deployment of Options.Config until Run or Load takes it over.
 	first *deployment
 }
 
-// New checks what can be checked without the network and returns a gateway that serves nothing yet. The error
-// tells all problems. It starts no goroutine.
+// New validates everything that needs no network and returns a gateway that serves nothing yet. The error lists all
+// problems. New starts no goroutine.
 func New(o Options) (*Gateway, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -219,18 +222,18 @@ func New(o Options) (*Gateway, error) {
 	return g, nil
 }
 
-// Handler serves clients: /mcp and the protected resource metadata of RFC 9728; and services: the keys of identities. Until the first API is served,
-// /mcp answers 503.
+// Handler returns the handler for clients (/mcp and the protected resource metadata of RFC 9728) and for services (the
+// public keys of identity tokens). /mcp answers 503 until the first API is served.
 func (g *Gateway) Handler() http.Handler { return g.public }
 
-// Admin serves operators: health, readiness, metrics, the state of the APIs and POST /reload. It belongs on a
-// listener of its own.
+// Admin returns the handler for operators: health, readiness, metrics, the state of the APIs and POST /reload. It
+// belongs on a listener of its own.
 func (g *Gateway) Admin() http.Handler { return g.admin }
 
-// Serving is closed as soon as the first API is served.
+// Serving returns a channel that is closed as soon as the first API is served.
 func (g *Gateway) Serving() <-chan struct{} { return g.serving }
 
-// Status tells the state of the gateway and of each API, without secrets.
+// Status returns the state of the gateway and of each API, without secrets.
 func (g *Gateway) Status() admin.Status {
 	s := *g.status.Load()
 	s.APIs = slices.Clone(s.APIs)
@@ -243,7 +246,7 @@ func (g *Gateway) Status() admin.Status {
 	return s
 }
 
-// issuers returns the state of the issuers of tokens; nil if no tokens are asked for.
+// issuers returns the state of the token issuers; nil if no tokens are required.
 func (g *Gateway) issuers() []auth.Status {
 	gen := g.current.Load()
 	if gen == nil || gen.whole.guard == nil {
@@ -252,8 +255,8 @@ func (g *Gateway) issuers() []auth.Status {
 	return gen.whole.guard.Status()
 }
 
-// Report returns the load report of an API, by the name that [Gateway.Status] has for it; false: there is no such API. The
-// report of one that is not served holds its state alone.
+// Report returns the load report of an API, by its name in [Gateway.Status], and false if there is no such API. The
+// report of an API that is not served contains only its state.
 func (g *Gateway) Report(name string) (admin.Report, bool) {
 	for _, a := range g.status.Load().APIs {
 		if a.Name != name {
@@ -267,14 +270,14 @@ func (g *Gateway) Report(name string) (admin.Report, bool) {
 	return admin.Report{}, false
 }
 
-// Drain makes the gateway report itself as not ready and ask clients to close their connections. Calls go on to
-// be served; it is for the process to stop listening when load balancers have noticed.
+// Drain makes the gateway report itself as not ready and ask clients to close their connections. Calls are still
+// served; the process stops listening once load balancers have noticed.
 func (g *Gateway) Drain() { g.draining.Store(true) }
 
-// Reload reads the configuration and all documents anew and returns when the result is in use. If the
-// configuration has errors, all of them are returned and the one in use stays; an API whose document can't be
-// read keeps its last good one, which [Gateway.Status] tells and which is no error here. It needs [Gateway.Run]:
-// before Run it waits, after it there is an error.
+// Reload rereads the configuration and all documents and returns when the result is in use. If the configuration has
+// errors, Reload returns all of them and the configuration in use stays. An API whose document can't be read keeps its
+// last-known-good one: [Gateway.Status] shows that, and Reload returns no error for it. Reload needs [Gateway.Run]: it
+// blocks before Run starts, and fails after Run has returned.
 func (g *Gateway) Reload(ctx context.Context) error {
 	done := make(chan error, 1)
 	select {
@@ -296,13 +299,14 @@ func (g *Gateway) Reload(ctx context.Context) error {
 
 var errEnded = errors.New("reload: the gateway has ended")
 
-// RequestReload is [Gateway.Reload] for somebody who doesn't wait: what comes of it is in the log. Requests that come before one has begun are one.
+// RequestReload is [Gateway.Reload] without waiting: the outcome is logged. Requests made before a reload begins are
+// merged.
 func (g *Gateway) RequestReload() { signal(g.requested) }
 
-// Load reads every document once, publishes what it gets and returns the outcome of each API in the order of the
-// configuration. It is for commands that look at the tools or make one call; [Gateway.Run] does it by itself, and
-// the two exclude each other. When ctx ends before all are read there is no outcome: what is missing tells nothing of the
-// documents.
+// Load reads every document once, publishes the result and returns the outcome of each API in the order of the
+// configuration. It is for commands that list tools or make one call; [Gateway.Run] loads by itself, and the two
+// exclude each other. If ctx ends before all documents are read, Load returns no outcomes, because a missing one says
+// nothing about its document.
 func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	if !g.running.CompareAndSwap(false, true) {
 		return nil, errors.New("the gateway runs already")

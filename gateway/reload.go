@@ -12,18 +12,20 @@ import (
 	"drawbridge/gateway/widening"
 )
 
-// reload is a request to read the configuration and all documents anew.
+// reload is a request to reread the configuration and all documents.
 type reload struct {
-	done  []chan<- error // of those who wait for its end; nobody: it is in the log
-	asked bool           // somebody asked for it, and accepts what it opens; else a file has changed
-	again bool           // of a configuration that was refused, to see whether a file has come just before it was watched
+	done  []chan<- error // receive the outcome; if empty, it is only logged
+	asked bool           // an operator requested it and thereby accepts the access that it opens; false after a file change
+	again bool           // retries a rejected configuration, in case a file changed just before it was watched
 }
 
-// replaceFor is how long newer configurations replace the one whose documents are read, from the first of them on. Those that come later
-// wait for its end: else none would come into use while they come faster than documents are read.
+// replaceFor is how long newer configurations replace the one whose documents are being read, counted from the first of
+// them. Later ones wait for it to finish: otherwise none would come into use while they arrive faster than documents
+// are read.
 const replaceFor = 5 * time.Second
 
-// takeReload is reload, for somebody who waits for its end whatever happens.
+// takeReload runs a reload now, or queues it if the reload under way must finish first. Waiters get an answer even
+// after a panic.
 func (r *runner) takeReload(req reload) {
 	if r.next != nil && time.Since(r.since) >= r.g.o.replaceFor {
 		if r.later == nil {
@@ -37,7 +39,7 @@ func (r *runner) takeReload(req reload) {
 	}
 }
 
-// reportReload sends the outcome of a reload, if its requester is still waiting for one.
+// reportReload sends the outcome of a reload to the waiters that still receive.
 func reportReload(done []chan<- error, err error) {
 	for _, d := range done {
 		select {
@@ -47,7 +49,8 @@ func reportReload(done []chan<- error, err error) {
 	}
 }
 
-// reload begins to replace the configuration. It is served when all of its sources have looked at their documents.
+// reload starts the replacement of the configuration. The new one is served when all of its sources have tried to load
+// their documents.
 func (r *runner) reload(req reload) {
 	c := r.current.config
 	if r.g.o.LoadConfig != nil {
@@ -62,7 +65,8 @@ func (r *runner) reload(req reload) {
 		}
 	}
 	if started := r.g.o.Config.Server.Listen; c.Auth == nil && !started.Loopback() && !r.g.o.Local {
-		// The configuration is good for the loopback address that it asks for, but the listener is still the old one.
+		// A configuration without auth is valid for the loopback address that it names, but the open listener is still
+		// the old one.
 		r.refuse(req, fmt.Errorf("auth: the gateway listens on %s, and a configuration without auth is for loopback addresses; "+
 			"keep auth, or restart the gateway", started))
 		return
@@ -82,7 +86,7 @@ func (r *runner) reload(req reload) {
 	r.opened(served, opens)
 	if r.next != nil {
 		r.stop(r.next, r.current)
-		next.waiters = r.next.waiters // who waits for the older reload gets the newer one
+		next.waiters = r.next.waiters // waiters for the older reload get the newer one
 	} else {
 		r.since = time.Now()
 	}
@@ -96,7 +100,7 @@ func (r *runner) reload(req reload) {
 		s.leaving.Store(!next.has(s))
 	}
 	for _, s := range next.sources {
-		s.ask(r.turn) // also those that run already: the reload waits for what they find now
+		s.ask(r.turn) // also sources that run already: the reload waits for their fresh attempt
 	}
 	r.start(next)
 	if keys := c.RestartKeys(r.g.o.Config); len(keys) > 0 {
@@ -120,8 +124,8 @@ func (r *runner) fail(d *deployment, err error) {
 	d.waiters = nil
 }
 
-// promoteOrRefuse makes the next deployment the current one unless one of its restrictions matches nothing, or a document that only it
-// has read would undo one.
+// promoteOrRefuse makes the next deployment the current one. It rejects the deployment if one of its restrictions
+// matches nothing, or if a document that only this deployment has read would undo a restriction.
 func (r *runner) promoteOrRefuse() {
 	result := r.next.checkSelectors()
 	err := errors.Join(result.refusal(), r.undoes(r.next))
@@ -139,8 +143,8 @@ func (r *runner) promoteOrRefuse() {
 	r.watchRefused(next.config.Files())
 }
 
-// undoes returns the error of a deployment whose sources hold documents and serve none meanwhile, since their settings are new. An operator
-// accepts such a document for the API that is in use, which reads it now.
+// undoes returns an error if sources of the next deployment have a quarantined document and none to serve, because
+// their settings are new. An operator accepts such a document for the API that is in use, which rereads it now.
 func (r *runner) undoes(next *deployment) error {
 	var problems []error
 	for _, s := range next.sources {
@@ -165,7 +169,7 @@ func (r *runner) promote() {
 	r.release()
 	for _, s := range r.current.sources {
 		if s.held != nil && s.held.unrestricted != nil && s.held.update == nil {
-			s.readAnew() // its operations are not known any more, and this configuration may be made for them
+			s.readAnew() // its operations are no longer in memory, and the new configuration may have been written for them
 		}
 	}
 	r.g.nameStored(r.current)
@@ -173,7 +177,7 @@ func (r *runner) promote() {
 	panicked := r.g.survive("what is served was built", r.publish)
 	r.stop(old, r.current)
 	r.watchConfig(r.current)
-	if panicked { // the old tools go on to be served, until a document changes
+	if panicked { // the old tools stay in use until a document changes
 		r.g.metrics.Reloaded(telemetry.ReloadFailed)
 		r.fail(r.current, errStepPanicked)
 		return
@@ -187,29 +191,29 @@ func (r *runner) promote() {
 	r.current.waiters = nil
 }
 
-// watchConfig has the loop reload when a file of the configuration changes.
+// watchConfig triggers a reload when a file of the configuration changes.
 func (r *runner) watchConfig(d *deployment) {
 	if r.watchFiles(d.files()) && d.config.Outdated() {
-		signal(r.changed) // a document came or went after the configuration was loaded
+		signal(r.changed) // a document was added or removed after the configuration was loaded
 	}
 }
 
-// watchRefused is watchFiles for the files of a configuration that was refused, beside those of the one in use: what it lacks, such as a secret
-// that another mount brings, may come later.
+// watchRefused is watchFiles for the files of a rejected configuration in addition to those of the one in use: a
+// missing part, such as a secret from another mount, may appear later.
 func (r *runner) watchRefused(files []string) {
 	files = append(r.current.files(), files...)
 	slices.Sort(files)
 	r.again = r.watchFiles(slices.Compact(files))
 }
 
-// watchFiles has the loop reload when one of these files changes. It tells whether they were others before.
+// watchFiles triggers a reload when one of the files changes. It reports whether other files were watched before.
 func (r *runner) watchFiles(files []string) bool {
 	if r.g.o.LoadConfig == nil || slices.Equal(files, r.watched) {
 		return false
 	}
 	if old := r.watch; old != nil {
-		defer old()       // after the next one has begun, so that no change falls between them
-		signal(r.changed) // a file that is new here may have changed since it was read
+		defer old()       // after the next watcher has started, so that no change is missed
+		signal(r.changed) // a newly watched file may have changed since it was read
 	}
 	r.watched = files
 	var ctx context.Context

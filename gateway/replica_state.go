@@ -21,29 +21,29 @@ import (
 )
 
 const (
-	// sharedLabel is the version of what is sealed in the state that replicas share.
+	// sharedLabel versions the sealed data in the state that replicas share.
 	sharedLabel = "drawbridge shared state 1"
-	// topicSessions is under which replicas tell each other what legacy sessions say: the name of the endpoint, a line break, and
-	// what its MCP handler has sealed.
+	// topicSessions is the topic of messages between legacy sessions on different replicas: the name of the endpoint, a
+	// line break, and the sealed message of its MCP handler.
 	topicSessions = "sessions"
-	// topicTasks is under which they tell each other the names of tasks that have changed.
+	// topicTasks is the topic of the names of tasks that have changed.
 	topicTasks = "tasks"
 )
 
-// shared is what replicas share; without state.redis, what one of them has by itself. Who uses it knows no difference.
+// shared is the state that replicas share. Without state.redis each part is local, with the same interface.
 type shared struct {
-	store   *state.Shared // nil: nothing is shared
-	seal    *mcp.Sealer   // of store
-	replays auth.ReplayCache
-	ended   mcp.Revocations
-	spent   mcp.SpentNonces
+	store   *state.Shared    // connection to Redis; nil if nothing is shared
+	seal    *mcp.Sealer      // seals the data in store; nil without store
+	replays auth.ReplayCache // used DPoP proofs
+	ended   mcp.Revocations  // ended sessions
+	spent   mcp.SpentNonces  // used consents
 	tasks   state.Records
-	holds   state.Locks
-	rates   state.Rates          // of principals, tools and APIs
-	answers *state.SharedAnswers // nil: each replica keeps its own
+	holds   state.Locks          // locks on tasks
+	rates   state.Rates          // rate counters of principals, tools and APIs
+	answers *state.SharedAnswers // shared response cache; nil if each replica has only its own
 }
 
-// newShared connects to nothing. keys are those that seal handles.
+// newShared creates the state without connecting to anything. keys are those that seal handles.
 func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	replays, ended := auth.NewReplayMemory(nil), state.NewTombstones(0, nil)
 	tasks, holds, rates := state.NewLocalRecords(state.RecordLimits{}, nil), state.NewLocalLocks(), state.NewLocalRates(0, g.o.now)
@@ -94,15 +94,15 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	}, nil
 }
 
-// nameKey is what makes names of callers. The least key of a list is the same in whatever order they stand, so names change once
-// while keys are rotated.
+// nameKey derives the key that pseudonymizes callers. It uses the least key of the list, so that the order of keys
+// doesn't matter and names change only once during a key rotation.
 func nameKey(keys [][]byte) []byte {
 	mac := hmac.New(sha256.New, slices.MinFunc(keys, bytes.Compare))
 	mac.Write([]byte("drawbridge shared names"))
 	return mac.Sum(nil)
 }
 
-// rekey has what is shared follow the keys of a configuration.
+// rekey switches the shared state to the keys of a new configuration.
 func (s *shared) rekey(keys [][]byte) error {
 	if s.store == nil {
 		return nil
@@ -111,18 +111,19 @@ func (s *shared) rekey(keys [][]byte) error {
 	return s.seal.Rekey(keys)
 }
 
-// relay returns the way to the MCP handlers of an endpoint in other replicas; nil: there is none.
+// relay returns the function that sends messages to the MCP handlers of an endpoint on other replicas; nil if nothing
+// is shared.
 func (s *shared) relay(endpoint string) mcp.RelayFunc {
 	if s.store == nil {
 		return nil
 	}
 	return func(ctx context.Context, message []byte) error {
 		s.store.Bus().Publish(ctx, topicSessions, slices.Concat([]byte(endpoint), []byte{'\n'}, message))
-		return nil // what is lost is counted
+		return nil // lost messages are counted by the bus
 	}
 }
 
-// relayed takes what another replica relays.
+// relayed delivers a message from another replica to the MCP handler of its endpoint.
 func (g *Gateway) relayed(message []byte) {
 	endpoint, text, ok := strings.Cut(string(message), "\n")
 	if !ok {
@@ -139,14 +140,14 @@ func (g *Gateway) relayed(message []byte) {
 	}
 }
 
-// changed tells other replicas that they should look at a task.
+// changed notifies other replicas that a task has changed.
 func (s *shared) changed(ctx context.Context, key string) {
 	if s.store != nil {
 		s.store.Bus().Publish(ctx, topicTasks, []byte(key))
 	}
 }
 
-// awayError makes of what can't be told without the state that replicas share an error for the client, who comes again.
+// awayError turns state.ErrAway into an error that asks the client to retry. It returns other errors unchanged.
 func awayError(err error) error {
 	if !errors.Is(err, state.ErrAway) {
 		return err
@@ -157,7 +158,7 @@ func awayError(err error) error {
 	}
 }
 
-// status is the state of what is shared, for operators; nil: nothing is.
+// status returns the state of the shared store for operators; nil if nothing is shared.
 func (s *shared) status() *admin.Shared {
 	if s.store == nil {
 		return nil

@@ -16,21 +16,21 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// update is the outcome of one attempt of a source. Neither an error nor anything loaded means that the document is
-// unchanged.
+// update is the outcome of one attempt of a source to load its document. The document is unchanged if loaded and err
+// are both nil.
 type update struct {
 	source  *source
-	turn    int64 // the last turn that the source had been asked for when the attempt began
+	turn    int64 // number of the last reload that had asked the source to load when the attempt began
 	loaded  *loaded
-	copy    *fetch.Copy // of what was loaded, for the store; nil if it is not kept
-	base    *loaded     // from the store, for a source that has nothing yet; nil: it is not needed
-	early   bool        // the attempt goes on: there is the base alone
+	copy    *fetch.Copy // text of loaded, for the last-known-good store; nil if it is not stored
+	base    *loaded     // last-known-good document, for a source that has none yet; nil if it is not needed
+	early   bool        // only base is set, and the attempt continues
 	err     error
 	nextTry time.Time
 }
 
-// Run loads the documents, keeps them fresh, watches files and takes reloads, until ctx ends. It is called once
-// and returns when all of its goroutines have ended; then the error is nil.
+// Run loads the documents, refreshes them, watches files and processes reloads until ctx ends. It is called once and
+// returns when all of its goroutines have ended. The error is nil if ctx ended it.
 func (g *Gateway) Run(ctx context.Context) error {
 	if !g.running.CompareAndSwap(false, true) {
 		return errors.New("the gateway runs already")
@@ -40,7 +40,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1), starting: true, access: widening.Of(g.first.config, g.record.before())}
 	g.first = nil
-	if len(r.current.sources) == 0 { // nothing will ever be published
+	if len(r.current.sources) == 0 { // nothing is ever published
 		g.isAttempted.Do(func() { close(g.attempted) })
 	}
 	if g.store != nil {
@@ -64,29 +64,29 @@ func (g *Gateway) Run(ctx context.Context) error {
 	return nil
 }
 
-// runner is the one writer: its goroutine alone decides what is served.
+// runner is the single writer: its goroutine alone decides which generation is served.
 type runner struct {
 	g       *Gateway
-	ctx     context.Context // of Run, whose goroutine the runner is
+	ctx     context.Context // the context of Run, which is also the lifetime of the runner
 	group   *errgroup.Group
-	current *deployment       // what is served, or will be as soon as one API is up
-	next    *deployment       // a reload whose sources have not all answered; nil: none
-	since   time.Time         // when next, or the first of those that it replaced, was read
-	later   *reload           // begins when next has come into use; nil: none
-	turn    int64             // counts reloads
-	refused string            // why the newest configuration was refused; "" if it was not
-	access  *widening.Summary // what next allows, or else current
+	current *deployment       // the deployment that is served, or that will be as soon as one of its APIs is loaded
+	next    *deployment       // the deployment of a reload, until all of its sources have answered; nil if no reload is under way
+	since   time.Time         // when next, or the first deployment that it replaced, was read
+	later   *reload           // a reload that begins when next is in use; nil if none is queued
+	turn    int64             // number of the newest reload
+	refused string            // why the newest configuration was rejected; "" if it was not
+	access  *widening.Summary // access granted by next, or by current if there is no reload
 	changed chan struct{}
 	watch   context.CancelFunc
-	watched []string // files of the configuration
-	again   bool     // the next sign of a change is about one that was refused
-	// starting is true until each document of the first configuration was read once, or could not be.
+	watched []string // configuration files that are watched
+	again   bool     // the next change signal concerns a rejected configuration
+	// starting is true until the first attempt to read each document of the first configuration has ended.
 	starting bool
-	// failed is the error that ends Run: the first configuration can't be used with the documents.
+	// failed is the error that ends Run: the documents show that the first configuration is invalid.
 	failed error
 }
 
-// start begins the goroutines of what is new in a deployment.
+// start starts the goroutines of the sources and of the guard that a deployment does not share with an earlier one.
 func (r *runner) start(d *deployment) {
 	var kept []*source
 	for _, s := range d.sources {
@@ -115,7 +115,7 @@ func (r *runner) start(d *deployment) {
 	}
 }
 
-// stop ends what a deployment has and the one that stays does not.
+// stop stops the sources and the guard of d that stays does not use.
 func (r *runner) stop(d, stays *deployment) {
 	for _, s := range d.sources {
 		if !stays.has(s) {
@@ -138,20 +138,20 @@ func (r *runner) stop(d, stays *deployment) {
 	}
 }
 
-// coalesce is how long the runner waits for more documents before it builds a generation: at start many arrive
-// within moments, and each generation costs a pass over all tools. The first one is served at once.
+// coalesce is how long the runner waits for more documents before it builds a generation. Many documents arrive within
+// moments at startup, and each generation costs a pass over all tools. The first generation is built at once.
 const coalesce = 20 * time.Millisecond
 
-// trimAfter is how long the runner waits after a change before it gives back the memory that reading took. A
-// document's tree is many times as large as what is kept of it. To collect, give back, and touch again for the next document costs
-// calls more than all of a small document, so the last of several changes is waited for.
+// trimAfter is the delay between a change and the release of the memory that reading the document took. The tree of a
+// document is many times as large as the part that is kept. Collecting, releasing and touching memory again for the
+// next document costs calls more than reading a small document, so the runner waits for the last of several changes.
 const trimAfter = 5 * time.Second
 
-// trimAtStart is the same until each document was read once: nobody is held up then, and what is needed at first is what the
-// gateway is measured by.
+// trimAtStart replaces trimAfter until the first attempt to read each document has ended: there are no calls to delay
+// yet, and the memory used right after startup is what users measure.
 const trimAtStart = 50 * time.Millisecond
 
-// trimDelay is the one of both that holds now.
+// trimDelay returns trimAtStart or trimAfter, whichever applies now.
 func (g *Gateway) trimDelay() time.Duration {
 	select {
 	case <-g.attempted:
@@ -179,7 +179,7 @@ func (r *runner) loop() {
 			changed := false
 			r.g.survive("a document was taken over", func() { changed = r.take(u) })
 			if r.failed = r.checkStart(); r.failed != nil {
-				return // and what it would have allowed is not recorded
+				return // so the access that it would have granted is not recorded
 			}
 			if u.loaded != nil {
 				trim.Reset(r.g.trimDelay())
@@ -202,7 +202,7 @@ func (r *runner) loop() {
 			r.takeReload(req)
 		case a := <-r.g.accepts:
 			if r.surviving("a document was accepted", func() { r.accept(a) }) {
-				a.done <- errStepPanicked // it has room for both answers
+				a.done <- errStepPanicked // its buffer holds both answers
 			}
 		case <-r.changed:
 			again := r.again
@@ -227,7 +227,8 @@ func (r *runner) loop() {
 	}
 }
 
-// surviving runs a step that may be halfway when it panics. A reload that is under way is given up then, and what is served goes on.
+// surviving runs a step and recovers from a panic, which may leave the step half done: a reload that is under way is
+// aborted, and the served generation stays.
 func (r *runner) surviving(what string, step func()) (panicked bool) {
 	if !r.g.survive(what, step) {
 		return false
@@ -245,7 +246,7 @@ func (r *runner) surviving(what string, step func()) (panicked bool) {
 	return true
 }
 
-// take notes the outcome of an attempt and tells whether operators or clients have something new to see.
+// take records the outcome of an attempt and reports whether operators or clients have something new to see.
 func (r *runner) take(u update) bool {
 	s := u.source
 	known := r.current.has(s) || r.next != nil && r.next.has(s)
@@ -295,8 +296,8 @@ func (r *runner) take(u update) bool {
 	return released || r.current.has(s) && (first || u.loaded != nil || failedBefore || u.err != nil)
 }
 
-// publish makes what the current deployment has loaded the generation that is served. Before the first one, it waits for
-// documents that decide whether a restriction matches anything: the next of them publishes.
+// publish builds and serves a generation of the current deployment. The first generation waits for documents that
+// decide whether a restriction matches anything; the next update publishes it.
 func (r *runner) publish() {
 	if r.starting && r.g.current.Load() == nil && r.current.checkSelectors().early {
 		r.g.setStatus(nil, r.current, r.refused)
@@ -305,8 +306,8 @@ func (r *runner) publish() {
 	r.g.publish(r.current, r.refused)
 }
 
-// checkStart returns the error of the first configuration if one of its restrictions matches nothing in the documents. It
-// does so until each of them was read once; after that, documents are held instead.
+// checkStart returns an error if a restriction of the first configuration matches nothing in the documents. It checks
+// only until the first attempt to read each document has ended; later documents are quarantined instead.
 func (r *runner) checkStart() error {
 	if !r.starting {
 		return nil

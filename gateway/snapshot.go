@@ -18,42 +18,43 @@ import (
 	"drawbridge/openapi"
 )
 
-// generation is everything that is served at one moment. It is immutable but for the views of its endpoints.
+// generation is an immutable snapshot of everything that is served at one moment: the catalog, the plans and the
+// endpoints. Only the views of its endpoints change.
 type generation struct {
 	config    *config.Config
 	screening *screening
-	// unapproved tells of operations why their tools, heldBack, are held back.
+	// unapproved gives the reason why a tool is held back for lack of approval, by operation.
 	unapproved map[*openapi.Operation]string
-	heldBack   []*catalog.Tool
-	// renamed are the tools that are approved under their former names, in words.
+	heldBack   []*catalog.Tool // tools without approval, sorted by name
+	// renamed describes the tools that are approved under their former names.
 	renamed []string
 	catalog *catalog.Catalog
 	whole   *endpoint // /mcp, which has all tools
 	rates   admission.Rates
-	parts   map[string]*endpoint // the others, by name
-	// outbound calls callers; nil: nobody may ask for it.
+	parts   map[string]*endpoint // the other endpoints, by name
+	// outbound sends webhooks to callers; nil if they are off.
 	outbound *outbound
-	fates    map[string]*fates // by the name of the API
-	// documents are the locations of the documents that were read, by the name of the API.
+	fates    map[string]*fates // operation results, by API name
+	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
-	// readable are the names of the tools that are resources, in the order of the documents.
+	// readable names the tools that are resources, in the order of the documents.
 	readable  []string
-	unusables map[string]*unusable // by the name of the API
+	unusables map[string]*unusable // settings that can't be applied, by API name
 	links     *mcp.SealedHandles
-	// updated is when its tools became what they are.
+	// updated is when the list of tools last changed.
 	updated   time.Time
-	manifests *manifests // nil: they are not served
-	// promptFaults are what keeps prompts from being had, with their places.
+	manifests *manifests // nil if manifests are not served
+	// promptFaults lists the reasons why prompts are not served, with their positions.
 	promptFaults []string
-	// clashes tell which names depend on whether other documents can be read.
+	// clashes describes the names that depend on whether other documents can be read.
 	clashes []string
-	// selectors are those of the configuration that match nothing.
+	// selectors lists the selectors of the configuration that match nothing.
 	selectors selectorResult
-	// entries are the entries of apis that the sources come from, such as apis[0].
+	// entries maps each source to its configuration entry, such as apis[0].
 	entries map[*source]string
 }
 
-// endpoint returns the endpoint of that name, that of the whole if it is "", nil if there is none.
+// endpoint returns the endpoint of that name: /mcp if name is empty, nil if there is none.
 func (gen *generation) endpoint(name string) *endpoint {
 	if name == "" {
 		return gen.whole
@@ -61,7 +62,7 @@ func (gen *generation) endpoint(name string) *endpoint {
 	return gen.parts[name]
 }
 
-// build makes a generation of what the deployment's sources have loaded so far.
+// build builds a generation from the documents that the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.nameSources()
 	former := d.formerNames()
@@ -159,12 +160,12 @@ func (g *Gateway) build(d *deployment) *generation {
 		gen.addPrompts(gen.parts[c.Name])
 	}
 	if slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {
-		gen.promptFaults = nil // their tools may come
+		gen.promptFaults = nil // their tools may still be loaded
 	}
 	return gen
 }
 
-// base returns where the operation's calls go; nil if nobody said.
+// base returns the URL that the operation's calls go to; nil if neither the configuration nor the document names one.
 func (s *source) base(op *openapi.Operation) *url.URL {
 	if s.config.BaseURL != nil {
 		return s.config.BaseURL.URL()
@@ -184,7 +185,7 @@ func prefix(p config.Prefix) catalog.Prefix {
 }
 
 // publish builds a generation of the deployment and makes it the current one, if there is anything to serve.
-// configError tells why a newer configuration is not in use. Only one goroutine at a time calls it.
+// configError is the reason why a newer configuration is not in use. Only one goroutine at a time calls publish.
 func (g *Gateway) publish(d *deployment, configError string) {
 	g.use(d.screening)
 	g.answers.Resize(int64(d.config.Limits.Cache))
@@ -216,7 +217,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	g.current.Store(gen)
 	g.mcpHandlers.settle(d.config)
 	if old != nil && old.whole.guard != gen.whole.guard {
-		g.mcpHandlers.restart() // whose token counted may be nobody now (H9)
+		g.mcpHandlers.restart() // sessions may belong to tokens that the new guard does not accept (H9)
 	}
 	g.mcpHandlers.changed(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
 	g.logFates(gen, old)
@@ -227,14 +228,14 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	if old != nil {
 		g.logDiff(diff, gen, old)
 		for _, name := range diff.Removed {
-			old.whole.plans[name].metrics.Forget() // documents come and go; what counts their tools must not grow for ever
+			old.whole.plans[name].metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
 		}
 	}
 	g.setStatus(gen, d, configError)
-	g.isServed.Do(func() { close(g.serving) }) // whoever waits for it may look at the status
+	g.isServed.Do(func() { close(g.serving) }) // after setStatus, because a waiter may read the status
 }
 
-// logFates tells once what became of each document.
+// logFates logs the operation results of each document once.
 func (g *Gateway) logFates(gen, old *generation) {
 	for _, name := range slices.Sorted(maps.Keys(gen.fates)) {
 		f := gen.fates[name]
@@ -246,9 +247,9 @@ func (g *Gateway) logFates(gen, old *generation) {
 	}
 }
 
-// logDiff tells what a new list of tools has that the old one had not (S10). Tools that may destroy something, and did not
-// before, are named in a warning of their own, unless their document is read for the first time: that happens to each at a start, one
-// after the other, and again when one that could not be read can be.
+// logDiff logs the changes of the list of tools (S10). Tools that have become destructive are named in a separate
+// warning, except those of a document that is read for the first time: at startup each document is, one after the
+// other, and a document that could not be read is again once it can be.
 func (g *Gateway) logDiff(diff catalog.Diff, next, old *generation) {
 	if diff.Empty() {
 		return
@@ -267,8 +268,8 @@ func (g *Gateway) logDiff(diff catalog.Diff, next, old *generation) {
 	}
 }
 
-// knows tells whether an API of that name, or of a document from there, was served: a document that changes its title gives its API another
-// name.
+// knows reports whether an API of that name, or of a document from that location, was served: an API is renamed when
+// its document changes its title.
 func (gen *generation) knows(api, document string) bool {
 	if _, ok := gen.documents[api]; ok {
 		return true
@@ -281,11 +282,11 @@ func (gen *generation) knows(api, document string) bool {
 	return false
 }
 
-// first returns the first few names of a long list, for the log.
+// first returns the first 20 names of a list, for the log.
 func first(names []string) []string { return names[:min(len(names), 20)] }
 
-// setStatus publishes what operators see. APIs that are gone, or have got another name from their document, leave no
-// series behind: an alert on a state that nobody updates would never end.
+// setStatus publishes the status for operators. It deletes the metric series of APIs that are gone or were renamed
+// after their document: an alert on a state that is never updated would never end.
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
 	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, Opens: g.held, PassedOver: d.passed}}
 	if gen != nil {
