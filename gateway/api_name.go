@@ -25,17 +25,17 @@ func nameFromLocation(location string) string {
 	return apiName(strings.TrimSuffix(base, filepath.Ext(base)))
 }
 
-// maxAPIName is the most characters of an API's name, so that tool names have room for the operation.
+// maxAPIName is the maximum number of characters of an API's name, which leaves room for the operation in tool names.
 const maxAPIName = 24
 
-// apiName makes a name of a title: lower case letters and digits, transliterated, words joined by "-", as many whole words as there is
-// room for. A possessive 's is no word, and goes. Titles that read the same are told apart as those that are the same.
+// apiName derives a name from a title: transliterated lower-case letters and digits, words joined by "-", as many whole
+// words as fit. A possessive 's is dropped. Different titles with the same name are told apart like equal titles.
 func apiName(title string) string {
 	ascii, _ := latin.Text(title)
 	return formerAPIName(ascii)
 }
 
-// formerAPIName is apiName as it was in the release before, which left out all letters outside ASCII.
+// formerAPIName is apiName of the previous release, which dropped all letters outside ASCII.
 func formerAPIName(title string) string {
 	title = strings.ReplaceAll(strings.ToLower(title), "’", "'") + " "
 	words := strings.FieldsFunc(possessive.ReplaceAllString(title, "$1"), func(r rune) bool {
@@ -55,10 +55,10 @@ func formerAPIName(title string) string {
 	return cmp.Or(name, "api")
 }
 
-// possessive is the 's at the end of a word, with what ends it.
+// possessive matches a possessive 's with the character after it.
 var possessive = regexp.MustCompile(`'s([^\pL\pN])`)
 
-// nameFor names the API when its document's title is known.
+// nameFor returns the name of the API for the title of its document.
 func (s *source) nameFor(title string) string {
 	if s.config.Name != "" || title == "" {
 		return s.label
@@ -66,21 +66,20 @@ func (s *source) nameFor(title string) string {
 	return apiName(title)
 }
 
-// nameSources names the sources that the configuration leaves unnamed, after their documents' titles. Sources of
-// the same title all get a suffix that depends on where their documents come from, so that names do not depend on
-// the order of the configuration or of arrival. But while one of them can't be read the other has no suffix: that is
-// what it returns, in words.
+// nameSources names the sources without a configured name after the titles of their documents. Sources with the same
+// title all get a suffix derived from the location of their documents, so that names don't depend on the order of the
+// configuration or of loading. While one of them can't be read, the other has no suffix; clashes describes these cases.
 func (d *deployment) nameSources() (clashes []string) {
 	names, clashes := d.nameByTitles(titleInUse, apiName)
 	for s, name := range names {
-		if s.name != name { // reports read it meanwhile
+		if s.name != name { // no needless write, because reports read it concurrently
 			s.name = name
 		}
 	}
 	return clashes
 }
 
-// titleInUse returns the title of the document that is in use for a source; false: none is.
+// titleInUse returns the title of the document in use; false if there is none.
 func titleInUse(s *source) (string, bool) {
 	if s.loaded == nil {
 		return "", false
@@ -88,7 +87,7 @@ func titleInUse(s *source) (string, bool) {
 	return s.loaded.title, true
 }
 
-// formerNames returns the names that the release before gave the sources, nil if it gave them the same.
+// formerNames returns the names that the previous release gave the sources; nil if they are the same.
 func (d *deployment) formerNames() map[*source]string {
 	if !slices.ContainsFunc(d.sources, func(s *source) bool {
 		return s.loaded != nil && s.config.Name == "" && apiName(s.loaded.title) != formerAPIName(s.loaded.title)
@@ -99,7 +98,7 @@ func (d *deployment) formerNames() map[*source]string {
 	return names
 }
 
-// namesWith returns the names that the sources have when a document with the title is in use for one of them.
+// namesWith returns the names of the sources if a document with this title were in use for changed.
 func (d *deployment) namesWith(changed *source, title string) map[*source]string {
 	names, _ := d.nameByTitles(func(s *source) (string, bool) {
 		switch {
@@ -113,7 +112,8 @@ func (d *deployment) namesWith(changed *source, title string) map[*source]string
 	return names
 }
 
-// nameByTitles returns names of the sources by the titles of their documents, those that have one, of which nameOf makes names.
+// nameByTitles returns names of the sources, made by nameOf from the titles of their documents. titleOf returns false
+// for a source without a document.
 func (d *deployment) nameByTitles(titleOf func(*source) (string, bool), nameOf func(title string) string) (names map[*source]string, clashes []string) {
 	names = make(map[*source]string, len(d.sources))
 	members := map[string][]*source{}
@@ -148,7 +148,7 @@ func (d *deployment) nameByTitles(titleOf func(*source) (string, bool), nameOf f
 	return names, clashes
 }
 
-// clashesOf tells in words which names of tools depend on whether the documents of other APIs can be read.
+// clashesOf describes the tool names that depend on whether the documents of other APIs can be read.
 func clashesOf(c *catalog.Catalog) []string {
 	clashes := c.Clashes()
 	if len(clashes) == 0 {
@@ -167,7 +167,7 @@ func clashesOf(c *catalog.Catalog) []string {
 		"can't be read: name them by rules, or let tools.prefix tell them apart", strings.Join(list, ", "), more)}
 }
 
-// logClashes warns of names that are not as stable as others, once.
+// logClashes warns once of each unstable name.
 func (g *Gateway) logClashes(gen, old *generation) {
 	for _, clash := range gen.clashes {
 		if old == nil || !slices.Contains(old.clashes, clash) {
@@ -176,5 +176,5 @@ func (g *Gateway) logClashes(gen, old *generation) {
 	}
 }
 
-// NameClashes returns which names of APIs and tools depend on whether other documents can be read, and why.
+// NameClashes describes the names of APIs and tools that depend on whether other documents can be read.
 func (g *Gateway) NameClashes() []string { return slices.Clone(g.Status().Config.Clashes) }

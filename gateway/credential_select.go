@@ -13,26 +13,26 @@ import (
 	"drawbridge/openapi"
 )
 
-// The codes of what the configuration and a document say of credentials and don't agree on. They stand beside those of the
-// document's problems.
+// Problem codes for disagreements between the configuration and a document about credentials. They complement the codes
+// of the document's own problems.
 const (
-	codeCredentialMissing = "credential-missing" // an operation asks for a scheme without a credential, and the API has others
-	codeCredentialUnused  = "credential-unused"  // a credential for a scheme that the document does not declare
+	codeCredentialMissing = "credential-missing" // an operation requires a scheme without a credential, and the API has others
+	codeCredentialUnused  = "credential-unused"  // a credential is configured for a scheme that the document does not declare
 )
 
-// choices are the credentials of a document's operations, chosen once. They are immutable.
+// choices holds the credential of each operation of a document, selected at load. It is immutable.
 type choices struct {
-	of       map[*openapi.Operation]*credential.Choice // those that the default does not serve
+	of       map[*openapi.Operation]*credential.Choice // operations that don't use the default credential
 	problems []admin.Problem
-	missing  map[*openapi.Operation]int // the place in problems that says what the operation lacks
-	note     string                     // what is true of all operations; "" is nothing
+	missing  map[*openapi.Operation]int // index into problems of what the operation lacks
+	note     string                     // a fact about all operations; "" if there is none
 }
 
-// choose finds the credential of each operation of a document.
+// choose selects the credential of each operation of a document.
 func (s *source) choose(api *openapi.API) *choices {
 	c := &choices{of: map[*openapi.Operation]*credential.Choice{}, missing: map[*openapi.Operation]int{}}
 	if s.attached.set == nil {
-		if !s.config.PassesCredential() { // else each caller has one
+		if !s.config.PassesCredential() { // with pass-through each caller has a credential
 			c.note = noCredential(api, s.certified(api))
 		}
 		return c
@@ -44,7 +44,7 @@ func (s *source) choose(api *openapi.API) *choices {
 		choice, err := s.attached.set.Choose(alternatives(op, certified))
 		var missing *credential.MissingError
 		switch {
-		case errors.As(err, &missing) && s.config.PassesCredential(): // each caller has one
+		case errors.As(err, &missing) && s.config.PassesCredential(): // with pass-through each caller has a credential
 		case errors.As(err, &missing):
 			text := lackOf(missing)
 			at, known := said[text]
@@ -61,7 +61,7 @@ func (s *source) choose(api *openapi.API) *choices {
 	return c
 }
 
-// certified returns the schemes for which the connection itself speaks, if the API has a client certificate.
+// certified returns the security schemes that the client certificate satisfies. It is empty without one.
 func (s *source) certified(api *openapi.API) map[string]bool {
 	names := map[string]bool{}
 	if s.attached.tls != nil {
@@ -72,7 +72,7 @@ func (s *source) certified(api *openapi.API) map[string]bool {
 	return names
 }
 
-// alternatives returns the names of the schemes of each alternative of an operation, without those of certified.
+// alternatives returns the scheme names of each security alternative of an operation, without those in certified.
 func alternatives(op *openapi.Operation, certified map[string]bool) [][]string {
 	all := make([][]string, 0, len(op.Security))
 	for _, requirement := range op.Security {
@@ -87,14 +87,14 @@ func alternatives(op *openapi.Operation, certified map[string]bool) [][]string {
 	return all
 }
 
-// unused tells of credentials for schemes that the document does not have: likely a name that is misspelt, or was changed.
+// unused reports credentials for schemes that are not in the document, such as misspelt or renamed ones.
 func (c *choices) unused(conf config.API, api *openapi.API) {
 	var declared []string
 	for _, scheme := range api.Schemes {
 		declared = append(declared, scheme.Name)
 	}
 	for _, op := range api.Operations {
-		for _, names := range alternatives(op, nil) { // some are used and not declared, which is a problem of its own
+		for _, names := range alternatives(op, nil) { // some schemes are used without being declared, which is a problem of its own
 			declared = append(declared, names...)
 		}
 	}
@@ -110,7 +110,7 @@ func (c *choices) unused(conf config.API, api *openapi.API) {
 	}
 }
 
-// lackOf says what would have to be configured for an operation.
+// lackOf describes the configuration that an operation lacks.
 func lackOf(e *credential.MissingError) string {
 	var all []string
 	for _, names := range e.Schemes {
@@ -131,13 +131,14 @@ func joinQuoted(names []string) string {
 	return strings.Join(quoted, " and ")
 }
 
-// noCredential names what operations ask for, where nothing is configured; "" if all can be called without.
+// noCredential describes the schemes that operations require while nothing is configured; "" if every operation can be
+// called without.
 func noCredential(api *openapi.API, certified map[string]bool) string {
 	var all []string
 	for _, op := range api.Operations {
 		asked := alternatives(op, certified)
 		if slices.ContainsFunc(asked, func(names []string) bool { return len(names) == 0 }) {
-			continue // it may be called without
+			continue // it can be called without
 		}
 		for _, names := range asked {
 			text := strings.Join(names, " and ")

@@ -8,14 +8,14 @@ import (
 	"drawbridge/openapi"
 )
 
-// codeExtension is the code of an extension that can't be used, as that of the document's problems.
+// codeExtension is the problem code of an extension that can't be used.
 const codeExtension = "extension"
 
-// extended is what the operations of a trusted document say of themselves. It is immutable.
+// extended holds the settings that the operations of a trusted document declare by extensions. It is immutable.
 type extended struct {
 	of       map[*openapi.Operation]config.Settings
 	problems []openapi.Problem
-	faulty   map[*openapi.Operation][]int // the places in problems that say what is wrong with those of an operation
+	faulty   map[*openapi.Operation][]int // indexes into problems, by operation
 }
 
 func newExtended(api *openapi.API) *extended {
@@ -40,7 +40,7 @@ func newExtended(api *openapi.API) *extended {
 	return e
 }
 
-// unaskable tells of inputs that the operation can't ask for.
+// unaskable returns the problems of inputs that the operation can't elicit.
 func unaskable(name string, own config.Settings, op *openapi.Operation) config.Problems {
 	if len(own.Inputs) == 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// newStore returns the store of the last good documents; nil without server.state_dir.
+// newStore returns the last-known-good store; nil without server.state_dir.
 func (g *Gateway) newStore(c *config.Config) *diskcache.Store {
 	if c.Server.StateDir == "" {
 		return nil
@@ -19,7 +19,7 @@ func (g *Gateway) newStore(c *config.Config) *diskcache.Store {
 	o := diskcache.Options{Dir: c.Server.StateDir.String(), MaxDocument: int64(c.Limits.MaxSpec), MaxWaiting: diskcache.MaxWaiting, LargeSize: smallText,
 		Logger: g.log, Metrics: g.o.Metrics, Pace: g.admission.pace, Recover: g.survive, Keep: g.Keep}
 	if g.admission.largeTexts != nil {
-		// Places of its own: origins that hang have those of admission.largeTexts.
+		// The store has slots of its own, because origins that hang occupy those of admission.largeTexts.
 		o.MaxLarge = cap(g.admission.largeTexts)
 		o.MaxDocument = min(o.MaxDocument, g.admission.maxDocument)
 		o.MaxWaiting = min(o.MaxWaiting, int(g.admission.responses.Capacity()/2))
@@ -30,7 +30,7 @@ func (g *Gateway) newStore(c *config.Config) *diskcache.Store {
 	return diskcache.New(o)
 }
 
-// storeID returns the id of the document of an API on disk.
+// storeID returns the id of an API's document in the last-known-good store.
 func storeID(api *config.API) string {
 	location := api.Spec.String()
 	if !api.Spec.IsURL() {
@@ -44,12 +44,12 @@ func storeID(api *config.API) string {
 	}
 	parts := []string{location, api.Name, base}
 	if api.Root != "" {
-		parts = append(parts, api.Root.String()) // a copy holds the files that another root let in
+		parts = append(parts, api.Root.String()) // a stored document includes files that another root allowed
 	}
 	return diskcache.ID(parts...)
 }
 
-// store has a document written to disk, unless its source has no place there or c is nil.
+// store writes a document to the last-known-good store. It does nothing if c is nil or the source has no storeID.
 func (s *source) store(l *loaded, c *fetch.Copy) {
 	if c == nil || s.storeID == "" {
 		return
@@ -63,8 +63,8 @@ func (s *source) store(l *loaded, c *fetch.Copy) {
 	s.g.store.Put(doc)
 }
 
-// assignStore gives the sources of a deployment their documents on disk. Entries of the configuration that nothing tells apart, since
-// they write one path in two ways, have none: one would get the document of the other.
+// assignStore sets the storeID of the sources of a deployment. Entries with the same id, for example because they spell
+// one path in two ways, are not stored: one would get the document of the other.
 func (g *Gateway) assignStore(d *deployment) {
 	if g.store == nil {
 		return
@@ -76,7 +76,7 @@ func (g *Gateway) assignStore(d *deployment) {
 	for _, src := range d.sources {
 		id := storeID(&src.config)
 		switch {
-		case src.cancel != nil: // it runs, and keeps its place
+		case src.cancel != nil: // a running source keeps its id
 		case count[id] == 1:
 			src.storeID = id
 		default:
@@ -85,7 +85,7 @@ func (g *Gateway) assignStore(d *deployment) {
 	}
 }
 
-// nameStored tells the store which documents the configuration in use names.
+// nameStored tells the store which documents belong to the configuration in use.
 func (g *Gateway) nameStored(d *deployment) {
 	if g.store == nil {
 		return
@@ -97,7 +97,8 @@ func (g *Gateway) nameStored(d *deployment) {
 	g.store.SetNamed(ids)
 }
 
-// expect counts the documents of an earlier run in the memory of all documents, before the first of them is read.
+// expect reserves memory for the stored documents in the budget of compiled documents, before the first of them is
+// read.
 func (g *Gateway) expect(ctx context.Context, sources []*source) {
 	if g.store == nil || g.admission.documents.Total() == 0 {
 		return

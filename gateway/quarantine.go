@@ -15,34 +15,34 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// leastLoss is how many operations a document must lose before it is held, unless it loses all.
+// leastLoss is the minimum number of operations that a document must lose to be quarantined, unless it loses all.
 const leastLoss = 4
 
-// held is a document in quarantine: it lacks too much of the one that is served (O2), or it would undo restrictions of the
-// configuration. It is immutable.
+// held is a document in quarantine: it lacks too many operations of the one in use (O2), or it would undo restrictions
+// of the configuration. It is immutable.
 type held struct {
-	digest  string // names the document among all others
-	version string // of the API, from the document
-	// update is what was made of it; nil: that would take too much memory beside what is served, and the document is read anew when it is accepted.
+	digest  string // identifies the document
+	version string // version of the API, from the document
+	// update is the compiled document. It is nil if both documents would exceed the memory budget; the document is then reread when it is accepted.
 	update *update
-	// unkept tells that the text of the document is not there any more, which is read anew when it is accepted.
+	// unkept reports whether the text of the document was dropped. The document is then reread when it is accepted.
 	unkept bool
-	lost   []string // operations, as method and path, sorted
-	of     int
+	lost   []string // lost operations, as method and path, sorted
+	of     int      // number of operations of the document in use
 	since  time.Time
-	// unrestricted tells which restrictions it would undo, with places in the configuration.
+	// unrestricted lists the restrictions that it would undo, with their positions in the configuration.
 	unrestricted []string
 }
 
-// acceptance is an operator's word that what is held is right.
+// acceptance is an operator's decision to use a quarantined document.
 type acceptance struct {
 	name   string
-	digest string     // of the document that is meant; "": the one that is held
-	done   chan error // nil: nobody waits
+	digest string     // of the accepted document; "" accepts whichever is quarantined
+	done   chan error // receives the outcome; nil if nobody waits
 }
 
-// operations are those of a document that the API exposes, as method and path. Both documents that are compared are looked at
-// with one configuration, so that a rule that excludes operations is no loss.
+// operations returns the operations of a document that the API exposes, as method and path. Documents are compared
+// under the same configuration, so that excluding operations by a rule is no loss.
 func (s *source) operations(api *openapi.API) []string {
 	var all []string
 	for _, op := range api.Operations {
@@ -53,7 +53,7 @@ func (s *source) operations(api *openapi.API) []string {
 	return all
 }
 
-// lost returns what is missing of the operations before, if that is too much.
+// lost returns the operations of before that are missing in now, sorted; nil if they are within max_loss.
 func (s *source) lost(before, now []string) []string {
 	have := make(map[string]bool, len(now))
 	for _, op := range now {
@@ -72,7 +72,7 @@ func (s *source) lost(before, now []string) []string {
 	return lost
 }
 
-// holds tells whether a document is held back, and takes note of it.
+// holds quarantines a document if necessary, and reports whether it did.
 func (r *runner) holds(s *source, u update) bool {
 	digest := u.loaded.digest()
 	if r.serves(s, digest) || slices.ContainsFunc(s.accepting, func(a acceptance) bool { return a.digest == digest }) {
@@ -95,7 +95,7 @@ func (r *runner) holds(s *source, u update) bool {
 	if s.loaded != nil && !r.g.admission.documents.Fits(s, s.loaded.api, u.loaded.api) {
 		s.held.update = nil
 	} else if u.copy != nil && u.copy.Bytes() > smallText && r.g.admission.largeTexts != nil {
-		s.held.update.copy, s.held.unkept = nil, true // it would take memory until somebody decides
+		s.held.update.copy, s.held.unkept = nil, true // the text would take memory until an operator decides
 	}
 	r.g.metrics.Loaded(s.name, telemetry.LoadHeld)
 	if lost != nil {
@@ -111,8 +111,8 @@ func (r *runner) holds(s *source, u update) bool {
 	return true
 }
 
-// undone tells which restrictions a document would undo. While the gateway starts, a selector that matches nothing is an error of
-// the configuration instead, and so it is in a reload for a document that none was in use before.
+// undone returns the restrictions that a document would undo. During startup a selector that matches nothing is an
+// error of the configuration instead; the same applies in a reload to the first document of an API.
 func (r *runner) undone(s *source, next *loaded) []string {
 	d := r.current
 	if !d.has(s) {
@@ -130,8 +130,9 @@ func (r *runner) undone(s *source, next *loaded) []string {
 	return d.unrestricted(s, before, next)
 }
 
-// predecessor returns the source that reads what a source of a newer configuration will read, nil if there is none. That one may have
-// another base URL or other repairs, so that it takes over no document, but restrictions hold for what is in use.
+// predecessor returns the source that reads the document of a source of a newer configuration; nil if there is none. It
+// may have another base URL or other repairs, so that its document can't be taken over, but restrictions are compared
+// with the document in use.
 func (d *deployment) predecessor(of *source) *source {
 	var found *source
 	for _, s := range d.sources {
@@ -142,8 +143,8 @@ func (d *deployment) predecessor(of *source) *source {
 	return found
 }
 
-// release puts documents into use that undo no restriction any more, since the configuration or another document is a new one. It
-// tells whether there were any.
+// release puts quarantined documents into use that no longer undo a restriction, because the configuration or another
+// document has changed. It reports whether there were any.
 func (r *runner) release() (released bool) {
 	for _, s := range r.current.sources {
 		if s.held == nil || s.held.unrestricted == nil || s.held.lost != nil {
@@ -158,8 +159,8 @@ func (r *runner) release() (released bool) {
 	return released
 }
 
-// serves tells whether the document is in use already by the source that this one will take the place of: an operator may have accepted
-// it since the reload began.
+// serves reports whether the source that s will replace already uses the document with this digest: an operator may
+// have accepted it since the reload began.
 func (r *runner) serves(s *source, digest string) bool {
 	if r.current.has(s) {
 		return false
@@ -180,7 +181,7 @@ func (r *runner) accepted(s *source, u update) {
 	if r.next == nil || !r.current.has(s) {
 		return
 	}
-	for _, n := range r.next.sources { // what the reload that is under way found must not be held behind the operator's back
+	for _, n := range r.next.sources { // the reload under way must not quarantine a document that the operator has accepted
 		switch {
 		case n.held == nil || !r.serves(n, n.held.digest):
 		case n.held.update != nil:
@@ -192,13 +193,13 @@ func (r *runner) accepted(s *source, u update) {
 	}
 }
 
-// readAnew has the document read now, although it is the one that was read last.
+// readAnew makes the source reread the document now, even if it is unchanged.
 func (s *source) readAnew() {
 	s.anew.Store(true)
 	signal(s.poke)
 }
 
-// accept puts what is held into use.
+// accept puts a quarantined document into use.
 func (r *runner) accept(a acceptance) {
 	n := slices.IndexFunc(r.current.sources, func(s *source) bool { return s.name == a.name })
 	if n < 0 {
@@ -217,7 +218,7 @@ func (r *runner) accept(a acceptance) {
 	r.g.log.Warn("an operator has accepted a document that was held", "api", s.name, "digest", s.held.digest, "lost", len(s.held.lost), "of", s.held.of)
 	if s.held.update == nil {
 		a.digest = s.held.digest
-		s.accepting = append(s.accepting, a) // take answers
+		s.accepting = append(s.accepting, a) // answerAccepted replies
 		s.readAnew()
 		return
 	}
@@ -226,11 +227,11 @@ func (r *runner) accept(a acceptance) {
 	a.done <- nil
 }
 
-// answerAccepted tells those who have accepted what a source had to read anew what came of it, when it is served.
+// answerAccepted replies to the operators who accepted a document that had to be reread, once it is served.
 func (r *runner) answerAccepted(u update) {
 	s := u.source
 	if u.early || u.err == nil && u.loaded == nil {
-		return // it began before it was asked to
+		return // this attempt began before the request
 	}
 	for _, a := range s.accepting {
 		var err error
@@ -245,15 +246,16 @@ func (r *runner) answerAccepted(u update) {
 	s.accepting = nil
 }
 
-// Accept puts the document of an API into use that is held because it lacks too many operations, and returns when it is. The name, and
-// the digest of the document that is meant, are those of [Gateway.Status]; without a digest it is whichever is held by then. The error is
-// [admin.ErrNoAPI] or [admin.ErrNotHeld] where there is nothing to accept, [admin.ErrChanged] where another is held. It needs [Gateway.Run].
+// Accept puts a quarantined document into use and returns when it is served. name and digest are those of
+// [Gateway.Status]; an empty digest accepts whichever document is quarantined. The error is [admin.ErrNoAPI] or
+// [admin.ErrNotHeld] if there is nothing to accept, and [admin.ErrChanged] if another document is quarantined. Accept
+// needs [Gateway.Run].
 func (g *Gateway) Accept(ctx context.Context, name, digest string) error {
 	a := acceptance{name: name, digest: digest, done: make(chan error, 2)}
 	select {
 	case g.accepts <- a:
 		select {
-		case err := <-a.done: // at once, or when it was read anew
+		case err := <-a.done: // immediately, or after the document was reread
 			return err
 		case <-g.ended:
 			return errEnded
@@ -267,13 +269,13 @@ func (g *Gateway) Accept(ctx context.Context, name, digest string) error {
 	}
 }
 
-// digest tells a document from all others.
+// digest identifies the document by its bytes.
 func (l *loaded) digest() string { return hex.EncodeToString(l.stamp.Digest[:]) }
 
-// maxHeldNames is how many lost operations are told.
+// maxHeldNames is the maximum number of lost operations and of restrictions in the status.
 const maxHeldNames = 20
 
-// describe tells operators of it.
+// describe returns the quarantined document as operators see it; nil if there is none.
 func (h *held) describe(s *source) *admin.HeldDocument {
 	if h == nil {
 		return nil
@@ -289,7 +291,7 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 	return told
 }
 
-// ready tells whether the gateway is ready: it becomes so as server.ready has it, and stays so (O6).
+// ready reports whether the gateway is ready. It becomes ready as server.ready demands, and stays so (O6).
 func (g *Gateway) ready(gen *generation, d *deployment) bool {
 	if gen == nil || g.becameReady {
 		return gen != nil

@@ -24,65 +24,66 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// source is one configured API: how its document is read and its service called, and the outcome of the last
-// attempts. The fields below "state" belong to the goroutine that publishes.
+// source is one configured API: it loads the document, makes the clients for its service, and holds the outcome of the
+// last attempts. The fields below "state" belong to the goroutine that publishes.
 type source struct {
 	g         *Gateway
 	config    config.API
-	label     string // its name in logs before its document is known
-	group     string // names it among all sources that there ever were: what is kept of its answers is no other's
+	label     string // name in logs before the document is known
+	group     string // groups cached responses; unique among all sources, so that no other source reads them
 	limits    config.Limits
-	pem       []byte // of ca_file
-	roots     *x509.CertPool
+	pem       []byte             // contents of ca_file
+	roots     *x509.CertPool     // pem, parsed; nil for those of the system
 	documents *upstream.Client   // fetches the document; nil for a file
-	refs      *upstream.Client   // fetches from the origins of allow_refs, without a credential; nil: there are none
-	asked     atomic.Int64       // the turn that its next update answers
-	poke      chan struct{}      // one place: look at the document now
-	looks     chan struct{}      // a place for each watch that looks at it now
-	cancel    context.CancelFunc // ends its goroutine; nil before it was started
+	refs      *upstream.Client   // fetches from the origins of allow_refs, without a credential; nil if there are none
+	asked     atomic.Int64       // number of the last reload that asked for a load; the next update answers it
+	poke      chan struct{}      // requests an immediate load; its capacity is 1
+	looks     chan struct{}      // semaphore for polls of subscribed resources
+	cancel    context.CancelFunc // ends the goroutine of run; nil before it was started
 	calls     callClients
 	attached  *attached
-	identity  *credential.Identity // that of its deployment, if it tells its service who calls; else nil
+	identity  *credential.Identity // signs the caller's identity; nil if the API does not ask for it
 	secrets   *redact.Configured
 
-	// storeID is the id of its document on disk; "" if none is kept there.
+	// storeID identifies the document in the last-known-good store; "" if it is not stored.
 	storeID string
-	// restricted tells that the configuration has restrictions, which a newer document must not undo.
+	// restricted reports whether the configuration has restrictions, which a newer document must not undo.
 	restricted bool
-	// adopted tells that it began with a document of a source before it.
+	// adopted reports whether the source took over the document of an earlier source.
 	adopted bool
-	// pace is that of the work on this document.
+	// pace paces the work on this document, so that calls are not held up.
 	pace *openapi.Pace
-	// anew has the document read although it is the one in use, to be kept.
+	// anew makes the next load read the document even if it is unchanged, so that its text can be stored.
 	anew atomic.Bool
-	// large tells that the document was larger than smallText.
+	// large reports whether the document exceeds smallText.
 	large atomic.Bool
-	// leaving tells that the source ends with the reload that is under way.
+	// leaving reports whether the reload that is under way ends the source.
 	leaving atomic.Bool
 
 	// state
-	name   string // from the configuration, else from the document's title, made unique in its deployment
+	name   string // from the configuration, else from the title of the document; unique in its deployment
 	loaded *loaded
-	held   *held // nil: no newer document is held back
-	// accepting are the words of operators on what is held, while that is read anew.
+	held   *held // newer document in quarantine; nil if there is none
+	// accepting holds operators' acceptances of the quarantined document until it has been reread.
 	accepting []acceptance
-	// confirmed is when the document in use was the newest for the last time, as far as is known.
+	// confirmed is the last time at which the document in use was known to be current.
 	confirmed time.Time
-	// unconfirmed tells that the document in use comes from the disk, and the first attempt to read it has not ended.
+	// unconfirmed is true while the document in use is the stored one and the first attempt to load a newer one is
+	// under way.
 	unconfirmed bool
 	err         error // of the last attempt
-	tried       bool
-	answered    int64 // the turn of the last attempt
+	tried       bool  // at least one attempt has ended
+	answered    int64 // number of the reload that the last attempt answered
 	nextTry     time.Time
 }
 
-// Label names the source to operators, before and after its document is read.
+// Label returns the name of the source for operators, before and after its document is read.
 func (s *source) Label() string { return s.label }
 
-// Leaving tells that the source ends with the reload that is under way.
+// Leaving reports whether the reload that is under way ends the source.
 func (s *source) Leaving() bool { return s.leaving.Load() }
 
-// countDocuments counts what the source has in the memory of compiled documents. Only the runner calls it.
+// countDocuments updates the memory budget of compiled documents. Only the runner calls it.
 func (s *source) countDocuments() {
 	var all []*openapi.API
 	if s.loaded != nil {
@@ -94,10 +95,10 @@ func (s *source) countDocuments() {
 	s.g.admission.documents.Set(s, all...)
 }
 
-// argumentsDepth is how deep the arguments of a call stand in a client's request: within the message and its params.
+// argumentsDepth is the JSON nesting depth of a call's arguments: they are inside the message and its params.
 const argumentsDepth = 2
 
-// loaded is what one good document gave. It is immutable.
+// loaded is the result of loading a document. It is immutable.
 type loaded struct {
 	title, version, standard string
 	stamp                    fetch.Stamp
@@ -107,7 +108,7 @@ type loaded struct {
 	choices                  *choices
 	extended                 *extended
 	at                       time.Time
-	kept                     bool // it comes from the disk
+	kept                     bool // restored from the last-known-good store
 }
 
 func (g *Gateway) newSource(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*source, error) {
@@ -125,9 +126,9 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 		return nil, wrong("ca_file", err)
 	}
 	if s.group = rand.Text(); g.shared != nil && g.shared.answers != nil {
-		s.group = config.Fingerprint(c, limits, s.pem) // for other replicas, too
+		s.group = config.Fingerprint(c, limits, s.pem) // equal on all replicas that share the cache
 	}
-	// A credential that can't work is found here, before anything is served (Z8).
+	// A credential that can't work is rejected here, before anything is served (Z8).
 	if s.attached, err = g.newAttached(c, limits, s.identity, wrong); err != nil {
 		return nil, err
 	}
@@ -143,7 +144,7 @@ func (g *Gateway) newSource(c config.API, limits config.Limits, identity *creden
 	return s, nil
 }
 
-// rootsOf reads the certificates that are trusted, as the file has them too; nil: the system's.
+// rootsOf reads the trusted certificates. It returns nil for those of the system.
 func rootsOf(file config.File) (pem []byte, roots *x509.CertPool, err error) {
 	if file == "" {
 		return nil, nil, nil
@@ -158,8 +159,8 @@ func rootsOf(file config.File) (pem []byte, roots *x509.CertPool, err error) {
 	return pem, roots, nil
 }
 
-// documentClient makes a client that reads documents. Of the hosts only those may stand on private addresses that the
-// operator named for this purpose (E1).
+// documentClient makes a client that fetches documents. Only hosts that the operator has configured for this purpose
+// may be on private addresses (E1).
 func (s *source) documentClient(wrap wrapper, tls connection, named []string) *upstream.Client {
 	o := s.clientOptions(s.label, wrap, tls)
 	o.BaseURL, o.NamedHosts = nil, named
@@ -183,7 +184,7 @@ func (s *source) clientOptions(name string, wrap wrapper, tls connection) upstre
 	return o
 }
 
-// namedHosts are the hosts that the operator wrote down; base_url is known to the client by itself.
+// namedHosts returns the hosts that the operator has configured. The client knows that of base_url by itself.
 func (s *source) namedHosts() []string {
 	return hosts(append([]config.Origin{config.Origin(s.config.Spec)}, s.config.AllowServers...))
 }
@@ -206,8 +207,8 @@ func prefixes(networks []config.Network) []netip.Prefix {
 	return out
 }
 
-// adopt takes over the last good document of the same place, which is better than none should the first attempt
-// fail. Calls go out as the new configuration says: with its credential, its limits, to its base URL.
+// adopt takes over the last-known-good document of a source with the same location, in case the first attempt fails.
+// Calls follow the new configuration: its credential, its limits, its base URL.
 func (s *source) adopt(old *source) {
 	if old == nil || old.loaded == nil {
 		return
@@ -219,15 +220,15 @@ func (s *source) adopt(old *source) {
 	s.loaded, s.adopted, s.confirmed = &own, true, old.confirmed
 }
 
-// callClients keeps the client of the calls from one load to the next, and with it its connections.
+// callClients keeps the client for calls across loads, so that its connections survive.
 type callClients struct {
 	mu     sync.Mutex
 	key    string
 	client *upstream.Client
 }
 
-// callClient returns the client for the operations' servers. Where the operator has named no base URL, what the
-// document says of its server has already passed the rules of S7.
+// callClient returns the client for the servers of the operations. If base_url is not configured, the servers in the
+// document have already passed the rules of S7.
 func (s *source) callClient(name string, api *openapi.API) *upstream.Client {
 	var hosts []string
 	for _, op := range api.Operations {
@@ -242,7 +243,7 @@ func (s *source) callClient(name string, api *openapi.API) *upstream.Client {
 		return s.calls.client
 	}
 	if s.calls.client != nil {
-		s.calls.client.Close() // running calls end on it, idle connections go
+		s.calls.client.Close() // running calls finish on it; idle connections are closed
 	}
 	o := s.clientOptions(name, s.attached.calls, s.attached.tls)
 	o.DocumentHosts = hosts
@@ -251,7 +252,7 @@ func (s *source) callClient(name string, api *openapi.API) *upstream.Client {
 	return s.calls.client
 }
 
-// close drops the connections that are idle.
+// close closes the idle connections.
 func (s *source) close() {
 	for _, c := range []*upstream.Client{s.documents, s.refs} {
 		if c != nil {
@@ -266,7 +267,7 @@ func (s *source) close() {
 	}
 }
 
-// status tells where the API stands.
+// status returns the state of the API for operators.
 func (s *source) status() admin.API {
 	a := admin.API{Name: s.name, Spec: redact.Location(s.config.Spec.String()), State: admin.Loading}
 	switch {

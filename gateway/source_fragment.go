@@ -9,16 +9,18 @@ import (
 	"drawbridge/config"
 )
 
-// sniffed is the most of a file that is looked at to tell a document from a part of one.
+// sniffed is the maximum size of a file that is checked for being a fragment, in bytes.
 const sniffed = 64 << 20
 
-// isFragment tells whether an entry stands for a file of a directory that is no document: a part that documents refer to.
-// What can't be read, or not as text, is taken for a document, so that its load tells what is wrong.
+// isFragment reports whether an API stands for a file in a configured directory that is not a document, but a part that
+// documents refer to. A file that can't be read, or not as text, counts as a document, so that loading it reports the
+// error.
 func isFragment(api config.API) bool {
 	if !api.FromDirectory() {
 		return false
 	}
-	// Opening a pipe must not block, and what was opened counts: the name may lead elsewhere by then.
+	// O_NONBLOCK keeps a pipe from blocking. The checks use the open file, because the name may point elsewhere by
+	// then.
 	f, err := os.OpenFile(api.Spec.String(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false
@@ -30,10 +32,10 @@ func isFragment(api config.API) bool {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, sniffed))
 	if err != nil || bytes.IndexByte(data[:min(len(data), 4)], 0) >= 0 {
-		return false // the NUL is UTF-16's
+		return false // a NUL among the first bytes indicates UTF-16
 	}
 	return !config.IsDocument(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
 }
 
-// PassedOver returns the files of the configured directories that are no documents, and so no APIs.
+// PassedOver returns the files of the configured directories that are not documents and therefore no APIs.
 func (g *Gateway) PassedOver() []string { return g.Status().Config.PassedOver }

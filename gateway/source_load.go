@@ -13,8 +13,8 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// load reads and compiles the document. The error is [fetch.ErrUnchanged] if it is still the one of previous. kept is what
-// goes in the store, if there is one. Whatever a document holds, load returns (S4).
+// load reads and compiles the document. The error is [fetch.ErrUnchanged] if the document still matches previous. kept
+// is the text for the last-known-good store; nil if there is none. load returns whatever the document contains (S4).
 func (s *source) load(ctx context.Context, previous *fetch.Stamp) (l *loaded, kept *fetch.Copy, err error) {
 	defer s.recovered(&l, &err)
 	o := s.loadOptions(s.pace)
@@ -31,11 +31,11 @@ func (s *source) load(ctx context.Context, previous *fetch.Stamp) (l *loaded, ke
 	return l, doc.Copy, err
 }
 
-// smallText is how many bytes a document may have to be read without a place of admission.largeTexts.
+// smallText is the maximum size, in bytes, of a document that is read without a slot of admission.largeTexts.
 const smallText = 1 << 20
 
-// read reads the document. One that is large is read with a place, which leave gives back when nobody needs its text any more: it is
-// fetched anew when there is one, since nothing but its bytes tells how many there are.
+// read reads the document. A large one needs a slot of admission.largeTexts, which leave releases when the text is no
+// longer needed. The size is only known from the bytes, so a large document is fetched again once it has a slot.
 func (s *source) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.Document, leave func(), err error) {
 	leave = func() {}
 	if s.g.admission.largeTexts == nil {
@@ -60,10 +60,10 @@ func (s *source) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.
 	return doc, leave, err
 }
 
-// restore compiles a document that was kept, by the rules and limits of load.
+// restore compiles a document from the last-known-good store, under the same rules and limits as load.
 func (s *source) restore(ctx context.Context, doc *diskcache.Document) (l *loaded, err error) {
 	defer s.recovered(&l, &err)
-	pace := s.g.admission.pace.Part() // load may be under way
+	pace := s.g.admission.pace.Part() // load may run at the same time
 	read, err := openapi.LoadCopy(ctx, s.config.Spec.String(), doc.Copy, s.loadOptions(pace))
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *source) restore(ctx context.Context, doc *diskcache.Document) (l *loade
 	return l, nil
 }
 
-// recovered is deferred by what reads documents: it makes an error of a panic, and hides what errors must not show.
+// recovered is deferred by functions that read documents: it turns a panic into an error and redacts secrets in errors.
 func (s *source) recovered(l **loaded, err *error) {
 	if v := recover(); v != nil {
 		s.g.metrics.Panics.Inc()
@@ -138,7 +138,7 @@ func (s *source) compile(ctx context.Context, doc *openapi.Document, pace *opena
 	return l, nil
 }
 
-// slashParameters returns the path parameters that may hold slashes in the words of the compiler.
+// slashParameters converts the configured path parameters that may contain slashes.
 func slashParameters(list []config.SlashParameter) (out []openapi.SlashParameter) {
 	for _, p := range list {
 		out = append(out, openapi.SlashParameter{Name: p.Name, Encoded: p.As == config.SlashEncoded})

@@ -12,27 +12,28 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// Back-off of a document that can't be read: doubled from the first to the last.
+// Back-off after a failed load: the delay doubles from firstRetry to lastRetry.
 const (
 	firstRetry = time.Second
 	lastRetry  = time.Minute
 )
 
-// rarely is how many times as long as a document took to read and compile it is left alone, unless somebody asks or its files change: what
-// comes anew each time would else be read all the time, and calls of others feel it.
+// rarely is the minimum interval between loads, as a multiple of the time that reading and compiling took, unless a
+// load is requested or the files change. Without it a document that changes each time would be read continuously and
+// slow down calls.
 const rarely = 50
 
-// run loads the document, again and again: after refresh, after a change of its files, when asked, and with
-// back-off after a failure. It ends with ctx.
+// run loads the document repeatedly: after the refresh interval, after a change of its files, on request, and with
+// back-off after a failure. It returns when ctx ends.
 func (s *source) run(ctx context.Context) {
 	watch := fileWatch{source: s, changed: make(chan struct{}, 1)}
 	defer watch.stop()
 	defer func() {
-		if ctx.Err() != nil { // else it panics, and what it has is served on
+		if ctx.Err() != nil { // after a panic the loaded document is still served
 			s.g.admission.documents.Remove(s)
 		}
 	}()
-	var stamp *fetch.Stamp // of the document in use; nil makes the first attempt read it whatever it is
+	var stamp *fetch.Stamp // stamp of the document in use; nil makes the next attempt read the document even if it is unchanged
 	retry := firstRetry
 	if !s.config.Spec.IsURL() {
 		watch.start(ctx, []string{s.config.Spec.String()})
@@ -40,7 +41,7 @@ func (s *source) run(ctx context.Context) {
 	first := s.storeID != "" && !s.adopted
 	for {
 		select {
-		case <-s.poke: // this is the look that was asked for: ask tells the turn first
+		case <-s.poke: // this attempt answers the request: ask stores the turn before it signals
 		default:
 		}
 		turn, worked := s.asked.Load(), s.pace.Worked()
@@ -64,7 +65,7 @@ func (s *source) run(ctx context.Context) {
 			stamp = &l.stamp
 			retry, wait = firstRetry, s.refresh()
 			if !s.config.Spec.IsURL() && watch.start(ctx, l.stamp.Files) {
-				wait = time.Nanosecond // look again: a new file may have changed before it was watched
+				wait = time.Nanosecond // load again: a new file may have changed before it was watched
 			}
 		case errors.Is(err, fetch.ErrUnchanged):
 			u.err = nil
@@ -99,8 +100,8 @@ func (s *source) run(ctx context.Context) {
 	}
 }
 
-// refresh is when to look at a document that could be read; 0: never. Ten per cent of chance keep many replicas
-// from asking at the same moment.
+// refresh returns the delay until a document that could be read is checked again; 0 if it never is. A jitter of ±5 %
+// keeps replicas from checking at the same moment.
 func (s *source) refresh() time.Duration {
 	d := time.Duration(s.config.Refresh)
 	if d == 0 || !s.config.Spec.IsURL() {
@@ -109,7 +110,7 @@ func (s *source) refresh() time.Duration {
 	return d - d/20 + rand.N(d/10+1)
 }
 
-// fileWatch watches the files of one document, one set at a time.
+// fileWatch watches the files of one document, one set of files at a time.
 type fileWatch struct {
 	source  *source
 	changed chan struct{}
@@ -118,12 +119,12 @@ type fileWatch struct {
 	running sync.WaitGroup
 }
 
-// start watches another set of files and tells whether it is another.
+// start watches a set of files and reports whether it differs from the current one.
 func (w *fileWatch) start(ctx context.Context, files []string) bool {
 	if slices.Equal(files, w.files) {
 		return false
 	}
-	watcher := config.NewWatcher(files) // first: should it panic, what was watched can still be ended
+	watcher := config.NewWatcher(files) // first, so that the old watch can still be ended if this panics
 	old := w.cancel
 	w.files = files
 	ctx, w.cancel = context.WithCancel(ctx)
@@ -140,7 +141,7 @@ func (w *fileWatch) start(ctx context.Context, files []string) bool {
 	return true
 }
 
-// stop returns when nothing is watched any more.
+// stop ends the watch and waits for its goroutines.
 func (w *fileWatch) stop() {
 	if w.cancel != nil {
 		w.cancel()
@@ -148,13 +149,13 @@ func (w *fileWatch) stop() {
 	w.running.Wait()
 }
 
-// ask makes the source look at its document now. Its next update of this turn is the answer.
+// ask makes the source load its document now. The next update with this turn is the answer.
 func (s *source) ask(turn int64) {
 	s.asked.Store(turn)
 	signal(s.poke)
 }
 
-// signal leaves a sign in a channel of one place, if there is none yet.
+// signal sends to a channel with a capacity of 1 unless a signal is pending.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -9,13 +9,13 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// beginGrace is how long the origin of a document has when the gateway starts, before the one that was kept is served. A start
-// with a dead network is ready within a second then; one that finds its origins serves nothing old.
+// beginGrace is how long the origin of a document may take at startup before the last-known-good document is served.
+// With it a gateway without a network is ready within a second, and one that reaches its origins serves nothing old.
 const beginGrace = 300 * time.Millisecond
 
-// begin is the first attempt of a source that may have a document on disk. base is that document where it is needed: the
-// origin has none that is good, or lacks some of its operations, which is for the runner to judge. If the origin takes long, the
-// runner has it before begin returns.
+// begin makes the first attempt of a source that may have a last-known-good document. base is that document if it is
+// needed: the origin has no valid document, or lacks some of the operations, which the runner judges. If the origin
+// takes longer than beginGrace, begin sends base to the runner before it returns.
 func (s *source) begin(ctx context.Context) (l *loaded, kept *fetch.Copy, base *loaded, err error) {
 	ended := make(chan struct{})
 	go func() { // it ends with ctx, and begin waits for it
@@ -42,8 +42,9 @@ func (s *source) begin(ctx context.Context) (l *loaded, kept *fetch.Copy, base *
 	return l, kept, s.fallBack(ctx, l), err
 }
 
-// fallBack returns the document that was kept, nil if there is none, or the runner need not compare it with now: that has all operations,
-// exposes what was exposed, and no restriction of the configuration could lose what it matches.
+// fallBack returns the last-known-good document. It returns nil if there is none, or if the runner need not compare it
+// with now: now has all of its operations, exposes all that it exposed, and no restriction of the configuration could
+// lose a match.
 func (s *source) fallBack(ctx context.Context, now *loaded) *loaded {
 	if s.g.store == nil {
 		return nil
@@ -64,10 +65,10 @@ func (s *source) fallBack(ctx context.Context, now *loaded) *loaded {
 	return base
 }
 
-// lacks reports whether a document lacks an operation of the one that was kept. One that is there, and that nothing selects any more, is
-// lacking too: a document may have lost its tags.
+// lacks reports whether a document lacks an operation of the stored one. An operation that no selector exposes any more
+// counts as lacking, because a document may have lost its tags.
 func (s *source) lacks(now *loaded, kept *diskcache.Document) bool {
-	have := map[string]bool{} // and whether it is exposed
+	have := map[string]bool{} // the value reports whether the operation is exposed
 	for _, op := range now.api.Operations {
 		have[withoutNames(op.Method+" "+op.Path)] = false
 	}

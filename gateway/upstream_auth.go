@@ -19,20 +19,20 @@ import (
 	"drawbridge/openapi"
 )
 
-// attached is what the gateway adds to the requests for the service of one API, and to the fetch of its document: who the
-// gateway is, who calls, and what the caller sent along. All of it goes to one origin (E4). It keeps the tokens of
-// authorization servers, so it lives as long as its source.
+// attached is the upstream authentication of one API: everything that the gateway adds to requests to its service and
+// to the fetch of its document (credentials, the caller's identity, headers that the caller passes through). All of it
+// goes to one origin (E4). It caches tokens of authorization servers, so it lives as long as its source.
 type attached struct {
 	now      func() time.Time
-	set      *credential.Set // nil: no credential
-	calls    wrapper         // nil: nothing is attached
-	document wrapper         // the same for the fetch of the document
-	tls      connection      // nil: no certificate is shown
-	inbound  bool            // calls reads the headers of the caller's request
-	dynamic  bool            // calls attaches what is in no configuration
-	// anonymous tells that the document is fetched without the credential, because that needs a caller.
+	set      *credential.Set // credentials by security scheme; nil if none is configured
+	calls    wrapper         // authenticates calls; nil if nothing is added
+	document wrapper         // authenticates the fetch of the document; nil if nothing is added
+	tls      connection      // presents the client certificate; nil if there is none
+	inbound  bool            // calls reads headers of the caller's request
+	dynamic  bool            // calls adds values that are not in the configuration, such as tokens
+	// anonymous reports whether the document is fetched without the credential, because the credential needs a caller.
 	anonymous bool
-	tokens    []*upstream.Client // for authorization servers
+	tokens    []*upstream.Client // clients of authorization servers
 	panicked  func(what string, v any)
 
 	certificates []*credential.ClientCertificate
@@ -43,8 +43,8 @@ type (
 	connection = func(base *tls.Config, addr string) (*tls.Config, error)
 )
 
-// newAttached makes all that is attached for an API. It reads keys and certificates, asks nobody for a token, and returns
-// all problems (Z8). wrong makes an error of one that concerns a key of the API.
+// newAttached sets up the upstream authentication of an API. It reads keys and certificates but requests no token, and
+// returns all problems (Z8). wrong adds the position of a key of the API to an error.
 func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*attached, error) {
 	a := &attached{now: g.o.now, panicked: g.panicked}
 	to := credentialOrigin(c)
@@ -61,7 +61,7 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 			return credential.Options{}
 		}
 		o.Origin = to
-		_, err = credential.New(o) // for its problems alone: those of a set don't tell the key
+		_, err = credential.New(o) // validates; the errors of a set don't name the key
 		problem(key, err)
 		return o
 	}
@@ -81,7 +81,7 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 	if a.set != nil {
 		a.calls = a.set.Wrap
 	}
-	// The order in which a request passes these does not matter: each has headers of its own.
+	// The order of the wrappers does not matter: each sets headers of its own.
 	if c.Identity != nil && identity != nil {
 		tell, err := identity.For(credential.IdentityUse{Header: c.Identity.HeaderName(), Audience: orName(c.Identity.Audience, c.Name), Origin: to})
 		problem("identity", err)
@@ -117,7 +117,7 @@ func orName(text, name string) string {
 	return text
 }
 
-// single takes apart what errors.Join has put together.
+// single flattens an error of errors.Join.
 func single(err error) (all []error) {
 	if err == nil {
 		return nil
@@ -132,7 +132,7 @@ func single(err error) (all []error) {
 	return all
 }
 
-// around puts one wrapper around another, which may be nil.
+// around wraps inner, which may be nil, in outer.
 func around(outer, inner wrapper) wrapper {
 	if inner == nil {
 		return outer
@@ -140,15 +140,15 @@ func around(outer, inner wrapper) wrapper {
 	return func(next http.RoundTripper) http.RoundTripper { return outer(inner(next)) }
 }
 
-// forDocument makes what is attached to the fetch of the document: spec_credential, for the origin of its URL alone, else
-// the default credential of the API if the document is of the origin that gets it (E4).
+// forDocument sets up the authentication of the document's fetch: spec_credential, only for the origin of the
+// document's URL, else the default credential of the API if the document is on the origin that receives it (E4).
 func (a *attached) forDocument(c config.API, limits config.Limits) error {
 	if !c.Spec.IsURL() {
 		return nil
 	}
 	u, err := url.Parse(c.Spec.String())
 	if err != nil {
-		return nil // the source tells
+		return nil // newSource reports it
 	}
 	switch own := c.Credential; {
 	case c.SpecCredential != nil:
@@ -168,7 +168,7 @@ func (a *attached) forDocument(c config.API, limits config.Limits) error {
 	return nil
 }
 
-// options makes the options of one credential, without their origin.
+// options returns the options of one credential, without their origin.
 func (a *attached) options(c *config.Credential, limits config.Limits) (credential.Options, error) {
 	o := credential.Options{Name: c.Name, Now: a.now}
 	switch c.Type {
@@ -209,7 +209,7 @@ func (a *attached) options(c *config.Credential, limits config.Limits) (credenti
 	return o, err
 }
 
-// oauth says where the tokens of a credential come from.
+// oauth returns the token source of an OAuth credential.
 func (a *attached) oauth(c *config.Credential, limits config.Limits) (*credential.OAuth, error) {
 	o := &credential.OAuth{
 		TokenURL: c.TokenURL.String(), ClientID: c.ClientID, Scopes: c.Scopes, Resources: c.Resources, Audiences: c.Audiences,
@@ -253,11 +253,12 @@ func (a *attached) oauth(c *config.Credential, limits config.Limits) (*credentia
 	return o, errors.Join(problems...)
 }
 
-// maxTokenAnswer is the most bytes of an answer of a token endpoint, after decompression; auth/credential wants no more.
+// maxTokenAnswer is the maximum size of a token endpoint's response after decompression, in bytes; auth/credential
+// accepts no more.
 const maxTokenAnswer = 64 << 10
 
-// tokenClient makes the client for the token endpoint, whose host is named by the operator (E1). It has nothing of the
-// API's own: neither its credential nor its authorities.
+// tokenClient makes the client for the token endpoint, whose host the operator has configured (E1). It uses neither the
+// credential of the API nor its certificate authorities.
 func (a *attached) tokenClient(c *config.Credential, limits config.Limits) (*upstream.Client, error) {
 	o := upstream.Options{
 		Name: "authorization server", NamedHosts: []string{c.TokenURL.Host()}, Connect: time.Duration(limits.ConnectTimeout),
@@ -285,7 +286,7 @@ func (a *attached) tokenClient(c *config.Credential, limits config.Limits) (*ups
 	return client, nil
 }
 
-// expiry returns when the first of the certificates that are shown ends; zero if there is none.
+// expiry returns the earliest expiry of the client certificates; zero if there is none.
 func (a *attached) expiry() (first time.Time) {
 	for _, c := range a.certificates {
 		if end := c.Expiry(); !end.IsZero() && (first.IsZero() || end.Before(first)) {
@@ -295,15 +296,15 @@ func (a *attached) expiry() (first time.Time) {
 	return first
 }
 
-// close drops the connections to authorization servers that are idle.
+// close closes the idle connections to authorization servers.
 func (a *attached) close() {
 	for _, c := range a.tokens {
 		c.Close()
 	}
 }
 
-// credentialOrigin is the only origin that gets what is attached: that of base_url, else that of the document's URL. A
-// document never decides it (E4); for one from a file the configuration must have base_url.
+// credentialOrigin returns the only origin that receives credentials: that of base_url, else that of the document's
+// URL. A document never decides it (E4); for a document in a file the configuration must have base_url.
 func credentialOrigin(c config.API) *url.URL {
 	if c.BaseURL != nil {
 		return c.BaseURL.URL()
@@ -315,25 +316,27 @@ func credentialOrigin(c config.API) *url.URL {
 	return u
 }
 
-// subject returns the token of the caller, which goes to the authorization server and to nobody else (T1).
+// subject returns the token of the caller, which goes only to the authorization server (T1).
 func subject(ctx context.Context) (token, key string, ok bool) {
 	p := auth.FromContext(ctx)
 	t, held := auth.SubjectToken(ctx)
 	if p == nil || !held {
 		return "", "", false
 	}
-	_ = t.Use(func(text string) error { token = text; return nil }) // it has no error of its own
+	_ = t.Use(func(text string) error { token = text; return nil }) // Use returns only the error of the function
 	return token, p.ID(), true
 }
 
-// readsFiles tells whether an API has keys or certificates in files, which may have become unusable since they were read.
+// readsFiles reports whether an API has keys or certificates in files, which may have become invalid since they were
+// read.
 func readsFiles(c config.API) bool {
 	return c.ClientCertificate != nil || slices.ContainsFunc(credentialsOf(c), func(k *config.Credential) bool {
 		return k.KeyFile != "" || k.CertFile != "" || k.CAFile != ""
 	})
 }
 
-// reserved returns the parameters that the gateway itself sends to the service of an API, so that no argument can (R5, R7).
+// reserved returns the parameters that the gateway itself sends to the service of an API. Arguments must not set them
+// (R5, R7).
 func reserved(c config.API) []openapi.Reserved {
 	var all []openapi.Reserved
 	for _, k := range credentialsOf(c) {
@@ -341,7 +344,8 @@ func reserved(c config.API) []openapi.Reserved {
 			all = append(all, openapi.Reserved{In: string(k.In), Name: k.Name})
 		}
 		if k.Type == config.CredentialAWSSigV4 && k != c.SpecCredential {
-			// Documents of AWS's own APIs have them as parameters. In the query they would make a request one that is signed there.
+			// AWS's own documents declare these as parameters. In the query they would turn a request into a presigned
+			// one.
 			for _, name := range []string{"X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "X-Amz-SignedHeaders"} {
 				all = append(all, openapi.Reserved{In: "header", Name: name}, openapi.Reserved{In: "query", Name: name})
 			}

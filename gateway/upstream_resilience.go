@@ -8,7 +8,7 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
-// protect says what a service is spared, and what its callers are.
+// protect sets the bulkhead, circuit breaker and retry options of the API's client.
 func (s *source) protect(o *upstream.Options) {
 	c := s.config
 	o.Bulkhead = upstream.Bulkhead{InFlight: c.MaxInFlight, Queued: c.MaxQueued, Wait: time.Duration(c.QueueTimeout)}
@@ -34,10 +34,10 @@ func (s *source) protect(o *upstream.Options) {
 	}
 }
 
-// traffic is through which clients the calls of the APIs go, by the names of the APIs.
+// traffic maps the names of APIs to the clients of their calls.
 type traffic map[string]*upstream.Client
 
-// trafficOf returns the traffic of a deployment. It is for the goroutine that publishes.
+// trafficOf returns the traffic of a deployment. Only the goroutine that publishes calls it.
 func trafficOf(d *deployment) *traffic {
 	t := traffic{}
 	for _, s := range d.sources {
@@ -48,7 +48,7 @@ func trafficOf(d *deployment) *traffic {
 	return &t
 }
 
-// describe adds to the state of an API where its breaker stands.
+// describe adds the state of the API's circuit breaker.
 func (t traffic) describe(a *admin.API) {
 	if client := t[a.Name]; client != nil && client.State() != upstream.Closed {
 		a.Breaker = client.State().String()
