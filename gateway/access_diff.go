@@ -12,8 +12,8 @@ import (
 	"drawbridge/openapi/httpmethod"
 )
 
-// widens lists in what a configuration gives more access than the deployment does: operation by operation where documents are known, and for operations
-// that documents may have by what the two configurations say.
+// widens lists where a configuration grants more access than the deployment: per operation where documents are known,
+// and otherwise by comparing the two configurations.
 func (d *deployment) widens(before *widening.Summary, c *config.Config) []string {
 	documents := make([]*widening.Document, len(c.APIs))
 	var opens []string
@@ -30,8 +30,8 @@ func (d *deployment) widens(before *widening.Summary, c *config.Config) []string
 	return slices.Concat(widening.Wider(before, widening.Of(c, before), func(i int) *widening.Document { return documents[i] }), opens)
 }
 
-// documentsOf returns for each API of another configuration the sources that know its document, and with which it is compared: the one that it succeeds,
-// else all of that document.
+// documentsOf returns, for each API of another configuration, the sources that know its document and to which it is
+// compared: the source that it succeeds, else all sources of that document.
 func (d *deployment) documentsOf(c *config.Config) [][]*source {
 	var old, next []*config.API
 	for _, s := range d.sources {
@@ -54,7 +54,7 @@ func (d *deployment) documentsOf(c *config.Config) [][]*source {
 	return sources
 }
 
-// namedUnder returns the name that an API has under another configuration, with a document that is known.
+// namedUnder returns the name that an API with a known document has under another configuration.
 func namedUnder(s *source, api *config.API) string {
 	switch {
 	case api.Name != "":
@@ -65,8 +65,8 @@ func namedUnder(s *source, api *config.API) string {
 	return apiName(s.documentsKnown()[0].title)
 }
 
-// operationsOpened lists what the operations of a source's documents need less under another configuration: of the one in use, and of the one that is held,
-// which may be accepted next. It notes them in of.
+// operationsOpened lists the access to operations that another configuration grants beyond the current one, for the
+// document in use and for the one in quarantine, which may be accepted next. It records the operations in of.
 func (d *deployment) operationsOpened(after *config.Config, s *source, api *config.API, of *widening.Document) []string {
 	opens := map[string][]string{}
 	var order []string
@@ -93,7 +93,7 @@ func (d *deployment) operationsOpened(after *config.Config, s *source, api *conf
 	return lines
 }
 
-// someOf names the first few of a list.
+// someOf joins the first five of a list and counts the rest.
 func someOf(names []string) string {
 	const most = 5
 	if len(names) > most {
@@ -102,14 +102,14 @@ func someOf(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// permissions are what the operations of a document need and show under one configuration.
+// permissions evaluates the access to the operations of a document under one configuration.
 type permissions struct {
 	c    *config.Config
 	s    *source
 	name string
 }
 
-// opened lists what the operation needs less than it did.
+// opened lists the restrictions of the operation that are weaker than in was.
 func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []string) {
 	subject, before := subjectOf(v.name, op), subjectOf(was.name, op)
 	if !v.s.config.Exposes(subject) {
@@ -140,7 +140,7 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 	return what
 }
 
-// own returns what the document says of the operation, if it is trusted with that.
+// own returns the settings that a trusted document declares for the operation.
 func (v *permissions) own(op *openapi.Operation) config.Settings {
 	if !v.s.config.TrustExtensions {
 		return config.Settings{}
@@ -150,8 +150,8 @@ func (v *permissions) own(op *openapi.Operation) config.Settings {
 
 func guarded(c *config.Config) bool { return c.Auth != nil && !c.Auth.Anonymous }
 
-// needsFewerScopes reports whether there is an endpoint at which a caller needs less for the operation than before. An operation that is new at
-// an endpoint is compared with what it needed at /mcp.
+// needsFewerScopes reports whether a caller needs fewer scopes for the operation at any endpoint than before. An
+// operation that is new at an endpoint is compared with its scopes at /mcp.
 func (v *permissions) needsFewerScopes(was *permissions, op *openapi.Operation, subject, before config.Subject, set, old config.Settings) bool {
 	needed := func(of *permissions, set config.Settings, defaults []string) [][]string {
 		var all [][]string
@@ -188,7 +188,7 @@ func (v *permissions) needsFewerScopes(was *permissions, op *openapi.Operation, 
 	return false
 }
 
-// cmpSlice returns the first list that is not empty.
+// cmpSlice returns a, or b if a is empty.
 func cmpSlice(a, b []string) []string {
 	if len(a) > 0 {
 		return a

@@ -13,30 +13,32 @@ import (
 	"drawbridge/gateway/widening"
 )
 
-// accessRecord keeps what the configuration in use allows in server.state_dir, for the next start. A directory that hangs or is full keeps nothing from
-// being served. All methods of a nil accessRecord do nothing. It is safe for concurrent use.
+// accessRecord writes the access that the configuration in use grants to server.state_dir, for comparison at the next
+// start. A directory that hangs or is full does not keep anything from being served. All methods of a nil accessRecord
+// do nothing. It is safe for concurrent use.
 type accessRecord struct {
-	files   []string // copies of one record
+	files   []string // each holds a copy of the record
 	log     *slog.Logger
 	survive func(what string, step func()) (panicked bool)
 	put     func(s *widening.Summary, file string) error
-	last    *widening.Summary // of the run before; nil: none is known
-	wake    chan struct{}     // one place
+	last    *widening.Summary // record of the previous run; nil if there is none
+	wake    chan struct{}     // signals that newest changed; its capacity is 1
 
 	mu      sync.Mutex
-	noted   int               // counts what is noted
-	newest  *widening.Summary // the last of it
+	noted   int               // number of calls of note
+	newest  *widening.Summary // argument of the last call of note
 	writers map[string]*recordWriter
 }
 
-// recordWriter writes to one file, one record after the other: a write that hangs can't be given up, and would replace a newer record when it goes on.
+// recordWriter writes records to one file, one after the other. A write that hangs can't be aborted, and in parallel it
+// could replace a newer record when it continues.
 type recordWriter struct {
-	written int           // as noted counts: what is written, or being written
-	ended   chan struct{} // closed when all is written that was noted; nil: nothing is being written
+	written int           // value of noted for the last write that was started
+	ended   chan struct{} // closed when the newest record is written; nil if no write is under way
 	err     error         // of the last write
 }
 
-// newAccessRecord returns nil without a directory. It touches nothing.
+// newAccessRecord returns nil if there is no directory. It does not access the disk.
 func newAccessRecord(o *Options, log *slog.Logger, survive func(what string, step func()) (panicked bool)) *accessRecord {
 	r := &accessRecord{log: log, survive: survive, put: (*widening.Summary).Write, wake: make(chan struct{}, 1), writers: map[string]*recordWriter{}}
 	for _, dir := range append([]string{o.Config.Server.StateDir.String()}, o.StateDirs...) {
@@ -53,7 +55,7 @@ func newAccessRecord(o *Options, log *slog.Logger, survive func(what string, ste
 	return r
 }
 
-// read returns the first record that is there; nil if there is none.
+// read returns the first record that exists; nil if there is none.
 func (r *accessRecord) read() (*widening.Summary, error) {
 	for _, file := range r.files {
 		s, err := diskcache.Within(context.Background(), r.survive, diskcache.ReadTimeout, func() (*widening.Summary, error) { return widening.ReadRecord(file) })
@@ -65,10 +67,10 @@ func (r *accessRecord) read() (*widening.Summary, error) {
 			return nil, fmt.Errorf("the record of the last configuration that ran, %s, can't be read: %w", file, err)
 		}
 	}
-	return nil, nil //nolint:nilnil // none is kept
+	return nil, nil //nolint:nilnil // there is no record
 }
 
-// before returns what the configuration of the run before allowed; nil: that is not known.
+// before returns the access granted by the configuration of the previous run; nil if it is not known.
 func (r *accessRecord) before() *widening.Summary {
 	if r == nil {
 		return nil
@@ -76,7 +78,7 @@ func (r *accessRecord) before() *widening.Summary {
 	return r.last
 }
 
-// note has what is in use recorded. Of several that come at once the last is.
+// note schedules a record to be written. A later one replaces it if it is not written yet.
 func (r *accessRecord) note(s *widening.Summary) {
 	if r == nil {
 		return
@@ -87,7 +89,7 @@ func (r *accessRecord) note(s *widening.Summary) {
 	signal(r.wake)
 }
 
-// run writes what is noted until ctx ends, and what is left then.
+// run writes scheduled records until ctx ends, and then the last one.
 func (r *accessRecord) run(ctx context.Context) {
 	for {
 		select {
@@ -100,7 +102,7 @@ func (r *accessRecord) run(ctx context.Context) {
 	}
 }
 
-// write has what was noted last in all files, or gives up to wait for that.
+// write writes the newest record to all files. It stops waiting after diskcache.EndTimeout.
 func (r *accessRecord) write() {
 	ctx, cancel := context.WithTimeout(context.Background(), diskcache.EndTimeout)
 	defer cancel()
@@ -119,7 +121,7 @@ func (r *accessRecord) write() {
 		}
 		var err error
 		select {
-		case <-ends[i]: // also if there is no time left because another file took it
+		case <-ends[i]: // also checked when another file has used up the time
 			r.mu.Lock()
 			err = writers[i].err
 			r.mu.Unlock()
@@ -132,7 +134,8 @@ func (r *accessRecord) write() {
 	}
 }
 
-// begin begins to write to a file what was noted last. Where a write is under way, that goes on with it. ended is nil if it is written already.
+// begin starts writing the newest record to a file, unless a write is under way, which continues with it. ended is nil
+// if the record is already written.
 func (r *accessRecord) begin(file string) (w *recordWriter, ended <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,12 +145,12 @@ func (r *accessRecord) begin(file string) (w *recordWriter, ended <-chan struct{
 	}
 	if w.ended == nil && w.written < r.noted {
 		w.ended = make(chan struct{})
-		go r.writeAll(w, file) // nobody waits for it at the end, as for all that hangs on the disk
+		go r.writeAll(w, file) // not waited for at shutdown, because the disk may hang
 	}
 	return w, w.ended
 }
 
-// writeAll writes to a file until what was noted last is there.
+// writeAll writes to a file until it holds the newest record.
 func (r *accessRecord) writeAll(w *recordWriter, file string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

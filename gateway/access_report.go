@@ -12,7 +12,8 @@ import (
 	"drawbridge/openapi"
 )
 
-// Access tells what a call of a tool needs and how it reaches its service, each with the setting that decides it.
+// Access returns the access requirements of a tool and the way its calls reach the service, each with the setting that
+// decides it.
 func (g *Gateway) Access(p *Plan) *admin.ToolAccess {
 	if gen := g.current.Load(); gen != nil {
 		return gen.access(p)
@@ -20,8 +21,8 @@ func (g *Gateway) Access(p *Plan) *admin.ToolAccess {
 	return nil
 }
 
-// DefinitionsWithAccess is [Gateway.Definitions] with what [Gateway.Access] tells of each tool in its _meta, for those who
-// run the program. No client is sent that.
+// DefinitionsWithAccess returns [Gateway.Definitions] with the result of [Gateway.Access] in the _meta of each tool. It
+// is for the operator; no client receives it.
 func (g *Gateway) DefinitionsWithAccess() (json.RawMessage, error) {
 	var tools []json.RawMessage
 	if err := json.Unmarshal(g.Definitions(), &tools); err != nil {
@@ -41,7 +42,7 @@ func (g *Gateway) DefinitionsWithAccess() (json.RawMessage, error) {
 	return json.Marshal(tools)
 }
 
-// access reports on a tool of the generation.
+// access returns the access requirements of a tool of the generation.
 func (gen *generation) access(p *Plan) *admin.ToolAccess {
 	c, s := gen.config, p.source
 	from := func(has func(*config.Settings) bool, otherwise string) string {
@@ -82,10 +83,10 @@ func (gen *generation) access(p *Plan) *admin.ToolAccess {
 	return a
 }
 
-// fromDocument is the origin of what the OpenAPI document says.
+// fromDocument is the origin of settings from the OpenAPI document.
 const fromDocument = "the document"
 
-// credentialOf names the kinds of what is attached to the calls of a tool, and the settings that say so.
+// credentialOf returns the kinds of credentials that the calls of a tool carry, and the settings that configure them.
 func (gen *generation) credentialOf(p *Plan) (kinds, from string) {
 	c, s := gen.config, p.source
 	entry := gen.entries[s]
@@ -116,13 +117,13 @@ func (gen *generation) credentialOf(p *Plan) (kinds, from string) {
 	return strings.Join(all, ", "), strings.Join(keys, ", ")
 }
 
-// settingsOf returns what rules and the document set for an operation.
+// settingsOf returns the settings of an operation from rules and from the document.
 func (gen *generation) settingsOf(op *openapi.Operation, s *source) config.Settings {
 	return gen.config.Settings(subjectOf(s.name, op), s.loaded.extended.of[op])
 }
 
-// setBy names the last rule that matches an operation and has a setting, else the document whose extension has it, else
-// what is given.
+// setBy returns the origin of a setting of an operation: the last matching rule that has it, else the document if an
+// extension has it, else otherwise.
 func (gen *generation) setBy(op *openapi.Operation, s *source, has func(*config.Settings) bool, otherwise string) string {
 	if key := gen.config.SetBy(subjectOf(s.name, op), has); key != "" {
 		return gen.config.Origin(key)
@@ -133,7 +134,7 @@ func (gen *generation) setBy(op *openapi.Operation, s *source, has func(*config.
 	return otherwise
 }
 
-// faults tells why an API can't be used although its document could be read.
+// faults lists the reasons why an API can't be used although its document could be read.
 func (gen *generation) faults(f *fates, entry string) (all []string) {
 	tools, uncallable, why := 0, 0, ""
 	for op := range f.tools {

@@ -14,35 +14,36 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// The codes of the reasons for a fate that are found here; those of a document's problems come beside them.
+// Reason codes of operation results. They complement the codes of the document's problems.
 const (
 	reasonExcluded        = "excluded"         // the configuration excludes the operation
-	reasonArgumentRenamed = "argument-renamed" // an argument's name can't be that of the parameter
-	reasonToolRenamed     = "tool-renamed"     // the tool's name had to be made unique, or shorter
+	reasonArgumentRenamed = "argument-renamed" // the argument can't have the name of its parameter
+	reasonToolRenamed     = "tool-renamed"     // the tool's name was made unique or shortened
 )
 
-// fates is what became of the operations of one API in one generation. It is immutable.
+// fates holds the operation results of one API in one generation: for each operation, whether it became a tool, and the
+// reasons. It is immutable.
 type fates struct {
 	config   config.API
-	maxName  int // of a tool's name, in characters
+	maxName  int // maximum length of a tool's name, in characters
 	name     string
 	api      *openapi.API
 	choices  *choices
 	extended *extended
 	unusable *unusable
-	// unapproved tells why operations are held back.
+	// unapproved gives the reason why an operation is held back for lack of approval.
 	unapproved map[*openapi.Operation]string
 	secrets    *redact.Configured
 	tools      map[*openapi.Operation]*catalog.Tool
-	resources  map[*openapi.Operation]string // their URIs
+	resources  map[*openapi.Operation]string // URIs of tools that are resources
 	counts     admin.Fates
 	problems   admin.Counts
 	skips      admin.Counts
-	access     func(*openapi.Operation) *admin.ToolAccess // of an operation that is a tool
-	faults     []string                                   // why the API can't be used
+	access     func(*openapi.Operation) *admin.ToolAccess // access requirements of an operation that is a tool
+	faults     []string                                   // reasons why the API can't be used
 }
 
-// newFates decides the fates of an API's operations. tools are those of the whole catalog.
+// newFates computes the operation results of an API. tools are those of the whole catalog.
 func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.Operation]*Plan, u *unusable, unapproved map[*openapi.Operation]string) *fates {
 	if u == nil {
 		u = &unusable{}
@@ -76,7 +77,7 @@ func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.
 	return f
 }
 
-// counted returns the counts of the fates; f may be nil.
+// counted returns the counts for the metrics; f may be nil.
 func (f *fates) counted() telemetry.Fates {
 	if f == nil {
 		return telemetry.Fates{}
@@ -96,7 +97,7 @@ func (f *fates) of(op *openapi.Operation) admin.Fate {
 	return admin.Exposed
 }
 
-// ofSkipped tells those that nobody wants from those that are missed.
+// ofSkipped returns Excluded for an unusable operation that the configuration excludes anyway, else Skipped.
 func (f *fates) ofSkipped(s openapi.Skipped) admin.Fate {
 	if f.config.Exposes(skippedSubject(f.name, s)) {
 		return admin.Skipped
@@ -104,12 +105,12 @@ func (f *fates) ofSkipped(s openapi.Skipped) admin.Fate {
 	return admin.Excluded
 }
 
-// skippedSubject is an operation that can't be a tool as selectors see it.
+// skippedSubject returns an operation that can't be a tool as selectors see it.
 func skippedSubject(api string, s openapi.Skipped) config.Subject {
 	return config.Subject{API: api, Method: s.Method, Path: s.Path, Operation: s.ID, Tags: s.Tags}
 }
 
-// describe writes the counts into what operators see of an API.
+// describe sets the counts in the status of the API.
 func (f *fates) describe(a *admin.API) {
 	a.Fates, a.ProblemCodes, a.SkipCodes = f.counts, f.problems, f.skips
 	a.Webhooks, a.Callbacks = f.api.Incoming.Webhooks, f.api.Incoming.Callbacks
@@ -125,7 +126,7 @@ func (f *fates) describe(a *admin.API) {
 	}
 }
 
-// report makes the load report of the API, whose state is a.
+// report returns the load report of the API; a is its status.
 func (f *fates) report(a admin.API) admin.Report {
 	f.describe(&a)
 	r := admin.Report{API: a, Operations: make([]admin.Operation, 0, f.counts.Total), Problems: f.listed(f.api.Problems)}
@@ -159,7 +160,7 @@ func (f *fates) report(a admin.API) admin.Report {
 	return r
 }
 
-// operation reports one that can be a tool.
+// operation reports an operation that can be a tool.
 func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	o := admin.Operation{
 		Method: f.shown(op.Method), Path: f.shown(op.Path), ID: f.shown(op.ID), Fate: f.of(op), Place: f.place(op.Position, op.Pointer),
@@ -204,7 +205,7 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	return o
 }
 
-// renamed tells why a tool could not have the name that it wanted.
+// renamed returns the reason why a tool did not get the name it should have.
 func (f *fates) renamed(t *catalog.Tool) string {
 	wanted := t.Wanted
 	switch {
@@ -216,10 +217,10 @@ func (f *fates) renamed(t *catalog.Tool) string {
 	return fmt.Sprintf("more than one operation would have the name %q", wanted)
 }
 
-// maxReasons bounds what is listed of one operation.
+// maxReasons is the maximum number of reasons listed for an operation.
 const maxReasons = 100
 
-// exclusion tells which part of the configuration excludes an operation.
+// exclusion returns the part of the configuration that excludes an operation.
 func (f *fates) exclusion(s config.Subject) admin.Reason {
 	message := "an entry of tools.exclude matches it"
 	if include := f.config.Tools.Include; len(include) > 0 && !include.Match(s) {
@@ -228,12 +229,12 @@ func (f *fates) exclusion(s config.Subject) admin.Reason {
 	return admin.Reason{Code: reasonExcluded, Message: message}
 }
 
-// subjectOf is the operation as selectors see it.
+// subjectOf returns the operation as selectors see it.
 func subjectOf(api string, op *openapi.Operation) config.Subject {
 	return config.Subject{API: api, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags}
 }
 
-// listed makes problems of a report of those of the document.
+// listed converts problems of the document to problems of a report.
 func (f *fates) listed(all []openapi.Problem) []admin.Problem {
 	out := make([]admin.Problem, 0, len(all))
 	for _, p := range all {
@@ -246,12 +247,12 @@ func (f *fates) place(at openapi.Position, pointer string) admin.Place {
 	return admin.Place{File: f.shown(at.File), Line: at.Line, Column: at.Column, Pointer: f.shown(pointer)}
 }
 
-// shown returns a text of the document, or about it, as operators may see it.
+// shown redacts and truncates a text from or about the document for operators.
 func (f *fates) shown(text string) string {
 	return truncate.Bytes(f.secrets.Operator(text), admin.MaxText)
 }
 
-// codeList writes counts by code for the log, the most frequent first.
+// codeList formats counts by code for the log, the most frequent first.
 func codeList(counts admin.Counts) string {
 	var b strings.Builder
 	for i, code := range counts.Codes() {

@@ -5,27 +5,27 @@ import (
 	"drawbridge/openapi"
 )
 
-// Reason is why an operation has its fate.
+// Reason is one reason for the result of an operation.
 type Reason = admin.Reason
 
-// ToolAccess is what a call of a tool needs and how it reaches its service.
+// ToolAccess is the access requirements of a tool and the way its calls reach the service.
 type ToolAccess = admin.ToolAccess
 
-// Outcome is what became of one API in [Gateway.Load].
+// Outcome is the result of [Gateway.Load] for one API.
 type Outcome struct {
-	// Name is the API's name.
+	// Name is the name of the API.
 	Name string
-	// Report is the load report, with advice if [Options.Advise] asks for it.
+	// Report is the load report, with advice if [Options.Advise] is set.
 	Report admin.Report
-	// API holds the operations, in the order of the report; nil if there is an error.
+	// API holds the operations, in the order of the report; nil if Err is not nil.
 	API *openapi.API
-	// Err tells why the document can't be used.
+	// Err is the reason why the document can't be used.
 	Err error
 
 	loaded *loaded
 }
 
-// describe fills in what is known when the API has been named.
+// describe sets the fields that are known once the API has been named.
 func (o *Outcome) describe(s *source) {
 	o.Name = s.name
 	if o.loaded == nil {

@@ -15,13 +15,13 @@ import (
 	"drawbridge/openapi"
 )
 
-// reasonUnapproved is why a tool is held back.
+// reasonUnapproved is the reason code of a tool that is held back for lack of approval.
 const reasonUnapproved = "not-approved"
 
-// lockOf reads the file of approved tools; nil: there is none.
+// lockOf reads tools.lock; nil if approval is off.
 func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
 	if c.Tools.Lock == "" || g.o.Unlocked {
-		return nil, nil //nolint:nilnil // everything is approved
+		return nil, nil //nolint:nilnil // every tool is approved
 	}
 	l, err := config.ReadLock(c.Tools.Lock.String())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,20 +37,22 @@ func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
 	return l, nil
 }
 
-// locked is a tool as the lock knows it. Its digests are of what a model or a client reads of it and of its answers, of what a call
-// sends, and of what rules and tokens are held against. What the configuration decides is in none of them: an operator has no need to approve it.
+// locked returns the entry of a tool in tools.lock. Its digests cover the texts that a model or a client reads of the
+// tool and its responses, the requests of its calls, and the data that rules and tokens are checked against. They don't
+// cover the configuration, which the operator controls anyway.
 func (s *source) locked(t *catalog.Tool) config.LockedTool {
 	return config.LockedTool{
 		Name: t.Name, API: t.API, Method: t.Operation.Method, Path: t.Operation.Path, Title: t.Title, Description: t.Description,
 		Former: t.Former, FormerAPI: t.FormerAPI,
-		// Without what tells it from others: that depends on the others, and on what is in the other digests.
+		// Without the suffix that distinguishes the tool from others: it depends on the others, and on data in the
+		// other digests.
 		Words: fingerprint(t.Title, t.Said), Schema: schemaPrint(t),
 		Request: s.requestPrint(t.Operation), Access: s.accessPrint(t.Operation), Answers: fingerprint(string(t.Operation.AppendAnswerFingerprint(nil))),
 	}
 }
 
-// schemaPrint is a digest of the published schemas, and of those that arguments and answers are held against where they are others:
-// callers read parts of these in what they are told of their arguments, and users in what they are asked.
+// schemaPrint is a digest of the published schemas, and of those that validate arguments and responses if they differ:
+// parts of these appear in validation errors for callers and in elicitation for users.
 func schemaPrint(t *catalog.Tool) string {
 	input, output := t.Published(openapi.ProfileFull)
 	texts := []string{string(input), string(output), fmt.Sprintf("%+v", t.Annotations)}
@@ -60,7 +62,7 @@ func schemaPrint(t *catalog.Tool) string {
 	return fingerprint(texts...)
 }
 
-// requestPrint is a digest of what the document says of requests.
+// requestPrint is a digest of the parts of the document that decide the requests.
 func (s *source) requestPrint(op *openapi.Operation) string {
 	sent, whole := op.AppendRequestFingerprint(nil)
 	texts := []string{string(sent)}
@@ -74,10 +76,10 @@ func (s *source) requestPrint(op *openapi.Operation) string {
 	return fingerprint(texts...)
 }
 
-// accessPrint is a digest of what the document says that selectors of rules, scopes, the choice of a credential, and settings
-// come from.
+// accessPrint is a digest of the parts of the document that decide access: what selectors of rules match, scopes, the
+// choice of a credential, and settings.
 func (s *source) accessPrint(op *openapi.Operation) string {
-	// Quoted, so that no tag reads as a requirement, and no scope as a scheme.
+	// Quoted, so that a tag can't be read as a security requirement, or a scope as a scheme.
 	text := fmt.Appendf(nil, "operation %q tags %q\n", op.ID, op.Tags)
 	for _, alternative := range op.Security {
 		text = append(text, "or\n"...)
@@ -90,7 +92,7 @@ func (s *source) accessPrint(op *openapi.Operation) string {
 			}
 		}
 	}
-	for _, extension := range op.Extensions { // those of documents that are trusted with them
+	for _, extension := range op.Extensions { // values are present only in trusted documents
 		if extension.Value != nil {
 			text = fmt.Appendf(text, "extension %q %q\n", extension.Name, extension.Value)
 		}
@@ -98,7 +100,7 @@ func (s *source) accessPrint(op *openapi.Operation) string {
 	return fingerprint(string(text))
 }
 
-// fingerprint tells lists of texts apart.
+// fingerprint is a digest of a list of texts; different lists have different ones.
 func fingerprint(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {
@@ -107,7 +109,7 @@ func fingerprint(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// unapproved tells why a tool is held back; "" if it is approved.
+// unapproved returns the reason why a tool is held back; "" if it is approved.
 func (s *source) unapproved(l *config.Lock, t *catalog.Tool) string {
 	now := s.locked(t)
 	approved, ok := l.Approval(now)
@@ -120,8 +122,8 @@ func (s *source) unapproved(l *config.Lock, t *catalog.Tool) string {
 	return ""
 }
 
-// holdBack takes the tools out of the catalog that are not approved. No plan is made of them, so that nothing leads there: no
-// call, resource, prompt, completion or task.
+// holdBack removes tools without approval from the catalog. They get no plan, so that no call, resource, prompt,
+// completion or task can reach them.
 func (gen *generation) holdBack(l *config.Lock, sources map[string]*source) {
 	if l == nil {
 		return
@@ -141,7 +143,8 @@ func (gen *generation) holdBack(l *config.Lock, sources map[string]*source) {
 	})
 }
 
-// formerlyApproved tells under which names of the release before a tool is approved; "" if it is approved under those that it has.
+// formerlyApproved describes the names of the previous release under which a tool is approved; "" if it is approved
+// under its current names.
 func formerlyApproved(l *config.Lock, t *catalog.Tool) string {
 	approved, ok := l.Of(t.Name)
 	switch {
@@ -153,20 +156,20 @@ func formerlyApproved(l *config.Lock, t *catalog.Tool) string {
 	return ""
 }
 
-// heldReason is what operators are told.
+// heldReason returns the reason for operators why a tool is held back.
 func heldReason(why string) admin.Reason {
 	return admin.Reason{Code: reasonUnapproved, Message: why + "; drawbridge lock --config FILE approves it"}
 }
 
-// logHeldBack warns of tools that are held back, and of those that are approved under their former names, once for each change of
-// them.
+// logHeldBack warns once of each change of the tools that are held back, and of those that are approved under their
+// former names.
 func (g *Gateway) logHeldBack(gen, old *generation) {
 	if len(gen.renamed) > 0 && (old == nil || !slices.Equal(gen.renamed, old.renamed)) {
 		g.log.Warn("tools have other names than were approved, which the next release will not know: write the file anew with \"drawbridge lock --config FILE\"",
 			"count", len(gen.renamed), "tools", first(gen.renamed))
 	}
 	what := func(gen *generation) (reasons []string) {
-		for _, t := range gen.heldBack { // by name
+		for _, t := range gen.heldBack { // sorted by name
 			reasons = append(reasons, gen.unapproved[t.Operation])
 		}
 		return reasons
@@ -179,7 +182,8 @@ func (g *Gateway) logHeldBack(gen, old *generation) {
 		"count", len(now), "tools", first(now))
 }
 
-// Lock returns the tools of the generation in use as they would be approved. It is for [Gateway.Load] with [Options].Unlocked.
+// Lock returns the lock entries that would approve the tools of the generation in use. It is for [Gateway.Load] with
+// [Options].Unlocked.
 func (g *Gateway) Lock() *config.Lock {
 	var tools []config.LockedTool
 	if gen := g.current.Load(); gen != nil {

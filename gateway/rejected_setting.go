@@ -10,21 +10,22 @@ import (
 	"drawbridge/openapi"
 )
 
-// unusable is what the configuration says of an API's operations and what can't be with them, which is found when a
-// generation is built. The operations are served without it.
+// unusable lists the settings of an API's operations that can't be applied, which is found when a generation is built.
+// The operations are served without them.
 type unusable struct {
 	problems []openapi.Problem
-	settings []*admin.Setting             // where the configuration says them; nil: the document does
-	of       map[*openapi.Operation][]int // the places in problems
+	settings []*admin.Setting             // position of the setting in the configuration; nil if the document declares it
+	of       map[*openapi.Operation][]int // indexes into problems, by operation
 }
 
-// unusable reports a setting of an operation that can't be used: to the log, with its place, and among the problems of the
-// API. key is that of the setting in a rule; has finds the rule that said it, and where none did a document's extension has.
+// unusable reports a setting of an operation that can't be applied, in the log and among the problems of the API. key
+// is the key of the setting in a rule; has finds the rule that sets it. If no rule does, an extension of the document
+// declares it.
 func (gen *generation) unusable(g *Gateway, s *source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) {
 	g.warnUnusable(s, op, gen.report(s, op, code, key, text, has))
 }
 
-// unusableAt is unusable for a setting of the configuration with its whole key path.
+// unusableAt is unusable for a setting given by its full configuration key.
 func (gen *generation) unusableAt(g *Gateway, s *source, op *openapi.Operation, code, key, text string) {
 	g.warnUnusable(s, op, gen.reportAt(s, op, code, key, text))
 }
@@ -35,14 +36,14 @@ func (g *Gateway) warnUnusable(s *source, op *openapi.Operation, err error) {
 	}
 }
 
-// formerly reports a setting that has an effect by a name that was given by the release before, as unusable does.
+// formerly reports, like unusable, a setting that is applied but uses a name from the previous release.
 func (gen *generation) formerly(g *Gateway, s *source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) {
 	if err := gen.report(s, op, code, key, text+"; the next release will not know the former name", has); err != nil {
 		g.log.Warn("a setting has a name that the next release will not know", "api", s.name, "method", op.Method, "path", op.Path, "error", err)
 	}
 }
 
-// report adds a setting to the problems of the API, and returns it for the log; nil if that has enough of them.
+// report adds a setting to the problems of the API and returns it for the log; nil if maxReasons are already listed.
 func (gen *generation) report(s *source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) error {
 	if rule := gen.config.RuleOf(has); rule != "" {
 		return gen.reportAt(s, op, code, rule+"."+key, text)
@@ -55,7 +56,7 @@ func (gen *generation) report(s *source, op *openapi.Operation, code, key, text 
 	return gen.addUnusable(s, op, problem, nil, errors.New(problem.Message))
 }
 
-// reportAt is report for a setting of the configuration with its whole key path.
+// reportAt is report for a setting given by its full configuration key.
 func (gen *generation) reportAt(s *source, op *openapi.Operation, code, key, text string) error {
 	at := gen.config.At(key)
 	problem := openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: at.Key + ": " + text}
@@ -63,7 +64,7 @@ func (gen *generation) reportAt(s *source, op *openapi.Operation, code, key, tex
 	return gen.addUnusable(s, op, problem, setting, gen.config.Wrong(at.Key, errors.New(text)))
 }
 
-// addUnusable adds a problem to those of the API, and returns logged; nil if that has enough of them.
+// addUnusable adds a problem to the API and returns logged; nil if maxReasons are already listed.
 func (gen *generation) addUnusable(s *source, op *openapi.Operation, problem openapi.Problem, setting *admin.Setting, logged error) error {
 	u := gen.unusables[s.name]
 	if u == nil {
@@ -78,7 +79,8 @@ func (gen *generation) addUnusable(s *source, op *openapi.Operation, problem ope
 	return logged
 }
 
-// extensionOf returns the last extension of an operation that stands for a setting: earlier ones have no effect. It is nil if there is none.
+// extensionOf returns the last extension of an operation that declares a setting, because earlier ones have no effect.
+// It returns nil if there is none.
 func extensionOf(op *openapi.Operation, key string) *openapi.Extension {
 	key = key[:len(key)-len(strings.TrimLeft(key, "abcdefghijklmnopqrstuvwxyz_"))]
 	for i := range slices.Backward(op.Extensions) {

@@ -10,15 +10,15 @@ import (
 	"drawbridge/openapi"
 )
 
-// selectorChecks are the selectors of a configuration with what is known of their matches, so that a document is compared
-// with a selector once. It belongs to the goroutine of [Gateway.Run].
+// selectorChecks caches which selectors of a configuration match which documents, so that each pair is compared once.
+// It belongs to the goroutine of [Gateway.Run].
 type selectorChecks struct {
 	selections []config.Selection
-	entries    map[*source]string // the entry of apis that each source comes from
+	entries    map[*source]string // configuration entry of each source, such as apis[0]
 	known      map[selectorCheck]bool
 }
 
-// selectorCheck is one selector and one document, under the name of its API.
+// selectorCheck is the cache key for one selector and one document, under the name of its API.
 type selectorCheck struct {
 	selection int
 	name      string
@@ -29,26 +29,26 @@ func newSelectorChecks(c *config.Config) *selectorChecks {
 	return &selectorChecks{selections: c.Selections(), entries: map[*source]string{}, known: map[selectorCheck]bool{}}
 }
 
-// restrict reports whether any selector restricts what may be called.
+// restrict reports whether any selector restricts access.
 func (c *selectorChecks) restrict() bool {
 	return slices.ContainsFunc(c.selections, func(sel config.Selection) bool { return len(sel.Restricts) > 0 })
 }
 
-// selectorResult is the outcome of a check of all selectors.
+// selectorResult is the result of checking all selectors.
 type selectorResult struct {
-	// unmatched are the selectors that match nothing although every document that they reach is there.
+	// unmatched lists selectors that match nothing although all documents that they can match are loaded.
 	unmatched config.Problems
-	// undecided are those that match nothing yet, and reach a document that could not be read so far.
+	// undecided lists selectors that match nothing yet, while a document that they can match could not be read.
 	undecided config.Problems
-	// early tells that an undecided selector restricts access to a document that is there, while the first attempt to read
-	// another one that it reaches is under way.
+	// early reports whether an undecided selector restricts access to a loaded document while the first attempt to read
+	// another document that it can match is under way.
 	early bool
 }
 
-// refusal returns the error that keeps the configuration from being used; nil if there is none.
+// refusal returns the error that rejects the configuration; nil if it can be used.
 func (r *selectorResult) refusal() error { return r.unmatched.Err() }
 
-// texts returns all problems for operators, the worst first.
+// texts returns all problems as text for operators, the most severe first.
 func (r *selectorResult) texts() []string {
 	var all []string
 	for _, p := range slices.Concat(r.unmatched.Errors(), r.undecided, r.unmatched.Warnings()) {
@@ -57,11 +57,11 @@ func (r *selectorResult) texts() []string {
 	return all
 }
 
-// checkSelectors compares the selectors of the configuration with the documents of its APIs. A selector may also match an
-// operation of a document in quarantine, so that the configuration can be made ready for it before it is accepted.
+// checkSelectors compares the selectors of the configuration with the documents of its APIs. A selector may also match
+// an operation of a document in quarantine, so that the configuration can be prepared before the document is accepted.
 func (d *deployment) checkSelectors() (result selectorResult) {
 	d.nameSources()
-	known := make(map[selectorCheck]bool, len(d.selectors.known)) // without documents that are gone
+	known := make(map[selectorCheck]bool, len(d.selectors.known)) // drops documents that are gone
 	for i := range d.selectors.selections {
 		sel := &d.selectors.selections[i]
 		var missing []string
@@ -98,8 +98,8 @@ func (d *deployment) checkSelectors() (result selectorResult) {
 	return result
 }
 
-// reaches reports whether a selector can match operations of a source. The name of one that has none in the configuration is
-// not known before its document.
+// reaches reports whether a selector can match operations of a source. A source without a configured name has no known
+// name before its document is loaded.
 func (d *deployment) reaches(sel *config.Selection, s *source) bool {
 	if s.loaded == nil && s.config.Name == "" && sel.Entry == "" {
 		return true
@@ -107,7 +107,7 @@ func (d *deployment) reaches(sel *config.Selection, s *source) bool {
 	return sel.Reaches(s.name, d.selectors.entries[s])
 }
 
-// explain tells why a selector matches nothing.
+// explain returns the reason why a selector matches nothing.
 func (d *deployment) explain(sel *config.Selection) config.Problem {
 	var subjects []config.Subject
 	for _, s := range d.sources {
@@ -118,7 +118,7 @@ func (d *deployment) explain(sel *config.Selection) config.Problem {
 	return d.config.Explain(sel, subjects)
 }
 
-// documentsKnown are the document in use and the one in quarantine.
+// documentsKnown returns the document in use and the one in quarantine.
 func (s *source) documentsKnown() (all []*loaded) {
 	if s.loaded != nil {
 		all = append(all, s.loaded)
@@ -129,8 +129,8 @@ func (s *source) documentsKnown() (all []*loaded) {
 	return all
 }
 
-// subjectsOf yields the operations of a document as selectors see them, those that can't be tools with them: they are named
-// rightly all the same.
+// subjectsOf yields the operations of a document as selectors see them. It includes operations that can't be tools,
+// because a selector may name them, too.
 func subjectsOf(name string, api *openapi.API) iter.Seq[config.Subject] {
 	return func(yield func(config.Subject) bool) {
 		for _, op := range api.Operations {
@@ -155,10 +155,10 @@ func matchesAny(sel *config.Selection, name string, api *openapi.API) bool {
 	return false
 }
 
-// unrestricted tells which restrictions a newer document of a source would undo, as problems with their places. A selector that
-// restricts must go on to match each operation that it matched. One that names a path, an operation or a tag and matched the document before must match
-// the newer one if that has new operations, since one of them may be what it was written for. The first document of a source
-// must be matched unless another document is, or one is missing that may be.
+// unrestricted returns the restrictions that a newer document of a source would undo, as problems with positions. A
+// restricting selector must still match each operation that it matched. If it names a path, an operation or a tag and
+// matched the previous document, it must match a newer one with new operations, since one of them may be its target. It
+// must match the first document of a source, unless another document matches or one that may match is missing.
 func (d *deployment) unrestricted(s *source, before, next *loaded) (problems []string) {
 	names := d.namesWith(s, next.title)
 	namesBefore := names
@@ -176,12 +176,13 @@ func (d *deployment) unrestricted(s *source, before, next *loaded) (problems []s
 			p = d.config.At(sel.Key)
 			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags or the name of the API are others", someOf(escaped))
 		} else {
-			// The first document of an API without a name in the configuration must not choose one to which no selector leads.
+			// The first document of an API without a configured name must not choose a name that no selector matches.
 			reached := sel.Reaches(names[s], d.selectors.entries[s]) || before == nil && d.reaches(sel, s)
 			if sel.Severity() != config.Error || !reached || matchesAny(sel, names[s], next.api) {
 				continue
 			}
-			// Nor may a document take away what a selector matches, and bring it back later under another name.
+			// A document must not remove the operations that a selector matches and reintroduce them later under
+			// another name.
 			matchedBefore := before != nil && matchesAny(sel, namesBefore[s], before.api)
 			if before != nil && len(added) == 0 || !matchedBefore && d.matchedElsewhere(sel, s) {
 				continue
@@ -197,15 +198,15 @@ func (d *deployment) unrestricted(s *source, before, next *loaded) (problems []s
 	return problems
 }
 
-// change is a newer document of a source, and the names of all sources before and after it.
+// change is a newer document of a source, with the names of all sources before and after it.
 type change struct {
 	source             *source
-	before, next       *loaded // before is nil: there is none
+	before, next       *loaded // before is nil if there is none
 	namesBefore, names map[*source]string
 }
 
-// escaped returns the operations that a selector matches and would not match any more, as method and path, sorted: those of the
-// newer document, and those of other APIs, whose names depend on its title where the configuration gives them none.
+// escaped returns the operations that a selector would no longer match, as method and path, sorted. They are in the
+// newer document or in other APIs, whose names depend on its title if they are not configured.
 func (d *deployment) escaped(sel *config.Selection, c change) (operations []string) {
 	for _, s := range d.sources {
 		before, later := s.loaded, s.loaded
@@ -231,18 +232,18 @@ func (d *deployment) escaped(sel *config.Selection, c change) (operations []stri
 	return operations
 }
 
-// operationKey tells an operation from all others of its document. Names of path variables are no part of it: /orders/{id} and
-// /orders/{order} are one URL.
+// operationKey identifies an operation in its document. Names of path variables don't count: /orders/{id} and
+// /orders/{order} are the same URL.
 func operationKey(s config.Subject) string { return withoutNames(s.Method + " " + s.Path) }
 
-// withoutNames takes the names of path variables out of an operation, given as method and path.
+// withoutNames removes the names of path variables from an operation, given as method and path.
 func withoutNames(operation string) string {
 	return pathVariable.ReplaceAllLiteralString(operation, "{}")
 }
 
 var pathVariable = regexp.MustCompile(`\{[^{}]*\}`)
 
-// addedOperations returns the operations that a newer document has and the one before had not, as method and path, sorted.
+// addedOperations returns the operations that are new in next, as method and path, sorted.
 func addedOperations(before, next *loaded) (added []string) {
 	if before == nil {
 		return nil
@@ -260,15 +261,15 @@ func addedOperations(before, next *loaded) (added []string) {
 	return added
 }
 
-// matchedElsewhere reports whether a selector matches an operation of another source, or may do so because the document of
-// one that it reaches is missing.
+// matchedElsewhere reports whether a selector matches an operation of another source, or may do so because the document
+// of a source that it reaches is missing.
 func (d *deployment) matchedElsewhere(sel *config.Selection, s *source) bool {
 	return slices.ContainsFunc(d.sources, func(other *source) bool {
 		return other != s && d.reaches(sel, other) && (other.loaded == nil || matchesAny(sel, other.name, other.loaded.api))
 	})
 }
 
-// logSelectors warns of selectors that match nothing, once for each change of them.
+// logSelectors warns once of each selector that matches nothing.
 func (g *Gateway) logSelectors(gen, old *generation) {
 	for _, problem := range gen.selectors.texts() {
 		if old == nil || !slices.Contains(old.selectors.texts(), problem) {
@@ -277,8 +278,8 @@ func (g *Gateway) logSelectors(gen, old *generation) {
 	}
 }
 
-// SelectorProblems returns the selectors of the configuration that match no operation: those that keep it from being used by
-// serve as errors, all others as warnings. Those that reach a document that could not be read are warnings.
+// SelectorProblems returns the selectors of the configuration that match no operation. Those that would keep serve from
+// starting are errors, all others are warnings, including those that may match a document that could not be read.
 func (g *Gateway) SelectorProblems() config.Problems {
 	if gen := g.current.Load(); gen != nil {
 		return slices.Concat(gen.selectors.unmatched, gen.selectors.undecided)

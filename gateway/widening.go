@@ -11,8 +11,9 @@ import (
 	"drawbridge/gateway/widening"
 )
 
-// permits reports whether a configuration that was read may be taken over. One that drops auth never is. One that gives more access than the
-// newest does, which a file may that was written by half, is held until somebody asks for it. opens lists what it opens.
+// permits reports whether a configuration may replace the newest one. One that drops auth never may. One that grants
+// more access, which a half-written file may, is held until an operator requests it. opens lists the access that it
+// opens.
 func (r *runner) permits(req reload, c *config.Config) (opens []string, ok bool) {
 	newest := r.current
 	if r.next != nil {
@@ -23,7 +24,7 @@ func (r *runner) permits(req reload, c *config.Config) (opens []string, ok bool)
 		return nil, false
 	}
 	if r.g.o.LoadConfig == nil {
-		return nil, true // it is the same
+		return nil, true // the configuration never changes
 	}
 	opens = newest.widens(r.access, c)
 	if len(opens) == 0 || req.asked {
@@ -37,10 +38,10 @@ func (r *runner) permits(req reload, c *config.Config) (opens []string, ok bool)
 var errDropsAuth = errors.New("auth: it is gone, and a reload never drops it, because the file may be written by half: " +
 	"put it back, or write auth: {anonymous: true} if everybody who reaches the gateway may call")
 
-// hold leaves the last good configuration in use, and says what a newer one would open.
+// hold keeps the configuration in use and reports the access that a newer one would open.
 func (r *runner) hold(opens []string) {
 	if slices.Equal(r.g.held, opens) {
-		return // it is told
+		return // already reported
 	}
 	r.refused, r.g.held = "", opens
 	r.g.metrics.Reloaded(telemetry.ReloadHeld)
@@ -49,7 +50,7 @@ func (r *runner) hold(opens []string) {
 	r.g.setStatus(r.g.current.Load(), r.current, "")
 }
 
-// opened notes a configuration that is taken over, with what it opens.
+// opened records a configuration that replaces the newest one, with the access that it opens.
 func (r *runner) opened(c *config.Config, opens []string) {
 	if len(opens) > 0 {
 		r.g.log.Warn("configuration accepted that opens access", "opens", first(opens), "count", len(opens))
@@ -57,8 +58,9 @@ func (r *runner) opened(c *config.Config, opens []string) {
 	r.access, r.g.held = widening.Of(c, r.access), nil
 }
 
-// compareWithRecord reads what the last configuration of the same file allowed. The error tells what this one allows beyond it, or that it drops auth,
-// which --accept does not permit: a service that is always started with it must not be opened by a file that was cut short.
+// compareWithRecord compares the configuration with the access that the last configuration of the same file granted.
+// The error lists the access beyond it, unless --accept is set. Dropping auth is an error even with --accept: a
+// truncated file must not open a service that is always started with that flag.
 func (g *Gateway) compareWithRecord() error {
 	o := &g.o
 	if o.ConfigFile == "" {
