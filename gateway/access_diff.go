@@ -40,13 +40,13 @@ func (d *deployment) documentsOf(c *config.Config) [][]*source {
 	for i := range c.APIs {
 		next = append(next, &c.APIs[i])
 	}
-	of := func(o, n *config.API) bool { return o.Spec == n.Spec }
+	sameSpec := func(o, n *config.API) bool { return o.Spec == n.Spec }
 	succeeds, _ := widening.Pair(old, next, func(o, n *config.API) bool { return reflect.DeepEqual(o, n) },
-		func(o, n *config.API) bool { return of(o, n) && o.Name == n.Name }, of)
+		func(o, n *config.API) bool { return sameSpec(o, n) && o.Name == n.Name }, sameSpec)
 	sources := make([][]*source, len(next))
 	for i, at := range succeeds {
 		for j, s := range d.sources {
-			if (j == at || at < 0 && of(old[j], next[i])) && len(s.documentsKnown()) > 0 {
+			if (j == at || at < 0 && sameSpec(old[j], next[i])) && len(s.documentsKnown()) > 0 {
 				sources[i] = append(sources[i], s)
 			}
 		}

@@ -89,11 +89,11 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	if d.lock, err = g.lockOf(c); err != nil {
 		errs = append(errs, err)
 	}
-	var calling *outbound
+	var previous *outbound
 	if old != nil {
-		calling = old.outbound
+		previous = old.outbound
 	}
-	d.outbound = newOutbound(c, calling, g.o)
+	d.outbound = newOutbound(c, previous, g.o)
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)
 	}

@@ -39,7 +39,7 @@ func (s *source) choose(api *openapi.API) *choices {
 	}
 	c.unused(s.config, api)
 	certified := s.certified(api)
-	said := map[string]int{}
+	indexes := map[string]int{}
 	for _, op := range api.Operations {
 		choice, err := s.attached.set.Choose(alternatives(op, certified))
 		var missing *credential.MissingError
@@ -47,10 +47,10 @@ func (s *source) choose(api *openapi.API) *choices {
 		case errors.As(err, &missing) && s.config.PassesCredential(): // with pass-through each caller has a credential
 		case errors.As(err, &missing):
 			text := lackOf(missing)
-			at, known := said[text]
+			at, known := indexes[text]
 			if !known {
 				at = len(c.problems)
-				said[text] = at
+				indexes[text] = at
 				c.problems = append(c.problems, admin.Problem{Code: codeCredentialMissing, Message: text})
 			}
 			c.missing[op] = at

@@ -168,14 +168,14 @@ func (g *Gateway) logHeldBack(gen, old *generation) {
 		g.log.Warn("tools have other names than were approved, which the next release will not know: write the file anew with \"drawbridge lock --config FILE\"",
 			"count", len(gen.renamed), "tools", first(gen.renamed))
 	}
-	what := func(gen *generation) (reasons []string) {
+	reasonsOf := func(gen *generation) (reasons []string) {
 		for _, t := range gen.heldBack { // sorted by name
 			reasons = append(reasons, gen.unapproved[t.Operation])
 		}
 		return reasons
 	}
-	now := what(gen)
-	if len(now) == 0 || old != nil && slices.Equal(now, what(old)) {
+	now := reasonsOf(gen)
+	if len(now) == 0 || old != nil && slices.Equal(now, reasonsOf(old)) {
 		return
 	}
 	g.log.Warn("tools are held back until they are approved: see what \"drawbridge lock --config FILE --check\" says, and approve them with \"drawbridge lock --config FILE\"",

@@ -23,7 +23,8 @@ const leastLoss = 4
 type held struct {
 	digest  string // identifies the document
 	version string // version of the API, from the document
-	// update is the compiled document. It is nil if both documents would exceed the memory budget; the document is then reread when it is accepted.
+	// update is the compiled document. It is nil if both documents would exceed the memory budget; the document is
+	// then reread when it is accepted.
 	update *update
 	// unkept reports whether the text of the document was dropped. The document is then reread when it is accepted.
 	unkept bool
@@ -284,11 +285,11 @@ func (h *held) describe(s *source) *admin.HeldDocument {
 	for _, problem := range h.unrestricted[:min(len(h.unrestricted), maxHeldNames)] {
 		restrictions = append(restrictions, truncate.Bytes(s.secrets.Operator(problem), admin.MaxText))
 	}
-	told := &admin.HeldDocument{Undone: len(h.unrestricted), Restrictions: restrictions, Operations: []string{}, Since: h.since, Digest: h.digest, Version: truncate.Bytes(s.secrets.Operator(h.version), admin.MaxText), Lost: len(h.lost), Of: h.of}
+	status := &admin.HeldDocument{Undone: len(h.unrestricted), Restrictions: restrictions, Operations: []string{}, Since: h.since, Digest: h.digest, Version: truncate.Bytes(s.secrets.Operator(h.version), admin.MaxText), Lost: len(h.lost), Of: h.of}
 	for _, op := range h.lost[:min(len(h.lost), maxHeldNames)] {
-		told.Operations = append(told.Operations, truncate.Bytes(s.secrets.Operator(op), admin.MaxText))
+		status.Operations = append(status.Operations, truncate.Bytes(s.secrets.Operator(op), admin.MaxText))
 	}
-	return told
+	return status
 }
 
 // ready reports whether the gateway is ready. It becomes ready as server.ready demands, and stays so (O6).

@@ -109,9 +109,9 @@ func (r *runner) reload(req reload) {
 }
 
 func (r *runner) refuse(req reload, err error) {
-	told := req.again && r.refused == err.Error()
+	logged := req.again && r.refused == err.Error()
 	r.refused, r.g.held = err.Error(), nil
-	if !told {
+	if !logged {
 		r.g.metrics.Reloaded(telemetry.ReloadFailed)
 		r.g.log.Error("configuration refused, the last good one stays", "error", err)
 	}

@@ -69,17 +69,17 @@ type runner struct {
 	g       *Gateway
 	ctx     context.Context // the context of Run, which is also the lifetime of the runner
 	group   *errgroup.Group
-	current *deployment       // the deployment that is served, or that will be as soon as one of its APIs is loaded
-	next    *deployment       // the deployment of a reload, until all of its sources have answered; nil if no reload is under way
-	since   time.Time         // when next, or the first deployment that it replaced, was read
-	later   *reload           // a reload that begins when next is in use; nil if none is queued
-	turn    int64             // number of the newest reload
-	refused string            // why the newest configuration was rejected; "" if it was not
-	access  *widening.Summary // access granted by next, or by current if there is no reload
-	changed chan struct{}
-	watch   context.CancelFunc
-	watched []string // configuration files that are watched
-	again   bool     // the next change signal concerns a rejected configuration
+	current *deployment        // the deployment that is served, or that will be as soon as one of its APIs is loaded
+	next    *deployment        // the deployment of a reload, until all of its sources have answered; nil if no reload is under way
+	since   time.Time          // when next, or the first deployment that it replaced, was read
+	later   *reload            // a reload that begins when next is in use; nil if none is queued
+	turn    int64              // number of the newest reload
+	refused string             // why the newest configuration was rejected; "" if it was not
+	access  *widening.Summary  // access granted by next, or by current if there is no reload
+	changed chan struct{}      // signals a change of a configuration file; its capacity is 1
+	watch   context.CancelFunc // ends the watch of watched
+	watched []string           // configuration files that are watched
+	again   bool               // the next change signal concerns a rejected configuration
 	// starting is true until the first attempt to read each document of the first configuration has ended.
 	starting bool
 	// failed is the error that ends Run: the documents show that the first configuration is invalid.

@@ -8,9 +8,9 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// summary describes a JSON text in a few words.
+// summary describes a JSON text in a few words, without its values.
 func summary(data []byte) string {
-	const most = 140 // bytes of names
+	const most = 140 // total length of the names, in bytes
 	switch kind := jsonscan.KindOf(data); kind {
 	case jsonscan.Array:
 		n := 0
