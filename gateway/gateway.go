@@ -94,7 +94,7 @@ type Gateway struct {
 	unsigned    telemetry.LogSampler // samples the log lines of rejected service webhooks
 	cursors     *cursors
 	mcpHandlers *mcpHandlers // one MCP handler per endpoint, kept across reloads
-	reports     *reports
+	reports     *reports     // jobs whose callers asked for a webhook
 	tasks       *tasks
 	completions completions        // cached completion values of the services
 	watches     *watches           // resource subscriptions
@@ -102,22 +102,22 @@ type Gateway struct {
 	links       *mcp.SealedHandles // seals the URIs of responses that are read later
 	clients     *clientip.Resolver
 	untrusted   *clientip.UntrustedProxies
-	ownKey      []byte      // random key that seals handles; nil if the configuration has keys
+	ownKey      []byte      // generated key that seals handles; nil if the first configuration has keys
 	fileKey     []byte      // key that seals handles, read from fileKeyAt; nil if there is no key file
 	fileKeyAt   config.File // path of the file with fileKey
 	shared      *shared     // state shared with other replicas
-	admission   *limiters
+	admission   *limiters   // memory budget, concurrency and rate limits
 	connections *listener.Limiter
 	addresses   *state.LocalRates                 // rate counters per client address; local, since they protect this process
 	guessedJob  *job.Definition                   // definition of jobs that neither a rule nor a document describes
 	jitter      func(time.Duration) time.Duration // randomizes the intervals between job polls
 
-	current   atomic.Pointer[generation] // the generation in use; nil until the first API is served
-	screening atomic.Pointer[screening]
-	guards    atomic.Pointer[guards]
+	current   atomic.Pointer[generation]          // the generation in use; nil until the first API is served
+	screening atomic.Pointer[screening]           // host and origin checks of requests
+	guards    atomic.Pointer[guards]              // token guards, by metadata path
 	identity  atomic.Pointer[credential.Identity] // signs caller identities for services; nil if no API asks for them
 	status    atomic.Pointer[admin.Status]
-	traffic   atomic.Pointer[traffic]
+	traffic   atomic.Pointer[traffic] // clients of the services, by API name
 	draining  atomic.Bool
 	serving   chan struct{} // closed when current is set for the first time
 	isServed  sync.Once     // closes serving
@@ -130,11 +130,11 @@ type Gateway struct {
 	// measured holds the operation results that the metrics show, by API name. It belongs to the goroutine that publishes.
 	measured map[string]*fates
 
-	ended     chan struct{} // closed when Run has returned
-	reloads   chan reload
-	requested chan struct{} // signals a reload without a waiter; its capacity of 1 merges pending requests
-	updates   chan update
-	accepts   chan acceptance
+	ended     chan struct{}    // closed when Run has returned
+	reloads   chan reload      // reloads with a waiter
+	requested chan struct{}    // signals a reload without a waiter; its capacity of 1 merges pending requests
+	updates   chan update      // outcomes of the sources
+	accepts   chan acceptance  // operators' acceptances of quarantined documents
 	store     *diskcache.Store // last-known-good store; nil if documents are kept in memory only
 	record    *accessRecord    // access granted by the configuration in use; nil if it is not recorded
 	// held lists the access that a configuration awaiting acceptance would open. It belongs to the goroutine that publishes.

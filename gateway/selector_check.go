@@ -14,8 +14,8 @@ import (
 // It belongs to the goroutine of [Gateway.Run].
 type selectorChecks struct {
 	selections []config.Selection
-	entries    map[*source]string // configuration entry of each source, such as apis[0]
-	known      map[selectorCheck]bool
+	entries    map[*source]string     // configuration entry of each source, such as apis[0]
+	known      map[selectorCheck]bool // whether the selector matches the document
 }
 
 // selectorCheck is the cache key for one selector and one document, under the name of its API.

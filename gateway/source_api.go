@@ -101,14 +101,14 @@ const argumentsDepth = 2
 // loaded is the result of loading a document. It is immutable.
 type loaded struct {
 	title, version, standard string
-	stamp                    fetch.Stamp
+	stamp                    fetch.Stamp // digest and files, to recognize an unchanged document
 	api                      *openapi.API
-	advice                   []openapi.Problem
-	client                   *upstream.Client
+	advice                   []openapi.Problem // deviations from the OpenAPI standard, if Options.Advise is set
+	client                   *upstream.Client  // for calls
 	choices                  *choices
 	extended                 *extended
-	at                       time.Time
-	kept                     bool // restored from the last-known-good store
+	at                       time.Time // when the document was read
+	kept                     bool      // restored from the last-known-good store
 }
 
 func (g *Gateway) newSource(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*source, error) {
@@ -223,7 +223,7 @@ func (s *source) adopt(old *source) {
 // callClients keeps the client for calls across loads, so that its connections survive.
 type callClients struct {
 	mu     sync.Mutex
-	key    string
+	key    string // name and hosts that client was made for
 	client *upstream.Client
 }
 
