@@ -132,8 +132,7 @@ func claimAt(payload []byte, name string) []byte {
 		if jsonscan.KindOf(payload) != jsonscan.Object {
 			return nil
 		}
-		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-		payload = jsonscan.Lookup(payload, token)
+		payload = jsonscan.Lookup(payload, jsonscan.UnescapeToken(token))
 	}
 	return payload
 }

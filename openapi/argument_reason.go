@@ -41,7 +41,7 @@ func (o *Operation) unsendable(args json.RawMessage, faults []Fault) []Fault {
 			continue
 		}
 		if err := a.refuses(jsonscan.Lookup(args, a.name)); err != nil {
-			faults = append(faults, Fault{Pointer: pointerTo(a.name), Message: reasonOf(err)})
+			faults = append(faults, Fault{Pointer: jsonscan.PointerTo(a.name), Message: reasonOf(err)})
 		}
 	}
 	if len(faults) > known {

@@ -146,7 +146,7 @@ func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
 	case kind == jsonscan.Object:
 		dst = append(dst, '{')
 		for name, member := range jsonscan.Members(value) {
-			below := pointer + pointerTo(string(name))
+			below := pointer + jsonscan.PointerTo(string(name))
 			if h.at[below] && !h.kept[below] && isAbsent(member, h.empties) {
 				h.dropped, h.changed = append(h.dropped, below), true
 				continue

@@ -37,7 +37,7 @@ func isEmpty(value []byte) bool {
 // keep notes which of the dropped members are required, and tells whether any is.
 func (h *coercer) keep(result coerced) (found bool) {
 	for _, f := range result.left {
-		pointer := f.Pointer + pointerTo(f.Missing)
+		pointer := f.Pointer + jsonscan.PointerTo(f.Missing)
 		if f.Missing != "" && !h.kept[pointer] && slices.Contains(result.dropped, pointer) {
 			h.kept[pointer], found = true, true
 		}

@@ -226,7 +226,7 @@ func (o *Operation) ArgumentFor(in, name, pointer string) (argument, rest string
 	if more {
 		rest = "/" + rest
 	}
-	token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+	token = jsonscan.UnescapeToken(token)
 	if o.body.form == formRoot {
 		if renamed, ok := o.body.renamed[token]; ok {
 			return renamed, rest, true

@@ -148,7 +148,7 @@ func (o *Operation) scanning() jsonscan.Options {
 func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
 	for _, name := range o.withheld {
 		if jsonscan.Lookup(args, name) != nil {
-			faults = append(faults, Fault{Pointer: pointerTo(name), Message: "is not for callers to give; leave it out"})
+			faults = append(faults, Fault{Pointer: jsonscan.PointerTo(name), Message: "is not for callers to give; leave it out"})
 		}
 	}
 	if o.body == nil || o.body.renamed == nil {
@@ -156,7 +156,7 @@ func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
 	}
 	for name := range jsonscan.Members(args) {
 		if argument, ok := o.body.renamed[string(name)]; ok {
-			faults = append(faults, Fault{Pointer: pointerTo(string(name)), Message: fmt.Sprintf("unknown argument %q; use %q", name, argument)})
+			faults = append(faults, Fault{Pointer: jsonscan.PointerTo(string(name)), Message: fmt.Sprintf("unknown argument %q; use %q", name, argument)})
 		}
 	}
 	return faults
@@ -165,11 +165,7 @@ func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
 // topLevel returns the name of the argument that a pointer leads to, if it leads no further.
 func topLevel(pointer string) (name string, ok bool) {
 	name, ok = strings.CutPrefix(pointer, "/")
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~"), ok && !strings.Contains(name, "/")
-}
-
-func pointerTo(name string) string {
-	return "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	return jsonscan.UnescapeToken(name), ok && !strings.Contains(name, "/")
 }
 
 // building is one request while it is built. Faults are collected to the end, so that the model hears of all.
@@ -231,7 +227,7 @@ func (b *building) given(i int) ([]byte, bool) {
 }
 
 func (b *building) fault(a *argument, err error) {
-	f := Fault{Pointer: pointerTo(a.name), Message: reasonOf(err)}
+	f := Fault{Pointer: jsonscan.PointerTo(a.name), Message: reasonOf(err)}
 	var v *wire.ValueError
 	if errors.As(err, &v) {
 		f.Pointer += v.Pointer
@@ -257,12 +253,12 @@ func (b *building) memberFault(err error) {
 		f.Message, f.Pointer = v.Reason, v.Pointer
 		for _, a := range b.o.arguments {
 			if rest, ok := below(v.Pointer, a.wire); ok && a.place == inMember {
-				f.Pointer = pointerTo(a.name) + rest
+				f.Pointer = jsonscan.PointerTo(a.name) + rest
 			}
 		}
 		for wireName, name := range b.o.body.renamed {
 			if rest, ok := below(v.Pointer, wireName); ok {
-				f.Pointer = pointerTo(name) + rest
+				f.Pointer = jsonscan.PointerTo(name) + rest
 			}
 		}
 	}
@@ -271,7 +267,7 @@ func (b *building) memberFault(err error) {
 
 // below returns what follows in a pointer behind a member of the root.
 func below(pointer, name string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(pointer, pointerTo(name))
+	rest, ok = strings.CutPrefix(pointer, jsonscan.PointerTo(name))
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 

@@ -59,29 +59,24 @@ func (e *Error) Unwrap() error { return e.err }
 
 // Guess returns the definition of jobs that nothing describes: an answer of 202 that names a place begins one.
 func Guess() *Definition {
-	d, err := newDefinition(nil, nil, Links{}, false, nil)
-	if err != nil {
-		panic(err) // no settings, no fault
-	}
-	return d
+	return undeclared(Links{}, false)
 }
 
 // FromLinks returns the definition of jobs that links of the document describe.
-func FromLinks(links Links) *Definition {
-	d, err := newDefinition(nil, nil, links, true, nil)
+func FromLinks(links Links) *Definition { return undeclared(links, true) }
+
+// undeclared returns the definition of jobs without settings, which have no faults.
+func undeclared(links Links, fromDocument bool) *Definition {
+	d, err := New(nil, nil, links, fromDocument, nil)
 	if err != nil {
-		panic(err) // no settings, no fault
+		panic(err)
 	}
 	return d
 }
 
-// New compiles what a rule or a document says of the jobs of an operation. find finds the operations that it names. The errors
-// are [*Error]s, joined.
+// New compiles what a rule or a document says of the jobs of an operation; c is nil if they say nothing. find finds the operations
+// that it names. The errors are [*Error]s, joined.
 func New(c *config.Job, op *openapi.Operation, links Links, fromDocument bool, find Finder) (*Definition, error) {
-	return newDefinition(c, op, links, fromDocument, find)
-}
-
-func newDefinition(c *config.Job, op *openapi.Operation, links Links, fromDocument bool, find Finder) (*Definition, error) {
 	d := &Definition{Declared: c != nil, words: commonWords(), FromDocument: fromDocument}
 	if c == nil {
 		c = config.DefaultJob()

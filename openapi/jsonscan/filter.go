@@ -50,7 +50,7 @@ func (f *Filter) Pointer(pointer string, fate Fate) {
 	for token := range strings.SplitSeq(pointer[1:], "/") {
 		next := &n.any
 		if token != "*" {
-			token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
+			token = UnescapeToken(token)
 			if n.children == nil {
 				n.children = make(map[string]*filterNode)
 			}

@@ -283,7 +283,7 @@ func (e *explainer) schemaAt(schemaURL string) []byte {
 	}
 	at := []byte(e.source)
 	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		token = jsonscan.UnescapeToken(token)
 		if jsonscan.KindOf(at) == jsonscan.Array {
 			i := 0
 			for item := range jsonscan.Elements(at) {
@@ -341,11 +341,7 @@ func pointerOf(location []string) string {
 	var b strings.Builder
 	for _, token := range location {
 		b.WriteByte('/')
-		b.WriteString(escapeToken(token))
+		b.WriteString(jsonscan.EscapeToken(token))
 	}
 	return b.String()
-}
-
-func escapeToken(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"weak"
 
+	"drawbridge/openapi/jsonscan"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
@@ -296,7 +298,7 @@ func wildNumber(value any, pointer string) (Fault, bool) {
 		}
 	case map[string]any:
 		for name, item := range value {
-			if f, ok := wildNumber(item, pointer+"/"+escapeToken(name)); ok {
+			if f, ok := wildNumber(item, pointer+jsonscan.PointerTo(name)); ok {
 				return f, ok
 			}
 		}

@@ -245,7 +245,7 @@ func (n *Node) Pointer() string {
 		if step := steps[i]; step.up.kind == Array {
 			b.WriteString(strconv.FormatUint(uint64(step.index), 10))
 		} else {
-			b.WriteString(escapePointer(step.key))
+			b.WriteString(jsonscan.EscapeToken(step.key))
 		}
 	}
 	return b.String()

@@ -6,6 +6,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"drawbridge/openapi/jsonscan"
 )
 
 // Resolve returns the node that a reference points to, one step. ref is an
@@ -173,7 +175,7 @@ func (s *Set) fragment(l *loader, base *Node, fragment string, hops *int) (n *No
 	n = base
 	for rest := fragment[1:]; ; {
 		token, after, more := strings.Cut(rest, "/")
-		token = unescapePointer(token)
+		token = jsonscan.UnescapeToken(token)
 		next := n.step(token)
 		for next == nil && n.Get("$ref").Kind() == String {
 			// The pointer goes on behind a reference: follow it.
@@ -305,7 +307,7 @@ func (s *Set) Locate(location, pointer string) *Node {
 	for rest := strings.TrimPrefix(pointer, "/"); rest != ""; {
 		var token string
 		token, rest, _ = strings.Cut(rest, "/")
-		token = unescapePointer(token)
+		token = jsonscan.UnescapeToken(token)
 		next := n.step(token)
 		if next == nil {
 			next = n.step(strings.ToLower(token)) // the name of a method in capitals

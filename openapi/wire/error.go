@@ -3,7 +3,8 @@ package wire
 import (
 	"fmt"
 	"strconv"
-	"strings"
+
+	"drawbridge/openapi/jsonscan"
 )
 
 // A ValueError says why a value can't be sent. Its text completes a sentence that begins with the argument's name and is
@@ -31,8 +32,7 @@ func within(name string, err error) error {
 	if !ok {
 		return err
 	}
-	name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-	return &ValueError{Reason: v.Reason, Pointer: "/" + name + v.Pointer}
+	return &ValueError{Reason: v.Reason, Pointer: jsonscan.PointerTo(name) + v.Pointer}
 }
 
 // withinItem is within for an element of a list.
