@@ -196,7 +196,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.traffic.Store(&traffic{})
 	o.Metrics.MustRegister(telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }))
-	g.mcpHandlers, g.watches = g.newSpeakers(c, keys), newWatches(g)
+	g.mcpHandlers, g.watches = g.newMCPHandlers(c, keys), newWatches(g)
 	g.answers = cache.New(int64(c.Limits.Cache), o.now, g.panicked)
 	if g.shared.answers != nil {
 		g.answers.With(g.shared.answers)

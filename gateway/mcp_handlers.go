@@ -39,7 +39,7 @@ type mcpHandlers struct {
 	ended   bool          // all streams have ended, and new ones are refused
 }
 
-func (g *Gateway) newSpeakers(c *config.Config, keys [][]byte) *mcpHandlers {
+func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *mcpHandlers {
 	s := &mcpHandlers{g: g, byName: map[string]*mcpHandler{}, readers: mcp.SlowReaders{
 		Reuse: listener.ServeAgain, OnTimeout: func() { g.connections.GaveUp(listener.Answer) },
 	}}
