@@ -168,13 +168,13 @@ func (g *Gateway) write(c *call, a *callRecord) {
 }
 
 // refuseScope counts a call for which the caller's scopes do not suffice, and writes its audit record.
-func (g *Gateway) refuseScope(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request) {
+func (g *Gateway) refuseScope(ctx context.Context, e *callEndpoint, p *Plan, caller *auth.Principal, req *mcp.Request) {
 	p.metrics.Count(telemetry.OutcomeScope)
 	g.refuse(ctx, e, p, caller, req, telemetry.OutcomeScope)
 }
 
 // refuse writes the audit record of a call that is refused before it begins.
-func (g *Gateway) refuse(ctx context.Context, e *endpoint, p *Plan, caller *auth.Principal, req *mcp.Request, o telemetry.Outcome) {
+func (g *Gateway) refuse(ctx context.Context, e *callEndpoint, p *Plan, caller *auth.Principal, req *mcp.Request, o telemetry.Outcome) {
 	if g.audit != nil {
 		g.write(&call{g: g, ctx: ctx, endpoint: e, plan: p, caller: caller, req: req}, &callRecord{start: time.Now(), outcome: o})
 	}

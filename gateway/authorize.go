@@ -11,7 +11,7 @@ import (
 )
 
 // allows reports whether the caller's scopes suffice for a tool of an endpoint with a guard.
-func (e *endpoint) allows(caller *auth.Principal, p *Plan) bool {
+func (e *callEndpoint) allows(caller *auth.Principal, p *Plan) bool {
 	for _, set := range p.Scopes {
 		if e.guard.Allows(caller, set) {
 			return true
@@ -23,11 +23,11 @@ func (e *endpoint) allows(caller *auth.Principal, p *Plan) bool {
 // authorize returns an error if the caller may not call the tool of an endpoint with a guard, before anything of the
 // call is executed (Z3). The error is an HTTP 403 with the challenge of RFC 6750 section 3.1, or, if unauthorized tools
 // are hidden, that of a tool that does not exist (Z6).
-func (e *endpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
+func (e *callEndpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
 	if e.allows(caller, p) {
 		return nil
 	}
-	if e.gen.config.Auth.HideUnauthorized {
+	if e.hideUnauthorized {
 		return unknownTool(p.Tool.Name)
 	}
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this tool", HTTPStatus: 403}
@@ -45,7 +45,7 @@ func (e *endpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
 // exist.
 func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 	e := endpointFrom(ctx)
-	if e.guard == nil || e.gen.config.Auth.HideUnauthorized {
+	if e.guard == nil || e.hideUnauthorized {
 		return nil
 	}
 	caller := auth.FromContext(ctx)
@@ -69,7 +69,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 			continue
 		}
 		if fault := e.authorize(caller, p); fault != nil {
-			p.source.g.refuseScope(ctx, e, p, caller, req)
+			p.source.g.refuseScope(ctx, e.callEndpoint, p, caller, req)
 			denied = fault
 		}
 		if len(p.Scopes) == 0 {

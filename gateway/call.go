@@ -16,7 +16,6 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
-	"drawbridge/config"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
@@ -34,25 +33,25 @@ func (g *Gateway) callTool(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		if req.Name == "" {
 			return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
 		}
-		g.refuse(ctx, e, nil, auth.FromContext(ctx), req, telemetry.OutcomeUnknown)
+		g.refuse(ctx, e.callEndpoint, nil, auth.FromContext(ctx), req, telemetry.OutcomeUnknown)
 		return unknownTool(req.Name)
 	}
 	var caller *auth.Principal
 	if e.guard != nil {
 		caller = auth.FromContext(ctx)
 		if denied := e.authorize(caller, p); denied != nil {
-			g.refuseScope(ctx, e, p, caller, req)
+			g.refuseScope(ctx, e.callEndpoint, p, caller, req)
 			return denied
 		}
 	}
-	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, caller: caller}
+	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e.callEndpoint, caller: caller}
 	c.dropArguments()
 	c.enter()
 	defer func() { c.leave(err) }()
 	if err = c.allowed(); err != nil {
 		return err
 	}
-	if out := e.gen.outbound; out != nil {
+	if out := e.outbound; out != nil {
 		if c.notify, err = out.wanted(req); err != nil {
 			return err
 		}
@@ -89,7 +88,7 @@ type call struct {
 	req      *mcp.Request
 	reply    *mcp.Reply
 	plan     *Plan
-	endpoint *endpoint
+	endpoint *callEndpoint
 	caller   *auth.Principal // nil if no token was required
 	span     trace.Span      // nil if tracing is off
 
@@ -150,7 +149,7 @@ func (c *call) begin() (end func(), err error) {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, p.Timeout)
 	stop := func() bool { return false }
-	if c.req.Family == mcp.Legacy && p.safe && c.endpoint.gen.config.Server.LegacyDisconnect == config.DisconnectCancel {
+	if c.req.Family == mcp.Legacy && p.safe && c.endpoint.cancelOnDisconnect {
 		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped nevertheless:
 		// its answer can no longer be read, and the service is spared the work.
 		stop = context.AfterFunc(c.req.HTTP.Context(), cancel)

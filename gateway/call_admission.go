@@ -53,8 +53,8 @@ func (g *Gateway) Reading() bool { return g.admission.pace.Working(trimAfter) }
 
 // crowded returns the error for a call that can't be admitted, and the reason, or nil. memoryChecked is that of
 // [admission.Controller.Check].
-func (g *Gateway) crowded(gen *generation, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
-	because := g.admission.overload.Check(gen.config.Limits.MaxCalls, memoryChecked)
+func (g *Gateway) crowded(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
+	because := g.admission.overload.Check(maxCalls, memoryChecked)
 	if because == "" {
 		return nil, ""
 	}
@@ -131,11 +131,11 @@ const tooLargeToWait = "This call has to ask the user something, and its argumen
 // admitCall refuses a request that exceeds capacity before its token and its body are read, if its header names it as a
 // tools/call. A refusal costs the least there, and a flood beyond capacity consists of such requests. It returns false
 // if the request was refused and answered.
-func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestInfo, gen *generation) bool {
+func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestInfo) bool {
 	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
 		return true
 	}
-	if e, because := g.crowded(gen, false); e != nil {
+	if e, because := g.crowded(v.endpoint.maxCalls, false); e != nil {
 		v.tell()
 		mcp.WriteError(w, nil, e)
 		g.accountRefused(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
@@ -147,7 +147,7 @@ func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestIn
 
 // startRunning counts the call against limits.max_calls. It returns an error if the limit is reached.
 func (c *call) startRunning() *mcp.Error {
-	if because := c.g.admission.overload.Admit(c.endpoint.gen.config.Limits.MaxCalls); because != "" {
+	if because := c.g.admission.overload.Admit(c.endpoint.maxCalls); because != "" {
 		c.turnedAway(telemetry.OutcomeLimited)
 		return c.g.noRoom(because)
 	}

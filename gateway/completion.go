@@ -45,7 +45,7 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	a := &p.arguments[i]
 	values := a.values
 	if a.plan != nil {
-		values = g.valuesFor(ctx, call{g: g, ctx: ctx, req: req, reply: reply, plan: a.plan, endpoint: e, caller: caller}, a, asked)
+		values = g.valuesFor(ctx, call{g: g, ctx: ctx, req: req, reply: reply, plan: a.plan, endpoint: e.callEndpoint, caller: caller}, a, asked)
 		if a.Complete.Typed() {
 			return reply.Completions(values)
 		}
@@ -61,8 +61,8 @@ func (g *Gateway) completeResource(ctx context.Context, e *endpoint, caller *aut
 		return nil, unknown
 	}
 	if e.guard != nil && !e.allows(caller, p) {
-		g.refuseScope(ctx, e, p, caller, req)
-		if e.gen.config.Auth.HideUnauthorized {
+		g.refuseScope(ctx, e.callEndpoint, p, caller, req)
+		if e.hideUnauthorized {
 			return nil, unknown
 		}
 		return nil, e.authorizeRead(caller, p, req)

@@ -6,6 +6,8 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 )
@@ -14,17 +16,17 @@ import (
 // configuration selects. It is immutable except for its views, which are built when the first client of a revision requests
 // them.
 type endpoint struct {
-	name  string // "" for the endpoint of all tools
-	gen   *generation
-	guard *auth.Guard      // nil if no token is required
-	entry http.Handler     // the guard, then the MCP handler
-	plans map[string]*Plan // of its tools, and of operations that are resources only
-	// operations maps operations to their plans.
-	operations map[*openapi.Operation]*Plan
+	*callEndpoint
+	gen     *generation
+	entry   http.Handler // the guard, then the MCP handler
+	rates   admission.Rates
+	catalog *catalog.Catalog // of the generation, which may have more tools than the endpoint
 	// resources are the plans that can be read as resources.
 	resources *resources
 	visible   *visibility     // nil if every caller sees all tools
 	profile   openapi.Profile // the minimum profile that schemas are reduced to
+	pageSize  int             // definitions on a page of a list; 0 if lists are not paged
+	maxDepth  int             // nesting depth of messages (limits.max_depth)
 	prompts   []*prompt       // in configuration order
 	// promptScopes holds the scopes that prompts need, in their order, to find those a caller has been granted; nil if every
 	// caller sees all prompts.
@@ -37,27 +39,19 @@ type endpoint struct {
 
 // newEndpoint returns the endpoint of a generation for plans. The handler outlives the generation; with a nil guard no token is
 // required.
-func newEndpoint(gen *generation, plans map[string]*Plan, guard *auth.Guard, handler http.Handler) *endpoint {
-	e := &endpoint{gen: gen, guard: guard, entry: handler, plans: plans, resources: newResources(gen, plans), views: map[viewKey]*view{}}
-	e.operations = make(map[*openapi.Operation]*Plan, len(plans))
-	for _, p := range plans {
-		e.operations[p.Operation] = p
+func newEndpoint(gen *generation, name string, plans map[string]*Plan, guard *auth.Guard, handler http.Handler) *endpoint {
+	c := gen.config
+	e := &endpoint{
+		callEndpoint: newCallEndpoint(name, c, plans, guard, gen.outbound), gen: gen, entry: handler, rates: gen.rates, catalog: gen.catalog,
+		resources: newResources(gen, plans), pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, views: map[viewKey]*view{},
 	}
 	if guard != nil {
 		e.entry = guard.Protect(handler)
-		if gen.config.Auth.HideUnauthorized {
-			e.visible = newVisibility(guard, gen, plans)
+		if e.hideUnauthorized {
+			e.visible = newVisibility(guard, gen.catalog, plans)
 		}
 	}
 	return e
-}
-
-// tool returns the plan of a tool, or nil if there is none or it is a resource only.
-func (e *endpoint) tool(name string) *Plan {
-	if p := e.plans[name]; p != nil && !p.Tool.Hidden {
-		return p
-	}
-	return nil
 }
 
 // planOf returns the plan that a request names, or nil if there is none.
@@ -98,8 +92,7 @@ func (gen *generation) part(n int, d *deployment, handler http.Handler) *endpoin
 	if d.guard != nil {
 		guard = d.guard.Endpoint(n)
 	}
-	e := newEndpoint(gen, plans, guard, handler)
-	e.name = c.Name
+	e := newEndpoint(gen, c.Name, plans, guard, handler)
 	if c.SchemaProfile == config.ProfilePortable {
 		e.profile = openapi.ProfilePortable
 	}

@@ -78,7 +78,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	body = append(body, args...)
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
 	// An endpoint with the same tools and no guard requires no scopes.
-	open := newEndpoint(gen, gen.whole.plans, nil, nil)
+	open := newEndpoint(gen, "", gen.whole.plans, nil, nil)
 	info := &requestInfo{endpoint: open, operator: true}
 	ctx = context.WithValue(ctx, requestInfoKey{}, info)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))

@@ -84,7 +84,7 @@ func (c *call) mayKnow(ctx context.Context, p *Plan, one toldBy) error {
 	case p == nil:
 		return c.untold(nil, nil)
 	case c.endpoint.guard != nil && !c.endpoint.allows(c.caller, p):
-		if c.endpoint.gen.config.Auth.HideUnauthorized {
+		if c.endpoint.hideUnauthorized {
 			return c.untold(nil, nil)
 		}
 		return c.untold(p, one.args)

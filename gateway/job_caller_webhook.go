@@ -161,7 +161,7 @@ func (c *call) follow(t *task) bool {
 
 // report is follow for a call with a webhook.
 func (c *call) report(t *task) bool {
-	g, to, out := c.g, *c.notify, c.endpoint.gen.outbound
+	g, to, out := c.g, *c.notify, c.endpoint.outbound
 	w := newTaskWatcher(c.ctx, c.plan, t.id, mcp.Subscriber{Principal: c.req.Principal, Family: mcp.Stateless, Revision: c.req.Revision, Client: c.req.Client})
 	caller := callerOf(c.req.Principal, requestInfoFrom(c.ctx))
 	follow := func(ctx context.Context) {

@@ -119,7 +119,7 @@ type servedManifest struct {
 func newManifests(g *Gateway, e *endpoint) *manifests {
 	m := &manifests{g: g, e: e, views: map[manifestKey]func() *servedManifest{}}
 	if e.guard != nil {
-		m.visible, m.prompts = newVisibility(e.guard, e.gen, e.plans), e.guard.Views(promptSets(e.prompts))
+		m.visible, m.prompts = newVisibility(e.guard, e.catalog, e.plans), e.guard.Views(promptSets(e.prompts))
 	}
 	return m
 }
@@ -153,7 +153,7 @@ func (m *manifests) build(view manifestKey) *servedManifest {
 		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
 		Capabilities: manifestCapabilities{
 			Tools: manifestList{ListChanged: true}, Resources: manifestWatched{ListChanged: true, Subscribe: true}, Prompts: manifestList{ListChanged: true},
-			Callback: e.gen.outbound != nil,
+			Callback: e.outbound != nil,
 			Notifications: []string{
 				"notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/resources/updated",
 				"notifications/prompts/list_changed",
@@ -169,7 +169,7 @@ func (m *manifests) build(view manifestKey) *servedManifest {
 			MetadataURL: schemeAndHost(resource) + e.guard.MetadataPaths()[0],
 		}
 	}
-	for _, t := range e.gen.catalog.All() {
+	for _, t := range e.catalog.All() {
 		if t.Hidden || m.visible != nil && !m.visible.has(view.tools, t) {
 			continue
 		}

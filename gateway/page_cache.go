@@ -67,10 +67,10 @@ func (e *endpoint) newView(key viewKey) *view {
 		return e.plans[t.Name] != nil && (e.visible == nil || e.visible.has(key.visible, t))
 	}
 	v := &view{}
-	size := e.gen.config.Server.PageSize
+	size := e.pageSize
 	switch key.kind {
 	case toolsKind:
-		v.pages = e.gen.catalog.Pages(key.features, size, visible)
+		v.pages = e.catalog.Pages(key.features, size, visible)
 	case resourcesKind, templatesKind:
 		v.pages = e.resources.pages(key.kind == templatesKind, key.features.Title, size, visible)
 	case promptsKind:
@@ -104,10 +104,10 @@ type visibility struct {
 	sets  map[*catalog.Tool][]int // indices of the sets in views that permit a tool
 }
 
-func newVisibility(guard *auth.Guard, gen *generation, plans map[string]*Plan) *visibility {
+func newVisibility(guard *auth.Guard, c *catalog.Catalog, plans map[string]*Plan) *visibility {
 	v := &visibility{sets: map[*catalog.Tool][]int{}}
 	var all [][]string
-	for _, t := range gen.catalog.All() {
+	for _, t := range c.All() {
 		if plans[t.Name] == nil {
 			continue
 		}

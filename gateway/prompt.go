@@ -286,7 +286,7 @@ func (e *endpoint) authorizePrompt(caller *auth.Principal, p *prompt) *mcp.Error
 	if e.guard == nil || e.grants(caller, p.needs) {
 		return nil
 	}
-	if e.gen.config.Auth.HideUnauthorized {
+	if e.hideUnauthorized {
 		return unknownPrompt(p.Name)
 	}
 	return e.forbidPrompt(caller, p.needs)

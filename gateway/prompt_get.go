@@ -174,7 +174,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 			return unknown
 		case l.plan.unfitForPrompt() != nil:
 			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), l.plan.unfitForPrompt())
-		case b.endpoint.guard != nil && b.endpoint.gen.config.Auth.HideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
+		case b.endpoint.guard != nil && b.endpoint.hideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
 			return b.g.refusePrompt(ctx, b.req, unknown)
 		}
 		if b.found == nil {
@@ -260,7 +260,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 		return b.resource(ctx, m, b.found[i])
 	}
 	args := appendArguments(nil, m.Arguments, valueIn(b.given))
-	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: m.plan, endpoint: b.endpoint, caller: b.caller}
+	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: m.plan, endpoint: b.endpoint.callEndpoint, caller: b.caller}
 	parts, resp, err := c.answer(args) //nolint:bodyclose // answer.Plan.Read closes it
 	if err != nil {
 		var f *failure
@@ -294,7 +294,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 
 // resource appends messages with the contents of a resource.
 func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
-	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: l.plan, endpoint: b.endpoint, caller: b.caller}
+	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: l.plan, endpoint: b.endpoint.callEndpoint, caller: b.caller}
 	contents, err := c.readAs(l.uri, l.args)
 	var refused *mcp.Error
 	switch {

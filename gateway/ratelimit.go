@@ -43,7 +43,7 @@ const saidRate = "said|"
 // against that of the address as well.
 func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	v := requestInfoFrom(ctx)
-	rates := &v.endpoint.gen.rates
+	rates := &v.endpoint.rates
 	if req.BatchIndex > 1 && rates.Address != nil && v.address != (clientip.Key{}) {
 		if d := g.addresses.TakeBytes(v.address[:], rates.Address.Limit(), 1); !d.Allowed {
 			return g.refuseRate(ctx, req, rates.Address, d)
@@ -68,7 +68,7 @@ func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply)
 // allowed checks the capacity for the call, then counts it against the rate limits of its tool and its API. The error
 // says when to retry.
 func (c *call) allowed() error {
-	if e, _ := c.g.crowded(c.endpoint.gen, requestInfoFrom(c.ctx).memoryChecked); e != nil {
+	if e, _ := c.g.crowded(c.endpoint.maxCalls, requestInfoFrom(c.ctx).memoryChecked); e != nil {
 		c.turnedAway(telemetry.OutcomeLimited)
 		return e
 	}

@@ -77,7 +77,7 @@ func peek(r *http.Request, v *requestInfo) (method string, id []byte) {
 	if err != nil || len(body) > maxPeeked {
 		return "", nil
 	}
-	method, id = mcp.PeekMethod(body, v.endpoint.gen.config.Limits.MaxDepth)
+	method, id = mcp.PeekMethod(body, v.endpoint.maxDepth)
 	r.Body = &reread{Reader: bytes.NewReader(body), Closer: r.Body}
 	return method, id
 }

@@ -134,10 +134,10 @@ func (g *Gateway) serve(w http.ResponseWriter, r *http.Request) {
 	if untrusted {
 		g.untrusted.Observe(r)
 	}
-	if limit := gen.rates.Address; limit != nil && !g.admitAddress(w, r, v, limit) {
+	if limit := v.endpoint.rates.Address; limit != nil && !g.admitAddress(w, r, v, limit) {
 		return
 	}
-	if !g.admitCall(w, r, v, gen) {
+	if !g.admitCall(w, r, v) {
 		return
 	}
 	v.endpoint.entry.ServeHTTP(w, r)

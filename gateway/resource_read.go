@@ -56,11 +56,11 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 	if p == nil {
 		return nil, notFound(req, uri)
 	}
-	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e}
+	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e.callEndpoint}
 	if e.guard != nil {
 		c.caller = auth.FromContext(ctx)
 		if denied := e.authorizeRead(c.caller, p, req); denied != nil {
-			g.refuseScope(ctx, e, p, c.caller, req)
+			g.refuseScope(ctx, e.callEndpoint, p, c.caller, req)
 			return nil, denied
 		}
 	}
@@ -113,11 +113,11 @@ func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
 }
 
 // authorizeRead is authorize for a resource.
-func (e *endpoint) authorizeRead(caller *auth.Principal, p *Plan, req *mcp.Request) *mcp.Error {
+func (e *callEndpoint) authorizeRead(caller *auth.Principal, p *Plan, req *mcp.Request) *mcp.Error {
 	denied := e.authorize(caller, p)
 	switch {
 	case denied == nil:
-	case e.gen.config.Auth.HideUnauthorized:
+	case e.hideUnauthorized:
 		return req.ResourceNotFound(truncate.Bytes(req.URI, maxShownURI))
 	case len(p.Scopes) > 0:
 		denied.Message = "insufficient scope for this resource"

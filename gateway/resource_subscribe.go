@@ -117,7 +117,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		return nil, err
 	}
 	if !known { // it is read at once
-		if err := m.rated(ctx, gen.endpoint(requestInfo.name), p, args, uri); err != nil {
+		if err := m.rated(ctx, gen.endpoint(requestInfo.name).callEndpoint, p, args, uri); err != nil {
 			return nil, err
 		}
 	}
@@ -152,7 +152,7 @@ func (w *watches) full(s mcp.Subscription) error {
 }
 
 // rated counts the first poll of a watch as a call of the member that starts it.
-func (m *member) rated(ctx context.Context, e *endpoint, p *Plan, args []byte, uri string) (err error) {
+func (m *member) rated(ctx context.Context, e *callEndpoint, p *Plan, args []byte, uri string) (err error) {
 	c := call{
 		g: p.source.g, ctx: ctx, plan: p, endpoint: e, caller: auth.FromContext(m.caller), args: args,
 		req: &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Principal: m.viewer.Principal, URI: uri},

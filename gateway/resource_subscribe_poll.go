@@ -20,7 +20,7 @@ import (
 func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member, p *Plan, args []byte, known *seen) (err error) {
 	ctx = context.WithValue(auth.WithCallerOf(ctx, m.caller), requestInfoKey{}, &requestInfo{name: x.endpoint})
 	c := call{
-		g: w.g, ctx: ctx, plan: p, endpoint: gen.endpoint(x.endpoint), caller: auth.FromContext(m.caller), extra: known.validators,
+		g: w.g, ctx: ctx, plan: p, endpoint: gen.endpoint(x.endpoint).callEndpoint, caller: auth.FromContext(m.caller), extra: known.validators,
 		req: &mcp.Request{
 			Method: "resources/read", Family: mcp.Stateless, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: x.uri,
 			HTTP: &http.Request{Header: m.inbound},

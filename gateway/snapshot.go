@@ -152,7 +152,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			gen.fates[s.name].faults = gen.faults(gen.fates[s.name], gen.entries[s])
 		}
 	}
-	gen.whole = newEndpoint(gen, plans, d.guard, g.mcpHandlers.whole(d.config))
+	gen.whole = newEndpoint(gen, "", plans, d.guard, g.mcpHandlers.whole(d.config))
 	gen.addPrompts(gen.whole)
 	for n := range d.config.Endpoints {
 		c := &d.config.Endpoints[n]

@@ -243,7 +243,7 @@ func (g *Gateway) openTask(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	if p == nil || p.base == nil {
 		return nil, unknown // its tool is gone
 	}
-	t.call = &call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e, kept: &kept{}, key: t.payload.Key}
+	t.call = &call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e.callEndpoint, kept: &kept{}, key: t.payload.Key}
 	if t.begun = t.place(); t.begun == nil {
 		return nil, unknown // the service's origin has changed, and its credentials must not go to the old one
 	}
