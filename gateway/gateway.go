@@ -30,6 +30,7 @@ import (
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
+	"drawbridge/gateway/widening"
 	"drawbridge/openapi/answer"
 )
 
@@ -130,13 +131,13 @@ type Gateway struct {
 	// measured holds the operation results that the metrics show, by API name. It belongs to the goroutine that publishes.
 	measured map[string]*fates
 
-	ended     chan struct{}    // closed when Run has returned
-	reloads   chan reload      // reloads with a waiter
-	requested chan struct{}    // signals a reload without a waiter; its capacity of 1 merges pending requests
-	updates   chan update      // outcomes of the sources
-	accepts   chan acceptance  // operators' acceptances of quarantined documents
-	store     *diskcache.Store // last-known-good store; nil if documents are kept in memory only
-	record    *accessRecord    // access granted by the configuration in use; nil if it is not recorded
+	ended     chan struct{}      // closed when Run has returned
+	reloads   chan reload        // reloads with a waiter
+	requested chan struct{}      // signals a reload without a waiter; its capacity of 1 merges pending requests
+	updates   chan update        // outcomes of the sources
+	accepts   chan acceptance    // operators' acceptances of quarantined documents
+	store     *diskcache.Store   // last-known-good store; nil if documents are kept in memory only
+	record    *widening.Recorder // access granted by the configuration in use; nil if it is not recorded
 	// held lists the access that a configuration awaiting acceptance would open. It belongs to the goroutine that publishes.
 	held []string
 

@@ -173,7 +173,7 @@ func (r *runner) promote() {
 		}
 	}
 	r.g.nameStored(r.current)
-	r.g.record.note(r.access)
+	r.g.record.Note(r.access)
 	panicked := r.g.survive("what is served was built", r.publish)
 	r.stop(old, r.current)
 	r.watchConfig(r.current)

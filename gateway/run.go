@@ -38,7 +38,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer close(g.ended)
 	defer g.watches.end()
 	group, ctx := errgroup.WithContext(ctx)
-	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1), starting: true, access: widening.Of(g.first.config, g.record.before())}
+	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1), starting: true, access: widening.Of(g.first.config, g.record.Previous())}
 	g.first = nil
 	if len(r.current.sources) == 0 { // nothing is ever published
 		g.isAttempted.Do(func() { close(g.attempted) })
@@ -49,10 +49,10 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	r.start(r.current)
 	if len(r.current.sources) == 0 {
-		g.record.note(r.access)
+		g.record.Note(r.access)
 	}
 	if g.record != nil {
-		group.Go(func() error { g.record.run(ctx); return nil })
+		group.Go(func() error { g.record.Run(ctx); return nil })
 	}
 	group.Go(func() error { g.Keep(ctx, "changes were taken over", r.loop); return r.failed })
 	if s := g.shared.store; s != nil {
@@ -320,7 +320,7 @@ func (r *runner) checkStart() error {
 		if r.next != nil { // a reload is under way
 			access = widening.Of(r.current.config, r.access)
 		}
-		r.g.record.note(access)
+		r.g.record.Note(access)
 	}
 	return err
 }

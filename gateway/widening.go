@@ -66,11 +66,13 @@ func (g *Gateway) compareWithRecord() error {
 	if o.ConfigFile == "" {
 		return nil
 	}
-	g.record = newAccessRecord(o, g.log, g.survive)
+	g.record = widening.NewRecorder(widening.RecorderOptions{
+		ConfigFile: o.ConfigFile, Dirs: append([]string{o.Config.Server.StateDir.String()}, o.StateDirs...), Logger: g.log, Recover: g.survive,
+	})
 	if g.record == nil {
 		return nil
 	}
-	last, err := g.record.read()
+	last, err := g.record.Read()
 	switch {
 	case err != nil && o.Config.Auth == nil && !o.Local:
 		return fmt.Errorf("auth: %s has none, and nothing tells whether the last configuration that ran here had it: %w; put auth back, remove the record, "+
@@ -83,7 +85,7 @@ func (g *Gateway) compareWithRecord() error {
 	}
 	if last.Auth != nil && o.Config.Auth == nil && !o.Local {
 		return fmt.Errorf("auth: %s has none, and the last configuration that ran here had it (%s): the file may be cut short; "+
-			"put auth back, or write auth: {anonymous: true} if everybody who reaches the gateway may call", o.ConfigFile, strings.Join(g.record.files, ", "))
+			"put auth back, or write auth: {anonymous: true} if everybody who reaches the gateway may call", o.ConfigFile, strings.Join(g.record.Files(), ", "))
 	}
 	opens := widening.Wider(last, widening.Of(o.Config, last), nil)
 	if len(opens) == 0 {
@@ -94,5 +96,5 @@ func (g *Gateway) compareWithRecord() error {
 		return nil
 	}
 	return fmt.Errorf("%s would open access that the last configuration that ran here did not give (%s): if that is meant, start with --accept\n  %s",
-		o.ConfigFile, strings.Join(g.record.files, ", "), strings.Join(first(opens), "\n  "))
+		o.ConfigFile, strings.Join(g.record.Files(), ", "), strings.Join(first(opens), "\n  "))
 }

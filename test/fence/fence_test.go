@@ -87,7 +87,7 @@ var rooms = map[string]room{
 	"gateway/elicit":      {arrows: []string{"config", "openapi", "gateway/mcp"}},
 	"gateway/state":       {modules: []string{"github.com/redis/go-redis/v9"}},
 	"gateway/audit":       {},
-	"gateway/widening":    {arrows: []string{"config", "gateway/regularfile", "openapi/httpmethod"}},
+	"gateway/widening":    {arrows: []string{"config", "gateway/diskcache", "gateway/regularfile", "openapi/httpmethod"}},
 	"gateway/regularfile": {},
 	"gateway/admin":       {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 

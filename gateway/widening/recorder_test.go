@@ -1,29 +1,29 @@
-package gateway
+package widening
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"drawbridge/config"
 	"drawbridge/gateway/diskcache"
-	"drawbridge/gateway/widening"
 )
 
 // TestRecordAfterAHang: a write that hung for longer than anybody waited for it leaves no older record behind than what was noted last.
 func TestRecordAfterAHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log safeBuffer
-		o := &Options{Config: &config.Config{Server: config.Server{StateDir: "/one"}}, ConfigFile: "drawbridge.yaml", StateDirs: []string{"/two"}}
-		r := newAccessRecord(o, slog.New(slog.NewTextHandler(&log, nil)), func(_ string, step func()) bool { step(); return false })
+		var log lockedBuffer
+		r := NewRecorder(RecorderOptions{ConfigFile: "drawbridge.yaml", Dirs: []string{"/one", "", "/two", "/one"}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			Recover: func(_ string, step func()) bool { step(); return false }})
 		hangs := make(chan struct{})
 		wrote := map[string][]string{}
-		r.put = func(s *widening.Summary, file string) error {
+		r.put = func(s *Summary, file string) error {
 			dir, _, _ := strings.Cut(strings.TrimPrefix(file, "/"), "/")
 			if s.Lock == "first" && dir == "one" {
 				<-hangs
@@ -38,9 +38,9 @@ func TestRecordAfterAHang(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		go func() { r.run(ctx); close(ended) }()
+		go func() { r.Run(ctx); close(ended) }()
 		for _, name := range []string{"first", "second", "third"} {
-			r.note(&widening.Summary{Lock: name})
+			r.Note(&Summary{Lock: name})
 			time.Sleep(2 * diskcache.EndTimeout)
 		}
 		if log := log.String(); strings.Count(log, "it can't be written within 2s") != 3 || strings.Count(log, "no room") != 1 {
@@ -54,4 +54,22 @@ func TestRecordAfterAHang(t *testing.T) {
 			t.Errorf("written: %q, %q", one, two)
 		}
 	})
+}
+
+// lockedBuffer is a buffer that several goroutines write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
