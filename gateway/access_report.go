@@ -49,7 +49,7 @@ func (gen *generation) access(p *Plan) *admin.ToolAccess {
 		return gen.setBy(p.Operation, s, has, otherwise)
 	}
 	a := &admin.ToolAccess{Condition: "none", Confirm: p.consent.needed, Credential: "none"}
-	switch a.Scopes, a.Token = [][]string{}, gen.whole.guard != nil; {
+	switch a.Scopes, a.Token = [][]string{}, gen.main.guard != nil; {
 	case !a.Token && c.Auth != nil:
 		a.ScopesFrom = c.Origin("auth.anonymous")
 	case !a.Token:

@@ -115,7 +115,7 @@ func TestManyViews(t *testing.T) {
 	cfg, _, _ := strings.Cut(fmt.Sprintf(protectedConfig, issuers(i)), "rules:")
 	cfg = strings.Replace(cfg, "default_scopes", "hide_unauthorized: true\n  default_scopes", 1) + rules
 	g := start(t, document("Shop", names...), cfg, service.URL)
-	gen := g.current.Load().whole
+	gen := g.current.Load().main
 	for n := range 1 << len(names) {
 		p := &auth.Principal{}
 		var want []string

@@ -280,7 +280,7 @@ rules:
 			if p.Operation.ID == "panics" {
 				broken := *p
 				broken.client = nil
-				g.current.Load().whole.plans[p.Tool.Name] = &broken
+				g.current.Load().main.plans[p.Tool.Name] = &broken
 			}
 			w := client.send("tools/call", p.Tool.Name, arguments)
 			if want := map[bool]int{false: http.StatusOK, true: http.StatusUnauthorized}[p.Tool.API == "untold" && p.Operation.ID != "panics"]; w.Code != want {

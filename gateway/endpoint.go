@@ -12,22 +12,21 @@ import (
 	"drawbridge/openapi"
 )
 
-// endpoint is the set of tools, resources and prompts served under one URL in one generation: all of them, or those that the
-// configuration selects. It is immutable except for its views, which are built when the first client of a revision requests
-// them.
+// endpoint is the set of tools, resources and prompts served under one URL: all of them, or those that the configuration
+// selects. It is immutable except for its views, which are built when the first client of a revision requests them.
 type endpoint struct {
 	*callEndpoint
-	gen     *generation
-	entry   http.Handler // the guard, then the MCP handler
-	rates   admission.Rates
-	catalog *catalog.Catalog // of the generation, which may have more tools than the endpoint
-	// resources are the plans that can be read as resources.
+	mainGuard *auth.Guard  // of the main endpoint, from which guard is derived; nil if no token is required
+	entry     http.Handler // the guard, then the MCP handler
+	rates     admission.Rates
+	catalog   *catalog.Catalog // may have more tools than the endpoint
 	resources *resources
-	visible   *visibility     // nil if every caller sees all tools
-	profile   openapi.Profile // the minimum profile that schemas are reduced to
-	pageSize  int             // definitions on a page of a list; 0 if lists are not paged
-	maxDepth  int             // nesting depth of messages (limits.max_depth)
-	prompts   []*prompt       // in configuration order
+	links     *mcp.SealedHandles // opens the URIs of responses that are read later
+	visible   *visibility        // nil if every caller sees all tools
+	profile   openapi.Profile    // the minimum profile that schemas are reduced to
+	pageSize  int                // definitions on a page of a list; 0 if lists are not paged
+	maxDepth  int                // nesting depth of messages (limits.max_depth)
+	prompts   []*prompt          // in configuration order
 	// promptScopes holds the scopes that prompts need, in their order, to find those a caller has been granted; nil if every
 	// caller sees all prompts.
 	promptScopes *auth.Views
@@ -37,21 +36,35 @@ type endpoint struct {
 	viewBytes int // of all views
 }
 
-// newEndpoint returns the endpoint of a generation for plans. The handler outlives the generation; with a nil guard no token is
-// required.
-func newEndpoint(gen *generation, name string, plans map[string]*Plan, guard *auth.Guard, handler http.Handler) *endpoint {
-	c := gen.config
-	e := &endpoint{
-		callEndpoint: newCallEndpoint(name, c, plans, guard, gen.outbound), gen: gen, entry: handler, rates: gen.rates, catalog: gen.catalog,
-		resources: newResources(gen, plans), pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, views: map[viewKey]*view{},
+// endpointOptions are the parameters of [newEndpoint].
+type endpointOptions struct {
+	config    *config.Config
+	mainGuard *auth.Guard
+	handler   http.Handler // serves the requests that the guard admits; it outlives the endpoint
+	rates     admission.Rates
+	catalog   *catalog.Catalog
+	resources *resources
+	prompts   []*prompt
+	links     *mcp.SealedHandles
+	profile   openapi.Profile
+}
+
+// newEndpoint returns the endpoint whose calls see e. With a nil guard no token is required.
+func newEndpoint(e *callEndpoint, o endpointOptions) *endpoint {
+	c := o.config
+	full := &endpoint{
+		callEndpoint: e, mainGuard: o.mainGuard, entry: o.handler, rates: o.rates, catalog: o.catalog, resources: o.resources, prompts: o.prompts,
+		links: o.links, profile: o.profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, views: map[viewKey]*view{},
 	}
-	if guard != nil {
-		e.entry = guard.Protect(handler)
-		if e.hideUnauthorized {
-			e.visible = newVisibility(guard, gen.catalog, plans)
-		}
+	if e.guard == nil {
+		return full
 	}
-	return e
+	full.entry = e.guard.Protect(o.handler)
+	if e.hideUnauthorized {
+		full.visible = newVisibility(e.guard, o.catalog, e.plans)
+		full.promptScopes = e.guard.Views(promptSets(o.prompts))
+	}
+	return full
 }
 
 // planOf returns the plan that a request names, or nil if there is none.
@@ -69,32 +82,4 @@ func (e *endpoint) planOf(req *mcp.Request) (p *Plan) {
 		}
 	}
 	return p
-}
-
-// part returns the n-th endpoint of the configuration. Its plans are those of the whole endpoint except for scopes, for which
-// it has its own defaults.
-func (gen *generation) part(n int, d *deployment, handler http.Handler) *endpoint {
-	c := &gen.config.Endpoints[n]
-	plans := map[string]*Plan{}
-	for name, p := range gen.whole.plans {
-		subject := subjectOf(p.Tool.API, p.Operation)
-		if !c.Has(subject) {
-			continue
-		}
-		if len(c.DefaultScopes) > 0 {
-			own := *p
-			own.Scopes = p.source.scopesOf(p.Operation, gen.config.Settings(subject, p.source.loaded.extended.of[p.Operation]), c.DefaultScopes)
-			p = &own
-		}
-		plans[name] = p
-	}
-	var guard *auth.Guard
-	if d.guard != nil {
-		guard = d.guard.Endpoint(n)
-	}
-	e := newEndpoint(gen, c.Name, plans, guard, handler)
-	if c.SchemaProfile == config.ProfilePortable {
-		e.profile = openapi.ProfilePortable
-	}
-	return e
 }

@@ -250,10 +250,10 @@ func (g *Gateway) Status() admin.Status {
 // issuers returns the state of the token issuers; nil if no tokens are required.
 func (g *Gateway) issuers() []auth.Status {
 	gen := g.current.Load()
-	if gen == nil || gen.whole.guard == nil {
+	if gen == nil || gen.main.guard == nil {
 		return nil
 	}
-	return gen.whole.guard.Status()
+	return gen.main.guard.Status()
 }
 
 // Report returns the load report of an API, by its name in [Gateway.Status], and false if there is no such API. The

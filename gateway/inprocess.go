@@ -24,8 +24,8 @@ func (g *Gateway) Plans() []*Plan {
 	if gen == nil {
 		return nil
 	}
-	plans := make([]*Plan, 0, len(gen.whole.plans))
-	for _, p := range gen.whole.plans {
+	plans := make([]*Plan, 0, len(gen.main.plans))
+	for _, p := range gen.main.plans {
 		if !p.Tool.Hidden {
 			plans = append(plans, p)
 		}
@@ -37,7 +37,7 @@ func (g *Gateway) Plans() []*Plan {
 // Plan returns the plan of a tool, or nil if there is no such tool.
 func (g *Gateway) Plan(tool string) *Plan {
 	if gen := g.current.Load(); gen != nil {
-		return gen.whole.tool(tool)
+		return gen.main.tool(tool)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 // and is for the operator only.
 func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
 	gen := g.current.Load()
-	if gen == nil || gen.whole.tool(tool) == nil {
+	if gen == nil || gen.main.tool(tool) == nil {
 		return nil, nil, fmt.Errorf("unknown tool %q", tool)
 	}
 	if len(args) == 0 {
@@ -77,9 +77,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	body = append(body, `,"arguments":`...)
 	body = append(body, args...)
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
-	// An endpoint with the same tools and no guard requires no scopes.
-	open := newEndpoint(gen, "", gen.whole.plans, nil, nil)
-	info := &requestInfo{endpoint: open, operator: true}
+	info := &requestInfo{endpoint: gen.operatorEndpoint(), operator: true}
 	ctx = context.WithValue(ctx, requestInfoKey{}, info)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {
@@ -91,7 +89,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	r.Header.Set("Mcp-Method", "tools/call")
 	r.Header.Set("Mcp-Name", tool)
 	w := &recorder{header: http.Header{}}
-	g.mcpHandlers.whole(gen.config).ServeHTTP(w, r)
+	g.mcpHandlers.main(gen.config).ServeHTTP(w, r)
 	var answer struct {
 		Result json.RawMessage
 		Error  *struct{ Message string }
@@ -103,7 +101,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 		return nil, nil, errors.New(answer.Error.Message)
 	}
 	if info.cause != nil {
-		if text := gen.whole.tool(tool).source.secrets.All(info.cause.Error()); text != info.cause.Error() {
+		if text := gen.main.tool(tool).source.secrets.All(info.cause.Error()); text != info.cause.Error() {
 			info.cause = errors.New(text)
 		}
 	}

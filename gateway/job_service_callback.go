@@ -63,7 +63,7 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	gen := g.current.Load()
-	if gen == nil || gen.whole.plans[p.Tool] == nil || gen.whole.plans[p.Tool].job.Callback == nil {
+	if gen == nil || gen.main.plans[p.Tool] == nil || gen.main.plans[p.Tool].job.Callback == nil {
 		http.NotFound(w, r)
 		return
 	}
@@ -72,7 +72,7 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "POST is what this URL is for", http.StatusMethodNotAllowed)
 		return
 	}
-	plan := gen.whole.plans[p.Tool]
+	plan := gen.main.plans[p.Tool]
 	cb := plan.job.Callback
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cb.MaxBody))
 	if err != nil {

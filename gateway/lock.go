@@ -188,7 +188,7 @@ func (g *Gateway) Lock() *config.Lock {
 	var tools []config.LockedTool
 	if gen := g.current.Load(); gen != nil {
 		for _, t := range gen.catalog.All() {
-			tools = append(tools, gen.whole.plans[t.Name].source.locked(t))
+			tools = append(tools, gen.main.plans[t.Name].source.locked(t))
 		}
 	}
 	return config.NewLock(tools)

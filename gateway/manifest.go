@@ -20,8 +20,8 @@ import (
 // manifestVersion is the version of the manifest's format.
 const manifestVersion = "1.0"
 
-// manifest is the description of the gateway for clients that have not connected by MCP yet.
-type manifest struct {
+// manifestBody describes the gateway to clients that have not connected by MCP yet.
+type manifestBody struct {
 	SchemaVersion    string                `json:"schema_version"`
 	Name             string                `json:"name"`
 	Title            string                `json:"title"`
@@ -94,15 +94,18 @@ type manifestExample struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// manifests are the manifests of one generation, each serialized at its first request. They are safe for concurrent use.
-type manifests struct {
-	g       *Gateway
-	e       *endpoint
-	visible *visibility // nil if no token is required
-	prompts *auth.Views // the scopes that prompts need and callers have been granted; nil if no token is required
+// manifest serves the description of the gateway. It differs by the permissions of the caller, and each variant is serialized at
+// its first request. It is safe for concurrent use.
+type manifest struct {
+	endpoint   *endpoint   // the main one
+	publicURL  string      // of the endpoint; "" if it is not configured
+	version    string      // of the program
+	updated    time.Time   // when the tools last changed
+	visible    *visibility // nil if no token is required
+	promptSets *auth.Views // the scopes that prompts need and callers have been granted; nil if no token is required
 
-	mu    sync.Mutex
-	views map[manifestKey]func() *servedManifest
+	mu       sync.Mutex
+	variants map[manifestKey]func() *servedManifest
 }
 
 // manifestKey identifies a class of callers with the same manifest.
@@ -116,40 +119,39 @@ type servedManifest struct {
 	etag string
 }
 
-func newManifests(g *Gateway, e *endpoint) *manifests {
-	m := &manifests{g: g, e: e, views: map[manifestKey]func() *servedManifest{}}
+func newManifest(e *endpoint, publicURL, version string, updated time.Time) *manifest {
+	m := &manifest{endpoint: e, publicURL: publicURL, version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
 	if e.guard != nil {
-		m.visible, m.prompts = newVisibility(e.guard, e.catalog, e.plans), e.guard.Views(promptSets(e.prompts))
+		m.visible, m.promptSets = newVisibility(e.guard, e.catalog, e.plans), e.guard.Views(promptSets(e.prompts))
 	}
 	return m
 }
 
-// of returns the manifest for a caller, nil if it has no token. It contains the tools that the caller may call, whether or not
+// variant returns the manifest for a caller, which is nil without a token. It contains the tools that the caller may call, whether or not
 // tools/list hides the others.
-func (m *manifests) of(caller *auth.Principal) *servedManifest {
+func (m *manifest) variant(caller *auth.Principal) *servedManifest {
 	var view manifestKey // no scopes
 	if m.visible != nil && caller != nil {
-		view = manifestKey{m.visible.views.Of(caller), m.prompts.Of(caller)}
+		view = manifestKey{m.visible.views.Of(caller), m.promptSets.Of(caller)}
 	}
 	m.mu.Lock()
-	build := m.views[view]
+	build := m.variants[view]
 	if build == nil {
 		build = sync.OnceValue(func() *servedManifest { return m.build(view) })
-		if len(m.views) < maxManifests {
-			m.views[view] = build
+		if len(m.variants) < maxManifests {
+			m.variants[view] = build
 		}
 	}
 	m.mu.Unlock()
 	return build()
 }
 
-func (m *manifests) build(view manifestKey) *servedManifest {
-	g, e := m.g, m.e
-	resource := e.gen.config.Resource()
-	doc := manifest{
+func (m *manifest) build(view manifestKey) *servedManifest {
+	e, resource := m.endpoint, m.publicURL
+	doc := manifestBody{
 		SchemaVersion: manifestVersion, Name: "drawbridge", Title: "Drawbridge",
 		Description: "REST services as tools, by way of their OpenAPI documents.",
-		Version:     g.o.Version, LastUpdated: e.gen.updated.UTC().Truncate(time.Second), ProtocolVersions: mcp.Revisions(),
+		Version:     m.version, LastUpdated: m.updated.UTC().Truncate(time.Second), ProtocolVersions: mcp.Revisions(),
 		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
 		Capabilities: manifestCapabilities{
 			Tools: manifestList{ListChanged: true}, Resources: manifestWatched{ListChanged: true, Subscribe: true}, Prompts: manifestList{ListChanged: true},
@@ -183,7 +185,7 @@ func (m *manifests) build(view manifestKey) *servedManifest {
 		}
 		doc.Tools = append(doc.Tools, tool)
 	}
-	for _, p := range visiblePrompts(e.prompts, func(set int) bool { return m.prompts == nil || view.prompts.Has(set) }) {
+	for _, p := range visiblePrompts(e.prompts, func(set int) bool { return m.promptSets == nil || view.prompts.Has(set) }) {
 		doc.Prompts = append(doc.Prompts, p.appendDefinition(nil, true))
 	}
 	var b bytes.Buffer
@@ -206,32 +208,35 @@ func schemeAndHost(text string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// serveManifest handles GET /.well-known/mcp/manifest. Without a token the manifest says how to get one and lists only the
-// tools that need none; an invalid token is rejected as everywhere.
-func (g *Gateway) serveManifest(w http.ResponseWriter, r *http.Request) {
-	gen := g.current.Load()
-	switch {
-	case gen == nil:
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
-	case gen.manifests == nil:
-		http.NotFound(w, r)
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "GET and HEAD are allowed here", http.StatusMethodNotAllowed)
-	default:
-		var h http.Handler = gen.manifests
-		if guard := gen.whole.guard; guard != nil && len(r.Header["Authorization"]) > 0 {
-			h = guard.Protect(h)
+// serveManifest returns the handler of GET /.well-known/mcp/manifest, which serves the manifest of the current endpoints. Without
+// a token the manifest says how to get one and lists only the tools that need none; an invalid token is rejected as
+// everywhere.
+func serveManifest(current func() *endpointSet) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		set := current()
+		switch {
+		case set.main == nil:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
+		case set.manifest == nil:
+			http.NotFound(w, r)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "GET and HEAD are allowed here", http.StatusMethodNotAllowed)
+		default:
+			var h http.Handler = set.manifest
+			if guard := set.main.guard; guard != nil && len(r.Header["Authorization"]) > 0 {
+				h = guard.Protect(h)
+			}
+			h.ServeHTTP(w, r)
 		}
-		h.ServeHTTP(w, r)
 	}
 }
 
 // ServeHTTP responds with the manifest for the caller in the request's context.
-func (m *manifests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (m *manifest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	caller := auth.FromContext(r.Context())
-	s := m.of(caller)
+	s := m.variant(caller)
 	h := w.Header()
 	// Caches must revalidate, since a token or a reload changes the manifest; shared caches may not store one that required a
 	// token.

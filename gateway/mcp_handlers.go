@@ -90,11 +90,13 @@ func (s *mcpHandlers) tune(c *config.Config, keys [][]byte) {
 	}
 }
 
-// whole returns the handler of /mcp.
-func (s *mcpHandlers) whole(c *config.Config) *mcpHandler { return s.of("", "", c.Server.Instructions) }
+// main returns the handler of /mcp.
+func (s *mcpHandlers) main(c *config.Config) *mcpHandler {
+	return s.handler("", "", c.Server.Instructions)
+}
 
-// of returns the handler of an endpoint. An existing handler keeps its title and instructions until [mcpHandlers.settle].
-func (s *mcpHandlers) of(name, title, instructions string) *mcpHandler {
+// handler returns the handler of an endpoint. An existing handler keeps its title and instructions until [mcpHandlers.settle].
+func (s *mcpHandlers) handler(name, title, instructions string) *mcpHandler {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.g
@@ -287,5 +289,5 @@ func expiry(ctx context.Context) time.Time {
 // before it ends open streams, so a stream that opens later is detected here.
 func (g *Gateway) outdated(ctx context.Context) bool {
 	gen, e := g.current.Load(), endpointFrom(ctx)
-	return gen != nil && e != nil && e.gen.whole.guard != gen.whole.guard
+	return gen != nil && e != nil && e.mainGuard != gen.main.guard
 }

@@ -74,7 +74,8 @@ func (e *endpoint) newView(key viewKey) *view {
 	case resourcesKind, templatesKind:
 		v.pages = e.resources.pages(key.kind == templatesKind, key.features.Title, size, visible)
 	case promptsKind:
-		v.pages = e.promptPages(key.visible, key.features.Title, size)
+		granted := func(set int) bool { return e.promptScopes == nil || key.visible.Has(set) }
+		v.pages = promptPages(visiblePrompts(e.prompts, granted), key.features.Title, size)
 	}
 	if len(v.pages) == 0 {
 		v.pages = [][]byte{[]byte("[]")}

@@ -36,11 +36,18 @@ type promptMessage struct {
 	variables map[string]string
 }
 
-// newPrompts returns the prompts of an endpoint, in configuration order, and the faults of those that can't be served there,
-// with the position of each fault.
-func (e *endpoint) newPrompts() (all []*prompt, faults []error) {
-	for i := range e.gen.config.Prompts {
-		c := &e.gen.config.Prompts[i]
+// promptCompiler makes the prompts of an endpoint.
+type promptCompiler struct {
+	*callEndpoint
+	main      *callEndpoint // has all tools
+	resources *resources
+}
+
+// compile returns the prompts of the endpoint, in configuration order, and the faults of those that can't be served there, with
+// the position of each fault.
+func (e *promptCompiler) compile(configured []config.Prompt) (all []*prompt, faults []error) {
+	for i := range configured {
+		c := &configured[i]
 		if e.name != "" && !slices.Contains(c.Endpoints, e.name) {
 			continue
 		}
@@ -53,7 +60,7 @@ func (e *endpoint) newPrompts() (all []*prompt, faults []error) {
 	return all, faults
 }
 
-func (e *endpoint) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
+func (e *promptCompiler) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
 	p := &prompt{Prompt: c, needs: [][][]string{{c.Scopes}}}
 	for i, m := range c.Messages {
 		message := promptMessage{PromptMessage: m}
@@ -131,7 +138,7 @@ func (p *Plan) unfitForPrompt() error {
 
 // completionPlan returns the plan of a call that supplies completion values. It is called at each keystroke, so it must be
 // safe.
-func (e *endpoint) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *Plan {
+func (e *promptCompiler) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *Plan {
 	p := e.tool(c.Tool)
 	switch {
 	case p == nil:
@@ -148,7 +155,7 @@ func (e *endpoint) completionPlan(c *config.PromptCompletion, wrong func(key str
 
 // example returns the plan that reads a URI, as far as it is known without the values of its placeholders, and maps each
 // variable of its template that consists of a single placeholder to the name of the placeholder.
-func (e *endpoint) example(t config.Template) (p *Plan, places map[string]string, uri string) {
+func (e *promptCompiler) example(t config.Template) (p *Plan, places map[string]string, uri string) {
 	if _, whole := t.Place(); whole {
 		return nil, nil, ""
 	}
@@ -168,11 +175,11 @@ func (e *endpoint) example(t config.Template) (p *Plan, places map[string]string
 }
 
 // noTool returns the error for a tool that the endpoint does not have.
-func (e *endpoint) noTool(name string) error {
+func (e *promptCompiler) noTool(name string) error {
 	switch {
 	case e.plans[name] != nil:
 		return fmt.Errorf("%q can be read as a resource, and not be called", name)
-	case e.name != "" && e.gen.whole.tool(name) != nil:
+	case e.main.tool(name) != nil:
 		return fmt.Errorf("the endpoint %q does not have the tool %q", e.name, name)
 	}
 	if near := config.Nearest(name, slices.Sorted(maps.Keys(e.plans))); near != "" {
@@ -272,7 +279,7 @@ func (e *endpoint) prompt(name string) *prompt {
 }
 
 // grants reports whether the caller has been granted the scopes that a prompt needs, at an endpoint with a guard.
-func (e *endpoint) grants(caller *auth.Principal, needs [][][]string) bool {
+func (e *callEndpoint) grants(caller *auth.Principal, needs [][][]string) bool {
 	for _, sets := range needs {
 		if !slices.ContainsFunc(sets, func(set []string) bool { return e.guard.Allows(caller, set) }) {
 			return false
@@ -282,7 +289,7 @@ func (e *endpoint) grants(caller *auth.Principal, needs [][][]string) bool {
 }
 
 // authorizePrompt checks the caller's scopes for a prompt before any of its tools is called, as authorize does for tools.
-func (e *endpoint) authorizePrompt(caller *auth.Principal, p *prompt) *mcp.Error {
+func (e *callEndpoint) authorizePrompt(caller *auth.Principal, p *prompt) *mcp.Error {
 	if e.guard == nil || e.grants(caller, p.needs) {
 		return nil
 	}
@@ -293,7 +300,7 @@ func (e *endpoint) authorizePrompt(caller *auth.Principal, p *prompt) *mcp.Error
 }
 
 // forbidPrompt returns the error for a caller that lacks scopes: it names all scopes that are needed.
-func (e *endpoint) forbidPrompt(caller *auth.Principal, needs [][][]string) *mcp.Error {
+func (e *callEndpoint) forbidPrompt(caller *auth.Principal, needs [][][]string) *mcp.Error {
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this prompt", HTTPStatus: 403}
 	sets, ok := challengeOf(caller, needs)
 	if !ok {
@@ -319,10 +326,10 @@ func unknownPrompt(name string) *mcp.Error {
 	return mcp.InvalidParams("unknown prompt %q: prompts/list has the prompts of this server", truncate.Bytes(name, 128))
 }
 
-// promptPages returns the prompts that are visible to a caller, as JSON arrays of at most size prompts.
-func (e *endpoint) promptPages(visible auth.View, titled bool, size int) (pages [][]byte) {
+// promptPages returns prompts as JSON arrays of at most size of them.
+func promptPages(prompts []*prompt, titled bool, size int) (pages [][]byte) {
 	page, n := []byte{'['}, 0
-	for _, p := range visiblePrompts(e.prompts, func(set int) bool { return e.promptScopes == nil || visible.Has(set) }) {
+	for _, p := range prompts {
 		if n == size {
 			pages, page, n = append(pages, append(page, ']')), []byte{'['}, 0
 		}
@@ -392,20 +399,6 @@ func appendNamed(dst []byte, name, title, description string, titles bool) []byt
 		dst = jsonscan.AppendString(append(dst, `,"description":`...), description)
 	}
 	return dst
-}
-
-// addPrompts builds the prompts of an endpoint and records their faults.
-func (gen *generation) addPrompts(e *endpoint) {
-	var faults []error
-	e.prompts, faults = e.newPrompts()
-	for _, fault := range faults {
-		if text := fault.Error(); !slices.Contains(gen.promptFaults, text) {
-			gen.promptFaults = append(gen.promptFaults, text)
-		}
-	}
-	if e.visible != nil {
-		e.promptScopes = e.guard.Views(promptSets(e.prompts))
-	}
 }
 
 // logPrompts logs each prompt that can't be served once.

@@ -151,9 +151,10 @@ type resources struct {
 	fixed map[string]*Plan
 }
 
-func newResources(gen *generation, plans map[string]*Plan) *resources {
+// newResources returns the resources among plans. readable names all tools that are resources, in document order.
+func newResources(readable []string, plans map[string]*Plan) *resources {
 	r := &resources{fixed: map[string]*Plan{}}
-	for _, name := range gen.readable {
+	for _, name := range readable {
 		p := plans[name]
 		if p == nil {
 			continue

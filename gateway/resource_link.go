@@ -138,7 +138,7 @@ func (e *endpoint) toRead(uri, principal string) (p *Plan, args []byte) {
 	if len(uri) > maxLink {
 		return nil, nil
 	}
-	payload, _, err := e.gen.links.Open(handle, time.Now(), principal)
+	payload, _, err := e.links.Open(handle, time.Now(), principal)
 	if err != nil {
 		return nil, nil
 	}

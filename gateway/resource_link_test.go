@@ -150,7 +150,7 @@ func TestLinksExpire(t *testing.T) {
 	service := fileService(t)
 	g := start(t, linkDocument, linkConfig, service.URL)
 	synctest.Test(t, func(t *testing.T) {
-		e := g.current.Load().whole
+		e := g.current.Load().main
 		seal := func(tool string) string {
 			return linkScheme + g.links.Seal([]byte(tool+"\n{}"), time.Now().Add(time.Minute), "ada")
 		}

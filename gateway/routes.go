@@ -36,7 +36,7 @@ func (g *Gateway) routes() http.Handler {
 	r.HandleFunc(protectedResource+"/*", g.metadata)
 	r.HandleFunc("/.well-known/jwks.json", g.keys)
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
-		r.With(g.screened).HandleFunc(path, g.serveManifest)
+		r.With(g.screened).HandleFunc(path, serveManifest(g.currentEndpoints))
 	}
 	return routed{r, g.middleware(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // fast path: nearly all requests, without a copy for route parameters

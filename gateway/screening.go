@@ -106,6 +106,14 @@ func (g *Gateway) fronting() *screening {
 	return g.screening.Load()
 }
 
+// currentEndpoints returns the endpoints that are served now, with the screening of requests to them.
+func (g *Gateway) currentEndpoints() *endpointSet {
+	if gen := g.current.Load(); gen != nil {
+		return gen.endpointSet
+	}
+	return &endpointSet{screening: g.screening.Load()}
+}
+
 // screened admits requests for the hosts and origins of the configuration in use.
 func (g *Gateway) screened(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { g.fronting().screen(next).ServeHTTP(w, r) })

@@ -21,17 +21,15 @@ import (
 // generation is an immutable snapshot of everything that is served at one moment: the catalog, the plans and the
 // endpoints. Only the views of its endpoints change.
 type generation struct {
-	config    *config.Config
-	screening *screening
+	*endpointSet
+	config *config.Config
 	// unapproved gives the reason why a tool is held back for lack of approval, by operation.
 	unapproved map[*openapi.Operation]string
 	heldBack   []*catalog.Tool // tools without approval, sorted by name
 	// renamed describes the tools that are approved under their former names.
 	renamed []string
 	catalog *catalog.Catalog
-	whole   *endpoint // /mcp, which has all tools
 	rates   admission.Rates
-	parts   map[string]*endpoint // the other endpoints, by name
 	// outbound sends webhooks to callers; nil if they are off.
 	outbound *outbound
 	fates    map[string]*fates // operation results, by API name
@@ -42,8 +40,7 @@ type generation struct {
 	unusables map[string]*unusable // settings that can't be applied, by API name
 	links     *mcp.SealedHandles
 	// updated is when the list of tools last changed.
-	updated   time.Time
-	manifests *manifests // nil if manifests are not served
+	updated time.Time
 	// promptFaults lists the reasons why prompts are not served, with their positions.
 	promptFaults []string
 	// clashes describes the names that depend on whether other documents can be read.
@@ -54,20 +51,15 @@ type generation struct {
 	entries map[*source]string
 }
 
-// endpoint returns the endpoint of that name: /mcp if name is empty, nil if there is none.
-func (gen *generation) endpoint(name string) *endpoint {
-	if name == "" {
-		return gen.whole
-	}
-	return gen.parts[name]
-}
-
 // build builds a generation from the documents that the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.nameSources()
 	former := d.formerNames()
 	selectors := d.checkSelectors()
-	gen := &generation{config: d.config, rates: d.rates, screening: d.screening, outbound: d.outbound, parts: map[string]*endpoint{}, fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries}
+	gen := &generation{
+		endpointSet: &endpointSet{screening: d.screening, named: map[string]*endpoint{}}, config: d.config, rates: d.rates, outbound: d.outbound,
+		fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries,
+	}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	elicitations := map[*openapi.Operation]*elicit.Operation{}
@@ -152,13 +144,9 @@ func (g *Gateway) build(d *deployment) *generation {
 			gen.fates[s.name].faults = gen.faults(gen.fates[s.name], gen.entries[s])
 		}
 	}
-	gen.whole = newEndpoint(gen, "", plans, d.guard, g.mcpHandlers.whole(d.config))
-	gen.addPrompts(gen.whole)
-	for n := range d.config.Endpoints {
-		c := &d.config.Endpoints[n]
-		gen.parts[c.Name] = gen.part(n, d, g.mcpHandlers.of(c.Name, c.Title, c.Instructions))
-		gen.addPrompts(gen.parts[c.Name])
-	}
+	gen.addEndpoints(d, plans, func(name, title, instructions string) http.Handler {
+		return g.mcpHandlers.handler(name, title, instructions)
+	})
 	if slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {
 		gen.promptFaults = nil // their tools may still be loaded
 	}
@@ -212,11 +200,11 @@ func (g *Gateway) publish(d *deployment, configError string) {
 		}
 	}
 	if d.config.Server.Manifest {
-		gen.manifests = newManifests(g, gen.whole)
+		gen.manifest = newManifest(gen.main, d.config.Resource(), g.o.Version, gen.updated)
 	}
 	g.current.Store(gen)
 	g.mcpHandlers.settle(d.config)
-	if old != nil && old.whole.guard != gen.whole.guard {
+	if old != nil && old.main.guard != gen.main.guard {
 		g.mcpHandlers.restart() // sessions may belong to tokens that the new guard does not accept (H9)
 	}
 	g.mcpHandlers.changed(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
@@ -228,7 +216,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	if old != nil {
 		g.logDiff(diff, gen, old)
 		for _, name := range diff.Removed {
-			old.whole.plans[name].metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
+			old.main.plans[name].metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
 		}
 	}
 	g.setStatus(gen, d, configError)

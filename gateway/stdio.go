@@ -40,13 +40,13 @@ func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 		return errors.New("the gateway was not made for the one who runs it")
 	}
 	c := g.o.Config
-	mcpHandler := g.mcpHandlers.whole(c)
+	mcpHandler := g.mcpHandlers.main(c)
 	if o.Endpoint != "" {
 		n := slices.IndexFunc(c.Endpoints, func(e config.MCPEndpoint) bool { return e.Name == o.Endpoint })
 		if n < 0 {
 			return fmt.Errorf("%w: %q", ErrUnknownEndpoint, o.Endpoint)
 		}
-		mcpHandler = g.mcpHandlers.of(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
+		mcpHandler = g.mcpHandlers.handler(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
 	}
 	return mcpHandler.ServeStdio(ctx, in, out, mcp.StdioOptions{
 		Stop: o.Stop, Drain: func() time.Duration { return time.Duration(g.Config().Server.DrainTimeout) }, // the current value, which a reload may have changed

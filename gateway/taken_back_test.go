@@ -23,7 +23,7 @@ paths:
 		if taken {
 			cfg += "  - {match: {operation: order}, set: {inputs: [], progress: false, job: false, param_headers: {}}}\n"
 		}
-		p := start(t, api, cfg, "http://127.0.0.1:1").current.Load().whole.plans["order"]
+		p := start(t, api, cfg, "http://127.0.0.1:1").current.Load().main.plans["order"]
 		for what, said := range map[string]bool{
 			"questions": p.elicitation != nil, "progress": p.progress != nil, "a job": p.job.Declared, "headers": len(p.repeated) > 0,
 			"an answer that may be a job": p.job.MayBegin(202),

@@ -81,7 +81,7 @@ func TestTaskWatchHeaders(t *testing.T) {
 // TestTaskWatcherHoldsLittle holds that who listens for long keeps nothing of his request's headers but those that go on to the service.
 func TestTaskWatcherHoldsLittle(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), passingConfig, newJobService("404"))
-	e := g.current.Load().whole
+	e := g.current.Load().main
 	v := &requestInfo{name: "", endpoint: e, operator: true, header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
 	type others struct{}
 	ctx := context.WithValue(context.WithValue(t.Context(), others{}, v.header), requestInfoKey{}, v)

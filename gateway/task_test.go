@@ -166,7 +166,7 @@ func TestTaskWatchEnds(t *testing.T) {
 		g := startJobs(t, reportsAPI(t), "", service)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
-		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().whole})
+		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().main})
 		viewer := mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}
 		key, first, err := g.watchTask(ctx, viewer, id)
 		if err != nil {
@@ -296,7 +296,7 @@ func TestTaskWatchPanic(t *testing.T) {
 		service := &brokenService{jobService: newJobService(acceptedJob)}
 		g := startJobs(t, reportsAPI(t), "", service)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
-		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().whole})
+		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().main})
 		service.broken.Store(true)
 		_, release, err := g.watchTask(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
 		if err != nil {

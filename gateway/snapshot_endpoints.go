@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/openapi"
+)
+
+// addEndpoints builds the endpoints of a new generation, the main one with all plans first. handler returns the MCP handler of
+// an endpoint.
+func (gen *generation) addEndpoints(d *deployment, plans map[string]*Plan, handler func(name, title, instructions string) http.Handler) {
+	gen.main = gen.newEndpoint("", plans, d.guard, d.guard, openapi.ProfileFull, handler("", "", d.config.Server.Instructions))
+	for n := range d.config.Endpoints {
+		c := &d.config.Endpoints[n]
+		var guard *auth.Guard
+		if d.guard != nil {
+			guard = d.guard.Endpoint(n)
+		}
+		profile := openapi.ProfileFull
+		if c.SchemaProfile == config.ProfilePortable {
+			profile = openapi.ProfilePortable
+		}
+		gen.named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, plans), guard, d.guard, profile, handler(c.Name, c.Title, c.Instructions))
+	}
+}
+
+// newEndpoint builds one endpoint. The faults of its prompts are added to those of the generation.
+func (gen *generation) newEndpoint(name string, plans map[string]*Plan, guard, mainGuard *auth.Guard, profile openapi.Profile, handler http.Handler) *endpoint {
+	calls, resources := newCallEndpoint(name, gen.config, plans, guard, gen.outbound), newResources(gen.readable, plans)
+	main := calls
+	if gen.main != nil {
+		main = gen.main.callEndpoint
+	}
+	prompts, faults := (&promptCompiler{callEndpoint: calls, main: main, resources: resources}).compile(gen.config.Prompts)
+	for _, fault := range faults {
+		if text := fault.Error(); !slices.Contains(gen.promptFaults, text) {
+			gen.promptFaults = append(gen.promptFaults, text)
+		}
+	}
+	return newEndpoint(calls, endpointOptions{
+		config: gen.config, mainGuard: mainGuard, handler: handler, rates: gen.rates, catalog: gen.catalog, resources: resources, prompts: prompts,
+		links: gen.links, profile: profile,
+	})
+}
+
+// selectPlans returns the plans of a configured endpoint. They are those of the main endpoint except for scopes, for which it
+// has its own defaults.
+func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*Plan) map[string]*Plan {
+	plans := map[string]*Plan{}
+	for name, p := range all {
+		subject := subjectOf(p.Tool.API, p.Operation)
+		if !c.Has(subject) {
+			continue
+		}
+		if len(c.DefaultScopes) > 0 {
+			own := *p
+			own.Scopes = p.source.scopesOf(p.Operation, gen.config.Settings(subject, p.source.loaded.extended.of[p.Operation]), c.DefaultScopes)
+			p = &own
+		}
+		plans[name] = p
+	}
+	return plans
+}
+
+// operatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
+func (gen *generation) operatorEndpoint() *endpoint {
+	return newEndpoint(newCallEndpoint("", gen.config, gen.main.plans, nil, gen.outbound), endpointOptions{
+		config: gen.config, rates: gen.rates, catalog: gen.catalog, resources: gen.main.resources, links: gen.links,
+	})
+}
