@@ -8,10 +8,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
-	"drawbridge/openapi/answer"
+	"drawbridge/gateway/render"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -53,61 +52,9 @@ func TestStreamCutByDeadline(t *testing.T) {
 	}
 }
 
-// TestHints: for each status there is a sentence that a model can act on, and none is long.
-func TestHints(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	said := map[string]int{}
-	for code := 300; code < 600; code++ {
-		text := hint(&http.Response{StatusCode: code, Header: http.Header{}}, true, now)
-		if len(text) < 20 || len(text) > 160 || !strings.HasSuffix(text, ".") {
-			t.Errorf("%d: %q", code, text)
-		}
-		said[text] = code
-	}
-	if len(said) < 30 {
-		t.Errorf("%d different hints", len(said))
-	}
-	for value, want := range map[string]string{
-		"": "", "0": "Wait 1 second before the next call.", "90": "Wait 90 seconds before the next call.",
-		" 1200 ": "Wait 20 minutes before the next call.", "7201": "Wait 3 hours before the next call.",
-		"86401": "The service asks to wait more than a day; tell the user.", "-5": "", "soon": "", "1.5": "",
-		"18446744073709551616":          "The service asks to wait more than a day; tell the user.",
-		"Fri, 02 Jan 2026 03:05:00 GMT": "Wait 55 seconds before the next call.",
-		"Fri, 02 Jan 2026 03:00:00 GMT": "Wait 1 second before the next call.",
-		"Fri, 02 Jan 2099 03:00:00 GMT": "The service asks to wait more than a day; tell the user.",
-	} {
-		if got := retryAfter(&http.Response{Header: http.Header{"Retry-After": {value}}}, now); got != want {
-			t.Errorf("Retry-After %q: %q, want %q", value, got, want)
-		}
-	}
-}
-
-// TestLead: what an error says is found in the formats that are in use, on one line and short; a short body is read at once.
-func TestLead(t *testing.T) {
-	pad := `,"trace":"` + strings.Repeat("x", readAtOnce) + `"}`
-	for text, want := range map[string]string{
-		`{"title":"Bad.","detail":"Too\n many"}`:                    "Bad: Too many",
-		`{"message":"short"}`:                                       "",
-		`{"message":"m"` + pad:                                      "m",
-		`{"error":{"code":1,"message":"inner"}` + pad:               "inner",
-		`{"error":"invalid_grant","error_description":"old"` + pad:  "old",
-		`{"errors":[{"detail":"first"},{"detail":"second"}]` + pad:  "first",
-		`{"errors":["one","two"]` + pad:                             "one",
-		`{"errors":{"name":["can't be blank"]}` + pad:               "",
-		`{"error":true,"message":7` + pad:                           "",
-		`[{"message":"in a list"` + pad + `]`:                       "",
-		`{"detail":"` + strings.Repeat(`\u00e9`, 50000) + `"` + pad: strings.Repeat("é", (maxDetail-3)/2) + "…",
-		`{"detail":"` + strings.Repeat(`x`, 4799) + `\u0041"` + pad: strings.Repeat("x", maxDetail-3) + "…",
-		`{"detail":"` + strings.Repeat(` `, 4798) + `\u0041"` + pad: "",
-	} {
-		if got := leadOf(answer.Part{Kind: answer.JSON, MediaType: "application/json", Data: []byte(text)}, func(s string, _ bool) string { return s }); got != want || !utf8.ValidString(got) {
-			t.Errorf("%.60s: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // TestRefusalIsCutClean: a secret that stands where an error is cut is not shown in part, and neither is a character (P7).
 func TestRefusalIsCutClean(t *testing.T) {
+	const detail = 600 // the most bytes of the service's own words that come first, see render.UpstreamError
 	const secret = "canary-0123456789-abcdefghij"
 	var body string
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -121,13 +68,13 @@ func TestRefusalIsCutClean(t *testing.T) {
 	for _, credential := range []string{", credential: {type: bearer, token: '${K:-" + secret + "}'}", ""} {
 		g := start(t, answerDocument, "apis: [{name: answers, spec: $SPEC, base_url: $BASE"+credential+"}]", service.URL)
 		for shift := range 80 {
-			fill := strings.Repeat("é", (maxErrorBody-shift)/2)
+			fill := strings.Repeat("é", (render.MaxErrorBody-shift)/2)
 			body = fill + strings.Repeat(secret+" ", 20)
 			if credential == "" {
-				body = strings.Repeat("x", shift%4) + strings.Repeat("€", maxErrorBody)
+				body = strings.Repeat("x", shift%4) + strings.Repeat("€", render.MaxErrorBody)
 			}
 			if shift%2 == 1 && credential != "" { // the lead is cut long before
-				body = `{"title":"Bad","detail":"` + strings.Repeat(" ", 8*maxDetail-1-shift/3) + secret + strings.Repeat("x", maxErrorBody) + `"}`
+				body = `{"title":"Bad","detail":"` + strings.Repeat(" ", 8*detail-1-shift/3) + secret + strings.Repeat("x", render.MaxErrorBody) + `"}`
 			}
 			_, got := ask(t, g.Handler(), "2025-11-25", "tools/call", "watch", `"name":"watch","arguments":{}`)
 			text := string(got)
@@ -231,20 +178,6 @@ func TestEchoBesideTheAnswer(t *testing.T) {
 		status, answer := ask(t, r.Handler(), eras[0], "tools/call", name, `"name":"`+name+`","arguments":{}`)
 		if text := string(answer); status != 200 || strings.Contains(text, key) || !strings.Contains(text, "[redacted]") {
 			t.Errorf("%s: %d %s", name, status, text)
-		}
-	}
-}
-
-// TestSummary: what stands in the place of an answer is short whatever the answer is.
-func TestSummary(t *testing.T) {
-	many := `{"a":1` + strings.Repeat(`,"a long name of a member":{"b":[]}`, 50) + `}`
-	for text, want := range map[string]string{
-		`{}`: "an empty object", `{"a":1}`: "an object with the member a", `{"a":{"x":1},"b\n":[1]}`: "an object with the members a, b\n",
-		`[]`: "an array of 0 elements", `[[1,2]]`: "an array of 1 element", `"x"`: "a string", `1`: "a number", `true`: "a boolean", `null`: "null",
-		many: "an object with the members a, a long name of a member, a long name of a member, a long name of a member, a long name of a member, a long name of a member and more",
-	} {
-		if got := summary([]byte(text)); got != want || len(got) > 200 {
-			t.Errorf("%.40s: %q", text, got)
 		}
 	}
 }

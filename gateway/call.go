@@ -19,6 +19,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -119,11 +120,10 @@ type call struct {
 
 	// The result.
 
-	answered bool   // the result was begun, so that no other can be given
-	headMeta []byte // members of _meta about headers of the response; nil if there are none
-	headText string // the same headers as text for the model
-	note     string // text that is given beside the answer; "" if there is none
-	kept     *kept  // receives the result instead of the client; nil if the client gets it
+	answered bool               // the result was begun, so that no other can be given
+	headers  render.HeaderNotes // headers of the response that the client sees
+	note     string             // text that is given beside the answer; "" if there is none
+	kept     *kept              // receives the result instead of the client; nil if the client gets it
 
 	// The job that the call starts.
 
@@ -201,7 +201,7 @@ func (c *call) run(args json.RawMessage) (err error) {
 		err = c.succeed(resp)
 	case c.plan.polled != nil && seesOther(resp.StatusCode):
 		err = c.seeOther(resp)
-	case isRedirect(resp.StatusCode) && c.plan.Operation.Answers.Redirects(resp.StatusCode):
+	case render.IsRedirect(resp.StatusCode) && c.plan.Operation.Answers.Redirects(resp.StatusCode):
 		err = c.redirected(resp)
 	default:
 		err = c.refused(resp)
@@ -246,7 +246,7 @@ func (c *call) send(args json.RawMessage) (*http.Response, error) {
 	}
 	c.limitBody(resp)
 	c.location, c.locator = resp.Header.Get("Location"), resp
-	c.hideLocation(resp)
+	render.HideLocation(resp, c.redactor())
 	waited := c.took()
 	if waited > 0 {
 		telemetry.Observe(c.plan.metrics.Traffic.Wait, c.span, waited)
@@ -434,34 +434,6 @@ func (c *call) internal(cause error, attrs ...slog.Attr) error {
 	}
 	return &failure{outcome: telemetry.OutcomeInternal, text: "Internal error of the gateway, reference " + reference +
 		". The operator finds the cause in the log under this reference; calling again with other arguments may help."}
-}
-
-// fail answers with isError and a text for the model, and writes the call's log line.
-func (c *call) fail(o telemetry.Outcome, cause error, text string) error {
-	c.done(o, cause)
-	c.answered = true
-	return c.give(c.named(),
-		mcp.Chunk{Bytes: textOpen},
-		mcp.Chunk{Bytes: []byte(text), Escape: true},
-		mcp.Chunk{Bytes: []byte(`"}],"isError":true`)},
-	)
-}
-
-// give delivers a result to the client, or to kept if that is set. The arguments are those of [mcp.Reply.ResultMeta].
-func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
-	if c.headMeta != nil {
-		if len(meta) > 0 {
-			meta = append(meta, ',')
-		}
-		meta = append(meta, c.headMeta...)
-	}
-	meta = c.withDropped(meta)
-	if c.kept != nil {
-		c.kept.take(meta, chunks)
-		return nil
-	}
-	c.stopRunning()
-	return c.reply.ResultMeta(meta, chunks...)
 }
 
 // done counts the outcome and writes the call's log line: at debug level if all went well, at warning level if the

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
-	"slices"
 
 	"drawbridge/openapi/answer"
 )
@@ -22,7 +21,7 @@ func (c *call) collect(args []byte) (parts []answer.Part, resp *http.Response, e
 		}
 		return nil, resp, err
 	}
-	if parts, err = c.gather(resp, c.result); err != nil {
+	if parts, err = c.gather(resp, c.plan.progress.Reduce); err != nil {
 		return nil, resp, c.failed(err)
 	}
 	return parts, resp, nil
@@ -39,14 +38,6 @@ func (c *call) gather(resp *http.Response, prepare func(*answer.Part)) (parts []
 		return nil
 	})
 	return parts, err
-}
-
-// isUnended reports whether an answer may be incomplete without a sign of it, in which case its result says so.
-func isUnended(parts []answer.Part, resp *http.Response) bool {
-	if len(parts) == 0 {
-		return !answer.Delimited(resp)
-	}
-	return slices.ContainsFunc(parts, func(p answer.Part) bool { return p.MaybeTruncated })
 }
 
 // cleaned removes the credential of the service from a part of its answer.

@@ -93,21 +93,3 @@ func (c *call) addDropped(pointers []string) {
 	slices.Sort(c.dropped)
 	c.dropped = slices.Compact(c.dropped)
 }
-
-// withDropped adds the member that lists the dropped arguments to members of _meta.
-func (c *call) withDropped(meta []byte) []byte {
-	if len(c.dropped) == 0 {
-		return meta
-	}
-	if len(meta) > 0 {
-		meta = append(meta, ',')
-	}
-	meta = append(meta, `"drawbridge/droppedArguments":[`...)
-	for i, pointer := range c.dropped {
-		if i > 0 {
-			meta = append(meta, ',')
-		}
-		meta = jsonscan.AppendString(meta, pointer)
-	}
-	return append(meta, ']')
-}

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"drawbridge/gateway/render"
 	"drawbridge/test/timebox"
 )
 
@@ -151,7 +152,7 @@ func TestCutAnswers(t *testing.T) {
 					service.set(whole[:cut], reset)
 					_, answer := ask(t, g.Handler(), eras[run%2], "tools/call", "watch", `"name":"watch","arguments":{}`)
 					text := string(answer)
-					switch failed, said := strings.Contains(text, `"isError":true`), strings.Contains(text, unended); {
+					switch failed, said := strings.Contains(text, `"isError":true`), strings.Contains(text, render.Unended); {
 					case cut == len(whole) && failed:
 						t.Errorf("%s of %s is whole, and refused: %s", form, media, text)
 					case cut == len(whole) && said != (form == "close" && media != "application/json"):
@@ -213,7 +214,7 @@ func TestCutStreams(t *testing.T) {
 			plan.Store(&[3]string{media, body, []string{"length", ""}[run%2]})
 			cut.Store(int64(n))
 			_, answer := ask(t, g.Handler(), eras[0], "tools/call", "watch", `"name":"watch","arguments":{}`)
-			if text := string(answer); strings.Contains(text, `"isError":true`) != (n < len(body)) || strings.Contains(text, unended) {
+			if text := string(answer); strings.Contains(text, `"isError":true`) != (n < len(body)) || strings.Contains(text, render.Unended) {
 				t.Fatalf("%s, cut at %d of %d: %s", media, n, len(body), text)
 			}
 		}
@@ -226,7 +227,7 @@ func TestCutBinary(t *testing.T) {
 	g := start(t, answerDocument, fmt.Sprintf(faultConfig, ""), service.url)
 	service.set("HTTP/1.0 200 OK\r\nContent-Type: image/png\r\n\r\n\x89PNG", false)
 	_, answer := ask(t, g.Handler(), eras[0], "tools/call", "watch", `"name":"watch","arguments":{}`)
-	if text := string(answer); !strings.Contains(text, base64.StdEncoding.EncodeToString([]byte("\x89PNG"))) || !strings.Contains(text, unended) {
+	if text := string(answer); !strings.Contains(text, base64.StdEncoding.EncodeToString([]byte("\x89PNG"))) || !strings.Contains(text, render.Unended) {
 		t.Errorf("%s", text)
 	}
 }

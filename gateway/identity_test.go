@@ -24,6 +24,8 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/gateway/render"
 )
 
 // publishedKeys returns the keys for services by their id.
@@ -414,7 +416,7 @@ func TestSentEchoes(t *testing.T) {
 			_, _ = io.WriteString(w, `{"title":"Bad","detail":"`+token+`","x":"`+identity+`"}`)
 		case "/long":
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, strings.Repeat("x", maxErrorBody-len(identity)/2)+identity+token+"[redacted]"+strings.Repeat("y", maxErrorBody))
+			_, _ = io.WriteString(w, strings.Repeat("x", render.MaxErrorBody-len(identity)/2)+identity+token+"[redacted]"+strings.Repeat("y", render.MaxErrorBody))
 		case "/drift":
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"sent":"`+both+`"}`)

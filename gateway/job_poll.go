@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 
 	"drawbridge/auth/credential"
@@ -18,7 +19,6 @@ import (
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
 )
 
 // look is the result of a status request for a job.
@@ -82,14 +82,14 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 	if err != nil {
 		return nil, c.lookFailed(err)
 	}
-	retry := retryTime(resp, time.Now())
+	retry := render.RetryTime(resp, time.Now())
 	switch {
 	case seesOther(resp.StatusCode):
 		// The result is elsewhere (RFC 9110 section 15.4.4). The gateway follows the redirect, not the HTTP client: only to the
 		// same origin, and only once.
 		_ = resp.Body.Close()
 		if b.Result = b.Resolve(location); b.Result == nil {
-			return nil, &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is at another server" + redirectPath(resp) +
+			return nil, &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is at another server" + render.RedirectPath(resp) +
 				", which the gateway does not call."}
 		}
 		l := &look{Report: job.Report{State: job.Succeeded}}
@@ -100,7 +100,7 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 		e.gone = status == http.StatusNotFound || status == http.StatusGone
 		if e.gone {
 			e.failure = &failure{outcome: e.outcome, cause: e.cause, text: c.plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
-				statusText(status) + ". What became of it is not known; look before you repeat the call."}
+				render.StatusText(status) + ". What became of it is not known; look before you repeat the call."}
 		}
 		e.denied = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
 		e.later = status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
@@ -148,7 +148,7 @@ func (c *call) seeOther(resp *http.Response) error {
 	}
 	at := b.Resolve(c.location)
 	if at == nil {
-		return &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + redirectPath(resp) + "."}
+		return &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + render.RedirectPath(resp) + "."}
 	}
 	other, _, err := c.askAt(c.ctx, http.MethodGet, at) //nolint:bodyclose // the reader closes it
 	if err != nil {
@@ -221,7 +221,7 @@ func (c *call) exchange(req *http.Request) (resp *http.Response, location string
 	}
 	c.limitBody(resp)
 	location = resp.Header.Get("Location")
-	c.hideLocation(resp)
+	render.HideLocation(resp, c.redactor())
 	return resp, location, nil
 }
 
@@ -323,21 +323,5 @@ func (c *call) read(resp *http.Response) (parts []answer.Part, err error) {
 
 // failedJob returns the failure of a job that has ended without success, in the service's words.
 func (c *call) failedJob(l *look) *failure {
-	text := c.plan.Tool.API + " took the call as a job, which has failed"
-	if l.State == job.Cancelled {
-		text = c.plan.Tool.API + " took the call as a job, which was cancelled"
-	}
-	if l.Word != "" {
-		text += " (" + l.Word + ")"
-	}
-	if l.Message != "" {
-		text += ": " + l.Message
-	}
-	if l.body != nil {
-		body, room := answer.CleanData(l.body), maxErrorBody+c.redactor().Longest()
-		said := c.redactor().Error(string(body[:min(len(body), room)]), len(body) > room)
-		text += "\n" + truncate.Bytes(said, maxErrorBody)
-	}
-	text += "\nLook at what the service says; the same call may need other arguments, or work later."
-	return &failure{outcome: telemetry.OutcomeJobFailed, text: text}
+	return &failure{outcome: telemetry.OutcomeJobFailed, text: render.FailedJob(c.plan.Tool.API, &l.Report, l.body, c.redactor())}
 }

@@ -3,19 +3,17 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"time"
 
 	"drawbridge/gateway/job"
-	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
 )
 
 const (
@@ -30,7 +28,7 @@ const (
 // accepted handles a response that may have started a job. If it has not, the response is passed on unchanged.
 func (c *call) accepted(args []byte, resp *http.Response) error {
 	c.watch(resp)
-	parts, err := c.gather(resp, c.result)
+	parts, err := c.gather(resp, c.plan.progress.Reduce)
 	if err != nil {
 		return err
 	}
@@ -39,7 +37,7 @@ func (c *call) accepted(args []byte, resp *http.Response) error {
 		c.done(telemetry.OutcomeOK, nil)
 		return c.deliver(parts, resp)
 	}
-	first := &look{parts: parts, resp: resp, body: job.JSONOf(parts), retry: retryTime(resp, time.Now())}
+	first := &look{parts: parts, resp: resp, body: job.JSONOf(parts), retry: render.RetryTime(resp, time.Now())}
 	first.Report = c.plan.job.Read(first.body, c.redactor().Text)
 	if resp.StatusCode != http.StatusAccepted {
 		switch first.State { // the job has ended already
@@ -80,11 +78,8 @@ func (c *call) ends(err error, first *look) error {
 func (c *call) tellUntold(text string) error {
 	c.done(telemetry.OutcomeJob, nil)
 	c.answered = true
-	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: textClose}}
-	if c.structured() {
-		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty})
-	}
-	return c.give(nil, chunks...)
+	r := c.renderer()
+	return c.giveResult(r.Text(text))
 }
 
 // begun returns the handle of the job that a 2xx response has started, or nil if there is none.
@@ -212,43 +207,16 @@ func (c *call) abandon(b *job.Handle) {
 // service does not know the URL that it returned.
 func (c *call) goesOn(b *job.Handle, first, last *look, after time.Duration) error {
 	c.done(telemetry.OutcomeJob, nil)
-	text := c.plan.Tool.API + " has taken this call as a job, which goes on"
-	switch {
-	case last == nil:
-		text = c.plan.Tool.API + " has taken this call as a job, and does not say how it stands"
-	case last.Word != "":
-		text += fmt.Sprintf(": after %s its state is %q", roughly(after), last.Word)
-	default:
-		text += fmt.Sprintf(": it had not ended after %s", roughly(after))
+	j := render.RunningJob{API: c.plan.Tool.API, After: after, URL: b.URL}
+	if last != nil {
+		j.Last = &last.Report
 	}
-	if last != nil && last.Message != "" {
-		text += fmt.Sprintf(" (%s)", last.Message)
-	}
-	if last != nil && last.Progress > 0 && last.Total > 0 {
-		text += fmt.Sprintf(", %.0f of %.0f", last.Progress, last.Total)
-	}
-	if last != nil && len(last.Questions) > 0 {
-		text += ". It waits for answers that this client can't give (it does not support tasks)"
-		for _, q := range last.Questions {
-			text += "; it asks: " + q.Message
-		}
-	}
-	text += ". Do not make the same call again, which would begin another job. "
-	if name, args := c.asking(b); name != "" {
-		text += fmt.Sprintf("To see how it stands, call the tool %s with the arguments %s.", name, args)
-	} else {
-		text += "Tell the user that the result is not known yet"
-		if b.URL != nil {
-			text += ", and that the service has it at " + truncate.Bytes(c.redactor().Text(b.URL.EscapedPath()), 200)
-		}
-		text += "; a tool that reads it may be among yours."
-	}
+	j.StatusTool, j.StatusArgs = c.asking(b)
 	if c.notify != nil {
-		if t, _, err := c.newTask(b, c.args, first); err == nil && c.follow(t) {
-			text += " The URL that the caller gave will be called with the result."
-		}
+		t, _, err := c.newTask(b, c.args, first)
+		j.Webhook = err == nil && c.follow(t)
 	}
-	c.note = text
+	c.note = j.Text(c.redactor())
 	return c.deliver(first.parts, first.resp)
 }
 
@@ -264,52 +232,4 @@ func (c *call) asking(b *job.Handle) (name string, args []byte) {
 		}
 	}
 	return "", nil
-}
-
-// roughly describes a duration in words.
-func roughly(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return "less than a second"
-	case d < 2*time.Second:
-		return "1 second"
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d seconds", int(d.Seconds()))
-	}
-	return fmt.Sprintf("%d minutes", int(d.Minutes()))
-}
-
-// deliver responds with parts of a response that was read before, and with the call's note if there is one.
-func (c *call) deliver(parts []answer.Part, resp *http.Response) error {
-	c.answered = true
-	if isUnended(parts, resp) {
-		c.noteUnended()
-	}
-	c.readHeaders(resp)
-	switch len(parts) {
-	case 0:
-		return c.empty(resp)
-	case 1:
-		return c.part(parts[0])
-	}
-	c.parts = parts
-	return c.manyParts()
-}
-
-// noted adds the supplementary text of the response to the content of a result; next opens the content
-// block for it.
-func (c *call) noted(chunks []mcp.Chunk, next []byte) []mcp.Chunk {
-	text := c.beside()
-	if text == "" {
-		return chunks
-	}
-	return append(chunks, mcp.Chunk{Bytes: next}, mcp.Chunk{Bytes: []byte(text), Escape: true})
-}
-
-// beside returns the supplementary text of the response: its headers and the call's note.
-func (c *call) beside() string {
-	if c.note == "" || c.headText == "" {
-		return c.headText + c.note
-	}
-	return c.headText + "\n" + c.note
 }

@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -64,16 +65,16 @@ type Plan struct {
 
 	// The answer.
 
-	maxAnswer   int64             // maximum size of an answer, in bytes
-	sensitive   *redact.Sensitive // nil if no field of an answer is hidden
-	clean       bool              // removes invisible characters from answers
-	heads       *answerHeads      // response headers that are passed on; nil if there are none
-	progress    *eventRules       // nil if the default rules apply
-	short       bool              // shortens the text beside structuredContent
-	links       *links            // nil if no answer is given as a resource link
-	resource    *readable         // nil if the operation can't be read as a resource
-	cachePolicy *cachePolicy      // nil if answers are not cached
-	changes     bool              // a call may invalidate cached responses
+	maxAnswer   int64              // maximum size of an answer, in bytes
+	sensitive   *redact.Sensitive  // nil if no field of an answer is hidden
+	clean       bool               // removes invisible characters from answers
+	heads       *render.Headers    // response headers that are passed on; nil if there are none
+	progress    *render.EventRules // nil if the default rules apply
+	short       bool               // shortens the text beside structuredContent
+	links       *links             // nil if no answer is given as a resource link
+	resource    *readable          // nil if the operation can't be read as a resource
+	cachePolicy *cachePolicy       // nil if answers are not cached
+	changes     bool               // a call may invalidate cached responses
 
 	// Jobs.
 
@@ -85,7 +86,7 @@ type Plan struct {
 func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.Settings, defaults []string) *Plan {
 	p := &Plan{
 		Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
-		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: eventRulesOf(set.Progress),
+		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: render.NewEventRules(set.Progress),
 		Timeout: time.Duration(s.limits.Timeout), base: s.base(t.Operation), client: s.loaded.client, secrets: s.secrets,
 		choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
 		short: s.config.Answers == config.AnswersStructured, follow: s.config.FollowRedirects == config.FollowSameOrigin,
@@ -164,4 +165,15 @@ func (p *Plan) attach(ctx context.Context, header http.Header, guard *auth.Guard
 		ctx = sent.Context(ctx)
 	}
 	return ctx, sent
+}
+
+// giveHeaders determines which response headers each plan passes on.
+func (gen *generation) giveHeaders(plans map[*openapi.Operation]*Plan) {
+	of := map[*source]*render.Headers{}
+	for _, p := range plans {
+		if of[p.source] == nil {
+			of[p.source] = render.NewHeaders(p.source.config.AnswerHeaders, p.siblings)
+		}
+		p.heads = of[p.source]
+	}
 }

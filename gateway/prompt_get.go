@@ -13,6 +13,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
@@ -246,7 +247,7 @@ func (b *promptBuilder) message(m *promptMessage, content ...mcp.Chunk) {
 }
 
 func (b *promptBuilder) text(m *promptMessage, text []byte) {
-	b.message(m, mcp.Chunk{Bytes: blockOpen}, mcp.Chunk{Bytes: text, Escape: true}, mcp.Chunk{Bytes: blockClose})
+	b.message(m, render.TextBlock(text)...)
 }
 
 // add appends the messages that the i-th message of the prompt expands to.
@@ -276,18 +277,19 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 		}
 		return err
 	}
+	r := c.renderer()
 	if len(parts) == 0 {
-		b.text(m, []byte(c.emptyText(resp)))
+		b.text(m, []byte(r.EmptyText(resp)))
 	}
 	for i, part := range parts {
 		n := 0
 		if len(parts) > 1 {
 			n = i + 1
 		}
-		b.part(&c, m, part, n)
+		b.part(&r, m, part, n)
 	}
-	if isUnended(parts, resp) {
-		b.text(m, []byte(unended))
+	if render.IsUnended(parts, resp) {
+		b.text(m, []byte(render.Unended))
 	}
 	return nil
 }
@@ -310,16 +312,15 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 		return err
 	}
 	for i := range contents {
-		content := contents[i].appendTo([]mcp.Chunk{{Bytes: []byte(`{"type":"resource","resource":`)}})
-		b.message(m, append(content, mcp.Chunk{Bytes: closeBrace})...)
+		b.message(m, contents[i].Block()...)
 	}
 	return nil
 }
 
 // part appends a message with a part of a response; n is its number among several, 0 if it is the only one.
-func (b *promptBuilder) part(c *call, m *promptMessage, part answer.Part, n int) {
+func (b *promptBuilder) part(r *render.Renderer, m *promptMessage, part answer.Part, n int) {
 	if part.Kind != answer.JSON && part.Kind != answer.Text {
-		b.message(m, mcp.Chunk{Bytes: c.binaryBlock(part, n)})
+		b.message(m, mcp.Chunk{Bytes: r.BinaryBlock(part, n)})
 		return
 	}
 	text := part.Data
@@ -328,7 +329,7 @@ func (b *promptBuilder) part(c *call, m *promptMessage, part answer.Part, n int)
 	}
 	b.text(m, text)
 	if part.Events > 0 {
-		b.text(m, []byte(cutOff(part.Events)))
+		b.text(m, []byte(render.CutOff(part.Events)))
 	}
 }
 

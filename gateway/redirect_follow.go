@@ -7,23 +7,18 @@ import (
 	"slices"
 
 	"drawbridge/gateway/job"
-
 	"drawbridge/gateway/origin"
+	"drawbridge/gateway/render"
 )
 
 // maxHops is the maximum number of redirects that one call follows.
 const maxHops = 5
 
-// keepsMethod reports whether a redirect keeps the method and the body (RFC 9110 sections 15.4.8, 15.4.9).
-func keepsMethod(code int) bool {
-	return code == http.StatusTemporaryRedirect || code == http.StatusPermanentRedirect
-}
-
 // transmit sends the request to the service, and follows redirects if follow_redirects is set.
 func (c *call) transmit(req *http.Request) (*http.Response, error) {
 	resp, requests, err := c.plan.client.Send(req, c.plan.repeat, c.plan.patience)
 	c.exchanged(req, resp, requests)
-	if err == nil && c.plan.follow && keepsMethod(resp.StatusCode) {
+	if err == nil && c.plan.follow && render.KeepsMethod(resp.StatusCode) {
 		return c.goOn(req, resp)
 	}
 	return resp, err
@@ -34,7 +29,7 @@ func (c *call) transmit(req *http.Request) (*http.Response, error) {
 // of the call covers all of them. A redirect that is not followed is the answer.
 func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, error) {
 	var at []*url.URL
-	for keepsMethod(resp.StatusCode) {
+	for render.KeepsMethod(resp.StatusCode) {
 		from := req.URL
 		u, why := c.hop(from, resp)
 		switch at = append(at, from); {

@@ -2,14 +2,13 @@ package gateway
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/render"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
@@ -59,45 +58,15 @@ func (c *call) linked(parts ...answer.Part) (done bool, err error) {
 	if uri == "" {
 		return false, nil
 	}
-	first := parts[0]
-	description := strconv.Itoa(size) + " bytes"
-	switch {
-	case len(parts) > 1:
-		description += " in " + strconv.Itoa(len(parts)) + " parts"
-	case first.Kind == answer.JSON:
-		description += " of JSON, " + summary(first.Data)
-	case first.MediaType != "":
-		description += " of " + first.MediaType
-	}
-	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s; it is asked for anew then.", description, lasts)
-	if c.headText != "" {
-		text += "\n" + c.headText
-	}
-	block := jsonscan.AppendString([]byte(`,{"type":"resource_link","uri":`), uri)
-	name := c.plan.Tool.Name
-	if first.File != "" {
-		name = first.File
-	}
-	block = jsonscan.AppendString(append(block, `,"name":`...), name)
-	block = jsonscan.AppendString(append(block, `,"title":`...), c.plan.Tool.Title)
-	if len(parts) == 1 {
-		if first.MediaType != "" {
-			block = jsonscan.AppendString(append(block, `,"mimeType":`...), first.MediaType)
-		}
-		block = strconv.AppendInt(append(block, `,"size":`...), int64(size), 10)
-	}
-	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: blockClose}, {Bytes: append(block, "}]"...)}}
-	if c.structured() {
-		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty}) // valid for every output schema
-	}
-	return true, c.give(nil, chunks...)
+	r := c.renderer()
+	return true, c.giveResult(r.Link(uri, lasts, parts))
 }
 
 // link returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
 // if it expresses all arguments, else one with a handle. It returns "" if the URI would be too long.
 func (c *call) link() (uri, lasts string) {
 	if r := c.plan.resource; r != nil && r.tellsAll(c.args) {
-		if uri, ok := r.uriOf(c.args); ok {
+		if uri, ok := render.ExpandURI(&r.uri, c.args); ok {
 			return uri, ""
 		}
 	}

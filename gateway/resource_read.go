@@ -2,16 +2,14 @@ package gateway
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
-	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -22,35 +20,11 @@ func (g *Gateway) readResource(ctx context.Context, req *mcp.Request, reply *mcp
 	if err != nil {
 		return err
 	}
-	chunks := []mcp.Chunk{{Bytes: []byte(`"contents":[`)}}
-	for i := range contents {
-		if i > 0 {
-			chunks = append(chunks, mcp.Chunk{Bytes: comma})
-		}
-		chunks = contents[i].appendTo(chunks)
-	}
-	return reply.Result(append(chunks, mcp.Chunk{Bytes: listClose})...)
-}
-
-// content is one item of the contents of a resource.
-type content struct {
-	uri, mimeType string
-	text, blob    []byte // at most one is set; if both are nil, the text is empty
-}
-
-// appendTo appends the content as a JSON object, as in a list of contents and in an embedded resource.
-func (c *content) appendTo(chunks []mcp.Chunk) []mcp.Chunk {
-	head := jsonscan.AppendString([]byte(`{"uri":`), c.uri)
-	head = jsonscan.AppendString(append(head, `,"mimeType":`...), c.mimeType)
-	if c.blob != nil {
-		head = base64.StdEncoding.AppendEncode(append(head, `,"blob":"`...), c.blob)
-		return append(chunks, mcp.Chunk{Bytes: append(head, blockClose...)})
-	}
-	return append(chunks, mcp.Chunk{Bytes: append(head, `,"text":"`...)}, mcp.Chunk{Bytes: c.text, Escape: true}, mcp.Chunk{Bytes: blockClose})
+	return reply.Result(render.Contents(contents)...)
 }
 
 // read reads a resource for the caller of a request, who must be allowed to call its operation. The error is for the client.
-func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, uri string) ([]content, error) {
+func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, uri string) ([]render.Content, error) {
 	e := endpointFrom(ctx)
 	p, args := e.toRead(uri, req.Principal)
 	if p == nil {
@@ -70,15 +44,15 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 		return contents, err
 	}
 	for _, item := range contents {
-		if item.uri == uri {
-			return []content{item}, nil
+		if item.URI == uri {
+			return []render.Content{item}, nil
 		}
 	}
 	return nil, notFound(req, uri)
 }
 
 // readAs makes the call that reads a resource for an authorized caller. The error is for the client.
-func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
+func (c *call) readAs(uri string, args []byte) (_ []render.Content, err error) {
 	c.enter()
 	defer func() { c.leave(err) }()
 	if err = c.allowed(); err != nil {
@@ -105,11 +79,7 @@ func (c *call) readAs(uri string, args []byte) (_ []content, err error) {
 	if r := c.plan.resource; r != nil {
 		mimeType = r.mimeType
 	}
-	contents := contentsOf(uri, mimeType, parts)
-	if isUnended(parts, resp) {
-		contents = append(contents, beside(uri, unended))
-	}
-	return contents, nil
+	return render.ContentsOf(uri, mimeType, parts, render.IsUnended(parts, resp)), nil
 }
 
 // authorizeRead is authorize for a resource.
@@ -127,44 +97,6 @@ func (e *callEndpoint) authorizeRead(caller *auth.Principal, p *Plan, req *mcp.R
 
 // maxShownURI is the maximum length in bytes of a URI in an error.
 const maxShownURI = 1 << 10
-
-// contentsOf converts the parts of a response to contents, each with its own URI if there are several. A response without parts
-// is an empty text: a resource is never an empty list (2026-07-28 server/resources, Error Handling).
-func contentsOf(uri, mimeType string, parts []answer.Part) []content {
-	if len(parts) == 0 {
-		if mimeType == "" {
-			mimeType = "text/plain"
-		}
-		return []content{{uri: uri, mimeType: mimeType}}
-	}
-	contents := make([]content, 0, len(parts))
-	for i, part := range parts {
-		c := content{uri: uri, mimeType: part.MediaType}
-		if len(parts) > 1 {
-			c.uri += "#" + strconv.Itoa(i+1)
-		}
-		if c.mimeType == "" && len(parts) == 1 {
-			c.mimeType = mimeType
-		}
-		switch part.Kind {
-		case answer.JSON, answer.Text:
-			if c.text = part.Data; c.mimeType == "" {
-				c.mimeType = "text/plain"
-			}
-		case answer.Image, answer.Audio, answer.Binary:
-			c.blob, c.mimeType = part.Data, orUnknown(c.mimeType)
-		}
-		if contents = append(contents, c); part.Events > 0 {
-			contents = append(contents, beside(uri, cutOff(part.Events)))
-		}
-	}
-	return contents
-}
-
-// beside returns supplementary text for the contents at a URI, such as that they were cut off.
-func beside(uri, text string) content {
-	return content{uri: uri + "#cut", mimeType: "text/plain", text: []byte(text)}
-}
 
 // unread returns the error for a failed read. If the service reports the resource as missing, it does not exist; every other
 // failure has the text that a call of the tool would return.

@@ -12,6 +12,7 @@ import (
 
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/render"
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
@@ -148,7 +149,7 @@ func (c *call) beginTask(b *job.Handle, args []byte, first *look) (bool, error) 
 	c.done(telemetry.OutcomeJob, nil)
 	c.answered = true
 	begins := t.of(rec)
-	begins.Meta = c.withDropped(nil)
+	begins.Meta = render.AppendDropped(nil, c.dropped)
 	return true, c.reply.Task(begins)
 }
 

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"drawbridge/gateway/render"
 )
 
 // TestUnendedAnswers: wherever an answer goes that has no length and ends with its connection, it is said beside it that nobody can tell
@@ -38,7 +40,7 @@ prompts:
 				service.set("HTTP/1.1 "+c.status+"\r\nContent-Type: "+media+"\r\n"+write(body), false)
 				_, answer := ask(t, g.Handler(), eras[0], c.method, c.name, c.params)
 				text := string(answer)
-				if want := form == "close" && media != "application/json"; strings.Contains(text, unended) != want || strings.Contains(text, `"error"`) || strings.Contains(text, `"isError":true`) {
+				if want := form == "close" && media != "application/json"; strings.Contains(text, render.Unended) != want || strings.Contains(text, `"error"`) || strings.Contains(text, `"isError":true`) {
 					t.Errorf("%s: %s of %s by %s of %s: %.300s", c.status, form, media, c.method, c.name, text)
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/origin"
+	"drawbridge/gateway/render"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 )
@@ -93,7 +94,7 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 		a.calls, a.inbound = around(pass, a.calls), true
 		a.dynamic = a.dynamic || c.PassesCredential()
 	}
-	problem("answer_headers", errors.Join(checkAnswerHeaders(c.AnswerHeaders)...))
+	problem("answer_headers", errors.Join(render.CheckHeaderNames(c.AnswerHeaders)...))
 	if k := c.ClientCertificate; k != nil {
 		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
 			CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: to, Now: a.now})

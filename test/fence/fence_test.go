@@ -69,7 +69,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/admission", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch", "gateway/clientip", "gateway/telemetry", "gateway/sealkey", "gateway/diskcache"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/admission", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch", "gateway/clientip", "gateway/telemetry", "gateway/sealkey", "gateway/diskcache", "gateway/render"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},
@@ -82,6 +82,7 @@ var rooms = map[string]room{
 	"gateway/sealkey":     {arrows: []string{"gateway/regularfile"}},
 	"gateway/telemetry":   {arrows: []string{"auth", "gateway/admin", "gateway/listener", "gateway/mcp", "gateway/upstream"}},
 	"gateway/redact":      {arrows: []string{"config", "openapi/answer"}},
+	"gateway/render":      {arrows: []string{"config", "openapi", "openapi/answer", "gateway/job", "gateway/mcp", "gateway/redact", "gateway/upstream"}},
 	"gateway/cache":       {},
 	"gateway/job":         {arrows: []string{"config", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/elicit", "gateway/mcp", "gateway/redact"}},
 	"gateway/elicit":      {arrows: []string{"config", "openapi", "gateway/mcp"}},

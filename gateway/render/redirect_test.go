@@ -1,4 +1,4 @@
-package gateway
+package render
 
 import (
 	"net/url"
@@ -22,10 +22,9 @@ func FuzzRedirectLink(f *testing.F) {
 		f.Fatal(err)
 	}
 	credential := &config.Credential{Type: config.CredentialBearer, Token: config.NewSecret(secret)}
-	p := &Plan{secrets: redact.NewConfigured("", credential)}
+	redactor := redact.Redactor{Configured: redact.NewConfigured("", credential)}
 	f.Fuzz(func(t *testing.T, location string) {
-		c := &call{plan: p, target: target, location: location}
-		link, why := c.redirectLink()
+		link, why := RedirectLink(target, location, redactor, nil)
 		if (link == "") == (why == "") {
 			t.Fatalf("%q: %q, %q", location, link, why)
 		}

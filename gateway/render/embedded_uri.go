@@ -1,4 +1,4 @@
-package gateway
+package render
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"drawbridge/config"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
@@ -16,19 +17,19 @@ const maxLocation = 1 << 10
 // embeddedURI returns the URI of a part that is an embedded resource: the location that the service gives, the URI
 // under which the resource can be read, or else one of the tool and the file name. n is the number of the part among
 // several, or 0 if it is the only one.
-func (c *call) embeddedURI(p answer.Part, n int) string {
-	if uri := c.located(p.Location); uri != "" {
+func (r *Renderer) embeddedURI(p answer.Part, n int) string {
+	if uri := r.located(p.Location); uri != "" {
 		return uri
 	}
-	if r := c.plan.resource; r != nil && c.plan.elicitation == nil { // input of the user is not for the model to read
-		if uri, ok := r.uriOf(c.args); ok {
+	if r.URI != nil {
+		if uri, ok := ExpandURI(r.URI, r.Arguments); ok {
 			if n > 0 {
 				uri += "#" + strconv.Itoa(n)
 			}
 			return uri
 		}
 	}
-	uri := "drawbridge://" + c.plan.Tool.API + "/" + url.PathEscape(c.plan.Tool.Name)
+	uri := "drawbridge://" + r.API + "/" + url.PathEscape(r.Tool)
 	if n > 0 {
 		uri += "/" + strconv.Itoa(n)
 	}
@@ -40,7 +41,7 @@ func (c *call) embeddedURI(p answer.Part, n int) string {
 
 // located converts a location of the service to a URI of the API and the path below its base URL, as the resources of
 // the API have, since addresses of services are not disclosed (E9). It returns "" if nothing of the location remains.
-func (c *call) located(location string) string {
+func (r *Renderer) located(location string) string {
 	if location == "" {
 		return ""
 	}
@@ -48,28 +49,28 @@ func (c *call) located(location string) string {
 	if err != nil || u.Opaque != "" {
 		return ""
 	}
-	if c.target != nil {
-		u = c.target.ResolveReference(u)
+	if r.Target != nil {
+		u = r.Target.ResolveReference(u)
 	}
-	if c.redactor().Text(u.Path) != u.Path {
+	if r.Redactor.Text(u.Path) != u.Path {
 		return "" // the path contains the credential
 	}
 	path := u.EscapedPath()
-	if base := c.plan.base; base != nil {
+	if base := r.Base; base != nil {
 		if below, ok := strings.CutPrefix(path, strings.TrimSuffix(base.EscapedPath(), "/")); ok && strings.HasPrefix(below, "/") {
 			path = below
 		}
 	}
-	if path == "" || path == "/" || len(path) > maxLocation || c.redactor().Text(path) != path {
+	if path == "" || path == "/" || len(path) > maxLocation || r.Redactor.Text(path) != path {
 		return ""
 	}
-	return "drawbridge://" + c.plan.Tool.API + path
+	return "drawbridge://" + r.API + path
 }
 
-// uriOf returns the URI under which the answer to a call with these arguments can be read. ok is false if there is
-// none.
-func (r *readable) uriOf(args []byte) (uri string, ok bool) {
-	return r.uri.Expand(func(name string) (string, bool) {
+// ExpandURI returns the URI under which the response to a call with these arguments can be read as a resource. ok is
+// false if an argument is missing.
+func ExpandURI(template *config.URITemplate, args []byte) (uri string, ok bool) {
+	return template.Expand(func(name string) (string, bool) {
 		value := jsonscan.Lookup(args, name)
 		switch jsonscan.KindOf(value) {
 		case jsonscan.String:

@@ -1,4 +1,4 @@
-package gateway
+package render
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// summary describes a JSON text in a few words, without its values.
-func summary(data []byte) string {
+// Summary describes a JSON text in a few words, without its values.
+func Summary(data []byte) string {
 	const most = 140 // total length of the names, in bytes
 	switch kind := jsonscan.KindOf(data); kind {
 	case jsonscan.Array:

@@ -1,4 +1,4 @@
-package gateway
+package render
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/gateway/origin"
+	"drawbridge/gateway/redact"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -32,8 +33,8 @@ const (
 // and the time to retry.
 var usualHeaders = []string{"Etag", "Link", "Location", "Retry-After"}
 
-// answerHeads determines which response headers a plan passes on. It is immutable.
-type answerHeads struct {
+// Headers determines which headers of the responses of an API are passed on. It is immutable.
+type Headers struct {
 	named  []string // named by the operator, canonical
 	needed []string // headers that arguments of the API's operations refer to
 }
@@ -53,51 +54,58 @@ func neededHeaders(operations []*openapi.Operation) (needed []string) {
 	return needed
 }
 
-// giveHeaders sets the plans' answerHeads.
-func (gen *generation) giveHeaders(plans map[*openapi.Operation]*Plan) {
-	of := map[*source]*answerHeads{}
-	for _, p := range plans {
-		h := of[p.source]
-		if h == nil {
-			h = &answerHeads{needed: neededHeaders(p.siblings)}
-			for _, name := range p.source.config.AnswerHeaders {
-				h.named = append(h.named, http.CanonicalHeaderKey(name))
-			}
-			of[p.source] = h
-		}
-		p.heads = h
+// NewHeaders compiles the headers that the responses of an API's operations pass on besides the usual and the declared
+// ones. named are those that the operator names.
+func NewHeaders(named []string, operations []*openapi.Operation) *Headers {
+	h := &Headers{needed: neededHeaders(operations)}
+	for _, name := range named {
+		h.named = append(h.named, http.CanonicalHeaderKey(name))
 	}
+	return h
 }
 
-// readHeaders prepares the result's members and text about the headers of a response. A response without such headers
-// costs only the lookups.
-func (c *call) readHeaders(resp *http.Response) {
-	c.headMeta, c.headText = nil, ""
-	h := c.plan.heads
+// HeaderNotes are the headers of a response that callers see.
+type HeaderNotes struct {
+	Meta []byte // a member of _meta; nil if there are none
+	Text string // for the model; "" if there are none
+}
+
+// Exchange is a response whose headers are read, with what decides how they are shown.
+type Exchange struct {
+	Response  *http.Response
+	Declared  []string // headers that the document declares for the status
+	Location  string   // Location header as the service sent it; "" if only its path is known
+	Target    *url.URL // URL of the request if the response has none; nil if it is not known either
+	Redactor  redact.Redactor
+	Sensitive *redact.Sensitive // nil if no field is hidden
+}
+
+// Read returns the headers that callers see. A response without any costs only the lookups. h may be nil, which passes
+// on nothing.
+func (h *Headers) Read(x Exchange) (notes HeaderNotes) {
 	if h == nil {
-		return
+		return HeaderNotes{}
 	}
-	declared := c.plan.Operation.Answers.Headers(resp.StatusCode)
-	r := headReader{c: c, resp: resp}
+	r := headReader{Exchange: x}
 	// Headers that other calls depend on come first: a document may declare more than the size limits allow.
-	for _, names := range [...][]string{h.needed, usualHeaders, h.named, declared} {
+	for _, names := range [...][]string{h.needed, usualHeaders, h.named, x.Declared} {
 		for _, name := range names {
-			d := slices.Contains(declared, name)
-			r.read(name, d || slices.Contains(h.named, name) || resp.StatusCode < 300 && slices.Contains(h.needed, name), d)
+			d := slices.Contains(x.Declared, name)
+			r.read(name, d || slices.Contains(h.named, name) || x.Response.StatusCode < 300 && slices.Contains(h.needed, name), d)
 		}
 	}
 	if r.meta != nil {
-		c.headMeta = append(r.meta, '}')
+		notes.Meta = append(r.meta, '}')
 	}
 	if r.text != nil {
-		c.headText = "Headers of the answer: " + string(r.text) + "."
+		notes.Text = "Headers of the answer: " + string(r.text) + "."
 	}
+	return notes
 }
 
 // headReader collects the headers of one response for its result.
 type headReader struct {
-	c    *call
-	resp *http.Response
+	Exchange
 	done []string
 	size int
 	meta []byte // nil while there are none
@@ -107,7 +115,7 @@ type headReader struct {
 // read adds a header if the response has it and callers may see it. said adds it to the text, too; declared means that
 // the document names it.
 func (r *headReader) read(name string, said, declared bool) {
-	values := r.resp.Header[name]
+	values := r.Response.Header[name]
 	if len(values) == 0 || len(r.done) == maxHeaders || slices.Contains(r.done, name) || r.withholds(name) {
 		return
 	}
@@ -135,28 +143,27 @@ func (r *headReader) read(name string, said, declared bool) {
 // withholds reports whether a header is not passed on: it is internal, belongs to the connection, or the operator hides
 // it. The target of a redirect is described elsewhere.
 func (r *headReader) withholds(name string) bool {
-	if name == "Location" && isRedirect(r.resp.StatusCode) || isInternalHeader(name) {
+	if name == "Location" && IsRedirect(r.Response.StatusCode) || isInternalHeader(name) {
 		return true
 	}
-	for _, connection := range r.resp.Header["Connection"] {
+	for _, connection := range r.Response.Header["Connection"] {
 		if slices.ContainsFunc(strings.Split(connection, ","), func(of string) bool { return strings.EqualFold(strings.TrimSpace(of), name) }) {
 			return true
 		}
 	}
-	return r.c.plan.sensitive.HasHeader(name)
+	return r.Sensitive.HasHeader(name)
 }
 
 // shown returns a value as callers may see it, or "" if they may not. Invisible characters and secrets are removed. A
 // URL of the service is given as a path from its root, because host names of the service are not disclosed.
 func (r *headReader) shown(name, value string, declared bool) string {
-	c := r.c
-	target := c.target
-	if r.resp.Request != nil {
-		target = r.resp.Request.URL
+	target := r.Target
+	if r.Response.Request != nil {
+		target = r.Response.Request.URL
 	}
 	switch name {
 	case "Location":
-		value = locationOf(target, c.headLocation(r.resp), r.resp.Header.Get(name), declared)
+		value = locationOf(target, r.Location, r.Response.Header.Get(name), declared)
 	case "Content-Location":
 		value = locationOf(target, value, value, declared)
 	case "Link":
@@ -167,24 +174,15 @@ func (r *headReader) shown(name, value string, declared bool) string {
 		}
 	}
 	value = strings.TrimSpace(openapi.Clean(strings.ToValidUTF8(value, "")))
-	if r.resp.StatusCode >= 400 {
-		value = c.redactor().Error(value, false)
+	if r.Response.StatusCode >= 400 {
+		value = r.Redactor.Error(value, false)
 	} else {
-		value = c.redactor().Text(value)
+		value = r.Redactor.Text(value)
 	}
-	if c.plan.sensitive.Mentions(value) {
+	if r.Sensitive.Mentions(value) {
 		return ""
 	}
 	return value
-}
-
-// headLocation returns the Location header as the service sent it if that is known; the one in the response has only
-// its path.
-func (c *call) headLocation(resp *http.Response) string {
-	if c.locator == resp {
-		return c.location
-	}
-	return ""
 }
 
 // locationOf returns the path of a location, with its query if the document declares the header and the location has
@@ -304,8 +302,8 @@ func isInternalHeader(name string) bool {
 	return false
 }
 
-// checkAnswerHeaders returns the problems of the header names in the configuration.
-func checkAnswerHeaders(names []string) (problems []error) {
+// CheckHeaderNames returns the problems of the header names in the configuration.
+func CheckHeaderNames(names []string) (problems []error) {
 	if len(names) > maxNamedHeaders {
 		problems = append(problems, fmt.Errorf("%d headers are named, %d may be", len(names), maxNamedHeaders))
 	}

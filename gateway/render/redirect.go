@@ -1,4 +1,4 @@
-package gateway
+package render
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
-	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -17,8 +16,8 @@ import (
 // about 2,000.
 const maxRedirectLink = 8 << 10
 
-// isRedirect reports whether a status is a redirect (RFC 9110 section 15.4).
-func isRedirect(code int) bool {
+// IsRedirect reports whether a status is a redirect (RFC 9110 section 15.4).
+func IsRedirect(code int) bool {
 	switch code {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
@@ -26,43 +25,41 @@ func isRedirect(code int) bool {
 	return false
 }
 
-// redirected passes on a redirect that the document declares, which means that the call succeeded. Its target is given
-// whole, since the query is what makes a download or login link valid; of an undeclared redirect only the path is shown
-// (E9). The gateway does not follow it (E3).
-func (c *call) redirected(resp *http.Response) error {
-	defer resp.Body.Close()
-	link, why := c.redirectLink()
-	c.answered = true
-	c.done(telemetry.OutcomeOK, nil)
-	text := "The service answered " + statusText(resp.StatusCode)
+// Redirect renders a redirect that the document declares. Its target is given whole, since the query is what makes a
+// download or login link valid; of an undeclared redirect only the path is shown (E9). link and why are the results of
+// [RedirectLink], and meaning is the document's description of the status, which may be empty.
+func (r *Renderer) Redirect(resp *http.Response, link, why, meaning string) Result {
+	text := "The service answered " + StatusText(resp.StatusCode)
 	if link != "" {
 		text += ", which leads to " + link
 	} else {
-		text += redirectPath(resp) + "." + why
+		text += RedirectPath(resp) + "." + why
 	}
-	if said := c.plan.Operation.Answers.Meaning(resp.StatusCode); said != "" {
-		text += fmt.Sprintf("\nThe API's document says of %d: %s", resp.StatusCode, said)
+	if meaning != "" {
+		text += fmt.Sprintf("\nThe API's document says of %d: %s", resp.StatusCode, meaning)
 	}
 	text += "\nThe gateway has not followed this redirect."
-	chunks := []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: blockClose}}
-	if link != "" && c.req.Revision >= "2025-06-18" { // the first revision with resource links
+	chunks := append(r.buffer[:0], mcp.Chunk{Bytes: textOpen}, mcp.Chunk{Bytes: []byte(text), Escape: true}, mcp.Chunk{Bytes: blockClose})
+	if link != "" && r.Revision >= "2025-06-18" { // the first revision with resource links
 		block := jsonscan.AppendString([]byte(`,{"type":"resource_link","uri":`), link)
-		block = jsonscan.AppendString(append(block, `,"name":`...), c.plan.Tool.Name)
+		block = jsonscan.AppendString(append(block, `,"name":`...), r.Tool)
 		chunks = append(chunks, mcp.Chunk{Bytes: append(block, '}')})
 	}
-	chunks = append(chunks, mcp.Chunk{Bytes: listClose})
-	if c.structured() {
-		chunks = append(chunks, mcp.Chunk{Bytes: structuredEmpty}) // fits every output schema
-	}
-	return c.give(nil, chunks...)
+	return Result{Chunks: r.withoutValue(append(chunks, mcp.Chunk{Bytes: listClose}))}
 }
 
-// redirectLink returns the redirect's target as an absolute URL in visible ASCII, or the reason why it is withheld.
-func (c *call) redirectLink() (link, why string) {
-	if c.location == "" {
+// KeepsMethod reports whether a redirect keeps the method and the body (RFC 9110 sections 15.4.8, 15.4.9).
+func KeepsMethod(code int) bool {
+	return code == http.StatusTemporaryRedirect || code == http.StatusPermanentRedirect
+}
+
+// RedirectLink returns the target of a redirect as an absolute URL in visible ASCII, or the reason why it is withheld.
+// location is the Location header as the service sent it, and target the URL of the request.
+func RedirectLink(target *url.URL, location string, r redact.Redactor, s *redact.Sensitive) (link, why string) {
+	if location == "" {
 		return "", " It does not say where to."
 	}
-	u, err := c.target.Parse(c.location) // Parse rejects control characters
+	u, err := target.Parse(location) // Parse rejects control characters
 	switch {
 	case err == nil && u.Scheme != "http" && u.Scheme != "https":
 		return "", " It leads to a URL that is neither http nor https, which is not given."
@@ -75,7 +72,7 @@ func (c *call) redirectLink() (link, why string) {
 	switch {
 	case len(link) > maxRedirectLink:
 		return "", fmt.Sprintf(" Its Location is longer than %d bytes, so it is not given.", maxRedirectLink)
-	case c.withholds(link):
+	case withholds(link, r, s):
 		return "", " Its Location holds what the gateway keeps to itself, such as its credential, so it is not given."
 	}
 	return link, ""
@@ -83,10 +80,9 @@ func (c *call) redirectLink() (link, why string) {
 
 // withholds reports whether the text of a URL contains anything that the gateway attached to the request, or a value
 // hidden from answers, however many times it is escaped.
-func (c *call) withholds(text string) bool {
-	r := c.redactor()
+func withholds(text string, r redact.Redactor, s *redact.Sensitive) bool {
 	for range 4 { // a URL may be nested in the query of another
-		if r.All(r.Text(text)) != text || c.plan.sensitive.Mentions(text) {
+		if r.All(r.Text(text)) != text || s.Mentions(text) {
 			return true
 		}
 		plain, err := url.PathUnescape(text)
@@ -117,9 +113,9 @@ func visibleURL(u *url.URL) string {
 	return b.String()
 }
 
-// hideLocation redacts the path of the Location header before any part of it is shown. A path has several spellings, so
+// HideLocation redacts the path of the Location header before any part of it is shown. A path has several spellings, so
 // the decoded path is checked too.
-func (c *call) hideLocation(resp *http.Response) {
+func HideLocation(resp *http.Response, r redact.Redactor) {
 	location := resp.Header.Get("Location")
 	if location == "" {
 		return
@@ -128,7 +124,6 @@ func (c *call) hideLocation(resp *http.Response) {
 	if err != nil || u.Path == "" {
 		return // a location without a path is not shown
 	}
-	r := c.redactor()
 	path := r.Text(u.EscapedPath())
 	if plain := r.Text(u.Path); plain != u.Path {
 		path = strings.ReplaceAll((&url.URL{Path: plain}).EscapedPath(), url.PathEscape(redact.Placeholder), redact.Placeholder)
@@ -136,8 +131,8 @@ func (c *call) hideLocation(resp *http.Response) {
 	resp.Header.Set("Location", path)
 }
 
-// redirectPath names the target of a redirect by its path alone (E9).
-func redirectPath(resp *http.Response) string {
+// RedirectPath names the target of a redirect by its path alone (E9).
+func RedirectPath(resp *http.Response) string {
 	u, err := url.Parse(resp.Header.Get("Location"))
 	if err != nil || u.Path == "" {
 		return ""
@@ -148,11 +143,11 @@ func redirectPath(resp *http.Response) string {
 // redirectHint describes a redirect that is not an answer. unfollowed is the reason why it was not followed, or "" if
 // redirects are not followed at all.
 func redirectHint(resp *http.Response, unfollowed string) string {
-	path := redirectPath(resp)
+	path := RedirectPath(resp)
 	switch {
 	case unfollowed != "":
 		return "The gateway did not follow this redirect" + path + ": " + unfollowed + "."
-	case keepsMethod(resp.StatusCode):
+	case KeepsMethod(resp.StatusCode):
 		return "The gateway does not follow redirects" + path + "; the operator can correct base_url, or set follow_redirects if this one leads to the same origin."
 	}
 	return "The gateway does not follow redirects" + path + "; the operator can correct base_url."

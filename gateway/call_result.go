@@ -1,0 +1,187 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/render"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi/answer"
+)
+
+// The methods here tell package render what it has to know of a call, and deliver what it returns.
+
+// renderer returns the renderer of a response to the call.
+func (c *call) renderer() render.Renderer {
+	p := c.plan
+	r := render.Renderer{
+		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: c.req.Revision, Structured: c.structured(), ShortText: p.short,
+		Redactor: c.redactor(), Target: c.target, Base: p.base, Arguments: c.args, Headers: c.headers.Text, Note: c.note,
+	}
+	if p.resource != nil && p.elicitation == nil { // input of the user is not for the model to read
+		r.URI = &p.resource.uri
+	}
+	return r
+}
+
+// structured reports whether the client was told an output schema, so that it expects structuredContent (D8).
+func (c *call) structured() bool {
+	return c.plan.Operation.Output != nil && !c.plan.Tool.Shapeless && features(c.req.Revision).OutputSchema
+}
+
+// giveResult counts a response that contradicts the document, and delivers its result.
+func (c *call) giveResult(r render.Result) error {
+	if r.Drift {
+		c.plan.metrics.Drift()
+	}
+	return c.give(r.Meta, r.Chunks...)
+}
+
+// give delivers a result to the client, or to kept if that is set. The arguments are those of [mcp.Reply.ResultMeta].
+func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
+	meta = render.AppendDropped(render.AppendMember(meta, c.headers.Meta), c.dropped)
+	if c.kept != nil {
+		c.kept.take(meta, chunks)
+		return nil
+	}
+	c.stopRunning()
+	return c.reply.ResultMeta(meta, chunks...)
+}
+
+// fail answers with isError and a text for the model, and writes the call's log line.
+func (c *call) fail(o telemetry.Outcome, cause error, text string) error {
+	c.done(o, cause)
+	c.answered = true
+	return c.give(c.named(), render.Error(text)...)
+}
+
+// succeed passes on a response with a status below 300.
+func (c *call) succeed(resp *http.Response) error {
+	c.watch(resp)
+	err := c.readResponse(resp, func(part answer.Part) error {
+		if part.MaybeTruncated {
+			c.noteUnended()
+		}
+		c.plan.progress.Reduce(&part)
+		c.cleaned(&part)
+		if part.More || c.parts != nil {
+			c.parts = append(c.parts, part)
+			if part.More {
+				return nil
+			}
+		}
+		c.answered = true
+		c.done(telemetry.OutcomeOK, nil)
+		if c.plan.links != nil {
+			parts := c.parts
+			if parts == nil {
+				parts = []answer.Part{part}
+			}
+			if done, err := c.linked(parts...); done {
+				return err
+			}
+		}
+		r := c.renderer()
+		if c.parts != nil {
+			return c.giveResult(r.Parts(c.parts))
+		}
+		return c.giveResult(r.Part(part))
+	})
+	if err != nil || c.answered {
+		return err
+	}
+	if !answer.Delimited(resp) {
+		c.noteUnended()
+	}
+	c.answered = true
+	c.done(telemetry.OutcomeOK, nil)
+	r := c.renderer()
+	return c.giveResult(r.Empty(resp))
+}
+
+// deliver responds with parts of a response that was read before, and with the call's note if there is one.
+func (c *call) deliver(parts []answer.Part, resp *http.Response) error {
+	c.answered = true
+	if render.IsUnended(parts, resp) {
+		c.noteUnended()
+	}
+	c.readHeaders(resp)
+	r := c.renderer()
+	return c.giveResult(r.Response(parts, resp))
+}
+
+// noteUnended adds to the call's note that the response may not be whole.
+func (c *call) noteUnended() {
+	if c.note != "" {
+		c.note += " "
+	}
+	c.note += render.Unended
+}
+
+// redirected passes on a redirect that the document declares, which means that the call succeeded. The gateway does not
+// follow it (E3).
+func (c *call) redirected(resp *http.Response) error {
+	defer resp.Body.Close()
+	link, why := render.RedirectLink(c.target, c.location, c.redactor(), c.plan.sensitive)
+	c.answered = true
+	c.done(telemetry.OutcomeOK, nil)
+	r := c.renderer()
+	return c.giveResult(r.Redirect(resp, link, why, c.plan.Operation.Answers.Meaning(resp.StatusCode)))
+}
+
+// refused returns the failure for a response with a status of 300 or more.
+func (c *call) refused(resp *http.Response) error {
+	return c.refusedOf(resp, c.plan.Operation.Answers.Meaning(resp.StatusCode))
+}
+
+// refusedOf is refused with the document's description of the status, meaning, which may be empty.
+func (c *call) refusedOf(resp *http.Response, meaning string) error {
+	e := render.UpstreamError{API: c.plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: c.unfollowed, Safe: c.plan.safe, Redactor: c.redactor()}
+	err := c.readResponse(resp, e.AddPart)
+	tooLarge := isTooLarge(err)
+	if err != nil && !tooLarge {
+		return err
+	}
+	o := telemetry.OutcomeServerError
+	switch {
+	case resp.StatusCode < 400:
+		o = telemetry.OutcomeRedirect
+	case resp.StatusCode < 500:
+		o = telemetry.OutcomeClientError
+	}
+	return &failure{outcome: o, text: e.Text(tooLarge, time.Now())}
+}
+
+// isTooLarge reports whether reading a response failed because it, or all responses in progress together, are too
+// large.
+func isTooLarge(err error) bool {
+	var limit *upstream.Error
+	var failed *failure
+	return errors.As(err, &limit) && limit.Kind == upstream.TooLarge ||
+		errors.As(err, &failed) && (failed.outcome == telemetry.Outcome(upstream.TooLarge.String()) || failed.outcome == telemetry.Outcome(upstream.Overloaded.String()))
+}
+
+// readHeaders prepares the result's members and text about the headers of a response.
+func (c *call) readHeaders(resp *http.Response) {
+	x := render.Exchange{
+		Response: resp, Declared: c.plan.Operation.Answers.Headers(resp.StatusCode), Target: c.target, Redactor: c.redactor(), Sensitive: c.plan.sensitive,
+	}
+	if c.locator == resp {
+		x.Location = c.location
+	}
+	c.headers = c.plan.heads.Read(x)
+}
+
+// watch forwards the events of a streamed response to the client as they arrive, if the client asked for progress by a
+// token, or for log messages by a level.
+func (c *call) watch(resp *http.Response) {
+	p := c.plan
+	if p.progress.Hide() || c.req.Meta.ProgressToken == nil && !c.reply.LogEnabled(mcp.LevelEmergency) {
+		return
+	}
+	f := &render.EventForwarder{Reply: c.reply, Tool: p.Tool.Name, Rules: p.progress, Redactor: c.redactor(), Sensitive: p.sensitive, Clean: p.clean}
+	p.Operation.Answers.OnEvent(resp, f.Forward)
+}

@@ -1,0 +1,39 @@
+package render
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/jsonscan"
+)
+
+// BinaryBlock returns the content block of binary data. n is the number of the part among several, or 0 if it is the
+// only one.
+func (r *Renderer) BinaryBlock(p answer.Part, n int) []byte {
+	open, data, end := `{"type":"resource","resource":{"uri":`, `,"blob":"`, `"}}`
+	switch {
+	case p.Kind == answer.Image:
+		open, data, end = `{"type":"image"`, `,"data":"`, `"}`
+	case p.Kind == answer.Audio && r.Revision >= "2025-03-26": // the first revision with audio content
+		open, data, end = `{"type":"audio"`, `,"data":"`, `"}`
+	}
+	b := make([]byte, 0, len(open)+len(p.MediaType)+len(data)+base64.StdEncoding.EncodedLen(len(p.Data))+len(end)+128)
+	b = append(b, open...)
+	if strings.HasSuffix(open, ":") {
+		b = jsonscan.AppendString(b, r.embeddedURI(p, n))
+	}
+	b = append(b, `,"mimeType":`...)
+	b = jsonscan.AppendString(b, orUnknown(p.MediaType))
+	b = append(b, data...)
+	b = base64.StdEncoding.AppendEncode(b, p.Data)
+	return append(b, end...)
+}
+
+// orUnknown returns the media type, or that of bytes of which nothing is known.
+func orUnknown(mediaType string) string {
+	if mediaType == "" {
+		return "application/octet-stream"
+	}
+	return mediaType
+}

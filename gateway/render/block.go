@@ -1,0 +1,34 @@
+package render
+
+import "drawbridge/gateway/mcp"
+
+// The pieces of JSON that results are made of. Nothing writes to them.
+var (
+	textOpen         = []byte(`"content":[{"type":"text","text":"`)
+	textNext         = []byte(`"},{"type":"text","text":"`)
+	textClose        = []byte(`"}]`)
+	errorClose       = []byte(`"}],"isError":true`)
+	structured       = []byte(`,"structuredContent":`)
+	structuredResult = []byte(`,"structuredContent":{"result":`)
+	structuredOdd    = []byte(`,"structuredContent":{"unexpected":`)
+	structuredEmpty  = []byte(`,"structuredContent":{}`)
+	contentOpen      = []byte(`"content":[`)
+	contentsOpen     = []byte(`"contents":[`)
+	resourceOpen     = []byte(`{"type":"resource","resource":`)
+	blockOpen        = []byte(`{"type":"text","text":"`)
+	blockClose       = []byte(`"}`)
+	closeBrace       = []byte(`}`)
+	listOpen         = []byte(`[`)
+	listClose        = []byte(`]`)
+	comma            = []byte(`,`)
+)
+
+// TextBlock returns a text as a content block.
+func TextBlock(text []byte) []mcp.Chunk {
+	return []mcp.Chunk{{Bytes: blockOpen}, {Bytes: text, Escape: true}, {Bytes: blockClose}}
+}
+
+// Error returns the members of a result that is an error, with a text for the model.
+func Error(text string) []mcp.Chunk {
+	return []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: errorClose}}
+}

@@ -1,0 +1,103 @@
+package render
+
+import (
+	"net/http"
+	"time"
+)
+
+// hint returns the advice on what to try next. It is worded for the model, which can change arguments, wait, or tell
+// its user. safe means that the call can't have changed anything.
+func hint(resp *http.Response, safe bool, now time.Time) string {
+	code := resp.StatusCode
+	wait := retryAfter(resp, now)
+	switch {
+	case code == http.StatusNotModified:
+		return "Nothing has changed since the version that the arguments name: leave them out to get it."
+	case code == http.StatusMultipleChoices:
+		return "The service has several versions of this; an argument may choose one."
+	case code < 400:
+		return redirectHint(resp, "")
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
+		if wait == "" {
+			wait = "Wait a while before the next call."
+		}
+		return wait
+	}
+	text := advice(code)
+	if code >= 500 && code != http.StatusNotImplemented && !safe {
+		text += " The call may have taken effect all the same: look before you repeat it."
+	}
+	if wait != "" {
+		text += " " + wait
+	}
+	return text
+}
+
+// advice returns the sentence of hint for a status of RFC 9110 or a later one, by which a model can choose its next
+// step.
+func advice(code int) string {
+	switch code {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return "Correct the arguments by what the service says, then call again."
+	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
+		return "The service does not accept the gateway's credential; tell the user that the operator must look at it."
+	case http.StatusPaymentRequired:
+		return "The account at the service does not cover this; tell the user, repeating the call does not help."
+	case http.StatusForbidden:
+		return "The service does not let the gateway do this; other arguments may be allowed, else the operator must help."
+	case http.StatusNotFound:
+		return "Check the identifiers in the arguments; a list or search tool may tell which exist."
+	case http.StatusMethodNotAllowed:
+		return "The service does not do this with this resource; use another tool, or another resource."
+	case http.StatusNotAcceptable:
+		return "The service has no answer in a format that was asked for; an argument that chooses the format may help."
+	case http.StatusRequestTimeout:
+		return "The request took the service too long to receive; the same call may work now, or one with less in it."
+	case http.StatusConflict:
+		return "The resource is in another state than this call needs; read it, then decide."
+	case http.StatusGone:
+		return "What the arguments name existed and was removed; look for another with a list or search tool."
+	case http.StatusLengthRequired:
+		return "The service wants a body, or its length; if the tool has arguments for a body, give one."
+	case http.StatusPreconditionFailed:
+		return "The resource has changed since the version that the arguments name; read it again, then decide."
+	case http.StatusRequestEntityTooLarge:
+		return "Send less in one call."
+	case http.StatusRequestURITooLong:
+		return "The arguments are too long for a URL; use fewer or shorter ones, or several calls."
+	case http.StatusUnsupportedMediaType:
+		return "The service does not take a body in this format; if an argument chooses the format, choose another, else tell the user."
+	case http.StatusRequestedRangeNotSatisfiable:
+		return "The range in the arguments lies outside the resource; ask for less, or from the start."
+	case http.StatusExpectationFailed:
+		return "The service can't do what a header of the request expects; leave such an argument out."
+	case http.StatusMisdirectedRequest:
+		return "The service is not the one for this request; the operator must look at base_url."
+	case http.StatusLocked:
+		return "Somebody else has locked the resource; try again later, or unlock it if there is a tool for that."
+	case http.StatusFailedDependency:
+		return "Another action, on which this one depends, failed; do that first."
+	case http.StatusTooEarly:
+		return "The service does not want to risk a repeated request; the same call may work in a moment."
+	case http.StatusUpgradeRequired:
+		return "The service wants another protocol; the operator must look at base_url."
+	case http.StatusPreconditionRequired:
+		return "Read the resource first, then give its version (an ETag, usually) in the argument that is made for it."
+	case http.StatusRequestHeaderFieldsTooLarge:
+		return "The arguments that are sent as headers are too long; shorten them."
+	case http.StatusUnavailableForLegalReasons:
+		return "The service may not give this out for legal reasons; repeating the call does not help, tell the user."
+	case http.StatusNotImplemented:
+		return "The service does not have this function; use another tool."
+	case http.StatusBadGateway:
+		return "A service behind the service did not answer as it should; the same call may work in a minute."
+	case http.StatusGatewayTimeout:
+		return "A service behind the service was too slow; ask for less, or try again in a minute."
+	case http.StatusInsufficientStorage:
+		return "The service has no room for this; something must be removed there first, tell the user."
+	}
+	if code < 500 {
+		return "Look at what the service says, and correct the arguments by it."
+	}
+	return "The service failed; the same call may work later."
+}

@@ -1,0 +1,98 @@
+package render
+
+import (
+	"fmt"
+	"net/url"
+	"time"
+
+	"drawbridge/gateway/job"
+	"drawbridge/gateway/redact"
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/truncate"
+)
+
+// FailedJob returns the text about a job that has ended without success, in the service's words. body is that of its
+// last status, nil if there is none.
+func FailedJob(api string, last *job.Report, body []byte, r redact.Redactor) string {
+	text := api + " took the call as a job, which has failed"
+	if last.State == job.Cancelled {
+		text = api + " took the call as a job, which was cancelled"
+	}
+	if last.Word != "" {
+		text += " (" + last.Word + ")"
+	}
+	if last.Message != "" {
+		text += ": " + last.Message
+	}
+	if body != nil {
+		body, room := answer.CleanData(body), MaxErrorBody+r.Longest()
+		said := r.Error(string(body[:min(len(body), room)]), len(body) > room)
+		text += "\n" + truncate.Bytes(said, MaxErrorBody)
+	}
+	return text + "\nLook at what the service says; the same call may need other arguments, or work later."
+}
+
+// RunningJob is a job that had not ended when the time for its call was up.
+type RunningJob struct {
+	API        string
+	After      time.Duration // since the job began
+	Last       *job.Report   // latest status; nil if the service does not know the URL that it returned
+	StatusTool string        // tool that reports the status; "" if there is none that the caller may call
+	StatusArgs []byte        // arguments of StatusTool
+	URL        *url.URL      // where the service reports the status; nil if nowhere
+	Webhook    bool          // the caller is called with the result
+}
+
+// Text returns the text about the job, and how to follow it.
+func (j *RunningJob) Text(r redact.Redactor) string {
+	text := j.API + " has taken this call as a job, which goes on"
+	switch {
+	case j.Last == nil:
+		text = j.API + " has taken this call as a job, and does not say how it stands"
+	case j.Last.Word != "":
+		text += fmt.Sprintf(": after %s its state is %q", roughly(j.After), j.Last.Word)
+	default:
+		text += fmt.Sprintf(": it had not ended after %s", roughly(j.After))
+	}
+	if last := j.Last; last != nil {
+		if last.Message != "" {
+			text += fmt.Sprintf(" (%s)", last.Message)
+		}
+		if last.Progress > 0 && last.Total > 0 {
+			text += fmt.Sprintf(", %.0f of %.0f", last.Progress, last.Total)
+		}
+		if len(last.Questions) > 0 {
+			text += ". It waits for answers that this client can't give (it does not support tasks)"
+			for _, q := range last.Questions {
+				text += "; it asks: " + q.Message
+			}
+		}
+	}
+	text += ". Do not make the same call again, which would begin another job. "
+	if j.StatusTool != "" {
+		text += fmt.Sprintf("To see how it stands, call the tool %s with the arguments %s.", j.StatusTool, j.StatusArgs)
+	} else {
+		text += "Tell the user that the result is not known yet"
+		if j.URL != nil {
+			text += ", and that the service has it at " + truncate.Bytes(r.Text(j.URL.EscapedPath()), 200)
+		}
+		text += "; a tool that reads it may be among yours."
+	}
+	if j.Webhook {
+		text += " The URL that the caller gave will be called with the result."
+	}
+	return text
+}
+
+// roughly describes a duration in words.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than a second"
+	case d < 2*time.Second:
+		return "1 second"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d seconds", int(d.Seconds()))
+	}
+	return fmt.Sprintf("%d minutes", int(d.Minutes()))
+}

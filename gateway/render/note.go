@@ -1,0 +1,64 @@
+package render
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/truncate"
+)
+
+// Unended is the note on a response whose end can't be told from an interruption (P2, P5).
+const Unended = "The service gave this answer no length and ended it with its connection: if it was cut off, that can't be told."
+
+// IsUnended reports whether a response may be incomplete without a sign of it, in which case its result says so.
+func IsUnended(parts []answer.Part, resp *http.Response) bool {
+	if len(parts) == 0 {
+		return !answer.Delimited(resp)
+	}
+	return slices.ContainsFunc(parts, func(p answer.Part) bool { return p.MaybeTruncated })
+}
+
+// CutOff returns the note on a stream that had not ended, so that nobody takes its events for all there are (P5).
+func CutOff(events int) string {
+	if events == 1 {
+		return "The stream of events had not ended when the time for this call was up: this is the first event, more may follow."
+	}
+	return fmt.Sprintf("The stream of events had not ended when the time for this call was up: these are the first %d events, more may follow.", events)
+}
+
+// EmptyText describes a response without a body: its status, the location of the created resource, and, for a response
+// to HEAD, which has nothing but headers, the headers. Other headers are up to [Headers] (E9), and those that it has
+// included are not repeated. Secrets are removed from those that are shown.
+func (r *Renderer) EmptyText(resp *http.Response) string {
+	text := "The service answered " + StatusText(resp.StatusCode) + ", without a body."
+	header := func(name string) {
+		if value := resp.Header.Get(name); value != "" && !strings.Contains(r.Headers, " "+name+": ") {
+			text += " " + name + ": " + truncate.Bytes(strings.ToValidUTF8(r.Redactor.Text(value), "\uFFFD"), 200) + "."
+		}
+	}
+	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Path != "" && !strings.Contains(r.Headers, " Location: ") {
+		text += " Location: " + truncate.Bytes(u.EscapedPath(), 200) + "."
+	}
+	if resp.Request != nil && resp.Request.Method == http.MethodHead {
+		header("Content-Type")
+		header("Content-Length")
+		header("Last-Modified")
+	}
+	return text
+}
+
+// shortText returns the text for a response whose bytes are given as structuredContent alone.
+func shortText(p answer.Part) string {
+	where := "structuredContent"
+	switch {
+	case p.Drift != "" && !p.DuplicateName:
+		where += ".unexpected"
+	case p.Wrapped:
+		where += ".result"
+	}
+	return "The answer is in " + where + ": " + Summary(p.Data) + "."
+}

@@ -1,0 +1,94 @@
+package render
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"drawbridge/gateway/redact"
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/truncate"
+)
+
+// MaxErrorBody is the most bytes of an error response's body that are passed on. Error pages can be large and rarely
+// say more on their second page.
+const MaxErrorBody = 8 << 10
+
+// UpstreamError is a response with a status of 300 or more, as the text about it needs it.
+type UpstreamError struct {
+	API        string
+	Response   *http.Response
+	Meaning    string // the document's description of the status; "" if it has none
+	Unfollowed string // why a redirect was not followed; "" if redirects are not followed at all
+	Safe       bool   // the call can't have changed anything
+	Redactor   redact.Redactor
+
+	body   []byte
+	lead   string // text of an error in JSON
+	binary string // media type of a part that is no text
+	short  bool   // body is only the beginning
+}
+
+// AddPart adds a part of the response's body. It always returns nil, so that it can be passed to [answer.Plan.Read].
+func (e *UpstreamError) AddPart(part answer.Part) error {
+	switch {
+	case part.Kind != answer.JSON && part.Kind != answer.Text:
+		e.binary = orUnknown(part.MediaType)
+		return nil
+	case e.short:
+		return nil
+	case part.Kind == answer.JSON && e.lead == "":
+		e.lead = leadOf(part, e.Redactor.Error)
+	}
+	if len(e.body) > 0 {
+		e.body = append(e.body, '\n')
+	}
+	// The longest secret is added so that a secret at the cut is recognized.
+	limit := MaxErrorBody + e.Redactor.Longest() - len(e.body)
+	if e.short = len(part.Data) > limit; e.short {
+		part.Data = part.Data[:max(0, limit)]
+	}
+	e.body = append(e.body, part.Data...)
+	return nil
+}
+
+// Text returns the text for the model: what the service said, the document's description of the status, and what to
+// try next. tooLarge means that the body was too large to be read.
+func (e *UpstreamError) Text(tooLarge bool, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s answered %s", e.API, answeredStatus(e.Response))
+	said, short := e.Redactor.Error(string(e.body), e.short), e.short
+	if limit := MaxErrorBody - len(e.lead); len(said) > limit {
+		said, short = truncate.Prefix(said, limit), true
+	}
+	switch {
+	case strings.TrimSpace(said) != "":
+		b.WriteByte(':')
+		if e.lead != "" {
+			b.WriteByte(' ')
+			b.WriteString(e.lead)
+		}
+		b.WriteByte('\n')
+		b.WriteString(said)
+		if short {
+			fmt.Fprintf(&b, "… (only the first %d bytes are shown)", len(said))
+		}
+	case tooLarge:
+		b.WriteString(", with a body that is too large.")
+	case e.binary != "":
+		fmt.Fprintf(&b, ", with a body that is no text (%s).", truncate.Bytes(strings.ToValidUTF8(e.binary, ""), 100))
+	default:
+		b.WriteString(", without a body.")
+	}
+	if e.Meaning != "" {
+		fmt.Fprintf(&b, "\nThe API's document says of %d: %s", e.Response.StatusCode, e.Meaning)
+	}
+	b.WriteByte('\n')
+	if e.Unfollowed != "" && e.Response.StatusCode < 400 {
+		b.WriteString(redirectHint(e.Response, e.Unfollowed))
+	} else {
+		b.WriteString(hint(e.Response, e.Safe, now))
+	}
+	return b.String()
+}
