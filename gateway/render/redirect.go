@@ -69,7 +69,9 @@ func RedirectLink(target *url.URL, location string, r redact.Redactor, s *redact
 		return "", " Its Location holds a user name, so it is not given."
 	}
 	link = visibleURL(u)
-	switch {
+	switch _, err := url.Parse(link); {
+	case err != nil: // a host with characters that must be escaped
+		return "", " Its Location is no URL that can be given as a link."
 	case len(link) > maxRedirectLink:
 		return "", fmt.Sprintf(" Its Location is longer than %d bytes, so it is not given.", maxRedirectLink)
 	case withholds(link, r, s):

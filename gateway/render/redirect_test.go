@@ -14,7 +14,7 @@ import (
 func FuzzRedirectLink(f *testing.F) {
 	const secret = "s3cr/t+k=y"
 	for _, seed := range []string{"", "/x", "?a=b", "#f", "//host/x", "https://files.example/a?sig=%2B&b=c d", "javascript:alert(1)", "http:///x", "https://a@b/", "/\x00", "/ü\u202e?x=\u200b",
-		"/?next=" + url.QueryEscape("https://h/?key="+url.QueryEscape(secret)), "/" + secret, "HTTPS://host", "http://[::1", "http:opaque", "/%s3cr"} {
+		"/?next=" + url.QueryEscape("https://h/?key="+url.QueryEscape(secret)), "/" + secret, "HTTPS://host", "http://[::1", "http:opaque", "/%s3cr", "//0\"00", "//b\u00fccher.example/x"} {
 		f.Add(seed)
 	}
 	target, err := url.Parse("https://api.example/v1/items/7")
