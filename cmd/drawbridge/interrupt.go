@@ -41,7 +41,7 @@ func (p *program) interruptible(run func(*cobra.Command, []string) error) func(*
 }
 
 // interruptGrace is the time that an interrupted command has to end. Some of its waits do not
-// observe a context, such as opening a named pipe.
+// observe a context, such as those for a disk that hangs.
 const interruptGrace = time.Second
 
 // number returns the number of a signal; all signals that the program handles have one.
