@@ -27,7 +27,7 @@ func auditOf(t *testing.T, g *Gateway, run func()) string {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- log.Run(ctx) }()
-	g.audit = log
+	setAudit(g, log)
 	run()
 	cancel()
 	if err := timebox.Receive(t, ended); err != nil {

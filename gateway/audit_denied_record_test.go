@@ -138,7 +138,7 @@ func TestRefusedInABatch(t *testing.T) {
 	}
 	i, service := newIDP(t), newRecordingService(t)
 	g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+"limits: {principal_rate: {rate: 1/h, burst: 2}}\n", service.URL)
-	g.audit = log
+	setAudit(g, log)
 	c := newClient(t, g.Handler(), "2025-03-26", i.token(t, nil))
 	c.send("tools/list", "", "")
 	header := c.header.Clone()

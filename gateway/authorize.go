@@ -55,7 +55,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 		if p, needs := e.promptOf(req); p != nil {
 			if !e.grants(caller, needs) {
 				denied = e.forbidPrompt(caller, needs)
-				_ = g.refusePrompt(ctx, req, denied)
+				_ = g.denials.prompt(ctx, req, denied)
 			}
 			asked, ok := challengeOf(caller, needs)
 			if !ok {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"drawbridge/gateway/admission"
-	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
@@ -71,27 +70,6 @@ func (g *Gateway) noRoom(because telemetry.RefusalReason) *mcp.Error {
 	return mcp.RetryLater(http.StatusServiceUnavailable, time.Second, "%s: come again in 1 second; lists are served", what)
 }
 
-// crowdedAt reports whether memory is short, so that a request for a stream, or with a large body, is refused. A stream
-// is long-lived: new ones are refused before the kernel kills the process, and with it those that are open.
-func (g *Gateway) crowdedAt(r *http.Request) bool {
-	if !g.admission.overload.MemoryShort() {
-		return false
-	}
-	g.metrics.Refused[telemetry.RefusedMemory].Inc()
-	g.accountRefused(r.Context(), r, telemetry.Outcome(telemetry.RefusedMemory), http.StatusServiceUnavailable, audit.Line{})
-	return true
-}
-
-// refuseStream counts a request for a notification stream that exceeds the limit of all streams, or of its caller's.
-func (g *Gateway) refuseStream(req *mcp.Request, ofCaller bool, status int) {
-	because := telemetry.RefusedStreams
-	if ofCaller {
-		because = telemetry.RefusedCallerStreams
-	}
-	g.metrics.Refused[because].Inc()
-	g.accountRefused(req.HTTP.Context(), req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
-}
-
 // refuseWait counts a request that can't wait for its user because too many do already. The reason is "" if err is
 // another error.
 func (g *Gateway) refuseWait(err error) (because telemetry.RefusalReason, status int) {
@@ -127,23 +105,6 @@ func (c *call) unasked(err error) error {
 // tooLargeToWait is the text for the model if the arguments are too large to be stored while the user is asked.
 const tooLargeToWait = "This call has to ask the user something, and its arguments are too large to be kept until there is an answer. Nothing was sent. " +
 	"Call again with less in the arguments; if that can't be, tell the user that the call has to be made in another way."
-
-// admitCall refuses a request that exceeds capacity before its token and its body are read, if its header names it as a
-// tools/call. A refusal costs the least there, and a flood beyond capacity consists of such requests. It returns false
-// if the request was refused and answered.
-func (g *Gateway) admitCall(w http.ResponseWriter, r *http.Request, v *requestInfo) bool {
-	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
-		return true
-	}
-	if e, because := g.crowded(v.endpoint.maxCalls, false); e != nil {
-		v.tell()
-		mcp.WriteError(w, nil, e)
-		g.accountRefused(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
-		return false
-	}
-	v.memoryChecked = true
-	return true
-}
 
 // startRunning counts the call against limits.max_calls. It returns an error if the limit is reached.
 func (c *call) startRunning() *mcp.Error {

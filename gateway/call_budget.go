@@ -28,7 +28,7 @@ func (c *call) reserved() *admission.Reservation {
 	}
 	v := requestInfoFrom(c.ctx)
 	r := c.g.admission.responses.NewReservation(callerOf(c.req.Principal, v))
-	if v.doored {
+	if v.dispatched {
 		if !v.reservation.CompareAndSwap(nil, r) {
 			r = v.reservation.Load()
 		}

@@ -21,6 +21,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/config"
+	"drawbridge/gateway/audit"
+	"drawbridge/gateway/state"
 	"drawbridge/test/timebox"
 )
 
@@ -171,6 +173,14 @@ func start(t testing.TB, api, cfg, base string) *Gateway {
 		}
 	}
 	return g
+}
+
+// setAudit gives a gateway that was started an audit log.
+func setAudit(g *Gateway, log *audit.Log) { g.audit, g.denials.audit = log, log }
+
+// setRates replaces the rate counters of a gateway that was started.
+func setRates(g *Gateway, rates state.Rates) {
+	g.shared.rates, g.server.admission.principals = rates, rates
 }
 
 // configure writes a document and a configuration into dir and loads the latter.

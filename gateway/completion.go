@@ -36,7 +36,7 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		return unknownPrompt(asked.Prompt)
 	}
 	if denied := e.authorizePrompt(caller, p); denied != nil {
-		return g.refusePrompt(ctx, req, denied)
+		return g.denials.prompt(ctx, req, denied)
 	}
 	i := slices.IndexFunc(p.Arguments, func(a config.PromptArgument) bool { return a.Name == asked.Argument })
 	if i < 0 {

@@ -19,16 +19,16 @@ import (
 // deployment is a configuration with the sources and the token guard made from it, from reading until it is replaced. A
 // generation is built from it. It belongs to the goroutine of [Gateway.Run].
 type deployment struct {
-	config    *config.Config
-	screening *screening
-	lock      *config.Lock         // approved tools; nil if approval is off
-	settings  *guardSettings       // settings that guard was made from
-	guard     *auth.Guard          // checks tokens; nil if callers are anonymous
-	identity  *credential.Identity // signs caller identities for services; nil if no API asks for them
-	sources   []*source            // one per API
-	rates     admission.Rates
-	passed    []string // files of configured directories that are fragments, not documents
-	loadedAt  time.Time
+	config   *config.Config
+	inUse    *configInUse
+	lock     *config.Lock         // approved tools; nil if approval is off
+	settings *guardSettings       // settings that guard was made from
+	guard    *auth.Guard          // checks tokens; nil if callers are anonymous
+	identity *credential.Identity // signs caller identities for services; nil if no API asks for them
+	sources  []*source            // one per API
+	rates    admission.Rates
+	passed   []string // files of configured directories that are fragments, not documents
+	loadedAt time.Time
 	// refusedBefore is the logged reason why the same configuration was rejected before; "" if it was not.
 	refusedBefore string
 	turn          int64 // number of the reload that its sources must have answered before it replaces another deployment
@@ -54,7 +54,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	d := &deployment{config: c, rates: newRates(c, g.o.Local), loadedAt: time.Now(), selectors: newSelectorChecks(c)}
 	var errs []error
 	var err error
-	if d.screening, err = g.newScreening(c); err != nil {
+	if d.inUse, err = g.newConfigInUse(c); err != nil {
 		return nil, err
 	}
 	if d.identity, err = g.identityOf(c, old); err != nil {
@@ -97,7 +97,7 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)
 	}
-	if d.settings, err = guardSettingsOf(c, d.screening.keys); err != nil {
+	if d.settings, err = guardSettingsOf(c, d.inUse.keys); err != nil {
 		errs = append(errs, err)
 	} else if d.settings != nil && !g.o.Local {
 		if old != nil && old.settings.equal(d.settings) {

@@ -27,9 +27,11 @@ func withAudit(t *testing.T, g *Gateway) (told func() []string) {
 	}
 	out := &sink{}
 	// With fields, which only lines of calls have.
-	if g.audit, err = audit.New(audit.Options{Output: out, Subject: audit.PlainSubject, Fields: []string{"/id"}}); err != nil {
+	log, err := audit.New(audit.Options{Output: out, Subject: audit.PlainSubject, Fields: []string{"/id"}})
+	if err != nil {
 		t.Fatal(err)
 	}
+	setAudit(g, log)
 	return func() (all []string) {
 		t.Helper()
 		ended, cancel := context.WithCancel(t.Context())

@@ -93,7 +93,9 @@ type Gateway struct {
 	faults      telemetry.LogSampler // samples the log lines of failed calls
 	requests    *telemetry.RequestLog
 	unsigned    telemetry.LogSampler // samples the log lines of rejected service webhooks
+	denials     *denials
 	cursors     *cursors
+	server      *endpointServer
 	mcpHandlers *mcpHandlers // one MCP handler per endpoint, kept across reloads
 	reports     *reports     // jobs whose callers asked for a webhook
 	tasks       *tasks
@@ -113,15 +115,15 @@ type Gateway struct {
 	guessedJob  *job.Definition                   // definition of jobs that neither a rule nor a document describes
 	jitter      func(time.Duration) time.Duration // randomizes the intervals between job polls
 
-	current   atomic.Pointer[generation]          // the generation in use; nil until the first API is served
-	screening atomic.Pointer[screening]           // host and origin checks of requests
-	guards    atomic.Pointer[guards]              // token guards, by metadata path
-	identity  atomic.Pointer[credential.Identity] // signs caller identities for services; nil if no API asks for them
-	status    atomic.Pointer[admin.Status]
-	traffic   atomic.Pointer[traffic] // clients of the services, by API name
-	draining  atomic.Bool
-	serving   chan struct{} // closed when current is set for the first time
-	isServed  sync.Once     // closes serving
+	current  atomic.Pointer[generation]          // the generation in use; nil until the first API is served
+	inUse    atomic.Pointer[configInUse]         // the newest configuration that was in use
+	guards   atomic.Pointer[metadataGuards]      // token guards, by metadata path
+	identity atomic.Pointer[credential.Identity] // signs caller identities for services; nil if no API asks for them
+	status   atomic.Pointer[admin.Status]
+	traffic  atomic.Pointer[traffic] // clients of the services, by API name
+	draining atomic.Bool
+	serving  chan struct{} // closed when current is set for the first time
+	isServed sync.Once     // closes serving
 	// attempted is closed when the first attempt to read each document of the first deployment has ended.
 	attempted   chan struct{}
 	isAttempted sync.Once // closes attempted
@@ -156,7 +158,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	o.replaceFor = cmp.Or(o.replaceFor, replaceFor)
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
-	o.Logger = slog.New(named{o.Logger.Handler()})
+	o.Logger = slog.New(requestLogHandler{o.Logger.Handler()})
 	g := &Gateway{
 		o: o, log: o.Logger, audit: o.Audit, metrics: telemetry.NewMetrics(o.Metrics, o.Version), clients: &clientip.Resolver{},
 		addresses: state.NewLocalRates(0, o.now),
@@ -167,6 +169,7 @@ func New(o Options) (*Gateway, error) {
 	g.metrics.DocumentMemoryLimit(g.admission.documents.Total())
 	g.tracer = telemetry.NewTracer(o.TracerProvider)
 	g.requests = telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: o.now})
+	g.denials = &denials{metrics: g.metrics, audit: o.Audit, clients: g.clients}
 	g.connections = g.newConnections()
 	g.untrusted = clientip.NewUntrustedProxies(g.log, o.Metrics)
 	c := o.Config
@@ -183,6 +186,7 @@ func New(o Options) (*Gateway, error) {
 	if err = g.compareWithRecord(); err != nil {
 		return nil, err
 	}
+	g.server = g.newServer()
 	if g.first, err = g.deploy(c, nil); err != nil {
 		return nil, err
 	}
@@ -197,7 +201,8 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.traffic.Store(&traffic{})
 	o.Metrics.MustRegister(telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }))
-	g.mcpHandlers, g.watches = g.newMCPHandlers(c, keys), newWatches(g)
+	g.watches = newWatches(g)
+	g.mcpHandlers = g.newMCPHandlers(c, keys)
 	g.answers = cache.New(int64(c.Limits.Cache), o.now, g.panicked)
 	if g.shared.answers != nil {
 		g.answers.With(g.shared.answers)
@@ -211,14 +216,14 @@ func New(o Options) (*Gateway, error) {
 		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_cache_bytes",
 		Help: "Bytes of the answers that are kept in memory, about."}, func() float64 { n, _ := g.answers.Size(); return float64(n) }))
-	g.public = g.routes()
-	g.use(g.first.screening)
-	g.guards.Store(newGuards(g.first))
+	g.public = g.server.routes(g.publicRoutes())
+	g.use(g.first.inUse)
+	g.guards.Store(newMetadataGuards(c, g.first.guard))
 	g.identity.Store(g.first.identity)
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload, Accept: g.Accept,
-		Clean: answer.CleanData, Access: func() *admin.Access { return g.fronting().access },
+		Clean: answer.CleanData, Access: func() *admin.Access { return g.configInUse().access },
 	})
 	return g, nil
 }

@@ -30,7 +30,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.audit = log
+	setAudit(g, log)
 	refused := "" // the first request that was
 	request := func(ctx context.Context, peer, caller, method, body string) *http.Request {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:8080/mcp", strings.NewReader(body))

@@ -1,13 +1,11 @@
 package gateway
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"drawbridge/gateway/catalog"
@@ -72,48 +70,11 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	if _, err := jsonscan.Scan(args, jsonscan.Options{}); err != nil || jsonscan.KindOf(args) != jsonscan.Object {
 		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
-	revision := mcp.Revisions()[0]
-	body := jsonscan.AppendString([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`), tool)
-	body = append(body, `,"arguments":`...)
-	body = append(body, args...)
-	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
-	info := &requestInfo{endpoint: gen.operatorEndpoint(), operator: true}
-	ctx = context.WithValue(ctx, requestInfoKey{}, info)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
-	if err != nil {
-		return nil, nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("MCP-Protocol-Version", revision)
-	r.Header.Set("Mcp-Method", "tools/call")
-	r.Header.Set("Mcp-Name", tool)
-	w := &recorder{header: http.Header{}}
-	g.mcpHandlers.main(gen.config).ServeHTTP(w, r)
-	var answer struct {
-		Result json.RawMessage
-		Error  *struct{ Message string }
-	}
-	if err := json.Unmarshal(w.body.Bytes(), &answer); err != nil {
-		return nil, nil, fmt.Errorf("answer of the endpoint: %w", err)
-	}
-	if answer.Error != nil {
-		return nil, nil, errors.New(answer.Error.Message)
-	}
-	if info.cause != nil {
-		if text := gen.main.tool(tool).source.secrets.All(info.cause.Error()); text != info.cause.Error() {
-			info.cause = errors.New(text)
+	result, cause, err = callInProcess(ctx, g.mcpHandlers.main(gen.config), gen.operatorEndpoint(), tool, args)
+	if cause != nil {
+		if text := gen.main.tool(tool).source.secrets.All(cause.Error()); text != cause.Error() {
+			cause = errors.New(text)
 		}
 	}
-	return answer.Result, info.cause, nil
+	return result, cause, err
 }
-
-// recorder is a response writer that keeps the response in memory.
-type recorder struct {
-	header http.Header
-	body   bytes.Buffer
-}
-
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) WriteHeader(int)             {}
-func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }

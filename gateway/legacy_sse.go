@@ -15,38 +15,39 @@ import (
 type transport uint8
 
 const (
-	streamable  transport = iota
-	oldStream             // a GET that opens a stream
-	oldMessages           // a POST with a message, answered on that stream
+	streamable     transport = iota
+	legacyStream             // a GET that opens a stream
+	legacyMessages           // a POST with a message, answered on that stream
 )
 
 // Paths of the HTTP+SSE transport if it is enabled; the name of an endpoint follows.
 const (
-	oldStreamPath   = "/sse"
-	oldMessagesPath = "/messages"
+	legacyStreamPath   = "/sse"
+	legacyMessagesPath = "/messages"
 )
 
-func (g *Gateway) oldRoutes(r chi.Router) {
-	for path, t := range map[string]transport{oldStreamPath: oldStream, oldMessagesPath: oldMessages} {
-		r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { g.enter(w, r, &requestInfo{transport: t}) })
+// httpSSERoutes adds the routes of the HTTP+SSE transport.
+func (s *endpointServer) httpSSERoutes(r chi.Router) {
+	for path, t := range map[string]transport{legacyStreamPath: legacyStream, legacyMessagesPath: legacyMessages} {
+		r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.enter(w, r, "", t) })
 		r.HandleFunc(path+"/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
-			g.enter(w, r, &requestInfo{name: chi.URLParam(r, "endpoint"), transport: t})
+			s.enter(w, r, chi.URLParam(r, "endpoint"), t)
 		})
 	}
 }
 
 // transport returns the transport of a request to /mcp. A GET without a session is sent only by clients of HTTP+SSE, to the one
 // URL that they know (2025-03-26 transports, Backwards Compatibility).
-func (g *Gateway) transport(r *http.Request) transport {
-	if r.Method == http.MethodGet && g.o.Config.Server.OldTransport && r.Header["Mcp-Session-Id"] == nil && r.Header["Mcp-Protocol-Version"] == nil {
-		return oldStream
+func (s *endpointServer) transport(r *http.Request) transport {
+	if r.Method == http.MethodGet && s.httpSSE && r.Header["Mcp-Session-Id"] == nil && r.Header["Mcp-Protocol-Version"] == nil {
+		return legacyStream
 	}
 	return streamable
 }
 
 // messagesPath returns the path for messages to an endpoint, as clients see it: below the path of public_url.
 func messagesPath(c *config.Config, name string) string {
-	path := oldMessagesPath
+	path := legacyMessagesPath
 	if u, err := url.Parse(c.Resource()); err == nil {
 		path = strings.TrimSuffix(u.EscapedPath(), "/mcp") + path
 	}
@@ -57,17 +58,17 @@ func messagesPath(c *config.Config, name string) string {
 }
 
 // ServeHTTP serves a request by its transport.
-func (s *mcpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v := requestInfoFrom(r.Context())
+func (h *mcpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v := requestFrom(r.Context())
 	if v.slot != nil {
 		v.slot.Authenticated = v.endpoint.guard != nil
 	}
 	switch v.transport {
-	case oldStream:
-		s.old.Stream(w, r)
-	case oldMessages:
-		s.old.Messages(w, r)
+	case legacyStream:
+		h.httpSSE.Stream(w, r)
+	case legacyMessages:
+		h.httpSSE.Messages(w, r)
 	case streamable:
-		s.Handler.ServeHTTP(w, r)
+		h.Handler.ServeHTTP(w, r)
 	}
 }

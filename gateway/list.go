@@ -10,9 +10,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// listCache is the time for which a client of the stateless family may cache a list. The list depends on the caller, so it is
+// listCaching is the time for which a client of the stateless family may cache a list. The list depends on the caller, so it is
 // private (mcp-R4).
-var listCache = mcp.Cache{TTL: time.Minute, Scope: mcp.Private}
+var listCaching = mcp.Cache{TTL: time.Minute, Scope: mcp.Private}
 
 // features returns the features of tool definitions at the endpoint that a client of a revision supports.
 func (e *endpoint) features(revision string) catalog.Features {
@@ -46,32 +46,54 @@ func (k listKind) member() string {
 	return [...]string{"tools", "resources", "resourceTemplates", "prompts"}[k]
 }
 
-// list returns the method that responds with a list.
-func (g *Gateway) list(kind listKind) mcp.Method {
+// lists responds to the methods that list definitions.
+type lists struct{ cursors *cursors }
+
+// method returns the method that responds with a list.
+func (l *lists) method(kind listKind) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-		return g.answerList(ctx, kind, req, reply)
+		return l.serve(endpointFrom(ctx), kind, auth.FromContext(ctx), req, reply)
 	}
 }
 
-// answerList responds with a page of a list that is already serialized and compressed.
-func (g *Gateway) answerList(ctx context.Context, kind listKind, req *mcp.Request, reply *mcp.Reply) error {
-	e := endpointFrom(ctx)
-	view := e.view(kind, e.features(req.Revision), auth.FromContext(ctx))
+// serve responds with a page of a list that is already serialized and compressed.
+func (l *lists) serve(e *endpoint, kind listKind, caller *auth.Principal, req *mcp.Request, reply *mcp.Reply) error {
+	view := e.view(kind, e.features(req.Revision), caller)
 	page := 0
 	if req.Cursor != "" {
 		var err error
-		if page, err = g.cursors.open(req.Cursor, req.Principal, view.digest()); err != nil || page >= len(view.pages) {
+		if page, err = l.cursors.open(req.Cursor, req.Principal, view.digest()); err != nil || page >= len(view.pages) {
 			return mcp.InvalidParams("params.cursor is not valid here: it has expired, or the list has changed; begin again without a cursor")
 		}
 	}
-	reply.Cache(listCache)
+	reply.Cache(listCaching)
 	if len(view.pages) == 1 {
 		return reply.Precompressed(view.static())
 	}
 	chunks := []mcp.Chunk{{Bytes: []byte(`"` + kind.member() + `":`)}, {Bytes: view.pages[page]}}
 	if page+1 < len(view.pages) {
-		next := g.cursors.seal(page+1, req.Principal, view.digest())
+		next := l.cursors.seal(page+1, req.Principal, view.digest())
 		chunks = append(chunks, mcp.Chunk{Bytes: jsonscan.AppendString([]byte(`,"nextCursor":`), next)})
 	}
 	return reply.Result(chunks...)
+}
+
+// listVersion returns the version of a list as a subscriber of the endpoint sees it: streams notify their clients when it
+// changes.
+func (e *endpoint) listVersion(list mcp.List, revision string, caller *auth.Principal) string {
+	var kinds []listKind
+	switch list {
+	case mcp.ToolsList:
+		kinds = []listKind{toolsKind}
+	case mcp.ResourcesList: // templates have no notification of their own
+		kinds = []listKind{resourcesKind, templatesKind}
+	case mcp.PromptsList:
+		kinds = []listKind{promptsKind}
+	}
+	var version []byte
+	for _, kind := range kinds {
+		digest := e.view(kind, e.features(revision), caller).digest()
+		version = append(version, digest[:]...)
+	}
+	return string(version)
 }

@@ -23,7 +23,7 @@ func (g *Gateway) newConnections() *listener.Limiter {
 			}
 			return clientip.KeyOf(peer).Network()
 		},
-		Refused: g.refuseConnection, Panicked: g.panicked, Metrics: g.o.Metrics,
+		Refused: g.denials.connection, Panicked: g.panicked, Metrics: g.o.Metrics,
 	})
 }
 

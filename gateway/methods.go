@@ -2,24 +2,29 @@ package gateway
 
 import "drawbridge/gateway/mcp"
 
+// callMethods are the protocol methods that may send requests to services.
+type callMethods struct {
+	callTool, readResource, getPrompt, complete, getTask, updateTask, cancelTask mcp.Method
+}
+
 // methods returns the protocol methods that the gateway implements. It and capabilities must agree (mcp-V2).
-func (g *Gateway) methods() mcp.Methods {
+func methods(l *lists, calls callMethods) mcp.Methods {
 	return mcp.Methods{
-		"tools/list": g.list(toolsKind),
-		"tools/call": g.callTool,
+		"tools/list": l.method(toolsKind),
+		"tools/call": calls.callTool,
 
-		"resources/list":           g.list(resourcesKind),
-		"resources/templates/list": g.list(templatesKind),
-		"resources/read":           g.readResource,
+		"resources/list":           l.method(resourcesKind),
+		"resources/templates/list": l.method(templatesKind),
+		"resources/read":           calls.readResource,
 
-		"prompts/list": g.list(promptsKind),
-		"prompts/get":  g.getPrompt,
+		"prompts/list": l.method(promptsKind),
+		"prompts/get":  calls.getPrompt,
 
-		"completion/complete": g.complete,
+		"completion/complete": calls.complete,
 
-		"tasks/get":    g.getTask,
-		"tasks/update": g.updateTask,
-		"tasks/cancel": g.cancelTask,
+		"tasks/get":    calls.getTask,
+		"tasks/update": calls.updateTask,
+		"tasks/cancel": calls.cancelTask,
 	}
 }
 

@@ -1,9 +1,9 @@
 package gateway
 
 import (
-	"context"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/clientip"
@@ -13,8 +13,8 @@ import (
 
 // middleware wraps the routes of the public listener in the handlers that every request passes.
 //
-// A request to an MCP endpoint then passes these checks of the generation that is current when it arrives
-// (see [Gateway.serve]), in this order:
+// A request to an MCP endpoint then passes these checks of the endpoints that are served when it arrives
+// (see [endpointServer.serve]), in this order:
 //
 //  1. Host and Origin, and CORS preflights (screening): a foreign page must not even learn whether a token is
 //     required (H1 to H3).
@@ -22,49 +22,53 @@ import (
 //  3. Capacity for the call, if its header names it as one: a refusal costs the least there.
 //  4. The token (auth.Guard): 401, 403 or the principal.
 //  5. The MCP handler, and in it the rate limit of the principal, which only a verified token identifies.
-func (g *Gateway) middleware(routes http.Handler) http.Handler {
+func (s *endpointServer) middleware(routes http.Handler) http.Handler {
 	h := routes
 	for _, wrap := range []func(http.Handler) http.Handler{ // innermost first
-		g.limitHTTP2,      // a request over HTTP/2 costs as much as a connection, and is refused before any work is done for it
-		g.securityHeaders, // refusals have the headers, too (H12)
-		g.paceBody,        // the body must arrive at a minimum rate, whoever reads it (H7)
-		g.recoverPanic,    // panics of all the others are counted
+		s.limitHTTP2,                // a request over HTTP/2 costs as much as a connection, and is refused before any work is done for it
+		securityHeaders(s.draining), // refusals have the headers, too (H12)
+		paceBody(s.connections),     // the body must arrive at a minimum rate, whoever reads it (H7)
+		recoverPanic(s.panicked),    // panics of all the others are counted
 	} {
 		h = wrap(h)
 	}
 	return h
 }
 
-// recoverPanic counts panics of handlers. net/http then closes the connection, or ends the stream.
-func (g *Gateway) recoverPanic(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			v := recover()
-			if v == nil {
-				return
-			}
-			if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
-				g.panicked("a request was served", v)
-			}
-			panic(http.ErrAbortHandler)
-		}()
-		next.ServeHTTP(w, r)
-	})
+// recoverPanic reports panics of handlers. net/http then closes the connection, or ends the stream.
+func recoverPanic(panicked func(what string, v any)) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() {
+				v := recover()
+				if v == nil {
+					return
+				}
+				if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+					panicked("a request was served", v)
+				}
+				panic(http.ErrAbortHandler)
+			}()
+			next.ServeHTTP(w, r)
+		})
+	}
 }
 
 // securityHeaders sets the headers of every response (H12), and asks clients to close their connections while the
 // gateway drains (O5).
-func (g *Gateway) securityHeaders(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h["X-Content-Type-Options"] = nosniff
-		h["Cache-Control"] = noStore
-		h["Content-Security-Policy"] = noSources
-		if g.draining.Load() {
-			h.Set("Connection", "close")
-		}
-		next.ServeHTTP(w, r)
-	})
+func securityHeaders(draining *atomic.Bool) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h := w.Header()
+			h["X-Content-Type-Options"] = nosniff
+			h["Cache-Control"] = noStore
+			h["Content-Security-Policy"] = noSources
+			if draining.Load() {
+				h.Set("Connection", "close")
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
 }
 
 // Header values that are the same in every response; they are never modified.
@@ -75,32 +79,32 @@ var (
 )
 
 // paceBody enforces a minimum rate at which the body of a request must arrive.
-func (g *Gateway) paceBody(next http.Handler) http.Handler {
-	return listener.DefaultBodyPace(func() { g.connections.GaveUp(listener.Body) }).Handler(next)
+func paceBody(connections *listener.Limiter) func(http.Handler) http.Handler {
+	return listener.DefaultBodyPace(func() { connections.GaveUp(listener.Body) }).Handler
 }
 
 // limitHTTP2 counts requests over HTTP/2 as connections.
-func (g *Gateway) limitHTTP2(next http.Handler) http.Handler {
-	return g.connections.HTTP2(listener.HTTP2Options{
+func (s *endpointServer) limitHTTP2(next http.Handler) http.Handler {
+	return s.connections.HTTP2(listener.HTTP2Options{
 		Key: func(r *http.Request) netip.Prefix {
-			if a, counts := g.clients.Limited(r); counts {
+			if a, counts := s.clients.Limited(r); counts {
 				return clientip.KeyOf(a).Network()
 			}
 			return netip.Prefix{}
 		},
-		ShortOfMemory: g.admission.overload.MemoryShort,
-		Refuse:        g.refuseHTTP2,
+		ShortOfMemory: s.memoryShort,
+		Refuse:        s.refuseHTTP2,
 	}, next)
 }
 
 // refuseHTTP2 refuses a request over HTTP/2 with a response that has no body, which the client could leave unread.
-func (g *Gateway) refuseHTTP2(w http.ResponseWriter, r *http.Request, why listener.Reason) {
+func (s *endpointServer) refuseHTTP2(w http.ResponseWriter, r *http.Request, why listener.Reason) {
 	because := telemetry.RefusalReason(why)
-	g.metrics.Refused[because].Inc()
-	v := &requestInfo{answer: w.Header()} // no request info exists yet
-	v.id.given = forwardedRequestID(g.clients, r)
-	v.tell()
-	g.accountRefused(context.WithValue(r.Context(), requestInfoKey{}, v), r, telemetry.Outcome(because), http.StatusServiceUnavailable, audit.Line{})
+	v := &endpointRequest{response: w.Header()} // the request has none yet
+	v.id.given = forwardedRequestID(s.clients, r)
+	v.setRequestIDHeader()
+	s.denials.count(because)
+	s.denials.record(withRequest(r.Context(), v), r, telemetry.Outcome(because), http.StatusServiceUnavailable, audit.Line{})
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)
 }

@@ -87,7 +87,7 @@ func TestMaxCallsAtOnce(t *testing.T) {
 		g := startJobs(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, rate: {rate: 100/s, burst: 100}}]\n"+
 			"limits: {max_calls: 2, principal_rate: off, address_rate: off}\n", service)
 		rates := &heldRates{Rates: g.shared.rates, leave: make(chan struct{})}
-		g.shared.rates = rates
+		setRates(g, rates)
 		var all sync.WaitGroup
 		var mu sync.Mutex
 		got := map[int]int{}

@@ -38,7 +38,7 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	}
 	caller := auth.FromContext(ctx)
 	if denied := e.authorizePrompt(caller, p); denied != nil {
-		return g.refusePrompt(ctx, req, denied)
+		return g.denials.prompt(ctx, req, denied)
 	}
 	given, err := req.StringArguments()
 	if err != nil {
@@ -50,7 +50,7 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	if p.elicitor != nil {
 		if given, err = p.ask(ctx, req, reply, given); err != nil {
 			if because, status := g.refuseWait(err); because != "" {
-				g.accountRefused(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
+				g.denials.record(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
 			}
 			return err
 		}
@@ -176,7 +176,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 		case l.plan.unfitForPrompt() != nil:
 			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), l.plan.unfitForPrompt())
 		case b.endpoint.guard != nil && b.endpoint.hideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
-			return b.g.refusePrompt(ctx, b.req, unknown)
+			return b.g.denials.prompt(ctx, b.req, unknown)
 		}
 		if b.found == nil {
 			b.found = map[int]located{}
@@ -185,7 +185,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 		needs = append(slices.Clip(needs), l.plan.Scopes)
 	}
 	if b.endpoint.guard != nil && !b.endpoint.grants(b.caller, needs) {
-		return b.g.refusePrompt(ctx, b.req, b.endpoint.forbidPrompt(b.caller, needs))
+		return b.g.denials.prompt(ctx, b.req, b.endpoint.forbidPrompt(b.caller, needs))
 	}
 	return nil
 }

@@ -1,12 +1,8 @@
 package gateway
 
 import (
-	"context"
-
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
-	"drawbridge/gateway/audit"
-	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
@@ -25,44 +21,6 @@ func (g *Gateway) refuseByRate(r *admission.Rate, d state.Decision) (*mcp.Error,
 	e, because := r.Refuse(d)
 	g.metrics.Refused[because].Inc()
 	return e, because
-}
-
-// refuseRate refuses a request of an identified caller, and writes its audit record.
-func (g *Gateway) refuseRate(ctx context.Context, req *mcp.Request, r *admission.Rate, d state.Decision) *mcp.Error {
-	e, because := g.refuseByRate(r, d)
-	g.accountRefused(ctx, req.HTTP, telemetry.Outcome(because), e.HTTPStatus, audit.Line{RPC: req.Method})
-	return e
-}
-
-// saidRate is the key prefix under which notifications and responses of a caller are counted: elicitation results,
-// cancellations, ends of sessions. Their limit equals that of requests and is separate from it, so that a caller that
-// sends too many requests does not lose the answers of its user.
-const saidRate = "said|"
-
-// admit counts a request of an identified caller against its rate limit, and all requests of a batch but the first
-// against that of the address as well.
-func (g *Gateway) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-	v := requestInfoFrom(ctx)
-	rates := &v.endpoint.rates
-	if req.BatchIndex > 1 && rates.Address != nil && v.address != (clientip.Key{}) {
-		if d := g.addresses.TakeBytes(v.address[:], rates.Address.Limit(), 1); !d.Allowed {
-			return g.refuseRate(ctx, req, rates.Address, d)
-		}
-	}
-	limit, key := rates.Of(ctx, req.Principal)
-	if limit == nil || key == "" {
-		return nil
-	}
-	if req.ID == nil {
-		key = saidRate + key
-	}
-	// The decision is valid even if the counter could not be reached.
-	d, _ := g.shared.rates.Take(ctx, key, limit.Limit(), 1)
-	if !d.Allowed {
-		return g.refuseRate(ctx, req, limit, d)
-	}
-	limit.SetHeader(reply.Header(), d.Remaining)
-	return nil
 }
 
 // allowed checks the capacity for the call, then counts it against the rate limits of its tool and its API. The error

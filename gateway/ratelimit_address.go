@@ -23,11 +23,11 @@ import (
 // know what to wait for. Only the body tells a handshake from other requests, and it is read only for requests that
 // would be refused. The remaining cost of a flood of handshakes is bounded elsewhere: invalid tokens have a budget of
 // their own ([auth.BadTokens]).
-func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *requestInfo, limit *admission.Rate) bool {
+func (a *requestAdmission) admitAddress(w http.ResponseWriter, r *http.Request, v *endpointRequest, limit *admission.Rate) bool {
 	if v.address == (clientip.Key{}) {
 		return true
 	}
-	d := g.addresses.TakeBytes(v.address[:], limit.Limit(), 1)
+	d := a.addresses.TakeBytes(v.address[:], limit.Limit(), 1)
 	if d.Allowed {
 		if v.endpoint.guard == nil { // otherwise the header is about the rate limit of the principal
 			limit.SetHeader(w.Header(), d.Remaining)
@@ -38,33 +38,34 @@ func (g *Gateway) admitAddress(w http.ResponseWriter, r *http.Request, v *reques
 	if mcp.IsHandshake(method) {
 		return true
 	}
-	g.refuseAddress(w, r, limit, d, id)
+	a.refuseAddress(w, r, limit, d, id)
 	return false
 }
 
-// refuseAddress answers a request that exceeds the rate limit of its address, and writes its audit record.
-func (g *Gateway) refuseAddress(w http.ResponseWriter, r *http.Request, limit *admission.Rate, d state.Decision, id []byte) {
-	e, because := g.refuseByRate(limit, d)
-	tellRequest(r.Context())
+// refuseAddress counts and answers a request that exceeds the rate limit of its address, and writes its audit record.
+func (a *requestAdmission) refuseAddress(w http.ResponseWriter, r *http.Request, limit *admission.Rate, d state.Decision, id []byte) {
+	e, because := limit.Refuse(d)
+	a.denials.count(because)
+	setRequestIDHeader(r.Context())
 	mcp.WriteError(w, id, e)
-	g.accountRefused(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
-	if g.log.Enabled(r.Context(), slog.LevelDebug) {
-		client, _ := g.clients.Address(r)
-		g.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(because)))
+	a.denials.record(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
+	if a.log.Enabled(r.Context(), slog.LevelDebug) {
+		client, _ := a.clients.Address(r)
+		a.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(because)))
 	}
 }
 
 const (
-	// maxPeeked is the maximum size in bytes of a body that may be a handshake.
-	maxPeeked = 16 << 10
-	// peekPatience is the time limit for the body of a request that is about to be refused.
-	peekPatience = time.Second
+	// maxPeekedBody is the maximum size in bytes of a body that may be a handshake.
+	maxPeekedBody = 16 << 10
+	// peekTimeout is the time limit for the body of a request that is about to be refused.
+	peekTimeout = time.Second
 )
 
 // peek returns the method and the id of a request that is about to be refused; the method is "" if it can't be a
 // handshake. The body can be read again afterwards.
-func peek(r *http.Request, v *requestInfo) (method string, id []byte) {
-	if r.Method != http.MethodPost || v.transport == oldStream || r.ContentLength > maxPeeked {
+func peek(r *http.Request, v *endpointRequest) (method string, id []byte) {
+	if r.Method != http.MethodPost || v.transport == legacyStream || r.ContentLength > maxPeekedBody {
 		return "", nil
 	}
 	// The header of newer clients suffices to rule a handshake out, but not to prove one: it is not compared with the
@@ -72,18 +73,18 @@ func peek(r *http.Request, v *requestInfo) (method string, id []byte) {
 	if named := r.Header["Mcp-Method"]; len(named) > 0 && !mcp.IsHandshake(named[0]) {
 		return "", nil
 	}
-	listener.HurryBody(r, peekPatience)
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeeked+1))
-	if err != nil || len(body) > maxPeeked {
+	listener.HurryBody(r, peekTimeout)
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeekedBody+1))
+	if err != nil || len(body) > maxPeekedBody {
 		return "", nil
 	}
 	method, id = mcp.PeekMethod(body, v.endpoint.maxDepth)
-	r.Body = &reread{Reader: bytes.NewReader(body), Closer: r.Body}
+	r.Body = &replayedBody{Reader: bytes.NewReader(body), Closer: r.Body}
 	return method, id
 }
 
-// reread is a body that is replayed after it was read.
-type reread struct {
+// replayedBody is a body that can be read again.
+type replayedBody struct {
 	io.Reader
 	io.Closer
 }

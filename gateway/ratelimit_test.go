@@ -103,7 +103,7 @@ func TestAddressRate(t *testing.T) {
 		list := `{"jsonrpc":"2.0","id":"l","method":"tools/list"}`
 		for name, body := range map[string]string{
 			"a list": list, "twice": `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}`, "batch": "[" + list + "]", "none": "x",
-			"long": `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", maxPeeked) + `"}}`,
+			"long": `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", maxPeekedBody) + `"}}`,
 		} {
 			if w := post(h, claims, body); w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), `"id":"l"`) != (name == "a list") {
 				t.Errorf("%s: %s = %d %s", address, name, w.Code, w.Body)
@@ -359,8 +359,8 @@ func TestUncounted(t *testing.T) {
 	g := start(t, document("Shop", "list"), cfg, service.URL)
 	c := newClient(t, g.Handler(), "2026-07-28", i.token(t, map[string]any{"sub": "a"}))
 	own := g.shared.rates
-	t.Cleanup(func() { g.shared.rates = own })
-	g.shared.rates = awayRates{}
+	t.Cleanup(func() { setRates(g, own) })
+	setRates(g, awayRates{})
 	for _, what := range []string{"the rate of callers", "that of the API"} {
 		if what == "that of the API" {
 			g.current.Load().rates.Principal = nil

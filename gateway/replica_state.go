@@ -77,7 +77,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	o.Seal, o.Key = seal, nameKey(keys)
 	s := state.NewShared(o)
 	closed := func(use config.SharedUse) bool { return slices.Contains(c.State.Closed, use) }
-	s.Bus().Subscribe(topicSessions, g.relayed)
+	s.Bus().Subscribe(topicSessions, func(message []byte) { g.mcpHandlers.receiveRelayed(message) })
 	s.Bus().Subscribe(topicTasks, func(key []byte) { g.tasks.wake(string(key)) })
 	var answers *state.SharedAnswers
 	if r.Answers {
@@ -87,7 +87,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	records.Merge(mergeTasks)
 	records.OnPublished(func(ctx context.Context, name string) { g.tasks.tell(ctx, strings.TrimPrefix(name, callbackPrefix)) })
 	ends := s.Tombstones(ended)
-	ends.OnRevoked(func(session string) { g.mcpHandlers.endedElsewhere(session) })
+	ends.OnRevoked(func(session string) { g.mcpHandlers.sessionEnded(session) })
 	return &shared{
 		answers: answers, store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: ends,
 		spent: s.Once(spent, closed(config.SharedConsents)), tasks: records, holds: s.Locks(holds), rates: s.Rates(rates, closed(config.SharedRates)),
@@ -120,23 +120,6 @@ func (s *shared) relay(endpoint string) mcp.RelayFunc {
 	return func(ctx context.Context, message []byte) error {
 		s.store.Bus().Publish(ctx, topicSessions, slices.Concat([]byte(endpoint), []byte{'\n'}, message))
 		return nil // lost messages are counted by the bus
-	}
-}
-
-// relayed delivers a message from another replica to the MCP handler of its endpoint.
-func (g *Gateway) relayed(message []byte) {
-	endpoint, text, ok := strings.Cut(string(message), "\n")
-	if !ok {
-		return
-	}
-	g.mcpHandlers.mu.Lock()
-	mcpHandler := g.mcpHandlers.byName[endpoint]
-	g.mcpHandlers.mu.Unlock()
-	if mcpHandler == nil {
-		return
-	}
-	if err := mcpHandler.ReceiveRelayed([]byte(text)); err != nil {
-		g.log.Warn("another replica has told what can't be read", "error", err)
 	}
 }
 

@@ -4,12 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 
 	"go.opentelemetry.io/otel/trace"
 
-	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
 )
@@ -32,21 +30,6 @@ func (v *requestInfo) request() string {
 		}
 	})
 	return v.id.id
-}
-
-// tell sets the request ID in the headers of a response that has not begun yet, so that a rejected client can quote it and find
-// the request in the log and the audit log (P7).
-func (v *requestInfo) tell() {
-	if v.answer != nil {
-		v.answer[mcp.RequestIDHeader] = []string{v.request()}
-	}
-}
-
-// tellRequest is tell for the context's request.
-func tellRequest(ctx context.Context) {
-	if v := requestInfoOf(ctx); v != nil {
-		v.tell()
-	}
 }
 
 // named sets the request ID of a failed call, as in the log and the audit log, in the header of its response, and returns it as
@@ -77,16 +60,6 @@ func newRequestID() string {
 	return string(text[:])
 }
 
-// forwardedRequestID returns the request ID set by a trusted proxy, or "" if there is none or the peer is not trusted: a client
-// that chose IDs could make two requests look like one.
-func forwardedRequestID(clients *clientip.Resolver, r *http.Request) string {
-	values := r.Header[mcp.RequestIDHeader]
-	if len(values) != 1 || !isRequestID(values[0]) || !clients.PeerTrusted(r) {
-		return ""
-	}
-	return values[0]
-}
-
 // isRequestID reports whether an ID has only characters without special meaning in any log.
 func isRequestID(s string) bool {
 	for i := range len(s) {
@@ -99,22 +72,26 @@ func isRequestID(s string) bool {
 	return s != "" && len(s) <= maxRequestID
 }
 
-// named is a log handler that adds the request ID, and the trace if there is one, to each record of a request.
-type named struct{ slog.Handler }
+// requestLogHandler adds the request ID, and the trace if there is one, to each record of a request.
+type requestLogHandler struct{ slog.Handler }
 
 // Handle implements [slog.Handler].
-func (n named) Handle(ctx context.Context, r slog.Record) error {
+func (h requestLogHandler) Handle(ctx context.Context, r slog.Record) error {
 	if v := requestInfoOf(ctx); v != nil {
 		r.AddAttrs(slog.String("request", v.request()))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {
 		r.AddAttrs(slog.String("trace", span.TraceID().String()))
 	}
-	return n.Handler.Handle(ctx, r)
+	return h.Handler.Handle(ctx, r)
 }
 
 // WithAttrs implements [slog.Handler].
-func (n named) WithAttrs(attrs []slog.Attr) slog.Handler { return named{n.Handler.WithAttrs(attrs)} }
+func (h requestLogHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return requestLogHandler{h.Handler.WithAttrs(attrs)}
+}
 
 // WithGroup implements [slog.Handler].
-func (n named) WithGroup(name string) slog.Handler { return named{n.Handler.WithGroup(name)} }
+func (h requestLogHandler) WithGroup(name string) slog.Handler {
+	return requestLogHandler{h.Handler.WithGroup(name)}
+}

@@ -23,6 +23,7 @@ import (
 type generation struct {
 	*endpointSet
 	config *config.Config
+	inUse  *configInUse
 	// unapproved gives the reason why a tool is held back for lack of approval, by operation.
 	unapproved map[*openapi.Operation]string
 	heldBack   []*catalog.Tool // tools without approval, sorted by name
@@ -57,7 +58,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	former := d.formerNames()
 	selectors := d.checkSelectors()
 	gen := &generation{
-		endpointSet: &endpointSet{screening: d.screening, named: map[string]*endpoint{}}, config: d.config, rates: d.rates, outbound: d.outbound,
+		endpointSet: &endpointSet{screening: d.inUse.endpoints.screening, named: map[string]*endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound,
 		fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries,
 	}
 	plans := map[string]*Plan{}
@@ -145,7 +146,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 	}
 	gen.addEndpoints(d, plans, func(name, title, instructions string) http.Handler {
-		return g.mcpHandlers.handler(name, title, instructions)
+		return g.mcpHandlers.named(name, title, instructions)
 	})
 	if slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {
 		gen.promptFaults = nil // their tools may still be loaded
@@ -175,12 +176,12 @@ func prefix(p config.Prefix) catalog.Prefix {
 // publish builds a generation of the deployment and makes it the current one, if there is anything to serve.
 // configError is the reason why a newer configuration is not in use. Only one goroutine at a time calls publish.
 func (g *Gateway) publish(d *deployment, configError string) {
-	g.use(d.screening)
+	g.use(d.inUse)
 	g.answers.Resize(int64(d.config.Limits.Cache))
 	if g.shared.answers != nil {
 		g.shared.answers.Resize(int64(d.config.Limits.Cache))
 	}
-	g.guards.Store(newGuards(d))
+	g.guards.Store(newMetadataGuards(d.config, d.guard))
 	g.identity.Store(d.identity)
 	if !slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {
 		defer g.isAttempted.Do(func() { close(g.attempted) })
@@ -203,11 +204,11 @@ func (g *Gateway) publish(d *deployment, configError string) {
 		gen.manifest = newManifest(gen.main, d.config.Resource(), g.o.Version, gen.updated)
 	}
 	g.current.Store(gen)
-	g.mcpHandlers.settle(d.config)
+	g.mcpHandlers.retain(d.config)
 	if old != nil && old.main.guard != gen.main.guard {
-		g.mcpHandlers.restart() // sessions may belong to tokens that the new guard does not accept (H9)
+		g.mcpHandlers.disconnectAll() // sessions may belong to tokens that the new guard does not accept (H9)
 	}
-	g.mcpHandlers.changed(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
+	g.mcpHandlers.listsChanged(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
 	g.logFates(gen, old)
 	g.logPrompts(gen, old)
 	g.logClashes(gen, old)

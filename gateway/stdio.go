@@ -2,116 +2,36 @@ package gateway
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
-	"drawbridge/config"
-	"drawbridge/gateway/admin"
 	"drawbridge/gateway/mcp"
 )
 
-// LineOptions are the parameters of [Gateway.ServeLines].
-type LineOptions struct {
-	// Endpoint is the name of the configured endpoint that is served; "" serves all tools.
-	Endpoint string
-	// Stop ends reading when it is closed, like the end of the input. If it is nil, only the end of the input does.
-	Stop <-chan struct{}
-}
-
-// Errors of [Gateway.ServeLines].
-var (
-	// ErrUnknownEndpoint is returned for an endpoint name that is not configured.
-	ErrUnknownEndpoint = errors.New("the configuration has no such endpoint")
-	// ErrCut is returned if requests took longer than permitted after the end of the input.
-	ErrCut = mcp.ErrDrain
-)
-
-// ServeLines serves one client over stdio, as [mcp.Handler.ServeStdio] does. It needs [Options].Local and [Gateway.Run]. A
-// request waits for the documents that it needs: a call for the document of its tool, a list until every document was read
-// once, successfully or not, since many clients request it only once.
-//
-// Running requests have server.drain_timeout after the end of the input; then they are cancelled.
-func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o LineOptions) error {
-	if !g.o.Local {
-		return errors.New("the gateway was not made for the one who runs it")
-	}
-	c := g.o.Config
-	mcpHandler := g.mcpHandlers.main(c)
-	if o.Endpoint != "" {
-		n := slices.IndexFunc(c.Endpoints, func(e config.MCPEndpoint) bool { return e.Name == o.Endpoint })
-		if n < 0 {
-			return fmt.Errorf("%w: %q", ErrUnknownEndpoint, o.Endpoint)
-		}
-		mcpHandler = g.mcpHandlers.handler(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
-	}
-	return mcpHandler.ServeStdio(ctx, in, out, mcp.StdioOptions{
-		Stop: o.Stop, Drain: func() time.Duration { return time.Duration(g.Config().Server.DrainTimeout) }, // the current value, which a reload may have changed
+// serveLines serves one client of an endpoint over stdio. Reading ends with the input, or when stop is closed; running
+// requests have drain after that.
+func (h *mcpHandler) serveLines(ctx context.Context, name string, in io.Reader, out io.Writer, stop <-chan struct{}, drain func() time.Duration) error {
+	return h.ServeStdio(ctx, in, out, mcp.StdioOptions{
+		Stop: stop, Drain: drain,
 		Context: func(ctx context.Context) context.Context {
-			return context.WithValue(ctx, requestInfoKey{}, &requestInfo{name: o.Endpoint})
+			return withRequest(ctx, &endpointRequest{requestInfo: requestInfo{name: name}})
 		},
 	})
 }
 
-// local wraps methods for stdio, where requests arrive before anything is loaded and pass no guard.
-func (g *Gateway) local(methods mcp.Methods) mcp.Methods {
-	if !g.o.Local {
-		return methods
-	}
+// awaitEndpoint wraps methods for stdio, where requests arrive before anything is loaded and pass no guard.
+func awaitEndpoint(methods mcp.Methods, await func(ctx context.Context, name string, req *mcp.Request) (*endpoint, error)) mcp.Methods {
 	all := make(mcp.Methods, len(methods))
 	for method, serve := range methods {
 		all[method] = func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-			requestInfo := ctx.Value(requestInfoKey{}).(*requestInfo) //nolint:errcheck // ServeLines has put it there
-			e, err := g.await(ctx, requestInfo.name, req)
+			v := requestFrom(ctx)
+			e, err := await(ctx, v.name, req)
 			if err != nil {
 				return err
 			}
-			requestInfo.endpoint = e
+			v.endpoint = e
 			return serve(ctx, req, reply)
 		}
 	}
 	return all
-}
-
-// await returns the endpoint of a request as soon as it is available.
-func (g *Gateway) await(ctx context.Context, name string, req *mcp.Request) (*endpoint, error) {
-	if e := g.part(name); e != nil && e.planOf(req) != nil {
-		return e, nil
-	}
-	select {
-	case <-g.attempted:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if e := g.part(name); e != nil {
-		return e, nil
-	}
-	return nil, &mcp.Error{Code: mcp.CodeInternal, Message: g.whyNothing(name)}
-}
-
-// part returns the current endpoint of a name, or nil if there is none yet.
-func (g *Gateway) part(name string) *endpoint {
-	gen := g.current.Load()
-	if gen == nil {
-		return nil
-	}
-	return gen.endpoint(name)
-}
-
-// whyNothing explains to the operator why no API can be served.
-func (g *Gateway) whyNothing(name string) string {
-	var b strings.Builder
-	b.WriteString("no API can be served; it is tried again")
-	for _, a := range g.Status().APIs {
-		switch {
-		case a.State == admin.Ready || a.State == admin.Stale:
-			return fmt.Sprintf("the configuration in use has no endpoint %q any more", name)
-		case a.Error != "":
-			fmt.Fprintf(&b, "\n%s: %s", a.Name, a.Error)
-		}
-	}
-	return b.String()
 }

@@ -213,11 +213,11 @@ func (w *taskWatcher) open(g *Gateway) (*task, error) {
 	if gen == nil || known == nil {
 		return nil, mcp.InvalidParams("nothing is served")
 	}
-	v := requestInfo{name: known.name, operator: known.operator, header: known.header} // its endpoint is that of the stream
-	if v.endpoint = gen.endpoint(v.name); v.endpoint == nil {
+	v := &endpointRequest{requestInfo: requestInfo{name: known.name, operator: known.operator, header: known.header}, endpoint: gen.endpoint(known.name)}
+	if v.endpoint == nil {
 		return nil, mcp.InvalidParams("the endpoint is gone")
 	}
-	ctx := context.WithValue(w.ctx, requestInfoKey{}, &v)
+	ctx := withRequest(w.ctx, v)
 	return g.openTask(ctx, &mcp.Request{
 		Method: "tasks/get", TaskID: w.id, Family: w.viewer.Family, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
 		HTTP: (&http.Request{Header: v.header}).WithContext(ctx),
@@ -237,7 +237,7 @@ func (g *Gateway) tellTask(t *task, rec *taskRecord) {
 		watched.told = versionOf(rec)
 	}
 	g.tasks.mu.Unlock()
-	if broker := g.mcpHandlers.broker(t.endpoint.name); broker != nil {
+	if broker := g.mcpHandlers.brokerOf(t.endpoint.name); broker != nil {
 		broker.TaskChanged(t.payload.Key, t.of(rec))
 	}
 }

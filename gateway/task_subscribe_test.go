@@ -82,15 +82,15 @@ func TestTaskWatchHeaders(t *testing.T) {
 func TestTaskWatcherHoldsLittle(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), passingConfig, newJobService("404"))
 	e := g.current.Load().main
-	v := &requestInfo{name: "", endpoint: e, operator: true, header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
+	v := &endpointRequest{endpoint: e, requestInfo: requestInfo{operator: true, header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}}
 	type others struct{}
-	ctx := context.WithValue(context.WithValue(t.Context(), others{}, v.header), requestInfoKey{}, v)
+	ctx := withRequest(context.WithValue(t.Context(), others{}, v.header), v)
 	ctx = auth.NewContext(ctx, &auth.Principal{Subject: "anna"})
 	p := e.plans["makeReport"]
 	w := newTaskWatcher(ctx, p, "id", mcp.Subscriber{Principal: "anna"})
 	clear(v.header) // as when its stream waits
 	got := requestInfoFrom(w.ctx)
-	if !maps.EqualFunc(got.header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !got.operator || got.endpoint != nil {
+	if !maps.EqualFunc(got.header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !got.operator || w.ctx.Value(endpointRequestKey{}) != nil {
 		t.Errorf("the request has %+v", got)
 	}
 	if w.ctx.Value(others{}) != nil || auth.FromContext(w.ctx).Subject != "anna" {

@@ -37,7 +37,7 @@ func reportsAPI(t testing.TB) string {
 // openAs opens a task as a caller at an endpoint does.
 func openAs(g *Gateway, principal, endpoint, id string) (*task, error) {
 	e := g.current.Load().endpoint(endpoint)
-	ctx := context.WithValue(context.Background(), requestInfoKey{}, &requestInfo{name: endpoint, endpoint: e})
+	ctx := withRequest(context.Background(), &endpointRequest{requestInfo: requestInfo{name: endpoint}, endpoint: e})
 	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
 	return g.openTask(ctx, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
 }
@@ -166,7 +166,7 @@ func TestTaskWatchEnds(t *testing.T) {
 		g := startJobs(t, reportsAPI(t), "", service)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
-		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().main})
+		ctx := withRequest(t.Context(), &endpointRequest{endpoint: g.current.Load().main})
 		viewer := mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}
 		key, first, err := g.watchTask(ctx, viewer, id)
 		if err != nil {
@@ -296,7 +296,7 @@ func TestTaskWatchPanic(t *testing.T) {
 		service := &brokenService{jobService: newJobService(acceptedJob)}
 		g := startJobs(t, reportsAPI(t), "", service)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
-		ctx := context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{endpoint: g.current.Load().main})
+		ctx := withRequest(t.Context(), &endpointRequest{endpoint: g.current.Load().main})
 		service.broken.Store(true)
 		_, release, err := g.watchTask(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
 		if err != nil {

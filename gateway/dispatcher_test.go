@@ -20,7 +20,7 @@ func TestPanicBehindAStream(t *testing.T) {
 		})}
 		went := func() (went any) {
 			defer func() { went = recover() }()
-			d.enter(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil), &requestInfo{})
+			d.dispatch(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil), &endpointRequest{})
 			return nil
 		}()
 		if ran != stream || (went == nil) != stream {

@@ -1,0 +1,63 @@
+package gateway
+
+import (
+	"context"
+	"maps"
+	"net/http"
+)
+
+// dispatcher passes requests on to the endpoints. A request that becomes a subscription stream waits here, where the stack
+// is shallow.
+type dispatcher struct {
+	next    http.Handler
+	onPanic func(what string, v any)
+}
+
+// dispatch serves a request, and then its parked rest if there is one.
+func (d *dispatcher) dispatch(w http.ResponseWriter, r *http.Request, v *endpointRequest) {
+	v.dispatched = v.transport != legacyMessages // the responses to these go out on another stream, after the request has ended
+	d.serve(w, r, v)
+	if v.parked != nil {
+		dropHeaders(r.Header)
+		if v.slot != nil {
+			v.slot.Release() // max_streams counts the stream from here on
+		}
+		v.parked()
+	}
+}
+
+// serve serves a request until it is answered or parked. A panic after it was parked does not end it, because the rest has a
+// reservation to end.
+func (d *dispatcher) serve(w http.ResponseWriter, r *http.Request, v *endpointRequest) {
+	defer func() {
+		if v.parked == nil {
+			return
+		}
+		if p := recover(); p != nil {
+			d.onPanic("a request has become a stream", p)
+		}
+	}()
+	defer func() {
+		if r := v.reservation.Load(); r != nil {
+			r.End()
+		}
+	}()
+	d.next.ServeHTTP(w, r.WithContext(withRequest(r.Context(), v)))
+}
+
+// dropHeaders deletes the headers of a request that may stay open for long, tokens among them, except those that identify its
+// origin, which the log needs at its end.
+func dropHeaders(h http.Header) {
+	maps.DeleteFunc(h, func(name string, _ []string) bool { return name != "Forwarded" && name != "X-Forwarded-For" })
+}
+
+// park leaves the rest of a request to its dispatcher; see [mcp.Options.RunAfterMiddleware]. The rest may take days, so it
+// releases the endpoint at which the request began.
+func park(ctx context.Context, rest func()) bool {
+	v := requestFrom(ctx)
+	v.endpoint, v.response = nil, nil
+	if v.dispatched {
+		v.parked = rest
+	}
+	return v.dispatched
+}

@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/audit"
+	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
+	"drawbridge/gateway/telemetry"
+)
+
+// requestAdmission refuses requests that exceed a rate limit or the capacity of the process, before they are served. It is
+// safe for concurrent use.
+type requestAdmission struct {
+	denials     *denials
+	clients     *clientip.Resolver
+	addresses   *state.LocalRates // rate counters per client address; local, since they protect this process
+	principals  state.Rates       // rate counters per principal
+	memoryShort func() bool
+	// checkCapacity returns the error for a call that there is no capacity for, which it has counted, and the reason, or
+	// nil. memoryChecked is whether memory was found sufficient for the same call before.
+	checkCapacity func(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason)
+	log           *slog.Logger
+}
+
+// admitCall refuses a request that exceeds capacity before its token and its body are read, if its header names it as a
+// tools/call. A refusal costs the least there, and a flood beyond capacity consists of such requests. It returns false
+// if the request was refused and answered.
+func (a *requestAdmission) admitCall(w http.ResponseWriter, r *http.Request, v *endpointRequest) bool {
+	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
+		return true
+	}
+	if e, because := a.checkCapacity(v.endpoint.maxCalls, false); e != nil {
+		v.setRequestIDHeader()
+		mcp.WriteError(w, nil, e)
+		a.denials.record(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
+		return false
+	}
+	v.memoryChecked = true
+	return true
+}
+
+// keyPrefixNotification is the key prefix under which notifications and responses of a caller are counted: elicitation
+// results, cancellations, ends of sessions. Their limit equals that of requests and is separate from it, so that a caller
+// that sends too many requests does not lose the answers of its user.
+const keyPrefixNotification = "said|"
+
+// admit counts a request of an identified caller against its rate limit, and all requests of a batch but the first
+// against that of the address as well.
+func (a *requestAdmission) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	v := requestFrom(ctx)
+	rates := &v.endpoint.rates
+	if req.BatchIndex > 1 && rates.Address != nil && v.address != (clientip.Key{}) {
+		if d := a.addresses.TakeBytes(v.address[:], rates.Address.Limit(), 1); !d.Allowed {
+			return a.refuseRate(ctx, req, rates.Address, d)
+		}
+	}
+	limit, key := rates.Of(ctx, req.Principal)
+	if limit == nil || key == "" {
+		return nil
+	}
+	if req.ID == nil {
+		key = keyPrefixNotification + key
+	}
+	// The decision is valid even if the counter could not be reached.
+	d, _ := a.principals.Take(ctx, key, limit.Limit(), 1)
+	if !d.Allowed {
+		return a.refuseRate(ctx, req, limit, d)
+	}
+	limit.SetHeader(reply.Header(), d.Remaining)
+	return nil
+}
+
+// refuseRate counts a request of an identified caller that exceeds a rate limit, and writes its audit record.
+func (a *requestAdmission) refuseRate(ctx context.Context, req *mcp.Request, r *admission.Rate, d state.Decision) *mcp.Error {
+	e, because := r.Refuse(d)
+	a.denials.count(because)
+	a.denials.record(ctx, req.HTTP, telemetry.Outcome(because), e.HTTPStatus, audit.Line{RPC: req.Method})
+	return e
+}
+
+// lowMemory reports whether memory is short, so that a request for a stream, or with a large body, is refused. A stream
+// is long-lived: new ones are refused before the kernel kills the process, and with it those that are open.
+func (a *requestAdmission) lowMemory(r *http.Request) bool {
+	if !a.memoryShort() {
+		return false
+	}
+	a.denials.count(telemetry.RefusedMemory)
+	a.denials.record(r.Context(), r, telemetry.Outcome(telemetry.RefusedMemory), http.StatusServiceUnavailable, audit.Line{})
+	return true
+}
+
+// refuseStream counts a request for a notification stream that exceeds the limit of all streams, or of its caller's, and
+// writes its audit record.
+func (a *requestAdmission) refuseStream(req *mcp.Request, ofCaller bool, status int) {
+	because := telemetry.RefusedStreams
+	if ofCaller {
+		because = telemetry.RefusedCallerStreams
+	}
+	a.denials.count(because)
+	a.denials.record(req.HTTP.Context(), req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
+}

@@ -1,0 +1,70 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+
+	"drawbridge/auth"
+	"drawbridge/auth/credential"
+	"drawbridge/config"
+)
+
+// serveKeys returns the handler of the public keys with which services verify identities. identity returns their signer,
+// or nil if no API asks for identities. The keys require no token, and pages may read them too (Z9).
+func serveKeys(identity func() *credential.Identity) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		signer := identity()
+		if signer == nil {
+			http.NotFound(w, r)
+			return
+		}
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+			h.Set("Access-Control-Max-Age", "86400")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		signer.Keys().ServeHTTP(w, r)
+	}
+}
+
+// protectedResource is the path of the RFC 9728 metadata; the path of an endpoint is appended to it.
+const protectedResource = "/.well-known/oauth-protected-resource"
+
+// metadataGuards maps the metadata paths of all endpoints to their guards.
+type metadataGuards map[string]*auth.Guard
+
+// newMetadataGuards lists each path twice if public_url has a path, since a proxy may have stripped it. guard is that of
+// the main endpoint; nil if no token is required.
+func newMetadataGuards(c *config.Config, guard *auth.Guard) *metadataGuards {
+	all := metadataGuards{}
+	if guard == nil {
+		return &all
+	}
+	for n, e := range c.Endpoints {
+		own := guard.Endpoint(n)
+		all[own.MetadataPaths()[0]], all[protectedResource+"/mcp/"+e.Name] = own, own
+	}
+	for _, path := range append(guard.MetadataPaths(), protectedResource, protectedResource+"/mcp") {
+		all[path] = guard
+	}
+	return &all
+}
+
+// serveMetadata returns the handler of the protected resource metadata, which is served even before the first API is,
+// since a client may discover it early.
+func serveMetadata(guards func() *metadataGuards) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		if path != protectedResource+"/" {
+			path = strings.TrimSuffix(path, "/") // the endpoint is served with and without the trailing slash
+		}
+		if guard := (*guards())[path]; guard != nil {
+			guard.Metadata().ServeHTTP(w, r)
+			return
+		}
+		http.NotFound(w, r)
+	}
+}
