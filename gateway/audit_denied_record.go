@@ -58,14 +58,6 @@ func (d *denials) connection(why listener.Reason, from net.Addr) {
 	d.audit.Refuse(&line)
 }
 
-// token counts a request without a valid token, and writes its audit record and the request ID in the response header.
-func (d *denials) token(r *http.Request, reason string, status int) {
-	setRequestIDHeader(r.Context())
-	word := telemetry.ReasonLabel(reason)
-	d.metrics.TokenRefused(word)
-	d.record(r.Context(), r, telemetry.OutcomeUnauthenticated, status, audit.Line{Reason: word})
-}
-
 // prompt writes the audit record of a prompt that is refused for a scope. It returns the error, which may be that there is
 // no such prompt.
 func (d *denials) prompt(ctx context.Context, req *mcp.Request, denied *mcp.Error) error {

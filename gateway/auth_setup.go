@@ -86,7 +86,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
 		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: g.clients.Address, Replays: g.shared.replays, Logger: g.log,
-		OnReject: g.denials.token,
+		OnReject: g.server.refuseToken,
 	}
 	if g.tracer != nil {
 		o.OnCheck = func(r *http.Request, c auth.Check) { g.tracer.Checked(r, c, pendingCheckOf(r.Context())) }

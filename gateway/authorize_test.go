@@ -133,11 +133,11 @@ func TestManyViews(t *testing.T) {
 		}
 	}
 	size := 0
-	for _, v := range gen.views {
+	for _, v := range gen.pages.views {
 		size += v.size
 	}
-	if len(gen.views) > maxViews || size != gen.viewBytes {
-		t.Errorf("%d views of %d bytes, counted as %d", len(gen.views), size, gen.viewBytes)
+	if len(gen.pages.views) > maxViews || size != gen.pages.bytes {
+		t.Errorf("%d views of %d bytes, counted as %d", len(gen.pages.views), size, gen.pages.bytes)
 	}
 }
 

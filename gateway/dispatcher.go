@@ -13,24 +13,24 @@ type dispatcher struct {
 	onPanic func(what string, v any)
 }
 
-// dispatch serves a request, and then its parked rest if there is one.
+// dispatch serves a request, and then its deferred rest if there is one.
 func (d *dispatcher) dispatch(w http.ResponseWriter, r *http.Request, v *endpointRequest) {
 	v.dispatched = v.transport != legacyMessages // the responses to these go out on another stream, after the request has ended
 	d.serve(w, r, v)
-	if v.parked != nil {
+	if v.deferred != nil {
 		dropHeaders(r.Header)
 		if v.slot != nil {
 			v.slot.Release() // max_streams counts the stream from here on
 		}
-		v.parked()
+		v.deferred()
 	}
 }
 
-// serve serves a request until it is answered or parked. A panic after it was parked does not end it, because the rest has a
+// serve serves a request until it is answered or its rest is deferred. A panic does not end it after that, because the rest has a
 // reservation to end.
 func (d *dispatcher) serve(w http.ResponseWriter, r *http.Request, v *endpointRequest) {
 	defer func() {
-		if v.parked == nil {
+		if v.deferred == nil {
 			return
 		}
 		if p := recover(); p != nil {
@@ -51,13 +51,13 @@ func dropHeaders(h http.Header) {
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return name != "Forwarded" && name != "X-Forwarded-For" })
 }
 
-// park leaves the rest of a request to its dispatcher; see [mcp.Options.RunAfterMiddleware]. The rest may take days, so it
+// runAfterMiddleware leaves the rest of a request to its dispatcher; see [mcp.Options.RunAfterMiddleware]. The rest may take days, so it
 // releases the endpoint at which the request began.
-func park(ctx context.Context, rest func()) bool {
+func runAfterMiddleware(ctx context.Context, rest func()) bool {
 	v := requestFrom(ctx)
 	v.endpoint, v.response = nil, nil
 	if v.dispatched {
-		v.parked = rest
+		v.deferred = rest
 	}
 	return v.dispatched
 }

@@ -14,7 +14,7 @@ func TestPanicBehindAStream(t *testing.T) {
 		ran := false
 		d := &dispatcher{onPanic: g.panicked, next: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if stream {
-				park(r.Context(), func() { ran = true })
+				runAfterMiddleware(r.Context(), func() { ran = true })
 			}
 			panic("injected")
 		})}

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"net/http"
-	"sync"
 
 	"drawbridge/auth"
 	"drawbridge/config"
@@ -13,7 +12,7 @@ import (
 )
 
 // endpoint is the set of tools, resources and prompts served under one URL: all of them, or those that the configuration
-// selects. It is immutable except for its views, which are built when the first client of a revision requests them.
+// selects. It is immutable except for the pages of its lists, which are built when the first client of a revision requests them.
 type endpoint struct {
 	*callEndpoint
 	mainGuard *auth.Guard  // of the main endpoint, from which guard is derived; nil if no token is required
@@ -30,10 +29,7 @@ type endpoint struct {
 	// promptScopes holds the scopes that prompts need, in their order, to find those a caller has been granted; nil if every
 	// caller sees all prompts.
 	promptScopes *auth.Views
-
-	mu        sync.Mutex
-	views     map[viewKey]*view
-	viewBytes int // of all views
+	pages        *pageCache
 }
 
 // endpointOptions are the parameters of [newEndpoint].
@@ -54,7 +50,7 @@ func newEndpoint(e *callEndpoint, o endpointOptions) *endpoint {
 	c := o.config
 	full := &endpoint{
 		callEndpoint: e, mainGuard: o.mainGuard, entry: o.handler, rates: o.rates, catalog: o.catalog, resources: o.resources, prompts: o.prompts,
-		links: o.links, profile: o.profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, views: map[viewKey]*view{},
+		links: o.links, profile: o.profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, pages: newPageCache(),
 	}
 	if e.guard == nil {
 		return full

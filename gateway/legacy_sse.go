@@ -10,16 +10,6 @@ import (
 	"drawbridge/config"
 )
 
-// transport is the transport of a request to the endpoint: Streamable HTTP, or one of the two halves of HTTP+SSE of 2024-11-05,
-// which server.old_transport enables.
-type transport uint8
-
-const (
-	streamable     transport = iota
-	legacyStream             // a GET that opens a stream
-	legacyMessages           // a POST with a message, answered on that stream
-)
-
 // Paths of the HTTP+SSE transport if it is enabled; the name of an endpoint follows.
 const (
 	legacyStreamPath   = "/sse"
@@ -29,9 +19,9 @@ const (
 // httpSSERoutes adds the routes of the HTTP+SSE transport.
 func (s *endpointServer) httpSSERoutes(r chi.Router) {
 	for path, t := range map[string]transport{legacyStreamPath: legacyStream, legacyMessagesPath: legacyMessages} {
-		r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.enter(w, r, "", t) })
+		r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, "", t) })
 		r.HandleFunc(path+"/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
-			s.enter(w, r, chi.URLParam(r, "endpoint"), t)
+			s.dispatch(w, r, chi.URLParam(r, "endpoint"), t)
 		})
 	}
 }

@@ -46,6 +46,39 @@ func (k listKind) member() string {
 	return [...]string{"tools", "resources", "resourceTemplates", "prompts"}[k]
 }
 
+// view returns the list for a caller, nil without a guard.
+func (e *endpoint) view(kind listKind, f catalog.Features, caller *auth.Principal) *view {
+	if kind != toolsKind { // other lists depend on nothing else
+		f = catalog.Features{Title: f.Title}
+	}
+	key := viewKey{list: kind.member(), features: f}
+	switch {
+	case e.visible == nil:
+	case kind == promptsKind:
+		key.visible = e.promptScopes.Of(caller)
+	default:
+		key.visible = e.visible.views.Of(caller)
+	}
+	return e.pages.get(key, func() *view { return newView(kind.member(), e.listPages(kind, f, key.visible)) })
+}
+
+// listPages returns a list, as JSON arrays of definitions, for callers with the permissions granted.
+func (e *endpoint) listPages(kind listKind, f catalog.Features, granted auth.View) [][]byte {
+	visible := func(t *catalog.Tool) bool {
+		return e.plans[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t))
+	}
+	switch kind {
+	case toolsKind:
+		return e.catalog.Pages(f, e.pageSize, visible)
+	case resourcesKind, templatesKind:
+		return e.resources.pages(kind == templatesKind, f.Title, e.pageSize, visible)
+	case promptsKind:
+		prompts := visiblePrompts(e.prompts, func(set int) bool { return e.promptScopes == nil || granted.Has(set) })
+		return promptPages(prompts, f.Title, e.pageSize)
+	}
+	return nil
+}
+
 // lists responds to the methods that list definitions.
 type lists struct{ cursors *cursors }
 

@@ -84,7 +84,7 @@ func newMCPHandlers(o mcpHandlersOptions, c *config.Config, keys [][]byte) *mcpH
 		Logger:             o.log,
 		Observe:            o.observe,
 		OnPanic:            o.panicked,
-		RunAfterMiddleware: park,
+		RunAfterMiddleware: runAfterMiddleware,
 		SlowReaders:        &s.readers,
 		ElicitationLimit:   &s.waits,
 		Calls:              &s.calls,

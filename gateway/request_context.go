@@ -13,13 +13,23 @@ import (
 // uses it, except for the atomic fields of [requestInfo].
 type endpointRequest struct {
 	requestInfo
-	endpoint  *endpoint      // among those of its arrival; nil if it is unknown, and once the request is parked
+	endpoint  *endpoint      // among those of its arrival; nil if it is unknown, and once the rest of the request is deferred
 	early     bool           // arrived before any API was served
 	response  http.Header    // headers of the response, for code that rejects the request before the response has begun; nil if there are none
 	transport transport      // of the several that the MCP handler serves
-	parked    func()         // the rest of a request that has become a subscription stream; nil if it has not
+	deferred  func()         // the rest of a request that has become a subscription stream; nil if it has not
 	slot      *listener.Slot // of the connection; nil if it is not over HTTP/2
 }
+
+// transport is the transport of a request to the endpoint: Streamable HTTP, or one of the two halves of HTTP+SSE of 2024-11-05,
+// which server.old_transport enables.
+type transport uint8
+
+const (
+	streamable     transport = iota
+	legacyStream             // a GET that opens a stream
+	legacyMessages           // a POST with a message, answered on that stream
+)
 
 // requestContext is the context of a request to an endpoint. One allocation carries the state of the request for this
 // package and for calls.

@@ -16,14 +16,14 @@ type routesOptions struct {
 // routes returns the routes of the public listener, wrapped in its middleware.
 func (s *endpointServer) routes(o routesOptions) http.Handler {
 	r := chi.NewRouter()
-	main := func(w http.ResponseWriter, r *http.Request) { s.enter(w, r, "", s.transport(r)) }
+	main := func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, "", s.transport(r)) }
 	named := func(w http.ResponseWriter, r *http.Request) {
 		name := chi.URLParam(r, "endpoint")
 		if name == "" {
 			http.NotFound(w, r)
 			return
 		}
-		s.enter(w, r, name, s.transport(r))
+		s.dispatch(w, r, name, s.transport(r))
 	}
 	// People write the trailing slash, and a redirect would make clients lose their POST: both paths are one resource.
 	r.HandleFunc("/mcp", main)

@@ -39,3 +39,11 @@ func (s *endpointServer) refuseForeign(r *http.Request, origin bool) {
 	}
 	s.denials.record(r.Context(), r, o, http.StatusForbidden, audit.Line{})
 }
+
+// refuseToken counts a request without a valid token, and writes its audit record and the request ID in the response header.
+func (s *endpointServer) refuseToken(r *http.Request, reason string, status int) {
+	setRequestIDHeader(r.Context())
+	label := telemetry.ReasonLabel(reason)
+	s.denials.metrics.TokenRefused(label)
+	s.denials.record(r.Context(), r, telemetry.OutcomeUnauthenticated, status, audit.Line{Reason: label})
+}

@@ -27,8 +27,8 @@ type endpointServerOptions struct {
 	httpSSE     bool // whether the transport of 2024-11-05 is served, too (server.old_transport)
 }
 
-// enter serves a request to an endpoint, of those that are served when it arrives.
-func (s *endpointServer) enter(w http.ResponseWriter, r *http.Request, name string, t transport) {
+// dispatch serves a request to an endpoint, of those that are served when it arrives.
+func (s *endpointServer) dispatch(w http.ResponseWriter, r *http.Request, name string, t transport) {
 	set := s.current()
 	v := &endpointRequest{endpoint: set.endpoint(name), early: set.main == nil, transport: t, response: w.Header(), slot: listener.SlotOf(r)}
 	v.id.given = forwardedRequestID(s.clients, r)
