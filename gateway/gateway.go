@@ -183,7 +183,8 @@ func New(o Options) (*Gateway, error) {
 	if g.shared, err = g.newShared(c, keys); err != nil {
 		return nil, err
 	}
-	if err = g.compareWithRecord(); err != nil {
+	g.record = newRecorder(&g.o, g.survive)
+	if err = g.record.CheckStart(c, o.Accept, o.Local); err != nil {
 		return nil, err
 	}
 	g.server = g.newServer()

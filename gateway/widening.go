@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -58,43 +57,12 @@ func (r *runner) opened(c *config.Config, opens []string) {
 	r.access, r.g.held = widening.Of(c, r.access), nil
 }
 
-// compareWithRecord compares the configuration with the access that the last configuration of the same file granted.
-// The error lists the access beyond it, unless --accept is set. Dropping auth is an error even with --accept: a
-// truncated file must not open a service that is always started with that flag.
-func (g *Gateway) compareWithRecord() error {
-	o := &g.o
+// newRecorder returns the recorder of the access that the configuration in use grants; nil if nothing is recorded.
+func newRecorder(o *Options, protect func(what string, step func()) (panicked bool)) *widening.Recorder {
 	if o.ConfigFile == "" {
 		return nil
 	}
-	g.record = widening.NewRecorder(widening.RecorderOptions{
-		ConfigFile: o.ConfigFile, Dirs: append([]string{o.Config.Server.StateDir.String()}, o.StateDirs...), Logger: g.log, Recover: g.survive,
+	return widening.NewRecorder(widening.RecorderOptions{
+		ConfigFile: o.ConfigFile, Dirs: append([]string{o.Config.Server.StateDir.String()}, o.StateDirs...), Logger: o.Logger, Recover: protect,
 	})
-	if g.record == nil {
-		return nil
-	}
-	last, err := g.record.Read()
-	switch {
-	case err != nil && o.Config.Auth == nil && !o.Local:
-		return fmt.Errorf("auth: %s has none, and nothing tells whether the last configuration that ran here had it: %w; put auth back, remove the record, "+
-			"or write auth: {anonymous: true} if everybody who reaches the gateway may call", o.ConfigFile, err)
-	case err != nil:
-		g.log.Warn("the configuration is not compared with the last one that ran", "error", err)
-		return nil
-	case last == nil:
-		return nil
-	}
-	if last.Auth != nil && o.Config.Auth == nil && !o.Local {
-		return fmt.Errorf("auth: %s has none, and the last configuration that ran here had it (%s): the file may be cut short; "+
-			"put auth back, or write auth: {anonymous: true} if everybody who reaches the gateway may call", o.ConfigFile, strings.Join(g.record.Files(), ", "))
-	}
-	opens := widening.Wider(last, widening.Of(o.Config, last), nil)
-	if len(opens) == 0 {
-		return nil
-	}
-	if o.Accept {
-		g.log.Warn("configuration accepted that opens access", "opens", first(opens), "count", len(opens))
-		return nil
-	}
-	return fmt.Errorf("%s would open access that the last configuration that ran here did not give (%s): if that is meant, start with --accept\n  %s",
-		o.ConfigFile, strings.Join(g.record.Files(), ", "), strings.Join(first(opens), "\n  "))
 }

@@ -13,15 +13,16 @@ import (
 )
 
 // Recorder writes the access that the configuration in use grants to server.state_dir, for comparison at the next start.
-// A directory that hangs or is full does not keep anything from being served. The methods Previous and Note of a nil
-// Recorder do nothing. It is safe for concurrent use.
+// A directory that hangs or is full does not keep anything from being served. The methods CheckStart, Previous and Note of
+// a nil Recorder do nothing. It is safe for concurrent use.
 type Recorder struct {
-	files    []string // each holds a copy of the record
-	log      *slog.Logger
-	protect  func(what string, step func()) (panicked bool)
-	put      func(s *Summary, file string) error
-	previous *Summary      // record of the previous run; nil if there is none
-	wake     chan struct{} // signals that newest changed; its capacity is 1
+	configFile string
+	files      []string // each holds a copy of the record
+	log        *slog.Logger
+	protect    func(what string, step func()) (panicked bool)
+	put        func(s *Summary, file string) error
+	previous   *Summary      // record of the previous run; nil if there is none
+	wake       chan struct{} // signals that newest changed; its capacity is 1
 
 	mu      sync.Mutex
 	noted   int      // number of calls of Note
@@ -35,7 +36,7 @@ type RecorderOptions struct {
 	ConfigFile string
 	// Dirs are the directories that the record is written to. Empty names are ignored.
 	Dirs []string
-	// Logger receives a warning for each file that can't be written.
+	// Logger receives a warning for each file that can't be read or written, and for accepted access.
 	Logger *slog.Logger
 	// Recover runs a step of a goroutine and recovers from a panic. It reports whether there was one.
 	Recover func(what string, step func()) (panicked bool)
@@ -51,7 +52,7 @@ type recordWriter struct {
 
 // NewRecorder returns nil if there is no directory. It does not access the disk.
 func NewRecorder(o RecorderOptions) *Recorder {
-	r := &Recorder{log: o.Logger, protect: o.Recover, put: (*Summary).Write, wake: make(chan struct{}, 1), writers: map[string]*recordWriter{}}
+	r := &Recorder{configFile: o.ConfigFile, log: o.Logger, protect: o.Recover, put: (*Summary).Write, wake: make(chan struct{}, 1), writers: map[string]*recordWriter{}}
 	for _, dir := range o.Dirs {
 		if dir == "" {
 			continue
@@ -66,11 +67,8 @@ func NewRecorder(o RecorderOptions) *Recorder {
 	return r
 }
 
-// Files returns the paths of the record.
-func (r *Recorder) Files() []string { return slices.Clone(r.files) }
-
-// Read returns the first record that exists; nil if there is none.
-func (r *Recorder) Read() (*Summary, error) {
+// read returns the first record that exists; nil if there is none.
+func (r *Recorder) read() (*Summary, error) {
 	for _, file := range r.files {
 		s, err := diskcache.Within(context.Background(), r.protect, diskcache.ReadTimeout, func() (*Summary, error) { return ReadRecord(file) })
 		switch {
@@ -85,7 +83,7 @@ func (r *Recorder) Read() (*Summary, error) {
 }
 
 // Previous returns the access granted by the configuration of the previous run; nil before
-// Read has found it.
+// CheckStart has found it.
 func (r *Recorder) Previous() *Summary {
 	if r == nil {
 		return nil
