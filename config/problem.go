@@ -113,3 +113,18 @@ func (ps Problems) sort(main string) {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Key, b.Key))
 	})
 }
+
+// SplitErrors returns the errors that errors.Join has joined, however deep; nil if err is nil.
+func SplitErrors(err error) (all []error) {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	for _, e := range joined.Unwrap() {
+		all = append(all, SplitErrors(e)...)
+	}
+	return all
+}

@@ -138,6 +138,16 @@ type Origin string
 // String returns the origin.
 func (o Origin) String() string { return string(o) }
 
+// Hosts returns the host names of origins, without ports.
+func Hosts(origins []Origin) (hosts []string) {
+	for _, o := range origins {
+		if u, err := url.Parse(string(o)); err == nil && u.Host != "" {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return hosts
+}
+
 func (o *Origin) parse(text string) error {
 	u, err := parseHTTP(text)
 	if err != nil {

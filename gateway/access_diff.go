@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"drawbridge/config"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/widening"
 	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
+	"drawbridge/openapi/truncate"
 )
 
 // widens lists where a configuration grants more access than the deployment: per operation where documents are known,
@@ -21,7 +22,7 @@ func (d *deployment) widens(before *widening.Summary, c *config.Config) []string
 		if len(sources) == 0 {
 			continue
 		}
-		of := &widening.Document{Was: sources[0].name, Is: namedUnder(sources[0], &c.APIs[i]), Opened: map[string][]config.Subject{}}
+		of := &widening.Document{Was: sources[0].Name, Is: sources[0].NameUnder(&c.APIs[i]), Opened: map[string][]config.Subject{}}
 		documents[i] = of
 		for _, s := range sources {
 			opens = append(opens, d.operationsOpened(c, s, &c.APIs[i], of)...)
@@ -32,10 +33,10 @@ func (d *deployment) widens(before *widening.Summary, c *config.Config) []string
 
 // documentsOf returns, for each API of another configuration, the sources that know its document and to which it is
 // compared: the source that it succeeds, else all sources of that document.
-func (d *deployment) documentsOf(c *config.Config) [][]*source {
+func (d *deployment) documentsOf(c *config.Config) [][]*source.Source {
 	var old, next []*config.API
-	for _, s := range d.sources {
-		old = append(old, &s.config)
+	for _, s := range d.apis.Sources {
+		old = append(old, &s.Config)
 	}
 	for i := range c.APIs {
 		next = append(next, &c.APIs[i])
@@ -43,10 +44,10 @@ func (d *deployment) documentsOf(c *config.Config) [][]*source {
 	sameSpec := func(o, n *config.API) bool { return o.Spec == n.Spec }
 	succeeds, _ := widening.Pair(old, next, func(o, n *config.API) bool { return reflect.DeepEqual(o, n) },
 		func(o, n *config.API) bool { return sameSpec(o, n) && o.Name == n.Name }, sameSpec)
-	sources := make([][]*source, len(next))
+	sources := make([][]*source.Source, len(next))
 	for i, at := range succeeds {
-		for j, s := range d.sources {
-			if (j == at || at < 0 && sameSpec(old[j], next[i])) && len(s.documentsKnown()) > 0 {
+		for j, s := range d.apis.Sources {
+			if (j == at || at < 0 && sameSpec(old[j], next[i])) && len(s.Documents()) > 0 {
 				sources[i] = append(sources[i], s)
 			}
 		}
@@ -54,68 +55,49 @@ func (d *deployment) documentsOf(c *config.Config) [][]*source {
 	return sources
 }
 
-// namedUnder returns the name that an API with a known document has under another configuration.
-func namedUnder(s *source, api *config.API) string {
-	switch {
-	case api.Name != "":
-		return api.Name
-	case s.config.Name == "":
-		return s.name
-	}
-	return apiName(s.documentsKnown()[0].title)
-}
-
 // operationsOpened lists the access to operations that another configuration grants beyond the current one, for the
 // document in use and for the one in quarantine, which may be accepted next. It records the operations in of.
-func (d *deployment) operationsOpened(after *config.Config, s *source, api *config.API, of *widening.Document) []string {
+func (d *deployment) operationsOpened(after *config.Config, s *source.Source, api *config.API, of *widening.Document) []string {
 	opens := map[string][]string{}
 	var order []string
-	for _, l := range s.documentsKnown() {
-		was := permissions{c: d.config, s: &source{config: s.config, loaded: l}, name: s.name}
-		is := permissions{c: after, s: &source{config: *api, loaded: l}, name: namedUnder(s, api)}
-		for _, op := range l.api.Operations {
-			of.Operations = append(of.Operations, subjectOf(of.Is, op))
+	for _, document := range s.Documents() {
+		was := permissions{c: d.config, api: &s.Config, document: document, name: s.Name}
+		is := permissions{c: after, api: api, document: document, name: s.NameUnder(api)}
+		for _, op := range document.API.Operations {
+			of.Operations = append(of.Operations, source.Subject(of.Is, op))
 			for _, what := range is.opened(&was, op) {
 				if opens[what] == nil {
 					order = append(order, what)
 				}
 				if key := op.Method + " " + op.Path; !slices.Contains(opens[what], key) {
 					opens[what] = append(opens[what], key)
-					of.Opened[what] = append(of.Opened[what], subjectOf(of.Is, op))
+					of.Opened[what] = append(of.Opened[what], source.Subject(of.Is, op))
 				}
 			}
 		}
 	}
 	var lines []string
 	for _, what := range order {
-		lines = append(lines, fmt.Sprintf("apis: %s: %s of %s", s.name, what, someOf(opens[what])))
+		lines = append(lines, fmt.Sprintf("apis: %s: %s of %s", s.Name, what, truncate.List(opens[what], 5)))
 	}
 	return lines
 }
 
-// someOf joins the first five of a list and counts the rest.
-func someOf(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
-}
-
 // permissions evaluates the access to the operations of a document under one configuration.
 type permissions struct {
-	c    *config.Config
-	s    *source
-	name string
+	c        *config.Config
+	api      *config.API
+	document *source.Document
+	name     string
 }
 
 // opened lists the restrictions of the operation that are weaker than in was.
 func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []string) {
-	subject, before := subjectOf(v.name, op), subjectOf(was.name, op)
-	if !v.s.config.Exposes(subject) {
+	subject, before := source.Subject(v.name, op), source.Subject(was.name, op)
+	if !v.api.Exposes(subject) {
 		return nil
 	}
-	if !was.s.config.Exposes(before) {
+	if !was.api.Exposes(before) {
 		return []string{widening.LetThrough}
 	}
 	set, old := v.c.Settings(subject, v.own(op)), was.c.Settings(before, was.own(op))
@@ -142,10 +124,10 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 
 // own returns the settings that a trusted document declares for the operation.
 func (v *permissions) own(op *openapi.Operation) config.Settings {
-	if !v.s.config.TrustExtensions {
+	if !v.api.TrustExtensions {
 		return config.Settings{}
 	}
-	return v.s.loaded.extended.of[op]
+	return v.document.Extensions.Settings[op]
 }
 
 func guarded(c *config.Config) bool { return c.Auth != nil && !c.Auth.Anonymous }
@@ -155,7 +137,7 @@ func guarded(c *config.Config) bool { return c.Auth != nil && !c.Auth.Anonymous 
 func (v *permissions) needsFewerScopes(was *permissions, op *openapi.Operation, subject, before config.Subject, set, old config.Settings) bool {
 	needed := func(of *permissions, set config.Settings, defaults []string) [][]string {
 		var all [][]string
-		for _, scopes := range of.s.scopesOf(op, set, of.c.Auth.DefaultScopes) {
+		for _, scopes := range of.document.Scopes(op, of.api, set, of.c.Auth.DefaultScopes) {
 			if len(scopes) == 0 {
 				scopes = defaults
 			}

@@ -9,6 +9,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
 
@@ -62,7 +63,7 @@ func (gen *generation) access(p *Plan) *admin.ToolAccess {
 			}
 			a.Scopes = append(a.Scopes, append([]string{}, set...))
 		}
-		if s.config.ScopesFromDocument && !slices.ContainsFunc(p.Scopes, func(set []string) bool { return len(set) == 0 }) {
+		if s.Config.ScopesFromDocument && !slices.ContainsFunc(p.Scopes, func(set []string) bool { return len(set) == 0 }) {
 			fallback = fromDocument
 		}
 		a.ScopesFrom = from(func(set *config.Settings) bool { return set.Scopes != nil }, fallback)
@@ -74,7 +75,7 @@ func (gen *generation) access(p *Plan) *admin.ToolAccess {
 	a.ConfirmFrom = from(func(set *config.Settings) bool { return set.Confirm != nil }, c.Origin("tools.confirm"))
 	entry := gen.entries[s]
 	switch {
-	case s.config.BaseURL != nil:
+	case s.Config.BaseURL != nil:
 		a.BaseURL, a.BaseURLFrom = redact.Location(p.base.String()), c.Origin(entry+".base_url")
 	case p.base != nil:
 		a.BaseURL, a.BaseURLFrom = redact.Location(p.base.String()), fromDocument
@@ -95,20 +96,20 @@ func (gen *generation) credentialOf(p *Plan) (kinds, from string) {
 	switch {
 	case p.choice != nil:
 		for _, scheme := range p.choice.Schemes() {
-			if own := s.config.Credentials[scheme]; own != nil {
+			if own := s.Config.Credentials[scheme]; own != nil {
 				add(string(own.Type), "credentials."+scheme)
 			}
 		}
-	case s.config.Credential != nil:
-		add(string(s.config.Credential.Type), "credential")
+	case s.Config.Credential != nil:
+		add(string(s.Config.Credential.Type), "credential")
 	}
-	if s.config.ClientCertificate != nil {
+	if s.Config.ClientCertificate != nil {
 		add("client certificate", "client_certificate")
 	}
-	if s.config.Identity != nil {
+	if s.Config.Identity != nil {
 		add("identity of the caller", "identity")
 	}
-	if len(s.config.PassHeaders) > 0 {
+	if len(s.Config.PassHeaders) > 0 {
 		add("headers of the caller", "pass_headers")
 	}
 	if all == nil {
@@ -118,17 +119,17 @@ func (gen *generation) credentialOf(p *Plan) (kinds, from string) {
 }
 
 // settingsOf returns the settings of an operation from rules and from the document.
-func (gen *generation) settingsOf(op *openapi.Operation, s *source) config.Settings {
-	return gen.config.Settings(subjectOf(s.name, op), s.loaded.extended.of[op])
+func (gen *generation) settingsOf(op *openapi.Operation, s *source.Source) config.Settings {
+	return gen.config.Settings(source.Subject(s.Name, op), s.Document.Extensions.Settings[op])
 }
 
 // setBy returns the origin of a setting of an operation: the last matching rule that has it, else the document if an
 // extension has it, else otherwise.
-func (gen *generation) setBy(op *openapi.Operation, s *source, has func(*config.Settings) bool, otherwise string) string {
-	if key := gen.config.SetBy(subjectOf(s.name, op), has); key != "" {
+func (gen *generation) setBy(op *openapi.Operation, s *source.Source, has func(*config.Settings) bool, otherwise string) string {
+	if key := gen.config.SetBy(source.Subject(s.Name, op), has); key != "" {
 		return gen.config.Origin(key)
 	}
-	if own := s.loaded.extended.of[op]; has(&own) {
+	if own := s.Document.Extensions.Settings[op]; has(&own) {
 		return fromDocument
 	}
 	return otherwise

@@ -69,7 +69,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 			continue
 		}
 		if fault := e.authorize(caller, p); fault != nil {
-			p.source.g.refuseScope(ctx, e.callEndpoint, p, caller, req)
+			g.refuseScope(ctx, e.callEndpoint, p, caller, req)
 			denied = fault
 		}
 		if len(p.Scopes) == 0 {

@@ -88,7 +88,7 @@ func TestCredentialChoice(t *testing.T) {
 			if diff := cmp.Diff([][]string{tt.problems, tt.notes}, [][]string{problems, report.API.Notes}); diff != "" {
 				t.Errorf("problems and notes (-want +got)\n%s", diff)
 			}
-			if n := report.API.ProblemCodes[codeCredentialMissing] + report.API.ProblemCodes[codeCredentialUnused]; n != len(tt.problems) {
+			if n := report.API.ProblemCodes["credential-missing"] + report.API.ProblemCodes["credential-unused"]; n != len(tt.problems) {
 				t.Errorf("%d are counted", n)
 			}
 		})
@@ -108,7 +108,7 @@ func TestCertifiedSchemes(t *testing.T) {
 	}
 	b, _ := r.Report("b")
 	for _, p := range b.Problems {
-		if p.Code == codeCredentialMissing && strings.Contains(p.Message, `"cert"`) {
+		if p.Code == "credential-missing" && strings.Contains(p.Message, `"cert"`) {
 			t.Error(p.Message)
 		}
 	}

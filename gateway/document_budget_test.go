@@ -40,7 +40,7 @@ func TestDocumentsTogether(t *testing.T) {
 	write("other", 50)
 	write("small", 1)
 	p := starting(t, config("large"), func(g *Gateway) {
-		g.admission.documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
+		g.sourceDeps.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 	})
 	tools := func(what string, want int) {
 		t.Helper()
@@ -81,7 +81,7 @@ func TestDocumentsTogether(t *testing.T) {
 	p.write(map[string]string{"drawbridge.yaml": config("large")})
 	reload("the others are gone", 2)
 	p.eventually("nothing is counted for them", func() bool {
-		owners, _ := p.admission.documents.Usage()
+		owners, _ := p.sourceDeps.Documents.Usage()
 		return owners == 1
 	})
 }
@@ -100,7 +100,7 @@ func numbered(title string, n int) string {
 func TestHeldBesideServed(t *testing.T) {
 	origin := newChanging(t, numbered("A", 60))
 	p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
-		g.admission.documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
+		g.sourceDeps.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 	})
 	p.served()
 	reload := func() {
@@ -110,7 +110,7 @@ func TestHeldBesideServed(t *testing.T) {
 		}
 	}
 	size := func() int64 {
-		_, bytes := p.admission.documents.Usage()
+		_, bytes := p.sourceDeps.Documents.Usage()
 		return bytes
 	}
 	served := size()
@@ -184,7 +184,7 @@ func TestAcceptUnreadWhileStopping(t *testing.T) {
 			defer origin.Close()
 			defer close(release)
 			p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
-				g.admission.documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
+				g.sourceDeps.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 			})
 			p.served()
 			set(numbered("A", 40))
@@ -221,7 +221,7 @@ func TestDocumentsAfterARestart(t *testing.T) {
 		"  - {name: first, spec: '" + first.URL + "', refresh: 0s, max_loss: 100}\n" +
 		"  - {name: second, spec: '" + second.URL + "', refresh: 0s, max_loss: 100}\n"
 	room := func(g *Gateway) {
-		g.admission.documents = admission.NewDocumentBudget(300<<10, 205<<10, 50<<10)
+		g.sourceDeps.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 50<<10)
 	}
 	p := starting(t, cfg, room)
 	p.eventually("both are served", func() bool { return p.Status().Tools == 70 })
@@ -243,7 +243,7 @@ func TestDocumentsAfterARestart(t *testing.T) {
 		}
 	}, func(g *Gateway) {
 		room(g)
-		late = g.first.sources[0].storeID
+		late = g.first.apis.Sources[0].StoreID
 	})
 	p.eventually("the second was refused, and the one before is served", func() bool {
 		return len(p.Status().APIs) == 2 && p.state(1).State == admin.Stale && strings.Contains(p.state(1).Error, `of which "first" has 0.2`)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -20,8 +21,8 @@ const codeDropArguments = "drop-arguments"
 
 // droppedOf returns the names of the arguments that are dropped from calls of a tool: the configured names that the
 // tool doesn't declare. The others are reported. shown is the operation as callers see it.
-func (gen *generation) droppedOf(g *Gateway, s *source, t *catalog.Tool, shown *openapi.Operation) []string {
-	names, general := gen.config.DroppedArguments(&s.config)
+func (gen *generation) droppedOf(g *Gateway, s *source.Source, t *catalog.Tool, shown *openapi.Operation) []string {
+	names, general := gen.config.DroppedArguments(&s.Config)
 	if len(names) == 0 {
 		return nil
 	}

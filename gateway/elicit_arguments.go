@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 )
@@ -22,7 +23,7 @@ const codeInputs = "inputs"
 // elicitationOf returns the elicitation of an operation; given is the operation reduced to the arguments that callers supply.
 // Inputs that can't be elicited are reported and left out, unless one of them must always be asked of the user: then no call is
 // made, since the caller would supply a value that is the user's to give.
-func (gen *generation) elicitationOf(g *Gateway, s *source, op, given *openapi.Operation, list []config.Input) *elicit.Operation {
+func (gen *generation) elicitationOf(g *Gateway, s *source.Source, op, given *openapi.Operation, list []config.Input) *elicit.Operation {
 	e, err := elicit.ForOperation(list, given)
 	if err == nil {
 		return e

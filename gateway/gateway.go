@@ -27,6 +27,7 @@ import (
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
@@ -77,6 +78,7 @@ type Options struct {
 	// replaceFor overrides the constant [replaceFor] in tests; the constant applies if it is 0.
 	replaceFor   time.Duration
 	storeOptions func(*diskcache.Options) // adjusts the last-known-good store; nil except in tests
+	service      http.RoundTripper        // sends calls to services instead of the network; nil except in tests
 	now          func() time.Time         // clock for tokens, keys and certificates of services; time.Now if nil; set by tests
 }
 
@@ -133,13 +135,14 @@ type Gateway struct {
 	// measured holds the operation results that the metrics show, by API name. It belongs to the goroutine that publishes.
 	measured map[string]*fates
 
-	ended     chan struct{}      // closed when Run has returned
-	reloads   chan reload        // reloads with a waiter
-	requested chan struct{}      // signals a reload without a waiter; its capacity of 1 merges pending requests
-	updates   chan update        // outcomes of the sources
-	accepts   chan acceptance    // operators' acceptances of quarantined documents
-	store     *diskcache.Store   // last-known-good store; nil if documents are kept in memory only
-	record    *widening.Recorder // access granted by the configuration in use; nil if it is not recorded
+	ended      chan struct{}          // closed when Run has returned
+	reloads    chan reload            // reloads with a waiter
+	requested  chan struct{}          // signals a reload without a waiter; its capacity of 1 merges pending requests
+	updates    chan source.Update     // outcomes of the sources
+	accepts    chan source.Acceptance // operators' acceptances of quarantined documents
+	store      *diskcache.Store       // last-known-good store; nil if documents are kept in memory only
+	sourceDeps *source.Deps           // dependencies that all sources share
+	record     *widening.Recorder     // access granted by the configuration in use; nil if it is not recorded
 	// held lists the access that a configuration awaiting acceptance would open. It belongs to the goroutine that publishes.
 	held []string
 
@@ -162,8 +165,8 @@ func New(o Options) (*Gateway, error) {
 	g := &Gateway{
 		o: o, log: o.Logger, audit: o.Audit, metrics: telemetry.NewMetrics(o.Metrics, o.Version), clients: &clientip.Resolver{},
 		addresses: state.NewLocalRates(0, o.now),
-		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan update),
-		accepts: make(chan acceptance),
+		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan source.Update),
+		accepts: make(chan source.Acceptance),
 	}
 	g.admission = newLimiters(func() bool { return g.current.Load() != nil })
 	g.metrics.DocumentMemoryLimit(g.admission.documents.Total())
@@ -188,6 +191,7 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.server = g.newServer()
+	g.sourceDeps = g.newSourceDeps()
 	if g.first, err = g.deploy(c, nil); err != nil {
 		return nil, err
 	}
@@ -321,13 +325,13 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	d := g.first
 	var wg sync.WaitGroup
 	var done atomic.Int64
-	outcomes := make([]Outcome, len(d.sources))
-	for i, s := range d.sources {
+	outcomes := make([]Outcome, len(d.apis.Sources))
+	for i, s := range d.apis.Sources {
 		wg.Go(func() {
-			l, _, err := s.load(ctx, nil)
-			outcomes[i] = Outcome{Err: err, loaded: l}
+			document, err := s.Load(ctx)
+			outcomes[i] = Outcome{Err: err, document: document}
 			if g.o.Progress != nil {
-				g.o.Progress(int(done.Add(1)), len(d.sources))
+				g.o.Progress(int(done.Add(1)), len(d.apis.Sources))
 			}
 		})
 	}
@@ -335,12 +339,12 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for i, s := range d.sources {
-		s.loaded, s.err, s.tried = outcomes[i].loaded, outcomes[i].Err, true
+	for i, s := range d.apis.Sources {
+		s.Document, s.Err, s.Tried = outcomes[i].document, outcomes[i].Err, true
 	}
 	g.publish(d, "")
-	for i, s := range d.sources {
-		outcomes[i].Report, _ = g.Report(s.name)
+	for i, s := range d.apis.Sources {
+		outcomes[i].Report, _ = g.Report(s.Name)
 		outcomes[i].describe(s)
 	}
 	return outcomes, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"drawbridge/config"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
@@ -38,7 +39,7 @@ const codeIdempotencyKey = "idempotency-key"
 
 // keyOf returns the idempotency key of an operation's requests, or nil if they carry none. Idempotent methods need
 // none. given is the operation as callers would see it without the key.
-func (gen *generation) keyOf(g *Gateway, s *source, op, given *openapi.Operation, set config.Settings) *requestKey {
+func (gen *generation) keyOf(g *Gateway, s *source.Source, op, given *openapi.Operation, set config.Settings) *requestKey {
 	name := set.IdempotencyKey.Name()
 	if name == "" || upstream.Idempotent(op.Method) {
 		return nil

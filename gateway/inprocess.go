@@ -72,7 +72,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	}
 	result, cause, err = callInProcess(ctx, g.mcpHandlers.main(gen.config), gen.operatorEndpoint(), tool, args)
 	if cause != nil {
-		if text := gen.main.tool(tool).source.secrets.All(cause.Error()); text != cause.Error() {
+		if text := gen.main.tool(tool).source.Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)
 		}
 	}

@@ -32,7 +32,7 @@ func (p *Plan) at(method string, u *url.URL) (found []toldBy) {
 	least := 0
 	bases := map[string]bool{}
 	for _, op := range p.siblings {
-		base := p.source.base(op)
+		base := p.source.BaseURL(op)
 		if op.Method != method || base == nil {
 			continue
 		}

@@ -61,7 +61,7 @@ func newOutbound(c *config.Config, old *outbound, o Options) *outbound {
 		}
 	}
 	out.client = upstream.NewClient(withDefaultLimits(upstream.Options{
-		Name: "callback", NamedHosts: hosts(c.Tools.CallbackURLs), Timeout: reportTime, MaxBytes: maxReportAnswer, MaxIdle: 2,
+		Name: "callback", NamedHosts: config.Hosts(c.Tools.CallbackURLs), Timeout: reportTime, MaxBytes: maxReportAnswer, MaxIdle: 2,
 		TracerProvider: o.TracerProvider, UserAgent: "drawbridge/" + o.Version,
 	}))
 	return out

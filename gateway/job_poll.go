@@ -51,7 +51,7 @@ func (e *lookError) Unwrap() error { return e.failure }
 func (c *call) look(ctx context.Context, b *job.Handle) (*look, error) {
 	l, err := c.lookOnce(ctx, b)
 	if c.plan.changes && b.Target != nil && hasEnded(l, err) {
-		c.g.answers.Changed(ctx, c.plan.source.group, b.Target)
+		c.g.answers.Changed(ctx, c.plan.source.CacheGroup, b.Target)
 	}
 	return l, err
 }
@@ -175,7 +175,7 @@ func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args
 				return nil, "", err
 			}
 		}
-		req, err := r.Operation.NewRequest(r.Credential.Context(ctx), c.plan.source.base(r.Operation), args)
+		req, err := r.Operation.NewRequest(r.Credential.Context(ctx), c.plan.source.BaseURL(r.Operation), args)
 		if err != nil {
 			var bad *openapi.ArgumentError
 			if errors.As(err, &bad) {

@@ -9,6 +9,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
 )
@@ -23,14 +24,14 @@ func (gen *generation) ownJob(c *config.Job) string {
 
 // jobOf returns the definition of the jobs of an operation. Settings that can't be used are reported with their position and
 // ignored.
-func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set config.Settings) *job.Definition {
-	choice := func(op *openapi.Operation) *credential.Choice { return s.loaded.choices.of[op] }
+func (gen *generation) jobOf(g *Gateway, s *source.Source, op *openapi.Operation, set config.Settings) *job.Definition {
+	choice := func(op *openapi.Operation) *credential.Choice { return s.Document.Credentials.Choices[op] }
 	if set.Job.Off() {
 		never := *g.guessedJob // still answers calls that started a job before
 		never.Never = true
 		return &never
 	}
-	links := job.LinksOf(op, s.loaded.api.Operations, choice)
+	links := job.LinksOf(op, s.Document.API.Operations, choice)
 	if set.Job == nil {
 		if !job.OnlyAccepted(op) {
 			return g.guessedJob
@@ -38,7 +39,7 @@ func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set c
 		return job.FromLinks(links)
 	}
 	d, err := job.New(set.Job, op, links, gen.ownJob(set.Job) == "", func(id string) (*openapi.Operation, *credential.Choice) {
-		for _, other := range s.loaded.api.Operations {
+		for _, other := range s.Document.API.Operations {
 			if other.ID == id {
 				return other, choice(other)
 			}
@@ -48,11 +49,11 @@ func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set c
 	if err == nil {
 		return d
 	}
-	for _, one := range single(err) {
+	for _, one := range config.SplitErrors(err) {
 		key, reasons := "job", []error{one}
 		var wrong *job.Error
 		if errors.As(one, &wrong) {
-			key, reasons = strings.TrimSuffix("job."+wrong.Key, "."), single(wrong.Unwrap())
+			key, reasons = strings.TrimSuffix("job."+wrong.Key, "."), config.SplitErrors(wrong.Unwrap())
 		}
 		for _, reason := range reasons {
 			at := key
@@ -73,9 +74,9 @@ func (gen *generation) jobOf(g *Gateway, s *source, op *openapi.Operation, set c
 // caller could make itself: an operation that is a tool, without a condition, elicitation or consent; the caller's scopes are
 // checked when the request is sent. A status request must be safe, and a safe call has no unsafe cancellation or answer.
 func (gen *generation) settleJobs(g *Gateway, d *deployment, plans map[*openapi.Operation]*Plan) {
-	sources := map[string]*source{}
-	for _, s := range d.sources {
-		sources[s.name] = s
+	sources := map[string]*source.Source{}
+	for _, s := range d.apis.Sources {
+		sources[s.Name] = s
 	}
 	for _, t := range gen.catalog.All() {
 		g.admission.pace.Step()

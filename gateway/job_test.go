@@ -175,18 +175,9 @@ func duration(t *testing.T, text string) time.Duration {
 func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gateway {
 	t.Helper()
 	g, err := New(Options{Config: configure(t, t.TempDir(), api, cfg, "http://jobs.test/v1"), Version: "1.0.0", Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		jitter: func(d time.Duration) time.Duration { return d }})
+		jitter: func(d time.Duration) time.Duration { return d }, service: service})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, s := range g.first.sources {
-		attach := s.attached.calls
-		s.attached.calls = func(http.RoundTripper) http.RoundTripper {
-			if attach == nil {
-				return service
-			}
-			return attach(service)
-		}
 	}
 	if out := g.first.outbound; out != nil {
 		out.client = upstream.NewClient(withDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"drawbridge/gateway/source"
 )
 
 // TestLargeDocuments: where memory has a limit, no more than two large documents are fetched at a time, and small ones wait for none of them.
@@ -25,7 +27,7 @@ func TestLargeDocuments(t *testing.T) {
 			_, _ = w.Write([]byte(text))
 			return
 		}
-		text += "# " + strings.Repeat("x", smallText) + "\n"
+		text += "# " + strings.Repeat("x", source.SmallText) + "\n"
 		mu.Lock()
 		asked[r.URL.Path]++
 		whole := asked[r.URL.Path] > 1

@@ -13,11 +13,12 @@ import (
 
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/source"
 	"drawbridge/test/timebox"
 )
 
-// large makes a document larger than smallText.
-func large(text string) string { return text + "# " + strings.Repeat("x", smallText) + "\n" }
+// large makes a document larger than source.SmallText.
+func large(text string) string { return text + "# " + strings.Repeat("x", source.SmallText) + "\n" }
 
 // TestRestoreLarge: where memory has a limit, no more than two large documents are read from the disk at a time when the gateway starts.
 func TestRestoreLarge(t *testing.T) {
@@ -57,7 +58,7 @@ func TestRestoreLarge(t *testing.T) {
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			read := d.Read
 			d.Read = func(id string) ([]byte, error) {
-				if size, err := d.Size(id); err == nil && size > smallText {
+				if size, err := d.Size(id); err == nil && size > source.SmallText {
 					mu.Lock()
 					now++
 					most = max(most, now)

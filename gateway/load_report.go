@@ -9,6 +9,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/openapi/truncate"
@@ -28,8 +29,8 @@ type fates struct {
 	maxName  int // maximum length of a tool's name, in characters
 	name     string
 	api      *openapi.API
-	choices  *choices
-	extended *extended
+	choices  *source.Credentials
+	extended *source.Extensions
 	unusable *unusable
 	// unapproved gives the reason why an operation is held back for lack of approval.
 	unapproved map[*openapi.Operation]string
@@ -44,28 +45,28 @@ type fates struct {
 }
 
 // newFates computes the operation results of an API. tools are those of the whole catalog.
-func newFates(s *source, tools []*catalog.Tool, maxName int, plans map[*openapi.Operation]*Plan, u *unusable, unapproved map[*openapi.Operation]string) *fates {
+func newFates(s *source.Source, pace *openapi.Pace, tools []*catalog.Tool, maxName int, plans map[*openapi.Operation]*Plan, u *unusable, unapproved map[*openapi.Operation]string) *fates {
 	if u == nil {
 		u = &unusable{}
 	}
-	f := &fates{unapproved: unapproved, config: s.config, maxName: maxName, name: s.name, api: s.loaded.api, choices: s.loaded.choices, extended: s.loaded.extended, unusable: u, secrets: s.secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
-		problems: s.loaded.api.ProblemCounts(), skips: admin.Counts{}}
+	f := &fates{unapproved: unapproved, config: s.Config, maxName: maxName, name: s.Name, api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions, unusable: u, secrets: s.Secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
+		problems: s.Document.API.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range tools {
-		if t.API == s.name {
+		if t.API == s.Name {
 			f.tools[t.Operation] = t
 			if r := plans[t.Operation].resource; r != nil {
 				f.resources[t.Operation] = r.uri.String()
 			}
 		}
 	}
-	for _, p := range f.choices.problems {
+	for _, p := range f.choices.Problems {
 		f.problems[p.Code]++
 	}
-	for _, p := range slices.Concat(f.extended.problems, f.unusable.problems) {
+	for _, p := range slices.Concat(f.extended.Problems, f.unusable.problems) {
 		f.problems[p.Code]++
 	}
 	for _, op := range f.api.Operations {
-		s.g.admission.pace.Step()
+		pace.Step()
 		f.counts.Add(f.of(op))
 	}
 	for _, skipped := range f.api.Skipped {
@@ -99,23 +100,18 @@ func (f *fates) of(op *openapi.Operation) admin.Fate {
 
 // ofSkipped returns Excluded for an unusable operation that the configuration excludes anyway, else Skipped.
 func (f *fates) ofSkipped(s openapi.Skipped) admin.Fate {
-	if f.config.Exposes(skippedSubject(f.name, s)) {
+	if f.config.Exposes(source.SkippedSubject(f.name, s)) {
 		return admin.Skipped
 	}
 	return admin.Excluded
-}
-
-// skippedSubject returns an operation that can't be a tool as selectors see it.
-func skippedSubject(api string, s openapi.Skipped) config.Subject {
-	return config.Subject{API: api, Method: s.Method, Path: s.Path, Operation: s.ID, Tags: s.Tags}
 }
 
 // describe sets the counts in the status of the API.
 func (f *fates) describe(a *admin.API) {
 	a.Fates, a.ProblemCodes, a.SkipCodes = f.counts, f.problems, f.skips
 	a.Webhooks, a.Callbacks = f.api.Incoming.Webhooks, f.api.Incoming.Callbacks
-	if f.choices.note != "" {
-		a.Notes = []string{f.shown(f.choices.note)}
+	if f.choices.Note != "" {
+		a.Notes = []string{f.shown(f.choices.Note)}
 	}
 	a.Faults = f.faults
 	a.Tools, a.Skipped, a.Problems = 0, f.counts.Skipped, f.problems.Sum()
@@ -130,11 +126,11 @@ func (f *fates) describe(a *admin.API) {
 func (f *fates) report(a admin.API) admin.Report {
 	f.describe(&a)
 	r := admin.Report{API: a, Operations: make([]admin.Operation, 0, f.counts.Total), Problems: f.listed(f.api.Problems)}
-	for _, p := range f.choices.problems {
+	for _, p := range f.choices.Problems {
 		p.Message = f.shown(p.Message)
 		r.Problems = append(r.Problems, p)
 	}
-	r.Problems = append(r.Problems, f.listed(f.extended.problems)...)
+	r.Problems = append(r.Problems, f.listed(f.extended.Problems)...)
 	for i, p := range f.listed(f.unusable.problems) {
 		p.Setting = f.unusable.settings[i]
 		r.Problems = append(r.Problems, p)
@@ -151,7 +147,7 @@ func (f *fates) report(a admin.API) admin.Report {
 			Method: f.shown(s.Method), Path: f.shown(s.Path), ID: f.shown(s.ID), Fate: f.ofSkipped(s), Place: f.place(s.Position, s.Pointer),
 		}
 		if o.Fate == admin.Excluded {
-			o.Reasons = []admin.Reason{f.exclusion(skippedSubject(f.name, s))}
+			o.Reasons = []admin.Reason{f.exclusion(source.SkippedSubject(f.name, s))}
 		} else {
 			o.Reasons = []admin.Reason{{Code: s.Code, Message: f.shown(s.Reason)}}
 		}
@@ -171,21 +167,21 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 		return o
 	}
 	if t == nil {
-		o.Reasons = []admin.Reason{f.exclusion(subjectOf(f.name, op))}
+		o.Reasons = []admin.Reason{f.exclusion(source.Subject(f.name, op))}
 		return o
 	}
 	o.Resource, o.Problems = f.shown(f.resources[op]), op.Problems
 	if !t.Hidden {
 		o.Tool = t.Name
 	}
-	if at, lacks := f.choices.missing[op]; lacks {
+	if at, lacks := f.choices.Missing[op]; lacks {
 		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+at)
 	}
-	for _, at := range f.extended.faulty[op] {
-		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.problems)+at)
+	for _, at := range f.extended.Faulty[op] {
+		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.Problems)+at)
 	}
 	for _, at := range f.unusable.of[op] {
-		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.problems)+len(f.extended.problems)+at)
+		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.Problems)+len(f.extended.Problems)+at)
 	}
 	if t.Wanted != "" {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,
@@ -227,11 +223,6 @@ func (f *fates) exclusion(s config.Subject) admin.Reason {
 		message = "no entry of tools.include matches it"
 	}
 	return admin.Reason{Code: reasonExcluded, Message: message}
-}
-
-// subjectOf returns the operation as selectors see it.
-func subjectOf(api string, op *openapi.Operation) config.Subject {
-	return config.Subject{API: api, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags}
 }
 
 // listed converts problems of the document to problems of a report.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
 
@@ -22,15 +23,15 @@ type Outcome struct {
 	// Err is the reason why the document can't be used.
 	Err error
 
-	loaded *loaded
+	document *source.Document
 }
 
 // describe sets the fields that are known once the API has been named.
-func (o *Outcome) describe(s *source) {
-	o.Name = s.name
-	if o.loaded == nil {
+func (o *Outcome) describe(s *source.Source) {
+	o.Name = s.Name
+	if o.document == nil {
 		return
 	}
-	o.API = o.loaded.api
-	o.Report.Advice = (&fates{secrets: s.secrets}).listed(o.loaded.advice)
+	o.API = o.document.API
+	o.Report.Advice = (&fates{secrets: s.Secrets}).listed(o.document.Advice)
 }

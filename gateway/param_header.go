@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -51,7 +52,7 @@ func repeatedOf(t *catalog.Tool) (all []repeated) {
 const codeParamHeaders = "param-headers"
 
 // unrepeated reports the arguments of a tool that have a header mapping in a rule and can't be repeated in a header.
-func (gen *generation) unrepeated(g *Gateway, s *source, t *catalog.Tool, wanted map[string]string) {
+func (gen *generation) unrepeated(g *Gateway, s *source.Source, t *catalog.Tool, wanted map[string]string) {
 	var names []string
 	for _, a := range t.Operation.Arguments() {
 		names = append(names, a.Name)

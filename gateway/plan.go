@@ -15,8 +15,10 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/render"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -35,9 +37,10 @@ type Plan struct {
 	// Timeout is the time limit for the whole call.
 	Timeout time.Duration
 
-	source   *source
-	siblings []*openapi.Operation // all operations of the document
-	metrics  telemetry.CallMetrics
+	source    *source.Source
+	publicURL func() string        // URL at which the service reaches the gateway, without a path
+	siblings  []*openapi.Operation // all operations of the document
+	metrics   telemetry.CallMetrics
 
 	// Before the request.
 
@@ -83,22 +86,22 @@ type Plan struct {
 }
 
 // newPlan compiles the plan of a tool. defaults are the scopes that apply where neither rule nor document names any.
-func (g *Gateway) newPlan(d *deployment, s *source, t *catalog.Tool, set config.Settings, defaults []string) *Plan {
+func (g *Gateway) newPlan(d *deployment, s *source.Source, t *catalog.Tool, set config.Settings, defaults []string) *Plan {
 	p := &Plan{
-		Tool: t, Operation: t.Operation, Scopes: s.scopesOf(t.Operation, set, defaults), condition: d.conditions[set.Condition],
+		Tool: t, Operation: t.Operation, Scopes: s.Document.Scopes(t.Operation, &s.Config, set, defaults), condition: d.conditions[set.Condition],
 		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: render.NewEventRules(set.Progress),
-		Timeout: time.Duration(s.limits.Timeout), base: s.base(t.Operation), client: s.loaded.client, secrets: s.secrets,
-		choice: s.loaded.choices.of[t.Operation], inbound: s.attached.inbound, dynamic: s.attached.dynamic, personal: s.attached.inbound || s.config.Exchanges() || s.config.Identity != nil,
-		short: s.config.Answers == config.AnswersStructured, follow: s.config.FollowRedirects == config.FollowSameOrigin,
-		safe: httpmethod.IsSafe(t.Operation.Method), source: s, siblings: s.loaded.api.Operations,
+		Timeout: time.Duration(s.Limits.Timeout), base: s.BaseURL(t.Operation), client: s.Document.Client, secrets: s.Secrets,
+		choice: s.Document.Credentials.Choices[t.Operation], inbound: len(s.Config.PassHeaders) > 0, dynamic: s.AddsSecrets, personal: len(s.Config.PassHeaders) > 0 || s.Config.Exchanges() || s.Config.Identity != nil,
+		short: s.Config.Answers == config.AnswersStructured, follow: s.Config.FollowRedirects == config.FollowSameOrigin,
+		safe: httpmethod.IsSafe(t.Operation.Method), source: s, publicURL: g.base, siblings: s.Document.API.Operations,
 	}
-	p.maxAnswer = int64(s.config.MaxAnswer)
-	p.repeated, p.rates, p.clean = repeatedOf(t), admission.NewCallRates(t.Name, set.Rate, s.name, s.config.Rate), s.config.Clean
+	p.maxAnswer = int64(s.Config.MaxAnswer)
+	p.repeated, p.rates, p.clean = repeatedOf(t), admission.NewCallRates(t.Name, set.Rate, s.Name, s.Config.Rate), s.Config.Clean
 	if set.Clean != nil {
 		p.clean = *set.Clean
 	}
-	p.sensitive, p.links = redact.NewSensitive(set.SensitiveFields), answerLinks(s.config.Links, p.safe)
-	if own := cmp.Or(set.Timeout, s.config.Timeout); own > 0 {
+	p.sensitive, p.links = redact.NewSensitive(set.SensitiveFields), answerLinks(s.Config.Links, p.safe)
+	if own := cmp.Or(set.Timeout, s.Config.Timeout); own > 0 {
 		p.Timeout, p.patience = time.Duration(own), upstream.NoHeaderTimeout // a timeout of its own is set because the service may take that long to begin its answer
 	}
 	return p
@@ -114,7 +117,7 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 	}
 	args, _ = p.Drop(args)
 	if cb := p.job.Callback; cb != nil {
-		args = cb.Arguments(args, p.source.g.base()+callbackPath+"TOKEN")
+		args = cb.Arguments(args, p.publicURL()+callbackPath+"TOKEN")
 	}
 	if p.key == nil {
 		return p.Operation.NewRequest(ctx, base, args)
@@ -141,13 +144,26 @@ func (p *Plan) given() *openapi.Operation {
 // passed returns the headers of a caller's request that go on to the service, if the plan passes any on.
 func (p *Plan) passed(inbound http.Header) http.Header {
 	h := http.Header{}
-	for _, passed := range p.source.config.PassHeaders {
+	for _, passed := range p.source.Config.PassHeaders {
 		name := http.CanonicalHeaderKey(passed.From)
 		if values := inbound[name]; len(values) > 0 {
 			h[name] = values
 		}
 	}
 	return h
+}
+
+// checkPassed returns an error for the client if a header holds a token for the gateway. It serves requests that are
+// sent later, without the caller's request at hand.
+func (p *Plan) checkPassed(ctx context.Context, in *source.Inbound) error {
+	for _, h := range p.source.Config.PassHeaders {
+		for _, value := range in.Header[http.CanonicalHeaderKey(h.From)] {
+			if h.IsCredential() && in.HoldsGatewayToken(ctx, value) {
+				return mcp.InvalidParams("the header %s holds a token for the gateway, which no service may get", h.From)
+			}
+		}
+	}
+	return nil
 }
 
 // attach returns the context of a call with the values that determine what is attached to its request, and sent, which
@@ -158,7 +174,7 @@ func (p *Plan) attach(ctx context.Context, header http.Header, guard *auth.Guard
 		ctx = p.choice.Context(ctx)
 	}
 	if p.inbound {
-		ctx = context.WithValue(ctx, inboundKey{}, &inbound{header, guard})
+		ctx = (&source.Inbound{Header: header, Guard: guard}).Context(ctx)
 	}
 	if p.dynamic {
 		sent = &credential.Sent{}
@@ -169,10 +185,10 @@ func (p *Plan) attach(ctx context.Context, header http.Header, guard *auth.Guard
 
 // giveHeaders determines which response headers each plan passes on.
 func (gen *generation) giveHeaders(plans map[*openapi.Operation]*Plan) {
-	of := map[*source]*render.Headers{}
+	of := map[*source.Source]*render.Headers{}
 	for _, p := range plans {
 		if of[p.source] == nil {
-			of[p.source] = render.NewHeaders(p.source.config.AnswerHeaders, p.siblings)
+			of[p.source] = render.NewHeaders(p.source.Config.AnswerHeaders, p.siblings)
 		}
 		p.heads = of[p.source]
 	}

@@ -390,3 +390,11 @@ func (c *call) answer(args []byte) (parts []answer.Part, resp *http.Response, er
 	defer end()
 	return c.collect(args)
 }
+
+func joinQuoted(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%q", name)
+	}
+	return strings.Join(quoted, " and ")
+}

@@ -68,7 +68,7 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 		resp, requests, err = c.plan.client.Send(req, c.plan.repeat, c.plan.patience)
 		c.exchanged(req, resp, requests)
 		if c.plan.changes {
-			c.g.answers.Changed(c.ctx, c.plan.source.group, u)
+			c.g.answers.Changed(c.ctx, c.plan.source.CacheGroup, u)
 		}
 		if err != nil {
 			return nil, err

@@ -96,12 +96,7 @@ func (r *runner) reload(req reload) {
 	}
 	next.turn, next.waiters = r.turn, append(next.waiters, req.done...)
 	r.next, r.refused = next, ""
-	for _, s := range r.current.sources {
-		s.leaving.Store(!next.has(s))
-	}
-	for _, s := range next.sources {
-		s.ask(r.turn) // also sources that run already: the reload waits for their fresh attempt
-	}
+	next.apis.Replace(r.current.apis, r.turn)
 	r.start(next)
 	if keys := c.RestartKeys(r.g.o.Config); len(keys) > 0 {
 		r.g.log.Warn("these settings changed and take effect at the next start", "keys", keys)
@@ -127,8 +122,8 @@ func (r *runner) fail(d *deployment, err error) {
 // promoteOrRefuse makes the next deployment the current one. It rejects the deployment if one of its restrictions
 // matches nothing, or if a document that only this deployment has read would undo a restriction.
 func (r *runner) promoteOrRefuse() {
-	result := r.next.checkSelectors()
-	err := errors.Join(result.refusal(), r.undoes(r.next))
+	result := r.next.apis.CheckSelectors()
+	err := errors.Join(result.Unmatched.Err(), r.undoes(r.next))
 	if err == nil {
 		r.promote()
 		return
@@ -136,7 +131,7 @@ func (r *runner) promoteOrRefuse() {
 	next := r.next
 	r.next = nil
 	r.stop(next, r.current)
-	r.current.nameSources()
+	r.current.apis.NameSources()
 	r.access = widening.Of(r.current.config, r.access)
 	r.refused = next.refusedBefore
 	r.refuse(reload{done: next.waiters, again: next.refusedBefore != ""}, err)
@@ -147,17 +142,17 @@ func (r *runner) promoteOrRefuse() {
 // their settings are new. An operator accepts such a document for the API that is in use, which rereads it now.
 func (r *runner) undoes(next *deployment) error {
 	var problems []error
-	for _, s := range next.sources {
-		if s.loaded != nil || s.held == nil || s.held.unrestricted == nil || r.current.has(s) {
+	for _, s := range next.apis.Sources {
+		if s.Document != nil || s.Quarantine == nil || s.Quarantine.Unrestricted == nil || r.current.apis.Has(s) {
 			continue
 		}
-		old := r.current.predecessor(s)
+		old := r.current.apis.Predecessor(s)
 		if old == nil {
 			continue
 		}
-		old.readAnew()
+		old.Reread()
 		problems = append(problems, fmt.Errorf("%s: the document of API %q is a newer one that would undo restrictions; accept it (POST /apis/%s/accept), or correct the configuration: %s",
-			next.selectors.entries[s], old.name, old.name, first(s.held.unrestricted)))
+			next.apis.Entries[s], old.Name, old.Name, first(s.Quarantine.Unrestricted)))
 	}
 	return errors.Join(problems...)
 }
@@ -167,12 +162,12 @@ func (r *runner) promote() {
 	old := r.current
 	r.current, r.next, r.starting = r.next, nil, false
 	r.release()
-	for _, s := range r.current.sources {
-		if s.held != nil && s.held.unrestricted != nil && s.held.update == nil {
-			s.readAnew() // its operations are no longer in memory, and the new configuration may have been written for them
+	for _, s := range r.current.apis.Sources {
+		if s.Quarantine != nil && s.Quarantine.Unrestricted != nil && s.Quarantine.Update == nil {
+			s.Reread() // its operations are no longer in memory, and the new configuration may have been written for them
 		}
 	}
-	r.g.nameStored(r.current)
+	r.current.apis.NameStored()
 	r.g.record.Note(r.access)
 	panicked := r.g.survive("what is served was built", r.publish)
 	r.stop(old, r.current)
@@ -186,7 +181,7 @@ func (r *runner) promote() {
 		r.g.o.InUse(r.current.config)
 	}
 	r.g.metrics.Reloaded(telemetry.ReloadOK)
-	r.g.log.Info("configuration in use", "apis", len(r.current.sources))
+	r.g.log.Info("configuration in use", "apis", len(r.current.apis.Sources))
 	reportReload(r.current.waiters, nil)
 	r.current.waiters = nil
 }
@@ -228,4 +223,12 @@ func (r *runner) watchFiles(files []string) bool {
 		return nil
 	})
 	return true
+}
+
+// signal sends to a channel with a capacity of 1 unless a signal is pending.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

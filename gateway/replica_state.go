@@ -18,6 +18,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
+	"drawbridge/gateway/upstream"
 )
 
 const (
@@ -64,7 +65,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 		o.Password = r.Password.Reveal()
 	}
 	if r.URL.TLS() {
-		_, roots, err := rootsOf(r.CAFile)
+		_, roots, err := upstream.ReadRoots(r.CAFile.String())
 		if err != nil {
 			return nil, c.Wrong("state.redis.ca_file", err)
 		}

@@ -216,19 +216,19 @@ func (r *resources) pages(templates, titled bool, size int, visible func(*catalo
 // order is used.
 func (gen *generation) makeReadable(g *Gateway, d *deployment, plans map[*openapi.Operation]*Plan, settings map[*openapi.Operation]config.Settings) {
 	taken := map[string]*openapi.Operation{}
-	for _, s := range d.sources {
-		if s.loaded == nil {
+	for _, s := range d.apis.Sources {
+		if s.Document == nil {
 			continue
 		}
-		for _, op := range s.loaded.api.Operations {
+		for _, op := range s.Document.API.Operations {
 			p, set := plans[op], settings[op].Resource
 			if p == nil || !set.On() {
 				continue
 			}
 			r, err := newReadable(p.Tool, set)
-			if err == nil && r != nil && s.loaded.extended.of[op].Resource == set && !strings.HasPrefix(r.uri.String(), "drawbridge://"+s.name+"/") {
+			if err == nil && r != nil && s.Document.Extensions.Settings[op].Resource == set && !strings.HasPrefix(r.uri.String(), "drawbridge://"+s.Name+"/") {
 				// Otherwise a document could replace another document's resource.
-				err = fmt.Errorf("a document's own URIs begin with %q: others are for rules", "drawbridge://"+s.name+"/")
+				err = fmt.Errorf("a document's own URIs begin with %q: others are for rules", "drawbridge://"+s.Name+"/")
 			}
 			if err == nil && r != nil {
 				if first := taken[r.uri.Shape()]; first != nil {

@@ -17,6 +17,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/openapi/truncate"
@@ -26,9 +27,8 @@ import (
 const (
 	maxWatches          = 10_000
 	maxWatchesPerCaller = 256 // if callers are known by a token or by their address
-	// maxLooks bounds the poll responses that are in memory at once, and maxLooksOfAPI those of one API, which may be slow.
-	maxLooks      = 64
-	maxLooksOfAPI = 16
+	// maxLooks bounds the poll responses that are in memory at once.
+	maxLooks = 64
 	// maxBackoff is the maximum power of two by which the poll interval of a failing service grows.
 	maxBackoff = 4
 )
@@ -104,7 +104,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		key.caller = v.Principal
 	}
 	if p.inbound {
-		if err := p.checkPassed(ctx, &inbound{requestInfo.header, gen.endpoint(requestInfo.name).guard}); err != nil {
+		if err := p.checkPassed(ctx, &source.Inbound{Header: requestInfo.header, Guard: gen.endpoint(requestInfo.name).guard}); err != nil {
 			return nil, err
 		}
 		m.inbound = p.passed(requestInfo.header).Clone() // a copy, so that the values don't retain the whole header
@@ -117,7 +117,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		return nil, err
 	}
 	if !known { // it is read at once
-		if err := m.rated(ctx, gen.endpoint(requestInfo.name).callEndpoint, p, args, uri); err != nil {
+		if err := m.rated(ctx, w.g, gen.endpoint(requestInfo.name).callEndpoint, p, args, uri); err != nil {
 			return nil, err
 		}
 	}
@@ -152,9 +152,9 @@ func (w *watches) full(s mcp.Subscription) error {
 }
 
 // rated counts the first poll of a watch as a call of the member that starts it.
-func (m *member) rated(ctx context.Context, e *callEndpoint, p *Plan, args []byte, uri string) (err error) {
+func (m *member) rated(ctx context.Context, g *Gateway, e *callEndpoint, p *Plan, args []byte, uri string) (err error) {
 	c := call{
-		g: p.source.g, ctx: ctx, plan: p, endpoint: e, caller: auth.FromContext(m.caller), args: args,
+		g: g, ctx: ctx, plan: p, endpoint: e, caller: auth.FromContext(m.caller), args: args,
 		req: &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Principal: m.viewer.Principal, URI: uri},
 	}
 	c.enter()
@@ -346,12 +346,7 @@ func (w *watches) places(x *watch) []chan struct{} {
 	if p == nil {
 		return nil
 	}
-	return []chan struct{}{p.source.looks, w.looks}
-}
-
-// newLookPlaces returns the poll semaphore of an API, which leaves most of its concurrency to calls.
-func newLookPlaces(maxInFlight int) chan struct{} {
-	return make(chan struct{}, min(max(1, maxInFlight/4), maxLooksOfAPI))
+	return []chan struct{}{p.source.PollSlots, w.looks}
 }
 
 // tell notifies the members that may still read the resource, and no others, since the response to another caller's request may

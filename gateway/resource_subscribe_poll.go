@@ -52,7 +52,7 @@ func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member
 	}
 	digest := digestOf(parts)
 	if p.cachePolicy != nil && known.known && known.digest != digest {
-		w.g.answers.Changed(c.ctx, p.source.group, c.target) // subscribers that are notified read the new state
+		w.g.answers.Changed(c.ctx, p.source.CacheGroup, c.target) // subscribers that are notified read the new state
 	}
 	known.known, known.digest, known.validators = true, digest, cache.Validators(resp.Header)
 	return nil

@@ -18,6 +18,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/origin"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
@@ -39,7 +40,7 @@ func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Pla
 	if gen.config.Limits.Cache == 0 {
 		return
 	}
-	keeping := map[*source]bool{}
+	keeping := map[*source.Source]bool{}
 	for op, p := range plans {
 		set := settings[op].Cache
 		if !set.On() || op.Method != http.MethodGet && op.Method != http.MethodHead || p.polled != nil {
@@ -69,7 +70,7 @@ func (g *Gateway) newCachePolicy(p *Plan, set *config.Cache, shared bool) *cache
 	for _, o := range []cache.Outcome{cache.Hit, cache.Revalidated, cache.Shared, cache.Miss, cache.Bypass, cache.Stored} {
 		count[o] = g.metrics.Cache(p.Tool.API, string(o))
 	}
-	return &cachePolicy{group: p.source.group, variant: joined(variant...), rule: cache.Rule{
+	return &cachePolicy{group: p.source.CacheGroup, variant: joined(variant...), rule: cache.Rule{
 		TTL: time.Duration(set.TTL), Shared: shared, MaxBytes: int64(set.MaxBytes),
 		Count: func(o cache.Outcome) { count[o].Inc() },
 		Keep:  func(resp *http.Response) bool { return answer.Delimited(resp) && !p.job.MayBegin(resp.StatusCode) },
@@ -100,7 +101,7 @@ func (k *cachePolicy) name(c *call, req *http.Request) cache.Name {
 		token := sha256.Sum256([]byte(joined(c.caller.Issuer, c.caller.Subject, c.caller.ClientID, strings.Join(slices.Compact(scopes), " "))))
 		n.Variant += string(token[:])
 	}
-	if c.plan.source.config.Exchanges() { // each token of one user may be exchanged for another, such as one of another tenant
+	if c.plan.source.Config.Exchanges() { // each token of one user may be exchanged for another, such as one of another tenant
 		token := sha256.Sum256([]byte(strings.Join(c.req.HTTP.Header.Values("Authorization"), "\x00")))
 		n.Variant += string(token[:])
 	}
@@ -196,5 +197,5 @@ func (c *call) changed(resp *http.Response, err error) {
 			}
 		}
 	}
-	c.g.answers.Changed(c.ctx, c.plan.source.group, at...)
+	c.g.answers.Changed(c.ctx, c.plan.source.CacheGroup, at...)
 }

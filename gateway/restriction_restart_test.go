@@ -84,14 +84,6 @@ func TestRestrictionsOfANewSource(t *testing.T) {
 	}
 }
 
-// TestLossAndNamesOfPathVariables holds that an operation whose path variable has another name is not lost.
-func TestLossAndNamesOfPathVariables(t *testing.T) {
-	s := &source{}
-	if lost := s.lost([]string{"GET /a/{id}", "GET /b/{id}"}, []string{"GET /a/{a}", "GET /b/{b}"}); lost != nil {
-		t.Errorf("lost %q", lost)
-	}
-}
-
 // TestRecordOfARefusedStart holds that a configuration which a restriction that matches nothing keeps from being used is not recorded as
 // the last one that ran: the next start would be compared with it.
 func TestRecordOfARefusedStart(t *testing.T) {

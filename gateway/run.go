@@ -9,25 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"drawbridge/gateway/admin"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/widening"
-	"drawbridge/openapi/fetch"
 )
-
-// update is the outcome of one attempt of a source to load its document. The document is unchanged if loaded and err
-// are both nil.
-type update struct {
-	source  *source
-	turn    int64 // number of the last reload that had asked the source to load when the attempt began
-	loaded  *loaded
-	copy    *fetch.Copy // text of loaded, for the last-known-good store; nil if it is not stored
-	base    *loaded     // last-known-good document, for a source that has none yet; nil if it is not needed
-	early   bool        // only base is set, and the attempt continues
-	err     error
-	nextTry time.Time
-}
 
 // Run loads the documents, refreshes them, watches files and processes reloads until ctx ends. It is called once and
 // returns when all of its goroutines have ended. The error is nil if ctx ended it.
@@ -40,15 +26,15 @@ func (g *Gateway) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1), starting: true, access: widening.Of(g.first.config, g.record.Previous())}
 	g.first = nil
-	if len(r.current.sources) == 0 { // nothing is ever published
+	if len(r.current.apis.Sources) == 0 { // nothing is ever published
 		g.isAttempted.Do(func() { close(g.attempted) })
 	}
 	if g.store != nil {
-		g.nameStored(r.current)
+		r.current.apis.NameStored()
 		group.Go(func() error { g.store.Run(ctx); return nil })
 	}
 	r.start(r.current)
-	if len(r.current.sources) == 0 {
+	if len(r.current.apis.Sources) == 0 {
 		g.record.Note(r.access)
 	}
 	if g.record != nil {
@@ -88,23 +74,7 @@ type runner struct {
 
 // start starts the goroutines of the sources and of the guard that a deployment does not share with an earlier one.
 func (r *runner) start(d *deployment) {
-	var kept []*source
-	for _, s := range d.sources {
-		if s.cancel == nil && s.storeID != "" && !s.adopted {
-			kept = append(kept, s)
-		}
-	}
-	r.g.expect(r.ctx, kept)
-	for _, s := range d.sources {
-		if s.cancel == nil {
-			var ctx context.Context
-			ctx, s.cancel = context.WithCancel(r.ctx)
-			if s.adopted {
-				s.countDocuments()
-			}
-			r.group.Go(func() error { r.g.Keep(ctx, "a document was looked after", func() { s.run(ctx) }); return nil })
-		}
-	}
+	d.apis.Start(r.ctx, r.group)
 	if d.guard != nil && d.stopGuard == nil {
 		var ctx context.Context
 		ctx, d.stopGuard = context.WithCancel(r.ctx)
@@ -117,22 +87,7 @@ func (r *runner) start(d *deployment) {
 
 // stop stops the sources and the guard of d that stays does not use.
 func (r *runner) stop(d, stays *deployment) {
-	for _, s := range d.sources {
-		if !stays.has(s) {
-			s.leaving.Store(true)
-			if s.cancel != nil { // it was started
-				s.cancel()
-			}
-			s.close()
-			for _, a := range s.accepting {
-				reportReload([]chan<- error{a.done}, admin.ErrChanged)
-			}
-			s.accepting = nil
-		}
-	}
-	for _, s := range stays.sources {
-		s.leaving.Store(false)
-	}
+	d.apis.Stop(stays.apis)
 	if d.stopGuard != nil && d.guard != stays.guard {
 		d.stopGuard()
 	}
@@ -181,18 +136,18 @@ func (r *runner) loop() {
 			if r.failed = r.checkStart(); r.failed != nil {
 				return // so the access that it would have granted is not recorded
 			}
-			if u.loaded != nil {
+			if u.Document != nil {
 				trim.Reset(r.g.trimDelay())
 			}
 			switch {
 			case !changed:
-			case r.g.current.Load() == nil || len(u.source.accepting) > 0:
+			case r.g.current.Load() == nil || len(u.Source.Accepting) > 0:
 				r.surviving("what is served was built", r.publish)
 			case !dirty:
 				dirty = true
 				timer.Reset(coalesce)
 			}
-			r.answerAccepted(u)
+			u.Source.AnswerAccepted(u)
 		case <-timer.C:
 			dirty = false
 			r.surviving("what is served was built", r.publish)
@@ -202,7 +157,7 @@ func (r *runner) loop() {
 			r.takeReload(req)
 		case a := <-r.g.accepts:
 			if r.surviving("a document was accepted", func() { r.accept(a) }) {
-				a.done <- errStepPanicked // its buffer holds both answers
+				a.Done <- errStepPanicked // its buffer holds both answers
 			}
 		case <-r.changed:
 			again := r.again
@@ -213,7 +168,7 @@ func (r *runner) loop() {
 		case <-r.g.requested:
 			r.takeReload(reload{asked: true})
 		}
-		for r.next != nil && r.next.settled() || r.next == nil && r.later != nil {
+		for r.next != nil && r.next.apis.Settled(r.next.turn) || r.next == nil && r.later != nil {
 			if r.next != nil {
 				r.surviving("a configuration came into use", r.promoteOrRefuse)
 				timer.Stop()
@@ -247,59 +202,53 @@ func (r *runner) surviving(what string, step func()) (panicked bool) {
 }
 
 // take records the outcome of an attempt and reports whether operators or clients have something new to see.
-func (r *runner) take(u update) bool {
-	s := u.source
-	known := r.current.has(s) || r.next != nil && r.next.has(s)
-	if !known {
+func (r *runner) take(u source.Update) bool {
+	s := u.Source
+	inUse := r.current.apis.Has(s)
+	if !inUse && (r.next == nil || !r.next.apis.Has(s)) {
 		return false
 	}
-	if s.loaded == nil && u.base != nil {
-		s.loaded, s.confirmed = u.base, u.base.at
-		if r.current.has(s) {
-			r.current.nameSources()
+	if s.Restore(u) {
+		if inUse {
+			r.current.apis.NameSources()
 		}
-		if u.early || u.err != nil {
-			r.g.log.Warn("the document of an earlier run is served until its origin can be read", "api", s.name,
-				"spec", redact.Location(s.config.Spec.String()), "read_at", u.base.at)
+		if u.Early || u.Err != nil {
+			r.g.log.Warn("the document of an earlier run is served until its origin can be read", "api", s.Name,
+				"spec", redact.Location(s.Config.Spec.String()), "read_at", u.Stored.Read)
 		}
 	}
-	if u.early {
-		s.unconfirmed = s.loaded == u.base
-		return r.current.has(s)
+	if u.Early {
+		return inUse
 	}
-	first, failedBefore, name := !s.tried, s.err != nil, s.name
-	s.tried, s.unconfirmed, s.answered, s.err, s.nextTry = true, false, u.turn, u.err, u.nextTry
-	if u.err == nil {
-		s.confirmed = time.Now()
-	}
+	first, failedBefore, name := !s.Tried, s.Err != nil, s.Name
+	s.Attempted(u)
 	switch {
-	case u.err != nil:
+	case u.Err != nil:
 		r.g.metrics.Loaded(name, telemetry.LoadFailed)
-		r.g.log.Warn("document can't be used", "api", name, "spec", redact.Location(s.config.Spec.String()), "error", u.err,
-			"last_good_one_served", s.loaded != nil, "next_try", u.nextTry)
-	case u.loaded == nil:
+		r.g.log.Warn("document can't be used", "api", name, "spec", redact.Location(s.Config.Spec.String()), "error", u.Err,
+			"last_good_one_served", s.Document != nil, "next_try", u.NextTry)
+	case u.Document == nil:
 		r.g.metrics.Loaded(name, telemetry.LoadUnchanged)
 	case r.holds(s, u):
 	default:
-		r.accepted(s, u)
-		if name = s.nameFor(u.loaded.title); r.current.has(s) {
-			r.current.nameSources()
-			name = s.name
+		r.use(s, u)
+		if name = s.NameFor(u.Document.Title); inUse {
+			r.current.apis.NameSources()
+			name = s.Name
 		}
 		r.g.metrics.Loaded(name, telemetry.LoadChanged)
-		api := u.loaded.api
-		r.g.log.Info("document read", "api", name, "spec", redact.Location(s.config.Spec.String()), "standard", u.loaded.standard,
+		api := u.Document.API
+		r.g.log.Info("document read", "api", name, "spec", redact.Location(s.Config.Spec.String()), "standard", u.Document.Standard,
 			"operations", len(api.Operations), "skipped", len(api.Skipped), "problems", len(api.Problems))
 	}
-	s.countDocuments()
-	released := u.loaded != nil && r.release()
-	return released || r.current.has(s) && (first || u.loaded != nil || failedBefore || u.err != nil)
+	released := u.Document != nil && r.release()
+	return released || inUse && (first || u.Document != nil || failedBefore || u.Err != nil)
 }
 
 // publish builds and serves a generation of the current deployment. The first generation waits for documents that
 // decide whether a restriction matches anything; the next update publishes it.
 func (r *runner) publish() {
-	if r.starting && r.g.current.Load() == nil && r.current.checkSelectors().early {
+	if r.starting && r.g.current.Load() == nil && r.current.apis.CheckSelectors().Early {
 		r.g.setStatus(nil, r.current, r.refused)
 		return
 	}
@@ -312,9 +261,9 @@ func (r *runner) checkStart() error {
 	if !r.starting {
 		return nil
 	}
-	r.starting = slices.ContainsFunc(r.current.sources, func(s *source) bool { return !s.tried })
-	result := r.current.checkSelectors()
-	err := result.refusal()
+	r.starting = slices.ContainsFunc(r.current.apis.Sources, func(s *source.Source) bool { return !s.Tried })
+	result := r.current.apis.CheckSelectors()
+	err := result.Unmatched.Err()
 	if err == nil && !r.starting {
 		access := r.access
 		if r.next != nil { // a reload is under way

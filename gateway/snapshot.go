@@ -3,7 +3,6 @@ package gateway
 import (
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 )
@@ -47,36 +47,35 @@ type generation struct {
 	// clashes describes the names that depend on whether other documents can be read.
 	clashes []string
 	// selectors lists the selectors of the configuration that match nothing.
-	selectors selectorResult
+	selectors source.SelectorResult
 	// entries maps each source to its configuration entry, such as apis[0].
-	entries map[*source]string
+	entries map[*source.Source]string
 }
 
 // build builds a generation from the documents that the deployment's sources have loaded so far.
 func (g *Gateway) build(d *deployment) *generation {
-	clashes := d.nameSources()
-	former := d.formerNames()
-	selectors := d.checkSelectors()
+	clashes := d.apis.NameSources()
+	selectors := d.apis.CheckSelectors()
 	gen := &generation{
 		endpointSet: &endpointSet{screening: d.inUse.endpoints.screening, named: map[string]*endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound,
-		fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.selectors.entries,
+		fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.apis.Entries,
 	}
 	plans := map[string]*Plan{}
 	settings := map[*openapi.Operation]config.Settings{}
 	elicitations := map[*openapi.Operation]*elicit.Operation{}
 	jobs, keys := map[*openapi.Operation]*job.Definition{}, map[*openapi.Operation]*requestKey{}
 	var apis []catalog.API
-	for _, s := range d.sources {
-		if s.loaded == nil {
+	for _, s := range d.apis.Sources {
+		if s.Document == nil {
 			continue
 		}
-		apis = append(apis, catalog.API{Name: s.name, Former: former[s], Operations: s.loaded.api.Operations,
+		apis = append(apis, catalog.API{Name: s.Name, Former: s.FormerName, Operations: s.Document.API.Operations,
 			Choose: func(op *openapi.Operation) (catalog.Choice, bool) {
-				subject := subjectOf(s.name, op)
-				if !s.config.Exposes(subject) {
+				subject := source.Subject(s.Name, op)
+				if !s.Config.Exposes(subject) {
 					return catalog.Choice{}, false
 				}
-				set := d.config.Settings(subject, s.loaded.extended.of[op])
+				set := d.config.Settings(subject, s.Document.Extensions.Settings[op])
 				settings[op] = set
 				choice := catalog.Choice{
 					Name: set.Name, Title: set.Title, Description: set.Description,
@@ -102,12 +101,12 @@ func (g *Gateway) build(d *deployment) *generation {
 			}})
 	}
 	gen.catalog = catalog.Build(apis, catalog.Options{
-		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apis(), MaxName: d.config.Tools.MaxName, Pace: g.admission.pace,
+		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apiCount(), MaxName: d.config.Tools.MaxName, Pace: g.admission.pace,
 	})
 	gen.clashes = append(clashes, clashesOf(gen.catalog)...)
-	sources := map[string]*source{}
-	for _, s := range d.sources {
-		sources[s.name] = s
+	sources := map[string]*source.Source{}
+	for _, s := range d.apis.Sources {
+		sources[s.Name] = s
 	}
 	gen.holdBack(d.lock, sources)
 	var defaults []string
@@ -137,29 +136,21 @@ func (g *Gateway) build(d *deployment) *generation {
 	gen.settleJobs(g, d, byOperation)
 	gen.keepAnswers(g, byOperation, settings)
 	gen.makeReadable(g, d, byOperation, settings)
-	for _, s := range d.sources {
-		if s.loaded != nil {
-			gen.documents[s.name] = s.config.Spec.String()
-			gen.fates[s.name] = newFates(s, gen.catalog.All(), d.config.Tools.MaxName, byOperation, gen.unusables[s.name], gen.unapproved)
-			gen.fates[s.name].access = func(op *openapi.Operation) *admin.ToolAccess { return gen.access(byOperation[op]) }
-			gen.fates[s.name].faults = gen.faults(gen.fates[s.name], gen.entries[s])
+	for _, s := range d.apis.Sources {
+		if s.Document != nil {
+			gen.documents[s.Name] = s.Config.Spec.String()
+			gen.fates[s.Name] = newFates(s, g.admission.pace, gen.catalog.All(), d.config.Tools.MaxName, byOperation, gen.unusables[s.Name], gen.unapproved)
+			gen.fates[s.Name].access = func(op *openapi.Operation) *admin.ToolAccess { return gen.access(byOperation[op]) }
+			gen.fates[s.Name].faults = gen.faults(gen.fates[s.Name], gen.entries[s])
 		}
 	}
 	gen.addEndpoints(d, plans, func(name, title, instructions string) http.Handler {
 		return g.mcpHandlers.named(name, title, instructions)
 	})
-	if slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {
+	if slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return !s.Tried }) {
 		gen.promptFaults = nil // their tools may still be loaded
 	}
 	return gen
-}
-
-// base returns the URL that the operation's calls go to; nil if neither the configuration nor the document names one.
-func (s *source) base(op *openapi.Operation) *url.URL {
-	if s.config.BaseURL != nil {
-		return s.config.BaseURL.URL()
-	}
-	return op.Base
 }
 
 func prefix(p config.Prefix) catalog.Prefix {
@@ -183,11 +174,11 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	}
 	g.guards.Store(newMetadataGuards(d.config, d.guard))
 	g.identity.Store(d.identity)
-	if !slices.ContainsFunc(d.sources, func(s *source) bool { return !s.tried }) {
+	if !slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return !s.Tried }) {
 		defer g.isAttempted.Do(func() { close(g.attempted) })
 	}
 	old := g.current.Load()
-	served := slices.ContainsFunc(d.sources, func(s *source) bool { return s.loaded != nil })
+	served := slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return s.Document != nil })
 	if !served && old == nil {
 		g.setStatus(nil, d, configError)
 		return
@@ -277,9 +268,9 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 // setStatus publishes the status for operators. It deletes the metric series of APIs that are gone or were renamed
 // after their document: an alert on a state that is never updated would never end.
 func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
-	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, Opens: g.held, PassedOver: d.passed}}
+	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, Opens: g.held, PassedOver: d.apis.Fragments}}
 	if gen != nil {
-		s.Config.Prompts, s.Config.Clashes, s.Config.Selectors = gen.promptFaults, gen.clashes, gen.selectors.texts()
+		s.Config.Prompts, s.Config.Clashes, s.Config.Selectors = gen.promptFaults, gen.clashes, gen.selectors.Texts()
 		for _, t := range gen.catalog.All() {
 			g.admission.pace.Step()
 			if !t.Hidden {
@@ -289,8 +280,8 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 	}
 	before := g.measured
 	g.measured = map[string]*fates{}
-	for _, src := range d.sources {
-		a := src.status()
+	for _, src := range d.apis.Sources {
+		a := src.Status()
 		var f *fates
 		if gen != nil && gen.fates[a.Name] != nil {
 			f = gen.fates[a.Name]
@@ -301,7 +292,7 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 			g.metrics.Fates(a.Name, f.counted(), before[a.Name].counted())
 		}
 		s.APIs = append(s.APIs, a)
-		g.metrics.API(&a, src.attached.expiry())
+		g.metrics.API(&a, src.CertificateExpiry())
 	}
 	for name := range before {
 		if _, ok := g.measured[name]; !ok {

@@ -6,6 +6,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
 
@@ -51,13 +52,13 @@ func (gen *generation) newEndpoint(name string, plans map[string]*Plan, guard, m
 func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*Plan) map[string]*Plan {
 	plans := map[string]*Plan{}
 	for name, p := range all {
-		subject := subjectOf(p.Tool.API, p.Operation)
+		subject := source.Subject(p.Tool.API, p.Operation)
 		if !c.Has(subject) {
 			continue
 		}
 		if len(c.DefaultScopes) > 0 {
 			own := *p
-			own.Scopes = p.source.scopesOf(p.Operation, gen.config.Settings(subject, p.source.loaded.extended.of[p.Operation]), c.DefaultScopes)
+			own.Scopes = p.source.Document.Scopes(p.Operation, &p.source.Config, gen.config.Settings(subject, p.source.Document.Extensions.Settings[p.Operation]), c.DefaultScopes)
 			p = &own
 		}
 		plans[name] = p

@@ -92,6 +92,14 @@ type MissingError struct {
 
 // Error lists the schemes that would have to be configured.
 func (e *MissingError) Error() string {
+	if len(e.Schemes) == 0 {
+		return "credential: two credentials of one alternative stand in " + e.Conflict
+	}
+	return "credential: no credential for security scheme " + e.SchemeList()
+}
+
+// SchemeList returns Schemes as text, such as "a" and "b", or "c".
+func (e *MissingError) SchemeList() string {
 	var all []string
 	for _, names := range e.Schemes {
 		quoted := make([]string, len(names))
@@ -100,11 +108,7 @@ func (e *MissingError) Error() string {
 		}
 		all = append(all, strings.Join(quoted, " and "))
 	}
-	text := "credential: two credentials of one alternative stand in " + e.Conflict
-	if len(all) > 0 {
-		text = "credential: no credential for security scheme " + strings.Join(all, ", or ")
-	}
-	return text
+	return strings.Join(all, ", or ")
 }
 
 // Choose returns the credentials for an operation with these alternatives, each a list of security

@@ -1,6 +1,7 @@
 package truncate
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,4 +75,12 @@ func Words(s string, limit int) string {
 	return strings.TrimRightFunc(s[:end], func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune(",;:-", r)
 	}) + Ellipsis
+}
+
+// List joins the first of several texts, at most limit, and counts the rest.
+func List(texts []string, limit int) string {
+	if len(texts) <= limit {
+		return strings.Join(texts, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(texts[:limit], ", "), len(texts)-limit)
 }

@@ -69,7 +69,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "openapi/latin", "gateway/admission", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "openapi/fetch", "gateway/clientip", "gateway/telemetry", "gateway/sealkey", "gateway/diskcache", "gateway/render"},
+		arrows:  []string{"config", "auth", "auth/credential", "openapi", "openapi/httpmethod", "gateway/admission", "gateway/catalog", "gateway/upstream", "gateway/mcp", "gateway/listener", "gateway/state", "gateway/admin", "gateway/redact", "gateway/audit", "gateway/cache", "gateway/elicit", "gateway/job", "gateway/regularfile", "gateway/widening", "openapi/answer", "gateway/clientip", "gateway/telemetry", "gateway/sealkey", "gateway/diskcache", "gateway/source", "gateway/render"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/mcp":         {},
@@ -79,6 +79,7 @@ var rooms = map[string]room{
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/clientip":    {},
 	"gateway/diskcache":   {arrows: []string{"gateway/regularfile", "openapi", "openapi/fetch"}},
+	"gateway/source":      {arrows: []string{"config", "auth", "auth/credential", "openapi", "openapi/fetch", "openapi/latin", "gateway/admin", "gateway/admission", "gateway/catalog", "gateway/diskcache", "gateway/elicit", "gateway/redact", "gateway/telemetry", "gateway/upstream"}},
 	"gateway/sealkey":     {arrows: []string{"gateway/regularfile"}},
 	"gateway/telemetry":   {arrows: []string{"auth", "gateway/admin", "gateway/listener", "gateway/mcp", "gateway/upstream"}},
 	"gateway/redact":      {arrows: []string{"config", "openapi/answer"}},

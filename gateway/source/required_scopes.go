@@ -1,4 +1,4 @@
-package gateway
+package source
 
 import (
 	"slices"
@@ -8,20 +8,20 @@ import (
 	"drawbridge/openapi"
 )
 
-// scopesOf returns the scope sets of an operation, of which a caller must have been granted one. An empty set stands
+// Scopes returns the scope sets of an operation, of which a caller must have been granted one. An empty set stands
 // for the default scopes; without any set nobody may call.
 //
 // A rule's scopes are the operator's last word. Without one, a document that is trusted with scopes adds to the default
 // scopes and removes none, because its author must not be able to open operations. An alternative without OAuth
 // describes how the service authenticates the gateway, not callers; it counts only if no alternative has OAuth.
-func (s *source) scopesOf(op *openapi.Operation, set config.Settings, defaults []string) [][]string {
-	if set.Scopes != nil || !s.config.ScopesFromDocument {
+func (d *Document) Scopes(op *openapi.Operation, api *config.API, set config.Settings, defaults []string) [][]string {
+	if set.Scopes != nil || !api.ScopesFromDocument {
 		return [][]string{set.Scopes}
 	}
 	var sets [][]string
 	named := false
 	for _, alternative := range op.Security {
-		scopes, oauth, ok := s.documentScopes(alternative)
+		scopes, oauth, ok := d.documentScopes(alternative, api.ScopeMap)
 		named = named || oauth
 		if !oauth || !ok {
 			continue
@@ -44,17 +44,17 @@ func (s *source) scopesOf(op *openapi.Operation, set config.Settings, defaults [
 // documentScopes returns the scopes of one alternative as this gateway's issuers spell them, and whether it has a
 // scheme whose scopes callers can have: the names listed for types other than oauth2 and openIdConnect are roles,
 // which no token contains (OAS 3.1 section 4.8.30). ok is false if a scope can't stand in a token and has no mapping.
-func (s *source) documentScopes(alternative openapi.Requirement) (scopes []string, oauth, ok bool) {
+func (d *Document) documentScopes(alternative openapi.Requirement, mapping map[string][]string) (scopes []string, oauth, ok bool) {
 	for _, use := range alternative {
-		declared := slices.IndexFunc(s.loaded.api.Schemes, func(sc openapi.Scheme) bool { return sc.Name == use.Scheme })
+		declared := slices.IndexFunc(d.API.Schemes, func(sc openapi.Scheme) bool { return sc.Name == use.Scheme })
 		if declared >= 0 {
-			if typ := s.loaded.api.Schemes[declared].Type; typ != "oauth2" && typ != "openIdConnect" {
+			if typ := d.API.Schemes[declared].Type; typ != "oauth2" && typ != "openIdConnect" {
 				continue
 			}
 		}
 		oauth = true
 		for _, scope := range use.Scopes {
-			names, mapped := s.config.ScopeMap[scope]
+			names, mapped := mapping[scope]
 			if !mapped {
 				names = []string{scope}
 			}

@@ -1,4 +1,4 @@
-package gateway
+package source
 
 import (
 	"context"
@@ -15,21 +15,19 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/origin"
-	"drawbridge/gateway/render"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 )
 
-// attached is the upstream authentication of one API: everything that the gateway adds to requests to its service and
+// upstreamAuth is the upstream authentication of one API: everything that the gateway adds to requests to its service and
 // to the fetch of its document (credentials, the caller's identity, headers that the caller passes through). All of it
 // goes to one origin (E4). It caches tokens of authorization servers, so it lives as long as its source.
-type attached struct {
+type upstreamAuth struct {
 	now      func() time.Time
 	set      *credential.Set // credentials by security scheme; nil if none is configured
 	calls    wrapper         // authenticates calls; nil if nothing is added
 	document wrapper         // authenticates the fetch of the document; nil if nothing is added
 	tls      connection      // presents the client certificate; nil if there is none
-	inbound  bool            // calls reads headers of the caller's request
 	dynamic  bool            // calls adds values that are not in the configuration, such as tokens
 	// anonymous reports whether the document is fetched without the credential, because the credential needs a caller.
 	anonymous bool
@@ -44,15 +42,26 @@ type (
 	connection = func(base *tls.Config, addr string) (*tls.Config, error)
 )
 
-// newAttached sets up the upstream authentication of an API. It reads keys and certificates but requests no token, and
-// returns all problems (Z8). wrong adds the position of a key of the API to an error.
-func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *credential.Identity, wrong func(key string, err error) error) (*attached, error) {
-	a := &attached{now: g.o.now, panicked: g.panicked}
+// authOptions is what the upstream authentication of an API is made from.
+type authOptions struct {
+	api      config.API
+	limits   config.Limits
+	identity *credential.Identity // signs the caller's identity; nil if no API asks for it
+	now      func() time.Time
+	panicked func(what string, v any)
+	wrong    func(key string, err error) error // adds the position of a key of the API to an error
+}
+
+// newUpstreamAuth sets up the upstream authentication of an API. It reads keys and certificates but requests no token, and
+// returns all problems (Z8).
+func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
+	a := &upstreamAuth{now: made.now, panicked: made.panicked}
+	c, limits := made.api, made.limits
 	to := credentialOrigin(c)
 	var problems []error
 	problem := func(key string, err error) {
-		for _, one := range single(err) {
-			problems = append(problems, wrong(key, errors.New(strings.TrimPrefix(one.Error(), "credential: "))))
+		for _, one := range config.SplitErrors(err) {
+			problems = append(problems, made.wrong(key, errors.New(strings.TrimPrefix(one.Error(), "credential: "))))
 		}
 	}
 	build := func(key string, k *config.Credential) credential.Options {
@@ -83,18 +92,17 @@ func (g *Gateway) newAttached(c config.API, limits config.Limits, identity *cred
 		a.calls = a.set.Wrap
 	}
 	// The order of the wrappers does not matter: each sets headers of its own.
-	if c.Identity != nil && identity != nil {
-		tell, err := identity.For(credential.IdentityUse{Header: c.Identity.HeaderName(), Audience: orName(c.Identity.Audience, c.Name), Origin: to})
+	if c.Identity != nil && made.identity != nil {
+		identify, err := made.identity.For(credential.IdentityUse{Header: c.Identity.HeaderName(), Audience: orName(c.Identity.Audience, c.Name), Origin: to})
 		problem("identity", err)
-		a.calls, a.dynamic = around(tell, a.calls), true
+		a.calls, a.dynamic = around(identify, a.calls), true
 	}
 	if len(c.PassHeaders) > 0 {
 		pass, err := credential.NewPassThrough(a.passed(c, to, problem))
 		problem("pass_headers", err)
-		a.calls, a.inbound = around(pass, a.calls), true
+		a.calls = around(pass, a.calls)
 		a.dynamic = a.dynamic || c.PassesCredential()
 	}
-	problem("answer_headers", errors.Join(render.CheckHeaderNames(c.AnswerHeaders)...))
 	if k := c.ClientCertificate; k != nil {
 		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
 			CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: to, Now: a.now})
@@ -118,38 +126,26 @@ func orName(text, name string) string {
 	return text
 }
 
-// single flattens an error of errors.Join.
-func single(err error) (all []error) {
-	if err == nil {
-		return nil
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return []error{err}
-	}
-	for _, e := range joined.Unwrap() {
-		all = append(all, single(e)...)
-	}
-	return all
-}
-
-// around wraps inner, which may be nil, in outer.
+// around wraps inner in outer. Each may be nil.
 func around(outer, inner wrapper) wrapper {
-	if inner == nil {
+	switch {
+	case inner == nil:
 		return outer
+	case outer == nil:
+		return inner
 	}
 	return func(next http.RoundTripper) http.RoundTripper { return outer(inner(next)) }
 }
 
 // forDocument sets up the authentication of the document's fetch: spec_credential, only for the origin of the
 // document's URL, else the default credential of the API if the document is on the origin that receives it (E4).
-func (a *attached) forDocument(c config.API, limits config.Limits) error {
+func (a *upstreamAuth) forDocument(c config.API, limits config.Limits) error {
 	if !c.Spec.IsURL() {
 		return nil
 	}
 	u, err := url.Parse(c.Spec.String())
 	if err != nil {
-		return nil // newSource reports it
+		return nil // makeDocumentClients reports it
 	}
 	switch own := c.Credential; {
 	case c.SpecCredential != nil:
@@ -169,126 +165,8 @@ func (a *attached) forDocument(c config.API, limits config.Limits) error {
 	return nil
 }
 
-// options returns the options of one credential, without their origin.
-func (a *attached) options(c *config.Credential, limits config.Limits) (credential.Options, error) {
-	o := credential.Options{Name: c.Name, Now: a.now}
-	switch c.Type {
-	case config.CredentialBearer:
-		o.Kind, o.Token = credential.Bearer, credential.Fixed(c.Token.Reveal())
-	case config.CredentialBasic:
-		o.Kind, o.Username, o.Password = credential.Basic, credential.Fixed(c.Username), credential.Fixed(c.Password.Reveal())
-	case config.CredentialAPIKey:
-		o.Kind, o.Key = credential.APIKey, credential.Fixed(c.Value.Reveal())
-		switch c.In {
-		case config.KeyInHeader:
-			o.In = credential.Header
-		case config.KeyInQuery:
-			o.In = credential.Query
-		case config.KeyInCookie:
-			o.In = credential.Cookie
-		}
-	case config.CredentialAWSSigV4:
-		o.Kind = credential.AWSSigV4
-		o.AWS = &credential.AWS{
-			AccessKeyID: credential.Fixed(c.AccessKeyID), SecretAccessKey: credential.Fixed(c.SecretAccessKey.Reveal()), Region: c.Region, Service: c.Service,
-		}
-		if !c.SessionToken.IsZero() {
-			o.AWS.SessionToken = credential.Fixed(c.SessionToken.Reveal())
-		}
-	case config.CredentialClientCredentials:
-		o.Kind = credential.ClientCredentials
-	case config.CredentialTokenExchange:
-		o.Kind, o.Subject = credential.TokenExchange, subject
-	case config.CredentialJWTAssertion:
-		o.Kind = credential.JWTAssertion
-	}
-	if !c.Type.IsOAuth() {
-		return o, nil
-	}
-	var err error
-	o.OAuth, err = a.oauth(c, limits)
-	return o, err
-}
-
-// oauth returns the token source of an OAuth credential.
-func (a *attached) oauth(c *config.Credential, limits config.Limits) (*credential.OAuth, error) {
-	o := &credential.OAuth{
-		TokenURL: c.TokenURL.String(), ClientID: c.ClientID, Scopes: c.Scopes, Resources: c.Resources, Audiences: c.Audiences,
-		Parameters: c.Parameters,
-		Exchange:   credential.Exchange{SubjectType: c.SubjectTokenType, Requested: c.RequestedTokenType, Accept: c.AcceptAudiences},
-	}
-	switch c.ClientAuth {
-	case config.ClientSecretBasic:
-		o.ClientAuth = credential.SecretBasic
-	case config.ClientSecretPost:
-		o.ClientAuth = credential.SecretPost
-	case config.PrivateKeyJWT:
-		o.ClientAuth = credential.PrivateKeyJWT
-	case config.ClientTLS:
-		o.ClientAuth = credential.ClientTLS
-	case config.ClientAuthNone:
-		o.ClientAuth = credential.NoClientAuth
-	}
-	if !c.ClientSecret.IsZero() {
-		o.ClientSecret = credential.Fixed(c.ClientSecret.Reveal())
-	}
-	if x := c.Assertion; x != nil {
-		o.AssertionAudience = x.Audience
-		o.Assertion = credential.Assertion{Issuer: x.Issuer, Subject: x.Subject, Audience: x.Audience, Lifetime: time.Duration(x.Lifetime), Claims: x.Claims}
-	}
-	var problems []error
-	if c.Type == config.CredentialJWTAssertion || c.ClientAuth == config.PrivateKeyJWT {
-		key, err := credential.NewSigningKey(credential.KeyOptions{File: c.KeyFile.String(), ID: c.KeyID, Algorithm: string(c.KeyAlgorithm), Now: a.now})
-		if err != nil {
-			problems = append(problems, err)
-		} else {
-			o.SigningKey = key
-		}
-	}
-	client, err := a.tokenClient(c, limits)
-	if err != nil {
-		problems = append(problems, err)
-	} else {
-		o.Client = client.Documents()
-	}
-	return o, errors.Join(problems...)
-}
-
-// maxTokenAnswer is the maximum size of a token endpoint's response after decompression, in bytes; auth/credential
-// accepts no more.
-const maxTokenAnswer = 64 << 10
-
-// tokenClient makes the client for the token endpoint, whose host the operator has configured (E1). It uses neither the
-// credential of the API nor its certificate authorities.
-func (a *attached) tokenClient(c *config.Credential, limits config.Limits) (*upstream.Client, error) {
-	o := upstream.Options{
-		Name: "authorization server", NamedHosts: []string{c.TokenURL.Host()}, Connect: time.Duration(limits.ConnectTimeout),
-		TLSHandshake: time.Duration(limits.TLSTimeout), MaxBytes: maxTokenAnswer, MaxIdle: 4,
-		ConnectionAge: time.Duration(limits.ConnectionAge), OnPanic: a.panicked,
-	}
-	if c.CertFile != "" || c.CAFile != "" {
-		u, err := url.Parse(c.TokenURL.String())
-		if err != nil {
-			return nil, errors.New("token_url is not a URL")
-		}
-		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Origin: u, Now: a.now}
-		if c.CertFile != "" {
-			k.CertFile, k.KeyFile = c.CertFile.String(), c.KeyFile.String()
-		}
-		certificate, err := credential.NewClientCertificate(k)
-		if err != nil {
-			return nil, err
-		}
-		o.TLS = certificate.Config
-		a.certificates = append(a.certificates, certificate)
-	}
-	client := upstream.NewClient(withDefaultLimits(o))
-	a.tokens = append(a.tokens, client)
-	return client, nil
-}
-
 // expiry returns the earliest expiry of the client certificates; zero if there is none.
-func (a *attached) expiry() (first time.Time) {
+func (a *upstreamAuth) expiry() (first time.Time) {
 	for _, c := range a.certificates {
 		if end := c.Expiry(); !end.IsZero() && (first.IsZero() || end.Before(first)) {
 			first = end
@@ -298,7 +176,7 @@ func (a *attached) expiry() (first time.Time) {
 }
 
 // close closes the idle connections to authorization servers.
-func (a *attached) close() {
+func (a *upstreamAuth) close() {
 	for _, c := range a.tokens {
 		c.Close()
 	}

@@ -1,4 +1,4 @@
-package gateway
+package source
 
 import (
 	"fmt"
@@ -11,29 +11,32 @@ import (
 // codeExtension is the problem code of an extension that can't be used.
 const codeExtension = "extension"
 
-// extended holds the settings that the operations of a trusted document declare by extensions. It is immutable.
-type extended struct {
-	of       map[*openapi.Operation]config.Settings
-	problems []openapi.Problem
-	faulty   map[*openapi.Operation][]int // indexes into problems, by operation
+// Extensions holds the settings that the operations of a trusted document declare by extensions. It is immutable.
+type Extensions struct {
+	// Settings holds the settings by operation.
+	Settings map[*openapi.Operation]config.Settings
+	// Problems lists extensions that can't be used.
+	Problems []openapi.Problem
+	// Faulty holds indexes into Problems, by operation.
+	Faulty map[*openapi.Operation][]int
 }
 
-func newExtended(api *openapi.API) *extended {
-	e := &extended{of: map[*openapi.Operation]config.Settings{}, faulty: map[*openapi.Operation][]int{}}
+func newExtensions(api *openapi.API) *Extensions {
+	e := &Extensions{Settings: map[*openapi.Operation]config.Settings{}, Faulty: map[*openapi.Operation][]int{}}
 	for _, op := range api.Operations {
 		for _, extension := range op.Extensions {
 			own, problems := config.ParseExtension(extension.Name, extension.Value)
 			problems = append(problems, unaskable(extension.Name, own, op)...)
 			for _, p := range problems {
-				e.faulty[op] = append(e.faulty[op], len(e.problems))
-				e.problems = append(e.problems, openapi.Problem{
+				e.Faulty[op] = append(e.Faulty[op], len(e.Problems))
+				e.Problems = append(e.Problems, openapi.Problem{
 					Position: extension.Position, Pointer: extension.Pointer, Code: codeExtension, Message: p.Key + ": " + p.Message,
 				})
 			}
 			if len(problems.Errors()) == 0 {
-				set := e.of[op]
+				set := e.Settings[op]
 				set.Apply(own)
-				e.of[op] = set
+				e.Settings[op] = set
 			}
 		}
 	}

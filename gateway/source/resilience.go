@@ -1,16 +1,15 @@
-package gateway
+package source
 
 import (
+	"log/slog"
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/gateway/admin"
 	"drawbridge/gateway/upstream"
 )
 
-// protect sets the bulkhead, circuit breaker and retry options of the API's client.
-func (s *source) protect(o *upstream.Options) {
-	c := s.config
+// setResilience sets the bulkhead, circuit breaker and retry options of the API's client.
+func setResilience(o *upstream.Options, c *config.API, log *slog.Logger) {
 	o.Bulkhead = upstream.Bulkhead{InFlight: c.MaxInFlight, Queued: c.MaxQueued, Wait: time.Duration(c.QueueTimeout)}
 	if !c.Breaker.Off() {
 		o.Breaker = upstream.Breaker{
@@ -21,7 +20,7 @@ func (s *source) protect(o *upstream.Options) {
 	if !c.Retries.Off() {
 		o.Retries = upstream.Retries{Max: c.Retries.Max, Budget: c.Retries.Budget}
 	}
-	log, name, pause := s.g.log, o.Name, o.Breaker.Pause
+	name, pause := o.Name, o.Breaker.Pause
 	o.OnStateChange = func(host string, from, to upstream.State) {
 		switch to {
 		case upstream.Open:
@@ -31,26 +30,5 @@ func (s *source) protect(o *upstream.Options) {
 		case upstream.Closed:
 			log.Info("a service that failed is well again", "api", name, "host", host)
 		}
-	}
-}
-
-// traffic maps the names of APIs to the clients of their calls.
-type traffic map[string]*upstream.Client
-
-// trafficOf returns the traffic of a deployment. Only the goroutine that publishes calls it.
-func trafficOf(d *deployment) *traffic {
-	t := traffic{}
-	for _, s := range d.sources {
-		if s.loaded != nil {
-			t[s.name] = s.loaded.client
-		}
-	}
-	return &t
-}
-
-// describe adds the state of the API's circuit breaker.
-func (t traffic) describe(a *admin.API) {
-	if client := t[a.Name]; client != nil && client.State() != upstream.Closed {
-		a.Breaker = client.State().String()
 	}
 }

@@ -1,4 +1,4 @@
-package gateway
+package source
 
 import (
 	"bytes"
@@ -36,6 +36,3 @@ func isFragment(api config.API) bool {
 	}
 	return !config.IsDocument(bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF")))
 }
-
-// PassedOver returns the files of the configured directories that are not documents and therefore no APIs.
-func (g *Gateway) PassedOver() []string { return g.Status().Config.PassedOver }

@@ -1,4 +1,4 @@
-package gateway
+package source
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ func TestSimilarSource(t *testing.T) {
 		return &config.Credential{Type: config.CredentialAPIKey, In: "query", Name: name, Value: config.NewSecret("secret")}
 	}
 	api, limits := config.API{Spec: "a.yaml", HTML: config.HTMLRaw, Credential: key("key")}, config.Limits{MaxDepth: 64, MaxSchema: 1 << 16, MaxCalls: 9}
-	d := &deployment{sources: []*source{{config: api, limits: limits}}}
+	set := &Set{Sources: []*Source{{Config: api, Limits: limits}}}
 	for name, c := range map[string]struct {
 		change func(*config.API, *config.Limits)
 		kept   bool
@@ -39,7 +39,7 @@ func TestSimilarSource(t *testing.T) {
 	} {
 		other, bounds := api, limits
 		c.change(&other, &bounds)
-		if kept := d.similar(other, bounds) != nil; kept != c.kept {
+		if kept := set.Similar(other, bounds) != nil; kept != c.kept {
 			t.Errorf("another %s: kept: %t, want %t", name, kept, c.kept)
 		}
 	}

@@ -1,4 +1,4 @@
-package gateway
+package source
 
 import (
 	"context"
@@ -11,29 +11,34 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
-	"drawbridge/gateway/mcp"
 )
 
-// inbound holds the headers of a caller's request, and the guard that recognizes tokens that must not reach the
+// Inbound holds the headers of a caller's request, and the guard that recognizes tokens that must not reach the
 // service.
-type inbound struct {
-	header http.Header
-	guard  *auth.Guard // nil if the endpoint requires no token
+type Inbound struct {
+	Header http.Header
+	// Guard is nil if the endpoint requires no token.
+	Guard *auth.Guard
 }
 
 type inboundKey struct{}
 
+// Context returns the context of calls that pass on headers of the request.
+func (in *Inbound) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, inboundKey{}, in)
+}
+
 // inboundFrom returns the headers of the caller's request.
 func inboundFrom(ctx context.Context) http.Header {
-	if in, ok := ctx.Value(inboundKey{}).(*inbound); ok {
-		return in.header
+	if in, ok := ctx.Value(inboundKey{}).(*Inbound); ok {
+		return in.Header
 	}
 	return nil
 }
 
 // passed returns the options for passing headers of callers through to the service. A header that can't be passed is a
 // problem, reported with its own configuration key if it has one.
-func (a *attached) passed(c config.API, to *url.URL, problem func(key string, err error)) credential.PassThroughOptions {
+func (a *upstreamAuth) passed(c config.API, to *url.URL, problem func(key string, err error)) credential.PassThroughOptions {
 	o := credential.PassThroughOptions{Inbound: inboundFrom, IsGatewayToken: isForGateway, Origin: to}
 	for i, h := range c.PassHeaders {
 		one := credential.PassedHeader{From: h.From, To: h.To, Credential: h.IsCredential()}
@@ -52,25 +57,12 @@ func (a *attached) passed(c config.API, to *url.URL, problem func(key string, er
 // isForGateway reports whether a value that a caller sent as a credential for the service is one for the gateway: the
 // token that it has presented, or another that would be accepted (T1). The scheme before the token does not matter.
 func isForGateway(ctx context.Context, value string) bool {
-	in, _ := ctx.Value(inboundKey{}).(*inbound)
-	return in.holds(ctx, value)
+	in, _ := ctx.Value(inboundKey{}).(*Inbound)
+	return in.HoldsGatewayToken(ctx, value)
 }
 
-// checkPassed returns an error for the client if a header holds a token for the gateway. It serves requests that are
-// sent later, without the caller's request at hand.
-func (p *Plan) checkPassed(ctx context.Context, in *inbound) error {
-	for _, h := range p.source.config.PassHeaders {
-		for _, value := range in.header[http.CanonicalHeaderKey(h.From)] {
-			if h.IsCredential() && in.holds(ctx, value) {
-				return mcp.InvalidParams("the header %s holds a token for the gateway, which no service may get", h.From)
-			}
-		}
-	}
-	return nil
-}
-
-// holds reports whether a value contains a token for the gateway. The receiver may be nil.
-func (in *inbound) holds(ctx context.Context, value string) bool {
+// HoldsGatewayToken reports whether a value contains a token for the gateway. The receiver may be nil.
+func (in *Inbound) HoldsGatewayToken(ctx context.Context, value string) bool {
 	if in == nil {
 		return false
 	}
@@ -81,7 +73,7 @@ func (in *inbound) holds(ctx context.Context, value string) bool {
 		}
 	}
 	const short = 16 // a shorter token may be part of another word
-	for _, presented := range in.header["Authorization"] {
+	for _, presented := range in.Header["Authorization"] {
 		_, token, found := strings.Cut(presented, " ")
 		if token = strings.TrimSpace(token); !found {
 			token = presented
@@ -92,11 +84,11 @@ func (in *inbound) holds(ctx context.Context, value string) bool {
 			}
 		}
 	}
-	if in.guard == nil {
+	if in.Guard == nil {
 		return false
 	}
 	for _, text := range texts {
-		if in.guard.Accepts(ctx, text) {
+		if in.Guard.Accepts(ctx, text) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package gateway
+package source
 
 import (
 	"errors"
@@ -20,51 +20,55 @@ const (
 	codeCredentialUnused  = "credential-unused"  // a credential is configured for a scheme that the document does not declare
 )
 
-// choices holds the credential of each operation of a document, selected at load. It is immutable.
-type choices struct {
-	of       map[*openapi.Operation]*credential.Choice // operations that don't use the default credential
-	problems []admin.Problem
-	missing  map[*openapi.Operation]int // index into problems of what the operation lacks
-	note     string                     // a fact about all operations; "" if there is none
+// Credentials holds the credential of each operation of a document, selected at load. It is immutable.
+type Credentials struct {
+	// Choices holds the credentials of operations that don't use the default one.
+	Choices map[*openapi.Operation]*credential.Choice
+	// Problems lists disagreements between the configuration and the document.
+	Problems []admin.Problem
+	// Missing holds the index into Problems of the credential that an operation lacks.
+	Missing map[*openapi.Operation]int
+	// Note is a fact about all operations; "" if there is none.
+	Note string
 }
 
-// choose selects the credential of each operation of a document.
-func (s *source) choose(api *openapi.API) *choices {
-	c := &choices{of: map[*openapi.Operation]*credential.Choice{}, missing: map[*openapi.Operation]int{}}
-	if s.attached.set == nil {
-		if !s.config.PassesCredential() { // with pass-through each caller has a credential
-			c.note = noCredential(api, s.certified(api))
+// selectCredentials selects the credential of each operation of a document.
+func selectCredentials(api *openapi.API, conf *config.API, auth *upstreamAuth) *Credentials {
+	c := &Credentials{Choices: map[*openapi.Operation]*credential.Choice{}, Missing: map[*openapi.Operation]int{}}
+	certified := auth.certified(api)
+	if auth.set == nil {
+		if !conf.PassesCredential() { // with pass-through each caller has a credential
+			c.Note = noCredential(api, certified)
 		}
 		return c
 	}
-	c.unused(s.config, api)
-	certified := s.certified(api)
+	c.reportUnused(conf, api)
 	indexes := map[string]int{}
 	for _, op := range api.Operations {
-		choice, err := s.attached.set.Choose(alternatives(op, certified))
+		choice, err := auth.set.Choose(alternatives(op, certified))
 		var missing *credential.MissingError
 		switch {
-		case errors.As(err, &missing) && s.config.PassesCredential(): // with pass-through each caller has a credential
+		case errors.As(err, &missing) && conf.PassesCredential(): // with pass-through each caller has a credential
 		case errors.As(err, &missing):
 			text := lackOf(missing)
 			at, known := indexes[text]
 			if !known {
-				at = len(c.problems)
+				at = len(c.Problems)
 				indexes[text] = at
-				c.problems = append(c.problems, admin.Problem{Code: codeCredentialMissing, Message: text})
+				c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialMissing, Message: text})
 			}
-			c.missing[op] = at
+			c.Missing[op] = at
 		case err == nil && len(choice.Schemes()) > 0:
-			c.of[op] = choice
+			c.Choices[op] = choice
 		}
 	}
 	return c
 }
 
 // certified returns the security schemes that the client certificate satisfies. It is empty without one.
-func (s *source) certified(api *openapi.API) map[string]bool {
+func (a *upstreamAuth) certified(api *openapi.API) map[string]bool {
 	names := map[string]bool{}
-	if s.attached.tls != nil {
+	if a.tls != nil {
 		for _, scheme := range api.Schemes {
 			names[scheme.Name] = names[scheme.Name] || scheme.Type == "mutualTLS"
 		}
@@ -87,8 +91,8 @@ func alternatives(op *openapi.Operation, certified map[string]bool) [][]string {
 	return all
 }
 
-// unused reports credentials for schemes that are not in the document, such as misspelt or renamed ones.
-func (c *choices) unused(conf config.API, api *openapi.API) {
+// reportUnused reports credentials for schemes that are not in the document, such as misspelt or renamed ones.
+func (c *Credentials) reportUnused(conf *config.API, api *openapi.API) {
 	var declared []string
 	for _, scheme := range api.Schemes {
 		declared = append(declared, scheme.Name)
@@ -106,29 +110,17 @@ func (c *choices) unused(conf config.API, api *openapi.API) {
 		if near := config.Nearest(name, declared); near != "" {
 			text += fmt.Sprintf("; did you mean %q?", near)
 		}
-		c.problems = append(c.problems, admin.Problem{Code: codeCredentialUnused, Message: text})
+		c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialUnused, Message: text})
 	}
 }
 
 // lackOf describes the configuration that an operation lacks.
 func lackOf(e *credential.MissingError) string {
-	var all []string
-	for _, names := range e.Schemes {
-		all = append(all, joinQuoted(names))
-	}
-	text := "no credential is configured for the security scheme " + strings.Join(all, ", or ")
-	if len(all) == 0 {
+	text := "no credential is configured for the security scheme " + e.SchemeList()
+	if len(e.Schemes) == 0 {
 		text = "two credentials of one alternative stand in the same place, the " + e.Conflict
 	}
 	return text + ": calls are sent without one"
-}
-
-func joinQuoted(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = fmt.Sprintf("%q", name)
-	}
-	return strings.Join(quoted, " and ")
 }
 
 // noCredential describes the schemes that operations require while nothing is configured; "" if every operation can be

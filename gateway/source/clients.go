@@ -1,0 +1,148 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/x509"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+)
+
+// clients holds the HTTP clients of one API.
+type clients struct {
+	deps   *Deps
+	api    *config.API
+	limits config.Limits
+	label  string
+	pem    []byte         // contents of ca_file
+	roots  *x509.CertPool // pem, parsed; nil for those of the system
+	auth   *upstreamAuth
+
+	documents *upstream.Client // fetches the document; nil for a file
+	refs      *upstream.Client // fetches from the origins of allow_refs, without a credential; nil if there are none
+
+	mu    sync.Mutex
+	key   string           // name and hosts that calls was made for
+	calls *upstream.Client // sends calls; kept across loads, so that its connections survive
+}
+
+// makeDocumentClients makes the clients that fetch the document and what it refers to.
+func (c *clients) makeDocumentClients() error {
+	if c.api.Spec.IsURL() {
+		if _, err := url.Parse(c.api.Spec.String()); err != nil {
+			return err
+		}
+		c.documents = c.documentClient(c.auth.document, c.auth.tls, config.Hosts([]config.Origin{config.Origin(c.api.Spec)}))
+	}
+	if len(c.api.AllowRefs) > 0 {
+		c.refs = c.documentClient(nil, nil, config.Hosts(c.api.AllowRefs))
+	}
+	return nil
+}
+
+// documentClient makes a client that fetches documents. Only hosts that the operator has configured for this purpose
+// may be on private addresses (E1).
+func (c *clients) documentClient(wrap wrapper, tls connection, named []string) *upstream.Client {
+	o := c.options(c.label, wrap, tls)
+	o.BaseURL, o.NamedHosts = nil, named
+	o.Timeout, o.MaxBytes = time.Duration(c.api.SpecTimeout), int64(c.limits.MaxSpec)
+	return upstream.NewClient(o)
+}
+
+func (c *clients) options(name string, wrap wrapper, tls connection) upstream.Options {
+	l := c.limits
+	o := upstream.Options{
+		Name: name, NamedHosts: c.namedHosts(), Timeout: time.Duration(cmp.Or(c.api.Timeout, l.Timeout)), Connect: time.Duration(l.ConnectTimeout),
+		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(c.api.MaxAnswer),
+		MaxRatio: int64(l.MaxRatio), RootCAs: c.roots, Wrap: wrap, TLS: tls, TracerProvider: c.deps.TracerProvider,
+		AllowedAddresses: prefixes(c.api.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + c.deps.Version,
+		OnPanic:         c.deps.Panicked,
+		OnUnknownCoding: func() { c.deps.Metrics.IgnoredEncoding(name) },
+	}
+	if c.api.BaseURL != nil {
+		o.BaseURL = c.api.BaseURL.URL()
+	}
+	return o
+}
+
+// namedHosts returns the hosts that the operator has configured. The client knows that of base_url by itself.
+func (c *clients) namedHosts() []string {
+	return config.Hosts(append([]config.Origin{config.Origin(c.api.Spec)}, c.api.AllowServers...))
+}
+
+func prefixes(networks []config.Network) []netip.Prefix {
+	var out []netip.Prefix
+	for _, n := range networks {
+		out = append(out, n.Prefix())
+	}
+	return out
+}
+
+// forCalls returns the client for the servers of the operations. If base_url is not configured, the servers in the
+// document have already passed the rules of S7.
+func (c *clients) forCalls(name string, api *openapi.API) *upstream.Client {
+	var hosts []string
+	for _, op := range api.Operations {
+		if base := baseURL(c.api, op); base != nil && !slices.Contains(hosts, base.Hostname()) {
+			hosts = append(hosts, base.Hostname())
+		}
+	}
+	key := name + " " + strings.Join(hosts, " ")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.calls != nil && c.key == key {
+		return c.calls
+	}
+	if c.calls != nil {
+		c.calls.Close() // running calls finish on it; idle connections are closed
+	}
+	wrap := c.auth.calls
+	if service := c.deps.Transport; service != nil {
+		wrap = around(wrap, func(http.RoundTripper) http.RoundTripper { return service })
+	}
+	o := c.options(name, wrap, c.auth.tls)
+	o.DocumentHosts = hosts
+	setResilience(&o, c.api, c.deps.Logger)
+	c.key, c.calls = key, upstream.NewClient(o)
+	return c.calls
+}
+
+// baseURL returns the URL that the calls of an operation go to; nil if neither the configuration nor the document names
+// one.
+func baseURL(api *config.API, op *openapi.Operation) *url.URL {
+	if api.BaseURL != nil {
+		return api.BaseURL.URL()
+	}
+	return op.Base
+}
+
+// close closes the idle connections.
+func (c *clients) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, client := range []*upstream.Client{c.documents, c.refs, c.calls} {
+		if client != nil {
+			client.Close()
+		}
+	}
+	c.auth.close()
+}
+
+// trustTheSame reports whether the file with the trusted certificates is unchanged since it was read.
+func (c *clients) trustTheSame() bool {
+	if c.api.CAFile == "" {
+		return true
+	}
+	pem, err := os.ReadFile(c.api.CAFile.String())
+	return err == nil && bytes.Equal(pem, c.pem)
+}

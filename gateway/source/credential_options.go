@@ -1,0 +1,131 @@
+package source
+
+import (
+	"errors"
+	"net/url"
+	"time"
+
+	"drawbridge/auth/credential"
+	"drawbridge/config"
+	"drawbridge/gateway/upstream"
+)
+
+// options returns the options of one credential, without their origin.
+func (a *upstreamAuth) options(c *config.Credential, limits config.Limits) (credential.Options, error) {
+	o := credential.Options{Name: c.Name, Now: a.now}
+	switch c.Type {
+	case config.CredentialBearer:
+		o.Kind, o.Token = credential.Bearer, credential.Fixed(c.Token.Reveal())
+	case config.CredentialBasic:
+		o.Kind, o.Username, o.Password = credential.Basic, credential.Fixed(c.Username), credential.Fixed(c.Password.Reveal())
+	case config.CredentialAPIKey:
+		o.Kind, o.Key = credential.APIKey, credential.Fixed(c.Value.Reveal())
+		switch c.In {
+		case config.KeyInHeader:
+			o.In = credential.Header
+		case config.KeyInQuery:
+			o.In = credential.Query
+		case config.KeyInCookie:
+			o.In = credential.Cookie
+		}
+	case config.CredentialAWSSigV4:
+		o.Kind = credential.AWSSigV4
+		o.AWS = &credential.AWS{
+			AccessKeyID: credential.Fixed(c.AccessKeyID), SecretAccessKey: credential.Fixed(c.SecretAccessKey.Reveal()), Region: c.Region, Service: c.Service,
+		}
+		if !c.SessionToken.IsZero() {
+			o.AWS.SessionToken = credential.Fixed(c.SessionToken.Reveal())
+		}
+	case config.CredentialClientCredentials:
+		o.Kind = credential.ClientCredentials
+	case config.CredentialTokenExchange:
+		o.Kind, o.Subject = credential.TokenExchange, subject
+	case config.CredentialJWTAssertion:
+		o.Kind = credential.JWTAssertion
+	}
+	if !c.Type.IsOAuth() {
+		return o, nil
+	}
+	var err error
+	o.OAuth, err = a.oauth(c, limits)
+	return o, err
+}
+
+// oauth returns the token source of an OAuth credential.
+func (a *upstreamAuth) oauth(c *config.Credential, limits config.Limits) (*credential.OAuth, error) {
+	o := &credential.OAuth{
+		TokenURL: c.TokenURL.String(), ClientID: c.ClientID, Scopes: c.Scopes, Resources: c.Resources, Audiences: c.Audiences,
+		Parameters: c.Parameters,
+		Exchange:   credential.Exchange{SubjectType: c.SubjectTokenType, Requested: c.RequestedTokenType, Accept: c.AcceptAudiences},
+	}
+	switch c.ClientAuth {
+	case config.ClientSecretBasic:
+		o.ClientAuth = credential.SecretBasic
+	case config.ClientSecretPost:
+		o.ClientAuth = credential.SecretPost
+	case config.PrivateKeyJWT:
+		o.ClientAuth = credential.PrivateKeyJWT
+	case config.ClientTLS:
+		o.ClientAuth = credential.ClientTLS
+	case config.ClientAuthNone:
+		o.ClientAuth = credential.NoClientAuth
+	}
+	if !c.ClientSecret.IsZero() {
+		o.ClientSecret = credential.Fixed(c.ClientSecret.Reveal())
+	}
+	if x := c.Assertion; x != nil {
+		o.AssertionAudience = x.Audience
+		o.Assertion = credential.Assertion{Issuer: x.Issuer, Subject: x.Subject, Audience: x.Audience, Lifetime: time.Duration(x.Lifetime), Claims: x.Claims}
+	}
+	var problems []error
+	if c.Type == config.CredentialJWTAssertion || c.ClientAuth == config.PrivateKeyJWT {
+		key, err := credential.NewSigningKey(credential.KeyOptions{File: c.KeyFile.String(), ID: c.KeyID, Algorithm: string(c.KeyAlgorithm), Now: a.now})
+		if err != nil {
+			problems = append(problems, err)
+		} else {
+			o.SigningKey = key
+		}
+	}
+	client, err := a.tokenClient(c, limits)
+	if err != nil {
+		problems = append(problems, err)
+	} else {
+		o.Client = client.Documents()
+	}
+	return o, errors.Join(problems...)
+}
+
+// maxTokenAnswer is the maximum size of a token endpoint's response after decompression, in bytes; auth/credential
+// accepts no more.
+const maxTokenAnswer = 64 << 10
+
+// tokenClient makes the client for the token endpoint, whose host the operator has configured (E1). It uses neither the
+// credential of the API nor its certificate authorities.
+func (a *upstreamAuth) tokenClient(c *config.Credential, limits config.Limits) (*upstream.Client, error) {
+	defaults := config.DefaultLimits() // other limits of the configuration are for the service
+	o := upstream.Options{
+		Name: "authorization server", NamedHosts: []string{c.TokenURL.Host()}, Connect: time.Duration(limits.ConnectTimeout),
+		TLSHandshake: time.Duration(limits.TLSTimeout), Timeout: time.Duration(defaults.Timeout), FirstByte: time.Duration(defaults.FirstByteTimeout),
+		MaxBytes: maxTokenAnswer, MaxRatio: int64(defaults.MaxRatio), MaxIdle: 4,
+		ConnectionAge: time.Duration(limits.ConnectionAge), OnPanic: a.panicked,
+	}
+	if c.CertFile != "" || c.CAFile != "" {
+		u, err := url.Parse(c.TokenURL.String())
+		if err != nil {
+			return nil, errors.New("token_url is not a URL")
+		}
+		k := credential.CertificateOptions{CAFile: c.CAFile.String(), Origin: u, Now: a.now}
+		if c.CertFile != "" {
+			k.CertFile, k.KeyFile = c.CertFile.String(), c.KeyFile.String()
+		}
+		certificate, err := credential.NewClientCertificate(k)
+		if err != nil {
+			return nil, err
+		}
+		o.TLS = certificate.Config
+		a.certificates = append(a.certificates, certificate)
+	}
+	client := upstream.NewClient(o)
+	a.tokens = append(a.tokens, client)
+	return client, nil
+}

@@ -1,0 +1,51 @@
+package source
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi"
+)
+
+// Deps holds what all sources of a process share.
+type Deps struct {
+	// Version is the program version in the User-Agent header.
+	Version string
+	Logger  *slog.Logger
+	Metrics *telemetry.Metrics
+	// TracerProvider creates the spans of requests to services. Tracing is off if it is nil.
+	TracerProvider trace.TracerProvider
+	// Now is the clock for tokens, keys and certificates of services; time.Now if nil.
+	Now func() time.Time
+	// Panicked reports a recovered panic.
+	Panicked func(what string, v any)
+	// Keep runs f until it returns normally or ctx ends, and restarts it after a panic.
+	Keep func(ctx context.Context, what string, f func())
+
+	// Pace makes the work on documents yield to calls.
+	Pace *openapi.Pace
+	// MaxDocument is the maximum memory of one document while it is read, in bytes, or 0 if it is unlimited.
+	MaxDocument int64
+	// Documents is the memory budget of compiled documents.
+	Documents *admission.DocumentBudget
+	// LargeTexts holds a token for each document above [SmallText] that is being read; nil if memory is unlimited.
+	LargeTexts chan struct{}
+
+	// Store is the last-known-good store; nil if documents are kept in memory only.
+	Store *diskcache.Store
+	// Updates receives the outcomes of attempts to load documents.
+	Updates chan<- Update
+	// SharedCache makes cache groups equal on all replicas, which share a response cache.
+	SharedCache bool
+	// Advise makes each load also compare the document with the OpenAPI standard, which takes time.
+	Advise bool
+	// Transport sends calls instead of the network; nil except in tests.
+	Transport http.RoundTripper
+}

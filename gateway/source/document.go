@@ -1,0 +1,32 @@
+package source
+
+import (
+	"encoding/hex"
+	"time"
+
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
+)
+
+// Document is a compiled OpenAPI document with everything that its source derives from it. It is immutable.
+type Document struct {
+	Title, Version, Standard string
+	// Stamp holds the digest and the files of the document, to recognize an unchanged one.
+	Stamp fetch.Stamp
+	// API holds the operations.
+	API *openapi.API
+	// Advice lists deviations from the OpenAPI standard, if [Deps].Advise is set.
+	Advice []openapi.Problem
+	// Client sends calls to the service.
+	Client *upstream.Client
+	// Credentials holds the credential of each operation.
+	Credentials *Credentials
+	// Extensions holds the settings that the document declares.
+	Extensions *Extensions
+	// Read is when the document was read from its origin.
+	Read time.Time
+}
+
+// Digest identifies the document by its bytes.
+func (d *Document) Digest() string { return hex.EncodeToString(d.Stamp.Digest[:]) }

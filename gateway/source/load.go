@@ -1,0 +1,165 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/redact"
+	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
+)
+
+// argumentsDepth is the JSON nesting depth of a call's arguments: they are inside the message and its params.
+const argumentsDepth = 2
+
+// loader reads and compiles the document of one source.
+type loader struct {
+	deps    *Deps
+	api     *config.API
+	limits  config.Limits
+	secrets *redact.Configured
+	clients *clients
+	owner   *budgetOwner  // owns the document in the memory budget
+	pace    *openapi.Pace // paces the work on this document
+	large   atomic.Bool   // whether the document exceeds SmallText
+}
+
+// load reads and compiles the document. The error is [fetch.ErrUnchanged] if the document still matches previous. text
+// is for the last-known-good store; nil without keepText. load returns whatever the document contains (S4).
+func (l *loader) load(ctx context.Context, previous *fetch.Stamp, keepText bool) (d *Document, text *fetch.Copy, err error) {
+	defer l.recovered(&d, &err)
+	o := l.loadOptions(l.pace)
+	o.Previous, o.Keep = previous, keepText
+	doc, leave, err := l.read(ctx, o)
+	defer leave()
+	if errors.Is(err, fetch.ErrProtected) && l.clients.auth.anonymous {
+		err = fmt.Errorf("%w of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody", err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err = l.compile(ctx, doc, l.pace)
+	return d, doc.Copy, err
+}
+
+// SmallText is the maximum size, in bytes, of a document that is read without a slot of [Deps].LargeTexts.
+const SmallText = 1 << 20
+
+// read reads the document. A large one needs a slot of [Deps].LargeTexts, which leave releases when the text is no
+// longer needed. The size is only known from the bytes, so a large document is fetched again once it has a slot.
+func (l *loader) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.Document, leave func(), err error) {
+	leave = func() {}
+	if l.deps.LargeTexts == nil {
+		doc, err = openapi.Load(ctx, l.api.Spec.String(), o)
+		return doc, leave, err
+	}
+	if !l.large.Load() {
+		small := o
+		small.Small = SmallText
+		if doc, err = openapi.Load(ctx, l.api.Spec.String(), small); !errors.Is(err, fetch.ErrLarge) {
+			return doc, leave, err
+		}
+		l.large.Store(true)
+	}
+	select {
+	case l.deps.LargeTexts <- struct{}{}:
+	case <-ctx.Done():
+		return nil, leave, context.Cause(ctx)
+	}
+	leave = func() { <-l.deps.LargeTexts }
+	doc, err = openapi.Load(ctx, l.api.Spec.String(), o)
+	return doc, leave, err
+}
+
+// restore compiles a document from the last-known-good store, under the same rules and limits as load.
+func (l *loader) restore(ctx context.Context, doc *diskcache.Document) (d *Document, err error) {
+	defer l.recovered(&d, &err)
+	pace := l.deps.Pace.Part() // load may run at the same time
+	read, err := openapi.LoadCopy(ctx, l.api.Spec.String(), doc.Copy, l.loadOptions(pace))
+	if err != nil {
+		return nil, err
+	}
+	if d, err = l.compile(ctx, read, pace); err != nil {
+		return nil, err
+	}
+	d.Read = doc.Head.Read
+	return d, nil
+}
+
+// recovered is deferred by functions that read documents: it turns a panic into an error and redacts secrets in errors.
+func (l *loader) recovered(d **Document, err *error) {
+	if v := recover(); v != nil {
+		l.deps.Metrics.Panics.Inc()
+		l.deps.Logger.Error("panic while a document was read", "api", l.owner.label, "panic", v, "stack", string(debug.Stack()))
+		*d, *err = nil, errors.New("internal error while the document was read; the log has the cause")
+	}
+	*err = l.secrets.OperatorError(*err)
+}
+
+func (l *loader) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
+	o := openapi.LoadOptions{Limits: openapi.Limits{Pace: pace, Memory: l.deps.MaxDocument, Bytes: int64(l.limits.MaxSpec), Operations: l.limits.MaxOperations}, Timeout: time.Duration(l.api.SpecTimeout), Root: l.api.Root.String()}
+	if l.clients.documents != nil {
+		o.Client = l.clients.documents.Documents()
+	}
+	if l.clients.refs != nil {
+		o.RefClient = l.clients.refs.Documents()
+		for _, origin := range l.api.AllowRefs {
+			o.AllowRefs = append(o.AllowRefs, origin.String())
+		}
+	}
+	return o
+}
+
+func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *openapi.Pace) (*Document, error) {
+	c := openapi.CompileOptions{
+		MaxOperations: l.limits.MaxOperations, MaxSchema: int(l.limits.MaxSchema), Reserved: reserved(*l.api),
+		ServerVariables: l.api.ServerVariables, SlashParameters: slashParameters(l.api.SlashParameters),
+		MaxDepth: l.limits.MaxDepth - argumentsDepth, Pace: pace,
+	}
+	if l.api.TrustExtensions {
+		c.Extensions, c.ExtensionPrefix = config.Extensions(), config.ExtensionPrefix
+	}
+	if l.api.SchemaProfile == config.ProfilePortable {
+		c.Profile = openapi.ProfilePortable
+	}
+	if l.api.BaseURL != nil {
+		c.BaseURL = l.api.BaseURL.URL()
+	}
+	for _, origin := range l.api.AllowServers {
+		c.AllowServers = append(c.AllowServers, origin.String())
+	}
+	if l.api.OutputSchemas == config.OutputOff || l.api.Answers == config.AnswersText {
+		c.Output = openapi.OutputOff
+	}
+	c.ReadableHTML = l.api.HTML == config.HTMLText
+	budget := l.deps.Documents
+	c.MaxSize = budget.Left(l.owner)
+	api, err := doc.Compile(ctx, c)
+	if errors.Is(err, openapi.ErrLargeAPI) || err == nil && !budget.Take(l.owner, api) {
+		return nil, budget.TooLarge(l.owner, c.MaxSize)
+	}
+	if err != nil {
+		return nil, err
+	}
+	client := l.clients.forCalls(nameFor(l.api, l.owner.label, doc.Title), api)
+	d := &Document{Title: doc.Title, Version: doc.Version, Standard: doc.Standard, Stamp: doc.Stamp, API: api, Client: client,
+		Credentials: selectCredentials(api, l.api, l.clients.auth), Extensions: newExtensions(api), Read: time.Now()}
+	if l.deps.Advise {
+		d.Advice = doc.Report(ctx)
+	}
+	return d, nil
+}
+
+// slashParameters converts the configured path parameters that may contain slashes.
+func slashParameters(list []config.SlashParameter) (out []openapi.SlashParameter) {
+	for _, p := range list {
+		out = append(out, openapi.SlashParameter{Name: p.Name, Encoded: p.As == config.SlashEncoded})
+	}
+	return out
+}

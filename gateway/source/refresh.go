@@ -1,0 +1,150 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"drawbridge/config"
+	"drawbridge/openapi/fetch"
+)
+
+// Back-off after a failed load: the delay doubles from firstRetry to lastRetry.
+const (
+	firstRetry = time.Second
+	lastRetry  = time.Minute
+)
+
+// rarely is the minimum interval between loads, as a multiple of the time that reading and compiling took, unless a
+// load is requested or the files change. Without it a document that changes each time would be read continuously and
+// slow down calls.
+const rarely = 50
+
+// start starts the goroutine of the source, unless it runs.
+func (s *Source) start(ctx context.Context, group *errgroup.Group) {
+	if s.cancel != nil {
+		return
+	}
+	ctx, s.cancel = context.WithCancel(ctx)
+	if s.adopted {
+		s.countDocuments()
+	}
+	group.Go(func() error { s.deps.Keep(ctx, "a document was looked after", func() { s.run(ctx) }); return nil })
+}
+
+// stop ends the goroutine of the source and closes its connections.
+func (s *Source) stop() {
+	s.owner.leaving.Store(true)
+	if s.cancel != nil { // it was started
+		s.cancel()
+	}
+	s.clients.close()
+}
+
+// run loads the document repeatedly: after the refresh interval, after a change of its files, on request, and with
+// back-off after a failure. It returns when ctx ends.
+func (s *Source) run(ctx context.Context) {
+	watch := fileWatch{deps: s.deps, label: s.owner.label, changed: make(chan struct{}, 1)}
+	defer watch.stop()
+	defer func() {
+		if ctx.Err() != nil { // after a panic the loaded document is still served
+			s.deps.Documents.Remove(s.owner)
+		}
+	}()
+	var stamp *fetch.Stamp // stamp of the document in use; nil makes the next attempt read the document even if it is unchanged
+	retry := firstRetry
+	if !s.Config.Spec.IsURL() {
+		watch.start(ctx, []string{s.Config.Spec.String()})
+	}
+	first := s.StoreID != "" && !s.adopted
+	for {
+		select {
+		case <-s.wake: // this attempt answers the request: request stores the turn before it signals
+		default:
+		}
+		turn, worked := s.requested.Load(), s.loader.pace.Worked()
+		u := Update{Source: s, turn: turn}
+		if first {
+			u.Document, u.Copy, u.Stored, u.Err = s.firstLoad(ctx)
+		} else {
+			if s.rereadRequested.Swap(false) {
+				stamp = nil
+			}
+			u.Document, u.Copy, u.Err = s.loader.load(ctx, stamp, s.StoreID != "")
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		first = false
+		d, err := u.Document, u.Err
+		var wait time.Duration
+		switch {
+		case err == nil:
+			stamp = &d.Stamp
+			retry, wait = firstRetry, refreshDelay(&s.Config)
+			if !s.Config.Spec.IsURL() && watch.start(ctx, d.Stamp.Files) {
+				wait = time.Nanosecond // load again: a new file may have changed before it was watched
+			}
+		case errors.Is(err, fetch.ErrUnchanged):
+			u.Err = nil
+			retry, wait = firstRetry, refreshDelay(&s.Config)
+		default:
+			if u.Stored != nil {
+				stamp = &u.Stored.Stamp
+			}
+			wait = retry/2 + rand.N(retry/2+1)
+			retry = min(2*retry, lastRetry)
+		}
+		var timer <-chan time.Time
+		if wait > time.Nanosecond {
+			wait = max(wait, rarely*(s.loader.pace.Worked()-worked))
+		}
+		if wait > 0 {
+			u.NextTry = time.Now().Add(wait)
+			timer = time.After(wait)
+		}
+		select {
+		case s.deps.Updates <- u:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer:
+		case <-watch.changed:
+		case <-s.wake:
+		}
+	}
+}
+
+// refreshDelay returns the delay until a document that could be read is checked again; 0 if it never is. A jitter of ±5 %
+// keeps replicas from checking at the same moment.
+func refreshDelay(api *config.API) time.Duration {
+	d := time.Duration(api.Refresh)
+	if d == 0 || !api.Spec.IsURL() {
+		return 0
+	}
+	return d - d/20 + rand.N(d/10+1)
+}
+
+// request makes the source load its document now. The next update with this turn is the answer.
+func (s *Source) request(turn int64) {
+	s.requested.Store(turn)
+	signal(s.wake)
+}
+
+// Reread makes the source reread the document now, even if it is unchanged.
+func (s *Source) Reread() {
+	s.rereadRequested.Store(true)
+	signal(s.wake)
+}
+
+// Load loads the document once, for a source that is never started.
+func (s *Source) Load(ctx context.Context) (*Document, error) {
+	d, _, err := s.loader.load(ctx, nil, false)
+	return d, err
+}

@@ -1,0 +1,165 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"drawbridge/auth/credential"
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+)
+
+// Set holds the sources of one configuration. It belongs to the goroutine that publishes.
+type Set struct {
+	// Sources holds one source per API.
+	Sources []*Source
+	// Entries maps each source to its configuration entry, such as apis[0].
+	Entries map[*Source]string
+	// Fragments lists the files of configured directories that are parts of documents and therefore no APIs.
+	Fragments []string
+
+	deps      *Deps
+	config    *config.Config
+	selectors selectorMatches
+}
+
+// NewSet makes the sources of a configuration. It takes over those of old that did not change, with their connections
+// and documents; old may be nil. identity signs the identities of callers for services that ask for them. The error lists
+// all problems. NewSet starts no goroutine and sends no request.
+func NewSet(deps *Deps, c *config.Config, old *Set, identity *credential.Identity) (*Set, error) {
+	set := &Set{deps: deps, config: c, Entries: map[*Source]string{}, selectors: selectorMatches{selections: c.Selections()}}
+	limits := c.Limits.OfSources()
+	var problems []error
+	for i, api := range c.APIs {
+		o := authOptions{api: api, limits: limits, identity: identity, now: deps.Now, panicked: deps.Panicked,
+			wrong: func(key string, err error) error { return c.Wrong(c.KeyOf(i)+"."+key, err) }}
+		s := old.same(api, limits, identity)
+		// A document stays one even if it looks like a fragment now: its file may be half written at this moment.
+		if (s == nil || s.Document == nil) && isFragment(api) {
+			set.Fragments = append(set.Fragments, api.Spec.String())
+			continue
+		}
+		if s == nil {
+			var err error
+			if s, err = newSource(deps, o); err != nil {
+				problems = append(problems, err)
+				continue
+			}
+			s.restricted = set.selectors.restrict()
+			s.adopt(old.Similar(api, limits))
+		} else if readsFiles(api) {
+			// Changed files are noticed where they are used. This call only validates them.
+			if _, err := newUpstreamAuth(o); err != nil {
+				problems = append(problems, err)
+			}
+		}
+		set.Sources = append(set.Sources, s)
+		set.Entries[s] = c.KeyOf(i)
+	}
+	assignStore(deps, set.Sources)
+	return set, errors.Join(problems...)
+}
+
+// Start starts the goroutines of the sources that the set does not share with an earlier one.
+func (set *Set) Start(ctx context.Context, group *errgroup.Group) {
+	reserveStored(ctx, set.deps, set.Sources)
+	for _, s := range set.Sources {
+		s.start(ctx, group)
+	}
+}
+
+// Stop stops the sources that are not in stays.
+func (set *Set) Stop(stays *Set) {
+	for _, s := range set.Sources {
+		if !stays.Has(s) {
+			s.stop()
+			s.answer(func(Acceptance) error { return admin.ErrChanged })
+		}
+	}
+	for _, s := range stays.Sources {
+		s.owner.leaving.Store(false)
+	}
+}
+
+// Replace prepares the set to replace current: all sources load their documents now, also those that run already, and
+// sources that leave are marked, so that their documents don't count against the memory of others. turn is the number of
+// the reload.
+func (set *Set) Replace(current *Set, turn int64) {
+	for _, s := range current.Sources {
+		s.owner.leaving.Store(!set.Has(s))
+	}
+	for _, s := range set.Sources {
+		s.request(turn)
+	}
+}
+
+// Settled reports whether every source has tried to load its document since the reload with this number requested it.
+func (set *Set) Settled(turn int64) bool {
+	return !slices.ContainsFunc(set.Sources, func(s *Source) bool { return s.answered < turn })
+}
+
+// NameStored tells the last-known-good store which documents belong to the configuration in use.
+func (set *Set) NameStored() {
+	if set.deps.Store == nil {
+		return
+	}
+	var ids []string
+	for _, s := range set.Sources {
+		ids = append(ids, s.StoreID)
+	}
+	set.deps.Store.SetNamed(ids)
+}
+
+// Has reports whether a source is in the set.
+func (set *Set) Has(s *Source) bool { return slices.Contains(set.Sources, s) }
+
+// same returns the source with the same configuration, certificates and identity; nil if there is none.
+func (set *Set) same(api config.API, limits config.Limits, identity *credential.Identity) *Source {
+	if set == nil {
+		return nil
+	}
+	for _, s := range set.Sources {
+		if reflect.DeepEqual(s.Config, api) && reflect.DeepEqual(s.Limits, limits) && s.clients.trustTheSame() &&
+			(api.Identity == nil || s.identity == identity) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Similar returns a source that reads the same location and compiles it under the same rules and limits; nil if there
+// is none.
+func (set *Set) Similar(api config.API, limits config.Limits) *Source {
+	if set == nil {
+		return nil
+	}
+	for _, s := range set.Sources {
+		if compilesAlike(s.Config, api) && reflect.DeepEqual(s.Limits.Compiled(), limits.Compiled()) {
+			return s
+		}
+	}
+	return nil
+}
+
+// compilesAlike reports whether two configurations of an API compile a document to the same result: their compilation
+// keys are equal, and so are the parameters that credentials and passed headers reserve.
+func compilesAlike(a, b config.API) bool {
+	return reflect.DeepEqual(a.Compiled(), b.Compiled()) && reflect.DeepEqual(reserved(a), reserved(b))
+}
+
+// Predecessor returns the source that reads the document of a source of a newer configuration; nil if there is none. It
+// may have another base URL or other repairs, so that its document can't be taken over, but restrictions are compared
+// with the document in use.
+func (set *Set) Predecessor(of *Source) *Source {
+	var found *Source
+	for _, s := range set.Sources {
+		if s.Config.Spec == of.Config.Spec && (found == nil || s.Config.Name == of.Config.Name) {
+			found = s
+		}
+	}
+	return found
+}

@@ -1,0 +1,86 @@
+package source
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"drawbridge/gateway/diskcache"
+	"drawbridge/openapi"
+	"drawbridge/openapi/fetch"
+)
+
+// startupGrace is how long the origin of a document may take at startup before the last-known-good document is served.
+// With it a gateway without a network is ready within a second, and one that reaches its origins serves nothing old.
+const startupGrace = 300 * time.Millisecond
+
+// firstLoad makes the first attempt of a source that may have a last-known-good document. stored is that document if it
+// is needed: the origin has no valid document, or its document lacks operations, which the receiver of updates judges. If
+// the origin takes longer than startupGrace, firstLoad sends stored as an early update before it returns.
+func (s *Source) firstLoad(ctx context.Context) (d *Document, text *fetch.Copy, stored *Document, err error) {
+	ended := make(chan struct{})
+	go func() { // it ends with ctx, and firstLoad waits for it
+		defer close(ended)
+		d, text, err = s.loader.load(ctx, nil, true)
+	}()
+	grace := time.NewTimer(startupGrace)
+	defer grace.Stop()
+	select {
+	case <-ended:
+	case <-grace.C:
+		if stored = s.fallBack(ctx, nil); stored != nil {
+			select {
+			case s.deps.Updates <- Update{Source: s, Stored: stored, Early: true}:
+			case <-ctx.Done():
+			}
+		}
+		<-ended
+		return d, text, stored, err
+	}
+	if ctx.Err() != nil {
+		return nil, nil, nil, err
+	}
+	return d, text, s.fallBack(ctx, d), err
+}
+
+// fallBack returns the last-known-good document. It returns nil if there is none, or if it need not be compared
+// with now: now has all of its operations, exposes all that it exposed, and no restriction of the configuration could
+// lose a match.
+func (s *Source) fallBack(ctx context.Context, now *Document) *Document {
+	if s.deps.Store == nil {
+		return nil
+	}
+	doc, release := s.deps.Store.Load(ctx, s.StoreID, s.owner.label)
+	defer release()
+	if doc == nil {
+		return nil
+	}
+	if now != nil && !lacks(s.exposed(now.API), now.API, doc) && (!s.restricted || doc.Copy.Is(now.Stamp)) {
+		return nil
+	}
+	stored, err := s.loader.restore(ctx, doc)
+	if err != nil {
+		s.deps.Logger.Warn("the document that was kept can't be used", "api", s.owner.label, "file", s.deps.Store.Path(s.StoreID), "error", err)
+		return nil
+	}
+	return stored
+}
+
+// lacks reports whether a document, of which some operations are exposed, lacks an operation of the stored one. An operation that no selector exposes any more
+// counts as lacking, because a document may have lost its tags.
+func lacks(exposedNow []string, now *openapi.API, stored *diskcache.Document) bool {
+	have := map[string]bool{} // the value reports whether the operation is exposed
+	for _, op := range now.Operations {
+		have[withoutNames(op.Method+" "+op.Path)] = false
+	}
+	for _, op := range exposedNow {
+		have[withoutNames(op)] = true
+	}
+	exposed := stored.Head.Exposed
+	if exposed == nil {
+		exposed = stored.Head.Operations
+	}
+	gone := func(op string) bool { _, there := have[withoutNames(op)]; return !there }
+	hidden := func(op string) bool { return !have[withoutNames(op)] }
+	return slices.ContainsFunc(stored.Head.Operations, gone) || slices.ContainsFunc(exposed, hidden)
+}
