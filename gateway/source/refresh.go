@@ -18,10 +18,10 @@ const (
 	lastRetry  = time.Minute
 )
 
-// rarely is the minimum interval between loads, as a multiple of the time that reading and compiling took, unless a
+// idleFactor is the minimum interval between loads, as a multiple of the time that reading and compiling took, unless a
 // load is requested or the files change. Without it a document that changes each time would be read continuously and
 // slow down calls.
-const rarely = 50
+const idleFactor = 50
 
 // start starts the goroutine of the source, unless it runs.
 func (s *Source) start(ctx context.Context, group *errgroup.Group) {
@@ -100,7 +100,7 @@ func (s *Source) run(ctx context.Context) {
 		}
 		var timer <-chan time.Time
 		if wait > time.Nanosecond {
-			wait = max(wait, rarely*(s.loader.pace.Worked()-worked))
+			wait = max(wait, idleFactor*(s.loader.pace.Worked()-worked))
 		}
 		if wait > 0 {
 			u.NextTry = time.Now().Add(wait)

@@ -79,3 +79,11 @@ func FuzzTruncate(f *testing.F) {
 		}
 	})
 }
+
+func TestList(t *testing.T) {
+	for want, texts := range map[string][]string{"": nil, "a": {"a"}, "a, b": {"a", "b"}, "a, b and 1 more": {"a", "b", "c"}} {
+		if got := List(texts, 2); got != want {
+			t.Errorf("List(%q) = %q, want %q", texts, got, want)
+		}
+	}
+}
