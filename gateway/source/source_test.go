@@ -79,7 +79,9 @@ func TestSourceInUse(t *testing.T) {
 	set.Start(ctx, group)
 	defer func() {
 		cancel()
-		if err := group.Wait(); err != nil {
+		ended := make(chan error, 1)
+		go func() { ended <- group.Wait() }()
+		if err := timebox.Receive(t, ended); err != nil {
 			t.Error(err)
 		}
 	}()
