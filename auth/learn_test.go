@@ -220,12 +220,12 @@ func TestSmallRules(t *testing.T) {
 		}
 	}
 	from := context.WithValue(NewContext(t.Context(), &Principal{Subject: "s"}), tokenKey{}, Token{"t"})
-	if ctx := WithCallerOf(t.Context(), from); FromContext(ctx) == nil || FromContext(ctx).Subject != "s" {
+	if ctx := CallerFromContext(from).Context(t.Context()); FromContext(ctx) == nil || FromContext(ctx).Subject != "s" {
 		t.Error("the caller is not carried on")
 	} else if token, ok := SubjectToken(ctx); !ok || token.value != "t" {
 		t.Error("the token of the caller is not carried on")
 	}
-	if _, ok := SubjectToken(WithCallerOf(t.Context(), t.Context())); ok || FromContext(WithCallerOf(t.Context(), t.Context())) != nil {
+	if _, ok := SubjectToken(CallerFromContext(t.Context()).Context(t.Context())); ok || FromContext(CallerFromContext(t.Context()).Context(t.Context())) != nil {
 		t.Error("somebody is carried on where nobody is")
 	}
 	v := (&Guard{}).Views([][]string{{"a"}, {"b"}, {"a"}, {"c"}})

@@ -71,14 +71,31 @@ func FromContext(ctx context.Context) *Principal {
 	return p
 }
 
-// WithCallerOf returns ctx with the principal and token of another context, for work done on behalf
-// of a caller after the request.
-func WithCallerOf(ctx, from context.Context) context.Context {
-	if p := FromContext(from); p != nil {
-		ctx = NewContext(ctx, p)
+// Caller is the caller of a request, as a value for work that is done on its behalf after the request.
+type Caller struct {
+	principal *Principal
+	token     *Token
+}
+
+// CallerFromContext returns the caller of a request. Its zero value is that of a request without a token.
+func CallerFromContext(ctx context.Context) Caller {
+	c := Caller{principal: FromContext(ctx)}
+	if t, ok := SubjectToken(ctx); ok {
+		c.token = &t
 	}
-	if t, ok := SubjectToken(from); ok {
-		ctx = context.WithValue(ctx, tokenKey{}, t)
+	return c
+}
+
+// Principal returns the principal, or nil if there is none.
+func (c Caller) Principal() *Principal { return c.principal }
+
+// Context returns ctx with the principal and the token of the caller.
+func (c Caller) Context(ctx context.Context) context.Context {
+	if c.principal != nil {
+		ctx = NewContext(ctx, c.principal)
+	}
+	if c.token != nil {
+		ctx = context.WithValue(ctx, tokenKey{}, *c.token)
 	}
 	return ctx
 }

@@ -106,14 +106,14 @@ func TestAccountOfATaskThatIsNotPermitted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opened.req.Method = "tasks/get"
-			plan := *opened.plan
+			opened.call.req.Method = "tasks/get"
+			plan := *opened.call.plan
 			if plan.condition, err = auth.NewCondition("1 == 2"); err != nil {
 				t.Fatal(err)
 			}
-			opened.plan = &plan
+			opened.call.plan = &plan
 			told := outcomesIn(t, g, func() {
-				if err := opened.allowed(opened.ctx); err == nil {
+				if err := opened.call.authorizeJob(opened.ctx, opened.payload.Arguments); err == nil {
 					t.Errorf("%s: it is permitted", name)
 				}
 			})

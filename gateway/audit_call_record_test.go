@@ -285,9 +285,9 @@ func TestAccountOfATask(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				task.req.Method = "tasks/get"
-				end := task.start()
-				if rec, err := task.state(); err != nil || rec.Status != mcp.TaskWorking {
+				task.call.req.Method = "tasks/get"
+				ctx, end := task.call.beginJobRequests(task.ctx)
+				if rec, err := task.state(ctx); err != nil || rec.Status != mcp.TaskWorking {
 					t.Errorf("%+v, %v", rec, err)
 				}
 				end()

@@ -39,6 +39,18 @@ func (e *callEndpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
 	return denied
 }
 
+// authorize returns an error if the caller may not make the call at all, and records that.
+func (c *call) authorize(ctx context.Context) error {
+	if c.endpoint.guard == nil {
+		return nil
+	}
+	if denied := c.endpoint.authorize(c.caller, c.plan); denied != nil {
+		c.r.recordScopeDenied(ctx, c.endpoint, c.plan, c.caller, c.req)
+		return denied
+	}
+	return nil
+}
+
 // authorizeBatch returns an error unless the caller may make every request of a batch, before any of it is executed
 // (Z3). The challenge names the scopes that all of them need, so that the client can send the whole batch again. If
 // unauthorized tools are hidden, each request is answered by itself, since a tool that may not be called does not
@@ -69,7 +81,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 			continue
 		}
 		if fault := e.authorize(caller, p); fault != nil {
-			g.refuseScope(ctx, e.callEndpoint, p, caller, req)
+			g.calls.recordScopeDenied(ctx, e.callEndpoint, p, caller, req)
 			denied = fault
 		}
 		if len(p.Scopes) == 0 {

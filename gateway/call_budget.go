@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 )
@@ -20,37 +21,73 @@ func callerOf(principal string, v *requestInfo) admission.Caller {
 	return admission.Caller{Principal: principal}
 }
 
-// reserved returns the memory reservation of the call's request. A request over HTTP holds it until its answer is
+// responseMemory reserves the memory of the large responses of one call. Only the call's goroutine uses it.
+type responseMemory struct {
+	budget      *admission.ResponseBudget
+	req         *mcp.Request           // of the caller
+	maxAnswer   int64                  // maximum size of a response, in bytes
+	reservation *admission.Reservation // that of the request; nil until a response is large
+	owned       bool                   // the reservation is the call's own
+	body        budgetBody             // of the last response, if memory is limited
+}
+
+// reserve returns the memory reservation of the call's request. A request over HTTP holds it until its answer is
 // written.
-func (c *call) reserved() *admission.Reservation {
-	if c.reservation != nil {
-		return c.reservation
+func (m *responseMemory) reserve(ctx context.Context) *admission.Reservation {
+	if m.reservation != nil {
+		return m.reservation
 	}
-	v := requestInfoFrom(c.ctx)
-	r := c.g.admission.responses.NewReservation(callerOf(c.req.Principal, v))
+	v := requestInfoFrom(ctx)
+	r := m.budget.NewReservation(callerOf(m.req.Principal, v))
 	if v.dispatched {
 		if !v.reservation.CompareAndSwap(nil, r) {
 			r = v.reservation.Load()
 		}
 	} else {
-		c.ownsReservation = true
+		m.owned = true
 	}
-	c.reservation = r
+	m.reservation = r
 	return r
 }
 
-// limitBody makes a response reserve memory as soon as it turns out to be large.
-func (c *call) limitBody(resp *http.Response) {
-	if c.g.admission.responses.Limited() {
-		resp.Body = c.large.next(c, resp.Body)
+// limit makes the call's next response reserve memory as soon as it turns out to be large. The previous response is no
+// longer needed.
+func (m *responseMemory) limit(ctx context.Context, resp *http.Response) {
+	if !m.budget.Limited() {
+		return
 	}
+	if b := &m.body; b.counted {
+		if !b.closed {
+			m.reservation.Finish(b.read)
+		} else {
+			m.reservation.Discard(b.read)
+		}
+	}
+	m.body = budgetBody{ReadCloser: resp.Body, m: m, ctx: ctx}
+	resp.Body = &m.body
 }
 
-// endReservation releases the reservation if it is the call's own.
-func (c *call) endReservation() {
-	if c.ownsReservation {
-		c.reservation.End()
-		c.reservation, c.ownsReservation, c.large.counted = nil, false, false
+// retain keeps the memory of the last response reserved while the call reads further ones, since the last one may be the
+// result in the end. The returned function releases it.
+func (m *responseMemory) retain() (release func()) {
+	b := &m.body
+	if !b.counted {
+		return func() {}
+	}
+	if !b.closed {
+		m.reservation.Finish(0)
+	}
+	n, r := b.read, m.reservation
+	*b = budgetBody{}
+	r.Retain(n)
+	return func() { r.Release(n) }
+}
+
+// end releases the reservation if it is the call's own.
+func (m *responseMemory) end() {
+	if m.owned {
+		m.reservation.End()
+		m.reservation, m.owned, m.body.counted = nil, false, false
 	}
 }
 
@@ -58,7 +95,8 @@ func (c *call) endReservation() {
 // too, and nothing is lost.
 type budgetBody struct {
 	io.ReadCloser
-	c       *call
+	ctx     context.Context //nolint:containedctx // of the request: Read waits, and has no parameter for it
+	m       *responseMemory
 	read    int64
 	counted bool // whether read counts in the request's reservation
 	closed  bool
@@ -69,14 +107,14 @@ func (b *budgetBody) Read(p []byte) (int, error) {
 	if beyond := admission.LargeResponse + 1 - b.read; !b.counted && beyond > 0 {
 		p = p[:min(int64(len(p)), beyond)] // one read may return all that follows, and the end
 	} else if !b.counted {
-		if err := b.c.reserved().Begin(b.c.ctx, b.c.plan.maxAnswer, b.read); err != nil {
+		if err := b.m.reserve(b.ctx).Begin(b.ctx, b.m.maxAnswer, b.read); err != nil {
 			return 0, noBudget(err)
 		}
 		b.counted = true
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
-	if b.counted && !b.c.reservation.Add(int64(n)) {
+	if b.counted && !b.m.reservation.Add(int64(n)) {
 		return 0, &failure{telemetry.Outcome(upstream.TooLarge.String()), nil, "The answers to the calls of this request are too large together. The call may have taken effect: " +
 			"if it only reads data, make it by itself, or ask for less."}
 	}
@@ -87,39 +125,10 @@ func (b *budgetBody) Read(p []byte) (int, error) {
 func (b *budgetBody) Close() error {
 	err := b.ReadCloser.Close()
 	if b.counted && !b.closed {
-		b.c.reservation.Finish(0)
+		b.m.reservation.Finish(0)
 	}
 	b.closed = true
 	return err
-}
-
-// retainResponse keeps the memory of the call's last response reserved while the call reads further ones, since the
-// last one may be the result in the end. The returned function releases it.
-func (c *call) retainResponse() (release func()) {
-	b := &c.large
-	if !b.counted {
-		return func() {}
-	}
-	if !b.closed {
-		c.reservation.Finish(0)
-	}
-	n, r := b.read, c.reservation
-	*b = budgetBody{}
-	r.Retain(n)
-	return func() { r.Release(n) }
-}
-
-// next makes b the body of the call's next response. The previous one is no longer needed.
-func (b *budgetBody) next(c *call, body io.ReadCloser) io.ReadCloser {
-	if b.counted {
-		if !b.closed {
-			c.reservation.Finish(b.read)
-		} else {
-			c.reservation.Discard(b.read)
-		}
-	}
-	*b = budgetBody{ReadCloser: body, c: c}
-	return b
 }
 
 // noBudget returns the failure of a call whose response got no memory.

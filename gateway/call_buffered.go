@@ -2,37 +2,84 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 )
 
-// collect executes the plan and buffers the whole answer. It returns the parts of an answer with a status below 300,
-// without the gateway's secrets, and the response, whose body has been read. Any other answer is a *failure.
-func (c *call) collect(args []byte) (parts []answer.Part, resp *http.Response, err error) {
-	if resp, err = c.send(args); err != nil {
-		return nil, nil, err
+// collect runs the call and buffers the whole response. It returns the parts of a response with a status below 300,
+// without the gateway's secrets, and the response, whose body has been read. For any other response, and for any other
+// failure of the call itself, the error is a *failure.
+func (c *call) collect(ctx context.Context, args []byte) (parts []answer.Part, resp *http.Response, err error) {
+	c.buffered = true
+	err = c.run(ctx, args)
+	return c.parts, c.response, err
+}
+
+// prepareFirst is prepare for a caller that decides after it whether to collect.
+func (c *call) prepareFirst(ctx context.Context, args []byte) ([]byte, error) {
+	c.buffered = true
+	args, err := c.prepare(ctx, args)
+	if err != nil {
+		c.endRecord(ctx, c.conclude(ctx, err))
+		return nil, err
 	}
-	defer c.observe()
-	if resp.StatusCode >= 300 {
-		if err = c.refused(resp); err != nil {
-			err = c.failed(err)
-		}
-		return nil, resp, err
+	return args, nil
+}
+
+// poll collects the response for a subscription, which no client waits for: the call is neither admitted nor validated.
+// The response is 304 without parts if it is the one that the validators identify.
+func (c *call) poll(ctx context.Context, args []byte, validators http.Header) (parts []answer.Part, resp *http.Response, err error) {
+	c.background, c.prepared, c.bypassCache, c.header = true, true, true, validators
+	c.markPoll()
+	return c.collect(ctx, args)
+}
+
+// chargePoll counts the first poll of a subscription against the rate limits of its tool and its API. The error says when
+// to retry.
+func (c *call) chargePoll(ctx context.Context, args []byte) (err error) {
+	c.markPoll()
+	c.args = args
+	defer func() { c.endRecord(ctx, err) }()
+	return c.chargeRates(ctx)
+}
+
+// markPoll makes the audit record that of a poll.
+func (c *call) markPoll() {
+	if c.record != nil {
+		c.record.rpc = "watch"
 	}
-	if parts, err = c.gather(resp, c.plan.progress.Reduce); err != nil {
-		return nil, resp, c.failed(err)
+}
+
+// buffer reads the response of a call that is collected.
+func (c *call) buffer(ctx context.Context, resp *http.Response) (err error) {
+	c.response = resp
+	switch {
+	case resp.StatusCode == http.StatusNotModified && c.background && c.header != nil:
+		return resp.Body.Close()
+	case resp.StatusCode >= 300:
+		return c.refused(resp)
 	}
-	return parts, resp, nil
+	parts, err := c.gather(ctx, resp, c.plan.progress.Reduce)
+	if err != nil {
+		return err
+	}
+	c.parts = parts
+	if !c.background {
+		c.done(ctx, telemetry.OutcomeOK, nil)
+	}
+	return nil
 }
 
 // gather reads a response to its end and returns its parts, without the gateway's secrets, and in memory of their own.
 // prepare is called for each part first.
-func (c *call) gather(resp *http.Response, prepare func(*answer.Part)) (parts []answer.Part, err error) {
+func (c *call) gather(ctx context.Context, resp *http.Response, prepare func(*answer.Part)) (parts []answer.Part, err error) {
 	err = c.readResponse(resp, func(part answer.Part) error {
 		prepare(&part)
-		c.cleaned(&part)
+		c.cleaned(ctx, &part)
 		part.Data = bytes.Clone(part.Data)
 		parts = append(parts, part)
 		return nil
@@ -41,9 +88,9 @@ func (c *call) gather(resp *http.Response, prepare func(*answer.Part)) (parts []
 }
 
 // cleaned removes the credential of the service from a part of its answer.
-func (c *call) cleaned(part *answer.Part) {
+func (c *call) cleaned(ctx context.Context, part *answer.Part) {
 	if c.redactor().Part(part) {
-		c.g.log.LogAttrs(c.ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
+		c.r.log.LogAttrs(ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
 			slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name))
 	}
 }

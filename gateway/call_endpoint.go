@@ -17,15 +17,17 @@ type callEndpoint struct {
 	hideUnauthorized bool
 	// cancelOnDisconnect cancels safe calls of the legacy revisions whose client has closed the connection.
 	cancelOnDisconnect bool
-	maxCalls           int       // limit of calls in flight (limits.max_calls)
-	outbound           *outbound // sends webhooks to callers; nil if they are off
+	maxCalls           int // limit of calls in flight (limits.max_calls)
+	// continuation is what becomes of the jobs that calls start.
+	continuation   continuation
+	callerWebhooks bool // callers may ask for a webhook at the end of a job
 }
 
-// newCallEndpoint returns the view that calls have of an endpoint for plans.
-func newCallEndpoint(name string, c *config.Config, plans map[string]*Plan, guard *auth.Guard, out *outbound) *callEndpoint {
+// newCallEndpoint returns the view that calls have of an endpoint for plans, but for the continuation of their jobs.
+func newCallEndpoint(name string, c *config.Config, plans map[string]*Plan, guard *auth.Guard) *callEndpoint {
 	e := &callEndpoint{
 		name: name, guard: guard, plans: plans, operations: make(map[*openapi.Operation]*Plan, len(plans)), maxCalls: c.Limits.MaxCalls,
-		hideUnauthorized: guard != nil && c.Auth.HideUnauthorized, cancelOnDisconnect: c.Server.LegacyDisconnect == config.DisconnectCancel, outbound: out,
+		hideUnauthorized: guard != nil && c.Auth.HideUnauthorized, cancelOnDisconnect: c.Server.LegacyDisconnect == config.DisconnectCancel,
 	}
 	for _, p := range plans {
 		e.operations[p.Operation] = p

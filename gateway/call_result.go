@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/answer"
+	"drawbridge/openapi/jsonscan"
 )
 
 // The methods here tell package render what it has to know of a call, and deliver what it returns.
@@ -18,7 +20,7 @@ import (
 func (c *call) renderer() render.Renderer {
 	p := c.plan
 	r := render.Renderer{
-		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: c.req.Revision, Structured: c.structured(), ShortText: p.short,
+		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: c.req.Revision, Structured: c.structured(), ShortText: p.shortText,
 		Redactor: c.redactor(), Target: c.target, Base: p.base, Arguments: c.args, Headers: c.headers.Text, Note: c.note,
 	}
 	if p.resource != nil && p.elicitation == nil { // input of the user is not for the model to read
@@ -40,11 +42,11 @@ func (c *call) giveResult(r render.Result) error {
 	return c.give(r.Meta, r.Chunks...)
 }
 
-// give delivers a result to the client, or to kept if that is set. The arguments are those of [mcp.Reply.ResultMeta].
+// give delivers a result to the client, or captures it. The arguments are those of [mcp.Reply.ResultMeta].
 func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 	meta = render.AppendDropped(render.AppendMember(meta, c.headers.Meta), c.dropped)
-	if c.kept != nil {
-		c.kept.take(meta, chunks)
+	if c.captured != nil {
+		c.captured.take(meta, chunks)
 		return nil
 	}
 	c.stopRunning()
@@ -52,21 +54,21 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 }
 
 // fail answers with isError and a text for the model, and writes the call's log line.
-func (c *call) fail(o telemetry.Outcome, cause error, text string) error {
-	c.done(o, cause)
+func (c *call) fail(ctx context.Context, o telemetry.Outcome, cause error, text string) error {
+	c.done(ctx, o, cause)
 	c.answered = true
-	return c.give(c.named(), render.Error(text)...)
+	return c.give(c.requestIDMeta(ctx), render.Error(text)...)
 }
 
 // succeed passes on a response with a status below 300.
-func (c *call) succeed(resp *http.Response) error {
-	c.watch(resp)
+func (c *call) succeed(ctx context.Context, resp *http.Response) error {
+	c.forwardEvents(resp)
 	err := c.readResponse(resp, func(part answer.Part) error {
 		if part.MaybeTruncated {
 			c.noteUnended()
 		}
 		c.plan.progress.Reduce(&part)
-		c.cleaned(&part)
+		c.cleaned(ctx, &part)
 		if part.More || c.parts != nil {
 			c.parts = append(c.parts, part)
 			if part.More {
@@ -74,7 +76,7 @@ func (c *call) succeed(resp *http.Response) error {
 			}
 		}
 		c.answered = true
-		c.done(telemetry.OutcomeOK, nil)
+		c.done(ctx, telemetry.OutcomeOK, nil)
 		if c.plan.links != nil {
 			parts := c.parts
 			if parts == nil {
@@ -97,7 +99,7 @@ func (c *call) succeed(resp *http.Response) error {
 		c.noteUnended()
 	}
 	c.answered = true
-	c.done(telemetry.OutcomeOK, nil)
+	c.done(ctx, telemetry.OutcomeOK, nil)
 	r := c.renderer()
 	return c.giveResult(r.Empty(resp))
 }
@@ -123,11 +125,11 @@ func (c *call) noteUnended() {
 
 // redirected passes on a redirect that the document declares, which means that the call succeeded. The gateway does not
 // follow it (E3).
-func (c *call) redirected(resp *http.Response) error {
+func (c *call) redirected(ctx context.Context, resp *http.Response) error {
 	defer resp.Body.Close()
 	link, why := render.RedirectLink(c.target, c.location, c.redactor(), c.plan.sensitive)
 	c.answered = true
-	c.done(telemetry.OutcomeOK, nil)
+	c.done(ctx, telemetry.OutcomeOK, nil)
 	r := c.renderer()
 	return c.giveResult(r.Redirect(resp, link, why, c.plan.Operation.Answers.Meaning(resp.StatusCode)))
 }
@@ -169,19 +171,34 @@ func (c *call) readHeaders(resp *http.Response) {
 	x := render.Exchange{
 		Response: resp, Declared: c.plan.Operation.Answers.Headers(resp.StatusCode), Target: c.target, Redactor: c.redactor(), Sensitive: c.plan.sensitive,
 	}
-	if c.locator == resp {
+	if c.locationResponse == resp {
 		x.Location = c.location
 	}
-	c.headers = c.plan.heads.Read(x)
+	c.headers = c.plan.responseHeaders.Read(x)
 }
 
-// watch forwards the events of a streamed response to the client as they arrive, if the client asked for progress by a
+// forwardEvents forwards the events of a streamed response to the client as they arrive, if the client asked for progress by a
 // token, or for log messages by a level.
-func (c *call) watch(resp *http.Response) {
+func (c *call) forwardEvents(resp *http.Response) {
 	p := c.plan
 	if p.progress.Hide() || c.req.Meta.ProgressToken == nil && !c.reply.LogEnabled(mcp.LevelEmergency) {
 		return
 	}
 	f := &render.EventForwarder{Reply: c.reply, Tool: p.Tool.Name, Rules: p.progress, Redactor: c.redactor(), Sensitive: p.sensitive, Clean: p.clean}
 	p.Operation.Answers.OnEvent(resp, f.Forward)
+}
+
+// requestIDMeta sets the request ID of a failed call, as in the log and the audit log, in the header of its response, and returns it as
+// a member of _meta: a user can quote it in a report, and the model has nothing more to read (P7). The operator of the process
+// has the log, so it returns nil then.
+func (c *call) requestIDMeta(ctx context.Context) []byte {
+	v := requestInfoFrom(ctx)
+	if v.operator {
+		return nil
+	}
+	id := v.request()
+	if c.captured == nil {
+		c.reply.SetHeader(mcp.RequestIDHeader, id)
+	}
+	return jsonscan.AppendString([]byte(`"drawbridge/request":`), id)
 }

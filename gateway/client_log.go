@@ -6,6 +6,7 @@ import (
 
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -19,18 +20,18 @@ const silence = 45 * time.Second
 // Clients that subscribe to log messages learn the progress of a call: the operation, the status, the outcome. The
 // messages contain nothing of the request, the answer or the service's address.
 
-// tellRequest logs to the client that the request is being sent.
-func (c *call) tellRequest() error {
-	if !c.reply.LogEnabled(mcp.LevelDebug) {
+// logRequest logs to the client that the request is being sent.
+func logRequest(reply *mcp.Reply, op *openapi.Operation) error {
+	if !reply.LogEnabled(mcp.LevelDebug) {
 		return nil
 	}
-	text := jsonscan.AppendString([]byte(`{"event":"request","method":`), c.plan.Operation.Method)
-	text = jsonscan.AppendString(append(text, `,"path":`...), c.plan.Operation.Path)
-	return c.reply.Log(mcp.LevelDebug, logger, append(text, '}'))
+	text := jsonscan.AppendString([]byte(`{"event":"request","method":`), op.Method)
+	text = jsonscan.AppendString(append(text, `,"path":`...), op.Path)
+	return reply.Log(mcp.LevelDebug, logger, append(text, '}'))
 }
 
-// tellAnswer logs to the client that the service has begun to answer.
-func (c *call) tellAnswer(status int, after time.Duration) error {
+// logResponse logs to the client that the service has begun to answer.
+func logResponse(reply *mcp.Reply, status int, after time.Duration) error {
 	level := mcp.LevelInfo
 	switch {
 	case status >= 500:
@@ -38,18 +39,18 @@ func (c *call) tellAnswer(status int, after time.Duration) error {
 	case status >= 400:
 		level = mcp.LevelWarning
 	}
-	if !c.reply.LogEnabled(level) {
+	if !reply.LogEnabled(level) {
 		return nil
 	}
 	text := strconv.AppendInt([]byte(`{"event":"answer","status":`), int64(status), 10)
 	text = strconv.AppendInt(append(text, `,"milliseconds":`...), after.Milliseconds(), 10)
-	return c.reply.Log(level, logger, append(text, '}'))
+	return reply.Log(level, logger, append(text, '}'))
 }
 
-// tellOutcome logs the outcome of the call to the client.
-func (c *call) tellOutcome(o telemetry.Outcome) {
-	if c.kept == nil && c.reply.LogEnabled(mcp.LevelDebug) { // tasks have no such messages
+// logOutcome logs the outcome of the call to the client.
+func logOutcome(reply *mcp.Reply, o telemetry.Outcome) {
+	if reply.LogEnabled(mcp.LevelDebug) {
 		text := jsonscan.AppendString([]byte(`{"event":"outcome","outcome":`), string(o))
-		_ = c.reply.Log(mcp.LevelDebug, logger, append(text, '}')) // the answer that follows meets the same error
+		_ = reply.Log(mcp.LevelDebug, logger, append(text, '}')) // the answer that follows meets the same error
 	}
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -12,20 +13,28 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
+// completer answers completion requests.
+type completer struct {
+	calls *callRunner
+	log   *slog.Logger
+	cache *completions
+	// refusePrompt records that a prompt is refused for a scope, and returns the error.
+	refusePrompt func(ctx context.Context, req *mcp.Request, denied *mcp.Error) error
+}
+
 // complete answers completion/complete with the values that the configuration, the documents and, if configured, the services
 // offer. Callers without access to a prompt or resource get no values of it.
-func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+func (x *completer) complete(ctx context.Context, e *endpoint, req *mcp.Request, reply *mcp.Reply) error {
 	asked, err := req.Completion()
 	if err != nil {
 		return err
 	}
-	e := endpointFrom(ctx)
 	var caller *auth.Principal
 	if e.guard != nil {
 		caller = auth.FromContext(ctx)
 	}
 	if asked.Prompt == "" {
-		values, err := g.completeResource(ctx, e, caller, req, asked)
+		values, err := x.completeResource(ctx, e, caller, req, asked)
 		if err != nil {
 			return err
 		}
@@ -36,7 +45,7 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 		return unknownPrompt(asked.Prompt)
 	}
 	if denied := e.authorizePrompt(caller, p); denied != nil {
-		return g.denials.prompt(ctx, req, denied)
+		return x.refusePrompt(ctx, req, denied)
 	}
 	i := slices.IndexFunc(p.Arguments, func(a config.PromptArgument) bool { return a.Name == asked.Argument })
 	if i < 0 {
@@ -45,7 +54,7 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	a := &p.arguments[i]
 	values := a.values
 	if a.plan != nil {
-		values = g.valuesFor(ctx, call{g: g, ctx: ctx, req: req, reply: reply, plan: a.plan, endpoint: e.callEndpoint, caller: caller}, a, asked)
+		values = x.valuesFor(ctx, x.calls.newCall(ctx, e.callEndpoint, a.plan, req, reply), a, asked)
 		if a.Complete.Typed() {
 			return reply.Completions(values)
 		}
@@ -54,14 +63,14 @@ func (g *Gateway) complete(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 }
 
 // completeResource returns the values that the document declares for a variable of a resource template.
-func (g *Gateway) completeResource(ctx context.Context, e *endpoint, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
+func (x *completer) completeResource(ctx context.Context, e *endpoint, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
 	p := e.resources.named(asked.Resource)
 	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", truncate.Bytes(asked.Resource, maxShownURI))
 	if p == nil {
 		return nil, unknown
 	}
 	if e.guard != nil && !e.allows(caller, p) {
-		g.refuseScope(ctx, e.callEndpoint, p, caller, req)
+		x.calls.recordScopeDenied(ctx, e.callEndpoint, p, caller, req)
 		if e.hideUnauthorized {
 			return nil, unknown
 		}

@@ -11,7 +11,6 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
@@ -31,14 +30,13 @@ const (
 
 // valuesFor returns the values that the call of an argument supplies, from the cache if they are recent. Any failure yields no
 // values, because a user who is typing can't act on it.
-func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, asked mcp.Completion) []string {
+func (x *completer) valuesFor(ctx context.Context, c *call, a *promptArgument, asked mcp.Completion) []string {
 	nothing := func(err error) []string {
-		g.log.LogAttrs(ctx, slog.LevelDebug, "no values for an argument", slog.String("prompt", asked.Prompt),
+		x.log.LogAttrs(ctx, slog.LevelDebug, "no values for an argument", slog.String("prompt", asked.Prompt),
 			slog.String("argument", a.Name), slog.String("tool", a.plan.Tool.Name), slog.Any("error", err))
 		return nil
 	}
-	if c.endpoint.guard != nil && !c.endpoint.allows(c.caller, a.plan) {
-		g.refuseScope(ctx, c.endpoint, a.plan, c.caller, c.req)
+	if c.authorize(ctx) != nil {
 		return nothing(errors.New("the caller may not call the tool"))
 	}
 	value := func(name string) (string, bool) {
@@ -56,30 +54,28 @@ func (g *Gateway) valuesFor(ctx context.Context, c call, a *promptArgument, aske
 		return nothing(errors.New("the arguments are too long"))
 	}
 	args := appendArguments(nil, a.Complete.Arguments, value)
-	var cancel context.CancelFunc
-	c.ctx, cancel = cancelledAfter(ctx, completionTime)
+	caller := ctx
+	ctx, cancel := cancelledAfter(caller, completionTime)
 	defer cancel()
-	c.enter()
-	defer c.leave(nil)
+	c.quiet = true
 	// The cache entry may be of another caller or of a permission since withdrawn, so permission is checked each time.
-	args, err := c.permit(c.ctx, args)
+	args, err := c.prepareFirst(ctx, args)
 	if err != nil {
-		c.count(err)
 		return nothing(err)
 	}
-	key := c.completionKey(a, args)
-	if values, ok := g.completions.get(key, time.Now()); ok {
+	key := completionKey(c, a, args)
+	if values, ok := x.cache.get(key, time.Now()); ok {
 		return values
 	}
-	if err := c.allowed(); err != nil {
+	parts, _, err := c.collect(ctx, args) //nolint:bodyclose // it was read
+	switch {
+	case caller.Err() != nil:
+		return nothing(caller.Err())
+	case err != nil && !isFailure(err): // the call was not made
 		return nothing(err)
 	}
-	values, err := c.values(args, a.Complete.Values.String())
-	c.count(err)
-	if ctx.Err() != nil {
-		return nothing(ctx.Err())
-	}
-	g.completions.put(key, values, time.Now())
+	values := valuesIn(parts, a.Complete.Values.String())
+	x.cache.put(key, values, time.Now())
 	if err != nil {
 		return nothing(err)
 	}
@@ -97,26 +93,9 @@ func cancelledAfter(ctx context.Context, d time.Duration) (context.Context, cont
 	}
 }
 
-// count counts the outcome of a call that is visible only in the metrics.
-func (c *call) count(err error) {
-	o := telemetry.OutcomeOK
-	var f *failure
-	switch {
-	case err == nil:
-	case errors.As(err, &f):
-		o = f.outcome
-	default:
-		return
-	}
-	c.plan.metrics.Count(o)
-	if c.callRecord != nil {
-		c.callRecord.outcome = o
-	}
-}
-
 // completionKey returns a key of everything that the values depend on: the caller, its token (since the service may see another
 // caller in each), the tool, the arguments, and the headers that are forwarded to the service.
-func (c *call) completionKey(a *promptArgument, args []byte) string {
+func completionKey(c *call, a *promptArgument, args []byte) string {
 	var b strings.Builder
 	token := sha256.Sum256([]byte(strings.Join(c.req.HTTP.Header.Values("Authorization"), "\x00")))
 	for _, part := range []string{c.req.Principal, string(token[:]), c.plan.Tool.Name, a.Complete.Values.String(), string(args)} {
@@ -130,19 +109,8 @@ func (c *call) completionKey(a *promptArgument, args []byte) string {
 	return b.String()
 }
 
-// values makes the call and returns the values in its response.
-func (c *call) values(args []byte, pointer string) (values []string, err error) {
-	c.g.metrics.InFlight.Inc()
-	defer c.g.metrics.InFlight.Dec()
-	end, err := c.begin()
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	parts, _, err := c.collect(args) //nolint:bodyclose // answer.Plan.Read closes it
-	if err != nil {
-		return nil, err
-	}
+// valuesIn returns the values in a response.
+func valuesIn(parts []answer.Part, pointer string) (values []string) {
 	for _, part := range parts {
 		if part.Kind != answer.JSON && part.Kind != answer.Text {
 			continue
@@ -162,7 +130,7 @@ func (c *call) values(args []byte, pointer string) (values []string, err error) 
 			return len(values) < maxCompletions
 		})
 	}
-	return values, nil
+	return values
 }
 
 // collectValues calls found with each value that a pointer selects, in which * stands for each item or member. It stops and

@@ -54,11 +54,11 @@ func (p *Plan) shown() *openapi.Operation {
 
 // Drop removes the arguments that are dropped. It returns the others, and the sorted JSON Pointers of the dropped ones.
 func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []string) {
-	if len(p.drop) == 0 {
+	if len(p.droppedArguments) == 0 {
 		return args, nil
 	}
 	drops := func(name []byte) bool {
-		return slices.ContainsFunc(p.drop, func(other string) bool { return other == string(name) })
+		return slices.ContainsFunc(p.droppedArguments, func(other string) bool { return other == string(name) })
 	}
 	for name := range jsonscan.Members(args) {
 		if drops(name) {
@@ -80,17 +80,4 @@ func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []strin
 		kept = append(append(jsonscan.AppendString(kept, name), ':'), value...)
 	}
 	return append(kept, '}'), dropped
-}
-
-// dropArguments drops arguments of the request, so that everything after it sees only the others.
-func (c *call) dropArguments() { c.req.Arguments, c.dropped = c.plan.Drop(c.req.Arguments) }
-
-// addDropped records arguments that counted as absent, see [openapi.Operation.Check].
-func (c *call) addDropped(pointers []string) {
-	if len(pointers) == 0 {
-		return
-	}
-	c.dropped = append(slices.Clone(c.dropped), pointers...)
-	slices.Sort(c.dropped)
-	c.dropped = slices.Compact(c.dropped)
 }

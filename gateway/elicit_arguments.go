@@ -39,33 +39,21 @@ func (gen *generation) elicitationOf(g *Gateway, s *source.Source, op, given *op
 const notAskedAtAll = "This tool can't be called: what it has to ask the user does not fit its document any more. Nothing was sent. " +
 	"The operator of the gateway finds the reason in its log."
 
-// fill validates the arguments of a call, asks the user for the missing ones, and returns all of them; each answer has been
-// validated on its own. The error is a *failure, or a protocol error.
-func (c *call) fill(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-	e := c.plan.elicitation
-	if e.IsBroken() {
-		return nil, &failure{outcome: telemetry.OutcomeUnanswered, text: notAskedAtAll}
-	}
-	args, dropped, err := e.Shown().Check(args)
-	if err != nil {
-		return nil, c.unbuilt(err)
-	}
-	c.addDropped(dropped)
-	args, err = e.Fill(ctx, &elicit.Request{
-		Asker: c.reply, Subject: c.plan.title() + " of " + c.plan.Tool.API, Revision: c.req.Revision, Legacy: c.req.Family == mcp.Legacy,
+// elicitArguments asks the user for the arguments that a call lacks, and returns all of them; each answer has been validated
+// on its own. args are valid as far as callers see them. The error is a *failure, or a protocol error.
+func elicitArguments(ctx context.Context, p *Plan, req *mcp.Request, reply *mcp.Reply, args json.RawMessage) (json.RawMessage, error) {
+	args, err := p.elicitation.Fill(ctx, &elicit.Request{
+		Asker: reply, Subject: p.title() + " of " + p.Tool.API, Revision: req.Revision, Legacy: req.Family == mcp.Legacy,
 	}, args)
 	var none *elicit.Unanswered
-	switch {
-	case err == nil:
-		return args, nil
-	case errors.As(err, &none):
-		return nil, c.unanswered(none)
+	if errors.As(err, &none) {
+		return nil, unansweredFailure(req, none)
 	}
-	return nil, c.unasked(err)
+	return args, err
 }
 
-// unanswered returns the error that tells the model that the user has not given required arguments.
-func (c *call) unanswered(e *elicit.Unanswered) error {
+// unansweredFailure returns the error that tells the model that the user has not given required arguments.
+func unansweredFailure(req *mcp.Request, e *elicit.Unanswered) error {
 	names := strings.Join(e.Names, ", ")
 	fail := func(format string, args ...any) error {
 		return &failure{outcome: telemetry.OutcomeUnanswered, cause: e, text: fmt.Sprintf(format, args...)}
@@ -80,7 +68,7 @@ func (c *call) unanswered(e *elicit.Unanswered) error {
 	case e.Action == mcp.Cancelled:
 		return fail("The user was asked for what this call needs, and has not answered. Nothing was sent. Ask the user how to go on, and call again " +
 			"when told to.")
-	case errors.As(e, &unable) && c.req.Family == mcp.Stateless && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
+	case errors.As(e, &unable) && req.Family == mcp.Stateless && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
 		return unable // names the capability that the client lacks
 	case !errors.As(e, &unable) && !errors.Is(e, elicit.ErrNoLists):
 		return fail("The user was asked for what this call needs (%s), and the answers did not fit. Nothing was sent. Ask the user how to go on.", names)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 
 	"drawbridge/config"
 	"drawbridge/gateway/elicit"
@@ -38,12 +36,8 @@ const (
 
 // confirm asks the user for consent to a call whose arguments are valid. Without consent the error is a *failure; protocol
 // errors, such as [mcp.ErrInputRequired], are returned unchanged.
-func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
-	p := c.plan
-	if len(p.consent.exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.consent.exempt) {
-		return nil
-	}
-	err := elicit.Confirm(ctx, c.reply, &elicit.Call{Title: p.title(), Method: p.Operation.Method, Path: p.Operation.Path, API: p.Tool.API, Args: args})
+func confirm(ctx context.Context, p *Plan, reply *mcp.Reply, args json.RawMessage) error {
+	err := elicit.Confirm(ctx, reply, &elicit.Call{Title: p.title(), Method: p.Operation.Method, Path: p.Operation.Path, API: p.Tool.API, Args: args})
 	var unable *mcp.ClientUnsupportedError
 	switch {
 	case errors.As(err, &unable) && p.consent.refuse:
@@ -56,12 +50,4 @@ func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 		return &failure{outcome: telemetry.OutcomeUnconfirmed, text: notAsked}
 	}
 	return err
-}
-
-// title returns the tool's title with its name, or the name alone.
-func (p *Plan) title() string {
-	if title := strings.TrimSpace(p.Tool.Title); title != "" {
-		return fmt.Sprintf("%q (%s)", title, p.Tool.Name)
-	}
-	return p.Tool.Name
 }

@@ -1,8 +1,13 @@
 package gateway
 
 import (
+	"context"
+
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/audit"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 )
 
 // newServer returns the server of the endpoints.
@@ -12,7 +17,9 @@ func (g *Gateway) newServer() *endpointServer {
 		current: g.currentEndpoints,
 		admission: &requestAdmission{
 			denials: g.denials, clients: g.clients, addresses: g.addresses, principals: g.shared.rates, memoryShort: memoryShort,
-			checkCapacity: g.crowded, log: g.log,
+			checkCapacity: func(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
+				return g.calls.overloaded(maxCalls, memoryChecked)
+			}, log: g.log,
 		},
 		denials: g.denials, clients: g.clients, untrusted: g.untrusted, connections: g.connections, tracer: g.tracer, draining: &g.draining,
 		memoryShort: memoryShort, panicked: g.panicked, httpSSE: g.o.Config.Server.OldTransport,
@@ -23,12 +30,9 @@ func (g *Gateway) newServer() *endpointServer {
 func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *mcpHandlers {
 	o := mcpHandlersOptions{
 		version: g.o.Version, current: g.currentEndpoints, cursors: g.cursors,
-		calls: callMethods{
-			callTool: g.callTool, readResource: g.readResource, getPrompt: g.getPrompt, complete: g.complete,
-			getTask: g.getTask, updateTask: g.updateTask, cancelTask: g.cancelTask,
-		},
+		calls:     g.callMethods(),
 		admission: g.server.admission, connections: g.connections,
-		authorizeBatch: g.authorizeBatch, subscribeResource: g.watches.begin, subscribeTask: g.watchTask,
+		authorizeBatch: g.authorizeBatch, subscribeResource: g.watches.begin, subscribeTask: g.tasks.watchTask,
 		revocations: g.shared.ended, spentNonces: g.shared.spent, relay: g.shared.relay, observe: g.requests.Observe, panicked: g.panicked, log: g.log,
 	}
 	if g.o.Local {
@@ -37,10 +41,42 @@ func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *mcpHandlers {
 	return newMCPHandlers(o, c, keys)
 }
 
+// callMethods returns the methods of calls.
+func (g *Gateway) callMethods() callMethods {
+	resources := resourceReader{calls: g.calls}
+	prompts := promptGetter{calls: g.calls, refuse: g.denials.prompt, refuseElicitation: g.refuseElicitation}
+	completion := &completer{calls: g.calls, log: g.log, cache: &g.completions, refusePrompt: g.denials.prompt}
+	return callMethods{
+		callTool: ofCalls(g.calls.callTool), readResource: ofEndpoint(resources.answer), getPrompt: ofEndpoint(prompts.answer),
+		complete: ofEndpoint(completion.complete), getTask: ofCalls(g.tasks.get), updateTask: ofCalls(g.tasks.update), cancelTask: ofCalls(g.tasks.cancel),
+	}
+}
+
+// ofEndpoint returns a method that is served with the endpoint of its request.
+func ofEndpoint(serve func(context.Context, *endpoint, *mcp.Request, *mcp.Reply) error) mcp.Method {
+	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+		return serve(ctx, endpointFrom(ctx), req, reply)
+	}
+}
+
+// ofCalls is ofEndpoint for methods that need of the endpoint only what calls need.
+func ofCalls(serve func(context.Context, *callEndpoint, *mcp.Request, *mcp.Reply) error) mcp.Method {
+	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+		return serve(ctx, endpointFrom(ctx).callEndpoint, req, reply)
+	}
+}
+
+// refuseElicitation counts a request that can't wait for its user, if err says so, and writes its audit record.
+func (g *Gateway) refuseElicitation(ctx context.Context, req *mcp.Request, err error) {
+	if because, status := g.calls.rejectWait(err); because != "" {
+		g.denials.record(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
+	}
+}
+
 // publicRoutes are the handlers that are served to clients and services beside the endpoints.
 func (g *Gateway) publicRoutes() routesOptions {
 	return routesOptions{
-		callback: g.serveCallback,
+		callback: g.tasks.serveCallback,
 		keys:     serveKeys(func() *credential.Identity { return g.identity.Load() }),
 		metadata: serveMetadata(func() *metadataGuards { return g.guards.Load() }),
 	}

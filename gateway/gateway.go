@@ -88,18 +88,16 @@ type Gateway struct {
 	o           Options
 	log         *slog.Logger
 	metrics     *telemetry.Metrics
-	tracer      *telemetry.Tracer    // nil if tracing is off
-	audit       *audit.Log           // nil if there is no audit log
-	public      http.Handler         // serves clients, see Handler
-	admin       http.Handler         // serves operators, see Admin
-	faults      telemetry.LogSampler // samples the log lines of failed calls
+	tracer      *telemetry.Tracer // nil if tracing is off
+	audit       *audit.Log        // nil if there is no audit log
+	public      http.Handler      // serves clients, see Handler
+	admin       http.Handler      // serves operators, see Admin
 	requests    *telemetry.RequestLog
-	unsigned    telemetry.LogSampler // samples the log lines of rejected service webhooks
 	denials     *denials
 	cursors     *cursors
 	server      *endpointServer
 	mcpHandlers *mcpHandlers // one MCP handler per endpoint, kept across reloads
-	reports     *reports     // jobs whose callers asked for a webhook
+	calls       *callRunner
 	tasks       *tasks
 	completions completions        // cached completion values of the services
 	watches     *watches           // resource subscriptions
@@ -113,9 +111,8 @@ type Gateway struct {
 	shared      *shared     // state shared with other replicas
 	admission   *limiters   // memory budget, concurrency and rate limits
 	connections *listener.Limiter
-	addresses   *state.LocalRates                 // rate counters per client address; local, since they protect this process
-	guessedJob  *job.Definition                   // definition of jobs that neither a rule nor a document describes
-	jitter      func(time.Duration) time.Duration // randomizes the intervals between job polls
+	addresses   *state.LocalRates // rate counters per client address; local, since they protect this process
+	guessedJob  *job.Definition   // definition of jobs that neither a rule nor a document describes
 
 	current  atomic.Pointer[generation]          // the generation in use; nil until the first API is served
 	inUse    atomic.Pointer[configInUse]         // the newest configuration that was in use
@@ -165,7 +162,7 @@ func New(o Options) (*Gateway, error) {
 	g := &Gateway{
 		o: o, log: o.Logger, audit: o.Audit, metrics: telemetry.NewMetrics(o.Metrics, o.Version), clients: &clientip.Resolver{},
 		addresses: state.NewLocalRates(0, o.now),
-		jitter:    o.jitter, serving: make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan source.Update),
+		serving:   make(chan struct{}), attempted: make(chan struct{}), ended: make(chan struct{}), reloads: make(chan reload), requested: make(chan struct{}, 1), updates: make(chan source.Update),
 		accepts: make(chan source.Acceptance),
 	}
 	g.admission = newLimiters(func() bool { return g.current.Load() != nil })
@@ -181,7 +178,6 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.store = g.newStore(c)
-	g.reports = newReports()
 	g.guessedJob = job.Guess()
 	if g.shared, err = g.newShared(c, keys); err != nil {
 		return nil, err
@@ -198,20 +194,40 @@ func New(o Options) (*Gateway, error) {
 	if g.cursors, err = newCursors(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	if g.tasks, err = newTasks(keys, g.shared); err != nil {
-		return nil, fmt.Errorf("server.seal_keys: %w", err)
-	}
 	if g.links, err = mcp.NewSealedHandles(keys, "drawbridge link"); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
-	g.traffic.Store(&traffic{})
-	o.Metrics.MustRegister(telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }))
-	g.watches = newWatches(g)
-	g.mcpHandlers = g.newMCPHandlers(c, keys)
 	g.answers = cache.New(int64(c.Limits.Cache), o.now, g.panicked)
 	if g.shared.answers != nil {
 		g.answers.With(g.shared.answers)
 	}
+	g.calls = &callRunner{
+		log: g.log, metrics: g.metrics, tracer: g.tracer, audit: o.Audit, cache: g.answers, links: g.links, rates: g.shared.rates,
+		overload: &g.admission.overload, responses: g.admission.responses, jitter: o.jitter, local: o.Local,
+	}
+	if g.tasks, err = newTasks(keys, taskOptions{
+		records: g.shared.tasks, locks: g.shared.holds, publish: g.shared.changed, calls: g.calls, log: g.log, metrics: g.metrics, responses: g.admission.responses,
+		baseURL: g.base, keep: g.Keep, survive: g.survive,
+		endpoint: func(name string) *callEndpoint {
+			if e := g.currentEndpoints().endpoint(name); e != nil {
+				return e.callEndpoint
+			}
+			return nil
+		},
+		broker: func(endpoint string) *mcp.Broker { return g.mcpHandlers.brokerOf(endpoint) },
+	}); err != nil {
+		return nil, fmt.Errorf("server.seal_keys: %w", err)
+	}
+	g.traffic.Store(&traffic{})
+	o.Metrics.MustRegister(telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }))
+	watching := watchOptions{
+		calls: g.calls, log: g.log, metrics: g.metrics, endpoint: func(name string) *endpoint { return g.currentEndpoints().endpoint(name) },
+	}
+	if o.Local {
+		watching.await = g.await
+	}
+	g.watches = newWatches(watching)
+	g.mcpHandlers = g.newMCPHandlers(c, keys)
 	o.Metrics.MustRegister(telemetry.NewIssuerCollector(g.issuers), telemetry.NewStatusCollector(g.Status, admission.MemoryShare))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
 		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.mcpHandlers.streams()) }))

@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -86,57 +87,60 @@ func (o *outbound) wanted(req *mcp.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// reports are the jobs with a webhook to the caller. Each has a goroutine, which ends with the job or with [reports.stop].
-type reports struct {
-	ctx    context.Context //nolint:containedctx // of the goroutines, which no request owns
-	cancel context.CancelFunc
-
+// jobFollowers follow jobs whose callers asked for a webhook. Each is a goroutine, which ends with the job or with
+// [jobFollowers.stop].
+type jobFollowers struct {
 	mu     sync.Mutex
-	all    int
+	cancel map[int]context.CancelFunc // of the goroutines
+	next   int
 	owners map[string]int
 	ended  bool
 	group  sync.WaitGroup
 }
 
-func newReports() *reports {
-	r := &reports{owners: map[string]int{}}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	return r
+func newJobFollowers() *jobFollowers {
+	return &jobFollowers{cancel: map[int]context.CancelFunc{}, owners: map[string]int{}}
 }
 
 // begin runs f in its own goroutine. It returns false if there are too many goroutines or stop has been called.
-func (r *reports) begin(owner string, f func(ctx context.Context)) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ended || r.all >= maxReports || owner != "" && r.owners[owner] >= maxReportsOfOne {
+func (f *jobFollowers) begin(owner string, run func(ctx context.Context)) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended || len(f.cancel) >= maxReports || owner != "" && f.owners[owner] >= maxReportsOfOne {
 		return false
 	}
-	r.all++
-	r.owners[owner]++
-	r.group.Go(func() {
+	ctx, cancel := context.WithCancel(context.Background()) // no request owns the goroutine
+	n := f.next
+	f.next++
+	f.cancel[n] = cancel
+	f.owners[owner]++
+	f.group.Go(func() {
 		defer func() {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.all--
-			if r.owners[owner]--; r.owners[owner] == 0 {
-				delete(r.owners, owner)
+			cancel()
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			delete(f.cancel, n)
+			if f.owners[owner]--; f.owners[owner] == 0 {
+				delete(f.owners, owner)
 			}
 		}()
-		f(r.ctx)
+		run(ctx)
 	})
 	return true
 }
 
 // stop cancels all goroutines and waits for them until ctx ends.
-func (r *reports) stop(ctx context.Context) error {
-	r.mu.Lock()
-	r.ended = true
-	r.mu.Unlock()
-	r.cancel()
+func (f *jobFollowers) stop(ctx context.Context) error {
+	f.mu.Lock()
+	f.ended = true
+	for _, cancel := range f.cancel {
+		cancel()
+	}
+	f.mu.Unlock()
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		r.group.Wait()
+		f.group.Wait()
 	}()
 	select {
 	case <-gone:
@@ -146,58 +150,83 @@ func (r *reports) stop(ctx context.Context) error {
 	}
 }
 
-// follow follows the job of a running call and sends the caller's webhook when it has ended. It returns false if no webhook was
-// requested or the job can't be followed.
-func (c *call) follow(t *task) bool {
-	if c.notify == nil || t == nil {
-		return false
-	}
-	followed := c.report(t)
-	if !followed {
-		c.g.log.Warn("too many jobs are followed, so a caller is not called", "tool", c.plan.Tool.Name)
-	}
-	return followed
+// jobContinuation implements [continuation] for the endpoints of one configuration.
+type jobContinuation struct {
+	*tasks
+	webhooks *outbound // to callers; nil if they are off
 }
 
-// report is follow for a call with a webhook.
-func (c *call) report(t *task) bool {
-	g, to, out := c.g, *c.notify, c.endpoint.outbound
-	w := newTaskWatcher(c.ctx, c.plan, t.id, mcp.Subscriber{Principal: c.req.Principal, Family: mcp.Stateless, Revision: c.req.Revision, Client: c.req.Client})
-	caller := callerOf(c.req.Principal, requestInfoFrom(c.ctx))
+// callerWebhook implements [continuation].
+func (j *jobContinuation) callerWebhook(req *mcp.Request) (*url.URL, error) {
+	if j.webhooks == nil {
+		return nil, nil //nolint:nilnil // none can be requested
+	}
+	return j.webhooks.wanted(req)
+}
+
+// beginTask implements [continuation].
+func (j *jobContinuation) beginTask(ctx context.Context, started *startedJob) (mcp.Task, bool, error) {
+	t, rec, err := j.newTask(ctx, started)
+	if err != nil || t == nil {
+		return mcp.Task{}, false, err
+	}
+	if started.webhook != nil {
+		j.followTask(ctx, t, started)
+	}
+	return t.of(rec), true, nil
+}
+
+// follow implements [continuation].
+func (j *jobContinuation) follow(ctx context.Context, started *startedJob) bool {
+	t, _, err := j.newTask(ctx, started)
+	return err == nil && t != nil && j.followTask(ctx, t, started)
+}
+
+// followTask follows a task until it ends, and sends the webhook of the caller whose call has begun it. It returns false if
+// too many tasks are followed.
+func (j *jobContinuation) followTask(ctx context.Context, t *task, started *startedJob) bool {
+	to, out, plan, req := *started.webhook, j.webhooks, started.plan, started.req
+	w := newTaskWatcher(ctx, t.id, mcp.Subscriber{Principal: req.Principal, Family: mcp.Stateless, Revision: req.Revision, Client: req.Client})
+	w.limitHeader(plan)
+	caller := callerOf(req.Principal, requestInfoFrom(ctx))
 	follow := func(ctx context.Context) {
-		for pause := c.plan.job.Interval; ; {
+		for pause := plan.job.Interval; ; {
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(max(pause, watchPace)):
 			}
-			t, rec, err := g.lookAs(ctx, w)
+			t, rec, err := j.stateFor(ctx, w)
 			switch {
 			case t == nil:
-				g.log.Warn("a job is not followed any more, so its caller is not called", "tool", c.plan.Tool.Name, "error", err)
+				j.log.Warn("a job is not followed any more, so its caller is not called", "tool", plan.Tool.Name, "error", err)
 				return
 			case err != nil:
 			case rec.final():
-				release, ok := g.admission.responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request that contains it
+				release, ok := j.responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request that contains it
 				if !ok {
 					pause = crowdedPause // a result too large to be stored is fetched again
 					continue
 				}
 				defer release()
-				out.send(ctx, g, &to, t.of(rec), c.plan.Tool)
+				out.send(ctx, j.log, &to, t.of(rec), plan.Tool)
 				return
 			default:
 				pause = time.Until(rec.Next)
 			}
 		}
 	}
-	return g.reports.begin(c.req.Principal, func(ctx context.Context) {
-		g.survive("a job was followed", func() { follow(ctx) })
+	followed := j.followers.begin(req.Principal, func(ctx context.Context) {
+		j.survive("a job was followed", func() { follow(ctx) })
 	})
+	if !followed {
+		j.log.Warn("too many jobs are followed, so a caller is not called", "tool", plan.Tool.Name)
+	}
+	return followed
 }
 
 // send sends the webhook, and retries it twice if the response is not 2xx.
-func (o *outbound) send(ctx context.Context, g *Gateway, to *url.URL, t mcp.Task, tool *catalog.Tool) {
+func (o *outbound) send(ctx context.Context, log *slog.Logger, to *url.URL, t mcp.Task, tool *catalog.Tool) {
 	body := append(t.AppendJSON([]byte("{")), '}')
 	for _, pause := range []time.Duration{0, 5 * time.Second, time.Minute} {
 		select {
@@ -209,7 +238,7 @@ func (o *outbound) send(ctx context.Context, g *Gateway, to *url.URL, t mcp.Task
 		if err == nil && status/100 == 2 {
 			return
 		}
-		g.log.Warn("a caller could not be called", "api", tool.API, "tool", tool.Name, "status", status, "error", err)
+		log.Warn("a caller could not be called", "api", tool.API, "tool", tool.Name, "status", status, "error", err)
 	}
 }
 

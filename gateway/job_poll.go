@@ -10,19 +10,18 @@ import (
 	"net/url"
 	"time"
 
+	"drawbridge/auth/credential"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
-
-	"drawbridge/auth/credential"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
 
-// look is the result of a status request for a job.
-type look struct {
+// jobStatus is the result of a status request for a job.
+type jobStatus struct {
 	job.Report
 	retry time.Duration // as requested by the service; 0 if it gives none
 	body  []byte        // JSON text that the report was read from; nil if there is none
@@ -33,8 +32,8 @@ type look struct {
 	resp  *http.Response
 }
 
-// lookError is the error of a status request that found no status.
-type lookError struct {
+// statusError is the error of a status request that found no status.
+type statusError struct {
 	*failure
 	gone bool // the service does not know the job any more
 	// denied is set if the request lacked a token or a permission; that of another caller, or a later one, may succeed.
@@ -44,43 +43,43 @@ type lookError struct {
 	retry time.Duration
 }
 
-func (e *lookError) Unwrap() error { return e.failure }
+func (e *statusError) Unwrap() error { return e.failure }
 
-// look sends a status request for a job, and fetches the result of one that has succeeded. The error is a *lookError or, for a
+// pollStatus sends a status request for a job, and fetches the result of one that has succeeded. The error is a *statusError or, for a
 // result that can't be fetched, a *failure.
-func (c *call) look(ctx context.Context, b *job.Handle) (*look, error) {
-	l, err := c.lookOnce(ctx, b)
-	if c.plan.changes && b.Target != nil && hasEnded(l, err) {
-		c.g.answers.Changed(ctx, c.plan.source.CacheGroup, b.Target)
+func (c *call) pollStatus(ctx context.Context, b *job.Handle) (*jobStatus, error) {
+	l, err := c.pollOnce(ctx, b)
+	if c.plan.invalidatesCache && b.Target != nil && hasEnded(l, err) {
+		c.r.cache.Changed(ctx, c.plan.source.CacheGroup, b.Target)
 	}
 	return l, err
 }
 
 // hasEnded reports whether a status request has found the end of a job, or that its end can't be known any more.
-func hasEnded(l *look, err error) bool {
-	var missed *lookError
+func hasEnded(l *jobStatus, err error) bool {
+	var missed *statusError
 	if errors.As(err, &missed) {
 		return !missed.later && !missed.denied
 	}
 	return err != nil || l.State.Ended()
 }
 
-func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
-	called, err := c.callback(ctx)
+func (c *call) pollOnce(ctx context.Context, b *job.Handle) (*jobStatus, error) {
+	called, err := c.webhook(ctx)
 	if err != nil {
-		return nil, c.lookFailed(err)
+		return nil, c.statusFailure(ctx, err)
 	}
 	if called != nil {
-		if l, err := c.lookAt(ctx, b, called); l != nil || err != nil {
+		if l, err := c.webhookStatus(ctx, b, called); l != nil || err != nil {
 			return l, err
 		}
 	}
 	if b.URL == nil && b.Status == nil {
-		return &look{Report: job.Report{State: job.Working}}, nil // the service reports by callback
+		return &jobStatus{Report: job.Report{State: job.Working}}, nil // the service reports by callback
 	}
 	resp, location, err := c.askAbout(ctx, c.plan.job.Status, b, b.Status)
 	if err != nil {
-		return nil, c.lookFailed(err)
+		return nil, c.statusFailure(ctx, err)
 	}
 	retry := render.RetryTime(resp, time.Now())
 	switch {
@@ -92,11 +91,11 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 			return nil, &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is at another server" + render.RedirectPath(resp) +
 				", which the gateway does not call."}
 		}
-		l := &look{Report: job.Report{State: job.Succeeded}}
-		return l, c.fetch(ctx, b, l)
+		l := &jobStatus{Report: job.Report{State: job.Succeeded}}
+		return l, c.fetchResult(ctx, b, l)
 	case resp.StatusCode >= 300:
 		status := resp.StatusCode
-		e := c.lookFailed(c.refusedOf(resp, ""))
+		e := c.statusFailure(ctx, c.refusedOf(resp, ""))
 		e.gone = status == http.StatusNotFound || status == http.StatusGone
 		if e.gone {
 			e.failure = &failure{outcome: e.outcome, cause: e.cause, text: c.plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
@@ -107,11 +106,11 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 		e.retry = retry
 		return nil, e
 	}
-	parts, err := c.read(resp)
+	parts, err := c.read(ctx, resp)
 	if err != nil {
-		return nil, c.lookFailed(err)
+		return nil, c.statusFailure(ctx, err)
 	}
-	l := &look{retry: retry, parts: parts, resp: resp, body: job.JSONOf(parts)}
+	l := &jobStatus{retry: retry, parts: parts, resp: resp, body: job.JSONOf(parts)}
 	l.Report = c.plan.job.Read(l.body, c.redactor().Text)
 	known := l.State != job.Unknown // true and false are known words too
 	switch {
@@ -123,14 +122,14 @@ func (c *call) lookOnce(ctx context.Context, b *job.Handle) (*look, error) {
 			l.State = job.Working
 		}
 	case c.plan.job.HasState:
-		return nil, &lookError{failure: &failure{outcome: telemetry.Outcome(upstream.Protocol.String()), text: c.plan.Tool.API +
+		return nil, &statusError{failure: &failure{outcome: telemetry.Outcome(upstream.Protocol.String()), text: c.plan.Tool.API +
 			" answered the question how the job stands with something in which no state is."}}
 	default:
 		l.State = job.Succeeded // the response is the resource that the job has made
 		return l, nil
 	}
 	if l.State == job.Succeeded {
-		return l, c.fetch(ctx, b, l)
+		return l, c.fetchResult(ctx, b, l)
 	}
 	return l, nil
 }
@@ -140,7 +139,7 @@ func seesOther(status int) bool { return status == http.StatusSeeOther || status
 
 // seeOther follows the redirect in the response of a tool that reports on jobs, so that a caller that polls with that tool gets
 // the result at the end, like a caller that waits.
-func (c *call) seeOther(resp *http.Response) error {
+func (c *call) seeOther(ctx context.Context, resp *http.Response) error {
 	_ = resp.Body.Close()
 	b := &job.Handle{Origin: resp.Request.URL, Base: c.plan.job.BaseOf(c.plan.base)}
 	if c.plan.polled.Anywhere {
@@ -150,18 +149,18 @@ func (c *call) seeOther(resp *http.Response) error {
 	if at == nil {
 		return &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + render.RedirectPath(resp) + "."}
 	}
-	other, _, err := c.askAt(c.ctx, http.MethodGet, at) //nolint:bodyclose // the reader closes it
+	other, _, err := c.askAt(ctx, http.MethodGet, at) //nolint:bodyclose // the reader closes it
 	if err != nil {
 		return err
 	}
 	if other.StatusCode >= 300 {
 		return c.refusedOf(other, "")
 	}
-	parts, err := c.read(other)
+	parts, err := c.read(ctx, other)
 	if err != nil {
 		return err
 	}
-	c.done(telemetry.OutcomeOK, nil)
+	c.done(ctx, telemetry.OutcomeOK, nil)
 	return c.deliver(parts, other)
 }
 
@@ -169,9 +168,9 @@ func (c *call) seeOther(resp *http.Response) error {
 // job's URL.
 func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
 	if r != nil && r.Operation != nil && args != nil {
-		c.hiding = nil
+		c.jobSensitive = nil
 		if !r.Named || r == c.plan.job.Status || r == c.plan.job.Result {
-			if err := c.about(ctx, []toldBy{{r.Operation, args}}); err != nil {
+			if err := c.authorizeResponses(ctx, []responseOf{{r.Operation, args}}); err != nil {
 				return nil, "", err
 			}
 		}
@@ -182,9 +181,9 @@ func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args
 				return nil, "", &failure{outcome: telemetry.Outcome(upstream.Protocol.String()), cause: err, text: c.plan.Tool.API +
 					" told of the job what does not fit the arguments of the operation that asks for it."}
 			}
-			return nil, "", c.unbuilt(err)
+			return nil, "", c.failed(ctx, err)
 		}
-		return c.exchange(req)
+		return c.sendJob(ctx, req)
 	}
 	method := http.MethodGet
 	if r != nil && r.Operation == nil {
@@ -195,38 +194,37 @@ func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args
 
 // askAt sends a request for a URL that the service has returned and that is of its origin.
 func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
-	c.hiding = nil
+	c.jobSensitive = nil
 	if method == http.MethodGet || c.plan.job.FromDocument {
-		if err := c.about(ctx, c.plan.at(method, u)); err != nil {
+		if err := c.authorizeResponses(ctx, c.plan.responsesAt(method, u)); err != nil {
 			return nil, "", err
 		}
 	}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
 	if err != nil {
-		return nil, "", c.internal(err)
+		return nil, "", c.internal(ctx, err)
 	}
 	req.Header.Set("Accept", "application/json, */*;q=0.8")
-	return c.exchange(req)
+	return c.sendJob(ctx, req)
 }
 
-func (c *call) exchange(req *http.Request) (resp *http.Response, location string, err error) {
+func (c *call) sendJob(ctx context.Context, req *http.Request) (resp *http.Response, location string, err error) {
 	c.sentSecrets = nil // the token may have changed
-	if err := c.accountable(req.Context()); err != nil {
-		return nil, "", err
+	if err := c.awaitAudit(ctx); err != nil {
+		return nil, "", c.failed(ctx, err)
 	}
-	resp, requests, err := c.plan.client.Send(req, upstream.NoRetry, c.plan.patience) // job polling has its own schedule
-	c.exchanged(req, resp, requests)
+	resp, err = c.transmitOnce(req, upstream.NoRetry) // job polling has its own schedule
 	if err != nil {
-		return nil, "", c.failed(err)
+		return nil, "", c.failed(ctx, err)
 	}
-	c.limitBody(resp)
+	c.memory.limit(ctx, resp)
 	location = resp.Header.Get("Location")
 	render.HideLocation(resp, c.redactor())
 	return resp, location, nil
 }
 
-// lookFailed converts err to the error of a status request.
-func (c *call) lookFailed(err error) *lookError {
+// statusFailure converts err to the error of a status request.
+func (c *call) statusFailure(ctx context.Context, err error) *statusError {
 	var e *upstream.Error
 	var token *credential.TokenError
 	var header *credential.HeaderError
@@ -242,15 +240,15 @@ func (c *call) lookFailed(err error) *lookError {
 	}
 	var f *failure
 	if !errors.As(err, &f) {
-		errors.As(c.failed(err), &f)
+		errors.As(c.failed(ctx, err), &f)
 	}
 	later = later || f.outcome == telemetry.Outcome(upstream.Overloaded.String()) // no capacity
-	return &lookError{failure: f, later: later, denied: denied}
+	return &statusError{failure: f, later: later, denied: denied}
 }
 
-// fetch gets the result of a job that has succeeded, which may be in the body of its status. The error is a *failure or, if the
-// gateway had no capacity, a *lookError.
-func (c *call) fetch(ctx context.Context, b *job.Handle, l *look) error {
+// fetchResult gets the result of a job that has succeeded, which may be in the body of its status. The error is a *failure or, if the
+// gateway had no capacity, a *statusError.
+func (c *call) fetchResult(ctx context.Context, b *job.Handle, l *jobStatus) error {
 	j := c.plan.job
 	at := j.ResultIn(b, l.body)
 	var resp *http.Response
@@ -263,27 +261,27 @@ func (c *call) fetch(ctx context.Context, b *job.Handle, l *look) error {
 	case at != nil:
 		resp, _, err = c.askAt(ctx, http.MethodGet, at) //nolint:bodyclose // the same
 	default:
-		return c.inside(l)
+		return c.resultInStatus(ctx, l)
 	}
 	if err == nil && resp.StatusCode >= 300 {
 		err = c.refusedOf(resp, "")
 	}
 	if err == nil {
 		l.resp = resp
-		l.parts, err = c.read(resp)
+		l.parts, err = c.read(ctx, resp)
 	}
 	if err != nil {
-		if e := c.lookFailed(err); e.outcome == telemetry.Outcome(upstream.Overloaded.String()) {
+		if e := c.statusFailure(ctx, err); e.outcome == telemetry.Outcome(upstream.Overloaded.String()) {
 			return e
 		}
-		return c.failed(err)
+		return c.failed(ctx, err)
 	}
 	return nil
 }
 
-// inside takes the result out of the body of the job's status. Without a configured location for the result, the whole body is
+// resultInStatus takes the result out of the body of the job's status. Without a configured location for the result, the whole body is
 // the result.
-func (c *call) inside(l *look) error {
+func (c *call) resultInStatus(ctx context.Context, l *jobStatus) error {
 	value := c.plan.job.Output(l.body)
 	if value == nil {
 		return nil
@@ -292,36 +290,36 @@ func (c *call) inside(l *look) error {
 	if jsonscan.KindOf(value) == jsonscan.String {
 		media, data = "text/plain; charset=utf-8", jsonscan.Unquote(value)
 	}
-	found, err := c.lookIn(media, data)
+	found, err := c.parseStatus(ctx, media, data)
 	if err != nil {
-		return c.failed(err)
+		return c.failed(ctx, err)
 	}
 	l.parts, l.resp = found.parts, found.resp
 	return nil
 }
 
-// lookIn interprets bytes as if they were the service's response.
-func (c *call) lookIn(media string, data []byte) (*look, error) {
+// parseStatus interprets bytes as if they were the service's response.
+func (c *call) parseStatus(ctx context.Context, media string, data []byte) (*jobStatus, error) {
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(data)), Body: io.NopCloser(bytes.NewReader(data))}
 	if media != "" {
 		resp.Header.Set("Content-Type", media)
 	}
-	parts, err := c.read(resp)
+	parts, err := c.read(ctx, resp)
 	if err != nil {
 		return nil, err
 	}
-	l := &look{parts: parts, resp: resp, body: job.JSONOf(parts)}
+	l := &jobStatus{parts: parts, resp: resp, body: job.JSONOf(parts)}
 	l.Report = c.plan.job.Read(l.body, c.redactor().Text)
 	return l, nil
 }
 
 // read returns the parts of a 2xx response about a job. The published schema describes the response that starts a job, so a
 // response that does not match it is no violation.
-func (c *call) read(resp *http.Response) (parts []answer.Part, err error) {
-	return c.gather(resp, func(part *answer.Part) { part.Declared = true })
+func (c *call) read(ctx context.Context, resp *http.Response) (parts []answer.Part, err error) {
+	return c.gather(ctx, resp, func(part *answer.Part) { part.Declared = true })
 }
 
 // failedJob returns the failure of a job that has ended without success, in the service's words.
-func (c *call) failedJob(l *look) *failure {
+func (c *call) failedJob(l *jobStatus) *failure {
 	return &failure{outcome: telemetry.OutcomeJobFailed, text: render.FailedJob(c.plan.Tool.API, &l.Report, l.body, c.redactor())}
 }

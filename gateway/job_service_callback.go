@@ -16,7 +16,6 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"drawbridge/gateway/job"
 	"drawbridge/gateway/state"
 	"drawbridge/openapi/jsonscan"
 )
@@ -37,33 +36,40 @@ type callbackPayload struct {
 	Owner string `json:"o,omitempty"`
 }
 
-// callbackRecord is the content of a callback from a service.
-type callbackRecord struct {
-	Type string `json:"t"` // Content-Type
-	Body []byte `json:"b"`
+// newCallback implements [continuation].
+func (s *tasks) newCallback(p *Plan, owner string) (key, url string, err error) {
+	key = rand.Text()
+	payload, err := json.Marshal(callbackPayload{Key: key, Tool: p.Tool.Name, Owner: owner})
+	if err != nil {
+		return "", "", err
+	}
+	token := s.callbacks.Seal(payload, time.Now().Add(p.job.TTL+time.Second))
+	return key, s.baseURL() + callbackPath + token, nil
 }
 
-// calledBack adds the callback URL for the service to the arguments of a call.
-func (c *call) calledBack(args json.RawMessage) (json.RawMessage, error) {
-	c.key = rand.Text()
-	payload, err := json.Marshal(callbackPayload{Key: c.key, Tool: c.plan.Tool.Name, Owner: c.req.Principal})
-	if err != nil {
+// received implements [continuation].
+func (s *tasks) received(ctx context.Context, key string) (*serviceWebhook, error) {
+	value, ok, err := s.records.Get(ctx, callbackPrefix+key)
+	if errors.Is(err, state.ErrAway) {
+		return nil, nil //nolint:nilnil // the service is polled instead
+	}
+	if err != nil || !ok {
 		return nil, err
 	}
-	token := c.g.tasks.callbacks.Seal(payload, time.Now().Add(c.plan.job.TTL+time.Second))
-	return c.plan.job.Callback.Arguments(args, c.g.base()+callbackPath+token), nil
+	rec := &serviceWebhook{}
+	return rec, json.Unmarshal(value, rec)
 }
 
 // serveCallback handles a callback from a service. It reports errors by the status code alone.
-func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
-	payload, until, err := g.tasks.callbacks.Open(chi.URLParam(r, "token"), time.Now())
+func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
+	payload, until, err := s.callbacks.Open(chi.URLParam(r, "token"), time.Now())
 	var p callbackPayload
 	if err != nil || json.Unmarshal(payload, &p) != nil {
 		http.NotFound(w, r)
 		return
 	}
-	gen := g.current.Load()
-	if gen == nil || gen.main.plans[p.Tool] == nil || gen.main.plans[p.Tool].job.Callback == nil {
+	e := s.endpoint("")
+	if e == nil || e.plans[p.Tool] == nil || e.plans[p.Tool].job.Callback == nil {
 		http.NotFound(w, r)
 		return
 	}
@@ -72,7 +78,7 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "POST is what this URL is for", http.StatusMethodNotAllowed)
 		return
 	}
-	plan := gen.main.plans[p.Tool]
+	plan := e.plans[p.Tool]
 	cb := plan.job.Callback
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cb.MaxBody))
 	if err != nil {
@@ -88,9 +94,9 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !cb.Verify(r.Header, body) {
-		if line := g.unsigned.Sample(plan.Tool.API, "", time.Now()); line.Logged {
+		if line := s.unsigned.Sample(plan.Tool.API, "", time.Now()); line.Logged {
 			attrs := []slog.Attr{slog.String("api", plan.Tool.API), slog.String("tool", plan.Tool.Name)}
-			g.log.LogAttrs(r.Context(), slog.LevelWarn, "a callback was not signed as it should be", line.Attrs(attrs, "callbacks have no line")...)
+			s.log.LogAttrs(r.Context(), slog.LevelWarn, "a callback was not signed as it should be", line.Attrs(attrs, "callbacks have no line")...)
 		}
 		http.Error(w, "the signature is missing or wrong", http.StatusUnauthorized)
 		return
@@ -101,19 +107,19 @@ func (g *Gateway) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if plan.job.GoesOn(body) {
-		g.tasks.tell(r.Context(), p.Key) // a reason to poll, and no more
+		s.wakeAll(r.Context(), p.Key) // a reason to poll, and no more
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	switch first, err := g.tasks.called(r.Context(), p, callbackRecord{media, body}, until); {
+	switch first, err := s.storeWebhook(r.Context(), p, &serviceWebhook{media, body}, until); {
 	case err != nil:
-		g.log.Error("a callback could not be kept", "api", plan.Tool.API, "tool", plan.Tool.Name, "error", err)
+		s.log.Error("a callback could not be kept", "api", plan.Tool.API, "tool", plan.Tool.Name, "error", err)
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "try again", http.StatusServiceUnavailable)
 	case !first:
 		http.Error(w, "this URL was called before", http.StatusGone)
 	default:
-		g.tasks.tell(r.Context(), p.Key)
+		s.wakeAll(r.Context(), p.Key)
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
@@ -131,16 +137,16 @@ func bodyType(contentType string, body []byte) (media string, ok bool) {
 	return "text/plain; charset=utf-8", strings.HasPrefix(media, "text/") && utf8.Valid(body)
 }
 
-// called stores the content of a callback. It returns false if an earlier callback was stored.
-func (s *tasks) called(ctx context.Context, p callbackPayload, rec callbackRecord, until time.Time) (first bool, err error) {
+// storeWebhook stores the content of a callback. It returns false if an earlier callback was stored.
+func (s *tasks) storeWebhook(ctx context.Context, p callbackPayload, rec *serviceWebhook, until time.Time) (first bool, err error) {
 	value, err := json.Marshal(rec)
 	if err != nil {
 		return false, err
 	}
-	return s.store.Add(ctx, callbackPrefix+p.Key, p.Owner, value, until)
+	return s.records.Add(ctx, callbackPrefix+p.Key, p.Owner, value, until)
 }
 
-// expect returns a channel that receives when the service calls back; end must be called.
+// expect implements [continuation].
 func (s *tasks) expect(key string) (wake <-chan struct{}, end func()) {
 	if key == "" {
 		return nil, func() {}
@@ -156,10 +162,10 @@ func (s *tasks) expect(key string) (wake <-chan struct{}, end func()) {
 	}
 }
 
-// tell makes the calls and subscriptions that wait for a job poll it now, at every replica.
-func (s *tasks) tell(ctx context.Context, key string) {
+// wakeAll makes the calls and subscriptions that wait for a job poll it now, at every replica.
+func (s *tasks) wakeAll(ctx context.Context, key string) {
 	s.wake(key)
-	s.shared.changed(ctx, key)
+	s.publish(ctx, key)
 }
 
 // wake makes those of this replica poll.
@@ -176,43 +182,4 @@ func (s *tasks) wake(key string) {
 		default: // no receiver, or it has been woken already
 		}
 	}
-}
-
-// callback returns the content of the service's callback, or nil if none is known to this replica.
-func (c *call) callback(ctx context.Context) (*callbackRecord, error) {
-	if c.key == "" || c.plan.job.Callback == nil {
-		return nil, nil //nolint:nilnil // no callback
-	}
-	value, ok, err := c.g.tasks.store.Get(ctx, callbackPrefix+c.key)
-	if errors.Is(err, state.ErrAway) {
-		return nil, nil //nolint:nilnil // the service is polled instead
-	}
-	if err != nil || !ok {
-		return nil, err
-	}
-	rec := &callbackRecord{}
-	return rec, json.Unmarshal(value, rec)
-}
-
-// lookAt interprets a callback as the response to a status request. It returns nil if the service must still be polled.
-func (c *call) lookAt(ctx context.Context, b *job.Handle, rec *callbackRecord) (*look, error) {
-	l, err := c.lookIn(rec.Type, rec.Body)
-	if err != nil {
-		return nil, c.lookFailed(err)
-	}
-	placed := b.URL != nil || b.Status != nil
-	switch l.State {
-	case job.Failed, job.Cancelled:
-		return l, nil
-	case job.Succeeded:
-		if c.plan.job.Result != nil || b.Result != nil || c.plan.job.HasOutput(l.body) || !placed {
-			return l, c.fetch(ctx, b, l)
-		}
-	case job.Unknown, job.Working:
-		if !placed {
-			l.State = job.Succeeded // the callback's body is the result
-			return l, c.inside(l)
-		}
-	}
-	return nil, nil //nolint:nilnil // the service must be polled
 }

@@ -24,7 +24,7 @@ apis: [{name: reports, spec: $SPEC, base_url: $BASE}]
 rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify, max_body: 1KiB, signature: {header: X-Signature, secret: a-secret-of-the-test-of-32-bytes}}}}}]
 `, newJobService("404"))
 	log := &strings.Builder{}
-	g.log = slog.New(slog.NewTextHandler(log, nil))
+	g.tasks.log = slog.New(slog.NewTextHandler(log, nil))
 	payload, err := json.Marshal(callbackPayload{Key: "k", Tool: "makeReport"})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
@@ -26,69 +27,109 @@ const (
 )
 
 // accepted handles a response that may have started a job. If it has not, the response is passed on unchanged.
-func (c *call) accepted(args []byte, resp *http.Response) error {
-	c.watch(resp)
-	parts, err := c.gather(resp, c.plan.progress.Reduce)
+func (c *call) accepted(ctx context.Context, args []byte, resp *http.Response) error {
+	c.forwardEvents(resp)
+	parts, err := c.gather(ctx, resp, c.plan.progress.Reduce)
 	if err != nil {
 		return err
 	}
-	b := c.begun(args, resp, parts)
+	b := c.jobHandle(args, resp, parts)
 	if b == nil {
-		c.done(telemetry.OutcomeOK, nil)
+		c.done(ctx, telemetry.OutcomeOK, nil)
 		return c.deliver(parts, resp)
 	}
-	first := &look{parts: parts, resp: resp, body: job.JSONOf(parts), retry: render.RetryTime(resp, time.Now())}
+	first := &jobStatus{parts: parts, resp: resp, body: job.JSONOf(parts), retry: render.RetryTime(resp, time.Now())}
 	first.Report = c.plan.job.Read(first.body, c.redactor().Text)
 	if resp.StatusCode != http.StatusAccepted {
 		switch first.State { // the job has ended already
 		case job.Succeeded:
 			began := *first
-			c.retainResponse() // parts of it may be the result
-			if err := c.fetch(c.ctx, b, first); err != nil {
-				return c.ends(err, &began)
+			c.memory.retain() // parts of it may be the result
+			if err := c.fetchResult(ctx, b, first); err != nil {
+				return c.answerInitial(ctx, err, &began)
 			}
-			c.done(telemetry.OutcomeOK, nil)
+			c.done(ctx, telemetry.OutcomeOK, nil)
 			return c.deliver(first.parts, first.resp)
 		case job.Failed, job.Cancelled:
 			return c.failedJob(first)
 		case job.Unknown, job.Working:
 		}
 	}
-	if err := c.mayLook(b); err != nil {
-		return c.ends(err, first)
+	if err := c.authorizePoll(ctx, b); err != nil {
+		return c.answerInitial(ctx, err, first)
 	}
-	if tasked, err := c.beginTask(b, args, first); tasked {
+	if tasked, err := c.beginTask(ctx, c.startedJob(b, args, first)); tasked {
 		return err
 	}
-	return c.wait(b, first)
+	return c.wait(ctx, b, first)
 }
 
-// ends responds with the service's initial response if the caller may not know more about the job; it returns any other error.
-func (c *call) ends(err error, first *look) error {
-	f := isUntold(err)
+// answerInitial responds with the service's initial response if the caller may not know more about the job; it returns any other error.
+func (c *call) answerInitial(ctx context.Context, err error, first *jobStatus) error {
+	f := isNotDisclosed(err)
 	if f == nil {
 		return err
 	}
-	c.done(telemetry.OutcomeJob, nil)
+	c.done(ctx, telemetry.OutcomeJob, nil)
 	c.note = f.text
 	return c.deliver(first.parts, first.resp)
 }
 
-// tellUntold responds with the text of [call.untold] only.
-func (c *call) tellUntold(text string) error {
-	c.done(telemetry.OutcomeJob, nil)
+// answerNotDisclosed responds with the text of [call.notDisclosed] only.
+func (c *call) answerNotDisclosed(ctx context.Context, text string) error {
+	c.done(ctx, telemetry.OutcomeJob, nil)
 	c.answered = true
 	r := c.renderer()
 	return c.giveResult(r.Text(text))
 }
 
-// begun returns the handle of the job that a 2xx response has started, or nil if there is none.
-func (c *call) begun(args []byte, resp *http.Response, parts []answer.Part) *job.Handle {
+// beginTask makes a task of a job and responds with it. It returns false, without a response, if the client does not support
+// tasks or the job can't be one.
+func (c *call) beginTask(ctx context.Context, j *startedJob) (bool, error) {
+	if c.req.RequireCapabilities(mcp.ClientTasks) != nil {
+		return false, nil
+	}
+	t, ok, err := c.endpoint.continuation.beginTask(ctx, j)
+	switch {
+	case err != nil:
+		return true, c.internal(ctx, err)
+	case !ok:
+		return false, nil
+	}
+	c.done(ctx, telemetry.OutcomeJob, nil)
+	c.answered = true
+	t.Meta = render.AppendDropped(nil, c.dropped)
+	return true, c.reply.Task(t)
+}
+
+// startedJob returns the job that the call has started, for its continuation.
+func (c *call) startedJob(h *job.Handle, args []byte, first *jobStatus) *startedJob {
+	return &startedJob{
+		plan: c.plan, endpoint: c.endpoint, req: c.req, args: args, key: c.key, webhook: c.notify, handle: h, report: first.Report, retry: first.retry,
+	}
+}
+
+// withoutTasks returns the error of a call whose job takes longer than a call can wait, for a client that does not support tasks. The legacy
+// revisions know neither the error code nor the extension, so their clients get a text.
+func (c *call) withoutTasks(lacks error) error {
+	var fault *mcp.Error
+	if c.req.Family == mcp.Stateless && errors.As(lacks, &fault) {
+		c.countRejected(telemetry.OutcomeNoTasks)
+		reworded := *fault
+		reworded.Message = "this tool begins a job that takes long, and answers with a task: the client needs the extension io.modelcontextprotocol/tasks"
+		return &reworded
+	}
+	return &failure{outcome: telemetry.OutcomeNoTasks, text: "This tool begins a job that takes long, and answers with a task, which is for clients with the extension " +
+		"io.modelcontextprotocol/tasks (2026-07-28). This client does not have it. Nothing was sent. Tell the user that the call has to be made in another way."}
+}
+
+// jobHandle returns the handle of the job that a 2xx response has started, or nil if there is none.
+func (c *call) jobHandle(args []byte, resp *http.Response, parts []answer.Part) *job.Handle {
 	a := job.Answer{
 		Operation: c.plan.Operation, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.plan.base,
 		HasCallback: c.key != "",
 	}
-	if c.plan.changes {
+	if c.plan.invalidatesCache {
 		a.Target = &url.URL{Scheme: c.target.Scheme, Host: c.target.Host, Path: c.target.Path, RawPath: c.target.RawPath}
 	}
 	return c.plan.job.Begun(&a)
@@ -96,61 +137,61 @@ func (c *call) begun(args []byte, resp *http.Response, parts []answer.Part) *job
 
 // wait waits for the end of a job until the call's deadline, and responds with its result or its status. first is the response
 // that started it.
-func (c *call) wait(b *job.Handle, first *look) error {
+func (c *call) wait(ctx context.Context, b *job.Handle, first *jobStatus) error {
 	j := c.plan.job
 	begin := time.Now()
-	forget := c.retainResponse()
+	forget := c.memory.retain()
 	end := begin.Add(j.Wait)
-	if deadline, ok := c.ctx.Deadline(); ok && deadline.Add(-jobSlack).Before(end) {
+	if deadline, ok := ctx.Deadline(); ok && deadline.Add(-jobSlack).Before(end) {
 		end = deadline.Add(-jobSlack)
 	}
-	last, pace := first, pace{job: j, jitter: c.g.jitter}
+	last, pace := first, pace{job: j, jitter: c.r.jitter}
 	retry := first.retry
-	wake, done := c.g.tasks.expect(c.key)
+	wake, done := c.endpoint.continuation.expect(c.key)
 	defer done()
 	for {
-		c.tellJob(last, time.Since(begin))
+		c.notifyProgress(last, time.Since(begin))
 		pause := pace.next(retry)
 		if rest := time.Until(end); pause > rest {
 			if pause = rest; retry > 0 || pause < j.Interval/2 {
-				return c.goesOn(b, first, last, time.Since(begin)) // polling earlier is of no use
+				return c.answerStillRunning(ctx, b, first, last, time.Since(begin)) // polling earlier is of no use
 			}
 		}
 		select {
 		case <-time.After(pause):
 		case <-wake:
-		case <-c.ctx.Done():
+		case <-ctx.Done():
 		}
-		if err := c.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {
-				return c.goesOn(b, first, last, time.Since(begin))
+				return c.answerStillRunning(ctx, b, first, last, time.Since(begin))
 			}
-			c.abandon(b)
-			return c.failed(&upstream.Error{Kind: upstream.Canceled, API: c.plan.Tool.API, Err: err})
+			c.cancelJob(ctx, b)
+			return c.failed(ctx, &upstream.Error{Kind: upstream.Canceled, API: c.plan.Tool.API, Err: err})
 		}
-		now, err := c.look(c.ctx, b)
-		var missed *lookError
+		now, err := c.pollStatus(ctx, b)
+		var missed *statusError
 		switch {
-		case c.ctx.Err() != nil:
+		case ctx.Err() != nil:
 			continue // which ends the call
 		case errors.As(err, &missed) && missed.later:
 			retry = missed.retry
 			continue
 		case errors.As(err, &missed) && missed.gone && !j.Declared && last == first:
 			// The URL may not be a status URL at all, or not yet.
-			return c.goesOn(b, first, nil, time.Since(begin))
+			return c.answerStillRunning(ctx, b, first, nil, time.Since(begin))
 		case err != nil:
-			return c.ends(err, first)
+			return c.answerInitial(ctx, err, first)
 		case now.State == job.Succeeded:
 			forget()
-			c.done(telemetry.OutcomeOK, nil)
+			c.done(ctx, telemetry.OutcomeOK, nil)
 			return c.deliver(now.parts, now.resp)
 		case now.State == job.Failed, now.State == job.Cancelled:
 			return c.failedJob(now)
 		}
 		now.parts, now.resp, now.body = nil, nil, nil // the next response may be as large
 		if last, retry = now, now.retry; len(last.Questions) > 0 {
-			return c.goesOn(b, first, last, time.Since(begin)) // no one answers while this client waits
+			return c.answerStillRunning(ctx, b, first, last, time.Since(begin)) // no one answers while this client waits
 		}
 	}
 }
@@ -179,9 +220,9 @@ func (p *pace) next(asked time.Duration) time.Duration {
 // about returns d plus or minus up to a tenth, so that jobs that started together are not polled together.
 func about(d time.Duration) time.Duration { return d - d/10 + rand.N(d/5+1) } //nolint:gosec // no secret
 
-// tellJob reports the progress of the job; if the service gives none, that is the elapsed time. A failed notification is
+// notifyProgress reports the progress of the job; if the service gives none, that is the elapsed time. A failed notification is
 // ignored: a client that has disconnected ends the call or, in the legacy revisions, nothing.
-func (c *call) tellJob(l *look, since time.Duration) {
+func (c *call) notifyProgress(l *jobStatus, since time.Duration) {
 	text := l.Text()
 	if l.Total > 0 || l.Progress > 0 {
 		_ = c.reply.Progress(l.Progress, l.Total, text)
@@ -190,38 +231,37 @@ func (c *call) tellJob(l *look, since time.Duration) {
 	_ = c.reply.Progress(since.Truncate(time.Millisecond).Seconds(), 0, text)
 }
 
-// abandon cancels the job of a call that its caller has cancelled, if the job has a cancel request. A failure is ignored, since
+// cancelJob cancels the job of a call that its caller has cancelled, if the job has a cancel request. A failure is ignored, since
 // no one is left to report it to.
-func (c *call) abandon(b *job.Handle) {
+func (c *call) cancelJob(ctx context.Context, b *job.Handle) {
 	if !c.plan.job.CanCancel(b) {
 		return
 	}
-	ctx, cancel := cancelledAfter(context.WithoutCancel(c.ctx), cancelTime)
+	ctx, cancel := cancelledAfter(context.WithoutCancel(ctx), cancelTime)
 	defer cancel()
 	if resp, _, err := c.askAbout(ctx, c.plan.job.Cancel, b, b.Cancel); err == nil {
 		_ = resp.Body.Close()
 	}
 }
 
-// goesOn responds with the service's initial response and how to follow the job. last is the latest status, or nil if the
+// answerStillRunning responds with the service's initial response and how to follow the job. last is the latest status, or nil if the
 // service does not know the URL that it returned.
-func (c *call) goesOn(b *job.Handle, first, last *look, after time.Duration) error {
-	c.done(telemetry.OutcomeJob, nil)
+func (c *call) answerStillRunning(ctx context.Context, b *job.Handle, first, last *jobStatus, after time.Duration) error {
+	c.done(ctx, telemetry.OutcomeJob, nil)
 	j := render.RunningJob{API: c.plan.Tool.API, After: after, URL: b.URL}
 	if last != nil {
 		j.Last = &last.Report
 	}
-	j.StatusTool, j.StatusArgs = c.asking(b)
+	j.StatusTool, j.StatusArgs = c.statusTool(b)
 	if c.notify != nil {
-		t, _, err := c.newTask(b, c.args, first)
-		j.Webhook = err == nil && c.follow(t)
+		j.Webhook = c.endpoint.continuation.follow(ctx, c.startedJob(b, c.args, first))
 	}
 	c.note = j.Text(c.redactor())
 	return c.deliver(first.parts, first.resp)
 }
 
-// asking returns the tool that reports the job's status and its arguments, or "" if there is none that the caller may call.
-func (c *call) asking(b *job.Handle) (name string, args []byte) {
+// statusTool returns the tool that reports the job's status and its arguments, or "" if there is none that the caller may call.
+func (c *call) statusTool(b *job.Handle) (name string, args []byte) {
 	r := c.plan.job.Status
 	if r == nil || r.Operation == nil || b.Status == nil {
 		return "", nil

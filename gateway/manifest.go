@@ -155,7 +155,7 @@ func (m *manifest) build(view manifestKey) *servedManifest {
 		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
 		Capabilities: manifestCapabilities{
 			Tools: manifestList{ListChanged: true}, Resources: manifestWatched{ListChanged: true, Subscribe: true}, Prompts: manifestList{ListChanged: true},
-			Callback: e.outbound != nil,
+			Callback: e.callerWebhooks,
 			Notifications: []string{
 				"notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/resources/updated",
 				"notifications/prompts/list_changed",

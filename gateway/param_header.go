@@ -77,12 +77,9 @@ func (gen *generation) unrepeated(g *Gateway, s *source.Source, t *catalog.Tool,
 }
 
 // checkRepeated compares the headers of a call with its arguments. A call without headers has none that could differ.
-func (c *call) checkRepeated() error {
-	if c.req.Family != mcp.Stateless || c.g.o.Local || requestInfoFrom(c.ctx).operator {
-		return nil
-	}
-	for _, r := range c.plan.repeated {
-		if err := c.req.CheckParamHeader(r.header, jsonscan.Lookup(c.req.Arguments, r.argument)); err != nil {
+func checkRepeated(req *mcp.Request, arguments []repeated) error {
+	for _, r := range arguments {
+		if err := req.CheckParamHeader(r.header, jsonscan.Lookup(req.Arguments, r.argument)); err != nil {
 			return err
 		}
 	}

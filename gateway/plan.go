@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"drawbridge/auth"
@@ -44,40 +46,40 @@ type Plan struct {
 
 	// Before the request.
 
-	condition   *auth.Condition   // nil if calls have no condition
-	consent     consent           // whether the user must confirm a call
-	elicitation *elicit.Operation // nil if the user is asked for no arguments
-	drop        []string          // names of arguments that are dropped
-	repeated    []repeated        // arguments that clients repeat in headers (SEP-2243)
-	rates       []*admission.Rate // rate limits of the tool and its API; those of callers come on top
+	condition        *auth.Condition   // nil if calls have no condition
+	consent          consent           // whether the user must confirm a call
+	elicitation      *elicit.Operation // nil if the user is asked for no arguments
+	droppedArguments []string          // names of arguments that are dropped
+	repeated         []repeated        // arguments that clients repeat in headers (SEP-2243)
+	rates            []*admission.Rate // rate limits of the tool and its API; those of callers come on top
 
 	// The request.
 
-	client   *upstream.Client
-	base     *url.URL               // base URL; nil if the operation has none, see Operation.BaseProblem
-	safe     bool                   // the method is safe (RFC 9110 section 9.2.1), so that a call may be stopped at any time
-	key      *requestKey            // idempotency key; nil if requests carry none
-	repeat   upstream.RetryPolicy   // whether a request may reach the service twice
-	patience upstream.HeaderTimeout // whether the response header may take as long as the call
-	follow   bool                   // follows redirects to the same origin that keep the method
-	choice   *credential.Choice     // credential of the operation; nil if the API's default applies
-	secrets  *redact.Configured     // configured secrets of the API
-	inbound  bool                   // passes headers of the caller's request on to the service
-	dynamic  bool                   // attaches values that are in no configuration, such as tokens and identities
-	personal bool                   // attaches values that depend on the caller
+	client        *upstream.Client
+	base          *url.URL               // base URL; nil if the operation has none, see Operation.BaseProblem
+	safe          bool                   // the method is safe (RFC 9110 section 9.2.1), so that a call may be stopped at any time
+	key           *requestKey            // idempotency key; nil if requests carry none
+	retry         upstream.RetryPolicy   // whether a request may reach the service twice
+	headerTimeout upstream.HeaderTimeout // whether the response header may take as long as the call
+	follow        bool                   // follows redirects to the same origin that keep the method
+	choice        *credential.Choice     // credential of the operation; nil if the API's default applies
+	secrets       *redact.Configured     // configured secrets of the API
+	inbound       bool                   // passes headers of the caller's request on to the service
+	dynamic       bool                   // attaches values that are in no configuration, such as tokens and identities
+	personal      bool                   // attaches values that depend on the caller
 
 	// The answer.
 
-	maxAnswer   int64              // maximum size of an answer, in bytes
-	sensitive   *redact.Sensitive  // nil if no field of an answer is hidden
-	clean       bool               // removes invisible characters from answers
-	heads       *render.Headers    // response headers that are passed on; nil if there are none
-	progress    *render.EventRules // nil if the default rules apply
-	short       bool               // shortens the text beside structuredContent
-	links       *links             // nil if no answer is given as a resource link
-	resource    *readable          // nil if the operation can't be read as a resource
-	cachePolicy *cachePolicy       // nil if answers are not cached
-	changes     bool               // a call may invalidate cached responses
+	maxAnswer        int64              // maximum size of an answer, in bytes
+	sensitive        *redact.Sensitive  // nil if no field of an answer is hidden
+	clean            bool               // removes invisible characters from answers
+	responseHeaders  *render.Headers    // response headers that are passed on; nil if there are none
+	progress         *render.EventRules // nil if the default rules apply
+	shortText        bool               // shortens the text beside structuredContent
+	links            *links             // nil if no answer is given as a resource link
+	resource         *readable          // nil if the operation can't be read as a resource
+	cachePolicy      *cachePolicy       // nil if answers are not cached
+	invalidatesCache bool               // a call may invalidate cached responses
 
 	// Jobs.
 
@@ -92,7 +94,7 @@ func (g *Gateway) newPlan(d *deployment, s *source.Source, t *catalog.Tool, set 
 		consent: consentOf(d.config, set, t.Annotations.Destructive), progress: render.NewEventRules(set.Progress),
 		Timeout: time.Duration(s.Limits.Timeout), base: s.BaseURL(t.Operation), client: s.Document.Client, secrets: s.Secrets,
 		choice: s.Document.Credentials.Choices[t.Operation], inbound: len(s.Config.PassHeaders) > 0, dynamic: s.AddsSecrets, personal: len(s.Config.PassHeaders) > 0 || s.Config.Exchanges() || s.Config.Identity != nil,
-		short: s.Config.Answers == config.AnswersStructured, follow: s.Config.FollowRedirects == config.FollowSameOrigin,
+		shortText: s.Config.Answers == config.AnswersStructured, follow: s.Config.FollowRedirects == config.FollowSameOrigin,
 		safe: httpmethod.IsSafe(t.Operation.Method), source: s, publicURL: g.base, siblings: s.Document.API.Operations,
 	}
 	p.maxAnswer = int64(s.Config.MaxAnswer)
@@ -102,7 +104,7 @@ func (g *Gateway) newPlan(d *deployment, s *source.Source, t *catalog.Tool, set 
 	}
 	p.sensitive, p.links = redact.NewSensitive(set.SensitiveFields), answerLinks(s.Config.Links, p.safe)
 	if own := cmp.Or(set.Timeout, s.Config.Timeout); own > 0 {
-		p.Timeout, p.patience = time.Duration(own), upstream.NoHeaderTimeout // a timeout of its own is set because the service may take that long to begin its answer
+		p.Timeout, p.headerTimeout = time.Duration(own), upstream.NoHeaderTimeout // a timeout of its own is set because the service may take that long to begin its answer
 	}
 	return p
 }
@@ -153,19 +155,6 @@ func (p *Plan) passed(inbound http.Header) http.Header {
 	return h
 }
 
-// checkPassed returns an error for the client if a header holds a token for the gateway. It serves requests that are
-// sent later, without the caller's request at hand.
-func (p *Plan) checkPassed(ctx context.Context, in *source.Inbound) error {
-	for _, h := range p.source.Config.PassHeaders {
-		for _, value := range in.Header[http.CanonicalHeaderKey(h.From)] {
-			if h.IsCredential() && in.HoldsGatewayToken(ctx, value) {
-				return mcp.InvalidParams("the header %s holds a token for the gateway, which no service may get", h.From)
-			}
-		}
-	}
-	return nil
-}
-
 // attach returns the context of a call with the values that determine what is attached to its request, and sent, which
 // records the attached secrets, or nil if they are all in the configuration. Where the whole API has one credential,
 // the context is ctx itself.
@@ -190,6 +179,32 @@ func (gen *generation) giveHeaders(plans map[*openapi.Operation]*Plan) {
 		if of[p.source] == nil {
 			of[p.source] = render.NewHeaders(p.source.Config.AnswerHeaders, p.siblings)
 		}
-		p.heads = of[p.source]
+		p.responseHeaders = of[p.source]
 	}
+}
+
+// asksUser reports whether calls of the plan need consent or input from the user.
+func (p *Plan) asksUser() bool {
+	return p.consent.needed || p.elicitation != nil && (p.elicitation.IsBroken() || p.elicitation.Always())
+}
+
+// title returns the tool's title with its name, or the name alone.
+func (p *Plan) title() string {
+	if title := strings.TrimSpace(p.Tool.Title); title != "" {
+		return fmt.Sprintf("%q (%s)", title, p.Tool.Name)
+	}
+	return p.Tool.Name
+}
+
+// checkPassed returns an error for the client if a header holds a token for the gateway. It serves requests that are
+// sent later, without the caller's request at hand.
+func (p *Plan) checkPassed(ctx context.Context, in *source.Inbound) error {
+	for _, h := range p.source.Config.PassHeaders {
+		for _, value := range in.Header[http.CanonicalHeaderKey(h.From)] {
+			if h.IsCredential() && in.HoldsGatewayToken(ctx, value) {
+				return mcp.InvalidParams("the header %s holds a token for the gateway, which no service may get", h.From)
+			}
+		}
+	}
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
-	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
@@ -24,11 +23,19 @@ import (
 // calls; the responses are bounded by the limits of the APIs.
 const maxPromptSize = 1 << 20
 
-// getPrompt answers prompts/get: it finds the prompt, checks the caller's scopes for everything that it needs, fills in the
+// promptGetter makes prompts.
+type promptGetter struct {
+	calls *callRunner
+	// refuse records that a prompt is refused for a scope, and returns the error, which may be that there is no such prompt.
+	refuse func(ctx context.Context, req *mcp.Request, denied *mcp.Error) error
+	// refuseElicitation records that a request can't wait for its user if err says so.
+	refuseElicitation func(ctx context.Context, req *mcp.Request, err error)
+}
+
+// answer answers prompts/get: it finds the prompt, checks the caller's scopes for everything that it needs, fills in the
 // arguments, and calls its tools, each like a tools/call of the caller. A failed call fails the whole prompt: a model must not
 // mistake a failure message for the user's words.
-func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-	e := endpointFrom(ctx)
+func (g promptGetter) answer(ctx context.Context, e *endpoint, req *mcp.Request, reply *mcp.Reply) error {
 	p := e.prompt(req.Name)
 	if p == nil {
 		if req.Name == "" {
@@ -38,7 +45,7 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	}
 	caller := auth.FromContext(ctx)
 	if denied := e.authorizePrompt(caller, p); denied != nil {
-		return g.denials.prompt(ctx, req, denied)
+		return g.refuse(ctx, req, denied)
 	}
 	given, err := req.StringArguments()
 	if err != nil {
@@ -49,16 +56,14 @@ func (g *Gateway) getPrompt(ctx context.Context, req *mcp.Request, reply *mcp.Re
 	}
 	if p.elicitor != nil {
 		if given, err = p.ask(ctx, req, reply, given); err != nil {
-			if because, status := g.refuseWait(err); because != "" {
-				g.denials.record(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
-			}
+			g.refuseElicitation(ctx, req, err)
 			return err
 		}
 	}
 	if err := p.measure(given); err != nil {
 		return err
 	}
-	b := promptBuilder{g: g, req: req, reply: reply, endpoint: e, prompt: p, given: given}
+	b := promptBuilder{promptGetter: g, req: req, reply: reply, endpoint: e, prompt: p, given: given}
 	if e.guard != nil {
 		b.caller = caller
 	}
@@ -139,7 +144,7 @@ func (p *prompt) measure(given map[string]string) error {
 
 // promptBuilder builds the result of one prompts/get.
 type promptBuilder struct {
-	g        *Gateway
+	promptGetter
 	req      *mcp.Request
 	reply    *mcp.Reply
 	endpoint *endpoint
@@ -176,7 +181,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 		case l.plan.unfitForPrompt() != nil:
 			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), l.plan.unfitForPrompt())
 		case b.endpoint.guard != nil && b.endpoint.hideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
-			return b.g.denials.prompt(ctx, b.req, unknown)
+			return b.refuse(ctx, b.req, unknown)
 		}
 		if b.found == nil {
 			b.found = map[int]located{}
@@ -185,7 +190,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 		needs = append(slices.Clip(needs), l.plan.Scopes)
 	}
 	if b.endpoint.guard != nil && !b.endpoint.grants(b.caller, needs) {
-		return b.g.denials.prompt(ctx, b.req, b.endpoint.forbidPrompt(b.caller, needs))
+		return b.refuse(ctx, b.req, b.endpoint.forbidPrompt(b.caller, needs))
 	}
 	return nil
 }
@@ -261,8 +266,8 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 		return b.resource(ctx, m, b.found[i])
 	}
 	args := appendArguments(nil, m.Arguments, valueIn(b.given))
-	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: m.plan, endpoint: b.endpoint.callEndpoint, caller: b.caller}
-	parts, resp, err := c.answer(args) //nolint:bodyclose // answer.Plan.Read closes it
+	c := b.calls.newCall(ctx, b.endpoint.callEndpoint, m.plan, b.req, b.reply)
+	parts, resp, err := c.collect(ctx, args) //nolint:bodyclose // answer.Plan.Read closes it
 	if err != nil {
 		var f *failure
 		if errors.As(err, &f) {
@@ -296,8 +301,8 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 
 // resource appends messages with the contents of a resource.
 func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
-	c := call{g: b.g, ctx: ctx, req: b.req, reply: b.reply, plan: l.plan, endpoint: b.endpoint.callEndpoint, caller: b.caller}
-	contents, err := c.readAs(l.uri, l.args)
+	c := b.calls.newCall(ctx, b.endpoint.callEndpoint, l.plan, b.req, b.reply)
+	contents, err := readAs(ctx, c, l.uri, l.args)
 	var refused *mcp.Error
 	switch {
 	case errors.As(err, &refused) && (refused.HTTPStatus == http.StatusUnauthorized || refused.HTTPStatus == http.StatusTooManyRequests || refused.HTTPStatus == http.StatusServiceUnavailable):
@@ -358,37 +363,6 @@ func appendArguments(dst []byte, arguments map[string]config.Value, given func(n
 		dst = value.AppendJSON(dst, given)
 	}
 	return append(dst, '}')
-}
-
-// answer makes a call and returns the parts of its response to code that processes them further; it covers all steps from
-// argument validation to the log line. Every failure of the call itself is a *failure.
-func (c *call) answer(args []byte) (parts []answer.Part, resp *http.Response, err error) {
-	c.enter()
-	defer func() { c.leave(err) }()
-	defer func() {
-		var f *failure
-		switch {
-		case err == nil:
-			c.done(telemetry.OutcomeOK, nil)
-		case errors.As(err, &f):
-			c.done(f.outcome, f.cause)
-		}
-	}()
-	if err := c.allowed(); err != nil {
-		return nil, nil, err
-	}
-	c.g.metrics.InFlight.Inc()
-	defer c.g.metrics.InFlight.Dec()
-	args, err = c.permit(c.ctx, args)
-	if err != nil {
-		return nil, nil, err
-	}
-	end, err := c.begin()
-	if err != nil {
-		return nil, nil, err
-	}
-	defer end()
-	return c.collect(args)
 }
 
 func joinQuoted(names []string) string {

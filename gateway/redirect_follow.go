@@ -11,43 +11,33 @@ import (
 	"drawbridge/gateway/render"
 )
 
-// maxHops is the maximum number of redirects that one call follows.
-const maxHops = 5
+// maxRedirects is the maximum number of redirects that one call follows.
+const maxRedirects = 5
 
-// transmit sends the request to the service, and follows redirects if follow_redirects is set.
-func (c *call) transmit(req *http.Request) (*http.Response, error) {
-	resp, requests, err := c.plan.client.Send(req, c.plan.repeat, c.plan.patience)
-	c.exchanged(req, resp, requests)
-	if err == nil && c.plan.follow && render.KeepsMethod(resp.StatusCode) {
-		return c.goOn(req, resp)
-	}
-	return resp, err
-}
-
-// goOn follows redirects as far as [call.hop] allows. Only the URL of the request changes, so everything that applies
+// followRedirects follows redirects as far as [exchange.redirectTarget] allows. Only the URL of the request changes, so everything that applies
 // to one request applies to each: SSRF protection, the credential for the origin, the bulkhead, retries. The deadline
 // of the call covers all of them. A redirect that is not followed is the answer.
-func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, error) {
+func (x *exchange) followRedirects(req *http.Request, resp *http.Response) (*http.Response, error) {
 	var at []*url.URL
 	for render.KeepsMethod(resp.StatusCode) {
 		from := req.URL
-		u, why := c.hop(from, resp)
+		u, why := x.redirectTarget(from, resp)
 		switch at = append(at, from); {
 		case why != "":
-		case len(at) > maxHops:
-			why = fmt.Sprintf("%d were followed already", maxHops)
+		case len(at) > maxRedirects:
+			why = fmt.Sprintf("%d were followed already", maxRedirects)
 		case slices.ContainsFunc(at, func(been *url.URL) bool { return *been == *u }):
 			why = "it leads back to where the request came from"
 		case req.Body != nil && req.Body != http.NoBody && req.GetBody == nil:
 			why = "the body of the request can't be sent again"
 		}
 		if why != "" {
-			c.unfollowed = why
+			x.unfollowed = why
 			return resp, nil
 		}
 		next := req.WithContext(req.Context())
 		next.URL, next.Header = u, req.Header.Clone()
-		if c.conditional(req) { // the validator belongs to the cached response of the original URL
+		if x.conditional(req) { // the validator belongs to the cached response of the original URL
 			next.Header.Del("If-None-Match")
 			next.Header.Del("If-Modified-Since")
 		}
@@ -59,16 +49,14 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 			next.Body = body
 		}
 		_ = resp.Body.Close()
-		if c.sentSecrets = nil; c.callRecord != nil { // the next request may carry another token
-			c.callRecord.redirects++
+		if x.sentSecrets = nil; x.record != nil { // the next request may carry another token
+			x.record.redirects++
 		}
-		var requests int
 		var err error
 		req = next
-		resp, requests, err = c.plan.client.Send(req, c.plan.repeat, c.plan.patience)
-		c.exchanged(req, resp, requests)
-		if c.plan.changes {
-			c.g.answers.Changed(c.ctx, c.plan.source.CacheGroup, u)
+		resp, err = x.transmitOnce(req, x.plan.retry)
+		if x.plan.invalidatesCache {
+			x.r.cache.Changed(req.Context(), x.plan.source.CacheGroup, u)
 		}
 		if err != nil {
 			return nil, err
@@ -86,17 +74,17 @@ func (c *call) goOn(req *http.Request, resp *http.Response) (*http.Response, err
 }
 
 // conditional reports whether the request validates a cached response. No argument sets these headers.
-func (c *call) conditional(req *http.Request) bool {
-	return c.plan.cachePolicy != nil && !c.anew && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
+func (x *exchange) conditional(req *http.Request) bool {
+	return x.plan.cachePolicy != nil && !x.bypassCache && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
 }
 
-// hop returns the target of a redirect, or the reason why it is not followed. The author of Location decides where a
+// redirectTarget returns the target of a redirect, or the reason why it is not followed. The author of Location decides where a
 // request with the gateway's credential goes, and need not be the author of the service: an argument may be part of it.
 // The target must therefore have the same origin, be below the base URL of the operation, and not match another
 // operation of the document, which has rules of its own or is not a tool at all.
-func (c *call) hop(from *url.URL, resp *http.Response) (u *url.URL, why string) {
+func (x *exchange) redirectTarget(from *url.URL, resp *http.Response) (u *url.URL, why string) {
 	location := resp.Header.Get("Location")
-	switch p := c.plan; {
+	switch p := x.plan; {
 	case location == "":
 		return nil, "it does not say where to"
 	case p.condition != nil || p.asksUser():
@@ -105,13 +93,13 @@ func (c *call) hop(from *url.URL, resp *http.Response) (u *url.URL, why string) 
 	if u, err := from.Parse(location); err == nil && u.Host != "" && !origin.Same(u, from) {
 		return nil, "it leads to another origin"
 	}
-	b := &job.Handle{Origin: from, Base: c.plan.base}
+	b := &job.Handle{Origin: from, Base: x.plan.base}
 	target := b.Resolve(location)
 	if target == nil {
 		return nil, "it leads to no place below the base URL of the API"
 	}
-	for _, other := range c.plan.at(c.plan.Operation.Method, target) {
-		if other.operation != c.plan.Operation {
+	for _, other := range x.plan.responsesAt(x.plan.Operation.Method, target) {
+		if other.operation != x.plan.Operation {
 			return nil, "it leads to what another operation of the API is for"
 		}
 	}

@@ -86,7 +86,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	}
 	records := s.Records("task", tasks)
 	records.Merge(mergeTasks)
-	records.OnPublished(func(ctx context.Context, name string) { g.tasks.tell(ctx, strings.TrimPrefix(name, callbackPrefix)) })
+	records.OnPublished(func(ctx context.Context, name string) { g.tasks.wakeAll(ctx, strings.TrimPrefix(name, callbackPrefix)) })
 	ends := s.Tombstones(ended)
 	ends.OnRevoked(func(session string) { g.mcpHandlers.sessionEnded(session) })
 	return &shared{

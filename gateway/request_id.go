@@ -7,9 +7,6 @@ import (
 	"sync"
 
 	"go.opentelemetry.io/otel/trace"
-
-	"drawbridge/gateway/mcp"
-	"drawbridge/openapi/jsonscan"
 )
 
 const maxRequestID = 64
@@ -30,21 +27,6 @@ func (v *requestInfo) request() string {
 		}
 	})
 	return v.id.id
-}
-
-// named sets the request ID of a failed call, as in the log and the audit log, in the header of its response, and returns it as
-// a member of _meta: a user can quote it in a report, and the model has nothing more to read (P7). The operator of the process
-// has the log, so it returns nil then.
-func (c *call) named() []byte {
-	v := requestInfoFrom(c.ctx)
-	if v.operator {
-		return nil
-	}
-	id := v.request()
-	if c.kept == nil {
-		c.reply.SetHeader(mcp.RequestIDHeader, id)
-	}
-	return jsonscan.AppendString([]byte(`"drawbridge/request":`), id)
 }
 
 // newRequestID returns a unique ID of 80 random bits. It is not a secret, so it does not need the system's source of

@@ -72,7 +72,7 @@ func (c *call) link() (uri, lasts string) {
 	}
 	payload := slices.Concat([]byte(c.plan.Tool.Name), []byte{'\n'}, c.args)
 	ttl := c.plan.links.ttl
-	uri = linkScheme + c.g.links.Seal(payload, time.Now().Add(ttl), c.req.Principal)
+	uri = linkScheme + c.r.links.Seal(payload, time.Now().Add(ttl), c.req.Principal)
 	if len(uri) > maxLink {
 		return "", ""
 	}

@@ -14,32 +14,32 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// readResource answers resources/read.
-func (g *Gateway) readResource(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-	contents, err := g.read(ctx, req, reply, req.URI)
+// resourceReader reads resources.
+type resourceReader struct{ calls *callRunner }
+
+// answer answers resources/read.
+func (r resourceReader) answer(ctx context.Context, e *endpoint, req *mcp.Request, reply *mcp.Reply) error {
+	contents, err := r.read(ctx, e, req, reply)
 	if err != nil {
 		return err
 	}
 	return reply.Result(render.Contents(contents)...)
 }
 
-// read reads a resource for the caller of a request, who must be allowed to call its operation. The error is for the client.
-func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, uri string) ([]render.Content, error) {
-	e := endpointFrom(ctx)
+// read reads the resource that a request names for its caller, who must be allowed to call its operation. The error is for
+// the client.
+func (r resourceReader) read(ctx context.Context, e *endpoint, req *mcp.Request, reply *mcp.Reply) ([]render.Content, error) {
+	uri := req.URI
 	p, args := e.toRead(uri, req.Principal)
 	if p == nil {
 		return nil, notFound(req, uri)
 	}
-	c := call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e.callEndpoint}
-	if e.guard != nil {
-		c.caller = auth.FromContext(ctx)
-		if denied := e.authorizeRead(c.caller, p, req); denied != nil {
-			g.refuseScope(ctx, e.callEndpoint, p, c.caller, req)
-			return nil, denied
-		}
+	c := r.calls.newCall(ctx, e.callEndpoint, p, req, reply)
+	if c.authorize(ctx) != nil {
+		return nil, e.authorizeRead(c.caller, p, req)
 	}
 	whole, _, part := strings.Cut(uri, "#")
-	contents, err := c.readAs(whole, args)
+	contents, err := readAs(ctx, c, whole, args)
 	if err != nil || !part {
 		return contents, err
 	}
@@ -52,29 +52,11 @@ func (g *Gateway) read(ctx context.Context, req *mcp.Request, reply *mcp.Reply, 
 }
 
 // readAs makes the call that reads a resource for an authorized caller. The error is for the client.
-func (c *call) readAs(uri string, args []byte) (_ []render.Content, err error) {
-	c.enter()
-	defer func() { c.leave(err) }()
-	if err = c.allowed(); err != nil {
-		return nil, err
-	}
-	c.g.metrics.InFlight.Inc()
-	defer c.g.metrics.InFlight.Dec()
-
-	args, err = c.permit(c.ctx, args)
+func readAs(ctx context.Context, c *call, uri string, args []byte) ([]render.Content, error) {
+	parts, resp, err := c.collect(ctx, args) //nolint:bodyclose // it was read
 	if err != nil {
-		return nil, c.unread(uri, nil, err)
+		return nil, unread(c, uri, resp, err)
 	}
-	end, err := c.begin()
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	parts, resp, err := c.collect(args) //nolint:bodyclose // it was read
-	if err != nil {
-		return nil, c.unread(uri, resp, err)
-	}
-	c.done(telemetry.OutcomeOK, nil)
 	mimeType := c.plan.Operation.Answers.MediaType()
 	if r := c.plan.resource; r != nil {
 		mimeType = r.mimeType
@@ -100,12 +82,11 @@ const maxShownURI = 1 << 10
 
 // unread returns the error for a failed read. If the service reports the resource as missing, it does not exist; every other
 // failure has the text that a call of the tool would return.
-func (c *call) unread(uri string, resp *http.Response, err error) error {
+func unread(c *call, uri string, resp *http.Response, err error) error {
 	var f *failure
 	if !errors.As(err, &f) {
 		return err
 	}
-	c.done(f.outcome, f.cause)
 	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
 		return c.req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}

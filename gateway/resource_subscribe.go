@@ -37,7 +37,7 @@ const (
 // forwards something of the caller and the service may answer each differently. Watches outlive generations: each poll uses the
 // plan and the permissions of the current one. They are safe for concurrent use.
 type watches struct {
-	g *Gateway
+	watchOptions
 	// pause waits for d and reports whether ctx is still alive; tests replace it.
 	pause func(ctx context.Context, d time.Duration) bool
 	looks chan struct{} // one slot per concurrent poll
@@ -47,6 +47,16 @@ type watches struct {
 	perCaller map[string]int // members
 	ended     bool
 	running   sync.WaitGroup
+}
+
+// watchOptions are everything that watches need of the process.
+type watchOptions struct {
+	calls    *callRunner
+	log      *slog.Logger
+	metrics  *telemetry.Metrics
+	endpoint func(name string) *endpoint // in use under a name; nil if there is none
+	// await returns the endpoint of a request as soon as it is available; nil if requests don't wait.
+	await func(ctx context.Context, endpoint string, req *mcp.Request) (*endpoint, error)
 }
 
 // watchKey identifies a watch. If all callers get the same response, caller is "" and headers is the zero digest.
@@ -66,12 +76,12 @@ type watch struct {
 type member struct {
 	viewer  mcp.Subscriber
 	tell    func()
-	caller  context.Context // carries the caller, and nothing else of the request
-	inbound http.Header     // of the request, if some headers are forwarded to the service
+	caller  auth.Caller
+	inbound http.Header // of the request, if some headers are forwarded to the service
 }
 
-func newWatches(g *Gateway) *watches {
-	return &watches{g: g, pause: pause, looks: make(chan struct{}, maxLooks), all: map[watchKey]*watch{}, perCaller: map[string]int{}}
+func newWatches(o watchOptions) *watches {
+	return &watches{watchOptions: o, pause: pause, looks: make(chan struct{}, maxLooks), all: map[watchKey]*watch{}, perCaller: map[string]int{}}
 }
 
 func pause(ctx context.Context, d time.Duration) bool {
@@ -88,14 +98,14 @@ func pause(ctx context.Context, d time.Duration) bool {
 // begin subscribes a client to changes of a resource until release is called. The error is for the client.
 func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func(), err error) {
 	v, uri, requestInfo := s.Subscriber, s.URI, requestInfoFrom(ctx)
-	if w.g.o.Local {
-		if _, err := w.g.await(ctx, requestInfo.name, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
+	if w.await != nil {
+		if _, err := w.await(ctx, requestInfo.name, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
 			return nil, err
 		}
 	}
-	m := &member{viewer: v, tell: s.Notify, caller: auth.WithCallerOf(context.Background(), ctx)}
-	gen := w.g.current.Load()
-	p, args, err := m.reads(ctx, gen, requestInfo.name, uri)
+	m := &member{viewer: v, tell: s.Notify, caller: auth.CallerFromContext(ctx)}
+	e := w.endpoint(requestInfo.name)
+	p, args, err := m.reads(ctx, e, uri)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +114,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		key.caller = v.Principal
 	}
 	if p.inbound {
-		if err := p.checkPassed(ctx, &source.Inbound{Header: requestInfo.header, Guard: gen.endpoint(requestInfo.name).guard}); err != nil {
+		if err := p.checkPassed(ctx, &source.Inbound{Header: requestInfo.header, Guard: e.guard}); err != nil {
 			return nil, err
 		}
 		m.inbound = p.passed(requestInfo.header).Clone() // a copy, so that the values don't retain the whole header
@@ -117,7 +127,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		return nil, err
 	}
 	if !known { // it is read at once
-		if err := m.rated(ctx, w.g, gen.endpoint(requestInfo.name).callEndpoint, p, args, uri); err != nil {
+		if err := w.newCall(m.caller.Context(ctx), e.callEndpoint, m, p, uri).chargePoll(ctx, args); err != nil {
 			return nil, err
 		}
 	}
@@ -151,18 +161,12 @@ func (w *watches) full(s mcp.Subscription) error {
 	return nil
 }
 
-// rated counts the first poll of a watch as a call of the member that starts it.
-func (m *member) rated(ctx context.Context, g *Gateway, e *callEndpoint, p *Plan, args []byte, uri string) (err error) {
-	c := call{
-		g: g, ctx: ctx, plan: p, endpoint: e, caller: auth.FromContext(m.caller), args: args,
-		req: &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Principal: m.viewer.Principal, URI: uri},
-	}
-	c.enter()
-	defer func() { c.leave(err) }()
-	if c.callRecord != nil {
-		c.callRecord.rpc = "watch"
-	}
-	return c.rated()
+// newCall returns the call that polls a resource for a member.
+func (w *watches) newCall(ctx context.Context, e *callEndpoint, m *member, p *Plan, uri string) *call {
+	return w.calls.newCall(ctx, e, p, &mcp.Request{
+		Method: "resources/read", Family: mcp.Stateless, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri,
+		HTTP: &http.Request{Header: m.inbound},
+	}, nil)
 }
 
 // leave removes a member; the watch ends with its last member.
@@ -199,19 +203,18 @@ func (w *watches) end() {
 	w.running.Wait()
 }
 
-// reads returns the plan that reads a resource for the member in the given generation, and the arguments of its call. The error
+// reads returns the plan that reads a resource of an endpoint, which may be nil, for the member, and the arguments of its call. The error
 // says why the member may not read it, or why it would receive no notifications.
-func (m *member) reads(ctx context.Context, gen *generation, endpoint, uri string) (*Plan, []byte, error) {
+func (m *member) reads(ctx context.Context, e *endpoint, uri string) (*Plan, []byte, error) {
 	req := &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
-	if gen == nil || gen.endpoint(endpoint) == nil {
+	if e == nil {
 		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}
-	e := gen.endpoint(endpoint)
 	p, args := e.resources.find(uri)
 	if p == nil {
 		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}
-	caller := auth.FromContext(m.caller)
+	caller := m.caller.Principal()
 	if e.guard != nil {
 		if until := callerUntil(caller); !until.IsZero() && time.Now().After(until) {
 			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the access token has expired"}
@@ -268,7 +271,7 @@ func (w *watches) run(ctx context.Context, x *watch) {
 		case err == nil:
 			failures = 0
 		case failures == 0:
-			w.g.log.LogAttrs(ctx, slog.LevelInfo, "a resource that is watched could not be read; it is tried again, less often",
+			w.log.LogAttrs(ctx, slog.LevelInfo, "a resource that is watched could not be read; it is tried again, less often",
 				slog.String("resource", truncate.Bytes(x.uri, maxShownURI)), slog.Any("error", err))
 			fallthrough
 		default:
@@ -291,9 +294,9 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 	interval = idle
 	defer func() {
 		if v := recover(); v != nil {
-			w.g.metrics.Panics.Inc()
+			w.metrics.Panics.Inc()
 			err = fmt.Errorf("panic: %v", v)
-			w.g.log.LogAttrs(ctx, slog.LevelError, "panic in a watch", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
+			w.log.LogAttrs(ctx, slog.LevelError, "panic in a watch", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
 		}
 	}()
 	for _, places := range w.places(x) {
@@ -307,29 +310,29 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 	w.mu.Lock()
 	members := slices.Clone(x.members)
 	w.mu.Unlock()
-	gen := w.g.current.Load()
+	e := w.endpoint(x.endpoint)
 	var p *Plan
 	for _, m := range slices.Backward(members) { // the last has the newest token
 		var args []byte
 		var denied error
-		if p, args, denied = m.reads(ctx, gen, x.endpoint, x.uri); denied != nil {
+		if p, args, denied = m.reads(ctx, e, x.uri); denied != nil {
 			continue
 		}
 		if interval = p.resource.poll; p.Operation != known.of {
 			known.of, known.validators = p.Operation, nil
 		}
 		before := *known
-		if err = w.read(ctx, gen, x, m, p, args, known); err != nil {
-			w.g.metrics.Polled(p.Tool.API, telemetry.PollFailed)
+		if err = w.read(ctx, e.callEndpoint, x, m, p, args, known); err != nil {
+			w.metrics.Polled(p.Tool.API, telemetry.PollFailed)
 			return interval, err
 		}
 		if before.known && before.digest == known.digest {
-			w.g.metrics.Polled(p.Tool.API, telemetry.PollUnchanged)
+			w.metrics.Polled(p.Tool.API, telemetry.PollUnchanged)
 			return interval, nil
 		}
-		w.g.metrics.Polled(p.Tool.API, telemetry.PollChanged)
+		w.metrics.Polled(p.Tool.API, telemetry.PollChanged)
 		if before.known {
-			w.tell(ctx, gen, x, members)
+			w.tell(ctx, e, x, members)
 		}
 		return interval, nil
 	}
@@ -338,11 +341,11 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 
 // places returns the semaphores that a poll acquires, in order: a poll that waits for a slow API holds no slot of the shared one.
 func (w *watches) places(x *watch) []chan struct{} {
-	gen := w.g.current.Load()
-	if gen == nil || gen.endpoint(x.endpoint) == nil {
+	e := w.endpoint(x.endpoint)
+	if e == nil {
 		return nil
 	}
-	p, _ := gen.endpoint(x.endpoint).resources.find(x.uri)
+	p, _ := e.resources.find(x.uri)
 	if p == nil {
 		return nil
 	}
@@ -351,9 +354,9 @@ func (w *watches) places(x *watch) []chan struct{} {
 
 // tell notifies the members that may still read the resource, and no others, since the response to another caller's request may
 // differ.
-func (w *watches) tell(ctx context.Context, gen *generation, x *watch, members []*member) {
+func (w *watches) tell(ctx context.Context, e *endpoint, x *watch, members []*member) {
 	for _, m := range members {
-		if _, _, err := m.reads(ctx, gen, x.endpoint, x.uri); err == nil {
+		if _, _, err := m.reads(ctx, e, x.uri); err == nil {
 			m.tell()
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"drawbridge/auth"
 	"drawbridge/test/timebox"
 )
 
@@ -149,7 +148,7 @@ func TestSubscriptionOutlivesItsToken(t *testing.T) {
 	g.watches.mu.Lock()
 	for _, x := range g.watches.all {
 		for _, m := range x.members {
-			if until := callerUntil(auth.FromContext(m.caller)); time.Now().After(until) {
+			if until := callerUntil(m.caller.Principal()); time.Now().After(until) {
 				t.Errorf("a subscription rests on a token that has ended at %s", until)
 			}
 		}

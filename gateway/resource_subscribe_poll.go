@@ -9,50 +9,28 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/cache"
-	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 )
 
 // read finds the current state of the resource. The request is conditional if the last response permits it (RFC 9110 section
 // 13.1); otherwise, and for services that ignore conditions, the digest of the response detects changes. A missing resource is
 // a state, too.
-func (w *watches) read(ctx context.Context, gen *generation, x *watch, m *member, p *Plan, args []byte, known *seen) (err error) {
-	ctx = context.WithValue(auth.WithCallerOf(ctx, m.caller), requestInfoKey{}, &requestInfo{name: x.endpoint})
-	c := call{
-		g: w.g, ctx: ctx, plan: p, endpoint: gen.endpoint(x.endpoint).callEndpoint, caller: auth.FromContext(m.caller), extra: known.validators,
-		req: &mcp.Request{
-			Method: "resources/read", Family: mcp.Stateless, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: x.uri,
-			HTTP: &http.Request{Header: m.inbound},
-		},
-	}
-	c.anew = true
-	c.enter()
-	defer func() { c.leave(err) }()
-	if c.callRecord != nil {
-		c.callRecord.rpc = "watch"
-	}
-	end, err := c.begin()
-	if err != nil {
-		return err
-	}
-	defer end()
-	parts, resp, err := c.collect(args) //nolint:bodyclose // it was read
+func (w *watches) read(ctx context.Context, e *callEndpoint, x *watch, m *member, p *Plan, args []byte, known *seen) error {
+	ctx = context.WithValue(m.caller.Context(ctx), requestInfoKey{}, &requestInfo{name: x.endpoint})
+	c := w.newCall(ctx, e, m, p, x.uri)
+	parts, resp, err := c.poll(ctx, args, known.validators) //nolint:bodyclose // it was read
 	switch {
-	case resp != nil && resp.StatusCode == http.StatusNotModified && known.validators != nil:
+	case resp != nil && resp.StatusCode == http.StatusNotModified && err == nil:
 		return nil
 	case resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone):
-		if c.callRecord != nil {
-			c.callRecord.outcome = telemetry.OutcomeClientError
-		}
 		known.known, known.digest, known.validators = true, [32]byte{}, nil
 		return nil
 	case err != nil:
 		return err
 	}
 	digest := digestOf(parts)
-	if p.cachePolicy != nil && known.known && known.digest != digest {
-		w.g.answers.Changed(c.ctx, p.source.CacheGroup, c.target) // subscribers that are notified read the new state
+	if known.known && known.digest != digest {
+		c.invalidate(ctx) // subscribers that are notified read the new state
 	}
 	known.known, known.digest, known.validators = true, digest, cache.Validators(resp.Header)
 	return nil

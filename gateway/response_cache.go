@@ -56,7 +56,7 @@ func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Pla
 		keeping[p.source] = true
 	}
 	for _, p := range plans {
-		p.changes = !p.safe && keeping[p.source]
+		p.invalidatesCache = !p.safe && keeping[p.source]
 	}
 }
 
@@ -88,88 +88,85 @@ func joined(parts ...string) string {
 
 // name returns the cache key of the call's request. It covers everything that the gateway sends except the values that
 // it attaches itself, which follow from the operation's credential, or from the caller.
-func (k *cachePolicy) name(c *call, req *http.Request) cache.Name {
+func (k *cachePolicy) name(x *exchange, req *http.Request) cache.Name {
 	sent := headerDigest(req.Header)
 	n := cache.Name{Group: k.group, Variant: k.variant + string(sent[:])}
 	if !k.rule.Shared {
-		n.Owner = c.req.Principal
+		n.Owner = x.req.Principal
 	}
-	if c.plan.personal && c.caller != nil {
+	if x.plan.personal && x.caller != nil {
 		// A service that knows the caller may answer by the scopes of the token.
-		scopes := slices.Clone(c.caller.Scopes)
+		scopes := slices.Clone(x.caller.Scopes)
 		slices.Sort(scopes)
-		token := sha256.Sum256([]byte(joined(c.caller.Issuer, c.caller.Subject, c.caller.ClientID, strings.Join(slices.Compact(scopes), " "))))
+		token := sha256.Sum256([]byte(joined(x.caller.Issuer, x.caller.Subject, x.caller.ClientID, strings.Join(slices.Compact(scopes), " "))))
 		n.Variant += string(token[:])
 	}
-	if c.plan.source.Config.Exchanges() { // each token of one user may be exchanged for another, such as one of another tenant
-		token := sha256.Sum256([]byte(strings.Join(c.req.HTTP.Header.Values("Authorization"), "\x00")))
+	if x.plan.source.Config.Exchanges() { // each token of one user may be exchanged for another, such as one of another tenant
+		token := sha256.Sum256([]byte(strings.Join(x.req.HTTP.Header.Values("Authorization"), "\x00")))
 		n.Variant += string(token[:])
 	}
-	if c.plan.inbound {
-		passed := headerDigest(c.plan.passed(c.req.HTTP.Header))
+	if x.plan.inbound {
+		passed := headerDigest(x.plan.passed(x.req.HTTP.Header))
 		n.Variant += string(passed[:])
 	}
 	return n
 }
 
-// obtain sends the request, or answers it from the cache; then start is zero. The error is the result of the call.
-func (c *call) obtain(req *http.Request) (*http.Response, error) {
-	k := c.plan.cachePolicy
-	if k == nil || c.anew || c.endpoint.guard != nil && c.req.Principal == "" {
-		if err := c.tellRequest(); err != nil {
-			return nil, err
+// fetch sends the request, or answers it from the cache; then start is zero. The error is that of the service, or a [replyError].
+func (x *exchange) fetch(ctx context.Context, req *http.Request) (*http.Response, error) {
+	k := x.plan.cachePolicy
+	if k == nil || x.bypassCache || x.endpoint.guard != nil && x.req.Principal == "" {
+		if err := logRequest(x.reply, x.plan.Operation); err != nil {
+			return nil, replyError{err}
 		}
-		resp, err := c.transmit(req)
-		if c.plan.changes {
-			c.changed(resp, err)
+		resp, err := x.transmit(req)
+		if x.plan.invalidatesCache {
+			x.invalidateChanged(ctx, resp, err)
 		}
-		if err != nil {
-			return nil, c.failed(err)
-		}
-		return resp, nil
+		return resp, err
 	}
 	rule := &k.rule
-	if c.sent != nil {
+	if x.sent != nil {
 		own := k.rule
-		own.Whole = c.tellsNothingSent
+		own.Whole = x.isFreeOfSecrets
 		rule = &own
 	}
-	var logErr error
-	resp, o, err := c.g.answers.Do(req, k.name(c, req), rule, func(req *http.Request) (*http.Response, error) {
-		if logErr = c.tellRequest(); logErr != nil {
-			return nil, logErr
+	var unheard error
+	resp, o, err := x.r.cache.Do(req, k.name(x, req), rule, func(req *http.Request) (*http.Response, error) {
+		if unheard = logRequest(x.reply, x.plan.Operation); unheard != nil {
+			return nil, unheard
 		}
-		return c.transmit(req)
+		return x.transmit(req)
 	})
-	if c.span != nil {
-		c.span.SetAttributes(attribute.String("drawbridge.cache", string(o)))
+	if x.span != nil {
+		x.span.SetAttributes(attribute.String("drawbridge.cache", string(o)))
 	}
-	if c.callRecord != nil {
-		c.callRecord.cache = string(o)
+	if x.record != nil {
+		x.record.cache = string(o)
 	}
 	var e *upstream.Error
 	switch {
 	case err == nil:
 		if o == cache.Hit || o == cache.Shared {
-			c.start = time.Time{}
+			x.start = time.Time{}
 		}
 		return resp, nil
-	case logErr != nil:
-		return nil, logErr
+	case unheard != nil:
+		return nil, replyError{unheard}
 	case req.Context().Err() != nil && !errors.As(err, &e): // the context ended while waiting for the same request of another call
 		kind := upstream.Canceled
 		if errors.Is(req.Context().Err(), context.DeadlineExceeded) {
 			kind = upstream.Timeout
 		}
-		err = &upstream.Error{Kind: kind, API: c.plan.Tool.API, Err: fmt.Errorf("wait for the answer to the same request: %w", err)}
+		err = &upstream.Error{Kind: kind, API: x.plan.Tool.API, Err: fmt.Errorf("wait for the answer to the same request: %w", err)}
 	}
-	return nil, c.failed(err)
+	return nil, err
 }
 
-// tellsNothingSent reports whether a response is free of the secrets that this call attached to its request. A response
+// isFreeOfSecrets reports whether a response is free of the secrets that this call attached to its request. A response
 // that repeats a token is not cached: a later recipient has not sent the token, so its redactor would not know it.
-func (c *call) tellsNothingSent(head http.Header, body []byte) bool {
-	sent := c.redactor().Sent
+func (x *exchange) isFreeOfSecrets(head http.Header, body []byte) bool {
+	sent := x.redactor().Sent
 	if sent == nil {
 		return true
 	}
@@ -181,21 +178,28 @@ func (c *call) tellsNothingSent(head http.Header, body []byte) bool {
 	return !sent.In(body)
 }
 
-// changed invalidates cached responses after a call that may have changed something (RFC 9111 section 4.4), unless the
+// invalidate makes cached responses to the request of a call stale, because a poll has found a newer one.
+func (x *exchange) invalidate(ctx context.Context) {
+	if x.plan.cachePolicy != nil {
+		x.r.cache.Changed(ctx, x.plan.source.CacheGroup, x.target)
+	}
+}
+
+// invalidateChanged invalidates cached responses after a call that may have changed something (RFC 9111 section 4.4), unless the
 // service refused the request or never received it. resp is nil if there was no response.
-func (c *call) changed(resp *http.Response, err error) {
+func (x *exchange) invalidateChanged(ctx context.Context, resp *http.Response, err error) {
 	var e *upstream.Error
 	if err != nil && (!errors.As(err, &e) || e.NotSent()) || resp != nil && resp.StatusCode >= 400 && resp.StatusCode < 500 {
 		return
 	}
-	at := []*url.URL{c.target}
+	at := []*url.URL{x.target}
 	if resp != nil {
 		for _, name := range []string{"Location", "Content-Location"} {
-			u, err := c.target.Parse(resp.Header.Get(name))
-			if err == nil && origin.Same(u, c.target) && resp.Header.Get(name) != "" {
+			u, err := x.target.Parse(resp.Header.Get(name))
+			if err == nil && origin.Same(u, x.target) && resp.Header.Get(name) != "" {
 				at = append(at, u)
 			}
 		}
 	}
-	c.g.answers.Changed(c.ctx, c.plan.source.CacheGroup, at...)
+	x.r.cache.Changed(ctx, x.plan.source.CacheGroup, at...)
 }

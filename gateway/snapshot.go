@@ -33,6 +33,7 @@ type generation struct {
 	rates   admission.Rates
 	// outbound sends webhooks to callers; nil if they are off.
 	outbound *outbound
+	jobs     continuation      // of calls
 	fates    map[string]*fates // operation results, by API name
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
@@ -57,7 +58,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.apis.NameSources()
 	selectors := d.apis.CheckSelectors()
 	gen := &generation{
-		endpointSet: &endpointSet{screening: d.inUse.endpoints.screening, named: map[string]*endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound,
+		endpointSet: &endpointSet{screening: d.inUse.endpoints.screening, named: map[string]*endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound, jobs: &jobContinuation{tasks: g.tasks, webhooks: d.outbound},
 		fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.apis.Entries,
 	}
 	plans := map[string]*Plan{}
@@ -122,8 +123,8 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
 		p.elicitation, p.job, p.key = elicitations[t.Operation], jobs[t.Operation], keys[t.Operation]
-		p.drop = gen.droppedOf(g, sources[t.API], t, p.shown())
-		p.repeat = repeatOf(settings[t.Operation], p.key)
+		p.droppedArguments = gen.droppedOf(g, sources[t.API], t, p.shown())
+		p.retry = repeatOf(settings[t.Operation], p.key)
 		p.metrics = g.metrics.Call(t.API, label)
 		gen.unrepeated(g, sources[t.API], t, settings[t.Operation].ParamHeaders)
 		if len(p.Scopes) == 0 {

@@ -30,7 +30,7 @@ func (gen *generation) addEndpoints(d *deployment, plans map[string]*Plan, handl
 
 // newEndpoint builds one endpoint. The faults of its prompts are added to those of the generation.
 func (gen *generation) newEndpoint(name string, plans map[string]*Plan, guard, mainGuard *auth.Guard, profile openapi.Profile, handler http.Handler) *endpoint {
-	calls, resources := newCallEndpoint(name, gen.config, plans, guard, gen.outbound), newResources(gen.readable, plans)
+	calls, resources := gen.callEndpoint(name, plans, guard), newResources(gen.readable, plans)
 	main := calls
 	if gen.main != nil {
 		main = gen.main.callEndpoint
@@ -45,6 +45,13 @@ func (gen *generation) newEndpoint(name string, plans map[string]*Plan, guard, m
 		config: gen.config, mainGuard: mainGuard, handler: handler, rates: gen.rates, catalog: gen.catalog, resources: resources, prompts: prompts,
 		links: gen.links, profile: profile,
 	})
+}
+
+// callEndpoint returns the view that calls have of an endpoint.
+func (gen *generation) callEndpoint(name string, plans map[string]*Plan, guard *auth.Guard) *callEndpoint {
+	e := newCallEndpoint(name, gen.config, plans, guard)
+	e.continuation, e.callerWebhooks = gen.jobs, gen.outbound != nil
+	return e
 }
 
 // selectPlans returns the plans of a configured endpoint. They are those of the main endpoint except for scopes, for which it
@@ -68,7 +75,7 @@ func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*Plan) 
 
 // operatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
 func (gen *generation) operatorEndpoint() *endpoint {
-	return newEndpoint(newCallEndpoint("", gen.config, gen.main.plans, nil, gen.outbound), endpointOptions{
+	return newEndpoint(gen.callEndpoint("", gen.main.plans, nil), endpointOptions{
 		config: gen.config, rates: gen.rates, catalog: gen.catalog, resources: gen.main.resources, links: gen.links,
 	})
 }

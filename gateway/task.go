@@ -5,17 +5,16 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
+	"log/slog"
 	"net/url"
 	"sync"
 	"time"
 
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/render"
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
-	"drawbridge/openapi/jsonscan"
 )
 
 const (
@@ -25,9 +24,9 @@ const (
 	maxTaskID = 8 << 10
 	// maxTaskTarget is the maximum size in bytes of the URL that started a job, as stored in the task's ID.
 	maxTaskTarget = 512
-	// holdPause is the delay between the first two attempts to lock a task, and maxHoldPause the maximum delay.
-	holdPause    = 5 * time.Millisecond
-	maxHoldPause = 100 * time.Millisecond
+	// lockPause is the delay between the first two attempts to lock a task, and maxLockPause the maximum delay.
+	lockPause    = 5 * time.Millisecond
+	maxLockPause = 100 * time.Millisecond
 	// maxKeptResult is the maximum size in bytes of a stored result. A larger one is fetched again for each request.
 	maxKeptResult = 256 << 10
 )
@@ -35,13 +34,11 @@ const (
 // tasks are the jobs of clients with the extension io.modelcontextprotocol/tasks. A task's ID contains its state, so that any
 // replica can report its status by polling the service (ADR 0011).
 type tasks struct {
+	taskOptions
 	handles   *mcp.SealedHandles
-	callbacks *mcp.SealedHandles // tokens in callback URLs
-	// store holds the records of tasks under unguessable keys. A lost record is rebuilt by polling the service, except for
-	// given answers and requested cancellations.
-	store  state.Records
-	holds  state.Locks // of tasks that are being polled: one poll serves all who request the status
-	shared *shared
+	callbacks *mcp.SealedHandles   // tokens in callback URLs
+	unsigned  telemetry.LogSampler // samples the log lines of rejected service webhooks
+	followers *jobFollowers        // follow jobs whose callers asked for a webhook
 
 	mu      sync.Mutex
 	watched map[string]*watchedTask
@@ -49,7 +46,27 @@ type tasks struct {
 	waiting map[string]chan struct{} // calls that wait for a callback
 }
 
-func newTasks(keys [][]byte, s *shared) (*tasks, error) {
+// taskOptions are everything that tasks need of the process.
+type taskOptions struct {
+	// records holds the records of tasks under unguessable keys. A lost record is rebuilt by polling the service, except for
+	// given answers and requested cancellations.
+	records state.Records
+	// locks are held on tasks that are being polled: one poll serves all who request the status.
+	locks state.Locks
+	// publish tells other replicas that a task has changed.
+	publish   func(ctx context.Context, key string)
+	calls     *callRunner
+	log       *slog.Logger
+	metrics   *telemetry.Metrics
+	responses *admission.ResponseBudget
+	baseURL   func() string                                    // of the gateway, as services reach it
+	endpoint  func(name string) *callEndpoint                  // in use under a name; nil if there is none
+	broker    func(endpoint string) *mcp.Broker                // of the clients of an endpoint; nil if there is none
+	keep      func(ctx context.Context, what string, f func()) // runs f again after a panic
+	survive   func(what string, step func()) (panicked bool)   // recovers from a panic
+}
+
+func newTasks(keys [][]byte, o taskOptions) (*tasks, error) {
 	handles, err := mcp.NewSealedHandles(keys, taskLabel)
 	if err != nil {
 		return nil, err
@@ -59,7 +76,7 @@ func newTasks(keys [][]byte, s *shared) (*tasks, error) {
 		return nil, err
 	}
 	return &tasks{
-		handles: handles, callbacks: callbacks, store: s.tasks, holds: s.holds, shared: s,
+		taskOptions: o, handles: handles, callbacks: callbacks, followers: newJobFollowers(),
 		watched: map[string]*watchedTask{}, hearing: map[string]int{}, waiting: map[string]chan struct{}{},
 	}, nil
 }
@@ -106,107 +123,51 @@ func (r *taskRecord) large() bool { return r.Status == mcp.TaskCompleted && r.Re
 
 // task is a task in the context of one request.
 type task struct {
-	*call
+	*tasks
+	plan    *Plan
+	call    *call // queries the job on behalf of the caller of the request; nil if the job has just started
 	id      string
 	payload taskPayload
-	begun   *job.Handle
+	handle  *job.Handle
 	owner   string
 	refused *mcp.Error // if the status request failed because the caller's token was not exchanged; else nil
 }
 
-// kept is a captured result, as serialized in the response to tools/call.
-type kept struct{ members []byte }
-
-// take captures the members of a result.
-func (k *kept) take(meta []byte, chunks []mcp.Chunk) {
-	k.members = k.members[:0]
-	for _, c := range chunks {
-		if c.Escape {
-			k.members = jsonscan.AppendEscaped(k.members, c.Bytes)
-		} else {
-			k.members = append(k.members, c.Bytes...)
-		}
-	}
-	if len(meta) > 0 {
-		k.members = append(append(append(k.members, `,"_meta":{`...), meta...), '}')
-	}
-}
-
-// beginTask makes a task of a job and responds with it. It returns false, without a response, if the client does not support
-// tasks or the job can't have one.
-func (c *call) beginTask(b *job.Handle, args []byte, first *look) (bool, error) {
-	if c.req.RequireCapabilities(mcp.ClientTasks) != nil {
-		return false, nil
-	}
-	t, rec, err := c.newTask(b, args, first)
-	switch {
-	case err != nil:
-		return true, c.internal(err)
-	case t == nil:
-		return false, nil
-	}
-	c.follow(t)
-	c.done(telemetry.OutcomeJob, nil)
-	c.answered = true
-	begins := t.of(rec)
-	begins.Meta = render.AppendDropped(nil, c.dropped)
-	return true, c.reply.Task(begins)
-}
-
-// newTask makes a task of a job; the task is nil if the job's URL is too long for an ID.
-func (c *call) newTask(b *job.Handle, args []byte, first *look) (*task, *taskRecord, error) {
-	now := time.Now()
+// newTask makes a task of the job that a call has started; the task is nil if the job's URL is too long for an ID.
+func (s *tasks) newTask(ctx context.Context, j *startedJob) (*task, *taskRecord, error) {
+	now, h := time.Now(), j.handle
 	p := taskPayload{
-		Key: cmp.Or(c.key, rand.Text()), Tool: c.plan.Tool.Name, Status: b.Status, Fetch: b.Fetch, Cancel: b.Cancel, Answer: b.Answer,
-		Plain: b.Plain, Created: now.UnixMilli(),
+		Key: cmp.Or(j.key, rand.Text()), Tool: j.plan.Tool.Name, Status: h.Status, Fetch: h.Fetch, Cancel: h.Cancel, Answer: h.Answer,
+		Plain: h.Plain, Created: now.UnixMilli(),
 	}
-	if b.URL != nil {
-		p.URL = b.URL.String()
+	if h.URL != nil {
+		p.URL = h.URL.String()
 	}
-	if b.Result != nil {
-		p.Result = b.Result.String()
+	if h.Result != nil {
+		p.Result = h.Result.String()
 	}
-	if b.Target != nil {
-		if p.Made = b.Target.String(); len(p.Made) > maxTaskTarget {
+	if h.Target != nil {
+		if p.Made = h.Target.String(); len(p.Made) > maxTaskTarget {
 			p.Made = "" // keeps the ID short
 		}
 	}
-	if c.plan.condition != nil {
-		p.Arguments = args
+	if j.plan.condition != nil {
+		p.Arguments = j.args
 	}
 	payload, err := json.Marshal(p)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Handles expire at whole seconds; the extra second guarantees the task's full TTL.
-	id := c.g.tasks.handles.Seal(payload, now.Add(c.plan.job.TTL+time.Second), c.boundTask()...)
+	// Handles expire at whole seconds; the extra second guarantees the task's full TTL. An ID is bound to the caller and the
+	// endpoint.
+	id := s.handles.Seal(payload, now.Add(j.plan.job.TTL+time.Second), j.req.Principal, j.endpoint.name)
 	if len(id) > maxTaskID {
 		return nil, nil, nil
 	}
-	t := &task{call: c, id: id, payload: p, begun: b, owner: c.req.Principal}
-	rec := &taskRecord{Status: mcp.TaskWorking, Message: first.Text(), Updated: now, Next: now.Add(c.plan.job.Pause(first.retry))}
-	return t, rec, t.keep(c.ctx, rec)
+	t := &task{tasks: s, plan: j.plan, id: id, payload: p, handle: h, owner: j.req.Principal}
+	rec := &taskRecord{Status: mcp.TaskWorking, Message: j.report.Text(), Updated: now, Next: now.Add(j.plan.job.Pause(j.retry))}
+	return t, rec, t.save(ctx, rec)
 }
-
-// withoutTasks rejects a call whose job takes longer than a call can wait, for a client that does not support tasks. The legacy
-// revisions know neither the error code nor the extension, so their clients get a text.
-func (c *call) withoutTasks(lacks error) error {
-	var fault *mcp.Error
-	if c.req.Family == mcp.Stateless && errors.As(lacks, &fault) {
-		c.plan.metrics.Count(telemetry.OutcomeNoTasks)
-		if c.callRecord != nil {
-			c.callRecord.outcome = telemetry.OutcomeNoTasks
-		}
-		reworded := *fault
-		reworded.Message = "this tool begins a job that takes long, and answers with a task: the client needs the extension io.modelcontextprotocol/tasks"
-		return &reworded
-	}
-	return c.fail(telemetry.OutcomeNoTasks, nil, "This tool begins a job that takes long, and answers with a task, which is for clients with the extension "+
-		"io.modelcontextprotocol/tasks (2026-07-28). This client does not have it. Nothing was sent. Tell the user that the call has to be made in another way.")
-}
-
-// boundTask returns the data that a task's ID is bound to: the caller and the endpoint.
-func (c *call) boundTask() []string { return []string{c.req.Principal, c.endpoint.name} }
 
 // of returns the task in the protocol's form.
 func (t *task) of(rec *taskRecord) mcp.Task {
@@ -224,19 +185,18 @@ func (t *task) of(rec *taskRecord) mcp.Task {
 	return m
 }
 
-// openTask returns the task that a request names. The error is for the client: a task that belongs to another caller, has
-// expired or never existed is unknown. The call of the task is not started.
-func (g *Gateway) openTask(ctx context.Context, req *mcp.Request, reply *mcp.Reply) (*task, error) {
-	e := endpointFrom(ctx)
+// open returns the task that a request to an endpoint names. The error is for the client: a task that belongs to another
+// caller, has expired or never existed is unknown. The call of the task is not started.
+func (s *tasks) open(ctx context.Context, e *callEndpoint, req *mcp.Request, reply *mcp.Reply) (*task, error) {
 	unknown := mcp.InvalidParams("unknown task: it has expired, or is not one of this caller")
 	if len(req.TaskID) > maxTaskID {
 		return nil, unknown
 	}
-	payload, _, err := g.tasks.handles.Open(req.TaskID, time.Now(), req.Principal, e.name)
+	payload, _, err := s.handles.Open(req.TaskID, time.Now(), req.Principal, e.name)
 	if err != nil {
 		return nil, unknown
 	}
-	t := &task{id: req.TaskID, owner: req.Principal}
+	t := &task{tasks: s, id: req.TaskID, owner: req.Principal}
 	if err := json.Unmarshal(payload, &t.payload); err != nil {
 		return nil, unknown
 	}
@@ -244,41 +204,41 @@ func (g *Gateway) openTask(ctx context.Context, req *mcp.Request, reply *mcp.Rep
 	if p == nil || p.base == nil {
 		return nil, unknown // its tool is gone
 	}
-	t.call = &call{g: g, ctx: ctx, req: req, reply: reply, plan: p, endpoint: e.callEndpoint, kept: &kept{}, key: t.payload.Key}
-	if t.begun = t.place(); t.begun == nil {
+	if t.handle = t.payload.handle(p); t.handle == nil {
 		return nil, unknown // the service's origin has changed, and its credentials must not go to the old one
 	}
-	return t, t.allowed(ctx)
+	t.plan = p
+	t.call = s.calls.newJobCall(ctx, e, p, t.payload.Key, req, reply)
+	return t, t.call.authorizeJob(ctx, t.payload.Arguments)
 }
 
-// place returns the handle of the task's job, as far as it may still be polled.
-func (t *task) place() *job.Handle {
-	p := &t.payload
-	b := &job.Handle{Status: p.Status, Fetch: p.Fetch, Cancel: p.Cancel, Answer: p.Answer, Plain: p.Plain, Origin: t.plan.base}
+// handle returns the handle of the task's job, as far as it may still be polled.
+func (p *taskPayload) handle(plan *Plan) *job.Handle {
+	h := &job.Handle{Status: p.Status, Fetch: p.Fetch, Cancel: p.Cancel, Answer: p.Answer, Plain: p.Plain, Origin: plan.base}
 	for _, one := range []struct {
 		text string
 		at   **url.URL
-	}{{p.URL, &b.URL}, {p.Result, &b.Result}, {p.Made, &b.Target}} {
+	}{{p.URL, &h.URL}, {p.Result, &h.Result}, {p.Made, &h.Target}} {
 		if one.text == "" {
 			continue
 		}
-		if *one.at = b.Resolve(one.text); *one.at == nil {
+		if *one.at = h.Resolve(one.text); *one.at == nil {
 			return nil
 		}
 	}
-	b.Base = t.plan.job.BaseOf(t.plan.base)
-	if r := t.plan.job.Status; r == nil || r.Operation == nil {
-		b.Status = nil
+	h.Base = plan.job.BaseOf(plan.base)
+	if r := plan.job.Status; r == nil || r.Operation == nil {
+		h.Status = nil
 	}
-	if r := t.plan.job.Status; (r == nil || r.Operation == nil || b.Status == nil) && b.URL == nil && t.plan.job.Callback == nil {
+	if r := plan.job.Status; (r == nil || r.Operation == nil || h.Status == nil) && h.URL == nil && plan.job.Callback == nil {
 		return nil // the rule has changed
 	}
-	return b
+	return h
 }
 
 // load returns the record of the task, or nil if there is none.
 func (t *task) load(ctx context.Context) (*taskRecord, error) {
-	value, ok, err := t.g.tasks.store.Get(ctx, t.payload.Key)
+	value, ok, err := t.records.Get(ctx, t.payload.Key)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -293,7 +253,7 @@ func (t *task) load(ctx context.Context) (*taskRecord, error) {
 }
 
 // asks reports whether questions can be answered: the rule must have had questions when the task began, and still have them.
-func (t *task) asks() bool { return t.plan.job.Questions != nil && t.begun.Answer != nil }
+func (t *task) asks() bool { return t.plan.job.Questions != nil && t.handle.Answer != nil }
 
 // ask records the questions of the job.
 func (r *taskRecord) ask(questions []job.Question) {
@@ -306,18 +266,18 @@ func (r *taskRecord) ask(questions []job.Question) {
 	}
 }
 
-// hold locks the task against concurrent polls and changes and returns its record. release must be called.
-func (t *task) hold() (rec *taskRecord, release func(), err error) {
-	pause, ok := holdPause, false
-	for release, ok = t.begin(); !ok; release, ok = t.begin() {
+// lock locks the task against concurrent polls and changes and returns its record. release must be called.
+func (t *task) lock(ctx context.Context) (rec *taskRecord, release func(), err error) {
+	pause, ok := lockPause, false
+	for release, ok = t.tryLock(ctx); !ok; release, ok = t.tryLock(ctx) {
 		select {
-		case <-t.ctx.Done():
-			return nil, nil, t.ctx.Err()
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
 		case <-time.After(pause):
-			pause = min(2*pause, maxHoldPause)
+			pause = min(2*pause, maxLockPause)
 		}
 	}
-	if rec, err = t.load(t.ctx); err != nil {
+	if rec, err = t.load(ctx); err != nil {
 		release()
 		return nil, nil, err
 	}
@@ -327,8 +287,8 @@ func (t *task) hold() (rec *taskRecord, release func(), err error) {
 	return rec, release, nil
 }
 
-// keep stores the record of the task and notifies its subscribers.
-func (t *task) keep(ctx context.Context, rec *taskRecord) error {
+// save stores the record of the task and notifies its subscribers.
+func (t *task) save(ctx context.Context, rec *taskRecord) error {
 	stored := *rec
 	if len(stored.Result) > maxKeptResult {
 		stored.Result = nil
@@ -338,9 +298,9 @@ func (t *task) keep(ctx context.Context, rec *taskRecord) error {
 		return err
 	}
 	until := time.UnixMilli(t.payload.Created).Add(t.plan.job.TTL + time.Second)
-	put := t.g.tasks.store.Put
+	put := t.records.Put
 	if rec.final() {
-		put = t.g.tasks.store.Settle
+		put = t.records.Settle
 	}
 	return put(ctx, t.payload.Key, t.owner, value, until)
 }

@@ -133,8 +133,9 @@ func TestLargeTask(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer opened.start()()
-			rec, err := opened.state()
+			ctx, end := opened.call.beginJobRequests(opened.ctx)
+			defer end()
+			rec, err := opened.state(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +214,7 @@ func TestLargeReport(t *testing.T) {
 			"tools: {callback_urls: [\"https://caller.test\"], callback_secret: secret-of-the-cases}\n"+
 			"limits: {max_answer: 700KiB, address_rate: off, principal_rate: off}\n", slow)
 		defer func() {
-			if err := g.reports.stop(context.Background()); err != nil {
+			if err := g.tasks.followers.stop(context.Background()); err != nil {
 				t.Error(err)
 			}
 		}()

@@ -17,7 +17,7 @@ type lateHolds struct {
 	between func()
 }
 
-func (h *lateHolds) Hold(ctx context.Context, name string) (release func(), ok bool) {
+func (h *lateHolds) Lock(ctx context.Context, name string) (release func(), ok bool) {
 	if f := h.between; f != nil {
 		h.between = nil
 		f()
@@ -43,7 +43,7 @@ func TestTaskLookAfterAnAnswer(t *testing.T) {
 				Params: `"taskId":"$TASK","inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`}, id)
 		}
 		look()
-		g.tasks.holds = &lateHolds{g.tasks.holds, answer}
+		g.tasks.locks = &lateHolds{g.tasks.locks, answer}
 		look()
 		answer()
 		if n := strings.Count(service.seen.String(), "/answers"); n != 1 {

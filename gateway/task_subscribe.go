@@ -50,34 +50,41 @@ func versionOf(rec *taskRecord) taskVersion {
 	return taskVersion{rec.Status, rec.Updated.UnixNano(), rec.Message, len(rec.Questions)}
 }
 
-// taskWatcher is one subscriber: the parts of its request that polling needs. All subscribers of a task are the principal that
-// owns it.
+// taskWatcher is one subscriber: the parts of its request that polling needs, which may be hours after the request. All
+// subscribers of a task are the principal that owns it.
 type taskWatcher struct {
-	ctx    context.Context //nolint:containedctx // carries the caller for the lifetime of the subscription
 	id     string
 	viewer mcp.Subscriber
+
+	endpoint string
+	operator bool // of the process
+	caller   auth.Caller
+	trace    trace.SpanContext
+	header   http.Header // of the request
 }
 
-// newTaskWatcher returns the subscriber of the request of ctx, which has found the plan of the task. The subscription may
-// outlive the request and its headers by hours, so beside the caller and the trace it copies only the headers that are
-// forwarded to the service.
-func newTaskWatcher(ctx context.Context, p *Plan, id string, viewer mcp.Subscriber) *taskWatcher {
+// newTaskWatcher returns the subscriber of the request of ctx to a task.
+func newTaskWatcher(ctx context.Context, id string, viewer mcp.Subscriber) *taskWatcher {
 	v := requestInfoFrom(ctx)
-	detached := trace.ContextWithSpanContext(auth.WithCallerOf(context.Background(), ctx), trace.SpanContextFromContext(ctx))
-	detached = context.WithValue(detached, requestInfoKey{}, &requestInfo{name: v.name, operator: v.operator, header: p.passed(v.header).Clone()})
-	return &taskWatcher{ctx: detached, id: id, viewer: viewer}
+	return &taskWatcher{
+		id: id, viewer: viewer, endpoint: v.name, operator: v.operator, header: v.header,
+		caller: auth.CallerFromContext(ctx), trace: trace.SpanContextFromContext(ctx),
+	}
 }
+
+// limitHeader reduces the headers to those that calls of a plan forward to the service, since the subscription outlives the
+// request.
+func (w *taskWatcher) limitHeader(p *Plan) { w.header = p.passed(w.header).Clone() }
 
 // watchTask is called by the broker before a stream subscribes to a task.
-func (g *Gateway) watchTask(ctx context.Context, v mcp.Subscriber, id string) (key string, release func(), err error) {
-	asks := taskWatcher{ctx: context.WithoutCancel(ctx), id: id, viewer: v}
-	t, err := asks.open(g)
+func (s *tasks) watchTask(ctx context.Context, v mcp.Subscriber, id string) (key string, release func(), err error) {
+	w := newTaskWatcher(ctx, id, v)
+	t, _, err := s.openFor(context.WithoutCancel(ctx), w)
 	if err != nil {
 		return "", nil, err
 	}
-	w := newTaskWatcher(ctx, t.plan, id, v)
+	w.limitHeader(t.plan)
 	key = t.payload.Key
-	s := g.tasks
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	caller := v.LimitKey()
@@ -94,7 +101,7 @@ func (g *Gateway) watchTask(ctx context.Context, v mcp.Subscriber, id string) (k
 		s.watched[key] = watched
 		go func() {
 			defer close(watched.done)
-			g.Keep(run, "a task was watched", func() { g.follow(run, watched) })
+			s.keep(run, "a task was watched", func() { s.pollWatched(run, watched) })
 		}()
 	}
 	s.hearing[caller]++
@@ -126,9 +133,9 @@ func (s *tasks) release(key string, watched *watchedTask, n int, caller string) 
 	}
 }
 
-// follow polls a task as long as it has subscribers and has not ended. [task.state] notifies of changes; a new subscriber is
+// pollWatched polls a task as long as it has subscribers and has not ended. [task.state] notifies of changes; a new subscriber is
 // sent the status in any case, a moment later, when its stream is ready.
-func (g *Gateway) follow(ctx context.Context, watched *watchedTask) {
+func (s *tasks) pollWatched(ctx context.Context, watched *watchedTask) {
 	var next <-chan time.Time
 	for {
 		select {
@@ -143,15 +150,15 @@ func (g *Gateway) follow(ctx context.Context, watched *watchedTask) {
 			}
 		}
 		next = nil
-		if pause, more := g.lookFor(ctx, watched); more {
+		if pause, more := s.pollOnce(ctx, watched); more {
 			next = time.After(max(pause, watchPace))
 		}
 	}
 }
 
-// lookFor polls once on behalf of any remaining subscriber; it returns the time to the next poll and whether there is one.
-func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time.Duration, more bool) {
-	g.tasks.mu.Lock()
+// pollOnce polls once on behalf of any remaining subscriber; it returns the time to the next poll and whether there is one.
+func (s *tasks) pollOnce(ctx context.Context, watched *watchedTask) (pause time.Duration, more bool) {
+	s.mu.Lock()
 	fresh := watched.fresh
 	watched.fresh = false
 	var w *taskWatcher
@@ -159,11 +166,11 @@ func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time
 		w = one
 		break
 	}
-	g.tasks.mu.Unlock()
+	s.mu.Unlock()
 	if w == nil {
 		return 0, false // the last subscriber has left
 	}
-	t, rec, err := g.lookAs(ctx, w)
+	t, rec, err := s.stateFor(ctx, w)
 	switch {
 	case t == nil:
 		return 0, false // it has expired, or the subscriber may not see it any more
@@ -172,72 +179,68 @@ func (g *Gateway) lookFor(ctx context.Context, watched *watchedTask) (pause time
 	case err != nil:
 		return 0, true
 	}
-	g.tasks.mu.Lock()
+	s.mu.Lock()
 	other := watched.told != versionOf(rec) // another replica may have found the change
-	g.tasks.mu.Unlock()
+	s.mu.Unlock()
 	if fresh || other {
-		g.tellTask(t, rec)
+		s.notify(t, rec)
 	}
 	return time.Until(rec.Next), !rec.final()
 }
 
 var errPanicked = errors.New("a look at a task failed in a way that it should not")
 
-// lookAs returns the status of a task as a request of the subscriber would. The task is nil if the subscriber may not see it.
+// stateFor returns the status of a task as a request of the subscriber would. The task is nil if the subscriber may not see it.
 // No request handler is there to recover a panic, so it does.
-func (g *Gateway) lookAs(ctx context.Context, w *taskWatcher) (t *task, rec *taskRecord, err error) {
+func (s *tasks) stateFor(ctx context.Context, w *taskWatcher) (t *task, rec *taskRecord, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			g.metrics.Panics.Inc()
-			g.log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", mcp.NewReference()),
+			s.metrics.Panics.Inc()
+			s.log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", mcp.NewReference()),
 				slog.Any("error", fmt.Errorf("panic: %v", v)), slog.String("stack", string(debug.Stack())))
 			err = errPanicked
 		}
 	}()
-	if t, err = w.open(g); err != nil {
+	t, ctx, err = s.openFor(ctx, w)
+	if err != nil {
 		return nil, nil, err
 	}
-	var cancel context.CancelFunc
-	t.ctx, cancel = context.WithCancel(t.ctx)
-	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
-	defer t.start()()
-	rec, err = t.state()
+	ctx, end := t.call.beginJobRequests(ctx)
+	defer end()
+	rec, err = t.state(ctx)
 	return t, rec, err
 }
 
-// open opens the task as a request of the subscriber would, in the current generation.
-func (w *taskWatcher) open(g *Gateway) (*task, error) {
-	gen := g.current.Load()
-	known, _ := w.ctx.Value(requestInfoKey{}).(*requestInfo)
-	if gen == nil || known == nil {
-		return nil, mcp.InvalidParams("nothing is served")
+// openFor opens the task as a request of the subscriber would, at the endpoint that is in use now. It also returns the
+// context of such a request, which ends with ctx.
+func (s *tasks) openFor(ctx context.Context, w *taskWatcher) (*task, context.Context, error) {
+	e := s.endpoint(w.endpoint)
+	if e == nil {
+		return nil, nil, mcp.InvalidParams("the endpoint is gone")
 	}
-	v := &endpointRequest{requestInfo: requestInfo{name: known.name, operator: known.operator, header: known.header}, endpoint: gen.endpoint(known.name)}
-	if v.endpoint == nil {
-		return nil, mcp.InvalidParams("the endpoint is gone")
-	}
-	ctx := withRequest(w.ctx, v)
-	return g.openTask(ctx, &mcp.Request{
+	ctx = trace.ContextWithSpanContext(w.caller.Context(ctx), w.trace)
+	ctx = context.WithValue(ctx, requestInfoKey{}, &requestInfo{name: w.endpoint, operator: w.operator, header: w.header})
+	t, err := s.open(ctx, e, &mcp.Request{
 		Method: "tasks/get", TaskID: w.id, Family: w.viewer.Family, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
-		HTTP: (&http.Request{Header: v.header}).WithContext(ctx),
+		HTTP: (&http.Request{Header: w.header}).WithContext(ctx),
 	}, nil)
+	return t, ctx, err
 }
 
-// taskChanged notifies the streams of the task's endpoint, here and at other replicas.
-func (g *Gateway) taskChanged(t *task, rec *taskRecord) {
-	g.tellTask(t, rec)
-	g.shared.changed(t.ctx, t.payload.Key)
+// changed notifies the streams of the task's endpoint, here and at other replicas.
+func (t *task) changed(ctx context.Context, rec *taskRecord) {
+	t.notify(t, rec)
+	t.publish(ctx, t.payload.Key)
 }
 
-// tellTask notifies the streams of this process.
-func (g *Gateway) tellTask(t *task, rec *taskRecord) {
-	g.tasks.mu.Lock()
-	if watched := g.tasks.watched[t.payload.Key]; watched != nil {
+// notify notifies the streams of this process.
+func (s *tasks) notify(t *task, rec *taskRecord) {
+	s.mu.Lock()
+	if watched := s.watched[t.payload.Key]; watched != nil {
 		watched.told = versionOf(rec)
 	}
-	g.tasks.mu.Unlock()
-	if broker := g.mcpHandlers.brokerOf(t.endpoint.name); broker != nil {
+	s.mu.Unlock()
+	if broker := s.broker(t.call.endpoint.name); broker != nil {
 		broker.TaskChanged(t.payload.Key, t.of(rec))
 	}
 }

@@ -53,7 +53,7 @@ func TestTaskWatchHeaders(t *testing.T) {
 					"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"succeeded\",\"result\":{\"id\":\"r7\"}}\n=== 204\n")}
 				g := startJobs(t, reportsAPI(t), passingConfig, service)
 				defer func() {
-					if err := g.reports.stop(context.Background()); err != nil {
+					if err := g.tasks.followers.stop(context.Background()); err != nil {
 						t.Error(err)
 					}
 				}()
@@ -82,18 +82,15 @@ func TestTaskWatchHeaders(t *testing.T) {
 func TestTaskWatcherHoldsLittle(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), passingConfig, newJobService("404"))
 	e := g.current.Load().main
-	v := &endpointRequest{endpoint: e, requestInfo: requestInfo{operator: true, header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}}
-	type others struct{}
-	ctx := withRequest(context.WithValue(t.Context(), others{}, v.header), v)
-	ctx = auth.NewContext(ctx, &auth.Principal{Subject: "anna"})
-	p := e.plans["makeReport"]
-	w := newTaskWatcher(ctx, p, "id", mcp.Subscriber{Principal: "anna"})
+	v := &requestInfo{operator: true, header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
+	ctx := auth.NewContext(context.WithValue(t.Context(), requestInfoKey{}, v), &auth.Principal{Subject: "anna"})
+	w := newTaskWatcher(ctx, "id", mcp.Subscriber{Principal: "anna"})
+	w.limitHeader(e.plans["makeReport"])
 	clear(v.header) // as when its stream waits
-	got := requestInfoFrom(w.ctx)
-	if !maps.EqualFunc(got.header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !got.operator || w.ctx.Value(endpointRequestKey{}) != nil {
-		t.Errorf("the request has %+v", got)
+	if !maps.EqualFunc(w.header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !w.operator {
+		t.Errorf("the watcher has %+v", w)
 	}
-	if w.ctx.Value(others{}) != nil || auth.FromContext(w.ctx).Subject != "anna" {
-		t.Error("it holds what else its request was, or has lost whose it was")
+	if w.caller.Principal().Subject != "anna" {
+		t.Error("it has lost whose it was")
 	}
 }

@@ -34,12 +34,22 @@ func reportsAPI(t testing.TB) string {
 	return string(text)
 }
 
+// openedTask is a task with the context of the request that has opened it.
+type openedTask struct {
+	*task
+	ctx context.Context //nolint:containedctx // for tests that go on with it
+}
+
 // openAs opens a task as a caller at an endpoint does.
-func openAs(g *Gateway, principal, endpoint, id string) (*task, error) {
+func openAs(g *Gateway, principal, endpoint, id string) (*openedTask, error) {
 	e := g.current.Load().endpoint(endpoint)
 	ctx := withRequest(context.Background(), &endpointRequest{requestInfo: requestInfo{name: endpoint}, endpoint: e})
 	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
-	return g.openTask(ctx, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
+	t, err := g.tasks.open(ctx, e.callEndpoint, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	return &openedTask{t, ctx}, nil
 }
 
 // sealTask makes the id of a task.
@@ -134,8 +144,9 @@ func TestTaskIsLookedAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				defer task.start()()
-				if _, err := task.state(); err != nil {
+				ctx, end := task.call.beginJobRequests(task.ctx)
+				defer end()
+				if _, err := task.state(ctx); err != nil {
 					t.Error(err)
 				}
 			})
@@ -168,11 +179,11 @@ func TestTaskWatchEnds(t *testing.T) {
 		id := taskID(messages[0])
 		ctx := withRequest(t.Context(), &endpointRequest{endpoint: g.current.Load().main})
 		viewer := mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}
-		key, first, err := g.watchTask(ctx, viewer, id)
+		key, first, err := g.tasks.watchTask(ctx, viewer, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, second, err := g.watchTask(ctx, viewer, id)
+		again, second, err := g.tasks.watchTask(ctx, viewer, id)
 		if err != nil || again != key {
 			t.Fatal(again, err)
 		}
@@ -189,7 +200,7 @@ func TestTaskWatchEnds(t *testing.T) {
 		if len(service.list()) != seen || len(g.tasks.watched) != 0 {
 			t.Error("somebody looks, and nobody listens")
 		}
-		if _, _, err := g.watchTask(ctx, mcp.Subscriber{Principal: "ben", Family: mcp.Stateless}, id); err == nil {
+		if _, _, err := g.tasks.watchTask(ctx, mcp.Subscriber{Principal: "ben", Family: mcp.Stateless}, id); err == nil {
 			t.Error("another caller may listen")
 		}
 	})
@@ -231,22 +242,23 @@ func TestTaskOldRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer opened.start()()
-		if rec, err := opened.state(); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
+		ctx, end := opened.call.beginJobRequests(opened.ctx)
+		defer end()
+		if rec, err := opened.state(ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
 			t.Errorf("a rule that has questions now: %+v, %v", rec, err)
 		}
-		plan := *opened.plan
+		plan := *opened.call.plan
 		if plan.condition, err = auth.NewCondition("true"); err != nil {
 			t.Fatal(err)
 		}
-		opened.plan = &plan
-		if err := opened.allowed(opened.ctx); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
+		opened.plan, opened.call.plan = &plan, &plan
+		if err := opened.call.authorizeJob(opened.ctx, opened.payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
 			t.Errorf("a rule that has a condition now: %v", err)
 		}
 		kept := *plan.job
 		kept.Questions = nil
 		plan.job = &kept
-		if err := opened.keep(opened.ctx, &taskRecord{Status: mcp.TaskInputRequired, Questions: []job.Question{{Key: "a"}}}); err != nil {
+		if err := opened.save(opened.ctx, &taskRecord{Status: mcp.TaskInputRequired, Questions: []job.Question{{Key: "a"}}}); err != nil {
 			t.Fatal(err)
 		}
 		if rec, err := opened.load(opened.ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
@@ -298,7 +310,7 @@ func TestTaskWatchPanic(t *testing.T) {
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		ctx := withRequest(t.Context(), &endpointRequest{endpoint: g.current.Load().main})
 		service.broken.Store(true)
-		_, release, err := g.watchTask(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
+		_, release, err := g.tasks.watchTask(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
 		if err != nil {
 			t.Fatal(err)
 		}

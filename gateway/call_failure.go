@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"errors"
+
+	"drawbridge/auth"
+	"drawbridge/auth/credential"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
+)
+
+// failure is the error of a call that failed: the outcome for the metrics, the cause for the log and the text for the
+// model.
+type failure struct {
+	outcome telemetry.Outcome
+	cause   error // nil if the outcome says everything
+	text    string
+}
+
+func (f *failure) Error() string {
+	if f.cause != nil {
+		return string(f.outcome) + ": " + f.cause.Error()
+	}
+	return string(f.outcome)
+}
+
+func (f *failure) Unwrap() error { return f.cause }
+
+// isFailure reports whether err is a failure of the call itself.
+func isFailure(err error) bool {
+	var f *failure
+	return errors.As(err, &f)
+}
+
+// failureOf returns the failure of a call for an error of building its request, of sending it, or of reading the response.
+// It returns nil for an error that should not happen.
+func failureOf(err error, caller *auth.Principal) *failure {
+	var bad *openapi.ArgumentError
+	var homeless *openapi.BaseError
+	switch {
+	case errors.As(err, &bad):
+		return &failure{telemetry.OutcomeArguments, nil, bad.ToolMessage()}
+	case errors.As(err, &homeless):
+		return &failure{telemetry.OutcomeNoBase, err, homeless.ToolMessage()}
+	}
+	var e *upstream.Error
+	known := errors.As(err, &e)
+	var token *credential.TokenError
+	var header *credential.HeaderError
+	switch {
+	case known && e.Kind == upstream.Canceled:
+	case errors.As(err, &token):
+		return &failure{telemetry.Outcome("token_" + token.Failure.String()), err, tokenMessage(token, caller)}
+	case errors.As(err, &header):
+		return &failure{telemetry.OutcomeHeader, err, header.ToolMessage()}
+	}
+	if known {
+		return &failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessage()}
+	}
+	var broken *answer.Error
+	if errors.As(err, &broken) {
+		kind := upstream.Protocol
+		if broken.Truncated {
+			kind = upstream.Truncated
+		}
+		return &failure{telemetry.Outcome(kind.String()), err, broken.ToolMessage()}
+	}
+	return nil
+}
+
+// tokenMessage returns the text for the model about a missing token for the service. A call from the command line has
+// no caller in the sense of a token exchange.
+func tokenMessage(e *credential.TokenError, caller *auth.Principal) string {
+	if e.Failure == credential.NoCaller && caller == nil {
+		return "The credential of the API is of type token_exchange: the service gets a token for that of the caller, and a call" +
+			" without a login, such as one from the command line, has no caller. Nothing was sent to the service."
+	}
+	return e.ToolMessage()
+}

@@ -1,0 +1,49 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+
+	"drawbridge/gateway/job"
+)
+
+// addCallbackURL adds the callback URL for the service to the arguments of a call.
+func (c *call) addCallbackURL(args json.RawMessage) (json.RawMessage, error) {
+	key, url, err := c.endpoint.continuation.newCallback(c.plan, c.req.Principal)
+	if err != nil {
+		return nil, err
+	}
+	c.key = key
+	return c.plan.job.Callback.Arguments(args, url), nil
+}
+
+// webhook returns the service's webhook about the job, or nil if none is known to this replica.
+func (c *call) webhook(ctx context.Context) (*serviceWebhook, error) {
+	if c.key == "" || c.plan.job.Callback == nil {
+		return nil, nil //nolint:nilnil // no webhook
+	}
+	return c.endpoint.continuation.received(ctx, c.key)
+}
+
+// webhookStatus interprets a callback as the response to a status request. It returns nil if the service must still be polled.
+func (c *call) webhookStatus(ctx context.Context, b *job.Handle, rec *serviceWebhook) (*jobStatus, error) {
+	l, err := c.parseStatus(ctx, rec.Type, rec.Body)
+	if err != nil {
+		return nil, c.statusFailure(ctx, err)
+	}
+	placed := b.URL != nil || b.Status != nil
+	switch l.State {
+	case job.Failed, job.Cancelled:
+		return l, nil
+	case job.Succeeded:
+		if c.plan.job.Result != nil || b.Result != nil || c.plan.job.HasOutput(l.body) || !placed {
+			return l, c.fetchResult(ctx, b, l)
+		}
+	case job.Unknown, job.Working:
+		if !placed {
+			l.State = job.Succeeded // the callback's body is the result
+			return l, c.resultInStatus(ctx, l)
+		}
+	}
+	return nil, nil //nolint:nilnil // the service must be polled
+}

@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/url"
+
+	"drawbridge/gateway/job"
+	"drawbridge/gateway/origin"
+	"drawbridge/openapi"
+)
+
+// responseOf is an operation whose response is requested, with the arguments of the call.
+type responseOf struct {
+	operation *openapi.Operation
+	args      json.RawMessage
+}
+
+// responsesAt returns the operations of the API that a URL of its service matches: those with the fewest variables, more than one if the
+// match is ambiguous.
+func (p *Plan) responsesAt(method string, u *url.URL) (found []responseOf) {
+	least := 0
+	bases := map[string]bool{}
+	for _, op := range p.siblings {
+		base := p.source.BaseURL(op)
+		if op.Method != method || base == nil {
+			continue
+		}
+		same, known := bases[base.Host]
+		if !known {
+			same = origin.Same(base, u)
+			bases[base.Host] = same
+		}
+		rest, below := job.Below(base, u)
+		if !same || !below {
+			continue
+		}
+		args, variables, ok := op.Match(rest, u.Query())
+		switch {
+		case !ok || len(found) > 0 && variables > least:
+			continue
+		case len(found) > 0 && variables < least:
+			found = found[:0]
+		}
+		least = variables
+		found = append(found, responseOf{op, args})
+	}
+	return found
+}
