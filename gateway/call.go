@@ -100,7 +100,7 @@ func (c *call) execute(ctx context.Context, args json.RawMessage) (err error) {
 	}
 	defer c.observe()
 	if c.buffered {
-		err = c.buffer(ctx, resp)
+		err = c.bufferResponse(ctx, resp)
 	} else {
 		err = c.render(ctx, args, resp)
 	}
@@ -115,18 +115,26 @@ func (c *call) render(ctx context.Context, args json.RawMessage, resp *http.Resp
 	c.readHeaders(resp)
 	switch {
 	case c.plan.job.MayBegin(resp.StatusCode):
-		return c.accepted(ctx, args, resp)
+		return c.answerAccepted(ctx, args, resp)
 	case resp.StatusCode < 300:
-		return c.succeed(ctx, resp)
+		return c.answerSuccess(ctx, resp)
 	case c.plan.polled != nil && seesOther(resp.StatusCode):
-		return c.seeOther(ctx, resp)
+		return c.answerSeeOther(ctx, resp)
 	case render.IsRedirect(resp.StatusCode) && c.plan.Operation.Answers.Redirects(resp.StatusCode):
-		return c.redirected(ctx, resp)
+		return c.answerRedirect(ctx, resp)
 	}
-	return c.refused(resp)
+	return c.serviceFailure(resp)
 }
 
-// call is one run of a tool's operation: a tools/call, or a request that is answered by one, such as resources/read.
+// call is one run of a tool's operation: a tools/call, or a request that is answered by one, such as resources/read. Only
+// the goroutine of its request uses it.
+//
+// Those who make calls for other requests than tools/call use these methods alone:
+//
+//   - authorize, then collect for the whole life of a call and its buffered response, or prepareFirst and collect if the
+//     response may not be needed once the arguments are known; renderer and subjectRefused for its response and its failure;
+//   - poll, invalidate and chargePoll for subscriptions, which no client waits for;
+//   - authorizeJob, beginJobRequests, pollStatus, sendJobRequest, captureResult, captureFailure, done and endPoll for tasks.
 type call struct {
 	exchange
 
@@ -159,7 +167,6 @@ type call struct {
 
 	key    string   // identifies the call in the service's callback; "" if the service does not call back
 	notify *url.URL // webhook of the caller for the end of the job; nil if the caller has none
-
 }
 
 // newCall returns a call of a plan for the caller of a request.

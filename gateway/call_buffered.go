@@ -54,14 +54,14 @@ func (c *call) markPoll() {
 	}
 }
 
-// buffer reads the response of a call that is collected.
-func (c *call) buffer(ctx context.Context, resp *http.Response) (err error) {
+// bufferResponse reads the response of a call that is collected.
+func (c *call) bufferResponse(ctx context.Context, resp *http.Response) (err error) {
 	c.response = resp
 	switch {
 	case resp.StatusCode == http.StatusNotModified && c.background && c.header != nil:
 		return resp.Body.Close()
 	case resp.StatusCode >= 300:
-		return c.refused(resp)
+		return c.serviceFailure(resp)
 	}
 	parts, err := c.gather(ctx, resp, c.plan.progress.Reduce)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *call) buffer(ctx context.Context, resp *http.Response) (err error) {
 func (c *call) gather(ctx context.Context, resp *http.Response, prepare func(*answer.Part)) (parts []answer.Part, err error) {
 	err = c.readResponse(resp, func(part answer.Part) error {
 		prepare(&part)
-		c.cleaned(ctx, &part)
+		c.redactPart(ctx, &part)
 		part.Data = bytes.Clone(part.Data)
 		parts = append(parts, part)
 		return nil
@@ -87,8 +87,8 @@ func (c *call) gather(ctx context.Context, resp *http.Response, prepare func(*an
 	return parts, err
 }
 
-// cleaned removes the credential of the service from a part of its answer.
-func (c *call) cleaned(ctx context.Context, part *answer.Part) {
+// redactPart removes the credential of the service from a part of its answer.
+func (c *call) redactPart(ctx context.Context, part *answer.Part) {
 	if c.redactor().Part(part) {
 		c.r.log.LogAttrs(ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
 			slog.String("api", c.plan.Tool.API), slog.String("tool", c.plan.Tool.Name))

@@ -34,16 +34,16 @@ func (c *call) structured() bool {
 	return c.plan.Operation.Output != nil && !c.plan.Tool.Shapeless && features(c.req.Revision).OutputSchema
 }
 
-// giveResult counts a response that contradicts the document, and delivers its result.
-func (c *call) giveResult(r render.Result) error {
+// sendResult counts a response that contradicts the document, and delivers its result.
+func (c *call) sendResult(r render.Result) error {
 	if r.Drift {
 		c.plan.metrics.Drift()
 	}
-	return c.give(r.Meta, r.Chunks...)
+	return c.sendMembers(r.Meta, r.Chunks...)
 }
 
-// give delivers a result to the client, or captures it. The arguments are those of [mcp.Reply.ResultMeta].
-func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
+// sendMembers delivers a result to the client, or captures it. The arguments are those of [mcp.Reply.ResultMeta].
+func (c *call) sendMembers(meta []byte, chunks ...mcp.Chunk) error {
 	meta = render.AppendDropped(render.AppendMember(meta, c.headers.Meta), c.dropped)
 	if c.captured != nil {
 		c.captured.take(meta, chunks)
@@ -57,18 +57,18 @@ func (c *call) give(meta []byte, chunks ...mcp.Chunk) error {
 func (c *call) fail(ctx context.Context, o telemetry.Outcome, cause error, text string) error {
 	c.done(ctx, o, cause)
 	c.answered = true
-	return c.give(c.requestIDMeta(ctx), render.Error(text)...)
+	return c.sendMembers(c.requestIDMeta(ctx), render.Error(text)...)
 }
 
-// succeed passes on a response with a status below 300.
-func (c *call) succeed(ctx context.Context, resp *http.Response) error {
+// answerSuccess passes on a response with a status below 300.
+func (c *call) answerSuccess(ctx context.Context, resp *http.Response) error {
 	c.forwardEvents(resp)
 	err := c.readResponse(resp, func(part answer.Part) error {
 		if part.MaybeTruncated {
 			c.noteUnended()
 		}
 		c.plan.progress.Reduce(&part)
-		c.cleaned(ctx, &part)
+		c.redactPart(ctx, &part)
 		if part.More || c.parts != nil {
 			c.parts = append(c.parts, part)
 			if part.More {
@@ -82,15 +82,15 @@ func (c *call) succeed(ctx context.Context, resp *http.Response) error {
 			if parts == nil {
 				parts = []answer.Part{part}
 			}
-			if done, err := c.linked(parts...); done {
+			if done, err := c.answerWithLink(parts...); done {
 				return err
 			}
 		}
 		r := c.renderer()
 		if c.parts != nil {
-			return c.giveResult(r.Parts(c.parts))
+			return c.sendResult(r.Parts(c.parts))
 		}
-		return c.giveResult(r.Part(part))
+		return c.sendResult(r.Part(part))
 	})
 	if err != nil || c.answered {
 		return err
@@ -101,7 +101,7 @@ func (c *call) succeed(ctx context.Context, resp *http.Response) error {
 	c.answered = true
 	c.done(ctx, telemetry.OutcomeOK, nil)
 	r := c.renderer()
-	return c.giveResult(r.Empty(resp))
+	return c.sendResult(r.Empty(resp))
 }
 
 // deliver responds with parts of a response that was read before, and with the call's note if there is one.
@@ -112,7 +112,7 @@ func (c *call) deliver(parts []answer.Part, resp *http.Response) error {
 	}
 	c.readHeaders(resp)
 	r := c.renderer()
-	return c.giveResult(r.Response(parts, resp))
+	return c.sendResult(r.Response(parts, resp))
 }
 
 // noteUnended adds to the call's note that the response may not be whole.
@@ -123,24 +123,24 @@ func (c *call) noteUnended() {
 	c.note += render.Unended
 }
 
-// redirected passes on a redirect that the document declares, which means that the call succeeded. The gateway does not
+// answerRedirect passes on a redirect that the document declares, which means that the call succeeded. The gateway does not
 // follow it (E3).
-func (c *call) redirected(ctx context.Context, resp *http.Response) error {
+func (c *call) answerRedirect(ctx context.Context, resp *http.Response) error {
 	defer resp.Body.Close()
 	link, why := render.RedirectLink(c.target, c.location, c.redactor(), c.plan.sensitive)
 	c.answered = true
 	c.done(ctx, telemetry.OutcomeOK, nil)
 	r := c.renderer()
-	return c.giveResult(r.Redirect(resp, link, why, c.plan.Operation.Answers.Meaning(resp.StatusCode)))
+	return c.sendResult(r.Redirect(resp, link, why, c.plan.Operation.Answers.Meaning(resp.StatusCode)))
 }
 
-// refused returns the failure for a response with a status of 300 or more.
-func (c *call) refused(resp *http.Response) error {
-	return c.refusedOf(resp, c.plan.Operation.Answers.Meaning(resp.StatusCode))
+// serviceFailure returns the failure for a response with a status of 300 or more.
+func (c *call) serviceFailure(resp *http.Response) error {
+	return c.serviceFailureAs(resp, c.plan.Operation.Answers.Meaning(resp.StatusCode))
 }
 
-// refusedOf is refused with the document's description of the status, meaning, which may be empty.
-func (c *call) refusedOf(resp *http.Response, meaning string) error {
+// serviceFailureAs is refused with the document's description of the status, meaning, which may be empty.
+func (c *call) serviceFailureAs(resp *http.Response, meaning string) error {
 	e := render.UpstreamError{API: c.plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: c.unfollowed, Safe: c.plan.safe, Redactor: c.redactor()}
 	err := c.readResponse(resp, e.AddPart)
 	tooLarge := isTooLarge(err)
@@ -188,9 +188,9 @@ func (c *call) forwardEvents(resp *http.Response) {
 	p.Operation.Answers.OnEvent(resp, f.Forward)
 }
 
-// requestIDMeta sets the request ID of a failed call, as in the log and the audit log, in the header of its response, and returns it as
-// a member of _meta: a user can quote it in a report, and the model has nothing more to read (P7). The operator of the process
-// has the log, so it returns nil then.
+// requestIDMeta sets the request ID of a failed call, as in the log and the audit log, in the header of its response, and
+// returns it as a member of _meta: a user can quote it in a report, and the model has nothing more to read (P7). The
+// operator of the process has the log, so it returns nil then.
 func (c *call) requestIDMeta(ctx context.Context) []byte {
 	v := requestInfoFrom(ctx)
 	if v.operator {

@@ -30,13 +30,13 @@ const (
 	// the HMAC-SHA256 of the seconds, a full stop and the body.
 	signatureHeader = "Drawbridge-Signature"
 
-	maxReports       = 1024 // jobs with a webhook, in all
-	maxReportsOfOne  = 64   // jobs with a webhook, of one caller
-	maxReportAnswer  = 4 << 10
-	reportTime       = 10 * time.Second
-	maxCallbackBytes = 2048 // of a URL
-	// crowdedPause is the delay before a large result is fetched again after there was no memory for it.
-	crowdedPause = 5 * time.Second
+	maxFollowedJobs      = 1024 // jobs with a webhook, in all
+	maxFollowedPerCaller = 64   // jobs with a webhook, of one caller
+	maxWebhookResponse   = 4 << 10
+	webhookTimeout       = 10 * time.Second
+	maxCallbackBytes     = 2048 // of a URL
+	// memoryPause is the delay before a large result is fetched again after there was no memory for it.
+	memoryPause = 5 * time.Second
 )
 
 // outbound sends webhooks to callers when their jobs have ended. It is immutable except for its connections.
@@ -62,7 +62,7 @@ func newOutbound(c *config.Config, old *outbound, o Options) *outbound {
 		}
 	}
 	out.client = upstream.NewClient(withDefaultLimits(upstream.Options{
-		Name: "callback", NamedHosts: config.Hosts(c.Tools.CallbackURLs), Timeout: reportTime, MaxBytes: maxReportAnswer, MaxIdle: 2,
+		Name: "callback", NamedHosts: config.Hosts(c.Tools.CallbackURLs), Timeout: webhookTimeout, MaxBytes: maxWebhookResponse, MaxIdle: 2,
 		TracerProvider: o.TracerProvider, UserAgent: "drawbridge/" + o.Version,
 	}))
 	return out
@@ -106,7 +106,7 @@ func newJobFollowers() *jobFollowers {
 func (f *jobFollowers) begin(owner string, run func(ctx context.Context)) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.ended || len(f.cancel) >= maxReports || owner != "" && f.owners[owner] >= maxReportsOfOne {
+	if f.ended || len(f.cancel) >= maxFollowedJobs || owner != "" && f.owners[owner] >= maxFollowedPerCaller {
 		return false
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // no request owns the goroutine
@@ -205,7 +205,7 @@ func (j *jobContinuation) followTask(ctx context.Context, t *task, started *star
 			case rec.final():
 				release, ok := j.responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request that contains it
 				if !ok {
-					pause = crowdedPause // a result too large to be stored is fetched again
+					pause = memoryPause // a result too large to be stored is fetched again
 					continue
 				}
 				defer release()

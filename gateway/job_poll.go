@@ -77,7 +77,7 @@ func (c *call) pollOnce(ctx context.Context, b *job.Handle) (*jobStatus, error) 
 	if b.URL == nil && b.Status == nil {
 		return &jobStatus{Report: job.Report{State: job.Working}}, nil // the service reports by callback
 	}
-	resp, location, err := c.askAbout(ctx, c.plan.job.Status, b, b.Status)
+	resp, location, err := c.requestJob(ctx, c.plan.job.Status, b, b.Status)
 	if err != nil {
 		return nil, c.statusFailure(ctx, err)
 	}
@@ -95,7 +95,7 @@ func (c *call) pollOnce(ctx context.Context, b *job.Handle) (*jobStatus, error) 
 		return l, c.fetchResult(ctx, b, l)
 	case resp.StatusCode >= 300:
 		status := resp.StatusCode
-		e := c.statusFailure(ctx, c.refusedOf(resp, ""))
+		e := c.statusFailure(ctx, c.serviceFailureAs(resp, ""))
 		e.gone = status == http.StatusNotFound || status == http.StatusGone
 		if e.gone {
 			e.failure = &failure{outcome: e.outcome, cause: e.cause, text: c.plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
@@ -106,7 +106,7 @@ func (c *call) pollOnce(ctx context.Context, b *job.Handle) (*jobStatus, error) 
 		e.retry = retry
 		return nil, e
 	}
-	parts, err := c.read(ctx, resp)
+	parts, err := c.readJobResponse(ctx, resp)
 	if err != nil {
 		return nil, c.statusFailure(ctx, err)
 	}
@@ -137,9 +137,9 @@ func (c *call) pollOnce(ctx context.Context, b *job.Handle) (*jobStatus, error) 
 // seesOther reports whether a status code says that the result is elsewhere.
 func seesOther(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }
 
-// seeOther follows the redirect in the response of a tool that reports on jobs, so that a caller that polls with that tool gets
+// answerSeeOther follows the redirect in the response of a tool that reports on jobs, so that a caller that polls with that tool gets
 // the result at the end, like a caller that waits.
-func (c *call) seeOther(ctx context.Context, resp *http.Response) error {
+func (c *call) answerSeeOther(ctx context.Context, resp *http.Response) error {
 	_ = resp.Body.Close()
 	b := &job.Handle{Origin: resp.Request.URL, Base: c.plan.job.BaseOf(c.plan.base)}
 	if c.plan.polled.Anywhere {
@@ -149,14 +149,14 @@ func (c *call) seeOther(ctx context.Context, resp *http.Response) error {
 	if at == nil {
 		return &failure{outcome: telemetry.OutcomeRedirect, text: "The job has ended, and its result is where the gateway does not go" + render.RedirectPath(resp) + "."}
 	}
-	other, _, err := c.askAt(ctx, http.MethodGet, at) //nolint:bodyclose // the reader closes it
+	other, _, err := c.requestJobURL(ctx, http.MethodGet, at) //nolint:bodyclose // the reader closes it
 	if err != nil {
 		return err
 	}
 	if other.StatusCode >= 300 {
-		return c.refusedOf(other, "")
+		return c.serviceFailureAs(other, "")
 	}
-	parts, err := c.read(ctx, other)
+	parts, err := c.readJobResponse(ctx, other)
 	if err != nil {
 		return err
 	}
@@ -164,9 +164,9 @@ func (c *call) seeOther(ctx context.Context, resp *http.Response) error {
 	return c.deliver(parts, other)
 }
 
-// askAbout sends one request about a job and returns the response and its Location header, unresolved. A nil r is GET on the
+// requestJob sends one request about a job and returns the response and its Location header, unresolved. A nil r is GET on the
 // job's URL.
-func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
+func (c *call) requestJob(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
 	if r != nil && r.Operation != nil && args != nil {
 		c.jobSensitive = nil
 		if !r.Named || r == c.plan.job.Status || r == c.plan.job.Result {
@@ -189,11 +189,11 @@ func (c *call) askAbout(ctx context.Context, r *job.Request, b *job.Handle, args
 	if r != nil && r.Operation == nil {
 		method = r.Method
 	}
-	return c.askAt(ctx, method, b.URL)
+	return c.requestJobURL(ctx, method, b.URL)
 }
 
-// askAt sends a request for a URL that the service has returned and that is of its origin.
-func (c *call) askAt(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
+// requestJobURL sends a request for a URL that the service has returned and that is of its origin.
+func (c *call) requestJobURL(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
 	c.jobSensitive = nil
 	if method == http.MethodGet || c.plan.job.FromDocument {
 		if err := c.authorizeResponses(ctx, c.plan.responsesAt(method, u)); err != nil {
@@ -255,20 +255,20 @@ func (c *call) fetchResult(ctx context.Context, b *job.Handle, l *jobStatus) err
 	var err error
 	switch {
 	case j.Result != nil && j.Result.Operation != nil && b.Fetch != nil:
-		resp, _, err = c.askAbout(ctx, j.Result, b, j.Result.Complete(b.Fetch, l.body)) //nolint:bodyclose // the reader closes it
+		resp, _, err = c.requestJob(ctx, j.Result, b, j.Result.Complete(b.Fetch, l.body)) //nolint:bodyclose // the reader closes it
 	case j.Result != nil && j.Result.Operation == nil && b.URL != nil:
-		resp, _, err = c.askAt(ctx, http.MethodGet, b.URL) //nolint:bodyclose // the same
+		resp, _, err = c.requestJobURL(ctx, http.MethodGet, b.URL) //nolint:bodyclose // the same
 	case at != nil:
-		resp, _, err = c.askAt(ctx, http.MethodGet, at) //nolint:bodyclose // the same
+		resp, _, err = c.requestJobURL(ctx, http.MethodGet, at) //nolint:bodyclose // the same
 	default:
 		return c.resultInStatus(ctx, l)
 	}
 	if err == nil && resp.StatusCode >= 300 {
-		err = c.refusedOf(resp, "")
+		err = c.serviceFailureAs(resp, "")
 	}
 	if err == nil {
 		l.resp = resp
-		l.parts, err = c.read(ctx, resp)
+		l.parts, err = c.readJobResponse(ctx, resp)
 	}
 	if err != nil {
 		if e := c.statusFailure(ctx, err); e.outcome == telemetry.Outcome(upstream.Overloaded.String()) {
@@ -304,7 +304,7 @@ func (c *call) parseStatus(ctx context.Context, media string, data []byte) (*job
 	if media != "" {
 		resp.Header.Set("Content-Type", media)
 	}
-	parts, err := c.read(ctx, resp)
+	parts, err := c.readJobResponse(ctx, resp)
 	if err != nil {
 		return nil, err
 	}
@@ -313,9 +313,9 @@ func (c *call) parseStatus(ctx context.Context, media string, data []byte) (*job
 	return l, nil
 }
 
-// read returns the parts of a 2xx response about a job. The published schema describes the response that starts a job, so a
+// readJobResponse returns the parts of a 2xx response about a job. The published schema describes the response that starts a job, so a
 // response that does not match it is no violation.
-func (c *call) read(ctx context.Context, resp *http.Response) (parts []answer.Part, err error) {
+func (c *call) readJobResponse(ctx context.Context, resp *http.Response) (parts []answer.Part, err error) {
 	return c.gather(ctx, resp, func(part *answer.Part) { part.Declared = true })
 }
 

@@ -64,10 +64,10 @@ func (c *call) endPoll() {
 // sendJobRequest sends a request about a job that has no result but its status code. It returns the failure if the
 // service did not accept it.
 func (c *call) sendJobRequest(ctx context.Context, r *job.Request, h *job.Handle, args json.RawMessage) *failure {
-	resp, _, err := c.askAbout(ctx, r, h, args)
+	resp, _, err := c.requestJob(ctx, r, h, args)
 	if err == nil {
 		if resp.StatusCode >= 300 {
-			err = c.refusedOf(resp, "")
+			err = c.serviceFailureAs(resp, "")
 		}
 		_ = resp.Body.Close()
 	}
@@ -80,8 +80,11 @@ func (c *call) sendJobRequest(ctx context.Context, r *job.Request, h *job.Handle
 	return nil
 }
 
-// captureResult returns the result of a job that has succeeded, as the members of a result of tools/call.
+// captureResult returns the result of a job that has succeeded or failed, as the members of a result of tools/call.
 func (c *call) captureResult(ctx context.Context, s *jobStatus) []byte {
+	if s.State == job.Failed {
+		return c.captureFailure(ctx, c.failedJob(s))
+	}
 	c.done(ctx, telemetry.OutcomeOK, nil)
 	_ = c.deliver(s.parts, s.resp) // capturing can't fail
 	return c.captured.members

@@ -26,8 +26,8 @@ const (
 	cancelTime = 5 * time.Second
 )
 
-// accepted handles a response that may have started a job. If it has not, the response is passed on unchanged.
-func (c *call) accepted(ctx context.Context, args []byte, resp *http.Response) error {
+// answerAccepted handles a response that may have started a job. If it has not, the response is passed on unchanged.
+func (c *call) answerAccepted(ctx context.Context, args []byte, resp *http.Response) error {
 	c.forwardEvents(resp)
 	parts, err := c.gather(ctx, resp, c.plan.progress.Reduce)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *call) accepted(ctx context.Context, args []byte, resp *http.Response) e
 	if tasked, err := c.beginTask(ctx, c.startedJob(b, args, first)); tasked {
 		return err
 	}
-	return c.wait(ctx, b, first)
+	return c.waitForJob(ctx, b, first)
 }
 
 // answerInitial responds with the service's initial response if the caller may not know more about the job; it returns any other error.
@@ -80,7 +80,7 @@ func (c *call) answerNotDisclosed(ctx context.Context, text string) error {
 	c.done(ctx, telemetry.OutcomeJob, nil)
 	c.answered = true
 	r := c.renderer()
-	return c.giveResult(r.Text(text))
+	return c.sendResult(r.Text(text))
 }
 
 // beginTask makes a task of a job and responds with it. It returns false, without a response, if the client does not support
@@ -135,9 +135,9 @@ func (c *call) jobHandle(args []byte, resp *http.Response, parts []answer.Part) 
 	return c.plan.job.Begun(&a)
 }
 
-// wait waits for the end of a job until the call's deadline, and responds with its result or its status. first is the response
+// waitForJob waits for the end of a job until the call's deadline, and responds with its result or its status. first is the response
 // that started it.
-func (c *call) wait(ctx context.Context, b *job.Handle, first *jobStatus) error {
+func (c *call) waitForJob(ctx context.Context, b *job.Handle, first *jobStatus) error {
 	j := c.plan.job
 	begin := time.Now()
 	forget := c.memory.retain()
@@ -239,7 +239,7 @@ func (c *call) cancelJob(ctx context.Context, b *job.Handle) {
 	}
 	ctx, cancel := cancelledAfter(context.WithoutCancel(ctx), cancelTime)
 	defer cancel()
-	if resp, _, err := c.askAbout(ctx, c.plan.job.Cancel, b, b.Cancel); err == nil {
+	if resp, _, err := c.requestJob(ctx, c.plan.job.Cancel, b, b.Cancel); err == nil {
 		_ = resp.Body.Close()
 	}
 }

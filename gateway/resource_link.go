@@ -35,10 +35,10 @@ func answerLinks(c *config.Links, safe bool) *links {
 	return &links{over: int(c.Over), binary: c.Binary, ttl: time.Duration(c.TTL)}
 }
 
-// linked responds with a link to the parts of the response. It returns false if they must be returned inline: revisions before
+// answerWithLink responds with a link to the parts of the response. It returns false if they must be returned inline: revisions before
 // 2025-06-18 have no links; a truncated response, or one with supplementary text, could not be read again; and one that needed
 // input from the user could not be read without asking again.
-func (c *call) linked(parts ...answer.Part) (done bool, err error) {
+func (c *call) answerWithLink(parts ...answer.Part) (done bool, err error) {
 	l := c.plan.links
 	if c.req.Revision < "2025-06-18" || c.note != "" || c.plan.elicitation != nil {
 		return false, nil
@@ -54,17 +54,17 @@ func (c *call) linked(parts ...answer.Part) (done bool, err error) {
 	if (l.over == 0 || size <= l.over) && (!l.binary || !bytes) {
 		return false, nil
 	}
-	uri, lasts := c.link()
+	uri, lasts := c.linkURI()
 	if uri == "" {
 		return false, nil
 	}
 	r := c.renderer()
-	return true, c.giveResult(r.Link(uri, lasts, parts))
+	return true, c.sendResult(r.Link(uri, lasts, parts))
 }
 
-// link returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
+// linkURI returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
 // if it expresses all arguments, else one with a handle. It returns "" if the URI would be too long.
-func (c *call) link() (uri, lasts string) {
+func (c *call) linkURI() (uri, lasts string) {
 	if r := c.plan.resource; r != nil && r.tellsAll(c.args) {
 		if uri, ok := render.ExpandURI(&r.uri, c.args); ok {
 			return uri, ""

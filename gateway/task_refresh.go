@@ -79,7 +79,10 @@ func (t *task) known(ctx context.Context) (rec *taskRecord, due bool, err error)
 
 // calledBack reports whether the service has sent its webhook, which is a reason to poll at once: as a rule the task has ended.
 func (t *task) calledBack(ctx context.Context) bool {
-	rec, err := t.call.webhook(ctx)
+	if t.plan.job.Callback == nil {
+		return false
+	}
+	rec, err := t.received(ctx, t.payload.Key)
 	return rec != nil && err == nil
 }
 
@@ -120,12 +123,9 @@ func (t *task) poll(ctx context.Context, rec *taskRecord) {
 	case err != nil:
 		rec.Next = now.Add(j.Pause(0))
 		c.done(ctx, telemetry.OutcomeInternal, err)
-	case status.State == job.Succeeded:
+	case status.State == job.Succeeded, status.State == job.Failed:
 		rec.end(mcp.TaskCompleted)
 		rec.Result = c.captureResult(ctx, status)
-	case status.State == job.Failed:
-		rec.end(mcp.TaskCompleted)
-		rec.Result = c.captureFailure(ctx, c.failedJob(status))
 	case status.State == job.Cancelled:
 		rec.end(mcp.TaskCancelled)
 		rec.Message = status.Text()

@@ -73,7 +73,7 @@ var layers = []layer{
 	{"gateway/upstream/error.go", "(classifier) RoundTrip", byCall},
 	{"gateway/upstream/body.go", "(*body) Read", byCall},
 	{"openapi/answer/read.go", "(*Plan) Read", byCall},
-	{"gateway/call_result.go", "(*call) succeed", byCall},
+	{"gateway/call_result.go", "(*call) answerSuccess", byCall},
 	{"gateway/call_outcome.go", "(*call) done", byCall},
 	{"gateway/telemetry/request_log.go", "(*RequestLog) Observe", byCall},
 	{"gateway/cache/flight.go", "(*Cache) Do", byCall},
