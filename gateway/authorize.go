@@ -51,52 +51,6 @@ func (c *call) authorize(ctx context.Context) error {
 	return nil
 }
 
-// authorizeBatch returns an error unless the caller may make every request of a batch, before any of it is executed
-// (Z3). The challenge names the scopes that all of them need, so that the client can send the whole batch again. If
-// unauthorized tools are hidden, each request is answered by itself, since a tool that may not be called does not
-// exist.
-func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
-	e := endpointFrom(ctx)
-	if e.guard == nil || e.hideUnauthorized {
-		return nil
-	}
-	caller := auth.FromContext(ctx)
-	var sets [][]string
-	var denied *mcp.Error
-	for _, req := range requests {
-		if p, needs := e.promptOf(req); p != nil {
-			if !e.grants(caller, needs) {
-				denied = e.forbidPrompt(caller, needs)
-				_ = g.denials.prompt(ctx, req, denied)
-			}
-			asked, ok := challengeOf(caller, needs)
-			if !ok {
-				return denied
-			}
-			sets = append(sets, asked...)
-			continue
-		}
-		p := e.planOf(req)
-		if p == nil {
-			continue
-		}
-		if fault := e.authorize(caller, p); fault != nil {
-			g.calls.recordScopeDenied(ctx, e.callEndpoint, p, caller, req)
-			denied = fault
-		}
-		if len(p.Scopes) == 0 {
-			return denied // no token suffices
-		}
-		sets = append(sets, nearestScopes(caller, p.Scopes))
-	}
-	if denied == nil {
-		return nil
-	}
-	denied.Message = "insufficient scope for a request of this batch; none of them was executed"
-	denied.Header, _ = e.guard.ForbiddenAll(caller, sets)
-	return denied
-}
-
 // nearestScopes returns the set of which the caller lacks the fewest scopes, so that it needs to request the least.
 func nearestScopes(caller *auth.Principal, sets [][]string) []string {
 	if len(sets) == 1 || caller == nil {

@@ -82,17 +82,6 @@ func (x *completer) valuesFor(ctx context.Context, c *call, a *promptArgument, a
 	return values
 }
 
-// cancelledAfter returns a context that is cancelled after d. It has no deadline, because the circuit breaker counts an expired
-// deadline as a failure of the service, and this timeout is the gateway's own.
-func cancelledAfter(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	timer := time.AfterFunc(d, cancel)
-	return ctx, func() {
-		timer.Stop()
-		cancel()
-	}
-}
-
 // completionKey returns a key of everything that the values depend on: the caller, its token (since the service may see another
 // caller in each), the tool, the arguments, and the headers that are forwarded to the service.
 func completionKey(c *call, a *promptArgument, args []byte) string {

@@ -273,3 +273,14 @@ func (c *call) statusTool(b *job.Handle) (name string, args []byte) {
 	}
 	return "", nil
 }
+
+// cancelledAfter returns a context that is cancelled after d. It has no deadline, because the circuit breaker counts an expired
+// deadline as a failure of the service, and this timeout is the gateway's own.
+func cancelledAfter(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	timer := time.AfterFunc(d, cancel)
+	return ctx, func() {
+		timer.Stop()
+		cancel()
+	}
+}

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,7 +10,6 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -360,16 +358,4 @@ func (w *watches) tell(ctx context.Context, e *endpoint, x *watch, members []*me
 			m.tell()
 		}
 	}
-}
-
-// headerDigest returns a digest that identifies headers.
-func headerDigest(h http.Header) [32]byte {
-	var b []byte
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		b = append(strconv.AppendQuote(b, name), ':')
-		for _, value := range h[name] {
-			b = append(strconv.AppendQuote(b, value), ',')
-		}
-	}
-	return sha256.Sum256(b)
 }

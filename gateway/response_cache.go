@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -202,4 +203,16 @@ func (x *exchange) invalidateChanged(ctx context.Context, resp *http.Response, e
 		}
 	}
 	x.r.cache.Changed(ctx, x.plan.source.CacheGroup, at...)
+}
+
+// headerDigest returns a digest that identifies headers.
+func headerDigest(h http.Header) [32]byte {
+	var b []byte
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		b = append(strconv.AppendQuote(b, name), ':')
+		for _, value := range h[name] {
+			b = append(strconv.AppendQuote(b, value), ',')
+		}
+	}
+	return sha256.Sum256(b)
 }
