@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drawbridge/config"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/widening"
 	"drawbridge/openapi"
@@ -110,8 +111,8 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 		when(v.needsFewerScopes(was, op, subject, before, set, old), widening.FewerScopes)
 		when(old.Condition != "" && set.Condition != old.Condition, widening.OtherCondition)
 	}
-	asks, asked := consentOf(v.c, set, !httpmethod.IsSafe(op.Method)), consentOf(was.c, old, !httpmethod.IsSafe(op.Method))
-	when(asked.needed && !asks.needed, widening.NoConsent)
+	asks, asked := plan.NewConsent(v.c, set, !httpmethod.IsSafe(op.Method)), plan.NewConsent(was.c, old, !httpmethod.IsSafe(op.Method))
+	when(asked.Needed && !asks.Needed, widening.NoConsent)
 	given := widening.Asked(set.Inputs)
 	when(slices.ContainsFunc(widening.Asked(old.Inputs), func(name string) bool { return !slices.Contains(given, name) }), widening.NotAsked)
 	hidden := widening.Hidden(set.SensitiveFields)

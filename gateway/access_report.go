@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
@@ -15,7 +16,7 @@ import (
 
 // Access returns the access requirements of a tool and the way its calls reach the service, each with the setting that
 // decides it.
-func (g *Gateway) Access(p *Plan) *admin.ToolAccess {
+func (g *Gateway) Access(p *plan.Plan) *admin.ToolAccess {
 	if gen := g.current.Load(); gen != nil {
 		return gen.access(p)
 	}
@@ -44,12 +45,12 @@ func (g *Gateway) DefinitionsWithAccess() (json.RawMessage, error) {
 }
 
 // access returns the access requirements of a tool of the generation.
-func (gen *generation) access(p *Plan) *admin.ToolAccess {
-	c, s := gen.config, p.source
+func (gen *generation) access(p *plan.Plan) *admin.ToolAccess {
+	c, s := gen.config, p.Source
 	from := func(has func(*config.Settings) bool, otherwise string) string {
 		return gen.setBy(p.Operation, s, has, otherwise)
 	}
-	a := &admin.ToolAccess{Condition: "none", Confirm: p.consent.needed, Credential: "none"}
+	a := &admin.ToolAccess{Condition: "none", Confirm: p.Consent.Needed, Credential: "none"}
 	switch a.Scopes, a.Token = [][]string{}, gen.main.guard != nil; {
 	case !a.Token && c.Auth != nil:
 		a.ScopesFrom = c.Origin("auth.anonymous")
@@ -68,7 +69,7 @@ func (gen *generation) access(p *Plan) *admin.ToolAccess {
 		}
 		a.ScopesFrom = from(func(set *config.Settings) bool { return set.Scopes != nil }, fallback)
 	}
-	if has := func(set *config.Settings) bool { return set.Condition != "" }; p.condition != nil {
+	if has := func(set *config.Settings) bool { return set.Condition != "" }; p.Condition != nil {
 		a.ConditionFrom = from(has, "")
 		a.Condition = gen.settingsOf(p.Operation, s).Condition
 	}
@@ -76,9 +77,9 @@ func (gen *generation) access(p *Plan) *admin.ToolAccess {
 	entry := gen.entries[s]
 	switch {
 	case s.Config.BaseURL != nil:
-		a.BaseURL, a.BaseURLFrom = redact.Location(p.base.String()), c.Origin(entry+".base_url")
-	case p.base != nil:
-		a.BaseURL, a.BaseURLFrom = redact.Location(p.base.String()), fromDocument
+		a.BaseURL, a.BaseURLFrom = redact.Location(p.Base.String()), c.Origin(entry+".base_url")
+	case p.Base != nil:
+		a.BaseURL, a.BaseURLFrom = redact.Location(p.Base.String()), fromDocument
 	}
 	a.Credential, a.CredentialFrom = gen.credentialOf(p)
 	return a
@@ -88,14 +89,14 @@ func (gen *generation) access(p *Plan) *admin.ToolAccess {
 const fromDocument = "the document"
 
 // credentialOf returns the kinds of credentials that the calls of a tool carry, and the settings that configure them.
-func (gen *generation) credentialOf(p *Plan) (kinds, from string) {
-	c, s := gen.config, p.source
+func (gen *generation) credentialOf(p *plan.Plan) (kinds, from string) {
+	c, s := gen.config, p.Source
 	entry := gen.entries[s]
 	var all, keys []string
 	add := func(kind, key string) { all, keys = append(all, kind), append(keys, c.Origin(entry+"."+key)) }
 	switch {
-	case p.choice != nil:
-		for _, scheme := range p.choice.Schemes() {
+	case p.Credential != nil:
+		for _, scheme := range p.Credential.Schemes() {
 			if own := s.Config.Credentials[scheme]; own != nil {
 				add(string(own.Type), "credentials."+scheme)
 			}

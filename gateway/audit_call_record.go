@@ -11,6 +11,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
 
@@ -32,7 +33,7 @@ type callRecord struct {
 type auditedCall struct {
 	req      *mcp.Request
 	endpoint *callEndpoint
-	plan     *Plan           // nil if there is no such tool
+	plan     *plan.Plan      // nil if there is no such tool
 	caller   *auth.Principal // nil if no token was required
 	args     []byte          // as last validated; nil if they are those of the request
 	dropped  []string
@@ -118,8 +119,8 @@ func (r *callRunner) writeRecord(ctx context.Context, c auditedCall, a *callReco
 	line.Shown = line.Arguments
 	if p := c.plan; p != nil {
 		line.Tool, line.API, line.Method, line.Path = p.Tool.Name, p.Tool.API, p.Operation.Method, p.Operation.Path
-		if p.sensitive != nil && r.audit.Shows() {
-			line.Shown = p.sensitive.JSON(line.Arguments)
+		if p.Sensitive != nil && r.audit.Shows() {
+			line.Shown = p.Sensitive.JSON(line.Arguments)
 		}
 	} else {
 		line.Tool = c.req.Name
@@ -128,13 +129,13 @@ func (r *callRunner) writeRecord(ctx context.Context, c auditedCall, a *callReco
 }
 
 // recordScopeDenied counts a call for which the caller's scopes do not suffice, and writes its audit record.
-func (r *callRunner) recordScopeDenied(ctx context.Context, e *callEndpoint, p *Plan, caller *auth.Principal, req *mcp.Request) {
-	p.metrics.Count(telemetry.OutcomeScope)
+func (r *callRunner) recordScopeDenied(ctx context.Context, e *callEndpoint, p *plan.Plan, caller *auth.Principal, req *mcp.Request) {
+	p.Metrics.Count(telemetry.OutcomeScope)
 	r.recordDenied(ctx, e, p, caller, req, telemetry.OutcomeScope)
 }
 
 // recordDenied writes the audit record of a call that is refused before it begins.
-func (r *callRunner) recordDenied(ctx context.Context, e *callEndpoint, p *Plan, caller *auth.Principal, req *mcp.Request, o telemetry.Outcome) {
+func (r *callRunner) recordDenied(ctx context.Context, e *callEndpoint, p *plan.Plan, caller *auth.Principal, req *mcp.Request, o telemetry.Outcome) {
 	if r.audit != nil {
 		r.writeRecord(ctx, auditedCall{endpoint: e, plan: p, caller: caller, req: req}, &callRecord{start: time.Now(), outcome: o})
 	}

@@ -108,7 +108,7 @@ func TestAccountOfATaskThatIsNotPermitted(t *testing.T) {
 			}
 			opened.call.req.Method = "tasks/get"
 			plan := *opened.call.plan
-			if plan.condition, err = auth.NewCondition("1 == 2"); err != nil {
+			if plan.Condition, err = auth.NewCondition("1 == 2"); err != nil {
 				t.Fatal(err)
 			}
 			opened.call.plan = &plan

@@ -2,16 +2,16 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/openapi/truncate"
 )
 
 // allows reports whether the caller's scopes suffice for a tool of an endpoint with a guard.
-func (e *callEndpoint) allows(caller *auth.Principal, p *Plan) bool {
+func (e *callEndpoint) allows(caller *auth.Principal, p *plan.Plan) bool {
 	for _, set := range p.Scopes {
 		if e.guard.Allows(caller, set) {
 			return true
@@ -23,7 +23,7 @@ func (e *callEndpoint) allows(caller *auth.Principal, p *Plan) bool {
 // authorize returns an error if the caller may not call the tool of an endpoint with a guard, before anything of the
 // call is executed (Z3). The error is an HTTP 403 with the challenge of RFC 6750 section 3.1, or, if unauthorized tools
 // are hidden, that of a tool that does not exist (Z6).
-func (e *callEndpoint) authorize(caller *auth.Principal, p *Plan) *mcp.Error {
+func (e *callEndpoint) authorize(caller *auth.Principal, p *plan.Plan) *mcp.Error {
 	if e.allows(caller, p) {
 		return nil
 	}
@@ -67,14 +67,6 @@ func lacks(caller *auth.Principal, scopes []string) (n int) {
 		}
 	}
 	return n
-}
-
-// permitted reports whether the condition of the plan allows the call. The arguments must be those that the request is
-// built from, so that one interpretation can't be permitted and another sent.
-func (p *Plan) permitted(ctx context.Context, caller *auth.Principal, args json.RawMessage) (bool, error) {
-	return p.condition.Allows(ctx, caller, auth.ConditionTool{
-		Name: p.Tool.Name, API: p.Tool.API, Method: p.Operation.Method, Path: p.Operation.Path,
-	}, args)
 }
 
 // notPermitted is the text for the model. It discloses nothing of the condition, which is the operator's.

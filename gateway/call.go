@@ -12,6 +12,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
@@ -89,7 +90,7 @@ func (c *call) execute(ctx context.Context, args json.RawMessage) (err error) {
 			err = c.conclude(ctx, c.internal(ctx, fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack()))))
 		}
 	}()
-	if c.plan.job.Callback != nil {
+	if c.plan.Job.Callback != nil {
 		if args, err = c.addCallbackURL(args); err != nil {
 			return c.conclude(ctx, c.internal(ctx, err))
 		}
@@ -114,11 +115,11 @@ func (c *call) execute(ctx context.Context, args json.RawMessage) (err error) {
 func (c *call) render(ctx context.Context, args json.RawMessage, resp *http.Response) error {
 	c.readHeaders(resp)
 	switch {
-	case c.plan.job.MayBegin(resp.StatusCode):
+	case c.plan.Job.MayBegin(resp.StatusCode):
 		return c.answerAccepted(ctx, args, resp)
 	case resp.StatusCode < 300:
 		return c.answerSuccess(ctx, resp)
-	case c.plan.polled != nil && seesOther(resp.StatusCode):
+	case c.plan.PolledJob != nil && seesOther(resp.StatusCode):
 		return c.answerSeeOther(ctx, resp)
 	case render.IsRedirect(resp.StatusCode) && c.plan.Operation.Answers.Redirects(resp.StatusCode):
 		return c.answerRedirect(ctx, resp)
@@ -170,10 +171,10 @@ type call struct {
 }
 
 // newCall returns a call of a plan for the caller of a request.
-func (r *callRunner) newCall(ctx context.Context, e *callEndpoint, p *Plan, req *mcp.Request, reply *mcp.Reply) *call {
+func (r *callRunner) newCall(ctx context.Context, e *callEndpoint, p *plan.Plan, req *mcp.Request, reply *mcp.Reply) *call {
 	c := &call{exchange: exchange{
 		r: r, plan: p, req: req, reply: reply, endpoint: e,
-		memory: responseMemory{budget: r.responses, req: req, maxAnswer: p.maxAnswer},
+		memory: responseMemory{budget: r.responses, req: req, maxAnswer: p.MaxResponse},
 	}}
 	if r.audit != nil {
 		c.record = &callRecord{start: time.Now()}
@@ -190,13 +191,13 @@ func (c *call) checkRequest(ctx context.Context) (err error) {
 	if c.notify, err = c.endpoint.continuation.callerWebhook(c.req); err != nil {
 		return err
 	}
-	if c.plan.job.RequiresTasks {
+	if c.plan.Job.RequiresTasks {
 		if err := c.req.RequireCapabilities(mcp.ClientTasks); err != nil {
 			return c.withoutTasks(err)
 		}
 	}
-	if c.plan.repeated != nil && c.req.Family == mcp.Stateless && !c.r.local && !requestInfoFrom(ctx).operator {
-		return checkRepeated(c.req, c.plan.repeated)
+	if c.plan.Repeated != nil && c.req.Family == mcp.Stateless && !c.r.local && !requestInfoFrom(ctx).operator {
+		return checkRepeated(c.req, c.plan.Repeated)
 	}
 	return nil
 }
@@ -211,12 +212,12 @@ func (c *call) begin(ctx context.Context) (_ context.Context, end func(), err er
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	stop := func() bool { return false }
-	if c.req.Family == mcp.Legacy && p.safe && c.endpoint.cancelOnDisconnect {
+	if c.req.Family == mcp.Legacy && p.Safe && c.endpoint.cancelOnDisconnect {
 		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped nevertheless:
 		// its answer can no longer be read, and the service is spared the work.
 		stop = context.AfterFunc(c.req.HTTP.Context(), cancel)
 	}
-	ctx, c.sent = p.attach(ctx, c.req.HTTP.Header, c.endpoint.guard)
+	ctx, c.sent = p.Attach(ctx, c.req.HTTP.Header, c.endpoint.guard)
 	if p.Timeout > silence {
 		c.reply.KeepAlive(silence)
 	}

@@ -19,7 +19,7 @@ func (c *call) admit(ctx context.Context) error {
 
 // chargeRates counts the call against the rate limits of its tool and its API. The error says when to retry.
 func (c *call) chargeRates(ctx context.Context) error {
-	e, because := c.r.chargeRates(ctx, c.plan.rates, c.caller)
+	e, because := c.r.chargeRates(ctx, c.plan.Rates, c.caller)
 	if e == nil {
 		return nil // a typed nil would make the error non-nil
 	}
@@ -29,7 +29,7 @@ func (c *call) chargeRates(ctx context.Context) error {
 
 // countRejected counts the call as rejected for a reason that is temporary.
 func (c *call) countRejected(because telemetry.Outcome) {
-	c.plan.metrics.Count(because)
+	c.plan.Metrics.Count(because)
 	c.record.setOutcome(because)
 }
 

@@ -63,7 +63,7 @@ func (c *call) bufferResponse(ctx context.Context, resp *http.Response) (err err
 	case resp.StatusCode >= 300:
 		return c.serviceFailure(resp)
 	}
-	parts, err := c.gather(ctx, resp, c.plan.progress.Reduce)
+	parts, err := c.gather(ctx, resp, c.plan.Progress.Reduce)
 	if err != nil {
 		return err
 	}

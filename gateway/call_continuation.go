@@ -7,6 +7,7 @@ import (
 
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 )
 
 // continuation is what calls need of tasks: whatever concerns a job beyond the call that has started it. It is safe for
@@ -14,7 +15,7 @@ import (
 type continuation interface {
 	// newCallback returns a URL that the service can call when the job of a plan's call has ended, and the key under which
 	// that webhook is known. Only the owner of the call can learn of it.
-	newCallback(p *Plan, owner string) (key, url string, err error)
+	newCallback(p *plan.Plan, owner string) (key, url string, err error)
 	// received returns the webhook that the service has sent for a key, or nil if none has arrived.
 	received(ctx context.Context, key string) (*serviceWebhook, error)
 	// expect returns a channel that receives when the service sends its webhook; end must be called.
@@ -30,7 +31,7 @@ type continuation interface {
 
 // startedJob is a job that a call has started.
 type startedJob struct {
-	plan     *Plan
+	plan     *plan.Plan
 	endpoint *callEndpoint
 	req      *mcp.Request
 	args     []byte   // of the call

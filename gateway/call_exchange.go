@@ -14,6 +14,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
@@ -24,7 +25,7 @@ import (
 // It knows nothing of results and jobs. Only the call's goroutine uses it.
 type exchange struct {
 	r        *callRunner
-	plan     *Plan
+	plan     *plan.Plan
 	req      *mcp.Request
 	reply    *mcp.Reply // nil if no client is told about the exchange
 	endpoint *callEndpoint
@@ -77,8 +78,8 @@ func (x *exchange) awaitAudit(ctx context.Context) error {
 
 // transmit sends the request to the service, and follows redirects if follow_redirects is set.
 func (x *exchange) transmit(req *http.Request) (*http.Response, error) {
-	resp, err := x.transmitOnce(req, x.plan.retry)
-	if err == nil && x.plan.follow && render.KeepsMethod(resp.StatusCode) {
+	resp, err := x.transmitOnce(req, x.plan.Retry)
+	if err == nil && x.plan.FollowsRedirects && render.KeepsMethod(resp.StatusCode) {
 		return x.followRedirects(req, resp)
 	}
 	return resp, err
@@ -86,7 +87,7 @@ func (x *exchange) transmit(req *http.Request) (*http.Response, error) {
 
 // transmitOnce sends the request to the service, and records the exchange in the metrics and the audit record.
 func (x *exchange) transmitOnce(req *http.Request, retry upstream.RetryPolicy) (*http.Response, error) {
-	resp, requests, err := x.plan.client.Send(req, retry, x.plan.headerTimeout)
+	resp, requests, err := x.plan.Client.Send(req, retry, x.plan.HeaderTimeout)
 	x.endBody()
 	x.status = 0
 	if resp != nil {
@@ -94,7 +95,7 @@ func (x *exchange) transmitOnce(req *http.Request, retry upstream.RetryPolicy) (
 		x.received, _ = resp.Body.(receivedCounter)
 	}
 	sent := int64(requests) * max(0, req.ContentLength)
-	x.plan.metrics.Traffic.Exchanged(sent, resp)
+	x.plan.Metrics.Traffic.Exchanged(sent, resp)
 	x.record.exchanged(requests, sent, resp)
 	return resp, err
 }
@@ -106,7 +107,7 @@ func (x *exchange) endBody() {
 	}
 	n := x.received.Received()
 	x.received = nil
-	x.plan.metrics.Traffic.Received(n)
+	x.plan.Metrics.Traffic.Received(n)
 	if x.record != nil {
 		x.record.received += n
 	}
@@ -115,7 +116,7 @@ func (x *exchange) endBody() {
 // observe records the time from sending the request to the end of its response.
 func (x *exchange) observe() {
 	if elapsed := x.elapsed(); elapsed > 0 {
-		telemetry.Observe(x.plan.metrics.Duration, x.span, elapsed)
+		telemetry.Observe(x.plan.Metrics.Duration, x.span, elapsed)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // done counts the outcome and writes the call's log line: at debug level if all went well, at warning level if the
 // service or the gateway is at fault, subject to [telemetry.LogSampler]. Arguments and answers are never logged.
 func (c *call) done(ctx context.Context, o telemetry.Outcome, cause error) {
-	c.plan.metrics.Count(o)
+	c.plan.Metrics.Count(o)
 	c.record.setOutcome(o)
 	if c.quiet {
 		return

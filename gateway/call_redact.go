@@ -13,14 +13,14 @@ func (x *exchange) redactor() redact.Redactor {
 	if x.sent != nil && x.sentSecrets == nil {
 		x.sentSecrets = redact.NewSent(x.sent.Reveal())
 	}
-	return redact.Redactor{Configured: x.plan.secrets, Sent: x.sentSecrets}
+	return redact.Redactor{Configured: x.plan.Secrets, Sent: x.sentSecrets}
 }
 
 // readResponse reads a response to the plan's request as [answer.Plan.Read] does. emit gets each part after its
 // sensitive fields are hidden. Invisible characters are removed before that, because a zero-width character would make
 // another name or another secret of it. Error responses are always cleaned, since only a model reads their texts.
 func (x *exchange) readResponse(resp *http.Response, emit func(answer.Part) error) error {
-	s, clean := x.plan.sensitive, x.plan.clean || resp.StatusCode >= 300
+	s, clean := x.plan.Sensitive, x.plan.Clean || resp.StatusCode >= 300
 	if s == nil && x.jobSensitive == nil && !clean {
 		return x.plan.Operation.Answers.Read(resp, emit)
 	}

@@ -20,11 +20,11 @@ import (
 func (c *call) renderer() render.Renderer {
 	p := c.plan
 	r := render.Renderer{
-		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: c.req.Revision, Structured: c.structured(), ShortText: p.shortText,
-		Redactor: c.redactor(), Target: c.target, Base: p.base, Arguments: c.args, Headers: c.headers.Text, Note: c.note,
+		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: c.req.Revision, Structured: c.structured(), ShortText: p.ShortText,
+		Redactor: c.redactor(), Target: c.target, Base: p.Base, Arguments: c.args, Headers: c.headers.Text, Note: c.note,
 	}
-	if p.resource != nil && p.elicitation == nil { // input of the user is not for the model to read
-		r.URI = &p.resource.uri
+	if p.Resource != nil && p.Elicitation == nil { // input of the user is not for the model to read
+		r.URI = &p.Resource.URI
 	}
 	return r
 }
@@ -37,7 +37,7 @@ func (c *call) structured() bool {
 // sendResult counts a response that contradicts the document, and delivers its result.
 func (c *call) sendResult(r render.Result) error {
 	if r.Drift {
-		c.plan.metrics.Drift()
+		c.plan.Metrics.Drift()
 	}
 	return c.sendMembers(r.Meta, r.Chunks...)
 }
@@ -67,7 +67,7 @@ func (c *call) answerSuccess(ctx context.Context, resp *http.Response) error {
 		if part.MaybeTruncated {
 			c.noteUnended()
 		}
-		c.plan.progress.Reduce(&part)
+		c.plan.Progress.Reduce(&part)
 		c.redactPart(ctx, &part)
 		if part.More || c.parts != nil {
 			c.parts = append(c.parts, part)
@@ -77,7 +77,7 @@ func (c *call) answerSuccess(ctx context.Context, resp *http.Response) error {
 		}
 		c.answered = true
 		c.done(ctx, telemetry.OutcomeOK, nil)
-		if c.plan.links != nil {
+		if c.plan.Links != nil {
 			parts := c.parts
 			if parts == nil {
 				parts = []answer.Part{part}
@@ -127,7 +127,7 @@ func (c *call) noteUnended() {
 // follow it (E3).
 func (c *call) answerRedirect(ctx context.Context, resp *http.Response) error {
 	defer resp.Body.Close()
-	link, why := render.RedirectLink(c.target, c.location, c.redactor(), c.plan.sensitive)
+	link, why := render.RedirectLink(c.target, c.location, c.redactor(), c.plan.Sensitive)
 	c.answered = true
 	c.done(ctx, telemetry.OutcomeOK, nil)
 	r := c.renderer()
@@ -141,7 +141,7 @@ func (c *call) serviceFailure(resp *http.Response) error {
 
 // serviceFailureAs is refused with the document's description of the status, meaning, which may be empty.
 func (c *call) serviceFailureAs(resp *http.Response, meaning string) error {
-	e := render.UpstreamError{API: c.plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: c.unfollowed, Safe: c.plan.safe, Redactor: c.redactor()}
+	e := render.UpstreamError{API: c.plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: c.unfollowed, Safe: c.plan.Safe, Redactor: c.redactor()}
 	err := c.readResponse(resp, e.AddPart)
 	tooLarge := isTooLarge(err)
 	if err != nil && !tooLarge {
@@ -169,22 +169,22 @@ func isTooLarge(err error) bool {
 // readHeaders prepares the result's members and text about the headers of a response.
 func (c *call) readHeaders(resp *http.Response) {
 	x := render.Exchange{
-		Response: resp, Declared: c.plan.Operation.Answers.Headers(resp.StatusCode), Target: c.target, Redactor: c.redactor(), Sensitive: c.plan.sensitive,
+		Response: resp, Declared: c.plan.Operation.Answers.Headers(resp.StatusCode), Target: c.target, Redactor: c.redactor(), Sensitive: c.plan.Sensitive,
 	}
 	if c.locationResponse == resp {
 		x.Location = c.location
 	}
-	c.headers = c.plan.responseHeaders.Read(x)
+	c.headers = c.plan.ResponseHeaders.Read(x)
 }
 
 // forwardEvents forwards the events of a streamed response to the client as they arrive, if the client asked for progress by a
 // token, or for log messages by a level.
 func (c *call) forwardEvents(resp *http.Response) {
 	p := c.plan
-	if p.progress.Hide() || c.req.Meta.ProgressToken == nil && !c.reply.LogEnabled(mcp.LevelEmergency) {
+	if p.Progress.Hide() || c.req.Meta.ProgressToken == nil && !c.reply.LogEnabled(mcp.LevelEmergency) {
 		return
 	}
-	f := &render.EventForwarder{Reply: c.reply, Tool: p.Tool.Name, Rules: p.progress, Redactor: c.redactor(), Sensitive: p.sensitive, Clean: p.clean}
+	f := &render.EventForwarder{Reply: c.reply, Tool: p.Tool.Name, Rules: p.Progress, Redactor: c.redactor(), Sensitive: p.Sensitive, Clean: p.Clean}
 	p.Operation.Answers.OnEvent(resp, f.Forward)
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // callRunner runs calls of tools. Its fields are everything that calls need of the process; what they need of the
-// endpoint that they came in by is in [callEndpoint], and what they need of the tool in [Plan]. It is safe for concurrent
+// endpoint that they came in by is in [callEndpoint], and what they need of the tool in [plan.Plan]. It is safe for concurrent
 // use.
 type callRunner struct {
 	log       *slog.Logger

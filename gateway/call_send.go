@@ -16,20 +16,20 @@ import (
 // and then calls observe.
 func (c *call) send(ctx context.Context, args json.RawMessage) (*http.Response, error) {
 	key := ""
-	if c.plan.key != nil {
-		args, key = c.plan.key.prepare(args)
+	if c.plan.Key != nil {
+		args, key = c.plan.Key.Prepare(args)
 	}
 	if c.span != nil {
 		ctx = upstream.WithTemplate(ctx, c.plan.Operation.Path)
 	}
-	built, err := c.plan.Operation.Build(ctx, c.plan.base, args)
+	built, err := c.plan.Operation.Build(ctx, c.plan.Base, args)
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}
 	req := built.Request
 	c.addDropped(built.Dropped)
 	if key != "" {
-		c.plan.key.attach(req.Header, key)
+		c.plan.Key.Attach(req.Header, key)
 	}
 	c.args, c.target = built.Args, req.URL
 	for name, values := range c.header {
@@ -52,7 +52,7 @@ func (c *call) send(ctx context.Context, args json.RawMessage) (*http.Response, 
 	render.HideLocation(resp, c.redactor())
 	waited := c.elapsed()
 	if waited > 0 {
-		telemetry.Observe(c.plan.metrics.Traffic.Wait, c.span, waited)
+		telemetry.Observe(c.plan.Metrics.Traffic.Wait, c.span, waited)
 	}
 	if err := logResponse(c.reply, resp.StatusCode, waited); err != nil {
 		_ = resp.Body.Close()

@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
 
@@ -16,12 +17,12 @@ import (
 func (c *call) validate(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.plan
 	c.args = args
-	if p.condition == nil && !p.consent.needed && p.elicitation == nil && p.given() == p.Operation || requestInfoFrom(ctx).operator {
+	if p.Condition == nil && !p.Consent.Needed && p.Elicitation == nil && p.CallerOperation() == p.Operation || requestInfoFrom(ctx).operator {
 		return args, nil
 	}
 	var err error
 	var dropped []string
-	if e := p.elicitation; e != nil {
+	if e := p.Elicitation; e != nil {
 		if e.IsBroken() {
 			return nil, &failure{outcome: telemetry.OutcomeUnanswered, text: notAskedAtAll}
 		}
@@ -33,7 +34,7 @@ func (c *call) validate(ctx context.Context, args json.RawMessage) (json.RawMess
 			return nil, c.elicitationFailure(ctx, err)
 		}
 	}
-	if args, dropped, err = p.given().Check(args); err != nil {
+	if args, dropped, err = p.CallerOperation().Check(args); err != nil {
 		return nil, c.failed(ctx, err)
 	}
 	c.addDropped(dropped)
@@ -46,7 +47,7 @@ func (c *call) validate(ctx context.Context, args json.RawMessage) (json.RawMess
 
 // confirm asks the user for consent if the plan needs it and the caller is not exempt.
 func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
-	if !c.plan.consent.needed || requestInfoFrom(ctx).operator || c.hasStandingConsent(c.plan) {
+	if !c.plan.Consent.Needed || requestInfoFrom(ctx).operator || c.hasStandingConsent(c.plan) {
 		return nil
 	}
 	if err := confirm(ctx, c.plan, c.reply, args); err != nil {
@@ -56,21 +57,21 @@ func (c *call) confirm(ctx context.Context, args json.RawMessage) error {
 }
 
 // hasStandingConsent reports whether the caller is exempt from consent to calls of a plan.
-func (c *call) hasStandingConsent(p *Plan) bool {
-	return len(p.consent.exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.consent.exempt)
+func (c *call) hasStandingConsent(p *plan.Plan) bool {
+	return len(p.Consent.Exempt) > 0 && c.endpoint.guard != nil && c.endpoint.guard.Allows(c.caller, p.Consent.Exempt)
 }
 
 // permitted reports whether the condition of a plan, if it has one, allows a call by the caller. The arguments must be
 // those that the request is built from, so that one interpretation can't be permitted and another sent.
-func (c *call) permitted(ctx context.Context, p *Plan, args json.RawMessage) (bool, error) {
-	if p.condition == nil {
+func (c *call) permitted(ctx context.Context, p *plan.Plan, args json.RawMessage) (bool, error) {
+	if p.Condition == nil {
 		return true, nil
 	}
 	caller := c.caller
 	if caller == nil && c.r.local {
 		caller = &auth.Principal{} // an unknown principal: conditions on arguments hold nevertheless
 	}
-	return p.permitted(ctx, caller, args)
+	return p.Permits(ctx, caller, args)
 }
 
 // elicitationFailure converts the error of an elicitation, including [mcp.ErrInputRequired], to the error of the call. Any error

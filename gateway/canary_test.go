@@ -279,7 +279,7 @@ rules:
 			arguments := fmt.Sprintf(`{"id":%q,"q":%q}`, argument, argument)
 			if p.Operation.ID == "panics" {
 				broken := *p
-				broken.client = nil
+				broken.Client = nil
 				g.current.Load().main.plans[p.Tool.Name] = &broken
 			}
 			w := client.send("tools/call", p.Tool.Name, arguments)

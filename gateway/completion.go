@@ -10,6 +10,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/openapi/truncate"
 )
 
@@ -64,7 +65,7 @@ func (x *completer) complete(ctx context.Context, e *endpoint, req *mcp.Request,
 
 // completeResource returns the values that the document declares for a variable of a resource template.
 func (x *completer) completeResource(ctx context.Context, e *endpoint, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
-	p := e.resources.named(asked.Resource)
+	p := e.resources.Named(asked.Resource)
 	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", truncate.Bytes(asked.Resource, maxShownURI))
 	if p == nil {
 		return nil, unknown
@@ -76,7 +77,7 @@ func (x *completer) completeResource(ctx context.Context, e *endpoint, caller *a
 		}
 		return nil, e.authorizeRead(caller, p, req)
 	}
-	always, query := p.resource.uri.Variables()
+	always, query := p.Resource.URI.Variables()
 	if !slices.Contains(always, asked.Argument) && !slices.Contains(query, asked.Argument) {
 		return nil, mcp.InvalidParams("the resource template has no variable %q", truncate.Bytes(asked.Argument, 64))
 	}
@@ -102,7 +103,7 @@ func matching(values []string, typed string) []string {
 type promptArgument struct {
 	*config.PromptArgument
 	values []string
-	plan   *Plan // of the call that supplies the values; nil if there is none
+	plan   *plan.Plan // of the call that supplies the values; nil if there is none
 }
 
 // valuesOf returns the values offered for an argument of a prompt: those that the configuration lists, or else those that the

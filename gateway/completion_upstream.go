@@ -91,8 +91,8 @@ func completionKey(c *call, a *promptArgument, args []byte) string {
 		b.WriteString(part)
 		b.WriteByte(0)
 	}
-	if c.plan.inbound {
-		headers := headerDigest(c.plan.passed(c.req.HTTP.Header))
+	if c.plan.PassesHeaders {
+		headers := headerDigest(c.plan.PassedHeaders(c.req.HTTP.Header))
 		b.Write(headers[:])
 	}
 	return b.String()

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/plan"
 )
 
 const schemes = `openapi: 3.1.0
@@ -69,8 +70,8 @@ func TestCredentialChoice(t *testing.T) {
 				if sent := strings.TrimSpace(got[0].Header.Get("Authorization") + " " + got[0].Header.Get("X-Key")); sent != tt.want[name] {
 					t.Errorf("%s was called with %q, want %q", name, sent, tt.want[name])
 				}
-				if p.choice == nil != (len(p.attachedSchemes()) == 0) || strings.Contains(tt.name, "alone") && p.choice != nil {
-					t.Errorf("%s: choice %v", name, p.choice)
+				if p.Credential == nil != (len(attachedSchemes(p)) == 0) || strings.Contains(tt.name, "alone") && p.Credential != nil {
+					t.Errorf("%s: choice %v", name, p.Credential)
 				}
 			}
 			report, _ := g.Report("a")
@@ -114,11 +115,11 @@ func TestCertifiedSchemes(t *testing.T) {
 	}
 }
 
-func (p *Plan) attachedSchemes() []string {
-	if p.choice == nil {
+func attachedSchemes(p *plan.Plan) []string {
+	if p.Credential == nil {
 		return nil
 	}
-	return p.choice.Schemes()
+	return p.Credential.Schemes()
 }
 
 // No argument sets what the gateway sends: not the place of any credential, nor a header that is passed on, nor the one that

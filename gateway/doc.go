@@ -6,5 +6,5 @@
 // configuration with its sources and token guard; building it yields a generation.
 //
 // The rule that must not be broken: a call runs in the generation that it started with. Everything that a call needs is
-// reachable from its [Plan], and no field of a plan or of a generation is written after it was published.
+// reachable from its [plan.Plan], and no field of a plan or of a generation is written after it was published.
 package gateway

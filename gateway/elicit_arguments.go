@@ -5,45 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"drawbridge/config"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/source"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
-	"drawbridge/openapi"
 )
-
-// codeInputs is the problem code of inputs that can't be elicited for an operation, in the form of the document's problem
-// codes.
-const codeInputs = "inputs"
-
-// elicitationOf returns the elicitation of an operation; given is the operation reduced to the arguments that callers supply.
-// Inputs that can't be elicited are reported and left out, unless one of them must always be asked of the user: then no call is
-// made, since the caller would supply a value that is the user's to give.
-func (gen *generation) elicitationOf(g *Gateway, s *source.Source, op, given *openapi.Operation, list []config.Input) *elicit.Operation {
-	e, err := elicit.ForOperation(list, given)
-	if err == nil {
-		return e
-	}
-	gen.unusable(g, s, op, codeInputs, fmt.Sprintf("inputs[%d]%s", err.Index, err.Key), err.Error(),
-		func(set *config.Settings) bool { return len(set.Inputs) > 0 && &set.Inputs[0] == &list[0] })
-	if slices.ContainsFunc(list, func(in config.Input) bool { return in.When == config.InputAlways || in.Kind == config.InputURL }) {
-		return elicit.Broken(given)
-	}
-	return nil
-}
 
 const notAskedAtAll = "This tool can't be called: what it has to ask the user does not fit its document any more. Nothing was sent. " +
 	"The operator of the gateway finds the reason in its log."
 
 // elicitArguments asks the user for the arguments that a call lacks, and returns all of them; each answer has been validated
 // on its own. args are valid as far as callers see them. The error is a *failure, or a protocol error.
-func elicitArguments(ctx context.Context, p *Plan, req *mcp.Request, reply *mcp.Reply, args json.RawMessage) (json.RawMessage, error) {
-	args, err := p.elicitation.Fill(ctx, &elicit.Request{
-		Asker: reply, Subject: p.title() + " of " + p.Tool.API, Revision: req.Revision, Legacy: req.Family == mcp.Legacy,
+func elicitArguments(ctx context.Context, p *plan.Plan, req *mcp.Request, reply *mcp.Reply, args json.RawMessage) (json.RawMessage, error) {
+	args, err := p.Elicitation.Fill(ctx, &elicit.Request{
+		Asker: reply, Subject: p.Title() + " of " + p.Tool.API, Revision: req.Revision, Legacy: req.Family == mcp.Legacy,
 	}, args)
 	var none *elicit.Unanswered
 	if errors.As(err, &none) {

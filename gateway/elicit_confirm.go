@@ -5,26 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 
-	"drawbridge/config"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
-
-// consent defines whether calls of a plan need the user's consent, and what happens to calls whose client can't ask for it.
-type consent struct {
-	needed bool
-	refuse bool     // a call is refused if the client can't ask
-	exempt []string // scopes whose callers need no consent
-}
-
-func consentOf(c *config.Config, set config.Settings, destructive bool) consent {
-	needed := c.Tools.Confirm == config.ConfirmDestructive && destructive
-	if set.Confirm != nil {
-		needed = *set.Confirm
-	}
-	return consent{needed: needed, refuse: c.Tools.Unconfirmed != config.UnconfirmedAllow, exempt: c.Tools.UnconfirmedScopes}
-}
 
 // Texts for the model about calls that were not made.
 const (
@@ -36,11 +21,11 @@ const (
 
 // confirm asks the user for consent to a call whose arguments are valid. Without consent the error is a *failure; protocol
 // errors, such as [mcp.ErrInputRequired], are returned unchanged.
-func confirm(ctx context.Context, p *Plan, reply *mcp.Reply, args json.RawMessage) error {
-	err := elicit.Confirm(ctx, reply, &elicit.Call{Title: p.title(), Method: p.Operation.Method, Path: p.Operation.Path, API: p.Tool.API, Args: args})
+func confirm(ctx context.Context, p *plan.Plan, reply *mcp.Reply, args json.RawMessage) error {
+	err := elicit.Confirm(ctx, reply, &elicit.Call{Title: p.Title(), Method: p.Operation.Method, Path: p.Operation.Path, API: p.Tool.API, Args: args})
 	var unable *mcp.ClientUnsupportedError
 	switch {
-	case errors.As(err, &unable) && p.consent.refuse:
+	case errors.As(err, &unable) && p.Consent.Refuse:
 		return &failure{telemetry.OutcomeUnconfirmed, err, notAskable}
 	case errors.As(err, &unable):
 		return nil

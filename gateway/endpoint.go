@@ -8,6 +8,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/openapi"
 )
 
@@ -19,7 +20,7 @@ type endpoint struct {
 	entry     http.Handler // the guard, then the MCP handler
 	rates     admission.Rates
 	catalog   *catalog.Catalog // may have more tools than the endpoint
-	resources *resources
+	resources *plan.Resources
 	links     *mcp.SealedHandles // opens the URIs of responses that are read later
 	visible   *visibility        // nil if every caller sees all tools
 	profile   openapi.Profile    // the minimum profile that schemas are reduced to
@@ -39,7 +40,7 @@ type endpointOptions struct {
 	handler   http.Handler // serves the requests that the guard admits; it outlives the endpoint
 	rates     admission.Rates
 	catalog   *catalog.Catalog
-	resources *resources
+	resources *plan.Resources
 	prompts   []*prompt
 	links     *mcp.SealedHandles
 	profile   openapi.Profile
@@ -64,17 +65,17 @@ func newEndpoint(e *callEndpoint, o endpointOptions) *endpoint {
 }
 
 // planOf returns the plan that a request names, or nil if there is none.
-func (e *endpoint) planOf(req *mcp.Request) (p *Plan) {
+func (e *endpoint) planOf(req *mcp.Request) (p *plan.Plan) {
 	switch req.Method {
 	case "tools/call":
 		return e.tool(req.Name)
 	case "resources/read":
 		p, _ = e.toRead(req.URI, req.Principal)
 	case "resources/subscribe":
-		p, _ = e.resources.find(req.URI)
+		p, _ = e.resources.Find(req.URI)
 	case "completion/complete":
 		if asked, err := req.Completion(); err == nil && asked.Prompt == "" {
-			p = e.resources.named(asked.Resource)
+			p = e.resources.Named(asked.Resource)
 		}
 	}
 	return p

@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -17,23 +18,23 @@ import (
 func Revisions() []string { return mcp.Revisions() }
 
 // Plans returns the plans of all tools, by name. It returns none before the first load.
-func (g *Gateway) Plans() []*Plan {
+func (g *Gateway) Plans() []*plan.Plan {
 	gen := g.current.Load()
 	if gen == nil {
 		return nil
 	}
-	plans := make([]*Plan, 0, len(gen.main.plans))
+	plans := make([]*plan.Plan, 0, len(gen.main.plans))
 	for _, p := range gen.main.plans {
 		if !p.Tool.Hidden {
 			plans = append(plans, p)
 		}
 	}
-	slices.SortFunc(plans, func(a, b *Plan) int { return cmp.Compare(a.Tool.Name, b.Tool.Name) })
+	slices.SortFunc(plans, func(a, b *plan.Plan) int { return cmp.Compare(a.Tool.Name, b.Tool.Name) })
 	return plans
 }
 
 // Plan returns the plan of a tool, or nil if there is no such tool.
-func (g *Gateway) Plan(tool string) *Plan {
+func (g *Gateway) Plan(tool string) *plan.Plan {
 	if gen := g.current.Load(); gen != nil {
 		return gen.main.tool(tool)
 	}
@@ -46,7 +47,7 @@ func (g *Gateway) Definitions() json.RawMessage {
 	if gen == nil {
 		return json.RawMessage("[]")
 	}
-	return gen.catalog.View(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, nil)
+	return gen.Catalog.View(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, nil)
 }
 
 // Call calls a tool through the whole stack except the guard: the operator of the process may call every tool. The result is
@@ -72,7 +73,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	}
 	result, cause, err = callInProcess(ctx, g.mcpHandlers.main(gen.config), gen.operatorEndpoint(), tool, args)
 	if cause != nil {
-		if text := gen.main.tool(tool).source.Secrets.All(cause.Error()); text != cause.Error() {
+		if text := gen.main.tool(tool).Source.Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
@@ -19,15 +20,15 @@ import (
 
 // authorizeResponses checks that the caller may know the responses of all operations that an answer may come from, and adds their redaction
 // to that of the next response. The error is a *failure that names the tool to use instead.
-func (c *call) authorizeResponses(ctx context.Context, all []responseOf) error {
+func (c *call) authorizeResponses(ctx context.Context, all []plan.ResponseOf) error {
 	c.jobSensitive = nil
 	for _, one := range all {
-		p := c.endpoint.operations[one.operation]
+		p := c.endpoint.operations[one.Operation]
 		if err := c.authorizeResponse(ctx, p, one); err != nil {
 			return err
 		}
-		if p != nil && p != c.plan && p.sensitive != nil {
-			c.jobSensitive = append(c.jobSensitive, p.sensitive)
+		if p != nil && p != c.plan && p.Sensitive != nil {
+			c.jobSensitive = append(c.jobSensitive, p.Sensitive)
 		}
 	}
 	return nil
@@ -35,8 +36,8 @@ func (c *call) authorizeResponses(ctx context.Context, all []responseOf) error {
 
 // authorizeResponse checks that the caller may know the response of an operation; p is its plan at the endpoint, or nil if it has none
 // there. The user can't be asked for consent here; an operator's rule that names the operation counts as consent.
-func (c *call) authorizeResponse(ctx context.Context, p *Plan, one responseOf) error {
-	named := c.plan.job.Names(one.operation) || c.plan.polled != nil && c.plan.polled.Names(one.operation)
+func (c *call) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.ResponseOf) error {
+	named := c.plan.Job.Names(one.Operation) || c.plan.PolledJob != nil && c.plan.PolledJob.Names(one.Operation)
 	switch {
 	case p == nil && named, requestInfoFrom(ctx).operator:
 		return nil
@@ -46,34 +47,34 @@ func (c *call) authorizeResponse(ctx context.Context, p *Plan, one responseOf) e
 		if c.endpoint.hideUnauthorized {
 			return c.notDisclosed(nil, nil)
 		}
-		return c.notDisclosed(p, one.args)
-	case p == c.plan && p.condition == nil:
+		return c.notDisclosed(p, one.Arguments)
+	case p == c.plan && p.Condition == nil:
 		return nil
-	case !named && p.asksUser() && !c.isExempt(p):
-		return c.notDisclosed(p, one.args)
-	case p.condition == nil:
+	case !named && p.AsksUser() && !c.isExempt(p):
+		return c.notDisclosed(p, one.Arguments)
+	case p.Condition == nil:
 		return nil
 	}
-	args, _, err := p.Operation.Check(one.args)
+	args, _, err := p.Operation.Check(one.Arguments)
 	if err == nil {
 		caller := c.caller
 		if caller == nil && c.r.local {
 			caller = &auth.Principal{}
 		}
 		var ok bool
-		if ok, err = p.permitted(ctx, caller, args); ok && err == nil {
+		if ok, err = p.Permits(ctx, caller, args); ok && err == nil {
 			return nil
 		}
 	}
-	return c.notDisclosed(p, one.args)
+	return c.notDisclosed(p, one.Arguments)
 }
 
 // isExempt reports whether calls of the plan need nothing from the user but consent, and this caller is exempt from it.
-func (c *call) isExempt(p *Plan) bool { return p.elicitation == nil && c.hasStandingConsent(p) }
+func (c *call) isExempt(p *plan.Plan) bool { return p.Elicitation == nil && c.hasStandingConsent(p) }
 
 // notDisclosed returns the failure for a caller that may not know the status or result of a job. It is not an error of the call,
 // which has started the job.
-func (c *call) notDisclosed(p *Plan, args json.RawMessage) error {
+func (c *call) notDisclosed(p *plan.Plan, args json.RawMessage) error {
 	text := c.plan.Tool.API + " tells of this job by "
 	if p == nil || p.Tool.Hidden {
 		text += "an operation that is no tool here"
@@ -95,13 +96,13 @@ func isNotDisclosed(err error) *failure {
 
 // authorizePoll checks that the caller may poll the job at all, before a task is promised.
 func (c *call) authorizePoll(ctx context.Context, b *job.Handle) error {
-	switch r := c.plan.job.Status; {
-	case c.plan.job.Callback != nil:
+	switch r := c.plan.Job.Status; {
+	case c.plan.Job.Callback != nil:
 		return nil // reported by callback, as a rule without polling
 	case r != nil && r.Operation != nil && b.Status != nil:
-		return c.authorizeResponses(ctx, []responseOf{{r.Operation, b.Status}})
+		return c.authorizeResponses(ctx, []plan.ResponseOf{{Operation: r.Operation, Arguments: b.Status}})
 	case b.URL != nil:
-		return c.authorizeResponses(ctx, c.plan.responsesAt(http.MethodGet, b.URL))
+		return c.authorizeResponses(ctx, c.plan.ResponsesAt(http.MethodGet, b.URL))
 	}
 	return nil
 }

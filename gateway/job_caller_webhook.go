@@ -190,7 +190,7 @@ func (j *jobContinuation) followTask(ctx context.Context, t *task, started *star
 	w.limitHeader(plan)
 	caller := callerOf(req.Principal, requestInfoFrom(ctx))
 	follow := func(ctx context.Context) {
-		for pause := plan.job.Interval; ; {
+		for pause := plan.Job.Interval; ; {
 			select {
 			case <-ctx.Done():
 				return

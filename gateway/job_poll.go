@@ -12,6 +12,7 @@ import (
 
 	"drawbridge/auth/credential"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
@@ -49,8 +50,8 @@ func (e *statusError) Unwrap() error { return e.failure }
 // result that can't be fetched, a *failure.
 func (c *call) pollStatus(ctx context.Context, b *job.Handle) (*jobStatus, error) {
 	l, err := c.pollOnce(ctx, b)
-	if c.plan.invalidatesCache && b.Target != nil && hasEnded(l, err) {
-		c.r.cache.Changed(ctx, c.plan.source.CacheGroup, b.Target)
+	if c.plan.InvalidatesCache && b.Target != nil && hasEnded(l, err) {
+		c.r.cache.Changed(ctx, c.plan.Source.CacheGroup, b.Target)
 	}
 	return l, err
 }
@@ -77,7 +78,7 @@ func (c *call) pollOnce(ctx context.Context, b *job.Handle) (*jobStatus, error) 
 	if b.URL == nil && b.Status == nil {
 		return &jobStatus{Report: job.Report{State: job.Working}}, nil // the service reports by callback
 	}
-	resp, location, err := c.requestJob(ctx, c.plan.job.Status, b, b.Status)
+	resp, location, err := c.requestJob(ctx, c.plan.Job.Status, b, b.Status)
 	if err != nil {
 		return nil, c.statusFailure(ctx, err)
 	}
@@ -111,7 +112,7 @@ func (c *call) pollOnce(ctx context.Context, b *job.Handle) (*jobStatus, error) 
 		return nil, c.statusFailure(ctx, err)
 	}
 	l := &jobStatus{retry: retry, parts: parts, resp: resp, body: job.JSONOf(parts)}
-	l.Report = c.plan.job.Read(l.body, c.redactor().Text)
+	l.Report = c.plan.Job.Read(l.body, c.redactor().Text)
 	known := l.State != job.Unknown // true and false are known words too
 	switch {
 	case resp.StatusCode == http.StatusAccepted && !known:
@@ -121,7 +122,7 @@ func (c *call) pollOnce(ctx context.Context, b *job.Handle) (*jobStatus, error) 
 		if !known {
 			l.State = job.Working
 		}
-	case c.plan.job.HasState:
+	case c.plan.Job.HasState:
 		return nil, &statusError{failure: &failure{outcome: telemetry.Outcome(upstream.Protocol.String()), text: c.plan.Tool.API +
 			" answered the question how the job stands with something in which no state is."}}
 	default:
@@ -141,8 +142,8 @@ func seesOther(status int) bool { return status == http.StatusSeeOther || status
 // the result at the end, like a caller that waits.
 func (c *call) answerSeeOther(ctx context.Context, resp *http.Response) error {
 	_ = resp.Body.Close()
-	b := &job.Handle{Origin: resp.Request.URL, Base: c.plan.job.BaseOf(c.plan.base)}
-	if c.plan.polled.Anywhere {
+	b := &job.Handle{Origin: resp.Request.URL, Base: c.plan.Job.BaseOf(c.plan.Base)}
+	if c.plan.PolledJob.Anywhere {
 		b.Base = nil
 	}
 	at := b.Resolve(c.location)
@@ -169,12 +170,12 @@ func (c *call) answerSeeOther(ctx context.Context, resp *http.Response) error {
 func (c *call) requestJob(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
 	if r != nil && r.Operation != nil && args != nil {
 		c.jobSensitive = nil
-		if !r.Named || r == c.plan.job.Status || r == c.plan.job.Result {
-			if err := c.authorizeResponses(ctx, []responseOf{{r.Operation, args}}); err != nil {
+		if !r.Named || r == c.plan.Job.Status || r == c.plan.Job.Result {
+			if err := c.authorizeResponses(ctx, []plan.ResponseOf{{Operation: r.Operation, Arguments: args}}); err != nil {
 				return nil, "", err
 			}
 		}
-		req, err := r.Operation.NewRequest(r.Credential.Context(ctx), c.plan.source.BaseURL(r.Operation), args)
+		req, err := r.Operation.NewRequest(r.Credential.Context(ctx), c.plan.Source.BaseURL(r.Operation), args)
 		if err != nil {
 			var bad *openapi.ArgumentError
 			if errors.As(err, &bad) {
@@ -195,8 +196,8 @@ func (c *call) requestJob(ctx context.Context, r *job.Request, b *job.Handle, ar
 // requestJobURL sends a request for a URL that the service has returned and that is of its origin.
 func (c *call) requestJobURL(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
 	c.jobSensitive = nil
-	if method == http.MethodGet || c.plan.job.FromDocument {
-		if err := c.authorizeResponses(ctx, c.plan.responsesAt(method, u)); err != nil {
+	if method == http.MethodGet || c.plan.Job.FromDocument {
+		if err := c.authorizeResponses(ctx, c.plan.ResponsesAt(method, u)); err != nil {
 			return nil, "", err
 		}
 	}
@@ -249,7 +250,7 @@ func (c *call) statusFailure(ctx context.Context, err error) *statusError {
 // fetchResult gets the result of a job that has succeeded, which may be in the body of its status. The error is a *failure or, if the
 // gateway had no capacity, a *statusError.
 func (c *call) fetchResult(ctx context.Context, b *job.Handle, l *jobStatus) error {
-	j := c.plan.job
+	j := c.plan.Job
 	at := j.ResultIn(b, l.body)
 	var resp *http.Response
 	var err error
@@ -282,7 +283,7 @@ func (c *call) fetchResult(ctx context.Context, b *job.Handle, l *jobStatus) err
 // resultInStatus takes the result out of the body of the job's status. Without a configured location for the result, the whole body is
 // the result.
 func (c *call) resultInStatus(ctx context.Context, l *jobStatus) error {
-	value := c.plan.job.Output(l.body)
+	value := c.plan.Job.Output(l.body)
 	if value == nil {
 		return nil
 	}
@@ -309,7 +310,7 @@ func (c *call) parseStatus(ctx context.Context, media string, data []byte) (*job
 		return nil, err
 	}
 	l := &jobStatus{parts: parts, resp: resp, body: job.JSONOf(parts)}
-	l.Report = c.plan.job.Read(l.body, c.redactor().Text)
+	l.Report = c.plan.Job.Read(l.body, c.redactor().Text)
 	return l, nil
 }
 

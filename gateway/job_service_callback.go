@@ -16,13 +16,12 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/state"
 	"drawbridge/openapi/jsonscan"
 )
 
 const (
-	// callbackPath is the path for callbacks from services; a token follows.
-	callbackPath = "/callbacks/"
 	// callbackLabel is the version of the payload of callback tokens.
 	callbackLabel = "drawbridge callback 1"
 	// callbackPrefix precedes a task's key in the store for the record of its callback.
@@ -37,14 +36,14 @@ type callbackPayload struct {
 }
 
 // newCallback implements [continuation].
-func (s *tasks) newCallback(p *Plan, owner string) (key, url string, err error) {
+func (s *tasks) newCallback(p *plan.Plan, owner string) (key, url string, err error) {
 	key = rand.Text()
 	payload, err := json.Marshal(callbackPayload{Key: key, Tool: p.Tool.Name, Owner: owner})
 	if err != nil {
 		return "", "", err
 	}
-	token := s.callbacks.Seal(payload, time.Now().Add(p.job.TTL+time.Second))
-	return key, s.baseURL() + callbackPath + token, nil
+	token := s.callbacks.Seal(payload, time.Now().Add(p.Job.TTL+time.Second))
+	return key, s.baseURL() + plan.CallbackPath + token, nil
 }
 
 // received implements [continuation].
@@ -69,7 +68,7 @@ func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e := s.endpoint("")
-	if e == nil || e.plans[p.Tool] == nil || e.plans[p.Tool].job.Callback == nil {
+	if e == nil || e.plans[p.Tool] == nil || e.plans[p.Tool].Job.Callback == nil {
 		http.NotFound(w, r)
 		return
 	}
@@ -79,7 +78,7 @@ func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	plan := e.plans[p.Tool]
-	cb := plan.job.Callback
+	cb := plan.Job.Callback
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cb.MaxBody))
 	if err != nil {
 		var large *http.MaxBytesError
@@ -106,7 +105,7 @@ func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the body is neither JSON nor text", http.StatusUnsupportedMediaType)
 		return
 	}
-	if plan.job.GoesOn(body) {
+	if plan.Job.GoesOn(body) {
 		s.wakeAll(r.Context(), p.Key) // a reason to poll, and no more
 		w.WriteHeader(http.StatusNoContent)
 		return

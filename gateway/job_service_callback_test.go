@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
 
@@ -29,7 +30,7 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := "https://gateway.test" + callbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour))
+	url := "https://gateway.test" + plan.CallbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour))
 	send := func(body io.Reader) (int, string) {
 		w := httptest.NewRecorder()
 		g.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, url, body))

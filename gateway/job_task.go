@@ -6,6 +6,7 @@ import (
 
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
 )
@@ -14,7 +15,7 @@ import (
 // results are captured, since a task answers with them later.
 
 // newJobCall returns a call that queries the job of an earlier call. key identifies the job in the service's webhook.
-func (r *callRunner) newJobCall(ctx context.Context, e *callEndpoint, p *Plan, key string, req *mcp.Request, reply *mcp.Reply) *call {
+func (r *callRunner) newJobCall(ctx context.Context, e *callEndpoint, p *plan.Plan, key string, req *mcp.Request, reply *mcp.Reply) *call {
 	c := r.newCall(ctx, e, p, req, reply)
 	c.key, c.captured = key, &capturedResult{}
 	return c
@@ -26,7 +27,7 @@ func (c *call) authorizeJob(ctx context.Context, args json.RawMessage) error {
 	if denied := c.authorize(ctx); denied != nil {
 		return denied
 	}
-	if c.plan.condition == nil || requestInfoFrom(ctx).operator {
+	if c.plan.Condition == nil || requestInfoFrom(ctx).operator {
 		return nil
 	}
 	// The audit log has no record of the call yet.
@@ -48,7 +49,7 @@ func (c *call) authorizeJob(ctx context.Context, args json.RawMessage) error {
 // and the function that ends them and writes the audit record.
 func (c *call) beginJobRequests(ctx context.Context) (_ context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, c.plan.Timeout)
-	ctx, c.sent = c.plan.attach(ctx, c.req.HTTP.Header, c.endpoint.guard)
+	ctx, c.sent = c.plan.Attach(ctx, c.req.HTTP.Header, c.endpoint.guard)
 	return ctx, func() {
 		c.endRecord(ctx, nil)
 		cancel()

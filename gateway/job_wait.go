@@ -29,7 +29,7 @@ const (
 // answerAccepted handles a response that may have started a job. If it has not, the response is passed on unchanged.
 func (c *call) answerAccepted(ctx context.Context, args []byte, resp *http.Response) error {
 	c.forwardEvents(resp)
-	parts, err := c.gather(ctx, resp, c.plan.progress.Reduce)
+	parts, err := c.gather(ctx, resp, c.plan.Progress.Reduce)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (c *call) answerAccepted(ctx context.Context, args []byte, resp *http.Respo
 		return c.deliver(parts, resp)
 	}
 	first := &jobStatus{parts: parts, resp: resp, body: job.JSONOf(parts), retry: render.RetryTime(resp, time.Now())}
-	first.Report = c.plan.job.Read(first.body, c.redactor().Text)
+	first.Report = c.plan.Job.Read(first.body, c.redactor().Text)
 	if resp.StatusCode != http.StatusAccepted {
 		switch first.State { // the job has ended already
 		case job.Succeeded:
@@ -126,19 +126,19 @@ func (c *call) withoutTasks(lacks error) error {
 // jobHandle returns the handle of the job that a 2xx response has started, or nil if there is none.
 func (c *call) jobHandle(args []byte, resp *http.Response, parts []answer.Part) *job.Handle {
 	a := job.Answer{
-		Operation: c.plan.Operation, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.plan.base,
+		Operation: c.plan.Operation, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.plan.Base,
 		HasCallback: c.key != "",
 	}
-	if c.plan.invalidatesCache {
+	if c.plan.InvalidatesCache {
 		a.Target = &url.URL{Scheme: c.target.Scheme, Host: c.target.Host, Path: c.target.Path, RawPath: c.target.RawPath}
 	}
-	return c.plan.job.Begun(&a)
+	return c.plan.Job.Begun(&a)
 }
 
 // waitForJob waits for the end of a job until the call's deadline, and responds with its result or its status. first is the response
 // that started it.
 func (c *call) waitForJob(ctx context.Context, b *job.Handle, first *jobStatus) error {
-	j := c.plan.job
+	j := c.plan.Job
 	begin := time.Now()
 	forget := c.memory.retain()
 	end := begin.Add(j.Wait)
@@ -234,12 +234,12 @@ func (c *call) notifyProgress(l *jobStatus, since time.Duration) {
 // cancelJob cancels the job of a call that its caller has cancelled, if the job has a cancel request. A failure is ignored, since
 // no one is left to report it to.
 func (c *call) cancelJob(ctx context.Context, b *job.Handle) {
-	if !c.plan.job.CanCancel(b) {
+	if !c.plan.Job.CanCancel(b) {
 		return
 	}
 	ctx, cancel := cancelledAfter(context.WithoutCancel(ctx), cancelTime)
 	defer cancel()
-	if resp, _, err := c.requestJob(ctx, c.plan.job.Cancel, b, b.Cancel); err == nil {
+	if resp, _, err := c.requestJob(ctx, c.plan.Job.Cancel, b, b.Cancel); err == nil {
 		_ = resp.Body.Close()
 	}
 }
@@ -262,7 +262,7 @@ func (c *call) answerStillRunning(ctx context.Context, b *job.Handle, first, las
 
 // statusTool returns the tool that reports the job's status and its arguments, or "" if there is none that the caller may call.
 func (c *call) statusTool(b *job.Handle) (name string, args []byte) {
-	r := c.plan.job.Status
+	r := c.plan.Job.Status
 	if r == nil || r.Operation == nil || b.Status == nil {
 		return "", nil
 	}

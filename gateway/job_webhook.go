@@ -14,12 +14,12 @@ func (c *call) addCallbackURL(args json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	c.key = key
-	return c.plan.job.Callback.Arguments(args, url), nil
+	return c.plan.Job.Callback.Arguments(args, url), nil
 }
 
 // webhook returns the service's webhook about the job, or nil if none is known to this replica.
 func (c *call) webhook(ctx context.Context) (*serviceWebhook, error) {
-	if c.key == "" || c.plan.job.Callback == nil {
+	if c.key == "" || c.plan.Job.Callback == nil {
 		return nil, nil //nolint:nilnil // no webhook
 	}
 	return c.endpoint.continuation.received(ctx, c.key)
@@ -36,7 +36,7 @@ func (c *call) webhookStatus(ctx context.Context, b *job.Handle, rec *serviceWeb
 	case job.Failed, job.Cancelled:
 		return l, nil
 	case job.Succeeded:
-		if c.plan.job.Result != nil || b.Result != nil || c.plan.job.HasOutput(l.body) || !placed {
+		if c.plan.Job.Result != nil || b.Result != nil || c.plan.Job.HasOutput(l.body) || !placed {
 			return l, c.fetchResult(ctx, b, l)
 		}
 	case job.Unknown, job.Working:

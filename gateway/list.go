@@ -71,7 +71,7 @@ func (e *endpoint) listPages(kind listKind, f catalog.Features, granted auth.Vie
 	case toolsKind:
 		return e.catalog.Pages(f, e.pageSize, visible)
 	case resourcesKind, templatesKind:
-		return e.resources.pages(kind == templatesKind, f.Title, e.pageSize, visible)
+		return e.resources.Pages(kind == templatesKind, f.Title, e.pageSize, visible)
 	case promptsKind:
 		prompts := visiblePrompts(e.prompts, func(set int) bool { return e.promptScopes == nil || granted.Has(set) })
 		return promptPages(prompts, f.Title, e.pageSize)

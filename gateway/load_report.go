@@ -8,6 +8,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
@@ -31,7 +32,7 @@ type fates struct {
 	api      *openapi.API
 	choices  *source.Credentials
 	extended *source.Extensions
-	unusable *unusable
+	rejected *plan.Rejected // settings that can't be applied
 	// unapproved gives the reason why an operation is held back for lack of approval.
 	unapproved map[*openapi.Operation]string
 	secrets    *redact.Configured
@@ -44,25 +45,26 @@ type fates struct {
 	faults     []string                                   // reasons why the API can't be used
 }
 
-// newFates computes the operation results of an API. tools are those of the whole catalog.
-func newFates(s *source.Source, pace *openapi.Pace, tools []*catalog.Tool, maxName int, plans map[*openapi.Operation]*Plan, u *unusable, unapproved map[*openapi.Operation]string) *fates {
-	if u == nil {
-		u = &unusable{}
+// newFates computes the operation results of an API from the compilation of all plans.
+func newFates(s *source.Source, pace *openapi.Pace, set *plan.Set, maxName int) *fates {
+	rejected := set.Rejected[s.Name]
+	if rejected == nil {
+		rejected = &plan.Rejected{}
 	}
-	f := &fates{unapproved: unapproved, config: s.Config, maxName: maxName, name: s.Name, api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions, unusable: u, secrets: s.Secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
+	f := &fates{unapproved: set.Unapproved, config: s.Config, maxName: maxName, name: s.Name, api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions, rejected: rejected, secrets: s.Secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
 		problems: s.Document.API.ProblemCounts(), skips: admin.Counts{}}
-	for _, t := range tools {
+	for _, t := range set.Catalog.All() {
 		if t.API == s.Name {
 			f.tools[t.Operation] = t
-			if r := plans[t.Operation].resource; r != nil {
-				f.resources[t.Operation] = r.uri.String()
+			if r := set.ByOperation[t.Operation].Resource; r != nil {
+				f.resources[t.Operation] = r.URI.String()
 			}
 		}
 	}
 	for _, p := range f.choices.Problems {
 		f.problems[p.Code]++
 	}
-	for _, p := range slices.Concat(f.extended.Problems, f.unusable.problems) {
+	for _, p := range slices.Concat(f.extended.Problems, f.rejected.Problems) {
 		f.problems[p.Code]++
 	}
 	for _, op := range f.api.Operations {
@@ -131,8 +133,8 @@ func (f *fates) report(a admin.API) admin.Report {
 		r.Problems = append(r.Problems, p)
 	}
 	r.Problems = append(r.Problems, f.listed(f.extended.Problems)...)
-	for i, p := range f.listed(f.unusable.problems) {
-		p.Setting = f.unusable.settings[i]
+	for i, p := range f.listed(f.rejected.Problems) {
+		p.Setting = f.rejected.Settings[i]
 		r.Problems = append(r.Problems, p)
 	}
 	for _, op := range f.api.Operations {
@@ -180,7 +182,7 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 	for _, at := range f.extended.Faulty[op] {
 		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.Problems)+at)
 	}
-	for _, at := range f.unusable.of[op] {
+	for _, at := range f.rejected.Of[op] {
 		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.Problems)+len(f.extended.Problems)+at)
 	}
 	if t.Wanted != "" {

@@ -175,7 +175,7 @@ func TestDiffLog(t *testing.T) {
 	before := generation(strings.ReplaceAll(strings.ReplaceAll(fated, "delete:", "head:"), "post:", "patch:"))
 	after := generation(strings.ReplaceAll(fated, "operationId: list,", "operationId: all,"))
 	g.logFates(after, before)
-	g.logDiff(after.catalog.Diff(before.catalog), after, before)
+	g.logDiff(after.Catalog.Diff(before.Catalog), after, before)
 	g.logFates(after, after)
 	want := `level=INFO msg=operations api=fated total=4 exposed=2 changed=1 excluded=0 held=0 skipped=1 problem_codes="number-text=1" skip_codes="operation-parameter=1"
 level=INFO msg="tools changed" added=1 removed=1 changed=2 added_tools=[all] removed_tools=[list] changed_tools="[add clear]"

@@ -2,12 +2,16 @@ package gateway
 
 import (
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
 
 // Reason is one reason for the result of an operation.
 type Reason = admin.Reason
+
+// Plan is what calls of a tool need.
+type Plan = plan.Plan
 
 // ToolAccess is the access requirements of a tool and the way its calls reach the service.
 type ToolAccess = admin.ToolAccess

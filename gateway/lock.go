@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/gateway/catalog"
-	"drawbridge/gateway/source"
-	"drawbridge/openapi"
 )
 
 // reasonUnapproved is the reason code of a tool that is held back for lack of approval.
@@ -36,53 +32,6 @@ func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
 	return l, nil
 }
 
-// unapproved returns the reason why a tool is held back; "" if it is approved.
-func unapproved(l *config.Lock, s *source.Source, t *catalog.Tool) string {
-	now := s.LockedTool(t)
-	approved, ok := l.Approval(now)
-	if !ok {
-		return "the tool " + t.Name + " is new"
-	}
-	if differs := now.Differs(approved); len(differs) > 0 {
-		return "the tool " + t.Name + " has another " + strings.Join(differs, ", ") + " than was approved"
-	}
-	return ""
-}
-
-// holdBack removes tools without approval from the catalog. They get no plan, so that no call, resource, prompt,
-// completion or task can reach them.
-func (gen *generation) holdBack(l *config.Lock, sources map[string]*source.Source) {
-	if l == nil {
-		return
-	}
-	gen.unapproved = map[*openapi.Operation]string{}
-	gen.catalog = gen.catalog.Only(func(t *catalog.Tool) bool {
-		why := unapproved(l, sources[t.API], t)
-		if why == "" {
-			if was := formerlyApproved(l, t); was != "" {
-				gen.renamed = append(gen.renamed, was)
-			}
-			return true
-		}
-		gen.unapproved[t.Operation] = why
-		gen.heldBack = append(gen.heldBack, t)
-		return false
-	})
-}
-
-// formerlyApproved describes the names of the previous release under which a tool is approved; "" if it is approved
-// under its current names.
-func formerlyApproved(l *config.Lock, t *catalog.Tool) string {
-	approved, ok := l.Of(t.Name)
-	switch {
-	case !ok:
-		return t.Former + " is now " + t.Name
-	case approved.API != t.API:
-		return t.Name + " of " + approved.API + " is now of " + t.API
-	}
-	return ""
-}
-
 // heldReason returns the reason for operators why a tool is held back.
 func heldReason(why string) admin.Reason {
 	return admin.Reason{Code: reasonUnapproved, Message: why + "; drawbridge lock --config FILE approves it"}
@@ -91,13 +40,13 @@ func heldReason(why string) admin.Reason {
 // logHeldBack warns once of each change of the tools that are held back, and of those that are approved under their
 // former names.
 func (g *Gateway) logHeldBack(gen, old *generation) {
-	if len(gen.renamed) > 0 && (old == nil || !slices.Equal(gen.renamed, old.renamed)) {
+	if len(gen.RenamedApprovals) > 0 && (old == nil || !slices.Equal(gen.RenamedApprovals, old.RenamedApprovals)) {
 		g.log.Warn("tools have other names than were approved, which the next release will not know: write the file anew with \"drawbridge lock --config FILE\"",
-			"count", len(gen.renamed), "tools", first(gen.renamed))
+			"count", len(gen.RenamedApprovals), "tools", first(gen.RenamedApprovals))
 	}
 	reasonsOf := func(gen *generation) (reasons []string) {
-		for _, t := range gen.heldBack { // sorted by name
-			reasons = append(reasons, gen.unapproved[t.Operation])
+		for _, t := range gen.HeldBack { // sorted by name
+			reasons = append(reasons, gen.Unapproved[t.Operation])
 		}
 		return reasons
 	}
@@ -114,8 +63,8 @@ func (g *Gateway) logHeldBack(gen, old *generation) {
 func (g *Gateway) Lock() *config.Lock {
 	var tools []config.LockedTool
 	if gen := g.current.Load(); gen != nil {
-		for _, t := range gen.catalog.All() {
-			tools = append(tools, gen.main.plans[t.Name].source.LockedTool(t))
+		for _, t := range gen.Catalog.All() {
+			tools = append(tools, gen.main.plans[t.Name].Source.LockedTool(t))
 		}
 	}
 	return config.NewLock(tools)

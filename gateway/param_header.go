@@ -1,85 +1,15 @@
 package gateway
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
-	"net/http"
-	"reflect"
-	"slices"
-
-	"drawbridge/config"
-	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/source"
-	"drawbridge/openapi"
+	"drawbridge/gateway/plan"
 	"drawbridge/openapi/jsonscan"
 )
 
-// repeated is an argument that clients of the stateless revisions repeat in a header (SEP-2243).
-type repeated struct{ argument, header string }
-
-// paramHeaders returns the header mappings that a rule sets for arguments of an operation, sorted by argument.
-func paramHeaders(op *openapi.Operation, headers map[string]string) (all []catalog.ParamHeader) {
-	for argument, header := range headers {
-		all = append(all, catalog.ParamHeader{Argument: namedNow(op, argument, headers), Name: header})
-	}
-	slices.SortFunc(all, func(a, b catalog.ParamHeader) int {
-		return cmp.Or(cmp.Compare(a.Argument, b.Argument), cmp.Compare(a.Name, b.Name))
-	})
-	return all
-}
-
-// namedNow returns the current name of an argument that a rule may still name as the previous release did, unless the
-// rule has the current name, too.
-func namedNow(op *openapi.Operation, argument string, headers map[string]string) string {
-	now := op.CurrentName(argument)
-	if _, twice := headers[now]; now == "" || twice {
-		return argument
-	}
-	return now
-}
-
-// repeatedOf returns the arguments that calls of a tool must repeat in headers.
-func repeatedOf(t *catalog.Tool) (all []repeated) {
-	for _, h := range t.ParamHeaders {
-		all = append(all, repeated{h.Argument, http.CanonicalHeaderKey(mcp.ParamHeaderPrefix + h.Name)})
-	}
-	return all
-}
-
-// codeParamHeaders is the problem code of arguments that can't be repeated in headers.
-const codeParamHeaders = "param-headers"
-
-// unrepeated reports the arguments of a tool that have a header mapping in a rule and can't be repeated in a header.
-func (gen *generation) unrepeated(g *Gateway, s *source.Source, t *catalog.Tool, wanted map[string]string) {
-	var names []string
-	for _, a := range t.Operation.Arguments() {
-		names = append(names, a.Name)
-	}
-	has := func(of *config.Settings) bool {
-		return reflect.ValueOf(of.ParamHeaders).UnsafePointer() == reflect.ValueOf(wanted).UnsafePointer() // the identical map, not an equal one
-	}
-	for _, argument := range slices.Sorted(maps.Keys(wanted)) {
-		key, now := "param_headers."+argument, namedNow(t.Operation, argument, wanted)
-		if now != argument {
-			gen.formerly(g, s, t.Operation, codeParamHeaders, key, fmt.Sprintf("the argument is named %q now", now), has)
-		}
-		if slices.Contains(t.ParamHeaders, catalog.ParamHeader{Argument: now, Name: wanted[argument]}) {
-			continue
-		}
-		text := fmt.Sprintf("there is no argument %q%s", now, didYouMean(now, names))
-		if slices.Contains(names, now) {
-			text = fmt.Sprintf("the argument %q is not a string, an integer or a boolean in every case, which alone can be repeated", now)
-		}
-		gen.unusable(g, s, t.Operation, codeParamHeaders, key, text, has)
-	}
-}
-
 // checkRepeated compares the headers of a call with its arguments. A call without headers has none that could differ.
-func checkRepeated(req *mcp.Request, arguments []repeated) error {
+func checkRepeated(req *mcp.Request, arguments []plan.RepeatedArgument) error {
 	for _, r := range arguments {
-		if err := req.CheckParamHeader(r.header, jsonscan.Lookup(req.Arguments, r.argument)); err != nil {
+		if err := req.CheckParamHeader(r.Header, jsonscan.Lookup(req.Arguments, r.Argument)); err != nil {
 			return err
 		}
 	}

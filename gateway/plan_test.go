@@ -11,7 +11,7 @@ func TestPlansOfSafeMethods(t *testing.T) {
 	})
 	r.served()
 	for name, safe := range map[string]bool{"find": true, "read": true, "change": false} {
-		if p := r.Plan(name); p == nil || p.safe != safe || p.Tool.Annotations.ReadOnly != safe {
+		if p := r.Plan(name); p == nil || p.Safe != safe || p.Tool.Annotations.ReadOnly != safe {
 			t.Errorf("%s: %+v, want safe %t", name, p, safe)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
@@ -30,7 +31,7 @@ type prompt struct {
 // promptMessage is one message: a text, the response of a tool, or the contents of a resource.
 type promptMessage struct {
 	config.PromptMessage
-	plan *Plan // of the tool, or of the resource if it is known without the arguments; else nil
+	plan *plan.Plan // of the tool, or of the resource if it is known without the arguments; else nil
 	// variables maps the variables of the resource's template that consist of a single placeholder to the name of the
 	// placeholder.
 	variables map[string]string
@@ -40,7 +41,7 @@ type promptMessage struct {
 type promptCompiler struct {
 	*callEndpoint
 	main      *callEndpoint // has all tools
-	resources *resources
+	resources *plan.Resources
 }
 
 // compile returns the prompts of the endpoint, in configuration order, and the faults of those that can't be served there, with
@@ -83,10 +84,10 @@ func (e *promptCompiler) newPrompt(c *config.Prompt) (_ *prompt, faults []error)
 			}
 		}
 		if message.plan != nil {
-			switch err := message.plan.unfitForPrompt(); {
+			switch err := promptObstacle(message.plan); {
 			case err != nil:
 				wrong(kind, err)
-			case !message.plan.safe && !m.Unsafe:
+			case !message.plan.Safe && !m.Unsafe:
 				wrong(kind, fmt.Errorf("the method %s of the tool is not a safe one, such as GET, and hosts ask for prompts to show them;"+
 					" unsafe: true says that it changes nothing", message.plan.Operation.Method))
 			}
@@ -124,13 +125,13 @@ var (
 	errPromptJob  = errors.New("its calls begin jobs, and a prompt can't wait for the end of one")
 )
 
-// unfitForPrompt returns the reason why a prompt can't call a plan: the plan must return its result directly, and must not
+// promptObstacle returns the reason why a prompt can't call a plan: the plan must return its result directly, and must not
 // ask the user for anything, since a prompt may repeat its calls after the user was asked.
-func (p *Plan) unfitForPrompt() error {
+func promptObstacle(p *plan.Plan) error {
 	switch {
-	case p.consent.needed || p.elicitation != nil:
+	case p.Consent.Needed || p.Elicitation != nil:
 		return errPromptAsks
-	case p.job != nil && p.job.Declared:
+	case p.Job != nil && p.Job.Declared:
 		return errPromptJob
 	}
 	return nil
@@ -138,15 +139,15 @@ func (p *Plan) unfitForPrompt() error {
 
 // completionPlan returns the plan of a call that supplies completion values. It is called at each keystroke, so it must be
 // safe.
-func (e *promptCompiler) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *Plan {
+func (e *promptCompiler) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *plan.Plan {
 	p := e.tool(c.Tool)
 	switch {
 	case p == nil:
 		wrong("tool", e.noTool(c.Tool))
 		return nil
-	case p.unfitForPrompt() != nil:
-		wrong("tool", p.unfitForPrompt())
-	case !p.safe:
+	case promptObstacle(p) != nil:
+		wrong("tool", promptObstacle(p))
+	case !p.Safe:
 		wrong("tool", fmt.Errorf("%q is called while somebody types, and its method %s is not a safe one, such as GET", c.Tool, p.Operation.Method))
 	}
 	checkArguments(p.Operation, nil, c.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
@@ -155,13 +156,13 @@ func (e *promptCompiler) completionPlan(c *config.PromptCompletion, wrong func(k
 
 // example returns the plan that reads a URI, as far as it is known without the values of its placeholders, and maps each
 // variable of its template that consists of a single placeholder to the name of the placeholder.
-func (e *promptCompiler) example(t config.Template) (p *Plan, places map[string]string, uri string) {
+func (e *promptCompiler) example(t config.Template) (p *plan.Plan, places map[string]string, uri string) {
 	if _, whole := t.Place(); whole {
 		return nil, nil, ""
 	}
 	const mark = "-place-"
 	uri = t.FillURI(func(name string) string { return mark + name })
-	p, args := e.resources.find(uri)
+	p, args := e.resources.Find(uri)
 	places = map[string]string{}
 	if p != nil && jsonscan.KindOf(args) == jsonscan.Object {
 		for name, value := range jsonscan.Members(args) {

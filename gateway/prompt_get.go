@@ -12,6 +12,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
@@ -160,7 +161,7 @@ type promptBuilder struct {
 // located is a resource whose plan is known.
 type located struct {
 	uri  string
-	plan *Plan
+	plan *plan.Plan
 	args []byte
 }
 
@@ -173,13 +174,13 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 			continue
 		}
 		l := located{uri: m.Resource.FillURI(b.value)}
-		l.plan, l.args = b.endpoint.resources.find(l.uri)
+		l.plan, l.args = b.endpoint.resources.Find(l.uri)
 		unknown := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI))
 		switch {
 		case l.plan == nil:
 			return unknown
-		case l.plan.unfitForPrompt() != nil:
-			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), l.plan.unfitForPrompt())
+		case promptObstacle(l.plan) != nil:
+			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), promptObstacle(l.plan))
 		case b.endpoint.guard != nil && b.endpoint.hideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
 			return b.refuse(ctx, b.req, unknown)
 		}
@@ -209,7 +210,7 @@ func (e *endpoint) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
 	}
 	for i := range p.messages {
 		if m := &p.messages[i]; len(m.Resource.Places()) > 0 {
-			if plan, _ := e.resources.find(m.Resource.FillURI(value)); plan != nil {
+			if plan, _ := e.resources.Find(m.Resource.FillURI(value)); plan != nil {
 				needs = append(needs, plan.Scopes)
 			}
 		}

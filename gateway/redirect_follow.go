@@ -54,9 +54,9 @@ func (x *exchange) followRedirects(req *http.Request, resp *http.Response) (*htt
 		}
 		var err error
 		req = next
-		resp, err = x.transmitOnce(req, x.plan.retry)
-		if x.plan.invalidatesCache {
-			x.r.cache.Changed(req.Context(), x.plan.source.CacheGroup, u)
+		resp, err = x.transmitOnce(req, x.plan.Retry)
+		if x.plan.InvalidatesCache {
+			x.r.cache.Changed(req.Context(), x.plan.Source.CacheGroup, u)
 		}
 		if err != nil {
 			return nil, err
@@ -75,7 +75,7 @@ func (x *exchange) followRedirects(req *http.Request, resp *http.Response) (*htt
 
 // conditional reports whether the request validates a cached response. No argument sets these headers.
 func (x *exchange) conditional(req *http.Request) bool {
-	return x.plan.cachePolicy != nil && !x.bypassCache && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
+	return x.plan.Cache != nil && !x.bypassCache && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
 }
 
 // redirectTarget returns the target of a redirect, or the reason why it is not followed. The author of Location decides where a
@@ -87,19 +87,19 @@ func (x *exchange) redirectTarget(from *url.URL, resp *http.Response) (u *url.UR
 	switch p := x.plan; {
 	case location == "":
 		return nil, "it does not say where to"
-	case p.condition != nil || p.asksUser():
+	case p.Condition != nil || p.AsksUser():
 		return nil, "the call was permitted as it was made"
 	}
 	if u, err := from.Parse(location); err == nil && u.Host != "" && !origin.Same(u, from) {
 		return nil, "it leads to another origin"
 	}
-	b := &job.Handle{Origin: from, Base: x.plan.base}
+	b := &job.Handle{Origin: from, Base: x.plan.Base}
 	target := b.Resolve(location)
 	if target == nil {
 		return nil, "it leads to no place below the base URL of the API"
 	}
-	for _, other := range x.plan.responsesAt(x.plan.Operation.Method, target) {
-		if other.operation != x.plan.Operation {
+	for _, other := range x.plan.ResponsesAt(x.plan.Operation.Method, target) {
+		if other.Operation != x.plan.Operation {
 			return nil, "it leads to what another operation of the API is for"
 		}
 	}

@@ -38,8 +38,8 @@ type requestContext struct {
 	request *endpointRequest
 }
 
-// endpointRequestKey is the key of the *endpointRequest in a context.
-type endpointRequestKey struct{}
+// endpointIdempotencyKey is the key of the *endpointRequest in a context.
+type endpointIdempotencyKey struct{}
 
 // withRequest returns a context that carries the state of a request to an endpoint.
 func withRequest(ctx context.Context, v *endpointRequest) context.Context {
@@ -49,7 +49,7 @@ func withRequest(ctx context.Context, v *endpointRequest) context.Context {
 // Value implements [context.Context].
 func (c *requestContext) Value(key any) any {
 	switch key.(type) {
-	case endpointRequestKey:
+	case endpointIdempotencyKey:
 		return c.request
 	case requestInfoKey:
 		return &c.request.requestInfo
@@ -58,7 +58,7 @@ func (c *requestContext) Value(key any) any {
 }
 
 func requestFrom(ctx context.Context) *endpointRequest {
-	return ctx.Value(endpointRequestKey{}).(*endpointRequest) //nolint:errcheck // every path to the MCP handler puts it there
+	return ctx.Value(endpointIdempotencyKey{}).(*endpointRequest) //nolint:errcheck // every path to the MCP handler puts it there
 }
 
 func endpointFrom(ctx context.Context) *endpoint { return requestFrom(ctx).endpoint }
@@ -73,7 +73,7 @@ func (v *endpointRequest) setRequestIDHeader() {
 
 // setRequestIDHeader is [endpointRequest.setRequestIDHeader] for the context's request, if there is one.
 func setRequestIDHeader(ctx context.Context) {
-	if v, ok := ctx.Value(endpointRequestKey{}).(*endpointRequest); ok {
+	if v, ok := ctx.Value(endpointIdempotencyKey{}).(*endpointRequest); ok {
 		v.setRequestIDHeader()
 	}
 }

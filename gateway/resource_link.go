@@ -8,9 +8,9 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/openapi/answer"
-	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
 
@@ -20,27 +20,12 @@ const linkScheme = "drawbridge-link:"
 // maxLink is the maximum size in bytes of a link's URI. A call whose arguments make it longer is answered without links.
 const maxLink = 4 << 10
 
-// links determines the responses of a plan that are returned as links. It is immutable.
-type links struct {
-	over   int  // minimum size in bytes; 0 if size does not matter
-	binary bool // all parts that are neither JSON nor text
-	ttl    time.Duration
-}
-
-// answerLinks returns nil if responses are returned inline: repeating an unsafe call to read a link would repeat its effect.
-func answerLinks(c *config.Links, safe bool) *links {
-	if c == nil || !safe {
-		return nil
-	}
-	return &links{over: int(c.Over), binary: c.Binary, ttl: time.Duration(c.TTL)}
-}
-
 // answerWithLink responds with a link to the parts of the response. It returns false if they must be returned inline: revisions before
 // 2025-06-18 have no links; a truncated response, or one with supplementary text, could not be read again; and one that needed
 // input from the user could not be read without asking again.
 func (c *call) answerWithLink(parts ...answer.Part) (done bool, err error) {
-	l := c.plan.links
-	if c.req.Revision < "2025-06-18" || c.note != "" || c.plan.elicitation != nil {
+	l := c.plan.Links
+	if c.req.Revision < "2025-06-18" || c.note != "" || c.plan.Elicitation != nil {
 		return false, nil
 	}
 	size, bytes := 0, false
@@ -51,7 +36,7 @@ func (c *call) answerWithLink(parts ...answer.Part) (done bool, err error) {
 		size += len(p.Data)
 		bytes = bytes || p.Kind != answer.JSON && p.Kind != answer.Text
 	}
-	if (l.over == 0 || size <= l.over) && (!l.binary || !bytes) {
+	if (l.Over == 0 || size <= l.Over) && (!l.Binary || !bytes) {
 		return false, nil
 	}
 	uri, lasts := c.linkURI()
@@ -65,13 +50,13 @@ func (c *call) answerWithLink(parts ...answer.Part) (done bool, err error) {
 // linkURI returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
 // if it expresses all arguments, else one with a handle. It returns "" if the URI would be too long.
 func (c *call) linkURI() (uri, lasts string) {
-	if r := c.plan.resource; r != nil && r.tellsAll(c.args) {
-		if uri, ok := render.ExpandURI(&r.uri, c.args); ok {
+	if r := c.plan.Resource; r != nil && r.ExpressesAll(c.args) {
+		if uri, ok := render.ExpandURI(&r.URI, c.args); ok {
 			return uri, ""
 		}
 	}
 	payload := slices.Concat([]byte(c.plan.Tool.Name), []byte{'\n'}, c.args)
-	ttl := c.plan.links.ttl
+	ttl := c.plan.Links.TTL
 	uri = linkScheme + c.r.links.Seal(payload, time.Now().Add(ttl), c.req.Principal)
 	if len(uri) > maxLink {
 		return "", ""
@@ -79,30 +64,13 @@ func (c *call) linkURI() (uri, lasts string) {
 	return uri, " within " + config.Duration(ttl).String()
 }
 
-// tellsAll reports whether all arguments of a call stand in the resource's URI.
-func (r *readable) tellsAll(args []byte) bool {
-	if len(bytes.TrimSpace(args)) == 0 {
-		return true
-	}
-	if jsonscan.KindOf(args) != jsonscan.Object {
-		return false
-	}
-	always, query := r.uri.Variables()
-	for name := range jsonscan.Members(args) {
-		if !slices.Contains(always, string(name)) && !slices.Contains(query, string(name)) {
-			return false
-		}
-	}
-	return true
-}
-
 // toRead returns the plan that reads a URI for a caller, and the arguments of its call: of a resource, or of the call that a
 // link refers to. It returns nil if there is none. A fragment, which names a part of the response, is ignored.
-func (e *endpoint) toRead(uri, principal string) (p *Plan, args []byte) {
+func (e *endpoint) toRead(uri, principal string) (p *plan.Plan, args []byte) {
 	uri, _, _ = strings.Cut(uri, "#")
 	handle, isLink := strings.CutPrefix(uri, linkScheme)
 	if !isLink {
-		return e.resources.find(uri)
+		return e.resources.Find(uri)
 	}
 	if len(uri) > maxLink {
 		return nil, nil
@@ -112,7 +80,7 @@ func (e *endpoint) toRead(uri, principal string) (p *Plan, args []byte) {
 		return nil, nil
 	}
 	tool, args, _ := bytes.Cut(payload, []byte{'\n'})
-	if p = e.tool(string(tool)); p == nil || !p.safe || p.elicitation != nil {
+	if p = e.tool(string(tool)); p == nil || !p.Safe || p.Elicitation != nil {
 		return nil, nil
 	}
 	return p, args

@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
@@ -58,14 +59,14 @@ func readAs(ctx context.Context, c *call, uri string, args []byte) ([]render.Con
 		return nil, unread(c, uri, resp, err)
 	}
 	mimeType := c.plan.Operation.Answers.MediaType()
-	if r := c.plan.resource; r != nil {
-		mimeType = r.mimeType
+	if r := c.plan.Resource; r != nil {
+		mimeType = r.MIMEType
 	}
 	return render.ContentsOf(uri, mimeType, parts, render.IsUnended(parts, resp)), nil
 }
 
 // authorizeRead is authorize for a resource.
-func (e *callEndpoint) authorizeRead(caller *auth.Principal, p *Plan, req *mcp.Request) *mcp.Error {
+func (e *callEndpoint) authorizeRead(caller *auth.Principal, p *plan.Plan, req *mcp.Request) *mcp.Error {
 	denied := e.authorize(caller, p)
 	switch {
 	case denied == nil:

@@ -15,6 +15,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
@@ -108,14 +109,14 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		return nil, err
 	}
 	key := watchKey{endpoint: requestInfo.name, uri: uri}
-	if p.personal {
+	if p.Personal {
 		key.caller = v.Principal
 	}
-	if p.inbound {
-		if err := p.checkPassed(ctx, &source.Inbound{Header: requestInfo.header, Guard: e.guard}); err != nil {
+	if p.PassesHeaders {
+		if err := p.CheckPassedHeaders(ctx, &source.Inbound{Header: requestInfo.header, Guard: e.guard}); err != nil {
 			return nil, err
 		}
-		m.inbound = p.passed(requestInfo.header).Clone() // a copy, so that the values don't retain the whole header
+		m.inbound = p.PassedHeaders(requestInfo.header).Clone() // a copy, so that the values don't retain the whole header
 		key.headers = headerDigest(m.inbound)
 	}
 	w.mu.Lock()
@@ -160,7 +161,7 @@ func (w *watches) full(s mcp.Subscription) error {
 }
 
 // newCall returns the call that polls a resource for a member.
-func (w *watches) newCall(ctx context.Context, e *callEndpoint, m *member, p *Plan, uri string) *call {
+func (w *watches) newCall(ctx context.Context, e *callEndpoint, m *member, p *plan.Plan, uri string) *call {
 	return w.calls.newCall(ctx, e, p, &mcp.Request{
 		Method: "resources/read", Family: mcp.Stateless, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri,
 		HTTP: &http.Request{Header: m.inbound},
@@ -203,12 +204,12 @@ func (w *watches) end() {
 
 // reads returns the plan that reads a resource of an endpoint, which may be nil, for the member, and the arguments of its call. The error
 // says why the member may not read it, or why it would receive no notifications.
-func (m *member) reads(ctx context.Context, e *endpoint, uri string) (*Plan, []byte, error) {
+func (m *member) reads(ctx context.Context, e *endpoint, uri string) (*plan.Plan, []byte, error) {
 	req := &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
 	if e == nil {
 		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}
-	p, args := e.resources.find(uri)
+	p, args := e.resources.Find(uri)
 	if p == nil {
 		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}
@@ -222,11 +223,11 @@ func (m *member) reads(ctx context.Context, e *endpoint, uri string) (*Plan, []b
 		}
 	}
 	switch {
-	case p.resource.poll == 0:
+	case p.Resource.Poll == 0:
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: it is not looked at")
-	case p.elicitation != nil:
+	case p.Elicitation != nil:
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read asks the user")
-	case p.consent.needed && (e.guard == nil || len(p.consent.exempt) == 0 || !e.guard.Allows(caller, p.consent.exempt)):
+	case p.Consent.Needed && (e.guard == nil || len(p.Consent.Exempt) == 0 || !e.guard.Allows(caller, p.Consent.Exempt)):
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read needs the user's consent")
 	}
 	args, _, err := p.Operation.Check(args)
@@ -237,11 +238,11 @@ func (m *member) reads(ctx context.Context, e *endpoint, uri string) (*Plan, []b
 		}
 		return nil, nil, err
 	}
-	if p.condition != nil {
+	if p.Condition != nil {
 		if caller == nil {
 			caller = &auth.Principal{}
 		}
-		if allowed, _ := p.permitted(ctx, caller, args); !allowed {
+		if allowed, _ := p.Permits(ctx, caller, args); !allowed {
 			return nil, nil, mcp.InvalidParams("%s", notPermitted)
 		}
 	}
@@ -309,14 +310,14 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 	members := slices.Clone(x.members)
 	w.mu.Unlock()
 	e := w.endpoint(x.endpoint)
-	var p *Plan
+	var p *plan.Plan
 	for _, m := range slices.Backward(members) { // the last has the newest token
 		var args []byte
 		var denied error
 		if p, args, denied = m.reads(ctx, e, x.uri); denied != nil {
 			continue
 		}
-		if interval = p.resource.poll; p.Operation != known.of {
+		if interval = p.Resource.Poll; p.Operation != known.of {
 			known.of, known.validators = p.Operation, nil
 		}
 		before := *known
@@ -343,11 +344,11 @@ func (w *watches) places(x *watch) []chan struct{} {
 	if e == nil {
 		return nil
 	}
-	p, _ := e.resources.find(x.uri)
+	p, _ := e.resources.Find(x.uri)
 	if p == nil {
 		return nil
 	}
-	return []chan struct{}{p.source.PollSlots, w.looks}
+	return []chan struct{}{p.Source.PollSlots, w.looks}
 }
 
 // tell notifies the members that may still read the resource, and no others, since the response to another caller's request may

@@ -50,8 +50,8 @@ func TestWatchHeaders(t *testing.T) {
 // TestWatchPanics: a look that fails in a way that it should not is a failure of the look, wherever it does so.
 func TestWatchPanics(t *testing.T) {
 	g := start(t, shelfDocument, shelfConfig, "http://127.0.0.1:1")
-	p, _ := g.current.Load().main.resources.find("shelf:book")
-	p.source = nil
+	p, _ := g.current.Load().main.resources.Find("shelf:book")
+	p.Source = nil
 	if _, err := g.watches.look(t.Context(), &watch{watchKey: watchKey{uri: "shelf:book"}}, &seen{}); err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
 		t.Errorf("look: %v", err)
 	}
@@ -191,7 +191,7 @@ rules: [{match: {api: bank}, set: {resource: true}}]
 	timebox.Wait(t, r.attempted)
 	gen := r.current.Load()
 	for uri, want := range map[string]string{"drawbridge://bank/accounts/1": "bank", "drawbridge://own/mine/1": "own"} {
-		if p, _ := gen.main.resources.find(uri); p == nil || p.Tool.API != want {
+		if p, _ := gen.main.resources.Find(uri); p == nil || p.Tool.API != want {
 			t.Errorf("%s is read by %v, want %s", uri, p, want)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/cache"
+	"drawbridge/gateway/plan"
 	"drawbridge/openapi/answer"
 )
 
 // read finds the current state of the resource. The request is conditional if the last response permits it (RFC 9110 section
 // 13.1); otherwise, and for services that ignore conditions, the digest of the response detects changes. A missing resource is
 // a state, too.
-func (w *watches) read(ctx context.Context, e *callEndpoint, x *watch, m *member, p *Plan, args []byte, known *seen) error {
+func (w *watches) read(ctx context.Context, e *callEndpoint, x *watch, m *member, p *plan.Plan, args []byte, known *seen) error {
 	ctx = context.WithValue(m.caller.Context(ctx), requestInfoKey{}, &requestInfo{name: x.endpoint})
 	c := w.newCall(ctx, e, m, p, x.uri)
 	parts, resp, err := c.poll(ctx, args, known.validators) //nolint:bodyclose // it was read

@@ -13,70 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
 
-	"drawbridge/config"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/origin"
-	"drawbridge/gateway/source"
 	"drawbridge/gateway/upstream"
-	"drawbridge/openapi"
-	"drawbridge/openapi/answer"
 )
-
-// codeCache is the problem code of an operation whose responses can't be cached as configured.
-const codeCache = "cache"
-
-// cachePolicy determines which responses of a plan are cached, for how long and for whom. It is immutable.
-type cachePolicy struct {
-	rule    cache.Rule
-	group   string
-	variant string // identifies the parts of the plan that determine the response: the operation, its credential, the rule
-}
-
-// keepAnswers sets the plans' cache policies. Responses about jobs are never cached: their requests ask for a change of
-// state.
-func (gen *generation) keepAnswers(g *Gateway, plans map[*openapi.Operation]*Plan, settings map[*openapi.Operation]config.Settings) {
-	if gen.config.Limits.Cache == 0 {
-		return
-	}
-	keeping := map[*source.Source]bool{}
-	for op, p := range plans {
-		set := settings[op].Cache
-		if !set.On() || op.Method != http.MethodGet && op.Method != http.MethodHead || p.polled != nil {
-			continue
-		}
-		shared := set.Shared
-		if shared && p.personal {
-			// The configuration is validated for this; if that fails, no caller gets the response of another.
-			gen.unusable(g, p.source, op, codeCache, "cache.shared", "the answers belong to their callers", func(s *config.Settings) bool { return s.Cache.On() && s.Cache.Shared })
-			shared = false
-		}
-		p.cachePolicy = g.newCachePolicy(p, set, shared)
-		keeping[p.source] = true
-	}
-	for _, p := range plans {
-		p.invalidatesCache = !p.safe && keeping[p.source]
-	}
-}
-
-// newCachePolicy compiles the cache setting of a plan's operation.
-func (g *Gateway) newCachePolicy(p *Plan, set *config.Cache, shared bool) *cachePolicy {
-	variant := []string{p.Operation.Method, p.Operation.Path, strconv.FormatBool(shared), time.Duration(set.TTL).String()}
-	if p.choice != nil {
-		variant = append(variant, p.choice.Schemes()...)
-	}
-	count := map[cache.Outcome]prometheus.Counter{}
-	for _, o := range []cache.Outcome{cache.Hit, cache.Revalidated, cache.Shared, cache.Miss, cache.Bypass, cache.Stored} {
-		count[o] = g.metrics.Cache(p.Tool.API, string(o))
-	}
-	return &cachePolicy{group: p.source.CacheGroup, variant: joined(variant...), rule: cache.Rule{
-		TTL: time.Duration(set.TTL), Shared: shared, MaxBytes: int64(set.MaxBytes),
-		Count: func(o cache.Outcome) { count[o].Inc() },
-		Keep:  func(resp *http.Response) bool { return answer.Delimited(resp) && !p.job.MayBegin(resp.StatusCode) },
-	}}
-}
 
 // joined returns one text of several, from which they can be told apart again.
 func joined(parts ...string) string {
@@ -87,27 +29,28 @@ func joined(parts ...string) string {
 	return string(b)
 }
 
-// name returns the cache key of the call's request. It covers everything that the gateway sends except the values that
+// cacheName returns the cache key of the call's request. It covers everything that the gateway sends except the values that
 // it attaches itself, which follow from the operation's credential, or from the caller.
-func (k *cachePolicy) name(x *exchange, req *http.Request) cache.Name {
+func (x *exchange) cacheName(req *http.Request) cache.Name {
+	k := x.plan.Cache
 	sent := headerDigest(req.Header)
-	n := cache.Name{Group: k.group, Variant: k.variant + string(sent[:])}
-	if !k.rule.Shared {
+	n := cache.Name{Group: k.Group, Variant: k.Variant + string(sent[:])}
+	if !k.Rule.Shared {
 		n.Owner = x.req.Principal
 	}
-	if x.plan.personal && x.caller != nil {
+	if x.plan.Personal && x.caller != nil {
 		// A service that knows the caller may answer by the scopes of the token.
 		scopes := slices.Clone(x.caller.Scopes)
 		slices.Sort(scopes)
 		token := sha256.Sum256([]byte(joined(x.caller.Issuer, x.caller.Subject, x.caller.ClientID, strings.Join(slices.Compact(scopes), " "))))
 		n.Variant += string(token[:])
 	}
-	if x.plan.source.Config.Exchanges() { // each token of one user may be exchanged for another, such as one of another tenant
+	if x.plan.Source.Config.Exchanges() { // each token of one user may be exchanged for another, such as one of another tenant
 		token := sha256.Sum256([]byte(strings.Join(x.req.HTTP.Header.Values("Authorization"), "\x00")))
 		n.Variant += string(token[:])
 	}
-	if x.plan.inbound {
-		passed := headerDigest(x.plan.passed(x.req.HTTP.Header))
+	if x.plan.PassesHeaders {
+		passed := headerDigest(x.plan.PassedHeaders(x.req.HTTP.Header))
 		n.Variant += string(passed[:])
 	}
 	return n
@@ -115,25 +58,25 @@ func (k *cachePolicy) name(x *exchange, req *http.Request) cache.Name {
 
 // fetch sends the request, or answers it from the cache; then start is zero. The error is that of the service, or a [replyError].
 func (x *exchange) fetch(ctx context.Context, req *http.Request) (*http.Response, error) {
-	k := x.plan.cachePolicy
+	k := x.plan.Cache
 	if k == nil || x.bypassCache || x.endpoint.guard != nil && x.req.Principal == "" {
 		if err := logRequest(x.reply, x.plan.Operation); err != nil {
 			return nil, replyError{err}
 		}
 		resp, err := x.transmit(req)
-		if x.plan.invalidatesCache {
+		if x.plan.InvalidatesCache {
 			x.invalidateChanged(ctx, resp, err)
 		}
 		return resp, err
 	}
-	rule := &k.rule
+	rule := &k.Rule
 	if x.sent != nil {
-		own := k.rule
+		own := k.Rule
 		own.Whole = x.isFreeOfSecrets
 		rule = &own
 	}
 	var unheard error
-	resp, o, err := x.r.cache.Do(req, k.name(x, req), rule, func(req *http.Request) (*http.Response, error) {
+	resp, o, err := x.r.cache.Do(req, x.cacheName(req), rule, func(req *http.Request) (*http.Response, error) {
 		if unheard = logRequest(x.reply, x.plan.Operation); unheard != nil {
 			return nil, unheard
 		}
@@ -181,8 +124,8 @@ func (x *exchange) isFreeOfSecrets(head http.Header, body []byte) bool {
 
 // invalidate makes cached responses to the request of a call stale, because a poll has found a newer one.
 func (x *exchange) invalidate(ctx context.Context) {
-	if x.plan.cachePolicy != nil {
-		x.r.cache.Changed(ctx, x.plan.source.CacheGroup, x.target)
+	if x.plan.Cache != nil {
+		x.r.cache.Changed(ctx, x.plan.Source.CacheGroup, x.target)
 	}
 }
 
@@ -202,7 +145,7 @@ func (x *exchange) invalidateChanged(ctx context.Context, resp *http.Response, e
 			}
 		}
 	}
-	x.r.cache.Changed(ctx, x.plan.source.CacheGroup, at...)
+	x.r.cache.Changed(ctx, x.plan.Source.CacheGroup, at...)
 }
 
 // headerDigest returns a digest that identifies headers.

@@ -48,7 +48,7 @@ func TestRestrictionsAfterARestart(t *testing.T) {
 				}
 			case s.Held == nil || len(s.Held.Restrictions) != 1 || !strings.Contains(s.Held.Restrictions[0], tt.held):
 				t.Errorf("state %s, held %+v", s.State, s.Held)
-			case !slices.Equal(second.tools(), []string{"drop", "list", "purge"}) || !second.Plan("purge").consent.needed:
+			case !slices.Equal(second.tools(), []string{"drop", "list", "purge"}) || !second.Plan("purge").Consent.Needed:
 				t.Errorf("tools %q", second.tools())
 			}
 		})
@@ -69,7 +69,7 @@ func TestRestrictionsOfANewSource(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "matches GET /order/purge no more") || !strings.Contains(err.Error(), "POST /apis/a/accept") {
 		t.Fatalf("Reload = %v", err)
 	}
-	if p := r.Plan("purge"); p == nil || !p.consent.needed {
+	if p := r.Plan("purge"); p == nil || !p.Consent.Needed {
 		t.Errorf("tools %q", r.tools())
 	}
 	r.eventually("the API in use holds the document", func() bool { return r.state(0).State == admin.Held })
@@ -79,7 +79,7 @@ func TestRestrictionsOfANewSource(t *testing.T) {
 	if err := r.Reload(t.Context()); err != nil {
 		t.Errorf("after it was accepted: %v", err)
 	}
-	if r.Plan("purge").consent.needed {
+	if r.Plan("purge").Consent.Needed {
 		t.Error("what was accepted is not in use")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
+
+	"drawbridge/gateway/plan"
 )
 
 // routesOptions are the handlers beside the endpoints.
@@ -34,7 +36,7 @@ func (s *endpointServer) routes(o routesOptions) http.Handler {
 		s.httpSSERoutes(r)
 	}
 	// Services call this route without a token: the URL that they were given is the credential (T20).
-	r.With(s.screen).HandleFunc(callbackPath+"{token}", o.callback)
+	r.With(s.screen).HandleFunc(plan.CallbackPath+"{token}", o.callback)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(protectedResource, o.metadata)
 	r.HandleFunc(protectedResource+"/*", o.metadata)

@@ -200,7 +200,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	r := run(t, files)
 	r.served()
 	r.eventually("both are served", func() bool { return r.Status().Tools == 2 })
-	before := r.current.Load().main.plans["a_one"].client
+	before := r.current.Load().main.plans["a_one"].Client
 
 	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, nam: a}]\n"})
 	err := r.Reload(t.Context())
@@ -222,7 +222,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	if s := r.Status(); s.Config.Error != "" || len(s.APIs) != 1 {
 		t.Errorf("status = %+v", s)
 	}
-	if r.current.Load().main.plans["a_one"].client != before {
+	if r.current.Load().main.plans["a_one"].Client != before {
 		t.Error("an API that did not change lost its connections")
 	}
 }
@@ -395,7 +395,7 @@ func withContext(ctx context.Context, h http.Handler) http.Handler {
 func TestPanicInACall(t *testing.T) {
 	g := start(t, document("A", "one"), "", "http://127.0.0.1:1")
 	broken := *g.current.Load().main.plans["one"]
-	broken.client = nil
+	broken.Client = nil
 	g.current.Load().main.plans["one"] = &broken
 	status, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
 	if status != 200 || !strings.Contains(string(body), `"isError":true`) || !regexp.MustCompile(`Internal error of the gateway, reference [a-z2-7]{10}\.`).Match(body) {
@@ -413,7 +413,7 @@ func TestPanicWithAnAnswer(t *testing.T) {
 	g := start(t, document("A", "one"), "apis: [{name: a, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {address_rate: off}\n", service.URL)
 	plans := g.current.Load().main.plans
 	whole, broken := plans["one"], *plans["one"]
-	broken.metrics.Traffic.Wait = nil // is used when the head of the answer is there
+	broken.Metrics.Traffic.Wait = nil // is used when the head of the answer is there
 	plans["one"] = &broken
 	if _, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); !strings.Contains(string(body), "Internal error of the gateway") {
 		t.Errorf("call = %s", body)
@@ -422,7 +422,7 @@ func TestPanicWithAnAnswer(t *testing.T) {
 	if _, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); strings.Contains(string(body), "isError") {
 		t.Errorf("the next call = %s", body)
 	}
-	if inFlight, _ := whole.client.Load(); inFlight != 0 {
+	if inFlight, _ := whole.Client.Load(); inFlight != 0 {
 		t.Errorf("%d calls are under way", inFlight)
 	}
 }

@@ -71,7 +71,7 @@ func TestSelectorsRefuseAReload(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Fatalf("Reload = %v", err)
 	}
-	if s := r.Status(); !strings.Contains(s.Config.Error, want) || !r.Plan("listOrders").consent.needed {
+	if s := r.Status(); !strings.Contains(s.Config.Error, want) || !r.Plan("listOrders").Consent.Needed {
 		t.Errorf("status %+v", s.Config)
 	}
 	r.write(map[string]string{"drawbridge.yaml": cfg})
@@ -129,7 +129,7 @@ func TestSelectorsOfAMissingDocument(t *testing.T) {
 			if !slices.Equal(r.tools(), []string{"a_listOrders", "b_listInvoices"}) || r.state(1).State != admin.Ready {
 				t.Errorf("tools %q, state %+v", r.tools(), r.state(1))
 			}
-			if confirmed := r.Plan("b_listInvoices").consent.needed; confirmed != (how == "corrected") {
+			if confirmed := r.Plan("b_listInvoices").Consent.Needed; confirmed != (how == "corrected") {
 				t.Errorf("confirmation: %v", confirmed)
 			}
 		})
@@ -179,7 +179,7 @@ func TestSelectorsAfterARefresh(t *testing.T) {
 				t.Errorf("held: %+v", s.Held)
 			case tt.held != "" && (s.Held == nil || len(s.Held.Restrictions) != 1 || !strings.Contains(s.Held.Restrictions[0], tt.held)):
 				t.Errorf("state %s, held %+v", s.State, s.Held)
-			case tt.held != "" && (!slices.Equal(r.tools(), []string{"list", "purge"}) || !r.Plan("purge").consent.needed):
+			case tt.held != "" && (!slices.Equal(r.tools(), []string{"list", "purge"}) || !r.Plan("purge").Consent.Needed):
 				t.Errorf("tools %q", r.tools())
 			}
 		})
@@ -232,7 +232,7 @@ func TestSelectorOfARefusedStartServesNothing(t *testing.T) {
 	close(hang)
 	r.served()
 	r.eventually("both are served", func() bool { return slices.Equal(r.tools(), []string{"a_listItems", "b_listOrders"}) })
-	if !g.Plan("b_listOrders").consent.needed {
+	if !g.Plan("b_listOrders").Consent.Needed {
 		t.Error("no confirmation")
 	}
 }
@@ -264,7 +264,7 @@ func TestSelectorsAndTheTitleOfAnother(t *testing.T) {
 	if held := r.state(1).Held; len(held.Restrictions) != 1 || !strings.Contains(held.Restrictions[0], "matches GET /orders no more") {
 		t.Errorf("held: %+v", held)
 	}
-	if p := r.Plan("a_listOrders"); p == nil || !p.consent.needed {
+	if p := r.Plan("a_listOrders"); p == nil || !p.Consent.Needed {
 		t.Errorf("tools %q", r.tools())
 	}
 }

@@ -10,11 +10,9 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/catalog"
-	"drawbridge/gateway/elicit"
-	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
-	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 )
 
@@ -22,24 +20,16 @@ import (
 // endpoints. Only the views of its endpoints change.
 type generation struct {
 	*endpointSet
+	*plan.Set
 	config *config.Config
 	inUse  *configInUse
-	// unapproved gives the reason why a tool is held back for lack of approval, by operation.
-	unapproved map[*openapi.Operation]string
-	heldBack   []*catalog.Tool // tools without approval, sorted by name
-	// renamed describes the tools that are approved under their former names.
-	renamed []string
-	catalog *catalog.Catalog
-	rates   admission.Rates
+	rates  admission.Rates
 	// outbound sends webhooks to callers; nil if they are off.
 	outbound *outbound
 	jobs     continuation      // of calls
 	fates    map[string]*fates // operation results, by API name
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
-	// readable names the tools that are resources, in the order of the documents.
-	readable  []string
-	unusables map[string]*unusable // settings that can't be applied, by API name
 	links     *mcp.SealedHandles
 	// updated is when the list of tools last changed.
 	updated time.Time
@@ -59,93 +49,19 @@ func (g *Gateway) build(d *deployment) *generation {
 	selectors := d.apis.CheckSelectors()
 	gen := &generation{
 		endpointSet: &endpointSet{screening: d.inUse.endpoints.screening, named: map[string]*endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound, jobs: &jobContinuation{tasks: g.tasks, webhooks: d.outbound},
-		fates: map[string]*fates{}, documents: map[string]string{}, unusables: map[string]*unusable{}, links: g.links, selectors: selectors, entries: d.apis.Entries,
+		fates: map[string]*fates{}, documents: map[string]string{}, links: g.links, selectors: selectors, entries: d.apis.Entries,
 	}
-	plans := map[string]*Plan{}
-	settings := map[*openapi.Operation]config.Settings{}
-	elicitations := map[*openapi.Operation]*elicit.Operation{}
-	jobs, keys := map[*openapi.Operation]*job.Definition{}, map[*openapi.Operation]*requestKey{}
-	var apis []catalog.API
-	for _, s := range d.apis.Sources {
-		if s.Document == nil {
-			continue
-		}
-		apis = append(apis, catalog.API{Name: s.Name, Former: s.FormerName, Operations: s.Document.API.Operations,
-			Choose: func(op *openapi.Operation) (catalog.Choice, bool) {
-				subject := source.Subject(s.Name, op)
-				if !s.Config.Exposes(subject) {
-					return catalog.Choice{}, false
-				}
-				set := d.config.Settings(subject, s.Document.Extensions.Settings[op])
-				settings[op] = set
-				choice := catalog.Choice{
-					Name: set.Name, Title: set.Title, Description: set.Description,
-					Hidden:       set.Resource.On() && !set.Resource.Tool && op.Method == http.MethodGet,
-					ParamHeaders: paramHeaders(op, set.ParamHeaders),
-					Shapeless:    set.Progress.On() && set.Progress.Result != "",
-				}
-				given := op
-				if jobs[op] = gen.jobOf(g, s, op, set); jobs[op].Callback != nil {
-					given = jobs[op].Callback.Given
-					choice.Shown = given
-				}
-				if keys[op] = gen.keyOf(g, s, op, given, set); keys[op] != nil && keys[op].given != nil {
-					given = keys[op].given
-					choice.Shown = given
-				}
-				if len(set.Inputs) > 0 {
-					if elicitations[op] = gen.elicitationOf(g, s, op, given, set.Inputs); elicitations[op] != nil {
-						choice.Shown = elicitations[op].Shown()
-					}
-				}
-				return choice, true
-			}})
-	}
-	gen.catalog = catalog.Build(apis, catalog.Options{
-		Prefix: prefix(d.config.Tools.Prefix), APIs: d.apiCount(), MaxName: d.config.Tools.MaxName, Pace: g.admission.pace,
-	})
-	gen.clashes = append(clashes, clashesOf(gen.catalog)...)
-	sources := map[string]*source.Source{}
-	for _, s := range d.apis.Sources {
-		sources[s.Name] = s
-	}
-	gen.holdBack(d.lock, sources)
-	var defaults []string
-	if d.guard != nil {
-		defaults = d.config.Auth.DefaultScopes
-	}
-	labels, byOperation := 0, map[*openapi.Operation]*Plan{}
-	for _, t := range gen.catalog.All() {
-		g.admission.pace.Step()
-		label := t.Name
-		if labels++; labels > telemetry.MaxToolLabels {
-			label = telemetry.OtherTools
-		}
-		p := g.newPlan(d, sources[t.API], t, settings[t.Operation], defaults)
-		p.elicitation, p.job, p.key = elicitations[t.Operation], jobs[t.Operation], keys[t.Operation]
-		p.droppedArguments = gen.droppedOf(g, sources[t.API], t, p.shown())
-		p.retry = repeatOf(settings[t.Operation], p.key)
-		p.metrics = g.metrics.Call(t.API, label)
-		gen.unrepeated(g, sources[t.API], t, settings[t.Operation].ParamHeaders)
-		if len(p.Scopes) == 0 {
-			g.log.Warn("no token can have the scopes that the document asks for; give them others with scope_map",
-				"api", t.API, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
-		}
-		plans[t.Name], byOperation[t.Operation] = p, p
-	}
-	gen.giveHeaders(byOperation)
-	gen.settleJobs(g, d, byOperation)
-	gen.keepAnswers(g, byOperation, settings)
-	gen.makeReadable(g, d, byOperation, settings)
+	gen.Set = plan.Compile(g.compileOptions(d))
+	gen.clashes = append(clashes, clashesOf(gen.Catalog)...)
 	for _, s := range d.apis.Sources {
 		if s.Document != nil {
 			gen.documents[s.Name] = s.Config.Spec.String()
-			gen.fates[s.Name] = newFates(s, g.admission.pace, gen.catalog.All(), d.config.Tools.MaxName, byOperation, gen.unusables[s.Name], gen.unapproved)
-			gen.fates[s.Name].access = func(op *openapi.Operation) *admin.ToolAccess { return gen.access(byOperation[op]) }
+			gen.fates[s.Name] = newFates(s, g.admission.pace, gen.Set, d.config.Tools.MaxName)
+			gen.fates[s.Name].access = func(op *openapi.Operation) *admin.ToolAccess { return gen.access(gen.ByOperation[op]) }
 			gen.fates[s.Name].faults = gen.faults(gen.fates[s.Name], gen.entries[s])
 		}
 	}
-	gen.addEndpoints(d, plans, func(name, title, instructions string) http.Handler {
+	gen.addEndpoints(d, func(name, title, instructions string) http.Handler {
 		return g.mcpHandlers.named(name, title, instructions)
 	})
 	if slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return !s.Tried }) {
@@ -154,15 +70,16 @@ func (g *Gateway) build(d *deployment) *generation {
 	return gen
 }
 
-func prefix(p config.Prefix) catalog.Prefix {
-	switch p {
-	case config.PrefixAlways:
-		return catalog.Always
-	case config.PrefixNever:
-		return catalog.Never
-	case config.PrefixAuto:
+// compileOptions returns the parameters of the compilation of a deployment's plans.
+func (g *Gateway) compileOptions(d *deployment) plan.Options {
+	o := plan.Options{
+		Config: d.config, APIs: d.apis, Count: d.apiCount(), Conditions: d.conditions, Lock: d.lock, GuessedJob: g.guessedJob, PublicURL: g.base,
+		Pace: g.admission.pace, Metrics: g.metrics, Logger: g.log,
 	}
-	return catalog.Auto
+	if d.guard != nil {
+		o.DefaultScopes = d.config.Auth.DefaultScopes
+	}
+	return o
 }
 
 // publish builds a generation of the deployment and makes it the current one, if there is anything to serve.
@@ -188,7 +105,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	gen.updated = time.Now()
 	var diff catalog.Diff
 	if old != nil {
-		if diff = gen.catalog.Diff(old.catalog); diff.Empty() {
+		if diff = gen.Catalog.Diff(old.Catalog); diff.Empty() {
 			gen.updated = old.updated
 		}
 	}
@@ -209,7 +126,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	if old != nil {
 		g.logDiff(diff, gen, old)
 		for _, name := range diff.Removed {
-			old.main.plans[name].metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
+			old.main.plans[name].Metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
 		}
 	}
 	g.setStatus(gen, d, configError)
@@ -239,7 +156,7 @@ func (g *Gateway) logDiff(diff catalog.Diff, next, old *generation) {
 		"added_tools", first(diff.Added), "removed_tools", first(diff.Removed), "changed_tools", first(diff.Changed))
 	var destructive []string
 	for _, name := range slices.Concat(diff.Added, diff.Changed) {
-		tool, before := next.catalog.Lookup(name), old.catalog.Lookup(name)
+		tool, before := next.Catalog.Lookup(name), old.Catalog.Lookup(name)
 		if tool.Annotations.Destructive && (before == nil || !before.Annotations.Destructive) && old.knows(tool.API, next.documents[tool.API]) {
 			destructive = append(destructive, name)
 		}
@@ -272,7 +189,7 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, Opens: g.held, PassedOver: d.apis.Fragments}}
 	if gen != nil {
 		s.Config.Prompts, s.Config.Clashes, s.Config.Selectors = gen.promptFaults, gen.clashes, gen.selectors.Texts()
-		for _, t := range gen.catalog.All() {
+		for _, t := range gen.Catalog.All() {
 			g.admission.pace.Step()
 			if !t.Hidden {
 				s.Tools++

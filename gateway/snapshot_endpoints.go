@@ -6,14 +6,15 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
 
 // addEndpoints builds the endpoints of a new generation, the main one with all plans first. handler returns the MCP handler of
 // an endpoint.
-func (gen *generation) addEndpoints(d *deployment, plans map[string]*Plan, handler func(name, title, instructions string) http.Handler) {
-	gen.main = gen.newEndpoint("", plans, d.guard, d.guard, openapi.ProfileFull, handler("", "", d.config.Server.Instructions))
+func (gen *generation) addEndpoints(d *deployment, handler func(name, title, instructions string) http.Handler) {
+	gen.main = gen.newEndpoint("", gen.ByTool, d.guard, d.guard, openapi.ProfileFull, handler("", "", d.config.Server.Instructions))
 	for n := range d.config.Endpoints {
 		c := &d.config.Endpoints[n]
 		var guard *auth.Guard
@@ -24,13 +25,13 @@ func (gen *generation) addEndpoints(d *deployment, plans map[string]*Plan, handl
 		if c.SchemaProfile == config.ProfilePortable {
 			profile = openapi.ProfilePortable
 		}
-		gen.named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, plans), guard, d.guard, profile, handler(c.Name, c.Title, c.Instructions))
+		gen.named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, d.guard, profile, handler(c.Name, c.Title, c.Instructions))
 	}
 }
 
 // newEndpoint builds one endpoint. The faults of its prompts are added to those of the generation.
-func (gen *generation) newEndpoint(name string, plans map[string]*Plan, guard, mainGuard *auth.Guard, profile openapi.Profile, handler http.Handler) *endpoint {
-	calls, resources := gen.callEndpoint(name, plans, guard), newResources(gen.readable, plans)
+func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, guard, mainGuard *auth.Guard, profile openapi.Profile, handler http.Handler) *endpoint {
+	calls, resources := gen.callEndpoint(name, plans, guard), plan.NewResources(gen.Readable, plans)
 	main := calls
 	if gen.main != nil {
 		main = gen.main.callEndpoint
@@ -42,13 +43,13 @@ func (gen *generation) newEndpoint(name string, plans map[string]*Plan, guard, m
 		}
 	}
 	return newEndpoint(calls, endpointOptions{
-		config: gen.config, mainGuard: mainGuard, handler: handler, rates: gen.rates, catalog: gen.catalog, resources: resources, prompts: prompts,
+		config: gen.config, mainGuard: mainGuard, handler: handler, rates: gen.rates, catalog: gen.Catalog, resources: resources, prompts: prompts,
 		links: gen.links, profile: profile,
 	})
 }
 
 // callEndpoint returns the view that calls have of an endpoint.
-func (gen *generation) callEndpoint(name string, plans map[string]*Plan, guard *auth.Guard) *callEndpoint {
+func (gen *generation) callEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard) *callEndpoint {
 	e := newCallEndpoint(name, gen.config, plans, guard)
 	e.continuation, e.callerWebhooks = gen.jobs, gen.outbound != nil
 	return e
@@ -56,8 +57,8 @@ func (gen *generation) callEndpoint(name string, plans map[string]*Plan, guard *
 
 // selectPlans returns the plans of a configured endpoint. They are those of the main endpoint except for scopes, for which it
 // has its own defaults.
-func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*Plan) map[string]*Plan {
-	plans := map[string]*Plan{}
+func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.Plan) map[string]*plan.Plan {
+	plans := map[string]*plan.Plan{}
 	for name, p := range all {
 		subject := source.Subject(p.Tool.API, p.Operation)
 		if !c.Has(subject) {
@@ -65,7 +66,7 @@ func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*Plan) 
 		}
 		if len(c.DefaultScopes) > 0 {
 			own := *p
-			own.Scopes = p.source.Document.Scopes(p.Operation, &p.source.Config, gen.config.Settings(subject, p.source.Document.Extensions.Settings[p.Operation]), c.DefaultScopes)
+			own.Scopes = p.Source.Document.Scopes(p.Operation, &p.Source.Config, gen.config.Settings(subject, p.Source.Document.Extensions.Settings[p.Operation]), c.DefaultScopes)
 			p = &own
 		}
 		plans[name] = p
@@ -76,6 +77,6 @@ func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*Plan) 
 // operatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
 func (gen *generation) operatorEndpoint() *endpoint {
 	return newEndpoint(gen.callEndpoint("", gen.main.plans, nil), endpointOptions{
-		config: gen.config, rates: gen.rates, catalog: gen.catalog, resources: gen.main.resources, links: gen.links,
+		config: gen.config, rates: gen.rates, catalog: gen.Catalog, resources: gen.main.resources, links: gen.links,
 	})
 }

@@ -25,8 +25,8 @@ paths:
 		}
 		p := start(t, api, cfg, "http://127.0.0.1:1").current.Load().main.plans["order"]
 		for what, said := range map[string]bool{
-			"questions": p.elicitation != nil, "progress": p.progress != nil, "a job": p.job.Declared, "headers": len(p.repeated) > 0,
-			"an answer that may be a job": p.job.MayBegin(202),
+			"questions": p.Elicitation != nil, "progress": p.Progress != nil, "a job": p.Job.Declared, "headers": len(p.Repeated) > 0,
+			"an answer that may be a job": p.Job.MayBegin(202),
 		} {
 			if said == taken {
 				t.Errorf("taken back: %t, and there are %s: %t", taken, what, said)

@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 )
@@ -124,7 +125,7 @@ func (r *taskRecord) large() bool { return r.Status == mcp.TaskCompleted && r.Re
 // task is a task in the context of one request.
 type task struct {
 	*tasks
-	plan    *Plan
+	plan    *plan.Plan
 	call    *call // queries the job on behalf of the caller of the request; nil if the job has just started
 	id      string
 	payload taskPayload
@@ -151,7 +152,7 @@ func (s *tasks) newTask(ctx context.Context, j *startedJob) (*task, *taskRecord,
 			p.Made = "" // keeps the ID short
 		}
 	}
-	if j.plan.condition != nil {
+	if j.plan.Condition != nil {
 		p.Arguments = j.args
 	}
 	payload, err := json.Marshal(p)
@@ -160,12 +161,12 @@ func (s *tasks) newTask(ctx context.Context, j *startedJob) (*task, *taskRecord,
 	}
 	// Handles expire at whole seconds; the extra second guarantees the task's full TTL. An ID is bound to the caller and the
 	// endpoint.
-	id := s.handles.Seal(payload, now.Add(j.plan.job.TTL+time.Second), j.req.Principal, j.endpoint.name)
+	id := s.handles.Seal(payload, now.Add(j.plan.Job.TTL+time.Second), j.req.Principal, j.endpoint.name)
 	if len(id) > maxTaskID {
 		return nil, nil, nil
 	}
 	t := &task{tasks: s, plan: j.plan, id: id, payload: p, handle: h, owner: j.req.Principal}
-	rec := &taskRecord{Status: mcp.TaskWorking, Message: j.report.Text(), Updated: now, Next: now.Add(j.plan.job.Pause(j.retry))}
+	rec := &taskRecord{Status: mcp.TaskWorking, Message: j.report.Text(), Updated: now, Next: now.Add(j.plan.Job.Pause(j.retry))}
 	return t, rec, t.save(ctx, rec)
 }
 
@@ -173,14 +174,14 @@ func (s *tasks) newTask(ctx context.Context, j *startedJob) (*task, *taskRecord,
 func (t *task) of(rec *taskRecord) mcp.Task {
 	m := mcp.Task{
 		ID: t.id, Status: rec.Status, Message: rec.Message, Created: time.UnixMilli(t.payload.Created), Updated: rec.Updated,
-		TTL: t.plan.job.TTL, Poll: max(time.Millisecond, t.plan.job.Interval, time.Until(rec.Next).Truncate(time.Millisecond)), Result: rec.Result,
+		TTL: t.plan.Job.TTL, Poll: max(time.Millisecond, t.plan.Job.Interval, time.Until(rec.Next).Truncate(time.Millisecond)), Result: rec.Result,
 	}
 	if rec.Status == mcp.TaskFailed {
 		m.Err = &mcp.Error{Code: mcp.CodeInternal, Message: rec.Failure}
 	}
 	for i := range rec.Questions {
 		q := &rec.Questions[i]
-		m.InputRequests = append(m.InputRequests, q.Elicit(t.plan.title()+" of "+t.plan.Tool.API, rec.Refused[q.Key]))
+		m.InputRequests = append(m.InputRequests, q.Elicit(t.plan.Title()+" of "+t.plan.Tool.API, rec.Refused[q.Key]))
 	}
 	return m
 }
@@ -201,7 +202,7 @@ func (s *tasks) open(ctx context.Context, e *callEndpoint, req *mcp.Request, rep
 		return nil, unknown
 	}
 	p := e.plans[t.payload.Tool]
-	if p == nil || p.base == nil {
+	if p == nil || p.Base == nil {
 		return nil, unknown // its tool is gone
 	}
 	if t.handle = t.payload.handle(p); t.handle == nil {
@@ -213,8 +214,8 @@ func (s *tasks) open(ctx context.Context, e *callEndpoint, req *mcp.Request, rep
 }
 
 // handle returns the handle of the task's job, as far as it may still be polled.
-func (p *taskPayload) handle(plan *Plan) *job.Handle {
-	h := &job.Handle{Status: p.Status, Fetch: p.Fetch, Cancel: p.Cancel, Answer: p.Answer, Plain: p.Plain, Origin: plan.base}
+func (p *taskPayload) handle(plan *plan.Plan) *job.Handle {
+	h := &job.Handle{Status: p.Status, Fetch: p.Fetch, Cancel: p.Cancel, Answer: p.Answer, Plain: p.Plain, Origin: plan.Base}
 	for _, one := range []struct {
 		text string
 		at   **url.URL
@@ -226,11 +227,11 @@ func (p *taskPayload) handle(plan *Plan) *job.Handle {
 			return nil
 		}
 	}
-	h.Base = plan.job.BaseOf(plan.base)
-	if r := plan.job.Status; r == nil || r.Operation == nil {
+	h.Base = plan.Job.BaseOf(plan.Base)
+	if r := plan.Job.Status; r == nil || r.Operation == nil {
 		h.Status = nil
 	}
-	if r := plan.job.Status; (r == nil || r.Operation == nil || h.Status == nil) && h.URL == nil && plan.job.Callback == nil {
+	if r := plan.Job.Status; (r == nil || r.Operation == nil || h.Status == nil) && h.URL == nil && plan.Job.Callback == nil {
 		return nil // the rule has changed
 	}
 	return h
@@ -253,7 +254,7 @@ func (t *task) load(ctx context.Context) (*taskRecord, error) {
 }
 
 // asks reports whether questions can be answered: the rule must have had questions when the task began, and still have them.
-func (t *task) asks() bool { return t.plan.job.Questions != nil && t.handle.Answer != nil }
+func (t *task) asks() bool { return t.plan.Job.Questions != nil && t.handle.Answer != nil }
 
 // ask records the questions of the job.
 func (r *taskRecord) ask(questions []job.Question) {
@@ -297,7 +298,7 @@ func (t *task) save(ctx context.Context, rec *taskRecord) error {
 	if err != nil {
 		return err
 	}
-	until := time.UnixMilli(t.payload.Created).Add(t.plan.job.TTL + time.Second)
+	until := time.UnixMilli(t.payload.Created).Add(t.plan.Job.TTL + time.Second)
 	put := t.records.Put
 	if rec.final() {
 		put = t.records.Settle

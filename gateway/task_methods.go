@@ -72,7 +72,7 @@ func (s *tasks) update(ctx context.Context, e *callEndpoint, req *mcp.Request, r
 // answer sends the service one answer and records that it was given. An answer that does not match the form is not sent, and
 // the question stays open.
 func (t *task) answer(ctx context.Context, rec *taskRecord, asked job.Question, a mcp.InputResponse) error {
-	q, key := t.plan.job.Questions, asked.Key
+	q, key := t.plan.Job.Questions, asked.Key
 	var content []byte
 	if a.Action == mcp.Accepted {
 		var err error
@@ -122,13 +122,13 @@ func (s *tasks) cancel(ctx context.Context, e *callEndpoint, req *mcp.Request, r
 
 // callOff cancels the job of a task. If the service has a cancel request, its response determines the state.
 func (t *task) callOff(ctx context.Context, rec *taskRecord) error {
-	if !t.plan.job.CanCancel(t.handle) {
+	if !t.plan.Job.CanCancel(t.handle) {
 		rec.end(mcp.TaskCancelled)
 		rec.Updated = time.Now()
 		t.call.done(ctx, telemetry.OutcomeJob, nil)
 		return t.publishRecord(ctx, rec)
 	}
-	_ = t.call.sendJobRequest(ctx, t.plan.job.Cancel, t.handle, t.handle.Cancel) // a failure is for the operator; the client learns the status by polling
+	_ = t.call.sendJobRequest(ctx, t.plan.Job.Cancel, t.handle, t.handle.Cancel) // a failure is for the operator; the client learns the status by polling
 	rec.Called, rec.Next = true, time.Time{}
 	return t.publishRecord(ctx, rec)
 }

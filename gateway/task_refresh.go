@@ -79,7 +79,7 @@ func (t *task) known(ctx context.Context) (rec *taskRecord, due bool, err error)
 
 // calledBack reports whether the service has sent its webhook, which is a reason to poll at once: as a rule the task has ended.
 func (t *task) calledBack(ctx context.Context) bool {
-	if t.plan.job.Callback == nil {
+	if t.plan.Job.Callback == nil {
 		return false
 	}
 	rec, err := t.received(ctx, t.payload.Key)
@@ -93,7 +93,7 @@ func (t *task) tryLock(ctx context.Context) (release func(), ok bool) {
 
 // poll asks the service for the status of the job and updates the record.
 func (t *task) poll(ctx context.Context, rec *taskRecord) {
-	j, c := t.plan.job, t.call
+	j, c := t.plan.Job, t.call
 	status, err := c.pollStatus(ctx, t.handle)
 	defer c.endPoll()
 	now := time.Now()

@@ -14,6 +14,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 )
 
 const (
@@ -74,7 +75,7 @@ func newTaskWatcher(ctx context.Context, id string, viewer mcp.Subscriber) *task
 
 // limitHeader reduces the headers to those that calls of a plan forward to the service, since the subscription outlives the
 // request.
-func (w *taskWatcher) limitHeader(p *Plan) { w.header = p.passed(w.header).Clone() }
+func (w *taskWatcher) limitHeader(p *plan.Plan) { w.header = p.PassedHeaders(w.header).Clone() }
 
 // watchTask is called by the broker before a stream subscribes to a task.
 func (s *tasks) watchTask(ctx context.Context, v mcp.Subscriber, id string) (key string, release func(), err error) {

@@ -21,6 +21,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 )
 
 const acceptedJob = "HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\n\n"
@@ -248,16 +249,16 @@ func TestTaskOldRules(t *testing.T) {
 			t.Errorf("a rule that has questions now: %+v, %v", rec, err)
 		}
 		plan := *opened.call.plan
-		if plan.condition, err = auth.NewCondition("true"); err != nil {
+		if plan.Condition, err = auth.NewCondition("true"); err != nil {
 			t.Fatal(err)
 		}
 		opened.plan, opened.call.plan = &plan, &plan
 		if err := opened.call.authorizeJob(opened.ctx, opened.payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
 			t.Errorf("a rule that has a condition now: %v", err)
 		}
-		kept := *plan.job
+		kept := *plan.Job
 		kept.Questions = nil
-		plan.job = &kept
+		plan.Job = &kept
 		if err := opened.save(opened.ctx, &taskRecord{Status: mcp.TaskInputRequired, Questions: []job.Question{{Key: "a"}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -350,7 +351,7 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 		}
 		token := g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour))
 		send := func() int {
-			r := httptest.NewRequest(http.MethodPost, "https://gateway.test"+callbackPath+token, strings.NewReader(body))
+			r := httptest.NewRequest(http.MethodPost, "https://gateway.test"+plan.CallbackPath+token, strings.NewReader(body))
 			r.Header.Set("Content-Type", media)
 			w := httptest.NewRecorder()
 			g.Handler().ServeHTTP(w, r)
@@ -374,11 +375,11 @@ func TestCallbackRoute(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, path := range map[string]string{
-		"no token":           callbackPath,
-		"another token":      callbackPath + "x",
-		"the id of a task":   callbackPath + sealTask(t, g, taskPayload{Key: "k", Tool: "makeReport"}, time.Now().Add(time.Hour), "", ""),
-		"a tool without one": callbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour)),
-		"expired":            callbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(-time.Second)),
+		"no token":           plan.CallbackPath,
+		"another token":      plan.CallbackPath + "x",
+		"the id of a task":   plan.CallbackPath + sealTask(t, g, taskPayload{Key: "k", Tool: "makeReport"}, time.Now().Add(time.Hour), "", ""),
+		"a tool without one": plan.CallbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour)),
+		"expired":            plan.CallbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(-time.Second)),
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+path, strings.NewReader("{}"))

@@ -3,6 +3,7 @@ package gateway
 import (
 	"drawbridge/auth"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/plan"
 )
 
 // visibility determines the tools that a caller may call, and so sees if the others are hidden (Z6). It is immutable.
@@ -12,7 +13,7 @@ type visibility struct {
 }
 
 // newVisibility returns the visibility of the tools among plans.
-func newVisibility(guard *auth.Guard, c *catalog.Catalog, plans map[string]*Plan) *visibility {
+func newVisibility(guard *auth.Guard, c *catalog.Catalog, plans map[string]*plan.Plan) *visibility {
 	v := &visibility{sets: map[*catalog.Tool][]int{}}
 	var all [][]string
 	for _, t := range c.All() {

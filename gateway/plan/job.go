@@ -1,4 +1,4 @@
-package gateway
+package plan
 
 import (
 	"errors"
@@ -17,28 +17,24 @@ import (
 // codeJob is the problem code of job settings that can't be used, in the form of the document's problem codes.
 const codeJob = "job"
 
-// ownJob returns the position of the operator's rule that describes jobs, or "" if a document describes them.
-func (gen *generation) ownJob(c *config.Job) string {
-	return gen.config.RuleOf(func(of *config.Settings) bool { return of.Job == c })
-}
-
 // jobOf returns the definition of the jobs of an operation. Settings that can't be used are reported with their position and
-// ignored.
-func (gen *generation) jobOf(g *Gateway, s *source.Source, op *openapi.Operation, set config.Settings) *job.Definition {
+// ignored. guessed is the definition for operations that neither a rule nor a document describes.
+func jobOf(r *rejections, guessed *job.Definition, s *source.Source, op *openapi.Operation, set config.Settings) *job.Definition {
 	choice := func(op *openapi.Operation) *credential.Choice { return s.Document.Credentials.Choices[op] }
 	if set.Job.Off() {
-		never := *g.guessedJob // still answers calls that started a job before
+		never := *guessed // still answers calls that started a job before
 		never.Never = true
 		return &never
 	}
 	links := job.LinksOf(op, s.Document.API.Operations, choice)
 	if set.Job == nil {
 		if !job.OnlyAccepted(op) {
-			return g.guessedJob
+			return guessed
 		}
 		return job.FromLinks(links)
 	}
-	d, err := job.New(set.Job, op, links, gen.ownJob(set.Job) == "", func(id string) (*openapi.Operation, *credential.Choice) {
+	byRule := r.config.RuleOf(func(of *config.Settings) bool { return of.Job == set.Job }) != ""
+	d, err := job.New(set.Job, op, links, !byRule, func(id string) (*openapi.Operation, *credential.Choice) {
 		for _, other := range s.Document.API.Operations {
 			if other.ID == id {
 				return other, choice(other)
@@ -61,69 +57,73 @@ func (gen *generation) jobOf(g *Gateway, s *source.Source, op *openapi.Operation
 			if errors.As(reason, &below) {
 				at, reason = at+"."+below.Key, below.Unwrap()
 			}
-			gen.unusable(g, s, op, codeJob, at, reason.Error(), func(of *config.Settings) bool { return of.Job == set.Job })
+			r.reject(s, op, codeJob, at, reason.Error(), func(of *config.Settings) bool { return of.Job == set.Job })
 		}
 	}
-	return g.guessedJob
+	return guessed
 }
 
-// settleJobs removes from the jobs of plans the requests that their documents may not name, and marks the plans that report on
-// jobs.
+// checkJobRequests removes from the jobs of plans the requests that their documents may not name, and marks the plans that
+// report on jobs.
 //
 // A document that describes jobs makes the gateway send requests that no caller has made. It may name only requests that the
 // caller could make itself: an operation that is a tool, without a condition, elicitation or consent; the caller's scopes are
 // checked when the request is sent. A status request must be safe, and a safe call has no unsafe cancellation or answer.
-func (gen *generation) settleJobs(g *Gateway, d *deployment, plans map[*openapi.Operation]*Plan) {
-	sources := map[string]*source.Source{}
-	for _, s := range d.apis.Sources {
-		sources[s.Name] = s
-	}
-	for _, t := range gen.catalog.All() {
-		g.admission.pace.Step()
-		p := plans[t.Operation]
-		j := p.job
-		if !j.HasRequests() {
+func checkJobRequests(r *rejections, pace *openapi.Pace, guessed *job.Definition, set *Set) {
+	for _, t := range set.Catalog.All() {
+		pace.Step()
+		p := set.ByOperation[t.Operation]
+		if !p.Job.HasRequests() {
 			continue
 		}
-		type fault struct {
-			key string
-			err error
-		}
-		var wrong []fault
-		for _, use := range usesOf(j) {
-			r := *use.at
-			var err error
-			switch {
-			case r == nil:
-				continue
-			case r.Operation != nil && gen.unapproved[r.Operation] != "":
-				err = errors.New(gen.unapproved[r.Operation] + ", and is held back until it is approved")
-			case r.Named:
-				continue
-			default:
-				err = p.overreach(r, use.look, plans)
+		if faults := jobFaults(p, set); len(faults) > 0 {
+			for _, fault := range faults {
+				r.reject(p.Source, p.Operation, codeJob, "job."+fault.key, fault.err.Error(), func(*config.Settings) bool { return false })
 			}
-			switch {
-			case err == nil:
-			case r.Linked:
-				*use.at = nil
-			default:
-				wrong = append(wrong, fault{use.key, err})
-			}
-		}
-		if len(wrong) > 0 {
-			for _, one := range wrong {
-				gen.unusable(g, sources[p.Tool.API], p.Operation, codeJob, "job."+one.key, one.err.Error(), func(*config.Settings) bool { return false })
-			}
-			p.job = g.guessedJob
+			p.Job = guessed
 			continue
 		}
-		for _, r := range []*job.Request{j.Status, j.Result} {
-			if r != nil && r.Operation != nil && plans[r.Operation] != nil && httpmethod.IsSafe(r.Method) {
-				plans[r.Operation].polled = j
+		for _, request := range []*job.Request{p.Job.Status, p.Job.Result} {
+			if request == nil || request.Operation == nil || !httpmethod.IsSafe(request.Method) {
+				continue
+			}
+			if polled := set.ByOperation[request.Operation]; polled != nil {
+				polled.PolledJob = p.Job
 			}
 		}
 	}
+}
+
+// jobFault is a request of a job that its document may not name.
+type jobFault struct {
+	key string // below job
+	err error
+}
+
+// jobFaults returns the requests of a plan's job that its document may not name. Those that links name are removed.
+func jobFaults(p *Plan, set *Set) (faults []jobFault) {
+	for _, use := range usesOf(p.Job) {
+		request := *use.at
+		var err error
+		switch {
+		case request == nil:
+			continue
+		case request.Operation != nil && set.Unapproved[request.Operation] != "":
+			err = errors.New(set.Unapproved[request.Operation] + ", and is held back until it is approved")
+		case request.Named:
+			continue
+		default:
+			err = p.overreach(request, use.look, set.ByOperation)
+		}
+		switch {
+		case err == nil:
+		case request.Linked:
+			*use.at = nil
+		default:
+			faults = append(faults, jobFault{use.key, err})
+		}
+	}
+	return faults
 }
 
 // jobUse is a key of a job's settings that contains a request.
@@ -144,7 +144,7 @@ func usesOf(d *job.Definition) []jobUse {
 // overreach returns the reason why a document may not name a request, or nil if it may.
 func (p *Plan) overreach(r *job.Request, look bool, plans map[*openapi.Operation]*Plan) error {
 	if r.Operation == nil {
-		if r.Method != http.MethodGet && p.safe {
+		if r.Method != http.MethodGet && p.Safe {
 			return errors.New("the call changes nothing, and this may")
 		}
 		return nil
@@ -153,13 +153,13 @@ func (p *Plan) overreach(r *job.Request, look bool, plans map[*openapi.Operation
 	switch q := plans[r.Operation]; {
 	case q == nil || q.Tool.Hidden:
 		return fmt.Errorf("%s is no tool, and only a rule can name it", name)
-	case look && !q.safe:
+	case look && !q.Safe:
 		return fmt.Errorf("%s may change something, and a look must not", name)
-	case !q.safe && p.safe:
+	case !q.Safe && p.Safe:
 		return fmt.Errorf("%s may change something, and the call itself does not", name)
-	case q.condition != nil:
+	case q.Condition != nil:
 		return fmt.Errorf("a rule has a condition for %s, so only a rule can name it", name)
-	case q.asksUser():
+	case q.AsksUser():
 		return fmt.Errorf("%s asks the user, so only a rule can name it", name)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package gateway
+package plan
 
 import (
 	"crypto/rand"
@@ -16,8 +16,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// repeatOf returns the retry policy of an operation's requests.
-func repeatOf(set config.Settings, key *requestKey) upstream.RetryPolicy {
+// retryPolicyOf returns the retry policy of an operation's requests.
+func retryPolicyOf(set config.Settings, key *IdempotencyKey) upstream.RetryPolicy {
 	switch {
 	case set.Idempotent != nil && !*set.Idempotent:
 		return upstream.RetryNever
@@ -27,8 +27,8 @@ func repeatOf(set config.Settings, key *requestKey) upstream.RetryPolicy {
 	return upstream.RetryByMethod
 }
 
-// requestKey describes the idempotency key by which a service recognizes a repeated request (R10). It is immutable.
-type requestKey struct {
+// IdempotencyKey describes the idempotency key by which a service recognizes a repeated request (R10). It is immutable.
+type IdempotencyKey struct {
 	header   string             // canonical name of the header
 	argument string             // name of the header argument that carries the key; "" if none does
 	given    *openapi.Operation // the operation without that argument, as callers see it; nil if it has no such argument
@@ -37,25 +37,25 @@ type requestKey struct {
 // codeIdempotencyKey is the problem code of an operation whose requests can't carry the configured key.
 const codeIdempotencyKey = "idempotency-key"
 
-// keyOf returns the idempotency key of an operation's requests, or nil if they carry none. Idempotent methods need
+// idempotencyKeyOf returns the idempotency key of an operation's requests, or nil if they carry none. Idempotent methods need
 // none. given is the operation as callers would see it without the key.
-func (gen *generation) keyOf(g *Gateway, s *source.Source, op, given *openapi.Operation, set config.Settings) *requestKey {
+func idempotencyKeyOf(r *rejections, s *source.Source, op, given *openapi.Operation, set config.Settings) *IdempotencyKey {
 	name := set.IdempotencyKey.Name()
 	if name == "" || upstream.Idempotent(op.Method) {
 		return nil
 	}
-	k, err := newRequestKey(op, given, name)
+	k, err := newIdempotencyKey(op, given, name)
 	if err != nil {
-		gen.unusable(g, s, op, codeIdempotencyKey, "idempotency_key", err.Error(), func(of *config.Settings) bool { return of.IdempotencyKey == set.IdempotencyKey })
+		r.reject(s, op, codeIdempotencyKey, "idempotency_key", err.Error(), func(of *config.Settings) bool { return of.IdempotencyKey == set.IdempotencyKey })
 		return nil
 	}
 	return k
 }
 
-// newRequestKey returns the key with the given header name. The error means that an argument declared for the header
+// newIdempotencyKey returns the key with the given header name. The error means that an argument declared for the header
 // accepts no UUID.
-func newRequestKey(op, given *openapi.Operation, name string) (*requestKey, error) {
-	k := &requestKey{header: http.CanonicalHeaderKey(name)}
+func newIdempotencyKey(op, given *openapi.Operation, name string) (*IdempotencyKey, error) {
+	k := &IdempotencyKey{header: http.CanonicalHeaderKey(name)}
 	for _, spelled := range []string{name, strings.ReplaceAll(name, "_", "-"), strings.ReplaceAll(name, "-", "_")} {
 		argument, _, ok := op.ArgumentFor("header", spelled, "")
 		if !ok {
@@ -75,8 +75,8 @@ func newRequestKey(op, given *openapi.Operation, name string) (*requestKey, erro
 	return k, nil
 }
 
-// prepare adds a new key to the arguments if an argument carries it, and returns the key.
-func (k *requestKey) prepare(args json.RawMessage) (with json.RawMessage, value string) {
+// Prepare adds a new key to the arguments if an argument carries it, and returns the key.
+func (k *IdempotencyKey) Prepare(args json.RawMessage) (with json.RawMessage, value string) {
 	value = newUUID()
 	if k.argument != "" {
 		args = jsonscan.WithString(args, k.argument, value)
@@ -84,8 +84,8 @@ func (k *requestKey) prepare(args json.RawMessage) (with json.RawMessage, value 
 	return args, value
 }
 
-// attach sets the key's header unless an argument carries the key.
-func (k *requestKey) attach(h http.Header, value string) {
+// Attach sets the key's header unless an argument carries the key.
+func (k *IdempotencyKey) Attach(h http.Header, value string) {
 	if k.argument == "" {
 		h[k.header] = []string{value}
 	}

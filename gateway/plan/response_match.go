@@ -1,4 +1,4 @@
-package gateway
+package plan
 
 import (
 	"encoding/json"
@@ -9,19 +9,19 @@ import (
 	"drawbridge/openapi"
 )
 
-// responseOf is an operation whose response is requested, with the arguments of the call.
-type responseOf struct {
-	operation *openapi.Operation
-	args      json.RawMessage
+// ResponseOf is an operation whose response is requested, with the arguments of the call.
+type ResponseOf struct {
+	Operation *openapi.Operation
+	Arguments json.RawMessage
 }
 
-// responsesAt returns the operations of the API that a URL of its service matches: those with the fewest variables, more than one if the
+// ResponsesAt returns the operations of the API that a URL of its service matches: those with the fewest variables, more than one if the
 // match is ambiguous.
-func (p *Plan) responsesAt(method string, u *url.URL) (found []responseOf) {
+func (p *Plan) ResponsesAt(method string, u *url.URL) (found []ResponseOf) {
 	least := 0
 	bases := map[string]bool{}
 	for _, op := range p.siblings {
-		base := p.source.BaseURL(op)
+		base := p.Source.BaseURL(op)
 		if op.Method != method || base == nil {
 			continue
 		}
@@ -42,7 +42,7 @@ func (p *Plan) responsesAt(method string, u *url.URL) (found []responseOf) {
 			found = found[:0]
 		}
 		least = variables
-		found = append(found, responseOf{op, args})
+		found = append(found, ResponseOf{op, args})
 	}
 	return found
 }

@@ -1,4 +1,4 @@
-package gateway
+package plan
 
 import (
 	"encoding/json"
@@ -19,14 +19,14 @@ import (
 // codeDropArguments is the problem code of a configured name that is not dropped because an operation declares it.
 const codeDropArguments = "drop-arguments"
 
-// droppedOf returns the names of the arguments that are dropped from calls of a tool: the configured names that the
+// droppedArguments returns the names of the arguments that are dropped from calls of a tool: the configured names that the
 // tool doesn't declare. The others are reported. shown is the operation as callers see it.
-func (gen *generation) droppedOf(g *Gateway, s *source.Source, t *catalog.Tool, shown *openapi.Operation) []string {
-	names, general := gen.config.DroppedArguments(&s.Config)
+func droppedArguments(r *rejections, s *source.Source, t *catalog.Tool, shown *openapi.Operation) []string {
+	names, general := r.config.DroppedArguments(&s.Config)
 	if len(names) == 0 {
 		return nil
 	}
-	key := gen.entries[s] + ".drop_arguments"
+	key := r.entries[s] + ".drop_arguments"
 	if general {
 		key = "tools.drop_arguments"
 	}
@@ -34,7 +34,7 @@ func (gen *generation) droppedOf(g *Gateway, s *source.Source, t *catalog.Tool, 
 	for i, name := range names {
 		if declared[name] {
 			kept = true
-			gen.unusableAt(g, s, t.Operation, codeDropArguments, fmt.Sprintf("%s[%d]", key, i),
+			r.rejectAt(s, t.Operation, codeDropArguments, fmt.Sprintf("%s[%d]", key, i),
 				fmt.Sprintf("%q is an argument that the operation declares, so it is not dropped", name))
 		}
 	}
@@ -44,21 +44,21 @@ func (gen *generation) droppedOf(g *Gateway, s *source.Source, t *catalog.Tool, 
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return declared[name] })
 }
 
-// shown returns the operation as callers see it.
-func (p *Plan) shown() *openapi.Operation {
-	if p.elicitation != nil {
-		return p.elicitation.Shown()
+// PublishedOperation returns the operation as callers see it.
+func (p *Plan) PublishedOperation() *openapi.Operation {
+	if p.Elicitation != nil {
+		return p.Elicitation.Shown()
 	}
-	return p.given()
+	return p.CallerOperation()
 }
 
 // Drop removes the arguments that are dropped. It returns the others, and the sorted JSON Pointers of the dropped ones.
 func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []string) {
-	if len(p.droppedArguments) == 0 {
+	if len(p.dropped) == 0 {
 		return args, nil
 	}
 	drops := func(name []byte) bool {
-		return slices.ContainsFunc(p.droppedArguments, func(other string) bool { return other == string(name) })
+		return slices.ContainsFunc(p.dropped, func(other string) bool { return other == string(name) })
 	}
 	for name := range jsonscan.Members(args) {
 		if drops(name) {

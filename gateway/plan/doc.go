@@ -1,0 +1,8 @@
+// Package plan compiles everything that calls of a tool need, when a configuration comes into use or a document changes.
+// It hides which settings of the configuration and which parts of a document decide what: calls read the fields of a
+// [Plan] and ask no further.
+//
+// The rule that must not be broken: a plan is complete when [Compile] returns, and immutable afterwards. A setting that
+// can't be applied to an operation is reported with its position, and the operation is served without it, unless that
+// would give callers what the setting keeps from them.
+package plan
