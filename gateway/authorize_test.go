@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"drawbridge/gateway/catalog"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -125,7 +126,7 @@ func TestManyViews(t *testing.T) {
 				want = append(want, name)
 			}
 		}
-		v := gen.view(toolsKind, features("2026-07-28"), p)
+		v := gen.view(toolsKind, catalog.FeaturesOf("2026-07-28"), p)
 		for _, name := range names {
 			if slices.Contains(want, name) != strings.Contains(string(v.pages[0]), `"name":"`+name+`"`) {
 				t.Fatalf("with %q: %s", p.Scopes, v.pages[0])

@@ -188,7 +188,7 @@ func (r *callRunner) newCall(ctx context.Context, e *callEndpoint, p *plan.Plan,
 // checkRequest checks the parts of tools/call that other requests don't have: the caller's webhook, tasks, and arguments
 // that are repeated in headers.
 func (c *call) checkRequest(ctx context.Context) (err error) {
-	if c.notify, err = c.endpoint.continuation.callerWebhook(c.req); err != nil {
+	if c.notify, err = c.endpoint.continuation.CallerWebhook(c.req); err != nil {
 		return err
 	}
 	if c.plan.Job.RequiresTasks {

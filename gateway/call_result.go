@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"drawbridge/gateway/catalog"
 	"errors"
 	"net/http"
 	"time"
@@ -31,7 +32,7 @@ func (c *call) renderer() render.Renderer {
 
 // structured reports whether the client was told an output schema, so that it expects structuredContent (D8).
 func (c *call) structured() bool {
-	return c.plan.Operation.Output != nil && !c.plan.Tool.Shapeless && features(c.req.Revision).OutputSchema
+	return c.plan.Operation.Output != nil && !c.plan.Tool.Shapeless && catalog.FeaturesOf(c.req.Revision).OutputSchema
 }
 
 // sendResult counts a response that contradicts the document, and delivers its result.

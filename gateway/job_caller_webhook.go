@@ -156,16 +156,16 @@ type jobContinuation struct {
 	webhooks *outbound // to callers; nil if they are off
 }
 
-// callerWebhook implements [continuation].
-func (j *jobContinuation) callerWebhook(req *mcp.Request) (*url.URL, error) {
+// CallerWebhook implements [continuation].
+func (j *jobContinuation) CallerWebhook(req *mcp.Request) (*url.URL, error) {
 	if j.webhooks == nil {
 		return nil, nil //nolint:nilnil // none can be requested
 	}
 	return j.webhooks.wanted(req)
 }
 
-// beginTask implements [continuation].
-func (j *jobContinuation) beginTask(ctx context.Context, started *startedJob) (mcp.Task, bool, error) {
+// BeginTask implements [continuation].
+func (j *jobContinuation) BeginTask(ctx context.Context, started *startedJob) (mcp.Task, bool, error) {
 	t, rec, err := j.newTask(ctx, started)
 	if err != nil || t == nil {
 		return mcp.Task{}, false, err
@@ -176,8 +176,8 @@ func (j *jobContinuation) beginTask(ctx context.Context, started *startedJob) (m
 	return t.of(rec), true, nil
 }
 
-// follow implements [continuation].
-func (j *jobContinuation) follow(ctx context.Context, started *startedJob) bool {
+// Follow implements [continuation].
+func (j *jobContinuation) Follow(ctx context.Context, started *startedJob) bool {
 	t, _, err := j.newTask(ctx, started)
 	return err == nil && t != nil && j.followTask(ctx, t, started)
 }

@@ -35,8 +35,8 @@ type callbackPayload struct {
 	Owner string `json:"o,omitempty"`
 }
 
-// newCallback implements [continuation].
-func (s *tasks) newCallback(p *plan.Plan, owner string) (key, url string, err error) {
+// NewCallback implements [continuation].
+func (s *tasks) NewCallback(p *plan.Plan, owner string) (key, url string, err error) {
 	key = rand.Text()
 	payload, err := json.Marshal(callbackPayload{Key: key, Tool: p.Tool.Name, Owner: owner})
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *tasks) newCallback(p *plan.Plan, owner string) (key, url string, err er
 	return key, s.baseURL() + plan.CallbackPath + token, nil
 }
 
-// received implements [continuation].
-func (s *tasks) received(ctx context.Context, key string) (*serviceWebhook, error) {
+// Received implements [continuation].
+func (s *tasks) Received(ctx context.Context, key string) (*serviceWebhook, error) {
 	value, ok, err := s.records.Get(ctx, callbackPrefix+key)
 	if errors.Is(err, state.ErrAway) {
 		return nil, nil //nolint:nilnil // the service is polled instead
@@ -145,8 +145,8 @@ func (s *tasks) storeWebhook(ctx context.Context, p callbackPayload, rec *servic
 	return s.records.Add(ctx, callbackPrefix+p.Key, p.Owner, value, until)
 }
 
-// expect implements [continuation].
-func (s *tasks) expect(key string) (wake <-chan struct{}, end func()) {
+// Expect implements [continuation].
+func (s *tasks) Expect(key string) (wake <-chan struct{}, end func()) {
 	if key == "" {
 		return nil, func() {}
 	}

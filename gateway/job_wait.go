@@ -89,7 +89,7 @@ func (c *call) beginTask(ctx context.Context, j *startedJob) (bool, error) {
 	if c.req.RequireCapabilities(mcp.ClientTasks) != nil {
 		return false, nil
 	}
-	t, ok, err := c.endpoint.continuation.beginTask(ctx, j)
+	t, ok, err := c.endpoint.continuation.BeginTask(ctx, j)
 	switch {
 	case err != nil:
 		return true, c.internal(ctx, err)
@@ -147,7 +147,7 @@ func (c *call) waitForJob(ctx context.Context, b *job.Handle, first *jobStatus) 
 	}
 	last, pace := first, pace{job: j, jitter: c.r.jitter}
 	retry := first.retry
-	wake, done := c.endpoint.continuation.expect(c.key)
+	wake, done := c.endpoint.continuation.Expect(c.key)
 	defer done()
 	for {
 		c.notifyProgress(last, time.Since(begin))
@@ -254,7 +254,7 @@ func (c *call) answerStillRunning(ctx context.Context, b *job.Handle, first, las
 	}
 	j.StatusTool, j.StatusArgs = c.statusTool(b)
 	if c.notify != nil {
-		j.Webhook = c.endpoint.continuation.follow(ctx, c.startedJob(b, c.args, first))
+		j.Webhook = c.endpoint.continuation.Follow(ctx, c.startedJob(b, c.args, first))
 	}
 	c.note = j.Text(c.redactor())
 	return c.deliver(first.parts, first.resp)

@@ -9,7 +9,7 @@ import (
 
 // addCallbackURL adds the callback URL for the service to the arguments of a call.
 func (c *call) addCallbackURL(args json.RawMessage) (json.RawMessage, error) {
-	key, url, err := c.endpoint.continuation.newCallback(c.plan, c.req.Principal)
+	key, url, err := c.endpoint.continuation.NewCallback(c.plan, c.req.Principal)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (c *call) webhook(ctx context.Context) (*serviceWebhook, error) {
 	if c.key == "" || c.plan.Job.Callback == nil {
 		return nil, nil //nolint:nilnil // no webhook
 	}
-	return c.endpoint.continuation.received(ctx, c.key)
+	return c.endpoint.continuation.Received(ctx, c.key)
 }
 
 // webhookStatus interprets a callback as the response to a status request. It returns nil if the service must still be polled.

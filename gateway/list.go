@@ -16,19 +16,9 @@ var listCaching = mcp.Cache{TTL: time.Minute, Scope: mcp.Private}
 
 // features returns the features of tool definitions at the endpoint that a client of a revision supports.
 func (e *endpoint) features(revision string) catalog.Features {
-	f := features(revision)
+	f := catalog.FeaturesOf(revision)
 	f.Profile = e.profile
 	return f
-}
-
-// features returns the features of tool definitions in a protocol revision.
-func features(revision string) catalog.Features {
-	return catalog.Features{
-		Annotations:  revision >= "2025-03-26",
-		Title:        revision >= "2025-06-18",
-		OutputSchema: revision >= "2025-06-18",
-		ParamHeaders: revision >= "2026-07-28",
-	}
 }
 
 // listKind is a list that clients can request.

@@ -82,7 +82,7 @@ func (t *task) calledBack(ctx context.Context) bool {
 	if t.plan.Job.Callback == nil {
 		return false
 	}
-	rec, err := t.received(ctx, t.payload.Key)
+	rec, err := t.Received(ctx, t.payload.Key)
 	return rec != nil && err == nil
 }
 

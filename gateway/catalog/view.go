@@ -15,6 +15,16 @@ type Features struct {
 	Profile openapi.Profile
 }
 
+// FeaturesOf returns the features of tool definitions in a protocol revision.
+func FeaturesOf(revision string) Features {
+	return Features{
+		Annotations:  revision >= "2025-03-26",
+		Title:        revision >= "2025-06-18",
+		OutputSchema: revision >= "2025-06-18",
+		ParamHeaders: revision >= "2026-07-28",
+	}
+}
+
 // View returns the definitions of all visible tools as a JSON array, by name. If visible is nil,
 // all are. The caller owns the bytes.
 func (c *Catalog) View(f Features, visible func(*Tool) bool) []byte {
