@@ -106,14 +106,14 @@ func TestAccountOfATaskThatIsNotPermitted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opened.call.req.Method = "tasks/get"
-			plan := *opened.call.plan
+			opened.call.Request.Method = "tasks/get"
+			plan := *opened.call.Plan
 			if plan.Condition, err = auth.NewCondition("1 == 2"); err != nil {
 				t.Fatal(err)
 			}
-			opened.call.plan = &plan
+			opened.call.Plan = &plan
 			told := outcomesIn(t, g, func() {
-				if err := opened.call.authorizeJob(opened.ctx, opened.payload.Arguments); err == nil {
+				if err := opened.call.AuthorizeJob(opened.ctx, opened.payload.Arguments); err == nil {
 					t.Errorf("%s: it is permitted", name)
 				}
 			})

@@ -169,7 +169,7 @@ func TestAccounts(t *testing.T) {
 	}
 	t.Run("a resource and an endpoint", func(t *testing.T) {
 		c := newClient(t, a.Handler(), eras[0], a.i.token(t, nil))
-		uri := a.current.Load().main.plans["stock"].Resource.URI.String()
+		uri := a.current.Load().main.Plans["stock"].Resource.URI.String()
 		c.read(uri)
 		if got := a.lines(1)[0]; got["rpc"] != "resources/read" || got["outcome"] != "ok" || got["tool"] != "stock" {
 			t.Errorf("%v", got)
@@ -285,8 +285,8 @@ func TestAccountOfATask(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				task.call.req.Method = "tasks/get"
-				ctx, end := task.call.beginJobRequests(task.ctx)
+				task.call.Request.Method = "tasks/get"
+				ctx, end := task.call.BeginJobRequests(task.ctx)
 				if rec, err := task.state(ctx); err != nil || rec.Status != mcp.TaskWorking {
 					t.Errorf("%+v, %v", rec, err)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
@@ -33,8 +34,8 @@ func (d *denials) record(ctx context.Context, r *http.Request, o telemetry.Outco
 	}
 	line.Time, line.Decision, line.Outcome, line.Answered = time.Now(), audit.Refused, string(o), status
 	line.Address, _ = d.clients.Address(r)
-	if v := requestInfoOf(ctx); v != nil {
-		line.Request, line.Endpoint = v.request(), v.name
+	if v := call.InfoOf(ctx); v != nil {
+		line.Request, line.Endpoint = v.ID(), v.EndpointName
 	}
 	if p := auth.FromContext(ctx); p != nil {
 		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes

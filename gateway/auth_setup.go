@@ -19,6 +19,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 )
@@ -89,7 +90,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 		OnReject: g.server.refuseToken,
 	}
 	if g.tracer != nil {
-		o.OnCheck = func(r *http.Request, c auth.Check) { g.tracer.Checked(r, c, pendingCheckOf(r.Context())) }
+		o.OnCheck = func(r *http.Request, c auth.Check) { g.tracer.Checked(r, c, call.PendingCheckOf(r.Context())) }
 	}
 	for _, e := range s.endpoints {
 		e.Resource = c.EndpointResource(e.Resource)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 )
 
@@ -13,7 +14,7 @@ import (
 // exist.
 func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
 	e := endpointFrom(ctx)
-	if e.guard == nil || e.hideUnauthorized {
+	if e.Guard == nil || e.HideUnauthorized {
 		return nil
 	}
 	caller := auth.FromContext(ctx)
@@ -21,8 +22,8 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 	var denied *mcp.Error
 	for _, req := range requests {
 		if p, needs := e.promptOf(req); p != nil {
-			if !e.grants(caller, needs) {
-				denied = e.forbidPrompt(caller, needs)
+			if !grants(e.Endpoint, caller, needs) {
+				denied = forbidPrompt(e.Endpoint, caller, needs)
 				_ = g.denials.prompt(ctx, req, denied)
 			}
 			asked, ok := challengeOf(caller, needs)
@@ -36,19 +37,19 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 		if p == nil {
 			continue
 		}
-		if fault := e.authorize(caller, p); fault != nil {
-			g.calls.recordScopeDenied(ctx, e.callEndpoint, p, caller, req)
+		if fault := e.Authorize(caller, p); fault != nil {
+			g.calls.RecordScopeDenied(ctx, e.Endpoint, p, caller, req)
 			denied = fault
 		}
 		if len(p.Scopes) == 0 {
 			return denied // no token suffices
 		}
-		sets = append(sets, nearestScopes(caller, p.Scopes))
+		sets = append(sets, call.NearestScopes(caller, p.Scopes))
 	}
 	if denied == nil {
 		return nil
 	}
 	denied.Message = "insufficient scope for a request of this batch; none of them was executed"
-	denied.Header, _ = e.guard.ForbiddenAll(caller, sets)
+	denied.Header, _ = e.Guard.ForbiddenAll(caller, sets)
 	return denied
 }

@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi/truncate"
@@ -16,7 +17,7 @@ import (
 
 // completer answers completion requests.
 type completer struct {
-	calls *callRunner
+	calls *call.Runner
 	log   *slog.Logger
 	cache *completions
 	// refusePrompt records that a prompt is refused for a scope, and returns the error.
@@ -31,7 +32,7 @@ func (x *completer) complete(ctx context.Context, e *endpoint, req *mcp.Request,
 		return err
 	}
 	var caller *auth.Principal
-	if e.guard != nil {
+	if e.Guard != nil {
 		caller = auth.FromContext(ctx)
 	}
 	if asked.Prompt == "" {
@@ -45,7 +46,7 @@ func (x *completer) complete(ctx context.Context, e *endpoint, req *mcp.Request,
 	if p == nil {
 		return unknownPrompt(asked.Prompt)
 	}
-	if denied := e.authorizePrompt(caller, p); denied != nil {
+	if denied := authorizePrompt(e.Endpoint, caller, p); denied != nil {
 		return x.refusePrompt(ctx, req, denied)
 	}
 	i := slices.IndexFunc(p.Arguments, func(a config.PromptArgument) bool { return a.Name == asked.Argument })
@@ -55,7 +56,7 @@ func (x *completer) complete(ctx context.Context, e *endpoint, req *mcp.Request,
 	a := &p.arguments[i]
 	values := a.values
 	if a.plan != nil {
-		values = x.valuesFor(ctx, x.calls.newCall(ctx, e.callEndpoint, a.plan, req, reply), a, asked)
+		values = x.valuesFor(ctx, x.calls.NewCall(ctx, e.Endpoint, a.plan, req, reply), a, asked)
 		if a.Complete.Typed() {
 			return reply.Completions(values)
 		}
@@ -70,12 +71,12 @@ func (x *completer) completeResource(ctx context.Context, e *endpoint, caller *a
 	if p == nil {
 		return nil, unknown
 	}
-	if e.guard != nil && !e.allows(caller, p) {
-		x.calls.recordScopeDenied(ctx, e.callEndpoint, p, caller, req)
-		if e.hideUnauthorized {
+	if e.Guard != nil && !e.Allows(caller, p) {
+		x.calls.RecordScopeDenied(ctx, e.Endpoint, p, caller, req)
+		if e.HideUnauthorized {
 			return nil, unknown
 		}
-		return nil, e.authorizeRead(caller, p, req)
+		return nil, authorizeRead(e.Endpoint, caller, p, req)
 	}
 	always, query := p.Resource.URI.Variables()
 	if !slices.Contains(always, asked.Argument) && !slices.Contains(query, asked.Argument) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
@@ -30,13 +31,13 @@ const (
 
 // valuesFor returns the values that the call of an argument supplies, from the cache if they are recent. Any failure yields no
 // values, because a user who is typing can't act on it.
-func (x *completer) valuesFor(ctx context.Context, c *call, a *promptArgument, asked mcp.Completion) []string {
+func (x *completer) valuesFor(ctx context.Context, c *call.Call, a *promptArgument, asked mcp.Completion) []string {
 	nothing := func(err error) []string {
 		x.log.LogAttrs(ctx, slog.LevelDebug, "no values for an argument", slog.String("prompt", asked.Prompt),
 			slog.String("argument", a.Name), slog.String("tool", a.plan.Tool.Name), slog.Any("error", err))
 		return nil
 	}
-	if c.authorize(ctx) != nil {
+	if c.Authorize(ctx) != nil {
 		return nothing(errors.New("the caller may not call the tool"))
 	}
 	value := func(name string) (string, bool) {
@@ -55,11 +56,11 @@ func (x *completer) valuesFor(ctx context.Context, c *call, a *promptArgument, a
 	}
 	args := appendArguments(nil, a.Complete.Arguments, value)
 	caller := ctx
-	ctx, cancel := cancelledAfter(caller, completionTime)
+	ctx, cancel := call.WithCancelAfter(caller, completionTime)
 	defer cancel()
-	c.quiet = true
+	c.Quiet = true
 	// The cache entry may be of another caller or of a permission since withdrawn, so permission is checked each time.
-	args, err := c.prepareFirst(ctx, args)
+	args, err := c.PrepareFirst(ctx, args)
 	if err != nil {
 		return nothing(err)
 	}
@@ -67,11 +68,11 @@ func (x *completer) valuesFor(ctx context.Context, c *call, a *promptArgument, a
 	if values, ok := x.cache.get(key, time.Now()); ok {
 		return values
 	}
-	parts, _, err := c.collect(ctx, args) //nolint:bodyclose // it was read
+	parts, _, err := c.Collect(ctx, args) //nolint:bodyclose // it was read
 	switch {
 	case caller.Err() != nil:
 		return nothing(caller.Err())
-	case err != nil && !isFailure(err): // the call was not made
+	case err != nil && !call.IsFailure(err): // the call was not made
 		return nothing(err)
 	}
 	values := valuesIn(parts, a.Complete.Values.String())
@@ -84,15 +85,15 @@ func (x *completer) valuesFor(ctx context.Context, c *call, a *promptArgument, a
 
 // completionKey returns a key of everything that the values depend on: the caller, its token (since the service may see another
 // caller in each), the tool, the arguments, and the headers that are forwarded to the service.
-func completionKey(c *call, a *promptArgument, args []byte) string {
+func completionKey(c *call.Call, a *promptArgument, args []byte) string {
 	var b strings.Builder
-	token := sha256.Sum256([]byte(strings.Join(c.req.HTTP.Header.Values("Authorization"), "\x00")))
-	for _, part := range []string{c.req.Principal, string(token[:]), c.plan.Tool.Name, a.Complete.Values.String(), string(args)} {
+	token := sha256.Sum256([]byte(strings.Join(c.Request.HTTP.Header.Values("Authorization"), "\x00")))
+	for _, part := range []string{c.Request.Principal, string(token[:]), c.Plan.Tool.Name, a.Complete.Values.String(), string(args)} {
 		b.WriteString(part)
 		b.WriteByte(0)
 	}
-	if c.plan.PassesHeaders {
-		headers := headerDigest(c.plan.PassedHeaders(c.req.HTTP.Header))
+	if c.Plan.PassesHeaders {
+		headers := call.HeaderDigest(c.Plan.PassedHeaders(c.Request.HTTP.Header))
 		b.Write(headers[:])
 	}
 	return b.String()

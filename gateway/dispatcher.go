@@ -15,7 +15,7 @@ type dispatcher struct {
 
 // dispatch serves a request, and then its deferred rest if there is one.
 func (d *dispatcher) dispatch(w http.ResponseWriter, r *http.Request, v *endpointRequest) {
-	v.dispatched = v.transport != legacyMessages // the responses to these go out on another stream, after the request has ended
+	v.Dispatched = v.transport != legacyMessages // the responses to these go out on another stream, after the request has ended
 	d.serve(w, r, v)
 	if v.deferred != nil {
 		dropHeaders(r.Header)
@@ -38,7 +38,7 @@ func (d *dispatcher) serve(w http.ResponseWriter, r *http.Request, v *endpointRe
 		}
 	}()
 	defer func() {
-		if r := v.reservation.Load(); r != nil {
+		if r := v.Reservation.Load(); r != nil {
 			r.End()
 		}
 	}()
@@ -56,8 +56,8 @@ func dropHeaders(h http.Header) {
 func runAfterMiddleware(ctx context.Context, rest func()) bool {
 	v := requestFrom(ctx)
 	v.endpoint, v.response = nil, nil
-	if v.dispatched {
+	if v.Dispatched {
 		v.deferred = rest
 	}
-	return v.dispatched
+	return v.Dispatched
 }

@@ -6,6 +6,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -15,7 +16,7 @@ import (
 // endpoint is the set of tools, resources and prompts served under one URL: all of them, or those that the configuration
 // selects. It is immutable except for the pages of its lists, which are built when the first client of a revision requests them.
 type endpoint struct {
-	*callEndpoint
+	*call.Endpoint
 	mainGuard *auth.Guard  // of the main endpoint, from which guard is derived; nil if no token is required
 	entry     http.Handler // the guard, then the MCP handler
 	rates     admission.Rates
@@ -47,19 +48,19 @@ type endpointOptions struct {
 }
 
 // newEndpoint returns the endpoint whose calls see e. With a nil guard no token is required.
-func newEndpoint(e *callEndpoint, o endpointOptions) *endpoint {
+func newEndpoint(e *call.Endpoint, o endpointOptions) *endpoint {
 	c := o.config
 	full := &endpoint{
-		callEndpoint: e, mainGuard: o.mainGuard, entry: o.handler, rates: o.rates, catalog: o.catalog, resources: o.resources, prompts: o.prompts,
+		Endpoint: e, mainGuard: o.mainGuard, entry: o.handler, rates: o.rates, catalog: o.catalog, resources: o.resources, prompts: o.prompts,
 		links: o.links, profile: o.profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, pages: newPageCache(),
 	}
-	if e.guard == nil {
+	if e.Guard == nil {
 		return full
 	}
-	full.entry = e.guard.Protect(o.handler)
-	if e.hideUnauthorized {
-		full.visible = newVisibility(e.guard, o.catalog, e.plans)
-		full.promptScopes = e.guard.Views(promptSets(o.prompts))
+	full.entry = e.Guard.Protect(o.handler)
+	if e.HideUnauthorized {
+		full.visible = newVisibility(e.Guard, o.catalog, e.Plans)
+		full.promptScopes = e.Guard.Views(promptSets(o.prompts))
 	}
 	return full
 }
@@ -68,7 +69,7 @@ func newEndpoint(e *callEndpoint, o endpointOptions) *endpoint {
 func (e *endpoint) planOf(req *mcp.Request) (p *plan.Plan) {
 	switch req.Method {
 	case "tools/call":
-		return e.tool(req.Name)
+		return e.Tool(req.Name)
 	case "resources/read":
 		p, _ = e.toRead(req.URI, req.Principal)
 	case "resources/subscribe":

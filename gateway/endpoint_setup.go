@@ -6,6 +6,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 )
@@ -18,7 +19,7 @@ func (g *Gateway) newServer() *endpointServer {
 		admission: &requestAdmission{
 			denials: g.denials, clients: g.clients, addresses: g.addresses, principals: g.shared.rates, memoryShort: memoryShort,
 			checkCapacity: func(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
-				return g.calls.overloaded(maxCalls, memoryChecked)
+				return g.calls.Overloaded(maxCalls, memoryChecked)
 			}, log: g.log,
 		},
 		denials: g.denials, clients: g.clients, untrusted: g.untrusted, connections: g.connections, tracer: g.tracer, draining: &g.draining,
@@ -47,7 +48,7 @@ func (g *Gateway) callMethods() callMethods {
 	prompts := promptGetter{calls: g.calls, refuse: g.denials.prompt, refuseElicitation: g.refuseElicitation}
 	completion := &completer{calls: g.calls, log: g.log, cache: &g.completions, refusePrompt: g.denials.prompt}
 	return callMethods{
-		callTool: ofCalls(g.calls.callTool), readResource: ofEndpoint(resources.answer), getPrompt: ofEndpoint(prompts.answer),
+		callTool: ofCalls(g.calls.CallTool), readResource: ofEndpoint(resources.answer), getPrompt: ofEndpoint(prompts.answer),
 		complete: ofEndpoint(completion.complete), getTask: ofCalls(g.tasks.get), updateTask: ofCalls(g.tasks.update), cancelTask: ofCalls(g.tasks.cancel),
 	}
 }
@@ -60,15 +61,15 @@ func ofEndpoint(serve func(context.Context, *endpoint, *mcp.Request, *mcp.Reply)
 }
 
 // ofCalls is ofEndpoint for methods that need of the endpoint only what calls need.
-func ofCalls(serve func(context.Context, *callEndpoint, *mcp.Request, *mcp.Reply) error) mcp.Method {
+func ofCalls(serve func(context.Context, *call.Endpoint, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-		return serve(ctx, endpointFrom(ctx).callEndpoint, req, reply)
+		return serve(ctx, endpointFrom(ctx).Endpoint, req, reply)
 	}
 }
 
 // refuseElicitation counts a request that can't wait for its user, if err says so, and writes its audit record.
 func (g *Gateway) refuseElicitation(ctx context.Context, req *mcp.Request, err error) {
-	if because, status := g.calls.rejectWait(err); because != "" {
+	if because, status := g.calls.RejectWait(err); because != "" {
 		g.denials.record(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/job"
@@ -97,7 +98,7 @@ type Gateway struct {
 	cursors     *cursors
 	server      *endpointServer
 	mcpHandlers *mcpHandlers // one MCP handler per endpoint, kept across reloads
-	calls       *callRunner
+	calls       *call.Runner
 	tasks       *tasks
 	completions completions        // cached completion values of the services
 	watches     *watches           // resource subscriptions
@@ -154,11 +155,11 @@ func New(o Options) (*Gateway, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.jitter == nil {
-		o.jitter = about
+		o.jitter = call.Jitter
 	}
 	o.replaceFor = cmp.Or(o.replaceFor, replaceFor)
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
-	o.Logger = slog.New(requestLogHandler{o.Logger.Handler()})
+	o.Logger = slog.New(call.LogHandler{Handler: o.Logger.Handler()})
 	g := &Gateway{
 		o: o, log: o.Logger, audit: o.Audit, metrics: telemetry.NewMetrics(o.Metrics, o.Version), clients: &clientip.Resolver{},
 		addresses: state.NewLocalRates(0, o.now),
@@ -201,16 +202,16 @@ func New(o Options) (*Gateway, error) {
 	if g.shared.answers != nil {
 		g.answers.With(g.shared.answers)
 	}
-	g.calls = &callRunner{
-		log: g.log, metrics: g.metrics, tracer: g.tracer, audit: o.Audit, cache: g.answers, links: g.links, rates: g.shared.rates,
-		overload: &g.admission.overload, responses: g.admission.responses, jitter: o.jitter, local: o.Local,
+	g.calls = &call.Runner{
+		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: o.Audit, Cache: g.answers, Links: g.links, Rates: g.shared.rates,
+		Overload: &g.admission.overload, Responses: g.admission.responses, Jitter: o.jitter, Local: o.Local,
 	}
 	if g.tasks, err = newTasks(keys, taskOptions{
 		records: g.shared.tasks, locks: g.shared.holds, publish: g.shared.changed, calls: g.calls, log: g.log, metrics: g.metrics, responses: g.admission.responses,
 		baseURL: g.base, keep: g.Keep, survive: g.survive,
-		endpoint: func(name string) *callEndpoint {
+		endpoint: func(name string) *call.Endpoint {
 			if e := g.currentEndpoints().endpoint(name); e != nil {
-				return e.callEndpoint
+				return e.Endpoint
 			}
 			return nil
 		},
@@ -276,10 +277,10 @@ func (g *Gateway) Status() admin.Status {
 // issuers returns the state of the token issuers; nil if no tokens are required.
 func (g *Gateway) issuers() []auth.Status {
 	gen := g.current.Load()
-	if gen == nil || gen.main.guard == nil {
+	if gen == nil || gen.main.Guard == nil {
 		return nil
 	}
-	return gen.main.guard.Status()
+	return gen.main.Guard.Status()
 }
 
 // Report returns the load report of an API, by its name in [Gateway.Status], and false if there is no such API. The

@@ -23,8 +23,8 @@ func (g *Gateway) Plans() []*plan.Plan {
 	if gen == nil {
 		return nil
 	}
-	plans := make([]*plan.Plan, 0, len(gen.main.plans))
-	for _, p := range gen.main.plans {
+	plans := make([]*plan.Plan, 0, len(gen.main.Plans))
+	for _, p := range gen.main.Plans {
 		if !p.Tool.Hidden {
 			plans = append(plans, p)
 		}
@@ -36,7 +36,7 @@ func (g *Gateway) Plans() []*plan.Plan {
 // Plan returns the plan of a tool, or nil if there is no such tool.
 func (g *Gateway) Plan(tool string) *plan.Plan {
 	if gen := g.current.Load(); gen != nil {
-		return gen.main.tool(tool)
+		return gen.main.Tool(tool)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 // and is for the operator only.
 func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
 	gen := g.current.Load()
-	if gen == nil || gen.main.tool(tool) == nil {
+	if gen == nil || gen.main.Tool(tool) == nil {
 		return nil, nil, fmt.Errorf("unknown tool %q", tool)
 	}
 	if len(args) == 0 {
@@ -73,7 +73,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	}
 	result, cause, err = callInProcess(ctx, g.mcpHandlers.main(gen.config), gen.operatorEndpoint(), tool, args)
 	if cause != nil {
-		if text := gen.main.tool(tool).Source.Secrets.All(cause.Error()); text != cause.Error() {
+		if text := gen.main.Tool(tool).Source.Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
 )
@@ -20,7 +21,7 @@ func callInProcess(ctx context.Context, h http.Handler, e *endpoint, tool string
 	body = append(body, `,"arguments":`...)
 	body = append(body, args...)
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
-	v := &endpointRequest{requestInfo: requestInfo{operator: true}, endpoint: e}
+	v := &endpointRequest{RequestInfo: call.RequestInfo{Operator: true}, endpoint: e}
 	ctx = withRequest(ctx, v)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {
@@ -43,7 +44,7 @@ func callInProcess(ctx context.Context, h http.Handler, e *endpoint, tool string
 	if answer.Error != nil {
 		return nil, nil, errors.New(answer.Error.Message)
 	}
-	return answer.Result, v.cause, nil
+	return answer.Result, v.Cause, nil
 }
 
 // recorder is a response writer that keeps the response in memory.

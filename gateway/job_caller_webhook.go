@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/origin"
@@ -150,13 +151,13 @@ func (f *jobFollowers) stop(ctx context.Context) error {
 	}
 }
 
-// jobContinuation implements [continuation] for the endpoints of one configuration.
+// jobContinuation implements [call.Continuation] for the endpoints of one configuration.
 type jobContinuation struct {
 	*tasks
 	webhooks *outbound // to callers; nil if they are off
 }
 
-// CallerWebhook implements [continuation].
+// CallerWebhook implements [call.Continuation].
 func (j *jobContinuation) CallerWebhook(req *mcp.Request) (*url.URL, error) {
 	if j.webhooks == nil {
 		return nil, nil //nolint:nilnil // none can be requested
@@ -164,31 +165,31 @@ func (j *jobContinuation) CallerWebhook(req *mcp.Request) (*url.URL, error) {
 	return j.webhooks.wanted(req)
 }
 
-// BeginTask implements [continuation].
-func (j *jobContinuation) BeginTask(ctx context.Context, started *startedJob) (mcp.Task, bool, error) {
+// BeginTask implements [call.Continuation].
+func (j *jobContinuation) BeginTask(ctx context.Context, started *call.StartedJob) (mcp.Task, bool, error) {
 	t, rec, err := j.newTask(ctx, started)
 	if err != nil || t == nil {
 		return mcp.Task{}, false, err
 	}
-	if started.webhook != nil {
+	if started.Webhook != nil {
 		j.followTask(ctx, t, started)
 	}
 	return t.of(rec), true, nil
 }
 
-// Follow implements [continuation].
-func (j *jobContinuation) Follow(ctx context.Context, started *startedJob) bool {
+// Follow implements [call.Continuation].
+func (j *jobContinuation) Follow(ctx context.Context, started *call.StartedJob) bool {
 	t, _, err := j.newTask(ctx, started)
 	return err == nil && t != nil && j.followTask(ctx, t, started)
 }
 
 // followTask follows a task until it ends, and sends the webhook of the caller whose call has begun it. It returns false if
 // too many tasks are followed.
-func (j *jobContinuation) followTask(ctx context.Context, t *task, started *startedJob) bool {
-	to, out, plan, req := *started.webhook, j.webhooks, started.plan, started.req
+func (j *jobContinuation) followTask(ctx context.Context, t *task, started *call.StartedJob) bool {
+	to, out, plan, req := *started.Webhook, j.webhooks, started.Plan, started.Request
 	w := newTaskWatcher(ctx, t.id, mcp.Subscriber{Principal: req.Principal, Family: mcp.Stateless, Revision: req.Revision, Client: req.Client})
 	w.limitHeader(plan)
-	caller := callerOf(req.Principal, requestInfoFrom(ctx))
+	caller := call.ChargedCaller(req.Principal, call.InfoFrom(ctx))
 	follow := func(ctx context.Context) {
 		for pause := plan.Job.Interval; ; {
 			select {

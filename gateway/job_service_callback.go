@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/state"
 	"drawbridge/openapi/jsonscan"
@@ -35,7 +36,7 @@ type callbackPayload struct {
 	Owner string `json:"o,omitempty"`
 }
 
-// NewCallback implements [continuation].
+// NewCallback implements [call.Continuation].
 func (s *tasks) NewCallback(p *plan.Plan, owner string) (key, url string, err error) {
 	key = rand.Text()
 	payload, err := json.Marshal(callbackPayload{Key: key, Tool: p.Tool.Name, Owner: owner})
@@ -46,8 +47,8 @@ func (s *tasks) NewCallback(p *plan.Plan, owner string) (key, url string, err er
 	return key, s.baseURL() + plan.CallbackPath + token, nil
 }
 
-// Received implements [continuation].
-func (s *tasks) Received(ctx context.Context, key string) (*serviceWebhook, error) {
+// Received implements [call.Continuation].
+func (s *tasks) Received(ctx context.Context, key string) (*call.ServiceWebhook, error) {
 	value, ok, err := s.records.Get(ctx, callbackPrefix+key)
 	if errors.Is(err, state.ErrAway) {
 		return nil, nil //nolint:nilnil // the service is polled instead
@@ -55,7 +56,7 @@ func (s *tasks) Received(ctx context.Context, key string) (*serviceWebhook, erro
 	if err != nil || !ok {
 		return nil, err
 	}
-	rec := &serviceWebhook{}
+	rec := &call.ServiceWebhook{}
 	return rec, json.Unmarshal(value, rec)
 }
 
@@ -68,7 +69,7 @@ func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e := s.endpoint("")
-	if e == nil || e.plans[p.Tool] == nil || e.plans[p.Tool].Job.Callback == nil {
+	if e == nil || e.Plans[p.Tool] == nil || e.Plans[p.Tool].Job.Callback == nil {
 		http.NotFound(w, r)
 		return
 	}
@@ -77,7 +78,7 @@ func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "POST is what this URL is for", http.StatusMethodNotAllowed)
 		return
 	}
-	plan := e.plans[p.Tool]
+	plan := e.Plans[p.Tool]
 	cb := plan.Job.Callback
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cb.MaxBody))
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	switch first, err := s.storeWebhook(r.Context(), p, &serviceWebhook{media, body}, until); {
+	switch first, err := s.storeWebhook(r.Context(), p, &call.ServiceWebhook{Type: media, Body: body}, until); {
 	case err != nil:
 		s.log.Error("a callback could not be kept", "api", plan.Tool.API, "tool", plan.Tool.Name, "error", err)
 		w.Header().Set("Retry-After", "5")
@@ -137,7 +138,7 @@ func bodyType(contentType string, body []byte) (media string, ok bool) {
 }
 
 // storeWebhook stores the content of a callback. It returns false if an earlier callback was stored.
-func (s *tasks) storeWebhook(ctx context.Context, p callbackPayload, rec *serviceWebhook, until time.Time) (first bool, err error) {
+func (s *tasks) storeWebhook(ctx context.Context, p callbackPayload, rec *call.ServiceWebhook, until time.Time) (first bool, err error) {
 	value, err := json.Marshal(rec)
 	if err != nil {
 		return false, err
@@ -145,7 +146,7 @@ func (s *tasks) storeWebhook(ctx context.Context, p callbackPayload, rec *servic
 	return s.records.Add(ctx, callbackPrefix+p.Key, p.Owner, value, until)
 }
 
-// Expect implements [continuation].
+// Expect implements [call.Continuation].
 func (s *tasks) Expect(key string) (wake <-chan struct{}, end func()) {
 	if key == "" {
 		return nil, func() {}

@@ -51,7 +51,7 @@ func messagesPath(c *config.Config, name string) string {
 func (h *mcpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := requestFrom(r.Context())
 	if v.slot != nil {
-		v.slot.Authenticated = v.endpoint.guard != nil
+		v.slot.Authenticated = v.endpoint.Guard != nil
 	}
 	switch v.transport {
 	case legacyStream:

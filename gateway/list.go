@@ -55,7 +55,7 @@ func (e *endpoint) view(kind listKind, f catalog.Features, caller *auth.Principa
 // listPages returns a list, as JSON arrays of definitions, for callers with the permissions granted.
 func (e *endpoint) listPages(kind listKind, f catalog.Features, granted auth.View) [][]byte {
 	visible := func(t *catalog.Tool) bool {
-		return e.plans[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t))
+		return e.Plans[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t))
 	}
 	switch kind {
 	case toolsKind:

@@ -121,8 +121,8 @@ type servedManifest struct {
 
 func newManifest(e *endpoint, publicURL, version string, updated time.Time) *manifest {
 	m := &manifest{endpoint: e, publicURL: publicURL, version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
-	if e.guard != nil {
-		m.visible, m.promptSets = newVisibility(e.guard, e.catalog, e.plans), e.guard.Views(promptSets(e.prompts))
+	if e.Guard != nil {
+		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Plans), e.Guard.Views(promptSets(e.prompts))
 	}
 	return m
 }
@@ -155,7 +155,7 @@ func (m *manifest) build(view manifestKey) *servedManifest {
 		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
 		Capabilities: manifestCapabilities{
 			Tools: manifestList{ListChanged: true}, Resources: manifestWatched{ListChanged: true, Subscribe: true}, Prompts: manifestList{ListChanged: true},
-			Callback: e.callerWebhooks,
+			Callback: e.AllowsCallerWebhooks,
 			Notifications: []string{
 				"notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/resources/updated",
 				"notifications/prompts/list_changed",
@@ -163,12 +163,12 @@ func (m *manifest) build(view manifestKey) *servedManifest {
 		},
 		Tools: []manifestTool{},
 	}
-	if e.guard != nil {
+	if e.Guard != nil {
 		w := &recorder{header: http.Header{}}
-		e.guard.Metadata().ServeHTTP(w, &http.Request{Method: http.MethodGet})
+		e.Guard.Metadata().ServeHTTP(w, &http.Request{Method: http.MethodGet})
 		doc.Authorization = manifestAuthorization{
 			Required: true, ProtectedResource: w.body.Bytes(),
-			MetadataURL: schemeAndHost(resource) + e.guard.MetadataPaths()[0],
+			MetadataURL: schemeAndHost(resource) + e.Guard.MetadataPaths()[0],
 		}
 	}
 	for _, t := range e.catalog.All() {
@@ -225,7 +225,7 @@ func serveManifest(current func() *endpointSet) http.HandlerFunc {
 			http.Error(w, "GET and HEAD are allowed here", http.StatusMethodNotAllowed)
 		default:
 			var h http.Handler = set.manifest
-			if guard := set.main.guard; guard != nil && len(r.Header["Authorization"]) > 0 {
+			if guard := set.main.Guard; guard != nil && len(r.Header["Authorization"]) > 0 {
 				h = guard.Protect(h)
 			}
 			h.ServeHTTP(w, r)

@@ -13,6 +13,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
@@ -80,7 +81,7 @@ func newMCPHandlers(o mcpHandlersOptions, c *config.Config, keys [][]byte) *mcpH
 		Batch:              o.authorizeBatch,
 		Admit:              o.admission.admit,
 		LowMemory:          o.admission.lowMemory,
-		RequestID:          func(ctx context.Context) string { return requestInfoFrom(ctx).request() },
+		RequestID:          func(ctx context.Context) string { return call.InfoFrom(ctx).ID() },
 		Logger:             o.log,
 		Observe:            o.observe,
 		OnPanic:            o.panicked,
@@ -265,11 +266,11 @@ func endStreams(b *mcp.Broker) {
 
 // listVersion returns the version of a list as a subscriber sees it now, "" if its endpoint is gone.
 func (s *mcpHandlers) listVersion(ctx context.Context, v mcp.Subscriber, list mcp.List) string {
-	info := requestInfoOf(ctx)
+	info := call.InfoOf(ctx)
 	if info == nil {
 		return ""
 	}
-	e := s.o.current().endpoint(info.name)
+	e := s.o.current().endpoint(info.EndpointName)
 	if e == nil {
 		return ""
 	}
@@ -280,13 +281,13 @@ func (s *mcpHandlers) listVersion(ctx context.Context, v mcp.Subscriber, list mc
 // open streams are ended, so a stream that opens later is detected here.
 func (s *mcpHandlers) outdated(ctx context.Context) bool {
 	set, e := s.o.current(), endpointFrom(ctx)
-	return set.main != nil && e != nil && e.mainGuard != set.main.guard
+	return set.main != nil && e != nil && e.mainGuard != set.main.Guard
 }
 
 // anonymousAddress returns the address of a request, or "" if no limit counts it.
 func anonymousAddress(ctx context.Context) string {
-	if v := requestInfoFrom(ctx); v.address != (clientip.Key{}) {
-		return v.address.String()
+	if v := call.InfoFrom(ctx); v.Address != (clientip.Key{}) {
+		return v.Address.String()
 	}
 	return ""
 }

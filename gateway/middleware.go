@@ -101,7 +101,7 @@ func (s *endpointServer) limitHTTP2(next http.Handler) http.Handler {
 func (s *endpointServer) refuseHTTP2(w http.ResponseWriter, r *http.Request, why listener.Reason) {
 	because := telemetry.RefusalReason(why)
 	v := &endpointRequest{response: w.Header()} // the request has none yet
-	v.id.given = forwardedRequestID(s.clients, r)
+	v.Identifier.Given = forwardedRequestID(s.clients, r)
 	v.setRequestIDHeader()
 	s.denials.count(because)
 	s.denials.record(withRequest(r.Context(), v), r, telemetry.Outcome(because), http.StatusServiceUnavailable, audit.Line{})

@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -39,8 +40,8 @@ type promptMessage struct {
 
 // promptCompiler makes the prompts of an endpoint.
 type promptCompiler struct {
-	*callEndpoint
-	main      *callEndpoint // has all tools
+	*call.Endpoint
+	main      *call.Endpoint // has all tools
 	resources *plan.Resources
 }
 
@@ -49,7 +50,7 @@ type promptCompiler struct {
 func (e *promptCompiler) compile(configured []config.Prompt) (all []*prompt, faults []error) {
 	for i := range configured {
 		c := &configured[i]
-		if e.name != "" && !slices.Contains(c.Endpoints, e.name) {
+		if e.Name != "" && !slices.Contains(c.Endpoints, e.Name) {
 			continue
 		}
 		p, wrong := e.newPrompt(c)
@@ -71,7 +72,7 @@ func (e *promptCompiler) newPrompt(c *config.Prompt) (_ *prompt, faults []error)
 		}
 		switch {
 		case m.Tool != "":
-			if message.plan = e.tool(m.Tool); message.plan == nil {
+			if message.plan = e.Tool(m.Tool); message.plan == nil {
 				wrong(kind, e.noTool(m.Tool))
 				continue
 			}
@@ -140,7 +141,7 @@ func promptObstacle(p *plan.Plan) error {
 // completionPlan returns the plan of a call that supplies completion values. It is called at each keystroke, so it must be
 // safe.
 func (e *promptCompiler) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *plan.Plan {
-	p := e.tool(c.Tool)
+	p := e.Tool(c.Tool)
 	switch {
 	case p == nil:
 		wrong("tool", e.noTool(c.Tool))
@@ -178,12 +179,12 @@ func (e *promptCompiler) example(t config.Template) (p *plan.Plan, places map[st
 // noTool returns the error for a tool that the endpoint does not have.
 func (e *promptCompiler) noTool(name string) error {
 	switch {
-	case e.plans[name] != nil:
+	case e.Plans[name] != nil:
 		return fmt.Errorf("%q can be read as a resource, and not be called", name)
-	case e.main.tool(name) != nil:
-		return fmt.Errorf("the endpoint %q does not have the tool %q", e.name, name)
+	case e.main.Tool(name) != nil:
+		return fmt.Errorf("the endpoint %q does not have the tool %q", e.Name, name)
 	}
-	if near := config.Nearest(name, slices.Sorted(maps.Keys(e.plans))); near != "" {
+	if near := config.Nearest(name, slices.Sorted(maps.Keys(e.Plans))); near != "" {
 		return fmt.Errorf("there is no tool %q; did you mean %q?", name, near)
 	}
 	return fmt.Errorf("there is no tool %q", name)
@@ -280,9 +281,9 @@ func (e *endpoint) prompt(name string) *prompt {
 }
 
 // grants reports whether the caller has been granted the scopes that a prompt needs, at an endpoint with a guard.
-func (e *callEndpoint) grants(caller *auth.Principal, needs [][][]string) bool {
+func grants(e *call.Endpoint, caller *auth.Principal, needs [][][]string) bool {
 	for _, sets := range needs {
-		if !slices.ContainsFunc(sets, func(set []string) bool { return e.guard.Allows(caller, set) }) {
+		if !slices.ContainsFunc(sets, func(set []string) bool { return e.Guard.Allows(caller, set) }) {
 			return false
 		}
 	}
@@ -290,25 +291,25 @@ func (e *callEndpoint) grants(caller *auth.Principal, needs [][][]string) bool {
 }
 
 // authorizePrompt checks the caller's scopes for a prompt before any of its tools is called, as authorize does for tools.
-func (e *callEndpoint) authorizePrompt(caller *auth.Principal, p *prompt) *mcp.Error {
-	if e.guard == nil || e.grants(caller, p.needs) {
+func authorizePrompt(e *call.Endpoint, caller *auth.Principal, p *prompt) *mcp.Error {
+	if e.Guard == nil || grants(e, caller, p.needs) {
 		return nil
 	}
-	if e.hideUnauthorized {
+	if e.HideUnauthorized {
 		return unknownPrompt(p.Name)
 	}
-	return e.forbidPrompt(caller, p.needs)
+	return forbidPrompt(e, caller, p.needs)
 }
 
 // forbidPrompt returns the error for a caller that lacks scopes: it names all scopes that are needed.
-func (e *callEndpoint) forbidPrompt(caller *auth.Principal, needs [][][]string) *mcp.Error {
+func forbidPrompt(e *call.Endpoint, caller *auth.Principal, needs [][][]string) *mcp.Error {
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this prompt", HTTPStatus: 403}
 	sets, ok := challengeOf(caller, needs)
 	if !ok {
 		denied.Message = "no scope suffices for what this prompt calls: the operator must map those of its document"
 		return denied
 	}
-	denied.Header, _ = e.guard.ForbiddenAll(caller, sets)
+	denied.Header, _ = e.Guard.ForbiddenAll(caller, sets)
 	return denied
 }
 
@@ -318,7 +319,7 @@ func challengeOf(caller *auth.Principal, needs [][][]string) (sets [][]string, o
 		if len(alternatives) == 0 {
 			return nil, false
 		}
-		sets = append(sets, nearestScopes(caller, alternatives))
+		sets = append(sets, call.NearestScopes(caller, alternatives))
 	}
 	return sets, true
 }

@@ -11,6 +11,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
@@ -26,7 +27,7 @@ const maxPromptSize = 1 << 20
 
 // promptGetter makes prompts.
 type promptGetter struct {
-	calls *callRunner
+	calls *call.Runner
 	// refuse records that a prompt is refused for a scope, and returns the error, which may be that there is no such prompt.
 	refuse func(ctx context.Context, req *mcp.Request, denied *mcp.Error) error
 	// refuseElicitation records that a request can't wait for its user if err says so.
@@ -45,7 +46,7 @@ func (g promptGetter) answer(ctx context.Context, e *endpoint, req *mcp.Request,
 		return unknownPrompt(req.Name)
 	}
 	caller := auth.FromContext(ctx)
-	if denied := e.authorizePrompt(caller, p); denied != nil {
+	if denied := authorizePrompt(e.Endpoint, caller, p); denied != nil {
 		return g.refuse(ctx, req, denied)
 	}
 	given, err := req.StringArguments()
@@ -65,7 +66,7 @@ func (g promptGetter) answer(ctx context.Context, e *endpoint, req *mcp.Request,
 		return err
 	}
 	b := promptBuilder{promptGetter: g, req: req, reply: reply, endpoint: e, prompt: p, given: given}
-	if e.guard != nil {
+	if e.Guard != nil {
 		b.caller = caller
 	}
 	if p.Description != "" {
@@ -181,7 +182,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 			return unknown
 		case promptObstacle(l.plan) != nil:
 			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), promptObstacle(l.plan))
-		case b.endpoint.guard != nil && b.endpoint.hideUnauthorized && !b.endpoint.allows(b.caller, l.plan):
+		case b.endpoint.Guard != nil && b.endpoint.HideUnauthorized && !b.endpoint.Allows(b.caller, l.plan):
 			return b.refuse(ctx, b.req, unknown)
 		}
 		if b.found == nil {
@@ -190,8 +191,8 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 		b.found[i] = l
 		needs = append(slices.Clip(needs), l.plan.Scopes)
 	}
-	if b.endpoint.guard != nil && !b.endpoint.grants(b.caller, needs) {
-		return b.refuse(ctx, b.req, b.endpoint.forbidPrompt(b.caller, needs))
+	if b.endpoint.Guard != nil && !grants(b.endpoint.Endpoint, b.caller, needs) {
+		return b.refuse(ctx, b.req, forbidPrompt(b.endpoint.Endpoint, b.caller, needs))
 	}
 	return nil
 }
@@ -267,23 +268,23 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 		return b.resource(ctx, m, b.found[i])
 	}
 	args := appendArguments(nil, m.Arguments, valueIn(b.given))
-	c := b.calls.newCall(ctx, b.endpoint.callEndpoint, m.plan, b.req, b.reply)
-	parts, resp, err := c.collect(ctx, args) //nolint:bodyclose // answer.Plan.Read closes it
+	c := b.calls.NewCall(ctx, b.endpoint.Endpoint, m.plan, b.req, b.reply)
+	parts, resp, err := c.Collect(ctx, args) //nolint:bodyclose // answer.Plan.Read closes it
 	if err != nil {
-		var f *failure
+		var f *call.Failure
 		if errors.As(err, &f) {
-			if refused := c.subjectRefused(f); refused != nil {
+			if refused := c.SubjectRefused(f); refused != nil {
 				return refused
 			}
 			code := mcp.CodeInternal
-			if f.outcome == telemetry.OutcomeArguments || f.outcome == telemetry.OutcomeCondition {
+			if f.Outcome == telemetry.OutcomeArguments || f.Outcome == telemetry.OutcomeCondition {
 				code = mcp.CodeInvalidParams
 			}
-			return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because the call of its tool %q failed: %s", b.prompt.Name, m.Tool, f.text)}
+			return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because the call of its tool %q failed: %s", b.prompt.Name, m.Tool, f.Text)}
 		}
 		return err
 	}
-	r := c.renderer()
+	r := c.Renderer()
 	if len(parts) == 0 {
 		b.text(m, []byte(r.EmptyText(resp)))
 	}
@@ -302,7 +303,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 
 // resource appends messages with the contents of a resource.
 func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
-	c := b.calls.newCall(ctx, b.endpoint.callEndpoint, l.plan, b.req, b.reply)
+	c := b.calls.NewCall(ctx, b.endpoint.Endpoint, l.plan, b.req, b.reply)
 	contents, err := readAs(ctx, c, l.uri, l.args)
 	var refused *mcp.Error
 	switch {

@@ -24,12 +24,12 @@ import (
 // would be refused. The remaining cost of a flood of handshakes is bounded elsewhere: invalid tokens have a budget of
 // their own ([auth.BadTokens]).
 func (a *requestAdmission) admitAddress(w http.ResponseWriter, r *http.Request, v *endpointRequest, limit *admission.Rate) bool {
-	if v.address == (clientip.Key{}) {
+	if v.Address == (clientip.Key{}) {
 		return true
 	}
-	d := a.addresses.TakeBytes(v.address[:], limit.Limit(), 1)
+	d := a.addresses.TakeBytes(v.Address[:], limit.Limit(), 1)
 	if d.Allowed {
-		if v.endpoint.guard == nil { // otherwise the header is about the rate limit of the principal
+		if v.endpoint.Guard == nil { // otherwise the header is about the rate limit of the principal
 			limit.SetHeader(w.Header(), d.Remaining)
 		}
 		return true

@@ -34,13 +34,13 @@ func (a *requestAdmission) admitCall(w http.ResponseWriter, r *http.Request, v *
 	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
 		return true
 	}
-	if e, because := a.checkCapacity(v.endpoint.maxCalls, false); e != nil {
+	if e, because := a.checkCapacity(v.endpoint.MaxCalls, false); e != nil {
 		v.setRequestIDHeader()
 		mcp.WriteError(w, nil, e)
 		a.denials.record(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
 		return false
 	}
-	v.memoryChecked = true
+	v.MemoryChecked = true
 	return true
 }
 
@@ -54,8 +54,8 @@ const keyPrefixNotification = "said|"
 func (a *requestAdmission) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	v := requestFrom(ctx)
 	rates := &v.endpoint.rates
-	if req.BatchIndex > 1 && rates.Address != nil && v.address != (clientip.Key{}) {
-		if d := a.addresses.TakeBytes(v.address[:], rates.Address.Limit(), 1); !d.Allowed {
+	if req.BatchIndex > 1 && rates.Address != nil && v.Address != (clientip.Key{}) {
+		if d := a.addresses.TakeBytes(v.Address[:], rates.Address.Limit(), 1); !d.Allowed {
 			return a.refuseRate(ctx, req, rates.Address, d)
 		}
 	}

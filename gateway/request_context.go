@@ -4,15 +4,16 @@ import (
 	"context"
 	"net/http"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 )
 
 // endpointRequest is the state of one HTTP request to an endpoint, carried in its context. Only the request's goroutine
-// uses it, except for the atomic fields of [requestInfo].
+// uses it, except for the atomic fields of [call.RequestInfo].
 type endpointRequest struct {
-	requestInfo
+	call.RequestInfo
 	endpoint  *endpoint      // among those of its arrival; nil if it is unknown, and once the rest of the request is deferred
 	early     bool           // arrived before any API was served
 	response  http.Header    // headers of the response, for code that rejects the request before the response has begun; nil if there are none
@@ -51,8 +52,8 @@ func (c *requestContext) Value(key any) any {
 	switch key.(type) {
 	case endpointIdempotencyKey:
 		return c.request
-	case requestInfoKey:
-		return &c.request.requestInfo
+	case call.InfoKey:
+		return &c.request.RequestInfo
 	}
 	return c.Context.Value(key)
 }
@@ -67,7 +68,7 @@ func endpointFrom(ctx context.Context) *endpoint { return requestFrom(ctx).endpo
 // can quote it and find the request in the log and the audit log (P7).
 func (v *endpointRequest) setRequestIDHeader() {
 	if v.response != nil {
-		v.response[mcp.RequestIDHeader] = []string{v.request()}
+		v.response[mcp.RequestIDHeader] = []string{v.ID()}
 	}
 }
 
@@ -82,7 +83,7 @@ func setRequestIDHeader(ctx context.Context) {
 // that chose IDs could make two requests look like one.
 func forwardedRequestID(clients *clientip.Resolver, r *http.Request) string {
 	values := r.Header[mcp.RequestIDHeader]
-	if len(values) != 1 || !isRequestID(values[0]) || !clients.PeerTrusted(r) {
+	if len(values) != 1 || !call.IsRequestID(values[0]) || !clients.PeerTrusted(r) {
 		return ""
 	}
 	return values[0]

@@ -3,13 +3,15 @@ package gateway
 import (
 	"context"
 	"testing"
+
+	"drawbridge/gateway/call"
 )
 
 // TestRequestContext: one allocation carries what a request is for the endpoints and for calls, whatever contexts are derived from its own.
 func TestRequestContext(t *testing.T) {
 	type other struct{}
 	parent, cancelParent := context.WithCancelCause(context.WithValue(t.Context(), other{}, "other"))
-	v := &endpointRequest{requestInfo: requestInfo{name: "part"}, endpoint: &endpoint{}}
+	v := &endpointRequest{RequestInfo: call.RequestInfo{EndpointName: "part"}, endpoint: &endpoint{}}
 	var ctx context.Context
 	if n := testing.AllocsPerRun(100, func() { ctx = withRequest(parent, v) }); n > 1 {
 		t.Errorf("%v allocations", n)
@@ -17,21 +19,21 @@ func TestRequestContext(t *testing.T) {
 	derived, cancel := context.WithCancel(context.WithValue(ctx, other{}, "derived"))
 	defer cancel()
 	for name, ctx := range map[string]context.Context{"itself": ctx, "derived": derived} {
-		if requestFrom(ctx) != v || requestInfoFrom(ctx) != &v.requestInfo || requestInfoOf(ctx) != &v.requestInfo || endpointFrom(ctx) != v.endpoint {
+		if requestFrom(ctx) != v || call.InfoFrom(ctx) != &v.RequestInfo || call.InfoOf(ctx) != &v.RequestInfo || endpointFrom(ctx) != v.endpoint {
 			t.Errorf("%s: the request is lost", name)
 		}
 	}
 	if ctx.Value(other{}) != "other" || derived.Value(other{}) != "derived" {
 		t.Error("values of other contexts are lost")
 	}
-	if requestInfoOf(parent) != nil || requestInfoOf(context.Background()) != nil {
+	if call.InfoOf(parent) != nil || call.InfoOf(context.Background()) != nil {
 		t.Error("there is a request where none is")
 	}
 	cancelParent(ErrEnding)
 	if derived.Err() == nil || context.Cause(derived) != ErrEnding { //nolint:errorlint // it is the very error
 		t.Errorf("it has not ended: %v", context.Cause(derived))
 	}
-	if info := (&requestInfo{name: "part"}); requestInfoOf(context.WithValue(t.Context(), requestInfoKey{}, info)) != info {
+	if info := (&call.RequestInfo{EndpointName: "part"}); call.InfoOf(context.WithValue(t.Context(), call.InfoKey{}, info)) != info {
 		t.Error("calls without a request of their own have no information")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi/truncate"
@@ -14,11 +15,11 @@ import (
 // link refers to. It returns nil if there is none. A fragment, which names a part of the response, is ignored.
 func (e *endpoint) toRead(uri, principal string) (p *plan.Plan, args []byte) {
 	uri, _, _ = strings.Cut(uri, "#")
-	handle, isLink := strings.CutPrefix(uri, linkScheme)
+	handle, isLink := strings.CutPrefix(uri, call.LinkScheme)
 	if !isLink {
 		return e.resources.Find(uri)
 	}
-	if len(uri) > maxLink {
+	if len(uri) > call.MaxLink {
 		return nil, nil
 	}
 	payload, _, err := e.links.Open(handle, time.Now(), principal)
@@ -26,7 +27,7 @@ func (e *endpoint) toRead(uri, principal string) (p *plan.Plan, args []byte) {
 		return nil, nil
 	}
 	tool, args, _ := bytes.Cut(payload, []byte{'\n'})
-	if p = e.tool(string(tool)); p == nil || !p.Safe || p.Elicitation != nil {
+	if p = e.Tool(string(tool)); p == nil || !p.Safe || p.Elicitation != nil {
 		return nil, nil
 	}
 	return p, args
@@ -35,7 +36,7 @@ func (e *endpoint) toRead(uri, principal string) (p *plan.Plan, args []byte) {
 // notFound returns the error for a URI that can't be read, with its own text for links.
 func notFound(req *mcp.Request, uri string) *mcp.Error {
 	denied := req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
-	if strings.HasPrefix(uri, linkScheme) {
+	if strings.HasPrefix(uri, call.LinkScheme) {
 		denied.Message = "resource not found: a link is good for a limited time, and for the caller that it was given to; call its tool again"
 	}
 	return denied

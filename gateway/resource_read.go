@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
@@ -16,7 +17,7 @@ import (
 )
 
 // resourceReader reads resources.
-type resourceReader struct{ calls *callRunner }
+type resourceReader struct{ calls *call.Runner }
 
 // answer answers resources/read.
 func (r resourceReader) answer(ctx context.Context, e *endpoint, req *mcp.Request, reply *mcp.Reply) error {
@@ -35,9 +36,9 @@ func (r resourceReader) read(ctx context.Context, e *endpoint, req *mcp.Request,
 	if p == nil {
 		return nil, notFound(req, uri)
 	}
-	c := r.calls.newCall(ctx, e.callEndpoint, p, req, reply)
-	if c.authorize(ctx) != nil {
-		return nil, e.authorizeRead(c.caller, p, req)
+	c := r.calls.NewCall(ctx, e.Endpoint, p, req, reply)
+	if c.Authorize(ctx) != nil {
+		return nil, authorizeRead(e.Endpoint, c.Caller, p, req)
 	}
 	whole, _, part := strings.Cut(uri, "#")
 	contents, err := readAs(ctx, c, whole, args)
@@ -53,24 +54,24 @@ func (r resourceReader) read(ctx context.Context, e *endpoint, req *mcp.Request,
 }
 
 // readAs makes the call that reads a resource for an authorized caller. The error is for the client.
-func readAs(ctx context.Context, c *call, uri string, args []byte) ([]render.Content, error) {
-	parts, resp, err := c.collect(ctx, args) //nolint:bodyclose // it was read
+func readAs(ctx context.Context, c *call.Call, uri string, args []byte) ([]render.Content, error) {
+	parts, resp, err := c.Collect(ctx, args) //nolint:bodyclose // it was read
 	if err != nil {
 		return nil, unread(c, uri, resp, err)
 	}
-	mimeType := c.plan.Operation.Answers.MediaType()
-	if r := c.plan.Resource; r != nil {
+	mimeType := c.Plan.Operation.Answers.MediaType()
+	if r := c.Plan.Resource; r != nil {
 		mimeType = r.MIMEType
 	}
 	return render.ContentsOf(uri, mimeType, parts, render.IsUnended(parts, resp)), nil
 }
 
 // authorizeRead is authorize for a resource.
-func (e *callEndpoint) authorizeRead(caller *auth.Principal, p *plan.Plan, req *mcp.Request) *mcp.Error {
-	denied := e.authorize(caller, p)
+func authorizeRead(e *call.Endpoint, caller *auth.Principal, p *plan.Plan, req *mcp.Request) *mcp.Error {
+	denied := e.Authorize(caller, p)
 	switch {
 	case denied == nil:
-	case e.hideUnauthorized:
+	case e.HideUnauthorized:
 		return req.ResourceNotFound(truncate.Bytes(req.URI, maxShownURI))
 	case len(p.Scopes) > 0:
 		denied.Message = "insufficient scope for this resource"
@@ -83,25 +84,25 @@ const maxShownURI = 1 << 10
 
 // unread returns the error for a failed read. If the service reports the resource as missing, it does not exist; every other
 // failure has the text that a call of the tool would return.
-func unread(c *call, uri string, resp *http.Response, err error) error {
-	var f *failure
+func unread(c *call.Call, uri string, resp *http.Response, err error) error {
+	var f *call.Failure
 	if !errors.As(err, &f) {
 		return err
 	}
 	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
-		return c.req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
+		return c.Request.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}
-	if refused := c.subjectRefused(f); refused != nil {
+	if refused := c.SubjectRefused(f); refused != nil {
 		return refused
 	}
-	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), truncate.Bytes(uri, maxShownURI)), '}')}
+	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.Text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), truncate.Bytes(uri, maxShownURI)), '}')}
 	var unable *mcp.ClientUnsupportedError
 	switch {
-	case f.outcome == telemetry.OutcomeArguments || f.outcome == telemetry.OutcomeCondition:
+	case f.Outcome == telemetry.OutcomeArguments || f.Outcome == telemetry.OutcomeCondition:
 		e.Code = mcp.CodeInvalidParams
-	case errors.As(err, &unable) && unable.Missing != 0 && c.req.Family == mcp.Stateless:
+	case errors.As(err, &unable) && unable.Missing != 0 && c.Request.Family == mcp.Stateless:
 		return err // names the capability that the client would have to declare (mcp-M2)
-	case f.outcome == telemetry.OutcomeUnconfirmed:
+	case f.Outcome == telemetry.OutcomeUnconfirmed:
 		e.Code, e.HTTPStatus = mcp.CodeInvalidRequest, http.StatusOK // the request is valid; its user or client is not able or willing
 	}
 	return e

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
@@ -50,7 +51,7 @@ type watches struct {
 
 // watchOptions are everything that watches need of the process.
 type watchOptions struct {
-	calls    *callRunner
+	calls    *call.Runner
 	log      *slog.Logger
 	metrics  *telemetry.Metrics
 	endpoint func(name string) *endpoint // in use under a name; nil if there is none
@@ -96,28 +97,28 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // begin subscribes a client to changes of a resource until release is called. The error is for the client.
 func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func(), err error) {
-	v, uri, requestInfo := s.Subscriber, s.URI, requestInfoFrom(ctx)
+	v, uri, requestInfo := s.Subscriber, s.URI, call.InfoFrom(ctx)
 	if w.await != nil {
-		if _, err := w.await(ctx, requestInfo.name, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
+		if _, err := w.await(ctx, requestInfo.EndpointName, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
 			return nil, err
 		}
 	}
 	m := &member{viewer: v, tell: s.Notify, caller: auth.CallerFromContext(ctx)}
-	e := w.endpoint(requestInfo.name)
+	e := w.endpoint(requestInfo.EndpointName)
 	p, args, err := m.reads(ctx, e, uri)
 	if err != nil {
 		return nil, err
 	}
-	key := watchKey{endpoint: requestInfo.name, uri: uri}
+	key := watchKey{endpoint: requestInfo.EndpointName, uri: uri}
 	if p.Personal {
 		key.caller = v.Principal
 	}
 	if p.PassesHeaders {
-		if err := p.CheckPassedHeaders(ctx, &source.Inbound{Header: requestInfo.header, Guard: e.guard}); err != nil {
+		if err := p.CheckPassedHeaders(ctx, &source.Inbound{Header: requestInfo.Header, Guard: e.Guard}); err != nil {
 			return nil, err
 		}
-		m.inbound = p.PassedHeaders(requestInfo.header).Clone() // a copy, so that the values don't retain the whole header
-		key.headers = headerDigest(m.inbound)
+		m.inbound = p.PassedHeaders(requestInfo.Header).Clone() // a copy, so that the values don't retain the whole header
+		key.headers = call.HeaderDigest(m.inbound)
 	}
 	w.mu.Lock()
 	known, err := w.all[key] != nil, w.full(s)
@@ -126,7 +127,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 		return nil, err
 	}
 	if !known { // it is read at once
-		if err := w.newCall(m.caller.Context(ctx), e.callEndpoint, m, p, uri).chargePoll(ctx, args); err != nil {
+		if err := w.newCall(m.caller.Context(ctx), e.Endpoint, m, p, uri).ChargePoll(ctx, args); err != nil {
 			return nil, err
 		}
 	}
@@ -161,8 +162,8 @@ func (w *watches) full(s mcp.Subscription) error {
 }
 
 // newCall returns the call that polls a resource for a member.
-func (w *watches) newCall(ctx context.Context, e *callEndpoint, m *member, p *plan.Plan, uri string) *call {
-	return w.calls.newCall(ctx, e, p, &mcp.Request{
+func (w *watches) newCall(ctx context.Context, e *call.Endpoint, m *member, p *plan.Plan, uri string) *call.Call {
+	return w.calls.NewCall(ctx, e, p, &mcp.Request{
 		Method: "resources/read", Family: mcp.Stateless, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri,
 		HTTP: &http.Request{Header: m.inbound},
 	}, nil)
@@ -214,11 +215,11 @@ func (m *member) reads(ctx context.Context, e *endpoint, uri string) (*plan.Plan
 		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
 	}
 	caller := m.caller.Principal()
-	if e.guard != nil {
+	if e.Guard != nil {
 		if until := callerUntil(caller); !until.IsZero() && time.Now().After(until) {
 			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the access token has expired"}
 		}
-		if denied := e.authorizeRead(caller, p, req); denied != nil {
+		if denied := authorizeRead(e.Endpoint, caller, p, req); denied != nil {
 			return nil, nil, denied
 		}
 	}
@@ -227,7 +228,7 @@ func (m *member) reads(ctx context.Context, e *endpoint, uri string) (*plan.Plan
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: it is not looked at")
 	case p.Elicitation != nil:
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read asks the user")
-	case p.Consent.Needed && (e.guard == nil || len(p.Consent.Exempt) == 0 || !e.guard.Allows(caller, p.Consent.Exempt)):
+	case p.Consent.Needed && (e.Guard == nil || len(p.Consent.Exempt) == 0 || !e.Guard.Allows(caller, p.Consent.Exempt)):
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read needs the user's consent")
 	}
 	args, _, err := p.Operation.Check(args)
@@ -243,7 +244,7 @@ func (m *member) reads(ctx context.Context, e *endpoint, uri string) (*plan.Plan
 			caller = &auth.Principal{}
 		}
 		if allowed, _ := p.Permits(ctx, caller, args); !allowed {
-			return nil, nil, mcp.InvalidParams("%s", notPermitted)
+			return nil, nil, mcp.InvalidParams("%s", call.NotPermitted)
 		}
 	}
 	return p, args, nil
@@ -321,7 +322,7 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 			known.of, known.validators = p.Operation, nil
 		}
 		before := *known
-		if err = w.read(ctx, e.callEndpoint, x, m, p, args, known); err != nil {
+		if err = w.read(ctx, e.Endpoint, x, m, p, args, known); err != nil {
 			w.metrics.Polled(p.Tool.API, telemetry.PollFailed)
 			return interval, err
 		}

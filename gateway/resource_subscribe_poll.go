@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/cache"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi/answer"
 )
@@ -16,10 +17,10 @@ import (
 // read finds the current state of the resource. The request is conditional if the last response permits it (RFC 9110 section
 // 13.1); otherwise, and for services that ignore conditions, the digest of the response detects changes. A missing resource is
 // a state, too.
-func (w *watches) read(ctx context.Context, e *callEndpoint, x *watch, m *member, p *plan.Plan, args []byte, known *seen) error {
-	ctx = context.WithValue(m.caller.Context(ctx), requestInfoKey{}, &requestInfo{name: x.endpoint})
+func (w *watches) read(ctx context.Context, e *call.Endpoint, x *watch, m *member, p *plan.Plan, args []byte, known *seen) error {
+	ctx = context.WithValue(m.caller.Context(ctx), call.InfoKey{}, &call.RequestInfo{EndpointName: x.endpoint})
 	c := w.newCall(ctx, e, m, p, x.uri)
-	parts, resp, err := c.poll(ctx, args, known.validators) //nolint:bodyclose // it was read
+	parts, resp, err := c.Poll(ctx, args, known.validators) //nolint:bodyclose // it was read
 	switch {
 	case resp != nil && resp.StatusCode == http.StatusNotModified && err == nil:
 		return nil
@@ -31,7 +32,7 @@ func (w *watches) read(ctx context.Context, e *callEndpoint, x *watch, m *member
 	}
 	digest := digestOf(parts)
 	if known.known && known.digest != digest {
-		c.invalidate(ctx) // subscribers that are notified read the new state
+		c.Invalidate(ctx) // subscribers that are notified read the new state
 	}
 	known.known, known.digest, known.validators = true, digest, cache.Validators(resp.Header)
 	return nil

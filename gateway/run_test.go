@@ -183,7 +183,7 @@ func TestWatchedFilesBelowRoot(t *testing.T) {
 	r.served()
 	takes := func(name string) func() bool {
 		return func() bool {
-			p := r.current.Load().main.plans["one"]
+			p := r.current.Load().main.Plans["one"]
 			return p != nil && strings.Contains(string(p.Operation.Input), name)
 		}
 	}
@@ -200,7 +200,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	r := run(t, files)
 	r.served()
 	r.eventually("both are served", func() bool { return r.Status().Tools == 2 })
-	before := r.current.Load().main.plans["a_one"].Client
+	before := r.current.Load().main.Plans["a_one"].Client
 
 	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, nam: a}]\n"})
 	err := r.Reload(t.Context())
@@ -222,7 +222,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	if s := r.Status(); s.Config.Error != "" || len(s.APIs) != 1 {
 		t.Errorf("status = %+v", s)
 	}
-	if r.current.Load().main.plans["a_one"].Client != before {
+	if r.current.Load().main.Plans["a_one"].Client != before {
 		t.Error("an API that did not change lost its connections")
 	}
 }
@@ -394,9 +394,9 @@ func withContext(ctx context.Context, h http.Handler) http.Handler {
 
 func TestPanicInACall(t *testing.T) {
 	g := start(t, document("A", "one"), "", "http://127.0.0.1:1")
-	broken := *g.current.Load().main.plans["one"]
+	broken := *g.current.Load().main.Plans["one"]
 	broken.Client = nil
-	g.current.Load().main.plans["one"] = &broken
+	g.current.Load().main.Plans["one"] = &broken
 	status, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
 	if status != 200 || !strings.Contains(string(body), `"isError":true`) || !regexp.MustCompile(`Internal error of the gateway, reference [a-z2-7]{10}\.`).Match(body) {
 		t.Errorf("call = %d %s", status, body)
@@ -411,7 +411,7 @@ func TestPanicWithAnAnswer(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
 	defer service.Close()
 	g := start(t, document("A", "one"), "apis: [{name: a, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {address_rate: off}\n", service.URL)
-	plans := g.current.Load().main.plans
+	plans := g.current.Load().main.Plans
 	whole, broken := plans["one"], *plans["one"]
 	broken.Metrics.Traffic.Wait = nil // is used when the head of the answer is there
 	plans["one"] = &broken

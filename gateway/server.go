@@ -31,7 +31,7 @@ type endpointServerOptions struct {
 func (s *endpointServer) dispatch(w http.ResponseWriter, r *http.Request, name string, t transport) {
 	set := s.current()
 	v := &endpointRequest{endpoint: set.endpoint(name), early: set.main == nil, transport: t, response: w.Header(), slot: listener.SlotOf(r)}
-	v.id.given = forwardedRequestID(s.clients, r)
+	v.Identifier.Given = forwardedRequestID(s.clients, r)
 	set.screening.dispatcher.dispatch(w, r, v)
 }
 
@@ -50,10 +50,10 @@ func (s *endpointServer) serve(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	v.name, v.header = v.endpoint.name, r.Header
+	v.EndpointName, v.Header = v.endpoint.Name, r.Header
 	a, limited, untrusted := s.clients.Classify(r)
 	if limited {
-		v.address = clientip.KeyOf(a)
+		v.Address = clientip.KeyOf(a)
 	}
 	if untrusted {
 		s.untrusted.Observe(r)
@@ -65,5 +65,5 @@ func (s *endpointServer) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.endpoint.entry.ServeHTTP(w, r)
-	s.tracer.EndRequest(r, &v.check)
+	s.tracer.EndRequest(r, &v.Check)
 }

@@ -9,6 +9,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -26,7 +27,7 @@ type generation struct {
 	rates  admission.Rates
 	// outbound sends webhooks to callers; nil if they are off.
 	outbound *outbound
-	jobs     continuation      // of calls
+	jobs     call.Continuation // of calls
 	fates    map[string]*fates // operation results, by API name
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
@@ -114,7 +115,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	}
 	g.current.Store(gen)
 	g.mcpHandlers.retain(d.config)
-	if old != nil && old.main.guard != gen.main.guard {
+	if old != nil && old.main.Guard != gen.main.Guard {
 		g.mcpHandlers.disconnectAll() // sessions may belong to tokens that the new guard does not accept (H9)
 	}
 	g.mcpHandlers.listsChanged(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
@@ -126,7 +127,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	if old != nil {
 		g.logDiff(diff, gen, old)
 		for _, name := range diff.Removed {
-			old.main.plans[name].Metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
+			old.main.Plans[name].Metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
 		}
 	}
 	g.setStatus(gen, d, configError)

@@ -6,6 +6,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
@@ -34,9 +35,9 @@ func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, gua
 	calls, resources := gen.callEndpoint(name, plans, guard), plan.NewResources(gen.Readable, plans)
 	main := calls
 	if gen.main != nil {
-		main = gen.main.callEndpoint
+		main = gen.main.Endpoint
 	}
-	prompts, faults := (&promptCompiler{callEndpoint: calls, main: main, resources: resources}).compile(gen.config.Prompts)
+	prompts, faults := (&promptCompiler{Endpoint: calls, main: main, resources: resources}).compile(gen.config.Prompts)
 	for _, fault := range faults {
 		if text := fault.Error(); !slices.Contains(gen.promptFaults, text) {
 			gen.promptFaults = append(gen.promptFaults, text)
@@ -49,9 +50,9 @@ func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, gua
 }
 
 // callEndpoint returns the view that calls have of an endpoint.
-func (gen *generation) callEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard) *callEndpoint {
-	e := newCallEndpoint(name, gen.config, plans, guard)
-	e.continuation, e.callerWebhooks = gen.jobs, gen.outbound != nil
+func (gen *generation) callEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard) *call.Endpoint {
+	e := call.NewEndpoint(name, gen.config, plans, guard)
+	e.Continuation, e.AllowsCallerWebhooks = gen.jobs, gen.outbound != nil
 	return e
 }
 
@@ -76,7 +77,7 @@ func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.P
 
 // operatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
 func (gen *generation) operatorEndpoint() *endpoint {
-	return newEndpoint(gen.callEndpoint("", gen.main.plans, nil), endpointOptions{
+	return newEndpoint(gen.callEndpoint("", gen.main.Plans, nil), endpointOptions{
 		config: gen.config, rates: gen.rates, catalog: gen.Catalog, resources: gen.main.resources, links: gen.links,
 	})
 }

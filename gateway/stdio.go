@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 )
 
@@ -14,7 +15,7 @@ func (h *mcpHandler) serveLines(ctx context.Context, name string, in io.Reader, 
 	return h.ServeStdio(ctx, in, out, mcp.StdioOptions{
 		Stop: stop, Drain: drain,
 		Context: func(ctx context.Context) context.Context {
-			return withRequest(ctx, &endpointRequest{requestInfo: requestInfo{name: name}})
+			return withRequest(ctx, &endpointRequest{RequestInfo: call.RequestInfo{EndpointName: name}})
 		},
 	})
 }
@@ -25,7 +26,7 @@ func awaitEndpoint(methods mcp.Methods, await func(ctx context.Context, name str
 	for method, serve := range methods {
 		all[method] = func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			v := requestFrom(ctx)
-			e, err := await(ctx, v.name, req)
+			e, err := await(ctx, v.EndpointName, req)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -56,12 +57,12 @@ type taskOptions struct {
 	locks state.Locks
 	// publish tells other replicas that a task has changed.
 	publish   func(ctx context.Context, key string)
-	calls     *callRunner
+	calls     *call.Runner
 	log       *slog.Logger
 	metrics   *telemetry.Metrics
 	responses *admission.ResponseBudget
 	baseURL   func() string                                    // of the gateway, as services reach it
-	endpoint  func(name string) *callEndpoint                  // in use under a name; nil if there is none
+	endpoint  func(name string) *call.Endpoint                 // in use under a name; nil if there is none
 	broker    func(endpoint string) *mcp.Broker                // of the clients of an endpoint; nil if there is none
 	keep      func(ctx context.Context, what string, f func()) // runs f again after a panic
 	survive   func(what string, step func()) (panicked bool)   // recovers from a panic
@@ -126,7 +127,7 @@ func (r *taskRecord) large() bool { return r.Status == mcp.TaskCompleted && r.Re
 type task struct {
 	*tasks
 	plan    *plan.Plan
-	call    *call // queries the job on behalf of the caller of the request; nil if the job has just started
+	call    *call.Call // queries the job on behalf of the caller of the request; nil if the job has just started
 	id      string
 	payload taskPayload
 	handle  *job.Handle
@@ -135,10 +136,10 @@ type task struct {
 }
 
 // newTask makes a task of the job that a call has started; the task is nil if the job's URL is too long for an ID.
-func (s *tasks) newTask(ctx context.Context, j *startedJob) (*task, *taskRecord, error) {
-	now, h := time.Now(), j.handle
+func (s *tasks) newTask(ctx context.Context, j *call.StartedJob) (*task, *taskRecord, error) {
+	now, h := time.Now(), j.Handle
 	p := taskPayload{
-		Key: cmp.Or(j.key, rand.Text()), Tool: j.plan.Tool.Name, Status: h.Status, Fetch: h.Fetch, Cancel: h.Cancel, Answer: h.Answer,
+		Key: cmp.Or(j.Key, rand.Text()), Tool: j.Plan.Tool.Name, Status: h.Status, Fetch: h.Fetch, Cancel: h.Cancel, Answer: h.Answer,
 		Plain: h.Plain, Created: now.UnixMilli(),
 	}
 	if h.URL != nil {
@@ -152,8 +153,8 @@ func (s *tasks) newTask(ctx context.Context, j *startedJob) (*task, *taskRecord,
 			p.Made = "" // keeps the ID short
 		}
 	}
-	if j.plan.Condition != nil {
-		p.Arguments = j.args
+	if j.Plan.Condition != nil {
+		p.Arguments = j.Arguments
 	}
 	payload, err := json.Marshal(p)
 	if err != nil {
@@ -161,12 +162,12 @@ func (s *tasks) newTask(ctx context.Context, j *startedJob) (*task, *taskRecord,
 	}
 	// Handles expire at whole seconds; the extra second guarantees the task's full TTL. An ID is bound to the caller and the
 	// endpoint.
-	id := s.handles.Seal(payload, now.Add(j.plan.Job.TTL+time.Second), j.req.Principal, j.endpoint.name)
+	id := s.handles.Seal(payload, now.Add(j.Plan.Job.TTL+time.Second), j.Request.Principal, j.Endpoint.Name)
 	if len(id) > maxTaskID {
 		return nil, nil, nil
 	}
-	t := &task{tasks: s, plan: j.plan, id: id, payload: p, handle: h, owner: j.req.Principal}
-	rec := &taskRecord{Status: mcp.TaskWorking, Message: j.report.Text(), Updated: now, Next: now.Add(j.plan.Job.Pause(j.retry))}
+	t := &task{tasks: s, plan: j.Plan, id: id, payload: p, handle: h, owner: j.Request.Principal}
+	rec := &taskRecord{Status: mcp.TaskWorking, Message: j.Report.Text(), Updated: now, Next: now.Add(j.Plan.Job.Pause(j.Retry))}
 	return t, rec, t.save(ctx, rec)
 }
 
@@ -188,12 +189,12 @@ func (t *task) of(rec *taskRecord) mcp.Task {
 
 // open returns the task that a request to an endpoint names. The error is for the client: a task that belongs to another
 // caller, has expired or never existed is unknown. The call of the task is not started.
-func (s *tasks) open(ctx context.Context, e *callEndpoint, req *mcp.Request, reply *mcp.Reply) (*task, error) {
+func (s *tasks) open(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) (*task, error) {
 	unknown := mcp.InvalidParams("unknown task: it has expired, or is not one of this caller")
 	if len(req.TaskID) > maxTaskID {
 		return nil, unknown
 	}
-	payload, _, err := s.handles.Open(req.TaskID, time.Now(), req.Principal, e.name)
+	payload, _, err := s.handles.Open(req.TaskID, time.Now(), req.Principal, e.Name)
 	if err != nil {
 		return nil, unknown
 	}
@@ -201,7 +202,7 @@ func (s *tasks) open(ctx context.Context, e *callEndpoint, req *mcp.Request, rep
 	if err := json.Unmarshal(payload, &t.payload); err != nil {
 		return nil, unknown
 	}
-	p := e.plans[t.payload.Tool]
+	p := e.Plans[t.payload.Tool]
 	if p == nil || p.Base == nil {
 		return nil, unknown // its tool is gone
 	}
@@ -209,8 +210,8 @@ func (s *tasks) open(ctx context.Context, e *callEndpoint, req *mcp.Request, rep
 		return nil, unknown // the service's origin has changed, and its credentials must not go to the old one
 	}
 	t.plan = p
-	t.call = s.calls.newJobCall(ctx, e, p, t.payload.Key, req, reply)
-	return t, t.call.authorizeJob(ctx, t.payload.Arguments)
+	t.call = s.calls.NewJobCall(ctx, e, p, t.payload.Key, req, reply)
+	return t, t.call.AuthorizeJob(ctx, t.payload.Arguments)
 }
 
 // handle returns the handle of the task's job, as far as it may still be polled.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
@@ -13,12 +14,12 @@ import (
 )
 
 // get answers tasks/get.
-func (s *tasks) get(ctx context.Context, e *callEndpoint, req *mcp.Request, reply *mcp.Reply) error {
+func (s *tasks) get(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
 	t, err := s.open(ctx, e, req, reply)
 	if err != nil {
 		return err
 	}
-	ctx, end := t.call.beginJobRequests(ctx)
+	ctx, end := t.call.BeginJobRequests(ctx)
 	defer end()
 	rec, err := t.state(ctx)
 	if err != nil {
@@ -34,7 +35,7 @@ func (s *tasks) get(ctx context.Context, e *callEndpoint, req *mcp.Request, repl
 
 // update answers tasks/update: it sends the user's answers to the service, one by one. Answers to unknown questions are
 // ignored.
-func (s *tasks) update(ctx context.Context, e *callEndpoint, req *mcp.Request, reply *mcp.Reply) error {
+func (s *tasks) update(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
 	t, err := s.open(ctx, e, req, reply)
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func (s *tasks) update(ctx context.Context, e *callEndpoint, req *mcp.Request, r
 	if jsonscan.KindOf(responses) != jsonscan.Object {
 		return mcp.InvalidParams("params.inputResponses must be an object")
 	}
-	ctx, end := t.call.beginJobRequests(ctx)
+	ctx, end := t.call.BeginJobRequests(ctx)
 	defer end()
 	if _, err := t.state(ctx); err != nil {
 		return awayError(err)
@@ -88,7 +89,7 @@ func (t *task) answer(ctx context.Context, rec *taskRecord, asked job.Question, 
 	if !q.CanRefuse() && a.Action != mcp.Accepted {
 		return t.callOff(ctx, rec) // the service has no other way to learn that the user declines
 	}
-	if failed := t.call.sendJobRequest(ctx, q.Answer, t.handle, q.AnswerArguments(t.handle.Answer, key, a.Action, content)); failed != nil {
+	if failed := t.call.SendJobRequest(ctx, q.Answer, t.handle, q.AnswerArguments(t.handle.Answer, key, a.Action, content)); failed != nil {
 		return &mcp.Error{Code: mcp.CodeInternal, Message: "the service did not take the answer; it can be given again"}
 	}
 	rec.Answered = append(rec.Answered, key)
@@ -100,12 +101,12 @@ func (t *task) answer(ctx context.Context, rec *taskRecord, asked job.Question, 
 
 // cancel answers tasks/cancel: it cancels the job if it has a cancel request, and otherwise only stops polling it. A task
 // that has ended is left unchanged.
-func (s *tasks) cancel(ctx context.Context, e *callEndpoint, req *mcp.Request, reply *mcp.Reply) error {
+func (s *tasks) cancel(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
 	t, err := s.open(ctx, e, req, reply)
 	if err != nil {
 		return err
 	}
-	ctx, end := t.call.beginJobRequests(ctx)
+	ctx, end := t.call.BeginJobRequests(ctx)
 	defer end()
 	rec, release, err := t.lock(ctx)
 	if err != nil {
@@ -125,10 +126,10 @@ func (t *task) callOff(ctx context.Context, rec *taskRecord) error {
 	if !t.plan.Job.CanCancel(t.handle) {
 		rec.end(mcp.TaskCancelled)
 		rec.Updated = time.Now()
-		t.call.done(ctx, telemetry.OutcomeJob, nil)
+		t.call.Done(ctx, telemetry.OutcomeJob, nil)
 		return t.publishRecord(ctx, rec)
 	}
-	_ = t.call.sendJobRequest(ctx, t.plan.Job.Cancel, t.handle, t.handle.Cancel) // a failure is for the operator; the client learns the status by polling
+	_ = t.call.SendJobRequest(ctx, t.plan.Job.Cancel, t.handle, t.handle.Cancel) // a failure is for the operator; the client learns the status by polling
 	rec.Called, rec.Next = true, time.Time{}
 	return t.publishRecord(ctx, rec)
 }

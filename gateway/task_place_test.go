@@ -133,7 +133,7 @@ func TestLargeTask(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, end := opened.call.beginJobRequests(opened.ctx)
+			ctx, end := opened.call.BeginJobRequests(opened.ctx)
 			defer end()
 			rec, err := opened.state(ctx)
 			if err != nil {

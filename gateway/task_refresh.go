@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
@@ -94,44 +95,44 @@ func (t *task) tryLock(ctx context.Context) (release func(), ok bool) {
 // poll asks the service for the status of the job and updates the record.
 func (t *task) poll(ctx context.Context, rec *taskRecord) {
 	j, c := t.plan.Job, t.call
-	status, err := c.pollStatus(ctx, t.handle)
-	defer c.endPoll()
+	status, err := c.PollStatus(ctx, t.handle)
+	defer c.EndPoll()
 	now := time.Now()
-	var missed *statusError
+	var missed *call.StatusError
 	switch {
-	case isNotDisclosed(err) != nil:
+	case call.IsNotDisclosed(err) != nil:
 		rec.end(mcp.TaskCompleted)
-		rec.Result = c.captureFailure(ctx, err)
-	case errors.As(err, &missed) && missed.later:
-		rec.Next = now.Add(j.Pause(missed.retry))
-		c.done(ctx, missed.outcome, missed.cause)
-	case errors.As(err, &missed) && missed.denied:
+		rec.Result = c.CaptureFailure(ctx, err)
+	case errors.As(err, &missed) && missed.Later:
+		rec.Next = now.Add(j.Pause(missed.Retry))
+		c.Done(ctx, missed.Outcome, missed.Cause)
+	case errors.As(err, &missed) && missed.Denied:
 		// The failure is due to the caller's permissions, and says nothing about the job.
-		t.refused = c.subjectRefused(missed.failure)
-		rec.Message, rec.Next = "the service could not be asked how the job stands: "+string(missed.outcome), now.Add(j.Pause(missed.retry))
-		c.done(ctx, missed.outcome, missed.cause)
-	case errors.As(err, &missed) && missed.gone && rec.Called:
+		t.refused = c.SubjectRefused(missed.Failure)
+		rec.Message, rec.Next = "the service could not be asked how the job stands: "+string(missed.Outcome), now.Add(j.Pause(missed.Retry))
+		c.Done(ctx, missed.Outcome, missed.Cause)
+	case errors.As(err, &missed) && missed.Gone && rec.Called:
 		rec.end(mcp.TaskCancelled)
 	case errors.As(err, &missed):
 		// The status can't be known any more, which is not a result of the tool.
 		rec.end(mcp.TaskFailed)
-		rec.Failure = missed.text
-		c.done(ctx, missed.outcome, missed.cause)
-	case isFailure(err):
+		rec.Failure = missed.Text
+		c.Done(ctx, missed.Outcome, missed.Cause)
+	case call.IsFailure(err):
 		rec.end(mcp.TaskCompleted)
-		rec.Result = c.captureFailure(ctx, err)
+		rec.Result = c.CaptureFailure(ctx, err)
 	case err != nil:
 		rec.Next = now.Add(j.Pause(0))
-		c.done(ctx, telemetry.OutcomeInternal, err)
+		c.Done(ctx, telemetry.OutcomeInternal, err)
 	case status.State == job.Succeeded, status.State == job.Failed:
 		rec.end(mcp.TaskCompleted)
-		rec.Result = c.captureResult(ctx, status)
+		rec.Result = c.CaptureResult(ctx, status)
 	case status.State == job.Cancelled:
 		rec.end(mcp.TaskCancelled)
 		rec.Message = status.Text()
 	default:
 		rec.Status, rec.Questions = mcp.TaskWorking, nil
-		rec.Message, rec.Next = status.Text(), now.Add(j.Pause(status.retry))
+		rec.Message, rec.Next = status.Text(), now.Add(j.Pause(status.Retry))
 		if t.asks() {
 			rec.ask(slices.DeleteFunc(status.Questions, func(q job.Question) bool { return slices.Contains(rec.Answered, q.Key) }))
 		}

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 )
@@ -66,9 +67,9 @@ type taskWatcher struct {
 
 // newTaskWatcher returns the subscriber of the request of ctx to a task.
 func newTaskWatcher(ctx context.Context, id string, viewer mcp.Subscriber) *taskWatcher {
-	v := requestInfoFrom(ctx)
+	v := call.InfoFrom(ctx)
 	return &taskWatcher{
-		id: id, viewer: viewer, endpoint: v.name, operator: v.operator, header: v.header,
+		id: id, viewer: viewer, endpoint: v.EndpointName, operator: v.Operator, header: v.Header,
 		caller: auth.CallerFromContext(ctx), trace: trace.SpanContextFromContext(ctx),
 	}
 }
@@ -206,7 +207,7 @@ func (s *tasks) stateFor(ctx context.Context, w *taskWatcher) (t *task, rec *tas
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, end := t.call.beginJobRequests(ctx)
+	ctx, end := t.call.BeginJobRequests(ctx)
 	defer end()
 	rec, err = t.state(ctx)
 	return t, rec, err
@@ -220,7 +221,7 @@ func (s *tasks) openFor(ctx context.Context, w *taskWatcher) (*task, context.Con
 		return nil, nil, mcp.InvalidParams("the endpoint is gone")
 	}
 	ctx = trace.ContextWithSpanContext(w.caller.Context(ctx), w.trace)
-	ctx = context.WithValue(ctx, requestInfoKey{}, &requestInfo{name: w.endpoint, operator: w.operator, header: w.header})
+	ctx = context.WithValue(ctx, call.InfoKey{}, &call.RequestInfo{EndpointName: w.endpoint, Operator: w.operator, Header: w.header})
 	t, err := s.open(ctx, e, &mcp.Request{
 		Method: "tasks/get", TaskID: w.id, Family: w.viewer.Family, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
 		HTTP: (&http.Request{Header: w.header}).WithContext(ctx),
@@ -241,7 +242,7 @@ func (s *tasks) notify(t *task, rec *taskRecord) {
 		watched.told = versionOf(rec)
 	}
 	s.mu.Unlock()
-	if broker := s.broker(t.call.endpoint.name); broker != nil {
+	if broker := s.broker(t.call.Endpoint.Name); broker != nil {
 		broker.TaskChanged(t.payload.Key, t.of(rec))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 )
 
@@ -82,11 +83,11 @@ func TestTaskWatchHeaders(t *testing.T) {
 func TestTaskWatcherHoldsLittle(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), passingConfig, newJobService("404"))
 	e := g.current.Load().main
-	v := &requestInfo{operator: true, header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
-	ctx := auth.NewContext(context.WithValue(t.Context(), requestInfoKey{}, v), &auth.Principal{Subject: "anna"})
+	v := &call.RequestInfo{Operator: true, Header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
+	ctx := auth.NewContext(context.WithValue(t.Context(), call.InfoKey{}, v), &auth.Principal{Subject: "anna"})
 	w := newTaskWatcher(ctx, "id", mcp.Subscriber{Principal: "anna"})
-	w.limitHeader(e.plans["makeReport"])
-	clear(v.header) // as when its stream waits
+	w.limitHeader(e.Plans["makeReport"])
+	clear(v.Header) // as when its stream waits
 	if !maps.EqualFunc(w.header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !w.operator {
 		t.Errorf("the watcher has %+v", w)
 	}

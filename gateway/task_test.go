@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -44,9 +45,9 @@ type openedTask struct {
 // openAs opens a task as a caller at an endpoint does.
 func openAs(g *Gateway, principal, endpoint, id string) (*openedTask, error) {
 	e := g.current.Load().endpoint(endpoint)
-	ctx := withRequest(context.Background(), &endpointRequest{requestInfo: requestInfo{name: endpoint}, endpoint: e})
+	ctx := withRequest(context.Background(), &endpointRequest{RequestInfo: call.RequestInfo{EndpointName: endpoint}, endpoint: e})
 	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
-	t, err := g.tasks.open(ctx, e.callEndpoint, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
+	t, err := g.tasks.open(ctx, e.Endpoint, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
 	if err != nil || t == nil {
 		return nil, err
 	}
@@ -145,7 +146,7 @@ func TestTaskIsLookedAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				ctx, end := task.call.beginJobRequests(task.ctx)
+				ctx, end := task.call.BeginJobRequests(task.ctx)
 				defer end()
 				if _, err := task.state(ctx); err != nil {
 					t.Error(err)
@@ -243,17 +244,17 @@ func TestTaskOldRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, end := opened.call.beginJobRequests(opened.ctx)
+		ctx, end := opened.call.BeginJobRequests(opened.ctx)
 		defer end()
 		if rec, err := opened.state(ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
 			t.Errorf("a rule that has questions now: %+v, %v", rec, err)
 		}
-		plan := *opened.call.plan
+		plan := *opened.call.Plan
 		if plan.Condition, err = auth.NewCondition("true"); err != nil {
 			t.Fatal(err)
 		}
-		opened.plan, opened.call.plan = &plan, &plan
-		if err := opened.call.authorizeJob(opened.ctx, opened.payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
+		opened.plan, opened.call.Plan = &plan, &plan
+		if err := opened.call.AuthorizeJob(opened.ctx, opened.payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
 			t.Errorf("a rule that has a condition now: %v", err)
 		}
 		kept := *plan.Job

@@ -1,0 +1,142 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/audit"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/telemetry"
+)
+
+// callRecord collects the data of a call's audit record. Only the call's goroutine uses it.
+type callRecord struct {
+	start     time.Time
+	rpc       string // overrides the method of the request; "" if it doesn't
+	outcome   telemetry.Outcome
+	status    int
+	tried     bool // a request was attempted
+	requests  int
+	redirects int
+	cache     string
+	sent      int64
+	received  int64
+}
+
+// auditedCall is what the audit record of a call says beside its [callRecord].
+type auditedCall struct {
+	req      *mcp.Request
+	endpoint *Endpoint
+	plan     *plan.Plan      // nil if there is no such tool
+	caller   *auth.Principal // nil if no token was required
+	args     []byte          // as last validated; nil if they are those of the request
+	dropped  []string
+}
+
+// setOutcome sets the outcome of the call, if there is a record.
+func (a *callRecord) setOutcome(o telemetry.Outcome) {
+	if a != nil {
+		a.outcome = o
+	}
+}
+
+// exchanged adds a request that was sent a number of times, and its response, which is nil if there was none.
+func (a *callRecord) exchanged(requests int, sent int64, resp *http.Response) {
+	if a == nil {
+		return
+	}
+	a.tried = true
+	a.requests += requests
+	a.sent += sent
+	if resp != nil {
+		a.status = resp.StatusCode
+	}
+}
+
+// end completes the record of a call that has ended with err, and reports whether it is written: a task lookup that made no
+// request and was not refused is not a call.
+func (a *callRecord) end(err error) bool {
+	if a.outcome != "" {
+		return true
+	}
+	var refused *mcp.Error
+	var failed *Failure
+	switch {
+	case errors.As(err, &refused):
+		a.outcome = telemetry.OutcomeInvalid
+	case !a.tried:
+		return false
+	case errors.As(err, &failed):
+		a.outcome = failed.Outcome // not reported to anybody
+	case err != nil:
+		a.outcome = telemetry.OutcomeInternal
+	default:
+		a.outcome = telemetry.OutcomeOK
+	}
+	return true
+}
+
+// decisionOf returns the decision that an outcome stands for.
+func decisionOf(o telemetry.Outcome) audit.Decision {
+	switch o {
+	case telemetry.OutcomeScope, telemetry.OutcomeCondition, telemetry.OutcomeUnconfirmed, telemetry.OutcomeUnanswered, telemetry.OutcomeNoTasks, telemetry.OutcomeUnaudited, telemetry.OutcomeInvalid, telemetry.OutcomeUnknown, telemetry.OutcomeLimited, telemetry.OutcomeUncounted:
+		return audit.Refused
+	case telemetry.OutcomeAsked:
+		return audit.Asked
+	default:
+		return audit.Allowed
+	}
+}
+
+// writeRecord writes the audit record of a call.
+func (r *Runner) writeRecord(ctx context.Context, c auditedCall, a *callRecord) {
+	line := audit.Line{
+		Time: a.start, Request: InfoFrom(ctx).ID(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
+		Cache: a.cache, Status: a.status, Requests: a.requests, Redirects: a.redirects, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
+	}
+	if a.rpc != "" {
+		line.RPC = a.rpc
+	}
+	if c.endpoint != nil {
+		line.Endpoint = c.endpoint.Name
+	}
+	if p := c.caller; p != nil {
+		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+	}
+	if id := trace.SpanContextFromContext(ctx).TraceID(); id.IsValid() {
+		line.Trace = id.String()
+	}
+	line.Arguments, line.Dropped = c.args, c.dropped
+	if line.Arguments == nil {
+		line.Arguments = c.req.Arguments
+	}
+	line.Shown = line.Arguments
+	if p := c.plan; p != nil {
+		line.Tool, line.API, line.Method, line.Path = p.Tool.Name, p.Tool.API, p.Operation.Method, p.Operation.Path
+		if p.Sensitive != nil && r.Audit.Shows() {
+			line.Shown = p.Sensitive.JSON(line.Arguments)
+		}
+	} else {
+		line.Tool = c.req.Name
+	}
+	r.Audit.Write(&line)
+}
+
+// RecordScopeDenied counts a call for which the caller's scopes do not suffice, and writes its audit record.
+func (r *Runner) RecordScopeDenied(ctx context.Context, e *Endpoint, p *plan.Plan, caller *auth.Principal, req *mcp.Request) {
+	p.Metrics.Count(telemetry.OutcomeScope)
+	r.recordDenied(ctx, e, p, caller, req, telemetry.OutcomeScope)
+}
+
+// recordDenied writes the audit record of a call that is refused before it begins.
+func (r *Runner) recordDenied(ctx context.Context, e *Endpoint, p *plan.Plan, caller *auth.Principal, req *mcp.Request, o telemetry.Outcome) {
+	if r.Audit != nil {
+		r.writeRecord(ctx, auditedCall{endpoint: e, plan: p, caller: caller, req: req}, &callRecord{start: time.Now(), outcome: o})
+	}
+}

@@ -1,0 +1,240 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/render"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi/answer"
+)
+
+// CallTool answers tools/call.
+func (r *Runner) CallTool(ctx context.Context, e *Endpoint, req *mcp.Request, reply *mcp.Reply) error {
+	p := e.Tool(req.Name)
+	if p == nil {
+		if req.Name == "" {
+			return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
+		}
+		r.recordDenied(ctx, e, nil, auth.FromContext(ctx), req, telemetry.OutcomeUnknown)
+		return unknownTool(req.Name)
+	}
+	c := r.NewCall(ctx, e, p, req, reply)
+	if denied := c.Authorize(ctx); denied != nil {
+		return denied
+	}
+	req.Arguments, c.dropped = p.Drop(req.Arguments) // everything from here on sees only the others
+	return c.run(ctx, req.Arguments)
+}
+
+// run is the life of a call that its caller is authorized to make. Each step goes on or returns the error that ends the
+// call; most of these are a *failure, which conclude turns into the result.
+func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
+	defer func() { c.endRecord(ctx, err) }()
+	if !c.background {
+		if err = c.admit(ctx); err != nil {
+			return err
+		}
+		c.r.Metrics.InFlight.Inc()
+		defer c.r.Metrics.InFlight.Dec()
+	}
+	if !c.buffered {
+		if err = c.checkRequest(ctx); err != nil {
+			return c.conclude(ctx, err)
+		}
+	}
+	if !c.prepared {
+		if args, err = c.prepare(ctx, args); err != nil {
+			return c.conclude(ctx, err)
+		}
+	}
+	ctx, end, err := c.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return c.execute(ctx, args)
+}
+
+// prepare is the part of a call's life before its request is built: the user is asked for arguments, the arguments are
+// validated, the condition of the plan must hold, and the user must confirm. It has no deadline but the caller's, since
+// a user takes time. The call continues with the returned arguments, which are those that the condition and the user
+// have seen. The error is a *failure, or the error of the answer, which includes [mcp.ErrInputRequired].
+func (c *Call) prepare(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	args, err := c.validate(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.confirm(ctx, args); err != nil {
+		return nil, err
+	}
+	c.prepared = true
+	return args, nil
+}
+
+// execute is the part of a call's life that has a deadline: the request is sent unless the cache has the response, and
+// the response is read and rendered. A panic is a failure, too.
+func (c *Call) execute(ctx context.Context, args json.RawMessage) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.r.Metrics.Panics.Inc()
+			err = c.conclude(ctx, c.internal(ctx, fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack()))))
+		}
+	}()
+	if c.Plan.Job.Callback != nil {
+		if args, err = c.addCallbackURL(args); err != nil {
+			return c.conclude(ctx, c.internal(ctx, err))
+		}
+	}
+	resp, err := c.send(ctx, args)
+	if err != nil {
+		return c.conclude(ctx, err)
+	}
+	defer c.observe()
+	if c.buffered {
+		err = c.bufferResponse(ctx, resp)
+	} else {
+		err = c.render(ctx, args, resp)
+	}
+	if err != nil && !c.answered {
+		err = c.failed(ctx, err)
+	}
+	return c.conclude(ctx, err)
+}
+
+// render reads the response and writes the result of tools/call.
+func (c *Call) render(ctx context.Context, args json.RawMessage, resp *http.Response) error {
+	c.readHeaders(resp)
+	switch {
+	case c.Plan.Job.MayBegin(resp.StatusCode):
+		return c.answerAccepted(ctx, args, resp)
+	case resp.StatusCode < 300:
+		return c.answerSuccess(ctx, resp)
+	case c.Plan.PolledJob != nil && seesOther(resp.StatusCode):
+		return c.answerSeeOther(ctx, resp)
+	case render.IsRedirect(resp.StatusCode) && c.Plan.Operation.Answers.Redirects(resp.StatusCode):
+		return c.answerRedirect(ctx, resp)
+	}
+	return c.serviceFailure(resp)
+}
+
+// Call is one run of a tool's operation: a tools/call, or a request that is answered by one, such as resources/read. Only
+// the goroutine of its request uses it.
+//
+// Those who make calls for other requests than tools/call use these methods alone:
+//
+//   - [Call.Authorize], then [Call.Collect] for the whole life of a call and its buffered response, or [Call.PrepareFirst]
+//     and Collect if the response may not be needed once the arguments are known; [Call.Renderer] and [Call.SubjectRefused]
+//     for its response and its failure;
+//   - [Call.Poll], Invalidate and [Call.ChargePoll] for subscriptions, which no client waits for;
+//   - [Call.AuthorizeJob], [Call.BeginJobRequests], [Call.PollStatus], [Call.SendJobRequest], [Call.CaptureResult],
+//     [Call.CaptureFailure], [Call.Done] and [Call.EndPoll] for tasks.
+type Call struct {
+	exchange
+
+	// How the call differs from tools/call.
+
+	background bool // no caller waits for it: it is not admitted and asks nobody, and only the audit log has its outcome
+	Quiet      bool // its outcome is counted, but neither logged nor told to the client
+	prepared   bool // arguments are validated and the call is confirmed
+	buffered   bool // parts and response are what it is made for; the client gets nothing
+
+	// Its state.
+
+	running  bool // it counts against limits.max_calls
+	answered bool // the result was begun, so that no other can be given
+
+	// The arguments.
+
+	args    json.RawMessage // the arguments as last validated or built into a request
+	dropped []string        // JSON Pointers of the arguments that were dropped
+
+	// The result.
+
+	parts    []answer.Part      // parts of a response with several until the last one arrives, or of one that is buffered
+	response *http.Response     // the response that is buffered
+	headers  render.HeaderNotes // headers of the response that the client sees
+	note     string             // text that is given beside the answer; "" if there is none
+	captured *capturedResult    // receives the result instead of the client; nil if the client gets it
+
+	// The job that the call starts.
+
+	key    string   // identifies the call in the service's callback; "" if the service does not call back
+	notify *url.URL // webhook of the caller for the end of the job; nil if the caller has none
+}
+
+// NewCall returns a call of a plan for the caller of a request.
+func (r *Runner) NewCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mcp.Request, reply *mcp.Reply) *Call {
+	c := &Call{exchange: exchange{
+		r: r, Plan: p, Request: req, reply: reply, Endpoint: e,
+		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse},
+	}}
+	if r.Audit != nil {
+		c.record = &callRecord{start: time.Now()}
+	}
+	if e.Guard != nil {
+		c.Caller = auth.FromContext(ctx)
+	}
+	return c
+}
+
+// checkRequest checks the parts of tools/call that other requests don't have: the caller's webhook, tasks, and arguments
+// that are repeated in headers.
+func (c *Call) checkRequest(ctx context.Context) (err error) {
+	if c.notify, err = c.Endpoint.Continuation.CallerWebhook(c.Request); err != nil {
+		return err
+	}
+	if c.Plan.Job.RequiresTasks {
+		if err := c.Request.RequireCapabilities(mcp.ClientTasks); err != nil {
+			return c.withoutTasks(err)
+		}
+	}
+	if c.Plan.Repeated != nil && c.Request.Family == mcp.Stateless && !c.r.Local && !InfoFrom(ctx).Operator {
+		return checkRepeated(c.Request, c.Plan.Repeated)
+	}
+	return nil
+}
+
+// begin counts the call as running, and returns its context, which has its deadline, its credentials and its span, and
+// the function that ends them. The error means that the gateway is at capacity, which other calls may have taken since it was
+// checked.
+func (c *Call) begin(ctx context.Context) (_ context.Context, end func(), err error) {
+	p := c.Plan
+	if e := c.startRunning(); e != nil {
+		return nil, nil, e
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
+	stop := func() bool { return false }
+	if c.Request.Family == mcp.Legacy && p.Safe && c.Endpoint.cancelOnDisconnect {
+		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped nevertheless:
+		// its answer can no longer be read, and the service is spared the work.
+		stop = context.AfterFunc(c.Request.HTTP.Context(), cancel)
+	}
+	ctx, c.sent = p.Attach(ctx, c.Request.HTTP.Header, c.Endpoint.Guard)
+	if p.Timeout > silence {
+		c.reply.KeepAlive(silence)
+	}
+	ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Request.Method, Tool: p.Tool.Name, Revision: c.Request.Revision, API: p.Tool.API,
+		TraceParent: c.Request.Meta.TraceParent, TraceState: c.Request.Meta.TraceState, Header: c.Request.HTTP.Header}, PendingCheckOf(ctx))
+	return ctx, func() {
+		if c.body != nil {
+			_ = c.body.Close() // a second time unless there was a panic; the call occupies the bulkhead of the API until then
+		}
+		if c.span != nil {
+			c.span.End()
+		}
+		stop()
+		cancel()
+		c.stopRunning()
+		c.memory.end()
+	}, nil
+}

@@ -1,0 +1,56 @@
+package call
+
+import (
+	"strconv"
+	"time"
+
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// logger is the name of the gateway in log messages to clients.
+const logger = "drawbridge"
+
+// silence is how long a call may take before its answer becomes an event stream with comments, so that no proxy on the
+// path takes the connection for dead. It applies only to calls whose timeout is longer.
+const silence = 45 * time.Second
+
+// Clients that subscribe to log messages learn the progress of a call: the operation, the status, the outcome. The
+// messages contain nothing of the request, the answer or the service's address.
+
+// logRequest logs to the client that the request is being sent.
+func logRequest(reply *mcp.Reply, op *openapi.Operation) error {
+	if !reply.LogEnabled(mcp.LevelDebug) {
+		return nil
+	}
+	text := jsonscan.AppendString([]byte(`{"event":"request","method":`), op.Method)
+	text = jsonscan.AppendString(append(text, `,"path":`...), op.Path)
+	return reply.Log(mcp.LevelDebug, logger, append(text, '}'))
+}
+
+// logResponse logs to the client that the service has begun to answer.
+func logResponse(reply *mcp.Reply, status int, after time.Duration) error {
+	level := mcp.LevelInfo
+	switch {
+	case status >= 500:
+		level = mcp.LevelError
+	case status >= 400:
+		level = mcp.LevelWarning
+	}
+	if !reply.LogEnabled(level) {
+		return nil
+	}
+	text := strconv.AppendInt([]byte(`{"event":"answer","status":`), int64(status), 10)
+	text = strconv.AppendInt(append(text, `,"milliseconds":`...), after.Milliseconds(), 10)
+	return reply.Log(level, logger, append(text, '}'))
+}
+
+// logOutcome logs the outcome of the call to the client.
+func logOutcome(reply *mcp.Reply, o telemetry.Outcome) {
+	if reply.LogEnabled(mcp.LevelDebug) {
+		text := jsonscan.AppendString([]byte(`{"event":"outcome","outcome":`), string(o))
+		_ = reply.Log(mcp.LevelDebug, logger, append(text, '}')) // the answer that follows meets the same error
+	}
+}

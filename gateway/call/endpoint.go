@@ -1,0 +1,45 @@
+package call
+
+import (
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/plan"
+	"drawbridge/openapi"
+)
+
+// Endpoint is what calls need to know of the endpoint that they came in by. It is immutable.
+type Endpoint struct {
+	Name  string                // "" for the endpoint of all tools
+	Guard *auth.Guard           // nil if no token is required
+	Plans map[string]*plan.Plan // of its tools, and of operations that are resources only
+	// operations maps operations to their plans.
+	operations map[*openapi.Operation]*plan.Plan
+	// HideUnauthorized makes tools that a caller may not call look as if they did not exist (Z6).
+	HideUnauthorized bool
+	// cancelOnDisconnect cancels safe calls of the legacy revisions whose client has closed the connection.
+	cancelOnDisconnect bool
+	MaxCalls           int // limit of calls in flight (limits.max_calls)
+	// Continuation is what becomes of the jobs that calls start.
+	Continuation         Continuation
+	AllowsCallerWebhooks bool // callers may ask for a webhook at the end of a job
+}
+
+// NewEndpoint returns the view that calls have of an endpoint for plans, but for the continuation of their jobs.
+func NewEndpoint(name string, c *config.Config, plans map[string]*plan.Plan, guard *auth.Guard) *Endpoint {
+	e := &Endpoint{
+		Name: name, Guard: guard, Plans: plans, operations: make(map[*openapi.Operation]*plan.Plan, len(plans)), MaxCalls: c.Limits.MaxCalls,
+		HideUnauthorized: guard != nil && c.Auth.HideUnauthorized, cancelOnDisconnect: c.Server.LegacyDisconnect == config.DisconnectCancel,
+	}
+	for _, p := range plans {
+		e.operations[p.Operation] = p
+	}
+	return e
+}
+
+// Tool returns the plan of a tool, or nil if there is none or it is a resource only.
+func (e *Endpoint) Tool(name string) *plan.Plan {
+	if p := e.Plans[name]; p != nil && !p.Tool.Hidden {
+		return p
+	}
+	return nil
+}

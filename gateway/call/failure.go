@@ -1,0 +1,81 @@
+package call
+
+import (
+	"errors"
+
+	"drawbridge/auth"
+	"drawbridge/auth/credential"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
+)
+
+// Failure is the error of a call that failed: the outcome for the metrics, the cause for the log and the text for the
+// model.
+type Failure struct {
+	Outcome telemetry.Outcome
+	Cause   error // nil if the outcome says everything
+	Text    string
+}
+
+func (f *Failure) Error() string {
+	if f.Cause != nil {
+		return string(f.Outcome) + ": " + f.Cause.Error()
+	}
+	return string(f.Outcome)
+}
+
+func (f *Failure) Unwrap() error { return f.Cause }
+
+// IsFailure reports whether err is a failure of the call itself.
+func IsFailure(err error) bool {
+	var f *Failure
+	return errors.As(err, &f)
+}
+
+// failureOf returns the failure of a call for an error of building its request, of sending it, or of reading the response.
+// It returns nil for an error that should not happen.
+func failureOf(err error, caller *auth.Principal) *Failure {
+	var bad *openapi.ArgumentError
+	var homeless *openapi.BaseError
+	switch {
+	case errors.As(err, &bad):
+		return &Failure{telemetry.OutcomeArguments, nil, bad.ToolMessage()}
+	case errors.As(err, &homeless):
+		return &Failure{telemetry.OutcomeNoBase, err, homeless.ToolMessage()}
+	}
+	var e *upstream.Error
+	known := errors.As(err, &e)
+	var token *credential.TokenError
+	var header *credential.HeaderError
+	switch {
+	case known && e.Kind == upstream.Canceled:
+	case errors.As(err, &token):
+		return &Failure{telemetry.Outcome("token_" + token.Failure.String()), err, tokenMessage(token, caller)}
+	case errors.As(err, &header):
+		return &Failure{telemetry.OutcomeHeader, err, header.ToolMessage()}
+	}
+	if known {
+		return &Failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessage()}
+	}
+	var broken *answer.Error
+	if errors.As(err, &broken) {
+		kind := upstream.Protocol
+		if broken.Truncated {
+			kind = upstream.Truncated
+		}
+		return &Failure{telemetry.Outcome(kind.String()), err, broken.ToolMessage()}
+	}
+	return nil
+}
+
+// tokenMessage returns the text for the model about a missing token for the service. A call from the command line has
+// no caller in the sense of a token exchange.
+func tokenMessage(e *credential.TokenError, caller *auth.Principal) string {
+	if e.Failure == credential.NoCaller && caller == nil {
+		return "The credential of the API is of type token_exchange: the service gets a token for that of the caller, and a call" +
+			" without a login, such as one from the command line, has no caller. Nothing was sent to the service."
+	}
+	return e.ToolMessage()
+}

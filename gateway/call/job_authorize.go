@@ -1,0 +1,108 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/job"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
+)
+
+// The service's answer about a job is often the response of an operation with its own access rules and redaction. They apply
+// here too, so that a job gives no caller what a direct call would not.
+
+// authorizeResponses checks that the caller may know the responses of all operations that an answer may come from, and adds their redaction
+// to that of the next response. The error is a *failure that names the tool to use instead.
+func (c *Call) authorizeResponses(ctx context.Context, all []plan.ResponseOf) error {
+	c.jobSensitive = nil
+	for _, one := range all {
+		p := c.Endpoint.operations[one.Operation]
+		if err := c.authorizeResponse(ctx, p, one); err != nil {
+			return err
+		}
+		if p != nil && p != c.Plan && p.Sensitive != nil {
+			c.jobSensitive = append(c.jobSensitive, p.Sensitive)
+		}
+	}
+	return nil
+}
+
+// authorizeResponse checks that the caller may know the response of an operation; p is its plan at the endpoint, or nil if it has none
+// there. The user can't be asked for consent here; an operator's rule that names the operation counts as consent.
+func (c *Call) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.ResponseOf) error {
+	named := c.Plan.Job.Names(one.Operation) || c.Plan.PolledJob != nil && c.Plan.PolledJob.Names(one.Operation)
+	switch {
+	case p == nil && named, InfoFrom(ctx).Operator:
+		return nil
+	case p == nil:
+		return c.notDisclosed(nil, nil)
+	case c.Endpoint.Guard != nil && !c.Endpoint.Allows(c.Caller, p):
+		if c.Endpoint.HideUnauthorized {
+			return c.notDisclosed(nil, nil)
+		}
+		return c.notDisclosed(p, one.Arguments)
+	case p == c.Plan && p.Condition == nil:
+		return nil
+	case !named && p.AsksUser() && !c.isExempt(p):
+		return c.notDisclosed(p, one.Arguments)
+	case p.Condition == nil:
+		return nil
+	}
+	args, _, err := p.Operation.Check(one.Arguments)
+	if err == nil {
+		caller := c.Caller
+		if caller == nil && c.r.Local {
+			caller = &auth.Principal{}
+		}
+		var ok bool
+		if ok, err = p.Permits(ctx, caller, args); ok && err == nil {
+			return nil
+		}
+	}
+	return c.notDisclosed(p, one.Arguments)
+}
+
+// isExempt reports whether calls of the plan need nothing from the user but consent, and this caller is exempt from it.
+func (c *Call) isExempt(p *plan.Plan) bool { return p.Elicitation == nil && c.hasStandingConsent(p) }
+
+// notDisclosed returns the failure for a caller that may not know the status or result of a job. It is not an error of the call,
+// which has started the job.
+func (c *Call) notDisclosed(p *plan.Plan, args json.RawMessage) error {
+	text := c.Plan.Tool.API + " tells of this job by "
+	if p == nil || p.Tool.Hidden {
+		text += "an operation that is no tool here"
+	} else {
+		text += fmt.Sprintf("what the tool %s gives with the arguments %s, which it does not give to this caller in this way", p.Tool.Name,
+			truncate.Bytes(c.redactor().Text(string(jsonscan.AppendCompact(nil, args))), 200))
+	}
+	return &Failure{Outcome: telemetry.OutcomeJob, Text: text + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
+}
+
+// IsNotDisclosed returns the failure for a caller that may not know about the job, or nil if err is another error.
+func IsNotDisclosed(err error) *Failure {
+	var f *Failure
+	if errors.As(err, &f) && f.Outcome == telemetry.OutcomeJob {
+		return f
+	}
+	return nil
+}
+
+// authorizePoll checks that the caller may poll the job at all, before a task is promised.
+func (c *Call) authorizePoll(ctx context.Context, b *job.Handle) error {
+	switch r := c.Plan.Job.Status; {
+	case c.Plan.Job.Callback != nil:
+		return nil // reported by callback, as a rule without polling
+	case r != nil && r.Operation != nil && b.Status != nil:
+		return c.authorizeResponses(ctx, []plan.ResponseOf{{Operation: r.Operation, Arguments: b.Status}})
+	case b.URL != nil:
+		return c.authorizeResponses(ctx, c.Plan.ResponsesAt(http.MethodGet, b.URL))
+	}
+	return nil
+}

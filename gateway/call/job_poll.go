@@ -1,0 +1,326 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"drawbridge/auth/credential"
+	"drawbridge/gateway/job"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/render"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/jsonscan"
+)
+
+// JobStatus is the result of a status request for a job.
+type JobStatus struct {
+	job.Report
+	Retry time.Duration // as requested by the service; 0 if it gives none
+	body  []byte        // JSON text that the report was read from; nil if there is none
+
+	// parts and resp are the result of a job that has succeeded. For a failed job, parts is the same if the service's message
+	// is all there is.
+	parts []answer.Part
+	resp  *http.Response
+}
+
+// StatusError is the error of a status request that found no status.
+type StatusError struct {
+	*Failure
+	Gone bool // the service does not know the job any more
+	// Denied is set if the request lacked a token or a permission; that of another caller, or a later one, may succeed.
+	Denied bool
+	// Later is set if a later request may succeed, after retry if the service gives a time.
+	Later bool
+	Retry time.Duration
+}
+
+func (e *StatusError) Unwrap() error { return e.Failure }
+
+// PollStatus sends a status request for a job, and fetches the result of one that has succeeded. The error is a *statusError or, for a
+// result that can't be fetched, a *failure.
+func (c *Call) PollStatus(ctx context.Context, b *job.Handle) (*JobStatus, error) {
+	l, err := c.pollOnce(ctx, b)
+	if c.Plan.InvalidatesCache && b.Target != nil && hasEnded(l, err) {
+		c.r.Cache.Changed(ctx, c.Plan.Source.CacheGroup, b.Target)
+	}
+	return l, err
+}
+
+// hasEnded reports whether a status request has found the end of a job, or that its end can't be known any more.
+func hasEnded(l *JobStatus, err error) bool {
+	var missed *StatusError
+	if errors.As(err, &missed) {
+		return !missed.Later && !missed.Denied
+	}
+	return err != nil || l.State.Ended()
+}
+
+func (c *Call) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error) {
+	called, err := c.webhook(ctx)
+	if err != nil {
+		return nil, c.statusFailure(ctx, err)
+	}
+	if called != nil {
+		if l, err := c.webhookStatus(ctx, b, called); l != nil || err != nil {
+			return l, err
+		}
+	}
+	if b.URL == nil && b.Status == nil {
+		return &JobStatus{Report: job.Report{State: job.Working}}, nil // the service reports by callback
+	}
+	resp, location, err := c.requestJob(ctx, c.Plan.Job.Status, b, b.Status)
+	if err != nil {
+		return nil, c.statusFailure(ctx, err)
+	}
+	retry := render.RetryTime(resp, time.Now())
+	switch {
+	case seesOther(resp.StatusCode):
+		// The result is elsewhere (RFC 9110 section 15.4.4). The gateway follows the redirect, not the HTTP client: only to the
+		// same origin, and only once.
+		_ = resp.Body.Close()
+		if b.Result = b.Resolve(location); b.Result == nil {
+			return nil, &Failure{Outcome: telemetry.OutcomeRedirect, Text: "The job has ended, and its result is at another server" + render.RedirectPath(resp) +
+				", which the gateway does not call."}
+		}
+		l := &JobStatus{Report: job.Report{State: job.Succeeded}}
+		return l, c.fetchResult(ctx, b, l)
+	case resp.StatusCode >= 300:
+		status := resp.StatusCode
+		e := c.statusFailure(ctx, c.serviceFailureAs(resp, ""))
+		e.Gone = status == http.StatusNotFound || status == http.StatusGone
+		if e.Gone {
+			e.Failure = &Failure{Outcome: e.Outcome, Cause: e.Cause, Text: c.Plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
+				render.StatusText(status) + ". What became of it is not known; look before you repeat the call."}
+		}
+		e.Denied = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
+		e.Later = status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
+		e.Retry = retry
+		return nil, e
+	}
+	parts, err := c.readJobResponse(ctx, resp)
+	if err != nil {
+		return nil, c.statusFailure(ctx, err)
+	}
+	l := &JobStatus{Retry: retry, parts: parts, resp: resp, body: job.JSONOf(parts)}
+	l.Report = c.Plan.Job.Read(l.body, c.redactor().Text)
+	known := l.State != job.Unknown // true and false are known words too
+	switch {
+	case resp.StatusCode == http.StatusAccepted && !known:
+		l.State = job.Working
+	case known, l.Word != "" && !b.Plain, len(l.Questions) > 0:
+		// An unknown word for the state means that the job is still running, as in Azure's convention.
+		if !known {
+			l.State = job.Working
+		}
+	case c.Plan.Job.HasState:
+		return nil, &StatusError{Failure: &Failure{Outcome: telemetry.Outcome(upstream.Protocol.String()), Text: c.Plan.Tool.API +
+			" answered the question how the job stands with something in which no state is."}}
+	default:
+		l.State = job.Succeeded // the response is the resource that the job has made
+		return l, nil
+	}
+	if l.State == job.Succeeded {
+		return l, c.fetchResult(ctx, b, l)
+	}
+	return l, nil
+}
+
+// seesOther reports whether a status code says that the result is elsewhere.
+func seesOther(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }
+
+// answerSeeOther follows the redirect in the response of a tool that reports on jobs, so that a caller that polls with that tool gets
+// the result at the end, like a caller that waits.
+func (c *Call) answerSeeOther(ctx context.Context, resp *http.Response) error {
+	_ = resp.Body.Close()
+	b := &job.Handle{Origin: resp.Request.URL, Base: c.Plan.Job.BaseOf(c.Plan.Base)}
+	if c.Plan.PolledJob.Anywhere {
+		b.Base = nil
+	}
+	at := b.Resolve(c.location)
+	if at == nil {
+		return &Failure{Outcome: telemetry.OutcomeRedirect, Text: "The job has ended, and its result is where the gateway does not go" + render.RedirectPath(resp) + "."}
+	}
+	other, _, err := c.requestJobURL(ctx, http.MethodGet, at) //nolint:bodyclose // the reader closes it
+	if err != nil {
+		return err
+	}
+	if other.StatusCode >= 300 {
+		return c.serviceFailureAs(other, "")
+	}
+	parts, err := c.readJobResponse(ctx, other)
+	if err != nil {
+		return err
+	}
+	c.Done(ctx, telemetry.OutcomeOK, nil)
+	return c.deliver(parts, other)
+}
+
+// requestJob sends one request about a job and returns the response and its Location header, unresolved. A nil r is GET on the
+// job's URL.
+func (c *Call) requestJob(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
+	if r != nil && r.Operation != nil && args != nil {
+		c.jobSensitive = nil
+		if !r.Named || r == c.Plan.Job.Status || r == c.Plan.Job.Result {
+			if err := c.authorizeResponses(ctx, []plan.ResponseOf{{Operation: r.Operation, Arguments: args}}); err != nil {
+				return nil, "", err
+			}
+		}
+		req, err := r.Operation.NewRequest(r.Credential.Context(ctx), c.Plan.Source.BaseURL(r.Operation), args)
+		if err != nil {
+			var bad *openapi.ArgumentError
+			if errors.As(err, &bad) {
+				return nil, "", &Failure{Outcome: telemetry.Outcome(upstream.Protocol.String()), Cause: err, Text: c.Plan.Tool.API +
+					" told of the job what does not fit the arguments of the operation that asks for it."}
+			}
+			return nil, "", c.failed(ctx, err)
+		}
+		return c.sendJob(ctx, req)
+	}
+	method := http.MethodGet
+	if r != nil && r.Operation == nil {
+		method = r.Method
+	}
+	return c.requestJobURL(ctx, method, b.URL)
+}
+
+// requestJobURL sends a request for a URL that the service has returned and that is of its origin.
+func (c *Call) requestJobURL(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
+	c.jobSensitive = nil
+	if method == http.MethodGet || c.Plan.Job.FromDocument {
+		if err := c.authorizeResponses(ctx, c.Plan.ResponsesAt(method, u)); err != nil {
+			return nil, "", err
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
+	if err != nil {
+		return nil, "", c.internal(ctx, err)
+	}
+	req.Header.Set("Accept", "application/json, */*;q=0.8")
+	return c.sendJob(ctx, req)
+}
+
+func (c *Call) sendJob(ctx context.Context, req *http.Request) (resp *http.Response, location string, err error) {
+	c.sentSecrets = nil // the token may have changed
+	if err := c.awaitAudit(ctx); err != nil {
+		return nil, "", c.failed(ctx, err)
+	}
+	resp, err = c.transmitOnce(req, upstream.NoRetry) // job polling has its own schedule
+	if err != nil {
+		return nil, "", c.failed(ctx, err)
+	}
+	c.memory.limit(ctx, resp)
+	location = resp.Header.Get("Location")
+	render.HideLocation(resp, c.redactor())
+	return resp, location, nil
+}
+
+// statusFailure converts err to the error of a status request.
+func (c *Call) statusFailure(ctx context.Context, err error) *StatusError {
+	var e *upstream.Error
+	var token *credential.TokenError
+	var header *credential.HeaderError
+	denied := errors.As(err, &token) || errors.As(err, &header)
+	later := false
+	if errors.As(err, &e) {
+		switch e.Kind {
+		case upstream.Timeout, upstream.Connect, upstream.Truncated, upstream.Overloaded, upstream.BreakerOpen:
+			later = true
+		default:
+		}
+		denied = denied || e.Kind == upstream.Credential || e.Kind == upstream.TLS || e.Kind == upstream.Canceled
+	}
+	var f *Failure
+	if !errors.As(err, &f) {
+		errors.As(c.failed(ctx, err), &f)
+	}
+	later = later || f.Outcome == telemetry.Outcome(upstream.Overloaded.String()) // no capacity
+	return &StatusError{Failure: f, Later: later, Denied: denied}
+}
+
+// fetchResult gets the result of a job that has succeeded, which may be in the body of its status. The error is a *failure or, if the
+// gateway had no capacity, a *statusError.
+func (c *Call) fetchResult(ctx context.Context, b *job.Handle, l *JobStatus) error {
+	j := c.Plan.Job
+	at := j.ResultIn(b, l.body)
+	var resp *http.Response
+	var err error
+	switch {
+	case j.Result != nil && j.Result.Operation != nil && b.Fetch != nil:
+		resp, _, err = c.requestJob(ctx, j.Result, b, j.Result.Complete(b.Fetch, l.body)) //nolint:bodyclose // the reader closes it
+	case j.Result != nil && j.Result.Operation == nil && b.URL != nil:
+		resp, _, err = c.requestJobURL(ctx, http.MethodGet, b.URL) //nolint:bodyclose // the same
+	case at != nil:
+		resp, _, err = c.requestJobURL(ctx, http.MethodGet, at) //nolint:bodyclose // the same
+	default:
+		return c.resultInStatus(ctx, l)
+	}
+	if err == nil && resp.StatusCode >= 300 {
+		err = c.serviceFailureAs(resp, "")
+	}
+	if err == nil {
+		l.resp = resp
+		l.parts, err = c.readJobResponse(ctx, resp)
+	}
+	if err != nil {
+		if e := c.statusFailure(ctx, err); e.Outcome == telemetry.Outcome(upstream.Overloaded.String()) {
+			return e
+		}
+		return c.failed(ctx, err)
+	}
+	return nil
+}
+
+// resultInStatus takes the result out of the body of the job's status. Without a configured location for the result, the whole body is
+// the result.
+func (c *Call) resultInStatus(ctx context.Context, l *JobStatus) error {
+	value := c.Plan.Job.Output(l.body)
+	if value == nil {
+		return nil
+	}
+	media, data := "application/json", value
+	if jsonscan.KindOf(value) == jsonscan.String {
+		media, data = "text/plain; charset=utf-8", jsonscan.Unquote(value)
+	}
+	found, err := c.parseStatus(ctx, media, data)
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	l.parts, l.resp = found.parts, found.resp
+	return nil
+}
+
+// parseStatus interprets bytes as if they were the service's response.
+func (c *Call) parseStatus(ctx context.Context, media string, data []byte) (*JobStatus, error) {
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(data)), Body: io.NopCloser(bytes.NewReader(data))}
+	if media != "" {
+		resp.Header.Set("Content-Type", media)
+	}
+	parts, err := c.readJobResponse(ctx, resp)
+	if err != nil {
+		return nil, err
+	}
+	l := &JobStatus{parts: parts, resp: resp, body: job.JSONOf(parts)}
+	l.Report = c.Plan.Job.Read(l.body, c.redactor().Text)
+	return l, nil
+}
+
+// readJobResponse returns the parts of a 2xx response about a job. The published schema describes the response that starts a job, so a
+// response that does not match it is no violation.
+func (c *Call) readJobResponse(ctx context.Context, resp *http.Response) (parts []answer.Part, err error) {
+	return c.gather(ctx, resp, func(part *answer.Part) { part.Declared = true })
+}
+
+// failedJob returns the failure of a job that has ended without success, in the service's words.
+func (c *Call) failedJob(l *JobStatus) *Failure {
+	return &Failure{Outcome: telemetry.OutcomeJobFailed, Text: render.FailedJob(c.Plan.Tool.API, &l.Report, l.body, c.redactor())}
+}

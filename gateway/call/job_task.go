@@ -1,0 +1,116 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+
+	"drawbridge/gateway/job"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi/jsonscan"
+)
+
+// Requests about tasks make calls that only ask for the state of a job, on behalf of the caller of the request. Their
+// results are captured, since a task answers with them later.
+
+// NewJobCall returns a call that queries the job of an earlier call. key identifies the job in the service's webhook.
+func (r *Runner) NewJobCall(ctx context.Context, e *Endpoint, p *plan.Plan, key string, req *mcp.Request, reply *mcp.Reply) *Call {
+	c := r.NewCall(ctx, e, p, req, reply)
+	c.key, c.captured = key, &capturedResult{}
+	return c
+}
+
+// AuthorizeJob checks that the caller may know of a job: it must be allowed to call the job's tool with the arguments with
+// which the job was started. The error is for the client.
+func (c *Call) AuthorizeJob(ctx context.Context, args json.RawMessage) error {
+	if denied := c.Authorize(ctx); denied != nil {
+		return denied
+	}
+	if c.Plan.Condition == nil || InfoFrom(ctx).Operator {
+		return nil
+	}
+	// The audit log has no record of the call yet.
+	refuse := func(cause error, text string) error {
+		c.Done(ctx, telemetry.OutcomeCondition, cause)
+		c.r.recordDenied(ctx, c.Endpoint, c.Plan, c.Caller, c.Request, telemetry.OutcomeCondition)
+		return mcp.InvalidParams("%s", text)
+	}
+	if args == nil { // the condition depends on arguments that are not stored
+		return refuse(nil, "the gateway's policy has changed since this task began, and does not permit a look at it")
+	}
+	if ok, err := c.permitted(ctx, c.Plan, args); !ok {
+		return refuse(err, "the gateway's policy does not permit a look at this task any more")
+	}
+	return nil
+}
+
+// BeginJobRequests returns the context for requests about a job, which has the deadline and the credentials of a call,
+// and the function that ends them and writes the audit record.
+func (c *Call) BeginJobRequests(ctx context.Context) (_ context.Context, end func()) {
+	ctx, cancel := context.WithTimeout(ctx, c.Plan.Timeout)
+	ctx, c.sent = c.Plan.Attach(ctx, c.Request.HTTP.Header, c.Endpoint.Guard)
+	return ctx, func() {
+		c.endRecord(ctx, nil)
+		cancel()
+	}
+}
+
+// EndPoll releases the memory of the responses of [Call.PollStatus]. The call can poll again.
+func (c *Call) EndPoll() {
+	c.memory.end()
+	c.answered = false
+}
+
+// SendJobRequest sends a request about a job that has no result but its status code. It returns the failure if the
+// service did not accept it.
+func (c *Call) SendJobRequest(ctx context.Context, r *job.Request, h *job.Handle, args json.RawMessage) *Failure {
+	resp, _, err := c.requestJob(ctx, r, h, args)
+	if err == nil {
+		if resp.StatusCode >= 300 {
+			err = c.serviceFailureAs(resp, "")
+		}
+		_ = resp.Body.Close()
+	}
+	if err != nil {
+		f := c.statusFailure(ctx, err).Failure
+		c.Done(ctx, f.Outcome, f.Cause)
+		return f
+	}
+	c.record.setOutcome(telemetry.OutcomeOK)
+	return nil
+}
+
+// CaptureResult returns the result of a job that has succeeded or failed, as the members of a result of tools/call.
+func (c *Call) CaptureResult(ctx context.Context, s *JobStatus) []byte {
+	if s.State == job.Failed {
+		return c.CaptureFailure(ctx, c.failedJob(s))
+	}
+	c.Done(ctx, telemetry.OutcomeOK, nil)
+	_ = c.deliver(s.parts, s.resp) // capturing can't fail
+	return c.captured.members
+}
+
+// CaptureFailure returns the result for a *failure, as the members of a result of tools/call.
+func (c *Call) CaptureFailure(ctx context.Context, err error) []byte {
+	_ = c.conclude(ctx, err) // a result, as it is captured
+	return c.captured.members
+}
+
+// capturedResult is a result that is not sent to the client, as serialized in the response to tools/call.
+type capturedResult struct{ members []byte }
+
+// take captures the members of a result.
+func (r *capturedResult) take(meta []byte, chunks []mcp.Chunk) {
+	r.members = r.members[:0]
+	for _, c := range chunks {
+		if c.Escape {
+			r.members = jsonscan.AppendEscaped(r.members, c.Bytes)
+		} else {
+			r.members = append(r.members, c.Bytes...)
+		}
+	}
+	if len(meta) > 0 {
+		r.members = append(append(append(r.members, `,"_meta":{`...), meta...), '}')
+	}
+}

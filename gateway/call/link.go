@@ -1,0 +1,60 @@
+package call
+
+import (
+	"slices"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/render"
+	"drawbridge/openapi/answer"
+)
+
+// LinkScheme is the scheme of a link's URI. A sealed handle follows: the call whose response the link refers to.
+const LinkScheme = "drawbridge-link:"
+
+// MaxLink is the maximum size in bytes of a link's URI. A call whose arguments make it longer is answered without links.
+const MaxLink = 4 << 10
+
+// answerWithLink responds with a link to the parts of the response. It returns false if they must be returned inline: revisions before
+// 2025-06-18 have no links; a truncated response, or one with supplementary text, could not be read again; and one that needed
+// input from the user could not be read without asking again.
+func (c *Call) answerWithLink(parts ...answer.Part) (done bool, err error) {
+	l := c.Plan.Links
+	if c.Request.Revision < "2025-06-18" || c.note != "" || c.Plan.Elicitation != nil {
+		return false, nil
+	}
+	size, bytes := 0, false
+	for _, p := range parts {
+		if p.Events > 0 {
+			return false, nil
+		}
+		size += len(p.Data)
+		bytes = bytes || p.Kind != answer.JSON && p.Kind != answer.Text
+	}
+	if (l.Over == 0 || size <= l.Over) && (!l.Binary || !bytes) {
+		return false, nil
+	}
+	uri, lasts := c.linkURI()
+	if uri == "" {
+		return false, nil
+	}
+	r := c.Renderer()
+	return true, c.sendResult(r.Link(uri, lasts, parts))
+}
+
+// linkURI returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
+// if it expresses all arguments, else one with a handle. It returns "" if the URI would be too long.
+func (c *Call) linkURI() (uri, lasts string) {
+	if r := c.Plan.Resource; r != nil && r.ExpressesAll(c.args) {
+		if uri, ok := render.ExpandURI(&r.URI, c.args); ok {
+			return uri, ""
+		}
+	}
+	payload := slices.Concat([]byte(c.Plan.Tool.Name), []byte{'\n'}, c.args)
+	ttl := c.Plan.Links.TTL
+	uri = LinkScheme + c.r.Links.Seal(payload, time.Now().Add(ttl), c.Request.Principal)
+	if len(uri) > MaxLink {
+		return "", ""
+	}
+	return uri, " within " + config.Duration(ttl).String()
+}

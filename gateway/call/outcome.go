@@ -1,0 +1,141 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"drawbridge/auth/credential"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/upstream"
+)
+
+// Done counts the outcome and writes the call's log line: at debug level if all went well, at warning level if the
+// service or the gateway is at fault, subject to [telemetry.LogSampler]. Arguments and answers are never logged.
+func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
+	c.Plan.Metrics.Count(o)
+	c.record.setOutcome(o)
+	if c.Quiet {
+		return
+	}
+	if cause != nil {
+		if v := InfoOf(ctx); v != nil && v.Operator {
+			v.Cause = cause
+		}
+	}
+	if c.captured == nil { // tasks have no such messages
+		logOutcome(c.reply, o)
+	}
+	level := slog.LevelInfo
+	switch o {
+	case telemetry.OutcomeOK, telemetry.OutcomeArguments, telemetry.OutcomeAsked, telemetry.OutcomeJob:
+		level = slog.LevelDebug
+	case telemetry.OutcomeRedirect, telemetry.OutcomeClientError, telemetry.OutcomeSubjectRefused, telemetry.OutcomeUnconfirmed, telemetry.OutcomeUnanswered, telemetry.OutcomeJobFailed, telemetry.OutcomeNoTasks, telemetry.Outcome(upstream.Canceled.String()):
+	default:
+		level = slog.LevelWarn
+	}
+	if c.span != nil {
+		telemetry.SetOutcome(c.span, c.Request.Method, o)
+	}
+	line := telemetry.Sampled{Logged: true}
+	if level == slog.LevelWarn {
+		if line = c.r.faults.Sample(c.Plan.Tool.API, string(o), time.Now()); !line.Logged {
+			level = slog.LevelDebug
+		}
+	}
+	if !c.r.Log.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("api", c.Plan.Tool.API), slog.String("tool", c.Plan.Tool.Name), slog.String("outcome", string(o)),
+		slog.String("principal", c.Request.Principal),
+	}
+	if c.status != 0 {
+		attrs = append(attrs, slog.Int("status", c.status))
+	}
+	if cause != nil {
+		attrs = append(attrs, slog.Any("error", cause))
+	}
+	c.r.Log.LogAttrs(ctx, level, "call", line.Attrs(attrs, "calls are only counted, by drawbridge_tool_calls_total")...)
+}
+
+// endRecord writes the audit record of a call that has ended with err.
+func (c *Call) endRecord(ctx context.Context, err error) {
+	c.endBody()
+	if c.record != nil && c.record.end(err) {
+		c.r.writeRecord(ctx, auditedCall{req: c.Request, endpoint: c.Endpoint, plan: c.Plan, caller: c.Caller, args: c.args, dropped: c.dropped}, c.record)
+	}
+}
+
+// conclude turns a failure into a result with isError; any other error is returned as the error of the answer. The
+// failure of a call that is buffered is only recorded.
+func (c *Call) conclude(ctx context.Context, err error) error {
+	if err == nil { // fast path without allocations
+		return nil
+	}
+	var f *Failure
+	if errors.As(err, &f) && !c.answered {
+		if c.buffered {
+			if !c.background {
+				c.Done(ctx, f.Outcome, f.Cause)
+			}
+			return err
+		}
+		if f.Outcome == telemetry.OutcomeJob {
+			return c.answerNotDisclosed(ctx, f.Text)
+		}
+		if mcp.IsShutdown(ctx) && f.Outcome == telemetry.Outcome(upstream.Canceled.String()) {
+			c.Done(ctx, f.Outcome, f.Cause)
+			c.answered = true
+			return f.Cause // mcp turns it into an error that names the shutdown
+		}
+		var missed *StatusError // the job continues, and repeating the call would start another
+		if refused := c.SubjectRefused(f); refused != nil && c.captured == nil && !errors.As(err, &missed) {
+			c.Done(ctx, f.Outcome, f.Cause)
+			return refused
+		}
+		return c.fail(ctx, f.Outcome, f.Cause, f.Text)
+	}
+	return err
+}
+
+// failed returns the failure of a call for an error of building its request, of sending it, or of reading the response.
+func (c *Call) failed(ctx context.Context, err error) error {
+	if IsFailure(err) { // as it is: it may say more than a failure does
+		return err
+	}
+	if f := failureOf(err, c.Caller); f != nil {
+		return f
+	}
+	return c.internal(ctx, err)
+}
+
+// SubjectRefused returns the error for a caller whose token the authorization server does not exchange: HTTP 401 with
+// the challenge for an invalid token, so that the client gets another one and calls again. A model could do nothing
+// about it. It returns nil if the call failed for another reason.
+func (c *Call) SubjectRefused(f *Failure) *mcp.Error {
+	var e *credential.TokenError
+	if f.Outcome != telemetry.OutcomeSubjectRefused || c.Endpoint.Guard == nil || !errors.As(f.Cause, &e) {
+		return nil
+	}
+	return &mcp.Error{
+		Code: mcp.CodeInvalidRequest, Message: "the authorization server does not accept the access token: get another one",
+		HTTPStatus: http.StatusUnauthorized, Header: c.Endpoint.Guard.InvalidToken(c.Caller),
+	}
+}
+
+// internal returns the failure for an error that should not happen: the model gets a reference, the log the cause.
+func (c *Call) internal(ctx context.Context, cause error, attrs ...slog.Attr) error {
+	reference := mcp.NewReference()
+	c.r.Log.LogAttrs(ctx, slog.LevelError, "internal error in a call", append(attrs,
+		slog.String("reference", reference), slog.String("tool", c.Plan.Tool.Name), slog.Any("error", cause))...)
+	if c.answered {
+		return fmt.Errorf("answer was begun: %w", cause)
+	}
+	return &Failure{Outcome: telemetry.OutcomeInternal, Text: "Internal error of the gateway, reference " + reference +
+		". The operator finds the cause in the log under this reference; calling again with other arguments may help."}
+}

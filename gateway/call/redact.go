@@ -1,0 +1,39 @@
+package call
+
+import (
+	"net/http"
+
+	"drawbridge/gateway/redact"
+	"drawbridge/openapi/answer"
+)
+
+// redactor returns the redactor that removes everything the gateway attached to the call's request from its answers.
+// The tokens that were sent are known once there is an answer.
+func (x *exchange) redactor() redact.Redactor {
+	if x.sent != nil && x.sentSecrets == nil {
+		x.sentSecrets = redact.NewSent(x.sent.Reveal())
+	}
+	return redact.Redactor{Configured: x.Plan.Secrets, Sent: x.sentSecrets}
+}
+
+// readResponse reads a response to the plan's request as [answer.Plan.Read] does. emit gets each part after its
+// sensitive fields are hidden. Invisible characters are removed before that, because a zero-width character would make
+// another name or another secret of it. Error responses are always cleaned, since only a model reads their texts.
+func (x *exchange) readResponse(resp *http.Response, emit func(answer.Part) error) error {
+	s, clean := x.Plan.Sensitive, x.Plan.Clean || resp.StatusCode >= 300
+	if s == nil && x.jobSensitive == nil && !clean {
+		return x.Plan.Operation.Answers.Read(resp, emit)
+	}
+	return x.Plan.Operation.Answers.Read(resp, func(part answer.Part) error {
+		if clean {
+			part.Clean()
+		}
+		if s != nil {
+			s.Part(&part)
+		}
+		for _, more := range x.jobSensitive {
+			more.Part(&part)
+		}
+		return emit(part)
+	})
+}

@@ -1,0 +1,31 @@
+package call
+
+import (
+	"log/slog"
+	"time"
+
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/audit"
+	"drawbridge/gateway/cache"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
+	"drawbridge/gateway/telemetry"
+)
+
+// Runner runs calls of tools. Its fields are everything that calls need of the process; what they need of the
+// endpoint that they came in by is in [Endpoint], and what they need of the tool in [plan.Plan]. It is safe for concurrent
+// use.
+type Runner struct {
+	Log       *slog.Logger
+	Metrics   *telemetry.Metrics
+	Tracer    *telemetry.Tracer    // nil if tracing is off
+	Audit     *audit.Log           // nil if there is no audit log
+	faults    telemetry.LogSampler // samples the log lines of failed calls
+	Cache     *cache.Cache         // response cache
+	Links     *mcp.SealedHandles   // seals the URIs of responses that are read later
+	Rates     state.Rates          // rate counters of tools and APIs
+	Overload  *admission.Controller
+	Responses *admission.ResponseBudget
+	Jitter    func(time.Duration) time.Duration // randomizes the intervals between job polls
+	Local     bool                              // serves the user that runs the program: no token is required
+}
