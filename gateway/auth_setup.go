@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/x509"
@@ -15,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"drawbridge/gateway/source"
 
 	"drawbridge/auth"
 	"drawbridge/config"
@@ -118,7 +119,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 		hosts = append(hosts, issuerHosts(is)...)
 		o.Issuers = append(o.Issuers, issuer)
 	}
-	o.Client = upstream.NewClient(withDefaultLimits(upstream.Options{Name: "issuers", NamedHosts: hosts, OnPanic: g.panicked})).Documents()
+	o.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "issuers", NamedHosts: hosts, OnPanic: g.panicked})).Documents()
 	return auth.New(o)
 }
 
@@ -180,22 +181,11 @@ func guardIssuer(is config.Issuer, authority []byte, panicked func(what string, 
 		if !roots.AppendCertsFromPEM(authority) {
 			return issuer, fmt.Errorf("%q holds no PEM certificate", is.CAFile)
 		}
-		issuer.Client = upstream.NewClient(withDefaultLimits(upstream.Options{
+		issuer.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{
 			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, OnPanic: panicked,
 		})).Documents()
 	}
 	return issuer, nil
-}
-
-// withDefaultLimits completes the options of a client for servers other than those of an API. Missing limits get the
-// defaults, because the limits of the configuration are for APIs.
-func withDefaultLimits(o upstream.Options) upstream.Options {
-	l := config.DefaultLimits()
-	o.Timeout = cmp.Or(o.Timeout, time.Duration(l.Timeout))
-	o.Connect, o.TLSHandshake = cmp.Or(o.Connect, time.Duration(l.ConnectTimeout)), cmp.Or(o.TLSHandshake, time.Duration(l.TLSTimeout))
-	o.FirstByte = cmp.Or(o.FirstByte, time.Duration(l.FirstByteTimeout))
-	o.MaxBytes, o.MaxRatio = cmp.Or(o.MaxBytes, int64(l.MaxAnswer)), cmp.Or(o.MaxRatio, int64(l.MaxRatio))
-	return o
 }
 
 // issuerHosts returns the hosts of an issuer that the operator has configured: they may be on private addresses (E1).

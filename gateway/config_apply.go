@@ -65,7 +65,9 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	if old != nil {
 		previous = old.outbound
 	}
-	d.outbound = newOutbound(c, previous, g.o)
+	if !g.o.Local {
+		d.outbound = newOutbound(c, previous, g.o.TracerProvider, g.o.Version)
+	}
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)
 	}

@@ -15,6 +15,10 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/gateway/source"
+
 	"drawbridge/config"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
@@ -49,8 +53,8 @@ type outbound struct {
 }
 
 // newOutbound returns nil if no caller may request a webhook. It takes over from old what has not changed.
-func newOutbound(c *config.Config, old *outbound, o Options) *outbound {
-	if len(c.Tools.CallbackURLs) == 0 || o.Local {
+func newOutbound(c *config.Config, old *outbound, tracing trace.TracerProvider, version string) *outbound {
+	if len(c.Tools.CallbackURLs) == 0 {
 		return nil
 	}
 	if old != nil && reflect.DeepEqual(old.made, c.Tools) {
@@ -62,9 +66,9 @@ func newOutbound(c *config.Config, old *outbound, o Options) *outbound {
 			out.origins = append(out.origins, at)
 		}
 	}
-	out.client = upstream.NewClient(withDefaultLimits(upstream.Options{
+	out.client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{
 		Name: "callback", NamedHosts: config.Hosts(c.Tools.CallbackURLs), Timeout: webhookTimeout, MaxBytes: maxWebhookResponse, MaxIdle: 2,
-		TracerProvider: o.TracerProvider, UserAgent: "drawbridge/" + o.Version,
+		TracerProvider: tracing, UserAgent: "drawbridge/" + version,
 	}))
 	return out
 }

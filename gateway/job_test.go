@@ -23,6 +23,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"drawbridge/gateway/source"
+
 	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
@@ -180,7 +182,7 @@ func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gatewa
 		t.Fatal(err)
 	}
 	if out := g.first.outbound; out != nil {
-		out.client = upstream.NewClient(withDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
+		out.client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
 	}
 	if _, err := g.Load(context.Background()); err != nil {
 		t.Fatal(err)

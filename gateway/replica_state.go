@@ -6,9 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -128,17 +126,6 @@ func (s *shared) relay(endpoint string) mcp.RelayFunc {
 func (s *shared) changed(ctx context.Context, key string) {
 	if s.store != nil {
 		s.store.Bus().Publish(ctx, topicTasks, []byte(key))
-	}
-}
-
-// awayError turns state.ErrAway into an error that asks the client to retry. It returns other errors unchanged.
-func awayError(err error) error {
-	if !errors.Is(err, state.ErrAway) {
-		return err
-	}
-	return &mcp.Error{
-		Code: mcp.CodeInternal, Message: "how this task stands can't be told at the moment: try again", HTTPStatus: http.StatusServiceUnavailable,
-		Header: http.Header{"Retry-After": {"1"}},
 	}
 }
 

@@ -2,12 +2,15 @@ package gateway
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"slices"
 	"time"
 
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
@@ -141,4 +144,15 @@ func (t *task) publishRecord(ctx context.Context, rec *taskRecord) error {
 	}
 	t.changed(ctx, rec)
 	return nil
+}
+
+// awayError turns state.ErrAway into an error that asks the client to retry. It returns other errors unchanged.
+func awayError(err error) error {
+	if !errors.Is(err, state.ErrAway) {
+		return err
+	}
+	return &mcp.Error{
+		Code: mcp.CodeInternal, Message: "how this task stands can't be told at the moment: try again", HTTPStatus: http.StatusServiceUnavailable,
+		Header: http.Header{"Retry-After": {"1"}},
+	}
 }

@@ -21,6 +21,8 @@ import (
 const (
 	// maxWatchedTasks bounds the tasks with subscriptions, in one process.
 	maxWatchedTasks = 4096
+	// maxWatchedPerCaller bounds those of one caller.
+	maxWatchedPerCaller = 256
 	// watchPace is the minimum time between two polls of a task for subscriptions.
 	watchPace = time.Second
 	// panicPause is the delay before a poll that has panicked is repeated.
@@ -90,8 +92,8 @@ func (s *tasks) watchTask(ctx context.Context, v mcp.Subscriber, id string) (key
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	caller := v.LimitKey()
-	if caller != "" && s.hearing[caller] >= maxWatchesPerCaller {
-		return "", nil, mcp.InvalidParams("too many tasks are listened for by this caller: at most %d", maxWatchesPerCaller)
+	if caller != "" && s.hearing[caller] >= maxWatchedPerCaller {
+		return "", nil, mcp.InvalidParams("too many tasks are listened for by this caller: at most %d", maxWatchedPerCaller)
 	}
 	watched := s.watched[key]
 	if watched == nil {

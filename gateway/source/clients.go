@@ -146,3 +146,14 @@ func (c *clients) trustTheSame() bool {
 	pem, err := os.ReadFile(c.api.CAFile.String())
 	return err == nil && bytes.Equal(pem, c.pem)
 }
+
+// WithDefaultLimits completes the options of a client for servers other than those of an API. Missing limits get the
+// defaults, because the limits of the configuration are for APIs.
+func WithDefaultLimits(o upstream.Options) upstream.Options {
+	l := config.DefaultLimits()
+	o.Timeout = cmp.Or(o.Timeout, time.Duration(l.Timeout))
+	o.Connect, o.TLSHandshake = cmp.Or(o.Connect, time.Duration(l.ConnectTimeout)), cmp.Or(o.TLSHandshake, time.Duration(l.TLSTimeout))
+	o.FirstByte = cmp.Or(o.FirstByte, time.Duration(l.FirstByteTimeout))
+	o.MaxBytes, o.MaxRatio = cmp.Or(o.MaxBytes, int64(l.MaxAnswer)), cmp.Or(o.MaxRatio, int64(l.MaxRatio))
+	return o
+}
