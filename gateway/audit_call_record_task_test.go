@@ -13,6 +13,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/task"
 	"drawbridge/test/timebox"
 )
 
@@ -101,19 +102,19 @@ func TestAccountOfATaskThatIsNotPermitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := startJobs(t, reportsAPI(t), "", newJobService(acceptedJob))
 		for name, arguments := range map[string]json.RawMessage{"with the arguments of the call": json.RawMessage(`{}`), "of a call before there was a condition": nil} {
-			p := taskPayload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli(), Arguments: arguments}
+			p := task.Payload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli(), Arguments: arguments}
 			opened, err := openAs(g, "", "", sealTask(t, g, p, time.Now().Add(time.Hour), "", ""))
 			if err != nil {
 				t.Fatal(err)
 			}
-			opened.call.Request.Method = "tasks/get"
-			plan := *opened.call.Plan
+			opened.Call.Request.Method = "tasks/get"
+			plan := *opened.Call.Plan
 			if plan.Condition, err = auth.NewCondition("1 == 2"); err != nil {
 				t.Fatal(err)
 			}
-			opened.call.Plan = &plan
+			opened.Call.Plan = &plan
 			told := outcomesIn(t, g, func() {
-				if err := opened.call.AuthorizeJob(opened.ctx, opened.payload.Arguments); err == nil {
+				if err := opened.Call.AuthorizeJob(opened.ctx, opened.Payload.Arguments); err == nil {
 					t.Errorf("%s: it is permitted", name)
 				}
 			})

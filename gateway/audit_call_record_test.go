@@ -285,9 +285,9 @@ func TestAccountOfATask(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				task.call.Request.Method = "tasks/get"
-				ctx, end := task.call.BeginJobRequests(task.ctx)
-				if rec, err := task.state(ctx); err != nil || rec.Status != mcp.TaskWorking {
+				task.Call.Request.Method = "tasks/get"
+				ctx, end := task.Call.BeginJobRequests(task.ctx)
+				if rec, err := task.State(ctx); err != nil || rec.Status != mcp.TaskWorking {
 					t.Errorf("%+v, %v", rec, err)
 				}
 				end()

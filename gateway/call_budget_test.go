@@ -60,7 +60,7 @@ func largeService(t *testing.T) string {
 // withRoom gives a gateway room for large answers.
 func withRoom(g *Gateway, capacity int64) {
 	b := admission.NewResponseBudget(capacity)
-	g.admission.responses, g.calls.Responses, g.tasks.responses = b, b, b
+	g.admission.responses, g.calls.Responses, g.tasks.Responses = b, b, b
 }
 
 // tryReserve reserves n bytes of the room for large answers if they are free now.

@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/source"
+	"drawbridge/gateway/task"
 )
 
 // deployment is a configuration with the sources and the token guard made from it, from reading until it is replaced. A
@@ -31,7 +32,7 @@ type deployment struct {
 	refusedBefore string
 	turn          int64 // number of the reload that its sources must have answered before it replaces another deployment
 
-	outbound   *outbound                  // sends webhooks to callers; nil if they are off
+	outbound   *task.CallerWebhooks                  // sends webhooks to callers; nil if they are off
 	conditions map[string]*auth.Condition // compiled conditions of rules, by their text
 
 	stopGuard context.CancelFunc // stops the goroutine of guard; nil before it was started
@@ -61,12 +62,12 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	if d.lock, err = g.lockOf(c); err != nil {
 		errs = append(errs, err)
 	}
-	var previous *outbound
+	var previous *task.CallerWebhooks
 	if old != nil {
 		previous = old.outbound
 	}
 	if !g.o.Local {
-		d.outbound = newOutbound(c, previous, g.o.TracerProvider, g.o.Version)
+		d.outbound = task.NewCallerWebhooks(c, previous, g.o.TracerProvider, g.o.Version)
 	}
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)

@@ -85,7 +85,7 @@ func (g *Gateway) use(next *configInUse) {
 		return
 	}
 	for _, rekey := range []func([][]byte) error{
-		g.cursors.sealer.Rekey, g.links.Rekey, g.tasks.handles.Rekey, g.tasks.callbacks.Rekey, g.shared.rekey,
+		g.cursors.sealer.Rekey, g.links.Rekey, g.tasks.Handles.Rekey, g.tasks.Callbacks.Rekey, g.shared.rekey,
 	} {
 		if err := rekey(next.keys); err != nil { // newConfigInUse has tried them
 			g.log.Error("handles are still sealed with the keys of before", "error", err)

@@ -33,7 +33,7 @@ func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *mcpHandlers {
 		version: g.o.Version, current: g.currentEndpoints, cursors: g.cursors,
 		calls:     g.callMethods(),
 		admission: g.server.admission, connections: g.connections,
-		authorizeBatch: g.authorizeBatch, subscribeResource: g.watches.begin, subscribeTask: g.tasks.watchTask,
+		authorizeBatch: g.authorizeBatch, subscribeResource: g.watches.begin, subscribeTask: g.tasks.Subscribe,
 		revocations: g.shared.ended, spentNonces: g.shared.spent, relay: g.shared.relay, observe: g.requests.Observe, panicked: g.panicked, log: g.log,
 	}
 	if g.o.Local {
@@ -49,7 +49,7 @@ func (g *Gateway) callMethods() callMethods {
 	completion := &completer{calls: g.calls, log: g.log, cache: &g.completions, refusePrompt: g.denials.prompt}
 	return callMethods{
 		callTool: ofCalls(g.calls.CallTool), readResource: ofEndpoint(resources.answer), getPrompt: ofEndpoint(prompts.answer),
-		complete: ofEndpoint(completion.complete), getTask: ofCalls(g.tasks.get), updateTask: ofCalls(g.tasks.update), cancelTask: ofCalls(g.tasks.cancel),
+		complete: ofEndpoint(completion.complete), getTask: ofCalls(g.tasks.Get), updateTask: ofCalls(g.tasks.Update), cancelTask: ofCalls(g.tasks.Cancel),
 	}
 }
 
@@ -77,7 +77,7 @@ func (g *Gateway) refuseElicitation(ctx context.Context, req *mcp.Request, err e
 // publicRoutes are the handlers that are served to clients and services beside the endpoints.
 func (g *Gateway) publicRoutes() routesOptions {
 	return routesOptions{
-		callback: g.tasks.serveCallback,
+		callback: g.tasks.ServeCallback,
 		keys:     serveKeys(func() *credential.Identity { return g.identity.Load() }),
 		metadata: serveMetadata(func() *metadataGuards { return g.guards.Load() }),
 	}

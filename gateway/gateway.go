@@ -30,6 +30,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/state"
+	"drawbridge/gateway/task"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/gateway/widening"
@@ -99,7 +100,7 @@ type Gateway struct {
 	server      *endpointServer
 	mcpHandlers *mcpHandlers // one MCP handler per endpoint, kept across reloads
 	calls       *call.Runner
-	tasks       *tasks
+	tasks       *task.Tasks
 	completions completions        // cached completion values of the services
 	watches     *watches           // resource subscriptions
 	answers     *cache.Cache       // response cache
@@ -206,16 +207,16 @@ func New(o Options) (*Gateway, error) {
 		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: o.Audit, Cache: g.answers, Links: g.links, Rates: g.shared.rates,
 		Overload: &g.admission.overload, Responses: g.admission.responses, Jitter: o.jitter, Local: o.Local,
 	}
-	if g.tasks, err = newTasks(keys, taskOptions{
-		records: g.shared.tasks, locks: g.shared.holds, publish: g.shared.changed, calls: g.calls, log: g.log, metrics: g.metrics, responses: g.admission.responses,
-		baseURL: g.base, keep: g.Keep, survive: g.survive,
-		endpoint: func(name string) *call.Endpoint {
+	if g.tasks, err = task.New(keys, task.Options{
+		Records: g.shared.tasks, Locks: g.shared.holds, Publish: g.shared.changed, Calls: g.calls, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,
+		BaseURL: g.base, Keep: g.Keep, Survive: g.survive,
+		Endpoint: func(name string) *call.Endpoint {
 			if e := g.currentEndpoints().endpoint(name); e != nil {
 				return e.Endpoint
 			}
 			return nil
 		},
-		broker: func(endpoint string) *mcp.Broker { return g.mcpHandlers.brokerOf(endpoint) },
+		Broker: func(endpoint string) *mcp.Broker { return g.mcpHandlers.brokerOf(endpoint) },
 	}); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/task"
 	"drawbridge/gateway/telemetry"
 )
 
@@ -25,12 +26,12 @@ apis: [{name: reports, spec: $SPEC, base_url: $BASE}]
 rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify, max_body: 1KiB, signature: {header: X-Signature, secret: a-secret-of-the-test-of-32-bytes}}}}}]
 `, newJobService("404"))
 	log := &strings.Builder{}
-	g.tasks.log = slog.New(slog.NewTextHandler(log, nil))
-	payload, err := json.Marshal(callbackPayload{Key: "k", Tool: "makeReport"})
+	g.tasks.Log = slog.New(slog.NewTextHandler(log, nil))
+	payload, err := json.Marshal(task.CallbackPayload{Key: "k", Tool: "makeReport"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := "https://gateway.test" + plan.CallbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour))
+	url := "https://gateway.test" + plan.CallbackPath + g.tasks.Callbacks.Seal(payload, time.Now().Add(time.Hour))
 	send := func(body io.Reader) (int, string) {
 		w := httptest.NewRecorder()
 		g.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, url, body))

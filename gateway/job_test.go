@@ -23,11 +23,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"drawbridge/gateway/source"
-
 	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"drawbridge/gateway/source"
+	"drawbridge/gateway/task"
 	"drawbridge/gateway/upstream"
 )
 
@@ -182,7 +182,7 @@ func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gatewa
 		t.Fatal(err)
 	}
 	if out := g.first.outbound; out != nil {
-		out.client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
+		out.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
 	}
 	if _, err := g.Load(context.Background()); err != nil {
 		t.Fatal(err)
@@ -191,8 +191,8 @@ func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gatewa
 }
 
 // jobCall makes one call and returns the messages of its answer: parts of what it does not depend on are taken out.
-func (g *Gateway) jobCall(t *testing.T, in jobCall, task string) (status int, messages [][]byte) {
-	params := strings.ReplaceAll(in.Params, "$TASK", task)
+func (g *Gateway) jobCall(t *testing.T, in jobCall, taskID string) (status int, messages [][]byte) {
+	params := strings.ReplaceAll(in.Params, "$TASK", taskID)
 	if params == "" {
 		params = fmt.Sprintf(`"name":%q,"arguments":%s`, in.Name, orEmpty(in.Arguments))
 	}
@@ -212,12 +212,12 @@ func (g *Gateway) jobCall(t *testing.T, in jobCall, task string) (status int, me
 		meta = `"progressToken":7`
 	}
 	if in.Notify != "" {
-		meta = strings.TrimPrefix(meta+fmt.Sprintf(`,%q:%q`, callbackKey, in.Notify), ",")
+		meta = strings.TrimPrefix(meta+fmt.Sprintf(`,%q:%q`, task.CallbackKey, in.Notify), ",")
 	}
 	if revision >= "2026" {
 		header.Set("Mcp-Method", method)
 		if method != "subscriptions/listen" {
-			header.Set("Mcp-Name", cmp.Or(in.Name, task))
+			header.Set("Mcp-Name", cmp.Or(in.Name, taskID))
 		}
 		meta = strings.TrimPrefix(meta+`,"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":`+"{"+strings.Join(can, ",")+"}", ",")
 	} else {
@@ -355,7 +355,7 @@ func (s *jobService) RoundTrip(r *http.Request) (*http.Response, error) {
 			s.called = "/callbacks/" + token
 			text = strings.ReplaceAll(text, token, "$TOKEN")
 		}
-		if signature := r.Header.Get(signatureHeader); signature != "" {
+		if signature := r.Header.Get(task.SignatureHeader); signature != "" {
 			text = signed(signature, body) + regexp.MustCompile(`"taskId":"[^"]*"`).ReplaceAllLiteralString(text, `"taskId":"$ID"`)
 		}
 		s.seen.WriteString(" " + text)

@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
+	"drawbridge/gateway/task"
 	"drawbridge/gateway/upstream"
 )
 
@@ -77,14 +78,14 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	s := state.NewShared(o)
 	closed := func(use config.SharedUse) bool { return slices.Contains(c.State.Closed, use) }
 	s.Bus().Subscribe(topicSessions, func(message []byte) { g.mcpHandlers.receiveRelayed(message) })
-	s.Bus().Subscribe(topicTasks, func(key []byte) { g.tasks.wake(string(key)) })
+	s.Bus().Subscribe(topicTasks, func(key []byte) { g.tasks.Wake(string(key)) })
 	var answers *state.SharedAnswers
 	if r.Answers {
 		answers = s.Answers(int64(c.Limits.Cache), func(group string, places []string) { g.answers.Stale(group, places) }, func() { g.answers.Missed() })
 	}
 	records := s.Records("task", tasks)
-	records.Merge(mergeTasks)
-	records.OnPublished(func(ctx context.Context, name string) { g.tasks.wakeAll(ctx, strings.TrimPrefix(name, callbackPrefix)) })
+	records.Merge(task.Merge)
+	records.OnPublished(func(ctx context.Context, name string) { g.tasks.WakeAll(ctx, strings.TrimPrefix(name, task.CallbackPrefix)) })
 	ends := s.Tombstones(ended)
 	ends.OnRevoked(func(session string) { g.mcpHandlers.sessionEnded(session) })
 	return &shared{

@@ -12,7 +12,7 @@ import (
 // when the listener is shut down, which waits for whatever is open.
 func (g *Gateway) EndStreams(ctx context.Context) error {
 	brokers := g.mcpHandlers.endAllStreams()
-	errs := []error{g.tasks.followers.stop(ctx)}
+	errs := []error{g.tasks.Followers.Stop(ctx)}
 	for _, broker := range brokers {
 		errs = append(errs, broker.Drain(ctx))
 	}

@@ -14,6 +14,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
+	"drawbridge/gateway/task"
 	"drawbridge/openapi"
 )
 
@@ -26,7 +27,7 @@ type generation struct {
 	inUse  *configInUse
 	rates  admission.Rates
 	// outbound sends webhooks to callers; nil if they are off.
-	outbound *outbound
+	outbound *task.CallerWebhooks
 	jobs     call.Continuation // of calls
 	fates    map[string]*fates // operation results, by API name
 	// documents maps the names of APIs to the locations of the documents that were read.
@@ -49,7 +50,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.apis.NameSources()
 	selectors := d.apis.CheckSelectors()
 	gen := &generation{
-		endpointSet: &endpointSet{screening: d.inUse.endpoints.screening, named: map[string]*endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound, jobs: &jobContinuation{tasks: g.tasks, webhooks: d.outbound},
+		endpointSet: &endpointSet{screening: d.inUse.endpoints.screening, named: map[string]*endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound, jobs: &task.Continuation{Tasks: g.tasks, Webhooks: d.outbound},
 		fates: map[string]*fates{}, documents: map[string]string{}, links: g.links, selectors: selectors, entries: d.apis.Entries,
 	}
 	gen.Set = plan.Compile(g.compileOptions(d))

@@ -15,51 +15,52 @@ import (
 
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/task"
 )
 
 // TestMergeTasks: what was done to a task at either replica is known, whichever of them knows more of how it stands, and is added once.
 func TestMergeTasks(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	asks := []job.Question{{Key: "a"}, {Key: "b"}}
-	for name, tt := range map[string]struct{ value, other, want taskRecord }{
+	for name, tt := range map[string]struct{ value, other, want task.Record }{
 		"answered": {
-			taskRecord{Status: mcp.TaskInputRequired, Message: "asks", Updated: at, Next: at.Add(time.Minute), Questions: asks, Refused: map[string]string{"a": "too short"}},
-			taskRecord{Status: mcp.TaskWorking, Message: "before", Updated: at.Add(time.Second), Answered: []string{"a"}},
-			taskRecord{Status: mcp.TaskInputRequired, Message: "asks", Updated: at.Add(time.Second), Questions: asks[1:], Answered: []string{"a"}, Refused: map[string]string{}},
+			task.Record{Status: mcp.TaskInputRequired, Message: "asks", Updated: at, Next: at.Add(time.Minute), Questions: asks, Refused: map[string]string{"a": "too short"}},
+			task.Record{Status: mcp.TaskWorking, Message: "before", Updated: at.Add(time.Second), Answered: []string{"a"}},
+			task.Record{Status: mcp.TaskInputRequired, Message: "asks", Updated: at.Add(time.Second), Questions: asks[1:], Answered: []string{"a"}, Refused: map[string]string{}},
 		},
 		"all are answered": {
-			taskRecord{Status: mcp.TaskInputRequired, Updated: at, Questions: asks, Answered: []string{"b"}},
-			taskRecord{Status: mcp.TaskInputRequired, Questions: asks[1:], Answered: []string{"a"}},
-			taskRecord{Status: mcp.TaskWorking, Updated: at, Answered: []string{"b", "a"}},
+			task.Record{Status: mcp.TaskInputRequired, Updated: at, Questions: asks, Answered: []string{"b"}},
+			task.Record{Status: mcp.TaskInputRequired, Questions: asks[1:], Answered: []string{"a"}},
+			task.Record{Status: mcp.TaskWorking, Updated: at, Answered: []string{"b", "a"}},
 		},
 		"refused": {
-			taskRecord{Status: mcp.TaskInputRequired, Questions: asks[1:], Answered: []string{"a"}, Refused: map[string]string{"b": "too long"}},
-			taskRecord{Status: mcp.TaskInputRequired, Questions: asks, Refused: map[string]string{"a": "too short", "b": "too short", "c": "too short"}},
-			taskRecord{Status: mcp.TaskInputRequired, Questions: asks[1:], Answered: []string{"a"}, Refused: map[string]string{"b": "too long", "c": "too short"}},
+			task.Record{Status: mcp.TaskInputRequired, Questions: asks[1:], Answered: []string{"a"}, Refused: map[string]string{"b": "too long"}},
+			task.Record{Status: mcp.TaskInputRequired, Questions: asks, Refused: map[string]string{"a": "too short", "b": "too short", "c": "too short"}},
+			task.Record{Status: mcp.TaskInputRequired, Questions: asks[1:], Answered: []string{"a"}, Refused: map[string]string{"b": "too long", "c": "too short"}},
 		},
 		"called off": {
-			taskRecord{Status: mcp.TaskWorking, Next: at}, taskRecord{Status: mcp.TaskWorking, Called: true}, taskRecord{Status: mcp.TaskWorking, Called: true},
+			task.Record{Status: mcp.TaskWorking, Next: at}, task.Record{Status: mcp.TaskWorking, Called: true}, task.Record{Status: mcp.TaskWorking, Called: true},
 		},
 		"one that knows less": {
-			taskRecord{Status: mcp.TaskWorking, Next: at, Answered: []string{"a", "b"}, Called: true},
-			taskRecord{Status: mcp.TaskInputRequired, Questions: asks, Answered: []string{"b"}, Refused: map[string]string{"a": "too short"}},
-			taskRecord{Status: mcp.TaskWorking, Next: at, Answered: []string{"a", "b"}, Called: true},
+			task.Record{Status: mcp.TaskWorking, Next: at, Answered: []string{"a", "b"}, Called: true},
+			task.Record{Status: mcp.TaskInputRequired, Questions: asks, Answered: []string{"b"}, Refused: map[string]string{"a": "too short"}},
+			task.Record{Status: mcp.TaskWorking, Next: at, Answered: []string{"a", "b"}, Called: true},
 		},
 	} {
 		value, other, want := jsonText(t, tt.value), jsonText(t, tt.other), jsonText(t, tt.want)
-		merged := mergeTasks(value, other)
+		merged := task.Merge(value, other)
 		if diff := cmp.Diff(string(want), string(merged)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)
 		}
 		for _, again := range [][]byte{value, other, merged} {
-			if got := mergeTasks(merged, again); string(got) != string(merged) {
+			if got := task.Merge(merged, again); string(got) != string(merged) {
 				t.Errorf("%s: merged again: %s, want %s", name, got, merged)
 			}
 		}
 	}
 	for _, callback := range []string{`{"t":"application/json","b":"e30="}`, `{"t":"","b":null}`, "null", "[]", ""} {
 		for _, other := range []string{`{"t":"text/plain","b":"eA=="}`, "", "null"} {
-			if got := mergeTasks([]byte(callback), []byte(other)); string(got) != callback {
+			if got := task.Merge([]byte(callback), []byte(other)); string(got) != callback {
 				t.Errorf("%q and %q: %q", callback, other, got)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/task"
 )
 
 // largeJob is a service whose job is done at the second look, with a result of 600 KiB that is kept elsewhere.
@@ -127,15 +128,15 @@ func TestLargeTask(t *testing.T) {
 		withRoom(g, 16<<20)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
-		state := func() *taskRecord {
+		state := func() *task.Record {
 			t.Helper()
 			opened, err := openAs(g, "", "", id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, end := opened.call.BeginJobRequests(opened.ctx)
+			ctx, end := opened.Call.BeginJobRequests(opened.ctx)
 			defer end()
-			rec, err := opened.state(ctx)
+			rec, err := opened.State(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -214,7 +215,7 @@ func TestLargeReport(t *testing.T) {
 			"tools: {callback_urls: [\"https://caller.test\"], callback_secret: secret-of-the-cases}\n"+
 			"limits: {max_answer: 700KiB, address_rate: off, principal_rate: off}\n", slow)
 		defer func() {
-			if err := g.tasks.followers.stop(context.Background()); err != nil {
+			if err := g.tasks.Followers.Stop(context.Background()); err != nil {
 				t.Error(err)
 			}
 		}()

@@ -43,7 +43,7 @@ func TestTaskLookAfterAnAnswer(t *testing.T) {
 				Params: `"taskId":"$TASK","inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`}, id)
 		}
 		look()
-		g.tasks.locks = &lateHolds{g.tasks.locks, answer}
+		g.tasks.Locks = &lateHolds{g.tasks.Locks, answer}
 		look()
 		answer()
 		if n := strings.Count(service.seen.String(), "/answers"); n != 1 {
@@ -53,7 +53,7 @@ func TestTaskLookAfterAnAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rec, err := opened.load(opened.ctx); err != nil || !slices.Equal(rec.Answered, []string{"a"}) || len(rec.Questions) != 0 {
+		if rec, err := opened.Load(opened.ctx); err != nil || !slices.Equal(rec.Answered, []string{"a"}) || len(rec.Questions) != 0 {
 			t.Errorf("%+v %v", rec, err)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/task"
 )
 
 // tenantService knows no job but those of the tenant that a request names.
@@ -54,7 +55,7 @@ func TestTaskWatchHeaders(t *testing.T) {
 					"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"succeeded\",\"result\":{\"id\":\"r7\"}}\n=== 204\n")}
 				g := startJobs(t, reportsAPI(t), passingConfig, service)
 				defer func() {
-					if err := g.tasks.followers.stop(context.Background()); err != nil {
+					if err := g.tasks.Followers.Stop(context.Background()); err != nil {
 						t.Error(err)
 					}
 				}()
@@ -85,13 +86,13 @@ func TestTaskWatcherHoldsLittle(t *testing.T) {
 	e := g.current.Load().main
 	v := &call.RequestInfo{Operator: true, Header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
 	ctx := auth.NewContext(context.WithValue(t.Context(), call.InfoKey{}, v), &auth.Principal{Subject: "anna"})
-	w := newTaskWatcher(ctx, "id", mcp.Subscriber{Principal: "anna"})
-	w.limitHeader(e.Plans["makeReport"])
+	w := task.NewWatcher(ctx, "id", mcp.Subscriber{Principal: "anna"})
+	w.LimitHeader(e.Plans["makeReport"])
 	clear(v.Header) // as when its stream waits
-	if !maps.EqualFunc(w.header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !w.operator {
+	if !maps.EqualFunc(w.Header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !w.Operator {
 		t.Errorf("the watcher has %+v", w)
 	}
-	if w.caller.Principal().Subject != "anna" {
+	if w.Caller.Principal().Subject != "anna" {
 		t.Error("it has lost whose it was")
 	}
 }

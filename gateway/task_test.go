@@ -23,6 +23,7 @@ import (
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/task"
 )
 
 const acceptedJob = "HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\n\n"
@@ -38,7 +39,7 @@ func reportsAPI(t testing.TB) string {
 
 // openedTask is a task with the context of the request that has opened it.
 type openedTask struct {
-	*task
+	*task.Task
 	ctx context.Context //nolint:containedctx // for tests that go on with it
 }
 
@@ -47,7 +48,7 @@ func openAs(g *Gateway, principal, endpoint, id string) (*openedTask, error) {
 	e := g.current.Load().endpoint(endpoint)
 	ctx := withRequest(context.Background(), &endpointRequest{RequestInfo: call.RequestInfo{EndpointName: endpoint}, endpoint: e})
 	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
-	t, err := g.tasks.open(ctx, e.Endpoint, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
+	t, err := g.tasks.Open(ctx, e.Endpoint, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
 	if err != nil || t == nil {
 		return nil, err
 	}
@@ -55,22 +56,22 @@ func openAs(g *Gateway, principal, endpoint, id string) (*openedTask, error) {
 }
 
 // sealTask makes the id of a task.
-func sealTask(t testing.TB, g *Gateway, p taskPayload, expiry time.Time, bound ...string) string {
+func sealTask(t testing.TB, g *Gateway, p task.Payload, expiry time.Time, bound ...string) string {
 	t.Helper()
 	payload, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g.tasks.handles.Seal(payload, expiry, bound...)
+	return g.tasks.Handles.Seal(payload, expiry, bound...)
 }
 
 // TestTaskIDs holds that a task opens for who it was made for alone, where it was made, as long as it is good, and leads to no
 // other origin than its tool does (T20, E4).
 func TestTaskIDs(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nendpoints: [{name: part, match: [{api: reports}]}]\n", newJobService("404"))
-	good := taskPayload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli()}
+	good := task.Payload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli()}
 	later := time.Now().Add(time.Hour)
-	with := func(change func(*taskPayload)) taskPayload {
+	with := func(change func(*task.Payload)) task.Payload {
 		p := good
 		change(&p)
 		return p
@@ -85,14 +86,14 @@ func TestTaskIDs(t *testing.T) {
 		{"nobody", "", "", id, false},
 		{"another endpoint", "anna", "part", id, false},
 		{"no id", "anna", "", "x", false},
-		{"a long id", "anna", "", strings.Repeat("A", maxTaskID+1), false},
+		{"a long id", "anna", "", strings.Repeat("A", task.MaxID+1), false},
 		{"cut", "anna", "", id[:len(id)-4], false},
 		{"longer", "anna", "", id + "AAAA", false},
 		{"expired", "anna", "", sealTask(t, g, good, time.Now().Add(-time.Second), "anna", ""), false},
-		{"a tool that is gone", "anna", "", sealTask(t, g, with(func(p *taskPayload) { p.Tool = "other" }), later, "anna", ""), false},
-		{"another origin", "anna", "", sealTask(t, g, with(func(p *taskPayload) { p.URL = "http://other.test/v1/jobs/7" }), later, "anna", ""), false},
-		{"a result at another origin", "anna", "", sealTask(t, g, with(func(p *taskPayload) { p.Result = "https://jobs.test/v1/jobs/7" }), later, "anna", ""), false},
-		{"no place", "anna", "", sealTask(t, g, with(func(p *taskPayload) { p.URL = "" }), later, "anna", ""), false},
+		{"a tool that is gone", "anna", "", sealTask(t, g, with(func(p *task.Payload) { p.Tool = "other" }), later, "anna", ""), false},
+		{"another origin", "anna", "", sealTask(t, g, with(func(p *task.Payload) { p.URL = "http://other.test/v1/jobs/7" }), later, "anna", ""), false},
+		{"a result at another origin", "anna", "", sealTask(t, g, with(func(p *task.Payload) { p.Result = "https://jobs.test/v1/jobs/7" }), later, "anna", ""), false},
+		{"no place", "anna", "", sealTask(t, g, with(func(p *task.Payload) { p.URL = "" }), later, "anna", ""), false},
 	} {
 		task, err := openAs(g, tt.principal, tt.endpoint, tt.id)
 		var fault *mcp.Error
@@ -108,7 +109,7 @@ func TestTaskIDs(t *testing.T) {
 // FuzzTaskID holds that no id opens but those that were made.
 func FuzzTaskID(f *testing.F) {
 	g := startJobs(f, reportsAPI(f), "", newJobService("404"))
-	id := sealTask(f, g, taskPayload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7"}, time.Now().Add(time.Hour), "anna", "")
+	id := sealTask(f, g, task.Payload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7"}, time.Now().Add(time.Hour), "anna", "")
 	raw, err := base64.RawURLEncoding.DecodeString(id)
 	if err != nil {
 		f.Fatal(err)
@@ -146,9 +147,9 @@ func TestTaskIsLookedAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				ctx, end := task.call.BeginJobRequests(task.ctx)
+				ctx, end := task.Call.BeginJobRequests(task.ctx)
 				defer end()
-				if _, err := task.state(ctx); err != nil {
+				if _, err := task.State(ctx); err != nil {
 					t.Error(err)
 				}
 			})
@@ -181,11 +182,11 @@ func TestTaskWatchEnds(t *testing.T) {
 		id := taskID(messages[0])
 		ctx := withRequest(t.Context(), &endpointRequest{endpoint: g.current.Load().main})
 		viewer := mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}
-		key, first, err := g.tasks.watchTask(ctx, viewer, id)
+		key, first, err := g.tasks.Subscribe(ctx, viewer, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, second, err := g.tasks.watchTask(ctx, viewer, id)
+		again, second, err := g.tasks.Subscribe(ctx, viewer, id)
 		if err != nil || again != key {
 			t.Fatal(again, err)
 		}
@@ -199,10 +200,10 @@ func TestTaskWatchEnds(t *testing.T) {
 		second()
 		seen = len(service.list())
 		time.Sleep(10 * time.Second)
-		if len(service.list()) != seen || len(g.tasks.watched) != 0 {
+		if len(service.list()) != seen || len(g.tasks.Watched) != 0 {
 			t.Error("somebody looks, and nobody listens")
 		}
-		if _, _, err := g.tasks.watchTask(ctx, mcp.Subscriber{Principal: "ben", Family: mcp.Stateless}, id); err == nil {
+		if _, _, err := g.tasks.Subscribe(ctx, mcp.Subscriber{Principal: "ben", Family: mcp.Stateless}, id); err == nil {
 			t.Error("another caller may listen")
 		}
 	})
@@ -238,32 +239,32 @@ func TestTaskOldRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := newJobService("HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n")
 		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
-		p := taskPayload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli()}
+		p := task.Payload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli()}
 		id := sealTask(t, g, p, time.Now().Add(time.Hour), "", "")
 		opened, err := openAs(g, "", "", id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, end := opened.call.BeginJobRequests(opened.ctx)
+		ctx, end := opened.Call.BeginJobRequests(opened.ctx)
 		defer end()
-		if rec, err := opened.state(ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
+		if rec, err := opened.State(ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
 			t.Errorf("a rule that has questions now: %+v, %v", rec, err)
 		}
-		plan := *opened.call.Plan
+		plan := *opened.Call.Plan
 		if plan.Condition, err = auth.NewCondition("true"); err != nil {
 			t.Fatal(err)
 		}
-		opened.plan, opened.call.Plan = &plan, &plan
-		if err := opened.call.AuthorizeJob(opened.ctx, opened.payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
+		opened.Plan, opened.Call.Plan = &plan, &plan
+		if err := opened.Call.AuthorizeJob(opened.ctx, opened.Payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
 			t.Errorf("a rule that has a condition now: %v", err)
 		}
 		kept := *plan.Job
 		kept.Questions = nil
 		plan.Job = &kept
-		if err := opened.save(opened.ctx, &taskRecord{Status: mcp.TaskInputRequired, Questions: []job.Question{{Key: "a"}}}); err != nil {
+		if err := opened.Save(opened.ctx, &task.Record{Status: mcp.TaskInputRequired, Questions: []job.Question{{Key: "a"}}}); err != nil {
 			t.Fatal(err)
 		}
-		if rec, err := opened.load(opened.ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
+		if rec, err := opened.Load(opened.ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
 			t.Errorf("a rule that has no questions now: %+v, %v", rec, err)
 		}
 	})
@@ -312,7 +313,7 @@ func TestTaskWatchPanic(t *testing.T) {
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		ctx := withRequest(t.Context(), &endpointRequest{endpoint: g.current.Load().main})
 		service.broken.Store(true)
-		_, release, err := g.tasks.watchTask(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
+		_, release, err := g.tasks.Subscribe(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +324,7 @@ func TestTaskWatchPanic(t *testing.T) {
 		}
 		service.broken.Store(false)
 		seen := len(service.list())
-		time.Sleep(2 * panicPause)
+		time.Sleep(2 * task.PanicPause)
 		if len(service.list()) == seen {
 			t.Error("nobody looks any more")
 		}
@@ -346,11 +347,11 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 	n := 0
 	f.Fuzz(func(t *testing.T, media, body string) {
 		n++
-		payload, err := json.Marshal(callbackPayload{Key: fmt.Sprint(n), Tool: "makeReport"})
+		payload, err := json.Marshal(task.CallbackPayload{Key: fmt.Sprint(n), Tool: "makeReport"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		token := g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour))
+		token := g.tasks.Callbacks.Seal(payload, time.Now().Add(time.Hour))
 		send := func() int {
 			r := httptest.NewRequest(http.MethodPost, "https://gateway.test"+plan.CallbackPath+token, strings.NewReader(body))
 			r.Header.Set("Content-Type", media)
@@ -371,16 +372,16 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 // TestCallbackRoute holds that nothing but the URL that was given leads anywhere.
 func TestCallbackRoute(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), "", newJobService("404"))
-	payload, err := json.Marshal(callbackPayload{Key: "k", Tool: "makeReport"})
+	payload, err := json.Marshal(task.CallbackPayload{Key: "k", Tool: "makeReport"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, path := range map[string]string{
 		"no token":           plan.CallbackPath,
 		"another token":      plan.CallbackPath + "x",
-		"the id of a task":   plan.CallbackPath + sealTask(t, g, taskPayload{Key: "k", Tool: "makeReport"}, time.Now().Add(time.Hour), "", ""),
-		"a tool without one": plan.CallbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(time.Hour)),
-		"expired":            plan.CallbackPath + g.tasks.callbacks.Seal(payload, time.Now().Add(-time.Second)),
+		"the id of a task":   plan.CallbackPath + sealTask(t, g, task.Payload{Key: "k", Tool: "makeReport"}, time.Now().Add(time.Hour), "", ""),
+		"a tool without one": plan.CallbackPath + g.tasks.Callbacks.Seal(payload, time.Now().Add(time.Hour)),
+		"expired":            plan.CallbackPath + g.tasks.Callbacks.Seal(payload, time.Now().Add(-time.Second)),
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+path, strings.NewReader("{}"))

@@ -1,4 +1,4 @@
-package gateway
+package task
 
 import (
 	"encoding/json"
@@ -7,10 +7,10 @@ import (
 	"drawbridge/gateway/job"
 )
 
-// mergeTasks merges into a task's record the changes made at a replica that did not know that record. Callback records, which
+// Merge merges into a task's record the changes made at a replica that did not know that record. Callback records, which
 // are in the same store, are left unchanged.
-func mergeTasks(value, other []byte) []byte {
-	var rec, more taskRecord
+func Merge(value, other []byte) []byte {
+	var rec, more Record
 	if json.Unmarshal(value, &rec) != nil || json.Unmarshal(other, &more) != nil || !rec.learn(&more) {
 		return value
 	}
@@ -23,7 +23,7 @@ func mergeTasks(value, other []byte) []byte {
 
 // learn takes over the facts that polling can't recover: answered questions, faults of answers, and cancellation. It returns
 // false if all of them are known.
-func (r *taskRecord) learn(other *taskRecord) (learned bool) {
+func (r *Record) learn(other *Record) (learned bool) {
 	for _, key := range other.Answered {
 		if !slices.Contains(r.Answered, key) {
 			r.Answered, learned = append(r.Answered, key), true

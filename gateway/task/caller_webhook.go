@@ -1,4 +1,4 @@
-package gateway
+package task
 
 import (
 	"bytes"
@@ -29,11 +29,11 @@ import (
 )
 
 const (
-	// callbackKey is the key of _meta with which a caller requests a webhook at the end of a call's job.
-	callbackKey = "drawbridge/callbackUrl"
-	// signatureHeader is the header that authenticates the gateway to the caller's webhook: "t=SECONDS,v1=HEX", where HEX is
+	// CallbackKey is the key of _meta with which a caller requests a webhook at the end of a call's job.
+	CallbackKey = "drawbridge/callbackUrl"
+	// SignatureHeader is the header that authenticates the gateway to the caller's webhook: "t=SECONDS,v1=HEX", where HEX is
 	// the HMAC-SHA256 of the seconds, a full stop and the body.
-	signatureHeader = "Drawbridge-Signature"
+	SignatureHeader = "Drawbridge-Signature"
 
 	maxFollowedJobs      = 1024 // jobs with a webhook, in all
 	maxFollowedPerCaller = 64   // jobs with a webhook, of one caller
@@ -44,29 +44,29 @@ const (
 	memoryPause = 5 * time.Second
 )
 
-// outbound sends webhooks to callers when their jobs have ended. It is immutable except for its connections.
-type outbound struct {
+// CallerWebhooks sends webhooks to callers when their jobs have ended. It is immutable except for its connections.
+type CallerWebhooks struct {
 	origins []origin.Origin
 	secret  []byte
-	client  *upstream.Client
+	Client  *upstream.Client
 	made    config.Tools
 }
 
-// newOutbound returns nil if no caller may request a webhook. It takes over from old what has not changed.
-func newOutbound(c *config.Config, old *outbound, tracing trace.TracerProvider, version string) *outbound {
+// NewCallerWebhooks returns nil if no caller may request a webhook. It takes over from old what has not changed.
+func NewCallerWebhooks(c *config.Config, old *CallerWebhooks, tracing trace.TracerProvider, version string) *CallerWebhooks {
 	if len(c.Tools.CallbackURLs) == 0 {
 		return nil
 	}
 	if old != nil && reflect.DeepEqual(old.made, c.Tools) {
 		return old
 	}
-	out := &outbound{secret: []byte(c.Tools.CallbackSecret.Reveal()), made: c.Tools}
+	out := &CallerWebhooks{secret: []byte(c.Tools.CallbackSecret.Reveal()), made: c.Tools}
 	for _, text := range c.Tools.CallbackURLs {
 		if at, ok := origin.Parse(text.String()); ok {
 			out.origins = append(out.origins, at)
 		}
 	}
-	out.client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{
+	out.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{
 		Name: "callback", NamedHosts: config.Hosts(c.Tools.CallbackURLs), Timeout: webhookTimeout, MaxBytes: maxWebhookResponse, MaxIdle: 2,
 		TracerProvider: tracing, UserAgent: "drawbridge/" + version,
 	}))
@@ -74,12 +74,12 @@ func newOutbound(c *config.Config, old *outbound, tracing trace.TracerProvider, 
 }
 
 // wanted returns the webhook URL of a request, or nil if it has none. The error is for the client.
-func (o *outbound) wanted(req *mcp.Request) (*url.URL, error) {
-	value := jsonscan.Lookup(jsonscan.Lookup(req.Params, "_meta"), callbackKey)
+func (o *CallerWebhooks) wanted(req *mcp.Request) (*url.URL, error) {
+	value := jsonscan.Lookup(jsonscan.Lookup(req.Params, "_meta"), CallbackKey)
 	if value == nil {
 		return nil, nil //nolint:nilnil // no webhook was requested
 	}
-	bad := mcp.InvalidParams("params._meta[%q] must be a URL of one of the origins that the operator allows", callbackKey)
+	bad := mcp.InvalidParams("params._meta[%q] must be a URL of one of the origins that the operator allows", CallbackKey)
 	if jsonscan.KindOf(value) != jsonscan.String || len(value) > maxCallbackBytes {
 		return nil, bad
 	}
@@ -92,9 +92,9 @@ func (o *outbound) wanted(req *mcp.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// jobFollowers follow jobs whose callers asked for a webhook. Each is a goroutine, which ends with the job or with
-// [jobFollowers.stop].
-type jobFollowers struct {
+// Followers follow jobs whose callers asked for a webhook. Each is a goroutine, which ends with the job or with
+// [Followers.Stop].
+type Followers struct {
 	mu     sync.Mutex
 	cancel map[int]context.CancelFunc // of the goroutines
 	next   int
@@ -103,12 +103,12 @@ type jobFollowers struct {
 	group  sync.WaitGroup
 }
 
-func newJobFollowers() *jobFollowers {
-	return &jobFollowers{cancel: map[int]context.CancelFunc{}, owners: map[string]int{}}
+func newJobFollowers() *Followers {
+	return &Followers{cancel: map[int]context.CancelFunc{}, owners: map[string]int{}}
 }
 
 // begin runs f in its own goroutine. It returns false if there are too many goroutines or stop has been called.
-func (f *jobFollowers) begin(owner string, run func(ctx context.Context)) bool {
+func (f *Followers) begin(owner string, run func(ctx context.Context)) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended || len(f.cancel) >= maxFollowedJobs || owner != "" && f.owners[owner] >= maxFollowedPerCaller {
@@ -134,8 +134,8 @@ func (f *jobFollowers) begin(owner string, run func(ctx context.Context)) bool {
 	return true
 }
 
-// stop cancels all goroutines and waits for them until ctx ends.
-func (f *jobFollowers) stop(ctx context.Context) error {
+// Stop cancels all goroutines and waits for them until ctx ends.
+func (f *Followers) Stop(ctx context.Context) error {
 	f.mu.Lock()
 	f.ended = true
 	for _, cancel := range f.cancel {
@@ -155,22 +155,22 @@ func (f *jobFollowers) stop(ctx context.Context) error {
 	}
 }
 
-// jobContinuation implements [call.Continuation] for the endpoints of one configuration.
-type jobContinuation struct {
-	*tasks
-	webhooks *outbound // to callers; nil if they are off
+// Continuation implements [call.Continuation] for the endpoints of one configuration.
+type Continuation struct {
+	*Tasks
+	Webhooks *CallerWebhooks // to callers; nil if they are off
 }
 
 // CallerWebhook implements [call.Continuation].
-func (j *jobContinuation) CallerWebhook(req *mcp.Request) (*url.URL, error) {
-	if j.webhooks == nil {
+func (j *Continuation) CallerWebhook(req *mcp.Request) (*url.URL, error) {
+	if j.Webhooks == nil {
 		return nil, nil //nolint:nilnil // none can be requested
 	}
-	return j.webhooks.wanted(req)
+	return j.Webhooks.wanted(req)
 }
 
 // BeginTask implements [call.Continuation].
-func (j *jobContinuation) BeginTask(ctx context.Context, started *call.StartedJob) (mcp.Task, bool, error) {
+func (j *Continuation) BeginTask(ctx context.Context, started *call.StartedJob) (mcp.Task, bool, error) {
 	t, rec, err := j.newTask(ctx, started)
 	if err != nil || t == nil {
 		return mcp.Task{}, false, err
@@ -182,17 +182,17 @@ func (j *jobContinuation) BeginTask(ctx context.Context, started *call.StartedJo
 }
 
 // Follow implements [call.Continuation].
-func (j *jobContinuation) Follow(ctx context.Context, started *call.StartedJob) bool {
+func (j *Continuation) Follow(ctx context.Context, started *call.StartedJob) bool {
 	t, _, err := j.newTask(ctx, started)
 	return err == nil && t != nil && j.followTask(ctx, t, started)
 }
 
 // followTask follows a task until it ends, and sends the webhook of the caller whose call has begun it. It returns false if
 // too many tasks are followed.
-func (j *jobContinuation) followTask(ctx context.Context, t *task, started *call.StartedJob) bool {
-	to, out, plan, req := *started.Webhook, j.webhooks, started.Plan, started.Request
-	w := newTaskWatcher(ctx, t.id, mcp.Subscriber{Principal: req.Principal, Family: mcp.Stateless, Revision: req.Revision, Client: req.Client})
-	w.limitHeader(plan)
+func (j *Continuation) followTask(ctx context.Context, t *Task, started *call.StartedJob) bool {
+	to, out, plan, req := *started.Webhook, j.Webhooks, started.Plan, started.Request
+	w := NewWatcher(ctx, t.id, mcp.Subscriber{Principal: req.Principal, Family: mcp.Stateless, Revision: req.Revision, Client: req.Client})
+	w.LimitHeader(plan)
 	caller := call.ChargedCaller(req.Principal, call.InfoFrom(ctx))
 	follow := func(ctx context.Context) {
 		for pause := plan.Job.Interval; ; {
@@ -204,34 +204,34 @@ func (j *jobContinuation) followTask(ctx context.Context, t *task, started *call
 			t, rec, err := j.stateFor(ctx, w)
 			switch {
 			case t == nil:
-				j.log.Warn("a job is not followed any more, so its caller is not called", "tool", plan.Tool.Name, "error", err)
+				j.Log.Warn("a job is not followed any more, so its caller is not called", "tool", plan.Tool.Name, "error", err)
 				return
 			case err != nil:
 			case rec.final():
-				release, ok := j.responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request that contains it
+				release, ok := j.Responses.Hold(ctx, caller, 2*int64(len(rec.Result))) // the result, and the request that contains it
 				if !ok {
 					pause = memoryPause // a result too large to be stored is fetched again
 					continue
 				}
 				defer release()
-				out.send(ctx, j.log, &to, t.of(rec), plan.Tool)
+				out.send(ctx, j.Log, &to, t.of(rec), plan.Tool)
 				return
 			default:
 				pause = time.Until(rec.Next)
 			}
 		}
 	}
-	followed := j.followers.begin(req.Principal, func(ctx context.Context) {
-		j.survive("a job was followed", func() { follow(ctx) })
+	followed := j.Followers.begin(req.Principal, func(ctx context.Context) {
+		j.Survive("a job was followed", func() { follow(ctx) })
 	})
 	if !followed {
-		j.log.Warn("too many jobs are followed, so a caller is not called", "tool", plan.Tool.Name)
+		j.Log.Warn("too many jobs are followed, so a caller is not called", "tool", plan.Tool.Name)
 	}
 	return followed
 }
 
 // send sends the webhook, and retries it twice if the response is not 2xx.
-func (o *outbound) send(ctx context.Context, log *slog.Logger, to *url.URL, t mcp.Task, tool *catalog.Tool) {
+func (o *CallerWebhooks) send(ctx context.Context, log *slog.Logger, to *url.URL, t mcp.Task, tool *catalog.Tool) {
 	body := append(t.AppendJSON([]byte("{")), '}')
 	for _, pause := range []time.Duration{0, 5 * time.Second, time.Minute} {
 		select {
@@ -248,7 +248,7 @@ func (o *outbound) send(ctx context.Context, log *slog.Logger, to *url.URL, t mc
 }
 
 // post sends one webhook request.
-func (o *outbound) post(ctx context.Context, to *url.URL, body []byte) (status int, err error) {
+func (o *CallerWebhooks) post(ctx context.Context, to *url.URL, body []byte) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
 	if err != nil {
 		return 0, err
@@ -258,8 +258,8 @@ func (o *outbound) post(ctx context.Context, to *url.URL, body []byte) (status i
 	mac.Write([]byte(seconds + "."))
 	mac.Write(body)
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(signatureHeader, "t="+seconds+",v1="+hex.EncodeToString(mac.Sum(nil)))
-	resp, err := o.client.Do(req)
+	req.Header.Set(SignatureHeader, "t="+seconds+",v1="+hex.EncodeToString(mac.Sum(nil)))
+	resp, err := o.Client.Do(req)
 	if err != nil {
 		return 0, err
 	}

@@ -1,4 +1,4 @@
-package gateway
+package task
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// state returns the status of the task: the stored one, or the service's if a poll is due. However many clients request it,
+// State returns the status of the task: the stored one, or the service's if a poll is due. However many clients request it,
 // there is one poll at a time, and none before it is due.
-func (t *task) state(ctx context.Context) (*taskRecord, error) {
+func (t *Task) State(ctx context.Context) (*Record, error) {
 	rec, due, err := t.known(ctx)
 	if err != nil || !due {
 		return rec, err
@@ -47,7 +47,7 @@ func (t *task) state(ctx context.Context) (*taskRecord, error) {
 	if rec.Status != before.Status || rec.Message != before.Message || len(rec.Questions) != len(before.Questions) {
 		rec.Updated = time.Now()
 	}
-	if err := t.save(context.WithoutCancel(ctx), rec); err != nil {
+	if err := t.Save(context.WithoutCancel(ctx), rec); err != nil {
 		return nil, err
 	}
 	if rec.Status != before.Status || rec.Message != before.Message || len(rec.Questions) != len(before.Questions) {
@@ -57,7 +57,7 @@ func (t *task) state(ctx context.Context) (*taskRecord, error) {
 }
 
 // refusal returns the error of the status request if the caller's token was not exchanged for it.
-func (t *task) refusal() error {
+func (t *Task) refusal() error {
 	if t.refused == nil { // a typed nil would make the error non-nil
 		return nil
 	}
@@ -65,13 +65,13 @@ func (t *task) refusal() error {
 }
 
 // known returns the record of the task and whether a poll is due.
-func (t *task) known(ctx context.Context) (rec *taskRecord, due bool, err error) {
-	rec, err = t.load(ctx)
+func (t *Task) known(ctx context.Context) (rec *Record, due bool, err error) {
+	rec, err = t.Load(ctx)
 	switch {
 	case err != nil:
 		return nil, false, err
 	case rec == nil:
-		return &taskRecord{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.payload.Created)}, true, nil
+		return &Record{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.Payload.Created)}, true, nil
 	case rec.final():
 		return rec, rec.large(), nil
 	}
@@ -79,22 +79,22 @@ func (t *task) known(ctx context.Context) (rec *taskRecord, due bool, err error)
 }
 
 // calledBack reports whether the service has sent its webhook, which is a reason to poll at once: as a rule the task has ended.
-func (t *task) calledBack(ctx context.Context) bool {
-	if t.plan.Job.Callback == nil {
+func (t *Task) calledBack(ctx context.Context) bool {
+	if t.Plan.Job.Callback == nil {
 		return false
 	}
-	rec, err := t.Received(ctx, t.payload.Key)
+	rec, err := t.Received(ctx, t.Payload.Key)
 	return rec != nil && err == nil
 }
 
 // tryLock tries to lock the task across replicas and reports whether it has; if so, release must be called.
-func (t *task) tryLock(ctx context.Context) (release func(), ok bool) {
-	return t.locks.Lock(ctx, t.payload.Key)
+func (t *Task) tryLock(ctx context.Context) (release func(), ok bool) {
+	return t.Locks.Lock(ctx, t.Payload.Key)
 }
 
 // poll asks the service for the status of the job and updates the record.
-func (t *task) poll(ctx context.Context, rec *taskRecord) {
-	j, c := t.plan.Job, t.call
+func (t *Task) poll(ctx context.Context, rec *Record) {
+	j, c := t.Plan.Job, t.Call
 	status, err := c.PollStatus(ctx, t.handle)
 	defer c.EndPoll()
 	now := time.Now()
@@ -140,6 +140,6 @@ func (t *task) poll(ctx context.Context, rec *taskRecord) {
 }
 
 // end marks the task as ended.
-func (r *taskRecord) end(status mcp.TaskStatus) {
+func (r *Record) end(status mcp.TaskStatus) {
 	r.Status, r.Message, r.Questions, r.Result, r.Failure = status, "", nil, nil, ""
 }

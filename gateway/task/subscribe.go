@@ -1,4 +1,4 @@
-package gateway
+package task
 
 import (
 	"context"
@@ -25,8 +25,8 @@ const (
 	maxWatchedPerCaller = 256
 	// watchPace is the minimum time between two polls of a task for subscriptions.
 	watchPace = time.Second
-	// panicPause is the delay before a poll that has panicked is repeated.
-	panicPause = time.Minute
+	// PanicPause is the delay before a poll that has panicked is repeated.
+	PanicPause = time.Minute
 	// joinPause is the delay before a new subscriber is sent the status of the task.
 	joinPause = 100 * time.Millisecond
 )
@@ -50,7 +50,7 @@ type taskVersion struct {
 	questions int
 }
 
-func versionOf(rec *taskRecord) taskVersion {
+func versionOf(rec *Record) taskVersion {
 	return taskVersion{rec.Status, rec.Updated.UnixNano(), rec.Message, len(rec.Questions)}
 }
 
@@ -61,51 +61,51 @@ type taskWatcher struct {
 	viewer mcp.Subscriber
 
 	endpoint string
-	operator bool // of the process
-	caller   auth.Caller
+	Operator bool // of the process
+	Caller   auth.Caller
 	trace    trace.SpanContext
-	header   http.Header // of the request
+	Header   http.Header // of the request
 }
 
-// newTaskWatcher returns the subscriber of the request of ctx to a task.
-func newTaskWatcher(ctx context.Context, id string, viewer mcp.Subscriber) *taskWatcher {
+// NewWatcher returns the subscriber of the request of ctx to a task.
+func NewWatcher(ctx context.Context, id string, viewer mcp.Subscriber) *taskWatcher {
 	v := call.InfoFrom(ctx)
 	return &taskWatcher{
-		id: id, viewer: viewer, endpoint: v.EndpointName, operator: v.Operator, header: v.Header,
-		caller: auth.CallerFromContext(ctx), trace: trace.SpanContextFromContext(ctx),
+		id: id, viewer: viewer, endpoint: v.EndpointName, Operator: v.Operator, Header: v.Header,
+		Caller: auth.CallerFromContext(ctx), trace: trace.SpanContextFromContext(ctx),
 	}
 }
 
-// limitHeader reduces the headers to those that calls of a plan forward to the service, since the subscription outlives the
+// LimitHeader reduces the headers to those that calls of a plan forward to the service, since the subscription outlives the
 // request.
-func (w *taskWatcher) limitHeader(p *plan.Plan) { w.header = p.PassedHeaders(w.header).Clone() }
+func (w *taskWatcher) LimitHeader(p *plan.Plan) { w.Header = p.PassedHeaders(w.Header).Clone() }
 
-// watchTask is called by the broker before a stream subscribes to a task.
-func (s *tasks) watchTask(ctx context.Context, v mcp.Subscriber, id string) (key string, release func(), err error) {
-	w := newTaskWatcher(ctx, id, v)
+// Subscribe is called by the broker before a stream subscribes to a task.
+func (s *Tasks) Subscribe(ctx context.Context, v mcp.Subscriber, id string) (key string, release func(), err error) {
+	w := NewWatcher(ctx, id, v)
 	t, _, err := s.openFor(context.WithoutCancel(ctx), w)
 	if err != nil {
 		return "", nil, err
 	}
-	w.limitHeader(t.plan)
-	key = t.payload.Key
+	w.LimitHeader(t.Plan)
+	key = t.Payload.Key
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	caller := v.LimitKey()
 	if caller != "" && s.hearing[caller] >= maxWatchedPerCaller {
 		return "", nil, mcp.InvalidParams("too many tasks are listened for by this caller: at most %d", maxWatchedPerCaller)
 	}
-	watched := s.watched[key]
+	watched := s.Watched[key]
 	if watched == nil {
-		if len(s.watched) >= maxWatchedTasks {
+		if len(s.Watched) >= maxWatchedTasks {
 			return "", nil, mcp.InvalidParams("too many tasks are listened for")
 		}
 		run, stop := context.WithCancel(context.Background())
 		watched = &watchedTask{watchers: map[int]*taskWatcher{}, wake: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}
-		s.watched[key] = watched
+		s.Watched[key] = watched
 		go func() {
 			defer close(watched.done)
-			s.keep(run, "a task was watched", func() { s.pollWatched(run, watched) })
+			s.Keep(run, "a task was watched", func() { s.pollWatched(run, watched) })
 		}()
 	}
 	s.hearing[caller]++
@@ -120,15 +120,15 @@ func (s *tasks) watchTask(ctx context.Context, v mcp.Subscriber, id string) (key
 }
 
 // release ends one subscription and, with the last one, the goroutine, which it waits for.
-func (s *tasks) release(key string, watched *watchedTask, n int, caller string) {
+func (s *Tasks) release(key string, watched *watchedTask, n int, caller string) {
 	s.mu.Lock()
 	if s.hearing[caller]--; s.hearing[caller] <= 0 {
 		delete(s.hearing, caller)
 	}
 	delete(watched.watchers, n)
 	last := len(watched.watchers) == 0
-	if last && s.watched[key] == watched {
-		delete(s.watched, key)
+	if last && s.Watched[key] == watched {
+		delete(s.Watched, key)
 	}
 	s.mu.Unlock()
 	if last {
@@ -137,9 +137,9 @@ func (s *tasks) release(key string, watched *watchedTask, n int, caller string) 
 	}
 }
 
-// pollWatched polls a task as long as it has subscribers and has not ended. [task.state] notifies of changes; a new subscriber is
+// pollWatched polls a task as long as it has subscribers and has not ended. [Task.State] notifies of changes; a new subscriber is
 // sent the status in any case, a moment later, when its stream is ready.
-func (s *tasks) pollWatched(ctx context.Context, watched *watchedTask) {
+func (s *Tasks) pollWatched(ctx context.Context, watched *watchedTask) {
 	var next <-chan time.Time
 	for {
 		select {
@@ -161,7 +161,7 @@ func (s *tasks) pollWatched(ctx context.Context, watched *watchedTask) {
 }
 
 // pollOnce polls once on behalf of any remaining subscriber; it returns the time to the next poll and whether there is one.
-func (s *tasks) pollOnce(ctx context.Context, watched *watchedTask) (pause time.Duration, more bool) {
+func (s *Tasks) pollOnce(ctx context.Context, watched *watchedTask) (pause time.Duration, more bool) {
 	s.mu.Lock()
 	fresh := watched.fresh
 	watched.fresh = false
@@ -179,7 +179,7 @@ func (s *tasks) pollOnce(ctx context.Context, watched *watchedTask) (pause time.
 	case t == nil:
 		return 0, false // it has expired, or the subscriber may not see it any more
 	case errors.Is(err, errPanicked):
-		return panicPause, true
+		return PanicPause, true
 	case err != nil:
 		return 0, true
 	}
@@ -196,11 +196,11 @@ var errPanicked = errors.New("a look at a task failed in a way that it should no
 
 // stateFor returns the status of a task as a request of the subscriber would. The task is nil if the subscriber may not see it.
 // No request handler is there to recover a panic, so it does.
-func (s *tasks) stateFor(ctx context.Context, w *taskWatcher) (t *task, rec *taskRecord, err error) {
+func (s *Tasks) stateFor(ctx context.Context, w *taskWatcher) (t *Task, rec *Record, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.metrics.Panics.Inc()
-			s.log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", mcp.NewReference()),
+			s.Metrics.Panics.Inc()
+			s.Log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", mcp.NewReference()),
 				slog.Any("error", fmt.Errorf("panic: %v", v)), slog.String("stack", string(debug.Stack())))
 			err = errPanicked
 		}
@@ -209,42 +209,42 @@ func (s *tasks) stateFor(ctx context.Context, w *taskWatcher) (t *task, rec *tas
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, end := t.call.BeginJobRequests(ctx)
+	ctx, end := t.Call.BeginJobRequests(ctx)
 	defer end()
-	rec, err = t.state(ctx)
+	rec, err = t.State(ctx)
 	return t, rec, err
 }
 
 // openFor opens the task as a request of the subscriber would, at the endpoint that is in use now. It also returns the
 // context of such a request, which ends with ctx.
-func (s *tasks) openFor(ctx context.Context, w *taskWatcher) (*task, context.Context, error) {
-	e := s.endpoint(w.endpoint)
+func (s *Tasks) openFor(ctx context.Context, w *taskWatcher) (*Task, context.Context, error) {
+	e := s.Endpoint(w.endpoint)
 	if e == nil {
 		return nil, nil, mcp.InvalidParams("the endpoint is gone")
 	}
-	ctx = trace.ContextWithSpanContext(w.caller.Context(ctx), w.trace)
-	ctx = context.WithValue(ctx, call.InfoKey{}, &call.RequestInfo{EndpointName: w.endpoint, Operator: w.operator, Header: w.header})
-	t, err := s.open(ctx, e, &mcp.Request{
+	ctx = trace.ContextWithSpanContext(w.Caller.Context(ctx), w.trace)
+	ctx = context.WithValue(ctx, call.InfoKey{}, &call.RequestInfo{EndpointName: w.endpoint, Operator: w.Operator, Header: w.Header})
+	t, err := s.Open(ctx, e, &mcp.Request{
 		Method: "tasks/get", TaskID: w.id, Family: w.viewer.Family, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
-		HTTP: (&http.Request{Header: w.header}).WithContext(ctx),
+		HTTP: (&http.Request{Header: w.Header}).WithContext(ctx),
 	}, nil)
 	return t, ctx, err
 }
 
 // changed notifies the streams of the task's endpoint, here and at other replicas.
-func (t *task) changed(ctx context.Context, rec *taskRecord) {
+func (t *Task) changed(ctx context.Context, rec *Record) {
 	t.notify(t, rec)
-	t.publish(ctx, t.payload.Key)
+	t.Publish(ctx, t.Payload.Key)
 }
 
 // notify notifies the streams of this process.
-func (s *tasks) notify(t *task, rec *taskRecord) {
+func (s *Tasks) notify(t *Task, rec *Record) {
 	s.mu.Lock()
-	if watched := s.watched[t.payload.Key]; watched != nil {
+	if watched := s.Watched[t.Payload.Key]; watched != nil {
 		watched.told = versionOf(rec)
 	}
 	s.mu.Unlock()
-	if broker := s.broker(t.call.Endpoint.Name); broker != nil {
-		broker.TaskChanged(t.payload.Key, t.of(rec))
+	if broker := s.Broker(t.Call.Endpoint.Name); broker != nil {
+		broker.TaskChanged(t.Payload.Key, t.of(rec))
 	}
 }

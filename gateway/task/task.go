@@ -1,4 +1,4 @@
-package gateway
+package task
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ import (
 const (
 	// taskLabel is the version of the payload of task IDs.
 	taskLabel = "drawbridge task 1"
-	// maxTaskID is the maximum size of a task ID, which clients send in a header.
-	maxTaskID = 8 << 10
+	// MaxID is the maximum size of a task ID, which clients send in a header.
+	MaxID = 8 << 10
 	// maxTaskTarget is the maximum size in bytes of the URL that started a job, as stored in the task's ID.
 	maxTaskTarget = 512
 	// lockPause is the delay between the first two attempts to lock a task, and maxLockPause the maximum delay.
@@ -33,42 +33,42 @@ const (
 	maxKeptResult = 256 << 10
 )
 
-// tasks are the jobs of clients with the extension io.modelcontextprotocol/tasks. A task's ID contains its state, so that any
+// Tasks are the jobs of clients with the extension io.modelcontextprotocol/tasks. A task's ID contains its state, so that any
 // replica can report its status by polling the service (ADR 0011).
-type tasks struct {
-	taskOptions
-	handles   *mcp.SealedHandles
-	callbacks *mcp.SealedHandles   // tokens in callback URLs
+type Tasks struct {
+	Options
+	Handles   *mcp.SealedHandles
+	Callbacks *mcp.SealedHandles   // tokens in callback URLs
 	unsigned  telemetry.LogSampler // samples the log lines of rejected service webhooks
-	followers *jobFollowers        // follow jobs whose callers asked for a webhook
+	Followers *Followers        // follow jobs whose callers asked for a webhook
 
 	mu      sync.Mutex
-	watched map[string]*watchedTask
+	Watched map[string]*watchedTask
 	hearing map[string]int           // number of subscribed tasks per caller
 	waiting map[string]chan struct{} // calls that wait for a callback
 }
 
-// taskOptions are everything that tasks need of the process.
-type taskOptions struct {
-	// records holds the records of tasks under unguessable keys. A lost record is rebuilt by polling the service, except for
+// Options are everything that tasks need of the process.
+type Options struct {
+	// Records holds the records of tasks under unguessable keys. A lost record is rebuilt by polling the service, except for
 	// given answers and requested cancellations.
-	records state.Records
-	// locks are held on tasks that are being polled: one poll serves all who request the status.
-	locks state.Locks
-	// publish tells other replicas that a task has changed.
-	publish   func(ctx context.Context, key string)
-	calls     *call.Runner
-	log       *slog.Logger
-	metrics   *telemetry.Metrics
-	responses *admission.ResponseBudget
-	baseURL   func() string                                    // of the gateway, as services reach it
-	endpoint  func(name string) *call.Endpoint                 // in use under a name; nil if there is none
-	broker    func(endpoint string) *mcp.Broker                // of the clients of an endpoint; nil if there is none
-	keep      func(ctx context.Context, what string, f func()) // runs f again after a panic
-	survive   func(what string, step func()) (panicked bool)   // recovers from a panic
+	Records state.Records
+	// Locks are held on tasks that are being polled: one poll serves all who request the status.
+	Locks state.Locks
+	// Publish tells other replicas that a task has changed.
+	Publish   func(ctx context.Context, key string)
+	Calls     *call.Runner
+	Log       *slog.Logger
+	Metrics   *telemetry.Metrics
+	Responses *admission.ResponseBudget
+	BaseURL   func() string                                    // of the gateway, as services reach it
+	Endpoint  func(name string) *call.Endpoint                 // in use under a name; nil if there is none
+	Broker    func(endpoint string) *mcp.Broker                // of the clients of an endpoint; nil if there is none
+	Keep      func(ctx context.Context, what string, f func()) // runs f again after a panic
+	Survive   func(what string, step func()) (panicked bool)   // recovers from a panic
 }
 
-func newTasks(keys [][]byte, o taskOptions) (*tasks, error) {
+func New(keys [][]byte, o Options) (*Tasks, error) {
 	handles, err := mcp.NewSealedHandles(keys, taskLabel)
 	if err != nil {
 		return nil, err
@@ -77,14 +77,14 @@ func newTasks(keys [][]byte, o taskOptions) (*tasks, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tasks{
-		taskOptions: o, handles: handles, callbacks: callbacks, followers: newJobFollowers(),
-		watched: map[string]*watchedTask{}, hearing: map[string]int{}, waiting: map[string]chan struct{}{},
+	return &Tasks{
+		Options: o, Handles: handles, Callbacks: callbacks, Followers: newJobFollowers(),
+		Watched: map[string]*watchedTask{}, hearing: map[string]int{}, waiting: map[string]chan struct{}{},
 	}, nil
 }
 
-// taskPayload is the payload of a task's ID, which only the gateway can read.
-type taskPayload struct {
+// Payload is the payload of a task's ID, which only the gateway can read.
+type Payload struct {
 	Key     string          `json:"k"` // key of the task in the store
 	Tool    string          `json:"t"`
 	URL     string          `json:"u,omitempty"`
@@ -100,8 +100,8 @@ type taskPayload struct {
 	Arguments json.RawMessage `json:"x,omitempty"`
 }
 
-// taskRecord is the stored state of a task: the fields that tasks/get returns, and when to poll next.
-type taskRecord struct {
+// Record is the stored state of a task: the fields that tasks/get returns, and when to poll next.
+type Record struct {
 	Status    mcp.TaskStatus `json:"s"`
 	Message   string         `json:"m,omitempty"`
 	Updated   time.Time      `json:"u"`
@@ -116,29 +116,29 @@ type taskRecord struct {
 }
 
 // final reports whether a task has ended.
-func (r *taskRecord) final() bool {
+func (r *Record) final() bool {
 	return r.Status == mcp.TaskCompleted || r.Status == mcp.TaskFailed || r.Status == mcp.TaskCancelled
 }
 
 // large reports whether a task has a result that is too large to be stored.
-func (r *taskRecord) large() bool { return r.Status == mcp.TaskCompleted && r.Result == nil }
+func (r *Record) large() bool { return r.Status == mcp.TaskCompleted && r.Result == nil }
 
-// task is a task in the context of one request.
-type task struct {
-	*tasks
-	plan    *plan.Plan
-	call    *call.Call // queries the job on behalf of the caller of the request; nil if the job has just started
+// Task is a task in the context of one request.
+type Task struct {
+	*Tasks
+	Plan    *plan.Plan
+	Call    *call.Call // queries the job on behalf of the caller of the request; nil if the job has just started
 	id      string
-	payload taskPayload
+	Payload Payload
 	handle  *job.Handle
 	owner   string
 	refused *mcp.Error // if the status request failed because the caller's token was not exchanged; else nil
 }
 
 // newTask makes a task of the job that a call has started; the task is nil if the job's URL is too long for an ID.
-func (s *tasks) newTask(ctx context.Context, j *call.StartedJob) (*task, *taskRecord, error) {
+func (s *Tasks) newTask(ctx context.Context, j *call.StartedJob) (*Task, *Record, error) {
 	now, h := time.Now(), j.Handle
-	p := taskPayload{
+	p := Payload{
 		Key: cmp.Or(j.Key, rand.Text()), Tool: j.Plan.Tool.Name, Status: h.Status, Fetch: h.Fetch, Cancel: h.Cancel, Answer: h.Answer,
 		Plain: h.Plain, Created: now.UnixMilli(),
 	}
@@ -162,60 +162,60 @@ func (s *tasks) newTask(ctx context.Context, j *call.StartedJob) (*task, *taskRe
 	}
 	// Handles expire at whole seconds; the extra second guarantees the task's full TTL. An ID is bound to the caller and the
 	// endpoint.
-	id := s.handles.Seal(payload, now.Add(j.Plan.Job.TTL+time.Second), j.Request.Principal, j.Endpoint.Name)
-	if len(id) > maxTaskID {
+	id := s.Handles.Seal(payload, now.Add(j.Plan.Job.TTL+time.Second), j.Request.Principal, j.Endpoint.Name)
+	if len(id) > MaxID {
 		return nil, nil, nil
 	}
-	t := &task{tasks: s, plan: j.Plan, id: id, payload: p, handle: h, owner: j.Request.Principal}
-	rec := &taskRecord{Status: mcp.TaskWorking, Message: j.Report.Text(), Updated: now, Next: now.Add(j.Plan.Job.Pause(j.Retry))}
-	return t, rec, t.save(ctx, rec)
+	t := &Task{Tasks: s, Plan: j.Plan, id: id, Payload: p, handle: h, owner: j.Request.Principal}
+	rec := &Record{Status: mcp.TaskWorking, Message: j.Report.Text(), Updated: now, Next: now.Add(j.Plan.Job.Pause(j.Retry))}
+	return t, rec, t.Save(ctx, rec)
 }
 
 // of returns the task in the protocol's form.
-func (t *task) of(rec *taskRecord) mcp.Task {
+func (t *Task) of(rec *Record) mcp.Task {
 	m := mcp.Task{
-		ID: t.id, Status: rec.Status, Message: rec.Message, Created: time.UnixMilli(t.payload.Created), Updated: rec.Updated,
-		TTL: t.plan.Job.TTL, Poll: max(time.Millisecond, t.plan.Job.Interval, time.Until(rec.Next).Truncate(time.Millisecond)), Result: rec.Result,
+		ID: t.id, Status: rec.Status, Message: rec.Message, Created: time.UnixMilli(t.Payload.Created), Updated: rec.Updated,
+		TTL: t.Plan.Job.TTL, Poll: max(time.Millisecond, t.Plan.Job.Interval, time.Until(rec.Next).Truncate(time.Millisecond)), Result: rec.Result,
 	}
 	if rec.Status == mcp.TaskFailed {
 		m.Err = &mcp.Error{Code: mcp.CodeInternal, Message: rec.Failure}
 	}
 	for i := range rec.Questions {
 		q := &rec.Questions[i]
-		m.InputRequests = append(m.InputRequests, q.Elicit(t.plan.Title()+" of "+t.plan.Tool.API, rec.Refused[q.Key]))
+		m.InputRequests = append(m.InputRequests, q.Elicit(t.Plan.Title()+" of "+t.Plan.Tool.API, rec.Refused[q.Key]))
 	}
 	return m
 }
 
-// open returns the task that a request to an endpoint names. The error is for the client: a task that belongs to another
+// Open returns the task that a request to an endpoint names. The error is for the client: a task that belongs to another
 // caller, has expired or never existed is unknown. The call of the task is not started.
-func (s *tasks) open(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) (*task, error) {
+func (s *Tasks) Open(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) (*Task, error) {
 	unknown := mcp.InvalidParams("unknown task: it has expired, or is not one of this caller")
-	if len(req.TaskID) > maxTaskID {
+	if len(req.TaskID) > MaxID {
 		return nil, unknown
 	}
-	payload, _, err := s.handles.Open(req.TaskID, time.Now(), req.Principal, e.Name)
+	payload, _, err := s.Handles.Open(req.TaskID, time.Now(), req.Principal, e.Name)
 	if err != nil {
 		return nil, unknown
 	}
-	t := &task{tasks: s, id: req.TaskID, owner: req.Principal}
-	if err := json.Unmarshal(payload, &t.payload); err != nil {
+	t := &Task{Tasks: s, id: req.TaskID, owner: req.Principal}
+	if err := json.Unmarshal(payload, &t.Payload); err != nil {
 		return nil, unknown
 	}
-	p := e.Plans[t.payload.Tool]
+	p := e.Plans[t.Payload.Tool]
 	if p == nil || p.Base == nil {
 		return nil, unknown // its tool is gone
 	}
-	if t.handle = t.payload.handle(p); t.handle == nil {
+	if t.handle = t.Payload.handle(p); t.handle == nil {
 		return nil, unknown // the service's origin has changed, and its credentials must not go to the old one
 	}
-	t.plan = p
-	t.call = s.calls.NewJobCall(ctx, e, p, t.payload.Key, req, reply)
-	return t, t.call.AuthorizeJob(ctx, t.payload.Arguments)
+	t.Plan = p
+	t.Call = s.Calls.NewJobCall(ctx, e, p, t.Payload.Key, req, reply)
+	return t, t.Call.AuthorizeJob(ctx, t.Payload.Arguments)
 }
 
 // handle returns the handle of the task's job, as far as it may still be polled.
-func (p *taskPayload) handle(plan *plan.Plan) *job.Handle {
+func (p *Payload) handle(plan *plan.Plan) *job.Handle {
 	h := &job.Handle{Status: p.Status, Fetch: p.Fetch, Cancel: p.Cancel, Answer: p.Answer, Plain: p.Plain, Origin: plan.Base}
 	for _, one := range []struct {
 		text string
@@ -238,13 +238,13 @@ func (p *taskPayload) handle(plan *plan.Plan) *job.Handle {
 	return h
 }
 
-// load returns the record of the task, or nil if there is none.
-func (t *task) load(ctx context.Context) (*taskRecord, error) {
-	value, ok, err := t.records.Get(ctx, t.payload.Key)
+// Load returns the record of the task, or nil if there is none.
+func (t *Task) Load(ctx context.Context) (*Record, error) {
+	value, ok, err := t.Records.Get(ctx, t.Payload.Key)
 	if err != nil || !ok {
 		return nil, err
 	}
-	rec := &taskRecord{}
+	rec := &Record{}
 	if err := json.Unmarshal(value, rec); err != nil {
 		return nil, err
 	}
@@ -255,10 +255,10 @@ func (t *task) load(ctx context.Context) (*taskRecord, error) {
 }
 
 // asks reports whether questions can be answered: the rule must have had questions when the task began, and still have them.
-func (t *task) asks() bool { return t.plan.Job.Questions != nil && t.handle.Answer != nil }
+func (t *Task) asks() bool { return t.Plan.Job.Questions != nil && t.handle.Answer != nil }
 
 // ask records the questions of the job.
-func (r *taskRecord) ask(questions []job.Question) {
+func (r *Record) ask(questions []job.Question) {
 	r.Questions = questions
 	switch {
 	case len(questions) > 0:
@@ -269,7 +269,7 @@ func (r *taskRecord) ask(questions []job.Question) {
 }
 
 // lock locks the task against concurrent polls and changes and returns its record. release must be called.
-func (t *task) lock(ctx context.Context) (rec *taskRecord, release func(), err error) {
+func (t *Task) lock(ctx context.Context) (rec *Record, release func(), err error) {
 	pause, ok := lockPause, false
 	for release, ok = t.tryLock(ctx); !ok; release, ok = t.tryLock(ctx) {
 		select {
@@ -279,18 +279,18 @@ func (t *task) lock(ctx context.Context) (rec *taskRecord, release func(), err e
 			pause = min(2*pause, maxLockPause)
 		}
 	}
-	if rec, err = t.load(ctx); err != nil {
+	if rec, err = t.Load(ctx); err != nil {
 		release()
 		return nil, nil, err
 	}
 	if rec == nil {
-		rec = &taskRecord{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.payload.Created)}
+		rec = &Record{Status: mcp.TaskWorking, Updated: time.UnixMilli(t.Payload.Created)}
 	}
 	return rec, release, nil
 }
 
-// save stores the record of the task and notifies its subscribers.
-func (t *task) save(ctx context.Context, rec *taskRecord) error {
+// Save stores the record of the task and notifies its subscribers.
+func (t *Task) Save(ctx context.Context, rec *Record) error {
 	stored := *rec
 	if len(stored.Result) > maxKeptResult {
 		stored.Result = nil
@@ -299,10 +299,10 @@ func (t *task) save(ctx context.Context, rec *taskRecord) error {
 	if err != nil {
 		return err
 	}
-	until := time.UnixMilli(t.payload.Created).Add(t.plan.Job.TTL + time.Second)
-	put := t.records.Put
+	until := time.UnixMilli(t.Payload.Created).Add(t.Plan.Job.TTL + time.Second)
+	put := t.Records.Put
 	if rec.final() {
-		put = t.records.Settle
+		put = t.Records.Settle
 	}
-	return put(ctx, t.payload.Key, t.owner, value, until)
+	return put(ctx, t.Payload.Key, t.owner, value, until)
 }

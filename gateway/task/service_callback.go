@@ -1,4 +1,4 @@
-package gateway
+package task
 
 import (
 	"context"
@@ -25,31 +25,31 @@ import (
 const (
 	// callbackLabel is the version of the payload of callback tokens.
 	callbackLabel = "drawbridge callback 1"
-	// callbackPrefix precedes a task's key in the store for the record of its callback.
-	callbackPrefix = "callback "
+	// CallbackPrefix precedes a task's key in the store for the record of its callback.
+	CallbackPrefix = "callback "
 )
 
-// callbackPayload is the payload of the token in a callback URL, which only the gateway can read.
-type callbackPayload struct {
+// CallbackPayload is the payload of the token in a callback URL, which only the gateway can read.
+type CallbackPayload struct {
 	Key   string `json:"k"` // of the task, or of the waiting call
 	Tool  string `json:"t"`
 	Owner string `json:"o,omitempty"`
 }
 
 // NewCallback implements [call.Continuation].
-func (s *tasks) NewCallback(p *plan.Plan, owner string) (key, url string, err error) {
+func (s *Tasks) NewCallback(p *plan.Plan, owner string) (key, url string, err error) {
 	key = rand.Text()
-	payload, err := json.Marshal(callbackPayload{Key: key, Tool: p.Tool.Name, Owner: owner})
+	payload, err := json.Marshal(CallbackPayload{Key: key, Tool: p.Tool.Name, Owner: owner})
 	if err != nil {
 		return "", "", err
 	}
-	token := s.callbacks.Seal(payload, time.Now().Add(p.Job.TTL+time.Second))
-	return key, s.baseURL() + plan.CallbackPath + token, nil
+	token := s.Callbacks.Seal(payload, time.Now().Add(p.Job.TTL+time.Second))
+	return key, s.BaseURL() + plan.CallbackPath + token, nil
 }
 
 // Received implements [call.Continuation].
-func (s *tasks) Received(ctx context.Context, key string) (*call.ServiceWebhook, error) {
-	value, ok, err := s.records.Get(ctx, callbackPrefix+key)
+func (s *Tasks) Received(ctx context.Context, key string) (*call.ServiceWebhook, error) {
+	value, ok, err := s.Records.Get(ctx, CallbackPrefix+key)
 	if errors.Is(err, state.ErrAway) {
 		return nil, nil //nolint:nilnil // the service is polled instead
 	}
@@ -60,15 +60,15 @@ func (s *tasks) Received(ctx context.Context, key string) (*call.ServiceWebhook,
 	return rec, json.Unmarshal(value, rec)
 }
 
-// serveCallback handles a callback from a service. It reports errors by the status code alone.
-func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
-	payload, until, err := s.callbacks.Open(chi.URLParam(r, "token"), time.Now())
-	var p callbackPayload
+// ServeCallback handles a callback from a service. It reports errors by the status code alone.
+func (s *Tasks) ServeCallback(w http.ResponseWriter, r *http.Request) {
+	payload, until, err := s.Callbacks.Open(chi.URLParam(r, "token"), time.Now())
+	var p CallbackPayload
 	if err != nil || json.Unmarshal(payload, &p) != nil {
 		http.NotFound(w, r)
 		return
 	}
-	e := s.endpoint("")
+	e := s.Endpoint("")
 	if e == nil || e.Plans[p.Tool] == nil || e.Plans[p.Tool].Job.Callback == nil {
 		http.NotFound(w, r)
 		return
@@ -96,7 +96,7 @@ func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
 	if !cb.Verify(r.Header, body) {
 		if line := s.unsigned.Sample(plan.Tool.API, "", time.Now()); line.Logged {
 			attrs := []slog.Attr{slog.String("api", plan.Tool.API), slog.String("tool", plan.Tool.Name)}
-			s.log.LogAttrs(r.Context(), slog.LevelWarn, "a callback was not signed as it should be", line.Attrs(attrs, "callbacks have no line")...)
+			s.Log.LogAttrs(r.Context(), slog.LevelWarn, "a callback was not signed as it should be", line.Attrs(attrs, "callbacks have no line")...)
 		}
 		http.Error(w, "the signature is missing or wrong", http.StatusUnauthorized)
 		return
@@ -107,19 +107,19 @@ func (s *tasks) serveCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if plan.Job.GoesOn(body) {
-		s.wakeAll(r.Context(), p.Key) // a reason to poll, and no more
+		s.WakeAll(r.Context(), p.Key) // a reason to poll, and no more
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	switch first, err := s.storeWebhook(r.Context(), p, &call.ServiceWebhook{Type: media, Body: body}, until); {
 	case err != nil:
-		s.log.Error("a callback could not be kept", "api", plan.Tool.API, "tool", plan.Tool.Name, "error", err)
+		s.Log.Error("a callback could not be kept", "api", plan.Tool.API, "tool", plan.Tool.Name, "error", err)
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "try again", http.StatusServiceUnavailable)
 	case !first:
 		http.Error(w, "this URL was called before", http.StatusGone)
 	default:
-		s.wakeAll(r.Context(), p.Key)
+		s.WakeAll(r.Context(), p.Key)
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
@@ -138,16 +138,16 @@ func bodyType(contentType string, body []byte) (media string, ok bool) {
 }
 
 // storeWebhook stores the content of a callback. It returns false if an earlier callback was stored.
-func (s *tasks) storeWebhook(ctx context.Context, p callbackPayload, rec *call.ServiceWebhook, until time.Time) (first bool, err error) {
+func (s *Tasks) storeWebhook(ctx context.Context, p CallbackPayload, rec *call.ServiceWebhook, until time.Time) (first bool, err error) {
 	value, err := json.Marshal(rec)
 	if err != nil {
 		return false, err
 	}
-	return s.records.Add(ctx, callbackPrefix+p.Key, p.Owner, value, until)
+	return s.Records.Add(ctx, CallbackPrefix+p.Key, p.Owner, value, until)
 }
 
 // Expect implements [call.Continuation].
-func (s *tasks) Expect(key string) (wake <-chan struct{}, end func()) {
+func (s *Tasks) Expect(key string) (wake <-chan struct{}, end func()) {
 	if key == "" {
 		return nil, func() {}
 	}
@@ -162,18 +162,18 @@ func (s *tasks) Expect(key string) (wake <-chan struct{}, end func()) {
 	}
 }
 
-// wakeAll makes the calls and subscriptions that wait for a job poll it now, at every replica.
-func (s *tasks) wakeAll(ctx context.Context, key string) {
-	s.wake(key)
-	s.publish(ctx, key)
+// WakeAll makes the calls and subscriptions that wait for a job poll it now, at every replica.
+func (s *Tasks) WakeAll(ctx context.Context, key string) {
+	s.Wake(key)
+	s.Publish(ctx, key)
 }
 
-// wake makes those of this replica poll.
-func (s *tasks) wake(key string) {
+// Wake makes those of this replica poll.
+func (s *Tasks) Wake(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	channels := []chan struct{}{s.waiting[key]}
-	if watched := s.watched[key]; watched != nil {
+	if watched := s.Watched[key]; watched != nil {
 		channels = append(channels, watched.wake)
 	}
 	for _, c := range channels {

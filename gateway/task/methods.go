@@ -1,4 +1,4 @@
-package gateway
+package task
 
 import (
 	"context"
@@ -16,15 +16,15 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// get answers tasks/get.
-func (s *tasks) get(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
-	t, err := s.open(ctx, e, req, reply)
+// Get answers tasks/get.
+func (s *Tasks) Get(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
+	t, err := s.Open(ctx, e, req, reply)
 	if err != nil {
 		return err
 	}
-	ctx, end := t.call.BeginJobRequests(ctx)
+	ctx, end := t.Call.BeginJobRequests(ctx)
 	defer end()
-	rec, err := t.state(ctx)
+	rec, err := t.State(ctx)
 	if err != nil {
 		return awayError(err)
 	}
@@ -36,10 +36,10 @@ func (s *tasks) get(ctx context.Context, e *call.Endpoint, req *mcp.Request, rep
 	return reply.TaskState(t.of(rec))
 }
 
-// update answers tasks/update: it sends the user's answers to the service, one by one. Answers to unknown questions are
+// Update answers tasks/update: it sends the user's answers to the service, one by one. Answers to unknown questions are
 // ignored.
-func (s *tasks) update(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
-	t, err := s.open(ctx, e, req, reply)
+func (s *Tasks) Update(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
+	t, err := s.Open(ctx, e, req, reply)
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,9 @@ func (s *tasks) update(ctx context.Context, e *call.Endpoint, req *mcp.Request, 
 	if jsonscan.KindOf(responses) != jsonscan.Object {
 		return mcp.InvalidParams("params.inputResponses must be an object")
 	}
-	ctx, end := t.call.BeginJobRequests(ctx)
+	ctx, end := t.Call.BeginJobRequests(ctx)
 	defer end()
-	if _, err := t.state(ctx); err != nil {
+	if _, err := t.State(ctx); err != nil {
 		return awayError(err)
 	}
 	rec, release, err := t.lock(ctx) // so that no answer is sent twice
@@ -75,8 +75,8 @@ func (s *tasks) update(ctx context.Context, e *call.Endpoint, req *mcp.Request, 
 
 // answer sends the service one answer and records that it was given. An answer that does not match the form is not sent, and
 // the question stays open.
-func (t *task) answer(ctx context.Context, rec *taskRecord, asked job.Question, a mcp.InputResponse) error {
-	q, key := t.plan.Job.Questions, asked.Key
+func (t *Task) answer(ctx context.Context, rec *Record, asked job.Question, a mcp.InputResponse) error {
+	q, key := t.Plan.Job.Questions, asked.Key
 	var content []byte
 	if a.Action == mcp.Accepted {
 		var err error
@@ -92,7 +92,7 @@ func (t *task) answer(ctx context.Context, rec *taskRecord, asked job.Question, 
 	if !q.CanRefuse() && a.Action != mcp.Accepted {
 		return t.callOff(ctx, rec) // the service has no other way to learn that the user declines
 	}
-	if failed := t.call.SendJobRequest(ctx, q.Answer, t.handle, q.AnswerArguments(t.handle.Answer, key, a.Action, content)); failed != nil {
+	if failed := t.Call.SendJobRequest(ctx, q.Answer, t.handle, q.AnswerArguments(t.handle.Answer, key, a.Action, content)); failed != nil {
 		return &mcp.Error{Code: mcp.CodeInternal, Message: "the service did not take the answer; it can be given again"}
 	}
 	rec.Answered = append(rec.Answered, key)
@@ -102,14 +102,14 @@ func (t *task) answer(ctx context.Context, rec *taskRecord, asked job.Question, 
 	return t.publishRecord(ctx, rec)
 }
 
-// cancel answers tasks/cancel: it cancels the job if it has a cancel request, and otherwise only stops polling it. A task
+// Cancel answers tasks/cancel: it cancels the job if it has a cancel request, and otherwise only stops polling it. A task
 // that has ended is left unchanged.
-func (s *tasks) cancel(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
-	t, err := s.open(ctx, e, req, reply)
+func (s *Tasks) Cancel(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
+	t, err := s.Open(ctx, e, req, reply)
 	if err != nil {
 		return err
 	}
-	ctx, end := t.call.BeginJobRequests(ctx)
+	ctx, end := t.Call.BeginJobRequests(ctx)
 	defer end()
 	rec, release, err := t.lock(ctx)
 	if err != nil {
@@ -125,21 +125,21 @@ func (s *tasks) cancel(ctx context.Context, e *call.Endpoint, req *mcp.Request, 
 }
 
 // callOff cancels the job of a task. If the service has a cancel request, its response determines the state.
-func (t *task) callOff(ctx context.Context, rec *taskRecord) error {
-	if !t.plan.Job.CanCancel(t.handle) {
+func (t *Task) callOff(ctx context.Context, rec *Record) error {
+	if !t.Plan.Job.CanCancel(t.handle) {
 		rec.end(mcp.TaskCancelled)
 		rec.Updated = time.Now()
-		t.call.Done(ctx, telemetry.OutcomeJob, nil)
+		t.Call.Done(ctx, telemetry.OutcomeJob, nil)
 		return t.publishRecord(ctx, rec)
 	}
-	_ = t.call.SendJobRequest(ctx, t.plan.Job.Cancel, t.handle, t.handle.Cancel) // a failure is for the operator; the client learns the status by polling
+	_ = t.Call.SendJobRequest(ctx, t.Plan.Job.Cancel, t.handle, t.handle.Cancel) // a failure is for the operator; the client learns the status by polling
 	rec.Called, rec.Next = true, time.Time{}
 	return t.publishRecord(ctx, rec)
 }
 
 // publishRecord stores the record of a task and notifies its subscribers.
-func (t *task) publishRecord(ctx context.Context, rec *taskRecord) error {
-	if err := t.save(context.WithoutCancel(ctx), rec); err != nil {
+func (t *Task) publishRecord(ctx context.Context, rec *Record) error {
+	if err := t.Save(context.WithoutCancel(ctx), rec); err != nil {
 		return err
 	}
 	t.changed(ctx, rec)
