@@ -26,7 +26,7 @@ type completer struct {
 
 // complete answers completion/complete with the values that the configuration, the documents and, if configured, the services
 // offer. Callers without access to a prompt or resource get no values of it.
-func (x *completer) complete(ctx context.Context, e *endpoint, req *mcp.Request, reply *mcp.Reply) error {
+func (x *completer) complete(ctx context.Context, e *promptView, req *mcp.Request, reply *mcp.Reply) error {
 	asked, err := req.Completion()
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (x *completer) complete(ctx context.Context, e *endpoint, req *mcp.Request,
 }
 
 // completeResource returns the values that the document declares for a variable of a resource template.
-func (x *completer) completeResource(ctx context.Context, e *endpoint, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
+func (x *completer) completeResource(ctx context.Context, e *promptView, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
 	p := e.resources.Named(asked.Resource)
 	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", truncate.Bytes(asked.Resource, maxShownURI))
 	if p == nil {

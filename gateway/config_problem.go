@@ -62,3 +62,15 @@ func (g *Gateway) NameClashes() []string { return slices.Clone(g.Status().Config
 
 // PassedOver returns the files of the configured directories that are not documents and therefore no APIs.
 func (g *Gateway) PassedOver() []string { return g.Status().Config.PassedOver }
+
+// logPrompts logs each prompt that can't be served once.
+func (g *Gateway) logPrompts(gen, old *generation) {
+	for _, fault := range gen.promptFaults {
+		if old == nil || !slices.Contains(old.promptFaults, fault) {
+			g.log.Warn("a prompt can't be had", "error", fault)
+		}
+	}
+}
+
+// PromptProblems returns the reasons why prompts of the configuration can't be served, with positions in its files.
+func (g *Gateway) PromptProblems() []string { return slices.Clone(g.Status().Config.Prompts) }

@@ -16,18 +16,15 @@ import (
 // endpoint is the set of tools, resources and prompts served under one URL: all of them, or those that the configuration
 // selects. It is immutable except for the pages of its lists, which are built when the first client of a revision requests them.
 type endpoint struct {
-	*call.Endpoint
+	*promptView
 	mainGuard *auth.Guard  // of the main endpoint, from which guard is derived; nil if no token is required
 	entry     http.Handler // the guard, then the MCP handler
 	rates     admission.Rates
 	catalog   *catalog.Catalog // may have more tools than the endpoint
-	resources *plan.Resources
-	links     *mcp.SealedHandles // opens the URIs of responses that are read later
-	visible   *visibility        // nil if every caller sees all tools
-	profile   openapi.Profile    // the minimum profile that schemas are reduced to
-	pageSize  int                // definitions on a page of a list; 0 if lists are not paged
-	maxDepth  int                // nesting depth of messages (limits.max_depth)
-	prompts   []*prompt          // in configuration order
+	visible   *visibility      // nil if every caller sees all tools
+	profile   openapi.Profile  // the minimum profile that schemas are reduced to
+	pageSize  int              // definitions on a page of a list; 0 if lists are not paged
+	maxDepth  int              // nesting depth of messages (limits.max_depth)
 	// promptScopes holds the scopes that prompts need, in their order, to find those a caller has been granted; nil if every
 	// caller sees all prompts.
 	promptScopes *auth.Views
@@ -51,8 +48,8 @@ type endpointOptions struct {
 func newEndpoint(e *call.Endpoint, o endpointOptions) *endpoint {
 	c := o.config
 	full := &endpoint{
-		Endpoint: e, mainGuard: o.mainGuard, entry: o.handler, rates: o.rates, catalog: o.catalog, resources: o.resources, prompts: o.prompts,
-		links: o.links, profile: o.profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, pages: newPageCache(),
+		promptView: &promptView{&resourceView{e, o.resources, o.links}, o.prompts}, mainGuard: o.mainGuard, entry: o.handler, rates: o.rates,
+		catalog: o.catalog, profile: o.profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, pages: newPageCache(),
 	}
 	if e.Guard == nil {
 		return full

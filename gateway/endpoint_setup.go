@@ -48,19 +48,26 @@ func (g *Gateway) callMethods() callMethods {
 	prompts := promptGetter{calls: g.calls, refuse: g.denials.prompt, refuseElicitation: g.refuseElicitation}
 	completion := &completer{calls: g.calls, log: g.log, cache: &g.completions, refusePrompt: g.denials.prompt}
 	return callMethods{
-		callTool: ofCalls(g.calls.CallTool), readResource: ofEndpoint(resources.answer), getPrompt: ofEndpoint(prompts.answer),
-		complete: ofEndpoint(completion.complete), getTask: ofCalls(g.tasks.Get), updateTask: ofCalls(g.tasks.Update), cancelTask: ofCalls(g.tasks.Cancel),
+		callTool: ofCalls(g.calls.CallTool), readResource: ofResources(resources.answer), getPrompt: ofPrompts(prompts.answer),
+		complete: ofPrompts(completion.complete), getTask: ofCalls(g.tasks.Get), updateTask: ofCalls(g.tasks.Update), cancelTask: ofCalls(g.tasks.Cancel),
 	}
 }
 
-// ofEndpoint returns a method that is served with the endpoint of its request.
-func ofEndpoint(serve func(context.Context, *endpoint, *mcp.Request, *mcp.Reply) error) mcp.Method {
+// ofPrompts returns a method that is served with what prompts need of the request's endpoint.
+func ofPrompts(serve func(context.Context, *promptView, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-		return serve(ctx, endpointFrom(ctx), req, reply)
+		return serve(ctx, endpointFrom(ctx).promptView, req, reply)
 	}
 }
 
-// ofCalls is ofEndpoint for methods that need of the endpoint only what calls need.
+// ofResources is ofPrompts for methods that read resources.
+func ofResources(serve func(context.Context, *resourceView, *mcp.Request, *mcp.Reply) error) mcp.Method {
+	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+		return serve(ctx, endpointFrom(ctx).resourceView, req, reply)
+	}
+}
+
+// ofCalls is ofPrompts for methods of calls.
 func ofCalls(serve func(context.Context, *call.Endpoint, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		return serve(ctx, endpointFrom(ctx).Endpoint, req, reply)

@@ -223,10 +223,21 @@ func New(o Options) (*Gateway, error) {
 	g.traffic.Store(&traffic{})
 	o.Metrics.MustRegister(telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }))
 	watching := watchOptions{
-		calls: g.calls, log: g.log, metrics: g.metrics, endpoint: func(name string) *endpoint { return g.currentEndpoints().endpoint(name) },
+		calls: g.calls, log: g.log, metrics: g.metrics, endpoint: func(name string) *resourceView {
+			if e := g.currentEndpoints().endpoint(name); e != nil {
+				return e.resourceView
+			}
+			return nil
+		},
 	}
 	if o.Local {
-		watching.await = g.await
+		watching.await = func(ctx context.Context, endpoint string, req *mcp.Request) (*resourceView, error) {
+			e, err := g.await(ctx, endpoint, req)
+			if err != nil {
+				return nil, err
+			}
+			return e.resourceView, nil
+		}
 	}
 	g.watches = newWatches(watching)
 	g.mcpHandlers = g.newMCPHandlers(c, keys)

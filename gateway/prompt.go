@@ -273,7 +273,7 @@ func closed(input []byte) bool {
 }
 
 // prompt returns a prompt of the endpoint, or nil if there is no such prompt.
-func (e *endpoint) prompt(name string) *prompt {
+func (e *promptView) prompt(name string) *prompt {
 	if i := slices.IndexFunc(e.prompts, func(p *prompt) bool { return p.Name == name }); i >= 0 {
 		return e.prompts[i]
 	}
@@ -402,15 +402,3 @@ func appendNamed(dst []byte, name, title, description string, titles bool) []byt
 	}
 	return dst
 }
-
-// logPrompts logs each prompt that can't be served once.
-func (g *Gateway) logPrompts(gen, old *generation) {
-	for _, fault := range gen.promptFaults {
-		if old == nil || !slices.Contains(old.promptFaults, fault) {
-			g.log.Warn("a prompt can't be had", "error", fault)
-		}
-	}
-}
-
-// PromptProblems returns the reasons why prompts of the configuration can't be served, with positions in its files.
-func (g *Gateway) PromptProblems() []string { return slices.Clone(g.Status().Config.Prompts) }

@@ -37,7 +37,7 @@ type promptGetter struct {
 // answer answers prompts/get: it finds the prompt, checks the caller's scopes for everything that it needs, fills in the
 // arguments, and calls its tools, each like a tools/call of the caller. A failed call fails the whole prompt: a model must not
 // mistake a failure message for the user's words.
-func (g promptGetter) answer(ctx context.Context, e *endpoint, req *mcp.Request, reply *mcp.Reply) error {
+func (g promptGetter) answer(ctx context.Context, e *promptView, req *mcp.Request, reply *mcp.Reply) error {
 	p := e.prompt(req.Name)
 	if p == nil {
 		if req.Name == "" {
@@ -149,7 +149,7 @@ type promptBuilder struct {
 	promptGetter
 	req      *mcp.Request
 	reply    *mcp.Reply
-	endpoint *endpoint
+	endpoint *promptView
 	caller   *auth.Principal // nil if no token was required
 	prompt   *prompt
 	given    map[string]string
@@ -199,7 +199,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 
 // promptNeeds returns the scopes that the caller of a prompt must have been granted, including those of the resources that the
 // arguments select.
-func (e *endpoint) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
+func (e *promptView) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
 	given, err := req.StringArguments()
 	if err != nil {
 		return p.needs // rejected later in any case
@@ -220,7 +220,7 @@ func (e *endpoint) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
 }
 
 // promptOf returns the prompt that a request gets or completes, and the sets of scopes that it needs; nil if there is none.
-func (e *endpoint) promptOf(req *mcp.Request) (p *prompt, needs [][][]string) {
+func (e *promptView) promptOf(req *mcp.Request) (p *prompt, needs [][][]string) {
 	switch req.Method {
 	case "prompts/get":
 		if p = e.prompt(req.Name); p != nil {

@@ -40,6 +40,11 @@ func (g *Gateway) panicked(what string, v any) {
 // Keep runs f until it returns normally or ctx ends. After a panic, which is counted and logged, it restarts f after
 // surviveAfter.
 func (g *Gateway) Keep(ctx context.Context, what string, f func()) {
-	for g.survive(what, f) && pause(ctx, surviveAfter) {
+	for g.survive(what, f) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(surviveAfter):
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // toRead returns the plan that reads a URI for a caller, and the arguments of its call: of a resource, or of the call that a
 // link refers to. It returns nil if there is none. A fragment, which names a part of the response, is ignored.
-func (e *endpoint) toRead(uri, principal string) (p *plan.Plan, args []byte) {
+func (e *resourceView) toRead(uri, principal string) (p *plan.Plan, args []byte) {
 	uri, _, _ = strings.Cut(uri, "#")
 	handle, isLink := strings.CutPrefix(uri, call.LinkScheme)
 	if !isLink {

@@ -20,7 +20,7 @@ import (
 type resourceReader struct{ calls *call.Runner }
 
 // answer answers resources/read.
-func (r resourceReader) answer(ctx context.Context, e *endpoint, req *mcp.Request, reply *mcp.Reply) error {
+func (r resourceReader) answer(ctx context.Context, e *resourceView, req *mcp.Request, reply *mcp.Reply) error {
 	contents, err := r.read(ctx, e, req, reply)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (r resourceReader) answer(ctx context.Context, e *endpoint, req *mcp.Reques
 
 // read reads the resource that a request names for its caller, who must be allowed to call its operation. The error is for
 // the client.
-func (r resourceReader) read(ctx context.Context, e *endpoint, req *mcp.Request, reply *mcp.Reply) ([]render.Content, error) {
+func (r resourceReader) read(ctx context.Context, e *resourceView, req *mcp.Request, reply *mcp.Reply) ([]render.Content, error) {
 	uri := req.URI
 	p, args := e.toRead(uri, req.Principal)
 	if p == nil {

@@ -54,9 +54,9 @@ type watchOptions struct {
 	calls    *call.Runner
 	log      *slog.Logger
 	metrics  *telemetry.Metrics
-	endpoint func(name string) *endpoint // in use under a name; nil if there is none
+	endpoint func(name string) *resourceView // in use under a name; nil if there is none
 	// await returns the endpoint of a request as soon as it is available; nil if requests don't wait.
-	await func(ctx context.Context, endpoint string, req *mcp.Request) (*endpoint, error)
+	await func(ctx context.Context, endpoint string, req *mcp.Request) (*resourceView, error)
 }
 
 // watchKey identifies a watch. If all callers get the same response, caller is "" and headers is the zero digest.
@@ -205,7 +205,7 @@ func (w *watches) end() {
 
 // reads returns the plan that reads a resource of an endpoint, which may be nil, for the member, and the arguments of its call. The error
 // says why the member may not read it, or why it would receive no notifications.
-func (m *member) reads(ctx context.Context, e *endpoint, uri string) (*plan.Plan, []byte, error) {
+func (m *member) reads(ctx context.Context, e *resourceView, uri string) (*plan.Plan, []byte, error) {
 	req := &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
 	if e == nil {
 		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
@@ -354,7 +354,7 @@ func (w *watches) places(x *watch) []chan struct{} {
 
 // tell notifies the members that may still read the resource, and no others, since the response to another caller's request may
 // differ.
-func (w *watches) tell(ctx context.Context, e *endpoint, x *watch, members []*member) {
+func (w *watches) tell(ctx context.Context, e *resourceView, x *watch, members []*member) {
 	for _, m := range members {
 		if _, _, err := m.reads(ctx, e, x.uri); err == nil {
 			m.tell()
