@@ -174,7 +174,7 @@ func TestAccounts(t *testing.T) {
 		if got := a.lines(1)[0]; got["rpc"] != "resources/read" || got["outcome"] != "ok" || got["tool"] != "stock" {
 			t.Errorf("%v", got)
 		}
-		h := http.Header{"Authorization": {"Bearer " + a.i.token(t, map[string]any{"aud": []string{resource + "/part"}})}}
+		h := http.Header{"Authorization": {"Bearer " + a.i.token(t, map[string]any{"aud": []string{resourceURL + "/part"}})}}
 		h.Set("X-Request-Id", "of-the-proxy")
 		a.post(h, "/mcp/part")
 		if got := a.lines(1)[0]; got["endpoint"] != "part" || got["request"] == "of-the-proxy" {

@@ -127,7 +127,7 @@ func TestStreamAfterAReloadOfAuth(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			body := &lateBody{Reader: strings.NewReader(tt.body), begun: make(chan struct{}), end: make(chan struct{})}
-			q := httptest.NewRequestWithContext(ctx, http.MethodPost, resource, body)
+			q := httptest.NewRequestWithContext(ctx, http.MethodPost, resourceURL, body)
 			q.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
 				"Authorization": {"Bearer " + goes.token(t, nil)}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {tt.method}}
 			if tt.method == "resources/subscribe" {

@@ -22,7 +22,7 @@ import (
 
 const (
 	publicURL   = "https://mcp.example.com"
-	resource    = publicURL + "/mcp"
+	resourceURL = publicURL + "/mcp"
 	metadataURL = publicURL + "/.well-known/oauth-protected-resource/mcp"
 	appOrigin   = "https://app.example.com"
 	challenge   = `Bearer scope="mcp:tools", resource_metadata="` + metadataURL + `"`
@@ -64,7 +64,7 @@ func (i *idp) token(t *testing.T, change map[string]any) string {
 	t.Helper()
 	now := time.Now()
 	claims := map[string]any{
-		"iss": i.URL, "aud": resource, "sub": "alice", "client_id": "app", "scope": "mcp:tools",
+		"iss": i.URL, "aud": resourceURL, "sub": "alice", "client_id": "app", "scope": "mcp:tools",
 		"iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
 	}
 	maps.Copy(claims, change)
@@ -310,7 +310,7 @@ func TestScopes(t *testing.T) {
 // TestMetadata is RFC 9728: the document stands at both paths, for everybody, whatever the request says of its host.
 func TestMetadata(t *testing.T) {
 	g, i, _ := protected(t)
-	want := `{"resource":"` + resource + `","authorization_servers":["` + i.URL + `"],"scopes_supported":["mcp:tools"],"bearer_methods_supported":["header"]}`
+	want := `{"resource":"` + resourceURL + `","authorization_servers":["` + i.URL + `"],"scopes_supported":["mcp:tools"],"bearer_methods_supported":["header"]}`
 	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
 		for _, header := range []http.Header{nil, {"Origin": {"https://anywhere.example"}}, {"Host": {"evil.example"}, "X-Forwarded-Host": {"evil.example"}}} {
 			w := do(g.Handler(), http.MethodGet, path, header)

@@ -6,6 +6,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/prompt"
 )
 
 // authorizeBatch returns an error unless the caller may make every request of a batch, before any of it is executed
@@ -21,12 +22,12 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 	var sets [][]string
 	var denied *mcp.Error
 	for _, req := range requests {
-		if p, needs := e.promptOf(req); p != nil {
-			if !grants(e.Endpoint, caller, needs) {
-				denied = forbidPrompt(e.Endpoint, caller, needs)
+		if p, needs := e.Of(req); p != nil {
+			if !prompt.Grants(e.Endpoint, caller, needs) {
+				denied = prompt.ForbidPrompt(e.Endpoint, caller, needs)
 				_ = g.denials.prompt(ctx, req, denied)
 			}
-			asked, ok := challengeOf(caller, needs)
+			asked, ok := prompt.ChallengeOf(caller, needs)
 			if !ok {
 				return denied
 			}

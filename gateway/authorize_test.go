@@ -304,7 +304,7 @@ DIR/drawbridge.yaml:6:45: rules[2].set.condition: 1:1: it is of type int, not bo
 // 503, not 401.
 func TestOpaqueTokens(t *testing.T) {
 	server, err := authtest.Start(authtest.Options{
-		OpaqueTokens: true, Resources: []string{resource}, Clients: []authtest.Client{{ID: "drawbridge", Secret: "s3cr3t-s3cr3t"}},
+		OpaqueTokens: true, Resources: []string{resourceURL}, Clients: []authtest.Client{{ID: "drawbridge", Secret: "s3cr3t-s3cr3t"}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/gateway/prompt"
 )
 
 const completionConfig = `prompts:
@@ -94,14 +96,14 @@ func TestCompletionTime(t *testing.T) {
 		for _, tt := range []struct {
 			waits time.Duration
 			calls int
-		}{{completionTime, 1}, {0, 1}, {completionTime, 2}} {
+		}{{prompt.CompletionTimeout, 1}, {0, 1}, {prompt.CompletionTimeout, 2}} {
 			begin := time.Now()
 			_, body := ask(t, g.Handler(), eras[0], "completion/complete", "", completeParams(""))
 			if d := time.Since(begin); d != tt.waits || calls != tt.calls || !strings.Contains(string(body), `"values":[]`) {
 				t.Errorf("after %v and %d calls, want %v and %d: %s", d, calls, tt.waits, tt.calls, body)
 			}
 			if tt.waits == 0 {
-				time.Sleep(completionLife)
+				time.Sleep(prompt.CompletionLifetime)
 			}
 		}
 	})

@@ -185,7 +185,7 @@ func TestTokenTypes(t *testing.T) {
 func exchanging(t *testing.T, kind, scopes string) (*running, *authtest.Server, *recordingService) {
 	t.Helper()
 	idp, err := authtest.Start(authtest.Options{
-		DefaultResource: resource,
+		DefaultResource: resourceURL,
 		Clients:         []authtest.Client{{ID: "gateway", Secret: "client-secret-canary-1d", Scopes: []string{"orders"}}},
 	})
 	if err != nil {
@@ -213,7 +213,7 @@ func TestTokenExchange(t *testing.T) {
 	seen := map[string]string{}
 	for _, revision := range eras {
 		for _, name := range []string{"alice", "bob"} {
-			token, err := idp.Issue(authtest.Token{Subject: name, ClientID: "app", Audience: []string{resource}, Scopes: []string{"mcp:tools"}})
+			token, err := idp.Issue(authtest.Token{Subject: name, ClientID: "app", Audience: []string{resourceURL}, Scopes: []string{"mcp:tools"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -254,7 +254,7 @@ func TestTokenExchange(t *testing.T) {
 // What an authorization server says of a refusal is told in our words, counted apart, and not shown.
 func TestTokenFailures(t *testing.T) {
 	r, idp, service := exchanging(t, "token_exchange", "admin")
-	token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resource}, Scopes: []string{"mcp:tools"}})
+	token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resourceURL}, Scopes: []string{"mcp:tools"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,7 +453,7 @@ func brokenKey(t *testing.T, text, key string) *config.Config {
 // A reload that brings the first token exchange makes the guard keep tokens for it, and takes that back.
 func TestReloadOfExchange(t *testing.T) {
 	r, idp, service := exchanging(t, "client_credentials", "orders")
-	token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resource}, Scopes: []string{"mcp:tools"}})
+	token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resourceURL}, Scopes: []string{"mcp:tools"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,15 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/prompt"
+	"drawbridge/gateway/resource"
 	"drawbridge/openapi"
 )
 
 // endpoint is the set of tools, resources and prompts served under one URL: all of them, or those that the configuration
 // selects. It is immutable except for the pages of its lists, which are built when the first client of a revision requests them.
 type endpoint struct {
-	*promptView
+	*prompt.View
 	mainGuard *auth.Guard  // of the main endpoint, from which guard is derived; nil if no token is required
 	entry     http.Handler // the guard, then the MCP handler
 	rates     admission.Rates
@@ -39,7 +41,7 @@ type endpointOptions struct {
 	rates     admission.Rates
 	catalog   *catalog.Catalog
 	resources *plan.Resources
-	prompts   []*prompt
+	prompts   []*prompt.Prompt
 	links     *mcp.SealedHandles
 	profile   openapi.Profile
 }
@@ -48,7 +50,7 @@ type endpointOptions struct {
 func newEndpoint(e *call.Endpoint, o endpointOptions) *endpoint {
 	c := o.config
 	full := &endpoint{
-		promptView: &promptView{&resourceView{e, o.resources, o.links}, o.prompts}, mainGuard: o.mainGuard, entry: o.handler, rates: o.rates,
+		View: &prompt.View{View: &resource.View{Endpoint: e, Resources: o.resources, Links: o.links}, Prompts: o.prompts}, mainGuard: o.mainGuard, entry: o.handler, rates: o.rates,
 		catalog: o.catalog, profile: o.profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, pages: newPageCache(),
 	}
 	if e.Guard == nil {
@@ -57,7 +59,7 @@ func newEndpoint(e *call.Endpoint, o endpointOptions) *endpoint {
 	full.entry = e.Guard.Protect(o.handler)
 	if e.HideUnauthorized {
 		full.visible = newVisibility(e.Guard, o.catalog, e.Plans)
-		full.promptScopes = e.Guard.Views(promptSets(o.prompts))
+		full.promptScopes = e.Guard.Views(prompt.ScopeSets(o.prompts))
 	}
 	return full
 }
@@ -68,12 +70,12 @@ func (e *endpoint) planOf(req *mcp.Request) (p *plan.Plan) {
 	case "tools/call":
 		return e.Tool(req.Name)
 	case "resources/read":
-		p, _ = e.toRead(req.URI, req.Principal)
+		p, _ = e.ToRead(req.URI, req.Principal)
 	case "resources/subscribe":
-		p, _ = e.resources.Find(req.URI)
+		p, _ = e.Resources.Find(req.URI)
 	case "completion/complete":
 		if asked, err := req.Completion(); err == nil && asked.Prompt == "" {
-			p = e.resources.Named(asked.Resource)
+			p = e.Resources.Named(asked.Resource)
 		}
 	}
 	return p

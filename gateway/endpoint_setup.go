@@ -8,6 +8,8 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/prompt"
+	"drawbridge/gateway/resource"
 	"drawbridge/gateway/telemetry"
 )
 
@@ -33,7 +35,7 @@ func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *mcpHandlers {
 		version: g.o.Version, current: g.currentEndpoints, cursors: g.cursors,
 		calls:     g.callMethods(),
 		admission: g.server.admission, connections: g.connections,
-		authorizeBatch: g.authorizeBatch, subscribeResource: g.watches.begin, subscribeTask: g.tasks.Subscribe,
+		authorizeBatch: g.authorizeBatch, subscribeResource: g.watches.Subscribe, subscribeTask: g.tasks.Subscribe,
 		revocations: g.shared.ended, spentNonces: g.shared.spent, relay: g.shared.relay, observe: g.requests.Observe, panicked: g.panicked, log: g.log,
 	}
 	if g.o.Local {
@@ -44,26 +46,26 @@ func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *mcpHandlers {
 
 // callMethods returns the methods of calls.
 func (g *Gateway) callMethods() callMethods {
-	resources := resourceReader{calls: g.calls}
-	prompts := promptGetter{calls: g.calls, refuse: g.denials.prompt, refuseElicitation: g.refuseElicitation}
-	completion := &completer{calls: g.calls, log: g.log, cache: &g.completions, refusePrompt: g.denials.prompt}
+	resources := resource.Reader{Calls: g.calls}
+	prompts := prompt.Getter{Calls: g.calls, Refuse: g.denials.prompt, RefuseElicitation: g.refuseElicitation}
+	completion := &prompt.Completer{Calls: g.calls, Log: g.log, Cache: &g.completions, RefusePrompt: g.denials.prompt}
 	return callMethods{
-		callTool: ofCalls(g.calls.CallTool), readResource: ofResources(resources.answer), getPrompt: ofPrompts(prompts.answer),
-		complete: ofPrompts(completion.complete), getTask: ofCalls(g.tasks.Get), updateTask: ofCalls(g.tasks.Update), cancelTask: ofCalls(g.tasks.Cancel),
+		callTool: ofCalls(g.calls.CallTool), readResource: ofResources(resources.Serve), getPrompt: ofPrompts(prompts.Serve),
+		complete: ofPrompts(completion.Serve), getTask: ofCalls(g.tasks.Get), updateTask: ofCalls(g.tasks.Update), cancelTask: ofCalls(g.tasks.Cancel),
 	}
 }
 
 // ofPrompts returns a method that is served with what prompts need of the request's endpoint.
-func ofPrompts(serve func(context.Context, *promptView, *mcp.Request, *mcp.Reply) error) mcp.Method {
+func ofPrompts(serve func(context.Context, *prompt.View, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-		return serve(ctx, endpointFrom(ctx).promptView, req, reply)
+		return serve(ctx, endpointFrom(ctx).View, req, reply)
 	}
 }
 
 // ofResources is ofPrompts for methods that read resources.
-func ofResources(serve func(context.Context, *resourceView, *mcp.Request, *mcp.Reply) error) mcp.Method {
+func ofResources(serve func(context.Context, *resource.View, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-		return serve(ctx, endpointFrom(ctx).resourceView, req, reply)
+		return serve(ctx, endpointFrom(ctx).View.View, req, reply)
 	}
 }
 

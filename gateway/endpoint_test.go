@@ -41,14 +41,14 @@ func TestEndpoints(t *testing.T) {
 			tools                 []string // nil: no way in
 			calls                 string   // what can be called
 		}{
-			{"/mcp", resource, "mcp:tools", []string{"list", "purge", "show"}, "list show"},
-			{"/mcp/shop", resource + "/shop", "mcp:tools orders:admin", []string{"list", "purge", "show"}, "list show purge"},
-			{"/mcp/reading", resource + "/reading", "read", []string{"list", "show"}, "list show"},
-			{"/mcp/reading/", resource + "/reading", "read", []string{"list", "show"}, "list show"},
-			{"/mcp/reading", resource + "/reading", "mcp:tools", []string{"list", "show"}, ""},
-			{"/mcp/reading", resource, "read", nil, ""},
-			{"/mcp", resource + "/reading", "mcp:tools", nil, ""},
-			{"/mcp/shop", resource + "/reading", "mcp:tools", nil, ""},
+			{"/mcp", resourceURL, "mcp:tools", []string{"list", "purge", "show"}, "list show"},
+			{"/mcp/shop", resourceURL + "/shop", "mcp:tools orders:admin", []string{"list", "purge", "show"}, "list show purge"},
+			{"/mcp/reading", resourceURL + "/reading", "read", []string{"list", "show"}, "list show"},
+			{"/mcp/reading/", resourceURL + "/reading", "read", []string{"list", "show"}, "list show"},
+			{"/mcp/reading", resourceURL + "/reading", "mcp:tools", []string{"list", "show"}, ""},
+			{"/mcp/reading", resourceURL, "read", nil, ""},
+			{"/mcp", resourceURL + "/reading", "mcp:tools", nil, ""},
+			{"/mcp/shop", resourceURL + "/reading", "mcp:tools", nil, ""},
 		} {
 			c := newClient(t, at(tt.path, g.Handler()), revision, i.token(t, map[string]any{"aud": tt.audience, "scope": tt.scope}))
 			w := c.send("tools/list", "", "")

@@ -28,6 +28,8 @@ import (
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/prompt"
+	"drawbridge/gateway/resource"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/task"
@@ -101,8 +103,8 @@ type Gateway struct {
 	mcpHandlers *mcpHandlers // one MCP handler per endpoint, kept across reloads
 	calls       *call.Runner
 	tasks       *task.Tasks
-	completions completions        // cached completion values of the services
-	watches     *watches           // resource subscriptions
+	completions prompt.CompletionCache        // cached completion values of the services
+	watches     *resource.Subscriptions           // resource subscriptions
 	answers     *cache.Cache       // response cache
 	links       *mcp.SealedHandles // seals the URIs of responses that are read later
 	clients     *clientip.Resolver
@@ -222,24 +224,24 @@ func New(o Options) (*Gateway, error) {
 	}
 	g.traffic.Store(&traffic{})
 	o.Metrics.MustRegister(telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }))
-	watching := watchOptions{
-		calls: g.calls, log: g.log, metrics: g.metrics, endpoint: func(name string) *resourceView {
+	watching := resource.SubscriptionOptions{
+		Calls: g.calls, Log: g.log, Metrics: g.metrics, Endpoint: func(name string) *resource.View {
 			if e := g.currentEndpoints().endpoint(name); e != nil {
-				return e.resourceView
+				return e.View.View
 			}
 			return nil
 		},
 	}
 	if o.Local {
-		watching.await = func(ctx context.Context, endpoint string, req *mcp.Request) (*resourceView, error) {
+		watching.Await = func(ctx context.Context, endpoint string, req *mcp.Request) (*resource.View, error) {
 			e, err := g.await(ctx, endpoint, req)
 			if err != nil {
 				return nil, err
 			}
-			return e.resourceView, nil
+			return e.View.View, nil
 		}
 	}
-	g.watches = newWatches(watching)
+	g.watches = resource.NewSubscriptions(watching)
 	g.mcpHandlers = g.newMCPHandlers(c, keys)
 	o.Metrics.MustRegister(telemetry.NewIssuerCollector(g.issuers), telemetry.NewStatusCollector(g.Status, admission.MemoryShare))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
@@ -247,7 +249,7 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_unread_lists",
 		Help: "Lists on their way to clients that do not read them."}, func() float64 { return float64(g.mcpHandlers.readers.Count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_watched_resources",
-		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.count()) }))
+		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.Count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_cache_bytes",
 		Help: "Bytes of the answers that are kept in memory, about."}, func() float64 { n, _ := g.answers.Size(); return float64(n) }))
 	g.public = g.server.routes(g.publicRoutes())

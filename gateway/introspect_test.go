@@ -35,7 +35,7 @@ func TestIntrospectionAsksAgain(t *testing.T) {
 					closed.Add(1)
 					panic(http.ErrAbortHandler)
 				}
-				_, _ = fmt.Fprintf(w, `{"active":true,"sub":"alice","client_id":"app","aud":%q,"scope":"mcp:tools","exp":%d}`, resource, time.Now().Add(time.Hour).Unix())
+				_, _ = fmt.Fprintf(w, `{"active":true,"sub":"alice","client_id":"app","aud":%q,"scope":"mcp:tools","exp":%d}`, resourceURL, time.Now().Add(time.Hour).Unix())
 			}))
 			issuer.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
 				return context.WithValue(ctx, served{}, &atomic.Int64{})

@@ -145,7 +145,7 @@ func TestOldTransport(t *testing.T) {
 			t.Errorf("a message of another caller = %d", status)
 		}
 	}
-	reading := openOld(t, server.URL, "/sse/reading", i.token(t, map[string]any{"aud": resource + "/reading", "scope": "read"}))
+	reading := openOld(t, server.URL, "/sse/reading", i.token(t, map[string]any{"aud": resourceURL + "/reading", "scope": "read"}))
 	if !strings.HasPrefix(reading.messages, "/messages/reading?sessionId=") {
 		t.Errorf("messages of an endpoint go to %q", reading.messages)
 	}

@@ -7,6 +7,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/prompt"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -61,10 +62,10 @@ func (e *endpoint) listPages(kind listKind, f catalog.Features, granted auth.Vie
 	case toolsKind:
 		return e.catalog.Pages(f, e.pageSize, visible)
 	case resourcesKind, templatesKind:
-		return e.resources.Pages(kind == templatesKind, f.Title, e.pageSize, visible)
+		return e.Resources.Pages(kind == templatesKind, f.Title, e.pageSize, visible)
 	case promptsKind:
-		prompts := visiblePrompts(e.prompts, func(set int) bool { return e.promptScopes == nil || granted.Has(set) })
-		return promptPages(prompts, f.Title, e.pageSize)
+		prompts := prompt.Visible(e.Prompts, func(set int) bool { return e.promptScopes == nil || granted.Has(set) })
+		return prompt.Pages(prompts, f.Title, e.pageSize)
 	}
 	return nil
 }

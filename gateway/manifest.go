@@ -14,6 +14,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/prompt"
 	"drawbridge/openapi"
 )
 
@@ -122,7 +123,7 @@ type servedManifest struct {
 func newManifest(e *endpoint, publicURL, version string, updated time.Time) *manifest {
 	m := &manifest{endpoint: e, publicURL: publicURL, version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
 	if e.Guard != nil {
-		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Plans), e.Guard.Views(promptSets(e.prompts))
+		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Plans), e.Guard.Views(prompt.ScopeSets(e.Prompts))
 	}
 	return m
 }
@@ -185,8 +186,8 @@ func (m *manifest) build(view manifestKey) *servedManifest {
 		}
 		doc.Tools = append(doc.Tools, tool)
 	}
-	for _, p := range visiblePrompts(e.prompts, func(set int) bool { return m.promptSets == nil || view.prompts.Has(set) }) {
-		doc.Prompts = append(doc.Prompts, p.appendDefinition(nil, true))
+	for _, p := range prompt.Visible(e.Prompts, func(set int) bool { return m.promptSets == nil || view.prompts.Has(set) }) {
+		doc.Prompts = append(doc.Prompts, p.AppendDefinition(nil, true))
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

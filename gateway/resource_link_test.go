@@ -155,16 +155,16 @@ func TestLinksExpire(t *testing.T) {
 			return call.LinkScheme + g.links.Seal([]byte(tool+"\n{}"), time.Now().Add(time.Minute), "ada")
 		}
 		good := seal("getFile")
-		if p, args := e.toRead(good, "ada"); p == nil || string(args) != "{}" {
+		if p, args := e.ToRead(good, "ada"); p == nil || string(args) != "{}" {
 			t.Errorf("plan %+v, arguments %s", p, args)
 		}
 		for _, uri := range []string{seal("postFile"), seal("gone"), call.LinkScheme, call.LinkScheme + strings.Repeat("a", call.MaxLink)} {
-			if p, _ := e.toRead(uri, "ada"); p != nil {
+			if p, _ := e.ToRead(uri, "ada"); p != nil {
 				t.Errorf("%s is read by %s", uri, p.Tool.Name)
 			}
 		}
 		time.Sleep(time.Minute)
-		if p, _ := e.toRead(good, "ada"); p != nil {
+		if p, _ := e.ToRead(good, "ada"); p != nil {
 			t.Error("the link has no end")
 		}
 	})

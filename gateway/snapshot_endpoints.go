@@ -8,6 +8,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/prompt"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
@@ -37,7 +38,7 @@ func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, gua
 	if gen.main != nil {
 		main = gen.main.Endpoint
 	}
-	prompts, faults := (&promptCompiler{Endpoint: calls, main: main, resources: resources}).compile(gen.config.Prompts)
+	prompts, faults := (&prompt.Compiler{Endpoint: calls, Main: main, Resources: resources}).Compile(gen.config.Prompts)
 	for _, fault := range faults {
 		if text := fault.Error(); !slices.Contains(gen.promptFaults, text) {
 			gen.promptFaults = append(gen.promptFaults, text)
@@ -78,6 +79,6 @@ func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.P
 // operatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
 func (gen *generation) operatorEndpoint() *endpoint {
 	return newEndpoint(gen.callEndpoint("", gen.main.Plans, nil), endpointOptions{
-		config: gen.config, rates: gen.rates, catalog: gen.Catalog, resources: gen.main.resources, links: gen.links,
+		config: gen.config, rates: gen.rates, catalog: gen.Catalog, resources: gen.main.Resources, links: gen.links,
 	})
 }

@@ -16,13 +16,13 @@ import (
 // HTTP 401 and the challenge, whatever it asks for. Its client gets another token, with which it is served. No model is told, and the
 // authorization server is not asked each time; what is the gateway's own fault stays a result of the tool. (pains row 115)
 func TestSubjectRefused(t *testing.T) {
-	idp, err := authtest.Start(authtest.Options{DefaultResource: resource})
+	idp, err := authtest.Start(authtest.Options{DefaultResource: resourceURL})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = idp.Close() })
 	issue := func() string {
-		token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resource}, Scopes: []string{"mcp:tools"}})
+		token, err := idp.Issue(authtest.Token{Subject: "alice", ClientID: "app", Audience: []string{resourceURL}, Scopes: []string{"mcp:tools"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -126,7 +126,7 @@ func newIDPAs(t *testing.T, i *idp) *idp {
 // TestIntrospectionHasASpan: so is a question to the issuer, and one that gets no answer; however many of these there are, one a second is told.
 func TestIntrospectionHasASpan(t *testing.T) {
 	server, err := authtest.Start(authtest.Options{
-		OpaqueTokens: true, Resources: []string{resource}, Clients: []authtest.Client{{ID: "drawbridge", Secret: "s3cr3t-s3cr3t"}},
+		OpaqueTokens: true, Resources: []string{resourceURL}, Clients: []authtest.Client{{ID: "drawbridge", Secret: "s3cr3t-s3cr3t"}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -69,10 +69,12 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/elicit", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/redact", "gateway/render", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer", "openapi/httpmethod"},
+		arrows:  []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/redact", "gateway/render", "gateway/resource", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer", "openapi/httpmethod"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/task":        {arrows: []string{"auth", "config", "gateway/admission", "gateway/call", "gateway/catalog", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/source", "gateway/state", "gateway/telemetry", "gateway/upstream"}},
+	"gateway/resource":    {arrows: []string{"auth", "gateway/cache", "gateway/call", "gateway/mcp", "gateway/plan", "gateway/render", "gateway/source", "gateway/telemetry", "openapi", "openapi/answer"}},
+	"gateway/prompt":      {arrows: []string{"auth", "config", "gateway/call", "gateway/elicit", "gateway/mcp", "gateway/plan", "gateway/render", "gateway/resource", "gateway/telemetry", "openapi", "openapi/answer"}},
 	"gateway/mcp":         {},
 	"gateway/call":        {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/catalog", "gateway/clientip", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/redact", "gateway/render", "gateway/state", "gateway/telemetry", "gateway/upstream", "openapi", "openapi/answer"}},
 	"gateway/plan":        {arrows: []string{"config", "auth", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/admin", "gateway/admission", "gateway/cache", "gateway/catalog", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/redact", "gateway/render", "gateway/source", "gateway/telemetry", "gateway/upstream"}},

@@ -1,4 +1,4 @@
-package gateway
+package prompt
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func promptArguments(c *config.Prompt) *elicit.Arguments {
 }
 
 // shown returns the arguments that a caller can give: those for which the user is always asked are left out.
-func (p *prompt) shown() []config.PromptArgument {
+func (p *Prompt) shown() []config.PromptArgument {
 	if p.elicitor == nil {
 		return p.Arguments
 	}
@@ -41,13 +41,13 @@ func (p *prompt) shown() []config.PromptArgument {
 }
 
 // requires reports whether a caller must give an argument: false if the user is asked for it when it is missing.
-func (p *prompt) requires(a config.PromptArgument) bool {
+func (p *Prompt) requires(a config.PromptArgument) bool {
 	return a.Required && (p.elicitor == nil || !slices.Contains(p.elicitor.Optional(), a.Name))
 }
 
 // ask asks the user for the arguments that the caller has not given, and returns all arguments. The error is a protocol error
 // or one for the client.
-func (p *prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, given map[string]string) (map[string]string, error) {
+func (p *Prompt) ask(ctx context.Context, req *mcp.Request, reply *mcp.Reply, given map[string]string) (map[string]string, error) {
 	title := fmt.Sprintf("%q", p.Name)
 	if p.Title != "" {
 		title = fmt.Sprintf("%q (%s)", p.Title, p.Name)
@@ -101,7 +101,7 @@ func answerText(value []byte) (text string, ok bool) {
 }
 
 // unanswered returns the error of a prompt for which the user has not given required arguments.
-func (p *prompt) unanswered(req *mcp.Request, e *elicit.Unanswered) error {
+func (p *Prompt) unanswered(req *mcp.Request, e *elicit.Unanswered) error {
 	names := ""
 	if len(e.Names) > 0 {
 		names = " (" + strings.Join(e.Names, ", ") + ")"

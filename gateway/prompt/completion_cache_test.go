@@ -1,4 +1,4 @@
-package gateway
+package prompt
 
 import (
 	"fmt"
@@ -10,20 +10,20 @@ import (
 
 // TestCompletionsAreBounded holds how much is kept, and how long.
 func TestCompletionsAreBounded(t *testing.T) {
-	var c completions
+	var c CompletionCache
 	now := time.Unix(1_800_000_000, 0)
 	c.put("a", []string{"x"}, now)
-	if got, ok := c.get("a", now.Add(completionLife-1)); !ok || !slices.Equal(got, []string{"x"}) {
+	if got, ok := c.get("a", now.Add(CompletionLifetime-1)); !ok || !slices.Equal(got, []string{"x"}) {
 		t.Errorf("kept %v %v", got, ok)
 	}
-	if _, ok := c.get("a", now.Add(completionLife)); ok {
+	if _, ok := c.get("a", now.Add(CompletionLifetime)); ok {
 		t.Error("kept for too long")
 	}
 	c.put(strings.Repeat("k", 4*maxKeptArgument+1), nil, now)
 	if len(c.kept) != 1 {
 		t.Error("kept a long key")
 	}
-	later := now.Add(completionLife)
+	later := now.Add(CompletionLifetime)
 	large := slices.Repeat([]string{strings.Repeat("v", maxCompletion)}, maxCompletions)
 	c.put("large", large, now)
 	c.put("b", nil, later)
@@ -43,7 +43,7 @@ func TestCompletionsAreBounded(t *testing.T) {
 	if _, ok := c.get("large99", later); !ok || size > 4<<20 || size < 2<<20 {
 		t.Errorf("%d bytes kept, the last: %v", size, ok)
 	}
-	later = later.Add(completionLife)
+	later = later.Add(CompletionLifetime)
 	for i := range 3 * maxKeptAnswers {
 		c.put(fmt.Sprint(i), nil, later)
 	}

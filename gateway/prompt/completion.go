@@ -1,4 +1,4 @@
-package gateway
+package prompt
 
 import (
 	"context"
@@ -12,21 +12,22 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/resource"
 	"drawbridge/openapi/truncate"
 )
 
-// completer answers completion requests.
-type completer struct {
-	calls *call.Runner
-	log   *slog.Logger
-	cache *completions
-	// refusePrompt records that a prompt is refused for a scope, and returns the error.
-	refusePrompt func(ctx context.Context, req *mcp.Request, denied *mcp.Error) error
+// Completer answers completion requests.
+type Completer struct {
+	Calls *call.Runner
+	Log   *slog.Logger
+	Cache *CompletionCache
+	// RefusePrompt records that a prompt is refused for a scope, and returns the error.
+	RefusePrompt func(ctx context.Context, req *mcp.Request, denied *mcp.Error) error
 }
 
-// complete answers completion/complete with the values that the configuration, the documents and, if configured, the services
+// Serve answers completion/complete with the values that the configuration, the documents and, if configured, the services
 // offer. Callers without access to a prompt or resource get no values of it.
-func (x *completer) complete(ctx context.Context, e *promptView, req *mcp.Request, reply *mcp.Reply) error {
+func (x *Completer) Serve(ctx context.Context, e *View, req *mcp.Request, reply *mcp.Reply) error {
 	asked, err := req.Completion()
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (x *completer) complete(ctx context.Context, e *promptView, req *mcp.Reques
 		return unknownPrompt(asked.Prompt)
 	}
 	if denied := authorizePrompt(e.Endpoint, caller, p); denied != nil {
-		return x.refusePrompt(ctx, req, denied)
+		return x.RefusePrompt(ctx, req, denied)
 	}
 	i := slices.IndexFunc(p.Arguments, func(a config.PromptArgument) bool { return a.Name == asked.Argument })
 	if i < 0 {
@@ -56,7 +57,7 @@ func (x *completer) complete(ctx context.Context, e *promptView, req *mcp.Reques
 	a := &p.arguments[i]
 	values := a.values
 	if a.plan != nil {
-		values = x.valuesFor(ctx, x.calls.NewCall(ctx, e.Endpoint, a.plan, req, reply), a, asked)
+		values = x.valuesFor(ctx, x.Calls.NewCall(ctx, e.Endpoint, a.plan, req, reply), a, asked)
 		if a.Complete.Typed() {
 			return reply.Completions(values)
 		}
@@ -65,18 +66,18 @@ func (x *completer) complete(ctx context.Context, e *promptView, req *mcp.Reques
 }
 
 // completeResource returns the values that the document declares for a variable of a resource template.
-func (x *completer) completeResource(ctx context.Context, e *promptView, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
-	p := e.resources.Named(asked.Resource)
-	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", truncate.Bytes(asked.Resource, maxShownURI))
+func (x *Completer) completeResource(ctx context.Context, e *View, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
+	p := e.Resources.Named(asked.Resource)
+	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", truncate.Bytes(asked.Resource, resource.MaxShownURI))
 	if p == nil {
 		return nil, unknown
 	}
 	if e.Guard != nil && !e.Allows(caller, p) {
-		x.calls.RecordScopeDenied(ctx, e.Endpoint, p, caller, req)
+		x.Calls.RecordScopeDenied(ctx, e.Endpoint, p, caller, req)
 		if e.HideUnauthorized {
 			return nil, unknown
 		}
-		return nil, authorizeRead(e.Endpoint, caller, p, req)
+		return nil, resource.Authorize(e.Endpoint, caller, p, req)
 	}
 	always, query := p.Resource.URI.Variables()
 	if !slices.Contains(always, asked.Argument) && !slices.Contains(query, asked.Argument) {
@@ -109,7 +110,7 @@ type promptArgument struct {
 
 // valuesOf returns the values offered for an argument of a prompt: those that the configuration lists, or else those that the
 // document declares for the tool arguments and resource variables that consist of this argument alone.
-func (p *prompt) valuesOf(a *config.PromptArgument) (values []string) {
+func (p *Prompt) valuesOf(a *config.PromptArgument) (values []string) {
 	if len(a.Values) > 0 || a.Complete != nil {
 		return a.Values
 	}

@@ -1,4 +1,4 @@
-package gateway
+package prompt
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
+	"drawbridge/gateway/resource"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
@@ -25,19 +26,19 @@ import (
 // calls; the responses are bounded by the limits of the APIs.
 const maxPromptSize = 1 << 20
 
-// promptGetter makes prompts.
-type promptGetter struct {
-	calls *call.Runner
-	// refuse records that a prompt is refused for a scope, and returns the error, which may be that there is no such prompt.
-	refuse func(ctx context.Context, req *mcp.Request, denied *mcp.Error) error
-	// refuseElicitation records that a request can't wait for its user if err says so.
-	refuseElicitation func(ctx context.Context, req *mcp.Request, err error)
+// Getter makes prompts.
+type Getter struct {
+	Calls *call.Runner
+	// Refuse records that a prompt is refused for a scope, and returns the error, which may be that there is no such prompt.
+	Refuse func(ctx context.Context, req *mcp.Request, denied *mcp.Error) error
+	// RefuseElicitation records that a request can't wait for its user if err says so.
+	RefuseElicitation func(ctx context.Context, req *mcp.Request, err error)
 }
 
-// answer answers prompts/get: it finds the prompt, checks the caller's scopes for everything that it needs, fills in the
+// Serve answers prompts/get: it finds the prompt, checks the caller's scopes for everything that it needs, fills in the
 // arguments, and calls its tools, each like a tools/call of the caller. A failed call fails the whole prompt: a model must not
 // mistake a failure message for the user's words.
-func (g promptGetter) answer(ctx context.Context, e *promptView, req *mcp.Request, reply *mcp.Reply) error {
+func (g Getter) Serve(ctx context.Context, e *View, req *mcp.Request, reply *mcp.Reply) error {
 	p := e.prompt(req.Name)
 	if p == nil {
 		if req.Name == "" {
@@ -47,7 +48,7 @@ func (g promptGetter) answer(ctx context.Context, e *promptView, req *mcp.Reques
 	}
 	caller := auth.FromContext(ctx)
 	if denied := authorizePrompt(e.Endpoint, caller, p); denied != nil {
-		return g.refuse(ctx, req, denied)
+		return g.Refuse(ctx, req, denied)
 	}
 	given, err := req.StringArguments()
 	if err != nil {
@@ -58,14 +59,14 @@ func (g promptGetter) answer(ctx context.Context, e *promptView, req *mcp.Reques
 	}
 	if p.elicitor != nil {
 		if given, err = p.ask(ctx, req, reply, given); err != nil {
-			g.refuseElicitation(ctx, req, err)
+			g.RefuseElicitation(ctx, req, err)
 			return err
 		}
 	}
 	if err := p.measure(given); err != nil {
 		return err
 	}
-	b := promptBuilder{promptGetter: g, req: req, reply: reply, endpoint: e, prompt: p, given: given}
+	b := promptBuilder{Getter: g, req: req, reply: reply, endpoint: e, prompt: p, given: given}
 	if e.Guard != nil {
 		b.caller = caller
 	}
@@ -88,7 +89,7 @@ func (g promptGetter) answer(ctx context.Context, e *promptView, req *mcp.Reques
 }
 
 // check reports all arguments that are missing or unknown.
-func (p *prompt) check(given map[string]string) error {
+func (p *Prompt) check(given map[string]string) error {
 	var faults []string
 	var missing []string
 	known := map[string]bool{}
@@ -129,7 +130,7 @@ func (p *prompt) check(given map[string]string) error {
 }
 
 // measure rejects arguments that make the prompt too large.
-func (p *prompt) measure(given map[string]string) error {
+func (p *Prompt) measure(given map[string]string) error {
 	size, value := 0, func(name string) string { return given[name] }
 	for i := range p.messages {
 		m := &p.messages[i]
@@ -146,12 +147,12 @@ func (p *prompt) measure(given map[string]string) error {
 
 // promptBuilder builds the result of one prompts/get.
 type promptBuilder struct {
-	promptGetter
+	Getter
 	req      *mcp.Request
 	reply    *mcp.Reply
-	endpoint *promptView
+	endpoint *View
 	caller   *auth.Principal // nil if no token was required
-	prompt   *prompt
+	prompt   *Prompt
 	given    map[string]string
 
 	found  map[int]located // the resources of messages, by index
@@ -175,15 +176,15 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 			continue
 		}
 		l := located{uri: m.Resource.FillURI(b.value)}
-		l.plan, l.args = b.endpoint.resources.Find(l.uri)
-		unknown := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI))
+		l.plan, l.args = b.endpoint.Resources.Find(l.uri)
+		unknown := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, truncate.Bytes(l.uri, resource.MaxShownURI))
 		switch {
 		case l.plan == nil:
 			return unknown
 		case promptObstacle(l.plan) != nil:
-			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), promptObstacle(l.plan))
+			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, resource.MaxShownURI), promptObstacle(l.plan))
 		case b.endpoint.Guard != nil && b.endpoint.HideUnauthorized && !b.endpoint.Allows(b.caller, l.plan):
-			return b.refuse(ctx, b.req, unknown)
+			return b.Refuse(ctx, b.req, unknown)
 		}
 		if b.found == nil {
 			b.found = map[int]located{}
@@ -191,15 +192,15 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 		b.found[i] = l
 		needs = append(slices.Clip(needs), l.plan.Scopes)
 	}
-	if b.endpoint.Guard != nil && !grants(b.endpoint.Endpoint, b.caller, needs) {
-		return b.refuse(ctx, b.req, forbidPrompt(b.endpoint.Endpoint, b.caller, needs))
+	if b.endpoint.Guard != nil && !Grants(b.endpoint.Endpoint, b.caller, needs) {
+		return b.Refuse(ctx, b.req, ForbidPrompt(b.endpoint.Endpoint, b.caller, needs))
 	}
 	return nil
 }
 
 // promptNeeds returns the scopes that the caller of a prompt must have been granted, including those of the resources that the
 // arguments select.
-func (e *promptView) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
+func (e *View) promptNeeds(p *Prompt, req *mcp.Request) [][][]string {
 	given, err := req.StringArguments()
 	if err != nil {
 		return p.needs // rejected later in any case
@@ -211,7 +212,7 @@ func (e *promptView) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
 	}
 	for i := range p.messages {
 		if m := &p.messages[i]; len(m.Resource.Places()) > 0 {
-			if plan, _ := e.resources.Find(m.Resource.FillURI(value)); plan != nil {
+			if plan, _ := e.Resources.Find(m.Resource.FillURI(value)); plan != nil {
 				needs = append(needs, plan.Scopes)
 			}
 		}
@@ -219,8 +220,8 @@ func (e *promptView) promptNeeds(p *prompt, req *mcp.Request) [][][]string {
 	return needs
 }
 
-// promptOf returns the prompt that a request gets or completes, and the sets of scopes that it needs; nil if there is none.
-func (e *promptView) promptOf(req *mcp.Request) (p *prompt, needs [][][]string) {
+// Of returns the prompt that a request gets or completes, and the sets of scopes that it needs; nil if there is none.
+func (e *View) Of(req *mcp.Request) (p *Prompt, needs [][][]string) {
 	switch req.Method {
 	case "prompts/get":
 		if p = e.prompt(req.Name); p != nil {
@@ -268,7 +269,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 		return b.resource(ctx, m, b.found[i])
 	}
 	args := appendArguments(nil, m.Arguments, valueIn(b.given))
-	c := b.calls.NewCall(ctx, b.endpoint.Endpoint, m.plan, b.req, b.reply)
+	c := b.Calls.NewCall(ctx, b.endpoint.Endpoint, m.plan, b.req, b.reply)
 	parts, resp, err := c.Collect(ctx, args) //nolint:bodyclose // answer.Plan.Read closes it
 	if err != nil {
 		var f *call.Failure
@@ -303,8 +304,8 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 
 // resource appends messages with the contents of a resource.
 func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
-	c := b.calls.NewCall(ctx, b.endpoint.Endpoint, l.plan, b.req, b.reply)
-	contents, err := readAs(ctx, c, l.uri, l.args)
+	c := b.Calls.NewCall(ctx, b.endpoint.Endpoint, l.plan, b.req, b.reply)
+	contents, err := resource.Read(ctx, c, l.uri, l.args)
 	var refused *mcp.Error
 	switch {
 	case errors.As(err, &refused) && (refused.HTTPStatus == http.StatusUnauthorized || refused.HTTPStatus == http.StatusTooManyRequests || refused.HTTPStatus == http.StatusServiceUnavailable):
@@ -314,7 +315,7 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 		if code != mcp.CodeInternal {
 			code = mcp.CodeInvalidParams
 		}
-		return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because its resource %q can't be read: %s", b.prompt.Name, truncate.Bytes(l.uri, maxShownURI), refused.Message)}
+		return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because its resource %q can't be read: %s", b.prompt.Name, truncate.Bytes(l.uri, resource.MaxShownURI), refused.Message)}
 	case err != nil:
 		return err
 	}

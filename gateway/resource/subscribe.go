@@ -1,4 +1,4 @@
-package gateway
+package resource
 
 import (
 	"context"
@@ -33,13 +33,13 @@ const (
 	maxBackoff = 4
 )
 
-// watches poll the resources that clients have subscribed to. There is one watch per resource, or one per caller if the request
+// Subscriptions poll the resources that clients have subscribed to. There is one watch per resource, or one per caller if the request
 // forwards something of the caller and the service may answer each differently. Watches outlive generations: each poll uses the
 // plan and the permissions of the current one. They are safe for concurrent use.
-type watches struct {
-	watchOptions
-	// pause waits for d and reports whether ctx is still alive; tests replace it.
-	pause func(ctx context.Context, d time.Duration) bool
+type Subscriptions struct {
+	SubscriptionOptions
+	// Pause waits for d and reports whether ctx is still alive; tests replace it.
+	Pause func(ctx context.Context, d time.Duration) bool
 	looks chan struct{} // one slot per concurrent poll
 
 	mu        sync.Mutex
@@ -49,14 +49,14 @@ type watches struct {
 	running   sync.WaitGroup
 }
 
-// watchOptions are everything that watches need of the process.
-type watchOptions struct {
-	calls    *call.Runner
-	log      *slog.Logger
-	metrics  *telemetry.Metrics
-	endpoint func(name string) *resourceView // in use under a name; nil if there is none
-	// await returns the endpoint of a request as soon as it is available; nil if requests don't wait.
-	await func(ctx context.Context, endpoint string, req *mcp.Request) (*resourceView, error)
+// SubscriptionOptions are everything that watches need of the process.
+type SubscriptionOptions struct {
+	Calls    *call.Runner
+	Log      *slog.Logger
+	Metrics  *telemetry.Metrics
+	Endpoint func(name string) *View // in use under a name; nil if there is none
+	// Await returns the endpoint of a request as soon as it is available; nil if requests don't wait.
+	Await func(ctx context.Context, endpoint string, req *mcp.Request) (*View, error)
 }
 
 // watchKey identifies a watch. If all callers get the same response, caller is "" and headers is the zero digest.
@@ -80,8 +80,8 @@ type member struct {
 	inbound http.Header // of the request, if some headers are forwarded to the service
 }
 
-func newWatches(o watchOptions) *watches {
-	return &watches{watchOptions: o, pause: pause, looks: make(chan struct{}, maxLooks), all: map[watchKey]*watch{}, perCaller: map[string]int{}}
+func NewSubscriptions(o SubscriptionOptions) *Subscriptions {
+	return &Subscriptions{SubscriptionOptions: o, Pause: pause, looks: make(chan struct{}, maxLooks), all: map[watchKey]*watch{}, perCaller: map[string]int{}}
 }
 
 func pause(ctx context.Context, d time.Duration) bool {
@@ -95,16 +95,16 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// begin subscribes a client to changes of a resource until release is called. The error is for the client.
-func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func(), err error) {
+// Subscribe subscribes a client to changes of a resource until release is called. The error is for the client.
+func (w *Subscriptions) Subscribe(ctx context.Context, s mcp.Subscription) (release func(), err error) {
 	v, uri, requestInfo := s.Subscriber, s.URI, call.InfoFrom(ctx)
-	if w.await != nil {
-		if _, err := w.await(ctx, requestInfo.EndpointName, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
+	if w.Await != nil {
+		if _, err := w.Await(ctx, requestInfo.EndpointName, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
 			return nil, err
 		}
 	}
 	m := &member{viewer: v, tell: s.Notify, caller: auth.CallerFromContext(ctx)}
-	e := w.endpoint(requestInfo.EndpointName)
+	e := w.Endpoint(requestInfo.EndpointName)
 	p, args, err := m.reads(ctx, e, uri)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (w *watches) begin(ctx context.Context, s mcp.Subscription) (release func()
 
 // full returns the error for a caller that can't add a watch, or nil if it can. A renewal replaces a watch and adds none. The
 // caller holds w.mu.
-func (w *watches) full(s mcp.Subscription) error {
+func (w *Subscriptions) full(s mcp.Subscription) error {
 	caller := s.Subscriber.LimitKey()
 	switch {
 	case w.ended, !s.Renewal && len(w.all) >= maxWatches:
@@ -162,15 +162,15 @@ func (w *watches) full(s mcp.Subscription) error {
 }
 
 // newCall returns the call that polls a resource for a member.
-func (w *watches) newCall(ctx context.Context, e *call.Endpoint, m *member, p *plan.Plan, uri string) *call.Call {
-	return w.calls.NewCall(ctx, e, p, &mcp.Request{
+func (w *Subscriptions) newCall(ctx context.Context, e *call.Endpoint, m *member, p *plan.Plan, uri string) *call.Call {
+	return w.Calls.NewCall(ctx, e, p, &mcp.Request{
 		Method: "resources/read", Family: mcp.Stateless, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri,
 		HTTP: &http.Request{Header: m.inbound},
 	}, nil)
 }
 
 // leave removes a member; the watch ends with its last member.
-func (w *watches) leave(x *watch, m *member) {
+func (w *Subscriptions) leave(x *watch, m *member) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	x.members = slices.DeleteFunc(x.members, func(other *member) bool { return other == m })
@@ -185,15 +185,15 @@ func (w *watches) leave(x *watch, m *member) {
 	}
 }
 
-// count returns the number of watches.
-func (w *watches) count() int {
+// Count returns the number of watches.
+func (w *Subscriptions) Count() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.all)
 }
 
-// end ends all watches, refuses new ones, and waits for the running ones.
-func (w *watches) end() {
+// End ends all watches, refuses new ones, and waits for the running ones.
+func (w *Subscriptions) End() {
 	w.mu.Lock()
 	w.ended = true
 	for x := range maps.Values(w.all) {
@@ -205,21 +205,21 @@ func (w *watches) end() {
 
 // reads returns the plan that reads a resource of an endpoint, which may be nil, for the member, and the arguments of its call. The error
 // says why the member may not read it, or why it would receive no notifications.
-func (m *member) reads(ctx context.Context, e *resourceView, uri string) (*plan.Plan, []byte, error) {
+func (m *member) reads(ctx context.Context, e *View, uri string) (*plan.Plan, []byte, error) {
 	req := &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
 	if e == nil {
-		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
+		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, MaxShownURI))
 	}
-	p, args := e.resources.Find(uri)
+	p, args := e.Resources.Find(uri)
 	if p == nil {
-		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
+		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, MaxShownURI))
 	}
 	caller := m.caller.Principal()
 	if e.Guard != nil {
 		if until := callerUntil(caller); !until.IsZero() && time.Now().After(until) {
 			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the access token has expired"}
 		}
-		if denied := authorizeRead(e.Endpoint, caller, p, req); denied != nil {
+		if denied := Authorize(e.Endpoint, caller, p, req); denied != nil {
 			return nil, nil, denied
 		}
 	}
@@ -260,7 +260,7 @@ type seen struct {
 }
 
 // run polls a resource until ctx ends.
-func (w *watches) run(ctx context.Context, x *watch) {
+func (w *Subscriptions) run(ctx context.Context, x *watch) {
 	var known seen
 	failures := 0
 	for {
@@ -271,15 +271,15 @@ func (w *watches) run(ctx context.Context, x *watch) {
 		case err == nil:
 			failures = 0
 		case failures == 0:
-			w.log.LogAttrs(ctx, slog.LevelInfo, "a resource that is watched could not be read; it is tried again, less often",
-				slog.String("resource", truncate.Bytes(x.uri, maxShownURI)), slog.Any("error", err))
+			w.Log.LogAttrs(ctx, slog.LevelInfo, "a resource that is watched could not be read; it is tried again, less often",
+				slog.String("resource", truncate.Bytes(x.uri, MaxShownURI)), slog.Any("error", err))
 			fallthrough
 		default:
 			failures = min(failures+1, maxBackoff)
 		}
 		// Jitter of up to a tenth keeps watches that began together from polling together.
 		interval <<= failures
-		if !w.pause(ctx, interval+time.Duration((rand.Float64()-.5)/5*float64(interval))) { //nolint:gosec // not a secret
+		if !w.Pause(ctx, interval+time.Duration((rand.Float64()-.5)/5*float64(interval))) { //nolint:gosec // not a secret
 			return
 		}
 	}
@@ -290,13 +290,13 @@ const idle = 5 * time.Second
 
 // look reads the resource for the first member that may, and notifies all members that may if it has changed. It returns the
 // time to the next poll.
-func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval time.Duration, err error) {
+func (w *Subscriptions) look(ctx context.Context, x *watch, known *seen) (interval time.Duration, err error) {
 	interval = idle
 	defer func() {
 		if v := recover(); v != nil {
-			w.metrics.Panics.Inc()
+			w.Metrics.Panics.Inc()
 			err = fmt.Errorf("panic: %v", v)
-			w.log.LogAttrs(ctx, slog.LevelError, "panic in a watch", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
+			w.Log.LogAttrs(ctx, slog.LevelError, "panic in a watch", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
 		}
 	}()
 	for _, places := range w.places(x) {
@@ -310,7 +310,7 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 	w.mu.Lock()
 	members := slices.Clone(x.members)
 	w.mu.Unlock()
-	e := w.endpoint(x.endpoint)
+	e := w.Endpoint(x.endpoint)
 	var p *plan.Plan
 	for _, m := range slices.Backward(members) { // the last has the newest token
 		var args []byte
@@ -323,14 +323,14 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 		}
 		before := *known
 		if err = w.read(ctx, e.Endpoint, x, m, p, args, known); err != nil {
-			w.metrics.Polled(p.Tool.API, telemetry.PollFailed)
+			w.Metrics.Polled(p.Tool.API, telemetry.PollFailed)
 			return interval, err
 		}
 		if before.known && before.digest == known.digest {
-			w.metrics.Polled(p.Tool.API, telemetry.PollUnchanged)
+			w.Metrics.Polled(p.Tool.API, telemetry.PollUnchanged)
 			return interval, nil
 		}
-		w.metrics.Polled(p.Tool.API, telemetry.PollChanged)
+		w.Metrics.Polled(p.Tool.API, telemetry.PollChanged)
 		if before.known {
 			w.tell(ctx, e, x, members)
 		}
@@ -340,12 +340,12 @@ func (w *watches) look(ctx context.Context, x *watch, known *seen) (interval tim
 }
 
 // places returns the semaphores that a poll acquires, in order: a poll that waits for a slow API holds no slot of the shared one.
-func (w *watches) places(x *watch) []chan struct{} {
-	e := w.endpoint(x.endpoint)
+func (w *Subscriptions) places(x *watch) []chan struct{} {
+	e := w.Endpoint(x.endpoint)
 	if e == nil {
 		return nil
 	}
-	p, _ := e.resources.Find(x.uri)
+	p, _ := e.Resources.Find(x.uri)
 	if p == nil {
 		return nil
 	}
@@ -354,7 +354,7 @@ func (w *watches) places(x *watch) []chan struct{} {
 
 // tell notifies the members that may still read the resource, and no others, since the response to another caller's request may
 // differ.
-func (w *watches) tell(ctx context.Context, e *resourceView, x *watch, members []*member) {
+func (w *Subscriptions) tell(ctx context.Context, e *View, x *watch, members []*member) {
 	for _, m := range members {
 		if _, _, err := m.reads(ctx, e, x.uri); err == nil {
 			m.tell()

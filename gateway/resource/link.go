@@ -1,4 +1,4 @@
-package gateway
+package resource
 
 import (
 	"bytes"
@@ -11,18 +11,18 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// toRead returns the plan that reads a URI for a caller, and the arguments of its call: of a resource, or of the call that a
+// ToRead returns the plan that reads a URI for a caller, and the arguments of its call: of a resource, or of the call that a
 // link refers to. It returns nil if there is none. A fragment, which names a part of the response, is ignored.
-func (e *resourceView) toRead(uri, principal string) (p *plan.Plan, args []byte) {
+func (e *View) ToRead(uri, principal string) (p *plan.Plan, args []byte) {
 	uri, _, _ = strings.Cut(uri, "#")
 	handle, isLink := strings.CutPrefix(uri, call.LinkScheme)
 	if !isLink {
-		return e.resources.Find(uri)
+		return e.Resources.Find(uri)
 	}
 	if len(uri) > call.MaxLink {
 		return nil, nil
 	}
-	payload, _, err := e.links.Open(handle, time.Now(), principal)
+	payload, _, err := e.Links.Open(handle, time.Now(), principal)
 	if err != nil {
 		return nil, nil
 	}
@@ -35,7 +35,7 @@ func (e *resourceView) toRead(uri, principal string) (p *plan.Plan, args []byte)
 
 // notFound returns the error for a URI that can't be read, with its own text for links.
 func notFound(req *mcp.Request, uri string) *mcp.Error {
-	denied := req.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
+	denied := req.ResourceNotFound(truncate.Bytes(uri, MaxShownURI))
 	if strings.HasPrefix(uri, call.LinkScheme) {
 		denied.Message = "resource not found: a link is good for a limited time, and for the caller that it was given to; call its tool again"
 	}

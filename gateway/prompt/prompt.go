@@ -1,4 +1,4 @@
-package gateway
+package prompt
 
 import (
 	"errors"
@@ -18,8 +18,8 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// prompt is a prompt of the configuration at one endpoint, with the plans of the tools that it calls. It is immutable.
-type prompt struct {
+// Prompt is a prompt of the configuration at one endpoint, with the plans of the tools that it calls. It is immutable.
+type Prompt struct {
 	*config.Prompt
 	messages []promptMessage
 	// needs are the scopes that its caller must have been granted, for the prompt and for everything that it calls: for each,
@@ -38,16 +38,16 @@ type promptMessage struct {
 	variables map[string]string
 }
 
-// promptCompiler makes the prompts of an endpoint.
-type promptCompiler struct {
+// Compiler makes the prompts of an endpoint.
+type Compiler struct {
 	*call.Endpoint
-	main      *call.Endpoint // has all tools
-	resources *plan.Resources
+	Main      *call.Endpoint // has all tools
+	Resources *plan.Resources
 }
 
-// compile returns the prompts of the endpoint, in configuration order, and the faults of those that can't be served there, with
+// Compile returns the prompts of the endpoint, in configuration order, and the faults of those that can't be served there, with
 // the position of each fault.
-func (e *promptCompiler) compile(configured []config.Prompt) (all []*prompt, faults []error) {
+func (e *Compiler) Compile(configured []config.Prompt) (all []*Prompt, faults []error) {
 	for i := range configured {
 		c := &configured[i]
 		if e.Name != "" && !slices.Contains(c.Endpoints, e.Name) {
@@ -62,8 +62,8 @@ func (e *promptCompiler) compile(configured []config.Prompt) (all []*prompt, fau
 	return all, faults
 }
 
-func (e *promptCompiler) newPrompt(c *config.Prompt) (_ *prompt, faults []error) {
-	p := &prompt{Prompt: c, needs: [][][]string{{c.Scopes}}}
+func (e *Compiler) newPrompt(c *config.Prompt) (_ *Prompt, faults []error) {
+	p := &Prompt{Prompt: c, needs: [][][]string{{c.Scopes}}}
 	for i, m := range c.Messages {
 		message := promptMessage{PromptMessage: m}
 		kind := "tool"
@@ -140,7 +140,7 @@ func promptObstacle(p *plan.Plan) error {
 
 // completionPlan returns the plan of a call that supplies completion values. It is called at each keystroke, so it must be
 // safe.
-func (e *promptCompiler) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *plan.Plan {
+func (e *Compiler) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *plan.Plan {
 	p := e.Tool(c.Tool)
 	switch {
 	case p == nil:
@@ -157,13 +157,13 @@ func (e *promptCompiler) completionPlan(c *config.PromptCompletion, wrong func(k
 
 // example returns the plan that reads a URI, as far as it is known without the values of its placeholders, and maps each
 // variable of its template that consists of a single placeholder to the name of the placeholder.
-func (e *promptCompiler) example(t config.Template) (p *plan.Plan, places map[string]string, uri string) {
+func (e *Compiler) example(t config.Template) (p *plan.Plan, places map[string]string, uri string) {
 	if _, whole := t.Place(); whole {
 		return nil, nil, ""
 	}
 	const mark = "-place-"
 	uri = t.FillURI(func(name string) string { return mark + name })
-	p, args := e.resources.Find(uri)
+	p, args := e.Resources.Find(uri)
 	places = map[string]string{}
 	if p != nil && jsonscan.KindOf(args) == jsonscan.Object {
 		for name, value := range jsonscan.Members(args) {
@@ -177,11 +177,11 @@ func (e *promptCompiler) example(t config.Template) (p *plan.Plan, places map[st
 }
 
 // noTool returns the error for a tool that the endpoint does not have.
-func (e *promptCompiler) noTool(name string) error {
+func (e *Compiler) noTool(name string) error {
 	switch {
 	case e.Plans[name] != nil:
 		return fmt.Errorf("%q can be read as a resource, and not be called", name)
-	case e.main.Tool(name) != nil:
+	case e.Main.Tool(name) != nil:
 		return fmt.Errorf("the endpoint %q does not have the tool %q", e.Name, name)
 	}
 	if near := config.Nearest(name, slices.Sorted(maps.Keys(e.Plans))); near != "" {
@@ -273,15 +273,15 @@ func closed(input []byte) bool {
 }
 
 // prompt returns a prompt of the endpoint, or nil if there is no such prompt.
-func (e *promptView) prompt(name string) *prompt {
-	if i := slices.IndexFunc(e.prompts, func(p *prompt) bool { return p.Name == name }); i >= 0 {
-		return e.prompts[i]
+func (e *View) prompt(name string) *Prompt {
+	if i := slices.IndexFunc(e.Prompts, func(p *Prompt) bool { return p.Name == name }); i >= 0 {
+		return e.Prompts[i]
 	}
 	return nil
 }
 
-// grants reports whether the caller has been granted the scopes that a prompt needs, at an endpoint with a guard.
-func grants(e *call.Endpoint, caller *auth.Principal, needs [][][]string) bool {
+// Grants reports whether the caller has been granted the scopes that a prompt needs, at an endpoint with a guard.
+func Grants(e *call.Endpoint, caller *auth.Principal, needs [][][]string) bool {
 	for _, sets := range needs {
 		if !slices.ContainsFunc(sets, func(set []string) bool { return e.Guard.Allows(caller, set) }) {
 			return false
@@ -291,20 +291,20 @@ func grants(e *call.Endpoint, caller *auth.Principal, needs [][][]string) bool {
 }
 
 // authorizePrompt checks the caller's scopes for a prompt before any of its tools is called, as authorize does for tools.
-func authorizePrompt(e *call.Endpoint, caller *auth.Principal, p *prompt) *mcp.Error {
-	if e.Guard == nil || grants(e, caller, p.needs) {
+func authorizePrompt(e *call.Endpoint, caller *auth.Principal, p *Prompt) *mcp.Error {
+	if e.Guard == nil || Grants(e, caller, p.needs) {
 		return nil
 	}
 	if e.HideUnauthorized {
 		return unknownPrompt(p.Name)
 	}
-	return forbidPrompt(e, caller, p.needs)
+	return ForbidPrompt(e, caller, p.needs)
 }
 
-// forbidPrompt returns the error for a caller that lacks scopes: it names all scopes that are needed.
-func forbidPrompt(e *call.Endpoint, caller *auth.Principal, needs [][][]string) *mcp.Error {
+// ForbidPrompt returns the error for a caller that lacks scopes: it names all scopes that are needed.
+func ForbidPrompt(e *call.Endpoint, caller *auth.Principal, needs [][][]string) *mcp.Error {
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this prompt", HTTPStatus: 403}
-	sets, ok := challengeOf(caller, needs)
+	sets, ok := ChallengeOf(caller, needs)
 	if !ok {
 		denied.Message = "no scope suffices for what this prompt calls: the operator must map those of its document"
 		return denied
@@ -313,8 +313,8 @@ func forbidPrompt(e *call.Endpoint, caller *auth.Principal, needs [][][]string) 
 	return denied
 }
 
-// challengeOf returns the sets of scopes to request from the caller, or false if no scopes would help.
-func challengeOf(caller *auth.Principal, needs [][][]string) (sets [][]string, ok bool) {
+// ChallengeOf returns the sets of scopes to request from the caller, or false if no scopes would help.
+func ChallengeOf(caller *auth.Principal, needs [][][]string) (sets [][]string, ok bool) {
 	for _, alternatives := range needs {
 		if len(alternatives) == 0 {
 			return nil, false
@@ -328,8 +328,8 @@ func unknownPrompt(name string) *mcp.Error {
 	return mcp.InvalidParams("unknown prompt %q: prompts/list has the prompts of this server", truncate.Bytes(name, 128))
 }
 
-// promptPages returns prompts as JSON arrays of at most size of them.
-func promptPages(prompts []*prompt, titled bool, size int) (pages [][]byte) {
+// Pages returns prompts as JSON arrays of at most size of them.
+func Pages(prompts []*Prompt, titled bool, size int) (pages [][]byte) {
 	page, n := []byte{'['}, 0
 	for _, p := range prompts {
 		if n == size {
@@ -338,13 +338,13 @@ func promptPages(prompts []*prompt, titled bool, size int) (pages [][]byte) {
 		if n++; n > 1 {
 			page = append(page, ',')
 		}
-		page = p.appendDefinition(page, titled)
+		page = p.AppendDefinition(page, titled)
 	}
 	return append(pages, append(page, ']'))
 }
 
-// visiblePrompts returns the prompts for which one set of each need is granted, indexed as in promptSets.
-func visiblePrompts(all []*prompt, granted func(set int) bool) (visible []*prompt) {
+// Visible returns the prompts for which one set of each need is granted, indexed as in promptSets.
+func Visible(all []*Prompt, granted func(set int) bool) (visible []*Prompt) {
 	set := 0
 	for _, p := range all {
 		permitted := true
@@ -363,16 +363,16 @@ func visiblePrompts(all []*prompt, granted func(set int) bool) (visible []*promp
 	return visible
 }
 
-// promptSets returns the sets of scopes that prompts need, in their order.
-func promptSets(all []*prompt) (sets [][]string) {
+// ScopeSets returns the sets of scopes that prompts need, in their order.
+func ScopeSets(all []*Prompt) (sets [][]string) {
 	for _, p := range all {
 		sets = append(sets, slices.Concat(p.needs...)...)
 	}
 	return sets
 }
 
-// appendDefinition appends a prompt as listed by prompts/list.
-func (p *prompt) appendDefinition(dst []byte, titles bool) []byte {
+// AppendDefinition appends a prompt as listed by prompts/list.
+func (p *Prompt) AppendDefinition(dst []byte, titles bool) []byte {
 	dst = appendNamed(dst, p.Name, p.Title, p.Description, titles)
 	if shown := p.shown(); len(shown) > 0 {
 		dst = append(dst, `,"arguments":[`...)

@@ -1,4 +1,4 @@
-package gateway
+package resource
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 	"drawbridge/openapi/truncate"
 )
 
-// resourceReader reads resources.
-type resourceReader struct{ calls *call.Runner }
+// Reader reads resources.
+type Reader struct{ Calls *call.Runner }
 
-// answer answers resources/read.
-func (r resourceReader) answer(ctx context.Context, e *resourceView, req *mcp.Request, reply *mcp.Reply) error {
+// Serve answers resources/read.
+func (r Reader) Serve(ctx context.Context, e *View, req *mcp.Request, reply *mcp.Reply) error {
 	contents, err := r.read(ctx, e, req, reply)
 	if err != nil {
 		return err
@@ -30,18 +30,18 @@ func (r resourceReader) answer(ctx context.Context, e *resourceView, req *mcp.Re
 
 // read reads the resource that a request names for its caller, who must be allowed to call its operation. The error is for
 // the client.
-func (r resourceReader) read(ctx context.Context, e *resourceView, req *mcp.Request, reply *mcp.Reply) ([]render.Content, error) {
+func (r Reader) read(ctx context.Context, e *View, req *mcp.Request, reply *mcp.Reply) ([]render.Content, error) {
 	uri := req.URI
-	p, args := e.toRead(uri, req.Principal)
+	p, args := e.ToRead(uri, req.Principal)
 	if p == nil {
 		return nil, notFound(req, uri)
 	}
-	c := r.calls.NewCall(ctx, e.Endpoint, p, req, reply)
+	c := r.Calls.NewCall(ctx, e.Endpoint, p, req, reply)
 	if c.Authorize(ctx) != nil {
-		return nil, authorizeRead(e.Endpoint, c.Caller, p, req)
+		return nil, Authorize(e.Endpoint, c.Caller, p, req)
 	}
 	whole, _, part := strings.Cut(uri, "#")
-	contents, err := readAs(ctx, c, whole, args)
+	contents, err := Read(ctx, c, whole, args)
 	if err != nil || !part {
 		return contents, err
 	}
@@ -53,8 +53,8 @@ func (r resourceReader) read(ctx context.Context, e *resourceView, req *mcp.Requ
 	return nil, notFound(req, uri)
 }
 
-// readAs makes the call that reads a resource for an authorized caller. The error is for the client.
-func readAs(ctx context.Context, c *call.Call, uri string, args []byte) ([]render.Content, error) {
+// Read makes the call that reads a resource for an authorized caller. The error is for the client.
+func Read(ctx context.Context, c *call.Call, uri string, args []byte) ([]render.Content, error) {
 	parts, resp, err := c.Collect(ctx, args) //nolint:bodyclose // it was read
 	if err != nil {
 		return nil, unread(c, uri, resp, err)
@@ -66,21 +66,21 @@ func readAs(ctx context.Context, c *call.Call, uri string, args []byte) ([]rende
 	return render.ContentsOf(uri, mimeType, parts, render.IsUnended(parts, resp)), nil
 }
 
-// authorizeRead is authorize for a resource.
-func authorizeRead(e *call.Endpoint, caller *auth.Principal, p *plan.Plan, req *mcp.Request) *mcp.Error {
+// Authorize is authorize for a resource.
+func Authorize(e *call.Endpoint, caller *auth.Principal, p *plan.Plan, req *mcp.Request) *mcp.Error {
 	denied := e.Authorize(caller, p)
 	switch {
 	case denied == nil:
 	case e.HideUnauthorized:
-		return req.ResourceNotFound(truncate.Bytes(req.URI, maxShownURI))
+		return req.ResourceNotFound(truncate.Bytes(req.URI, MaxShownURI))
 	case len(p.Scopes) > 0:
 		denied.Message = "insufficient scope for this resource"
 	}
 	return denied
 }
 
-// maxShownURI is the maximum length in bytes of a URI in an error.
-const maxShownURI = 1 << 10
+// MaxShownURI is the maximum length in bytes of a URI in an error.
+const MaxShownURI = 1 << 10
 
 // unread returns the error for a failed read. If the service reports the resource as missing, it does not exist; every other
 // failure has the text that a call of the tool would return.
@@ -90,12 +90,12 @@ func unread(c *call.Call, uri string, resp *http.Response, err error) error {
 		return err
 	}
 	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
-		return c.Request.ResourceNotFound(truncate.Bytes(uri, maxShownURI))
+		return c.Request.ResourceNotFound(truncate.Bytes(uri, MaxShownURI))
 	}
 	if refused := c.SubjectRefused(f); refused != nil {
 		return refused
 	}
-	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.Text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), truncate.Bytes(uri, maxShownURI)), '}')}
+	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.Text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), truncate.Bytes(uri, MaxShownURI)), '}')}
 	var unable *mcp.ClientUnsupportedError
 	switch {
 	case f.Outcome == telemetry.OutcomeArguments || f.Outcome == telemetry.OutcomeCondition:

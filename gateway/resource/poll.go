@@ -1,4 +1,4 @@
-package gateway
+package resource
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // read finds the current state of the resource. The request is conditional if the last response permits it (RFC 9110 section
 // 13.1); otherwise, and for services that ignore conditions, the digest of the response detects changes. A missing resource is
 // a state, too.
-func (w *watches) read(ctx context.Context, e *call.Endpoint, x *watch, m *member, p *plan.Plan, args []byte, known *seen) error {
+func (w *Subscriptions) read(ctx context.Context, e *call.Endpoint, x *watch, m *member, p *plan.Plan, args []byte, known *seen) error {
 	ctx = context.WithValue(m.caller.Context(ctx), call.InfoKey{}, &call.RequestInfo{EndpointName: x.endpoint})
 	c := w.newCall(ctx, e, m, p, x.uri)
 	parts, resp, err := c.Poll(ctx, args, known.validators) //nolint:bodyclose // it was read

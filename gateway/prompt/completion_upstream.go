@@ -1,4 +1,4 @@
-package gateway
+package prompt
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 
 // Limits of the calls that supply completion values, which are made while a user types.
 const (
-	completionTime  = 2 * time.Second // timeout of one call
-	completionLife  = 5 * time.Second // lifetime of cached values, for the same caller and arguments
+	CompletionTimeout  = 2 * time.Second // timeout of one call
+	CompletionLifetime  = 5 * time.Second // lifetime of cached values, for the same caller and arguments
 	maxCompletions  = 1000            // values taken from one response
 	maxCompletion   = 200             // bytes of one value
 	maxKeptAnswers  = 1000
@@ -31,9 +31,9 @@ const (
 
 // valuesFor returns the values that the call of an argument supplies, from the cache if they are recent. Any failure yields no
 // values, because a user who is typing can't act on it.
-func (x *completer) valuesFor(ctx context.Context, c *call.Call, a *promptArgument, asked mcp.Completion) []string {
+func (x *Completer) valuesFor(ctx context.Context, c *call.Call, a *promptArgument, asked mcp.Completion) []string {
 	nothing := func(err error) []string {
-		x.log.LogAttrs(ctx, slog.LevelDebug, "no values for an argument", slog.String("prompt", asked.Prompt),
+		x.Log.LogAttrs(ctx, slog.LevelDebug, "no values for an argument", slog.String("prompt", asked.Prompt),
 			slog.String("argument", a.Name), slog.String("tool", a.plan.Tool.Name), slog.Any("error", err))
 		return nil
 	}
@@ -56,7 +56,7 @@ func (x *completer) valuesFor(ctx context.Context, c *call.Call, a *promptArgume
 	}
 	args := appendArguments(nil, a.Complete.Arguments, value)
 	caller := ctx
-	ctx, cancel := call.WithCancelAfter(caller, completionTime)
+	ctx, cancel := call.WithCancelAfter(caller, CompletionTimeout)
 	defer cancel()
 	c.Quiet = true
 	// The cache entry may be of another caller or of a permission since withdrawn, so permission is checked each time.
@@ -65,7 +65,7 @@ func (x *completer) valuesFor(ctx context.Context, c *call.Call, a *promptArgume
 		return nothing(err)
 	}
 	key := completionKey(c, a, args)
-	if values, ok := x.cache.get(key, time.Now()); ok {
+	if values, ok := x.Cache.get(key, time.Now()); ok {
 		return values
 	}
 	parts, _, err := c.Collect(ctx, args) //nolint:bodyclose // it was read
@@ -76,7 +76,7 @@ func (x *completer) valuesFor(ctx context.Context, c *call.Call, a *promptArgume
 		return nothing(err)
 	}
 	values := valuesIn(parts, a.Complete.Values.String())
-	x.cache.put(key, values, time.Now())
+	x.Cache.put(key, values, time.Now())
 	if err != nil {
 		return nothing(err)
 	}
@@ -153,9 +153,9 @@ func collectValues(data []byte, pointer string, found func(value []byte) bool) b
 	return true
 }
 
-// completions caches the values of calls for a few seconds, so that typing doesn't send a request to the service for each key.
+// CompletionCache caches the values of calls for a few seconds, so that typing doesn't send a request to the service for each key.
 // It is safe for concurrent use; its zero value is empty.
-type completions struct {
+type CompletionCache struct {
 	mu   sync.Mutex
 	kept map[string]keptCompletion
 	size int // of all entries
@@ -167,7 +167,7 @@ type keptCompletion struct {
 	size   int // with its key, in bytes
 }
 
-func (c *completions) get(key string, now time.Time) ([]string, bool) {
+func (c *CompletionCache) get(key string, now time.Time) ([]string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept, ok := c.kept[key]
@@ -179,7 +179,7 @@ func (c *completions) get(key string, now time.Time) ([]string, bool) {
 
 // put caches values, which must not be changed afterwards. It evicts expired entries and, if there are still too many,
 // arbitrary ones.
-func (c *completions) put(key string, values []string, now time.Time) {
+func (c *CompletionCache) put(key string, values []string, now time.Time) {
 	if len(key) > 4*maxKeptArgument { // large because of forwarded headers
 		return
 	}
@@ -188,7 +188,7 @@ func (c *completions) put(key string, values []string, now time.Time) {
 	if c.kept == nil {
 		c.kept = map[string]keptCompletion{}
 	}
-	added := keptCompletion{values: values, until: now.Add(completionLife), size: len(key)}
+	added := keptCompletion{values: values, until: now.Add(CompletionLifetime), size: len(key)}
 	for _, value := range values {
 		added.size += stringSize + len(value)
 	}
@@ -209,7 +209,7 @@ func (c *completions) put(key string, values []string, now time.Time) {
 }
 
 // drop removes an entry. The caller holds the lock.
-func (c *completions) drop(key string) {
+func (c *CompletionCache) drop(key string) {
 	c.size -= c.kept[key].size
 	delete(c.kept, key)
 }

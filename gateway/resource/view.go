@@ -1,0 +1,14 @@
+package resource
+
+import (
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
+)
+
+// View is what reading resources needs of an endpoint. It is immutable.
+type View struct {
+	*call.Endpoint
+	Resources *plan.Resources
+	Links     *mcp.SealedHandles // opens the URIs of responses that are read later
+}
