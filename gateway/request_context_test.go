@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/mcp"
 )
 
 // TestRequestContext: one allocation carries what a request is for the endpoints and for calls, whatever contexts are derived from its own.
@@ -29,8 +30,8 @@ func TestRequestContext(t *testing.T) {
 	if call.InfoOf(parent) != nil || call.InfoOf(context.Background()) != nil {
 		t.Error("there is a request where none is")
 	}
-	cancelParent(ErrEnding)
-	if derived.Err() == nil || context.Cause(derived) != ErrEnding { //nolint:errorlint // it is the very error
+	cancelParent(mcp.ErrShutdown)
+	if derived.Err() == nil || context.Cause(derived) != mcp.ErrShutdown { //nolint:errorlint // it is the very error
 		t.Errorf("it has not ended: %v", context.Cause(derived))
 	}
 	if info := (&call.RequestInfo{EndpointName: "part"}); call.InfoOf(context.WithValue(t.Context(), call.InfoKey{}, info)) != info {
