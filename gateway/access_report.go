@@ -51,7 +51,7 @@ func (gen *generation) access(p *plan.Plan) *admin.ToolAccess {
 		return gen.setBy(p.Operation, s, has, otherwise)
 	}
 	a := &admin.ToolAccess{Condition: "none", Confirm: p.Consent.Needed, Credential: "none"}
-	switch a.Scopes, a.Token = [][]string{}, gen.main.Guard != nil; {
+	switch a.Scopes, a.Token = [][]string{}, gen.Main.Guard != nil; {
 	case !a.Token && c.Auth != nil:
 		a.ScopesFrom = c.Origin("auth.anonymous")
 	case !a.Token:

@@ -152,7 +152,7 @@ func TestStreamAfterAReloadOfAuth(t *testing.T) {
 			if ctx.Err() != nil || w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 				t.Errorf("%v, %d %v %s", ctx.Err(), w.Code, w.Header(), w.Body)
 			}
-			if n := r.mcpHandlers.streams(); n != 0 {
+			if n := r.mcpHandlers.Streams(); n != 0 {
 				t.Errorf("%d streams are open", n)
 			}
 		})

@@ -88,7 +88,7 @@ func (g *Gateway) newGuard(c *config.Config, s *guardSettings, old *deployment) 
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
 		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: g.clients.Address, Replays: g.shared.replays, Logger: g.log,
-		OnReject: g.server.refuseToken,
+		OnReject: g.server.RefuseToken,
 	}
 	if g.tracer != nil {
 		o.OnCheck = func(r *http.Request, c auth.Check) { g.tracer.Checked(r, c, call.PendingCheckOf(r.Context())) }

@@ -5,6 +5,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
 )
@@ -14,7 +15,7 @@ import (
 // unauthorized tools are hidden, each request is answered by itself, since a tool that may not be called does not
 // exist.
 func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) error {
-	e := endpointFrom(ctx)
+	e := endpoint.From(ctx)
 	if e.Guard == nil || e.HideUnauthorized {
 		return nil
 	}
@@ -25,7 +26,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 		if p, needs := e.Of(req); p != nil {
 			if !prompt.Grants(e.Endpoint, caller, needs) {
 				denied = prompt.ForbidPrompt(e.Endpoint, caller, needs)
-				_ = g.denials.prompt(ctx, req, denied)
+				_ = g.denials.Prompt(ctx, req, denied)
 			}
 			asked, ok := prompt.ChallengeOf(caller, needs)
 			if !ok {
@@ -34,7 +35,7 @@ func (g *Gateway) authorizeBatch(ctx context.Context, requests []*mcp.Request) e
 			sets = append(sets, asked...)
 			continue
 		}
-		p := e.planOf(req)
+		p := e.PlanOf(req)
 		if p == nil {
 			continue
 		}

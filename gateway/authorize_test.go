@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"drawbridge/gateway/catalog"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,6 +13,8 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/authtest"
 	"drawbridge/config"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/endpoint"
 )
 
 // toolNames returns the names of a tools/list answer.
@@ -116,7 +117,7 @@ func TestManyViews(t *testing.T) {
 	cfg, _, _ := strings.Cut(fmt.Sprintf(protectedConfig, issuers(i)), "rules:")
 	cfg = strings.Replace(cfg, "default_scopes", "hide_unauthorized: true\n  default_scopes", 1) + rules
 	g := start(t, document("Shop", names...), cfg, service.URL)
-	gen := g.current.Load().main
+	gen := g.current.Load().Main
 	for n := range 1 << len(names) {
 		p := &auth.Principal{}
 		var want []string
@@ -126,19 +127,19 @@ func TestManyViews(t *testing.T) {
 				want = append(want, name)
 			}
 		}
-		v := gen.view(toolsKind, catalog.FeaturesOf("2026-07-28"), p)
+		v := gen.List(endpoint.Tools, catalog.FeaturesOf("2026-07-28"), p)
 		for _, name := range names {
-			if slices.Contains(want, name) != strings.Contains(string(v.pages[0]), `"name":"`+name+`"`) {
-				t.Fatalf("with %q: %s", p.Scopes, v.pages[0])
+			if slices.Contains(want, name) != strings.Contains(string(v.Pages[0]), `"name":"`+name+`"`) {
+				t.Fatalf("with %q: %s", p.Scopes, v.Pages[0])
 			}
 		}
 	}
 	size := 0
-	for _, v := range gen.pages.views {
-		size += v.size
+	for _, v := range gen.PageCache.Views {
+		size += v.Size
 	}
-	if len(gen.pages.views) > maxViews || size != gen.pages.bytes {
-		t.Errorf("%d views of %d bytes, counted as %d", len(gen.pages.views), size, gen.pages.bytes)
+	if len(gen.PageCache.Views) > endpoint.MaxViews || size != gen.PageCache.Bytes {
+		t.Errorf("%d views of %d bytes, counted as %d", len(gen.PageCache.Views), size, gen.PageCache.Bytes)
 	}
 }
 

@@ -280,7 +280,7 @@ rules:
 			if p.Operation.ID == "panics" {
 				broken := *p
 				broken.Client = nil
-				g.current.Load().main.Plans[p.Tool.Name] = &broken
+				g.current.Load().Main.Plans[p.Tool.Name] = &broken
 			}
 			w := client.send("tools/call", p.Tool.Name, arguments)
 			if want := map[bool]int{false: http.StatusOK, true: http.StatusUnauthorized}[p.Tool.API == "untold" && p.Operation.ID != "panics"]; w.Code != want {

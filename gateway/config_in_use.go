@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/sealkey"
 )
@@ -19,7 +20,7 @@ type configInUse struct {
 	config    *config.Config
 	access    *admin.Access
 	keys      [][]byte     // of sealed handles: the first seals, all open
-	endpoints *endpointSet // none, with the screening
+	endpoints *endpoint.Table // none, with the screening
 }
 
 // newConfigInUse returns the parts of a configuration. The error reports all hosts, origins and keys that can't be used.
@@ -28,7 +29,7 @@ func (g *Gateway) newConfigInUse(c *config.Config) (*configInUse, error) {
 	if err != nil {
 		return nil, err
 	}
-	screening, err := g.server.newScreening(c)
+	screening, err := g.server.NewScreening(c)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func (g *Gateway) newConfigInUse(c *config.Config) (*configInUse, error) {
 	}
 	return &configInUse{
 		config: c, keys: keys, access: admin.NewAccess(c.Admin.Token.Reveal(), c.Admin.Hosts(), c.Admin.Listen.Loopback()),
-		endpoints: &endpointSet{screening: screening},
+		endpoints: &endpoint.Table{Screening: screening},
 	}, nil
 }
 
@@ -80,12 +81,12 @@ func (g *Gateway) use(next *configInUse) {
 	}
 	g.clients.Trust(trusted)
 	g.untrusted.Reset()
-	g.mcpHandlers.reload(next.config, next.keys)
+	g.mcpHandlers.Reload(next.config, next.keys)
 	if old != nil && slices.EqualFunc(old.keys, next.keys, bytes.Equal) {
 		return
 	}
 	for _, rekey := range []func([][]byte) error{
-		g.cursors.sealer.Rekey, g.links.Rekey, g.tasks.Handles.Rekey, g.tasks.Callbacks.Rekey, g.shared.rekey,
+		g.cursors.Sealer.Rekey, g.links.Rekey, g.tasks.Handles.Rekey, g.tasks.Callbacks.Rekey, g.shared.rekey,
 	} {
 		if err := rekey(next.keys); err != nil { // newConfigInUse has tried them
 			g.log.Error("handles are still sealed with the keys of before", "error", err)
@@ -102,9 +103,9 @@ func (g *Gateway) configInUse() *configInUse {
 }
 
 // currentEndpoints returns the endpoints that are served now, with the screening of requests to them.
-func (g *Gateway) currentEndpoints() *endpointSet {
+func (g *Gateway) currentEndpoints() *endpoint.Table {
 	if gen := g.current.Load(); gen != nil {
-		return gen.endpointSet
+		return gen.Table
 	}
 	return g.inUse.Load().endpoints
 }

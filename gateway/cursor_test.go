@@ -5,12 +5,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"drawbridge/gateway/endpoint"
 )
 
 // FuzzCursor holds that a cursor opens for its caller, on its list, and that nothing else opens: no text that somebody made
 // up, and no cursor with a letter changed (T20).
 func FuzzCursor(f *testing.F) {
-	c, err := newCursors([][]byte{[]byte("key")})
+	c, err := endpoint.NewCursors([][]byte{[]byte("key")})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -18,10 +20,10 @@ func FuzzCursor(f *testing.F) {
 	// A text that says its bytes are its own: the list's name ends where the caller's begins.
 	f.Add("", "alice", uint32(1), uint16(7))
 	f.Add(base64.RawURLEncoding.EncodeToString(make([]byte, 40)), "", uint32(0), uint16(0))
-	f.Add(c.seal(3, "alice", other), "\x02", uint32(1<<32-1), uint16(90))
+	f.Add(c.Seal(3, "alice", other), "\x02", uint32(1<<32-1), uint16(90))
 	f.Fuzz(func(t *testing.T, foreign, principal string, page uint32, at uint16) {
-		cursor := c.seal(int(page), principal, list)
-		if got, err := c.open(cursor, principal, list); err != nil || got != int(page) {
+		cursor := c.Seal(int(page), principal, list)
+		if got, err := c.Open(cursor, principal, list); err != nil || got != int(page) {
 			t.Fatalf("page %d: %d, %v", page, got, err)
 		}
 		for _, bad := range []struct {
@@ -35,7 +37,7 @@ func FuzzCursor(f *testing.F) {
 			{"with more", cursor + "A", principal, list},
 			{"changed", changed(cursor, int(at)), principal, list},
 		} {
-			if page, err := c.open(bad.cursor, bad.principal, bad.list); err == nil {
+			if page, err := c.Open(bad.cursor, bad.principal, bad.list); err == nil {
 				t.Fatalf("one %s opens, with page %d: %q", bad.what, page, bad.cursor)
 			}
 		}
@@ -56,17 +58,17 @@ func changed(text string, at int) string {
 func TestCursorExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := newCursors(nil)
+		c, err := endpoint.NewCursors(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cursor := c.seal(1, "alice", [32]byte{})
-		time.Sleep(cursorLife)
-		if _, err := c.open(cursor, "alice", [32]byte{}); err != nil {
+		cursor := c.Seal(1, "alice", [32]byte{})
+		time.Sleep(endpoint.CursorLife)
+		if _, err := c.Open(cursor, "alice", [32]byte{}); err != nil {
 			t.Errorf("at its end: %v", err)
 		}
 		time.Sleep(time.Second)
-		if _, err := c.open(cursor, "alice", [32]byte{}); err == nil {
+		if _, err := c.Open(cursor, "alice", [32]byte{}); err == nil {
 			t.Error("after its end it opens")
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
 	"drawbridge/gateway/resource"
@@ -14,80 +15,80 @@ import (
 )
 
 // newServer returns the server of the endpoints.
-func (g *Gateway) newServer() *endpointServer {
+func (g *Gateway) newServer() *endpoint.Server {
 	memoryShort := g.admission.overload.MemoryShort
-	return &endpointServer{endpointServerOptions{
-		current: g.currentEndpoints,
-		admission: &requestAdmission{
-			denials: g.denials, clients: g.clients, addresses: g.addresses, principals: g.shared.rates, memoryShort: memoryShort,
-			checkCapacity: func(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
+	return &endpoint.Server{ServerOptions: endpoint.ServerOptions{
+		Current: g.currentEndpoints,
+		Admission: &endpoint.RequestAdmission{
+			Denials: g.denials, Clients: g.clients, Addresses: g.addresses, Principals: g.shared.rates, MemoryShort: memoryShort,
+			CheckCapacity: func(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
 				return g.calls.Overloaded(maxCalls, memoryChecked)
-			}, log: g.log,
+			}, Log: g.log,
 		},
-		denials: g.denials, clients: g.clients, untrusted: g.untrusted, connections: g.connections, tracer: g.tracer, draining: &g.draining,
-		memoryShort: memoryShort, panicked: g.panicked, httpSSE: g.o.Config.Server.OldTransport,
+		Denials: g.denials, Clients: g.clients, Untrusted: g.untrusted, Connections: g.connections, Tracer: g.tracer, Draining: &g.draining,
+		MemoryShort: memoryShort, Panicked: g.panicked, HTTPSSE: g.o.Config.Server.OldTransport,
 	}}
 }
 
 // newMCPHandlers returns the MCP handlers of the endpoints.
-func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *mcpHandlers {
-	o := mcpHandlersOptions{
-		version: g.o.Version, current: g.currentEndpoints, cursors: g.cursors,
-		calls:     g.callMethods(),
-		admission: g.server.admission, connections: g.connections,
-		authorizeBatch: g.authorizeBatch, subscribeResource: g.watches.Subscribe, subscribeTask: g.tasks.Subscribe,
-		revocations: g.shared.ended, spentNonces: g.shared.spent, relay: g.shared.relay, observe: g.requests.Observe, panicked: g.panicked, log: g.log,
+func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *endpoint.Handlers {
+	o := endpoint.HandlersOptions{
+		Version: g.o.Version, Current: g.currentEndpoints, Cursors: g.cursors,
+		Calls:     g.callMethods(),
+		Admission: g.server.Admission, Connections: g.connections,
+		AuthorizeBatch: g.authorizeBatch, SubscribeResource: g.watches.Subscribe, SubscribeTask: g.tasks.Subscribe,
+		Revocations: g.shared.ended, SpentNonces: g.shared.spent, Relay: g.shared.relay, Observe: g.requests.Observe, Panicked: g.panicked, Log: g.log,
 	}
 	if g.o.Local {
-		o.await = g.await
+		o.Await = g.await
 	}
-	return newMCPHandlers(o, c, keys)
+	return endpoint.NewHandlers(o, c, keys)
 }
 
 // callMethods returns the methods of calls.
-func (g *Gateway) callMethods() callMethods {
+func (g *Gateway) callMethods() endpoint.CallMethods {
 	resources := resource.Reader{Calls: g.calls}
-	prompts := prompt.Getter{Calls: g.calls, Refuse: g.denials.prompt, RefuseElicitation: g.refuseElicitation}
-	completion := &prompt.Completer{Calls: g.calls, Log: g.log, Cache: &g.completions, RefusePrompt: g.denials.prompt}
-	return callMethods{
-		callTool: ofCalls(g.calls.CallTool), readResource: ofResources(resources.Serve), getPrompt: ofPrompts(prompts.Serve),
-		complete: ofPrompts(completion.Serve), getTask: ofCalls(g.tasks.Get), updateTask: ofCalls(g.tasks.Update), cancelTask: ofCalls(g.tasks.Cancel),
+	prompts := prompt.Getter{Calls: g.calls, Refuse: g.denials.Prompt, RefuseElicitation: g.refuseElicitation}
+	completion := &prompt.Completer{Calls: g.calls, Log: g.log, Cache: &g.completions, RefusePrompt: g.denials.Prompt}
+	return endpoint.CallMethods{
+		CallTool: ofCalls(g.calls.CallTool), ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
+		Complete: ofPrompts(completion.Serve), GetTask: ofCalls(g.tasks.Get), UpdateTask: ofCalls(g.tasks.Update), CancelTask: ofCalls(g.tasks.Cancel),
 	}
 }
 
 // ofPrompts returns a method that is served with what prompts need of the request's endpoint.
 func ofPrompts(serve func(context.Context, *prompt.View, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-		return serve(ctx, endpointFrom(ctx).View, req, reply)
+		return serve(ctx, endpoint.From(ctx).View, req, reply)
 	}
 }
 
 // ofResources is ofPrompts for methods that read resources.
 func ofResources(serve func(context.Context, *resource.View, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-		return serve(ctx, endpointFrom(ctx).View.View, req, reply)
+		return serve(ctx, endpoint.From(ctx).View.View, req, reply)
 	}
 }
 
 // ofCalls is ofPrompts for methods of calls.
 func ofCalls(serve func(context.Context, *call.Endpoint, *mcp.Request, *mcp.Reply) error) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-		return serve(ctx, endpointFrom(ctx).Endpoint, req, reply)
+		return serve(ctx, endpoint.From(ctx).Endpoint, req, reply)
 	}
 }
 
 // refuseElicitation counts a request that can't wait for its user, if err says so, and writes its audit record.
 func (g *Gateway) refuseElicitation(ctx context.Context, req *mcp.Request, err error) {
 	if because, status := g.calls.RejectWait(err); because != "" {
-		g.denials.record(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
+		g.denials.Record(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
 	}
 }
 
 // publicRoutes are the handlers that are served to clients and services beside the endpoints.
-func (g *Gateway) publicRoutes() routesOptions {
-	return routesOptions{
-		callback: g.tasks.ServeCallback,
-		keys:     serveKeys(func() *credential.Identity { return g.identity.Load() }),
-		metadata: serveMetadata(func() *metadataGuards { return g.guards.Load() }),
+func (g *Gateway) publicRoutes() endpoint.RoutesOptions {
+	return endpoint.RoutesOptions{
+		Callback: g.tasks.ServeCallback,
+		Keys:     endpoint.ServeKeys(func() *credential.Identity { return g.identity.Load() }),
+		Metadata: endpoint.ServeMetadata(func() *endpoint.MetadataGuards { return g.guards.Load() }),
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drawbridge/gateway/endpoint"
 )
 
 const endpointsConfig = `server: {public_url: https://mcp.example.com, instructions: "All of the shop."}
@@ -120,12 +122,12 @@ func TestEndpointsOfAReload(t *testing.T) {
 	if got := introduction("/mcp/shop"); got != "Shopping: One." {
 		t.Errorf("/mcp/shop: %s", got)
 	}
-	before := g.mcpHandlers.byName["shop"]
-	again := func(endpoints string) *mcpHandler {
+	before := g.mcpHandlers.ByName["shop"]
+	again := func(endpoints string) *endpoint.Handler {
 		d := g.first
 		d.config = configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL)
 		g.publish(d, "")
-		return g.mcpHandlers.byName["shop"]
+		return g.mcpHandlers.ByName["shop"]
 	}
 	if again("{name: shop, instructions: One., title: Shopping}, {name: show, match: {operation: show}}") != before {
 		t.Error("an endpoint that stayed as it was has another MCP handler")

@@ -156,7 +156,7 @@ limits: {%s}
 			waits := watchOver(t, server, tt.path, "2025-11-25", http.Header{"Authorization": {"Bearer " + holder}}, "shop://list")
 			waits.end() // its session has a subscription, and no stream
 			waits.want("end")
-			for g.mcpHandlers.streams() > 0 {
+			for g.mcpHandlers.Streams() > 0 {
 				time.Sleep(time.Millisecond)
 			}
 			listen(t, server, tt.path, "2025-11-25", holder)

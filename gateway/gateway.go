@@ -25,6 +25,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
@@ -97,10 +98,10 @@ type Gateway struct {
 	public      http.Handler      // serves clients, see Handler
 	admin       http.Handler      // serves operators, see Admin
 	requests    *telemetry.RequestLog
-	denials     *denials
-	cursors     *cursors
-	server      *endpointServer
-	mcpHandlers *mcpHandlers // one MCP handler per endpoint, kept across reloads
+	denials     *endpoint.Denials
+	cursors     *endpoint.Cursors
+	server      *endpoint.Server
+	mcpHandlers *endpoint.Handlers // one MCP handler per endpoint, kept across reloads
 	calls       *call.Runner
 	tasks       *task.Tasks
 	completions prompt.CompletionCache        // cached completion values of the services
@@ -120,7 +121,7 @@ type Gateway struct {
 
 	current  atomic.Pointer[generation]          // the generation in use; nil until the first API is served
 	inUse    atomic.Pointer[configInUse]         // the newest configuration that was in use
-	guards   atomic.Pointer[metadataGuards]      // token guards, by metadata path
+	guards   atomic.Pointer[endpoint.MetadataGuards]      // token guards, by metadata path
 	identity atomic.Pointer[credential.Identity] // signs caller identities for services; nil if no API asks for them
 	status   atomic.Pointer[admin.Status]
 	traffic  atomic.Pointer[traffic] // clients of the services, by API name
@@ -173,7 +174,7 @@ func New(o Options) (*Gateway, error) {
 	g.metrics.DocumentMemoryLimit(g.admission.documents.Total())
 	g.tracer = telemetry.NewTracer(o.TracerProvider)
 	g.requests = telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: o.now})
-	g.denials = &denials{metrics: g.metrics, audit: o.Audit, clients: g.clients}
+	g.denials = &endpoint.Denials{Metrics: g.metrics, Audit: o.Audit, Clients: g.clients}
 	g.connections = g.newConnections()
 	g.untrusted = clientip.NewUntrustedProxies(g.log, o.Metrics)
 	c := o.Config
@@ -195,7 +196,7 @@ func New(o Options) (*Gateway, error) {
 	if g.first, err = g.deploy(c, nil); err != nil {
 		return nil, err
 	}
-	if g.cursors, err = newCursors(keys); err != nil {
+	if g.cursors, err = endpoint.NewCursors(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
 	if g.links, err = mcp.NewSealedHandles(keys, "drawbridge link"); err != nil {
@@ -213,12 +214,12 @@ func New(o Options) (*Gateway, error) {
 		Records: g.shared.tasks, Locks: g.shared.holds, Publish: g.shared.changed, Calls: g.calls, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,
 		BaseURL: g.base, Keep: g.Keep, Survive: g.survive,
 		Endpoint: func(name string) *call.Endpoint {
-			if e := g.currentEndpoints().endpoint(name); e != nil {
+			if e := g.currentEndpoints().Lookup(name); e != nil {
 				return e.Endpoint
 			}
 			return nil
 		},
-		Broker: func(endpoint string) *mcp.Broker { return g.mcpHandlers.brokerOf(endpoint) },
+		Broker: func(endpoint string) *mcp.Broker { return g.mcpHandlers.BrokerOf(endpoint) },
 	}); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
@@ -226,7 +227,7 @@ func New(o Options) (*Gateway, error) {
 	o.Metrics.MustRegister(telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }))
 	watching := resource.SubscriptionOptions{
 		Calls: g.calls, Log: g.log, Metrics: g.metrics, Endpoint: func(name string) *resource.View {
-			if e := g.currentEndpoints().endpoint(name); e != nil {
+			if e := g.currentEndpoints().Lookup(name); e != nil {
 				return e.View.View
 			}
 			return nil
@@ -245,16 +246,16 @@ func New(o Options) (*Gateway, error) {
 	g.mcpHandlers = g.newMCPHandlers(c, keys)
 	o.Metrics.MustRegister(telemetry.NewIssuerCollector(g.issuers), telemetry.NewStatusCollector(g.Status, admission.MemoryShare))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
-		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.mcpHandlers.streams()) }))
+		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.mcpHandlers.Streams()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_unread_lists",
-		Help: "Lists on their way to clients that do not read them."}, func() float64 { return float64(g.mcpHandlers.readers.Count()) }))
+		Help: "Lists on their way to clients that do not read them."}, func() float64 { return float64(g.mcpHandlers.Readers.Count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_watched_resources",
 		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.Count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_cache_bytes",
 		Help: "Bytes of the answers that are kept in memory, about."}, func() float64 { n, _ := g.answers.Size(); return float64(n) }))
-	g.public = g.server.routes(g.publicRoutes())
+	g.public = g.server.Routes(g.publicRoutes())
 	g.use(g.first.inUse)
-	g.guards.Store(newMetadataGuards(c, g.first.guard))
+	g.guards.Store(endpoint.NewMetadataGuards(c, g.first.guard))
 	g.identity.Store(g.first.identity)
 	g.setStatus(nil, g.first, "")
 	g.admin = admin.Handler(admin.Options{
@@ -291,10 +292,10 @@ func (g *Gateway) Status() admin.Status {
 // issuers returns the state of the token issuers; nil if no tokens are required.
 func (g *Gateway) issuers() []auth.Status {
 	gen := g.current.Load()
-	if gen == nil || gen.main.Guard == nil {
+	if gen == nil || gen.Main.Guard == nil {
 		return nil
 	}
-	return gen.main.Guard.Status()
+	return gen.Main.Guard.Status()
 }
 
 // Report returns the load report of an API, by its name in [Gateway.Status], and false if there is no such API. The

@@ -84,7 +84,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 		defer close(ended)
 		g.Handler().ServeHTTP(httptest.NewRecorder(), request(ctx, "192.0.2.1", "", "subscriptions/listen", listenBody))
 	}()
-	for g.mcpHandlers.streams() == 0 || held() > 0 {
+	for g.mcpHandlers.Streams() == 0 || held() > 0 {
 		time.Sleep(time.Millisecond) // until the test's own deadline
 	}
 	if got := lists("192.0.2.1", ""); got != http.StatusOK {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi/jsonscan"
@@ -23,8 +24,8 @@ func (g *Gateway) Plans() []*plan.Plan {
 	if gen == nil {
 		return nil
 	}
-	plans := make([]*plan.Plan, 0, len(gen.main.Plans))
-	for _, p := range gen.main.Plans {
+	plans := make([]*plan.Plan, 0, len(gen.Main.Plans))
+	for _, p := range gen.Main.Plans {
 		if !p.Tool.Hidden {
 			plans = append(plans, p)
 		}
@@ -36,7 +37,7 @@ func (g *Gateway) Plans() []*plan.Plan {
 // Plan returns the plan of a tool, or nil if there is no such tool.
 func (g *Gateway) Plan(tool string) *plan.Plan {
 	if gen := g.current.Load(); gen != nil {
-		return gen.main.Tool(tool)
+		return gen.Main.Tool(tool)
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (
 // and is for the operator only.
 func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
 	gen := g.current.Load()
-	if gen == nil || gen.main.Tool(tool) == nil {
+	if gen == nil || gen.Main.Tool(tool) == nil {
 		return nil, nil, fmt.Errorf("unknown tool %q", tool)
 	}
 	if len(args) == 0 {
@@ -71,9 +72,9 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	if _, err := jsonscan.Scan(args, jsonscan.Options{}); err != nil || jsonscan.KindOf(args) != jsonscan.Object {
 		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
-	result, cause, err = callInProcess(ctx, g.mcpHandlers.main(gen.config), gen.operatorEndpoint(), tool, args)
+	result, cause, err = endpoint.CallInProcess(ctx, g.mcpHandlers.Main(gen.config), gen.operatorEndpoint(), tool, args)
 	if cause != nil {
-		if text := gen.main.Tool(tool).Source.Secrets.All(cause.Error()); text != cause.Error() {
+		if text := gen.Main.Tool(tool).Source.Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/test/timebox"
 )
 
@@ -238,11 +239,11 @@ func TestMessagesPath(t *testing.T) {
 	for public, want := range map[string]string{"https://a.example": "/messages/x", "https://a.example/b/": "/b/messages/x", "https://a.example/b%20c": "/b%20c/messages/x"} {
 		dir := t.TempDir()
 		c := configure(t, dir, "{}", "server: {public_url: '"+public+"'}\nauth: {anonymous: true}\napis: [{spec: $SPEC}]\n", "")
-		if got := messagesPath(c, "x"); got != want {
+		if got := endpoint.MessagesPath(c, "x"); got != want {
 			t.Errorf("%s: %q, want %q", public, got, want)
 		}
 	}
-	if got := messagesPath(&config.Config{}, ""); got != "/messages" {
+	if got := endpoint.MessagesPath(&config.Config{}, ""); got != "/messages" {
 		t.Errorf("without a URL: %q", got)
 	}
 }

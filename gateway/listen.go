@@ -23,7 +23,7 @@ func (g *Gateway) newConnections() *listener.Limiter {
 			}
 			return clientip.KeyOf(peer).Network()
 		},
-		Refused: g.denials.connection, Panicked: g.panicked, Metrics: g.o.Metrics,
+		Refused: g.denials.Connection, Panicked: g.panicked, Metrics: g.o.Metrics,
 	})
 }
 

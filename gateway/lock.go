@@ -64,7 +64,7 @@ func (g *Gateway) Lock() *config.Lock {
 	var tools []config.LockedTool
 	if gen := g.current.Load(); gen != nil {
 		for _, t := range gen.Catalog.All() {
-			tools = append(tools, gen.main.Plans[t.Name].Source.LockedTool(t))
+			tools = append(tools, gen.Main.Plans[t.Name].Source.LockedTool(t))
 		}
 	}
 	return config.NewLock(tools)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/gateway/endpoint"
 )
 
 // manifestDocument has an operation that takes nothing, one with an example in the document, and one without.
@@ -137,7 +139,7 @@ func TestManifestScopes(t *testing.T) {
 		if body := w.Body.String(); strings.Contains(body, `"name":"look"`) != (len(tt.tools) > 0) || strings.Contains(body, "empty-it") != (len(tt.tools) > 2) {
 			t.Errorf("%s: prompts: %s", tt.name, body)
 		}
-		var m struct{ Authorization manifestAuthorization }
+		var m struct{ Authorization endpoint.ManifestAuthorization }
 		if err := json.Unmarshal(w.Body.Bytes(), &m); err != nil {
 			t.Fatal(err)
 		}

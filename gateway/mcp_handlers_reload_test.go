@@ -76,7 +76,7 @@ func TestEndpointOfADrain(t *testing.T) {
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("a stream of a new endpoint = %d %s", w.Code, w.Body)
 	}
-	if n := r.mcpHandlers.streams(); n != 0 {
+	if n := r.mcpHandlers.Streams(); n != 0 {
 		t.Errorf("%d streams are open", n)
 	}
 }

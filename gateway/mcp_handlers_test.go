@@ -165,7 +165,7 @@ func TestStreamsEnd(t *testing.T) {
 	server := httptest.NewServer(r.Handler())
 	defer server.Close()
 	whole, old, part := listen(t, server, "/mcp", "2026-07-28", ""), listen(t, server, "/mcp", "2025-06-18", ""), listen(t, server, "/mcp/a", "2026-07-28", "")
-	r.eventually("three streams", func() bool { return r.mcpHandlers.streams() == 3 })
+	r.eventually("three streams", func() bool { return r.mcpHandlers.Streams() == 3 })
 	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}]\n"})
 	part.want("result")
 	part.want("end")
@@ -201,7 +201,7 @@ func TestStreamsAge(t *testing.T) {
 	if after := time.Since(began); after < 900*time.Millisecond {
 		t.Errorf("the streams ended after %s", after)
 	}
-	r.eventually("one stream", func() bool { return r.mcpHandlers.streams() == 1 })
+	r.eventually("one stream", func() bool { return r.mcpHandlers.Streams() == 1 })
 	if err := r.EndStreams(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -179,15 +179,15 @@ func TestReloadOfPrincipalRates(t *testing.T) {
 	if got := spend(t, c, "this caller", `"principal";q=4;w=240`); got != 4 {
 		t.Errorf("%d requests were served", got)
 	}
-	guard, source := r.current.Load().main.Guard, r.current.Load().main.Plans["list"].Source
+	guard, source := r.current.Load().Main.Guard, r.current.Load().Main.Plans["list"].Source
 	reload("burst: 4", "burst: 6")
 	if got := spend(t, c, "this caller", `"principal";q=6;w=360`); got != 2 {
 		t.Errorf("with a larger burst %d more requests were served", got)
 	}
-	if r.current.Load().main.Guard != guard {
+	if r.current.Load().Main.Guard != guard {
 		t.Error("the tokens that were known are forgotten, though the same principals have rates of their own")
 	}
-	if r.current.Load().main.Plans["list"].Source != source {
+	if r.current.Load().Main.Plans["list"].Source != source {
 		t.Error("the connections to the service are others, though nothing of it has changed")
 	}
 	reload("client_id: acme", "client_id: another")
@@ -206,7 +206,7 @@ func TestPrincipalRatesAllocate(t *testing.T) {
 	token := i.token(t, map[string]any{"client_id": "acme"})
 	all := &g.current.Load().rates
 	var found *admission.Rate
-	h := g.current.Load().main.Guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	h := g.current.Load().Main.Guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		p := auth.FromContext(r.Context())
 		if n := testing.AllocsPerRun(100, func() { found, _ = all.Of(r.Context(), p.ID()) }); n > 0 {
 			t.Errorf("%v allocations", n)

@@ -77,7 +77,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	o.Seal, o.Key = seal, nameKey(keys)
 	s := state.NewShared(o)
 	closed := func(use config.SharedUse) bool { return slices.Contains(c.State.Closed, use) }
-	s.Bus().Subscribe(topicSessions, func(message []byte) { g.mcpHandlers.receiveRelayed(message) })
+	s.Bus().Subscribe(topicSessions, func(message []byte) { g.mcpHandlers.ReceiveRelayed(message) })
 	s.Bus().Subscribe(topicTasks, func(key []byte) { g.tasks.Wake(string(key)) })
 	var answers *state.SharedAnswers
 	if r.Answers {
@@ -87,7 +87,7 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	records.Merge(task.Merge)
 	records.OnPublished(func(ctx context.Context, name string) { g.tasks.WakeAll(ctx, strings.TrimPrefix(name, task.CallbackPrefix)) })
 	ends := s.Tombstones(ended)
-	ends.OnRevoked(func(session string) { g.mcpHandlers.sessionEnded(session) })
+	ends.OnRevoked(func(session string) { g.mcpHandlers.SessionEnded(session) })
 	return &shared{
 		answers: answers, store: s, seal: seal, replays: s.Replays(replays, closed(config.SharedReplays)), ended: ends,
 		spent: s.Once(spent, closed(config.SharedConsents)), tasks: records, holds: s.Locks(holds), rates: s.Rates(rates, closed(config.SharedRates)),

@@ -150,7 +150,7 @@ func TestLinksExpire(t *testing.T) {
 	service := fileService(t)
 	g := start(t, linkDocument, linkConfig, service.URL)
 	synctest.Test(t, func(t *testing.T) {
-		e := g.current.Load().main
+		e := g.current.Load().Main
 		seal := func(tool string) string {
 			return call.LinkScheme + g.links.Seal([]byte(tool+"\n{}"), time.Now().Add(time.Minute), "ada")
 		}

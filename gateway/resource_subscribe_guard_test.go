@@ -56,7 +56,7 @@ func TestWatchPanics(t *testing.T) {
 	l := newLooks(t, g)
 	w := watchOver(t, server, "/mcp", "2025-11-25", http.Header{}, "shelf:book")
 	l.looked()
-	p, _ := g.current.Load().main.Resources.Find("shelf:book")
+	p, _ := g.current.Load().Main.Resources.Find("shelf:book")
 	of := p.Source
 	p.Source = nil
 	l.again()
@@ -201,7 +201,7 @@ rules: [{match: {api: bank}, set: {resource: true}}]
 	timebox.Wait(t, r.attempted)
 	gen := r.current.Load()
 	for uri, want := range map[string]string{"drawbridge://bank/accounts/1": "bank", "drawbridge://own/mine/1": "own"} {
-		if p, _ := gen.main.Resources.Find(uri); p == nil || p.Tool.API != want {
+		if p, _ := gen.Main.Resources.Find(uri); p == nil || p.Tool.API != want {
 			t.Errorf("%s is read by %v, want %s", uri, p, want)
 		}
 	}

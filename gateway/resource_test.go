@@ -196,7 +196,7 @@ paths:
 `
 	service := newRecordingService(t)
 	g := start(t, api, "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nrules: [{match: {method: GET}, set: {resource: true}}]\nserver: {page_size: 1}\n", service.URL)
-	find := g.current.Load().main.Resources.Find
+	find := g.current.Load().Main.Resources.Find
 	for uri, want := range map[string]string{
 		"drawbridge://shop/x/fixed": "third", "drawbridge://shop/x/y-1": "first", "drawbridge://shop/x/z": "first",
 	} {

@@ -19,6 +19,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/test/timebox"
 )
 
@@ -183,7 +184,7 @@ func TestWatchedFilesBelowRoot(t *testing.T) {
 	r.served()
 	takes := func(name string) func() bool {
 		return func() bool {
-			p := r.current.Load().main.Plans["one"]
+			p := r.current.Load().Main.Plans["one"]
 			return p != nil && strings.Contains(string(p.Operation.Input), name)
 		}
 	}
@@ -200,7 +201,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	r := run(t, files)
 	r.served()
 	r.eventually("both are served", func() bool { return r.Status().Tools == 2 })
-	before := r.current.Load().main.Plans["a_one"].Client
+	before := r.current.Load().Main.Plans["a_one"].Client
 
 	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, nam: a}]\n"})
 	err := r.Reload(t.Context())
@@ -222,7 +223,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	if s := r.Status(); s.Config.Error != "" || len(s.APIs) != 1 {
 		t.Errorf("status = %+v", s)
 	}
-	if r.current.Load().main.Plans["a_one"].Client != before {
+	if r.current.Load().Main.Plans["a_one"].Client != before {
 		t.Error("an API that did not change lost its connections")
 	}
 }
@@ -394,9 +395,9 @@ func withContext(ctx context.Context, h http.Handler) http.Handler {
 
 func TestPanicInACall(t *testing.T) {
 	g := start(t, document("A", "one"), "", "http://127.0.0.1:1")
-	broken := *g.current.Load().main.Plans["one"]
+	broken := *g.current.Load().Main.Plans["one"]
 	broken.Client = nil
-	g.current.Load().main.Plans["one"] = &broken
+	g.current.Load().Main.Plans["one"] = &broken
 	status, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
 	if status != 200 || !strings.Contains(string(body), `"isError":true`) || !regexp.MustCompile(`Internal error of the gateway, reference [a-z2-7]{10}\.`).Match(body) {
 		t.Errorf("call = %d %s", status, body)
@@ -411,7 +412,7 @@ func TestPanicWithAnAnswer(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
 	defer service.Close()
 	g := start(t, document("A", "one"), "apis: [{name: a, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {address_rate: off}\n", service.URL)
-	plans := g.current.Load().main.Plans
+	plans := g.current.Load().Main.Plans
 	whole, broken := plans["one"], *plans["one"]
 	broken.Metrics.Traffic.Wait = nil // is used when the head of the answer is there
 	plans["one"] = &broken
@@ -474,17 +475,17 @@ func TestPages(t *testing.T) {
 
 // TestCursorsAreBound holds that a cursor is good for its list and its caller alone (pains row 20).
 func TestCursorsAreBound(t *testing.T) {
-	a, err := newCursors([][]byte{[]byte("first key")})
+	a, err := endpoint.NewCursors([][]byte{[]byte("first key")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := newCursors([][]byte{[]byte("second key"), []byte("first key")})
+	both, err := endpoint.NewCursors([][]byte{[]byte("second key"), []byte("first key")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := [32]byte{1}
-	cursor := a.seal(3, "alice", list)
-	if page, err := both.open(cursor, "alice", list); err != nil || page != 3 {
+	cursor := a.Seal(3, "alice", list)
+	if page, err := both.Open(cursor, "alice", list); err != nil || page != 3 {
 		t.Errorf("after a rotation of keys: %d, %v", page, err)
 	}
 	altered := "A" + cursor[1:]
@@ -492,14 +493,14 @@ func TestCursorsAreBound(t *testing.T) {
 		altered = "B" + cursor[1:]
 	}
 	for name, open := range map[string]func() (int, error){
-		"another caller": func() (int, error) { return a.open(cursor, "bob", list) },
-		"another list":   func() (int, error) { return a.open(cursor, "alice", [32]byte{2}) },
-		"altered":        func() (int, error) { return a.open(altered, "alice", list) },
-		"cut":            func() (int, error) { return a.open(cursor[:4], "alice", list) },
-		"no base64":      func() (int, error) { return a.open("!", "alice", list) },
+		"another caller": func() (int, error) { return a.Open(cursor, "bob", list) },
+		"another list":   func() (int, error) { return a.Open(cursor, "alice", [32]byte{2}) },
+		"altered":        func() (int, error) { return a.Open(altered, "alice", list) },
+		"cut":            func() (int, error) { return a.Open(cursor[:4], "alice", list) },
+		"no base64":      func() (int, error) { return a.Open("!", "alice", list) },
 	} {
-		if _, err := open(); !errors.Is(err, errCursor) {
-			t.Errorf("%s: %v, want %v", name, err, errCursor)
+		if _, err := open(); !errors.Is(err, endpoint.ErrCursor) {
+			t.Errorf("%s: %v, want %v", name, err, endpoint.ErrCursor)
 		}
 	}
 }

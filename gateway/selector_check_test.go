@@ -52,7 +52,7 @@ func TestSelectorsRefuseTheStart(t *testing.T) {
 			if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "drawbridge.yaml:3:") || !strings.Contains(err.Error(), "confirm would restrict nothing") {
 				t.Errorf("Run = %v", err)
 			}
-			if gen := g.current.Load(); gen != nil && gen.main.Tool("a_listOrders") != nil && name != "api and path" {
+			if gen := g.current.Load(); gen != nil && gen.Main.Tool("a_listOrders") != nil && name != "api and path" {
 				t.Error("what the restriction may have been written for was served")
 			}
 		})

@@ -11,6 +11,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 )
 
@@ -40,21 +41,21 @@ func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 		return errors.New("the gateway was not made for the one who runs it")
 	}
 	c := g.o.Config
-	h := g.mcpHandlers.main(c)
+	h := g.mcpHandlers.Main(c)
 	if o.Endpoint != "" {
 		n := slices.IndexFunc(c.Endpoints, func(e config.MCPEndpoint) bool { return e.Name == o.Endpoint })
 		if n < 0 {
 			return fmt.Errorf("%w: %q", ErrUnknownEndpoint, o.Endpoint)
 		}
-		h = g.mcpHandlers.named(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
+		h = g.mcpHandlers.Named(o.Endpoint, c.Endpoints[n].Title, c.Endpoints[n].Instructions)
 	}
 	drain := func() time.Duration { return time.Duration(g.Config().Server.DrainTimeout) } // the current value, which a reload may have changed
-	return h.serveLines(ctx, o.Endpoint, in, out, o.Stop, drain)
+	return h.ServeLines(ctx, o.Endpoint, in, out, o.Stop, drain)
 }
 
 // await returns the endpoint of a request as soon as it is available.
-func (g *Gateway) await(ctx context.Context, name string, req *mcp.Request) (*endpoint, error) {
-	if e := g.currentEndpoints().endpoint(name); e != nil && e.planOf(req) != nil {
+func (g *Gateway) await(ctx context.Context, name string, req *mcp.Request) (*endpoint.Endpoint, error) {
+	if e := g.currentEndpoints().Lookup(name); e != nil && e.PlanOf(req) != nil {
 		return e, nil
 	}
 	select {
@@ -62,7 +63,7 @@ func (g *Gateway) await(ctx context.Context, name string, req *mcp.Request) (*en
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if e := g.currentEndpoints().endpoint(name); e != nil {
+	if e := g.currentEndpoints().Lookup(name); e != nil {
 		return e, nil
 	}
 	return nil, &mcp.Error{Code: mcp.CodeInternal, Message: g.whyNothing(name)}

@@ -72,9 +72,9 @@ func slowReader(t testing.TB, addr, header string) net.Conn {
 // slow waits until so many clients are slow.
 func slow(t testing.TB, g *Gateway, n int) {
 	t.Helper()
-	for start := time.Now(); g.mcpHandlers.readers.Count() != n; time.Sleep(time.Millisecond) {
+	for start := time.Now(); g.mcpHandlers.Readers.Count() != n; time.Sleep(time.Millisecond) {
 		if time.Since(start) > 20*time.Second {
-			t.Fatalf("%d clients are slow, want %d", g.mcpHandlers.readers.Count(), n)
+			t.Fatalf("%d clients are slow, want %d", g.mcpHandlers.Readers.Count(), n)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
@@ -21,7 +22,7 @@ import (
 // generation is an immutable snapshot of everything that is served at one moment: the catalog, the plans and the
 // endpoints. Only the views of its endpoints change.
 type generation struct {
-	*endpointSet
+	*endpoint.Table
 	*plan.Set
 	config *config.Config
 	inUse  *configInUse
@@ -50,7 +51,7 @@ func (g *Gateway) build(d *deployment) *generation {
 	clashes := d.apis.NameSources()
 	selectors := d.apis.CheckSelectors()
 	gen := &generation{
-		endpointSet: &endpointSet{screening: d.inUse.endpoints.screening, named: map[string]*endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound, jobs: &task.Continuation{Tasks: g.tasks, Webhooks: d.outbound},
+		Table: &endpoint.Table{Screening: d.inUse.endpoints.Screening, Named: map[string]*endpoint.Endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound, jobs: &task.Continuation{Tasks: g.tasks, Webhooks: d.outbound},
 		fates: map[string]*fates{}, documents: map[string]string{}, links: g.links, selectors: selectors, entries: d.apis.Entries,
 	}
 	gen.Set = plan.Compile(g.compileOptions(d))
@@ -64,7 +65,7 @@ func (g *Gateway) build(d *deployment) *generation {
 		}
 	}
 	gen.addEndpoints(d, func(name, title, instructions string) http.Handler {
-		return g.mcpHandlers.named(name, title, instructions)
+		return g.mcpHandlers.Named(name, title, instructions)
 	})
 	if slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return !s.Tried }) {
 		gen.promptFaults = nil // their tools may still be loaded
@@ -92,7 +93,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	if g.shared.answers != nil {
 		g.shared.answers.Resize(int64(d.config.Limits.Cache))
 	}
-	g.guards.Store(newMetadataGuards(d.config, d.guard))
+	g.guards.Store(endpoint.NewMetadataGuards(d.config, d.guard))
 	g.identity.Store(d.identity)
 	if !slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return !s.Tried }) {
 		defer g.isAttempted.Do(func() { close(g.attempted) })
@@ -112,14 +113,14 @@ func (g *Gateway) publish(d *deployment, configError string) {
 		}
 	}
 	if d.config.Server.Manifest {
-		gen.manifest = newManifest(gen.main, d.config.Resource(), g.o.Version, gen.updated)
+		gen.Manifest = endpoint.NewManifest(gen.Main, d.config.Resource(), g.o.Version, gen.updated)
 	}
 	g.current.Store(gen)
-	g.mcpHandlers.retain(d.config)
-	if old != nil && old.main.Guard != gen.main.Guard {
-		g.mcpHandlers.disconnectAll() // sessions may belong to tokens that the new guard does not accept (H9)
+	g.mcpHandlers.Retain(d.config)
+	if old != nil && old.Main.Guard != gen.Main.Guard {
+		g.mcpHandlers.DisconnectAll() // sessions may belong to tokens that the new guard does not accept (H9)
 	}
-	g.mcpHandlers.listsChanged(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
+	g.mcpHandlers.ListsChanged(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
 	g.logFates(gen, old)
 	g.logPrompts(gen, old)
 	g.logClashes(gen, old)
@@ -128,7 +129,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	if old != nil {
 		g.logDiff(diff, gen, old)
 		for _, name := range diff.Removed {
-			old.main.Plans[name].Metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
+			old.Main.Plans[name].Metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
 		}
 	}
 	g.setStatus(gen, d, configError)

@@ -7,6 +7,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/prompt"
 	"drawbridge/gateway/source"
@@ -16,7 +17,7 @@ import (
 // addEndpoints builds the endpoints of a new generation, the main one with all plans first. handler returns the MCP handler of
 // an endpoint.
 func (gen *generation) addEndpoints(d *deployment, handler func(name, title, instructions string) http.Handler) {
-	gen.main = gen.newEndpoint("", gen.ByTool, d.guard, d.guard, openapi.ProfileFull, handler("", "", d.config.Server.Instructions))
+	gen.Main = gen.newEndpoint("", gen.ByTool, d.guard, d.guard, openapi.ProfileFull, handler("", "", d.config.Server.Instructions))
 	for n := range d.config.Endpoints {
 		c := &d.config.Endpoints[n]
 		var guard *auth.Guard
@@ -27,16 +28,16 @@ func (gen *generation) addEndpoints(d *deployment, handler func(name, title, ins
 		if c.SchemaProfile == config.ProfilePortable {
 			profile = openapi.ProfilePortable
 		}
-		gen.named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, d.guard, profile, handler(c.Name, c.Title, c.Instructions))
+		gen.Named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, d.guard, profile, handler(c.Name, c.Title, c.Instructions))
 	}
 }
 
 // newEndpoint builds one endpoint. The faults of its prompts are added to those of the generation.
-func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, guard, mainGuard *auth.Guard, profile openapi.Profile, handler http.Handler) *endpoint {
+func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, guard, mainGuard *auth.Guard, profile openapi.Profile, handler http.Handler) *endpoint.Endpoint {
 	calls, resources := gen.callEndpoint(name, plans, guard), plan.NewResources(gen.Readable, plans)
 	main := calls
-	if gen.main != nil {
-		main = gen.main.Endpoint
+	if gen.Main != nil {
+		main = gen.Main.Endpoint
 	}
 	prompts, faults := (&prompt.Compiler{Endpoint: calls, Main: main, Resources: resources}).Compile(gen.config.Prompts)
 	for _, fault := range faults {
@@ -44,9 +45,9 @@ func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, gua
 			gen.promptFaults = append(gen.promptFaults, text)
 		}
 	}
-	return newEndpoint(calls, endpointOptions{
-		config: gen.config, mainGuard: mainGuard, handler: handler, rates: gen.rates, catalog: gen.Catalog, resources: resources, prompts: prompts,
-		links: gen.links, profile: profile,
+	return endpoint.New(calls, endpoint.Options{
+		Config: gen.config, MainGuard: mainGuard, Handler: handler, Rates: gen.rates, Catalog: gen.Catalog, Resources: resources, Prompts: prompts,
+		Links: gen.links, Profile: profile,
 	})
 }
 
@@ -77,8 +78,8 @@ func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.P
 }
 
 // operatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
-func (gen *generation) operatorEndpoint() *endpoint {
-	return newEndpoint(gen.callEndpoint("", gen.main.Plans, nil), endpointOptions{
-		config: gen.config, rates: gen.rates, catalog: gen.Catalog, resources: gen.main.Resources, links: gen.links,
+func (gen *generation) operatorEndpoint() *endpoint.Endpoint {
+	return endpoint.New(gen.callEndpoint("", gen.Main.Plans, nil), endpoint.Options{
+		Config: gen.config, Rates: gen.rates, Catalog: gen.Catalog, Resources: gen.Main.Resources, Links: gen.links,
 	})
 }

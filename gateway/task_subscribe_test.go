@@ -83,7 +83,7 @@ func TestTaskWatchHeaders(t *testing.T) {
 // TestTaskWatcherHoldsLittle holds that who listens for long keeps nothing of his request's headers but those that go on to the service.
 func TestTaskWatcherHoldsLittle(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), passingConfig, newJobService("404"))
-	e := g.current.Load().main
+	e := g.current.Load().Main
 	v := &call.RequestInfo{Operator: true, Header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
 	ctx := auth.NewContext(context.WithValue(t.Context(), call.InfoKey{}, v), &auth.Principal{Subject: "anna"})
 	w := task.NewWatcher(ctx, "id", mcp.Subscriber{Principal: "anna"})

@@ -20,6 +20,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -44,9 +45,9 @@ type openedTask struct {
 }
 
 // openAs opens a task as a caller at an endpoint does.
-func openAs(g *Gateway, principal, endpoint, id string) (*openedTask, error) {
-	e := g.current.Load().endpoint(endpoint)
-	ctx := withRequest(context.Background(), &endpointRequest{RequestInfo: call.RequestInfo{EndpointName: endpoint}, endpoint: e})
+func openAs(g *Gateway, principal, name, id string) (*openedTask, error) {
+	e := g.current.Load().Lookup(name)
+	ctx := endpoint.WithRequest(context.Background(), &endpoint.Request{RequestInfo: call.RequestInfo{EndpointName: name}, Endpoint: e})
 	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
 	t, err := g.tasks.Open(ctx, e.Endpoint, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
 	if err != nil || t == nil {
@@ -180,7 +181,7 @@ func TestTaskWatchEnds(t *testing.T) {
 		g := startJobs(t, reportsAPI(t), "", service)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
-		ctx := withRequest(t.Context(), &endpointRequest{endpoint: g.current.Load().main})
+		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.current.Load().Main})
 		viewer := mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}
 		key, first, err := g.tasks.Subscribe(ctx, viewer, id)
 		if err != nil {
@@ -311,7 +312,7 @@ func TestTaskWatchPanic(t *testing.T) {
 		service := &brokenService{jobService: newJobService(acceptedJob)}
 		g := startJobs(t, reportsAPI(t), "", service)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
-		ctx := withRequest(t.Context(), &endpointRequest{endpoint: g.current.Load().main})
+		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.current.Load().Main})
 		service.broken.Store(true)
 		_, release, err := g.tasks.Subscribe(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
 		if err != nil {

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"crypto/sha256"
@@ -12,8 +12,8 @@ import (
 
 // view is a list as seen by callers with the same permissions, in one protocol revision.
 type view struct {
-	pages  [][]byte                  // JSON arrays of definitions
-	size   int                       // of all pages, in bytes
+	Pages  [][]byte                  // JSON arrays of definitions
+	Size   int                       // of all pages, in bytes
 	static func() *mcp.Precompressed // the only page, also compressed
 	digest func() [32]byte           // of the list, to detect cursors of another list; computed on first use if there are several pages
 }
@@ -23,9 +23,9 @@ func newView(member string, pages [][]byte) *view {
 	if len(pages) == 0 {
 		pages = [][]byte{[]byte("[]")}
 	}
-	v := &view{pages: pages}
+	v := &view{Pages: pages}
 	for _, page := range pages {
-		v.size += len(page)
+		v.Size += len(page)
 	}
 	// The only page is stored once, within its result.
 	head := []byte(`"` + member + `":`)
@@ -34,7 +34,7 @@ func newView(member string, pages [][]byte) *view {
 	v.static = sync.OnceValue(func() *mcp.Precompressed { return mcp.NewPrecompressed(result) })
 	v.digest = sync.OnceValue(func() (sum [32]byte) {
 		h := sha256.New()
-		for _, page := range v.pages {
+		for _, page := range v.Pages {
 			h.Write(page)
 		}
 		h.Sum(sum[:0])
@@ -52,35 +52,35 @@ type viewKey struct {
 
 // Limits of the views cached per endpoint, so that a client that can get tokens with many scope sets can't exhaust the memory.
 const (
-	maxViews     = 256
+	MaxViews     = 256
 	maxViewBytes = 64 << 20 // of their pages; each may be held once more, compressed
 )
 
 // pageCache holds the views of an endpoint. It is safe for concurrent use.
 type pageCache struct {
 	mu    sync.Mutex
-	views map[viewKey]*view
-	bytes int // of all views
+	Views map[viewKey]*view
+	Bytes int // of all views
 }
 
-func newPageCache() *pageCache { return &pageCache{views: map[viewKey]*view{}} }
+func newPageCache() *pageCache { return &pageCache{Views: map[viewKey]*view{}} }
 
 // get returns a view, which it builds at the first request.
 func (c *pageCache) get(key viewKey, build func() *view) *view {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if v := c.views[key]; v != nil {
+	if v := c.Views[key]; v != nil {
 		return v
 	}
 	v := build()
-	for other, old := range c.views { // any: views are rebuilt on demand
-		if len(c.views) < maxViews && c.bytes+v.size <= maxViewBytes {
+	for other, old := range c.Views { // any: views are rebuilt on demand
+		if len(c.Views) < MaxViews && c.Bytes+v.Size <= maxViewBytes {
 			break
 		}
-		delete(c.views, other)
-		c.bytes -= old.size
+		delete(c.Views, other)
+		c.Bytes -= old.Size
 	}
-	c.views[key] = v
-	c.bytes += v.size
+	c.Views[key] = v
+	c.Bytes += v.Size
 	return v
 }

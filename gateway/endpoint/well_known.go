@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"net/http"
@@ -9,9 +9,9 @@ import (
 	"drawbridge/config"
 )
 
-// serveKeys returns the handler of the public keys with which services verify identities. identity returns their signer,
+// ServeKeys returns the handler of the public keys with which services verify identities. identity returns their signer,
 // or nil if no API asks for identities. The keys require no token, and pages may read them too (Z9).
-func serveKeys(identity func() *credential.Identity) http.HandlerFunc {
+func ServeKeys(identity func() *credential.Identity) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		signer := identity()
 		if signer == nil {
@@ -30,35 +30,35 @@ func serveKeys(identity func() *credential.Identity) http.HandlerFunc {
 	}
 }
 
-// protectedResource is the path of the RFC 9728 metadata; the path of an endpoint is appended to it.
-const protectedResource = "/.well-known/oauth-protected-resource"
+// MetadataPath is the path of the RFC 9728 metadata; the path of an endpoint is appended to it.
+const MetadataPath = "/.well-known/oauth-protected-resource"
 
-// metadataGuards maps the metadata paths of all endpoints to their guards.
-type metadataGuards map[string]*auth.Guard
+// MetadataGuards maps the metadata paths of all endpoints to their guards.
+type MetadataGuards map[string]*auth.Guard
 
-// newMetadataGuards lists each path twice if public_url has a path, since a proxy may have stripped it. guard is that of
+// NewMetadataGuards lists each path twice if public_url has a path, since a proxy may have stripped it. guard is that of
 // the main endpoint; nil if no token is required.
-func newMetadataGuards(c *config.Config, guard *auth.Guard) *metadataGuards {
-	all := metadataGuards{}
+func NewMetadataGuards(c *config.Config, guard *auth.Guard) *MetadataGuards {
+	all := MetadataGuards{}
 	if guard == nil {
 		return &all
 	}
 	for n, e := range c.Endpoints {
 		own := guard.Endpoint(n)
-		all[own.MetadataPaths()[0]], all[protectedResource+"/mcp/"+e.Name] = own, own
+		all[own.MetadataPaths()[0]], all[MetadataPath+"/mcp/"+e.Name] = own, own
 	}
-	for _, path := range append(guard.MetadataPaths(), protectedResource, protectedResource+"/mcp") {
+	for _, path := range append(guard.MetadataPaths(), MetadataPath, MetadataPath+"/mcp") {
 		all[path] = guard
 	}
 	return &all
 }
 
-// serveMetadata returns the handler of the protected resource metadata, which is served even before the first API is,
+// ServeMetadata returns the handler of the protected resource metadata, which is served even before the first API is,
 // since a client may discover it early.
-func serveMetadata(guards func() *metadataGuards) http.HandlerFunc {
+func ServeMetadata(guards func() *MetadataGuards) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
-		if path != protectedResource+"/" {
+		if path != MetadataPath+"/" {
 			path = strings.TrimSuffix(path, "/") // the endpoint is served with and without the trailing slash
 		}
 		if guard := (*guards())[path]; guard != nil {

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"net/http"
@@ -15,35 +15,35 @@ type screening struct {
 	dispatcher *dispatcher                     // of requests to endpoints
 }
 
-// newScreening returns the screening of a configuration. The error reports all hosts and origins that can't be used.
-func (s *endpointServer) newScreening(c *config.Config) (*screening, error) {
+// NewScreening returns the screening of a configuration. The error reports all hosts and origins that can't be used.
+func (s *Server) NewScreening(c *config.Config) (*screening, error) {
 	wrap, err := mcp.Origins(mcp.OriginOptions{Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback(), OnRefused: s.refuseForeign})
 	if err != nil {
 		return nil, err
 	}
-	return &screening{wrap: wrap, dispatcher: &dispatcher{onPanic: s.panicked, next: wrap(http.HandlerFunc(s.serve))}}, nil
+	return &screening{wrap: wrap, dispatcher: &dispatcher{onPanic: s.Panicked, next: wrap(http.HandlerFunc(s.serve))}}, nil
 }
 
 // screen wraps a handler that is no endpoint in the current screening.
-func (s *endpointServer) screen(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.current().screening.wrap(next).ServeHTTP(w, r) })
+func (s *Server) screen(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Current().Screening.wrap(next).ServeHTTP(w, r) })
 }
 
 // refuseForeign writes the audit record of a request with a foreign Host or Origin, and the request ID in the response
 // header.
-func (s *endpointServer) refuseForeign(r *http.Request, origin bool) {
+func (s *Server) refuseForeign(r *http.Request, origin bool) {
 	setRequestIDHeader(r.Context())
 	o := telemetry.OutcomeForeignHost
 	if origin {
 		o = telemetry.OutcomeForeignOrigin
 	}
-	s.denials.record(r.Context(), r, o, http.StatusForbidden, audit.Line{})
+	s.Denials.Record(r.Context(), r, o, http.StatusForbidden, audit.Line{})
 }
 
-// refuseToken counts a request without a valid token, and writes its audit record and the request ID in the response header.
-func (s *endpointServer) refuseToken(r *http.Request, reason string, status int) {
+// RefuseToken counts a request without a valid token, and writes its audit record and the request ID in the response header.
+func (s *Server) RefuseToken(r *http.Request, reason string, status int) {
 	setRequestIDHeader(r.Context())
 	label := telemetry.ReasonLabel(reason)
-	s.denials.metrics.TokenRefused(label)
-	s.denials.record(r.Context(), r, telemetry.OutcomeUnauthenticated, status, audit.Line{Reason: label})
+	s.Denials.Metrics.TokenRefused(label)
+	s.Denials.Record(r.Context(), r, telemetry.OutcomeUnauthenticated, status, audit.Line{Reason: label})
 }

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 var listCaching = mcp.Cache{TTL: time.Minute, Scope: mcp.Private}
 
 // features returns the features of tool definitions at the endpoint that a client of a revision supports.
-func (e *endpoint) features(revision string) catalog.Features {
+func (e *Endpoint) features(revision string) catalog.Features {
 	f := catalog.FeaturesOf(revision)
 	f.Profile = e.profile
 	return f
@@ -26,7 +26,7 @@ func (e *endpoint) features(revision string) catalog.Features {
 type listKind uint8
 
 const (
-	toolsKind listKind = iota
+	Tools listKind = iota
 	resourcesKind
 	templatesKind // of resources
 	promptsKind
@@ -37,9 +37,9 @@ func (k listKind) member() string {
 	return [...]string{"tools", "resources", "resourceTemplates", "prompts"}[k]
 }
 
-// view returns the list for a caller, nil without a guard.
-func (e *endpoint) view(kind listKind, f catalog.Features, caller *auth.Principal) *view {
-	if kind != toolsKind { // other lists depend on nothing else
+// List returns the list for a caller, nil without a guard.
+func (e *Endpoint) List(kind listKind, f catalog.Features, caller *auth.Principal) *view {
+	if kind != Tools { // other lists depend on nothing else
 		f = catalog.Features{Title: f.Title}
 	}
 	key := viewKey{list: kind.member(), features: f}
@@ -50,16 +50,16 @@ func (e *endpoint) view(kind listKind, f catalog.Features, caller *auth.Principa
 	default:
 		key.visible = e.visible.views.Of(caller)
 	}
-	return e.pages.get(key, func() *view { return newView(kind.member(), e.listPages(kind, f, key.visible)) })
+	return e.PageCache.get(key, func() *view { return newView(kind.member(), e.listPages(kind, f, key.visible)) })
 }
 
 // listPages returns a list, as JSON arrays of definitions, for callers with the permissions granted.
-func (e *endpoint) listPages(kind listKind, f catalog.Features, granted auth.View) [][]byte {
+func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.View) [][]byte {
 	visible := func(t *catalog.Tool) bool {
 		return e.Plans[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t))
 	}
 	switch kind {
-	case toolsKind:
+	case Tools:
 		return e.catalog.Pages(f, e.pageSize, visible)
 	case resourcesKind, templatesKind:
 		return e.Resources.Pages(kind == templatesKind, f.Title, e.pageSize, visible)
@@ -71,32 +71,32 @@ func (e *endpoint) listPages(kind listKind, f catalog.Features, granted auth.Vie
 }
 
 // lists responds to the methods that list definitions.
-type lists struct{ cursors *cursors }
+type lists struct{ cursors *Cursors }
 
 // method returns the method that responds with a list.
 func (l *lists) method(kind listKind) mcp.Method {
 	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
-		return l.serve(endpointFrom(ctx), kind, auth.FromContext(ctx), req, reply)
+		return l.serve(From(ctx), kind, auth.FromContext(ctx), req, reply)
 	}
 }
 
 // serve responds with a page of a list that is already serialized and compressed.
-func (l *lists) serve(e *endpoint, kind listKind, caller *auth.Principal, req *mcp.Request, reply *mcp.Reply) error {
-	view := e.view(kind, e.features(req.Revision), caller)
+func (l *lists) serve(e *Endpoint, kind listKind, caller *auth.Principal, req *mcp.Request, reply *mcp.Reply) error {
+	view := e.List(kind, e.features(req.Revision), caller)
 	page := 0
 	if req.Cursor != "" {
 		var err error
-		if page, err = l.cursors.open(req.Cursor, req.Principal, view.digest()); err != nil || page >= len(view.pages) {
+		if page, err = l.cursors.Open(req.Cursor, req.Principal, view.digest()); err != nil || page >= len(view.Pages) {
 			return mcp.InvalidParams("params.cursor is not valid here: it has expired, or the list has changed; begin again without a cursor")
 		}
 	}
 	reply.Cache(listCaching)
-	if len(view.pages) == 1 {
+	if len(view.Pages) == 1 {
 		return reply.Precompressed(view.static())
 	}
-	chunks := []mcp.Chunk{{Bytes: []byte(`"` + kind.member() + `":`)}, {Bytes: view.pages[page]}}
-	if page+1 < len(view.pages) {
-		next := l.cursors.seal(page+1, req.Principal, view.digest())
+	chunks := []mcp.Chunk{{Bytes: []byte(`"` + kind.member() + `":`)}, {Bytes: view.Pages[page]}}
+	if page+1 < len(view.Pages) {
+		next := l.cursors.Seal(page+1, req.Principal, view.digest())
 		chunks = append(chunks, mcp.Chunk{Bytes: jsonscan.AppendString([]byte(`,"nextCursor":`), next)})
 	}
 	return reply.Result(chunks...)
@@ -104,11 +104,11 @@ func (l *lists) serve(e *endpoint, kind listKind, caller *auth.Principal, req *m
 
 // listVersion returns the version of a list as a subscriber of the endpoint sees it: streams notify their clients when it
 // changes.
-func (e *endpoint) listVersion(list mcp.List, revision string, caller *auth.Principal) string {
+func (e *Endpoint) listVersion(list mcp.List, revision string, caller *auth.Principal) string {
 	var kinds []listKind
 	switch list {
 	case mcp.ToolsList:
-		kinds = []listKind{toolsKind}
+		kinds = []listKind{Tools}
 	case mcp.ResourcesList: // templates have no notification of their own
 		kinds = []listKind{resourcesKind, templatesKind}
 	case mcp.PromptsList:
@@ -116,7 +116,7 @@ func (e *endpoint) listVersion(list mcp.List, revision string, caller *auth.Prin
 	}
 	var version []byte
 	for _, kind := range kinds {
-		digest := e.view(kind, e.features(revision), caller).digest()
+		digest := e.List(kind, e.features(revision), caller).digest()
 		version = append(version, digest[:]...)
 	}
 	return string(version)

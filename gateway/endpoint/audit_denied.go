@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"context"
@@ -15,53 +15,53 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// denials counts what is refused before it becomes a call, and writes its audit records. It is safe for concurrent use.
-type denials struct {
-	metrics *telemetry.Metrics
-	audit   *audit.Log // nil if there is no audit log
-	clients *clientip.Resolver
+// Denials counts what is refused before it becomes a call, and writes its audit records. It is safe for concurrent use.
+type Denials struct {
+	Metrics *telemetry.Metrics
+	Audit   *audit.Log // nil if there is no audit log
+	Clients *clientip.Resolver
 }
 
 // count counts a refusal in drawbridge_refused_total.
-func (d *denials) count(because telemetry.RefusalReason) { d.metrics.Refused[because].Inc() }
+func (d *Denials) count(because telemetry.RefusalReason) { d.Metrics.Refused[because].Inc() }
 
-// record writes the audit record of a request that was refused before it became a call. line has the fields that only
+// Record writes the audit record of a request that was refused before it became a call. line has the fields that only
 // the caller of record knows. Its outcomes are those for requests of unknown purpose, and the reasons of
 // drawbridge_refused_total.
-func (d *denials) record(ctx context.Context, r *http.Request, o telemetry.Outcome, status int, line audit.Line) {
-	if d.audit == nil {
+func (d *Denials) Record(ctx context.Context, r *http.Request, o telemetry.Outcome, status int, line audit.Line) {
+	if d.Audit == nil {
 		return
 	}
 	line.Time, line.Decision, line.Outcome, line.Answered = time.Now(), audit.Refused, string(o), status
-	line.Address, _ = d.clients.Address(r)
+	line.Address, _ = d.Clients.Address(r)
 	if v := call.InfoOf(ctx); v != nil {
 		line.Request, line.Endpoint = v.ID(), v.EndpointName
 	}
 	if p := auth.FromContext(ctx); p != nil {
 		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
 	}
-	d.audit.Refuse(&line)
+	d.Audit.Refuse(&line)
 }
 
-// connection counts a connection that is closed because too many are open, and writes its audit record. The record has
+// Connection counts a connection that is closed because too many are open, and writes its audit record. The record has
 // the address only if that address has too many. If all connections together are too many, no address is at fault, and
 // the addresses of all that are turned away would displace those refused for other reasons.
-func (d *denials) connection(why listener.Reason, from net.Addr) {
+func (d *Denials) Connection(why listener.Reason, from net.Addr) {
 	because := telemetry.RefusalReason(why)
 	d.count(because)
-	if d.audit == nil {
+	if d.Audit == nil {
 		return
 	}
 	line := audit.Line{Time: time.Now(), Connection: true, Decision: audit.Refused, Outcome: string(because)}
 	if because == telemetry.RefusedAddressConnections {
 		line.Address = listener.AddressOf(from)
 	}
-	d.audit.Refuse(&line)
+	d.Audit.Refuse(&line)
 }
 
-// prompt writes the audit record of a prompt that is refused for a scope. It returns the error, which may be that there is
+// Prompt writes the audit record of a prompt that is refused for a scope. It returns the error, which may be that there is
 // no such prompt.
-func (d *denials) prompt(ctx context.Context, req *mcp.Request, denied *mcp.Error) error {
+func (d *Denials) Prompt(ctx context.Context, req *mcp.Request, denied *mcp.Error) error {
 	status := denied.HTTPStatus
 	switch {
 	case status != 0:
@@ -70,6 +70,6 @@ func (d *denials) prompt(ctx context.Context, req *mcp.Request, denied *mcp.Erro
 	default:
 		status = http.StatusBadRequest
 	}
-	d.record(ctx, req.HTTP, telemetry.OutcomeScope, status, audit.Line{RPC: req.Method})
+	d.Record(ctx, req.HTTP, telemetry.OutcomeScope, status, audit.Line{RPC: req.Method})
 	return denied
 }

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"context"
@@ -9,19 +9,19 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// serveLines serves one client of an endpoint over stdio. Reading ends with the input, or when stop is closed; running
+// ServeLines serves one client of an endpoint over stdio. Reading ends with the input, or when stop is closed; running
 // requests have drain after that.
-func (h *mcpHandler) serveLines(ctx context.Context, name string, in io.Reader, out io.Writer, stop <-chan struct{}, drain func() time.Duration) error {
+func (h *Handler) ServeLines(ctx context.Context, name string, in io.Reader, out io.Writer, stop <-chan struct{}, drain func() time.Duration) error {
 	return h.ServeStdio(ctx, in, out, mcp.StdioOptions{
 		Stop: stop, Drain: drain,
 		Context: func(ctx context.Context) context.Context {
-			return withRequest(ctx, &endpointRequest{RequestInfo: call.RequestInfo{EndpointName: name}})
+			return WithRequest(ctx, &Request{RequestInfo: call.RequestInfo{EndpointName: name}})
 		},
 	})
 }
 
 // awaitEndpoint wraps methods for stdio, where requests arrive before anything is loaded and pass no guard.
-func awaitEndpoint(methods mcp.Methods, await func(ctx context.Context, name string, req *mcp.Request) (*endpoint, error)) mcp.Methods {
+func awaitEndpoint(methods mcp.Methods, await func(ctx context.Context, name string, req *mcp.Request) (*Endpoint, error)) mcp.Methods {
 	all := make(mcp.Methods, len(methods))
 	for method, serve := range methods {
 		all[method] = func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
@@ -30,7 +30,7 @@ func awaitEndpoint(methods mcp.Methods, await func(ctx context.Context, name str
 			if err != nil {
 				return err
 			}
-			v.endpoint = e
+			v.Endpoint = e
 			return serve(ctx, req, reply)
 		}
 	}

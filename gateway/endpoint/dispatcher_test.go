@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"net/http"
@@ -20,7 +20,7 @@ func TestPanicBehindAStream(t *testing.T) {
 		})}
 		went := func() (went any) {
 			defer func() { went = recover() }()
-			d.dispatch(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil), &endpointRequest{})
+			d.dispatch(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/mcp", nil), &Request{})
 			return nil
 		}()
 		if ran != stream || (went == nil) != stream {

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ type manifestBody struct {
 	ProtocolVersions []string              `json:"protocol_versions"`
 	Transports       []manifestTransport   `json:"transports"`
 	Capabilities     manifestCapabilities  `json:"capabilities"`
-	Authorization    manifestAuthorization `json:"authorization"`
+	Authorization    ManifestAuthorization `json:"authorization"`
 	Tools            []manifestTool        `json:"tools"`
 	Prompts          []json.RawMessage     `json:"prompts,omitempty"` // as listed by prompts/list
 }
@@ -61,9 +61,9 @@ type manifestWatched struct {
 	Subscribe   bool `json:"subscribe"`
 }
 
-// manifestAuthorization describes the authorization of callers. The accepted issuers are in the protected resource metadata of
+// ManifestAuthorization describes the authorization of callers. The accepted issuers are in the protected resource metadata of
 // RFC 9728.
-type manifestAuthorization struct {
+type ManifestAuthorization struct {
 	Required          bool            `json:"required"`
 	MetadataURL       string          `json:"metadata_url,omitempty"`
 	ProtectedResource json.RawMessage `json:"protected_resource,omitempty"`
@@ -98,7 +98,7 @@ type manifestExample struct {
 // manifest serves the description of the gateway. It differs by the permissions of the caller, and each variant is serialized at
 // its first request. It is safe for concurrent use.
 type manifest struct {
-	endpoint   *endpoint   // the main one
+	endpoint   *Endpoint   // the main one
 	publicURL  string      // of the endpoint; "" if it is not configured
 	version    string      // of the program
 	updated    time.Time   // when the tools last changed
@@ -120,7 +120,7 @@ type servedManifest struct {
 	etag string
 }
 
-func newManifest(e *endpoint, publicURL, version string, updated time.Time) *manifest {
+func NewManifest(e *Endpoint, publicURL, version string, updated time.Time) *manifest {
 	m := &manifest{endpoint: e, publicURL: publicURL, version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
 	if e.Guard != nil {
 		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Plans), e.Guard.Views(prompt.ScopeSets(e.Prompts))
@@ -167,7 +167,7 @@ func (m *manifest) build(view manifestKey) *servedManifest {
 	if e.Guard != nil {
 		w := &recorder{header: http.Header{}}
 		e.Guard.Metadata().ServeHTTP(w, &http.Request{Method: http.MethodGet})
-		doc.Authorization = manifestAuthorization{
+		doc.Authorization = ManifestAuthorization{
 			Required: true, ProtectedResource: w.body.Bytes(),
 			MetadataURL: schemeAndHost(resource) + e.Guard.MetadataPaths()[0],
 		}
@@ -212,21 +212,21 @@ func schemeAndHost(text string) string {
 // serveManifest returns the handler of GET /.well-known/mcp/manifest, which serves the manifest of the current endpoints. Without
 // a token the manifest says how to get one and lists only the tools that need none; an invalid token is rejected as
 // everywhere.
-func serveManifest(current func() *endpointSet) http.HandlerFunc {
+func serveManifest(current func() *Table) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		set := current()
 		switch {
-		case set.main == nil:
+		case set.Main == nil:
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "no API is served yet", http.StatusServiceUnavailable)
-		case set.manifest == nil:
+		case set.Manifest == nil:
 			http.NotFound(w, r)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "GET and HEAD are allowed here", http.StatusMethodNotAllowed)
 		default:
-			var h http.Handler = set.manifest
-			if guard := set.main.Guard; guard != nil && len(r.Header["Authorization"]) > 0 {
+			var h http.Handler = set.Manifest
+			if guard := set.Main.Guard; guard != nil && len(r.Header["Authorization"]) > 0 {
 				h = guard.Protect(h)
 			}
 			h.ServeHTTP(w, r)

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"net/http"
@@ -15,9 +15,9 @@ import (
 	"drawbridge/openapi"
 )
 
-// endpoint is the set of tools, resources and prompts served under one URL: all of them, or those that the configuration
+// Endpoint is the set of tools, resources and prompts served under one URL: all of them, or those that the configuration
 // selects. It is immutable except for the pages of its lists, which are built when the first client of a revision requests them.
-type endpoint struct {
+type Endpoint struct {
 	*prompt.View
 	mainGuard *auth.Guard  // of the main endpoint, from which guard is derived; nil if no token is required
 	entry     http.Handler // the guard, then the MCP handler
@@ -30,42 +30,42 @@ type endpoint struct {
 	// promptScopes holds the scopes that prompts need, in their order, to find those a caller has been granted; nil if every
 	// caller sees all prompts.
 	promptScopes *auth.Views
-	pages        *pageCache
+	PageCache        *pageCache
 }
 
-// endpointOptions are the parameters of [newEndpoint].
-type endpointOptions struct {
-	config    *config.Config
-	mainGuard *auth.Guard
-	handler   http.Handler // serves the requests that the guard admits; it outlives the endpoint
-	rates     admission.Rates
-	catalog   *catalog.Catalog
-	resources *plan.Resources
-	prompts   []*prompt.Prompt
-	links     *mcp.SealedHandles
-	profile   openapi.Profile
+// Options are the parameters of [New].
+type Options struct {
+	Config    *config.Config
+	MainGuard *auth.Guard
+	Handler   http.Handler // serves the requests that the guard admits; it outlives the endpoint
+	Rates     admission.Rates
+	Catalog   *catalog.Catalog
+	Resources *plan.Resources
+	Prompts   []*prompt.Prompt
+	Links     *mcp.SealedHandles
+	Profile   openapi.Profile
 }
 
-// newEndpoint returns the endpoint whose calls see e. With a nil guard no token is required.
-func newEndpoint(e *call.Endpoint, o endpointOptions) *endpoint {
-	c := o.config
-	full := &endpoint{
-		View: &prompt.View{View: &resource.View{Endpoint: e, Resources: o.resources, Links: o.links}, Prompts: o.prompts}, mainGuard: o.mainGuard, entry: o.handler, rates: o.rates,
-		catalog: o.catalog, profile: o.profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, pages: newPageCache(),
+// New returns the endpoint whose calls see e. With a nil guard no token is required.
+func New(e *call.Endpoint, o Options) *Endpoint {
+	c := o.Config
+	full := &Endpoint{
+		View: &prompt.View{View: &resource.View{Endpoint: e, Resources: o.Resources, Links: o.Links}, Prompts: o.Prompts}, mainGuard: o.MainGuard, entry: o.Handler, rates: o.Rates,
+		catalog: o.Catalog, profile: o.Profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, PageCache: newPageCache(),
 	}
 	if e.Guard == nil {
 		return full
 	}
-	full.entry = e.Guard.Protect(o.handler)
+	full.entry = e.Guard.Protect(o.Handler)
 	if e.HideUnauthorized {
-		full.visible = newVisibility(e.Guard, o.catalog, e.Plans)
-		full.promptScopes = e.Guard.Views(prompt.ScopeSets(o.prompts))
+		full.visible = newVisibility(e.Guard, o.Catalog, e.Plans)
+		full.promptScopes = e.Guard.Views(prompt.ScopeSets(o.Prompts))
 	}
 	return full
 }
 
-// planOf returns the plan that a request names, or nil if there is none.
-func (e *endpoint) planOf(req *mcp.Request) (p *plan.Plan) {
+// PlanOf returns the plan that a request names, or nil if there is none.
+func (e *Endpoint) PlanOf(req *mcp.Request) (p *plan.Plan) {
 	switch req.Method {
 	case "tools/call":
 		return e.Tool(req.Name)

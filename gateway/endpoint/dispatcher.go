@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"context"
@@ -14,7 +14,7 @@ type dispatcher struct {
 }
 
 // dispatch serves a request, and then its deferred rest if there is one.
-func (d *dispatcher) dispatch(w http.ResponseWriter, r *http.Request, v *endpointRequest) {
+func (d *dispatcher) dispatch(w http.ResponseWriter, r *http.Request, v *Request) {
 	v.Dispatched = v.transport != legacyMessages // the responses to these go out on another stream, after the request has ended
 	d.serve(w, r, v)
 	if v.deferred != nil {
@@ -28,7 +28,7 @@ func (d *dispatcher) dispatch(w http.ResponseWriter, r *http.Request, v *endpoin
 
 // serve serves a request until it is answered or its rest is deferred. A panic does not end it after that, because the rest has a
 // reservation to end.
-func (d *dispatcher) serve(w http.ResponseWriter, r *http.Request, v *endpointRequest) {
+func (d *dispatcher) serve(w http.ResponseWriter, r *http.Request, v *Request) {
 	defer func() {
 		if v.deferred == nil {
 			return
@@ -42,7 +42,7 @@ func (d *dispatcher) serve(w http.ResponseWriter, r *http.Request, v *endpointRe
 			r.End()
 		}
 	}()
-	d.next.ServeHTTP(w, r.WithContext(withRequest(r.Context(), v)))
+	d.next.ServeHTTP(w, r.WithContext(WithRequest(r.Context(), v)))
 }
 
 // dropHeaders deletes the headers of a request that may stay open for long, tokens among them, except those that identify its
@@ -55,7 +55,7 @@ func dropHeaders(h http.Header) {
 // releases the endpoint at which the request began.
 func runAfterMiddleware(ctx context.Context, rest func()) bool {
 	v := requestFrom(ctx)
-	v.endpoint, v.response = nil, nil
+	v.Endpoint, v.response = nil, nil
 	if v.Dispatched {
 		v.deferred = rest
 	}

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"bytes"
@@ -13,16 +13,16 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// callInProcess calls a tool of an endpoint, for the operator of the process, as a client of the newest protocol revision does.
+// CallInProcess calls a tool of an endpoint, for the operator of the process, as a client of the newest protocol revision does.
 // The arguments are a JSON object. The cause is why the service did not answer, or nil if it did.
-func callInProcess(ctx context.Context, h http.Handler, e *endpoint, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
+func CallInProcess(ctx context.Context, h http.Handler, e *Endpoint, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
 	revision := mcp.Revisions()[0]
 	body := jsonscan.AppendString([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`), tool)
 	body = append(body, `,"arguments":`...)
 	body = append(body, args...)
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
-	v := &endpointRequest{RequestInfo: call.RequestInfo{Operator: true}, endpoint: e}
-	ctx = withRequest(ctx, v)
+	v := &Request{RequestInfo: call.RequestInfo{Operator: true}, Endpoint: e}
+	ctx = WithRequest(ctx, v)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {
 		return nil, nil, err

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"net/http"
@@ -22,21 +22,21 @@ import (
 //  3. Capacity for the call, if its header names it as one: a refusal costs the least there.
 //  4. The token (auth.Guard): 401, 403 or the principal.
 //  5. The MCP handler, and in it the rate limit of the principal, which only a verified token identifies.
-func (s *endpointServer) middleware(routes http.Handler) http.Handler {
+func (s *Server) middleware(routes http.Handler) http.Handler {
 	h := routes
 	for _, wrap := range []func(http.Handler) http.Handler{ // innermost first
 		s.limitHTTP2,                // a request over HTTP/2 costs as much as a connection, and is refused before any work is done for it
-		securityHeaders(s.draining), // refusals have the headers, too (H12)
-		paceBody(s.connections),     // the body must arrive at a minimum rate, whoever reads it (H7)
-		recoverPanic(s.panicked),    // panics of all the others are counted
+		securityHeaders(s.Draining), // refusals have the headers, too (H12)
+		paceBody(s.Connections),     // the body must arrive at a minimum rate, whoever reads it (H7)
+		RecoverPanic(s.Panicked),    // panics of all the others are counted
 	} {
 		h = wrap(h)
 	}
 	return h
 }
 
-// recoverPanic reports panics of handlers. net/http then closes the connection, or ends the stream.
-func recoverPanic(panicked func(what string, v any)) func(http.Handler) http.Handler {
+// RecoverPanic reports panics of handlers. net/http then closes the connection, or ends the stream.
+func RecoverPanic(panicked func(what string, v any)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer func() {
@@ -84,27 +84,27 @@ func paceBody(connections *listener.Limiter) func(http.Handler) http.Handler {
 }
 
 // limitHTTP2 counts requests over HTTP/2 as connections.
-func (s *endpointServer) limitHTTP2(next http.Handler) http.Handler {
-	return s.connections.HTTP2(listener.HTTP2Options{
+func (s *Server) limitHTTP2(next http.Handler) http.Handler {
+	return s.Connections.HTTP2(listener.HTTP2Options{
 		Key: func(r *http.Request) netip.Prefix {
-			if a, counts := s.clients.Limited(r); counts {
+			if a, counts := s.Clients.Limited(r); counts {
 				return clientip.KeyOf(a).Network()
 			}
 			return netip.Prefix{}
 		},
-		ShortOfMemory: s.memoryShort,
+		ShortOfMemory: s.MemoryShort,
 		Refuse:        s.refuseHTTP2,
 	}, next)
 }
 
 // refuseHTTP2 refuses a request over HTTP/2 with a response that has no body, which the client could leave unread.
-func (s *endpointServer) refuseHTTP2(w http.ResponseWriter, r *http.Request, why listener.Reason) {
+func (s *Server) refuseHTTP2(w http.ResponseWriter, r *http.Request, why listener.Reason) {
 	because := telemetry.RefusalReason(why)
-	v := &endpointRequest{response: w.Header()} // the request has none yet
-	v.Identifier.Given = forwardedRequestID(s.clients, r)
+	v := &Request{response: w.Header()} // the request has none yet
+	v.Identifier.Given = forwardedRequestID(s.Clients, r)
 	v.setRequestIDHeader()
-	s.denials.count(because)
-	s.denials.record(withRequest(r.Context(), v), r, telemetry.Outcome(because), http.StatusServiceUnavailable, audit.Line{})
+	s.Denials.count(because)
+	s.Denials.Record(WithRequest(r.Context(), v), r, telemetry.Outcome(because), http.StatusServiceUnavailable, audit.Line{})
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)
 }

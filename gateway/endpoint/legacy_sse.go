@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"net/http"
@@ -17,7 +17,7 @@ const (
 )
 
 // httpSSERoutes adds the routes of the HTTP+SSE transport.
-func (s *endpointServer) httpSSERoutes(r chi.Router) {
+func (s *Server) httpSSERoutes(r chi.Router) {
 	for path, t := range map[string]transport{legacyStreamPath: legacyStream, legacyMessagesPath: legacyMessages} {
 		r.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, "", t) })
 		r.HandleFunc(path+"/{endpoint}", func(w http.ResponseWriter, r *http.Request) {
@@ -28,15 +28,15 @@ func (s *endpointServer) httpSSERoutes(r chi.Router) {
 
 // transport returns the transport of a request to /mcp. A GET without a session is sent only by clients of HTTP+SSE, to the one
 // URL that they know (2025-03-26 transports, Backwards Compatibility).
-func (s *endpointServer) transport(r *http.Request) transport {
-	if r.Method == http.MethodGet && s.httpSSE && r.Header["Mcp-Session-Id"] == nil && r.Header["Mcp-Protocol-Version"] == nil {
+func (s *Server) transport(r *http.Request) transport {
+	if r.Method == http.MethodGet && s.HTTPSSE && r.Header["Mcp-Session-Id"] == nil && r.Header["Mcp-Protocol-Version"] == nil {
 		return legacyStream
 	}
 	return streamable
 }
 
-// messagesPath returns the path for messages to an endpoint, as clients see it: below the path of public_url.
-func messagesPath(c *config.Config, name string) string {
+// MessagesPath returns the path for messages to an endpoint, as clients see it: below the path of public_url.
+func MessagesPath(c *config.Config, name string) string {
 	path := legacyMessagesPath
 	if u, err := url.Parse(c.Resource()); err == nil {
 		path = strings.TrimSuffix(u.EscapedPath(), "/mcp") + path
@@ -48,10 +48,10 @@ func messagesPath(c *config.Config, name string) string {
 }
 
 // ServeHTTP serves a request by its transport.
-func (h *mcpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := requestFrom(r.Context())
 	if v.slot != nil {
-		v.slot.Authenticated = v.endpoint.Guard != nil
+		v.slot.Authenticated = v.Endpoint.Guard != nil
 	}
 	switch v.transport {
 	case legacyStream:

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 func TestRequestContext(t *testing.T) {
 	type other struct{}
 	parent, cancelParent := context.WithCancelCause(context.WithValue(t.Context(), other{}, "other"))
-	v := &endpointRequest{RequestInfo: call.RequestInfo{EndpointName: "part"}, endpoint: &endpoint{}}
+	v := &Request{RequestInfo: call.RequestInfo{EndpointName: "part"}, Endpoint: &Endpoint{}}
 	var ctx context.Context
-	if n := testing.AllocsPerRun(100, func() { ctx = withRequest(parent, v) }); n > 1 {
+	if n := testing.AllocsPerRun(100, func() { ctx = WithRequest(parent, v) }); n > 1 {
 		t.Errorf("%v allocations", n)
 	}
 	derived, cancel := context.WithCancel(context.WithValue(ctx, other{}, "derived"))
 	defer cancel()
 	for name, ctx := range map[string]context.Context{"itself": ctx, "derived": derived} {
-		if requestFrom(ctx) != v || call.InfoFrom(ctx) != &v.RequestInfo || call.InfoOf(ctx) != &v.RequestInfo || endpointFrom(ctx) != v.endpoint {
+		if requestFrom(ctx) != v || call.InfoFrom(ctx) != &v.RequestInfo || call.InfoOf(ctx) != &v.RequestInfo || From(ctx) != v.Endpoint {
 			t.Errorf("%s: the request is lost", name)
 		}
 	}

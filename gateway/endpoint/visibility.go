@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"drawbridge/auth"

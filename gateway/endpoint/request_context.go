@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// endpointRequest is the state of one HTTP request to an endpoint, carried in its context. Only the request's goroutine
+// Request is the state of one HTTP request to an endpoint, carried in its context. Only the request's goroutine
 // uses it, except for the atomic fields of [call.RequestInfo].
-type endpointRequest struct {
+type Request struct {
 	call.RequestInfo
-	endpoint  *endpoint      // among those of its arrival; nil if it is unknown, and once the rest of the request is deferred
+	Endpoint  *Endpoint      // among those of its arrival; nil if it is unknown, and once the rest of the request is deferred
 	early     bool           // arrived before any API was served
 	response  http.Header    // headers of the response, for code that rejects the request before the response has begun; nil if there are none
 	transport transport      // of the several that the MCP handler serves
@@ -36,14 +36,14 @@ const (
 // package and for calls.
 type requestContext struct {
 	context.Context
-	request *endpointRequest
+	request *Request
 }
 
 // endpointIdempotencyKey is the key of the *endpointRequest in a context.
 type endpointIdempotencyKey struct{}
 
-// withRequest returns a context that carries the state of a request to an endpoint.
-func withRequest(ctx context.Context, v *endpointRequest) context.Context {
+// WithRequest returns a context that carries the state of a request to an endpoint.
+func WithRequest(ctx context.Context, v *Request) context.Context {
 	return &requestContext{ctx, v}
 }
 
@@ -58,15 +58,15 @@ func (c *requestContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-func requestFrom(ctx context.Context) *endpointRequest {
-	return ctx.Value(endpointIdempotencyKey{}).(*endpointRequest) //nolint:errcheck // every path to the MCP handler puts it there
+func requestFrom(ctx context.Context) *Request {
+	return ctx.Value(endpointIdempotencyKey{}).(*Request) //nolint:errcheck // every path to the MCP handler puts it there
 }
 
-func endpointFrom(ctx context.Context) *endpoint { return requestFrom(ctx).endpoint }
+func From(ctx context.Context) *Endpoint { return requestFrom(ctx).Endpoint }
 
 // setRequestIDHeader sets the request ID in the headers of a response that has not begun yet, so that a rejected client
 // can quote it and find the request in the log and the audit log (P7).
-func (v *endpointRequest) setRequestIDHeader() {
+func (v *Request) setRequestIDHeader() {
 	if v.response != nil {
 		v.response[mcp.RequestIDHeader] = []string{v.ID()}
 	}
@@ -74,7 +74,7 @@ func (v *endpointRequest) setRequestIDHeader() {
 
 // setRequestIDHeader is [endpointRequest.setRequestIDHeader] for the context's request, if there is one.
 func setRequestIDHeader(ctx context.Context) {
-	if v, ok := ctx.Value(endpointIdempotencyKey{}).(*endpointRequest); ok {
+	if v, ok := ctx.Value(endpointIdempotencyKey{}).(*Request); ok {
 		v.setRequestIDHeader()
 	}
 }

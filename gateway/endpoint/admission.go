@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"context"
@@ -13,31 +13,31 @@ import (
 	"drawbridge/gateway/telemetry"
 )
 
-// requestAdmission refuses requests that exceed a rate limit or the capacity of the process, before they are served. It is
+// RequestAdmission refuses requests that exceed a rate limit or the capacity of the process, before they are served. It is
 // safe for concurrent use.
-type requestAdmission struct {
-	denials     *denials
-	clients     *clientip.Resolver
-	addresses   *state.LocalRates // rate counters per client address; local, since they protect this process
-	principals  state.Rates       // rate counters per principal
-	memoryShort func() bool
-	// checkCapacity returns the error for a call that there is no capacity for, which it has counted, and the reason, or
+type RequestAdmission struct {
+	Denials     *Denials
+	Clients     *clientip.Resolver
+	Addresses   *state.LocalRates // rate counters per client address; local, since they protect this process
+	Principals  state.Rates       // rate counters per principal
+	MemoryShort func() bool
+	// CheckCapacity returns the error for a call that there is no capacity for, which it has counted, and the reason, or
 	// nil. memoryChecked is whether memory was found sufficient for the same call before.
-	checkCapacity func(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason)
-	log           *slog.Logger
+	CheckCapacity func(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason)
+	Log           *slog.Logger
 }
 
 // admitCall refuses a request that exceeds capacity before its token and its body are read, if its header names it as a
 // tools/call. A refusal costs the least there, and a flood beyond capacity consists of such requests. It returns false
 // if the request was refused and answered.
-func (a *requestAdmission) admitCall(w http.ResponseWriter, r *http.Request, v *endpointRequest) bool {
+func (a *RequestAdmission) admitCall(w http.ResponseWriter, r *http.Request, v *Request) bool {
 	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
 		return true
 	}
-	if e, because := a.checkCapacity(v.endpoint.MaxCalls, false); e != nil {
+	if e, because := a.CheckCapacity(v.Endpoint.MaxCalls, false); e != nil {
 		v.setRequestIDHeader()
 		mcp.WriteError(w, nil, e)
-		a.denials.record(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
+		a.Denials.Record(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
 		return false
 	}
 	v.MemoryChecked = true
@@ -51,11 +51,11 @@ const keyPrefixNotification = "said|"
 
 // admit counts a request of an identified caller against its rate limit, and all requests of a batch but the first
 // against that of the address as well.
-func (a *requestAdmission) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+func (a *RequestAdmission) admit(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 	v := requestFrom(ctx)
-	rates := &v.endpoint.rates
+	rates := &v.Endpoint.rates
 	if req.BatchIndex > 1 && rates.Address != nil && v.Address != (clientip.Key{}) {
-		if d := a.addresses.TakeBytes(v.Address[:], rates.Address.Limit(), 1); !d.Allowed {
+		if d := a.Addresses.TakeBytes(v.Address[:], rates.Address.Limit(), 1); !d.Allowed {
 			return a.refuseRate(ctx, req, rates.Address, d)
 		}
 	}
@@ -67,7 +67,7 @@ func (a *requestAdmission) admit(ctx context.Context, req *mcp.Request, reply *m
 		key = keyPrefixNotification + key
 	}
 	// The decision is valid even if the counter could not be reached.
-	d, _ := a.principals.Take(ctx, key, limit.Limit(), 1)
+	d, _ := a.Principals.Take(ctx, key, limit.Limit(), 1)
 	if !d.Allowed {
 		return a.refuseRate(ctx, req, limit, d)
 	}
@@ -76,31 +76,31 @@ func (a *requestAdmission) admit(ctx context.Context, req *mcp.Request, reply *m
 }
 
 // refuseRate counts a request of an identified caller that exceeds a rate limit, and writes its audit record.
-func (a *requestAdmission) refuseRate(ctx context.Context, req *mcp.Request, r *admission.Rate, d state.Decision) *mcp.Error {
+func (a *RequestAdmission) refuseRate(ctx context.Context, req *mcp.Request, r *admission.Rate, d state.Decision) *mcp.Error {
 	e, because := r.Refuse(d)
-	a.denials.count(because)
-	a.denials.record(ctx, req.HTTP, telemetry.Outcome(because), e.HTTPStatus, audit.Line{RPC: req.Method})
+	a.Denials.count(because)
+	a.Denials.Record(ctx, req.HTTP, telemetry.Outcome(because), e.HTTPStatus, audit.Line{RPC: req.Method})
 	return e
 }
 
 // lowMemory reports whether memory is short, so that a request for a stream, or with a large body, is refused. A stream
 // is long-lived: new ones are refused before the kernel kills the process, and with it those that are open.
-func (a *requestAdmission) lowMemory(r *http.Request) bool {
-	if !a.memoryShort() {
+func (a *RequestAdmission) lowMemory(r *http.Request) bool {
+	if !a.MemoryShort() {
 		return false
 	}
-	a.denials.count(telemetry.RefusedMemory)
-	a.denials.record(r.Context(), r, telemetry.Outcome(telemetry.RefusedMemory), http.StatusServiceUnavailable, audit.Line{})
+	a.Denials.count(telemetry.RefusedMemory)
+	a.Denials.Record(r.Context(), r, telemetry.Outcome(telemetry.RefusedMemory), http.StatusServiceUnavailable, audit.Line{})
 	return true
 }
 
 // refuseStream counts a request for a notification stream that exceeds the limit of all streams, or of its caller's, and
 // writes its audit record.
-func (a *requestAdmission) refuseStream(req *mcp.Request, ofCaller bool, status int) {
+func (a *RequestAdmission) refuseStream(req *mcp.Request, ofCaller bool, status int) {
 	because := telemetry.RefusedStreams
 	if ofCaller {
 		because = telemetry.RefusedCallerStreams
 	}
-	a.denials.count(because)
-	a.denials.record(req.HTTP.Context(), req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
+	a.Denials.count(because)
+	a.Denials.Record(req.HTTP.Context(), req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
 }

@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"bytes"
@@ -23,13 +23,13 @@ import (
 // know what to wait for. Only the body tells a handshake from other requests, and it is read only for requests that
 // would be refused. The remaining cost of a flood of handshakes is bounded elsewhere: invalid tokens have a budget of
 // their own ([auth.BadTokens]).
-func (a *requestAdmission) admitAddress(w http.ResponseWriter, r *http.Request, v *endpointRequest, limit *admission.Rate) bool {
+func (a *RequestAdmission) admitAddress(w http.ResponseWriter, r *http.Request, v *Request, limit *admission.Rate) bool {
 	if v.Address == (clientip.Key{}) {
 		return true
 	}
-	d := a.addresses.TakeBytes(v.Address[:], limit.Limit(), 1)
+	d := a.Addresses.TakeBytes(v.Address[:], limit.Limit(), 1)
 	if d.Allowed {
-		if v.endpoint.Guard == nil { // otherwise the header is about the rate limit of the principal
+		if v.Endpoint.Guard == nil { // otherwise the header is about the rate limit of the principal
 			limit.SetHeader(w.Header(), d.Remaining)
 		}
 		return true
@@ -43,29 +43,29 @@ func (a *requestAdmission) admitAddress(w http.ResponseWriter, r *http.Request, 
 }
 
 // refuseAddress counts and answers a request that exceeds the rate limit of its address, and writes its audit record.
-func (a *requestAdmission) refuseAddress(w http.ResponseWriter, r *http.Request, limit *admission.Rate, d state.Decision, id []byte) {
+func (a *RequestAdmission) refuseAddress(w http.ResponseWriter, r *http.Request, limit *admission.Rate, d state.Decision, id []byte) {
 	e, because := limit.Refuse(d)
-	a.denials.count(because)
+	a.Denials.count(because)
 	setRequestIDHeader(r.Context())
 	mcp.WriteError(w, id, e)
-	a.denials.record(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
-	if a.log.Enabled(r.Context(), slog.LevelDebug) {
-		client, _ := a.clients.Address(r)
-		a.log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(because)))
+	a.Denials.Record(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
+	if a.Log.Enabled(r.Context(), slog.LevelDebug) {
+		client, _ := a.Clients.Address(r)
+		a.Log.LogAttrs(r.Context(), slog.LevelDebug, "refused", slog.Any("client", client), slog.String("reason", string(because)))
 	}
 }
 
 const (
-	// maxPeekedBody is the maximum size in bytes of a body that may be a handshake.
-	maxPeekedBody = 16 << 10
+	// MaxPeekedBody is the maximum size in bytes of a body that may be a handshake.
+	MaxPeekedBody = 16 << 10
 	// peekTimeout is the time limit for the body of a request that is about to be refused.
 	peekTimeout = time.Second
 )
 
 // peek returns the method and the id of a request that is about to be refused; the method is "" if it can't be a
 // handshake. The body can be read again afterwards.
-func peek(r *http.Request, v *endpointRequest) (method string, id []byte) {
-	if r.Method != http.MethodPost || v.transport == legacyStream || r.ContentLength > maxPeekedBody {
+func peek(r *http.Request, v *Request) (method string, id []byte) {
+	if r.Method != http.MethodPost || v.transport == legacyStream || r.ContentLength > MaxPeekedBody {
 		return "", nil
 	}
 	// The header of newer clients suffices to rule a handshake out, but not to prove one: it is not compared with the
@@ -74,11 +74,11 @@ func peek(r *http.Request, v *endpointRequest) (method string, id []byte) {
 		return "", nil
 	}
 	listener.HurryBody(r, peekTimeout)
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeekedBody+1))
-	if err != nil || len(body) > maxPeekedBody {
+	body, err := io.ReadAll(io.LimitReader(r.Body, MaxPeekedBody+1))
+	if err != nil || len(body) > MaxPeekedBody {
 		return "", nil
 	}
-	method, id = mcp.PeekMethod(body, v.endpoint.maxDepth)
+	method, id = mcp.PeekMethod(body, v.Endpoint.maxDepth)
 	r.Body = &replayedBody{Reader: bytes.NewReader(body), Closer: r.Body}
 	return method, id
 }

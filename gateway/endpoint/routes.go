@@ -1,4 +1,4 @@
-package gateway
+package endpoint
 
 import (
 	"net/http"
@@ -8,15 +8,15 @@ import (
 	"drawbridge/gateway/plan"
 )
 
-// routesOptions are the handlers beside the endpoints.
-type routesOptions struct {
-	callback http.HandlerFunc // serves webhooks from services; the route has the parameter token
-	keys     http.HandlerFunc // serves the public keys of caller identities
-	metadata http.HandlerFunc // serves the protected resource metadata of RFC 9728
+// RoutesOptions are the handlers beside the endpoints.
+type RoutesOptions struct {
+	Callback http.HandlerFunc // serves webhooks from services; the route has the parameter token
+	Keys     http.HandlerFunc // serves the public keys of caller identities
+	Metadata http.HandlerFunc // serves the protected resource metadata of RFC 9728
 }
 
-// routes returns the routes of the public listener, wrapped in its middleware.
-func (s *endpointServer) routes(o routesOptions) http.Handler {
+// Routes returns the routes of the public listener, wrapped in its middleware.
+func (s *Server) Routes(o RoutesOptions) http.Handler {
 	r := chi.NewRouter()
 	main := func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, "", s.transport(r)) }
 	named := func(w http.ResponseWriter, r *http.Request) {
@@ -32,17 +32,17 @@ func (s *endpointServer) routes(o routesOptions) http.Handler {
 	r.HandleFunc("/mcp/", main)
 	r.HandleFunc("/mcp/{endpoint}", named)
 	r.HandleFunc("/mcp/{endpoint}/", named)
-	if s.httpSSE {
+	if s.HTTPSSE {
 		s.httpSSERoutes(r)
 	}
 	// Services call this route without a token: the URL that they were given is the credential (T20).
-	r.With(s.screen).HandleFunc(plan.CallbackPath+"{token}", o.callback)
+	r.With(s.screen).HandleFunc(plan.CallbackPath+"{token}", o.Callback)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
-	r.HandleFunc(protectedResource, o.metadata)
-	r.HandleFunc(protectedResource+"/*", o.metadata)
-	r.HandleFunc("/.well-known/jwks.json", o.keys)
+	r.HandleFunc(MetadataPath, o.Metadata)
+	r.HandleFunc(MetadataPath+"/*", o.Metadata)
+	r.HandleFunc("/.well-known/jwks.json", o.Keys)
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
-		r.With(s.screen).HandleFunc(path, serveManifest(s.current))
+		r.With(s.screen).HandleFunc(path, serveManifest(s.Current))
 	}
 	return routed{r, s.middleware(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // fast path: nearly all requests, without a copy for route parameters

@@ -1,0 +1,302 @@
+package endpoint
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/listener"
+	"drawbridge/gateway/mcp"
+)
+
+// Handler is the MCP handler of one endpoint across reloads: it holds the sessions and requests of its clients.
+type Handler struct {
+	*mcp.Handler
+	broker  *mcp.Broker
+	httpSSE *mcp.HTTPSSETransport // nil if HTTP+SSE is off
+}
+
+// Handlers are the MCP handlers of all endpoints by name; the name of /mcp is "". They are safe for concurrent use.
+type Handlers struct {
+	o         HandlersOptions
+	methods   mcp.Methods
+	broker    mcp.BrokerOptions // common to all brokers
+	Readers   mcp.SlowReaders
+	waits     mcp.ElicitationLimit
+	listeners mcp.StreamLimit
+	Calls     mcp.Calls
+
+	mu       sync.Mutex
+	handler  mcp.Options // common to all handlers
+	config   *config.Config
+	ByName   map[string]*Handler
+	removed  []*mcp.Broker // of removed endpoints, whose last streams may be open
+	shutDown bool          // all streams have ended, and new ones are refused
+}
+
+// HandlersOptions are the dependencies of [Handlers].
+type HandlersOptions struct {
+	Version     string              // of the program
+	Current     func() *Table // the endpoints that are served now; never nil
+	Cursors     *Cursors
+	Calls       CallMethods
+	Admission   *RequestAdmission
+	Connections *listener.Limiter
+	// AuthorizeBatch returns an error unless the caller may make every request of a batch.
+	AuthorizeBatch    func(ctx context.Context, requests []*mcp.Request) error
+	SubscribeResource func(ctx context.Context, s mcp.Subscription) (release func(), err error)
+	SubscribeTask     func(ctx context.Context, sub mcp.Subscriber, id string) (key string, release func(), err error)
+	Revocations       mcp.Revocations // ended sessions
+	SpentNonces       mcp.SpentNonces // used consents
+	// Relay returns the function that sends messages to the handlers of an endpoint on other replicas; nil if there are none.
+	Relay    func(endpoint string) mcp.RelayFunc
+	Observe  func(*http.Request, mcp.Event)
+	Panicked func(what string, v any)
+	Log      *slog.Logger
+	// Await returns the endpoint that a request over stdio names as soon as it is available; nil if stdio is not served. The
+	// operator of the process has no rate limits, and its handlers are never removed.
+	Await func(ctx context.Context, name string, req *mcp.Request) (*Endpoint, error)
+}
+
+func NewHandlers(o HandlersOptions, c *config.Config, keys [][]byte) *Handlers {
+	s := &Handlers{o: o, methods: methods(&lists{o.Cursors}, o.Calls), ByName: map[string]*Handler{}, Readers: mcp.SlowReaders{
+		Reuse: listener.ServeAgain, OnTimeout: func() { o.Connections.GaveUp(listener.Answer) },
+	}}
+	s.handler = mcp.Options{
+		Name: "drawbridge", Version: o.Version,
+		Capabilities:       capabilities(),
+		Principal:          func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
+		Revocations:        o.Revocations,
+		SpentNonces:        o.SpentNonces,
+		Batch:              o.AuthorizeBatch,
+		Admit:              o.Admission.admit,
+		LowMemory:          o.Admission.lowMemory,
+		RequestID:          func(ctx context.Context) string { return call.InfoFrom(ctx).ID() },
+		Logger:             o.Log,
+		Observe:            o.Observe,
+		OnPanic:            o.Panicked,
+		RunAfterMiddleware: runAfterMiddleware,
+		SlowReaders:        &s.Readers,
+		ElicitationLimit:   &s.waits,
+		Calls:              &s.Calls,
+	}
+	if o.Await != nil {
+		s.handler.Admit = nil
+		s.methods = awaitEndpoint(s.methods, o.Await)
+	}
+	s.broker = mcp.BrokerOptions{
+		ListVersion: s.listVersion, SubscribeTask: o.SubscribeTask, SubscribeResource: o.SubscribeResource, Address: anonymousAddress,
+		AuthorizedUntil: authorizedUntil, Outdated: s.outdated, StreamLimit: &s.listeners, LowMemory: o.Admission.lowMemory,
+		OnLimit: o.Admission.refuseStream, OnPanic: o.Panicked,
+	}
+	s.Reload(c, keys)
+	return s
+}
+
+// Reload applies the settings of a configuration that end nothing under way to all present and future handlers.
+func (s *Handlers) Reload(c *config.Config, keys [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := mcp.ReloadableOptions{
+		MaxBody: int64(c.Limits.MaxBody), MaxDepth: c.Limits.MaxDepth, KeepAlive: time.Duration(c.Server.KeepAlive), SealKeys: keys,
+		MaxStreamAge: time.Duration(c.Limits.MaxStreamAge), Sessionless: c.AllowsSessionless(),
+	}
+	if s.o.Await != nil {
+		t.KeepAlive = 0 // no proxies in between
+	}
+	s.handler.MaxBody, s.handler.MaxDepth, s.handler.KeepAlive, s.handler.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
+	s.handler.MaxStreamAge, s.handler.Sessionless = t.MaxStreamAge, t.Sessionless
+	s.waits.SetMax(c.Limits.MaxCalls)
+	s.listeners.SetLimits(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
+	for _, h := range s.ByName {
+		if err := h.Reload(t); err != nil {
+			s.o.Log.Error("sessions are still sealed with the keys of before", "error", err)
+		}
+	}
+}
+
+// Main returns the handler of /mcp.
+func (s *Handlers) Main(c *config.Config) *Handler {
+	return s.Named("", "", c.Server.Instructions)
+}
+
+// Named returns the handler of an endpoint. An existing handler keeps its title and instructions until [Handlers.Retain].
+func (s *Handlers) Named(name, title, instructions string) *Handler {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.ByName[name]; known != nil {
+		return known
+	}
+	o := s.handler
+	o.Title, o.Instructions = titleOf(title), instructions
+	o.Broker, o.Relay = mcp.NewBroker(s.broker), s.o.Relay(name)
+	next := &Handler{broker: o.Broker, Handler: mcp.NewHandler(s.methods, o)}
+	if s.config.Server.OldTransport {
+		next.httpSSE = mcp.NewHTTPSSETransport(next.Handler, MessagesPath(s.config, name))
+	}
+	if s.shutDown {
+		endStreams(next.broker)
+	}
+	s.ByName[name] = next
+	return next
+}
+
+// titleOf returns the title of an endpoint, which the configuration may leave out.
+func titleOf(title string) string { return cmp.Or(title, "Drawbridge") }
+
+// Retain gives the handlers of a configuration's endpoints their titles and instructions. It removes the handlers of other
+// endpoints and ends their streams.
+func (s *Handlers) Retain(c *config.Config) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	retained := map[string]bool{"": true}
+	s.ByName[""].SetServerInfo(titleOf(""), c.Server.Instructions)
+	for _, e := range c.Endpoints {
+		retained[e.Name] = true
+		s.ByName[e.Name].SetServerInfo(titleOf(e.Title), e.Instructions)
+	}
+	s.removed = slices.DeleteFunc(s.removed, func(b *mcp.Broker) bool { return b.Streams() == 0 })
+	for name, h := range s.ByName {
+		if !retained[name] && s.o.Await == nil { // a stdio connection keeps its handler
+			delete(s.ByName, name)
+			endStreams(h.broker)
+			s.removed = append(s.removed, h.broker)
+		}
+	}
+}
+
+// BrokerOf returns the broker of an endpoint, or nil if there is none.
+func (s *Handlers) BrokerOf(name string) *mcp.Broker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.ByName[name]; h != nil {
+		return h.broker
+	}
+	return nil
+}
+
+// ListsChanged makes all open streams check their lists for changes.
+func (s *Handlers) ListsChanged(lists mcp.List) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.ByName {
+		h.broker.ListsChanged(lists)
+	}
+}
+
+// DisconnectAll ends all open streams. Clients reconnect, and their tokens are verified again.
+func (s *Handlers) DisconnectAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.ByName {
+		h.broker.DisconnectAll()
+	}
+}
+
+// SessionEnded ends the local state of a session that another replica has ended.
+func (s *Handlers) SessionEnded(session string) {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.ByName))
+	s.mu.Unlock()
+	for _, h := range all {
+		h.SessionEnded(session)
+	}
+}
+
+// ReceiveRelayed delivers a message from another replica to the handler of its endpoint. The message is the name of the
+// endpoint, a line break, and the sealed message of the handler.
+func (s *Handlers) ReceiveRelayed(message []byte) {
+	name, text, ok := strings.Cut(string(message), "\n")
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	h := s.ByName[name]
+	s.mu.Unlock()
+	if h == nil {
+		return
+	}
+	if err := h.ReceiveRelayed([]byte(text)); err != nil {
+		s.o.Log.Warn("another replica has told what can't be read", "error", err)
+	}
+}
+
+// Streams returns the number of open streams.
+func (s *Handlers) Streams() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.ByName {
+		n += h.broker.Streams()
+	}
+	for _, b := range s.removed {
+		n += b.Streams()
+	}
+	return n
+}
+
+// EndAllStreams ends the streams of all brokers and refuses new ones. It returns the brokers without waiting for them.
+func (s *Handlers) EndAllStreams() []*mcp.Broker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shutDown = true
+	brokers := slices.Clone(s.removed)
+	for _, h := range s.ByName {
+		endStreams(h.broker)
+		brokers = append(brokers, h.broker)
+	}
+	return brokers
+}
+
+// endStreams ends the open streams of a broker and refuses new ones, without waiting.
+func endStreams(b *mcp.Broker) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = b.Drain(ctx) // the error reports that it has not waited
+}
+
+// listVersion returns the version of a list as a subscriber sees it now, "" if its endpoint is gone.
+func (s *Handlers) listVersion(ctx context.Context, v mcp.Subscriber, list mcp.List) string {
+	info := call.InfoOf(ctx)
+	if info == nil {
+		return ""
+	}
+	e := s.o.Current().Lookup(info.EndpointName)
+	if e == nil {
+		return ""
+	}
+	return e.listVersion(list, v.Revision, auth.FromContext(ctx))
+}
+
+// outdated reports whether the guard that admitted a request is no longer the current one. New endpoints are served before
+// open streams are ended, so a stream that opens later is detected here.
+func (s *Handlers) outdated(ctx context.Context) bool {
+	set, e := s.o.Current(), From(ctx)
+	return set.Main != nil && e != nil && e.mainGuard != set.Main.Guard
+}
+
+// anonymousAddress returns the address of a request, or "" if no limit counts it.
+func anonymousAddress(ctx context.Context) string {
+	if v := call.InfoFrom(ctx); v.Address != (clientip.Key{}) {
+		return v.Address.String()
+	}
+	return ""
+}
+
+// authorizedUntil returns the time at which the caller's token begins to be rejected and its subscriptions end; zero without a
+// token. If streams ended earlier, clients would reopen them at once, over and over, with a token that is still valid.
+func authorizedUntil(ctx context.Context) time.Time {
+	if p := auth.FromContext(ctx); p != nil {
+		return p.Until()
+	}
+	return time.Time{}
+}
