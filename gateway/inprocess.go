@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
@@ -79,4 +80,34 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 		}
 	}
 	return result, cause, err
+}
+
+// Access returns the access requirements of a tool and the way its calls reach the service, each with the setting that
+// decides it.
+func (g *Gateway) Access(p *plan.Plan) *admin.ToolAccess {
+	if gen := g.current.Load(); gen != nil {
+		return gen.access().access(p)
+	}
+	return nil
+}
+
+// DefinitionsWithAccess returns [Gateway.Definitions] with the result of [Gateway.Access] in the _meta of each tool. It
+// is for the operator; no client receives it.
+func (g *Gateway) DefinitionsWithAccess() (json.RawMessage, error) {
+	var tools []json.RawMessage
+	if err := json.Unmarshal(g.Definitions(), &tools); err != nil {
+		return nil, err
+	}
+	for i, tool := range tools {
+		var of struct{ Name string }
+		if err := json.Unmarshal(tool, &of); err != nil {
+			return nil, err
+		}
+		meta, err := json.Marshal(map[string]any{"drawbridge/access": g.Access(g.Plan(of.Name))})
+		if err != nil {
+			return nil, err
+		}
+		tools[i] = slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))
+	}
+	return json.Marshal(tools)
 }

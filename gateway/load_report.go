@@ -45,13 +45,23 @@ type fates struct {
 	faults     []string                                   // reasons why the API can't be used
 }
 
+// fatesOptions are the parameters of [newFates].
+type fatesOptions struct {
+	config *config.Config
+	entry  string // configuration entry of the API, such as apis[0]
+	plans  *plan.Set
+	pace   *openapi.Pace
+	access func(*plan.Plan) *admin.ToolAccess // access requirements of a tool
+}
+
 // newFates computes the operation results of an API from the compilation of all plans.
-func newFates(s *source.Source, pace *openapi.Pace, set *plan.Set, maxName int) *fates {
+func newFates(s *source.Source, o fatesOptions) *fates {
+	set := o.plans
 	rejected := set.Rejected[s.Name]
 	if rejected == nil {
 		rejected = &plan.Rejected{}
 	}
-	f := &fates{unapproved: set.Unapproved, config: s.Config, maxName: maxName, name: s.Name, api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions, rejected: rejected, secrets: s.Secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
+	f := &fates{unapproved: set.Unapproved, config: s.Config, maxName: o.config.Tools.MaxName, name: s.Name, api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions, rejected: rejected, secrets: s.Secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
 		problems: s.Document.API.ProblemCounts(), skips: admin.Counts{}}
 	for _, t := range set.Catalog.All() {
 		if t.API == s.Name {
@@ -68,7 +78,7 @@ func newFates(s *source.Source, pace *openapi.Pace, set *plan.Set, maxName int) 
 		f.problems[p.Code]++
 	}
 	for _, op := range f.api.Operations {
-		pace.Step()
+		o.pace.Step()
 		f.counts.Add(f.of(op))
 	}
 	for _, skipped := range f.api.Skipped {
@@ -77,7 +87,17 @@ func newFates(s *source.Source, pace *openapi.Pace, set *plan.Set, maxName int) 
 			f.skips[skipped.Code]++
 		}
 	}
+	f.access = func(op *openapi.Operation) *admin.ToolAccess { return o.access(set.ByOperation[op]) }
+	f.faults = f.faultsOf(o.config, o.entry)
 	return f
+}
+
+// isSame reports whether the results are those of the same document, and as many of each kind.
+func (f *fates) isSame(other *fates) bool { return f.api == other.api && f.counts == other.counts }
+
+// adviceOf returns deviations of an API's document from the OpenAPI standard, as operators see them.
+func adviceOf(s *source.Source, advice []openapi.Problem) []admin.Problem {
+	return (&fates{secrets: s.Secrets}).listed(advice)
 }
 
 // counted returns the counts for the metrics; f may be nil.
@@ -255,4 +275,38 @@ func codeList(counts admin.Counts) string {
 		fmt.Fprintf(&b, "%s=%d", code, counts[code])
 	}
 	return b.String()
+}
+
+// faultsOf lists the reasons why an API can't be used although its document could be read.
+func (f *fates) faultsOf(c *config.Config, entry string) (all []string) {
+	tools, uncallable, why := 0, 0, ""
+	for op := range f.tools {
+		tools++
+		if op.Base == nil && f.config.BaseURL == nil {
+			if uncallable++; why == "" || op.BaseProblem < why {
+				why = op.BaseProblem
+			}
+		}
+	}
+	switch {
+	case f.counts.Total == 0:
+		all = append(all, "the document has no operation")
+	case tools == 0 && f.counts.HeldBack == 0 && f.counts.Excluded > 0:
+		key := entry + ".tools.exclude"
+		if len(f.config.Tools.Include) > 0 {
+			key = entry + ".tools.include"
+		}
+		all = append(all, fmt.Sprintf("%s: no operation becomes a tool", c.Origin(key)))
+	case tools > 0 && uncallable == tools:
+		all = append(all, f.shown("no call can be made: "+why))
+	}
+	return all
+}
+
+// reasonUnapproved is the reason code of a tool that is held back for lack of approval.
+const reasonUnapproved = "not-approved"
+
+// heldReason returns the reason for operators why a tool is held back.
+func heldReason(why string) admin.Reason {
+	return admin.Reason{Code: reasonUnapproved, Message: why + "; drawbridge lock --config FILE approves it"}
 }

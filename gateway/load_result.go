@@ -37,5 +37,5 @@ func (o *Outcome) describe(s *source.Source) {
 		return
 	}
 	o.API = o.document.API
-	o.Report.Advice = (&fates{secrets: s.Secrets}).listed(o.document.Advice)
+	o.Report.Advice = adviceOf(s, o.document.Advice)
 }

@@ -7,11 +7,7 @@ import (
 	"slices"
 
 	"drawbridge/config"
-	"drawbridge/gateway/admin"
 )
-
-// reasonUnapproved is the reason code of a tool that is held back for lack of approval.
-const reasonUnapproved = "not-approved"
 
 // lockOf reads tools.lock; nil if approval is off.
 func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
@@ -30,11 +26,6 @@ func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
 		return nil, c.Wrong("tools.lock", err)
 	}
 	return l, nil
-}
-
-// heldReason returns the reason for operators why a tool is held back.
-func heldReason(why string) admin.Reason {
-	return admin.Reason{Code: reasonUnapproved, Message: why + "; drawbridge lock --config FILE approves it"}
 }
 
 // logHeldBack warns once of each change of the tools that are held back, and of those that are approved under their

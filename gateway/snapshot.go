@@ -16,7 +16,6 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
-	"drawbridge/openapi"
 )
 
 // generation is an immutable snapshot of everything that is served at one moment: the catalog, the plans and the
@@ -59,9 +58,10 @@ func (g *Gateway) build(d *deployment) *generation {
 	for _, s := range d.apis.Sources {
 		if s.Document != nil {
 			gen.documents[s.Name] = s.Config.Spec.String()
-			gen.fates[s.Name] = newFates(s, g.admission.pace, gen.Set, d.config.Tools.MaxName)
-			gen.fates[s.Name].access = func(op *openapi.Operation) *admin.ToolAccess { return gen.access(gen.ByOperation[op]) }
-			gen.fates[s.Name].faults = gen.faults(gen.fates[s.Name], gen.entries[s])
+			gen.fates[s.Name] = newFates(s, fatesOptions{
+				config: d.config, entry: gen.entries[s], plans: gen.Set, pace: g.admission.pace,
+				access: func(p *plan.Plan) *admin.ToolAccess { return gen.access().access(p) },
+			})
 		}
 	}
 	gen.addEndpoints(d, func(name, title, instructions string) http.Handler {
@@ -71,6 +71,11 @@ func (g *Gateway) build(d *deployment) *generation {
 		gen.promptFaults = nil // their tools may still be loaded
 	}
 	return gen
+}
+
+// access returns what reports how the tools of the generation can be reached.
+func (gen *generation) access() *accessReporter {
+	return &accessReporter{config: gen.config, entries: gen.entries, hasGuard: gen.Main.Guard != nil}
 }
 
 // compileOptions returns the parameters of the compilation of a deployment's plans.
@@ -140,7 +145,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 func (g *Gateway) logFates(gen, old *generation) {
 	for _, name := range slices.Sorted(maps.Keys(gen.fates)) {
 		f := gen.fates[name]
-		if old != nil && old.fates[name] != nil && old.fates[name].api == f.api && old.fates[name].counts == f.counts {
+		if old != nil && old.fates[name] != nil && old.fates[name].isSame(f) {
 			continue
 		}
 		g.log.Info("operations", "api", name, "total", f.counts.Total, "exposed", f.counts.Exposed, "changed", f.counts.Changed, "excluded", f.counts.Excluded, "held", f.counts.HeldBack,
