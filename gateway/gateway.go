@@ -30,6 +30,7 @@ import (
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
+	"drawbridge/gateway/report"
 	"drawbridge/gateway/resource"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/state"
@@ -135,7 +136,7 @@ type Gateway struct {
 	// becameReady reports whether the gateway has been ready. It belongs to the goroutine that publishes.
 	becameReady bool
 	// measured holds the operation results that the metrics show, by API name. It belongs to the goroutine that publishes.
-	measured map[string]*fates
+	measured map[string]*report.API
 
 	ended      chan struct{}          // closed when Run has returned
 	reloads    chan reload            // reloads with a waiter
@@ -306,7 +307,7 @@ func (g *Gateway) Report(name string) (admin.Report, bool) {
 			continue
 		}
 		if gen := g.current.Load(); gen != nil && gen.fates[name] != nil {
-			return gen.fates[name].report(a), true
+			return gen.fates[name].Report(a), true
 		}
 		return admin.Report{API: a, Problems: []admin.Problem{}, Operations: []admin.Operation{}}, true
 	}

@@ -86,7 +86,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 // decides it.
 func (g *Gateway) Access(p *plan.Plan) *admin.ToolAccess {
 	if gen := g.current.Load(); gen != nil {
-		return gen.access().access(p)
+		return gen.access().Access(p)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/report"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
@@ -37,5 +38,5 @@ func (o *Outcome) describe(s *source.Source) {
 		return
 	}
 	o.API = o.document.API
-	o.Report.Advice = adviceOf(s, o.document.Advice)
+	o.Report.Advice = report.Advice(s, o.document.Advice)
 }

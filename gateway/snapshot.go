@@ -14,6 +14,7 @@ import (
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/report"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
 )
@@ -29,7 +30,7 @@ type generation struct {
 	// outbound sends webhooks to callers; nil if they are off.
 	outbound *task.CallerWebhooks
 	jobs     call.Continuation // of calls
-	fates    map[string]*fates // operation results, by API name
+	fates    map[string]*report.API // operation results, by API name
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
 	links     *mcp.SealedHandles
@@ -51,16 +52,16 @@ func (g *Gateway) build(d *deployment) *generation {
 	selectors := d.apis.CheckSelectors()
 	gen := &generation{
 		Table: &endpoint.Table{Screening: d.inUse.endpoints.Screening, Named: map[string]*endpoint.Endpoint{}}, config: d.config, inUse: d.inUse, rates: d.rates, outbound: d.outbound, jobs: &task.Continuation{Tasks: g.tasks, Webhooks: d.outbound},
-		fates: map[string]*fates{}, documents: map[string]string{}, links: g.links, selectors: selectors, entries: d.apis.Entries,
+		fates: map[string]*report.API{}, documents: map[string]string{}, links: g.links, selectors: selectors, entries: d.apis.Entries,
 	}
 	gen.Set = plan.Compile(g.compileOptions(d))
 	gen.clashes = append(clashes, clashesOf(gen.Catalog)...)
 	for _, s := range d.apis.Sources {
 		if s.Document != nil {
 			gen.documents[s.Name] = s.Config.Spec.String()
-			gen.fates[s.Name] = newFates(s, fatesOptions{
-				config: d.config, entry: gen.entries[s], plans: gen.Set, pace: g.admission.pace,
-				access: func(p *plan.Plan) *admin.ToolAccess { return gen.access().access(p) },
+			gen.fates[s.Name] = report.New(s, report.Options{
+				Config: d.config, Entry: gen.entries[s], Plans: gen.Set, Pace: g.admission.pace,
+				Access: func(p *plan.Plan) *admin.ToolAccess { return gen.access().Access(p) },
 			})
 		}
 	}
@@ -74,8 +75,8 @@ func (g *Gateway) build(d *deployment) *generation {
 }
 
 // access returns what reports how the tools of the generation can be reached.
-func (gen *generation) access() *accessReporter {
-	return &accessReporter{config: gen.config, entries: gen.entries, hasGuard: gen.Main.Guard != nil}
+func (gen *generation) access() *report.AccessReporter {
+	return &report.AccessReporter{Config: gen.config, Entries: gen.entries, HasGuard: gen.Main.Guard != nil}
 }
 
 // compileOptions returns the parameters of the compilation of a deployment's plans.
@@ -145,11 +146,11 @@ func (g *Gateway) publish(d *deployment, configError string) {
 func (g *Gateway) logFates(gen, old *generation) {
 	for _, name := range slices.Sorted(maps.Keys(gen.fates)) {
 		f := gen.fates[name]
-		if old != nil && old.fates[name] != nil && old.fates[name].isSame(f) {
+		if old != nil && old.fates[name] != nil && old.fates[name].IsSame(f) {
 			continue
 		}
-		g.log.Info("operations", "api", name, "total", f.counts.Total, "exposed", f.counts.Exposed, "changed", f.counts.Changed, "excluded", f.counts.Excluded, "held", f.counts.HeldBack,
-			"skipped", f.counts.Skipped, "problem_codes", codeList(f.problems), "skip_codes", codeList(f.skips))
+		g.log.Info("operations", "api", name, "total", f.Counts.Total, "exposed", f.Counts.Exposed, "changed", f.Counts.Changed, "excluded", f.Counts.Excluded, "held", f.Counts.HeldBack,
+			"skipped", f.Counts.Skipped, "problem_codes", report.CodeList(f.Problems), "skip_codes", report.CodeList(f.Skips))
 	}
 }
 
@@ -205,17 +206,17 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) 
 		}
 	}
 	before := g.measured
-	g.measured = map[string]*fates{}
+	g.measured = map[string]*report.API{}
 	for _, src := range d.apis.Sources {
 		a := src.Status()
-		var f *fates
+		var f *report.API
 		if gen != nil && gen.fates[a.Name] != nil {
 			f = gen.fates[a.Name]
-			f.describe(&a)
+			f.Describe(&a)
 		}
 		g.measured[a.Name] = f
 		if f != before[a.Name] {
-			g.metrics.Fates(a.Name, f.counted(), before[a.Name].counted())
+			g.metrics.Fates(a.Name, f.Counted(), before[a.Name].Counted())
 		}
 		s.APIs = append(s.APIs, a)
 		g.metrics.API(&a, src.CertificateExpiry())

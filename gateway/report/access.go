@@ -1,4 +1,4 @@
-package gateway
+package report
 
 import (
 	"slices"
@@ -12,21 +12,21 @@ import (
 	"drawbridge/openapi"
 )
 
-// accessReporter reports how tools can be reached under one configuration.
-type accessReporter struct {
-	config   *config.Config
-	entries  map[*source.Source]string // configuration entry of each API, such as apis[0]
-	hasGuard bool                      // a token is required
+// AccessReporter reports how tools can be reached under one configuration.
+type AccessReporter struct {
+	Config   *config.Config
+	Entries  map[*source.Source]string // configuration entry of each API, such as apis[0]
+	HasGuard bool                      // a token is required
 }
 
-// access returns the access requirements of a tool.
-func (r *accessReporter) access(p *plan.Plan) *admin.ToolAccess {
-	c, s := r.config, p.Source
+// Access returns the access requirements of a tool.
+func (r *AccessReporter) Access(p *plan.Plan) *admin.ToolAccess {
+	c, s := r.Config, p.Source
 	from := func(has func(*config.Settings) bool, otherwise string) string {
 		return r.setBy(p.Operation, s, has, otherwise)
 	}
 	a := &admin.ToolAccess{Condition: "none", Confirm: p.Consent.Needed, Credential: "none"}
-	switch a.Scopes, a.Token = [][]string{}, r.hasGuard; {
+	switch a.Scopes, a.Token = [][]string{}, r.HasGuard; {
 	case !a.Token && c.Auth != nil:
 		a.ScopesFrom = c.Origin("auth.anonymous")
 	case !a.Token:
@@ -49,7 +49,7 @@ func (r *accessReporter) access(p *plan.Plan) *admin.ToolAccess {
 		a.Condition = r.settingsOf(p.Operation, s).Condition
 	}
 	a.ConfirmFrom = from(func(set *config.Settings) bool { return set.Confirm != nil }, c.Origin("tools.confirm"))
-	entry := r.entries[s]
+	entry := r.Entries[s]
 	switch {
 	case s.Config.BaseURL != nil:
 		a.BaseURL, a.BaseURLFrom = redact.Location(p.Base.String()), c.Origin(entry+".base_url")
@@ -64,9 +64,9 @@ func (r *accessReporter) access(p *plan.Plan) *admin.ToolAccess {
 const fromDocument = "the document"
 
 // credentialOf returns the kinds of credentials that the calls of a tool carry, and the settings that configure them.
-func (r *accessReporter) credentialOf(p *plan.Plan) (kinds, from string) {
-	c, s := r.config, p.Source
-	entry := r.entries[s]
+func (r *AccessReporter) credentialOf(p *plan.Plan) (kinds, from string) {
+	c, s := r.Config, p.Source
+	entry := r.Entries[s]
 	var all, keys []string
 	add := func(kind, key string) { all, keys = append(all, kind), append(keys, c.Origin(entry+"."+key)) }
 	switch {
@@ -95,15 +95,15 @@ func (r *accessReporter) credentialOf(p *plan.Plan) (kinds, from string) {
 }
 
 // settingsOf returns the settings of an operation from rules and from the document.
-func (r *accessReporter) settingsOf(op *openapi.Operation, s *source.Source) config.Settings {
-	return r.config.Settings(source.Subject(s.Name, op), s.Document.Extensions.Settings[op])
+func (r *AccessReporter) settingsOf(op *openapi.Operation, s *source.Source) config.Settings {
+	return r.Config.Settings(source.Subject(s.Name, op), s.Document.Extensions.Settings[op])
 }
 
 // setBy returns the origin of a setting of an operation: the last matching rule that has it, else the document if an
 // extension has it, else otherwise.
-func (r *accessReporter) setBy(op *openapi.Operation, s *source.Source, has func(*config.Settings) bool, otherwise string) string {
-	if key := r.config.SetBy(source.Subject(s.Name, op), has); key != "" {
-		return r.config.Origin(key)
+func (r *AccessReporter) setBy(op *openapi.Operation, s *source.Source, has func(*config.Settings) bool, otherwise string) string {
+	if key := r.Config.SetBy(source.Subject(s.Name, op), has); key != "" {
+		return r.Config.Origin(key)
 	}
 	if own := s.Document.Extensions.Settings[op]; has(&own) {
 		return fromDocument

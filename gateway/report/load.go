@@ -1,4 +1,4 @@
-package gateway
+package report
 
 import (
 	"fmt"
@@ -23,9 +23,9 @@ const (
 	reasonToolRenamed     = "tool-renamed"     // the tool's name was made unique or shortened
 )
 
-// fates holds the operation results of one API in one generation: for each operation, whether it became a tool, and the
+// API holds the operation results of one API in one generation: for each operation, whether it became a tool, and the
 // reasons. It is immutable.
-type fates struct {
+type API struct {
 	config   config.API
 	maxName  int // maximum length of a tool's name, in characters
 	name     string
@@ -38,31 +38,31 @@ type fates struct {
 	secrets    *redact.Configured
 	tools      map[*openapi.Operation]*catalog.Tool
 	resources  map[*openapi.Operation]string // URIs of tools that are resources
-	counts     admin.Fates
-	problems   admin.Counts
-	skips      admin.Counts
+	Counts     admin.Fates
+	Problems   admin.Counts
+	Skips      admin.Counts
 	access     func(*openapi.Operation) *admin.ToolAccess // access requirements of an operation that is a tool
 	faults     []string                                   // reasons why the API can't be used
 }
 
-// fatesOptions are the parameters of [newFates].
-type fatesOptions struct {
-	config *config.Config
-	entry  string // configuration entry of the API, such as apis[0]
-	plans  *plan.Set
-	pace   *openapi.Pace
-	access func(*plan.Plan) *admin.ToolAccess // access requirements of a tool
+// Options are the parameters of [New].
+type Options struct {
+	Config *config.Config
+	Entry  string // configuration entry of the API, such as apis[0]
+	Plans  *plan.Set
+	Pace   *openapi.Pace
+	Access func(*plan.Plan) *admin.ToolAccess // access requirements of a tool
 }
 
-// newFates computes the operation results of an API from the compilation of all plans.
-func newFates(s *source.Source, o fatesOptions) *fates {
-	set := o.plans
+// New computes the operation results of an API from the compilation of all plans.
+func New(s *source.Source, o Options) *API {
+	set := o.Plans
 	rejected := set.Rejected[s.Name]
 	if rejected == nil {
 		rejected = &plan.Rejected{}
 	}
-	f := &fates{unapproved: set.Unapproved, config: s.Config, maxName: o.config.Tools.MaxName, name: s.Name, api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions, rejected: rejected, secrets: s.Secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
-		problems: s.Document.API.ProblemCounts(), skips: admin.Counts{}}
+	f := &API{unapproved: set.Unapproved, config: s.Config, maxName: o.Config.Tools.MaxName, name: s.Name, api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions, rejected: rejected, secrets: s.Secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
+		Problems: s.Document.API.ProblemCounts(), Skips: admin.Counts{}}
 	for _, t := range set.Catalog.All() {
 		if t.API == s.Name {
 			f.tools[t.Operation] = t
@@ -72,43 +72,43 @@ func newFates(s *source.Source, o fatesOptions) *fates {
 		}
 	}
 	for _, p := range f.choices.Problems {
-		f.problems[p.Code]++
+		f.Problems[p.Code]++
 	}
 	for _, p := range slices.Concat(f.extended.Problems, f.rejected.Problems) {
-		f.problems[p.Code]++
+		f.Problems[p.Code]++
 	}
 	for _, op := range f.api.Operations {
-		o.pace.Step()
-		f.counts.Add(f.of(op))
+		o.Pace.Step()
+		f.Counts.Add(f.of(op))
 	}
 	for _, skipped := range f.api.Skipped {
 		fate := f.ofSkipped(skipped)
-		if f.counts.Add(fate); fate == admin.Skipped {
-			f.skips[skipped.Code]++
+		if f.Counts.Add(fate); fate == admin.Skipped {
+			f.Skips[skipped.Code]++
 		}
 	}
-	f.access = func(op *openapi.Operation) *admin.ToolAccess { return o.access(set.ByOperation[op]) }
-	f.faults = f.faultsOf(o.config, o.entry)
+	f.access = func(op *openapi.Operation) *admin.ToolAccess { return o.Access(set.ByOperation[op]) }
+	f.faults = f.faultsOf(o.Config, o.Entry)
 	return f
 }
 
-// isSame reports whether the results are those of the same document, and as many of each kind.
-func (f *fates) isSame(other *fates) bool { return f.api == other.api && f.counts == other.counts }
+// IsSame reports whether the results are those of the same document, and as many of each kind.
+func (f *API) IsSame(other *API) bool { return f.api == other.api && f.Counts == other.Counts }
 
-// adviceOf returns deviations of an API's document from the OpenAPI standard, as operators see them.
-func adviceOf(s *source.Source, advice []openapi.Problem) []admin.Problem {
-	return (&fates{secrets: s.Secrets}).listed(advice)
+// Advice returns deviations of an API's document from the OpenAPI standard, as operators see them.
+func Advice(s *source.Source, advice []openapi.Problem) []admin.Problem {
+	return (&API{secrets: s.Secrets}).listed(advice)
 }
 
-// counted returns the counts for the metrics; f may be nil.
-func (f *fates) counted() telemetry.Fates {
+// Counted returns the counts for the metrics; f may be nil.
+func (f *API) Counted() telemetry.Fates {
 	if f == nil {
 		return telemetry.Fates{}
 	}
-	return telemetry.Fates{Operations: f.counts, Problems: f.problems, Skips: f.skips}
+	return telemetry.Fates{Operations: f.Counts, Problems: f.Problems, Skips: f.Skips}
 }
 
-func (f *fates) of(op *openapi.Operation) admin.Fate {
+func (f *API) of(op *openapi.Operation) admin.Fate {
 	switch t := f.tools[op]; {
 	case f.unapproved[op] != "":
 		return admin.HeldBack
@@ -121,22 +121,22 @@ func (f *fates) of(op *openapi.Operation) admin.Fate {
 }
 
 // ofSkipped returns Excluded for an unusable operation that the configuration excludes anyway, else Skipped.
-func (f *fates) ofSkipped(s openapi.Skipped) admin.Fate {
+func (f *API) ofSkipped(s openapi.Skipped) admin.Fate {
 	if f.config.Exposes(source.SkippedSubject(f.name, s)) {
 		return admin.Skipped
 	}
 	return admin.Excluded
 }
 
-// describe sets the counts in the status of the API.
-func (f *fates) describe(a *admin.API) {
-	a.Fates, a.ProblemCodes, a.SkipCodes = f.counts, f.problems, f.skips
+// Describe sets the counts in the status of the API.
+func (f *API) Describe(a *admin.API) {
+	a.Fates, a.ProblemCodes, a.SkipCodes = f.Counts, f.Problems, f.Skips
 	a.Webhooks, a.Callbacks = f.api.Incoming.Webhooks, f.api.Incoming.Callbacks
 	if f.choices.Note != "" {
 		a.Notes = []string{f.shown(f.choices.Note)}
 	}
 	a.Faults = f.faults
-	a.Tools, a.Skipped, a.Problems = 0, f.counts.Skipped, f.problems.Sum()
+	a.Tools, a.Skipped, a.Problems = 0, f.Counts.Skipped, f.Problems.Sum()
 	for _, t := range f.tools {
 		if !t.Hidden {
 			a.Tools++
@@ -144,10 +144,10 @@ func (f *fates) describe(a *admin.API) {
 	}
 }
 
-// report returns the load report of the API; a is its status.
-func (f *fates) report(a admin.API) admin.Report {
-	f.describe(&a)
-	r := admin.Report{API: a, Operations: make([]admin.Operation, 0, f.counts.Total), Problems: f.listed(f.api.Problems)}
+// Report returns the load report of the API; a is its status.
+func (f *API) Report(a admin.API) admin.Report {
+	f.Describe(&a)
+	r := admin.Report{API: a, Operations: make([]admin.Operation, 0, f.Counts.Total), Problems: f.listed(f.api.Problems)}
 	for _, p := range f.choices.Problems {
 		p.Message = f.shown(p.Message)
 		r.Problems = append(r.Problems, p)
@@ -179,7 +179,7 @@ func (f *fates) report(a admin.API) admin.Report {
 }
 
 // operation reports an operation that can be a tool.
-func (f *fates) operation(op *openapi.Operation) admin.Operation {
+func (f *API) operation(op *openapi.Operation) admin.Operation {
 	o := admin.Operation{
 		Method: f.shown(op.Method), Path: f.shown(op.Path), ID: f.shown(op.ID), Fate: f.of(op), Place: f.place(op.Position, op.Pointer),
 	}
@@ -224,7 +224,7 @@ func (f *fates) operation(op *openapi.Operation) admin.Operation {
 }
 
 // renamed returns the reason why a tool did not get the name it should have.
-func (f *fates) renamed(t *catalog.Tool) string {
+func (f *API) renamed(t *catalog.Tool) string {
 	wanted := t.Wanted
 	switch {
 	case len(wanted) > f.maxName:
@@ -239,7 +239,7 @@ func (f *fates) renamed(t *catalog.Tool) string {
 const maxReasons = 100
 
 // exclusion returns the part of the configuration that excludes an operation.
-func (f *fates) exclusion(s config.Subject) admin.Reason {
+func (f *API) exclusion(s config.Subject) admin.Reason {
 	message := "an entry of tools.exclude matches it"
 	if include := f.config.Tools.Include; len(include) > 0 && !include.Match(s) {
 		message = "no entry of tools.include matches it"
@@ -248,7 +248,7 @@ func (f *fates) exclusion(s config.Subject) admin.Reason {
 }
 
 // listed converts problems of the document to problems of a report.
-func (f *fates) listed(all []openapi.Problem) []admin.Problem {
+func (f *API) listed(all []openapi.Problem) []admin.Problem {
 	out := make([]admin.Problem, 0, len(all))
 	for _, p := range all {
 		out = append(out, admin.Problem{Code: p.Code, Message: f.shown(p.Message), Place: f.place(p.Position, p.Pointer), Of: p.Of, Count: p.Count})
@@ -256,17 +256,17 @@ func (f *fates) listed(all []openapi.Problem) []admin.Problem {
 	return out
 }
 
-func (f *fates) place(at openapi.Position, pointer string) admin.Place {
+func (f *API) place(at openapi.Position, pointer string) admin.Place {
 	return admin.Place{File: f.shown(at.File), Line: at.Line, Column: at.Column, Pointer: f.shown(pointer)}
 }
 
 // shown redacts and truncates a text from or about the document for operators.
-func (f *fates) shown(text string) string {
+func (f *API) shown(text string) string {
 	return truncate.Bytes(f.secrets.Operator(text), admin.MaxText)
 }
 
-// codeList formats counts by code for the log, the most frequent first.
-func codeList(counts admin.Counts) string {
+// CodeList formats counts by code for the log, the most frequent first.
+func CodeList(counts admin.Counts) string {
 	var b strings.Builder
 	for i, code := range counts.Codes() {
 		if i > 0 {
@@ -278,7 +278,7 @@ func codeList(counts admin.Counts) string {
 }
 
 // faultsOf lists the reasons why an API can't be used although its document could be read.
-func (f *fates) faultsOf(c *config.Config, entry string) (all []string) {
+func (f *API) faultsOf(c *config.Config, entry string) (all []string) {
 	tools, uncallable, why := 0, 0, ""
 	for op := range f.tools {
 		tools++
@@ -289,9 +289,9 @@ func (f *fates) faultsOf(c *config.Config, entry string) (all []string) {
 		}
 	}
 	switch {
-	case f.counts.Total == 0:
+	case f.Counts.Total == 0:
 		all = append(all, "the document has no operation")
-	case tools == 0 && f.counts.HeldBack == 0 && f.counts.Excluded > 0:
+	case tools == 0 && f.Counts.HeldBack == 0 && f.Counts.Excluded > 0:
 		key := entry + ".tools.exclude"
 		if len(f.config.Tools.Include) > 0 {
 			key = entry + ".tools.include"
