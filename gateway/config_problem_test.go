@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drawbridge/config"
 )
 
 // TestNameClashes: that the name of a tool depends on another document is told once, and holds as long as both are there.
@@ -34,5 +36,26 @@ func TestNameClashes(t *testing.T) {
 	}
 	if n := p.logged("names clash"); n != 1 {
 		t.Errorf("%d warnings, log %s", n, p.log)
+	}
+}
+
+// TestNameClashesOfApprovedTools holds that names of tools clash whether or not tools have to be approved, since those that
+// are held back have names, too.
+func TestNameClashesOfApprovedTools(t *testing.T) {
+	const apis = "apis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}, {spec: b.yaml, name: b, base_url: 'http://127.0.0.1:1'}]\n"
+	p := run(t, map[string]string{"a.yaml": document("A", "list"), "b.yaml": document("B", "list"), "drawbridge.yaml": "tools: {prefix: never}\n" + apis})
+	p.eventually("two APIs", func() bool { return len(p.NameClashes()) == 1 })
+	for _, approved := range []int{2, 1} {
+		tools := p.Lock().Tools()[:approved]
+		p.write(map[string]string{
+			"approved.lock":   string(config.NewLock(tools).Encode()),
+			"drawbridge.yaml": "tools: {prefix: never, lock: approved.lock}\n" + apis,
+		})
+		if err := p.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if clashes, served := p.NameClashes(), p.tools(); len(clashes) != 1 || len(served) != approved {
+			t.Errorf("clashes %q of %q, want one, and %d tools", clashes, served, approved)
+		}
 	}
 }

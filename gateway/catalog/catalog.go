@@ -100,9 +100,10 @@ func (c *Catalog) Clashes() []Clash { return c.clashes }
 // Lookup returns the tool with that name, nil if there is none.
 func (c *Catalog) Lookup(name string) *Tool { return c.byName[name] }
 
-// Only returns the catalog of those tools for which keep returns true, with unchanged names.
+// Only returns the catalog of those tools for which keep returns true, with unchanged names. The others still count as
+// clashes.
 func (c *Catalog) Only(keep func(*Tool) bool) *Catalog {
-	part := &Catalog{byName: map[string]*Tool{}}
+	part := &Catalog{clashes: c.clashes, byName: map[string]*Tool{}}
 	for _, t := range c.tools {
 		if keep(t) {
 			part.tools = append(part.tools, t)
