@@ -24,13 +24,13 @@ func unapproved(l *config.Lock, s *source.Source, t *catalog.Tool) string {
 
 // holdBack removes tools without approval from the catalog. They get no plan, so that no call, resource, prompt, completion
 // or task can reach them. A nil lock approves all.
-func holdBack(l *config.Lock, sources map[string]*source.Source, set *Set) {
+func holdBack(l *config.Lock, operations map[*openapi.Operation]*operation, set *Set) {
 	if l == nil {
 		return
 	}
 	set.Unapproved = map[*openapi.Operation]string{}
 	set.Catalog = set.Catalog.Only(func(t *catalog.Tool) bool {
-		why := unapproved(l, sources[t.API], t)
+		why := unapproved(l, operations[t.Operation].source, t)
 		if why == "" {
 			if was := formerlyApproved(l, t); was != "" {
 				set.RenamedApprovals = append(set.RenamedApprovals, was)

@@ -28,13 +28,13 @@ type CachePolicy struct {
 
 // setCachePolicies sets the plans' cache policies. Responses about jobs are never cached: their requests ask for a change
 // of state.
-func setCachePolicies(r *rejections, m *telemetry.Metrics, plans map[*openapi.Operation]*Plan, settings map[*openapi.Operation]config.Settings) {
+func setCachePolicies(r *rejections, m *telemetry.Metrics, plans map[*openapi.Operation]*Plan, operations map[*openapi.Operation]*operation) {
 	if r.config.Limits.Cache == 0 {
 		return
 	}
 	caching := map[*source.Source]bool{}
 	for op, p := range plans {
-		set := settings[op].Cache
+		set := operations[op].settings.Cache
 		if !set.On() || op.Method != http.MethodGet && op.Method != http.MethodHead || p.PolledJob != nil {
 			continue
 		}

@@ -44,14 +44,6 @@ func droppedArguments(r *rejections, s *source.Source, t *catalog.Tool, shown *o
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return declared[name] })
 }
 
-// PublishedOperation returns the operation as callers see it.
-func (p *Plan) PublishedOperation() *openapi.Operation {
-	if p.Elicitation != nil {
-		return p.Elicitation.Shown()
-	}
-	return p.CallerOperation()
-}
-
 // Drop removes the arguments that are dropped. It returns the others, and the sorted JSON Pointers of the dropped ones.
 func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []string) {
 	if len(p.dropped) == 0 {

@@ -2,10 +2,7 @@ package plan
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -17,7 +14,6 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
-	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/source"
@@ -118,19 +114,26 @@ type Plan struct {
 	addsSecrets bool
 }
 
-// newPlan returns the part of a plan that needs nothing but the operation's own settings. defaults are the scopes that
-// apply where neither rule nor document names any.
-func newPlan(o *Options, s *source.Source, t *catalog.Tool, set config.Settings, defaults []string) *Plan {
+// newPlan compiles the plan of a tool, but for what depends on other plans. label is the name of the tool in metrics.
+func newPlan(o *Options, r *rejections, e *operation, t *catalog.Tool, label string) *Plan {
+	s, set := e.source, e.settings
 	p := &Plan{
-		Tool: t, Operation: t.Operation, Scopes: s.Document.Scopes(t.Operation, &s.Config, set, defaults), Condition: o.Conditions[set.Condition],
-		Consent: NewConsent(o.Config, set, t.Annotations.Destructive), Progress: render.NewEventRules(set.Progress),
-		Timeout: time.Duration(s.Limits.Timeout), Base: s.BaseURL(t.Operation), Client: s.Document.Client, Secrets: s.Secrets,
-		Credential: s.Document.Credentials.Choices[t.Operation], PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets,
-		Personal:  len(s.Config.PassHeaders) > 0 || s.Config.Exchanges() || s.Config.Identity != nil,
-		ShortText: s.Config.Answers == config.AnswersStructured, FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin,
-		Safe: httpmethod.IsSafe(t.Operation.Method), Source: s, publicURL: o.PublicURL, siblings: s.Document.API.Operations,
-		MaxResponse: int64(s.Config.MaxAnswer), Repeated: repeatedArguments(t), Rates: admission.NewCallRates(t.Name, set.Rate, s.Name, s.Config.Rate),
-		Clean: s.Config.Clean, Sensitive: redact.NewSensitive(set.SensitiveFields),
+		Tool: t, Operation: t.Operation, Source: s, Metrics: o.Metrics.Call(t.API, label), Timeout: time.Duration(s.Limits.Timeout),
+
+		Scopes: s.Document.Scopes(t.Operation, &s.Config, set, o.DefaultScopes), Condition: o.Conditions[set.Condition],
+		Consent: NewConsent(o.Config, set, t.Annotations.Destructive), Elicitation: e.elicitation, dropped: droppedArguments(r, s, t, e.published),
+		Repeated: repeatedArguments(t), Rates: admission.NewCallRates(t.Name, set.Rate, s.Name, s.Config.Rate),
+
+		Client: s.Document.Client, Base: s.BaseURL(t.Operation), Safe: httpmethod.IsSafe(t.Operation.Method), Key: e.key,
+		Retry: retryPolicyOf(set, e.key), FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin,
+		Credential: s.Document.Credentials.Choices[t.Operation], Secrets: s.Secrets, PassesHeaders: len(s.Config.PassHeaders) > 0,
+		addsSecrets: s.AddsSecrets, Personal: len(s.Config.PassHeaders) > 0 || s.Config.Exchanges() || s.Config.Identity != nil,
+		publicURL: o.PublicURL, siblings: s.Document.API.Operations,
+
+		MaxResponse: int64(s.Config.MaxAnswer), Sensitive: redact.NewSensitive(set.SensitiveFields), Clean: s.Config.Clean,
+		Progress: render.NewEventRules(set.Progress), ShortText: s.Config.Answers == config.AnswersStructured,
+
+		Job: e.job,
 	}
 	p.Links = newLinks(s.Config.Links, p.Safe)
 	if set.Clean != nil {
@@ -139,30 +142,12 @@ func newPlan(o *Options, s *source.Source, t *catalog.Tool, set config.Settings,
 	if own := cmp.Or(set.Timeout, s.Config.Timeout); own > 0 {
 		p.Timeout, p.HeaderTimeout = time.Duration(own), upstream.NoHeaderTimeout // a timeout of its own is set because the service may take that long to begin its answer
 	}
+	checkParamHeaders(r, s, t, set.ParamHeaders)
+	if len(p.Scopes) == 0 {
+		o.Logger.Warn("no token can have the scopes that the document asks for; give them others with scope_map",
+			"api", t.API, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
+	}
 	return p
-}
-
-// Request builds the HTTP request of a call without sending it, and without the credential. Arguments that don't fit
-// are an [*openapi.ArgumentError]. Without a base URL the request is for the host "base-url.invalid" (RFC 6761),
-// because a preview of a request must not need one (S7).
-func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request, error) {
-	base := p.Base
-	if base == nil {
-		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
-	}
-	args, _ = p.Drop(args)
-	if cb := p.Job.Callback; cb != nil {
-		args = cb.Arguments(args, p.publicURL()+CallbackPath+"TOKEN")
-	}
-	if p.Key == nil {
-		return p.Operation.NewRequest(ctx, base, args)
-	}
-	args, key := p.Key.Prepare(args)
-	req, err := p.Operation.NewRequest(ctx, base, args)
-	if err == nil {
-		p.Key.Attach(req.Header, key)
-	}
-	return req, err
 }
 
 // CallerOperation returns the operation with the arguments that callers pass, or are asked for.
@@ -174,35 +159,6 @@ func (p *Plan) CallerOperation() *openapi.Operation {
 		return p.Job.Callback.Given
 	}
 	return p.Operation
-}
-
-// PassedHeaders returns the headers of a caller's request that go on to the service, if the plan passes any on.
-func (p *Plan) PassedHeaders(inbound http.Header) http.Header {
-	h := http.Header{}
-	for _, passed := range p.Source.Config.PassHeaders {
-		name := http.CanonicalHeaderKey(passed.From)
-		if values := inbound[name]; len(values) > 0 {
-			h[name] = values
-		}
-	}
-	return h
-}
-
-// Attach returns the context of a call with the values that determine what is attached to its request, and sent, which
-// records the attached secrets, or nil if they are all in the configuration. Where the whole API has one credential,
-// the context is ctx itself.
-func (p *Plan) Attach(ctx context.Context, header http.Header, guard *auth.Guard) (_ context.Context, sent *credential.Sent) {
-	if p.Credential != nil {
-		ctx = p.Credential.Context(ctx)
-	}
-	if p.PassesHeaders {
-		ctx = (&source.Inbound{Header: header, Guard: guard}).Context(ctx)
-	}
-	if p.addsSecrets {
-		sent = &credential.Sent{}
-		ctx = sent.Context(ctx)
-	}
-	return ctx, sent
 }
 
 // AsksUser reports whether calls of the plan need consent or input from the user.
@@ -217,38 +173,3 @@ func (p *Plan) Title() string {
 	}
 	return p.Tool.Name
 }
-
-// CheckPassedHeaders returns an error for the client if a header holds a token for the gateway. It serves requests that are
-// sent later, without the caller's request at hand.
-func (p *Plan) CheckPassedHeaders(ctx context.Context, in *source.Inbound) error {
-	for _, h := range p.Source.Config.PassHeaders {
-		for _, value := range in.Header[http.CanonicalHeaderKey(h.From)] {
-			if h.IsCredential() && in.HoldsGatewayToken(ctx, value) {
-				return mcp.InvalidParams("the header %s holds a token for the gateway, which no service may get", h.From)
-			}
-		}
-	}
-	return nil
-}
-
-// setResponseHeaders sets the headers that plans pass on; the plans of an API share them.
-func setResponseHeaders(plans map[*openapi.Operation]*Plan) {
-	of := map[*source.Source]*render.Headers{}
-	for _, p := range plans {
-		if of[p.Source] == nil {
-			of[p.Source] = render.NewHeaders(p.Source.Config.AnswerHeaders, p.siblings)
-		}
-		p.ResponseHeaders = of[p.Source]
-	}
-}
-
-// Permits reports whether the condition of the plan allows the call. The arguments must be those that the request is
-// built from, so that one interpretation can't be permitted and another sent.
-func (p *Plan) Permits(ctx context.Context, caller *auth.Principal, args json.RawMessage) (bool, error) {
-	return p.Condition.Allows(ctx, caller, auth.ConditionTool{
-		Name: p.Tool.Name, API: p.Tool.API, Method: p.Operation.Method, Path: p.Operation.Path,
-	}, args)
-}
-
-// CallbackPath is the path at which services report the end of a job; a token follows.
-const CallbackPath = "/callbacks/"

@@ -13,7 +13,6 @@ type Resources struct {
 	fixed map[string]*Plan
 }
 
-// newResources returns the resources among plans. readable names all tools that are resources, in document order.
 // NewResources returns the resources among plans, given by tool name. readable names them in order.
 func NewResources(readable []string, plans map[string]*Plan) *Resources {
 	r := &Resources{fixed: map[string]*Plan{}}

@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"log/slog"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/job"
+	"drawbridge/gateway/source"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi"
+)
+
+// Options are the parameters of [Compile].
+type Options struct {
+	// Config is the configuration.
+	Config *config.Config
+	// APIs are the configured APIs. Those without a document have no tools.
+	APIs *source.Set
+	// Count is the number of APIs for naming tools.
+	Count int
+	// Conditions are the compiled conditions of rules, by their text.
+	Conditions map[string]*auth.Condition
+	// DefaultScopes are required where neither a rule nor a document names scopes; nil if no token is required.
+	DefaultScopes []string
+	// Lock holds the approved tools; nil if approval is off.
+	Lock *config.Lock
+	// GuessedJob is the definition of jobs that neither a rule nor a document describes.
+	GuessedJob *job.Definition
+	// PublicURL returns the URL at which services reach the gateway, without a path.
+	PublicURL func() string
+	// Pace makes the compilation yield to calls.
+	Pace *openapi.Pace
+	// Metrics count calls and cached responses.
+	Metrics *telemetry.Metrics
+	// Logger receives a warning for each setting that can't be applied.
+	Logger *slog.Logger
+}

@@ -1,0 +1,89 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"drawbridge/auth"
+	"drawbridge/auth/credential"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/source"
+)
+
+// CallbackPath is the path at which services report the end of a job; a token follows.
+const CallbackPath = "/callbacks/"
+
+// Request builds the HTTP request of a call without sending it, and without the credential. Arguments that don't fit
+// are an [*openapi.ArgumentError]. Without a base URL the request is for the host "base-url.invalid" (RFC 6761),
+// because a preview of a request must not need one (S7).
+func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request, error) {
+	base := p.Base
+	if base == nil {
+		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
+	}
+	args, _ = p.Drop(args)
+	if cb := p.Job.Callback; cb != nil {
+		args = cb.Arguments(args, p.publicURL()+CallbackPath+"TOKEN")
+	}
+	if p.Key == nil {
+		return p.Operation.NewRequest(ctx, base, args)
+	}
+	args, key := p.Key.Prepare(args)
+	req, err := p.Operation.NewRequest(ctx, base, args)
+	if err == nil {
+		p.Key.Attach(req.Header, key)
+	}
+	return req, err
+}
+
+// PassedHeaders returns the headers of a caller's request that go on to the service, if the plan passes any on.
+func (p *Plan) PassedHeaders(inbound http.Header) http.Header {
+	h := http.Header{}
+	for _, passed := range p.Source.Config.PassHeaders {
+		name := http.CanonicalHeaderKey(passed.From)
+		if values := inbound[name]; len(values) > 0 {
+			h[name] = values
+		}
+	}
+	return h
+}
+
+// CheckPassedHeaders returns an error for the client if a header holds a token for the gateway. It serves requests that are
+// sent later, without the caller's request at hand.
+func (p *Plan) CheckPassedHeaders(ctx context.Context, in *source.Inbound) error {
+	for _, h := range p.Source.Config.PassHeaders {
+		for _, value := range in.Header[http.CanonicalHeaderKey(h.From)] {
+			if h.IsCredential() && in.HoldsGatewayToken(ctx, value) {
+				return mcp.InvalidParams("the header %s holds a token for the gateway, which no service may get", h.From)
+			}
+		}
+	}
+	return nil
+}
+
+// Attach returns the context of a call with the values that determine what is attached to its request, and sent, which
+// records the attached secrets, or nil if they are all in the configuration. Where the whole API has one credential,
+// the context is ctx itself.
+func (p *Plan) Attach(ctx context.Context, header http.Header, guard *auth.Guard) (_ context.Context, sent *credential.Sent) {
+	if p.Credential != nil {
+		ctx = p.Credential.Context(ctx)
+	}
+	if p.PassesHeaders {
+		ctx = (&source.Inbound{Header: header, Guard: guard}).Context(ctx)
+	}
+	if p.addsSecrets {
+		sent = &credential.Sent{}
+		ctx = sent.Context(ctx)
+	}
+	return ctx, sent
+}
+
+// Permits reports whether the condition of the plan allows the call. The arguments must be those that the request is
+// built from, so that one interpretation can't be permitted and another sent.
+func (p *Plan) Permits(ctx context.Context, caller *auth.Principal, args json.RawMessage) (bool, error) {
+	return p.Condition.Allows(ctx, caller, auth.ConditionTool{
+		Name: p.Tool.Name, API: p.Tool.API, Method: p.Operation.Method, Path: p.Operation.Path,
+	}, args)
+}
