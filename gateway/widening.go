@@ -25,7 +25,7 @@ func (r *runner) permits(req reload, c *config.Config) (opens []string, ok bool)
 	if r.g.o.LoadConfig == nil {
 		return nil, true // the configuration never changes
 	}
-	opens = newest.widens(r.access, c)
+	opens = widening.Served{Config: newest.config, APIs: newest.apis}.WiderIn(r.access, c)
 	if len(opens) == 0 || req.asked {
 		return opens, true
 	}

@@ -69,7 +69,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/endpoint", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/redact", "gateway/render", "gateway/report", "gateway/resource", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer", "openapi/httpmethod"},
+		arrows:  []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/endpoint", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/redact", "gateway/render", "gateway/report", "gateway/resource", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/task":        {arrows: []string{"auth", "config", "gateway/admission", "gateway/call", "gateway/catalog", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/source", "gateway/state", "gateway/telemetry", "gateway/upstream"}, modules: []string{"github.com/go-chi/chi/v5"}},
@@ -96,7 +96,7 @@ var rooms = map[string]room{
 	"gateway/elicit":      {arrows: []string{"config", "openapi", "gateway/mcp"}},
 	"gateway/state":       {modules: []string{"github.com/redis/go-redis/v9"}},
 	"gateway/audit":       {},
-	"gateway/widening":    {arrows: []string{"config", "gateway/diskcache", "gateway/regularfile", "openapi/httpmethod"}},
+	"gateway/widening":    {arrows: []string{"config", "gateway/diskcache", "gateway/plan", "gateway/regularfile", "gateway/source", "openapi", "openapi/httpmethod"}},
 	"gateway/regularfile": {},
 	"gateway/admin":       {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 

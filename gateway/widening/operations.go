@@ -1,4 +1,4 @@
-package gateway
+package widening
 
 import (
 	"fmt"
@@ -8,46 +8,51 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
-	"drawbridge/gateway/widening"
 	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
 	"drawbridge/openapi/truncate"
 )
 
-// widens lists where a configuration grants more access than the deployment: per operation where documents are known,
-// and otherwise by comparing the two configurations.
-func (d *deployment) widens(before *widening.Summary, c *config.Config) []string {
-	documents := make([]*widening.Document, len(c.APIs))
+// Served is a configuration in use with the documents of its APIs.
+type Served struct {
+	Config *config.Config
+	APIs   *source.Set
+}
+
+// WiderIn lists where a configuration grants more access than the one that is served: per operation where documents are
+// known, and otherwise by comparing the two configurations. before is what the one that is served grants.
+func (d Served) WiderIn(before *Summary, c *config.Config) []string {
+	documents := make([]*Document, len(c.APIs))
 	var opens []string
 	for i, sources := range d.documentsOf(c) {
 		if len(sources) == 0 {
 			continue
 		}
-		of := &widening.Document{Was: sources[0].Name, Is: sources[0].NameUnder(&c.APIs[i]), Opened: map[string][]config.Subject{}}
+		of := &Document{Was: sources[0].Name, Is: sources[0].NameUnder(&c.APIs[i]), Opened: map[string][]config.Subject{}}
 		documents[i] = of
 		for _, s := range sources {
 			opens = append(opens, d.operationsOpened(c, s, &c.APIs[i], of)...)
 		}
 	}
-	return slices.Concat(widening.Wider(before, widening.Of(c, before), func(i int) *widening.Document { return documents[i] }), opens)
+	return slices.Concat(Wider(before, Of(c, before), func(i int) *Document { return documents[i] }), opens)
 }
 
 // documentsOf returns, for each API of another configuration, the sources that know its document and to which it is
 // compared: the source that it succeeds, else all sources of that document.
-func (d *deployment) documentsOf(c *config.Config) [][]*source.Source {
+func (d Served) documentsOf(c *config.Config) [][]*source.Source {
 	var old, next []*config.API
-	for _, s := range d.apis.Sources {
+	for _, s := range d.APIs.Sources {
 		old = append(old, &s.Config)
 	}
 	for i := range c.APIs {
 		next = append(next, &c.APIs[i])
 	}
 	sameSpec := func(o, n *config.API) bool { return o.Spec == n.Spec }
-	succeeds, _ := widening.Pair(old, next, func(o, n *config.API) bool { return reflect.DeepEqual(o, n) },
+	succeeds, _ := Pair(old, next, func(o, n *config.API) bool { return reflect.DeepEqual(o, n) },
 		func(o, n *config.API) bool { return sameSpec(o, n) && o.Name == n.Name }, sameSpec)
 	sources := make([][]*source.Source, len(next))
 	for i, at := range succeeds {
-		for j, s := range d.apis.Sources {
+		for j, s := range d.APIs.Sources {
 			if (j == at || at < 0 && sameSpec(old[j], next[i])) && len(s.Documents()) > 0 {
 				sources[i] = append(sources[i], s)
 			}
@@ -58,11 +63,11 @@ func (d *deployment) documentsOf(c *config.Config) [][]*source.Source {
 
 // operationsOpened lists the access to operations that another configuration grants beyond the current one, for the
 // document in use and for the one in quarantine, which may be accepted next. It records the operations in of.
-func (d *deployment) operationsOpened(after *config.Config, s *source.Source, api *config.API, of *widening.Document) []string {
+func (d Served) operationsOpened(after *config.Config, s *source.Source, api *config.API, of *Document) []string {
 	opens := map[string][]string{}
 	var order []string
 	for _, document := range s.Documents() {
-		was := permissions{c: d.config, api: &s.Config, document: document, name: s.Name}
+		was := permissions{c: d.Config, api: &s.Config, document: document, name: s.Name}
 		is := permissions{c: after, api: api, document: document, name: s.NameUnder(api)}
 		for _, op := range document.API.Operations {
 			of.Operations = append(of.Operations, source.Subject(of.Is, op))
@@ -99,7 +104,7 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 		return nil
 	}
 	if !was.api.Exposes(before) {
-		return []string{widening.LetThrough}
+		return []string{LetThrough}
 	}
 	set, old := v.c.Settings(subject, v.own(op)), was.c.Settings(before, was.own(op))
 	when := func(opens bool, line string) {
@@ -108,18 +113,18 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 		}
 	}
 	if guarded(was.c) && guarded(v.c) {
-		when(v.needsFewerScopes(was, op, subject, before, set, old), widening.FewerScopes)
-		when(old.Condition != "" && set.Condition != old.Condition, widening.OtherCondition)
+		when(v.needsFewerScopes(was, op, subject, before, set, old), FewerScopes)
+		when(old.Condition != "" && set.Condition != old.Condition, OtherCondition)
 	}
 	asks, asked := plan.NewConsent(v.c, set, !httpmethod.IsSafe(op.Method)), plan.NewConsent(was.c, old, !httpmethod.IsSafe(op.Method))
-	when(asked.Needed && !asks.Needed, widening.NoConsent)
-	given := widening.Asked(set.Inputs)
-	when(slices.ContainsFunc(widening.Asked(old.Inputs), func(name string) bool { return !slices.Contains(given, name) }), widening.NotAsked)
-	hidden := widening.Hidden(set.SensitiveFields)
-	when(slices.ContainsFunc(widening.Hidden(old.SensitiveFields), func(f string) bool { return !slices.Contains(hidden, f) }), widening.LessHidden)
-	when(set.Cache.On() && set.Cache.Shared && (!old.Cache.On() || !old.Cache.Shared), widening.SharedAnswers)
-	calls := widening.JobCalls(old.Job)
-	when(slices.ContainsFunc(widening.JobCalls(set.Job), func(call string) bool { return !slices.Contains(calls, call) }), widening.MoreJobs)
+	when(asked.Needed && !asks.Needed, NoConsent)
+	given := Asked(set.Inputs)
+	when(slices.ContainsFunc(Asked(old.Inputs), func(name string) bool { return !slices.Contains(given, name) }), NotAsked)
+	hidden := Hidden(set.SensitiveFields)
+	when(slices.ContainsFunc(Hidden(old.SensitiveFields), func(f string) bool { return !slices.Contains(hidden, f) }), LessHidden)
+	when(set.Cache.On() && set.Cache.Shared && (!old.Cache.On() || !old.Cache.Shared), SharedAnswers)
+	calls := JobCalls(old.Job)
+	when(slices.ContainsFunc(JobCalls(set.Job), func(call string) bool { return !slices.Contains(calls, call) }), MoreJobs)
 	return what
 }
 
@@ -149,7 +154,7 @@ func (v *permissions) needsFewerScopes(was *permissions, op *openapi.Operation, 
 	fewer := func(defaults, were []string) bool {
 		earlier := needed(was, old, were)
 		return slices.ContainsFunc(needed(v, set, defaults), func(scopes []string) bool {
-			return !slices.ContainsFunc(earlier, func(e []string) bool { return widening.AsStrict(scopes, e, was.c.Auth.Implies) })
+			return !slices.ContainsFunc(earlier, func(e []string) bool { return AsStrict(scopes, e, was.c.Auth.Implies) })
 		})
 	}
 	if fewer(v.c.Auth.DefaultScopes, was.c.Auth.DefaultScopes) {
