@@ -91,10 +91,12 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	file := filepath.Join(dir, "drawbridge.yaml")
-	listen, err := d.free(ctx, d.listen)
+	opened, err := d.open(ctx, d.listen)
 	if err != nil {
 		return err
 	}
+	defer opened.Close() // in vain once it has served
+	listen := opened.Addr().String()
 	text := configuration(listen, base)
 	if d.auth {
 		if d.issuer, err = d.startIssuer(listen); err != nil {
@@ -129,7 +131,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s := &server{gateway: g, config: cfg, log: log.With(slog.String("from", "demo")), signals: d.signals, quick: true}
+	s := &server{gateway: g, config: cfg, log: log.With(slog.String("from", "demo")), signals: d.signals, quick: true, opened: opened}
 	if err := s.listen(ctx); err != nil {
 		return err
 	}
@@ -168,18 +170,18 @@ apis:
 `, listen, base, demo.DocumentPath)
 }
 
-// free returns the address, or one with a free port if the port is in use and was not requested
-// explicitly.
-func (d *demonstration) free(ctx context.Context, address string) (string, error) {
+// open listens at the address, or at one with a free port if the port is in use and was not requested
+// explicitly. The listener stays open, so that no other program takes the port before it serves.
+func (d *demonstration) open(ctx context.Context, address string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if err != nil && !d.fixed {
 		l, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	}
 	if err != nil {
-		return "", fmt.Errorf("--listen: %w", err)
+		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	return l.Addr().String(), l.Close()
+	return l, nil
 }
 
 // show prints the tools, makes one call over HTTP, and shows how to connect.

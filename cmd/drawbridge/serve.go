@@ -179,11 +179,14 @@ type server struct {
 
 	public *listener.Listener
 	admin  net.Listener
+	opened net.Listener // the public one, if it is open already; nil if listen opens it
 }
 
 // listen opens both listeners, so that a port that is taken is found before anything else is done.
 func (s *server) listen(ctx context.Context) (err error) {
-	if s.public, err = s.gateway.Listen(ctx, s.config.Server.Listen.String()); err != nil {
+	if s.opened != nil {
+		s.public = s.gateway.Listener(s.opened)
+	} else if s.public, err = s.gateway.Listen(ctx, s.config.Server.Listen.String()); err != nil {
 		return fmt.Errorf("server.listen: %w", err)
 	}
 	var lc net.ListenConfig
