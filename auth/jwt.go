@@ -434,7 +434,7 @@ func (i *issuer) warnLongLived(ctx context.Context, c claims, now time.Time) {
 	if i.maxLifetime > 0 || i.introspector != nil || c.lifetime(now) <= longLife || i.longLived.Swap(true) {
 		return
 	}
-	i.log.LogAttrs(ctx, slog.LevelWarn, "tokens of issuer live long; max_lifetime bounds it",
+	i.log.LogAttrs(ctx, slog.LevelWarn, "tokens of this issuer are long-lived; max_lifetime limits their lifetime",
 		slog.String("issuer", i.url), slog.Duration("lifetime", c.lifetime(now)))
 }
 

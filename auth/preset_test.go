@@ -205,7 +205,7 @@ func TestIssuerRules(t *testing.T) {
 		for n := range 3 {
 			h.wantStatus("long", h.keyA.token(h.a.url, h.now, map[string]any{"exp": h.now.Add(25 * time.Hour).Unix(), "jti": n}), 200)
 		}
-		const want = `msg="tokens of issuer live long; max_lifetime bounds it" issuer=http://localhost:7001 lifetime=25h0m0s`
+		const want = `msg="tokens of this issuer are long-lived; max_lifetime limits their lifetime" issuer=http://localhost:7001 lifetime=25h0m0s`
 		if strings.Count(h.log.String(), want) != 1 || strings.Count(h.log.String(), "\n") != 1 {
 			t.Error(h.log)
 		}

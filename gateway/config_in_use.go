@@ -89,7 +89,7 @@ func (g *Gateway) use(next *configInUse) {
 		g.cursors.Sealer.Rekey, g.links.Rekey, g.tasks.Handles.Rekey, g.tasks.Callbacks.Rekey, g.shared.rekey,
 	} {
 		if err := rekey(next.keys); err != nil { // newConfigInUse has tried them
-			g.log.Error("handles are still sealed with the keys of before", "error", err)
+			g.log.Error("handles are still sealed with the previous keys", "error", err)
 		}
 	}
 }

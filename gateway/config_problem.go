@@ -67,7 +67,7 @@ func (g *Gateway) PassedOver() []string { return g.Status().Config.PassedOver }
 func (g *Gateway) logPrompts(gen, old *generation) {
 	for _, fault := range gen.promptFaults {
 		if old == nil || !slices.Contains(old.promptFaults, fault) {
-			g.log.Warn("a prompt can't be had", "error", fault)
+			g.log.Warn("a prompt can't be served", "error", fault)
 		}
 	}
 }

@@ -247,13 +247,13 @@ func New(o Options) (*Gateway, error) {
 	g.mcpHandlers = g.newMCPHandlers(c, keys)
 	o.Metrics.MustRegister(telemetry.NewIssuerCollector(g.issuers), telemetry.NewStatusCollector(g.Status, admission.MemoryShare))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
-		Help: "Open streams on which clients wait for changes."}, func() float64 { return float64(g.mcpHandlers.Streams()) }))
+		Help: "Open notification streams."}, func() float64 { return float64(g.mcpHandlers.Streams()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_unread_lists",
-		Help: "Lists on their way to clients that do not read them."}, func() float64 { return float64(g.mcpHandlers.Readers.Count()) }))
+		Help: "Lists being sent to clients that read slowly."}, func() float64 { return float64(g.mcpHandlers.Readers.Count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_watched_resources",
-		Help: "Resources that are looked at for clients that want to hear of changes."}, func() float64 { return float64(g.watches.Count()) }))
+		Help: "Resources polled for subscriptions."}, func() float64 { return float64(g.watches.Count()) }))
 	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_cache_bytes",
-		Help: "Bytes of the answers that are kept in memory, about."}, func() float64 { n, _ := g.answers.Size(); return float64(n) }))
+		Help: "Approximate size of the response cache in memory."}, func() float64 { n, _ := g.answers.Size(); return float64(n) }))
 	g.public = g.server.Routes(g.publicRoutes())
 	g.use(g.first.inUse)
 	g.guards.Store(endpoint.NewMetadataGuards(c, g.first.guard))

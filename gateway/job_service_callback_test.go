@@ -55,7 +55,7 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 	for range 3 * telemetry.MaxLines {
 		send(strings.NewReader("{}"))
 	}
-	if n := strings.Count(log.String(), "a callback was not signed as it should be"); n != telemetry.MaxLines {
+	if n := strings.Count(log.String(), "a service callback has a missing or wrong signature"); n != telemetry.MaxLines {
 		t.Errorf("%d lines, want %d:\n%s", n, telemetry.MaxLines, log)
 	}
 }

@@ -284,7 +284,7 @@ func TestArchiveRefuses(t *testing.T) {
 			if p.state(0).State != admin.Failed || p.state(1).State != admin.Stale || len(p.tools()) != 1 {
 				t.Errorf("status = %+v", p.Status().APIs)
 			}
-			if p.logged("the document that was kept can't be used") != 1 || p.logged(tt.want) == 0 {
+			if p.logged("the stored document can't be used") != 1 || p.logged(tt.want) == 0 {
 				t.Errorf("log = %s, want %q", p.log, tt.want)
 			}
 		})
@@ -303,7 +303,7 @@ func TestArchiveCannotWrite(t *testing.T) {
 	p.eventually("a write fails", func() bool {
 		return len(metricLines(p.Gateway, `drawbridge_state_writes_total{outcome="failed"} 1`)) == 1
 	})
-	if p.state(0).State != admin.Ready || p.logged("documents can't be kept") != 1 || p.logged("a document can't be kept; it is tried again") != 1 {
+	if p.state(0).State != admin.Ready || p.logged("documents can't be stored") != 1 || p.logged("a document can't be stored; retrying") != 1 {
 		t.Errorf("status = %+v, log %s", p.state(0), p.log)
 	}
 	if err := os.Remove(file); err != nil {

@@ -21,7 +21,7 @@ func TestStateDirThatHangs(t *testing.T) {
 	}{
 		{"looking", "it can't be read within 1s; server.state_dir seems to hang"},
 		{"reading", "it can't be read within 1s; server.state_dir seems to hang"},
-		{"writing", "documents may not be kept: server.state_dir seems to hang"},
+		{"writing", "documents may not be stored: server.state_dir does not respond"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := &process{running: &running{t: t, dir: t.TempDir()}, log: &safeBuffer{}}
@@ -94,7 +94,7 @@ func TestArchivePanics(t *testing.T) {
 		}
 	}, func(*Gateway) {})
 	p.eventually("it was tried", func() bool {
-		return strings.Contains(p.log.String(), "the document that was kept can't be used") && strings.Contains(p.log.String(), "panic in the background")
+		return strings.Contains(p.log.String(), "the stored document can't be used") && strings.Contains(p.log.String(), "panic in the background")
 	})
 	p.write(map[string]string{"a.yaml": document("A", "one")})
 	p.eventually("it is served", func() bool { return p.Status().Tools == 1 })

@@ -179,7 +179,7 @@ func TestDiffLog(t *testing.T) {
 	g.logFates(after, after)
 	want := `level=INFO msg=operations api=fated total=4 exposed=2 changed=1 excluded=0 held=0 skipped=1 problem_codes="number-text=1" skip_codes="operation-parameter=1"
 level=INFO msg="tools changed" added=1 removed=1 changed=2 added_tools=[all] removed_tools=[list] changed_tools="[add clear]"
-level=WARN msg="tools that may destroy something are new" count=1 tools=[clear]
+level=WARN msg="new destructive tools" count=1 tools=[clear]
 `
 	if diff := cmp.Diff(want, log.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

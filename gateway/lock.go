@@ -32,7 +32,7 @@ func (g *Gateway) lockOf(c *config.Config) (*config.Lock, error) {
 // former names.
 func (g *Gateway) logHeldBack(gen, old *generation) {
 	if len(gen.RenamedApprovals) > 0 && (old == nil || !slices.Equal(gen.RenamedApprovals, old.RenamedApprovals)) {
-		g.log.Warn("tools have other names than were approved, which the next release will not know: write the file anew with \"drawbridge lock --config FILE\"",
+		g.log.Warn("tools are approved under former names, which the next release will not recognize: rewrite the file with \"drawbridge lock --config FILE\"",
 			"count", len(gen.RenamedApprovals), "tools", first(gen.RenamedApprovals))
 	}
 	reasonsOf := func(gen *generation) (reasons []string) {
@@ -45,7 +45,7 @@ func (g *Gateway) logHeldBack(gen, old *generation) {
 	if len(now) == 0 || old != nil && slices.Equal(now, reasonsOf(old)) {
 		return
 	}
-	g.log.Warn("tools are held back until they are approved: see what \"drawbridge lock --config FILE --check\" says, and approve them with \"drawbridge lock --config FILE\"",
+	g.log.Warn("tools are not served until they are approved: review them with \"drawbridge lock --config FILE --check\", and approve them with \"drawbridge lock --config FILE\"",
 		"count", len(now), "tools", first(now))
 }
 

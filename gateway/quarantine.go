@@ -23,12 +23,12 @@ func (r *runner) holds(s *source.Source, u source.Update) bool {
 	}
 	r.g.metrics.Loaded(s.Name, telemetry.LoadHeld)
 	if q.Lost != nil {
-		r.g.log.Warn("a newer document lacks too many operations and is held; the tools stay as they are", "api", s.Name,
+		r.g.log.Warn("a newer document lacks too many operations and is quarantined; the tools stay as they are", "api", s.Name,
 			"spec", redact.Location(s.Config.Spec.String()), "lost", len(q.Lost), "of", q.Of, "max_loss", s.Config.MaxLoss, "operations", first(q.Lost),
 			"accept", "POST /apis/"+s.Name+"/accept", "digest", digest)
 	}
 	if q.Unrestricted != nil {
-		r.g.log.Error("a document would undo restrictions of the configuration and is held; correct the configuration, or accept the document", "api", s.Name,
+		r.g.log.Error("a document would undo restrictions of the configuration and is quarantined; correct the configuration, or accept the document", "api", s.Name,
 			"spec", redact.Location(s.Config.Spec.String()), "problems", first(q.Unrestricted), "tools_served", s.Document != nil,
 			"accept", "POST /apis/"+s.Name+"/accept", "digest", digest)
 	}
@@ -63,7 +63,7 @@ func (r *runner) release() (released bool) {
 			continue
 		}
 		if q.Update != nil && r.current.apis.Unrestricted(s, s.Document, q.Update.Document) == nil {
-			r.g.log.Info("a document that was held undoes no restriction any more and comes into use", "api", s.Name, "digest", q.Digest)
+			r.g.log.Info("a quarantined document no longer undoes any restriction and is in use now", "api", s.Name, "digest", q.Digest)
 			r.use(s, *q.Update)
 			released = true
 		}
@@ -116,7 +116,7 @@ func (r *runner) accept(a source.Acceptance) {
 		a.Done <- admin.ErrChanged
 		return
 	}
-	r.g.log.Warn("an operator has accepted a document that was held", "api", s.Name, "digest", q.Digest, "lost", len(q.Lost), "of", q.Of)
+	r.g.log.Warn("an operator accepted a quarantined document", "api", s.Name, "digest", q.Digest, "lost", len(q.Lost), "of", q.Of)
 	if q.Update == nil {
 		a.Digest = q.Digest
 		s.Accepting = append(s.Accepting, a) // AnswerAccepted replies

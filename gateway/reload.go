@@ -99,7 +99,7 @@ func (r *runner) reload(req reload) {
 	next.apis.Replace(r.current.apis, r.turn)
 	r.start(next)
 	if keys := c.RestartKeys(r.g.o.Config); len(keys) > 0 {
-		r.g.log.Warn("these settings changed and take effect at the next start", "keys", keys)
+		r.g.log.Warn("settings changed that take effect at the next start", "keys", keys)
 	}
 }
 
@@ -108,7 +108,7 @@ func (r *runner) refuse(req reload, err error) {
 	r.refused, r.g.held = err.Error(), nil
 	if !logged {
 		r.g.metrics.Reloaded(telemetry.ReloadFailed)
-		r.g.log.Error("configuration refused, the last good one stays", "error", err)
+		r.g.log.Error("configuration rejected; the last good one stays in use", "error", err)
 	}
 	r.g.setStatus(r.g.current.Load(), r.current, r.refused)
 	reportReload(req.done, err)
@@ -217,7 +217,7 @@ func (r *runner) watchFiles(files []string) bool {
 	r.group.Go(func() error {
 		r.g.Keep(ctx, "the configuration was watched", func() {
 			if err := watcher.Run(ctx, func(string) { signal(r.changed) }); err != nil {
-				r.g.log.Warn("watching the configuration ended badly", "error", err)
+				r.g.log.Warn("watching the configuration failed", "error", err)
 			}
 		})
 		return nil

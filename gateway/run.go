@@ -213,7 +213,7 @@ func (r *runner) take(u source.Update) bool {
 			r.current.apis.NameSources()
 		}
 		if u.Early || u.Err != nil {
-			r.g.log.Warn("the document of an earlier run is served until its origin can be read", "api", s.Name,
+			r.g.log.Warn("serving the stored document until its origin can be read", "api", s.Name,
 				"spec", redact.Location(s.Config.Spec.String()), "read_at", u.Stored.Read)
 		}
 	}

@@ -171,7 +171,7 @@ func (g *Gateway) logDiff(diff catalog.Diff, next, old *generation) {
 		}
 	}
 	if len(destructive) > 0 {
-		g.log.Warn("tools that may destroy something are new", "count", len(destructive), "tools", first(destructive))
+		g.log.Warn("new destructive tools", "count", len(destructive), "tools", first(destructive))
 	}
 }
 

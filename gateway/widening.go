@@ -44,7 +44,7 @@ func (r *runner) hold(opens []string) {
 	}
 	r.refused, r.g.held = "", opens
 	r.g.metrics.Reloaded(telemetry.ReloadHeld)
-	r.g.log.Warn("configuration held, the last good one stays: it would open access; send SIGHUP or POST /reload to accept it, or restart with --accept",
+	r.g.log.Warn("configuration held; the last good one stays in use: the new one would grant more access; send SIGHUP or POST /reload to accept it, or restart with --accept",
 		"opens", first(opens), "count", len(opens))
 	r.g.setStatus(r.g.current.Load(), r.current, "")
 }
@@ -52,7 +52,7 @@ func (r *runner) hold(opens []string) {
 // opened records a configuration that replaces the newest one, with the access that it opens.
 func (r *runner) opened(c *config.Config, opens []string) {
 	if len(opens) > 0 {
-		r.g.log.Warn("configuration accepted that opens access", "opens", first(opens), "count", len(opens))
+		r.g.log.Warn("accepted a configuration that grants more access", "opens", first(opens), "count", len(opens))
 	}
 	r.access, r.g.held = widening.Of(c, r.access), nil
 }

@@ -81,6 +81,6 @@ func (a *auditing) end(log *slog.Logger) {
 	select {
 	case <-a.ended: //nolint:errcheck // losses are in the log
 	case <-time.After(auditEnd):
-		log.Error("the audit log does not end: lines may be lost")
+		log.Error("the audit log did not shut down in time: lines may be lost")
 	}
 }

@@ -55,9 +55,9 @@ func newCertificate(files *config.TLS, log *slog.Logger, metrics prometheus.Regi
 
 func certificateMetrics() (prometheus.Gauge, *prometheus.CounterVec) {
 	return prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_tls_certificate_expiry_timestamp_seconds",
-			Help: "When the certificate in use expires, in seconds since 1970."}),
+			Help: "Expiry of the certificate in use."}),
 		prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_tls_certificate_reloads_total",
-			Help: "Readings of a changed certificate by outcome: ok or failed."}, []string{"outcome"})
+			Help: "Attempts to load a changed certificate by outcome: ok or failed."}, []string{"outcome"})
 }
 
 // run reloads the certificate when its files change, until ctx is done.
@@ -73,11 +73,11 @@ func (c *certificate) reload() {
 	own, authorities := read.Own, read.ClientCAs
 	if read.OwnErr != nil {
 		own = &current.Certificates[0]
-		c.log.Warn("certificate can't be used, the last good one stays", "error", read.OwnErr, "expires", own.Leaf.NotAfter)
+		c.log.Warn("certificate can't be used; the last good one stays in use", "error", read.OwnErr, "expires", own.Leaf.NotAfter)
 	}
 	if read.ClientCAsErr != nil {
 		authorities = current.ClientCAs
-		c.log.Warn("authorities of clients can't be used, the last good ones stay", "error", read.ClientCAsErr)
+		c.log.Warn("client CA certificates can't be used; the last good ones stay in use", "error", read.ClientCAsErr)
 	}
 	if read.OwnErr != nil || read.ClientCAsErr != nil {
 		c.reloads.WithLabelValues("failed").Inc()

@@ -187,7 +187,7 @@ func TestCertificateReload(t *testing.T) {
 	}
 
 	s.write(map[string]string{"tls.pem": newCert})
-	line := s.await("certificate can't be used, the last good one stays", 1)
+	line := s.await("certificate can't be used; the last good one stays in use", 1)
 	if want := fmt.Sprintf("server.tls.key_file: %q is not the key of the certificate in %q", s.dir+"/tls.key", s.dir+"/tls.pem"); line["error"] != want {
 		t.Errorf("log record %v, want the error %q", line, want)
 	}
@@ -227,7 +227,7 @@ func TestCertificateHangUp(t *testing.T) {
 	cert, key := newPair(t, 7)
 	s.write(map[string]string{"tls.pem": cert, "tls.key": key, "drawbridge.yaml": "apis: 1\n"})
 	s.signals <- syscall.SIGHUP
-	s.await("configuration refused, the last good one stays", 1)
+	s.await("configuration rejected; the last good one stays in use", 1)
 	s.await("certificate in use", 1)
 	if serial, _ := serialOf(t, s, trusting(t, cert).TLSClientConfig); serial != "7" {
 		t.Errorf("certificate %s", serial)
@@ -272,11 +272,11 @@ func TestExposure(t *testing.T) {
 	}{
 		{"loopback", config.Config{Server: config.Server{Listen: "127.0.0.1:1"}, Auth: issuers}, ""},
 		{"in clear", config.Config{Server: config.Server{Listen: ":1"}, Auth: issuers},
-			`level=WARN msg="tokens travel in clear unless a proxy in front ends TLS: set server.tls, or name the proxy in server.trusted_proxies" listen=:1` + "\n"},
+			`level=WARN msg="tokens are sent in the clear unless a proxy in front terminates TLS: set server.tls, or list the proxy in server.trusted_proxies" listen=:1` + "\n"},
 		{"own certificate", config.Config{Server: config.Server{Listen: ":1", TLS: &config.TLS{}}, Auth: issuers}, ""},
 		{"proxy", config.Config{Server: config.Server{Listen: ":1", TrustedProxies: make([]config.Network, 1)}, Auth: issuers}, ""},
 		{"anonymous", config.Config{Server: config.Server{Listen: ":1"}, Auth: &config.Auth{Anonymous: true}},
-			`level=WARN msg="auth.anonymous is on: everyone who reaches this address can call every tool" listen=:1` + "\n"},
+			`level=WARN msg="auth.anonymous is on: anyone who can reach this address may call every tool" listen=:1` + "\n"},
 	} {
 		var text strings.Builder
 		log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

@@ -132,7 +132,7 @@ func TestCVE_2026_27586_ClientAuthorities(t *testing.T) {
 	}
 
 	s.write(map[string]string{"ca.pem": "nobody\n"})
-	line := s.await("authorities of clients can't be used, the last good ones stay", 1)
+	line := s.await("client CA certificates can't be used; the last good ones stay in use", 1)
 	if want := fmt.Sprintf("server.tls.client_ca_file: %q holds no PEM certificate", s.dir+"/ca.pem"); line["error"] != want {
 		t.Errorf("log record %v, want the error %q", line, want)
 	}

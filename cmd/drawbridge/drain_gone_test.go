@@ -55,8 +55,8 @@ func TestDrainTimeoutOfGoneEndpoint(t *testing.T) {
 	if code := s.exited(); code != exitOK {
 		t.Errorf("exit code %d, want 0", code)
 	}
-	s.await("calls that were still running are cancelled", 1)
-	s.never("connections that were still open are cut")
+	s.await("cancelling calls that are still running", 1)
+	s.never("closing connections that are still open")
 	if fault := timebox.Receive(t, held); !strings.HasPrefix(fault, "503 ") || !strings.Contains(fault, "the server ends, and with it the call") {
 		t.Errorf("the caller hears %q", fault)
 	}

@@ -99,5 +99,5 @@ func TestDrainWithAStreamThatStays(t *testing.T) {
 		t.Errorf("exit code %d, want 0", code)
 	}
 	s.await("drained", 1)
-	s.never("calls that were still running are cancelled")
+	s.never("cancelling calls that are still running")
 }

@@ -87,6 +87,6 @@ func TestHalfWritten(t *testing.T) {
 	said("configuration held")
 	refused("with another scope")
 	s.signals <- syscall.SIGHUP
-	said("configuration accepted that opens access")
+	said("accepted a configuration that grants more access")
 	refused("in the end")
 }

@@ -274,7 +274,7 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 				if sig != syscall.SIGHUP {
 					resetSignals()
 					stop()
-					s.log.Warn("ending at once", "signal", sig.String())
+					s.log.Warn("shutting down immediately", "signal", sig.String())
 				}
 			case <-ended:
 				return
@@ -299,25 +299,25 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 	var streams sync.WaitGroup
 	streams.Go(func() { // one may stay as long as a call does, and the listener must not
 		if err := s.gateway.EndStreams(ctx); err != nil {
-			s.log.Warn("streams that were still open are cut", "error", err)
+			s.log.Warn("closing streams that are still open", "error", err)
 		}
 	})
 	s.public.Drain(ctx)
 	err := public.Shutdown(ctx)
 	streams.Wait() // no longer than ctx
 	if err != nil {
-		s.log.Warn("calls that were still running are cancelled", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
+		s.log.Warn("cancelling calls that are still running", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
 		s.gateway.EndCalls()
 		cancelCalls()
 		last, cancel := context.WithTimeout(once, lastAnswers)
 		defer cancel()
 		if err := public.Shutdown(last); err != nil {
-			s.log.Warn("connections that were still open are cut", "error", err)
+			s.log.Warn("closing connections that are still open", "error", err)
 			_ = public.Close()
 		}
 		_ = s.gateway.EndAnswers(last) // which is said
 	} else if err := s.gateway.EndAnswers(ctx); err != nil {
-		s.log.Warn("answers that were not read are cut", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
+		s.log.Warn("cutting off responses that clients have not read", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
 	} else {
 		s.log.Info("drained")
 	}
@@ -411,11 +411,11 @@ func newLogger(w io.Writer, t config.Telemetry) (*slog.Logger, *logLevel) {
 
 func warnAboutExposure(log *slog.Logger, c *config.Config) {
 	if c.Auth != nil && c.Auth.Anonymous {
-		log.Warn("auth.anonymous is on: everyone who reaches this address can call every tool", "listen", c.Server.Listen.String())
+		log.Warn("auth.anonymous is on: anyone who can reach this address may call every tool", "listen", c.Server.Listen.String())
 		return
 	}
 	if c.Auth != nil && !c.Server.Listen.Loopback() && c.Server.TLS == nil && len(c.Server.TrustedProxies) == 0 {
-		log.Warn("tokens travel in clear unless a proxy in front ends TLS: set server.tls, or name the proxy in server.trusted_proxies",
+		log.Warn("tokens are sent in the clear unless a proxy in front terminates TLS: set server.tls, or list the proxy in server.trusted_proxies",
 			"listen", c.Server.Listen.String())
 	}
 }

@@ -342,7 +342,7 @@ func testDrain(t *testing.T, service *things, files map[string]string, client fu
 		return
 	}
 	s.await("drained", 1)
-	s.never("calls that were still running are cancelled")
+	s.never("cancelling calls that are still running")
 }
 
 // TestSecondSignal ends a gateway whose delay and drain would take minutes.
@@ -368,7 +368,7 @@ func TestSecondSignal(t *testing.T) {
 			if code := s.exited(); code != exitOK {
 				t.Errorf("exit code %d, want 0", code)
 			}
-			if line := s.await("ending at once", 1); line["signal"] != signal.String() {
+			if line := s.await("shutting down immediately", 1); line["signal"] != signal.String() {
 				t.Errorf("log record %v", line)
 			}
 			// It is cut, but if there is a moment before, its caller hears why.
@@ -376,7 +376,7 @@ func TestSecondSignal(t *testing.T) {
 				t.Errorf("a call that was cut: %q", fault)
 			}
 			timebox.Wait(t, service.cancelled)
-			s.await("calls that were still running are cancelled", 1)
+			s.await("cancelling calls that are still running", 1)
 			s.never("drained")
 		})
 	}
@@ -400,8 +400,8 @@ func TestDrainTimeout(t *testing.T) {
 	if code := s.exited(); code != exitOK {
 		t.Errorf("exit code %d, want 0", code)
 	}
-	s.await("calls that were still running are cancelled", 1)
-	s.never("connections that were still open are cut")
+	s.await("cancelling calls that are still running", 1)
+	s.never("closing connections that are still open")
 	s.never("drained")
 	if fault := timebox.Receive(t, held); !strings.HasPrefix(fault, "call held = 503 ") || !strings.Contains(fault, `"error":{`) || !strings.Contains(fault, "the server ends, and with it the call") {
 		t.Errorf("the caller hears %q", fault)
@@ -487,7 +487,7 @@ apis: [{spec: %s/openapi.yaml, refresh: 0s}]
 		t.Errorf("POST /reload of a bad configuration = %d %q, want 422 %q", status, body, problems)
 	}
 	s.signals <- syscall.SIGHUP
-	s.await("configuration refused, the last good one stays", 2)
+	s.await("configuration rejected; the last good one stays in use", 2)
 	if status, body := s.get("/readyz?verbose"); status != http.StatusOK || !strings.Contains(body, "unknown key") {
 		t.Errorf("/readyz?verbose = %d %q, want the problems of the configuration", status, body)
 	}

@@ -19,7 +19,7 @@ func (e serverErrors) Write(b []byte) (int, error) {
 	case strings.HasPrefix(text, "http: panic serving"), strings.HasPrefix(text, "http2: panic serving"):
 		e.log.Error("panic in the HTTP server", "detail", text)
 	case strings.HasPrefix(text, "http: Accept error"):
-		e.log.Warn("connections can't be accepted", "detail", text)
+		e.log.Warn("can't accept connections", "detail", text)
 	default:
 		e.log.Debug("HTTP server", "detail", text)
 	}

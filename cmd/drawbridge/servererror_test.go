@@ -56,7 +56,7 @@ func TestServerErrors(t *testing.T) {
 	h.ErrorLog.Print("http: TLS handshake error from 127.0.0.1:1: EOF")
 	for message, want := range map[string][2]string{
 		"panic in the HTTP server":      {"ERROR", "a bug"},
-		"connections can't be accepted": {"WARN", "too many open files"},
+		"can't accept connections": {"WARN", "too many open files"},
 		"HTTP server":                   {"DEBUG", "TLS handshake error"},
 	} {
 		found, _ := text.records(message)

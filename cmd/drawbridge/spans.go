@@ -23,7 +23,7 @@ func tracesURL(endpoint url.URL) string {
 // logInterval is the minimum time between log messages about spans that can't be sent.
 const logInterval = time.Minute
 
-// loggingExporter logs when spans can't be sent, and when they can again. The SDK would write a
+// loggingExporter logs when spans can't be exported, and when they can again. The SDK would write a
 // line of its own format to standard error for each attempt. It is not safe for concurrent use,
 // which the SDK does not need.
 type loggingExporter struct {
@@ -42,10 +42,10 @@ func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdktrace.Read
 		e.lost += len(spans)
 		if now.Sub(e.lastLogged) >= logInterval {
 			e.lastLogged = now
-			e.log.Warn("spans can't be sent", "key", "telemetry.otlp_endpoint", "error", err, "lost", e.lost)
+			e.log.Warn("spans can't be exported", "key", "telemetry.otlp_endpoint", "error", err, "lost", e.lost)
 		}
 	case e.lost > 0:
-		e.log.Info("spans are sent again", "lost", e.lost)
+		e.log.Info("span export has recovered", "lost", e.lost)
 		e.lost, e.lastLogged = 0, time.Time{}
 	}
 	return nil

@@ -75,8 +75,8 @@ func TestSpansAreToldOf(t *testing.T) {
 	send()
 	tracing.shutdown(slog.New(slog.NewTextHandler(log, nil)))
 	text := log.String()
-	if strings.Count(text, "spans can't be sent") != 1 || !strings.Contains(text, "key=telemetry.otlp_endpoint") || !strings.Contains(text, "404") ||
-		strings.Count(text, "spans are sent again") != 1 || !strings.Contains(text, "lost=3") || strings.Count(text, "\n") != 2 {
+	if strings.Count(text, "spans can't be exported") != 1 || !strings.Contains(text, "key=telemetry.otlp_endpoint") || !strings.Contains(text, "404") ||
+		strings.Count(text, "span export has recovered") != 1 || !strings.Contains(text, "lost=3") || strings.Count(text, "\n") != 2 {
 		t.Error(text)
 	}
 }

@@ -101,7 +101,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 		case errors.Is(err, gateway.ErrUnknownEndpoint):
 			return usageError{err, nil}
 		case errors.Is(err, gateway.ErrCut):
-			log.Warn("calls that were still running are cut", "error", err)
+			log.Warn("cancelling calls that are still running", "error", err)
 			return nil
 		case errors.Is(err, context.Canceled): // by a second signal
 			return nil
@@ -136,7 +136,7 @@ func (p *program) awaitEnd(ctx context.Context, g *gateway.Gateway, audits *audi
 			default:
 				resetSignals()
 				cut()
-				logging.Go(func() { log.Warn("ending at once", "signal", sig.String()) })
+				logging.Go(func() { log.Warn("shutting down immediately", "signal", sig.String()) })
 			}
 			signals++
 		}

@@ -158,10 +158,10 @@ func TestStdioCut(t *testing.T) {
 				s.await("configuration in use", 1)
 			}
 			s.signals <- syscall.SIGTERM
-			message := "calls that were still running are cut"
+			message := "cancelling calls that are still running"
 			if how == "signal" {
 				s.signals <- os.Interrupt
-				message = "ending at once"
+				message = "shutting down immediately"
 			}
 			if a, err := s.heard(); err != nil || a.ID != 1 || !strings.Contains(a.Result.Content[0].Text, "canceled") {
 				t.Errorf("%+v, %v; want to hear that the call was cancelled", a, err)

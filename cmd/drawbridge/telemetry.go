@@ -47,7 +47,7 @@ func (t *tracing) shutdown(log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := t.sdk.Shutdown(ctx); err != nil {
-		log.Warn("the last spans could not be sent", "error", err)
+		log.Warn("the last spans could not be exported", "error", err)
 	}
 }
 
@@ -59,6 +59,6 @@ const cgroupShare = 0.9
 // unless GOMEMLIMIT is set. Without control groups there is no limit.
 func limitMemory(log *slog.Logger) {
 	if _, err := memlimit.Set(memlimit.WithRatio(cgroupShare)); err != nil {
-		log.Debug("the memory limit of the container is not known", "error", err)
+		log.Debug("the memory limit of the container is unknown", "error", err)
 	}
 }

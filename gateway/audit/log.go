@@ -223,7 +223,7 @@ func (l *Log) runRecovering(ctx context.Context) (panicked bool) {
 		l.lines = waiting
 		l.mu.Unlock()
 		l.metrics.dropped.Add(float64(lost))
-		l.log.Error("panic while the audit log was written", "error", fmt.Errorf("panic: %v", v), "lines_lost", lost, "stack", string(debug.Stack()))
+		l.log.Error("panic while writing the audit log", "error", fmt.Errorf("panic: %v", v), "lines_lost", lost, "stack", string(debug.Stack()))
 		panicked = ctx.Err() == nil
 	}()
 	var batch []byte
@@ -348,7 +348,7 @@ func (l *Log) recover() {
 	l.failing = false
 	l.mu.Unlock()
 	if was {
-		l.log.Info("the audit log is written again")
+		l.log.Info("the audit log can be written again")
 	}
 }
 
@@ -363,8 +363,8 @@ func (l *Log) flush(empty []byte) error {
 	defer l.mu.Unlock()
 	if l.lines > 0 {
 		l.metrics.dropped.Add(float64(l.lines))
-		l.log.Error("lines of the audit log are lost", "lines", l.lines)
-		return errors.New("lines of the audit log are lost")
+		l.log.Error("audit log lines are lost", "lines", l.lines)
+		return errors.New("audit log lines are lost")
 	}
 	return nil
 }

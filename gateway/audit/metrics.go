@@ -8,15 +8,15 @@ type metrics struct{ written, dropped, errors prometheus.Counter }
 func newMetrics(r prometheus.Registerer, l *Log) metrics {
 	m := metrics{
 		written: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_audit_written_total",
-			Help: "Lines of the audit log that were written."}),
+			Help: "Audit log lines written."}),
 		dropped: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_audit_dropped_total",
-			Help: "Lines of the audit log that were lost."}),
+			Help: "Audit log lines lost."}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_audit_errors_total",
-			Help: "Attempts to write the audit log that failed. The lines wait and are written later."}),
+			Help: "Failed attempts to write the audit log. The lines stay queued and are written later."}),
 	}
 	if r != nil {
 		r.MustRegister(m.written, m.dropped, m.errors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_audit_pending",
-			Help: "Lines of the audit log that wait to be written."}, func() float64 {
+			Help: "Audit log lines waiting to be written."}, func() float64 {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			return float64(l.lines)

@@ -90,7 +90,7 @@ func (c *Call) gather(ctx context.Context, resp *http.Response, prepare func(*an
 // redactPart removes the credential of the service from a part of its answer.
 func (c *Call) redactPart(ctx context.Context, part *answer.Part) {
 	if c.redactor().Part(part) {
-		c.r.Log.LogAttrs(ctx, slog.LevelWarn, "the service's answer held its credential, which was taken out",
+		c.r.Log.LogAttrs(ctx, slog.LevelWarn, "the response of the service contained its credential, which was redacted",
 			slog.String("api", c.Plan.Tool.API), slog.String("tool", c.Plan.Tool.Name))
 	}
 }

@@ -90,7 +90,7 @@ func (t *warnings) take(network netip.Prefix, now time.Time) (first, last bool) 
 // NewUntrustedProxies returns a detector that registers its metric with r.
 func NewUntrustedProxies(log *slog.Logger, r prometheus.Registerer) *UntrustedProxies {
 	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_unlisted_proxy_requests_total",
-		Help: "Requests with X-Forwarded-For or Forwarded whose peer is not in server.trusted_proxies, so that these are not looked at, by where the peer stands: loopback, private or public."}, []string{"peer"})
+		Help: "Requests with X-Forwarded-For or Forwarded from a peer that is not in server.trusted_proxies, so that the headers are ignored, by network of the peer: loopback, private or public."}, []string{"peer"})
 	r.MustRegister(vec)
 	u := &UntrustedProxies{log: log, requests: map[peerKind]prometheus.Counter{}, warned: map[peerKind]*warnings{}}
 	for _, kind := range []peerKind{peerLoopback, peerPrivate, peerPublic} {
@@ -117,10 +117,10 @@ func (u *UntrustedProxies) Observe(r *http.Request) {
 	if !first {
 		return
 	}
-	u.log.LogAttrs(r.Context(), slog.LevelWarn, "a peer that server.trusted_proxies does not list names the callers it speaks for, and is not believed: if it is your proxy, "+
+	u.log.LogAttrs(r.Context(), slog.LevelWarn, "a peer that is not in server.trusted_proxies sends forwarding headers, which are ignored: if it is your proxy, "+
 		"list it there, else all of its callers share the limits of one address; if it is not yours, leave it out", slog.String("peer", peer.String()))
 	if last {
-		u.log.LogAttrs(r.Context(), slog.LevelWarn, "more peers that server.trusted_proxies does not list are counted and not told for a while",
+		u.log.LogAttrs(r.Context(), slog.LevelWarn, "further peers that are not in server.trusted_proxies are counted, but not logged for a while",
 			slog.Int("told", maxWarned), slog.String("metric", "drawbridge_unlisted_proxy_requests_total"))
 	}
 }

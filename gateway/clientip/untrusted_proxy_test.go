@@ -82,7 +82,7 @@ func TestUnlistedProxyFlood(t *testing.T) {
 		u.Observe(r)
 	}
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-	if last := lines[len(lines)-1]; len(lines) != maxWarned+1 || !strings.Contains(last, "more peers that server.trusted_proxies does not list are counted and not told for a while") {
+	if last := lines[len(lines)-1]; len(lines) != maxWarned+1 || !strings.Contains(last, "further peers that are not in server.trusted_proxies are counted, but not logged for a while") {
 		t.Errorf("%d lines, the last is %s", len(lines), last)
 	}
 	if n := len(u.warned[peerPublic].at); n != maxWarned {
@@ -134,7 +134,7 @@ func TestUnlistedProxyAmongStrangers(t *testing.T) {
 		if n := told("\n"); n > hours*(maxWarned+2)+maxWarned {
 			t.Errorf("%d lines in %d hours", n, hours)
 		}
-		if n := told("are counted and not told for a while"); n == 0 || n > hours {
+		if n := told("are counted, but not logged for a while"); n == 0 || n > hours {
 			t.Errorf("that there are more was told %d times", n)
 		}
 		if most > 2*maxWarned {

@@ -98,7 +98,7 @@ func New(o Options) *Store {
 	s := &Store{o: o, maxFile: o.MaxDocument + maxHead + maxLines, wake: make(chan struct{}, 1),
 		waiting: map[string]*Document{}, writing: map[string]*Document{}, failing: map[string]bool{},
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_state_writes_total",
-			Help: "Attempts to keep a document in server.state_dir by outcome: ok or failed."}, []string{"outcome"}),
+			Help: "Attempts to store a document in server.state_dir by outcome: ok or failed."}, []string{"outcome"}),
 	}
 	if s.disk = (Disk{Read: s.readFile, Write: s.writeFile, Size: s.fileSize}); o.WrapDisk != nil {
 		s.disk = o.WrapDisk(s.disk)
@@ -182,7 +182,7 @@ func (s *Store) Put(doc *Document) {
 	s.mu.Unlock()
 	if full {
 		s.writes.WithLabelValues("failed").Inc()
-		s.o.Logger.Warn("a document can't be kept until it changes: too much waits to be written", "spec", doc.Head.Spec, "state_dir", s.o.Dir)
+		s.o.Logger.Warn("a document is not stored until it changes: too many writes are pending", "spec", doc.Head.Spec, "state_dir", s.o.Dir)
 	}
 	select {
 	case s.wake <- struct{}{}:
@@ -193,7 +193,7 @@ func (s *Store) Put(doc *Document) {
 // run writes documents that are put, and sweeps, until ctx ends; then it writes those that still wait.
 func (s *Store) run(ctx context.Context) {
 	if err := s.open(); err != nil {
-		s.o.Logger.Warn("documents can't be kept", "state_dir", s.o.Dir, "error", err)
+		s.o.Logger.Warn("documents can't be stored", "state_dir", s.o.Dir, "error", err)
 	}
 	s.sweep()
 	sweep, again := time.NewTicker(sweepInterval), time.NewTimer(retryInterval)
@@ -222,7 +222,7 @@ func (s *Store) open() error {
 	}
 	info, err := os.Stat(s.o.Dir)
 	if err == nil && info.Mode().Perm()&0o002 != 0 {
-		s.o.Logger.Warn("everybody on this machine can write to server.state_dir, and so choose what is served while a document can't be read", "state_dir", s.o.Dir)
+		s.o.Logger.Warn("server.state_dir is writable for everyone on this machine, who can so choose the document that is served while the original can't be read", "state_dir", s.o.Dir)
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func (s *Store) writeAll() {
 		default:
 			s.writes.WithLabelValues("failed").Inc()
 			if !before {
-				s.o.Logger.Warn("a document can't be kept; it is tried again", "spec", doc.Head.Spec, "state_dir", s.o.Dir, "error", err)
+				s.o.Logger.Warn("a document can't be stored; retrying", "spec", doc.Head.Spec, "state_dir", s.o.Dir, "error", err)
 			}
 		}
 	}
@@ -364,7 +364,7 @@ func (s *Store) sweep() {
 	for n, other := range others {
 		if n >= maxUnnamed || now.Sub(other.at) > unnamedAge {
 			if err := os.Remove(filepath.Join(s.o.Dir, other.name)); err == nil {
-				s.o.Logger.Info("a document that no configuration names any more is gone", "file", other.name)
+				s.o.Logger.Info("removed a stored document that no configuration refers to", "file", other.name)
 			}
 		}
 	}

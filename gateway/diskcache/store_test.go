@@ -97,7 +97,7 @@ func TestFull(t *testing.T) {
 	if n := s.held(); n != MaxWaiting || len(s.waiting) != 2 {
 		t.Errorf("%d bytes of %d documents wait", n, len(s.waiting))
 	}
-	if n := strings.Count(log.String(), "too much waits to be written"); n != 2 {
+	if n := strings.Count(log.String(), "too many writes are pending"); n != 2 {
 		t.Errorf("told %d times", n)
 	}
 	if n := testutil.ToFloat64(s.writes.WithLabelValues("failed")); n != 2 {
@@ -169,7 +169,7 @@ func TestRetry(t *testing.T) {
 	s.Put(&Document{Head: Head{ID: "id"}, Copy: copyOfOne("http://a.example/x", "text")})
 	s.writeAll()
 	s.writeAll()
-	if n := strings.Count(log.String(), "a document can't be kept; it is tried again"); n != 1 {
+	if n := strings.Count(log.String(), "a document can't be stored; retrying"); n != 1 {
 		t.Errorf("logged %d times: %s", n, &log)
 	}
 	if err := os.Remove(file); err != nil {

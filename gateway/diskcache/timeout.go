@@ -38,7 +38,7 @@ func (s *Store) Load(ctx context.Context, id, label string) (doc *Document, rele
 		doc, err = decode(text, id)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.o.Logger.Warn("the document that was kept can't be used", "api", label, "file", s.Path(id), "error", err)
+		s.o.Logger.Warn("the stored document can't be used", "api", label, "file", s.Path(id), "error", err)
 	}
 	return doc, release
 }
@@ -68,7 +68,7 @@ func (s *Store) Run(ctx context.Context) {
 	select {
 	case <-written:
 	case <-timeout.C:
-		s.o.Logger.Warn("documents may not be kept: server.state_dir seems to hang", "state_dir", s.o.Dir, "waited", s.o.EndTimeout)
+		s.o.Logger.Warn("documents may not be stored: server.state_dir does not respond", "state_dir", s.o.Dir, "waited", s.o.EndTimeout)
 	}
 }
 

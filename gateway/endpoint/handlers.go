@@ -120,7 +120,7 @@ func (s *Handlers) Reload(c *config.Config, keys [][]byte) {
 	s.listeners.SetLimits(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
 	for _, h := range s.ByName {
 		if err := h.Reload(t); err != nil {
-			s.o.Log.Error("sessions are still sealed with the keys of before", "error", err)
+			s.o.Log.Error("sessions are still sealed with the previous keys", "error", err)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (s *Handlers) ReceiveRelayed(message []byte) {
 		return
 	}
 	if err := h.ReceiveRelayed([]byte(text)); err != nil {
-		s.o.Log.Warn("another replica has told what can't be read", "error", err)
+		s.o.Log.Warn("received an unreadable message from another replica", "error", err)
 	}
 }
 

@@ -28,17 +28,17 @@ type metrics struct {
 func newMetrics(l *Limiter, r prometheus.Registerer) *metrics {
 	m := &metrics{gaveUp: make(map[WaitedFor]prometheus.Counter)}
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_connections",
-		Help: "Open connections of clients, and requests under way over HTTP/2."}, func() float64 {
+		Help: "Open client connections, and HTTP/2 requests in progress."}, func() float64 {
 		_, total := l.Held(netip.Prefix{})
 		return float64(total)
 	}))
 	for name, in := range map[string][]stage{"silent": {silent}, "resting": {resting, parked}, "sending": {sending}, "served": {served}, "multiplexed": {multiplexed}} {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_arriving_connections",
-			Help:        "Open connections by how far they have come: silent (nothing was sent yet), resting (nothing since the last answer), sending (a part of a request's head), served (a request over HTTP/1), multiplexed (HTTP/2).",
+			Help:        "Open connections by state: silent (no byte received yet), resting (idle after a response), sending (receiving a request header), served (an HTTP/1 request in progress), multiplexed (HTTP/2).",
 			ConstLabels: prometheus.Labels{"stage": name}}, func() float64 { return float64(l.count(in...)) }))
 	}
 	gaveUp := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_connections_given_up_total",
-		Help: "Connections that were too slow, by what was waited for: nothing (the client has sent none), the head or the body of a request, or that a list was read (answer)."},
+		Help: "Connections closed for being too slow, by what was awaited: the first byte (nothing), the header (head) or body of a request, or that the client reads a list (answer)."},
 		[]string{"waited_for"})
 	for _, w := range []WaitedFor{Nothing, Head, Body, Answer} {
 		m.gaveUp[w] = gaveUp.WithLabelValues(string(w))

@@ -118,7 +118,7 @@ func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
 	case x.out.err != nil || x.req.HTTP.Context().Err() != nil:
 		// The client has left, and no response may be sent (2026-07-28 streamable-http, Cancellation).
 		if err != nil && x.out.err == nil && !errors.Is(err, context.Canceled) && !errors.As(err, &e) {
-			x.h.o.Logger.LogAttrs(ctx, slog.LevelError, "a method failed, and its client has left", slog.String("method", m.name), slog.Any("error", err))
+			x.h.o.Logger.LogAttrs(ctx, slog.LevelError, "a method failed after its client had disconnected", slog.String("method", m.name), slog.Any("error", err))
 		}
 		x.event.Code = CodeCancelled
 		x.out.status, x.out.headerSent = statusClientClosed, true
@@ -126,7 +126,7 @@ func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
 	case err == nil:
 		return x.internalError("a method returned without an answer", 0)
 	case x.reply.answered:
-		x.h.o.Logger.LogAttrs(ctx, slog.LevelError, "a method failed after its answer", slog.String("method", m.name), slog.Any("error", err))
+		x.h.o.Logger.LogAttrs(ctx, slog.LevelError, "a method failed after its response was sent", slog.String("method", m.name), slog.Any("error", err))
 		return nil
 	case errors.Is(context.Cause(ctx), errCancelled):
 		return &Error{Code: CodeCancelled, Message: "cancelled by notifications/cancelled"}

@@ -53,7 +53,7 @@ func (x *exchange) relay(m relayMessage) bool {
 		err = h.o.Relay(ctx, []byte(h.relaySealer.Seal(plain, h.now().Add(relayLife))))
 	}
 	if err != nil {
-		h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "other replicas could not be told", slog.String("of", string(m.Kind)), slog.Any("error", err))
+		h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "other replicas could not be notified", slog.String("of", string(m.Kind)), slog.Any("error", err))
 	}
 	return true
 }

@@ -256,7 +256,7 @@ func (c *stdioConn) openSessionStream() {
 			err := x.openSessionStream(time.Time{})
 			if err != nil { // there is no request that it could answer
 				x.event.setError(err)
-				c.h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "a client is not told of changes", slog.Any("error", err))
+				c.h.o.Logger.LogAttrs(ctx, slog.LevelWarn, "a client can't be notified of changes", slog.Any("error", err))
 			}
 			return nil
 		})

@@ -144,7 +144,7 @@ func newPlan(o *Options, r *rejections, e *operation, t *catalog.Tool, label str
 	}
 	checkParamHeaders(r, s, t, set.ParamHeaders)
 	if len(p.Scopes) == 0 {
-		o.Logger.Warn("no token can have the scopes that the document asks for; give them others with scope_map",
+		o.Logger.Warn("no token can have the scopes that the document requires; map them with scope_map",
 			"api", t.API, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
 	}
 	return p

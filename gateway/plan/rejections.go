@@ -46,14 +46,14 @@ func (r *rejections) rejectAt(s *source.Source, op *openapi.Operation, code, key
 
 func (r *rejections) warn(s *source.Source, op *openapi.Operation, err error) {
 	if err != nil {
-		r.log.Warn("a setting can't be used for an operation, which is served without it", "api", s.Name, "method", op.Method, "path", op.Path, "error", err)
+		r.log.Warn("a setting can't be applied to an operation, which is served without it", "api", s.Name, "method", op.Method, "path", op.Path, "error", err)
 	}
 }
 
 // deprecate reports, like reject, a setting that is applied but uses a name from the previous release.
 func (r *rejections) deprecate(s *source.Source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) {
 	if err := r.add(s, op, code, key, text+"; the next release will not know the former name", has); err != nil {
-		r.log.Warn("a setting has a name that the next release will not know", "api", s.Name, "method", op.Method, "path", op.Path, "error", err)
+		r.log.Warn("a setting uses a former name, which the next release will not recognize", "api", s.Name, "method", op.Method, "path", op.Path, "error", err)
 	}
 }
 

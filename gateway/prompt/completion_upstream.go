@@ -33,7 +33,7 @@ const (
 // values, because a user who is typing can't act on it.
 func (x *Completer) valuesFor(ctx context.Context, c *call.Call, a *promptArgument, asked mcp.Completion) []string {
 	nothing := func(err error) []string {
-		x.Log.LogAttrs(ctx, slog.LevelDebug, "no values for an argument", slog.String("prompt", asked.Prompt),
+		x.Log.LogAttrs(ctx, slog.LevelDebug, "no completion values for an argument", slog.String("prompt", asked.Prompt),
 			slog.String("argument", a.Name), slog.String("tool", a.plan.Tool.Name), slog.Any("error", err))
 		return nil
 	}

@@ -271,7 +271,7 @@ func (w *Subscriptions) run(ctx context.Context, x *watch) {
 		case err == nil:
 			failures = 0
 		case failures == 0:
-			w.Log.LogAttrs(ctx, slog.LevelInfo, "a resource that is watched could not be read; it is tried again, less often",
+			w.Log.LogAttrs(ctx, slog.LevelInfo, "a subscribed resource could not be read; retrying less often",
 				slog.String("resource", truncate.Bytes(x.uri, MaxShownURI)), slog.Any("error", err))
 			fallthrough
 		default:
@@ -296,7 +296,7 @@ func (w *Subscriptions) look(ctx context.Context, x *watch, known *seen) (interv
 		if v := recover(); v != nil {
 			w.Metrics.Panics.Inc()
 			err = fmt.Errorf("panic: %v", v)
-			w.Log.LogAttrs(ctx, slog.LevelError, "panic in a watch", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
+			w.Log.LogAttrs(ctx, slog.LevelError, "panic while polling a subscribed resource", slog.Any("error", err), slog.String("stack", string(debug.Stack())))
 		}
 	}()
 	for _, places := range w.places(x) {

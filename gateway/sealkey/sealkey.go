@@ -42,7 +42,7 @@ func Load(path string, log *slog.Logger) ([]byte, error) {
 		if err := os.Rename(path, path+asideSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%q %s, and can't be moved aside: %w", path, unusable.reason, err)
 		}
-		log.Warn("the file of server.seal_key_file is replaced; sessions, cursors, tasks, links and consents that clients hold are lost, and clients begin anew",
+		log.Warn("replaced the file of server.seal_key_file; sessions, cursors, tasks, links and consents of clients are lost, and clients start over",
 			"path", path, "reason", unusable.reason, "kept_as", path+asideSuffix)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
@@ -51,7 +51,7 @@ func Load(path string, log *slog.Logger) ([]byte, error) {
 		return nil, fmt.Errorf("make %q: %w", path, err)
 	}
 	if unusable == nil {
-		log.Info("the file of server.seal_key_file is made", "path", path)
+		log.Info("created the file of server.seal_key_file", "path", path)
 	}
 	if key, err = read(path); err != nil { // which may be that of a process that was faster
 		return nil, fmt.Errorf("read %q after it was made: %w", path, err)

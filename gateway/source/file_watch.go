@@ -30,7 +30,7 @@ func (w *fileWatch) start(ctx context.Context, files []string) bool {
 	w.running.Go(func() {
 		w.deps.Keep(ctx, "a document was watched", func() {
 			if err := watcher.Run(ctx, func(string) { signal(w.changed) }); err != nil {
-				w.deps.Logger.Warn("watching a document ended badly", "api", w.label, "error", err)
+				w.deps.Logger.Warn("watching a document failed", "api", w.label, "error", err)
 			}
 		})
 	})

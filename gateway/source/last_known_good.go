@@ -61,7 +61,7 @@ func assignStore(deps *Deps, sources []*Source) {
 		case count[id] == 1:
 			s.StoreID = id
 		default:
-			deps.Logger.Warn("a document is not kept, because another entry of the configuration has the same spec and base_url: give both a name", "spec", redact.Location(s.Config.Spec.String()))
+			deps.Logger.Warn("a document is not stored, because another entry of the configuration has the same spec and base_url: give both a name", "spec", redact.Location(s.Config.Spec.String()))
 		}
 	}
 }

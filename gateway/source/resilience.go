@@ -24,11 +24,11 @@ func setResilience(o *upstream.Options, c *config.API, log *slog.Logger) {
 	o.OnStateChange = func(host string, from, to upstream.State) {
 		switch to {
 		case upstream.Open:
-			log.Warn("a service fails, so no calls are sent to it for a while", "api", name, "host", host, "from", from.String(), "pause", pause.String())
+			log.Warn("circuit breaker opened: a service is failing, so calls are not sent to it for a while", "api", name, "host", host, "from", from.String(), "pause", pause.String())
 		case upstream.HalfOpen:
-			log.Info("a service that failed gets calls again, to see whether it is well", "api", name, "host", host)
+			log.Info("circuit breaker half-open: probing a service that failed", "api", name, "host", host)
 		case upstream.Closed:
-			log.Info("a service that failed is well again", "api", name, "host", host)
+			log.Info("circuit breaker closed: a service has recovered", "api", name, "host", host)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (s *Source) fallBack(ctx context.Context, now *Document) *Document {
 	}
 	stored, err := s.loader.restore(ctx, doc)
 	if err != nil {
-		s.deps.Logger.Warn("the document that was kept can't be used", "api", s.owner.label, "file", s.deps.Store.Path(s.StoreID), "error", err)
+		s.deps.Logger.Warn("the stored document can't be used", "api", s.owner.label, "file", s.deps.Store.Path(s.StoreID), "error", err)
 		return nil
 	}
 	return stored

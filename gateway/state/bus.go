@@ -115,7 +115,7 @@ func (b *Bus) listen(ctx context.Context) {
 func (b *Bus) subscribeRejected(err error) {
 	b.s.failures[useMessages].Inc()
 	if b.logLimit.rejected(time.Now()) {
-		b.s.o.Logger.Warn("the state that replicas share refuses a use of it, which goes on without", "use", string(useMessages), "error", err)
+		b.s.o.Logger.Warn("the shared state rejects an operation; continuing without it", "use", string(useMessages), "error", err)
 	}
 }
 

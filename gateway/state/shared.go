@@ -142,7 +142,7 @@ func NewShared(o SharedOptions) *Shared {
 // registerMetrics registers the metrics.
 func (s *Shared) registerMetrics(r prometheus.Registerer) {
 	failures := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_shared_state_errors_total",
-		Help: "What could not be asked of the state that replicas share, or told to it, by use."}, []string{"use"})
+		Help: "Failed operations on the shared state, by use."}, []string{"use"})
 	for _, u := range uses {
 		s.failures[u] = failures.WithLabelValues(string(u))
 	}
@@ -151,14 +151,14 @@ func (s *Shared) registerMetrics(r prometheus.Registerer) {
 	}
 	r.MustRegister(failures,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_shared_state_up",
-			Help: "1 if the state that replicas share can be reached."}, func() float64 {
+			Help: "1 if the shared state is reachable."}, func() float64 {
 			if phase(s.phase.Load()) == up {
 				return 1
 			}
 			return 0
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_replicas",
-			Help: "Replicas that were last seen to share the state, this one included."}, func() float64 { return float64(s.replicas.n.Load()) }))
+			Help: "Replicas seen recently on the shared state, including this one."}, func() float64 { return float64(s.replicas.n.Load()) }))
 }
 
 // newClient returns a client for one period of availability: operations that hang end when it is
@@ -206,7 +206,7 @@ func (s *Shared) do(ctx context.Context, u use, f func(context.Context, *redis.C
 	switch {
 	case isTimeout(err):
 		if j.timedOut(time.Now()) {
-			s.o.Logger.Warn("the state that replicas share is too slow for a use of it", "use", string(u), "error", err)
+			s.o.Logger.Warn("the shared state is too slow for an operation", "use", string(u), "error", err)
 		}
 		signal(s.suspect)
 	case isAway(err):
@@ -216,7 +216,7 @@ func (s *Shared) do(ctx context.Context, u use, f func(context.Context, *redis.C
 		}
 	default:
 		if j.rejected(time.Now()) {
-			s.o.Logger.Warn("the state that replicas share refuses a use of it, which goes on without", "use", string(u), "error", err)
+			s.o.Logger.Warn("the shared state rejects an operation; continuing without it", "use", string(u), "error", err)
 		}
 	}
 	return err
@@ -309,10 +309,10 @@ func (s *Shared) logAway(err error) {
 		log = log.With("untold_before", suppressed)
 	}
 	if isFull(err) {
-		log.Warn("the state that replicas share is full, or can't write: this one goes on by itself", "error", err)
+		log.Warn("the shared state is full, or read-only: continuing with local state", "error", err)
 		return
 	}
-	log.Warn("the state that replicas share can't be reached: this one goes on by itself", "error", err)
+	log.Warn("the shared state is unreachable: continuing with local state", "error", err)
 }
 
 func (s *Shared) setReason(reason string) {

@@ -164,7 +164,7 @@ func TestRefusedToListen(t *testing.T) {
 	if took := time.Since(first); took < 14*firstProbe {
 		t.Errorf("it is asked three times more within %s", took)
 	}
-	if n := strings.Count(log.String(), "refuses a use of it"); n != 1 || !strings.Contains(log.String(), "channels") || testutil.ToFloat64(s.failures[useMessages]) < 3 {
+	if n := strings.Count(log.String(), "rejects an operation"); n != 1 || !strings.Contains(log.String(), "channels") || testutil.ToFloat64(s.failures[useMessages]) < 3 {
 		t.Errorf("the log tells %d times:\n%s", n, log)
 	}
 }

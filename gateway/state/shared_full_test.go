@@ -37,7 +37,7 @@ func TestFullRedis(t *testing.T) {
 			}
 			full.Store(false)
 			eventually(t, "it is reached again", func() bool { return s.Status().Up })
-			if n := strings.Count(log.String(), "is full, or can't write"); n != 1 {
+			if n := strings.Count(log.String(), "is full, or read-only"); n != 1 {
 				t.Errorf("the log tells %d times:\n%s", n, log)
 			}
 		})
@@ -57,7 +57,7 @@ func TestRefusedUse(t *testing.T) {
 	if n := testutil.ToFloat64(s.failures[useMessages]); n != 5 || !s.Status().Up {
 		t.Errorf("%v errors are counted, %+v", n, s.Status())
 	}
-	if n := strings.Count(log.String(), "refuses a use of it"); n != 1 || !strings.Contains(log.String(), "use=messages") || !strings.Contains(log.String(), "NOPERM") {
+	if n := strings.Count(log.String(), "rejects an operation"); n != 1 || !strings.Contains(log.String(), "use=messages") || !strings.Contains(log.String(), "NOPERM") {
 		t.Errorf("the log tells %d times:\n%s", n, log)
 	}
 }

@@ -101,7 +101,7 @@ func (s *Shared) keep(ctx context.Context, f func(context.Context)) {
 		panicked := func() (panicked bool) {
 			defer func() {
 				if v := recover(); v != nil {
-					s.o.Logger.Error("panic beside the state that replicas share", "error", fmt.Errorf("panic: %v", v), "stack", string(debug.Stack()))
+					s.o.Logger.Error("panic in the shared state client", "error", fmt.Errorf("panic: %v", v), "stack", string(debug.Stack()))
 					panicked = true
 				}
 			}()
@@ -139,7 +139,7 @@ func (s *Shared) monitor(ctx context.Context) {
 					j.succeeded()
 				}
 				if tell, _ := s.logLimit.allow(time.Now()); tell {
-					s.o.Logger.Info("the state that replicas share is reached", "replicas", s.replicas.n.Load())
+					s.o.Logger.Info("connected to the shared state", "replicas", s.replicas.n.Load())
 				}
 				upSince = time.Now()
 			}

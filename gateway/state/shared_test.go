@@ -132,8 +132,8 @@ func TestBreaker(t *testing.T) {
 		t.Errorf("again: %v %v", first, err)
 	}
 	// The status changes before the line is written.
-	eventually(t, "the log says so", func() bool { return strings.Count(log.String(), "is reached") >= 2 })
-	if gone, came := strings.Count(log.String(), "can't be reached"), strings.Count(log.String(), "is reached"); gone != 1 || came != 2 {
+	eventually(t, "the log says so", func() bool { return strings.Count(log.String(), "connected to the shared state") >= 2 })
+	if gone, came := strings.Count(log.String(), "is unreachable"), strings.Count(log.String(), "connected to the shared state"); gone != 1 || came != 2 {
 		t.Errorf("the log tells %d times that it went and %d times that it came:\n%s", gone, came, log)
 	}
 	if n, err := testutil.GatherAndCount(registry); n != 2+len(uses) || err != nil {
@@ -202,7 +202,7 @@ func TestOneSlowUse(t *testing.T) {
 	if waited > 5 || published < 2*waited || lost() != float64(published) {
 		t.Errorf("%d of %d messages have waited, %v are counted", waited, published, lost())
 	}
-	if n := strings.Count(log.String(), "too slow for a use of it"); n != 1 || !strings.Contains(log.String(), "use=messages") {
+	if n := strings.Count(log.String(), "too slow for an operation"); n != 1 || !strings.Contains(log.String(), "use=messages") {
 		t.Errorf("the log tells %d times:\n%s", n, log)
 	}
 	hole.delay("")

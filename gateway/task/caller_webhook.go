@@ -204,7 +204,7 @@ func (j *Continuation) followTask(ctx context.Context, t *Task, started *call.St
 			t, rec, err := j.stateFor(ctx, w)
 			switch {
 			case t == nil:
-				j.Log.Warn("a job is not followed any more, so its caller is not called", "tool", plan.Tool.Name, "error", err)
+				j.Log.Warn("a job is no longer polled, so its caller's webhook is not sent", "tool", plan.Tool.Name, "error", err)
 				return
 			case err != nil:
 			case rec.final():
@@ -225,7 +225,7 @@ func (j *Continuation) followTask(ctx context.Context, t *Task, started *call.St
 		j.Survive("a job was followed", func() { follow(ctx) })
 	})
 	if !followed {
-		j.Log.Warn("too many jobs are followed, so a caller is not called", "tool", plan.Tool.Name)
+		j.Log.Warn("too many jobs are being polled for webhooks, so a caller's webhook is not sent", "tool", plan.Tool.Name)
 	}
 	return followed
 }
@@ -243,7 +243,7 @@ func (o *CallerWebhooks) send(ctx context.Context, log *slog.Logger, to *url.URL
 		if err == nil && status/100 == 2 {
 			return
 		}
-		log.Warn("a caller could not be called", "api", tool.API, "tool", tool.Name, "status", status, "error", err)
+		log.Warn("a caller's webhook failed", "api", tool.API, "tool", tool.Name, "status", status, "error", err)
 	}
 }
 

@@ -96,7 +96,7 @@ func (s *Tasks) ServeCallback(w http.ResponseWriter, r *http.Request) {
 	if !cb.Verify(r.Header, body) {
 		if line := s.unsigned.Sample(plan.Tool.API, "", time.Now()); line.Logged {
 			attrs := []slog.Attr{slog.String("api", plan.Tool.API), slog.String("tool", plan.Tool.Name)}
-			s.Log.LogAttrs(r.Context(), slog.LevelWarn, "a callback was not signed as it should be", line.Attrs(attrs, "callbacks have no line")...)
+			s.Log.LogAttrs(r.Context(), slog.LevelWarn, "a service callback has a missing or wrong signature", line.Attrs(attrs, "callbacks have no line")...)
 		}
 		http.Error(w, "the signature is missing or wrong", http.StatusUnauthorized)
 		return
@@ -113,7 +113,7 @@ func (s *Tasks) ServeCallback(w http.ResponseWriter, r *http.Request) {
 	}
 	switch first, err := s.storeWebhook(r.Context(), p, &call.ServiceWebhook{Type: media, Body: body}, until); {
 	case err != nil:
-		s.Log.Error("a callback could not be kept", "api", plan.Tool.API, "tool", plan.Tool.Name, "error", err)
+		s.Log.Error("a service callback could not be stored", "api", plan.Tool.API, "tool", plan.Tool.Name, "error", err)
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "try again", http.StatusServiceUnavailable)
 	case !first:

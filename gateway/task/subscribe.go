@@ -200,7 +200,7 @@ func (s *Tasks) stateFor(ctx context.Context, w *taskWatcher) (t *Task, rec *Rec
 	defer func() {
 		if v := recover(); v != nil {
 			s.Metrics.Panics.Inc()
-			s.Log.LogAttrs(ctx, slog.LevelError, "panic in a look at a task", slog.String("reference", mcp.NewReference()),
+			s.Log.LogAttrs(ctx, slog.LevelError, "panic while polling a task", slog.String("reference", mcp.NewReference()),
 				slog.Any("error", fmt.Errorf("panic: %v", v)), slog.String("stack", string(debug.Stack())))
 			err = errPanicked
 		}

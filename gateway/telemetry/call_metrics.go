@@ -39,26 +39,26 @@ func NewMetrics(r *prometheus.Registry, version string) *Metrics {
 	m := &Metrics{
 		traffic: newTrafficMetrics(r, buckets), apis: newAPIMetrics(r), Refused: newRefused(r),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_requests_total",
-			Help: "JSON-RPC requests by method, era of the protocol and JSON-RPC error code (0: none)."}, []string{"method", "era", "code"}),
+			Help: "JSON-RPC requests by method, revision family (label era) and error code (0: none)."}, []string{"method", "era", "code"}),
 		requestDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "drawbridge_request_duration_seconds",
-			Help: "Time from the first byte of a request to the last of its answer.", Buckets: buckets}, []string{"method"}),
+			Help: "Time from the first byte of a request to the last byte of its response.", Buckets: buckets}, []string{"method"}),
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_tool_calls_total",
-			Help: "Calls of tools by outcome."}, []string{"api", "tool", "outcome"}),
+			Help: "Tool calls by outcome."}, []string{"api", "tool", "outcome"}),
 		callDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "drawbridge_tool_call_duration_seconds",
-			Help: "Time of a call that reached the service, until its answer was passed on.", Buckets: buckets}, []string{"api"}),
+			Help: "Duration of tool calls that reached the service, until the response was delivered.", Buckets: buckets}, []string{"api"}),
 		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_tool_calls_in_flight",
-			Help: "Calls of tools that run now."}),
+			Help: "Tool calls in flight."}),
 		drift: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_contract_drift_total",
-			Help: "Answers that did not fit what the document says of them."}, []string{"api", "tool"}),
+			Help: "Responses that contradict the document (contract drift)."}, []string{"api", "tool"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_config_reloads_total",
-			Help: "Attempts to reload the configuration by outcome: ok, failed, or held because it would open access."}, []string{"outcome"}),
+			Help: "Attempts to reload the configuration by outcome: ok, failed, or held because it would grant more access."}, []string{"outcome"}),
 		Panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_panics_total",
-			Help: "Panics that were caught. Each is a bug; the log has the stack."}),
+			Help: "Recovered panics. Each is a bug; the log has the stack."}),
 	}
 	for _, o := range []ReloadOutcome{ReloadOK, ReloadFailed, ReloadHeld} { // the first failure is an increase, not a new series
 		m.reloads.WithLabelValues(string(o))
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels tell the build.",
+	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.InFlight, m.drift, m.reloads, m.Panics,

@@ -30,7 +30,7 @@ const (
 // newRefused makes the counters of refusals by their reasons, all of which are there from the start.
 func newRefused(r prometheus.Registerer) map[RefusalReason]prometheus.Counter {
 	vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_refused_total",
-		Help: "Requests, and connections, that were refused and may come again, by reason."}, []string{"reason"})
+		Help: "Requests and connections that were rejected and may be retried, by reason."}, []string{"reason"})
 	r.MustRegister(vec)
 	all := map[RefusalReason]prometheus.Counter{}
 	for _, because := range []RefusalReason{RefusedAddressRate, RefusedPrincipalRate, RefusedToolRate, RefusedAPIRate, RefusedUncounted, RefusedBadTokens,

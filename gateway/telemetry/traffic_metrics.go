@@ -27,21 +27,21 @@ type trafficMetrics struct {
 func newTrafficMetrics(r prometheus.Registerer, buckets []float64) *trafficMetrics {
 	m := &trafficMetrics{
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_http_answers_total",
-			Help: "Answers to clients that had been let in, by HTTP status."}, []string{"status"}),
+			Help: "Responses to authenticated requests, by HTTP status."}, []string{"status"}),
 		requestBytes: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_http_request_bytes_total",
-			Help: "Bytes of the bodies of clients' requests."}),
+			Help: "Bytes of request bodies received from clients."}),
 		answerBytes: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_http_answer_bytes_total",
-			Help: "Bytes of the bodies of answers to clients, as they were on the wire."}),
+			Help: "Bytes of response bodies sent to clients, as on the wire."}),
 		refusedTokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_tokens_refused_total",
-			Help: "Requests that were not let in for want of a good token, by reason."}, []string{"reason"}),
+			Help: "Requests rejected for lack of a valid token, by reason."}, []string{"reason"}),
 		responses: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_service_responses_total",
-			Help: "Answers of services by HTTP status; other: one that is not registered."}, []string{"api", "status"}),
+			Help: "Responses of services by HTTP status; other: a status that is not registered."}, []string{"api", "status"}),
 		wait: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "drawbridge_service_wait_seconds",
-			Help: "Time from a call's request to the head of the service's answer, with queues and repetitions.", Buckets: buckets}, []string{"api"}),
+			Help: "Time from a call's request to the response header of the service, including queueing and retries.", Buckets: buckets}, []string{"api"}),
 		sent: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_service_sent_bytes_total",
-			Help: "Bytes of the bodies of requests to services, as far as their length is known beforehand."}, []string{"api"}),
+			Help: "Bytes of request bodies sent to services, if their length is known in advance."}, []string{"api"}),
 		received: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_service_received_bytes_total",
-			Help: "Bytes of the bodies of services' answers, after decompression."}, []string{"api"}),
+			Help: "Bytes of response bodies received from services, after decompression."}, []string{"api"}),
 	}
 	r.MustRegister(m.answers, m.requestBytes, m.answerBytes, m.refusedTokens, m.responses, m.wait, m.sent, m.received)
 	return m

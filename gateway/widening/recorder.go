@@ -145,7 +145,7 @@ func (r *Recorder) write() {
 			err = fmt.Errorf("it can't be written within %s; server.state_dir seems to hang", diskcache.EndTimeout)
 		}
 		if err != nil {
-			r.log.Warn("what the configuration allows can't be recorded, so the next start is compared with an earlier one, or with none", "file", file, "error", err)
+			r.log.Warn("the access granted by the configuration can't be recorded; the next start compares with an older record, or with none", "file", file, "error", err)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (r *Recorder) CheckStart(c *config.Config, accept, local bool) error {
 		return fmt.Errorf("auth: %s has none, and nothing tells whether the last configuration that ran here had it: %w; put auth back, remove the record, "+
 			"or write auth: {anonymous: true} if everybody who reaches the gateway may call", r.configFile, err)
 	case err != nil:
-		r.log.Warn("the configuration is not compared with the last one that ran", "error", err)
+		r.log.Warn("the configuration can't be compared with the last one that ran", "error", err)
 		return nil
 	case last == nil:
 		return nil
@@ -39,7 +39,7 @@ func (r *Recorder) CheckStart(c *config.Config, accept, local bool) error {
 	}
 	listed := opens[:min(len(opens), maxListed)]
 	if accept {
-		r.log.Warn("configuration accepted that opens access", "opens", listed, "count", len(opens))
+		r.log.Warn("accepted a configuration that grants more access", "opens", listed, "count", len(opens))
 		return nil
 	}
 	return fmt.Errorf("%s would open access that the last configuration that ran here did not give (%s): if that is meant, start with --accept\n  %s",
