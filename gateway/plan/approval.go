@@ -9,6 +9,35 @@ import (
 	"drawbridge/openapi"
 )
 
+// approval has the tools that are held back for lack of approval. They get no plan, so that no call, resource, prompt,
+// completion or task can reach them.
+type approval struct {
+	heldBack []*catalog.Tool               // sorted by name
+	reasons  map[*openapi.Operation]string // of heldBack
+	renamed  []string                      // describes the tools that are approved under their former names
+}
+
+// approve returns the catalog of the tools that are approved, and the others. A nil lock approves all.
+func approve(l *config.Lock, tools *catalog.Catalog, candidates map[*openapi.Operation]*candidate) (approved *catalog.Catalog, a approval) {
+	if l == nil {
+		return tools, approval{}
+	}
+	a.reasons = map[*openapi.Operation]string{}
+	approved = tools.Only(func(t *catalog.Tool) bool {
+		why := unapproved(l, candidates[t.Operation].source, t)
+		if why == "" {
+			if was := formerlyApproved(l, t); was != "" {
+				a.renamed = append(a.renamed, was)
+			}
+			return true
+		}
+		a.reasons[t.Operation] = why
+		a.heldBack = append(a.heldBack, t)
+		return false
+	})
+	return approved, a
+}
+
 // unapproved returns the reason why a tool is held back; "" if it is approved.
 func unapproved(l *config.Lock, s *source.Source, t *catalog.Tool) string {
 	now := s.LockedTool(t)
@@ -20,27 +49,6 @@ func unapproved(l *config.Lock, s *source.Source, t *catalog.Tool) string {
 		return "the tool " + t.Name + " has another " + strings.Join(differs, ", ") + " than was approved"
 	}
 	return ""
-}
-
-// holdBack removes tools without approval from the catalog. They get no plan, so that no call, resource, prompt, completion
-// or task can reach them. A nil lock approves all.
-func holdBack(l *config.Lock, operations map[*openapi.Operation]*operation, set *Set) {
-	if l == nil {
-		return
-	}
-	set.Unapproved = map[*openapi.Operation]string{}
-	set.Catalog = set.Catalog.Only(func(t *catalog.Tool) bool {
-		why := unapproved(l, operations[t.Operation].source, t)
-		if why == "" {
-			if was := formerlyApproved(l, t); was != "" {
-				set.RenamedApprovals = append(set.RenamedApprovals, was)
-			}
-			return true
-		}
-		set.Unapproved[t.Operation] = why
-		set.HeldBack = append(set.HeldBack, t)
-		return false
-	})
 }
 
 // formerlyApproved describes the names of the previous release under which a tool is approved; "" if it is approved

@@ -1,30 +1,53 @@
 package plan
 
 import (
-	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 )
 
-// Compile compiles the plans of all tools of a configuration from the documents that its APIs have loaded so far.
+// Set is the result of a compilation: all tools of a configuration with their plans. It is immutable.
+type Set struct {
+	// Catalog has the definitions of all tools that are served.
+	Catalog *catalog.Catalog
+	// ByTool and ByOperation are the plans.
+	ByTool      map[string]*Plan
+	ByOperation map[*openapi.Operation]*Plan
+	// Readable names the tools that are resources, in the order of the documents.
+	Readable []string
+	// Unapproved gives the reason why a tool is held back for lack of approval; HeldBack are these tools, sorted by name.
+	Unapproved map[*openapi.Operation]string
+	HeldBack   []*catalog.Tool
+	// RenamedApprovals describes the tools that are approved under their former names.
+	RenamedApprovals []string
+	// Rejected are the settings that can't be applied, by name of the API.
+	Rejected map[string]*Rejected
+}
+
+// Compile compiles the plans of all tools of a configuration from the documents that its APIs have loaded so far. Each
+// step returns what it has found; a plan is made at the end, of all of it.
 func Compile(o Options) *Set {
-	set := &Set{ByTool: map[string]*Plan{}, ByOperation: map[*openapi.Operation]*Plan{}, Rejected: map[string]*Rejected{}}
-	r := &rejections{config: o.Config, log: o.Logger, entries: o.APIs.Entries, byAPI: set.Rejected}
-	operations, apis := exposedOperations(&o, r)
-	set.Catalog = catalog.Build(apis, catalog.Options{
-		Prefix: namePrefix(o.Config.Tools.Prefix), APIs: o.Count, MaxName: o.Config.Tools.MaxName, Pace: o.Pace,
-	})
-	holdBack(o.Lock, operations, set)
-	for n, t := range set.Catalog.All() {
-		o.Pace.Step()
-		p := newPlan(&o, r, operations[t.Operation], t, metricLabel(n, t.Name))
-		set.ByTool[t.Name], set.ByOperation[t.Operation] = p, p
+	rejected := newRejections(o.Config, o.Logger)
+	candidates := newCandidates(&o, rejected)
+	tools, approval := approve(o.Lock, newCatalog(&o, candidates), candidates)
+	drafts := newDrafts(&o, tools, candidates, rejected)
+	jobs := checkJobs(&o, drafts, approval.reasons, rejected)
+	caches := newCaches(&o, drafts, jobs, rejected)
+	resources := newResourceTools(o.APIs.Sources, drafts, rejected)
+	headers := newResponseHeaders(o.APIs.Sources)
+	set := &Set{
+		Catalog: tools, Readable: resources.names, Unapproved: approval.reasons, HeldBack: approval.heldBack, RenamedApprovals: approval.renamed,
+		Rejected: rejected.byAPI, ByTool: make(map[string]*Plan, len(drafts.all)), ByOperation: make(map[*openapi.Operation]*Plan, len(drafts.all)),
 	}
-	setResponseHeaders(set.ByOperation)
-	checkJobRequests(r, o.Pace, o.GuessedJob, set)
-	setCachePolicies(r, o.Metrics, set.ByOperation, operations)
-	setResources(r, o.APIs.Sources, set, operations)
+	for n, t := range drafts.all {
+		o.Pace.Step()
+		p := newPlan(t, parts{
+			metrics: o.Metrics.Call(t.definition.API, metricLabel(n, t.definition.Name)), publicURL: o.PublicURL,
+			headers: headers[t.source], job: jobs.jobs[t.operation], polledJob: jobs.polled[t.operation],
+			resource: resources.byOperation[t.operation], cache: caches.policies[t.operation], apiCached: caches.cached[t.source],
+		})
+		set.ByTool[p.Tool.Name], set.ByOperation[p.Operation] = p, p
+	}
 	return set
 }
 
@@ -34,15 +57,4 @@ func metricLabel(n int, name string) string {
 		return telemetry.OtherTools
 	}
 	return name
-}
-
-func namePrefix(p config.Prefix) catalog.Prefix {
-	switch p {
-	case config.PrefixAlways:
-		return catalog.Always
-	case config.PrefixNever:
-		return catalog.Never
-	case config.PrefixAuto:
-	}
-	return catalog.Auto
 }

@@ -2,7 +2,10 @@
 // It hides which settings of the configuration and which parts of a document decide what: calls read the fields of a
 // [Plan] and ask no further.
 //
-// The rule that must not be broken: a plan is complete when [Compile] returns, and immutable afterwards. A setting that
-// can't be applied to an operation is reported with its position, and the operation is served without it, unless that
-// would give callers what the setting keeps from them.
+// [Compile] is a list of steps. Each returns what it has found, for the steps after it, and changes nothing that an
+// earlier one returned.
+//
+// The rule that must not be broken: a plan is complete when its constructor returns, and immutable afterwards. A setting
+// that can't be applied to an operation is reported with its position, and the operation is served without it, unless
+// that would give callers what the setting keeps from them.
 package plan

@@ -5,37 +5,38 @@ import (
 	"fmt"
 	"slices"
 
-	"drawbridge/gateway/catalog"
-	"drawbridge/gateway/source"
+	"drawbridge/config"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
 
+// droppedArguments are names of arguments that are removed from calls.
+//
 // Some clients add arguments of their own to calls, such as toolCallId (pains row 121). Those that the configuration
 // names are removed before anything else reads the call: validation, conditions, elicitation, and the handles that its
 // continuation depends on. Other undeclared arguments count as absent once validation rejects them (pains rows 120 and
 // 127). Callers see in _meta, and operators in the audit log, which arguments were dropped.
+type droppedArguments []string
 
 // codeDropArguments is the problem code of a configured name that is not dropped because an operation declares it.
 const codeDropArguments = "drop-arguments"
 
-// droppedArguments returns the names of the arguments that are dropped from calls of a tool: the configured names that the
-// tool doesn't declare. The others are reported. shown is the operation as callers see it.
-func droppedArguments(r *rejections, s *source.Source, t *catalog.Tool, shown *openapi.Operation) []string {
-	names, general := r.config.DroppedArguments(&s.Config)
+// newDroppedArguments returns the configured names that an operation, as it is listed, doesn't declare. The others are
+// reported. entry is the configuration entry of the API.
+func newDroppedArguments(c *config.Config, api *config.API, entry string, listed *openapi.Operation, r reporter) droppedArguments {
+	names, general := c.DroppedArguments(api)
 	if len(names) == 0 {
 		return nil
 	}
-	key := r.entries[s] + ".drop_arguments"
+	key := entry + ".drop_arguments"
 	if general {
 		key = "tools.drop_arguments"
 	}
-	declared, kept := shown.Names(), false
+	declared, kept := listed.Names(), false
 	for i, name := range names {
 		if declared[name] {
 			kept = true
-			r.rejectAt(s, t.Operation, codeDropArguments, fmt.Sprintf("%s[%d]", key, i),
-				fmt.Sprintf("%q is an argument that the operation declares, so it is not dropped", name))
+			r.rejectAt(codeDropArguments, fmt.Sprintf("%s[%d]", key, i), fmt.Sprintf("%q is an argument that the operation declares, so it is not dropped", name))
 		}
 	}
 	if !kept {
@@ -44,13 +45,13 @@ func droppedArguments(r *rejections, s *source.Source, t *catalog.Tool, shown *o
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return declared[name] })
 }
 
-// Drop removes the arguments that are dropped. It returns the others, and the sorted JSON Pointers of the dropped ones.
-func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []string) {
-	if len(p.dropped) == 0 {
+// drop removes the arguments that are dropped. It returns the others, and the sorted JSON Pointers of the dropped ones.
+func (d droppedArguments) drop(args json.RawMessage) (kept json.RawMessage, dropped []string) {
+	if len(d) == 0 {
 		return args, nil
 	}
 	drops := func(name []byte) bool {
-		return slices.ContainsFunc(p.dropped, func(other string) bool { return other == string(name) })
+		return slices.ContainsFunc(d, func(other string) bool { return other == string(name) })
 	}
 	for name := range jsonscan.Members(args) {
 		if drops(name) {

@@ -10,24 +10,12 @@ import (
 	"strings"
 
 	"drawbridge/config"
-	"drawbridge/gateway/source"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
 
-// retryPolicyOf returns the retry policy of an operation's requests.
-func retryPolicyOf(set config.Settings, key *IdempotencyKey) upstream.RetryPolicy {
-	switch {
-	case set.Idempotent != nil && !*set.Idempotent:
-		return upstream.RetryNever
-	case set.Idempotent != nil, key != nil:
-		return upstream.RetryAlways
-	}
-	return upstream.RetryByMethod
-}
-
-// IdempotencyKey describes the idempotency key by which a service recognizes a repeated request (R10). It is immutable.
+// IdempotencyKey describes the key by which a service recognizes a repeated request (R10). It is immutable.
 type IdempotencyKey struct {
 	header   string             // canonical name of the header
 	argument string             // name of the header argument that carries the key; "" if none does
@@ -37,24 +25,24 @@ type IdempotencyKey struct {
 // codeIdempotencyKey is the problem code of an operation whose requests can't carry the configured key.
 const codeIdempotencyKey = "idempotency-key"
 
-// idempotencyKeyOf returns the idempotency key of an operation's requests, or nil if they carry none. Idempotent methods need
-// none. given is the operation as callers would see it without the key.
-func idempotencyKeyOf(r *rejections, s *source.Source, op, given *openapi.Operation, set config.Settings) *IdempotencyKey {
-	name := set.IdempotencyKey.Name()
+// newIdempotencyKey returns the idempotency key of an operation's requests, or nil if they carry none. Idempotent methods
+// need none. seen is the operation as callers would see it without the key.
+func newIdempotencyKey(op, seen *openapi.Operation, header config.KeyHeader, r reporter) *IdempotencyKey {
+	name := header.Name()
 	if name == "" || upstream.Idempotent(op.Method) {
 		return nil
 	}
-	k, err := newIdempotencyKey(op, given, name)
+	k, err := keyInHeader(op, seen, name)
 	if err != nil {
-		r.reject(s, op, codeIdempotencyKey, "idempotency_key", err.Error(), func(of *config.Settings) bool { return of.IdempotencyKey == set.IdempotencyKey })
+		r.reject(codeIdempotencyKey, "idempotency_key", err.Error(), func(of *config.Settings) bool { return of.IdempotencyKey == header })
 		return nil
 	}
 	return k
 }
 
-// newIdempotencyKey returns the key with the given header name. The error means that an argument declared for the header
+// keyInHeader returns the key with that header name. The error means that an argument declared for the header
 // accepts no UUID.
-func newIdempotencyKey(op, given *openapi.Operation, name string) (*IdempotencyKey, error) {
+func keyInHeader(op, seen *openapi.Operation, name string) (*IdempotencyKey, error) {
 	k := &IdempotencyKey{header: http.CanonicalHeaderKey(name)}
 	for _, spelled := range []string{name, strings.ReplaceAll(name, "_", "-"), strings.ReplaceAll(name, "-", "_")} {
 		argument, _, ok := op.ArgumentFor("header", spelled, "")
@@ -69,10 +57,21 @@ func newIdempotencyKey(op, given *openapi.Operation, name string) (*IdempotencyK
 				}
 			}
 		}
-		k.argument, k.given = argument, given.Variant(nil, []string{argument}, "")
+		k.argument, k.given = argument, seen.Variant(nil, []string{argument}, "")
 		break
 	}
 	return k, nil
+}
+
+// newRetryPolicy returns the retry policy of an operation's requests.
+func newRetryPolicy(set *config.Settings, key *IdempotencyKey) upstream.RetryPolicy {
+	switch {
+	case set.Idempotent != nil && !*set.Idempotent:
+		return upstream.RetryNever
+	case set.Idempotent != nil, key != nil:
+		return upstream.RetryAlways
+	}
+	return upstream.RetryByMethod
 }
 
 // Prepare adds a new key to the arguments if an argument carries it, and returns the key.

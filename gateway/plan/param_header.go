@@ -11,17 +11,24 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
 
 // RepeatedArgument is an argument that clients of the stateless revisions repeat in a header (SEP-2243).
 type RepeatedArgument struct{ Argument, Header string }
 
-// paramHeaders returns the header mappings that a rule sets for arguments of an operation, sorted by argument.
-func paramHeaders(op *openapi.Operation, headers map[string]string) (all []catalog.ParamHeader) {
+// newRepeatedArguments returns the arguments that calls of a tool must repeat in headers.
+func newRepeatedArguments(t *catalog.Tool) (all []RepeatedArgument) {
+	for _, h := range t.ParamHeaders {
+		all = append(all, RepeatedArgument{h.Argument, http.CanonicalHeaderKey(mcp.ParamHeaderPrefix + h.Name)})
+	}
+	return all
+}
+
+// newParamHeaders returns the header mappings that a rule sets for arguments of an operation, sorted by argument.
+func newParamHeaders(op *openapi.Operation, headers map[string]string) (all []catalog.ParamHeader) {
 	for argument, header := range headers {
-		all = append(all, catalog.ParamHeader{Argument: namedNow(op, argument, headers), Name: header})
+		all = append(all, catalog.ParamHeader{Argument: currentName(op, argument, headers), Name: header})
 	}
 	slices.SortFunc(all, func(a, b catalog.ParamHeader) int {
 		return cmp.Or(cmp.Compare(a.Argument, b.Argument), cmp.Compare(a.Name, b.Name))
@@ -29,9 +36,9 @@ func paramHeaders(op *openapi.Operation, headers map[string]string) (all []catal
 	return all
 }
 
-// namedNow returns the current name of an argument that a rule may still name as the previous release did, unless the
+// currentName returns the current name of an argument that a rule may still name as the previous release did, unless the
 // rule has the current name, too.
-func namedNow(op *openapi.Operation, argument string, headers map[string]string) string {
+func currentName(op *openapi.Operation, argument string, headers map[string]string) string {
 	now := op.CurrentName(argument)
 	if _, twice := headers[now]; now == "" || twice {
 		return argument
@@ -39,19 +46,11 @@ func namedNow(op *openapi.Operation, argument string, headers map[string]string)
 	return now
 }
 
-// repeatedArguments returns the arguments that calls of a tool must repeat in headers.
-func repeatedArguments(t *catalog.Tool) (all []RepeatedArgument) {
-	for _, h := range t.ParamHeaders {
-		all = append(all, RepeatedArgument{h.Argument, http.CanonicalHeaderKey(mcp.ParamHeaderPrefix + h.Name)})
-	}
-	return all
-}
-
 // codeParamHeaders is the problem code of arguments that can't be repeated in headers.
 const codeParamHeaders = "param-headers"
 
 // checkParamHeaders reports the arguments of a tool that have a header mapping in a rule and can't be repeated in a header.
-func checkParamHeaders(r *rejections, s *source.Source, t *catalog.Tool, wanted map[string]string) {
+func checkParamHeaders(t *catalog.Tool, wanted map[string]string, r reporter) {
 	var names []string
 	for _, a := range t.Operation.Arguments() {
 		names = append(names, a.Name)
@@ -60,9 +59,9 @@ func checkParamHeaders(r *rejections, s *source.Source, t *catalog.Tool, wanted 
 		return reflect.ValueOf(of.ParamHeaders).UnsafePointer() == reflect.ValueOf(wanted).UnsafePointer() // the identical map, not an equal one
 	}
 	for _, argument := range slices.Sorted(maps.Keys(wanted)) {
-		key, now := "param_headers."+argument, namedNow(t.Operation, argument, wanted)
+		key, now := "param_headers."+argument, currentName(t.Operation, argument, wanted)
 		if now != argument {
-			r.deprecate(s, t.Operation, codeParamHeaders, key, fmt.Sprintf("the argument is named %q now", now), has)
+			r.deprecate(codeParamHeaders, key, fmt.Sprintf("the argument is named %q now", now), has)
 		}
 		if slices.Contains(t.ParamHeaders, catalog.ParamHeader{Argument: now, Name: wanted[argument]}) {
 			continue
@@ -71,6 +70,6 @@ func checkParamHeaders(r *rejections, s *source.Source, t *catalog.Tool, wanted 
 		if slices.Contains(names, now) {
 			text = fmt.Sprintf("the argument %q is not a string, an integer or a boolean in every case, which alone can be repeated", now)
 		}
-		r.reject(s, t.Operation, codeParamHeaders, key, text, has)
+		r.reject(codeParamHeaders, key, text, has)
 	}
 }

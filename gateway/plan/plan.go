@@ -2,6 +2,8 @@ package plan
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -20,10 +22,9 @@ import (
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
-	"drawbridge/openapi/httpmethod"
 )
 
-// Plan holds everything that calls of one tool need. It is complete when [Compile] returns, and immutable.
+// Plan holds everything that calls of one tool need. It is immutable.
 type Plan struct {
 	// Tool is the definition that clients see.
 	Tool *catalog.Tool
@@ -109,62 +110,73 @@ type Plan struct {
 
 	publicURL func() string        // URL at which the service reaches the gateway, without a path
 	siblings  []*openapi.Operation // all operations of the document
-	dropped   []string             // names of arguments that are dropped
+	dropped   droppedArguments
 	// addsSecrets reports whether requests carry values that are in no configuration, such as tokens and identities.
 	addsSecrets bool
 }
 
-// newPlan compiles the plan of a tool, but for what depends on other plans. label is the name of the tool in metrics.
-func newPlan(o *Options, r *rejections, e *operation, t *catalog.Tool, label string) *Plan {
-	s, set := e.source, e.settings
+// parts are the parts of a plan that depend on other tools or on the process.
+type parts struct {
+	metrics   telemetry.CallMetrics
+	publicURL func() string // without a path
+	headers   *render.Headers
+	job       *job.Definition
+	polledJob *job.Definition
+	resource  *Resource
+	cache     *CachePolicy
+	apiCached bool // responses of the API may be cached
+}
+
+// newPlan returns the plan of a tool.
+func newPlan(t *draft, c parts) *Plan {
+	s, set := t.source, &t.settings
 	p := &Plan{
-		Tool: t, Operation: t.Operation, Source: s, Metrics: o.Metrics.Call(t.API, label), Timeout: time.Duration(s.Limits.Timeout),
+		Tool: t.definition, Operation: t.operation, Source: s, Scopes: t.scopes,
+		Timeout: time.Duration(s.Limits.Timeout), Metrics: c.metrics,
 
-		Scopes: s.Document.Scopes(t.Operation, &s.Config, set, o.DefaultScopes), Condition: o.Conditions[set.Condition],
-		Consent: NewConsent(o.Config, set, t.Annotations.Destructive), Elicitation: e.elicitation, dropped: droppedArguments(r, s, t, e.published),
-		Repeated: repeatedArguments(t), Rates: admission.NewCallRates(t.Name, set.Rate, s.Name, s.Config.Rate),
+		Condition: t.condition, Consent: t.consent, Elicitation: t.elicitation, dropped: t.dropped,
+		Repeated: newRepeatedArguments(t.definition), Rates: admission.NewCallRates(t.definition.Name, set.Rate, s.Name, s.Config.Rate),
 
-		Client: s.Document.Client, Base: s.BaseURL(t.Operation), Safe: httpmethod.IsSafe(t.Operation.Method), Key: e.key,
-		Retry: retryPolicyOf(set, e.key), FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin,
-		Credential: s.Document.Credentials.Choices[t.Operation], Secrets: s.Secrets, PassesHeaders: len(s.Config.PassHeaders) > 0,
-		addsSecrets: s.AddsSecrets, Personal: len(s.Config.PassHeaders) > 0 || s.Config.Exchanges() || s.Config.Identity != nil,
-		publicURL: o.PublicURL, siblings: s.Document.API.Operations,
+		Client: s.Document.Client, Base: s.BaseURL(t.operation), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(set, t.key),
+		FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin, Credential: s.Document.Credentials.Choices[t.operation],
+		Secrets: s.Secrets, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
 
 		MaxResponse: int64(s.Config.MaxAnswer), Sensitive: redact.NewSensitive(set.SensitiveFields), Clean: s.Config.Clean,
-		Progress: render.NewEventRules(set.Progress), ShortText: s.Config.Answers == config.AnswersStructured,
+		ResponseHeaders: c.headers, Progress: render.NewEventRules(set.Progress), ShortText: s.Config.Answers == config.AnswersStructured,
+		Links: newLinks(s.Config.Links, t.safe), Resource: c.resource, Cache: c.cache, InvalidatesCache: c.apiCached && !t.safe,
 
-		Job: e.job,
+		Job: c.job, PolledJob: c.polledJob,
+
+		siblings: s.Document.API.Operations, publicURL: c.publicURL,
 	}
-	p.Links = newLinks(s.Config.Links, p.Safe)
 	if set.Clean != nil {
 		p.Clean = *set.Clean
 	}
-	if own := cmp.Or(set.Timeout, s.Config.Timeout); own > 0 {
-		p.Timeout, p.HeaderTimeout = time.Duration(own), upstream.NoHeaderTimeout // a timeout of its own is set because the service may take that long to begin its answer
-	}
-	checkParamHeaders(r, s, t, set.ParamHeaders)
-	if len(p.Scopes) == 0 {
-		o.Logger.Warn("no token can have the scopes that the document requires; map them with scope_map",
-			"api", t.API, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
+	if own := time.Duration(cmp.Or(set.Timeout, s.Config.Timeout)); own > 0 {
+		// It is set because the service may take that long to begin its response.
+		p.Timeout, p.HeaderTimeout = own, upstream.NoHeaderTimeout
 	}
 	return p
 }
 
+// newResponseHeaders returns the response headers that the plans of each source pass on.
+func newResponseHeaders(sources []*source.Source) map[*source.Source]*render.Headers {
+	headers := map[*source.Source]*render.Headers{}
+	for _, s := range sources {
+		if s.Document != nil {
+			headers[s] = render.NewHeaders(s.Config.AnswerHeaders, s.Document.API.Operations)
+		}
+	}
+	return headers
+}
+
 // CallerOperation returns the operation with the arguments that callers pass, or are asked for.
 func (p *Plan) CallerOperation() *openapi.Operation {
-	switch {
-	case p.Key != nil && p.Key.given != nil:
-		return p.Key.given
-	case p.Job.Callback != nil:
-		return p.Job.Callback.Given
-	}
-	return p.Operation
+	return callerOperation(p.Operation, p.Job, p.Key)
 }
 
 // AsksUser reports whether calls of the plan need consent or input from the user.
-func (p *Plan) AsksUser() bool {
-	return p.Consent.Needed || p.Elicitation != nil && (p.Elicitation.IsBroken() || p.Elicitation.Always())
-}
+func (p *Plan) AsksUser() bool { return asksUser(p.Consent, p.Elicitation) }
 
 // Title returns the tool's title with its name, or the name alone.
 func (p *Plan) Title() string {
@@ -172,4 +184,12 @@ func (p *Plan) Title() string {
 		return fmt.Sprintf("%q (%s)", title, p.Tool.Name)
 	}
 	return p.Tool.Name
+}
+
+// Permits reports whether the condition of the plan allows the call. The arguments must be those that the request is
+// built from, so that one interpretation can't be permitted and another sent.
+func (p *Plan) Permits(ctx context.Context, caller *auth.Principal, args json.RawMessage) (bool, error) {
+	return p.Condition.Allows(ctx, caller, auth.ConditionTool{
+		Name: p.Tool.Name, API: p.Tool.API, Method: p.Operation.Method, Path: p.Operation.Path,
+	}, args)
 }

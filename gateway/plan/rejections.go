@@ -8,89 +8,106 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
 
 // Rejected lists the settings of an API's operations that can't be applied. The operations are served without them.
 type Rejected struct {
+	// Problems has one problem per setting and operation.
 	Problems []openapi.Problem
-	// Settings are the positions of the settings in the configuration, by problem; nil if the document declares it.
+	// Settings has the position of each setting in the configuration; nil if the document declares it.
 	Settings []*admin.Setting
-	// Of are the places in Problems, by operation.
+	// Of maps operations to indexes into Problems.
 	Of map[*openapi.Operation][]int
 }
 
-// maxLogged is the number of rejected settings of an API beyond which further ones are only reported, not logged.
+// maxLogged is the maximum number of rejected settings of an API that are logged.
 const maxLogged = 100
 
-// rejections collects the settings that can't be applied, which is found when plans are compiled.
+// rejections collects the rejected settings of a configuration, and logs them.
 type rejections struct {
-	config  *config.Config
-	log     *slog.Logger
-	entries map[*source.Source]string // configuration entry of each API, such as apis[0]
-	byAPI   map[string]*Rejected
+	config *config.Config
+	log    *slog.Logger
+	byAPI  map[string]*Rejected
 }
 
-// reject reports a setting of an operation that can't be applied, in the log and among the problems of the API. key is the
-// key of the setting in a rule; has finds the rule that sets it. If no rule does, an extension of the document declares
-// it.
-func (r *rejections) reject(s *source.Source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) {
-	r.warn(s, op, r.add(s, op, code, key, text, has))
+func newRejections(c *config.Config, log *slog.Logger) *rejections {
+	return &rejections{config: c, log: log, byAPI: map[string]*Rejected{}}
+}
+
+// of returns the reporter of an operation's settings.
+func (r *rejections) of(api string, op *openapi.Operation) reporter { return reporter{r, api, op} }
+
+// add adds a problem to those of an API, and reports whether it is logged.
+func (r *rejections) add(api string, op *openapi.Operation, problem openapi.Problem, setting *admin.Setting) (logged bool) {
+	all := r.byAPI[api]
+	if all == nil {
+		all = &Rejected{Of: map[*openapi.Operation][]int{}}
+		r.byAPI[api] = all
+	}
+	all.Of[op] = append(all.Of[op], len(all.Problems))
+	all.Problems, all.Settings = append(all.Problems, problem), append(all.Settings, setting)
+	return len(all.Problems) <= maxLogged
+}
+
+// reporter reports the settings of one operation that can't be applied.
+type reporter struct {
+	all       *rejections
+	api       string
+	operation *openapi.Operation
+}
+
+// ruleOf returns the key of the rule that has a setting, or "" if none does.
+func (r reporter) ruleOf(has func(*config.Settings) bool) string { return r.all.config.RuleOf(has) }
+
+// reject reports a setting that can't be applied, in the log and among the problems of the API. key is the key of the
+// setting in a rule; has finds the rule that sets it. If no rule does, an extension of the document declares it.
+func (r reporter) reject(code, key, text string, has func(*config.Settings) bool) {
+	r.warn(r.report(code, key, text, has))
 }
 
 // rejectAt is reject for a setting given by its full configuration key.
-func (r *rejections) rejectAt(s *source.Source, op *openapi.Operation, code, key, text string) {
-	r.warn(s, op, r.addAt(s, op, code, key, text))
-}
+func (r reporter) rejectAt(code, key, text string) { r.warn(r.reportAt(code, key, text)) }
 
-func (r *rejections) warn(s *source.Source, op *openapi.Operation, err error) {
+func (r reporter) warn(err error) {
 	if err != nil {
-		r.log.Warn("a setting can't be applied to an operation, which is served without it", "api", s.Name, "method", op.Method, "path", op.Path, "error", err)
+		r.all.log.Warn("a setting can't be applied to an operation, which is served without it", "api", r.api, "method", r.operation.Method, "path", r.operation.Path, "error", err)
 	}
 }
 
 // deprecate reports, like reject, a setting that is applied but uses a name from the previous release.
-func (r *rejections) deprecate(s *source.Source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) {
-	if err := r.add(s, op, code, key, text+"; the next release will not know the former name", has); err != nil {
-		r.log.Warn("a setting uses a former name, which the next release will not recognize", "api", s.Name, "method", op.Method, "path", op.Path, "error", err)
+func (r reporter) deprecate(code, key, text string, has func(*config.Settings) bool) {
+	if err := r.report(code, key, text+"; the next release will not know the former name", has); err != nil {
+		r.all.log.Warn("a setting uses a former name, which the next release will not recognize", "api", r.api, "method", r.operation.Method, "path", r.operation.Path, "error", err)
 	}
 }
 
-// add adds a setting to the problems of the API and returns it for the log; nil if maxLogged are already listed.
-func (r *rejections) add(s *source.Source, op *openapi.Operation, code, key, text string, has func(*config.Settings) bool) error {
-	if rule := r.config.RuleOf(has); rule != "" {
-		return r.addAt(s, op, code, rule+"."+key, text)
+// report adds a setting to the problems of the API and returns it for the log; nil if it is not logged.
+func (r reporter) report(code, key, text string, has func(*config.Settings) bool) error {
+	if rule := r.ruleOf(has); rule != "" {
+		return r.reportAt(code, rule+"."+key, text)
 	}
+	op := r.operation
 	problem := openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: key + ": " + text}
 	if e := extensionOf(op, key); e != nil {
 		problem.Position, problem.Pointer = e.Position, e.Pointer
 		problem.Message = e.Name + strings.TrimPrefix(key, config.ExtensionKey(e.Name)) + ": " + text
 	}
-	return r.addProblem(s, op, problem, nil, errors.New(problem.Message))
-}
-
-// addAt is add for a setting given by its full configuration key.
-func (r *rejections) addAt(s *source.Source, op *openapi.Operation, code, key, text string) error {
-	at := r.config.At(key)
-	problem := openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: at.Key + ": " + text}
-	setting := &admin.Setting{File: at.File, Line: at.Line, Column: at.Column, Key: at.Key}
-	return r.addProblem(s, op, problem, setting, r.config.Wrong(at.Key, errors.New(text)))
-}
-
-// addProblem adds a problem to the API and returns logged; nil if maxLogged are already listed.
-func (r *rejections) addProblem(s *source.Source, op *openapi.Operation, problem openapi.Problem, setting *admin.Setting, logged error) error {
-	of := r.byAPI[s.Name]
-	if of == nil {
-		of = &Rejected{Of: map[*openapi.Operation][]int{}}
-		r.byAPI[s.Name] = of
-	}
-	of.Of[op] = append(of.Of[op], len(of.Problems))
-	of.Problems, of.Settings = append(of.Problems, problem), append(of.Settings, setting)
-	if len(of.Problems) > maxLogged {
+	if !r.all.add(r.api, op, problem, nil) {
 		return nil
 	}
-	return logged
+	return errors.New(problem.Message)
+}
+
+// reportAt is report for a setting given by its full configuration key.
+func (r reporter) reportAt(code, key, text string) error {
+	c, op := r.all.config, r.operation
+	at := c.At(key)
+	problem := openapi.Problem{Position: op.Position, Pointer: op.Pointer, Code: code, Message: at.Key + ": " + text}
+	if !r.all.add(r.api, op, problem, &admin.Setting{File: at.File, Line: at.Line, Column: at.Column, Key: at.Key}) {
+		return nil
+	}
+	return c.Wrong(at.Key, errors.New(text))
 }
 
 // extensionOf returns the last extension of an operation that declares a setting, because earlier ones have no effect.

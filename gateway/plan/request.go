@@ -38,6 +38,11 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 	return req, err
 }
 
+// Drop removes the arguments that are dropped. It returns the others, and the sorted JSON Pointers of the dropped ones.
+func (p *Plan) Drop(args json.RawMessage) (kept json.RawMessage, dropped []string) {
+	return p.dropped.drop(args)
+}
+
 // PassedHeaders returns the headers of a caller's request that go on to the service, if the plan passes any on.
 func (p *Plan) PassedHeaders(inbound http.Header) http.Header {
 	h := http.Header{}
@@ -48,19 +53,6 @@ func (p *Plan) PassedHeaders(inbound http.Header) http.Header {
 		}
 	}
 	return h
-}
-
-// CheckPassedHeaders returns an error for the client if a header holds a token for the gateway. It serves requests that are
-// sent later, without the caller's request at hand.
-func (p *Plan) CheckPassedHeaders(ctx context.Context, in *source.Inbound) error {
-	for _, h := range p.Source.Config.PassHeaders {
-		for _, value := range in.Header[http.CanonicalHeaderKey(h.From)] {
-			if h.IsCredential() && in.HoldsGatewayToken(ctx, value) {
-				return mcp.InvalidParams("the header %s holds a token for the gateway, which no service may get", h.From)
-			}
-		}
-	}
-	return nil
 }
 
 // Attach returns the context of a call with the values that determine what is attached to its request, and sent, which
@@ -80,10 +72,15 @@ func (p *Plan) Attach(ctx context.Context, header http.Header, guard *auth.Guard
 	return ctx, sent
 }
 
-// Permits reports whether the condition of the plan allows the call. The arguments must be those that the request is
-// built from, so that one interpretation can't be permitted and another sent.
-func (p *Plan) Permits(ctx context.Context, caller *auth.Principal, args json.RawMessage) (bool, error) {
-	return p.Condition.Allows(ctx, caller, auth.ConditionTool{
-		Name: p.Tool.Name, API: p.Tool.API, Method: p.Operation.Method, Path: p.Operation.Path,
-	}, args)
+// CheckPassedHeaders returns an error for the client if a header holds a token for the gateway. It serves requests that are
+// sent later, without the caller's request at hand.
+func (p *Plan) CheckPassedHeaders(ctx context.Context, in *source.Inbound) error {
+	for _, h := range p.Source.Config.PassHeaders {
+		for _, value := range in.Header[http.CanonicalHeaderKey(h.From)] {
+			if h.IsCredential() && in.HoldsGatewayToken(ctx, value) {
+				return mcp.InvalidParams("the header %s holds a token for the gateway, which no service may get", h.From)
+			}
+		}
+	}
+	return nil
 }

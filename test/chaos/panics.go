@@ -103,6 +103,8 @@ var layers = []layer{
 	{"gateway/diskcache/store.go", "(*Store) writeFile", byDocument},
 	{"gateway/diskcache/format.go", "(*Document) encode", byDocument},
 	{"gateway/snapshot.go", "(*Gateway) build", byDocument},
+	{"gateway/plan/compile.go", "Compile", byDocument},
+	{"gateway/plan/plan.go", "newPlan", byDocument},
 	{"gateway/run.go", "(*runner) take", byDocument},
 	{"config/watch.go", "(*Watcher) check", byDocument},
 	{"gateway/reload.go", "(*runner) reload", byReload},

@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"net/http"
+
+	"drawbridge/config"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/elicit"
+	"drawbridge/gateway/job"
+	"drawbridge/gateway/source"
+	"drawbridge/openapi"
+)
+
+// candidate is an operation that the configuration exposes, with the parts of its plan that determine the definition of
+// its tool.
+type candidate struct {
+	source      *source.Source
+	operation   *openapi.Operation
+	settings    config.Settings
+	job         *job.Definition
+	key         *IdempotencyKey
+	elicitation *elicit.Operation
+}
+
+// newCandidates returns the operations of all documents that the configuration exposes.
+func newCandidates(o *Options, rejected *rejections) map[*openapi.Operation]*candidate {
+	candidates := map[*openapi.Operation]*candidate{}
+	for _, s := range o.APIs.Sources {
+		if s.Document == nil {
+			continue
+		}
+		for _, op := range s.Document.API.Operations {
+			o.Pace.Step()
+			if subject := source.Subject(s.Name, op); s.Config.Exposes(subject) {
+				candidates[op] = newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), rejected.of(s.Name, op))
+			}
+		}
+	}
+	return candidates
+}
+
+func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, r reporter) *candidate {
+	c := &candidate{source: s, operation: op, settings: set, job: newJob(s.Document, op, set.Job, o.GuessedJob, r)}
+	c.key = newIdempotencyKey(op, callerOperation(op, c.job, nil), set.IdempotencyKey, r)
+	if len(set.Inputs) > 0 {
+		c.elicitation = newElicitation(callerOperation(op, c.job, c.key), set.Inputs, r)
+	}
+	return c
+}
+
+// newCatalog returns the definitions of the candidates. All operations take part in naming.
+func newCatalog(o *Options, candidates map[*openapi.Operation]*candidate) *catalog.Catalog {
+	var apis []catalog.API
+	for _, s := range o.APIs.Sources {
+		if s.Document == nil {
+			continue
+		}
+		apis = append(apis, catalog.API{Name: s.Name, Former: s.FormerName, Operations: s.Document.API.Operations,
+			Choose: func(op *openapi.Operation) (catalog.Choice, bool) {
+				c := candidates[op]
+				if c == nil {
+					return catalog.Choice{}, false
+				}
+				return c.choice(), true
+			}})
+	}
+	return catalog.Build(apis, catalog.Options{
+		Prefix: prefix(o.Config.Tools.Prefix), APIs: o.Count, MaxName: o.Config.Tools.MaxName, Pace: o.Pace,
+	})
+}
+
+// choice returns the settings of the candidate's definition.
+func (c *candidate) choice() catalog.Choice {
+	set := &c.settings
+	choice := catalog.Choice{
+		Name: set.Name, Title: set.Title, Description: set.Description,
+		Hidden:       set.Resource.On() && !set.Resource.Tool && c.operation.Method == http.MethodGet,
+		ParamHeaders: newParamHeaders(c.operation, set.ParamHeaders),
+		Shapeless:    set.Progress.On() && set.Progress.Result != "",
+	}
+	if listed := c.listedOperation(); listed != c.operation {
+		choice.Shown = listed
+	}
+	return choice
+}
+
+// listedOperation returns the operation with the arguments that the definition of the tool has: those that are asked of
+// the user may be missing.
+func (c *candidate) listedOperation() *openapi.Operation {
+	if c.elicitation != nil {
+		return c.elicitation.Shown()
+	}
+	return callerOperation(c.operation, c.job, c.key)
+}
+
+// callerOperation returns the operation without the arguments that the gateway fills in: the callback URL of a job, and
+// the idempotency key.
+func callerOperation(op *openapi.Operation, j *job.Definition, key *IdempotencyKey) *openapi.Operation {
+	switch {
+	case key != nil && key.given != nil:
+		return key.given
+	case j.Callback != nil:
+		return j.Callback.Given
+	}
+	return op
+}
+
+func prefix(p config.Prefix) catalog.Prefix {
+	switch p {
+	case config.PrefixAlways:
+		return catalog.Always
+	case config.PrefixNever:
+		return catalog.Never
+	case config.PrefixAuto:
+	}
+	return catalog.Auto
+}

@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"drawbridge/auth"
+	"drawbridge/gateway/catalog"
+	"drawbridge/openapi"
+	"drawbridge/openapi/httpmethod"
+)
+
+// draft is a candidate that has become a tool, with the parts of its plan that depend on no other tool.
+type draft struct {
+	*candidate
+	definition *catalog.Tool
+	scopes     [][]string
+	condition  *auth.Condition // nil if calls have no condition
+	consent    Consent
+	safe       bool
+	dropped    droppedArguments
+	// personal means that requests carry values that depend on the caller.
+	personal bool
+}
+
+// drafts are the drafts of all tools, sorted by the names of the tools.
+type drafts struct {
+	all         []*draft
+	byOperation map[*openapi.Operation]*draft
+}
+
+// newDrafts returns the drafts of the tools of a catalog.
+func newDrafts(o *Options, tools *catalog.Catalog, candidates map[*openapi.Operation]*candidate, rejected *rejections) drafts {
+	all := drafts{byOperation: map[*openapi.Operation]*draft{}}
+	for _, t := range tools.All() {
+		o.Pace.Step()
+		one := newDraft(o, t, candidates[t.Operation], rejected.of(t.API, t.Operation))
+		if len(one.scopes) == 0 {
+			o.Logger.Warn("no token can have the scopes that the document requires; map them with scope_map",
+				"api", t.API, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
+		}
+		all.all = append(all.all, one)
+		all.byOperation[t.Operation] = one
+	}
+	return all
+}
+
+func newDraft(o *Options, t *catalog.Tool, c *candidate, r reporter) *draft {
+	api := &c.source.Config
+	one := &draft{
+		candidate: c, definition: t,
+		scopes:    c.source.Document.Scopes(c.operation, api, c.settings, o.DefaultScopes),
+		condition: o.Conditions[c.settings.Condition],
+		consent:   NewConsent(o.Config, c.settings, t.Annotations.Destructive),
+		safe:      httpmethod.IsSafe(c.operation.Method),
+		personal:  len(api.PassHeaders) > 0 || api.Exchanges() || api.Identity != nil,
+		dropped:   newDroppedArguments(o.Config, api, o.APIs.Entries[c.source], c.listedOperation(), r),
+	}
+	checkParamHeaders(t, c.settings.ParamHeaders, r)
+	return one
+}
+
+// asksUser reports whether calls need consent or input from the user.
+func (t *draft) asksUser() bool { return asksUser(t.consent, t.elicitation) }
