@@ -348,7 +348,7 @@ func TestLongLife(t *testing.T) {
 		i.log = slog.New(slog.NewTextHandler(&log, nil))
 		i.warnLongLived(t.Context(), c.claims, now)
 		i.warnLongLived(t.Context(), c.claims, now)
-		if n := strings.Count(log.String(), "live long"); n != c.warns {
+		if n := strings.Count(log.String(), "are long-lived"); n != c.warns {
 			t.Errorf("%v after %v: %d warnings", c.claims.expiry, c.claims.issuedAt, n)
 		}
 	}

@@ -277,13 +277,22 @@ func newRawService(t *testing.T, answers ...[]byte) *rawService {
 					answer := bytes.ReplaceAll(answers[min(n, len(answers)-1)], []byte("$BASE"), []byte(s.url))
 					head, body, _ := bytes.Cut(answer, []byte("\n\n"))
 					body = bytes.TrimSuffix(body, []byte("\n"))
-					_, _ = io.WriteString(c, strings.ReplaceAll(withLength(string(head), r.Method, len(body)), "\n", "\r\n")+"\r\n\r\n"+string(body))
+					_, _ = io.WriteString(c, strings.ReplaceAll(closing(withLength(string(head), r.Method, len(body))), "\n", "\r\n")+"\r\n\r\n"+string(body))
 				}
 			})
 		}
 	})
 	t.Cleanup(func() { _ = l.Close(); timebox.Done(t, conns.Wait) })
 	return s
+}
+
+// closing adds to the head of an answer that the connection ends with it, which the service does: a client must not send another
+// request on it.
+func closing(head string) string {
+	if !strings.HasPrefix(head, "HTTP/1.1 ") || strings.Contains(strings.ToLower(head), "\nconnection:") {
+		return head
+	}
+	return head + "\nConnection: close"
 }
 
 // withLength adds to the head of an answer how long it is, as servers do, unless it says how it ends by itself.

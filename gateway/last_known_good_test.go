@@ -136,7 +136,7 @@ func TestArchive(t *testing.T) {
 	second.served()
 	second.eventually("the origin is tried", func() bool { return second.state(0).Error != "" })
 	s := second.state(0)
-	if s.State != admin.Stale || len(second.tools()) != 2 || s.StaleSince == nil || time.Since(*s.StaleSince) > time.Hour || s.LoadedAt == nil || second.logged("earlier run") != 1 {
+	if s.State != admin.Stale || len(second.tools()) != 2 || s.StaleSince == nil || time.Since(*s.StaleSince) > time.Hour || s.LoadedAt == nil || second.logged("serving the stored document") != 1 {
 		t.Errorf("status = %+v, log %s", s, second.log)
 	}
 	o.set(document("A", "one", "two", "three"))

@@ -200,7 +200,7 @@ func TestFirstLoadIsNoAlarm(t *testing.T) {
 		"second.json":     "not yet",
 	}, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	r.served()
-	const alarm = "may destroy something"
+	const alarm = "new destructive tools"
 	step := func(name, file, text string, want bool) {
 		t.Helper()
 		before := strings.Count(log.String(), alarm)

@@ -53,7 +53,7 @@ paths:
 	if got := approve(tools); len(got) != len(tools) {
 		t.Errorf("tools = %q, want all; log %s", got, r.log)
 	}
-	if n := r.logged("tools have other names than were approved"); n != 1 || r.logged("post is now post_yong_hu_53e75e04") != 1 || r.logged("plain of api is now of ding-dan-fu-wu") != 1 {
+	if n := r.logged("tools are approved under former names"); n != 1 || r.logged("post is now post_yong_hu_53e75e04") != 1 || r.logged("plain of api is now of ding-dan-fu-wu") != 1 {
 		t.Errorf("%d warnings; log %s", n, r.log)
 	}
 	other := slices.Clone(tools)

@@ -74,7 +74,7 @@ rules: [{match: {operation: two}, set: {resource: {uri: "a:two", tool: true}}}]
 		}
 	}
 	held("two are changed", []string{"one"}, 2, "the tool two has another title or description than was approved", "the tool three has another method than was approved")
-	if n := r.logged("tools are held back"); n != 1 {
+	if n := r.logged("tools are not served until they are approved"); n != 1 {
 		t.Errorf("%d warnings", n)
 	}
 	for _, era := range eras {

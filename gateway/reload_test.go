@@ -104,7 +104,7 @@ func TestWhatARefusedConfigurationLacks(t *testing.T) {
 			r.eventually("it is refused", func() bool { return strings.Contains(r.Status().Config.Error, tt.file) })
 			r.write(map[string]string{tt.file: tt.text})
 			r.eventually("it is used", func() bool { return r.Status().Config.Error == "" })
-			if n := strings.Count(log.String(), "configuration refused"); n != 1 {
+			if n := strings.Count(log.String(), "configuration rejected"); n != 1 {
 				t.Errorf("%d refusals are told:\n%s", n, log)
 			}
 		})

@@ -25,7 +25,7 @@ func TestUnlistedProxyIsTold(t *testing.T) {
 		if w := c.send("tools/list", "", ""); w.Code != http.StatusOK {
 			t.Fatal(w.Code, w.Body)
 		}
-		if got := strings.Count(log.String(), "a peer that server.trusted_proxies does not list"); got != want {
+		if got := strings.Count(log.String(), "a peer that is not in server.trusted_proxies"); got != want {
 			t.Errorf("after request %d it was told %d times, want %d: %s", n+1, got, want, log.String())
 		}
 	}
