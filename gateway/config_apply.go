@@ -32,7 +32,7 @@ type deployment struct {
 	refusedBefore string
 	turn          int64 // number of the reload that its sources must have answered before it replaces another deployment
 
-	outbound   *task.CallerWebhooks                  // sends webhooks to callers; nil if they are off
+	outbound   *task.CallerWebhooks       // sends webhooks to callers; nil if they are off
 	conditions map[string]*auth.Condition // compiled conditions of rules, by their text
 
 	stopGuard context.CancelFunc // stops the goroutine of guard; nil before it was started

@@ -19,7 +19,7 @@ import (
 type configInUse struct {
 	config    *config.Config
 	access    *admin.Access
-	keys      [][]byte     // of sealed handles: the first seals, all open
+	keys      [][]byte        // of sealed handles: the first seals, all open
 	endpoints *endpoint.Table // none, with the screening
 }
 

@@ -105,10 +105,10 @@ type Gateway struct {
 	mcpHandlers *endpoint.Handlers // one MCP handler per endpoint, kept across reloads
 	calls       *call.Runner
 	tasks       *task.Tasks
-	completions prompt.CompletionCache        // cached completion values of the services
-	watches     *resource.Subscriptions           // resource subscriptions
-	answers     *cache.Cache       // response cache
-	links       *mcp.SealedHandles // seals the URIs of responses that are read later
+	completions prompt.CompletionCache  // cached completion values of the services
+	watches     *resource.Subscriptions // resource subscriptions
+	answers     *cache.Cache            // response cache
+	links       *mcp.SealedHandles      // seals the URIs of responses that are read later
 	clients     *clientip.Resolver
 	untrusted   *clientip.UntrustedProxies
 	ownKey      []byte      // generated key that seals handles; nil if the first configuration has keys
@@ -120,10 +120,10 @@ type Gateway struct {
 	addresses   *state.LocalRates // rate counters per client address; local, since they protect this process
 	guessedJob  *job.Definition   // definition of jobs that neither a rule nor a document describes
 
-	current  atomic.Pointer[generation]          // the generation in use; nil until the first API is served
-	inUse    atomic.Pointer[configInUse]         // the newest configuration that was in use
-	guards   atomic.Pointer[endpoint.MetadataGuards]      // token guards, by metadata path
-	identity atomic.Pointer[credential.Identity] // signs caller identities for services; nil if no API asks for them
+	current  atomic.Pointer[generation]              // the generation in use; nil until the first API is served
+	inUse    atomic.Pointer[configInUse]             // the newest configuration that was in use
+	guards   atomic.Pointer[endpoint.MetadataGuards] // token guards, by metadata path
+	identity atomic.Pointer[credential.Identity]     // signs caller identities for services; nil if no API asks for them
 	status   atomic.Pointer[admin.Status]
 	traffic  atomic.Pointer[traffic] // clients of the services, by API name
 	draining atomic.Bool

@@ -139,7 +139,9 @@ func TestManifestScopes(t *testing.T) {
 		if body := w.Body.String(); strings.Contains(body, `"name":"look"`) != (len(tt.tools) > 0) || strings.Contains(body, "empty-it") != (len(tt.tools) > 2) {
 			t.Errorf("%s: prompts: %s", tt.name, body)
 		}
-		var m struct{ Authorization endpoint.ManifestAuthorization }
+		var m struct {
+			Authorization endpoint.ManifestAuthorization
+		}
 		if err := json.Unmarshal(w.Body.Bytes(), &m); err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,9 @@ func (g *Gateway) newShared(c *config.Config, keys [][]byte) (*shared, error) {
 	}
 	records := s.Records("task", tasks)
 	records.Merge(task.Merge)
-	records.OnPublished(func(ctx context.Context, name string) { g.tasks.WakeAll(ctx, strings.TrimPrefix(name, task.CallbackPrefix)) })
+	records.OnPublished(func(ctx context.Context, name string) {
+		g.tasks.WakeAll(ctx, strings.TrimPrefix(name, task.CallbackPrefix))
+	})
 	ends := s.Tombstones(ended)
 	ends.OnRevoked(func(session string) { g.mcpHandlers.SessionEnded(session) })
 	return &shared{

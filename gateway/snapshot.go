@@ -29,7 +29,7 @@ type generation struct {
 	rates  admission.Rates
 	// outbound sends webhooks to callers; nil if they are off.
 	outbound *task.CallerWebhooks
-	jobs     call.Continuation // of calls
+	jobs     call.Continuation      // of calls
 	fates    map[string]*report.API // operation results, by API name
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string

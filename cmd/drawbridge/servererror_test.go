@@ -55,9 +55,9 @@ func TestServerErrors(t *testing.T) {
 	}
 	h.ErrorLog.Print("http: TLS handshake error from 127.0.0.1:1: EOF")
 	for message, want := range map[string][2]string{
-		"panic in the HTTP server":      {"ERROR", "a bug"},
+		"panic in the HTTP server": {"ERROR", "a bug"},
 		"can't accept connections": {"WARN", "too many open files"},
-		"HTTP server":                   {"DEBUG", "TLS handshake error"},
+		"HTTP server":              {"DEBUG", "TLS handshake error"},
 	} {
 		found, _ := text.records(message)
 		if len(found) != 1 || found[0]["level"] != want[0] || !strings.Contains(found[0]["detail"].(string), want[1]) {

@@ -15,8 +15,10 @@ const CursorLife = 10 * time.Minute
 // and for a limited time. Any replica with the same keys can open it.
 type Cursors struct{ Sealer *mcp.Sealer }
 
+// ErrCursor is the error of a cursor that is forged, expired, or for another caller or list.
 var ErrCursor = errors.New("cursor is not valid")
 
+// NewCursors returns cursors that are sealed with the first of keys and opened with any.
 func NewCursors(keys [][]byte) (*Cursors, error) {
 	s, err := mcp.NewSealer(keys, "drawbridge cursor")
 	if err != nil {
@@ -25,12 +27,14 @@ func NewCursors(keys [][]byte) (*Cursors, error) {
 	return &Cursors{s}, nil
 }
 
+// Seal returns the cursor of a page of a list, given by its digest, for a principal.
 func (c *Cursors) Seal(page int, principal string, list [32]byte) string {
 	text := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(CursorLife).Unix()))
 	text = binary.BigEndian.AppendUint32(text, uint32(page))
 	return c.Sealer.Seal(text, binding(principal, list))
 }
 
+// Open returns the page of a cursor. The error is [ErrCursor].
 func (c *Cursors) Open(cursor, principal string, list [32]byte) (page int, err error) {
 	text, err := c.Sealer.Open(cursor, binding(principal, list))
 	if err != nil || len(text) != 12 || time.Now().Unix() > int64(binary.BigEndian.Uint64(text)) {

@@ -30,7 +30,7 @@ type Endpoint struct {
 	// promptScopes holds the scopes that prompts need, in their order, to find those a caller has been granted; nil if every
 	// caller sees all prompts.
 	promptScopes *auth.Views
-	PageCache        *pageCache
+	PageCache    *pageCache
 }
 
 // Options are the parameters of [New].

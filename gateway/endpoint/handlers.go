@@ -46,7 +46,7 @@ type Handlers struct {
 
 // HandlersOptions are the dependencies of [Handlers].
 type HandlersOptions struct {
-	Version     string              // of the program
+	Version     string        // of the program
 	Current     func() *Table // the endpoints that are served now; never nil
 	Cursors     *Cursors
 	Calls       CallMethods
@@ -68,6 +68,7 @@ type HandlersOptions struct {
 	Await func(ctx context.Context, name string, req *mcp.Request) (*Endpoint, error)
 }
 
+// NewHandlers returns the handlers of a configuration; keys seal the handles of sessions.
 func NewHandlers(o HandlersOptions, c *config.Config, keys [][]byte) *Handlers {
 	s := &Handlers{o: o, methods: methods(&lists{o.Cursors}, o.Calls), ByName: map[string]*Handler{}, Readers: mcp.SlowReaders{
 		Reuse: listener.ServeAgain, OnTimeout: func() { o.Connections.GaveUp(listener.Answer) },

@@ -26,6 +26,7 @@ func (e *Endpoint) features(revision string) catalog.Features {
 type listKind uint8
 
 const (
+	// Tools is the list of tools; its pages depend on the features of the client's revision.
 	Tools listKind = iota
 	resourcesKind
 	templatesKind // of resources

@@ -120,6 +120,7 @@ type servedManifest struct {
 	etag string
 }
 
+// NewManifest returns the manifest of an endpoint, which serves HTTP. updated is when its tools last changed.
 func NewManifest(e *Endpoint, publicURL, version string, updated time.Time) *manifest {
 	m := &manifest{endpoint: e, publicURL: publicURL, version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
 	if e.Guard != nil {

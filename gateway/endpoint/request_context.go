@@ -62,6 +62,7 @@ func requestFrom(ctx context.Context) *Request {
 	return ctx.Value(endpointIdempotencyKey{}).(*Request) //nolint:errcheck // every path to the MCP handler puts it there
 }
 
+// From returns the endpoint of the context's request.
 func From(ctx context.Context) *Endpoint { return requestFrom(ctx).Endpoint }
 
 // setRequestIDHeader sets the request ID in the headers of a response that has not begun yet, so that a rejected client

@@ -20,13 +20,13 @@ import (
 // Limits of the calls that supply completion values, which are made while a user types.
 const (
 	CompletionTimeout  = 2 * time.Second // timeout of one call
-	CompletionLifetime  = 5 * time.Second // lifetime of cached values, for the same caller and arguments
-	maxCompletions  = 1000            // values taken from one response
-	maxCompletion   = 200             // bytes of one value
-	maxKeptAnswers  = 1000
-	maxKeptValues   = 4 << 20 // bytes of all cached values
-	stringSize      = 16      // bytes of a string header
-	maxKeptArgument = 4 << 10 // bytes of the arguments of a call
+	CompletionLifetime = 5 * time.Second // lifetime of cached values, for the same caller and arguments
+	maxCompletions     = 1000            // values taken from one response
+	maxCompletion      = 200             // bytes of one value
+	maxKeptAnswers     = 1000
+	maxKeptValues      = 4 << 20 // bytes of all cached values
+	stringSize         = 16      // bytes of a string header
+	maxKeptArgument    = 4 << 10 // bytes of the arguments of a call
 )
 
 // valuesFor returns the values that the call of an argument supplies, from the cache if they are recent. Any failure yields no

@@ -80,6 +80,7 @@ type member struct {
 	inbound http.Header // of the request, if some headers are forwarded to the service
 }
 
+// NewSubscriptions returns subscriptions without a subscriber. [Subscriptions.End] ends them.
 func NewSubscriptions(o SubscriptionOptions) *Subscriptions {
 	return &Subscriptions{SubscriptionOptions: o, Pause: pause, looks: make(chan struct{}, maxLooks), all: map[watchKey]*watch{}, perCaller: map[string]int{}}
 }

@@ -40,7 +40,7 @@ type Tasks struct {
 	Handles   *mcp.SealedHandles
 	Callbacks *mcp.SealedHandles   // tokens in callback URLs
 	unsigned  telemetry.LogSampler // samples the log lines of rejected service webhooks
-	Followers *Followers        // follow jobs whose callers asked for a webhook
+	Followers *Followers           // follow jobs whose callers asked for a webhook
 
 	mu      sync.Mutex
 	Watched map[string]*watchedTask
@@ -68,6 +68,7 @@ type Options struct {
 	Survive   func(what string, step func()) (panicked bool)   // recovers from a panic
 }
 
+// New returns tasks whose IDs are sealed with the first of keys.
 func New(keys [][]byte, o Options) (*Tasks, error) {
 	handles, err := mcp.NewSealedHandles(keys, taskLabel)
 	if err != nil {
