@@ -1,0 +1,220 @@
+package finder
+
+import (
+	"math"
+	"slices"
+	"sync"
+)
+
+// Index finds tools. It is immutable and safe for concurrent use.
+type Index struct {
+	tools     []entry
+	terms     map[string]int32 // stem → place in postings
+	postings  [][]posting      // of each term, by tool
+	idf       []float64        // inverse document frequency of each term
+	byInitial map[byte][]int32 // terms by their first byte, for the correction of spelling
+	stemmed   []string         // the stem of each term
+	languages []*language      // of the texts, the first is English
+	scratch   sync.Pool        // of *scratch
+}
+
+// entry is a tool in the index.
+type entry struct {
+	name, api string
+	tags      []string
+	action    action
+	one       bool     // the path names one thing
+	tail      []int32  // terms of the last segment of the path that is no variable
+	pairs     []uint32 // hashes of terms that stand side by side, sorted
+}
+
+// posting is the occurrence of a term in a tool.
+type posting struct {
+	tool   int32
+	weight float32 // frequency in the fields, weighted and divided by their relative length
+}
+
+// Parameters of BM25F (section 3.6 of the paper in doc.go).
+const (
+	saturation = 1.2 // k1: how fast further occurrences of a word count less
+	lengthNorm = 0.6 // b: how much a word counts less in a longer field
+)
+
+// New returns the index of tools. pause, if not nil, is called after each tool, so that building yields to other work.
+func New(tools []Tool, pause func()) *Index {
+	b := &builder{x: &Index{terms: map[string]int32{}, byInitial: map[byte][]int32{}}, stems: map[*language]*stems{}}
+	b.detect(tools)
+	for i := range tools {
+		b.add(&tools[i])
+		if pause != nil {
+			pause()
+		}
+	}
+	return b.finish()
+}
+
+// builder builds an index.
+type builder struct {
+	x       *Index
+	byAPI   map[string]*language
+	stems   map[*language]*stems
+	lengths [][fields]int32
+	sums    [fields]float64
+	// found are the frequencies of each term, by tool.
+	found [][]frequency
+	seen  map[int32]int // places in the frequencies of the tool that is being added
+}
+
+// frequency is how often a term occurs in the fields of a tool.
+type frequency struct {
+	tool int32
+	in   [fields]uint8 // at most maxFrequency
+}
+
+// maxDetected is how much text of an API decides on its language, in bytes.
+const maxDetected = 32 << 10
+
+// detect determines the language of each API's texts.
+func (b *builder) detect(tools []Tool) {
+	b.byAPI = map[string]*language{}
+	b.x.languages = languages[:1:1]
+	for i := range tools {
+		api := tools[i].API
+		if b.byAPI[api] != nil {
+			continue
+		}
+		l := detect(func(yield func(string)) {
+			left := maxDetected
+			for j := range tools[i:] {
+				if t := &tools[i+j]; t.API == api && left > 0 {
+					for _, text := range []string{t.Summary, prefix(t.Description, maxDescription)} {
+						yield(text)
+						left -= len(text)
+					}
+				}
+			}
+		})
+		b.byAPI[api] = l
+		if !slices.Contains(b.x.languages, l) {
+			b.x.languages = append(b.x.languages, l)
+		}
+	}
+}
+
+// term returns the place of a stem, which it adds if it is new.
+func (b *builder) term(stem string) int32 {
+	id, ok := b.x.terms[stem]
+	if !ok {
+		id = int32(len(b.found))
+		b.x.terms[stem] = id
+		b.found = append(b.found, nil)
+		b.x.stemmed = append(b.x.stemmed, stem)
+		b.x.byInitial[stem[0]] = append(b.x.byInitial[stem[0]], id)
+	}
+	return id
+}
+
+func (b *builder) add(t *Tool) {
+	l := b.byAPI[t.API]
+	if b.stems[l] == nil {
+		b.stems[l] = newStems(l)
+	}
+	stems := b.stems[l]
+	n := int32(len(b.x.tools))
+	e := entry{name: t.Name, api: t.API, tags: t.Tags, action: actionOf(t.Method), one: t.endsInVariable()}
+	b.lengths = append(b.lengths, [fields]int32{})
+	length := &b.lengths[n]
+	pairs := map[uint32]bool{}
+	for f := range fields {
+		before := int32(-1)
+		for i, text := range t.texts(f) {
+			if f != fieldPath && i > 0 {
+				before = -1
+			}
+			words(text, func(word string) {
+				stem := stems.of(word)
+				if stem == "" {
+					return
+				}
+				id := b.term(stem)
+				b.count(id, n, f)
+				length[f]++
+				if before >= 0 && pairsCount(f) {
+					pairs[pairHash(before, id)] = true
+					if f == fieldPath { // /users/{id}/keys are the keys of users
+						pairs[pairHash(id, before)] = true
+					}
+				}
+				before = id
+			})
+		}
+	}
+	if fixed := t.segments(); len(fixed) > 0 {
+		words(fixed[len(fixed)-1], func(word string) {
+			if stem := stems.of(word); stem != "" {
+				e.tail = append(e.tail, b.term(stem))
+			}
+		})
+	}
+	for f := range fields {
+		b.sums[f] += float64(length[f])
+	}
+	for hash := range pairs {
+		e.pairs = append(e.pairs, hash)
+	}
+	slices.Sort(e.pairs)
+	b.x.tools = append(b.x.tools, e)
+}
+
+// pairsCount reports whether words that stand side by side in a field belong together.
+func pairsCount(f field) bool {
+	return f == fieldName || f == fieldSummary || f == fieldDescription || f == fieldPath
+}
+
+func pairHash(a, b int32) uint32 {
+	h := (uint64(uint32(a))<<32 | uint64(uint32(b))) * 0x9E3779B97F4A7C15
+	return uint32(h >> 32)
+}
+
+// count counts one occurrence of a term. The tools are added one after the other.
+func (b *builder) count(term, tool int32, f field) {
+	list := b.found[term]
+	if len(list) == 0 || list[len(list)-1].tool != tool {
+		list = append(list, frequency{tool: tool})
+		b.found[term] = list
+	}
+	if in := &list[len(list)-1].in; in[f] < maxFrequency {
+		in[f]++
+	}
+}
+
+// finish computes what depends on all tools.
+func (b *builder) finish() *Index {
+	x, n := b.x, float64(len(b.x.tools))
+	var average [fields]float64
+	for f := range fields {
+		average[f] = max(b.sums[f]/max(n, 1), 1e-9)
+	}
+	x.postings, x.idf = make([][]posting, len(b.found)), make([]float64, len(b.found))
+	for term, list := range b.found {
+		postings := make([]posting, len(list))
+		for i := range list {
+			weight := 0.0
+			for f := range fields {
+				if times := list[i].in[f]; times > 0 {
+					relative := 1 - lengthNorm + lengthNorm*float64(b.lengths[list[i].tool][f])/average[f]
+					weight += weights[f] * float64(times) / relative
+				}
+			}
+			postings[i] = posting{list[i].tool, float32(weight)}
+		}
+		x.postings[term] = postings
+		df := float64(len(list))
+		x.idf[term] = math.Log(1 + (n-df+0.5)/(df+0.5))
+	}
+	x.scratch.New = func() any { return newScratch(len(x.tools), len(x.stemmed)) }
+	return x
+}
+
+// Len returns the number of tools.
+func (x *Index) Len() int { return len(x.tools) }

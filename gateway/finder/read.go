@@ -1,0 +1,60 @@
+package finder
+
+import (
+	"drawbridge/gateway/catalog"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// How deep properties are read: deeper ones say little about what a call is for.
+const (
+	argumentDepth = 3
+	answerDepth   = 4
+	// maxNames bounds the names and values that are read of one schema.
+	maxNames = 400
+)
+
+// Read returns what an index reads of a tool of a catalog.
+func Read(t *catalog.Tool) Tool {
+	op := t.Operation
+	input, output := t.Published(openapi.ProfileFull)
+	r := schemaReader{}
+	r.read(input, argumentDepth)
+	answer := schemaReader{}
+	answer.read(output, answerDepth)
+	return Tool{
+		Name: t.Name, ID: op.ID, API: t.API, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description, Tags: op.Tags,
+		Parameters: r.names, Explained: r.texts, Values: r.values, Properties: answer.names,
+	}
+}
+
+// schemaReader collects what a JSON Schema names.
+type schemaReader struct{ names, texts, values []string }
+
+func (r *schemaReader) read(schema []byte, depth int) {
+	if depth == 0 || jsonscan.KindOf(schema) != jsonscan.Object {
+		return
+	}
+	properties := jsonscan.Lookup(schema, "properties")
+	if jsonscan.KindOf(properties) != jsonscan.Object {
+		return
+	}
+	for name, property := range jsonscan.Members(properties) {
+		if len(r.names) == maxNames {
+			return
+		}
+		r.names = append(r.names, string(name))
+		if text := jsonscan.Lookup(property, "description"); jsonscan.KindOf(text) == jsonscan.String {
+			r.texts = append(r.texts, string(jsonscan.Unquote(text)))
+		}
+		if list := jsonscan.Lookup(property, "enum"); jsonscan.KindOf(list) == jsonscan.Array {
+			for value := range jsonscan.Elements(list) {
+				if jsonscan.KindOf(value) == jsonscan.String && len(r.values) < maxNames {
+					r.values = append(r.values, string(jsonscan.Unquote(value)))
+				}
+			}
+		}
+		r.read(property, depth-1)
+		r.read(jsonscan.Lookup(property, "items"), depth-1)
+	}
+}

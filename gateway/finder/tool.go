@@ -1,0 +1,105 @@
+package finder
+
+// Tool is what the index reads of a tool. Texts may be empty and lists nil; all are read once and not kept.
+type Tool struct {
+	// Name is the name that clients call the tool by. It breaks ties between equal scores.
+	Name string
+	// ID is the operationId; Name is read in its place if it is empty.
+	ID string
+	// API is the name of the API.
+	API string
+	// Method is the HTTP method in capitals, Path the path template.
+	Method, Path string
+	// Summary and Description are plain text.
+	Summary, Description string
+	Tags                 []string
+	// Parameters are the names of arguments and of properties of the body, Explained their descriptions.
+	Parameters, Explained []string
+	// Properties are the names in the answer.
+	Properties []string
+	// Values are the values of enums in the arguments.
+	Values []string
+}
+
+// field is a part of a tool with a weight of its own.
+type field uint8
+
+const (
+	fieldName field = iota
+	fieldSummary
+	fieldDescription
+	fieldPath
+	fieldTag
+	fieldParameter
+	fieldProperty
+	fieldValue
+	fieldExplained
+	fieldAPI
+	fields // their number
+)
+
+// weights are those of the fields. They were chosen on public query sets and are flat around these values
+// (docs/finding.md).
+var weights = [fields]float64{
+	fieldName: 2.5, fieldSummary: 3, fieldDescription: 0.8, fieldPath: 2, fieldTag: 1.2, fieldParameter: 0.5, fieldProperty: 0.4,
+	fieldValue: 0.3, fieldExplained: 0.2, fieldAPI: 1.2,
+}
+
+const (
+	// maxDescription and maxExplained bound what is read of the long texts, in bytes: the beginning says what a tool
+	// does, and the rest has its exceptions.
+	maxDescription = 600
+	maxExplained   = 1500
+	// maxFrequency is the number of times beyond which a repeated word says nothing more.
+	maxFrequency = 3
+)
+
+// texts returns the texts of a field.
+func (t *Tool) texts(f field) []string {
+	switch f {
+	case fieldName:
+		if t.ID != "" {
+			return []string{t.ID}
+		}
+		return []string{t.Name}
+	case fieldSummary:
+		return []string{t.Summary}
+	case fieldDescription:
+		return []string{prefix(t.Description, maxDescription)}
+	case fieldPath:
+		return t.segments()
+	case fieldTag:
+		return t.Tags
+	case fieldParameter:
+		return t.Parameters
+	case fieldProperty:
+		return t.Properties
+	case fieldValue:
+		return t.Values
+	case fieldExplained:
+		left, all := maxExplained, []string(nil)
+		for _, text := range t.Explained {
+			if left <= 0 {
+				break
+			}
+			all = append(all, prefix(text, left))
+			left -= len(text)
+		}
+		return all
+	case fieldAPI:
+		return []string{t.API}
+	default:
+		return nil
+	}
+}
+
+// prefix returns at most n bytes of a text, without a torn character.
+func prefix(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && text[n]&0xC0 == 0x80 {
+		n--
+	}
+	return text[:n]
+}

@@ -1,0 +1,210 @@
+// Command finding measures how well gateway/finder finds the tools that queries of public sets are about. It prints, for
+// each set, how often a right tool is among the first 1, 3, 5 and 10, the mean reciprocal rank and the time of a query.
+//
+//	go run ./test/finding [-all] [-misses SET] DIRECTORY
+//
+// DIRECTORY has documents/*.json and queries.jsonl, one {"set", "document", "query", "gold": [[METHOD, PATH], …]} a line.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/finder"
+	"drawbridge/openapi"
+)
+
+func main() {
+	all := flag.Bool("all", false, "search all documents at once instead of the one of the query")
+	misses := flag.String("misses", "", "print the queries of this set whose tool is not among the first five")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(flag.Arg(0), *all, *misses); err != nil {
+		fmt.Fprintln(os.Stderr, "finding:", err)
+		os.Exit(1)
+	}
+}
+
+// query is one line of queries.jsonl.
+type query struct {
+	Set, Document, Query string
+	Gold                 [][2]string
+}
+
+// searched is an index with the tools that it was made of.
+type searched struct {
+	index *finder.Index
+	tools []*catalog.Tool
+}
+
+func run(dir string, together bool, misses string) error {
+	queries, err := readQueries(filepath.Join(dir, "queries.jsonl"))
+	if err != nil {
+		return err
+	}
+	indexes, err := build(dir, queries, together)
+	if err != nil {
+		return err
+	}
+	results, order := map[string]*result{}, []string(nil)
+	for _, q := range queries {
+		r := results[q.Set]
+		if r == nil {
+			r = &result{}
+			results[q.Set], order = r, append(order, q.Set)
+		}
+		s := indexes[q.Document]
+		began := time.Now()
+		hits := s.index.Search(finder.Query{Text: q.Query, Limit: 100})
+		r.times = append(r.times, time.Since(began))
+		rank := rankOf(s, hits, &q)
+		r.add(rank)
+		if q.Set == misses && (rank == 0 || rank > 5) {
+			printMiss(s, hits, &q, rank)
+		}
+	}
+	fmt.Println("| set | queries | hit@1 | hit@3 | hit@5 | hit@10 | MRR | median time | p99 |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	for _, set := range order {
+		results[set].print(set)
+	}
+	return nil
+}
+
+func readQueries(file string) (queries []query, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var q query
+		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		queries = append(queries, q)
+	}
+	return queries, lines.Err()
+}
+
+// build makes the indexes that the queries ask: one of each document, or one of all of them with 100 operations and more.
+func build(dir string, queries []query, together bool) (map[string]*searched, error) {
+	indexes := map[string]*searched{}
+	var tools []*catalog.Tool
+	for _, q := range queries {
+		if indexes[q.Document] != nil {
+			continue
+		}
+		of, err := toolsOf(filepath.Join(dir, "documents", q.Document), strings.TrimSuffix(q.Document, ".json"))
+		if err != nil {
+			return nil, err
+		}
+		indexes[q.Document] = newSearched(of)
+		if len(of) >= 100 {
+			tools = append(tools, of...)
+		}
+	}
+	if together {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		began := time.Now()
+		whole := newSearched(tools)
+		took := time.Since(began)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		fmt.Printf("%d tools at once: indexed in %v, %.1f MiB\n\n", len(tools), took.Round(time.Millisecond), float64(int64(after.HeapAlloc)-int64(before.HeapAlloc))/(1<<20))
+		for document, s := range indexes {
+			if len(s.tools) >= 100 {
+				indexes[document] = whole
+			}
+		}
+	}
+	return indexes, nil
+}
+
+func newSearched(tools []*catalog.Tool) *searched {
+	read := make([]finder.Tool, len(tools))
+	for i, t := range tools {
+		read[i] = finder.Read(t)
+	}
+	return &searched{finder.New(read, nil), tools}
+}
+
+// toolsOf returns the tools of a document.
+func toolsOf(file, name string) ([]*catalog.Tool, error) {
+	d, err := openapi.Load(context.Background(), file, openapi.LoadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	api, err := d.Compile(context.Background(), openapi.CompileOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	every := func(*openapi.Operation) (catalog.Choice, bool) { return catalog.Choice{}, true }
+	return catalog.Build([]catalog.API{{Name: name, Operations: api.Operations, Choose: every}}, catalog.Options{APIs: 1, MaxName: 64}).All(), nil
+}
+
+// rankOf returns the rank of the first right tool; 0 if none was found.
+func rankOf(s *searched, hits []finder.Hit, q *query) int {
+	for i, hit := range hits {
+		t := s.tools[hit.Tool]
+		if t.API+".json" == q.Document && slices.Contains(q.Gold, [2]string{t.Operation.Method, t.Operation.Path}) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func printMiss(s *searched, hits []finder.Hit, q *query, rank int) {
+	fmt.Printf("%s, rank %d: %s\n  right: %v\n", q.Document, rank, q.Query, q.Gold)
+	for i, hit := range hits[:min(5, len(hits))] {
+		op := s.tools[hit.Tool].Operation
+		fmt.Printf("  %d. %.2f %s %s: %s\n", i+1, hit.Score, op.Method, op.Path, op.Summary)
+	}
+}
+
+// result counts the ranks of a set.
+type result struct {
+	queries, first, third, fifth, tenth int
+	reciprocal                          float64
+	times                               []time.Duration
+}
+
+func (r *result) add(rank int) {
+	r.queries++
+	if rank == 0 {
+		return
+	}
+	r.reciprocal += 1 / float64(rank)
+	for _, within := range []struct {
+		most  int
+		count *int
+	}{{1, &r.first}, {3, &r.third}, {5, &r.fifth}, {10, &r.tenth}} {
+		if rank <= within.most {
+			*within.count++
+		}
+	}
+}
+
+func (r *result) print(set string) {
+	share := func(n int) float64 { return float64(n) / float64(r.queries) }
+	slices.Sort(r.times)
+	fmt.Printf("| %s | %d | %.3f | %.3f | %.3f | %.3f | %.3f | %v | %v |\n", set, r.queries, share(r.first), share(r.third), share(r.fifth), share(r.tenth),
+		r.reciprocal/float64(r.queries), r.times[len(r.times)/2].Round(time.Microsecond), r.times[len(r.times)*99/100].Round(time.Microsecond))
+}
