@@ -81,6 +81,7 @@ var rooms = map[string]room{
 	"gateway/call":        {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/catalog", "gateway/clientip", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/redact", "gateway/render", "gateway/state", "gateway/telemetry", "gateway/upstream", "openapi", "openapi/answer"}},
 	"gateway/plan":        {arrows: []string{"config", "auth", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/admin", "gateway/admission", "gateway/cache", "gateway/catalog", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/redact", "gateway/render", "gateway/source", "gateway/telemetry", "gateway/upstream"}},
 	"gateway/admission":   {arrows: []string{"config", "auth", "openapi", "gateway/clientip", "gateway/mcp", "gateway/state", "gateway/telemetry"}},
+	"gateway/finder":      {arrows: []string{"openapi", "gateway/catalog"}, modules: []string{"github.com/blevesearch/snowballstem"}},
 	"gateway/catalog":     {arrows: []string{"openapi", "openapi/httpmethod", "openapi/latin"}},
 	"gateway/listener":    {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
