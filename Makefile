@@ -133,7 +133,7 @@ judge-swaggerclient: ## the reference JavaScript client builds the same requests
 judge-prism: ## Prism accepts the requests, and its answers become results (SAMPLE operations, or all; GENERATED=5 calls of each with generated arguments, SPECS=DIR: other documents, EACH=40 operations of each, VERBOSE=1)
 	OPENAPI_CORPUS=$(if $(SPECS),$(abspath $(SPECS)),$(OPENAPI_CORPUS)) test/judges/prism/run $(JUDGE_FLAGS) $(PRISM_FLAGS)
 
-FINDING ?= ../shared/finding
+FINDING ?= $(wildcard $(abspath ../shared/finding))
 .PHONY: finding
 finding: ## how well tools are found by words, on public query sets (FINDING=DIR, FINDING_FLAGS=-all: all documents at once, -misses SET)
 	$(GO) run ./test/finding $(FINDING_FLAGS) $(FINDING)
