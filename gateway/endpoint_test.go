@@ -126,7 +126,7 @@ func TestEndpointsOfAReload(t *testing.T) {
 	again := func(endpoints string) *endpoint.Handler {
 		d := g.first
 		d.config = configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL)
-		g.publish(d, "")
+		g.publish(d, notInUse{})
 		return g.mcpHandlers.ByName["shop"]
 	}
 	if again("{name: shop, instructions: One., title: Shopping}, {name: show, match: {operation: show}}") != before {

@@ -146,8 +146,6 @@ type Gateway struct {
 	store      *diskcache.Store       // last-known-good store; nil if documents are kept in memory only
 	sourceDeps *source.Deps           // dependencies that all sources share
 	record     *widening.Recorder     // access granted by the configuration in use; nil if it is not recorded
-	// held lists the access that a configuration awaiting acceptance would open. It belongs to the goroutine that publishes.
-	held []string
 
 	// first is the deployment of Options.Config until Run or Load takes it over.
 	first *deployment
@@ -258,7 +256,7 @@ func New(o Options) (*Gateway, error) {
 	g.use(g.first.inUse)
 	g.guards.Store(endpoint.NewMetadataGuards(c, g.first.guard))
 	g.identity.Store(g.first.identity)
-	g.setStatus(nil, g.first, "")
+	g.setStatus(nil, g.first, notInUse{})
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, Report: g.Report, Metrics: o.Metrics, Reload: g.Reload, Accept: g.Accept,
 		Clean: answer.CleanData, Access: func() *admin.Access { return g.configInUse().access },
@@ -375,7 +373,7 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	for i, s := range d.apis.Sources {
 		s.Document, s.Err, s.Tried = outcomes[i].document, outcomes[i].Err, true
 	}
-	g.publish(d, "")
+	g.publish(d, notInUse{})
 	for i, s := range d.apis.Sources {
 		outcomes[i].Report, _ = g.Report(s.Name)
 		outcomes[i].describe(s)

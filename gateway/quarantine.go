@@ -21,14 +21,14 @@ func (r *runner) holds(s *source.Source, u source.Update) bool {
 	if q == nil {
 		return false
 	}
-	r.g.metrics.Loaded(s.Name, telemetry.LoadHeld)
+	r.metrics.Loaded(s.Name, telemetry.LoadHeld)
 	if q.Lost != nil {
-		r.g.log.Warn("a newer document lacks too many operations and is quarantined; the tools stay as they are", "api", s.Name,
+		r.log.Warn("a newer document lacks too many operations and is quarantined; the tools stay as they are", "api", s.Name,
 			"spec", redact.Location(s.Config.Spec.String()), "lost", len(q.Lost), "of", q.Of, "max_loss", s.Config.MaxLoss, "operations", first(q.Lost),
 			"accept", "POST /apis/"+s.Name+"/accept", "digest", digest)
 	}
 	if q.Unrestricted != nil {
-		r.g.log.Error("a document would undo restrictions of the configuration and is quarantined; correct the configuration, or accept the document", "api", s.Name,
+		r.log.Error("a document would undo restrictions of the configuration and is quarantined; correct the configuration, or accept the document", "api", s.Name,
 			"spec", redact.Location(s.Config.Spec.String()), "problems", first(q.Unrestricted), "tools_served", s.Document != nil,
 			"accept", "POST /apis/"+s.Name+"/accept", "digest", digest)
 	}
@@ -38,17 +38,17 @@ func (r *runner) holds(s *source.Source, u source.Update) bool {
 // undone returns the restrictions that a document would undo. During startup a selector that matches nothing is an
 // error of the configuration instead; the same applies in a reload to the first document of an API.
 func (r *runner) undone(s *source.Source, next *source.Document) []string {
-	d := r.current
+	d := r.inUse
 	if !d.apis.Has(s) {
 		d = r.next
 	}
 	before := s.Document
-	if before == nil && d != r.current {
-		if old := r.current.apis.Predecessor(s); old != nil {
+	if before == nil && d != r.inUse {
+		if old := r.inUse.apis.Predecessor(s); old != nil {
 			before = old.Document
 		}
 	}
-	if before == nil && (r.starting || d != r.current) {
+	if before == nil && (r.starting || d != r.inUse) {
 		return nil
 	}
 	return d.apis.Unrestricted(s, before, next)
@@ -57,13 +57,13 @@ func (r *runner) undone(s *source.Source, next *source.Document) []string {
 // release puts quarantined documents into use that no longer undo a restriction, because the configuration or another
 // document has changed. It reports whether there were any.
 func (r *runner) release() (released bool) {
-	for _, s := range r.current.apis.Sources {
+	for _, s := range r.inUse.apis.Sources {
 		q := s.Quarantine
 		if q == nil || q.Unrestricted == nil || q.Lost != nil {
 			continue
 		}
-		if q.Update != nil && r.current.apis.Unrestricted(s, s.Document, q.Update.Document) == nil {
-			r.g.log.Info("a quarantined document no longer undoes any restriction and is in use now", "api", s.Name, "digest", q.Digest)
+		if q.Update != nil && r.inUse.apis.Unrestricted(s, s.Document, q.Update.Document) == nil {
+			r.log.Info("a quarantined document no longer undoes any restriction and is in use now", "api", s.Name, "digest", q.Digest)
 			r.use(s, *q.Update)
 			released = true
 		}
@@ -74,17 +74,17 @@ func (r *runner) release() (released bool) {
 // serves reports whether the source that s will replace already uses the document with this digest: an operator may
 // have accepted it since the reload began.
 func (r *runner) serves(s *source.Source, digest string) bool {
-	if r.current.apis.Has(s) {
+	if r.inUse.apis.Has(s) {
 		return false
 	}
-	in := r.current.apis.Similar(s.Config, s.Limits)
+	in := r.inUse.apis.Similar(s.Config, s.Limits)
 	return in != nil && in.Document != nil && in.Document.Digest() == digest
 }
 
 // use puts a document into use.
 func (r *runner) use(s *source.Source, u source.Update) {
 	s.Use(u)
-	if r.next == nil || !r.current.apis.Has(s) {
+	if r.next == nil || !r.inUse.apis.Has(s) {
 		return
 	}
 	for _, n := range r.next.apis.Sources { // the reload under way must not quarantine a document that the operator has accepted
@@ -101,12 +101,12 @@ func (r *runner) use(s *source.Source, u source.Update) {
 
 // accept puts a quarantined document into use.
 func (r *runner) accept(a source.Acceptance) {
-	n := slices.IndexFunc(r.current.apis.Sources, func(s *source.Source) bool { return s.Name == a.API })
+	n := slices.IndexFunc(r.inUse.apis.Sources, func(s *source.Source) bool { return s.Name == a.API })
 	if n < 0 {
 		a.Done <- admin.ErrNoAPI
 		return
 	}
-	s := r.current.apis.Sources[n]
+	s := r.inUse.apis.Sources[n]
 	q := s.Quarantine
 	if q == nil {
 		a.Done <- admin.ErrNotHeld
@@ -116,7 +116,7 @@ func (r *runner) accept(a source.Acceptance) {
 		a.Done <- admin.ErrChanged
 		return
 	}
-	r.g.log.Warn("an operator accepted a quarantined document", "api", s.Name, "digest", q.Digest, "lost", len(q.Lost), "of", q.Of)
+	r.log.Warn("an operator accepted a quarantined document", "api", s.Name, "digest", q.Digest, "lost", len(q.Lost), "of", q.Of)
 	if q.Update == nil {
 		a.Digest = q.Digest
 		s.Accepting = append(s.Accepting, a) // AnswerAccepted replies

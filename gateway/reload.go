@@ -27,7 +27,7 @@ const replaceFor = 5 * time.Second
 // takeReload runs a reload now, or queues it if the reload under way must finish first. Waiters get an answer even
 // after a panic.
 func (r *runner) takeReload(req reload) {
-	if r.next != nil && time.Since(r.since) >= r.g.o.replaceFor {
+	if r.next != nil && time.Since(r.since) >= r.options.replaceFor {
 		if r.later == nil {
 			r.later = &reload{}
 		}
@@ -52,10 +52,10 @@ func reportReload(done []chan<- error, err error) {
 // reload starts the replacement of the configuration. The new one is served when all of its sources have tried to load
 // their documents.
 func (r *runner) reload(req reload) {
-	c := r.current.config
-	if r.g.o.LoadConfig != nil {
+	c := r.inUse.config
+	if r.options.LoadConfig != nil {
 		var err error
-		if c, err = r.g.o.LoadConfig(); err != nil {
+		if c, err = r.options.LoadConfig(); err != nil {
 			r.refuse(req, err)
 			var refusal *config.Refusal
 			if errors.As(err, &refusal) {
@@ -64,20 +64,20 @@ func (r *runner) reload(req reload) {
 			return
 		}
 	}
-	if started := r.g.o.Config.Server.Listen; c.Auth == nil && !started.Loopback() && !r.g.o.Local {
+	if started := r.options.Config.Server.Listen; c.Auth == nil && !started.Loopback() && !r.options.Local {
 		// A configuration without auth is valid for the loopback address that it names, but the open listener is still
 		// the old one.
 		r.refuse(req, fmt.Errorf("auth: the gateway listens on %s, and a configuration without auth is for loopback addresses; "+
 			"keep auth, or restart the gateway", started))
 		return
 	}
-	served := c.ServedAs(r.g.o.Config)
+	served := c.ServedAs(r.options.Config)
 	opens, ok := r.permits(req, served)
 	if !ok {
 		r.watchRefused(c.Files())
 		return
 	}
-	next, err := r.g.deploy(served, r.current)
+	next, err := r.deploy(served, r.inUse)
 	if err != nil {
 		r.refuse(req, err)
 		r.watchRefused(c.Files())
@@ -85,7 +85,7 @@ func (r *runner) reload(req reload) {
 	}
 	r.opened(served, opens)
 	if r.next != nil {
-		r.stop(r.next, r.current)
+		r.stop(r.next, r.inUse)
 		next.waiters = r.next.waiters // waiters for the older reload get the newer one
 	} else {
 		r.since = time.Now()
@@ -96,21 +96,21 @@ func (r *runner) reload(req reload) {
 	}
 	next.turn, next.waiters = r.turn, append(next.waiters, req.done...)
 	r.next, r.refused = next, ""
-	next.apis.Replace(r.current.apis, r.turn)
+	next.apis.Replace(r.inUse.apis, r.turn)
 	r.start(next)
-	if keys := c.RestartKeys(r.g.o.Config); len(keys) > 0 {
-		r.g.log.Warn("settings changed that take effect at the next start", "keys", keys)
+	if keys := c.RestartKeys(r.options.Config); len(keys) > 0 {
+		r.log.Warn("settings changed that take effect at the next start", "keys", keys)
 	}
 }
 
 func (r *runner) refuse(req reload, err error) {
 	logged := req.again && r.refused == err.Error()
-	r.refused, r.g.held = err.Error(), nil
+	r.refused, r.held = err.Error(), nil
 	if !logged {
-		r.g.metrics.Reloaded(telemetry.ReloadFailed)
-		r.g.log.Error("configuration rejected; the last good one stays in use", "error", err)
+		r.metrics.Reloaded(telemetry.ReloadFailed)
+		r.log.Error("configuration rejected; the last good one stays in use", "error", err)
 	}
-	r.g.setStatus(r.g.current.Load(), r.current, r.refused)
+	r.setStatus(r.current(), r.inUse, r.newest())
 	reportReload(req.done, err)
 }
 
@@ -130,9 +130,9 @@ func (r *runner) promoteOrRefuse() {
 	}
 	next := r.next
 	r.next = nil
-	r.stop(next, r.current)
-	r.current.apis.NameSources()
-	r.access = widening.Of(r.current.config, r.access)
+	r.stop(next, r.inUse)
+	r.inUse.apis.NameSources()
+	r.access = widening.Of(r.inUse.config, r.access)
 	r.refused = next.refusedBefore
 	r.refuse(reload{done: next.waiters, again: next.refusedBefore != ""}, err)
 	r.watchRefused(next.config.Files())
@@ -143,10 +143,10 @@ func (r *runner) promoteOrRefuse() {
 func (r *runner) undoes(next *deployment) error {
 	var problems []error
 	for _, s := range next.apis.Sources {
-		if s.Document != nil || s.Quarantine == nil || s.Quarantine.Unrestricted == nil || r.current.apis.Has(s) {
+		if s.Document != nil || s.Quarantine == nil || s.Quarantine.Unrestricted == nil || r.inUse.apis.Has(s) {
 			continue
 		}
-		old := r.current.apis.Predecessor(s)
+		old := r.inUse.apis.Predecessor(s)
 		if old == nil {
 			continue
 		}
@@ -159,31 +159,31 @@ func (r *runner) undoes(next *deployment) error {
 
 // promote makes the next deployment the current one.
 func (r *runner) promote() {
-	old := r.current
-	r.current, r.next, r.starting = r.next, nil, false
+	old := r.inUse
+	r.inUse, r.next, r.starting = r.next, nil, false
 	r.release()
-	for _, s := range r.current.apis.Sources {
+	for _, s := range r.inUse.apis.Sources {
 		if s.Quarantine != nil && s.Quarantine.Unrestricted != nil && s.Quarantine.Update == nil {
 			s.Reread() // its operations are no longer in memory, and the new configuration may have been written for them
 		}
 	}
-	r.current.apis.NameStored()
-	r.g.record.Note(r.access)
-	panicked := r.g.survive("what is served was built", r.publish)
-	r.stop(old, r.current)
-	r.watchConfig(r.current)
+	r.inUse.apis.NameStored()
+	r.record.Note(r.access)
+	panicked := r.survive("what is served was built", r.publish)
+	r.stop(old, r.inUse)
+	r.watchConfig(r.inUse)
 	if panicked { // the old tools stay in use until a document changes
-		r.g.metrics.Reloaded(telemetry.ReloadFailed)
-		r.fail(r.current, errStepPanicked)
+		r.metrics.Reloaded(telemetry.ReloadFailed)
+		r.fail(r.inUse, errStepPanicked)
 		return
 	}
-	if r.g.o.InUse != nil {
-		r.g.o.InUse(r.current.config)
+	if r.options.InUse != nil {
+		r.options.InUse(r.inUse.config)
 	}
-	r.g.metrics.Reloaded(telemetry.ReloadOK)
-	r.g.log.Info("configuration in use", "apis", len(r.current.apis.Sources))
-	reportReload(r.current.waiters, nil)
-	r.current.waiters = nil
+	r.metrics.Reloaded(telemetry.ReloadOK)
+	r.log.Info("configuration in use", "apis", len(r.inUse.apis.Sources))
+	reportReload(r.inUse.waiters, nil)
+	r.inUse.waiters = nil
 }
 
 // watchConfig triggers a reload when a file of the configuration changes.
@@ -196,14 +196,14 @@ func (r *runner) watchConfig(d *deployment) {
 // watchRefused is watchFiles for the files of a rejected configuration in addition to those of the one in use: a
 // missing part, such as a secret from another mount, may appear later.
 func (r *runner) watchRefused(files []string) {
-	files = append(r.current.files(), files...)
+	files = append(r.inUse.files(), files...)
 	slices.Sort(files)
 	r.again = r.watchFiles(slices.Compact(files))
 }
 
 // watchFiles triggers a reload when one of the files changes. It reports whether other files were watched before.
 func (r *runner) watchFiles(files []string) bool {
-	if r.g.o.LoadConfig == nil || slices.Equal(files, r.watched) {
+	if r.options.LoadConfig == nil || slices.Equal(files, r.watched) {
 		return false
 	}
 	if old := r.watch; old != nil {
@@ -211,13 +211,11 @@ func (r *runner) watchFiles(files []string) bool {
 		signal(r.changed) // a newly watched file may have changed since it was read
 	}
 	r.watched = files
-	var ctx context.Context
-	ctx, r.watch = context.WithCancel(r.ctx)
 	watcher := config.NewWatcher(files)
-	r.group.Go(func() error {
-		r.g.Keep(ctx, "the configuration was watched", func() {
+	r.watch = r.spawn(func(ctx context.Context) error {
+		r.keep(ctx, "the configuration was watched", func() {
 			if err := watcher.Run(ctx, func(string) { signal(r.changed) }); err != nil {
-				r.g.log.Warn("watching the configuration failed", "error", err)
+				r.log.Warn("watching the configuration failed", "error", err)
 			}
 		})
 		return nil

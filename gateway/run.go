@@ -24,23 +24,31 @@ func (g *Gateway) Run(ctx context.Context) error {
 	defer close(g.ended)
 	defer g.watches.End()
 	group, ctx := errgroup.WithContext(ctx)
-	r := &runner{g: g, ctx: ctx, group: group, current: g.first, changed: make(chan struct{}, 1), starting: true, access: widening.Of(g.first.config, g.record.Previous())}
+	r := &runner{
+		lifecycle: g.lifecycle(), inUse: g.first, changed: make(chan struct{}, 1), starting: true, access: widening.Of(g.first.config, g.record.Previous()),
+		startAPIs: func(apis *source.Set) { apis.Start(ctx, group) },
+		spawn: func(f func(context.Context) error) context.CancelFunc {
+			ctx, cancel := context.WithCancel(ctx)
+			group.Go(func() error { return f(ctx) })
+			return cancel
+		},
+	}
 	g.first = nil
-	if len(r.current.apis.Sources) == 0 { // nothing is ever published
+	if len(r.inUse.apis.Sources) == 0 { // nothing is ever published
 		g.isAttempted.Do(func() { close(g.attempted) })
 	}
 	if g.store != nil {
-		r.current.apis.NameStored()
+		r.inUse.apis.NameStored()
 		group.Go(func() error { g.store.Run(ctx); return nil })
 	}
-	r.start(r.current)
-	if len(r.current.apis.Sources) == 0 {
+	r.start(r.inUse)
+	if len(r.inUse.apis.Sources) == 0 {
 		g.record.Note(r.access)
 	}
 	if g.record != nil {
 		group.Go(func() error { g.record.Run(ctx); return nil })
 	}
-	group.Go(func() error { g.Keep(ctx, "changes were taken over", r.loop); return r.failed })
+	group.Go(func() error { g.Keep(ctx, "changes were taken over", func() { r.loop(ctx) }); return r.failed })
 	if s := g.shared.store; s != nil {
 		group.Go(func() error { return s.Run(ctx) })
 	}
@@ -52,20 +60,23 @@ func (g *Gateway) Run(ctx context.Context) error {
 
 // runner is the single writer: its goroutine alone decides which generation is served.
 type runner struct {
-	g       *Gateway
-	ctx     context.Context // the context of Run, which is also the lifetime of the runner
-	group   *errgroup.Group
-	current *deployment        // the deployment that is served, or that will be as soon as one of its APIs is loaded
-	next    *deployment        // the deployment of a reload, until all of its sources have answered; nil if no reload is under way
-	since   time.Time          // when next, or the first deployment that it replaced, was read
-	later   *reload            // a reload that begins when next is in use; nil if none is queued
-	turn    int64              // number of the newest reload
-	refused string             // why the newest configuration was rejected; "" if it was not
-	access  *widening.Summary  // access granted by next, or by current if there is no reload
-	changed chan struct{}      // signals a change of a configuration file; its capacity is 1
-	watch   context.CancelFunc // ends the watch of watched
-	watched []string           // configuration files that are watched
-	again   bool               // the next change signal concerns a rejected configuration
+	lifecycle
+	// spawn runs f in a goroutine of Run until Run ends or the returned function is called.
+	spawn func(f func(ctx context.Context) error) context.CancelFunc
+	// startAPIs starts the goroutines of APIs, until Run ends or they are stopped.
+	startAPIs func(apis *source.Set)
+	inUse     *deployment        // the deployment that is served, or that will be as soon as one of its APIs is loaded
+	next      *deployment        // the deployment of a reload, until all of its sources have answered; nil if no reload is under way
+	since     time.Time          // when next, or the first deployment that it replaced, was read
+	later     *reload            // a reload that begins when next is in use; nil if none is queued
+	turn      int64              // number of the newest reload
+	refused   string             // why the newest configuration was rejected; "" if it was not
+	held      []string           // the access that a configuration awaiting acceptance would open
+	access    *widening.Summary  // access granted by next, or by current if there is no reload
+	changed   chan struct{}      // signals a change of a configuration file; its capacity is 1
+	watch     context.CancelFunc // ends the watch of watched
+	watched   []string           // configuration files that are watched
+	again     bool               // the next change signal concerns a rejected configuration
 	// starting is true until the first attempt to read each document of the first configuration has ended.
 	starting bool
 	// failed is the error that ends Run: the documents show that the first configuration is invalid.
@@ -74,13 +85,11 @@ type runner struct {
 
 // start starts the goroutines of the sources and of the guard that a deployment does not share with an earlier one.
 func (r *runner) start(d *deployment) {
-	d.apis.Start(r.ctx, r.group)
+	r.startAPIs(d.apis)
 	if d.guard != nil && d.stopGuard == nil {
-		var ctx context.Context
-		ctx, d.stopGuard = context.WithCancel(r.ctx)
-		r.group.Go(func() error { return d.guard.Run(ctx) })
+		d.stopGuard = r.spawn(d.guard.Run)
 	}
-	if d == r.current {
+	if d == r.inUse {
 		r.watchConfig(d)
 	}
 }
@@ -116,7 +125,7 @@ func (g *Gateway) trimDelay() time.Duration {
 	}
 }
 
-func (r *runner) loop() {
+func (r *runner) loop(ctx context.Context) {
 	dirty := false
 	timer, trim := time.NewTimer(time.Hour), time.NewTimer(time.Hour)
 	timer.Stop()
@@ -125,23 +134,23 @@ func (r *runner) loop() {
 	defer trim.Stop()
 	for {
 		select {
-		case <-r.ctx.Done():
+		case <-ctx.Done():
 			if r.next != nil {
-				r.fail(r.next, r.ctx.Err())
+				r.fail(r.next, ctx.Err())
 			}
 			return
-		case u := <-r.g.updates:
+		case u := <-r.updates:
 			changed := false
-			r.g.survive("a document was taken over", func() { changed = r.take(u) })
+			r.survive("a document was taken over", func() { changed = r.take(u) })
 			if r.failed = r.checkStart(); r.failed != nil {
 				return // so the access that it would have granted is not recorded
 			}
 			if u.Document != nil {
-				trim.Reset(r.g.trimDelay())
+				trim.Reset(r.trimDelay())
 			}
 			switch {
 			case !changed:
-			case r.g.current.Load() == nil || len(u.Source.Accepting) > 0:
+			case r.current() == nil || len(u.Source.Accepting) > 0:
 				r.surviving("what is served was built", r.publish)
 			case !dirty:
 				dirty = true
@@ -152,20 +161,20 @@ func (r *runner) loop() {
 			dirty = false
 			r.surviving("what is served was built", r.publish)
 		case <-trim.C:
-			r.group.Go(func() error { debug.FreeOSMemory(); return nil })
-		case req := <-r.g.reloads:
+			r.spawn(func(context.Context) error { debug.FreeOSMemory(); return nil })
+		case req := <-r.reloads:
 			r.takeReload(req)
-		case a := <-r.g.accepts:
+		case a := <-r.accepts:
 			if r.surviving("a document was accepted", func() { r.accept(a) }) {
 				a.Done <- errStepPanicked // its buffer holds both answers
 			}
 		case <-r.changed:
 			again := r.again
 			if r.again = false; !again {
-				r.g.log.Info("configuration file changed")
+				r.log.Info("configuration file changed")
 			}
 			r.takeReload(reload{again: again})
-		case <-r.g.requested:
+		case <-r.requested:
 			r.takeReload(reload{asked: true})
 		}
 		for r.next != nil && r.next.apis.Settled(r.next.turn) || r.next == nil && r.later != nil {
@@ -185,18 +194,18 @@ func (r *runner) loop() {
 // surviving runs a step and recovers from a panic, which may leave the step half done: a reload that is under way is
 // aborted, and the served generation stays.
 func (r *runner) surviving(what string, step func()) (panicked bool) {
-	if !r.g.survive(what, step) {
+	if !r.survive(what, step) {
 		return false
 	}
 	next := r.next
 	r.next = nil
-	r.g.survive("a reload was given up", func() {
-		r.fail(r.current, errStepPanicked)
+	r.survive("a reload was given up", func() {
+		r.fail(r.inUse, errStepPanicked)
 		if next != nil {
 			r.fail(next, errStepPanicked)
-			r.stop(next, r.current)
+			r.stop(next, r.inUse)
 		}
-		r.access = widening.Of(r.current.config, r.access)
+		r.access = widening.Of(r.inUse.config, r.access)
 	})
 	return true
 }
@@ -204,16 +213,16 @@ func (r *runner) surviving(what string, step func()) (panicked bool) {
 // take records the outcome of an attempt and reports whether operators or clients have something new to see.
 func (r *runner) take(u source.Update) bool {
 	s := u.Source
-	inUse := r.current.apis.Has(s)
+	inUse := r.inUse.apis.Has(s)
 	if !inUse && (r.next == nil || !r.next.apis.Has(s)) {
 		return false
 	}
 	if s.Restore(u) {
 		if inUse {
-			r.current.apis.NameSources()
+			r.inUse.apis.NameSources()
 		}
 		if u.Early || u.Err != nil {
-			r.g.log.Warn("serving the stored document until its origin can be read", "api", s.Name,
+			r.log.Warn("serving the stored document until its origin can be read", "api", s.Name,
 				"spec", redact.Location(s.Config.Spec.String()), "read_at", u.Stored.Read)
 		}
 	}
@@ -224,21 +233,21 @@ func (r *runner) take(u source.Update) bool {
 	s.Attempted(u)
 	switch {
 	case u.Err != nil:
-		r.g.metrics.Loaded(name, telemetry.LoadFailed)
-		r.g.log.Warn("document can't be used", "api", name, "spec", redact.Location(s.Config.Spec.String()), "error", u.Err,
+		r.metrics.Loaded(name, telemetry.LoadFailed)
+		r.log.Warn("document can't be used", "api", name, "spec", redact.Location(s.Config.Spec.String()), "error", u.Err,
 			"last_good_one_served", s.Document != nil, "next_try", u.NextTry)
 	case u.Document == nil:
-		r.g.metrics.Loaded(name, telemetry.LoadUnchanged)
+		r.metrics.Loaded(name, telemetry.LoadUnchanged)
 	case r.holds(s, u):
 	default:
 		r.use(s, u)
 		if name = s.NameFor(u.Document.Title); inUse {
-			r.current.apis.NameSources()
+			r.inUse.apis.NameSources()
 			name = s.Name
 		}
-		r.g.metrics.Loaded(name, telemetry.LoadChanged)
+		r.metrics.Loaded(name, telemetry.LoadChanged)
 		api := u.Document.API
-		r.g.log.Info("document read", "api", name, "spec", redact.Location(s.Config.Spec.String()), "standard", u.Document.Standard,
+		r.log.Info("document read", "api", name, "spec", redact.Location(s.Config.Spec.String()), "standard", u.Document.Standard,
 			"operations", len(api.Operations), "skipped", len(api.Skipped), "problems", len(api.Problems))
 	}
 	released := u.Document != nil && r.release()
@@ -248,11 +257,11 @@ func (r *runner) take(u source.Update) bool {
 // publish builds and serves a generation of the current deployment. The first generation waits for documents that
 // decide whether a restriction matches anything; the next update publishes it.
 func (r *runner) publish() {
-	if r.starting && r.g.current.Load() == nil && r.current.apis.CheckSelectors().Early {
-		r.g.setStatus(nil, r.current, r.refused)
+	if r.starting && r.current() == nil && r.inUse.apis.CheckSelectors().Early {
+		r.setStatus(nil, r.inUse, r.newest())
 		return
 	}
-	r.g.publish(r.current, r.refused)
+	r.serve(r.inUse, r.newest())
 }
 
 // checkStart returns an error if a restriction of the first configuration matches nothing in the documents. It checks
@@ -261,15 +270,15 @@ func (r *runner) checkStart() error {
 	if !r.starting {
 		return nil
 	}
-	r.starting = slices.ContainsFunc(r.current.apis.Sources, func(s *source.Source) bool { return !s.Tried })
-	result := r.current.apis.CheckSelectors()
+	r.starting = slices.ContainsFunc(r.inUse.apis.Sources, func(s *source.Source) bool { return !s.Tried })
+	result := r.inUse.apis.CheckSelectors()
 	err := result.Unmatched.Err()
 	if err == nil && !r.starting {
 		access := r.access
 		if r.next != nil { // a reload is under way
-			access = widening.Of(r.current.config, r.access)
+			access = widening.Of(r.inUse.config, r.access)
 		}
-		r.g.record.Note(access)
+		r.record.Note(access)
 	}
 	return err
 }

@@ -92,8 +92,8 @@ func (g *Gateway) compileOptions(d *deployment) plan.Options {
 }
 
 // publish builds a generation of the deployment and makes it the current one, if there is anything to serve.
-// configError is the reason why a newer configuration is not in use. Only one goroutine at a time calls publish.
-func (g *Gateway) publish(d *deployment, configError string) {
+// newest tells why a newer configuration is not in use. Only one goroutine at a time calls publish.
+func (g *Gateway) publish(d *deployment, newest notInUse) {
 	g.use(d.inUse)
 	g.answers.Resize(int64(d.config.Limits.Cache))
 	if g.shared.answers != nil {
@@ -107,7 +107,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 	old := g.current.Load()
 	served := slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return s.Document != nil })
 	if !served && old == nil {
-		g.setStatus(nil, d, configError)
+		g.setStatus(nil, d, newest)
 		return
 	}
 	gen := g.build(d)
@@ -138,7 +138,7 @@ func (g *Gateway) publish(d *deployment, configError string) {
 			old.Main.Plans[name].Metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
 		}
 	}
-	g.setStatus(gen, d, configError)
+	g.setStatus(gen, d, newest)
 	g.isServed.Do(func() { close(g.serving) }) // after setStatus, because a waiter may read the status
 }
 
@@ -194,8 +194,8 @@ func first(names []string) []string { return names[:min(len(names), 20)] }
 
 // setStatus publishes the status for operators. It deletes the metric series of APIs that are gone or were renamed
 // after their document: an alert on a state that is never updated would never end.
-func (g *Gateway) setStatus(gen *generation, d *deployment, configError string) {
-	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: configError, Opens: g.held, PassedOver: d.apis.Fragments}}
+func (g *Gateway) setStatus(gen *generation, d *deployment, newest notInUse) {
+	s := admin.Status{Ready: g.ready(gen, d), Config: admin.Config{LoadedAt: d.loadedAt, Error: newest.refused, Opens: newest.opens, PassedOver: d.apis.Fragments}}
 	if gen != nil {
 		s.Config.Prompts, s.Config.Clashes, s.Config.Selectors = gen.promptFaults, gen.clashes, gen.selectors.Texts()
 		for _, t := range gen.Catalog.All() {

@@ -14,15 +14,15 @@ import (
 // more access, which a half-written file may, is held until an operator requests it. opens lists the access that it
 // opens.
 func (r *runner) permits(req reload, c *config.Config) (opens []string, ok bool) {
-	newest := r.current
+	newest := r.inUse
 	if r.next != nil {
 		newest = r.next
 	}
-	if newest.config.Auth != nil && c.Auth == nil && !r.g.o.Local {
+	if newest.config.Auth != nil && c.Auth == nil && !r.options.Local {
 		r.refuse(req, errDropsAuth)
 		return nil, false
 	}
-	if r.g.o.LoadConfig == nil {
+	if r.options.LoadConfig == nil {
 		return nil, true // the configuration never changes
 	}
 	opens = widening.Served{Config: newest.config, APIs: newest.apis}.WiderIn(r.access, c)
@@ -39,22 +39,22 @@ var errDropsAuth = errors.New("auth: it is gone, and a reload never drops it, be
 
 // hold keeps the configuration in use and reports the access that a newer one would open.
 func (r *runner) hold(opens []string) {
-	if slices.Equal(r.g.held, opens) {
+	if slices.Equal(r.held, opens) {
 		return // already reported
 	}
-	r.refused, r.g.held = "", opens
-	r.g.metrics.Reloaded(telemetry.ReloadHeld)
-	r.g.log.Warn("configuration held; the last good one stays in use: the new one would grant more access; send SIGHUP or POST /reload to accept it, or restart with --accept",
+	r.refused, r.held = "", opens
+	r.metrics.Reloaded(telemetry.ReloadHeld)
+	r.log.Warn("configuration held; the last good one stays in use: the new one would grant more access; send SIGHUP or POST /reload to accept it, or restart with --accept",
 		"opens", first(opens), "count", len(opens))
-	r.g.setStatus(r.g.current.Load(), r.current, "")
+	r.setStatus(r.current(), r.inUse, r.newest())
 }
 
 // opened records a configuration that replaces the newest one, with the access that it opens.
 func (r *runner) opened(c *config.Config, opens []string) {
 	if len(opens) > 0 {
-		r.g.log.Warn("accepted a configuration that grants more access", "opens", first(opens), "count", len(opens))
+		r.log.Warn("accepted a configuration that grants more access", "opens", first(opens), "count", len(opens))
 	}
-	r.access, r.g.held = widening.Of(c, r.access), nil
+	r.access, r.held = widening.Of(c, r.access), nil
 }
 
 // newRecorder returns the recorder of the access that the configuration in use grants; nil if nothing is recorded.
