@@ -28,6 +28,8 @@ const (
 	// guessWeight is the weight of a word whose spelling was corrected, and nameWeight that of "search" and "find" in a
 	// query with a name that no tool has: whoever asks for the orders of Ann needs a tool that finds Ann first.
 	guessWeight, nameWeight = 0.5, 0.5
+	// decay is how fast words count less that come later: the first ones say what is wanted, and the last what for.
+	decay = 0.04
 )
 
 // Query is a search.
@@ -118,11 +120,12 @@ func (x *Index) parse(text string) *parsed {
 			}
 			spoken = true
 			p.intent.read(n, languages[0].reduce(word))
+			weight := 1 / (1 + decay*float64(n))
 			n++
-			id := x.lookUp(p, word)
+			id := x.lookUp(p, word, weight)
 			if id < 0 && guesses < maxGuesses {
 				guesses++
-				x.guess(p, languages[0].reduce(word))
+				x.guess(p, languages[0].reduce(word), guessWeight*weight)
 			}
 			if id >= 0 {
 				known = true
@@ -151,15 +154,15 @@ func (x *Index) isStop(word string) bool {
 }
 
 // lookUp adds the stems of a word in each language of the texts. It returns the first one that is known, or -1.
-func (x *Index) lookUp(p *parsed, word string) int32 {
+func (x *Index) lookUp(p *parsed, word string, weight float64) int32 {
 	first := int32(-1)
 	for _, l := range x.languages {
 		if id, ok := x.terms[l.reduce(word)]; ok {
 			if first < 0 {
 				first = id
-				p.add(id, 1, true)
+				p.add(id, weight, true)
 			} else if id != first {
-				p.add(id, 1, false)
+				p.add(id, weight, false)
 			}
 		}
 	}
@@ -167,13 +170,13 @@ func (x *Index) lookUp(p *parsed, word string) int32 {
 }
 
 // guess adds the known terms that an unknown word may stand for.
-func (x *Index) guess(p *parsed, stem string) {
+func (x *Index) guess(p *parsed, stem string, weight float64) {
 	if stem == "" {
 		return
 	}
 	for _, id := range x.byInitial[stem[0]] {
 		if resemble(stem, x.stemmed[id]) {
-			p.add(id, guessWeight, false)
+			p.add(id, weight, false)
 		}
 	}
 }
