@@ -137,6 +137,7 @@ func TestStreamsAtOnce(t *testing.T) {
 				refused[f.StreamID] = f.ErrCode
 			}
 		})
+		synctest.Wait() // the settings are acknowledged; until then the server says REFUSED_STREAM instead
 		var head bytes.Buffer
 		e := hpack.NewEncoder(&head)
 		for n := range uint32(most + 1) {
