@@ -103,7 +103,7 @@ func (c *Catalog) Lookup(name string) *Tool { return c.byName[name] }
 // Only returns the catalog of those tools for which keep returns true, with unchanged names. The others still count as
 // clashes.
 func (c *Catalog) Only(keep func(*Tool) bool) *Catalog {
-	part := &Catalog{clashes: c.clashes, byName: map[string]*Tool{}}
+	part := &Catalog{pace: c.pace, clashes: c.clashes, byName: map[string]*Tool{}}
 	for _, t := range c.tools {
 		if keep(t) {
 			part.tools = append(part.tools, t)
