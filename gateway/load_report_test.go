@@ -60,7 +60,7 @@ func TestReport(t *testing.T) {
 	var all admin.Status
 	get("/apis", 200, &all)
 	a := all.APIs[0]
-	if a.Tools != 2 || a.Skipped != 1 || a.Problems != 1 || a.Fates != (admin.Fates{Total: 4, Exposed: 1, Changed: 1, Excluded: 1, Skipped: 1}) ||
+	if a.Tools != 2 || a.Skipped != 1 || a.Problems != 1 || a.Operations != (admin.OperationCounts{Total: 4, Exposed: 1, Changed: 1, Excluded: 1, Skipped: 1}) ||
 		a.ProblemCodes["number-text"] != 1 || a.SkipCodes["operation-parameter"] != 1 {
 		t.Errorf("/apis = %+v", a)
 	}

@@ -216,7 +216,7 @@ func (g *Gateway) setStatus(gen *generation, d *deployment, newest notInUse) {
 		}
 		g.measured[a.Name] = f
 		if f != before[a.Name] {
-			g.metrics.Fates(a.Name, f.Counted(), before[a.Name].Counted())
+			g.metrics.SetOperations(a.Name, f.Counted(), before[a.Name].Counted())
 		}
 		s.APIs = append(s.APIs, a)
 		g.metrics.API(&a, src.CertificateExpiry())

@@ -38,7 +38,7 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 		return
 	}
 	a := o.Report.API
-	t.printf("%s: OpenAPI %s, %v; %s\n", o.Name, a.Standard, a.Fates, count(a.Problems, "problem"))
+	t.printf("%s: OpenAPI %s, %v; %s\n", o.Name, a.Standard, a.Operations, count(a.Problems, "problem"))
 	for _, i := range unusable {
 		op := o.Report.Operations[i]
 		t.printf("  %s%s %s: %s\n", op.Prefix(), op.Method, op.Path, op.Uncallable)
@@ -226,7 +226,7 @@ func (t *reportText) selectors(problems config.Problems) {
 
 // heldBack lists tools that are not approved.
 func (t *reportText) heldBack(o *gateway.Outcome) {
-	n := o.Report.API.Fates.HeldBack
+	n := o.Report.API.Operations.HeldBack
 	if n == 0 {
 		return
 	}

@@ -20,8 +20,8 @@ const (
 	Skipped  Fate = "skipped"  // no tool, because none can be made of it
 )
 
-// Fates counts operations by fate.
-type Fates struct {
+// OperationCounts counts operations by fate.
+type OperationCounts struct {
 	Total    int `json:"total"`
 	Exposed  int `json:"exposed"`
 	Changed  int `json:"changed"`
@@ -31,7 +31,7 @@ type Fates struct {
 }
 
 // Of returns the number of operations with a fate.
-func (f Fates) Of(fate Fate) int {
+func (f OperationCounts) Of(fate Fate) int {
 	switch fate {
 	case Exposed:
 		return f.Exposed
@@ -48,7 +48,7 @@ func (f Fates) Of(fate Fate) int {
 }
 
 // Add counts one more operation with a fate.
-func (f *Fates) Add(fate Fate) {
+func (f *OperationCounts) Add(fate Fate) {
 	f.Total++
 	switch fate {
 	case Exposed:
@@ -65,7 +65,7 @@ func (f *Fates) Add(fate Fate) {
 }
 
 // String summarizes the fates in numbers that add up to the number of operations.
-func (f Fates) String() string {
+func (f OperationCounts) String() string {
 	count := func(n int, noun string) string {
 		if n == 1 {
 			return "1 " + noun

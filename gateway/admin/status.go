@@ -98,11 +98,11 @@ type API struct {
 	// Held is the newer document in quarantine.
 	Held *HeldDocument `json:"held,omitempty"`
 
-	Fates        Fates    `json:"operations"`              // of the document in use, by fate
-	Notes        []string `json:"notes,omitempty"`         // remarks about the API as a whole that are not problems of its document
-	Faults       []string `json:"faults,omitempty"`        // why it can't be used although its document could be read
-	Webhooks     int      `json:"webhooks,omitempty"`      // operations in the opposite direction, which are not tools
-	Callbacks    int      `json:"callbacks,omitempty"`     // those of single operations
-	ProblemCodes Counts   `json:"problem_codes,omitempty"` // how many problems of each code
-	SkipCodes    Counts   `json:"skip_codes,omitempty"`    // how many operations are skipped for each reason
+	Operations   OperationCounts `json:"operations"`              // of the document in use, by fate
+	Notes        []string        `json:"notes,omitempty"`         // remarks about the API as a whole that are not problems of its document
+	Faults       []string        `json:"faults,omitempty"`        // why it can't be used although its document could be read
+	Webhooks     int             `json:"webhooks,omitempty"`      // operations in the opposite direction, which are not tools
+	Callbacks    int             `json:"callbacks,omitempty"`     // those of single operations
+	ProblemCodes Counts          `json:"problem_codes,omitempty"` // how many problems of each code
+	SkipCodes    Counts          `json:"skip_codes,omitempty"`    // how many operations are skipped for each reason
 }

@@ -38,7 +38,7 @@ type API struct {
 	secrets    *redact.Configured
 	tools      map[*openapi.Operation]*catalog.Tool
 	resources  map[*openapi.Operation]string // URIs of tools that are resources
-	Counts     admin.Fates
+	Counts     admin.OperationCounts
 	Problems   admin.Counts
 	Skips      admin.Counts
 	access     func(*openapi.Operation) *admin.ToolAccess // access requirements of an operation that is a tool
@@ -101,11 +101,11 @@ func Advice(s *source.Source, advice []openapi.Problem) []admin.Problem {
 }
 
 // Counted returns the counts for the metrics; f may be nil.
-func (f *API) Counted() telemetry.Fates {
+func (f *API) Counted() telemetry.OperationCounts {
 	if f == nil {
-		return telemetry.Fates{}
+		return telemetry.OperationCounts{}
 	}
-	return telemetry.Fates{Operations: f.Counts, Problems: f.Problems, Skips: f.Skips}
+	return telemetry.OperationCounts{Operations: f.Counts, Problems: f.Problems, Skips: f.Skips}
 }
 
 func (f *API) of(op *openapi.Operation) admin.Fate {
@@ -130,7 +130,7 @@ func (f *API) ofSkipped(s openapi.Skipped) admin.Fate {
 
 // Describe sets the counts in the status of the API.
 func (f *API) Describe(a *admin.API) {
-	a.Fates, a.ProblemCodes, a.SkipCodes = f.Counts, f.Problems, f.Skips
+	a.Operations, a.ProblemCodes, a.SkipCodes = f.Counts, f.Problems, f.Skips
 	a.Webhooks, a.Callbacks = f.api.Incoming.Webhooks, f.api.Incoming.Callbacks
 	if f.choices.Note != "" {
 		a.Notes = []string{f.shown(f.choices.Note)}

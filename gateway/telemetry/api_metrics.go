@@ -142,14 +142,14 @@ func (m *Metrics) API(a *admin.API, certificateEnd time.Time) {
 	}
 }
 
-// Fates counts what became of the operations of an API's document. The zero value is that of an API that is not served.
-type Fates struct {
-	Operations      admin.Fates
+// OperationCounts counts what became of the operations of an API's document. The zero value is that of an API that is not served.
+type OperationCounts struct {
+	Operations      admin.OperationCounts
 	Problems, Skips admin.Counts // by code
 }
 
-// Fates shows the fates of an API's operations. Codes that were in before, and are not in now, leave no series behind.
-func (m *Metrics) Fates(api string, now, before Fates) {
+// SetOperations shows the fates of an API's operations. Codes that were in before, and are not in now, leave no series behind.
+func (m *Metrics) SetOperations(api string, now, before OperationCounts) {
 	m.apis.heldTools.WithLabelValues(api).Set(float64(now.Operations.HeldBack))
 	for _, fate := range []admin.Fate{admin.Exposed, admin.Changed, admin.Excluded, admin.HeldBack, admin.Skipped} {
 		m.apis.operations.WithLabelValues(api, string(fate)).Set(float64(now.Operations.Of(fate)))
