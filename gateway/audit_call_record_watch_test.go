@@ -25,7 +25,7 @@ func TestAccountOfAWatch(t *testing.T) {
 		if err := g.EndStreams(t.Context()); err != nil {
 			t.Error(err)
 		}
-		g.watches.End()
+		g.subscriptions.End()
 	})
 	if diff := cmp.Diff([]string{
 		"watch allowed ok 200 1", "watch allowed server_error 503 3", "watch allowed client_error 403 1", "watch allowed client_error 404 1", "watch allowed client_error 410 1",

@@ -36,7 +36,7 @@ func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *endpoint.Hand
 		Version: g.o.Version, Current: g.currentEndpoints, Cursors: g.cursors,
 		Calls:     g.callMethods(),
 		Admission: g.server.Admission, Connections: g.connections,
-		AuthorizeBatch: g.authorizeBatch, SubscribeResource: g.watches.Subscribe, SubscribeTask: g.tasks.Subscribe,
+		AuthorizeBatch: g.authorizeBatch, SubscribeResource: g.subscriptions.Subscribe, SubscribeTask: g.tasks.Subscribe,
 		Revocations: g.shared.ended, SpentNonces: g.shared.spent, Relay: g.shared.relay, Observe: g.requests.Observe, Panicked: g.panicked, Log: g.log,
 	}
 	if g.o.Local {

@@ -91,34 +91,34 @@ type Options struct {
 // Gateway serves the operations of the configured APIs as MCP tools. Create it with [New], keep [Gateway.Run] running,
 // and serve [Gateway.Handler] and [Gateway.Admin]. All methods are safe for concurrent use.
 type Gateway struct {
-	o           Options
-	log         *slog.Logger
-	metrics     *telemetry.Metrics
-	tracer      *telemetry.Tracer // nil if tracing is off
-	audit       *audit.Log        // nil if there is no audit log
-	public      http.Handler      // serves clients, see Handler
-	admin       http.Handler      // serves operators, see Admin
-	requests    *telemetry.RequestLog
-	denials     *endpoint.Denials
-	cursors     *endpoint.Cursors
-	server      *endpoint.Server
-	mcpHandlers *endpoint.Handlers // one MCP handler per endpoint, kept across reloads
-	calls       *call.Runner
-	tasks       *task.Tasks
-	completions prompt.CompletionCache  // cached completion values of the services
-	watches     *resource.Subscriptions // resource subscriptions
-	answers     *cache.Cache            // response cache
-	links       *mcp.SealedHandles      // seals the URIs of responses that are read later
-	clients     *clientip.Resolver
-	untrusted   *clientip.UntrustedProxies
-	ownKey      []byte      // generated key that seals handles; nil if the first configuration has keys
-	fileKey     []byte      // key that seals handles, read from fileKeyAt; nil if there is no key file
-	fileKeyAt   config.File // path of the file with fileKey
-	shared      *shared     // state shared with other replicas
-	admission   *limiters   // memory budget, concurrency and rate limits
-	connections *listener.Limiter
-	addresses   *state.LocalRates // rate counters per client address; local, since they protect this process
-	guessedJob  *job.Definition   // definition of jobs that neither a rule nor a document describes
+	o             Options
+	log           *slog.Logger
+	metrics       *telemetry.Metrics
+	tracer        *telemetry.Tracer // nil if tracing is off
+	audit         *audit.Log        // nil if there is no audit log
+	public        http.Handler      // serves clients, see Handler
+	admin         http.Handler      // serves operators, see Admin
+	requests      *telemetry.RequestLog
+	denials       *endpoint.Denials
+	cursors       *endpoint.Cursors
+	server        *endpoint.Server
+	mcpHandlers   *endpoint.Handlers // one MCP handler per endpoint, kept across reloads
+	calls         *call.Runner
+	tasks         *task.Tasks
+	completions   prompt.CompletionCache // cached completion values of the services
+	subscriptions *resource.Subscriptions
+	answers       *cache.Cache       // response cache
+	links         *mcp.SealedHandles // seals the URIs of responses that are read later
+	clients       *clientip.Resolver
+	untrusted     *clientip.UntrustedProxies
+	ownKey        []byte      // generated key that seals handles; nil if the first configuration has keys
+	fileKey       []byte      // key that seals handles, read from fileKeyAt; nil if there is no key file
+	fileKeyAt     config.File // path of the file with fileKey
+	shared        *shared     // state shared with other replicas
+	admission     *limiters   // memory budget, concurrency and rate limits
+	connections   *listener.Limiter
+	addresses     *state.LocalRates // rate counters per client address; local, since they protect this process
+	guessedJob    *job.Definition   // definition of jobs that neither a rule nor a document describes
 
 	current  atomic.Pointer[generation]              // the generation in use; nil until the first API is served
 	inUse    atomic.Pointer[configInUse]             // the newest configuration that was in use
@@ -205,53 +205,14 @@ func New(o Options) (*Gateway, error) {
 	if g.shared.answers != nil {
 		g.answers.With(g.shared.answers)
 	}
-	g.calls = &call.Runner{
-		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: o.Audit, Cache: g.answers, Links: g.links, Rates: g.shared.rates,
-		Overload: &g.admission.overload, Responses: g.admission.responses, Jitter: o.jitter, Local: o.Local,
-	}
-	if g.tasks, err = task.New(keys, task.Options{
-		Records: g.shared.tasks, Locks: g.shared.holds, Publish: g.shared.changed, Calls: g.calls, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,
-		BaseURL: g.base, Keep: g.Keep, Survive: g.survive,
-		Endpoint: func(name string) *call.Endpoint {
-			if e := g.currentEndpoints().Lookup(name); e != nil {
-				return e.Endpoint
-			}
-			return nil
-		},
-		Broker: func(endpoint string) *mcp.Broker { return g.mcpHandlers.BrokerOf(endpoint) },
-	}); err != nil {
+	g.calls = g.newRunner()
+	if g.tasks, err = g.newTasks(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
 	}
 	g.traffic.Store(&traffic{})
-	o.Metrics.MustRegister(telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }))
-	watching := resource.SubscriptionOptions{
-		Calls: g.calls, Log: g.log, Metrics: g.metrics, Endpoint: func(name string) *resource.View {
-			if e := g.currentEndpoints().Lookup(name); e != nil {
-				return e.View.View
-			}
-			return nil
-		},
-	}
-	if o.Local {
-		watching.Await = func(ctx context.Context, endpoint string, req *mcp.Request) (*resource.View, error) {
-			e, err := g.await(ctx, endpoint, req)
-			if err != nil {
-				return nil, err
-			}
-			return e.View.View, nil
-		}
-	}
-	g.watches = resource.NewSubscriptions(watching)
+	g.subscriptions = g.newSubscriptions()
 	g.mcpHandlers = g.newMCPHandlers(c, keys)
-	o.Metrics.MustRegister(telemetry.NewIssuerCollector(g.issuers), telemetry.NewStatusCollector(g.Status, admission.MemoryShare))
-	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_open_streams",
-		Help: "Open notification streams."}, func() float64 { return float64(g.mcpHandlers.Streams()) }))
-	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_unread_lists",
-		Help: "Lists being sent to clients that read slowly."}, func() float64 { return float64(g.mcpHandlers.Readers.Count()) }))
-	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_watched_resources",
-		Help: "Resources polled for subscriptions."}, func() float64 { return float64(g.watches.Count()) }))
-	o.Metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "drawbridge_cache_bytes",
-		Help: "Approximate size of the response cache in memory."}, func() float64 { n, _ := g.answers.Size(); return float64(n) }))
+	g.registerCollectors()
 	g.public = g.server.Routes(g.publicRoutes())
 	g.use(g.first.inUse)
 	g.guards.Store(endpoint.NewMetadataGuards(c, g.first.guard))
@@ -262,6 +223,69 @@ func New(o Options) (*Gateway, error) {
 		Clean: answer.CleanData, Access: func() *admin.Access { return g.configInUse().access },
 	})
 	return g, nil
+}
+
+// newRunner returns the runner of all calls.
+func (g *Gateway) newRunner() *call.Runner {
+	return &call.Runner{
+		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.audit, Cache: g.answers, Links: g.links, Rates: g.shared.rates,
+		Overload: &g.admission.overload, Responses: g.admission.responses, Jitter: g.o.jitter, Local: g.o.Local,
+	}
+}
+
+// newTasks returns the tasks of all endpoints. It fails if keys cannot seal task IDs.
+func (g *Gateway) newTasks(keys [][]byte) (*task.Tasks, error) {
+	return task.New(keys, task.Options{
+		Records: g.shared.tasks, Locks: g.shared.holds, Publish: g.shared.changed, Calls: g.calls, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,
+		BaseURL: g.base, Keep: g.Keep, Survive: g.survive,
+		Endpoint: func(name string) *call.Endpoint {
+			if e := g.currentEndpoints().Lookup(name); e != nil {
+				return e.Endpoint
+			}
+			return nil
+		},
+		Broker: func(endpoint string) *mcp.Broker { return g.mcpHandlers.BrokerOf(endpoint) },
+	})
+}
+
+// newSubscriptions returns the resource subscriptions of all endpoints.
+func (g *Gateway) newSubscriptions() *resource.Subscriptions {
+	o := resource.SubscriptionOptions{
+		Calls: g.calls, Log: g.log, Metrics: g.metrics, Endpoint: func(name string) *resource.View {
+			if e := g.currentEndpoints().Lookup(name); e != nil {
+				return e.View.View
+			}
+			return nil
+		},
+	}
+	if g.o.Local {
+		o.Await = func(ctx context.Context, endpoint string, req *mcp.Request) (*resource.View, error) {
+			e, err := g.await(ctx, endpoint, req)
+			if err != nil {
+				return nil, err
+			}
+			return e.View.View, nil
+		}
+	}
+	return resource.NewSubscriptions(o)
+}
+
+// registerCollectors registers the metrics that are read from the gateway when they are scraped.
+func (g *Gateway) registerCollectors() {
+	gauge := func(name, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
+	}
+	g.o.Metrics.MustRegister(
+		telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *g.traffic.Load() }),
+		telemetry.NewIssuerCollector(g.issuers), telemetry.NewStatusCollector(g.Status, admission.MemoryShare),
+		gauge("drawbridge_open_streams", "Open notification streams.", func() float64 { return float64(g.mcpHandlers.Streams()) }),
+		gauge("drawbridge_unread_lists", "Lists being sent to clients that read slowly.", func() float64 { return float64(g.mcpHandlers.Readers.Count()) }),
+		gauge("drawbridge_watched_resources", "Resources polled for subscriptions.", func() float64 { return float64(g.subscriptions.Count()) }),
+		gauge("drawbridge_cache_bytes", "Approximate size of the response cache in memory.", func() float64 {
+			n, _ := g.answers.Size()
+			return float64(n)
+		}),
+	)
 }
 
 // Handler returns the handler for clients (/mcp and the protected resource metadata of RFC 9728) and for services (the

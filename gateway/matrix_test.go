@@ -202,7 +202,7 @@ func TestBatchesOfOthers(t *testing.T) {
 			}
 		}
 	}
-	g.watches.End()
+	g.subscriptions.End()
 }
 
 // matrixCall sends one cell of the matrix, whatever the revision thinks of the method.

@@ -146,7 +146,7 @@ func TestPassedCredentialOfGateway(t *testing.T) {
 	defer server.Close()
 	w := watchOver(t, server, "/mcp", eras[0], http.Header{"Authorization": {"Bearer " + token}, "X-Shop-Token": {token}}, "drawbridge://shop/one")
 	defer w.end()
-	if n := g.watches.Count(); n != 0 {
+	if n := g.subscriptions.Count(); n != 0 {
 		t.Errorf("%d resources are watched with a token for the gateway", n)
 	}
 }

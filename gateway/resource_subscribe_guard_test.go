@@ -25,7 +25,7 @@ func TestWatchHeaders(t *testing.T) {
 		l.looked()
 		both = append(both, w)
 	}
-	if n := g.watches.Count(); n != 2 {
+	if n := g.subscriptions.Count(); n != 2 {
 		t.Errorf("%d watches for two callers that are told apart by a header", n)
 	}
 	service.set(0, "two")

@@ -82,7 +82,7 @@ rules: [{match: {operation: book}, set: {resource: {uri: "book:{id}", poll: 1m}}
 		if got := counted(t, g.metrics.Refused[telemetry.RefusedAPIRate]); got != 29 {
 			t.Errorf("%v refusals were counted", got)
 		}
-		g.watches.End()
+		g.subscriptions.End()
 	})
 }
 
@@ -105,6 +105,6 @@ rules:
 			t.Errorf("%d looks at the slow API, and %d at the other", slow, quick)
 		}
 		all.Wait()
-		g.watches.End()
+		g.subscriptions.End()
 	})
 }

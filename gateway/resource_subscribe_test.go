@@ -81,7 +81,7 @@ type looks struct {
 
 func newLooks(t *testing.T, g *Gateway) *looks {
 	l := &looks{t: t, waits: make(chan time.Duration, 100), next: make(chan struct{})}
-	g.watches.Pause = func(ctx context.Context, d time.Duration) bool {
+	g.subscriptions.Pause = func(ctx context.Context, d time.Duration) bool {
 		l.waits <- d
 		select {
 		case <-l.next:
@@ -302,8 +302,8 @@ func TestWatch(t *testing.T) {
 	if err := g.EndStreams(t.Context()); err != nil { // which ends the legacy session
 		t.Error(err)
 	}
-	g.watches.End()
-	if n := g.watches.Count(); n != 0 {
+	g.subscriptions.End()
+	if n := g.subscriptions.Count(); n != 0 {
 		t.Errorf("%d resources are still watched", n)
 	}
 }
@@ -335,7 +335,7 @@ func TestWatchBackoff(t *testing.T) {
 		t.Error(err)
 	}
 	w.want("result")
-	g.watches.End()
+	g.subscriptions.End()
 }
 
 // TestWatchRefused holds what can't be watched, and how it is told.
@@ -425,7 +425,7 @@ func TestWatchesOfCallers(t *testing.T) {
 		if err := g.EndStreams(t.Context()); err != nil {
 			t.Error(err)
 		}
-		g.watches.End()
+		g.subscriptions.End()
 		server.Close()
 		service.taken()
 	}

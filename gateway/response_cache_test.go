@@ -171,7 +171,7 @@ func TestKeptAndWatched(t *testing.T) {
 	if got := answerOf(t, c.call("list")); got == before {
 		t.Errorf("answer %s as before the change", got)
 	}
-	g.watches.End()
+	g.subscriptions.End()
 }
 
 // TestManyAtOnce: of many calls for the same answer the service gets one.

@@ -22,7 +22,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		return errors.New("the gateway runs already")
 	}
 	defer close(g.ended)
-	defer g.watches.End()
+	defer g.subscriptions.End()
 	group, ctx := errgroup.WithContext(ctx)
 	r := &runner{
 		lifecycle: g.lifecycle(), inUse: g.first, changed: make(chan struct{}, 1), starting: true, access: widening.Of(g.first.config, g.record.Previous()),
