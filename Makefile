@@ -80,7 +80,7 @@ vuln: ## known vulnerabilities in what the binary reaches (needs vuln.go.dev)
 	$(GO) run $(GOVULNCHECK) ./cmd/drawbridge
 
 .PHONY: check
-check: lint test tidy ## what has to pass before a change is sent: lint, test, a tidy go.mod
+check: lint house test tidy ## what has to pass before a change is sent: lint, the limits of packages, test, a tidy go.mod
 
 .PHONY: tidy
 tidy: ## fail when go.mod or go.sum are not tidy
