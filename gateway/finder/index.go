@@ -215,6 +215,3 @@ func (b *builder) finish() *Index {
 	x.scratch.New = func() any { return newScratch(len(x.tools), len(x.stemmed)) }
 	return x
 }
-
-// Len returns the number of tools.
-func (x *Index) Len() int { return len(x.tools) }

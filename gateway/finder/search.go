@@ -119,13 +119,14 @@ func (x *Index) parse(text string) *parsed {
 				return
 			}
 			spoken = true
-			p.intent.read(n, languages[0].reduce(word))
+			stem := languages[0].reduce(word)
+			p.intent.read(n, stem)
 			weight := 1 / (1 + decay*float64(n))
 			n++
 			id := x.lookUp(p, word, weight)
 			if id < 0 && guesses < maxGuesses {
 				guesses++
-				x.guess(p, languages[0].reduce(word), guessWeight*weight)
+				x.guess(p, stem, guessWeight*weight)
 			}
 			if id >= 0 {
 				known = true
