@@ -85,7 +85,9 @@ func (a *callRecord) end(err error) bool {
 // decisionOf returns the decision that an outcome stands for.
 func decisionOf(o telemetry.Outcome) audit.Decision {
 	switch o {
-	case telemetry.OutcomeScope, telemetry.OutcomeCondition, telemetry.OutcomeUnconfirmed, telemetry.OutcomeUnanswered, telemetry.OutcomeNoTasks, telemetry.OutcomeUnaudited, telemetry.OutcomeInvalid, telemetry.OutcomeUnknown, telemetry.OutcomeLimited, telemetry.OutcomeUncounted:
+	case telemetry.OutcomeScope, telemetry.OutcomeCondition, telemetry.OutcomeUnconfirmed, telemetry.OutcomeUnanswered,
+		telemetry.OutcomeNoTasks, telemetry.OutcomeUnaudited, telemetry.OutcomeInvalid, telemetry.OutcomeUnknown, telemetry.OutcomeLimited,
+		telemetry.OutcomeUncounted:
 		return audit.Refused
 	case telemetry.OutcomeAsked:
 		return audit.Asked

@@ -61,8 +61,13 @@ func New(s *source.Source, o Options) *API {
 	if rejected == nil {
 		rejected = &plan.Rejected{}
 	}
-	f := &API{unapproved: set.Unapproved, config: s.Config, maxName: o.Config.Tools.MaxName, name: s.Name, api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions, rejected: rejected, secrets: s.Secrets, tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
-		Problems: s.Document.API.ProblemCounts(), Skips: admin.Counts{}}
+	f := &API{
+		config: s.Config, maxName: o.Config.Tools.MaxName, name: s.Name, secrets: s.Secrets,
+		api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions,
+		rejected: rejected, unapproved: set.Unapproved,
+		tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
+		Problems: s.Document.API.ProblemCounts(), Skips: admin.Counts{},
+	}
 	for _, t := range set.Catalog.All() {
 		if t.API == s.Name {
 			f.tools[t.Operation] = t
