@@ -228,7 +228,7 @@ func (x *exchange) endSession() *Error {
 	if fault != nil {
 		return fault
 	}
-	if err := x.h.o.Revocations.Revoke(r.Context(), x.req.Principal, ss.key(), ss.expiry); err != nil {
+	if err := x.h.o.Revocations.Revoke(r.Context(), x.req.Principal, ss.key(), ss.until()); err != nil {
 		return x.internalError("ending a session failed", http.StatusServiceUnavailable, slog.Any("error", err))
 	}
 	x.h.forgetSession(ss.id)
@@ -364,6 +364,7 @@ func (x *exchange) handleCancelled(e *envelope) {
 // useSession makes the request part of a session.
 func (x *exchange) useSession(ss session) {
 	x.session, x.req.Revision, x.req.Client = ss, legacyRevisions[ss.revision], ss.capabilities
+	x.req.session = &x.session
 }
 
 // acceptNotification answers a notification with 202 (mcp-T7). A request without an id is refused: its result could

@@ -79,7 +79,7 @@ func (t *HTTPSSETransport) openStream(x *exchange) *Error {
 	if err := broker.addStream(s, &x.req); err != nil {
 		return err
 	}
-	ss := session{}
+	ss := session{query: r.URL.RawQuery}
 	rand.Read(ss.id[:]) // never fails (crypto/rand)
 	defer func() {
 		if x.continuation != nil {
@@ -309,7 +309,8 @@ func (x *exchange) joinOpenStream() {
 func (st *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
 	if string(e.method) == `"initialize"` {
 		id := y.session.id
-		if err := y.negotiate(e); err != nil {
+		instructions, err := y.negotiate(e)
+		if err != nil {
 			return err
 		}
 		agreed := y.session
@@ -317,7 +318,7 @@ func (st *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
 		st.mu.Lock()
 		st.session = &agreed // before the response, since the next request may come at once
 		st.mu.Unlock()
-		y.sendInitializeResult()
+		y.sendInitializeResult(instructions)
 		return nil
 	}
 	if st.initialized() || string(e.method) == `"ping"` {
@@ -338,7 +339,7 @@ func (st *httpSSEStream) serveRequest(y *exchange, e *envelope) *Error {
 func (st *httpSSEStream) initialized() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	return !st.session.expiry.IsZero()
+	return st.session.expiry != 0
 }
 
 // httpSSEResponse is an http.ResponseWriter that sends each event of a response on the stream, as a whole.

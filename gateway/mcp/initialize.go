@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 )
 
@@ -10,8 +12,8 @@ type serverInfo struct {
 	title, instructions string
 
 	meta       []byte   // members of the _meta of a stateless result
-	discover   []byte   // members of the result of server/discover
-	initialize [][]byte // members of the result of initialize, by index of legacyRevisions
+	discover   []byte   // members of the result of server/discover, without the instructions
+	initialize [][]byte // members of the result of initialize, by index of legacyRevisions, without the instructions
 }
 
 // SetServerInfo changes Title and Instructions of [Options] for clients that initialize or discover from now on.
@@ -26,8 +28,7 @@ func (h *Handler) SetServerInfo(title, instructions string) {
 	n.discover = objectMembers(struct {
 		SupportedVersions []string     `json:"supportedVersions"`
 		Capabilities      capabilities `json:"capabilities"`
-		Instructions      string       `json:"instructions,omitempty"`
-	}{Revisions(), h.serverCapabilities(revision20260728), instructions})
+	}{Revisions(), h.serverCapabilities(revision20260728)})
 	for _, revision := range legacyRevisions {
 		info := info
 		if revision < revision20250618 { // the first with titles
@@ -37,10 +38,28 @@ func (h *Handler) SetServerInfo(title, instructions string) {
 			ProtocolVersion string         `json:"protocolVersion"`
 			Capabilities    capabilities   `json:"capabilities"`
 			ServerInfo      implementation `json:"serverInfo"`
-			Instructions    string         `json:"instructions,omitempty"`
-		}{revision, h.serverCapabilities(revision), info, instructions}))
+		}{revision, h.serverCapabilities(revision), info}))
 	}
 	h.serverInfo.Store(n)
+}
+
+// connect returns the instructions for a client that connects.
+func (h *Handler) connect(ctx context.Context, req *Request) (string, error) {
+	if n := len(req.Query()); n > MaxQuery {
+		return "", httpError(http.StatusBadRequest, "the query of the URL has %d bytes: at most %d are allowed", n, MaxQuery)
+	}
+	if h.o.Connect == nil {
+		return h.serverInfo.Load().instructions, nil
+	}
+	return h.o.Connect(ctx, req)
+}
+
+// withInstructions returns the members of a result with the instructions, if there are any.
+func withInstructions(members []byte, instructions string) []Chunk {
+	if instructions == "" {
+		return []Chunk{{Bytes: members}}
+	}
+	return []Chunk{{Bytes: members}, {Bytes: []byte(`,"instructions":"`)}, {Bytes: []byte(instructions), Escape: true}, {Bytes: []byte(`"`)}}
 }
 
 // implementation is an Implementation object.

@@ -85,7 +85,7 @@ func (l *sessionLevels) set(ss *session, level Level, now time.Time) {
 	if l.bySession == nil {
 		l.bySession = make(map[[16]byte]sessionLevel)
 	}
-	l.bySession[ss.id] = sessionLevel{level, ss.expiry}
+	l.bySession[ss.id] = sessionLevel{level, ss.until()}
 }
 
 func (l *sessionLevels) forget(session [16]byte) {
@@ -102,6 +102,6 @@ func (h *Handler) serveSetLevel(_ context.Context, req *Request, reply *Reply) e
 	}
 	ss := &reply.x.session
 	h.sessionLevels.set(ss, level, h.now())
-	reply.x.relay(relayMessage{Kind: relayLevel, Level: level, Expiry: ss.expiry.Unix()})
+	reply.x.relay(relayMessage{Kind: relayLevel, Level: level, Expiry: ss.expiry})
 	return reply.Result()
 }

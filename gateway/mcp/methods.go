@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 
@@ -102,43 +104,57 @@ func (e *envelope) admissionName() string {
 func servePing(_ context.Context, _ *Request, reply *Reply) error { return reply.Result() }
 
 // serveServerDiscover answers server/discover (2026-07-28 server/discover).
-func (h *Handler) serveServerDiscover(_ context.Context, _ *Request, reply *Reply) error {
+func (h *Handler) serveServerDiscover(ctx context.Context, req *Request, reply *Reply) error {
+	instructions, err := h.connect(ctx, req)
+	if err != nil {
+		return err
+	}
 	reply.Cache(h.o.DiscoverCache)
-	return reply.Result(Chunk{Bytes: h.serverInfo.Load().discover})
+	return reply.Result(withInstructions(h.serverInfo.Load().discover, instructions)...)
 }
 
 // initialize answers initialize with a new session. The version is the client's if it is supported, else the newest
 // legacy revision (2025-11-25 lifecycle, Version Negotiation).
 func (x *exchange) initialize(e *envelope) *Error {
-	if err := x.negotiate(e); err != nil {
+	instructions, err := x.negotiate(e)
+	if err != nil {
 		return err
 	}
-	x.sendInitializeResult()
+	x.sendInitializeResult(instructions)
 	return nil
 }
 
 // negotiate creates the session that initialize asks for. The client does not have its id yet.
-func (x *exchange) negotiate(e *envelope) *Error {
+func (x *exchange) negotiate(e *envelope) (instructions string, fault *Error) {
 	h := x.h
 	x.event.Method = "initialize"
 	requested, ok := decodeString(jsonscan.Lookup(e.params, "protocolVersion"))
 	if !ok {
-		return InvalidParams("params.protocolVersion must be a string")
+		return "", InvalidParams("params.protocolVersion must be a string")
 	}
 	ss := session{
-		expiry:       h.now().Add(sessionLife),
-		revision:     max(0, legacyIndex(requested)),
+		expiry:       h.now().Add(sessionLife).Unix(),
+		revision:     uint8(max(0, legacyIndex(requested))), //nolint:gosec // few
 		capabilities: clientCapabilities(jsonscan.Lookup(e.params, "capabilities")),
+		query:        x.req.Query(),
 	}
 	rand.Read(ss.id[:]) // never fails (crypto/rand)
-	x.session, x.req.Revision = ss, legacyRevisions[ss.revision]
-	return nil
+	x.session, x.req.Method, x.req.Revision = ss, x.event.Method, legacyRevisions[ss.revision]
+	instructions, err := h.connect(x.req.HTTP.Context(), &x.req)
+	if err == nil {
+		return instructions, nil
+	}
+	if !errors.As(err, &fault) {
+		fault = x.internalError("a client could not connect", 0, slog.Any("error", err))
+	}
+	return "", fault
 }
 
 // sendInitializeResult answers initialize with the negotiated session.
-func (x *exchange) sendInitializeResult() {
+func (x *exchange) sendInitializeResult(instructions string) {
 	x.out.rw.Header().Set(headerSession, x.h.sessionSealer.seal(x.req.Principal, x.session))
-	_ = x.reply.Result(Chunk{Bytes: x.h.serverInfo.Load().initialize[x.session.revision]}) // a connection error; it can't be reported to anyone
+	members := x.h.serverInfo.Load().initialize[x.session.revision]
+	_ = x.reply.Result(withInstructions(members, instructions)...) // a connection error; it can't be reported to anyone
 }
 
 // checkLegacyVersion refuses a version header that names no legacy revision. Without the header the session determines

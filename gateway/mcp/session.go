@@ -65,20 +65,32 @@ func clientCapabilities(object []byte) ClientCapabilities {
 // the session.
 const sessionLife = 24 * time.Hour
 
-// session is the content of a legacy session id, negotiated by initialize.
+// session is the content of a legacy session id, negotiated by initialize. It is small because each request holds one.
 type session struct {
 	id           [16]byte // random; identifies the session in revocations and calls in flight
-	expiry       time.Time
-	revision     int // index into legacyRevisions
+	expiry       int64    // Unix time in seconds; 0 before initialize
+	query        string   // of the URL that the client has connected to
+	revision     uint8    // index into legacyRevisions
 	capabilities ClientCapabilities
+}
+
+// until returns the time at which the session ends, if nothing ends it before.
+func (s *session) until() time.Time {
+	if s.expiry == 0 {
+		return time.Time{}
+	}
+	return time.Unix(s.expiry, 0)
 }
 
 // sessionSealer seals and opens session ids. They are bound to the principal, so that the id of another principal does
 // not open.
 type sessionSealer struct{ *Sealer }
 
-// sessionSize is the length of an encoded session before sealing.
+// sessionSize is the length of an encoded session before sealing, without its query.
 const sessionSize = 16 + 8 + 1 + 2
+
+// MaxQuery is the maximum length in bytes of [Request.Query]. Clients with a longer one are refused when they connect.
+const MaxQuery = 512
 
 // sessionLabel is the version of the layout.
 const sessionLabel = "drawbridge mcp session 1"
@@ -103,11 +115,12 @@ func newSealedHandles(secrets [][]byte, label string) *SealedHandles {
 
 // seal returns the id of a session.
 func (s *sessionSealer) seal(principal string, ss session) string {
-	plain := make([]byte, 0, sessionSize)
+	plain := make([]byte, 0, sessionSize+len(ss.query))
 	plain = append(plain, ss.id[:]...)
-	plain = binary.BigEndian.AppendUint64(plain, uint64(ss.expiry.Unix()))
-	plain = append(plain, byte(ss.revision))
+	plain = binary.BigEndian.AppendUint64(plain, uint64(ss.expiry))
+	plain = append(plain, ss.revision)
 	plain = binary.BigEndian.AppendUint16(plain, uint16(ss.capabilities))
+	plain = append(plain, ss.query...)
 	return s.Seal(plain, []byte(principal))
 }
 
@@ -116,20 +129,21 @@ var errSession = errors.New("not a session id of this principal")
 // open decodes a session id. It does not check the expiry.
 func (s *sessionSealer) open(principal, id string) (session, error) {
 	const size = 12 + sessionSize + 16 // nonce, session, tag
-	if len(id) != base64.RawURLEncoding.EncodedLen(size) {
+	if n := base64.RawURLEncoding.DecodedLen(len(id)); n < size || n > size+MaxQuery {
 		return session{}, errSession
 	}
 	plain, err := s.Open(id, []byte(principal))
-	if err != nil {
+	if err != nil || len(plain) < sessionSize {
 		return session{}, errSession
 	}
 	ss := session{
-		expiry:       time.Unix(int64(binary.BigEndian.Uint64(plain[16:])), 0),
-		revision:     int(plain[24]),
+		expiry:       int64(binary.BigEndian.Uint64(plain[16:])),
+		revision:     plain[24],
 		capabilities: ClientCapabilities(binary.BigEndian.Uint16(plain[25:])),
+		query:        string(plain[sessionSize:]),
 	}
 	copy(ss.id[:], plain)
-	if ss.revision >= len(legacyRevisions) { // sealed by a newer version of this program
+	if int(ss.revision) >= len(legacyRevisions) { // sealed by a newer version of this program
 		return session{}, errSession
 	}
 	return ss, nil
@@ -145,7 +159,7 @@ func (h *Handler) openSession(ctx context.Context, header http.Header, principal
 			"header Mcp-Session-Id is missing: send initialize first, or MCP-Protocol-Version %s with _meta", revision20260728)
 	}
 	ss, err := h.sessionSealer.open(principal, id)
-	if err != nil || !h.now().Before(ss.expiry) || h.isRevoked(ctx, &ss) {
+	if err != nil || !h.now().Before(ss.until()) || h.isRevoked(ctx, &ss) {
 		return session{}, sessionNotFound()
 	}
 	return ss, nil

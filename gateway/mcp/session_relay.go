@@ -70,7 +70,7 @@ func (h *Handler) ReceiveRelayed(message []byte) error {
 	if err := json.Unmarshal(plain, &m); err != nil {
 		return fmt.Errorf("message of another replica: %w", err)
 	}
-	ss := session{id: m.Session, expiry: time.Unix(m.Expiry, 0)}
+	ss := session{id: m.Session, expiry: m.Expiry}
 	switch m.Kind {
 	case relayCancel:
 		h.calls.cancel(newCallKey(&ss, m.Message))

@@ -30,7 +30,7 @@ func (x *exchange) get() *Error {
 		return err
 	}
 	x.useSession(ss)
-	return x.openSessionStream(ss.expiry)
+	return x.openSessionStream(ss.until())
 }
 
 // openSessionStream makes the response the stream of its session. It ends at the given time; the zero time means no

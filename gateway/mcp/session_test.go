@@ -13,7 +13,7 @@ import (
 func TestSeal(t *testing.T) {
 	t.Parallel()
 	old, current := []byte("the old key"), []byte("the new key")
-	want := session{id: [16]byte{1, 2, 3}, expiry: time.Unix(1<<33, 0), revision: 2, capabilities: ClientRoots | ClientTasks}
+	want := session{id: [16]byte{1, 2, 3}, expiry: 1 << 33, revision: 2, capabilities: ClientRoots | ClientTasks, query: "presentation=all"}
 	for _, c := range []struct {
 		name         string
 		seal, open   [][]byte
@@ -62,7 +62,7 @@ func TestSeal(t *testing.T) {
 	}
 	// The format holds the place of a revision; one that this program does not know must not open.
 	newer := want
-	newer.revision = len(legacyRevisions)
+	newer.revision = uint8(len(legacyRevisions))
 	if _, err := s.open("alice", s.seal("alice", newer)); err == nil {
 		t.Error("opened a session of an unknown revision")
 	}
@@ -74,7 +74,7 @@ func TestSessionExpires(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	h := NewHandler(nil, Options{Now: func() time.Time { return now }})
-	id := h.sessionSealer.seal("", session{expiry: now.Add(sessionLife)})
+	id := h.sessionSealer.seal("", session{expiry: now.Add(sessionLife).Unix()})
 	header := http.Header{headerSession: {id}}
 	now = now.Add(24*time.Hour - time.Second)
 	if _, err := h.openSession(t.Context(), header, ""); err != nil {

@@ -18,9 +18,9 @@ func (x *exchange) useImplicitSession(e *envelope) bool {
 	if id, _ := headerValue(x.req.HTTP.Header, headerSession); id != "" {
 		return false
 	}
-	ss := session{revision: legacyIndex(revision20250326)}
+	ss := session{revision: uint8(legacyIndex(revision20250326)), query: x.req.HTTP.URL.RawQuery}
 	if version, ok := headerValue(x.req.HTTP.Header, headerVersion); ok {
-		ss.revision = legacyIndex(version) // valid, see checkLegacyVersion
+		ss.revision = uint8(legacyIndex(version)) //nolint:gosec // valid, see checkLegacyVersion
 	}
 	rand.Read(ss.id[:]) // never fails (crypto/rand)
 	x.useSession(ss)

@@ -415,7 +415,7 @@ func earliest(a, b time.Time) time.Time {
 
 // subscriberOf returns the caller of a request as a subscriber.
 func (b *Broker) subscriberOf(r *Request) Subscriber {
-	sub := Subscriber{Principal: r.Principal, Family: r.Family, Revision: r.Revision, Client: r.Client}
+	sub := Subscriber{Principal: r.Principal, Family: r.Family, Revision: r.Revision, Client: r.Client, Query: r.Query()}
 	if b.o.Address != nil && sub.Principal == "" {
 		sub.Address = b.o.Address(r.HTTP.Context())
 	}

@@ -17,6 +17,7 @@ type Subscriber struct {
 	Family   RevisionFamily
 	Revision string
 	Client   ClientCapabilities
+	Query    string // see [Request]
 }
 
 // LimitKey returns the key by which limits count the subscriber, "" if it is not counted.

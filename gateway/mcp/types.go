@@ -38,6 +38,9 @@ type Options struct {
 	// Capabilities are declared by initialize and server/discover. They must agree with the method table (mcp-V2): a
 	// capability without methods and a method without its capability are both wrong.
 	Capabilities Capabilities
+	// Connect is called for initialize and server/discover. It returns the instructions of the server as this client gets
+	// them, which it may choose by [Request.Query]. An error refuses the client. If nil, Instructions are for all clients.
+	Connect func(ctx context.Context, req *Request) (instructions string, err error)
 	// DiscoverCache is the caching hint of server/discover. The zero value forbids caching.
 	DiscoverCache Cache
 
@@ -211,6 +214,17 @@ type Request struct {
 	Principal string
 	// HTTP is the HTTP request. Its body has been read.
 	HTTP *http.Request
+
+	session *session // nil if there is none
+}
+
+// Query returns the query of the URL that the client has connected to, undecoded: that of the request or, in a legacy
+// session, that of initialize. It is "" if there is none.
+func (r *Request) Query() string {
+	if r.session != nil {
+		return r.session.query
+	}
+	return r.HTTP.URL.RawQuery
 }
 
 // Disconnected is closed when the client has disconnected. For a stateless client the method's context ends at the same
