@@ -61,6 +61,8 @@ func expected(t reflect.Type) string {
 		return "a duration"
 	case reflect.TypeFor[ByteSize]():
 		return "a size in bytes"
+	case reflect.TypeFor[TokenCount]():
+		return "a number of tokens"
 	case reflect.TypeFor[URL](), reflect.TypeFor[Origin](), reflect.TypeFor[Endpoint]():
 		return "a URL"
 	case reflect.TypeFor[Location]():

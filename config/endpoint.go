@@ -9,6 +9,12 @@ type MCPEndpoint struct {
 	Name string `yaml:"name" need:"true"`
 	// Which operations are its tools. They have the same names as on /mcp.
 	Match Selectors `yaml:"match,omitempty" absent:"those of the API that has the endpoint's name"`
+	// What tools/list of the endpoint shows, as tools.presentation does for /mcp.
+	Presentation Presentation `yaml:"presentation,omitempty" absent:"tools.presentation"`
+	// The most tokens that the endpoint's whole list may cost before auto changes to search.
+	ListBudget TokenCount `yaml:"list_budget,omitempty" min:"1k" max:"10000k" absent:"tools.list_budget"`
+	// Tools of the endpoint that are listed with search, too.
+	Pinned Selectors `yaml:"pinned,omitempty" absent:"tools.pinned"`
 	// The name that clients show, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"Drawbridge"`
 	// Instructions for models about the tools as a whole, at most 4096 bytes. Clients may add them to the model's context.

@@ -209,6 +209,18 @@ const (
 
 func (Prefix) values() []string { return []string{"auto", "always", "never"} }
 
+// Presentation says what clients see of the tools of an endpoint.
+type Presentation string
+
+// The values of [Presentation].
+const (
+	PresentationAuto   Presentation = "auto"   // all, as long as the list costs no more than its budget
+	PresentationAll    Presentation = "all"    // the list has every tool
+	PresentationSearch Presentation = "search" // the list has the tools that find and call the others, and those that are pinned
+)
+
+func (Presentation) values() []string { return []string{"auto", "all", "search"} }
+
 // Confirm says which calls wait for the user's consent.
 type Confirm string
 

@@ -270,7 +270,7 @@ func defaultOf(t reflect.Type, preset string) any {
 	switch {
 	case t.Kind() == reflect.Slice:
 		return strings.Split(strings.Trim(preset, "[]"), ", ")
-	case t.Kind() == reflect.Bool, t.Kind() == reflect.Int:
+	case t.Kind() == reflect.Bool, t.Kind() == reflect.Int && t != reflect.TypeFor[TokenCount]():
 		return json.RawMessage(preset)
 	case t.Kind() == reflect.Struct && !isText(t):
 		var value any
@@ -299,6 +299,8 @@ func schemaOf(t reflect.Type, f field) object {
 	case reflect.TypeFor[ByteSize]():
 		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0},
 			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})
+	case reflect.TypeFor[TokenCount]():
+		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0}, {"pattern", `^[0-9]+k?$`}})
 	case reflect.TypeFor[Value]():
 		return object{}
 	case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter]():
@@ -406,6 +408,8 @@ func valueWords(t reflect.Type, f field) string {
 		return "path"
 	case reflect.TypeFor[ByteSize]():
 		return "size" + bounds
+	case reflect.TypeFor[TokenCount]():
+		return "tokens" + bounds
 	case reflect.TypeFor[Duration]():
 		return "duration" + bounds
 	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():

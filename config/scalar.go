@@ -393,6 +393,34 @@ func (d *Duration) parse(text string) error {
 	return nil
 }
 
+// TokenCount is a number of tokens of a language model. In a file it is a number, or a number of thousands with the unit
+// k.
+type TokenCount int
+
+// String returns the number, in thousands if it is a whole number of them.
+func (t TokenCount) String() string {
+	if t != 0 && t%1000 == 0 {
+		return strconv.Itoa(int(t/1000)) + "k"
+	}
+	return strconv.Itoa(int(t))
+}
+
+// MarshalText returns the number as it is written in a file.
+func (t TokenCount) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+func (t *TokenCount) parse(text string) error {
+	digits, thousands := strings.CutSuffix(text, "k")
+	n, err := strconv.ParseInt(digits, 10, 32)
+	if err != nil || n < 0 {
+		return errors.New(`must be a number of tokens such as 15000 or "20k"`)
+	}
+	if thousands {
+		n *= 1000
+	}
+	*t = TokenCount(n)
+	return nil
+}
+
 // ByteSize is a number of bytes. In a file it is a number, or a number with one of the units B, KB, MB, GB (powers of
 // 1000), KiB, MiB, GiB (powers of 1024).
 type ByteSize int64

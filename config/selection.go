@@ -37,7 +37,7 @@ func (s *Selection) Reaches(api, entry string) bool {
 	return s.API.allow(api)
 }
 
-// Selections returns the selectors of apis, rules and endpoints, in this order, without those that are optional.
+// Selections returns the selectors of apis, rules, tools and endpoints, in this order, without those that are optional.
 func (c *Config) Selections() []Selection {
 	var all []Selection
 	add := func(list string, selectors Selectors, entry string, restricts []string) {
@@ -58,8 +58,10 @@ func (c *Config) Selections() []Selection {
 	for i := range c.Rules {
 		add(fmt.Sprintf("rules[%d].match", i), c.Rules[i].Match, "", c.Rules[i].Set.Restricts())
 	}
+	add("tools.pinned", c.Tools.Pinned, "", nil)
 	for i := range c.Endpoints {
 		add(fmt.Sprintf("endpoints[%d].match", i), c.Endpoints[i].Match, "", nil)
+		add(fmt.Sprintf("endpoints[%d].pinned", i), c.Endpoints[i].Pinned, "", nil)
 	}
 	return all
 }

@@ -1,7 +1,16 @@
 package config
 
-// Tools says how tools are named.
+// Tools says how tools are named, listed and confirmed.
 type Tools struct {
+	// What tools/list of /mcp shows: all tools, or with search the tools search_tools, describe_tools, read_tool and
+	// call_tool, by which a model finds and calls the others, and the pinned ones. auto shows all as long as they cost at
+	// most list_budget tokens of a model's context. A client can choose for itself, with ?presentation= in its URL.
+	Presentation Presentation `yaml:"presentation" default:"auto"`
+	// The most tokens (o200k_base) that the whole list may cost before auto changes to search. It changes back below 80 %
+	// of that.
+	ListBudget TokenCount `yaml:"list_budget" default:"20k" min:"1k" max:"10000k"`
+	// Tools that are listed with search, too.
+	Pinned Selectors `yaml:"pinned,omitempty" absent:"none"`
 	// Whether tool names begin with the name of their API: auto does so when more than one API is configured.
 	Prefix Prefix `yaml:"prefix" default:"auto"`
 	// The maximum characters of a tool name. Longer names are cut and end in a hash. Clients add their own prefix, and

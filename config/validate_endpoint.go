@@ -27,6 +27,7 @@ func (l *loader) endpoints(cfg *Config) {
 		}
 		l.selectors(key+".match", e.Match)
 		l.unknownAPIs(cfg, key+".match", e.Match)
+		l.presentation(cfg, key, e.Pinned)
 		l.most(key+".title", e.Title, 200)
 		l.most(key+".instructions", e.Instructions, 4096)
 		l.scopes(key+".default_scopes", e.DefaultScopes)

@@ -30,6 +30,7 @@ func (l *loader) rules(cfg *Config) {
 
 func (l *loader) tools(cfg *Config) {
 	l.callbacks(cfg)
+	l.presentation(cfg, "tools", cfg.Tools.Pinned)
 	l.dropArguments("tools.drop_arguments", cfg.Tools.DropArguments)
 	const key = "tools.unconfirmed_scopes"
 	l.scopes(key, cfg.Tools.UnconfirmedScopes)
@@ -49,6 +50,8 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	if name := key + ".name"; set.Name != "" && l.ok(name) {
 		if !toolName.MatchString(set.Name) {
 			l.errorf(name, "%s must consist of letters, digits, _ and -", quote(set.Name))
+		} else if slices.Contains(ReservedToolNames(), set.Name) {
+			l.errorf(name, "%s is the name of one of the gateway's own tools", quote(set.Name))
 		} else if len(set.Name) > cfg.Tools.MaxName && l.ok("tools.max_name") {
 			l.errorf(name, "is longer than tools.max_name, %d", cfg.Tools.MaxName)
 		}

@@ -58,6 +58,8 @@ type Options struct {
 	APIs    int           // number of configured APIs, whether or not all of them are in the catalog; 0 for those given to Build
 	MaxName int           // maximum length of a name in bytes, 16 to 128; 0 for 64
 	Pace    *openapi.Pace // pace of the work; nil if it does not yield
+	// Reserved are names that no tool gets: an operation whose name would be one of them gets it with a hash.
+	Reserved []string
 }
 
 // Build creates the catalog of all exposed operations. Others still count for name clashes, so that

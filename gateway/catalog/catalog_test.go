@@ -27,9 +27,10 @@ var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 // A fixture is what stands in the section "catalog" of a case.
 type fixture struct {
-	Prefix  string
-	APIs    int
-	MaxName int
+	Prefix   string
+	APIs     int
+	MaxName  int
+	Reserved []string
 	API     []struct {
 		Name       string
 		Operations []struct {
@@ -64,7 +65,7 @@ func (f *fixture) build() *Catalog {
 		apis = append(apis, api)
 	}
 	return Build(apis, Options{
-		Prefix: map[string]Prefix{"": Auto, "always": Always, "never": Never}[f.Prefix], APIs: f.APIs, MaxName: f.MaxName,
+		Prefix: map[string]Prefix{"": Auto, "always": Always, "never": Never}[f.Prefix], APIs: f.APIs, MaxName: f.MaxName, Reserved: f.Reserved,
 	})
 }
 

@@ -74,7 +74,9 @@ func name(candidates []*candidate, o Options) (between []Clash) {
 				c.full, c.long, c.lost, c.derived, c.renamed = f, c.full, false, true, true
 			}
 		}
-		c.suffixed = c.lost || len(c.full) > limit
+		reserved := slices.Contains(o.Reserved, c.full)
+		c.renamed = c.renamed || reserved
+		c.suffixed = c.lost || len(c.full) > limit || reserved
 		c.rename(limit)
 	}
 	between = settleAll(candidates, limit)

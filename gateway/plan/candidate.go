@@ -66,6 +66,7 @@ func newCatalog(o *Options, candidates map[*openapi.Operation]*candidate) *catal
 	}
 	return catalog.Build(apis, catalog.Options{
 		Prefix: prefix(o.Config.Tools.Prefix), APIs: o.Count, MaxName: o.Config.Tools.MaxName, Pace: o.Pace,
+		Reserved: config.ReservedToolNames(),
 	})
 }
 

@@ -1,0 +1,42 @@
+package config
+
+import "cmp"
+
+// ReservedToolNames returns the names of the tools that stand for all others in [PresentationSearch]. No tool of an API
+// has one of them, whatever is listed.
+func ReservedToolNames() []string {
+	return []string{"search_tools", "describe_tools", "read_tool", "call_tool"}
+}
+
+// List says what the list of tools of an endpoint shows.
+type List struct {
+	Presentation Presentation
+	Budget       int // in tokens
+	Pinned       Selectors
+}
+
+// List returns what the list of /mcp shows.
+func (c *Config) List() List {
+	return List{Presentation: c.Tools.Presentation, Budget: int(c.Tools.ListBudget), Pinned: c.Tools.Pinned}
+}
+
+// ListOf returns what the list of an endpoint shows.
+func (c *Config) ListOf(e *MCPEndpoint) List {
+	list := List{
+		Presentation: cmp.Or(e.Presentation, c.Tools.Presentation), Budget: int(cmp.Or(e.ListBudget, c.Tools.ListBudget)), Pinned: e.Pinned,
+	}
+	if len(list.Pinned) == 0 {
+		list.Pinned = c.Tools.Pinned
+	}
+	return list
+}
+
+// presentation checks the keys of a list below key.
+func (l *loader) presentation(cfg *Config, key string, pinned Selectors) {
+	list := key + ".pinned"
+	if l.given(list) && len(pinned) == 0 && l.ok(list) {
+		l.errorf(list, "is empty; leave it out, or select something")
+	}
+	l.selectors(list, pinned)
+	l.unknownAPIs(cfg, list, pinned)
+}
