@@ -67,6 +67,9 @@ func (ps Patterns) allow(text string) bool {
 	return len(ps) == 0 || slices.ContainsFunc(ps, func(p Pattern) bool { return p.re.MatchString(text) })
 }
 
+// Match reports whether a pattern matches.
+func (ps Patterns) Match(text string) bool { return len(ps) > 0 && ps.allow(text) }
+
 // Pattern is a compiled pattern of a [Selector].
 type Pattern struct {
 	text string

@@ -148,7 +148,10 @@ type client struct {
 	h        http.Handler
 	revision string
 	header   http.Header // sent with every request
+	query    string      // of the URL, with its ?
 	session  string      // of the legacy era
+	// connection is the response to initialize.
+	connection *httptest.ResponseRecorder
 }
 
 func newClient(t *testing.T, h http.Handler, revision, token string) *client {
@@ -179,17 +182,32 @@ func (c *client) send(method, name, arguments string) *httptest.ResponseRecorder
 		params += `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + c.revision + `","io.modelcontextprotocol/clientCapabilities":{}}`
 	} else {
 		if c.session == "" {
-			w := post(c.h, header.Clone(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+c.revision+
+			w := postTo(c.h, "/mcp"+c.query, header.Clone(), `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+c.revision+
 				`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 			if w.Code != http.StatusOK {
 				return w
 			}
+			c.connection = w
 			c.session = w.Header().Get("Mcp-Session-Id")
 		}
 		header.Set("MCP-Protocol-Version", c.revision)
 		header.Set("Mcp-Session-Id", c.session)
 	}
-	return post(c.h, header, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params))
+	return postTo(c.h, "/mcp"+c.query, header, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params))
+}
+
+// instructions connects and returns the instructions that the client gets.
+func (c *client) instructions() string {
+	c.t.Helper()
+	w := c.send("server/discover", "", "")
+	if c.revision < "2026" {
+		w = c.connection
+	}
+	var answer struct{ Result struct{ Instructions string } }
+	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+		c.t.Fatalf("%v: %s", err, w.Body)
+	}
+	return answer.Result.Instructions
 }
 
 func (c *client) call(tool string) *httptest.ResponseRecorder {

@@ -127,7 +127,7 @@ func TestManyViews(t *testing.T) {
 				want = append(want, name)
 			}
 		}
-		v := gen.List(endpoint.Tools, catalog.FeaturesOf("2026-07-28"), p)
+		v := gen.List(endpoint.Tools, catalog.FeaturesOf("2026-07-28"), p, nil)
 		for _, name := range names {
 			if slices.Contains(want, name) != strings.Contains(string(v.Pages[0]), `"name":"`+name+`"`) {
 				t.Fatalf("with %q: %s", p.Scopes, v.Pages[0])

@@ -183,6 +183,9 @@ func setRates(g *Gateway, rates state.Rates) {
 	g.shared.rates, g.server.Admission.Principals, g.calls.Rates = rates, rates, rates
 }
 
+// listAll is a configuration that lists all tools, however many there are.
+const listAll = "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\ntools: {presentation: all}\n"
+
 // configure writes a document and a configuration into dir and loads the latter.
 func configure(t testing.TB, dir, api, cfg, base string) *config.Config {
 	t.Helper()
@@ -237,7 +240,12 @@ func ask(t *testing.T, h http.Handler, revision, method, name, params string) (s
 }
 
 func post(h http.Handler, header http.Header, body string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080/mcp", strings.NewReader(body))
+	return postTo(h, "/mcp", header, body)
+}
+
+// postTo is post to a path with a query.
+func postTo(h http.Handler, target string, header http.Header, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+target, strings.NewReader(body))
 	r.Header, r.RemoteAddr = header, "127.0.0.1:1" // which has no rate
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

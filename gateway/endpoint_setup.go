@@ -34,7 +34,7 @@ func (g *Gateway) newServer() *endpoint.Server {
 func (g *Gateway) newMCPHandlers(c *config.Config, keys [][]byte) *endpoint.Handlers {
 	o := endpoint.HandlersOptions{
 		Version: g.o.Version, Current: g.currentEndpoints, Cursors: g.cursors,
-		Calls:     g.callMethods(),
+		Calls: g.callMethods(), Metrics: g.metrics,
 		Admission: g.server.Admission, Connections: g.connections,
 		AuthorizeBatch: g.authorizeBatch, SubscribeResource: g.subscriptions.Subscribe, SubscribeTask: g.tasks.Subscribe,
 		Revocations: g.shared.ended, SpentNonces: g.shared.spent, Relay: g.shared.relay, Observe: g.requests.Observe, Panicked: g.panicked, Log: g.log,
@@ -51,7 +51,9 @@ func (g *Gateway) callMethods() endpoint.CallMethods {
 	prompts := prompt.Getter{Calls: g.calls, Refuse: g.denials.Prompt, RefuseElicitation: g.refuseElicitation}
 	completion := &prompt.Completer{Calls: g.calls, Log: g.log, Cache: &g.completions, RefusePrompt: g.denials.Prompt}
 	return endpoint.CallMethods{
-		CallTool: ofCalls(g.calls.CallTool), ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
+		CallTool: ofCalls(g.calls.CallTool), CallIndirectly: func(ctx context.Context, via *call.Indirect, req *mcp.Request, reply *mcp.Reply) error {
+			return g.calls.CallIndirectly(ctx, endpoint.From(ctx).Endpoint, via, req, reply)
+		}, ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
 		Complete: ofPrompts(completion.Serve), GetTask: ofCalls(g.tasks.Get), UpdateTask: ofCalls(g.tasks.Update), CancelTask: ofCalls(g.tasks.Cancel),
 	}
 }

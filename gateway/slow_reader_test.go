@@ -26,7 +26,7 @@ func longList(t *testing.T) (g *Gateway, addr string) {
 	for n := range 1500 {
 		fmt.Fprintf(&operations, "  /more/%d: {get: {operationId: more%d, summary: %q, responses: {'200': {description: ok}}}}\n", n, n, strings.Repeat("Much is said of it. ", 10))
 	}
-	g = start(t, document("Shop")+operations.String(), "", "http://127.0.0.1:1")
+	g = start(t, document("Shop")+operations.String(), listAll, "http://127.0.0.1:1")
 	l, err := g.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"drawbridge/config"
@@ -12,6 +13,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/finder"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/report"
@@ -34,6 +36,8 @@ type generation struct {
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
 	links     *mcp.SealedHandles
+	// index finds tools. It is made at its first use.
+	index func() *finder.Index
 	// updated is when the list of tools last changed.
 	updated time.Time
 	// promptFaults lists the reasons why prompts are not served, with their positions.
@@ -65,7 +69,8 @@ func (g *Gateway) build(d *deployment) *generation {
 			})
 		}
 	}
-	gen.addEndpoints(d, func(name, title, instructions string) http.Handler {
+	gen.index = sync.OnceValue(func() *finder.Index { return finder.OfCatalog(gen.Catalog, g.admission.pace.Step) })
+	gen.addEndpoints(d, g.currentEndpoints(), func(name, title, instructions string) http.Handler {
 		return g.mcpHandlers.Named(name, title, instructions)
 	})
 	if slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return !s.Tried }) {
@@ -101,7 +106,8 @@ func (g *Gateway) publish(d *deployment, newest notInUse) {
 	}
 	g.guards.Store(endpoint.NewMetadataGuards(d.config, d.guard))
 	g.identity.Store(d.identity)
-	if !slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return !s.Tried }) {
+	allTried := !slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool { return !s.Tried })
+	if allTried {
 		defer g.isAttempted.Do(func() { close(g.attempted) })
 	}
 	old := g.current.Load()
@@ -110,6 +116,7 @@ func (g *Gateway) publish(d *deployment, newest notInUse) {
 		g.setStatus(nil, d, newest)
 		return
 	}
+	before := g.currentEndpoints()
 	gen := g.build(d)
 	gen.updated = time.Now()
 	var diff catalog.Diff
@@ -127,6 +134,7 @@ func (g *Gateway) publish(d *deployment, newest notInUse) {
 		g.mcpHandlers.DisconnectAll() // sessions may belong to tokens that the new guard does not accept (H9)
 	}
 	g.mcpHandlers.ListsChanged(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
+	gen.LogPresentations(g.log, before)
 	g.logFates(gen, old)
 	g.logPrompts(gen, old)
 	g.logClashes(gen, old)
@@ -140,6 +148,9 @@ func (g *Gateway) publish(d *deployment, newest notInUse) {
 	}
 	g.setStatus(gen, d, newest)
 	g.isServed.Do(func() { close(g.serving) }) // after setStatus, because a waiter may read the status
+	if gen.Searches() && allTried {
+		gen.index() // before the first client waits for it
+	}
 }
 
 // logFates logs the operation results of each document once.

@@ -7,6 +7,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/prompt"
@@ -14,26 +15,31 @@ import (
 	"drawbridge/openapi"
 )
 
-// addEndpoints builds the endpoints of a new generation, the main one with all plans first. handler returns the MCP handler of
-// an endpoint.
-func (gen *generation) addEndpoints(d *deployment, handler func(name, title, instructions string) http.Handler) {
-	gen.Main = gen.newEndpoint("", gen.ByTool, d.guard, d.guard, openapi.ProfileFull, handler("", "", d.config.Server.Instructions))
+// addEndpoints builds the endpoints of a new generation, the main one with all plans first. before are those that were served
+// until now, and handler returns the MCP handler of an endpoint.
+func (gen *generation) addEndpoints(d *deployment, before *endpoint.Table, handler func(name, title, instructions string) http.Handler) {
+	o := endpoint.Options{MainGuard: d.guard, Index: gen.index, Profile: openapi.ProfileFull}
+	main := o
+	main.List, main.Before, main.Handler = d.config.List(), before.Main, handler("", "", d.config.Server.Instructions)
+	gen.Main = gen.newEndpoint("", gen.ByTool, d.guard, main)
 	for n := range d.config.Endpoints {
 		c := &d.config.Endpoints[n]
 		var guard *auth.Guard
 		if d.guard != nil {
 			guard = d.guard.Endpoint(n)
 		}
-		profile := openapi.ProfileFull
+		named := o
 		if c.SchemaProfile == config.ProfilePortable {
-			profile = openapi.ProfilePortable
+			named.Profile = openapi.ProfilePortable
 		}
-		gen.Named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, d.guard, profile, handler(c.Name, c.Title, c.Instructions))
+		named.List, named.Before, named.Handler = d.config.ListOf(c), before.Named[c.Name], handler(c.Name, c.Title, c.Instructions)
+		gen.Named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, named)
 	}
 }
 
-// newEndpoint builds one endpoint. The faults of its prompts are added to those of the generation.
-func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, guard, mainGuard *auth.Guard, profile openapi.Profile, handler http.Handler) *endpoint.Endpoint {
+// newEndpoint builds one endpoint, with the options that endpoints don't share. The faults of its prompts are added to those of
+// the generation.
+func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard, o endpoint.Options) *endpoint.Endpoint {
 	calls, resources := gen.callEndpoint(name, plans, guard), plan.NewResources(gen.Readable, plans)
 	main := calls
 	if gen.Main != nil {
@@ -45,10 +51,9 @@ func (gen *generation) newEndpoint(name string, plans map[string]*plan.Plan, gua
 			gen.promptFaults = append(gen.promptFaults, text)
 		}
 	}
-	return endpoint.New(calls, endpoint.Options{
-		Config: gen.config, MainGuard: mainGuard, Handler: handler, Rates: gen.rates, Catalog: gen.Catalog, Resources: resources, Prompts: prompts,
-		Links: gen.links, Profile: profile,
-	})
+	o.Config, o.Rates, o.Catalog, o.Resources, o.Prompts, o.Links = gen.config, gen.rates, gen.Catalog, resources, prompts, gen.links
+	o.Pinned = func(t *catalog.Tool) bool { return o.List.Pinned.Match(source.Subject(t.API, t.Operation)) }
+	return endpoint.New(calls, o)
 }
 
 // callEndpoint returns the view that calls have of an endpoint.
@@ -80,6 +85,6 @@ func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.P
 // operatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
 func (gen *generation) operatorEndpoint() *endpoint.Endpoint {
 	return endpoint.New(gen.callEndpoint("", gen.Main.Plans, nil), endpoint.Options{
-		Config: gen.config, Rates: gen.rates, Catalog: gen.Catalog, Resources: gen.Main.Resources, Links: gen.links,
+		Config: gen.config, Rates: gen.rates, Catalog: gen.Catalog, Resources: gen.Main.Resources, Links: gen.links, Index: gen.index,
 	})
 }

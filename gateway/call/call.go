@@ -143,10 +143,11 @@ type Call struct {
 
 	// How the call differs from tools/call.
 
-	background bool // no caller waits for it: it is not admitted and asks nobody, and only the audit log has its outcome
-	Quiet      bool // its outcome is counted, but neither logged nor told to the client
-	prepared   bool // arguments are validated and the call is confirmed
-	buffered   bool // parts and response are what it is made for; the client gets nothing
+	background bool      // no caller waits for it: it is not admitted and asks nobody, and only the audit log has its outcome
+	Quiet      bool      // its outcome is counted, but neither logged nor told to the client
+	prepared   bool      // arguments are validated and the call is confirmed
+	indirect   *Indirect // nil if the tool is called by its own name
+	buffered   bool      // parts and response are what it is made for; the client gets nothing
 
 	// Its state.
 
@@ -190,6 +191,9 @@ func (r *Runner) NewCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mc
 // checkRequest checks the parts of tools/call that other requests don't have: the caller's webhook, tasks, and arguments
 // that are repeated in headers.
 func (c *Call) checkRequest(ctx context.Context) (err error) {
+	if err := c.checkIndirect(); err != nil {
+		return err
+	}
 	if c.notify, err = c.Endpoint.Continuation.CallerWebhook(c.Request); err != nil {
 		return err
 	}

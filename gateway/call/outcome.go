@@ -99,7 +99,7 @@ func (c *Call) conclude(ctx context.Context, err error) error {
 			c.Done(ctx, f.Outcome, f.Cause)
 			return refused
 		}
-		return c.fail(ctx, f.Outcome, f.Cause, f.Text)
+		return c.fail(ctx, f.Outcome, f.Cause, c.withSignature(f))
 	}
 	return err
 }

@@ -27,8 +27,8 @@ func annotations(method string) Annotations {
 	return a
 }
 
-// append appends the members of the annotations object.
-func (a Annotations) append(dst []byte) []byte {
+// Append appends the members of the annotations object.
+func (a Annotations) Append(dst []byte) []byte {
 	dst = strconv.AppendBool(append(dst, `"readOnlyHint":`...), a.ReadOnly)
 	dst = strconv.AppendBool(append(dst, `,"destructiveHint":`...), a.Destructive)
 	dst = strconv.AppendBool(append(dst, `,"idempotentHint":`...), a.Idempotent)

@@ -31,7 +31,7 @@ type fixture struct {
 	APIs     int
 	MaxName  int
 	Reserved []string
-	API     []struct {
+	API      []struct {
 		Name       string
 		Operations []struct {
 			ID, Method, Path, Summary, Description, Returns string

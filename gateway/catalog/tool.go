@@ -58,7 +58,7 @@ func newTool(c *candidate) *Tool {
 	t.title = jsonscan.AppendString(nil, t.Title)
 	t.middle = jsonscan.AppendString([]byte(`,"description":`), t.Description)
 	t.middle = append(t.middle, `,"inputSchema":`...)
-	t.annotate = t.Annotations.append([]byte(`,"annotations":{`))
+	t.annotate = t.Annotations.Append([]byte(`,"annotations":{`))
 	t.ParamHeaders = t.headerSafe(c.choice.ParamHeaders)
 	return t
 }

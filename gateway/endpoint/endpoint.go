@@ -2,12 +2,14 @@ package endpoint
 
 import (
 	"net/http"
+	"sync"
 
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/finder"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/prompt"
@@ -24,9 +26,14 @@ type Endpoint struct {
 	rates     admission.Rates
 	catalog   *catalog.Catalog // may have more tools than the endpoint
 	visible   *visibility      // nil if every caller sees all tools
-	profile   openapi.Profile  // the minimum profile that schemas are reduced to
-	pageSize  int              // definitions on a page of a list; 0 if lists are not paged
-	maxDepth  int              // nesting depth of messages (limits.max_depth)
+	// callable determines the tools that a caller may call, whether or not it sees the others; nil if every caller may call
+	// all.
+	callable func() *visibility
+	// Presentation says what the list of tools shows.
+	Presentation *Presentation
+	profile      openapi.Profile // the minimum profile that schemas are reduced to
+	pageSize     int             // definitions on a page of a list; 0 if lists are not paged
+	maxDepth     int             // nesting depth of messages (limits.max_depth)
 	// promptScopes holds the scopes that prompts need, in their order, to find those a caller has been granted; nil if every
 	// caller sees all prompts.
 	promptScopes *auth.Views
@@ -44,6 +51,12 @@ type Options struct {
 	Prompts   []*prompt.Prompt
 	Links     *mcp.SealedHandles
 	Profile   openapi.Profile
+	// List says what the list of tools shows, Pinned which tools it shows in any case, and Index finds the others.
+	List   config.List
+	Pinned func(*catalog.Tool) bool
+	Index  func() *finder.Index
+	// Before is the endpoint of that name that was served until now; nil if it is new.
+	Before *Endpoint
 }
 
 // New returns the endpoint whose calls see e. With a nil guard no token is required.
@@ -53,22 +66,39 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 		View: &prompt.View{View: &resource.View{Endpoint: e, Resources: o.Resources, Links: o.Links}, Prompts: o.Prompts}, mainGuard: o.MainGuard, entry: o.Handler, rates: o.Rates,
 		catalog: o.Catalog, profile: o.Profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, PageCache: newPageCache(),
 	}
+	var before *Presentation
+	if o.Before != nil {
+		before = o.Before.Presentation
+	}
+	full.Presentation = newPresentation(o.List, full.tools(), o.Pinned, o.Index, before)
 	if e.Guard == nil {
 		return full
 	}
 	full.entry = e.Guard.Protect(o.Handler)
+	full.callable = sync.OnceValue(func() *visibility { return newVisibility(e.Guard, o.Catalog, e.Plans) })
 	if e.HideUnauthorized {
-		full.visible = newVisibility(e.Guard, o.Catalog, e.Plans)
+		full.visible = full.callable()
 		full.promptScopes = e.Guard.Views(prompt.ScopeSets(o.Prompts))
 	}
 	return full
+}
+
+// tools returns the tools of the endpoint by name.
+func (e *Endpoint) tools() []*catalog.Tool {
+	var all []*catalog.Tool
+	for _, t := range e.catalog.All() {
+		if e.Tool(t.Name) != nil {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // PlanOf returns the plan that a request names, or nil if there is none.
 func (e *Endpoint) PlanOf(req *mcp.Request) (p *plan.Plan) {
 	switch req.Method {
 	case "tools/call":
-		return e.Tool(req.Name)
+		return e.Tool(target(req))
 	case "resources/read":
 		p, _ = e.ToRead(req.URI, req.Principal)
 	case "resources/subscribe":

@@ -17,6 +17,7 @@ import (
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
 )
 
 // Handler is the MCP handler of one endpoint across reloads: it holds the sessions and requests of its clients.
@@ -50,6 +51,7 @@ type HandlersOptions struct {
 	Current     func() *Table // the endpoints that are served now; never nil
 	Cursors     *Cursors
 	Calls       CallMethods
+	Metrics     *telemetry.Metrics
 	Admission   *RequestAdmission
 	Connections *listener.Limiter
 	// AuthorizeBatch returns an error unless the caller may make every request of a batch.
@@ -70,12 +72,13 @@ type HandlersOptions struct {
 
 // NewHandlers returns the handlers of a configuration; keys seal the handles of sessions.
 func NewHandlers(o HandlersOptions, c *config.Config, keys [][]byte) *Handlers {
-	s := &Handlers{o: o, methods: methods(&lists{o.Cursors}, o.Calls), ByName: map[string]*Handler{}, Readers: mcp.SlowReaders{
+	s := &Handlers{o: o, methods: methods(&lists{o.Cursors}, o.Calls, o.Metrics), ByName: map[string]*Handler{}, Readers: mcp.SlowReaders{
 		Reuse: listener.ServeAgain, OnTimeout: func() { o.Connections.GaveUp(listener.Answer) },
 	}}
 	s.handler = mcp.Options{
 		Name: "drawbridge", Version: o.Version,
 		Capabilities:       capabilities(),
+		Connect:            s.connect,
 		Principal:          func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
 		Revocations:        o.Revocations,
 		SpentNonces:        o.SpentNonces,
@@ -275,7 +278,21 @@ func (s *Handlers) listVersion(ctx context.Context, v mcp.Subscriber, list mcp.L
 	if e == nil {
 		return ""
 	}
-	return e.listVersion(list, v.Revision, auth.FromContext(ctx))
+	return e.listVersion(list, v.Revision, v.Query, auth.FromContext(ctx))
+}
+
+// connect returns the instructions for a client that connects; own are those of the configuration. Over stdio, a client may
+// connect before the endpoint is there.
+func (s *Handlers) connect(ctx context.Context, req *mcp.Request, own string) (string, error) {
+	v := requestFrom(ctx)
+	e := v.Endpoint
+	if e == nil {
+		e = s.o.Current().Lookup(v.EndpointName)
+	}
+	if e == nil {
+		return own, nil
+	}
+	return e.connect(req, own, auth.FromContext(ctx))
 }
 
 // outdated reports whether the guard that admitted a request is no longer the current one. New endpoints are served before

@@ -8,6 +8,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
+	"drawbridge/gateway/toolsearch"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -38,10 +39,11 @@ func (k listKind) member() string {
 	return [...]string{"tools", "resources", "resourceTemplates", "prompts"}[k]
 }
 
-// List returns the list for a caller, nil without a guard.
-func (e *Endpoint) List(kind listKind, f catalog.Features, caller *auth.Principal) *view {
+// List returns the list for a caller, which is nil without a guard, by what it has chosen. A list that was chosen is not
+// kept.
+func (e *Endpoint) List(kind listKind, f catalog.Features, caller *auth.Principal, c *choice) *view {
 	if kind != Tools { // other lists depend on nothing else
-		f = catalog.Features{Title: f.Title}
+		f, c = catalog.Features{Title: f.Title}, nil
 	}
 	key := viewKey{list: kind.member(), features: f}
 	switch {
@@ -51,16 +53,23 @@ func (e *Endpoint) List(kind listKind, f catalog.Features, caller *auth.Principa
 	default:
 		key.visible = e.visible.views.Of(caller)
 	}
-	return e.PageCache.get(key, func() *view { return newView(kind.member(), e.listPages(kind, f, key.visible)) })
+	build := func() *view { return newView(kind.member(), e.listPages(kind, f, key.visible, c)) }
+	if c != nil {
+		return build()
+	}
+	return e.PageCache.get(key, build)
 }
 
-// listPages returns a list, as JSON arrays of definitions, for callers with the permissions granted.
-func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.View) [][]byte {
+// listPages returns a list, as JSON arrays of definitions, for callers with the permissions granted that have chosen c.
+func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.View, c *choice) [][]byte {
 	visible := func(t *catalog.Tool) bool {
-		return e.Plans[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t))
+		return e.Plans[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t)) && c.has(t)
 	}
 	switch kind {
 	case Tools:
+		if e.searches(c) {
+			return e.searchPages(f, visible)
+		}
 		return e.catalog.Pages(f, e.pageSize, visible)
 	case resourcesKind, templatesKind:
 		return e.Resources.Pages(kind == templatesKind, f.Title, e.pageSize, visible)
@@ -69,6 +78,17 @@ func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.Vie
 		return prompt.Pages(prompts, f.Title, e.pageSize)
 	}
 	return nil
+}
+
+// searchPages returns the list with the tools of package toolsearch and those that are pinned, as far as they are visible.
+func (e *Endpoint) searchPages(f catalog.Features, visible func(*catalog.Tool) bool) [][]byte {
+	var pinned []*catalog.Tool
+	for _, t := range e.Presentation.pinned {
+		if visible(t) {
+			pinned = append(pinned, t)
+		}
+	}
+	return toolsearch.Pages(f, e.pageSize, pinned)
 }
 
 // lists responds to the methods that list definitions.
@@ -83,7 +103,14 @@ func (l *lists) method(kind listKind) mcp.Method {
 
 // serve responds with a page of a list that is already serialized and compressed.
 func (l *lists) serve(e *Endpoint, kind listKind, caller *auth.Principal, req *mcp.Request, reply *mcp.Reply) error {
-	view := e.List(kind, e.features(req.Revision), caller)
+	var c *choice
+	if kind == Tools {
+		var err error
+		if c, err = e.choose(req.Query(), caller); err != nil {
+			return err
+		}
+	}
+	view := e.List(kind, e.features(req.Revision), caller, c)
 	page := 0
 	if req.Cursor != "" {
 		var err error
@@ -92,7 +119,7 @@ func (l *lists) serve(e *Endpoint, kind listKind, caller *auth.Principal, req *m
 		}
 	}
 	reply.Cache(listCaching)
-	if len(view.Pages) == 1 {
+	if len(view.Pages) == 1 && c == nil {
 		return reply.Precompressed(view.static())
 	}
 	chunks := []mcp.Chunk{{Bytes: []byte(`"` + kind.member() + `":`)}, {Bytes: view.Pages[page]}}
@@ -104,8 +131,8 @@ func (l *lists) serve(e *Endpoint, kind listKind, caller *auth.Principal, req *m
 }
 
 // listVersion returns the version of a list as a subscriber of the endpoint sees it: streams notify their clients when it
-// changes.
-func (e *Endpoint) listVersion(list mcp.List, revision string, caller *auth.Principal) string {
+// changes. query is that of the URL that the subscriber has connected to; one that matches nothing any more has no list.
+func (e *Endpoint) listVersion(list mcp.List, revision, query string, caller *auth.Principal) string {
 	var kinds []listKind
 	switch list {
 	case mcp.ToolsList:
@@ -115,9 +142,13 @@ func (e *Endpoint) listVersion(list mcp.List, revision string, caller *auth.Prin
 	case mcp.PromptsList:
 		kinds = []listKind{promptsKind}
 	}
+	c, err := e.choose(query, caller)
+	if err != nil && list == mcp.ToolsList {
+		return ""
+	}
 	var version []byte
 	for _, kind := range kinds {
-		digest := e.List(kind, e.features(revision), caller).digest()
+		digest := e.List(kind, e.features(revision), caller, c).digest()
 		version = append(version, digest[:]...)
 	}
 	return string(version)

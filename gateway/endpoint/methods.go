@@ -1,17 +1,26 @@
 package endpoint
 
-import "drawbridge/gateway/mcp"
+import (
+	"context"
+
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/telemetry"
+)
 
 // CallMethods are the protocol methods that may send requests to services.
 type CallMethods struct {
+	// CallIndirectly answers a tools/call whose name and arguments are those of a tool that is called through another one.
+	CallIndirectly                                                               func(ctx context.Context, via *call.Indirect, req *mcp.Request, reply *mcp.Reply) error
 	CallTool, ReadResource, GetPrompt, Complete, GetTask, UpdateTask, CancelTask mcp.Method
 }
 
 // methods returns the protocol methods that the gateway implements. It and capabilities must agree (mcp-V2).
-func methods(l *lists, calls CallMethods) mcp.Methods {
+func methods(l *lists, calls CallMethods, metrics *telemetry.Metrics) mcp.Methods {
+	tools := &toolCalls{direct: calls.CallTool, indirect: calls.CallIndirectly, metrics: metrics}
 	return mcp.Methods{
 		"tools/list": l.method(Tools),
-		"tools/call": calls.CallTool,
+		"tools/call": tools.serve,
 
 		"resources/list":           l.method(resourcesKind),
 		"resources/templates/list": l.method(templatesKind),

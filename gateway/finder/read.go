@@ -14,6 +14,15 @@ const (
 	maxNames = 400
 )
 
+// OfCatalog returns the index of all tools of a catalog, in their order. pause is that of [New].
+func OfCatalog(c *catalog.Catalog, pause func()) *Index {
+	tools := make([]Tool, len(c.All()))
+	for i, t := range c.All() {
+		tools[i] = Read(t)
+	}
+	return New(tools, pause)
+}
+
 // Read returns what an index reads of a tool of a catalog.
 func Read(t *catalog.Tool) Tool {
 	op := t.Operation

@@ -48,10 +48,11 @@ func (h *Handler) connect(ctx context.Context, req *Request) (string, error) {
 	if n := len(req.Query()); n > MaxQuery {
 		return "", httpError(http.StatusBadRequest, "the query of the URL has %d bytes: at most %d are allowed", n, MaxQuery)
 	}
+	own := h.serverInfo.Load().instructions
 	if h.o.Connect == nil {
-		return h.serverInfo.Load().instructions, nil
+		return own, nil
 	}
-	return h.o.Connect(ctx, req)
+	return h.o.Connect(ctx, req, own)
 }
 
 // withInstructions returns the members of a result with the instructions, if there are any.

@@ -38,9 +38,9 @@ type Options struct {
 	// Capabilities are declared by initialize and server/discover. They must agree with the method table (mcp-V2): a
 	// capability without methods and a method without its capability are both wrong.
 	Capabilities Capabilities
-	// Connect is called for initialize and server/discover. It returns the instructions of the server as this client gets
-	// them, which it may choose by [Request.Query]. An error refuses the client. If nil, Instructions are for all clients.
-	Connect func(ctx context.Context, req *Request) (instructions string, err error)
+	// Connect is called for initialize and server/discover with the current Instructions, and returns those for this
+	// client, which it may choose by [Request.Query]. An error refuses the client. If nil, all clients get the same.
+	Connect func(ctx context.Context, req *Request, own string) (instructions string, err error)
 	// DiscoverCache is the caching hint of server/discover. The zero value forbids caching.
 	DiscoverCache Cache
 

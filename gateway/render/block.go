@@ -32,3 +32,20 @@ func TextBlock(text []byte) []mcp.Chunk {
 func Error(text string) []mcp.Chunk {
 	return []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: errorClose}}
 }
+
+// Texts returns the members of a result with a content block for each text.
+func Texts(texts [][]byte, isError bool) []mcp.Chunk {
+	chunks := make([]mcp.Chunk, 0, 2*len(texts)+1)
+	for i, text := range texts {
+		between := textNext
+		if i == 0 {
+			between = textOpen
+		}
+		chunks = append(chunks, mcp.Chunk{Bytes: between}, mcp.Chunk{Bytes: text, Escape: true})
+	}
+	end := textClose
+	if isError {
+		end = errorClose
+	}
+	return append(chunks, mcp.Chunk{Bytes: end})
+}

@@ -29,6 +29,7 @@ type Metrics struct {
 	callDuration    *prometheus.HistogramVec // api
 	drift           *prometheus.CounterVec   // api, tool
 	reloads         *prometheus.CounterVec   // outcome
+	searches        *prometheus.CounterVec   // result
 	traffic         *trafficMetrics
 	apis            *apiMetrics
 }
@@ -52,6 +53,8 @@ func NewMetrics(r *prometheus.Registry, version string) *Metrics {
 			Help: "Responses that contradict the document (contract drift)."}, []string{"api", "tool"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_config_reloads_total",
 			Help: "Attempts to reload the configuration by outcome: ok, failed, or held because it would grant more access."}, []string{"outcome"}),
+		searches: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_tool_searches_total",
+			Help: "Searches for tools (search_tools) by result: found, or nothing."}, []string{"result"}),
 		Panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_panics_total",
 			Help: "Recovered panics. Each is a bug; the log has the stack."}),
 	}
@@ -61,7 +64,7 @@ func NewMetrics(r *prometheus.Registry, version string) *Metrics {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "drawbridge_build_info", Help: "Always 1; the labels describe the build.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.InFlight, m.drift, m.reloads, m.Panics,
+	r.MustRegister(m.requests, m.requestDuration, m.calls, m.callDuration, m.InFlight, m.drift, m.reloads, m.searches, m.Panics,
 		build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -78,6 +81,15 @@ const (
 
 // Reloaded counts an attempt to reload the configuration.
 func (m *Metrics) Reloaded(o ReloadOutcome) { m.reloads.WithLabelValues(string(o)).Inc() }
+
+// ToolSearched counts a search for tools.
+func (m *Metrics) ToolSearched(found bool) {
+	result := "nothing"
+	if found {
+		result = "found"
+	}
+	m.searches.WithLabelValues(result).Inc()
+}
 
 // request counts an HTTP request to an endpoint.
 func (m *Metrics) request(method string, e mcp.Event) {

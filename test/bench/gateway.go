@@ -57,6 +57,7 @@ apis:
   - {spec: %q, name: bench, base_url: %q, output_schemas: %s, rate: {rate: 1000000/s, burst: 1000000}}
 limits: {principal_rate: {rate: 1000000/s, burst: 1000000}}
 audit: {file: %q}
+tools: {presentation: all}
 telemetry: {log_level: error}
 `, host, admin, iss.Issuer(), a.spec, a.baseURL, a.output, filepath.Join(lines, host+".jsonl"))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

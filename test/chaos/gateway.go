@@ -77,6 +77,7 @@ func (s *suite) startProgram(ctx context.Context, program string, u setup) (*gat
 	g.file, err = s.write("gateway-"+strings.ReplaceAll(g.host, ":", "-")+".yaml", fmt.Sprintf(`server: {listen: %q%s}
 admin: {listen: %q, token: "${ADMIN_TOKEN:-%s}"}
 apis: %s
+tools: {presentation: all}
 limits: {%s%s}
 telemetry: {log_level: %s}
 %s`, g.host, u.server, g.admin, adminToken, u.apis, u.rates, u.limits, u.level, u.more))

@@ -72,6 +72,7 @@ func (w *world) writeConfig() error {
 	return w.replace(configFile, fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 5s, allowed_hosts: [%q, %q]}
 admin: {listen: %q, token: "${ADMIN_TOKEN:-%s}"}
 apis: [{spec: api.json, name: shop, base_url: %q, max_in_flight: %d}]
+tools: {presentation: all}
 limits: {max_streams: %d, max_calls: %d}
 telemetry: {log_level: error}
 `, w.host, w.host, versionHost(n), w.admin, adminToken, w.service.URL, 64+n%2, w.streams+w.few, 4000+n))

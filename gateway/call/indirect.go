@@ -1,0 +1,59 @@
+package call
+
+import (
+	"context"
+	"strings"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/render"
+	"drawbridge/gateway/telemetry"
+)
+
+// Indirect says how a tool is called through another one that takes its name and arguments, such as read_tool. The call is
+// the same as a direct one, except that the model is told more about its mistakes: it may have seen no definition.
+type Indirect struct {
+	ReadOnly bool                     // only tools that change nothing may be called
+	Unknown  func(name string) string // the text for the model if there is no such tool for the caller
+}
+
+// CallIndirectly answers a tools/call whose name and arguments are those of the called tool.
+func (r *Runner) CallIndirectly(ctx context.Context, e *Endpoint, via *Indirect, req *mcp.Request, reply *mcp.Reply) error {
+	p := e.Tool(req.Name)
+	if p == nil {
+		r.recordDenied(ctx, e, nil, auth.FromContext(ctx), req, telemetry.OutcomeUnknown)
+		return reply.Result(render.Error(via.Unknown(req.Name))...)
+	}
+	c := r.NewCall(ctx, e, p, req, reply)
+	c.indirect = via
+	if denied := c.Authorize(ctx); denied != nil {
+		if e.HideUnauthorized {
+			return reply.Result(render.Error(via.Unknown(req.Name))...)
+		}
+		return denied
+	}
+	req.Arguments, c.dropped = p.Drop(req.Arguments)
+	return c.run(ctx, req.Arguments)
+}
+
+// checkIndirect refuses an indirect call of a tool that can only be called by its own name.
+func (c *Call) checkIndirect() error {
+	switch p := c.Plan; {
+	case c.indirect == nil:
+		return nil
+	case c.indirect.ReadOnly && !p.Tool.Annotations.ReadOnly:
+		return &Failure{Outcome: telemetry.OutcomeArguments, Text: p.Tool.Name + " is not read-only: call it with call_tool. Nothing was sent."}
+	case p.Repeated != nil:
+		return &Failure{Outcome: telemetry.OutcomeArguments, Text: p.Tool.Name + " must be called by its own name, since its clients repeat arguments " +
+			"in headers. Nothing was sent. If there is no such tool for you, tell the user that the operator has to list it (tools.pinned)."}
+	}
+	return nil
+}
+
+// withSignature adds the tool's signature to the text about wrong arguments, for a model that has not seen its definition.
+func (c *Call) withSignature(f *Failure) string {
+	if c.indirect == nil || f.Outcome != telemetry.OutcomeArguments {
+		return f.Text
+	}
+	return strings.TrimRight(f.Text, "\n") + "\n\nThe signature is " + c.Plan.Tool.Signature()
+}

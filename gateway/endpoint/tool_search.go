@@ -1,0 +1,162 @@
+package endpoint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/render"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/toolsearch"
+)
+
+// toolCalls answers tools/call: itself for the tools of package toolsearch, which are there whatever is listed.
+type toolCalls struct {
+	direct   mcp.Method
+	indirect func(ctx context.Context, via *call.Indirect, req *mcp.Request, reply *mcp.Reply) error
+	metrics  *telemetry.Metrics
+}
+
+func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	if !toolsearch.Is(req.Name) {
+		return c.direct(ctx, req, reply)
+	}
+	scope, err := From(ctx).scope(req, auth.FromContext(ctx))
+	if err != nil {
+		return err
+	}
+	switch req.Name {
+	case toolsearch.Search:
+		text, found, err := scope.Search(req.Arguments)
+		if err != nil {
+			return c.refuse(reply, req.Name, err)
+		}
+		c.metrics.ToolSearched(found > 0)
+		return reply.Result(render.Texts([][]byte{[]byte(text)}, false)...)
+	case toolsearch.Describe:
+		texts, found, err := scope.Describe(req.Arguments, From(ctx).features(req.Revision))
+		if err != nil {
+			return c.refuse(reply, req.Name, err)
+		}
+		return reply.Result(render.Texts(texts, found == 0)...)
+	}
+	return c.forward(ctx, scope, req, reply)
+}
+
+// refuse answers a call with wrong arguments.
+func (c *toolCalls) refuse(reply *mcp.Reply, name string, err error) error {
+	var wrong *toolsearch.ArgumentError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	return reply.Result(render.Error(wrong.Error() + " " + toolsearch.Usage(name))...)
+}
+
+// forward calls the tool that the arguments of read_tool or call_tool name. From here on the request is one for that tool,
+// so that all that is bound to a request is bound to it.
+func (c *toolCalls) forward(ctx context.Context, scope *toolsearch.Scope, req *mcp.Request, reply *mcp.Reply) error {
+	via := &call.Indirect{ReadOnly: req.Name == toolsearch.Read, Unknown: scope.Unknown}
+	name, args, err := toolsearch.Target(req.Arguments)
+	if err != nil {
+		return c.refuse(reply, req.Name, err)
+	}
+	req.Name, req.Arguments = name, args
+	return c.indirect(ctx, via, req, reply)
+}
+
+// target returns the name of the tool that a tools/call is for, directly or not.
+func target(req *mcp.Request) string {
+	if toolsearch.CallsTool(req.Name) {
+		name, _, _ := toolsearch.Target(req.Arguments)
+		return name
+	}
+	return req.Name
+}
+
+// scope returns what a caller may find: the tools of the endpoint that it may call, of those that it has chosen.
+func (e *Endpoint) scope(req *mcp.Request, caller *auth.Principal) (*toolsearch.Scope, error) {
+	c, err := parseChoice(req.Query())
+	if err != nil {
+		return nil, err
+	}
+	may := e.mayCall(caller)
+	return &toolsearch.Scope{Tools: e.catalog.All(), Index: e.Presentation.index, Allowed: func(t *catalog.Tool) bool { return c.has(t) && may(t) }}, nil
+}
+
+// mayCall returns the function that reports whether the caller may call a tool, by its scopes.
+func (e *Endpoint) mayCall(caller *auth.Principal) func(*catalog.Tool) bool {
+	var granted auth.View
+	var callable *visibility
+	if e.callable != nil {
+		callable = e.callable()
+		granted = callable.views.Of(caller)
+	}
+	return func(t *catalog.Tool) bool {
+		return e.Tool(t.Name) != nil && (callable == nil || callable.has(granted, t))
+	}
+}
+
+// connect returns the instructions for a client that connects; own are those of the operator.
+func (e *Endpoint) connect(req *mcp.Request, own string, caller *auth.Principal) (string, error) {
+	c, err := e.choose(req.Query(), caller)
+	if err != nil {
+		return "", err
+	}
+	if !e.searches(c) {
+		return own, nil
+	}
+	scope, err := e.scope(req, caller)
+	if err != nil {
+		return "", err
+	}
+	return scope.Instructions(own), nil
+}
+
+// choose returns what a client has chosen by a query. The error is an HTTP 400.
+func (e *Endpoint) choose(query string, caller *auth.Principal) (*choice, error) {
+	c, err := parseChoice(query)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	return c, c.check(e.catalog.All(), e.listed(caller))
+}
+
+// listed returns the function that reports whether the list shows a tool to a caller if it shows all.
+func (e *Endpoint) listed(caller *auth.Principal) func(*catalog.Tool) bool {
+	if e.visible != nil {
+		return e.mayCall(caller)
+	}
+	return func(t *catalog.Tool) bool { return e.Tool(t.Name) != nil }
+}
+
+// searches reports whether the list that a client has chosen has the tools of package toolsearch. Without a presentation
+// of its own, a client that has chosen few tools gets them all.
+func (e *Endpoint) searches(c *choice) bool {
+	p := e.Presentation
+	if c == nil {
+		return p.Search
+	}
+	switch cmp.Or(c.presentation, p.list.Presentation) {
+	case config.PresentationAll:
+		return false
+	case config.PresentationSearch:
+		return true
+	case config.PresentationAuto:
+	}
+	if len(c.filters) == 0 && p.list.Presentation == config.PresentationAuto {
+		return p.Search
+	}
+	return exceeds(slices.Collect(func(yield func(*catalog.Tool) bool) {
+		for _, t := range p.tools {
+			if c.has(t) && !yield(t) {
+				return
+			}
+		}
+	}), p.list.Budget)
+}

@@ -1,0 +1,124 @@
+package toolsearch
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/finder"
+	"drawbridge/openapi/truncate"
+)
+
+// Scope is what one caller may find.
+type Scope struct {
+	// Tools are all tools that are served, in the order in which Index has them.
+	Tools []*catalog.Tool
+	// Index finds tools. It is called only if something is looked for.
+	Index func() *finder.Index
+	// Allowed reports whether the caller may find a tool.
+	Allowed func(*catalog.Tool) bool
+}
+
+// find returns the tools that fit a text and a filter, the best first. A nil filter lets all pass.
+func (s *Scope) find(text string, limit int, filter func(*catalog.Tool) bool) []*catalog.Tool {
+	hits := s.Index().Search(finder.Query{Text: text, Limit: limit, Allowed: func(i int) bool {
+		t := s.Tools[i]
+		return s.Allowed(t) && (filter == nil || filter(t))
+	}})
+	found := make([]*catalog.Tool, len(hits))
+	for i, hit := range hits {
+		found[i] = s.Tools[hit.Tool]
+	}
+	return found
+}
+
+// lookup returns the tool of that name, nil if the caller may not find it.
+func (s *Scope) lookup(name string) *catalog.Tool {
+	i, ok := slices.BinarySearchFunc(s.Tools, name, func(t *catalog.Tool, name string) int { return strings.Compare(t.Name, name) })
+	if !ok || !s.Allowed(s.Tools[i]) {
+		return nil
+	}
+	return s.Tools[i]
+}
+
+// count is how many tools there are of an API or a tag.
+type count struct {
+	Name  string
+	Tools int
+}
+
+// counts returns the names that of returns for the tools, with the most frequent first.
+func (s *Scope) counts(of func(*catalog.Tool) []string) []count {
+	tools := map[string]int{}
+	for _, t := range s.Tools {
+		if s.Allowed(t) {
+			for _, name := range of(t) {
+				tools[name]++
+			}
+		}
+	}
+	all := make([]count, 0, len(tools))
+	for name, n := range tools {
+		all = append(all, count{name, n})
+	}
+	slices.SortFunc(all, func(a, b count) int { return cmp.Or(cmp.Compare(b.Tools, a.Tools), strings.Compare(a.Name, b.Name)) })
+	return all
+}
+
+func apiOf(t *catalog.Tool) []string  { return []string{t.API} }
+func tagsOf(t *catalog.Tool) []string { return t.Operation.Tags }
+
+// nearest moves the names that share a word with a text to the front.
+func nearest(all []count, text string) []count {
+	var words []string
+	for _, word := range strings.Fields(strings.ToLower(text)) {
+		if len(word) > 2 {
+			words = append(words, strings.TrimSuffix(word, "s"))
+		}
+	}
+	far := func(c count) int {
+		name := strings.ToLower(c.Name)
+		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) }) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b count) int { return cmp.Compare(far(a), far(b)) })
+	return all
+}
+
+// list writes names with their numbers of tools, cut at limit.
+func list(all []count, limit int) string {
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = truncate.Runes(c.Name, 60) + " (" + strconv.Itoa(c.Tools) + ")"
+	}
+	return truncate.List(names, limit)
+}
+
+// Unknown returns the text for a model that has named a tool that does not exist or that the caller may not find.
+func (s *Scope) Unknown(name string) string {
+	text := "There is no tool " + strconv.Quote(truncate.Bytes(name, 128)) + "."
+	var names []string
+	for _, t := range s.find(name, 5, nil) {
+		names = append(names, t.Name)
+	}
+	if len(names) > 0 {
+		text += " The nearest names are " + strings.Join(names, ", ") + "."
+	}
+	return text + " Find others with " + Search + "."
+}
+
+// Target returns the tool that a call of read_tool or call_tool names, and its arguments, nil if there are none. The error
+// is an [*ArgumentError]; the name is returned even then, if there is one.
+func Target(args json.RawMessage) (name string, arguments json.RawMessage, err error) {
+	a := newArguments(args)
+	name = a.text("name", true)
+	arguments = a.nested("arguments")
+	return name, arguments, a.err()
+}
+
+func newArguments(object []byte) *arguments { return &arguments{object: object} }

@@ -1,0 +1,104 @@
+package toolsearch
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/openapi/truncate"
+)
+
+const (
+	defaultLimit, maxLimit = 8, 20
+	// lineLength is the length of a hit's line of description, in characters.
+	lineLength = 120
+)
+
+// filter restricts what is found.
+type filter struct {
+	api, tag string
+	readOnly bool
+}
+
+func (f filter) has(t *catalog.Tool) bool {
+	return (f.api == "" || strings.EqualFold(t.API, f.api)) && (!f.readOnly || t.Annotations.ReadOnly) &&
+		(f.tag == "" || slices.ContainsFunc(t.Operation.Tags, func(tag string) bool { return strings.EqualFold(tag, f.tag) }))
+}
+
+// String returns the filter in words.
+func (f filter) String() string {
+	var parts []string
+	if f.api != "" {
+		parts = append(parts, fmt.Sprintf("api %q", truncate.Bytes(f.api, 64)))
+	}
+	if f.tag != "" {
+		parts = append(parts, fmt.Sprintf("tag %q", truncate.Bytes(f.tag, 64)))
+	}
+	if f.readOnly {
+		parts = append(parts, "read_only")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Search answers search_tools, and returns how many tools were found. The error is an [*ArgumentError].
+func (s *Scope) Search(args json.RawMessage) (text string, found int, err error) {
+	a := newArguments(args)
+	query := a.text("query", true)
+	limit := a.number("limit", defaultLimit, maxLimit)
+	f := filter{a.text("api", false), a.text("tag", false), a.flag("read_only")}
+	if err := a.err(); err != nil {
+		return "", 0, err
+	}
+	hits := s.find(query, limit, f.has)
+	if len(hits) > 0 {
+		return describeHits(hits), len(hits), nil
+	}
+	if f != (filter{}) {
+		if hits = s.find(query, limit, nil); len(hits) > 0 {
+			return "No tool fits with " + f.String() + ". Without that, these do:\n\n" + describeHits(hits), len(hits), nil
+		}
+	}
+	return s.nothing(query), 0, nil
+}
+
+// describeHits writes two lines for each tool: its signature, and what it does.
+func describeHits(hits []*catalog.Tool) string {
+	var b strings.Builder
+	for i, t := range hits {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(t.Signature())
+		b.WriteString("\n  ")
+		if t.Annotations.ReadOnly {
+			b.WriteString("read-only: ")
+		}
+		b.WriteString(line(t.Description))
+	}
+	return b.String()
+}
+
+// line returns the first sentence of a description, or as much of it as fits in a line.
+func line(description string) string {
+	text, _, _ := strings.Cut(description, "\n")
+	if i := strings.Index(text, ". "); i > 0 && len(text[:i]) < lineLength && !strings.HasSuffix(text[:i], "e.g") && !strings.HasSuffix(text[:i], "i.e") {
+		text = text[:i]
+	}
+	return strings.TrimSuffix(truncate.Words(text, lineLength), ".")
+}
+
+// nothing says where else to look if no tool fits.
+func (s *Scope) nothing(query string) string {
+	const shown = 12
+	apis := nearest(s.counts(apiOf), query)
+	if len(apis) == 0 {
+		return "You may call no tool of this server."
+	}
+	text := "No tool fits. The APIs, with their numbers of tools: " + list(apis, shown) + "."
+	if tags := nearest(s.counts(tagsOf), query); len(tags) > 0 {
+		text += " Their tags: " + list(tags, 2*shown) + "."
+	}
+	return text + " Search again in other or fewer words, such as the name of a thing and what to do with it."
+}
