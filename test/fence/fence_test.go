@@ -87,6 +87,7 @@ var rooms = map[string]room{
 	"gateway/listener":    {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},
 	"gateway/clientip":    {},
+	"gateway/tokenizer":   {modules: []string{"github.com/tiktoken-go/tokenizer"}},
 	"gateway/diskcache":   {arrows: []string{"gateway/regularfile", "openapi", "openapi/fetch"}},
 	"gateway/source":      {arrows: []string{"config", "auth", "auth/credential", "openapi", "openapi/fetch", "openapi/latin", "gateway/admin", "gateway/admission", "gateway/catalog", "gateway/diskcache", "gateway/elicit", "gateway/redact", "gateway/telemetry", "gateway/upstream"}},
 	"gateway/sealkey":     {arrows: []string{"gateway/regularfile"}},
