@@ -25,6 +25,10 @@ func FeaturesOf(revision string) Features {
 	}
 }
 
+// AllFeatures are the features of the newest protocol revision, with schemas in the profile of
+// each API.
+var AllFeatures = Features{Title: true, Annotations: true, OutputSchema: true, ParamHeaders: true}
+
 // View returns the definitions of all visible tools as a JSON array, by name. If visible is nil,
 // all are. The caller owns the bytes.
 func (c *Catalog) View(f Features, visible func(*Tool) bool) []byte {

@@ -58,7 +58,7 @@ var pieces = []string{
 
 func TestPiecesAreExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	for range 5_000 {
 		var b strings.Builder
 		for range 1 + r.IntN(12) {
 			b.WriteString(pieces[r.IntN(len(pieces))])
@@ -104,16 +104,16 @@ func TestCountUpTo(t *testing.T) {
 	}
 }
 
-// Counting is linear where the expression or the merging of pairs could be quadratic. A quadratic count of 1 MiB takes
-// minutes.
+// Counting is linear where the expression or the merging of pairs could be quadratic. A quadratic count of these takes
+// many seconds.
 func TestHostileTexts(t *testing.T) {
-	const size = 1 << 20
+	const size = 256 << 10
 	for name, unit := range map[string]string{
 		"one letter": "a", "capitals": "A", "spaces": " ", "newlines": "\n", "space and newline": " \n", "many spaces and newline": strings.Repeat(" ", 127) + "\n", "wide spaces": "\u2003\n", "one digit": "7", "apostrophes": "'", "punctuation": "=-*#|",
 		"marks": "\u0301", "ideographs": "网关在转发请求", "invalid": "\xff", "half characters": "\xe2\x82", "zeros": "\x00", "emoji": "👩‍💻", "slashes": "/",
 	} {
 		t.Run(name, func(t *testing.T) {
-			timebox.Processor(t, 10*time.Second, func() {
+			timebox.Processor(t, 2*time.Second, func() {
 				if n := Count([]byte(strings.Repeat(unit, size/len(unit)))); n == 0 || n > 2*size {
 					t.Errorf("%d tokens", n)
 				}
