@@ -92,7 +92,7 @@ func TestBytesAndExemplars(t *testing.T) {
 	}
 	tracedCall(t, g, http.Header{"Traceparent": {parentHeader}}, "", `{"id":"x","note":"n"}`)
 	text := do(g.Admin(), http.MethodGet, "/metrics", http.Header{"Accept": {"application/openmetrics-text; version=1.0.0"}}).Body.String()
-	for _, want := range []string{`drawbridge_service_sent_bytes_total{api="shop"} 12.0`, `drawbridge_service_received_bytes_total{api="shop"} 13.0`, `drawbridge_service_responses_total{api="shop",status="200"} 1.0`} {
+	for _, want := range []string{`drawbridge_service_sent_bytes_total{api="shop"} 12.0`, `drawbridge_service_received_bytes_total{api="shop"} 13.0`, `drawbridge_result_tokens_total{api="shop"} 5.0`, `drawbridge_service_responses_total{api="shop",status="200"} 1.0`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}

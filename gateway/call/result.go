@@ -45,6 +45,12 @@ func (c *Call) sendResult(r render.Result) error {
 
 // sendMembers delivers a result to the client, or captures it. The arguments are those of [mcp.Reply.ResultMeta].
 func (c *Call) sendMembers(meta []byte, chunks ...mcp.Chunk) error {
+	for i := range chunks {
+		// The model reads the text. structuredContent repeats it, or replaces it where the text is short.
+		if chunks[i].Escape || c.Plan.ShortText {
+			c.Plan.Metrics.Results.Delivered(chunks[i].Bytes)
+		}
+	}
 	meta = render.AppendDropped(render.AppendMember(meta, c.headers.Meta), c.dropped)
 	if c.captured != nil {
 		c.captured.take(meta, chunks)

@@ -170,6 +170,7 @@ func (m *Metrics) SetOperations(api string, now, before OperationCounts) {
 
 // ForgetAPI removes the series of an API that is no longer served.
 func (m *Metrics) ForgetAPI(api string) {
+	m.results.forget(api)
 	labels := prometheus.Labels{"api": api}
 	for _, vec := range []interface {
 		DeletePartialMatch(prometheus.Labels) int

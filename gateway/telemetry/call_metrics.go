@@ -32,13 +32,14 @@ type Metrics struct {
 	searches        *prometheus.CounterVec   // result
 	traffic         *trafficMetrics
 	apis            *apiMetrics
+	results         *resultMetrics
 }
 
 // NewMetrics registers the metrics of the gateway with r; version is that of the program.
 func NewMetrics(r *prometheus.Registry, version string) *Metrics {
 	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 	m := &Metrics{
-		traffic: newTrafficMetrics(r, buckets), apis: newAPIMetrics(r), Refused: newRefused(r),
+		traffic: newTrafficMetrics(r, buckets), apis: newAPIMetrics(r), results: newResultMetrics(r), Refused: newRefused(r),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_requests_total",
 			Help: "JSON-RPC requests by method, revision family (label era) and error code (0: none)."}, []string{"method", "era", "code"}),
 		requestDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "drawbridge_request_duration_seconds",
@@ -118,6 +119,7 @@ func codeLabel(code int) string {
 type CallMetrics struct {
 	Traffic  APITraffic
 	Duration prometheus.Observer // of calls that reached the service
+	Results  *ResultTokens
 
 	m         *Metrics
 	api, tool string
@@ -127,7 +129,7 @@ type CallMetrics struct {
 // Call returns the handles of a tool, whose label may be [OtherTools].
 func (m *Metrics) Call(api, tool string) CallMetrics {
 	return CallMetrics{m: m, api: api, tool: tool,
-		ok: m.calls.WithLabelValues(api, tool, string(OutcomeOK)), Duration: m.callDuration.WithLabelValues(api), Traffic: m.traffic.of(api)}
+		ok: m.calls.WithLabelValues(api, tool, string(OutcomeOK)), Duration: m.callDuration.WithLabelValues(api), Traffic: m.traffic.of(api), Results: m.results.of(api)}
 }
 
 // Count counts a call.
