@@ -138,6 +138,10 @@ FINDING ?= $(wildcard $(abspath ../shared/finding))
 finding: ## how well tools are found by words, on public query sets (FINDING=DIR, FINDING_FLAGS=-all: all documents at once, -misses SET)
 	$(GO) run ./test/finding $(FINDING_FLAGS) $(FINDING)
 
+.PHONY: tool-lists
+tool-lists: build ## what lists of tools and answers of search_tools cost in tokens, and the index of 10,000 tools (FINDING=DIR); a missed goal is an error
+	$(GO) run ./test/toollists -gateway bin/drawbridge -corpus $(OPENAPI_CORPUS) -finding $(FINDING)
+
 .PHONY: bench
 bench: build ## gateway against a plain reverse proxy; a missed goal is an error, except with BENCH_FLAGS=-short (-h lists the flags)
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) run ./test/bench -gateway bin/drawbridge $(BENCH_FLAGS)
