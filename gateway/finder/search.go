@@ -79,7 +79,10 @@ func (x *Index) Search(q Query) []Hit {
 
 // compare orders hits, the best first.
 func (x *Index) compare(a, b Hit) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(x.tools[a.Tool].name, x.tools[b.Tool].name), cmp.Compare(a.Tool, b.Tool))
+	if a.Score != b.Score { // nearly always, and names need not be read
+		return cmp.Compare(b.Score, a.Score)
+	}
+	return cmp.Or(strings.Compare(x.tools[a.Tool].name, x.tools[b.Tool].name), cmp.Compare(a.Tool, b.Tool))
 }
 
 // pairScore returns what the pairs of words of a query add to a tool's score.

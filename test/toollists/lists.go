@@ -142,27 +142,39 @@ func connection(ctx context.Context, url, revision string) (tokens, tools int, e
 	if revision < "2026" {
 		begin = "initialize"
 	}
-	session := ""
-	for _, method := range []string{begin, "tools/list"} {
-		result, id, err := request(ctx, url, revision, method, session)
-		if err != nil {
+	result, session, err := request(ctx, url, revision, begin, "", "")
+	if err != nil {
+		return 0, 0, err
+	}
+	tokens = tokenizer.Count(result)
+	cursor := ""
+	for page := 0; page == 0 || cursor != ""; page++ {
+		if result, session, err = request(ctx, url, revision, "tools/list", session, cursor); err != nil {
 			return 0, 0, err
 		}
-		session = id
 		tokens += tokenizer.Count(result)
-		var list struct{ Tools []json.RawMessage }
+		var list struct {
+			Tools      []json.RawMessage
+			NextCursor string
+		}
 		if err := json.Unmarshal(result, &list); err != nil {
 			return 0, 0, err
 		}
-		tools = len(list.Tools)
+		tools += len(list.Tools)
+		cursor = list.NextCursor
 	}
 	return tokens, tools, nil
 }
 
-func request(ctx context.Context, url, revision, method, session string) (result json.RawMessage, id string, err error) {
-	params := `{"protocolVersion":"` + revision + `","capabilities":{},"clientInfo":{"name":"toollists","version":"1"}}`
+// request makes a request, in a session if there is one, and returns its result and the session.
+func request(ctx context.Context, url, revision, method, session, cursor string) (result json.RawMessage, id string, err error) {
+	page := ""
+	if cursor != "" {
+		page = `"cursor":"` + cursor + `",`
+	}
+	params := `{` + page + `"protocolVersion":"` + revision + `","capabilities":{},"clientInfo":{"name":"toollists","version":"1"}}`
 	if revision >= "2026" {
-		params = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"` + revision + `","io.modelcontextprotocol/clientCapabilities":{}}}`
+		params = `{` + page + `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + revision + `","io.modelcontextprotocol/clientCapabilities":{}}}`
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader([]byte(`{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`)))
 	if err != nil {

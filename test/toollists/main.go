@@ -20,6 +20,7 @@ func main() {
 	flag.StringVar(&s.gateway, "gateway", "bin/drawbridge", "the `program`")
 	flag.StringVar(&s.corpus, "corpus", os.Getenv("OPENAPI_CORPUS"), "`folder` of real documents")
 	flag.StringVar(&s.finding, "finding", "", "`folder` of queries and their documents")
+	flag.StringVar(&s.only, "only", "", "measure only `lists` or answers")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -31,16 +32,20 @@ func main() {
 }
 
 type settings struct {
-	gateway, corpus, finding string
-	missed                   []string
+	gateway, corpus, finding, only string
+	missed                         []string
 }
 
 func (s *settings) run(ctx context.Context) error {
-	if err := s.lists(ctx); err != nil {
-		return err
+	if s.only != "answers" {
+		if err := s.lists(ctx); err != nil {
+			return err
+		}
 	}
-	if err := s.answers(); err != nil {
-		return err
+	if s.only != "lists" {
+		if err := s.answers(); err != nil {
+			return err
+		}
 	}
 	if len(s.missed) > 0 {
 		return fmt.Errorf("missed: %q", s.missed)
