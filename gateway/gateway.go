@@ -312,6 +312,9 @@ func (g *Gateway) Status() admin.Status {
 	return s
 }
 
+// Lists describes what the lists of tools of all endpoints show.
+func (g *Gateway) Lists() []endpoint.ToolList { return g.currentEndpoints().Lists() }
+
 // issuers returns the state of the token issuers; nil if no tokens are required.
 func (g *Gateway) issuers() []auth.Status {
 	gen := g.current.Load()

@@ -22,7 +22,7 @@ func (p *program) checkCommand() *cobra.Command {
 		Long: `Check reads the configuration and all documents once and prints a load report: for each API how many operations
 become tools, unchanged or changed, and how many are excluded by the configuration, held back because they are not approved,
 or skipped because they can't be tools; then the reasons and all problems that were repaired or guessed, by kind, each with
-file:line:col and JSON Pointer.
+file:line:col and JSON Pointer; and for each endpoint whether its list shows all tools, or those that search for them.
 
 A selector of the configuration that matches no operation is listed with its position. It is an error if it restricts access;
 serve rejects the configuration then.
@@ -74,6 +74,7 @@ configuration.`,
 			text.prompts(g.PromptProblems())
 			text.clashes(g.NameClashes())
 			text.passedOver(g.PassedOver())
+			text.lists(g)
 			err = text.err
 		}
 		if err != nil {
@@ -156,11 +157,15 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 		Prompts    []string `json:"prompts,omitempty"`
 		Clashes    []string `json:"clashes,omitempty"`
 		PassedOver []string `json:"passed_over,omitempty"`
+		Lists      any      `json:"lists,omitempty"`
 	}
 	for _, problem := range g.SelectorProblems() {
 		all.Selectors = append(all.Selectors, problem.String())
 	}
 	all.Prompts, all.Clashes, all.PassedOver = g.PromptProblems(), g.NameClashes(), g.PassedOver()
+	if lists := g.Lists(); len(lists) > 0 {
+		all.Lists = lists
+	}
 	for i := range outcomes {
 		report := outcomes[i].Report
 		report.API.LoadedAt = nil // so that the same documents give the same report

@@ -77,6 +77,27 @@ func (t *reportText) passedOver(files []string) {
 	}
 }
 
+// lists writes what the list of tools of each endpoint shows.
+func (t *reportText) lists(g *gateway.Gateway) {
+	for _, list := range g.Lists() {
+		switch {
+		case list.OverBudget:
+			t.printf("warning: ")
+		case t.quiet:
+			continue
+		}
+		if list.Presentation == string(config.PresentationAll) {
+			t.printf("%s lists %s: %s\n", list.Endpoint, count(list.Tools, "tool"), list.Reason)
+			continue
+		}
+		t.printf("%s lists search_tools in the place of %s: %s", list.Endpoint, count(list.Tools-list.Pinned, "tool"), list.Reason)
+		if list.Pinned > 0 {
+			t.printf("; %d pinned", list.Pinned)
+		}
+		t.printf("\n")
+	}
+}
+
 // clashes writes the names that depend on other documents.
 func (t *reportText) clashes(clashes []string) {
 	if t.quiet {

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -42,9 +43,12 @@ func newPresentation(list config.List, tools []*catalog.Tool, pinned func(*catal
 	}
 	switch list.Presentation {
 	case config.PresentationSearch:
-		p.Search, p.Reason = true, "the configuration says so"
+		p.Search, p.Reason = true, "configured"
 	case config.PresentationAll:
-		p.Reason, p.OverBudget = "the configuration says so", exceeds(tools, list.Budget)
+		p.Reason = "configured"
+		if p.OverBudget = exceeds(tools, list.Budget); p.OverBudget {
+			p.Reason += fmt.Sprintf(", although all tools cost more than %d tokens (list_budget)", list.Budget)
+		}
 	case config.PresentationAuto:
 		limit := list.Budget
 		if before != nil && before.Search && before.list.Presentation == config.PresentationAuto {
@@ -78,20 +82,47 @@ func (p *Presentation) String() string {
 	return string(config.PresentationAll)
 }
 
-// LogPresentations logs what the lists of tools show, where that differs from the endpoints served before.
-func (t *Table) LogPresentations(log *slog.Logger, before *Table) {
+// ToolList describes what the list of tools of an endpoint shows, for operators.
+type ToolList struct {
+	Endpoint     string `json:"endpoint"` // its path
+	Tools        int    `json:"tools"`    // of the endpoint
+	Presentation string `json:"presentation"`
+	Reason       string `json:"reason"`
+	Pinned       int    `json:"pinned,omitempty"` // tools that are listed with search, too
+	// OverBudget reports whether all tools are listed although they cost more than the budget.
+	OverBudget bool `json:"over_budget,omitempty"`
+}
+
+// Lists describes the lists of all endpoints, that of /mcp first.
+func (t *Table) Lists() []ToolList {
+	var all []ToolList
 	for _, name := range append([]string{""}, slices.Sorted(maps.Keys(t.Named))...) {
-		e, was := t.Lookup(name), before.Lookup(name)
-		p := e.Presentation
-		if was != nil && was.Presentation.Search == p.Search && was.Presentation.OverBudget == p.OverBudget {
+		if e := t.Lookup(name); e != nil {
+			p := e.Presentation
+			all = append(all, ToolList{
+				Endpoint: strings.TrimSuffix("/mcp/"+name, "/"), Tools: len(p.tools), Presentation: p.String(), Reason: p.Reason, Pinned: len(p.pinned),
+				OverBudget: p.OverBudget,
+			})
+		}
+	}
+	return all
+}
+
+// LogLists logs what the lists of tools show, where that differs from the endpoints served before.
+func (t *Table) LogLists(log *slog.Logger, before *Table) {
+	was := map[string]ToolList{}
+	for _, list := range before.Lists() {
+		was[list.Endpoint] = list
+	}
+	for _, list := range t.Lists() {
+		if old, known := was[list.Endpoint]; known && old.Presentation == list.Presentation && old.OverBudget == list.OverBudget {
 			continue
 		}
-		attrs := []any{"endpoint", strings.TrimSuffix("/mcp/"+name, "/"), "presentation", p.String(), "reason", p.Reason}
-		if p.OverBudget {
-			log.Warn("the list of tools costs more tokens than its budget", append(attrs, "list_budget", p.list.Budget)...)
-			continue
+		level, message := slog.LevelInfo, "list of tools"
+		if list.OverBudget {
+			level, message = slog.LevelWarn, "list of tools costs more than its budget"
 		}
-		log.Info("list of tools", attrs...)
+		log.Log(context.Background(), level, message, "endpoint", list.Endpoint, "presentation", list.Presentation, "reason", list.Reason)
 	}
 }
 
