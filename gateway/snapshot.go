@@ -134,7 +134,7 @@ func (g *Gateway) publish(d *deployment, newest notInUse) {
 		g.mcpHandlers.DisconnectAll() // sessions may belong to tokens that the new guard does not accept (H9)
 	}
 	g.mcpHandlers.ListsChanged(mcp.ToolsList | mcp.ResourcesList | mcp.PromptsList)
-	gen.LogLists(g.log, before)
+	gen.ReportLists(g.log, g.metrics, before)
 	g.logFates(gen, old)
 	g.logPrompts(gen, old)
 	g.logClashes(gen, old)

@@ -84,6 +84,9 @@ func (t *Tool) Tokens() int {
 	return n
 }
 
+// Bytes returns the length of the definition that [Tool.Tokens] counts, without counting anything.
+func (t *Tool) Bytes() int { return t.size(AllFeatures) }
+
 func (t *Tool) appendDefinition(dst []byte, f Features) []byte {
 	dst = append(dst, t.head...)
 	if f.Title {

@@ -11,6 +11,9 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/finder"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/tokenizer"
+	"drawbridge/gateway/toolsearch"
 )
 
 // Presentation says what the list of tools of an endpoint shows: all tools, or those of package toolsearch, by which a
@@ -23,6 +26,7 @@ type Presentation struct {
 	// OverBudget reports whether all tools are listed although they cost more than the budget.
 	OverBudget bool
 
+	cost   cost // of all tools
 	list   config.List
 	tools  []*catalog.Tool // of the endpoint
 	pinned []*catalog.Tool
@@ -41,37 +45,27 @@ func newPresentation(list config.List, tools []*catalog.Tool, pinned func(*catal
 			p.pinned = append(p.pinned, t)
 		}
 	}
+	limit := list.Budget
+	if before != nil && before.Search && before.list.Presentation == config.PresentationAuto {
+		limit = limit * backBelow / 100
+	}
+	p.cost = costOf(tools, limit)
+	exceeds := p.cost.tokens > limit
 	switch list.Presentation {
 	case config.PresentationSearch:
 		p.Search, p.Reason = true, "configured"
 	case config.PresentationAll:
 		p.Reason = "configured"
-		if p.OverBudget = exceeds(tools, list.Budget); p.OverBudget {
-			p.Reason += fmt.Sprintf(", although all tools cost more than %d tokens (list_budget)", list.Budget)
+		if exceeds {
+			p.OverBudget, p.Reason = true, fmt.Sprintf("configured, although all tools cost %v, more than %d (list_budget)", p.cost, limit)
 		}
 	case config.PresentationAuto:
-		limit := list.Budget
-		if before != nil && before.Search && before.list.Presentation == config.PresentationAuto {
-			limit = limit * backBelow / 100
-		}
-		p.Search = exceeds(tools, limit)
-		p.Reason = fmt.Sprintf("all tools cost at most %d tokens", limit)
-		if p.Search {
-			p.Reason = fmt.Sprintf("all tools cost more than %d tokens", limit)
+		p.Search, p.Reason = exceeds, fmt.Sprintf("all tools cost at most %d tokens", limit)
+		if exceeds {
+			p.Reason = fmt.Sprintf("all tools cost %v, more than %d", p.cost, limit)
 		}
 	}
 	return p
-}
-
-// exceeds reports whether the definitions of tools cost more than a number of tokens. It stops counting there.
-func exceeds(tools []*catalog.Tool, limit int) bool {
-	n := 0
-	for _, t := range tools {
-		if n += t.Tokens(); n > limit {
-			return true
-		}
-	}
-	return false
 }
 
 // String returns the presentation as the configuration names it.
@@ -89,6 +83,8 @@ type ToolList struct {
 	Presentation string `json:"presentation"`
 	Reason       string `json:"reason"`
 	Pinned       int    `json:"pinned,omitempty"` // tools that are listed with search, too
+	// Tokens is what the list costs a client. It is an estimate if the list is over its budget.
+	Tokens int `json:"tokens"`
 	// OverBudget reports whether all tools are listed although they cost more than the budget.
 	OverBudget bool `json:"over_budget,omitempty"`
 }
@@ -99,22 +95,31 @@ func (t *Table) Lists() []ToolList {
 	for _, name := range append([]string{""}, slices.Sorted(maps.Keys(t.Named))...) {
 		if e := t.Lookup(name); e != nil {
 			p := e.Presentation
+			tokens, pinned := p.cost.tokens, 0
+			if p.Search {
+				pinned = len(p.pinned)
+				tokens = tokenizer.Count(toolsearch.Pages(catalog.AllFeatures, 0, p.pinned)[0])
+			}
 			all = append(all, ToolList{
-				Endpoint: strings.TrimSuffix("/mcp/"+name, "/"), Tools: len(p.tools), Presentation: p.String(), Reason: p.Reason, Pinned: len(p.pinned),
-				OverBudget: p.OverBudget,
+				Endpoint: strings.TrimSuffix("/mcp/"+name, "/"), Tools: len(p.tools), Presentation: p.String(), Reason: p.Reason, Pinned: pinned,
+				OverBudget: p.OverBudget, Tokens: tokens,
 			})
 		}
 	}
 	return all
 }
 
-// LogLists logs what the lists of tools show, where that differs from the endpoints served before.
-func (t *Table) LogLists(log *slog.Logger, before *Table) {
+// ReportLists reports to the metrics what the lists of tools cost, and logs what they show, where that differs from the
+// endpoints served before.
+func (t *Table) ReportLists(log *slog.Logger, metrics *telemetry.Metrics, before *Table) {
 	was := map[string]ToolList{}
 	for _, list := range before.Lists() {
 		was[list.Endpoint] = list
 	}
+	tokens := map[string]int{}
+	defer func() { metrics.SetLists(tokens) }()
 	for _, list := range t.Lists() {
+		tokens[list.Endpoint] = list.Tokens
 		if old, known := was[list.Endpoint]; known && old.Presentation == list.Presentation && old.OverBudget == list.OverBudget {
 			continue
 		}

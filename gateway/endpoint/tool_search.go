@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"drawbridge/auth"
 	"drawbridge/config"
@@ -152,11 +151,11 @@ func (e *Endpoint) searches(c *choice) bool {
 	if len(c.filters) == 0 && p.list.Presentation == config.PresentationAuto {
 		return p.Search
 	}
-	return exceeds(slices.Collect(func(yield func(*catalog.Tool) bool) {
-		for _, t := range p.tools {
-			if c.has(t) && !yield(t) {
-				return
-			}
+	var chosen []*catalog.Tool
+	for _, t := range p.tools {
+		if c.has(t) {
+			chosen = append(chosen, t)
 		}
-	}), p.list.Budget)
+	}
+	return costOf(chosen, p.list.Budget).tokens > p.list.Budget
 }
