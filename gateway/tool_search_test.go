@@ -190,6 +190,7 @@ func TestChosenLists(t *testing.T) {
 		{"all", "?tags=stock&tools=list*", nil, "the query of the URL matches no tool of this endpoint: a tool must fit all of its keys"},
 		{"all", "?tools=listOrders,nothing", nil, "entry 2 of tools in the query of the URL matches no tool of this endpoint"},
 		{"all", "?tools=", nil, "tools in the query of the URL has an empty entry"},
+		{"all", "?tools=" + strings.Repeat("a,", 32) + "a", nil, "tools in the query of the URL has more than 32 entries"},
 		{"all", "?presentation=none", nil, "presentation in the query of the URL must be all, search or auto"},
 		{"all", "?token=secret", nil, `"token" in the query of the URL is unknown: there are presentation, tools, tags and apis`},
 		{"all", "?%zz", nil, "the query of the URL can't be read"},

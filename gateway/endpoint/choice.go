@@ -16,9 +16,13 @@ import (
 // choice is what a client has chosen of an endpoint by the query of its URL, such as ?presentation=all&apis=billing. It is a
 // convenience and no boundary: the client may call every tool of the endpoint by its name.
 type choice struct {
+	query        string              // that was parsed
 	presentation config.Presentation // "" if it is left to the endpoint
 	filters      []choiceFilter      // a tool must pass all
 }
+
+// maxChoiceEntries is the most entries of a key, which are compared with all tools.
+const maxChoiceEntries = 32
 
 // choiceFilter restricts the tools to those of which a value matches a pattern.
 type choiceFilter struct {
@@ -46,7 +50,7 @@ func parseChoice(query string) (*choice, error) {
 	if err != nil {
 		return nil, badChoice("the query of the URL can't be read")
 	}
-	c := &choice{}
+	c := &choice{query: query}
 	for _, f := range choiceFilters {
 		if given, ok := values[f.key]; ok {
 			if f.patterns, err = patterns(f.key, given); err != nil {
@@ -86,7 +90,9 @@ func patterns(key string, values []string) (all config.Patterns, err error) {
 			if err := p.UnmarshalText([]byte(text)); err != nil {
 				return nil, badChoice("%s in the query of the URL has an entry that can't be read", key)
 			}
-			all = append(all, p)
+			if all = append(all, p); len(all) > maxChoiceEntries {
+				return nil, badChoice("%s in the query of the URL has more than %d entries", key, maxChoiceEntries)
+			}
 		}
 	}
 	return all, nil

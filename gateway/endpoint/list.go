@@ -42,10 +42,30 @@ func (k listKind) member() string {
 // List returns the list for a caller, which is nil without a guard, by what it has chosen. A list that was chosen is not
 // kept.
 func (e *Endpoint) List(kind listKind, f catalog.Features, caller *auth.Principal, c *choice) *view {
+	key := e.viewKey(kind, f, caller, c)
+	if key.query != "" {
+		return e.build(kind, key, c)
+	}
+	return e.PageCache.get(key, func() *view { return e.build(kind, key, c) })
+}
+
+// digest returns the digest of the list that List returns.
+func (e *Endpoint) digest(kind listKind, f catalog.Features, caller *auth.Principal, c *choice) [32]byte {
+	if key := e.viewKey(kind, f, caller, c); key.query != "" {
+		return e.PageCache.digest(key, func() *view { return e.build(kind, key, c) })
+	}
+	return e.List(kind, f, caller, c).digest()
+}
+
+// viewKey returns the key of a list.
+func (e *Endpoint) viewKey(kind listKind, f catalog.Features, caller *auth.Principal, c *choice) viewKey {
 	if kind != Tools { // other lists depend on nothing else
 		f, c = catalog.Features{Title: f.Title}, nil
 	}
 	key := viewKey{list: kind.member(), features: f}
+	if c != nil {
+		key.query = c.query
+	}
 	switch {
 	case e.visible == nil:
 	case kind == promptsKind:
@@ -53,11 +73,12 @@ func (e *Endpoint) List(kind listKind, f catalog.Features, caller *auth.Principa
 	default:
 		key.visible = e.visible.views.Of(caller)
 	}
-	build := func() *view { return newView(kind.member(), e.listPages(kind, f, key.visible, c)) }
-	if c != nil {
-		return build()
-	}
-	return e.PageCache.get(key, build)
+	return key
+}
+
+// build builds the list of a key.
+func (e *Endpoint) build(kind listKind, key viewKey, c *choice) *view {
+	return newView(kind.member(), e.listPages(kind, key.features, key.visible, c))
 }
 
 // listPages returns a list, as JSON arrays of definitions, for callers with the permissions granted that have chosen c.
@@ -148,7 +169,7 @@ func (e *Endpoint) listVersion(list mcp.List, revision, query string, caller *au
 	}
 	var version []byte
 	for _, kind := range kinds {
-		digest := e.List(kind, e.features(revision), caller, c).digest()
+		digest := e.digest(kind, e.features(revision), caller, c)
 		version = append(version, digest[:]...)
 	}
 	return string(version)

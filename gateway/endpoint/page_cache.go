@@ -48,6 +48,7 @@ type viewKey struct {
 	list     string // its member in the result
 	features catalog.Features
 	visible  auth.View // the zero View if every caller sees all tools
+	query    string    // by which a client has chosen the list; "" if it has not
 }
 
 // Limits of the views cached per endpoint, so that a client that can get tokens with many scope sets can't exhaust the memory.
@@ -61,9 +62,31 @@ type pageCache struct {
 	mu    sync.Mutex
 	Views map[viewKey]*view
 	Bytes int // of all views
+	// digests are those of lists that clients have chosen, whose pages are not kept: streams compare them after each change.
+	digests map[viewKey][32]byte
 }
 
-func newPageCache() *pageCache { return &pageCache{Views: map[viewKey]*view{}} }
+func newPageCache() *pageCache {
+	return &pageCache{Views: map[viewKey]*view{}, digests: map[viewKey][32]byte{}}
+}
+
+// digest returns the digest of a list that a client has chosen.
+func (c *pageCache) digest(key viewKey, build func() *view) [32]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d, known := c.digests[key]; known {
+		return d
+	}
+	d := build().digest()
+	for other := range c.digests { // any: digests are computed again on demand
+		if len(c.digests) < MaxViews {
+			break
+		}
+		delete(c.digests, other)
+	}
+	c.digests[key] = d
+	return d
+}
 
 // get returns a view, which it builds at the first request.
 func (c *pageCache) get(key viewKey, build func() *view) *view {

@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/finder"
+	"drawbridge/openapi"
 	"drawbridge/openapi/truncate"
 )
 
@@ -94,7 +95,8 @@ func nearest(all []count, text string) []count {
 func list(all []count, limit int) string {
 	names := make([]string, len(all))
 	for i, c := range all {
-		names[i] = truncate.Runes(c.Name, 60) + " (" + strconv.Itoa(c.Tools) + ")"
+		name := strings.Join(strings.Fields(openapi.Clean(c.Name)), " ") // tags are texts of documents
+		names[i] = truncate.Runes(name, 60) + " (" + strconv.Itoa(c.Tools) + ")"
 	}
 	return truncate.List(names, limit)
 }

@@ -77,7 +77,7 @@ var rooms = map[string]room{
 	"gateway/prompt":      {arrows: []string{"auth", "config", "gateway/call", "gateway/elicit", "gateway/mcp", "gateway/plan", "gateway/render", "gateway/resource", "gateway/telemetry", "openapi", "openapi/answer"}},
 	"gateway/endpoint":    {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/finder", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/render", "gateway/resource", "gateway/state", "gateway/telemetry", "gateway/tokenizer", "gateway/toolsearch", "openapi"}, modules: []string{"github.com/go-chi/chi/v5"}},
 	"gateway/report":      {arrows: []string{"config", "gateway/admin", "gateway/catalog", "gateway/plan", "gateway/redact", "gateway/source", "gateway/telemetry", "openapi"}},
-	"gateway/toolsearch":  {arrows: []string{"gateway/catalog", "gateway/finder"}},
+	"gateway/toolsearch":  {arrows: []string{"gateway/catalog", "gateway/finder", "openapi"}},
 	"gateway/mcp":         {},
 	"gateway/call":        {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/catalog", "gateway/clientip", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/redact", "gateway/render", "gateway/state", "gateway/telemetry", "gateway/upstream", "openapi", "openapi/answer"}},
 	"gateway/plan":        {arrows: []string{"config", "auth", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/admin", "gateway/admission", "gateway/cache", "gateway/catalog", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/redact", "gateway/render", "gateway/source", "gateway/telemetry", "gateway/upstream"}},
