@@ -17,7 +17,7 @@ IMAGE_ARCHS   ?= amd64 arm64
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 
-# The folder of real OpenAPI documents that corpus and bench read; what needs it skips without it. It is not handed to
+# The folder of real OpenAPI documents that corpus, bench and clients read; what needs it skips without it. It is not handed to
 # the other targets: with the race detector the corpus alone takes minutes.
 OPENAPI_CORPUS ?= $(wildcard $(abspath ../shared/specs))
 
@@ -170,8 +170,8 @@ interop: ## the official Go and TypeScript clients against the gateway
 	test/interop/run
 
 .PHONY: clients
-clients: ## a table of features by official clients and revisions, with a loop as hosts have it
-	test/clients/run
+clients: ## tables of features, and of search mode with a large document, by official clients and revisions, with a loop as hosts have it
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/clients/run
 
 .PHONY: auth-e2e
 auth-e2e: ## official clients log in at oidc-provider and at the demo's server (BROWSER=1: also with chromium)

@@ -3,16 +3,13 @@
 //   node features.mjs ENDPOINT CONTROL MODEL CLIENT      CLIENT: ts-v1, ts-v2-legacy, ts-v2-auto, ts-v2-pinned
 //
 // CONTROL is where the service does what it is told to (see world_test.go), MODEL a chat endpoint (model_test.go). Prints the revision and the cells of the table.
-import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport as TransportV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import * as v1 from "@modelcontextprotocol/sdk/types.js";
+import { callTool, demand, isModern, isOld, newClient, newTransport, reportCells } from "./typescript.mjs";
 import { loop } from "./loop.mjs";
-import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from "@modelcontextprotocol/client";
 
 const [endpoint, control, model, kind] = process.argv.slice(2);
-const modes = { "ts-v2-legacy": "legacy", "ts-v2-auto": "auto", "ts-v2-pinned": { pin: "2026-07-28" } };
-const old = kind === "ts-v1";
-const modern = kind === "ts-v2-auto" || kind === "ts-v2-pinned";
+const old = isOld(kind);
+const modern = isModern(kind);
 
 // told has what the server has told of, by method; awaitTold waits until it has.
 const told = {};
@@ -34,16 +31,11 @@ const awaitTold = (method, enough = () => true) =>
     look();
   });
 
-const info = { name: "clients", version: "1" };
-const capabilities = { elicitation: {} };
-const client = old
-  ? new ClientV1(info, { capabilities })
-  : new ClientV2(info, {
-      capabilities,
-      versionNegotiation: { mode: modes[kind] },
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => hear("notifications/tools/list_changed") } },
-    });
-const transport = new (old ? TransportV1 : TransportV2)(new URL(endpoint));
+const client = newClient(kind, {
+  capabilities: { elicitation: {} },
+  listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => hear("notifications/tools/list_changed") } },
+});
+const transport = newTransport(kind, endpoint);
 const answer = async () => ({ action: "accept", content: { colour: "green" } });
 if (old) {
   client.setNotificationHandler(v1.ToolListChangedNotificationSchema, () => hear("notifications/tools/list_changed"));
@@ -56,11 +48,7 @@ if (old) {
 await client.connect(transport);
 
 const happen = (what) => fetch(`${control}/${what}`, { method: "POST" });
-const call = (name, args, options) =>
-  old ? client.callTool({ name, arguments: args }, undefined, options) : client.callTool({ name, arguments: args }, options);
-const demand = (fact, what) => {
-  if (!fact) throw new Error(JSON.stringify(what));
-};
+const call = callTool(kind, client);
 const names = async () => (await client.listTools(undefined, modern ? { cacheMode: "refresh" } : undefined)).tools.map((t) => t.name);
 
 const features = {
@@ -145,14 +133,4 @@ const features = {
   },
 };
 
-const cells = {};
-for (const [feature, attempt] of Object.entries(features)) {
-  try {
-    const missing = await attempt();
-    cells[feature] = missing ? `— ${missing}` : "ok";
-  } catch (e) {
-    cells[feature] = `FAIL ${e.message}`;
-  }
-}
-console.log(JSON.stringify({ revision: client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion, cells }));
-await client.close();
+await reportCells(features, client, transport);

@@ -41,7 +41,7 @@ func goColumn(t *testing.T, w *world, tb *table, column, revision string) {
 		w: w, revision: revision, changed: make(chan struct{}, 100),
 		progress: make(chan *mcp.ProgressNotificationParams, 100), updated: make(chan string, 100),
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "clients", Version: "1"}, &mcp.ClientOptions{
+	session, closeSession, err := goSession(ctx, w.endpoint, revision, &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.changed <- struct{}{} },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			c.progress <- r.Params
@@ -51,18 +51,10 @@ func goColumn(t *testing.T, w *world, tb *table, column, revision string) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"colour": "green"}}, nil
 		},
 	})
-	transport := &http.Transport{}
-	defer transport.CloseIdleConnections()
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: w.endpoint, HTTPClient: &http.Client{Transport: transport}, MaxRetries: -1,
-	}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
-		t.Fatalf("%s: connect: %v", column, err)
+		t.Fatalf("%s: %v", column, err)
 	}
-	defer session.Close()
-	if got := session.InitializeResult().ProtocolVersion; got != revision {
-		t.Errorf("%s: agreed on %q", column, got)
-	}
+	defer closeSession()
 	c.session = session
 	for _, f := range []struct {
 		feature string
@@ -73,20 +65,37 @@ func goColumn(t *testing.T, w *world, tb *table, column, revision string) {
 		{"list resources", c.resources}, {"list templates", c.templates}, {"read", c.read}, {"subscribe", c.subscribe},
 		{"prompts", c.prompts}, {"completion", c.complete}, {"agent loop", c.loop},
 	} {
-		cell := ok
-		if err := f.try(ctx); err != nil {
-			cell = "FAIL " + err.Error()
-			var m missing
-			if errors.As(err, &m) {
-				cell = "— " + m.why
-			}
-		}
-		tb.set(t, column, f.feature, cell)
+		tb.try(t, column, f.feature, func() error { return f.try(ctx) })
 	}
 }
 
-func (c *goClient) names(ctx context.Context) ([]string, error) {
-	list, err := c.session.ListTools(ctx, nil)
+// goSession connects the Go SDK's client to an endpoint. The session has to be closed.
+func goSession(ctx context.Context, endpoint, revision string, options *mcp.ClientOptions) (session *mcp.ClientSession, closeSession func(), err error) {
+	transport := &http.Transport{}
+	client := mcp.NewClient(&mcp.Implementation{Name: "clients", Version: "1"}, options)
+	session, err = client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: endpoint, HTTPClient: &http.Client{Transport: transport}, MaxRetries: -1,
+	}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	if err != nil {
+		transport.CloseIdleConnections()
+		return nil, nil, fmt.Errorf("connect: %w", err)
+	}
+	closeSession = func() {
+		_ = session.Close()
+		transport.CloseIdleConnections()
+	}
+	if got := session.InitializeResult().ProtocolVersion; got != revision {
+		closeSession()
+		return nil, nil, fmt.Errorf("agreed on %q", got)
+	}
+	return session, closeSession, nil
+}
+
+func (c *goClient) names(ctx context.Context) ([]string, error) { return toolNames(ctx, c.session) }
+
+// toolNames returns the names of the tools in the first page of the list.
+func toolNames(ctx context.Context, session *mcp.ClientSession) ([]string, error) {
+	list, err := session.ListTools(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

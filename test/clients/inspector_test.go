@@ -3,7 +3,6 @@ package clients
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,14 +57,6 @@ func inspectorColumn(t *testing.T, w *world, tb *table, column, folder, era stri
 		{"cancel", missing{once}},
 		{"list changed", missing{once}}, {"agent loop", missing{once}},
 	} {
-		text := ok
-		if c.err != nil {
-			text = "FAIL " + c.err.Error()
-			var m missing
-			if errors.As(c.err, &m) {
-				text = "— " + m.why
-			}
-		}
-		tb.set(t, column, c.feature, text)
+		tb.try(t, column, c.feature, func() error { return c.err })
 	}
 }

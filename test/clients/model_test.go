@@ -17,6 +17,9 @@ import (
 // the messages, so it serves several hosts at once.
 type model struct{ *httptest.Server }
 
+// script is what a model says next.
+type script func(*chatRequest) (chatMessage, error)
+
 type (
 	chatRequest struct {
 		Model    string        `json:"model"`
@@ -49,7 +52,7 @@ type (
 	}
 )
 
-func newModel(t *testing.T) *model {
+func newModel(t *testing.T, choose script) *model {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
@@ -58,7 +61,7 @@ func newModel(t *testing.T) *model {
 		var next chatMessage
 		if err == nil {
 			if err = request.check(); err == nil {
-				next, err = choose(request.Messages)
+				next, err = choose(&request)
 			}
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -120,11 +123,11 @@ func (r *chatRequest) check() error {
 	return nil
 }
 
-// choose is the script: look for things, look at the last of them, order what comes next to it in its colour, look at the
+// orderThing is a script: look for things, look at the last of them, order what comes next to it in its colour, look at the
 // order, say what has become of it. Each call uses what the answer before it says.
-func choose(messages []chatMessage) (chatMessage, error) {
+func orderThing(request *chatRequest) (chatMessage, error) {
 	var answers []map[string]any
-	for _, m := range messages {
+	for _, m := range request.Messages {
 		if m.Role != "tool" {
 			continue
 		}
@@ -144,9 +147,7 @@ func choose(messages []chatMessage) (chatMessage, error) {
 				return chatMessage{}, fmt.Errorf("the answer before %s has no %s: %v", name, key, answers[len(answers)-1])
 			}
 		}
-		b, err := json.Marshal(args)
-		id := fmt.Sprintf("call_%d", len(answers))
-		return chatMessage{Role: "assistant", ToolCalls: []toolCall{{id, "function", functionCall{name, string(b)}}}}, err
+		return callFunction(len(answers), name, args)
 	}
 	switch len(answers) {
 	case 0:
@@ -166,6 +167,13 @@ func choose(messages []chatMessage) (chatMessage, error) {
 	default:
 		return chatMessage{Role: "assistant", Content: fmt.Sprintf("Your order %s is %s.", text("order"), text("state"))}, nil
 	}
+}
+
+// callFunction returns the message with which a model calls a function in one of its turns.
+func callFunction[A any](turn int, name string, args A) (chatMessage, error) {
+	b, err := json.Marshal(args)
+	id := fmt.Sprintf("call_%d", turn)
+	return chatMessage{Role: "assistant", ToolCalls: []toolCall{{id, "function", functionCall{name, string(b)}}}}, err
 }
 
 // said tells whether that is what the model says at the end.

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"drawbridge/test/process"
 )
 
-// features are the rows of the table.
+// features are the rows of the table of TestClients.
 var features = []string{
 	"list", "call", "job", "argument in a header", "progress", "cancel", "question", "list changed", "list resources", "list templates", "read", "subscribe", "prompts", "completion",
 	"agent loop",
@@ -22,6 +23,7 @@ const ok = "ok"
 
 // table is what came of all features in all clients. It is safe for concurrent use.
 type table struct {
+	rows    []string
 	mu      sync.Mutex
 	columns []string
 	cells   map[string]map[string]string // column → feature → ok, "— " and the reason, or "FAIL " and what
@@ -38,7 +40,7 @@ func (tb *table) set(t *testing.T, column, feature, cell string) {
 	if tb.cells[column] == nil {
 		tb.cells[column] = map[string]string{}
 	}
-	if !slices.Contains(features, feature) {
+	if !slices.Contains(tb.rows, feature) {
 		t.Errorf("%s: %q is no row of the table", column, feature)
 	}
 	tb.cells[column][feature] = cell
@@ -47,16 +49,30 @@ func (tb *table) set(t *testing.T, column, feature, cell string) {
 	}
 }
 
+// try fills in a cell with what an attempt to use the feature returns.
+func (tb *table) try(t *testing.T, column, feature string, attempt func() error) {
+	t.Helper()
+	cell := ok
+	if err := attempt(); err != nil {
+		cell = "FAIL " + err.Error()
+		var m missing
+		if errors.As(err, &m) {
+			cell = "— " + m.why
+		}
+	}
+	tb.set(t, column, feature, cell)
+}
+
 // print writes the table, with reasons as numbered notes, and fails for cells that are empty.
 func (tb *table) print(t *testing.T) {
 	var text strings.Builder
 	var notes []string
-	wide := len(slices.MaxFunc(features, func(a, b string) int { return len(a) - len(b) }))
+	wide := len(slices.MaxFunc(tb.rows, func(a, b string) int { return len(a) - len(b) }))
 	fmt.Fprintf(&text, "\n%-*s", wide, "")
 	for _, column := range tb.columns {
 		fmt.Fprintf(&text, "  %s", column)
 	}
-	for _, feature := range features {
+	for _, feature := range tb.rows {
 		fmt.Fprintf(&text, "\n%-*s", wide, feature)
 		for _, column := range tb.columns {
 			cell, found := tb.cells[column][feature]
@@ -107,7 +123,7 @@ func TestClients(t *testing.T) {
 			columns = append(columns, column{"Inspector " + era, inspector(folder, era)})
 		}
 	}
-	tb := &table{}
+	tb := &table{rows: features}
 	for _, c := range columns {
 		tb.columns = append(tb.columns, c.name)
 	}

@@ -12,13 +12,16 @@ import (
 
 // typeScript fills in the column of a TypeScript client, which has its name.
 func typeScript(folder string) func(t *testing.T, w *world, tb *table, kind string) {
-	return func(t *testing.T, w *world, tb *table, kind string) { typeScriptColumn(t, w, tb, folder, kind) }
+	return func(t *testing.T, w *world, tb *table, kind string) {
+		typeScriptColumn(t, tb, folder, kind, "features.mjs", w.endpoint, w.control, w.model)
+	}
 }
 
-func typeScriptColumn(t *testing.T, w *world, tb *table, folder, kind string) {
+// typeScriptColumn fills in the column with what a script reports.
+func typeScriptColumn(t *testing.T, tb *table, folder, kind, script, endpoint, control string, m *model) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, nodeIn(folder), filepath.Join(folder, "features.mjs"), w.endpoint, w.control, w.model.URL, kind)
+	c := exec.CommandContext(ctx, nodeIn(folder), filepath.Join(folder, script), endpoint, control, m.URL, kind)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()

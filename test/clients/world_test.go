@@ -39,12 +39,10 @@ type world struct {
 // newWorld starts both; they end with the test.
 func newWorld(t *testing.T, program string) *world {
 	t.Helper()
-	w := &world{model: newModel(t), folder: t.TempDir(), slow: make(chan struct{}, 10), gone: make(chan struct{}, 10)}
+	w := &world{model: newModel(t, orderThing), folder: t.TempDir(), slow: make(chan struct{}, 10), gone: make(chan struct{}, 10)}
 	service := httptest.NewServer(w.service())
 	t.Cleanup(service.Close)
 	w.control = service.URL + "/control"
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	t.Cleanup(cancel)
 	listen, admin := address(t), address(t)
 	values := strings.NewReplacer("${LISTEN}", listen, "${ADMIN}", admin, "${SERVICE}", service.URL)
 	for _, name := range []string{"things.yaml", "gateway.yaml"} {
@@ -54,7 +52,17 @@ func newWorld(t *testing.T, program string) *world {
 		}
 		w.write(t, name, values.Replace(string(text)))
 	}
-	gateway, err := process.Start(context.WithoutCancel(ctx), program, "serve", "--config", filepath.Join(w.folder, "gateway.yaml"))
+	startGateway(t, program, filepath.Join(w.folder, "gateway.yaml"), admin)
+	w.endpoint = "http://" + listen + "/mcp"
+	return w
+}
+
+// startGateway starts the gateway and waits until it is ready; it ends with the test.
+func startGateway(t *testing.T, program, config, admin string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	gateway, err := process.Start(context.WithoutCancel(ctx), program, "serve", "--config", config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +77,6 @@ func newWorld(t *testing.T, program string) *world {
 	if err := gateway.AwaitGateway(ctx, admin); err != nil {
 		t.Fatal(err)
 	}
-	w.endpoint = "http://" + listen + "/mcp"
-	return w
 }
 
 // service is the REST service, and what scripts make happen in it.
