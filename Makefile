@@ -170,7 +170,7 @@ interop: ## the official Go and TypeScript clients against the gateway
 	test/interop/run
 
 .PHONY: clients
-clients: ## tables of features, and of search mode with a large document, by official clients and revisions, with a loop as hosts have it
+clients: ## tables of features and of search mode, by official clients and revisions, with a loop as hosts have it
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/clients/run
 
 .PHONY: auth-e2e
