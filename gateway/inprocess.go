@@ -35,6 +35,18 @@ func (g *Gateway) Plans() []*plan.Plan {
 	return plans
 }
 
+// Tools returns the tools that are listed, by name.
+func (g *Gateway) Tools() []*catalog.Tool {
+	var tools []*catalog.Tool
+	for _, p := range g.Plans() {
+		tools = append(tools, p.Tool)
+	}
+	return tools
+}
+
+// SearchList returns the definitions that /mcp would list in search mode, nil if it does.
+func (g *Gateway) SearchList() []byte { return g.currentEndpoints().SearchList() }
+
 // Plan returns the plan of a tool, or nil if there is no such tool.
 func (g *Gateway) Plan(tool string) *plan.Plan {
 	if gen := g.current.Load(); gen != nil {

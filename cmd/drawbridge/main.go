@@ -76,7 +76,7 @@ Commands accept the URL or path of a document instead of a configuration.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{err, c}
 	})
-	root.AddCommand(p.serveCommand(), p.stdioCommand(), p.checkCommand(), p.toolsCommand(), p.callCommand(), p.demoCommand(), p.manifestCommand(), p.lockCommand(), p.readyCommand(), p.versionCommand())
+	root.AddCommand(p.serveCommand(), p.stdioCommand(), p.checkCommand(), p.toolsCommand(), p.tokensCommand(), p.callCommand(), p.demoCommand(), p.manifestCommand(), p.lockCommand(), p.readyCommand(), p.versionCommand())
 	strictHelp(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

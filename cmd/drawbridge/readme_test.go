@@ -23,7 +23,7 @@ func TestReadme(t *testing.T) {
 	t.Chdir("../..")
 	calls := 0
 	word := regexp.MustCompile(`'[^']*'|\S+`)
-	commands := regexp.MustCompile(`(?m)^bin/drawbridge ((?:check|tools|call) .*?)(?: +#.*)?$`).FindAllStringSubmatch(string(text), -1)
+	commands := regexp.MustCompile(`(?m)^bin/drawbridge ((?:check|tools|tokens|call) .*?)(?: +#.*)?$`).FindAllStringSubmatch(string(text), -1)
 	for _, m := range commands {
 		args := word.FindAllString(m[1], -1)
 		for i := range args {

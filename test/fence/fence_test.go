@@ -78,6 +78,7 @@ var rooms = map[string]room{
 	"gateway/endpoint":    {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/finder", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/render", "gateway/resource", "gateway/state", "gateway/telemetry", "gateway/tokenizer", "gateway/toolsearch", "openapi"}, modules: []string{"github.com/go-chi/chi/v5"}},
 	"gateway/report":      {arrows: []string{"config", "gateway/admin", "gateway/catalog", "gateway/plan", "gateway/redact", "gateway/source", "gateway/telemetry", "openapi"}},
 	"gateway/toolsearch":  {arrows: []string{"gateway/catalog", "gateway/finder", "openapi"}},
+	"gateway/tokenreport": {arrows: []string{"gateway/catalog", "gateway/tokenizer", "openapi"}},
 	"gateway/mcp":         {},
 	"gateway/call":        {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/catalog", "gateway/clientip", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/redact", "gateway/render", "gateway/state", "gateway/telemetry", "gateway/upstream", "openapi", "openapi/answer"}},
 	"gateway/plan":        {arrows: []string{"config", "auth", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/admin", "gateway/admission", "gateway/cache", "gateway/catalog", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/redact", "gateway/render", "gateway/source", "gateway/telemetry", "gateway/upstream"}},
@@ -104,7 +105,7 @@ var rooms = map[string]room{
 	"gateway/admin":       {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 
 	"cmd/drawbridge": {
-		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/listener", "auth/authtest", "cmd/drawbridge/demo"},
+		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/listener", "gateway/tokenreport", "auth/authtest", "cmd/drawbridge/demo"},
 		modules: []string{"github.com/spf13/cobra", "github.com/KimMachineGun/automemlimit", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
 	},
 	"cmd/drawbridge/demo": {},
