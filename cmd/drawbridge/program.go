@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"drawbridge/config"
+)
+
+// Set by the linker.
+var (
+	version = "dev"
+	commit  = "unknown"
+)
+
+// Exit codes (docs/contributing/architecture.md, command line).
+const (
+	exitOK    = 0
+	exitFail  = 1 // failure while running; check: an API can't be served
+	exitUsage = 2 // bad usage or an invalid configuration
+	// 128 and the number of the signal: check, tools or call was interrupted
+)
+
+// program is the state that the commands share.
+type program struct {
+	getenv         func(string) string
+	stdout, stderr io.Writer
+	terminal       io.Writer        // standard error unfiltered, for progress on a terminal
+	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
+	config         string           // --config
+	accept         bool             // --accept
+}
+
+// configFlag adds --config to a command, and accepts a document as its first argument instead.
+func (p *program) configFlag(c *cobra.Command) {
+	c.Flags().StringVarP(&p.config, "config", "c", "", "configuration file, or an OpenAPI document's path or URL")
+}
+
+// location returns the configuration or document of the command, and the remaining arguments. after
+// is the number of the command's own arguments.
+func (p *program) location(c *cobra.Command, args []string, after int) (string, []string, error) {
+	location := p.config
+	if location == "" && len(args) > after {
+		location, args = args[0], args[1:]
+	}
+	switch {
+	case location == "":
+		return "", nil, usageError{fmt.Errorf("%s: give a configuration with --config FILE, or an OpenAPI document's path or URL", c.CommandPath()), c}
+	case len(args) > after:
+		return "", nil, usageError{fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), args[after]), c}
+	}
+	return location, args, nil
+}
+
+// noArguments rejects arguments of a command that takes none; cobra would call them unknown
+// commands.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), args[0]), c}
+}
+
+// load loads the configuration and prints its problems; errors end the program with exit code 2.
+func (p *program) load(location string) (*config.Config, error) {
+	c, problems := config.Load(location, p.getenv)
+	p.print(problems)
+	if c == nil {
+		return nil, exitError(exitUsage)
+	}
+	return c, nil
+}
+
+func (p *program) print(problems config.Problems) {
+	for _, problem := range problems {
+		fmt.Fprintln(p.stderr, problem)
+	}
+}
+
+// usageError is a usage or configuration error: exit code 2. The command, if any, is the one whose
+// help is suggested.
+type usageError struct {
+	error
+	command *cobra.Command
+}
+
+func (e usageError) Unwrap() error { return e.error }
+
+// exitError ends the program with an exit code; everything has been printed.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
