@@ -5,7 +5,7 @@
 // It hides the library, its vocabulary of 200,000 tokens, which is loaded at the first count, and the cache of short
 // pieces that makes counting many similar texts fast. All functions are safe for concurrent use.
 //
-// Counts are those of tiktoken, with one exception: the library splits a run of white space after each line end, where
+// Counts are those of tiktoken, with one exception: the library splits a run of white space after each line, where
 // tiktoken splits it after the last one, so that a blank line with spaces in it may cost a token more.
 //
 // The rule that must not be broken: the time and memory of a count are linear in the length of the text, whatever the

@@ -6,8 +6,8 @@ const (
 	// maxPiece is the length of the longest piece that is given to the library. It bounds the memory of
 	// a count.
 	maxPiece = 16 << 10
-	// maxLines is the number of line ends in a piece. The library looks through all white space that
-	// follows at each of them, which is quadratic where there is nothing else.
+	// maxLines is the number of lines in a piece, of which each has something before its end. The library
+	// looks through all white space that follows a line, which is quadratic where there is nothing else.
 	maxLines = 128
 )
 
@@ -30,7 +30,7 @@ func pieceLength(text []byte) int {
 		if splits[classes[text[i-1]]][classes[text[i]]] {
 			return i
 		}
-		if text[i-1] == '\n' || text[i-1] == '\r' {
+		if endsLine(text[i-1]) && !endsLine(text[i]) {
 			if lines++; lines == maxLines {
 				return i
 			}
@@ -46,6 +46,8 @@ func pieceLength(text []byte) int {
 	}
 	return last // no UTF-8
 }
+
+func endsLine(b byte) bool { return b == '\n' || b == '\r' }
 
 // class is a kind of bytes. The zero value is a byte of a character outside ASCII.
 type class uint8

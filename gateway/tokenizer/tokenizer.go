@@ -9,7 +9,8 @@ import (
 
 // Count returns the number of tokens of text. Bytes that are no UTF-8 count as U+FFFD.
 //
-// Runs of more than 16 KiB in which no word or number of ASCII ends are counted in parts, which may add a token for each.
+// A text of more than 16 KiB or 128 lines in which no word or number of ASCII ends is counted in parts, which may add a
+// token for each.
 func Count(text []byte) int { return CountUpTo(text, math.MaxInt) }
 
 // CountUpTo is [Count] that stops as soon as there are more than limit tokens. Its result is then greater than limit and
@@ -63,5 +64,5 @@ func (c *counter) encode(piece string) int {
 	// The only errors are a time-out of the regular expression, which has none, and invalid UTF-8 in
 	// another mode.
 	n, _ := c.codec.Count(piece)
-	return n
+	return max(n, 1) // the library overlooks U+007F
 }
