@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,6 +86,9 @@ func FuzzCount(f *testing.F) {
 		if n > len(text) && utf8.ValidString(text) || n > 3*len(text) {
 			t.Errorf("%d tokens of %d bytes", n, len(text))
 		}
+		if got := Exceeds(slices.Values([][]byte{[]byte(text), []byte(text)}), limit); limit >= 0 && got != (2*n > limit) {
+			t.Errorf("2 times %d tokens exceed %d: %v", n, limit, got)
+		}
 		if got := CountUpTo([]byte(text), limit); n <= limit && got != n || n > limit && got <= limit && text != "" {
 			t.Errorf("%d tokens up to %d, want %d", got, limit, n)
 		}
@@ -103,6 +107,33 @@ func TestCountUpTo(t *testing.T) {
 		if got := CountUpTo(text, limit); got <= limit || got > limit+10 {
 			t.Errorf("up to %d: %d tokens", limit, got)
 		}
+	}
+}
+
+// Lengths decide far from the limit, so that texts are read no further than needed.
+func TestExceeds(t *testing.T) {
+	text := []byte(strings.Repeat("hello world ", 1000)) // 2,001 tokens, 2,000 pieces, 12,000 bytes
+	n, reads := Count(text), 0
+	texts := func(yield func([]byte) bool) {
+		for range 3 {
+			if reads++; !yield(text) {
+				return
+			}
+		}
+	}
+	for _, tt := range []struct {
+		limit int
+		want  bool
+		reads int
+	}{
+		{100, true, 1}, {n, true, 2}, {3*n - 1, true, 3}, {3*n + 1, false, 6}, {3 * len(text), false, 3}, {-1, true, 1},
+	} {
+		if reads = 0; Exceeds(texts, tt.limit) != tt.want || reads != tt.reads {
+			t.Errorf("limit %d: want %v after %d texts, %d were read", tt.limit, tt.want, tt.reads, reads)
+		}
+	}
+	if Exceeds(slices.Values([][]byte(nil)), 0) {
+		t.Error("nothing exceeds 0")
 	}
 }
 
