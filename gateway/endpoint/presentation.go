@@ -1,19 +1,12 @@
 package endpoint
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
-	"maps"
-	"slices"
-	"strings"
 
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/finder"
-	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/tokenizer"
-	"drawbridge/gateway/toolsearch"
 )
 
 // Presentation says what the list of tools of an endpoint shows: all tools, or those of package toolsearch, by which a
@@ -26,7 +19,6 @@ type Presentation struct {
 	// OverBudget reports whether all tools are listed although they cost more than the budget.
 	OverBudget bool
 
-	cost   cost // of all tools
 	list   config.List
 	tools  []*catalog.Tool // of the endpoint
 	pinned []*catalog.Tool
@@ -49,20 +41,19 @@ func newPresentation(list config.List, tools []*catalog.Tool, pinned func(*catal
 	if before != nil && before.Search && before.list.Presentation == config.PresentationAuto {
 		limit = limit * backBelow / 100
 	}
-	p.cost = costOf(tools, limit)
-	exceeds := p.cost.tokens > limit
+	exceeds := exceeds(tools, limit)
 	switch list.Presentation {
 	case config.PresentationSearch:
 		p.Search, p.Reason = true, "configured"
 	case config.PresentationAll:
 		p.Reason = "configured"
 		if exceeds {
-			p.OverBudget, p.Reason = true, fmt.Sprintf("configured, although all tools cost %v, more than %d (list_budget)", p.cost, limit)
+			p.OverBudget, p.Reason = true, fmt.Sprintf("configured, although all tools cost more than %d tokens (list_budget)", limit)
 		}
 	case config.PresentationAuto:
 		p.Search, p.Reason = exceeds, fmt.Sprintf("all tools cost at most %d tokens", limit)
 		if exceeds {
-			p.Reason = fmt.Sprintf("all tools cost %v, more than %d", p.cost, limit)
+			p.Reason = fmt.Sprintf("all tools cost more than %d tokens", limit)
 		}
 	}
 	return p
@@ -76,70 +67,14 @@ func (p *Presentation) String() string {
 	return string(config.PresentationAll)
 }
 
-// ToolList describes what the list of tools of an endpoint shows, for operators.
-type ToolList struct {
-	Endpoint     string `json:"endpoint"` // its path
-	Tools        int    `json:"tools"`    // of the endpoint
-	Presentation string `json:"presentation"`
-	Reason       string `json:"reason"`
-	Pinned       int    `json:"pinned,omitempty"` // tools that are listed with search, too
-	// Tokens is what the list costs a client. It is an estimate if the list is over its budget.
-	Tokens int `json:"tokens"`
-	// OverBudget reports whether all tools are listed although they cost more than the budget.
-	OverBudget bool `json:"over_budget,omitempty"`
-}
-
-// Lists describes the lists of all endpoints, that of /mcp first.
-func (t *Table) Lists() []ToolList {
-	var all []ToolList
-	for _, name := range append([]string{""}, slices.Sorted(maps.Keys(t.Named))...) {
-		if e := t.Lookup(name); e != nil {
-			p := e.Presentation
-			tokens, pinned := p.cost.tokens, 0
-			if p.Search {
-				pinned = len(p.pinned)
-				tokens = tokenizer.Count(toolsearch.Pages(catalog.AllFeatures, 0, p.pinned)[0])
+// exceeds reports whether the definitions of tools cost more than a number of tokens. It counts as little as it can, since
+// that is done at each start.
+func exceeds(tools []*catalog.Tool, limit int) bool {
+	return tokenizer.Exceeds(func(yield func([]byte) bool) {
+		for _, t := range tools {
+			if !yield(t.Definition(catalog.AllFeatures)) {
+				return
 			}
-			all = append(all, ToolList{
-				Endpoint: strings.TrimSuffix("/mcp/"+name, "/"), Tools: len(p.tools), Presentation: p.String(), Reason: p.Reason, Pinned: pinned,
-				OverBudget: p.OverBudget, Tokens: tokens,
-			})
 		}
-	}
-	return all
-}
-
-// ReportLists reports to the metrics what the lists of tools cost, and logs what they show, where that differs from the
-// endpoints served before.
-func (t *Table) ReportLists(log *slog.Logger, metrics *telemetry.Metrics, before *Table) {
-	was := map[string]ToolList{}
-	for _, list := range before.Lists() {
-		was[list.Endpoint] = list
-	}
-	tokens := map[string]int{}
-	defer func() { metrics.SetLists(tokens) }()
-	for _, list := range t.Lists() {
-		tokens[list.Endpoint] = list.Tokens
-		if old, known := was[list.Endpoint]; known && old.Presentation == list.Presentation && old.OverBudget == list.OverBudget {
-			continue
-		}
-		level, message := slog.LevelInfo, "list of tools"
-		if list.OverBudget {
-			level, message = slog.LevelWarn, "list of tools costs more than its budget"
-		}
-		log.Log(context.Background(), level, message, "endpoint", list.Endpoint, "presentation", list.Presentation, "reason", list.Reason)
-	}
-}
-
-// Searches reports whether clients of an endpoint find tools by searching, unless they choose otherwise.
-func (t *Table) Searches() bool {
-	if t.Main.Presentation.Search {
-		return true
-	}
-	for _, e := range t.Named {
-		if e.Presentation.Search {
-			return true
-		}
-	}
-	return false
+	}, limit)
 }

@@ -157,5 +157,5 @@ func (e *Endpoint) searches(c *choice) bool {
 			chosen = append(chosen, t)
 		}
 	}
-	return costOf(chosen, p.list.Budget).tokens > p.list.Budget
+	return exceeds(chosen, p.list.Budget)
 }

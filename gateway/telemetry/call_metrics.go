@@ -30,7 +30,7 @@ type Metrics struct {
 	drift           *prometheus.CounterVec   // api, tool
 	reloads         *prometheus.CounterVec   // outcome
 	searches        *prometheus.CounterVec   // result
-	lists           *prometheus.GaugeVec     // endpoint
+	lists           *listMetrics
 	traffic         *trafficMetrics
 	apis            *apiMetrics
 	results         *resultMetrics
@@ -55,8 +55,7 @@ func NewMetrics(r *prometheus.Registry, version string) *Metrics {
 			Help: "Responses that contradict the document (contract drift)."}, []string{"api", "tool"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_config_reloads_total",
 			Help: "Attempts to reload the configuration by outcome: ok, failed, or held because it would grant more access."}, []string{"outcome"}),
-		lists: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_list_tokens",
-			Help: "Tokens (o200k_base) of the list of tools of an endpoint, before anything is hidden from a caller; an estimate above list_budget."}, []string{"endpoint"}),
+		lists: &listMetrics{},
 		searches: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drawbridge_tool_searches_total",
 			Help: "Searches for tools (search_tools) by result: found, or nothing."}, []string{"result"}),
 		Panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "drawbridge_panics_total",
@@ -93,14 +92,6 @@ func (m *Metrics) ToolSearched(found bool) {
 		result = "found"
 	}
 	m.searches.WithLabelValues(result).Inc()
-}
-
-// SetLists sets the tokens of the lists of tools by the paths of their endpoints; others are gone.
-func (m *Metrics) SetLists(tokens map[string]int) {
-	m.lists.Reset()
-	for endpoint, n := range tokens {
-		m.lists.WithLabelValues(endpoint).Set(float64(n))
-	}
 }
 
 // request counts an HTTP request to an endpoint.

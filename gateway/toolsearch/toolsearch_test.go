@@ -148,7 +148,7 @@ func TestPages(t *testing.T) {
 					t.Errorf("%d definitions on a page, want at most %d", len(tools), size)
 				}
 				for _, tool := range tools {
-					names = append(names, tool["name"].(string)) //nolint:errcheck // panics
+					names = append(names, tool["name"].(string))
 					if _, ok := tool["annotations"]; ok != f.Annotations {
 						t.Errorf("%s: %v", revision, tool)
 					}

@@ -25,8 +25,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestCost: below its limit a cost is exact, and above it is close to what it would be.
-func TestCost(t *testing.T) {
+// TestTokensOfLists: below its limit an estimate is exact, and above it is close.
+func TestTokensOfLists(t *testing.T) {
 	api := catalog.API{Name: "a"}
 	for n := range 500 {
 		api.Operations = append(api.Operations, &openapi.Operation{
@@ -34,22 +34,21 @@ func TestCost(t *testing.T) {
 		})
 	}
 	tools := catalog.Build([]catalog.API{api}, catalog.Options{}).All()
-	whole := costOf(tools, math.MaxInt)
 	sum := 0
 	for _, tool := range tools {
 		sum += tool.Tokens()
 	}
-	if !whole.exact || whole.tokens != sum {
-		t.Errorf("%v, want %d tokens", whole, sum)
+	if got := estimate(tools, math.MaxInt); got != sum {
+		t.Errorf("%d tokens, want %d", got, sum)
 	}
 	for _, limit := range []int{sum / 20, sum / 2} {
-		if c := costOf(tools, limit); c.exact || c.tokens <= limit || math.Abs(float64(c.tokens-sum)) > 0.1*float64(sum) {
-			t.Errorf("up to %d: %v, want about %d tokens", limit, c, sum)
+		if got := estimate(tools, limit); math.Abs(float64(got-sum)) > 0.1*float64(sum) {
+			t.Errorf("up to %d: %d tokens, want about %d", limit, got, sum)
 		}
 	}
-	for c, want := range map[cost]string{{725_677, true}: "725677 tokens", {725_677, false}: "about 730000 tokens", {99, false}: "about 99 tokens", {996, false}: "about 1000 tokens"} {
-		if got := c.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
+	for _, limit := range []int{0, sum - 1, sum, sum + 1, 10 * sum} {
+		if got := exceeds(tools, limit); got != (sum > limit) {
+			t.Errorf("%d tokens exceed %d: %v", sum, limit, got)
 		}
 	}
 }

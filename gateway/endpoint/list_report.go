@@ -1,0 +1,130 @@
+package endpoint
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/tokenizer"
+	"drawbridge/gateway/toolsearch"
+)
+
+// ToolList describes what the list of tools of an endpoint shows, for operators.
+type ToolList struct {
+	Endpoint     string `json:"endpoint"` // its path
+	Tools        int    `json:"tools"`    // of the endpoint
+	Presentation string `json:"presentation"`
+	Reason       string `json:"reason"`
+	Pinned       int    `json:"pinned,omitempty"` // tools that are listed with search, too
+	// OverBudget reports whether all tools are listed although they cost more than the budget.
+	OverBudget bool `json:"over_budget,omitempty"`
+}
+
+// names returns the names of the endpoints that are served, that of /mcp first.
+func (t *Table) names() []string {
+	if t.Main == nil {
+		return nil
+	}
+	return append([]string{""}, slices.Sorted(maps.Keys(t.Named))...)
+}
+
+// pathOf returns the path of an endpoint.
+func pathOf(name string) string { return strings.TrimSuffix("/mcp/"+name, "/") }
+
+// Lists describes the lists of all endpoints, that of /mcp first.
+func (t *Table) Lists() []ToolList {
+	var all []ToolList
+	for _, name := range t.names() {
+		p := t.Lookup(name).Presentation
+		list := ToolList{Endpoint: pathOf(name), Tools: len(p.tools), Presentation: p.String(), Reason: p.Reason, OverBudget: p.OverBudget}
+		if p.Search {
+			list.Pinned = len(p.pinned)
+		}
+		all = append(all, list)
+	}
+	return all
+}
+
+// ReportLists reports to the metrics what the lists of tools cost, and logs what they show, where that differs from the
+// endpoints served before.
+func (t *Table) ReportLists(log *slog.Logger, metrics *telemetry.Metrics, before *Table) {
+	tokens := map[string]func() int{}
+	for _, name := range t.names() {
+		tokens[pathOf(name)] = sync.OnceValue(t.Lookup(name).Presentation.tokens)
+	}
+	metrics.SetLists(tokens)
+	was := map[string]ToolList{}
+	for _, list := range before.Lists() {
+		was[list.Endpoint] = list
+	}
+	for _, list := range t.Lists() {
+		if old, known := was[list.Endpoint]; known && old.Presentation == list.Presentation && old.OverBudget == list.OverBudget {
+			continue
+		}
+		level, message := slog.LevelInfo, "list of tools"
+		if list.OverBudget {
+			level, message = slog.LevelWarn, "list of tools costs more than its budget"
+		}
+		log.LogAttrs(context.Background(), level, message, slog.String("endpoint", list.Endpoint), slog.String("presentation", list.Presentation), slog.String("reason", list.Reason))
+	}
+}
+
+// Searches reports whether clients of an endpoint find tools by searching, unless they choose otherwise.
+func (t *Table) Searches() bool {
+	return slices.ContainsFunc(t.names(), func(name string) bool { return t.Lookup(name).Presentation.Search })
+}
+
+// SearchList returns the definitions that /mcp would list in search mode, as a JSON array; nil if it does.
+func (t *Table) SearchList() []byte {
+	if t.Main == nil || t.Main.Presentation.Search {
+		return nil
+	}
+	return toolsearch.Pages(catalog.AllFeatures, 0, t.Main.Presentation.pinned)[0]
+}
+
+// tokens returns what the list costs a client, extrapolated if it is over its budget.
+func (p *Presentation) tokens() int {
+	if p.Search {
+		return tokenizer.Count(toolsearch.Pages(catalog.AllFeatures, 0, p.pinned)[0])
+	}
+	return estimate(p.tools, p.list.Budget)
+}
+
+// estimate returns the tokens of definitions. It counts them as far as a limit and extrapolates the rest by the bytes.
+func estimate(tools []*catalog.Tool, limit int) int {
+	n, counted, bytes := 0, 0, 0
+	for i := range tools {
+		// Neighbours are alike, so tools from everywhere are counted first.
+		t := tools[spread(i, len(tools))]
+		bytes += t.Bytes()
+		if n <= limit {
+			n += t.Tokens()
+			counted = bytes
+		}
+	}
+	if counted == bytes {
+		return n
+	}
+	return int(float64(n) * float64(bytes) / float64(counted))
+}
+
+// spread returns place i of an order of n things in which neighbours are far from each other. It is the same at each call.
+func spread(i, n int) int {
+	step := max(1, int(float64(n)*0.618)) // by the golden ratio
+	for gcd(step, n) > 1 {
+		step++
+	}
+	return i * step % n
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
