@@ -34,9 +34,9 @@ func Copy(n *Node) *Node {
 	}
 	c := *n
 	c.up = n
-	c.flags = made
+	c.flags = made | n.flags&overlaid
 	if n.isRoot() {
-		c.key = "" // a root's key is its file
+		c.key, c.text = "", "" // a root's key is its file
 	}
 	if c.body != nil {
 		c.flags |= shared
@@ -48,6 +48,7 @@ func newNode(origin *Node, kind Kind, text string) *Node {
 	n := &Node{up: origin, text: text, kind: kind, flags: made}
 	if origin != nil {
 		n.line, n.col = origin.line, origin.col
+		n.flags |= origin.flags & overlaid
 	}
 	if kind == Object || kind == Array {
 		n.body = new(body)

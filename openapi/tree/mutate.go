@@ -1,10 +1,10 @@
 package tree
 
-// Changes in place, for the repair walk only: a loaded tree is read-only.
+// Changes in place, for the Editor and the repair walk only: a loaded tree is read-only.
 
 // newChild returns a node that stands in parent, at origin's position.
 func newChild(parent, origin *Node, key string, kind Kind, text string) *Node {
-	n := &Node{up: parent, key: key, text: text, line: origin.line, col: origin.col, kind: kind}
+	n := &Node{up: parent, key: key, text: text, line: origin.line, col: origin.col, kind: kind, flags: origin.flags & overlaid}
 	if kind == Array || kind == Object {
 		n.body = new(body)
 	}
@@ -14,7 +14,7 @@ func newChild(parent, origin *Node, key string, kind Kind, text string) *Node {
 // become turns n into src: its value, children and position, in n's place.
 func (n *Node) become(src *Node) {
 	n.kind, n.text, n.body, n.roles = src.kind, src.text, src.body, src.roles
-	n.line, n.col = src.line, src.col
+	n.line, n.col, n.flags = src.line, src.col, n.flags&^overlaid|src.flags&overlaid
 	if n.body != nil {
 		for _, k := range n.body.kids {
 			if k.up == src {

@@ -47,7 +47,7 @@ func (p Position) String() string {
 type Node struct {
 	up    *Node  // parsed node: its parent; made node: its origin
 	key   string // member name; in the root of a file: the file's location
-	text  string // String: the value; Number: the literal; Bool: "true" or "false"
+	text  string // String: the value; Number: the literal; Bool: "true" or "false"; in the root of a file: see overlays
 	body  *body  // Array and Object only
 	line  uint32
 	col   uint32
@@ -61,6 +61,7 @@ const (
 	made     uint8 = 1 << iota // built with New… or Copy: up is the origin
 	attached                   // a made node that has become somebody's child
 	shared                     // body belongs to another node too: clone before writing
+	overlaid                   // comes from another file: line holds the index of the file too
 )
 
 // body is what a container holds. Objects with many members have an index, so
@@ -171,7 +172,7 @@ func (n *Node) isRoot() bool { return n.up == nil && n.flags&made == 0 }
 // Text returns the value of a String, the exact literal of a Number, "true" or
 // "false" for a Bool, and "" for everything else.
 func (n *Node) Text() string {
-	if n == nil {
+	if n == nil || n.body != nil {
 		return ""
 	}
 	return n.text
@@ -220,10 +221,14 @@ func (n *Node) location() string {
 }
 
 // Position returns where n stands: a member of an object at its name, anything
-// else at its first character; a built node where its origin stands.
+// else at its first character; a built node where its origin stands; an overlaid one
+// in the file that it came from.
 func (n *Node) Position() Position {
 	if n == nil {
 		return Position{}
+	}
+	if n.flags&overlaid != 0 {
+		return n.overlayPosition()
 	}
 	return Position{File: n.location(), Line: int(n.line), Column: int(n.col)}
 }

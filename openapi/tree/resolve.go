@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -300,6 +301,9 @@ func hasScheme(s string) bool {
 // before it was repaired, what the pointer names. It is nil when the file was not read.
 func (s *Set) Locate(location, pointer string) *Node {
 	f := s.files[location]
+	if f == nil && slices.Contains(s.Root().overlays(), location) {
+		f = s.order[0] // the pointer of an overlaid value is that in the document
+	}
 	if f == nil || f.root == nil {
 		return nil
 	}

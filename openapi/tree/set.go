@@ -46,6 +46,11 @@ type target struct {
 // each repair a Warning. data belongs to the Set afterwards and must not be
 // changed. The error is a *SyntaxError, a *LimitError or ctx's error.
 func Load(ctx context.Context, location string, data []byte, open Opener, limits Limits) (*Set, []Warning, error) {
+	return LoadEdited(ctx, location, data, open, nil, limits)
+}
+
+// LoadEdited is Load with changes to the root file before anything else is made of it; a nil edit changes nothing.
+func LoadEdited(ctx context.Context, location string, data []byte, open Opener, edit Edit, limits Limits) (*Set, []Warning, error) {
 	l := &loader{
 		ctx: ctx, open: open,
 		budget: newBudget(limits),
@@ -53,7 +58,7 @@ func Load(ctx context.Context, location string, data []byte, open Opener, limits
 		set:    &Set{files: map[string]*file{}, ids: map[string]*Node{}},
 	}
 	l.set.refChain = l.budget.RefChain
-	root, err := l.read(location, data, 0)
+	root, err := l.read(location, data, 0, edit)
 	if err != nil {
 		return nil, l.warn.list, err
 	}
@@ -89,11 +94,13 @@ type loader struct {
 	fatal  error // what ends the whole load, met while resolving
 }
 
-// read parses one file and adds it to the set.
-func (l *loader) read(location string, data []byte, depth int) (*file, error) {
+// read parses one file and adds it to the set, with the changes of an edit, which may be nil.
+func (l *loader) read(location string, data []byte, depth int, edit Edit) (*file, error) {
 	f := &file{location: location, depth: depth, targets: map[string]target{}}
 	r := &reader{file: location, budget: l.budget, warn: l.warn}
-	f.root, f.err = r.parse(data)
+	if f.root, f.err = r.parse(data); f.err == nil {
+		f.err = l.edit(r, f.root, edit)
+	}
 	f.names = r.names
 	l.set.files[location] = f
 	if f.err != nil {
@@ -138,7 +145,7 @@ func (l *loader) file(location string, from *Node, depth int) *file {
 		}
 		return fail(reason(err))
 	}
-	f, err := l.read(location, data, depth)
+	f, err := l.read(location, data, depth, nil)
 	if limit := (*LimitError)(nil); errors.As(err, &limit) {
 		l.fatal = err
 		return nil

@@ -76,6 +76,11 @@ const (
 	CodeNameText       = "name-text"       // a name or URL alone where an object belongs
 	CodeBodyParameters = "body-parameters" // more than one body parameter: the first is kept
 
+	// Overlays.
+	CodeOverlayUnmatched = "overlay-unmatched" // an action whose target selects nothing
+	CodeOverlayNoEffect  = "overlay-no-effect" // an action that changes nothing by itself
+	CodeOverlayExtends   = "overlay-extends"   // an overlay that extends another document
+
 	// CodeMore counts the warnings of one code that are left out.
 	CodeMore = "more"
 )
