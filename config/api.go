@@ -15,6 +15,11 @@ type API struct {
 	// files in neighbouring folders (../common/types.yaml), and its author can have any file in the directory read as a
 	// part of it. Only for a document from a file.
 	Root File `yaml:"root,omitempty" absent:"the document's own directory"`
+	// OpenAPI overlays (Overlay Specification 1.0 and 1.1), URLs or paths like spec, at most 32. They are applied in this
+	// order to the root file of the document each time it is read, before anything else is made of it. One that can't be
+	// read or applied counts as a failure of the document. A URL of another origin than the document's is fetched without
+	// a credential.
+	Overlays []Location `yaml:"overlays,omitempty" absent:"none"`
 	// The name of the API in tool names, rules, logs and metrics: a letter or digit, then letters, digits, _ and -, at
 	// most 40. It must be unique. The default consists of the first whole words of the title that fit into 24 characters.
 	// It changes with the title, and may change with a release: set a name for an API that rules, approvals (tools.lock)

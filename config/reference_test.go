@@ -431,6 +431,8 @@ func valueWords(t reflect.Type, f field) string {
 			of = "networks"
 		case reflect.TypeFor[File]():
 			of = "paths"
+		case reflect.TypeFor[Location]():
+			of = "URLs or paths"
 		case reflect.TypeFor[Pointer]():
 			of = "JSON Pointers"
 		case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter]():

@@ -189,7 +189,7 @@ func TestCompiled(t *testing.T) {
 			compiled = append(compiled, f.name)
 		}
 	}
-	want := strings.Fields("spec root base_url scopes_from_document scope_map schema_profile output_schemas answers answer_headers html clean " +
+	want := strings.Fields("spec root overlays base_url scopes_from_document scope_map schema_profile output_schemas answers answer_headers html clean " +
 		"server_variables slash_parameters follow_redirects allow_servers trust_extensions allow_refs")
 	if slices.Sort(compiled); !slices.Equal(compiled, slices.Sorted(slices.Values(want))) {
 		t.Errorf("compiled by %q", compiled)

@@ -14,6 +14,7 @@ func (l *loader) apis(cfg *Config) {
 		api, key := &cfg.APIs[i], fmt.Sprintf("apis[%d]", i)
 		l.name(key, api, cfg.APIs[:i])
 		l.rootDirectory(key, api)
+		l.overlays(key+".overlays", api)
 		l.credentials(cfg, key, api)
 		l.slashes(key+".slash_parameters", api.SlashParameters)
 		l.dropArguments(key+".drop_arguments", api.DropArguments)

@@ -8,6 +8,9 @@ import (
 	"drawbridge/openapi"
 )
 
+// OverlayAction is what became of an action of an overlay.
+type OverlayAction = admin.OverlayAction
+
 // Reason is one reason for the result of an operation.
 type Reason = admin.Reason
 

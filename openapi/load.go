@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drawbridge/openapi/fetch"
+	"drawbridge/openapi/overlay"
 	"drawbridge/openapi/pacing"
 	"drawbridge/openapi/tree"
 )
@@ -43,12 +44,17 @@ type LoadOptions struct {
 	// most 50 documents, five levels deep (S2). RefClient fetches them; it must carry no credential (E4). Nil: none is.
 	AllowRefs []string
 	RefClient *http.Client
+	// Overlays are the locations of overlays, files or URLs, in the order in which they are applied to the document before anything is
+	// made of it. OverlayClient fetches those of other origins than the document's; it must carry no credential (E4). Nil: none is.
+	Overlays      []string
+	OverlayClient *http.Client
 }
 
 // fetching returns the options of fetching.
 func (o LoadOptions) fetching() fetch.Options {
 	return fetch.Options{
 		Client: o.Client, Root: o.Root, AllowRefs: o.AllowRefs, RefClient: o.RefClient,
+		Overlays: o.Overlays, OverlayClient: o.OverlayClient, MaxOverlay: overlay.MaxBytes,
 		MaxBytes: o.Limits.Bytes, MaxMemory: o.Limits.Memory, Small: o.Small, Timeout: o.Timeout, Pace: o.Limits.Pace, Keep: o.Keep,
 	}
 }
@@ -63,6 +69,8 @@ type Document struct {
 	Stamp    fetch.Stamp
 	// Copy is what it takes to load the document again without its origin; nil without LoadOptions.Keep.
 	Copy *fetch.Copy
+	// Overlays tells what became of each action of the overlays, in their order.
+	Overlays []overlay.Action
 
 	set      *tree.Set
 	dialect  dialect
@@ -141,14 +149,15 @@ func load(ctx context.Context, src *fetch.Source, o LoadOptions) (*Document, err
 		return text, err
 	}
 	hint := src.Hint(data)
-	set, warnings, err := tree.Load(ctx, src.Location(), data, open, o.Limits)
+	var actions []overlay.Action
+	set, warnings, err := tree.LoadEdited(ctx, src.Location(), data, open, overlays(src, &actions), o.Limits)
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w%s", err, hint)
 	}
-	d := &Document{Location: src.Location(), Stamp: src.Stamp(set.Files()), set: set}
+	d := &Document{Location: src.Location(), Stamp: src.Stamp(set.Files()), Overlays: actions, set: set}
 	d.url, d.origin = src.URLs()
 	d.Copy = src.Copy(d.Stamp)
 	for _, w := range append(src.Warnings(), warnings...) {
@@ -156,6 +165,21 @@ func load(ctx context.Context, src *fetch.Source, o LoadOptions) (*Document, err
 	}
 	d.identify()
 	return d, nil
+}
+
+// overlays returns the edit that applies the overlays of a source and reports what became of their actions; nil if it has none.
+func overlays(src *fetch.Source, actions *[]overlay.Action) tree.Edit {
+	if len(src.Overlays()) == 0 {
+		return nil
+	}
+	return func(e *tree.Editor) (err error) {
+		var files []overlay.File
+		for _, f := range src.Overlays() {
+			files = append(files, overlay.File{Location: f.Location, Data: f.Data})
+		}
+		*actions, err = overlay.Apply(e, src.Location(), files)
+		return err
+	}
 }
 
 // LoadCopy loads a document from its copy, by all the rules and limits of [Load]; its references lead only to files of the copy.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,19 +24,20 @@ func (p *program) checkCommand() *cobra.Command {
 become tools, unchanged or changed, and how many are excluded by the configuration, held back because they are not approved,
 or skipped because they can't be tools; then the reasons and all problems that were repaired or guessed, by kind, each with
 file:line:col and JSON Pointer; and for each endpoint whether its list shows all tools, or those that search for them.
+Each action of an overlay is listed with the number of values that it selected.
 
-A selector of the configuration that matches no operation is listed with its position. It is an error if it restricts access;
-serve rejects the configuration then.
+A selector of the configuration that matches no operation is listed with its position. It is an error if it restricts access,
+as is an action of an overlay that should remove something and selects nothing; serve rejects the configuration then.
 
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served (with --strict also if any operation is
-skipped, a selector matches nothing, an API has no tools or no base URL, or a directory has no document), 2 on bad usage or
+skipped, a selector or an action matches nothing, an API has no tools or no base URL, or a directory has no document), 2 on bad usage or
 configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --strict https://orders.internal/openapi.json
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
-	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 if any operation is skipped, a selector matches nothing, or an API has no tool that can be called")
+	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 if any operation is skipped, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
 	c.Flags().BoolVar(&standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
@@ -58,7 +60,8 @@ configuration.`,
 		unusable := make([][]int, len(outcomes))
 		for i := range outcomes {
 			unusable[i] = compileAll(&outcomes[i])
-			failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || strict && (outcomes[i].Report.API.Skipped > 0 || len(outcomes[i].Report.API.Faults) > 0)
+			report := &outcomes[i].Report
+			failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || strict && (report.API.Skipped > 0 || len(report.API.Faults) > 0 || selectsNothing(report.Overlays))
 		}
 		progress.stop()
 		selectors := g.SelectorProblems()
@@ -89,6 +92,11 @@ configuration.`,
 		return nil
 	})
 	return c
+}
+
+// selectsNothing reports whether an action of an overlay selected nothing that should have.
+func selectsNothing(actions []gateway.OverlayAction) bool {
+	return slices.ContainsFunc(actions, func(a gateway.OverlayAction) bool { return a.Matched == 0 && !a.Optional })
 }
 
 type checkOptions struct{ quiet, verbose, json bool }

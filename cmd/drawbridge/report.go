@@ -51,6 +51,7 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	}
 	t.heldBack(o)
 	t.skipped(o)
+	t.overlays(o)
 	if t.quiet {
 		return
 	}
@@ -128,6 +129,22 @@ func (t *reportText) skipped(o *gateway.Outcome) {
 		}
 		list.end()
 	}
+}
+
+// overlays writes the actions of overlays with the number of values that each selected.
+func (t *reportText) overlays(o *gateway.Outcome) {
+	actions := o.Report.Overlays
+	if len(actions) == 0 || t.quiet {
+		return
+	}
+	t.printf("  overlays: %s applied\n", count(len(actions), "action"))
+	list := t.list(len(actions))
+	for _, a := range actions {
+		if list.next() {
+			t.printf("    %s%s %s: %d matched\n", a.Prefix(), a.Action, a.Target, a.Matched)
+		}
+	}
+	list.end()
 }
 
 // renamed counts the names that differ from the document, which is not a problem.

@@ -92,8 +92,19 @@ type Report struct {
 	Problems []Problem `json:"problems"`
 	// Operations are all operations in the document's order, the skipped ones last.
 	Operations []Operation `json:"operations"`
+	// Overlays are the actions of the overlays of the document, in the order in which they were applied.
+	Overlays []OverlayAction `json:"overlays,omitempty"`
 	// Advice lists violations of the standard without consequences, if requested.
 	Advice []Problem `json:"advice,omitempty"`
+}
+
+// OverlayAction is an action of an overlay, at the position of its target.
+type OverlayAction struct {
+	Action   string `json:"action"` // update, copy, remove, or none for one without effect
+	Target   string `json:"target"` // JSONPath query
+	Matched  int    `json:"matched"`
+	Optional bool   `json:"optional,omitempty"` // the target need not select anything
+	Place
 }
 
 // MaxText is the maximum size of a text in a Report in bytes.

@@ -43,6 +43,7 @@ type Head struct {
 	Page         string    `json:"page,omitempty"`
 	Read         time.Time `json:"read"` // from its origin
 	Files        []file    `json:"files"`
+	Overlays     []file    `json:"overlays,omitempty"` // those that were applied; they follow the files
 	// Operations are those that could be tools, as method and path. What a newer document lacks of them is its loss.
 	Operations []string `json:"operations"`
 	// Exposed are those of them that the configuration exposed when the document was read; nil if that is unknown.
@@ -64,9 +65,12 @@ const pieceSize = 256 << 10
 func (s *Document) encode(w io.Writer, pace *openapi.Pace) error {
 	head := s.Head
 	head.Location, head.ETag, head.LastModified, head.Page = s.Copy.Location, s.Copy.ETag, s.Copy.LastModified, s.Copy.Page
-	head.Files = nil
+	head.Files, head.Overlays = nil, nil
 	for _, f := range s.Copy.Files {
 		head.Files = append(head.Files, file{f.Location, len(f.Data)})
+	}
+	for _, f := range s.Copy.Overlays {
+		head.Overlays = append(head.Overlays, file{f.Location, len(f.Data)})
 	}
 	description, err := json.Marshal(&head)
 	if err != nil {
@@ -78,7 +82,7 @@ func (s *Document) encode(w io.Writer, pace *openapi.Pace) error {
 	digest := sha256.New()
 	body := func(w io.Writer) (err error) {
 		err = inPieces(w, append(description, '\n'), pace)
-		for _, f := range s.Copy.Files {
+		for _, f := range slices.Concat(s.Copy.Files, s.Copy.Overlays) {
 			if err == nil {
 				err = inPieces(w, f.Data, pace)
 			}
@@ -125,11 +129,15 @@ func decode(text []byte, id string) (*Document, error) {
 	}
 	h := &s.Head
 	s.Copy = &fetch.Copy{Location: h.Location, ETag: h.ETag, LastModified: h.LastModified, Page: h.Page}
-	for _, f := range h.Files {
+	for i, f := range slices.Concat(h.Files, h.Overlays) {
 		if f.Size < 0 || f.Size > len(rest) {
 			return nil, errDamaged
 		}
-		s.Copy.Files = append(s.Copy.Files, fetch.File{Location: f.Location, Data: slices.Clip(rest[:f.Size])})
+		to := &s.Copy.Files
+		if i >= len(h.Files) {
+			to = &s.Copy.Overlays
+		}
+		*to = append(*to, fetch.File{Location: f.Location, Data: slices.Clip(rest[:f.Size])})
 		rest = rest[f.Size:]
 	}
 	if len(rest) > 0 || len(h.Files) == 0 {

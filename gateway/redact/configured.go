@@ -18,9 +18,10 @@ type Configured struct {
 	forms    *Forms            // the secrets that are long enough to be looked for in answers; nil if there are none
 }
 
-// NewConfigured returns what finds the secrets of an API with a document at that location; nil elements of credentials are skipped.
-func NewConfigured(location string, credentials ...*config.Credential) *Configured {
-	c := &Configured{operator: newOperatorReplacer(location, credentials), forms: newForms(credentials)}
+// NewConfigured returns what finds the secrets of an API whose document and overlays are at those locations; nil elements of
+// credentials are skipped.
+func NewConfigured(locations []string, credentials ...*config.Credential) *Configured {
+	c := &Configured{operator: newOperatorReplacer(locations, credentials), forms: newForms(credentials)}
 	var pairs []string
 	if pairs, c.longest = secretForms(credentials); pairs != nil {
 		c.all = strings.NewReplacer(pairs...)
@@ -65,11 +66,11 @@ type redactedError struct {
 func (e *redactedError) Error() string { return e.text }
 func (e *redactedError) Unwrap() error { return e.err }
 
-// newOperatorReplacer replaces what operators must not see of a document: the API's secrets, and the query of the document's URL. The
+// newOperatorReplacer replaces what operators must not see of a document: the API's secrets, and the queries of its URLs. The
 // URL stands in front of every position in the document, and the page or the server behind it may repeat the request. A text
 // shorter than shortestSecret stays, since it may be any word of the document. The replacer is nil if there is nothing to
 // replace.
-func newOperatorReplacer(location string, credentials []*config.Credential) *strings.Replacer {
+func newOperatorReplacer(locations []string, credentials []*config.Credential) *strings.Replacer {
 	var pairs []string
 	hide := func(text, by string) {
 		pairs = append(pairs, text, by)
@@ -83,8 +84,11 @@ func newOperatorReplacer(location string, credentials []*config.Credential) *str
 			hide(pair[0], pair[1])
 		}
 	}
-	_, query, _ := strings.Cut(location, "?")
-	if query, _, _ = strings.Cut(query, "#"); query != "" {
+	for _, location := range locations {
+		_, query, _ := strings.Cut(location, "?")
+		if query, _, _ = strings.Cut(query, "#"); query == "" {
+			continue
+		}
 		hide("?"+query, "?…")
 		if len(query) >= shortestSecret {
 			hide(query, "…")

@@ -22,7 +22,7 @@ func FuzzRedirectLink(f *testing.F) {
 		f.Fatal(err)
 	}
 	credential := &config.Credential{Type: config.CredentialBearer, Token: config.NewSecret(secret)}
-	redactor := redact.Redactor{Configured: redact.NewConfigured("", credential)}
+	redactor := redact.Redactor{Configured: redact.NewConfigured(nil, credential)}
 	f.Fuzz(func(t *testing.T, location string) {
 		link, why := RedirectLink(target, location, redactor, nil)
 		if (link == "") == (why == "") {

@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
+	"drawbridge/openapi/overlay"
 	"drawbridge/openapi/truncate"
 )
 
@@ -30,6 +31,7 @@ type API struct {
 	maxName  int // maximum length of a tool's name, in characters
 	name     string
 	api      *openapi.API
+	overlays []overlay.Action
 	choices  *source.Credentials
 	extended *source.Extensions
 	rejected *plan.Rejected // settings that can't be applied
@@ -63,7 +65,7 @@ func New(s *source.Source, o Options) *API {
 	}
 	f := &API{
 		config: s.Config, maxName: o.Config.Tools.MaxName, name: s.Name, secrets: s.Secrets,
-		api: s.Document.API, choices: s.Document.Credentials, extended: s.Document.Extensions,
+		api: s.Document.API, overlays: s.Document.Overlays, choices: s.Document.Credentials, extended: s.Document.Extensions,
 		rejected: rejected, unapproved: set.Unapproved,
 		tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
 		Problems: s.Document.API.ProblemCounts(), Skips: admin.Counts{},
@@ -161,6 +163,9 @@ func (f *API) Report(a admin.API) admin.Report {
 	for i, p := range f.listed(f.rejected.Problems) {
 		p.Setting = f.rejected.Settings[i]
 		r.Problems = append(r.Problems, p)
+	}
+	for _, a := range f.overlays {
+		r.Overlays = append(r.Overlays, admin.OverlayAction{Action: string(a.Kind), Target: f.shown(a.Target), Matched: a.Matched, Optional: a.Optional, Place: f.place(a.Position, "")})
 	}
 	for _, op := range f.api.Operations {
 		o := f.operation(op)

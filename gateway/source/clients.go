@@ -29,6 +29,7 @@ type clients struct {
 	auth   *upstreamAuth
 
 	documents *upstream.Client // fetches the document; nil for a file
+	overlays  *upstream.Client // fetches overlays of other origins than the document's, without a credential; nil if there are none
 	refs      *upstream.Client // fetches from the origins of allow_refs, without a credential; nil if there are none
 
 	mu    sync.Mutex
@@ -43,6 +44,9 @@ func (c *clients) makeDocumentClients() error {
 			return err
 		}
 		c.documents = c.documentClient(c.auth.document, c.auth.tls, config.Hosts([]config.Origin{config.Origin(c.api.Spec)}))
+	}
+	if hosts := overlayHosts(c.api); len(hosts) > 0 {
+		c.overlays = c.documentClient(nil, nil, hosts)
 	}
 	if len(c.api.AllowRefs) > 0 {
 		c.refs = c.documentClient(nil, nil, config.Hosts(c.api.AllowRefs))
@@ -130,7 +134,7 @@ func baseURL(api *config.API, op *openapi.Operation) *url.URL {
 func (c *clients) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, client := range []*upstream.Client{c.documents, c.refs, c.calls} {
+	for _, client := range []*upstream.Client{c.documents, c.overlays, c.refs, c.calls} {
 		if client != nil {
 			client.Close()
 		}

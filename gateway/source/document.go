@@ -7,6 +7,7 @@ import (
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/fetch"
+	"drawbridge/openapi/overlay"
 )
 
 // Document is a compiled OpenAPI document with everything that its source derives from it. It is immutable.
@@ -14,6 +15,8 @@ type Document struct {
 	Title, Version, Standard string
 	// Stamp holds the digest and the files of the document, to recognize an unchanged one.
 	Stamp fetch.Stamp
+	// Overlays tells what became of each action of the overlays.
+	Overlays []overlay.Action
 	// API holds the operations.
 	API *openapi.API
 	// Advice lists deviations from the OpenAPI standard, if [Deps].Advise is set.

@@ -13,12 +13,7 @@ import (
 
 // storeID returns the id of an API's document in the last-known-good store.
 func storeID(api *config.API) string {
-	location := api.Spec.String()
-	if !api.Spec.IsURL() {
-		if abs, err := filepath.Abs(location); err == nil {
-			location = abs
-		}
-	}
+	location := absolute(api.Spec)
 	base := ""
 	if api.BaseURL != nil {
 		base = api.BaseURL.String()
@@ -27,7 +22,23 @@ func storeID(api *config.API) string {
 	if api.Root != "" {
 		parts = append(parts, api.Root.String()) // a stored document includes files that another root allowed
 	}
+	if len(api.Overlays) > 0 {
+		parts = append(parts, "overlays") // what they hide must not come back with a document that was stored without them
+		for _, overlay := range api.Overlays {
+			parts = append(parts, absolute(overlay))
+		}
+	}
 	return diskcache.ID(parts...)
+}
+
+// absolute returns a location independently of the working directory.
+func absolute(location config.Location) string {
+	if !location.IsURL() {
+		if abs, err := filepath.Abs(location.String()); err == nil {
+			return abs
+		}
+	}
+	return location.String()
 }
 
 // store writes a document to the last-known-good store. It does nothing if c is nil or the source has no storeID.

@@ -110,6 +110,12 @@ func (l *loader) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
 	if l.clients.documents != nil {
 		o.Client = l.clients.documents.Documents()
 	}
+	for _, overlay := range l.api.Overlays {
+		o.Overlays = append(o.Overlays, overlay.String())
+	}
+	if l.clients.overlays != nil {
+		o.OverlayClient = l.clients.overlays.Documents()
+	}
 	if l.clients.refs != nil {
 		o.RefClient = l.clients.refs.Documents()
 		for _, origin := range l.api.AllowRefs {
@@ -151,7 +157,7 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 		return nil, err
 	}
 	client := l.clients.forCalls(nameFor(l.api, l.owner.label, doc.Title), api)
-	d := &Document{Title: doc.Title, Version: doc.Version, Standard: doc.Standard, Stamp: doc.Stamp, API: api, Client: client,
+	d := &Document{Title: doc.Title, Version: doc.Version, Standard: doc.Standard, Stamp: doc.Stamp, Overlays: doc.Overlays, API: api, Client: client,
 		Credentials: selectCredentials(api, l.api, l.clients.auth), Extensions: newExtensions(api), Read: time.Now()}
 	if l.deps.Advise {
 		d.Advice = doc.Report(ctx)

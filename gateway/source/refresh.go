@@ -56,9 +56,7 @@ func (s *Source) run(ctx context.Context) {
 	}()
 	var stamp *fetch.Stamp // stamp of the document in use; nil makes the next attempt read the document even if it is unchanged
 	retry := firstRetry
-	if !s.Config.Spec.IsURL() {
-		watch.start(ctx, []string{s.Config.Spec.String()})
-	}
+	watch.start(ctx, watchedFiles(&s.Config, []string{s.Config.Spec.String()}))
 	first := s.StoreID != "" && !s.adopted
 	for {
 		select {
@@ -85,7 +83,7 @@ func (s *Source) run(ctx context.Context) {
 		case err == nil:
 			stamp = &d.Stamp
 			retry, wait = firstRetry, refreshDelay(&s.Config)
-			if !s.Config.Spec.IsURL() && watch.start(ctx, d.Stamp.Files) {
+			if watch.start(ctx, watchedFiles(&s.Config, d.Stamp.Files)) {
 				wait = time.Nanosecond // load again: a new file may have changed before it was watched
 			}
 		case errors.Is(err, fetch.ErrUnchanged):
@@ -125,7 +123,7 @@ func (s *Source) run(ctx context.Context) {
 // keeps replicas from checking at the same moment.
 func refreshDelay(api *config.API) time.Duration {
 	d := time.Duration(api.Refresh)
-	if d == 0 || !api.Spec.IsURL() {
+	if d == 0 || !isRemote(api) {
 		return 0
 	}
 	return d - d/20 + rand.N(d/10+1)

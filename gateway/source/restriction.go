@@ -11,7 +11,8 @@ import (
 // Unrestricted returns the restrictions that a newer document of a source would undo, as problems with positions. A
 // restricting selector must still match each operation that it matched. If it names a path, an operation or a tag and
 // matched the previous document, it must match a newer one with new operations, since one of them may be its target. It
-// must match the first document of a source, unless another document matches or one that may match is missing.
+// must match the first document of a source, unless another document matches or one that may match is missing. The same
+// holds for the removals of its overlays.
 func (set *Set) Unrestricted(s *Source, before, next *Document) (problems []string) {
 	names := set.namesWith(s, next.Title)
 	namesBefore := names
@@ -48,7 +49,7 @@ func (set *Set) Unrestricted(s *Source, before, next *Document) (problems []stri
 		p.Severity = config.Error
 		problems = append(problems, p.String())
 	}
-	return problems
+	return append(problems, undoneRemovals(s, before, next, added)...)
 }
 
 // change is a newer document of a source, with the names of all sources before and after it.

@@ -32,7 +32,8 @@ const maxNamed = 5
 
 // SelectorResult is the result of checking all selectors of a configuration.
 type SelectorResult struct {
-	// Unmatched lists selectors that match nothing although all documents that they can match are loaded. The
+	// Unmatched lists selectors that match nothing although all documents that they can match are loaded, and removals of
+	// overlays that select nothing. The
 	// configuration can't be used if there are errors among them.
 	Unmatched config.Problems
 	// Undecided lists selectors that match nothing yet, while a document that they can match could not be read.
@@ -51,7 +52,7 @@ func (r *SelectorResult) Texts() []string {
 	return all
 }
 
-// CheckSelectors names the sources and compares the selectors of the configuration with the documents of its APIs. A selector may also match
+// CheckSelectors names the sources and compares the selectors of the configuration, and the overlays, with the documents of its APIs. A selector may also match
 // an operation of a document in quarantine, so that the configuration can be prepared before the document is accepted.
 func (set *Set) CheckSelectors() (result SelectorResult) {
 	set.NameSources()
@@ -89,6 +90,7 @@ func (set *Set) CheckSelectors() (result SelectorResult) {
 		}
 	}
 	set.selectors.known = known
+	result.Unmatched = append(result.Unmatched, set.unmatchedRemovals()...)
 	return result
 }
 

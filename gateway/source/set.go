@@ -49,7 +49,7 @@ func NewSet(deps *Deps, c *config.Config, old *Set, identity *credential.Identit
 				problems = append(problems, err)
 				continue
 			}
-			s.restricted = set.selectors.restrict()
+			s.restricted = set.selectors.restrict() || len(api.Overlays) > 0
 			s.adopt(old.Similar(api, limits))
 		} else if readsFiles(api) {
 			// Changed files are noticed where they are used. This call only validates them.

@@ -50,6 +50,7 @@ identity: {key_files: [tls.key]}
 apis:
   - spec: a.yaml
     root: .
+    overlays: [overlay.yaml]
     name: a
     base_url: https://a.example.com
     credential: {type: basic, username: gateway, password: secret}

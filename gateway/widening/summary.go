@@ -110,7 +110,8 @@ type API struct {
 	Slashes        []string       `json:"slashes,omitempty"`
 	Variables      string         `json:"variables,omitempty"`
 	CAFile         string         `json:"ca_file,omitempty"`
-	Root           string         `json:"root,omitempty"` // digest of the path
+	Root           string         `json:"root,omitempty"`     // digest of the path
+	Overlays       []string       `json:"overlays,omitempty"` // digests of the locations, in their order
 	Servers        []string       `json:"servers,omitempty"`
 	Refs           []string       `json:"refs,omitempty"`
 	Addresses      []netip.Prefix `json:"addresses,omitempty"`
@@ -251,6 +252,9 @@ func apiOf(c *config.Config, api *config.API) API {
 		Include: encode(api.Tools.Include), Identities: identitiesOf(api),
 	}
 	a.Dropped, _ = c.DroppedArguments(api)
+	for _, overlay := range api.Overlays {
+		a.Overlays = append(a.Overlays, digest(overlay.String()))
+	}
 	if api.BaseURL != nil {
 		a.BaseURL = digest(api.BaseURL.String())
 	}

@@ -20,17 +20,19 @@ type Copy struct {
 	ETag, LastModified, Page string
 	// Files are all files that were read, the root document first, under Location.
 	Files []File
+	// Overlays are those that were applied, in their order, a URL without user info and query.
+	Overlays []File
 }
 
-// File is one of the files of a [Copy].
+// File is a file as it was read.
 type File struct {
 	Location string
 	Data     []byte
 }
 
-// Bytes is the size of all files together.
+// Bytes is the size of all files and overlays together.
 func (c *Copy) Bytes() (n int64) {
-	for _, f := range c.Files {
+	for _, f := range slices.Concat(c.Files, c.Overlays) {
 		n += int64(len(f.Data))
 	}
 	return n
@@ -38,7 +40,7 @@ func (c *Copy) Bytes() (n int64) {
 
 // Is reports whether the copy is of the document of a stamp.
 func (c *Copy) Is(s Stamp) bool {
-	if len(c.Files) != len(s.Files) {
+	if len(c.Files) != len(s.Files) || len(c.Overlays) != len(s.Overlays) {
 		return false
 	}
 	var r reading
@@ -48,7 +50,14 @@ func (c *Copy) Is(s Stamp) bool {
 		}
 		r.add(location, c.Files[i].Data)
 	}
-	return r.stamp(s.Files).Digest == s.Digest
+	var overlays []OverlayStamp
+	for i, o := range s.Overlays {
+		if c.Overlays[i].Location != Redacted(o.Location) {
+			return false
+		}
+		overlays = append(overlays, OverlayStamp{o.Location, digest(c.Overlays[i].Data, nil)})
+	}
+	return r.stamp(s.Files).overlaid(overlays).Digest == s.Digest
 }
 
 // copyOf makes the copy of a document from the files that were kept, nil if one is missing.
@@ -97,7 +106,11 @@ func FromCopy(location string, c *Copy, o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSource(b, o), nil
+	s := newSource(b, o)
+	if s.overlays, err = overlaysOf(c, o.Overlays); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func newCopySource(location string, c *Copy, o Options) (*copySource, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,9 +32,10 @@ var (
 // Stamp identifies the content of a document.
 type Stamp struct {
 	ETag, LastModified string   // validators of the answer, for a document by URL
-	Digest             [32]byte // SHA-256 over the names and contents of all files
+	Digest             [32]byte // SHA-256 over the names and contents of all files and overlays
 	Files              []string // locations of all files that were read, the root document first
 	Page               string   // URL of the page that led to the document, "" if there was none
+	Overlays           []OverlayStamp
 }
 
 // Options limit where the files of a document may come from and what they may cost.
@@ -46,13 +48,18 @@ type Options struct {
 	// levels deep (S2). RefClient fetches them and must carry no credential (E4); if it is nil, none are fetched.
 	AllowRefs []string
 	RefClient *http.Client
+	// Overlays are the locations of overlays, in the order in which they are applied: files, and URLs, which OverlayClient fetches if they
+	// have another origin than the document. It must carry no credential (E4); if it is nil, none of those are fetched.
+	Overlays      []string
+	OverlayClient *http.Client
 
-	MaxBytes  int64         // of one file, and of a copy; 0 for 64 MiB
-	MaxMemory int64         // bytes that the text of one file may take as well; 0 if unlimited
-	Small     int64         // bytes that all files together may have, or the error is ErrLarge; 0 if unlimited
-	Timeout   time.Duration // of fetching all files together; 0 if unlimited
-	Pace      *pacing.Pace  // of reading
-	Keep      bool          // whether Source.Copy is wanted
+	MaxBytes   int64         // of one file, and of a copy; 0 for 64 MiB
+	MaxMemory  int64         // bytes that the text of one file may take as well; 0 if unlimited
+	MaxOverlay int64         // bytes of one overlay; 0 for MaxBytes
+	Small      int64         // bytes that all files together may have, or the error is ErrLarge; 0 if unlimited
+	Timeout    time.Duration // of fetching all files together; 0 if unlimited
+	Pace       *pacing.Pace  // of reading
+	Keep       bool          // whether Source.Copy is wanted
 }
 
 // mostBytes returns the limit of one file.
@@ -78,6 +85,9 @@ type Source struct {
 	read    int64             // bytes of all files until now
 	known   map[string][]byte // files that Root has read besides the root document
 	err     error
+	// overlays are nil until Root has read them, except those of a copy.
+	overlays []File
+	warned   []tree.Warning // about overlays
 }
 
 // backend reads files of one kind of location, and remembers them for the stamp.
@@ -136,21 +146,27 @@ func newSource(b backend, o Options) *Source {
 	return &Source{backend: b, options: o, clock: clock{left: o.Timeout, bounded: o.Timeout > 0}}
 }
 
-// Root reads the root document, following the page of an API viewer to the document that it shows. If all files are those of previous,
+// Root reads the overlays and the root document, following the page of an API viewer to the document that it shows. If all files are those of previous,
 // which may be nil, the error is ErrUnchanged.
 func (s *Source) Root(ctx context.Context, previous *Stamp) ([]byte, error) {
 	var data []byte
 	err := s.clock.run(ctx, func(ctx context.Context) (err error) {
-		if data, err = s.backend.root(ctx, previous); err != nil || previous == nil {
+		if err = s.readOverlays(ctx); err != nil {
+			return err
+		}
+		if data, err = s.backend.root(ctx, s.validators(previous)); err != nil || previous == nil {
 			return err
 		}
 		var unchanged bool
-		if s.known, unchanged = compare(ctx, s.backend, previous, s.options.mostBytes()-int64(len(data))); unchanged {
+		if s.known, unchanged = s.compare(ctx, previous, s.options.mostBytes()-int64(len(data))); unchanged {
 			return ErrUnchanged
 		}
 		return nil
 	})
 	s.read = int64(len(data))
+	for _, f := range s.overlays {
+		s.read += int64(len(f.Data))
+	}
 	if s.isLarge(err) {
 		return nil, ErrLarge
 	}
@@ -198,18 +214,24 @@ func (s *Source) Location() string { return s.backend.base() }
 func (s *Source) URLs() (found, configured *url.URL) { return s.backend.urls() }
 
 // Stamp returns the stamp of a document of these files, the root document first.
-func (s *Source) Stamp(files []string) Stamp { return s.backend.stamp(files) }
+func (s *Source) Stamp(files []string) Stamp {
+	return s.backend.stamp(files).overlaid(s.overlayStamps())
+}
 
 // Copy returns the copy of a document, nil without Options.Keep.
 func (s *Source) Copy(of Stamp) *Copy {
 	if !s.options.Keep {
 		return nil
 	}
-	return copyOf(of, s.backend.kept())
+	c := copyOf(of, s.backend.kept())
+	if c != nil {
+		c.Overlays = overlayFiles(s.overlays)
+	}
+	return c
 }
 
 // Warnings returns the problems that were met before a file was parsed.
-func (s *Source) Warnings() []tree.Warning { return s.backend.warnings() }
+func (s *Source) Warnings() []tree.Warning { return slices.Concat(s.backend.warnings(), s.warned) }
 
 // Hint returns what to append to the error of a root document that can't be parsed.
 func (s *Source) Hint(root []byte) string { return s.backend.hint(root) }
@@ -236,8 +258,8 @@ func (c *clock) run(ctx context.Context, fetch func(ctx context.Context) error) 
 
 // compare reads the files of a stamp again and reports whether all are unchanged. It returns them, so that none is read twice, unless
 // they have more than most bytes.
-func compare(ctx context.Context, b backend, previous *Stamp, most int64) (map[string][]byte, bool) {
-	cache := make(map[string][]byte)
+func (s *Source) compare(ctx context.Context, previous *Stamp, most int64) (map[string][]byte, bool) {
+	b, cache := s.backend, make(map[string][]byte)
 	if len(previous.Files) == 0 || previous.Files[0] != b.base() {
 		return cache, false
 	}
@@ -253,5 +275,5 @@ func compare(ctx context.Context, b backend, previous *Stamp, most int64) (map[s
 		}
 		cache[f] = data
 	}
-	return cache, b.stamp(previous.Files).Digest == previous.Digest
+	return cache, s.Stamp(previous.Files).Digest == previous.Digest
 }

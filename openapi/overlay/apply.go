@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"fmt"
+	"strings"
 
 	"drawbridge/openapi/tree"
 )
@@ -70,7 +71,8 @@ func (a *applier) apply(act *action, revision int) error {
 	if err != nil {
 		return Fault{act.at, fmt.Sprintf("target %q %v", act.target.text, err)}
 	}
-	report := Action{Position: act.at, Target: act.target.text, Kind: act.kind(), Matched: len(targets), Optional: act.optional}
+	report := Action{Position: act.at, Target: strings.Clone(act.target.text), // the text is a part of the overlay's
+		Kind: act.kind(), Matched: len(targets), Optional: act.optional}
 	a.done = append(a.done, report)
 	if report.Kind == None {
 		why := "has neither update, copy nor remove: true"

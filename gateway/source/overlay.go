@@ -1,0 +1,103 @@
+package source
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+
+	"drawbridge/config"
+	"drawbridge/gateway/origin"
+	"drawbridge/openapi/overlay"
+	"drawbridge/openapi/truncate"
+)
+
+// locations returns the locations of an API's document and overlays, which may hold secrets in their queries.
+func locations(api *config.API) []string {
+	all := []string{api.Spec.String()}
+	for _, location := range api.Overlays {
+		all = append(all, location.String())
+	}
+	return all
+}
+
+// isRemote reports whether the document or one of its overlays is fetched from a URL.
+func isRemote(api *config.API) bool {
+	return api.Spec.IsURL() || slices.ContainsFunc(api.Overlays, config.Location.IsURL)
+}
+
+// watchedFiles returns the files of a document that are watched: those of a document from a file, and overlays from files.
+func watchedFiles(api *config.API, files []string) (all []string) {
+	if !api.Spec.IsURL() {
+		all = append(all, files...)
+	}
+	for _, location := range api.Overlays {
+		if !location.IsURL() && !slices.Contains(all, location.String()) {
+			all = append(all, location.String())
+		}
+	}
+	return all
+}
+
+// overlayHosts returns the hosts of overlays that don't have the origin of the document.
+func overlayHosts(api *config.API) (hosts []string) {
+	document, _ := url.Parse(api.Spec.String())
+	for _, location := range api.Overlays {
+		u, err := url.Parse(location.String())
+		if err == nil && location.IsURL() && (!api.Spec.IsURL() || !origin.Same(u, document)) {
+			hosts = append(hosts, u.Hostname())
+		}
+	}
+	return hosts
+}
+
+// isRestriction reports whether an action of an overlay is a restriction: it removes something, which would be there if the
+// action selected nothing.
+func isRestriction(a overlay.Action) bool { return a.Kind == overlay.Remove && !a.Optional }
+
+// unmatchedRemovals returns the removals of overlays that select nothing in any document of their source.
+func (set *Set) unmatchedRemovals() (problems config.Problems) {
+	for _, s := range set.Sources {
+		documents := s.Documents()
+		if s.Document == nil {
+			continue
+		}
+		for _, a := range s.Document.Overlays {
+			if isRestriction(a) && !slices.ContainsFunc(documents, func(d *Document) bool { return matches(d, a) }) {
+				problems = append(problems, s.unmatched(a))
+			}
+		}
+	}
+	return problems
+}
+
+// undoneRemovals returns the removals of overlays that select nothing in a newer document of their source, or in the first.
+// A document without new operations holds nothing that a removal could be meant for.
+func undoneRemovals(s *Source, before, next *Document, added []string) (problems []string) {
+	if before != nil && len(added) == 0 {
+		return nil
+	}
+	for _, a := range next.Overlays {
+		if !isRestriction(a) || a.Matched > 0 {
+			continue
+		}
+		p := s.unmatched(a)
+		if len(added) > 0 {
+			p.Message += "; new operations: " + truncate.List(added, maxNamed)
+		}
+		problems = append(problems, p.String())
+	}
+	return problems
+}
+
+// matches reports whether an action selected something in a document.
+func matches(d *Document, a overlay.Action) bool {
+	return slices.ContainsFunc(d.Overlays, func(other overlay.Action) bool {
+		return other.Target == a.Target && other.Position == a.Position && other.Matched > 0
+	})
+}
+
+// unmatched returns the problem of a removal that selects nothing.
+func (s *Source) unmatched(a overlay.Action) config.Problem {
+	return config.Problem{Severity: config.Error, File: s.Secrets.Operator(a.Position.File), Line: a.Position.Line, Column: a.Position.Column, Message: fmt.Sprintf(
+		"the target %q selects nothing, so nothing is removed; correct it, or write x-mcp-optional: true if it need not select anything", truncate.Bytes(a.Target, 200))}
+}
