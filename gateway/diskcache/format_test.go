@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"drawbridge/openapi/fetch"
 )
 
@@ -15,6 +17,12 @@ import (
 func FuzzDocument(f *testing.F) {
 	doc := &Document{Head: Head{ID: "id", Operations: []string{"GET /a"}}, Copy: copyOfOne("http://a.example/x", "openapi: 3.1.0")}
 	var text bytes.Buffer
+	if err := doc.encode(&text, nil); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(bytes.Clone(text.Bytes()))
+	text.Reset()
+	doc.Copy.Overlays = []fetch.File{{Location: "o.yaml", Data: []byte("overlay: 1.1.0")}}
 	if err := doc.encode(&text, nil); err != nil {
 		f.Fatal(err)
 	}
@@ -37,6 +45,23 @@ func FuzzDocument(f *testing.F) {
 			t.Fatalf("%q: %v", again.Bytes(), err)
 		}
 	})
+}
+
+// TestOverlays holds that the overlays of a document are read as they were written, apart from its files.
+func TestOverlays(t *testing.T) {
+	doc := &Document{Head: Head{ID: "id"}, Copy: copyOfOne("http://a.example/x", "openapi: 3.1.0")}
+	doc.Copy.Overlays = []fetch.File{{Location: "one.yaml", Data: []byte("one")}, {Location: "two.yaml", Data: []byte{}}}
+	var text bytes.Buffer
+	if err := doc.encode(&text, nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := decode(text.Bytes(), "id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(doc.Copy, got.Copy); diff != "" {
+		t.Error("-want +got:\n" + diff)
+	}
 }
 
 // TestSize holds that the size of a compiled document is read without the rest of the file, and is 0 if the file has none or is no document.
