@@ -22,25 +22,6 @@ type Editor struct {
 	steps int
 }
 
-// Bounds of the position of an overlaid value: its line and the index of its overlay share one field of a Node.
-const (
-	lineBits = 24
-	maxLine  = 1<<lineBits - 1
-	// MaxOverlays is the number of files that values of a document may come from besides its own.
-	MaxOverlays = 1<<(32-lineBits) - 1
-)
-
-// edit runs an Edit on the root file that r has read.
-func (l *loader) edit(r *reader, root *Node, edit Edit) error {
-	if edit == nil {
-		return nil
-	}
-	if root.kind != Object {
-		return nil // checkVersion says what is wrong
-	}
-	return edit(&Editor{ctx: l.ctx, file: r, root: root})
-}
-
 // Parse parses another file, JSON or YAML, by the limits of the document. Its warnings become those of the document. data
 // belongs to the tree afterwards and must not be changed.
 func (e *Editor) Parse(location string, data []byte) (*Node, error) {
@@ -195,7 +176,7 @@ func (e *Editor) source(location string) uint32 {
 		i = len(all)
 		e.root.text = strings.Join(append(all, location), overlaySeparator)
 	}
-	return uint32(min(i, MaxOverlays))
+	return uint32(min(i, maxSources))
 }
 
 // depthOf returns how many containers n is in.
@@ -204,26 +185,4 @@ func depthOf(n *Node) (depth int) {
 		depth++
 	}
 	return depth
-}
-
-// overlaySeparator separates the locations in the text of a root; no location has it.
-const overlaySeparator = "\x00"
-
-// overlays returns the locations of the files whose values a root file has taken over.
-func (n *Node) overlays() []string {
-	if n.text == "" {
-		return nil
-	}
-	return strings.Split(n.text, overlaySeparator)
-}
-
-// overlayPosition returns the position of an overlaid value in the file that it came from.
-func (n *Node) overlayPosition() Position {
-	p := Position{Line: int(n.line & maxLine), Column: int(n.col)}
-	if r := n.root(); r.isRoot() {
-		if all := r.overlays(); int(n.line>>lineBits) < len(all) {
-			p.File = all[n.line>>lineBits]
-		}
-	}
-	return p
 }

@@ -111,6 +111,14 @@ func (l *loader) read(location string, data []byte, depth int, edit Edit) (*file
 	return f, nil
 }
 
+// edit runs an Edit on the root file that r has read.
+func (l *loader) edit(r *reader, root *Node, edit Edit) error {
+	if edit == nil || root.kind != Object { // checkVersion says what is wrong
+		return nil
+	}
+	return edit(&Editor{ctx: l.ctx, file: r, root: root})
+}
+
 // file returns the file at location, which from refers to, reading it if need be.
 // It returns nil when the whole load must end; l.fatal says why.
 func (l *loader) file(location string, from *Node, depth int) *file {

@@ -46,7 +46,7 @@ var leaves = []string{"openapi/jsonscan", "openapi/truncate", "gateway/origin"}
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
-	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/latin", "openapi/mediatype", "openapi/answer", "openapi/fetch"}, modules: []string{"github.com/getkin/kin-openapi"}},
+	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/latin", "openapi/mediatype", "openapi/answer", "openapi/fetch", "openapi/overlay"}, modules: []string{"github.com/getkin/kin-openapi"}},
 	"openapi/tree":       {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
 	"openapi/schema":     {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":       {},
@@ -62,6 +62,7 @@ var rooms = map[string]room{
 	"openapi/mediatype":         {},
 	"openapi/answer":            {arrows: []string{"openapi/schema", "openapi/unseen", "openapi/mediatype", "openapi/charset"}, modules: []string{"golang.org/x/net/html"}},
 	"openapi/fetch":             {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/mediatype", "openapi/charset"}, modules: []string{"golang.org/x/net/html", "golang.org/x/text"}},
+	"openapi/overlay":           {arrows: []string{"openapi/tree"}, modules: []string{"github.com/theory/jsonpath"}},
 	"openapi/charset":           {arrows: []string{"openapi/mediatype"}, modules: []string{"golang.org/x/text"}},
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},
@@ -76,7 +77,7 @@ var rooms = map[string]room{
 	"gateway/resource":    {arrows: []string{"auth", "gateway/cache", "gateway/call", "gateway/mcp", "gateway/plan", "gateway/render", "gateway/source", "gateway/telemetry", "openapi", "openapi/answer"}},
 	"gateway/prompt":      {arrows: []string{"auth", "config", "gateway/call", "gateway/elicit", "gateway/mcp", "gateway/plan", "gateway/render", "gateway/resource", "gateway/telemetry", "openapi", "openapi/answer"}},
 	"gateway/endpoint":    {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/finder", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/render", "gateway/resource", "gateway/state", "gateway/telemetry", "gateway/tokenizer", "gateway/toolsearch", "openapi"}, modules: []string{"github.com/go-chi/chi/v5"}},
-	"gateway/report":      {arrows: []string{"config", "gateway/admin", "gateway/catalog", "gateway/plan", "gateway/redact", "gateway/source", "gateway/telemetry", "openapi"}},
+	"gateway/report":      {arrows: []string{"config", "gateway/admin", "gateway/catalog", "gateway/plan", "gateway/redact", "gateway/source", "gateway/telemetry", "openapi", "openapi/overlay"}},
 	"gateway/toolsearch":  {arrows: []string{"gateway/catalog", "gateway/finder", "openapi"}},
 	"gateway/tokenreport": {arrows: []string{"gateway/catalog", "gateway/tokenizer", "openapi"}},
 	"gateway/mcp":         {},
@@ -90,7 +91,7 @@ var rooms = map[string]room{
 	"gateway/clientip":    {},
 	"gateway/tokenizer":   {modules: []string{"github.com/tiktoken-go/tokenizer"}},
 	"gateway/diskcache":   {arrows: []string{"gateway/regularfile", "openapi", "openapi/fetch"}},
-	"gateway/source":      {arrows: []string{"config", "auth", "auth/credential", "openapi", "openapi/fetch", "openapi/latin", "gateway/admin", "gateway/admission", "gateway/catalog", "gateway/diskcache", "gateway/elicit", "gateway/redact", "gateway/telemetry", "gateway/upstream"}},
+	"gateway/source":      {arrows: []string{"config", "auth", "auth/credential", "openapi", "openapi/fetch", "openapi/latin", "openapi/overlay", "gateway/admin", "gateway/admission", "gateway/catalog", "gateway/diskcache", "gateway/elicit", "gateway/redact", "gateway/telemetry", "gateway/upstream"}},
 	"gateway/sealkey":     {arrows: []string{"gateway/regularfile"}},
 	"gateway/telemetry":   {arrows: []string{"auth", "gateway/admin", "gateway/listener", "gateway/mcp", "gateway/tokenizer", "gateway/upstream"}},
 	"gateway/redact":      {arrows: []string{"config", "openapi/answer"}},
