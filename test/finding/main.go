@@ -1,7 +1,9 @@
 // Command finding measures how well gateway/finder finds the tools that queries of public sets are about. It prints, for
 // each set, how often a right tool is among the first 1, 3, 5 and 10, the mean reciprocal rank and the time of a query.
 //
-//	go run ./test/finding [-all] [-misses SET] DIRECTORY
+//	go run ./test/finding [-all] [-misses SET] [-document NAME [-overlay FILE]] DIRECTORY
+//
+// With -document only the queries about one document are asked, and -overlay applies an OpenAPI overlay to it.
 //
 // DIRECTORY has documents/*.json and queries.jsonl, one {"set", "document", "query", "gold": [[METHOD, PATH], …]} a line.
 package main
@@ -27,12 +29,14 @@ import (
 func main() {
 	all := flag.Bool("all", false, "search all documents at once instead of the one of the query")
 	misses := flag.String("misses", "", "print the queries of this set whose tool is not among the first five")
+	document := flag.String("document", "", "ask only the queries about this document, such as discord.com--0e2480.json")
+	overlay := flag.String("overlay", "", "an OpenAPI overlay that is applied to -document")
 	flag.Parse()
-	if flag.NArg() != 1 {
+	if flag.NArg() != 1 || *overlay != "" && *document == "" {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *all, *misses); err != nil {
+	if err := run(flag.Arg(0), options{*all, *misses, *document, *overlay}); err != nil {
 		fmt.Fprintln(os.Stderr, "finding:", err)
 		os.Exit(1)
 	}
@@ -50,12 +54,30 @@ type searched struct {
 	tools []*catalog.Tool
 }
 
-func run(dir string, together bool, misses string) error {
+// options are what the flags say.
+type options struct {
+	together          bool
+	misses            string
+	document, overlay string
+}
+
+// overlays returns the overlays of a document.
+func (o options) overlays(document string) []string {
+	if o.overlay == "" || document != o.document {
+		return nil
+	}
+	return []string{o.overlay}
+}
+
+func run(dir string, o options) error {
 	queries, err := readQueries(filepath.Join(dir, "queries.jsonl"))
 	if err != nil {
 		return err
 	}
-	indexes, err := build(dir, queries, together)
+	if o.document != "" {
+		queries = slices.DeleteFunc(queries, func(q query) bool { return q.Document != o.document })
+	}
+	indexes, err := build(dir, queries, o)
 	if err != nil {
 		return err
 	}
@@ -72,7 +94,7 @@ func run(dir string, together bool, misses string) error {
 		r.times = append(r.times, time.Since(began))
 		rank := rankOf(s, hits, &q)
 		r.add(rank)
-		if q.Set == misses && (rank == 0 || rank > 5) {
+		if q.Set == o.misses && (rank == 0 || rank > 5) {
 			printMiss(s, hits, &q, rank)
 		}
 	}
@@ -103,14 +125,14 @@ func readQueries(file string) (queries []query, err error) {
 }
 
 // build makes the indexes that the queries ask: one of each document, or one of all of them with 100 operations and more.
-func build(dir string, queries []query, together bool) (map[string]*searched, error) {
+func build(dir string, queries []query, o options) (map[string]*searched, error) {
 	indexes := map[string]*searched{}
 	var tools []*catalog.Tool
 	for _, q := range queries {
 		if indexes[q.Document] != nil {
 			continue
 		}
-		of, err := toolsOf(filepath.Join(dir, "documents", q.Document), strings.TrimSuffix(q.Document, ".json"))
+		of, err := toolsOf(filepath.Join(dir, "documents", q.Document), strings.TrimSuffix(q.Document, ".json"), o.overlays(q.Document))
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +141,7 @@ func build(dir string, queries []query, together bool) (map[string]*searched, er
 			tools = append(tools, of...)
 		}
 	}
-	if together {
+	if o.together {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
@@ -146,9 +168,9 @@ func newSearched(tools []*catalog.Tool) *searched {
 	return &searched{finder.New(read, nil), tools}
 }
 
-// toolsOf returns the tools of a document.
-func toolsOf(file, name string) ([]*catalog.Tool, error) {
-	d, err := openapi.Load(context.Background(), file, openapi.LoadOptions{})
+// toolsOf returns the tools of a document with overlays.
+func toolsOf(file, name string, overlays []string) ([]*catalog.Tool, error) {
+	d, err := openapi.Load(context.Background(), file, openapi.LoadOptions{Overlays: overlays})
 	if err != nil {
 		return nil, err
 	}
