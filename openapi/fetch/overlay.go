@@ -80,7 +80,7 @@ func readFile(ctx context.Context, location string, most int64, pace *pacing.Pac
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	f.pace = pace
 	return f.read(ctx, f.name)
 }

@@ -90,8 +90,9 @@ func class(n *tree.Node) valueClass {
 		return classArray
 	case tree.Object:
 		return classObject
+	default:
+		return classPrimitive
 	}
-	return classPrimitive
 }
 
 func isPrimitive(n *tree.Node) bool { return class(n) == classPrimitive }

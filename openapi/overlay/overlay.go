@@ -216,6 +216,7 @@ func kindName(n *tree.Node) string {
 		return "an " + n.Kind().String()
 	case tree.Null:
 		return "null"
+	default:
+		return "a " + n.Kind().String()
 	}
-	return "a " + n.Kind().String()
 }

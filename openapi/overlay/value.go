@@ -80,6 +80,7 @@ func (v *values) convert(n *tree.Node) (converted, error) {
 		c.value = n.Bool()
 	case tree.String:
 		c.value = n.Text()
+	default: // null is nil
 	}
 	if n.Len() > 0 {
 		if v.known == nil {
