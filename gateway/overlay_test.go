@@ -150,3 +150,16 @@ func TestStoredOverlays(t *testing.T) {
 		t.Errorf("with another overlay: %q, %+v", got, other.state(0))
 	}
 }
+
+// TestOverlaysOfADirectory: a removal has to select something in one document of a directory, whichever.
+func TestOverlaysOfADirectory(t *testing.T) {
+	r := run(t, map[string]string{"apis/a.yaml": tagged("A", list, purge), "apis/b.yaml": tagged("B", "GET /items items public"), "o.yaml": overlayOf(removeAdmin),
+		"drawbridge.yaml": "apis: [{spec: apis, overlays: [o.yaml]}]\ntools: {prefix: never}\n"})
+	r.served()
+	r.eventually("both are served", func() bool { return slices.Equal(r.tools(), []string{"items", "list"}) })
+	r.write(map[string]string{"o.yaml": overlayOf(strings.Replace(removeAdmin, "admin", "admins", 1))})
+	err := r.Reload(t.Context())
+	if err == nil || strings.Count(err.Error(), "the target") != 1 {
+		t.Errorf("Reload = %v", err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/origin"
+	"drawbridge/openapi"
 	"drawbridge/openapi/overlay"
 	"drawbridge/openapi/truncate"
 )
@@ -54,15 +55,20 @@ func overlayHosts(api *config.API) (hosts []string) {
 // action selected nothing.
 func isRestriction(a overlay.Action) bool { return a.Kind == overlay.Remove && !a.Optional }
 
-// unmatchedRemovals returns the removals of overlays that select nothing in any document of their source.
+// unmatchedRemovals returns the removals of overlays that select nothing in any document of their entry, which may be those of
+// a directory. A removal is undecided while one of these is missing.
 func (set *Set) unmatchedRemovals() (problems config.Problems) {
+	known := map[openapi.Position]bool{}
 	for _, s := range set.Sources {
-		documents := s.Documents()
 		if s.Document == nil {
 			continue
 		}
 		for _, a := range s.Document.Overlays {
-			if isRestriction(a) && !slices.ContainsFunc(documents, func(d *Document) bool { return matches(d, a) }) {
+			if !isRestriction(a) || slices.ContainsFunc(s.Documents(), func(d *Document) bool { return selects(d, a) }) || set.selectedElsewhere(s, a) {
+				continue
+			}
+			if !known[a.Position] {
+				known[a.Position] = true
 				problems = append(problems, s.unmatched(a))
 			}
 		}
@@ -72,12 +78,12 @@ func (set *Set) unmatchedRemovals() (problems config.Problems) {
 
 // undoneRemovals returns the removals of overlays that select nothing in a newer document of their source, or in the first.
 // A document without new operations holds nothing that a removal could be meant for.
-func undoneRemovals(s *Source, before, next *Document, added []string) (problems []string) {
+func (set *Set) undoneRemovals(s *Source, before, next *Document, added []string) (problems []string) {
 	if before != nil && len(added) == 0 {
 		return nil
 	}
 	for _, a := range next.Overlays {
-		if !isRestriction(a) || a.Matched > 0 {
+		if !isRestriction(a) || a.Matched > 0 || set.selectedElsewhere(s, a) {
 			continue
 		}
 		p := s.unmatched(a)
@@ -89,8 +95,16 @@ func undoneRemovals(s *Source, before, next *Document, added []string) (problems
 	return problems
 }
 
-// matches reports whether an action selected something in a document.
-func matches(d *Document, a overlay.Action) bool {
+// selectedElsewhere reports whether an action selects something in the document of another source of the same entry, or may do so because
+// that document is missing.
+func (set *Set) selectedElsewhere(s *Source, a overlay.Action) bool {
+	return slices.ContainsFunc(set.Sources, func(other *Source) bool {
+		return other != s && set.Entries[other] == set.Entries[s] && (other.Document == nil || selects(other.Document, a))
+	})
+}
+
+// selects reports whether an action selected something in a document.
+func selects(d *Document, a overlay.Action) bool {
 	return slices.ContainsFunc(d.Overlays, func(other overlay.Action) bool {
 		return other.Target == a.Target && other.Position == a.Position && other.Matched > 0
 	})

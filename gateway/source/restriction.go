@@ -49,7 +49,7 @@ func (set *Set) Unrestricted(s *Source, before, next *Document) (problems []stri
 		p.Severity = config.Error
 		problems = append(problems, p.String())
 	}
-	return append(problems, undoneRemovals(s, before, next, added)...)
+	return append(problems, set.undoneRemovals(s, before, next, added)...)
 }
 
 // change is a newer document of a source, with the names of all sources before and after it.
