@@ -63,8 +63,17 @@ func TestOverlayFilesAreWatched(t *testing.T) {
 			"drawbridge.yaml": "apis: [{spec: '" + spec + "', name: a, refresh: 0s, overlays: [o.yaml]}]\n"})
 		r.served()
 		r.eventually("the overlay is applied", func() bool { return slices.Equal(r.tools(), []string{"list"}) })
-		r.write(map[string]string{"o.yaml": overlayOf("{target: $.paths.*.get, update: {operationId: all}}")})
-		r.eventually("the changed overlay is applied", func() bool { return slices.Equal(r.tools(), []string{"all", "purge"}) })
+		r.write(map[string]string{"o.yaml": overlayOf(removeAdmin, "{target: $.paths.*.get, update: {operationId: all}}")})
+		r.eventually("the changed overlay is applied", func() bool { return slices.Equal(r.tools(), []string{"all"}) })
+		r.write(map[string]string{"o.yaml": overlayOf("{target: $.paths.*.get, update: {operationId: every}}")})
+		r.eventually("an overlay that removes less is held", func() bool { return r.state(0).State == admin.Held })
+		if s := r.state(0); len(s.Held.Restrictions) != 1 || !strings.Contains(s.Held.Restrictions[0], "o.yaml:4:6: the overlay removed what") || !slices.Equal(r.tools(), []string{"all"}) {
+			t.Errorf("%+v, tools %q", s.Held, r.tools())
+		}
+		if err := r.Accept(t.Context(), "a", ""); err != nil {
+			t.Fatal(err)
+		}
+		r.eventually("it is accepted", func() bool { return slices.Equal(r.tools(), []string{"every", "purge"}) })
 	}
 }
 

@@ -76,8 +76,9 @@ func (set *Set) unmatchedRemovals() (problems config.Problems) {
 	return problems
 }
 
-// undoneRemovals returns the removals of overlays that select nothing in a newer document of their source, or in the first.
-// A document without new operations holds nothing that a removal could be meant for.
+// undoneRemovals returns the removals of overlays that select nothing in a newer document of their source, or in the first, and
+// those that an overlay does not have any more. A document without new operations holds nothing that a removal could be meant
+// for.
 func (set *Set) undoneRemovals(s *Source, before, next *Document, added []string) (problems []string) {
 	if before != nil && len(added) == 0 {
 		return nil
@@ -91,6 +92,17 @@ func (set *Set) undoneRemovals(s *Source, before, next *Document, added []string
 			p.Message += "; new operations: " + truncate.List(added, maxNamed)
 		}
 		problems = append(problems, p.String())
+	}
+	if before == nil {
+		return problems
+	}
+	for _, a := range before.Overlays {
+		// A change of the configuration has been compared with the one before.
+		configured := slices.Contains(s.Config.Overlays, config.Location(a.Position.File))
+		if configured && a.Kind == overlay.Remove && a.Matched > 0 && !slices.ContainsFunc(next.Overlays, a.IsSameRemoval) {
+			p := s.problem(a, "the overlay removed what %q selects, and does so no more; new operations: %s", truncate.Bytes(a.Target, maxTarget), truncate.List(added, maxNamed))
+			problems = append(problems, p.String())
+		}
 	}
 	return problems
 }
@@ -110,8 +122,15 @@ func selects(d *Document, a overlay.Action) bool {
 	})
 }
 
+// maxTarget is the maximum size of a target in a problem, in bytes.
+const maxTarget = 200
+
 // unmatched returns the problem of a removal that selects nothing.
 func (s *Source) unmatched(a overlay.Action) config.Problem {
-	return config.Problem{Severity: config.Error, File: s.Secrets.Operator(a.Position.File), Line: a.Position.Line, Column: a.Position.Column, Message: fmt.Sprintf(
-		"the target %q selects nothing, so nothing is removed; correct it, or write x-mcp-optional: true if it need not select anything", truncate.Bytes(a.Target, 200))}
+	return s.problem(a, "the target %q selects nothing, so nothing is removed; correct it, or write x-mcp-optional: true if it need not select anything", truncate.Bytes(a.Target, maxTarget))
+}
+
+// problem returns a problem at the position of an action.
+func (s *Source) problem(a overlay.Action, format string, args ...any) config.Problem {
+	return config.Problem{Severity: config.Error, File: s.Secrets.Operator(a.Position.File), Line: a.Position.Line, Column: a.Position.Column, Message: fmt.Sprintf(format, args...)}
 }

@@ -33,6 +33,11 @@ type Action struct {
 	Optional bool // whether the target need not select anything
 }
 
+// IsSameRemoval reports whether another action removes what the same query of the same overlay selects.
+func (a Action) IsSameRemoval(other Action) bool {
+	return a.Kind == Remove && other.Kind == Remove && a.Target == other.Target && a.Position.File == other.Position.File
+}
+
 // Apply applies overlays in their order to the document at a location, and returns what became of each of their actions. An
 // action that selects nothing is a warning of the document. The error is of type [Fault] or [Faults], or one of package tree.
 func Apply(e *tree.Editor, location string, files []File) ([]Action, error) {
