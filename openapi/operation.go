@@ -76,9 +76,11 @@ type Operation struct {
 	body      *body // nil: none is sent
 	accept    []string
 	validator func() (*schema.Validator, error)
-	maxDepth  int      // of arguments; 0: that of jsonscan
-	portable  *shown   // what is published instead of Input and Output; nil: those themselves
-	withheld  []string // arguments that callers can't give, see Variant
+	maxDepth  int        // of arguments; 0: that of jsonscan
+	portable  *shown     // what is published instead of Input and Output; nil: those themselves
+	withheld  []string   // arguments that callers can't give, see Variant
+	hidden    []string   // arguments that callers don't know of, see Curate
+	callers   *Operation // by whose arguments faults are explained, see Curate; nil: the operation itself
 }
 
 // CheckSchema compiles the validator of the arguments, which otherwise happens on the first call. An error means that

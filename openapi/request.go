@@ -53,7 +53,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 	header := b.header()
 	text, media := b.body()
 	if b.faults != nil {
-		return Built{}, &ArgumentError{Faults: b.faults, operation: o}
+		return Built{}, &ArgumentError{Faults: b.faults, operation: o.forCallers()}
 	}
 	var reader io.Reader
 	if media != "" {
@@ -75,7 +75,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 // give an *ArgumentError with all faults.
 func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, dropped []string, err error) {
 	refuse := func(message string) (json.RawMessage, []string, error) {
-		return nil, nil, &ArgumentError{Faults: []Fault{{Message: message}}, operation: o}
+		return nil, nil, &ArgumentError{Faults: []Fault{{Message: message}}, operation: o.forCallers()}
 	}
 	if t := bytes.TrimSpace(args); len(t) == 0 || string(t) == "null" {
 		args = json.RawMessage("{}")
@@ -105,6 +105,9 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 	}
 	faults := v.Validate(decode(args))
 	spelled := o.otherwiseSpelled(args)
+	if o.hidden != nil {
+		spelled = append(spelled, o.hiddenGiven(args, faults)...)
+	}
 	if len(spelled) == 0 {
 		if len(faults) == 0 {
 			return args, nil, nil
@@ -115,7 +118,7 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 		}
 		faults = result.left
 	}
-	e := &ArgumentError{operation: o, Faults: spelled}
+	e := &ArgumentError{operation: o.forCallers(), Faults: spelled}
 	for _, f := range faults {
 		if slices.ContainsFunc(spelled, func(known Fault) bool { return known.Pointer == f.Pointer }) {
 			continue
