@@ -34,12 +34,21 @@ type CuratedArgument struct {
 	Default, Example json.RawMessage
 }
 
+// RenameError is the reason why an argument can't have another name.
+type RenameError struct {
+	Argument string // its name in the operation
+	Reason   string
+}
+
+// Error implements error.
+func (e *RenameError) Error() string { return e.Reason }
+
 // errNotRenamable is the reason why the arguments of an operation can't have other names.
 var errNotRenamable = errors.New("the document restricts the names of the arguments by a pattern, or describes them in too many parts")
 
 // Curate returns the operation with changed arguments: all has all of them and builds the requests, given is what callers
-// see. Both are the same if nothing is hidden or optional. The faults of both are worded for callers. The error is the
-// first change that can't be made.
+// see. Both are the same if nothing is hidden or optional. The faults of both are worded for callers. The error is a
+// *[RenameError].
 func (o *Operation) Curate(c Curation) (all, given *Operation, err error) {
 	all, err = o.renamed(c.Arguments)
 	if err != nil {
@@ -68,19 +77,22 @@ func (o *Operation) Curate(c Curation) (all, given *Operation, err error) {
 func (o *Operation) renamed(changes map[string]CuratedArgument) (*Operation, error) {
 	names := map[string]string{}
 	declared := o.Names()
+	wrong := func(name, format string, args ...any) error {
+		return &RenameError{Argument: name, Reason: fmt.Sprintf(format, args...)}
+	}
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		to := changes[name].Name
 		switch {
 		case to == "" || to == name:
 			continue
 		case !isArgumentName(to):
-			return nil, fmt.Errorf("%q can't be the name of an argument: at most 64 letters, digits, _, . and -", to)
+			return nil, wrong(name, "%q can't be the name of an argument: at most 64 letters, digits, _, . and -", to)
 		case declared[to]:
-			return nil, fmt.Errorf("the operation has an argument %q already", to)
+			return nil, wrong(name, "the operation has an argument %q already", to)
 		}
 		for _, other := range names {
 			if other == to {
-				return nil, fmt.Errorf("two arguments would have the name %q", to)
+				return nil, wrong(name, "two arguments would have the name %q", to)
 			}
 		}
 		names[name] = to
@@ -89,7 +101,7 @@ func (o *Operation) renamed(changes map[string]CuratedArgument) (*Operation, err
 	curated := *o
 	var err error
 	if curated.Input, err = e.input(); err != nil {
-		return nil, err
+		return nil, wrong(slices.Sorted(maps.Keys(names))[0], "%v", err)
 	}
 	if len(names) > 0 {
 		curated.rename(o, names)

@@ -68,6 +68,11 @@ type Operation struct {
 	// Extensions are those that CompileOptions.Extensions names, and those with CompileOptions.ExtensionPrefix.
 	Extensions []Extension
 
+	// Marks are the names of the extensions of the operation and of its path whose values are neither false nor null,
+	// sorted. HiddenBy is the one by which the document says that the operation is not for models; nil if there is none.
+	Marks    []string
+	HiddenBy *Hiding
+
 	arguments []argument
 	index     map[string]int    // argument name → place in arguments
 	former    map[string]string // what the release before named arguments → their names now
@@ -158,6 +163,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	}
 	c.output(op, m)
 	op.Extensions = c.extensions(m)
+	op.Marks, op.HiddenBy = marks(f), hiding(f)
 	op.Links, op.Callbacks = c.links(m.responses), c.callbacks(m)
 	if c.options.Profile == ProfilePortable {
 		op.portable = op.inPortable(c.options.MaxSchema)

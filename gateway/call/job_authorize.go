@@ -48,6 +48,8 @@ func (c *Call) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.Res
 			return c.notDisclosed(nil, nil)
 		}
 		return c.notDisclosed(p, one.Arguments)
+	case !p.Arguments.Agrees(one.Arguments, c.Caller):
+		return c.notDisclosed(nil, nil)
 	case p == c.Plan && p.Condition == nil:
 		return nil
 	case !named && p.AsksUser() && !c.isExempt(p):
@@ -55,7 +57,10 @@ func (c *Call) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.Res
 	case p.Condition == nil:
 		return nil
 	}
-	args, _, err := p.Operation.Check(one.Arguments)
+	args, err := p.Arguments.Adopt(one.Arguments, c.Caller)
+	if err == nil {
+		args, _, err = p.Requests.Check(args)
+	}
 	if err == nil {
 		caller := c.Caller
 		if caller == nil && c.r.Local {

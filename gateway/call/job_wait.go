@@ -126,7 +126,7 @@ func (c *Call) withoutTasks(lacks error) error {
 // jobHandle returns the handle of the job that a 2xx response has started, or nil if there is none.
 func (c *Call) jobHandle(args []byte, resp *http.Response, parts []answer.Part) *job.Handle {
 	a := job.Answer{
-		Operation: c.Plan.Operation, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.Plan.Base,
+		Operation: c.Plan.Requests, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.Plan.Base,
 		HasCallback: c.key != "",
 	}
 	if c.Plan.InvalidatesCache {

@@ -24,14 +24,23 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
 	}
 	args, _ = p.Drop(args)
+	if p.Arguments != nil {
+		var err error
+		if args, _, err = p.CallerOperation().Check(args); err != nil {
+			return nil, err
+		}
+		if args, err = p.Arguments.Preview(args); err != nil {
+			return nil, err
+		}
+	}
 	if cb := p.Job.Callback; cb != nil {
 		args = cb.Arguments(args, p.publicURL()+CallbackPath+"TOKEN")
 	}
 	if p.Key == nil {
-		return p.Operation.NewRequest(ctx, base, args)
+		return p.Requests.NewRequest(ctx, base, args)
 	}
 	args, key := p.Key.Prepare(args)
-	req, err := p.Operation.NewRequest(ctx, base, args)
+	req, err := p.Requests.NewRequest(ctx, base, args)
 	if err == nil {
 		p.Key.Attach(req.Header, key)
 	}

@@ -16,16 +16,34 @@ type Configured struct {
 	longest  int               // length of the longest form that all replaces, in bytes
 	operator *strings.Replacer // see newOperatorReplacer
 	forms    *Forms            // the secrets that are long enough to be looked for in answers; nil if there are none
+
+	location    string
+	credentials []*config.Credential
 }
 
 // NewConfigured returns what finds the secrets of an API with a document at that location; nil elements of credentials are skipped.
 func NewConfigured(location string, credentials ...*config.Credential) *Configured {
-	c := &Configured{operator: newOperatorReplacer(location, credentials), forms: newForms(credentials)}
+	c := &Configured{location: location, credentials: credentials, operator: newOperatorReplacer(location, credentials), forms: newForms(credentials)}
 	var pairs []string
 	if pairs, c.longest = secretForms(credentials); pairs != nil {
 		c.all = strings.NewReplacer(pairs...)
 	}
 	return c
+}
+
+// With returns what finds other secrets as well.
+func (c *Configured) With(secrets ...config.Secret) *Configured {
+	if len(secrets) == 0 {
+		return c
+	}
+	location, all := "", []*config.Credential(nil)
+	if c != nil {
+		location, all = c.location, slices.Clone(c.credentials)
+	}
+	for _, secret := range secrets {
+		all = append(all, &config.Credential{Type: config.CredentialBearer, Token: secret})
+	}
+	return NewConfigured(location, all...)
 }
 
 // All returns a text without the secrets, however short, in the forms in which a request carries them and a service may write them.

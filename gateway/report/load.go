@@ -19,6 +19,7 @@ import (
 // Reason codes of operation results. They complement the codes of the document's problems.
 const (
 	reasonExcluded        = "excluded"         // the configuration excludes the operation
+	reasonHidden          = "hidden"           // a trusted document hides the operation
 	reasonArgumentRenamed = "argument-renamed" // the argument can't have the name of its parameter
 	reasonToolRenamed     = "tool-renamed"     // the tool's name was made unique or shortened
 )
@@ -245,6 +246,9 @@ const maxReasons = 100
 
 // exclusion returns the part of the configuration that excludes an operation.
 func (f *API) exclusion(s config.Subject) admin.Reason {
+	if f.config.Hides(s) {
+		return admin.Reason{Code: reasonHidden, Message: "the document hides it from models: " + s.HiddenBy}
+	}
 	message := "an entry of tools.exclude matches it"
 	if include := f.config.Tools.Include; len(include) > 0 && !include.Match(s) {
 		message = "no entry of tools.include matches it"

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/auth/credential"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -232,7 +233,14 @@ func (m *member) reads(ctx context.Context, e *View, uri string) (*plan.Plan, []
 	case p.Consent.Needed && (e.Guard == nil || len(p.Consent.Exempt) == 0 || !e.Guard.Allows(caller, p.Consent.Exempt)):
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read needs the user's consent")
 	}
-	args, _, err := p.Operation.Check(args)
+	args, _, err := p.CallerOperation().Check(args)
+	if err == nil {
+		args, err = p.Arguments.Complete(args, caller)
+	}
+	var claim *credential.ClaimError
+	if errors.As(err, &claim) {
+		return nil, nil, mcp.InvalidParams("%s", claim.ToolMessage())
+	}
 	if err != nil {
 		var bad *openapi.ArgumentError
 		if errors.As(err, &bad) {

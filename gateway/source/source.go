@@ -81,7 +81,7 @@ const maxPolls = 16
 // newSource makes a source without a document.
 func newSource(deps *Deps, o authOptions) (*Source, error) {
 	c := o.api
-	s := &Source{Config: c, Limits: o.limits, Secrets: redact.NewConfigured(c.Spec.String(), credentialsOf(c)...), CacheGroup: rand.Text(),
+	s := &Source{Config: c, Limits: o.limits, Secrets: redact.NewConfigured(c.Spec.String(), credentialsOf(c)...).With(c.Request.Secrets()...), CacheGroup: rand.Text(),
 		PollSlots: make(chan struct{}, min(max(1, c.MaxInFlight/4), maxPolls)), deps: deps, wake: make(chan struct{}, 1)}
 	s.owner = &budgetOwner{label: cmp.Or(c.Name, nameFromLocation(c.Spec.String()))}
 	s.Name = s.owner.label
