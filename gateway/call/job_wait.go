@@ -105,7 +105,7 @@ func (c *Call) beginTask(ctx context.Context, j *StartedJob) (bool, error) {
 // startedJob returns the job that the call has started, for its continuation.
 func (c *Call) startedJob(h *job.Handle, args []byte, first *JobStatus) *StartedJob {
 	return &StartedJob{
-		Plan: c.Plan, Endpoint: c.Endpoint, Request: c.Request, Arguments: args, Key: c.key, Webhook: c.notify, Handle: h, Report: first.Report, Retry: first.Retry,
+		Plan: c.Plan, Endpoint: c.Endpoint, Request: c.Request, Arguments: c.Plan.Arguments.Given(args), Key: c.key, Webhook: c.notify, Handle: h, Report: first.Report, Retry: first.Retry,
 	}
 }
 
