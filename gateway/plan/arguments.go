@@ -41,11 +41,11 @@ func (a *Arguments) Complete(args json.RawMessage, caller *auth.Principal) (json
 }
 
 // previewedClaim stands for the value of a claim where there is no caller.
-const previewedClaim = `"CLAIM"`
+const previewedClaim = "CLAIM"
 
 // Preview is Complete for a request that is not sent, with a placeholder for claims.
 func (a *Arguments) Preview(args json.RawMessage) (json.RawMessage, error) {
-	return a.complete(args, func(string) json.RawMessage { return json.RawMessage(previewedClaim) })
+	return a.complete(args, func(string) json.RawMessage { return json.RawMessage(`"` + previewedClaim + `"`) })
 }
 
 func (a *Arguments) complete(args json.RawMessage, claim func(name string) json.RawMessage) (json.RawMessage, error) {
