@@ -68,6 +68,7 @@ func (o *Operation) Curate(c Curation) (all, given *Operation, err error) {
 	}
 	given = all.Variant(shown(c.Optional), shown(c.Hidden), "")
 	given.withheld = all.withheld
+	given.optional = shown(c.Optional)
 	given.hidden = slices.Concat(all.hidden, shown(c.Hidden))
 	all.callers = given
 	return all, given, nil

@@ -85,6 +85,7 @@ type Operation struct {
 	portable  *shown     // what is published instead of Input and Output; nil: those themselves
 	withheld  []string   // arguments that callers can't give, see Variant
 	hidden    []string   // arguments that callers don't know of, see Curate
+	optional  []string   // arguments that callers may leave out, since they are filled in; see Curate
 	callers   *Operation // by whose arguments faults are explained, see Curate; nil: the operation itself
 }
 
