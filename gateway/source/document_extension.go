@@ -29,10 +29,13 @@ func newExtensions(api *openapi.API, settings *config.API) *Extensions {
 	e := &Extensions{Settings: map[*openapi.Operation]config.Settings{}, Faulty: map[*openapi.Operation][]int{}}
 	for _, op := range api.Operations {
 		if h := op.HiddenBy; h != nil && !settings.TrustExtensions && settings.Exposes(Subject("", op)) {
-			name, _, _ := strings.Cut(h.Text, ":")
+			remedy := "exclude the operation"
+			if strings.HasPrefix(h.Text, "x-internal") {
+				remedy = "exclude {extension: x-internal}"
+			}
 			e.Faulty[op] = append(e.Faulty[op], len(e.Problems))
 			e.Problems = append(e.Problems, openapi.Problem{Position: h.Position, Pointer: h.Pointer, Code: codeHidden, Message: fmt.Sprintf(
-				"%s hides the operation from models, and it is a tool all the same: the document is not trusted; set trust_extensions, or exclude {extension: %s}", h.Text, name)})
+				"%s hides the operation from models, and it is a tool all the same: the document is not trusted; set trust_extensions, or %s", h.Text, remedy)})
 		}
 		for _, extension := range op.Extensions {
 			own, problems := config.ParseExtension(extension.Name, extension.Value)
