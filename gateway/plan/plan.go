@@ -119,7 +119,7 @@ type Plan struct {
 	siblings  []*openapi.Operation // all operations of the document
 	// changed are the arguments of operations of the document that rules change.
 	changed map[*openapi.Operation]*changedArguments
-	dropped   droppedArguments
+	dropped droppedArguments
 	// addsSecrets reports whether requests carry values that are in no configuration, such as tokens and identities.
 	addsSecrets bool
 }
