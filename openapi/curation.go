@@ -214,23 +214,3 @@ func (o *Operation) FitArgument(name string, value json.RawMessage) (json.RawMes
 	}
 	return value, nil
 }
-
-// hiddenGiven returns a fault for each hidden argument that is given although the schema, which allows any, has none
-// against it. It has the words for any other argument that the operation doesn't have.
-func (o *Operation) hiddenGiven(args []byte, faults []schema.Fault) (more []Fault) {
-	for _, name := range o.hidden {
-		pointer := jsonscan.PointerTo(name)
-		if jsonscan.Lookup(args, name) != nil && !slices.ContainsFunc(faults, func(f schema.Fault) bool { return f.Pointer == pointer }) {
-			more = append(more, Fault{Pointer: pointer, Message: fmt.Sprintf("unknown argument %q", name)})
-		}
-	}
-	return more
-}
-
-// forCallers returns the operation with whose arguments faults are explained.
-func (o *Operation) forCallers() *Operation {
-	if o.callers != nil {
-		return o.callers
-	}
-	return o
-}

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
 	"drawbridge/openapi/wire"
 )
 
@@ -163,6 +164,18 @@ func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
 		}
 	}
 	return faults
+}
+
+// hiddenGiven returns a fault for each hidden argument that is given although the schema, which allows any, has none
+// against it. It has the words for any other argument that the operation doesn't have.
+func (o *Operation) hiddenGiven(args []byte, faults []schema.Fault) (more []Fault) {
+	for _, name := range o.hidden {
+		pointer := jsonscan.PointerTo(name)
+		if jsonscan.Lookup(args, name) != nil && !slices.ContainsFunc(faults, func(f schema.Fault) bool { return f.Pointer == pointer }) {
+			more = append(more, Fault{Pointer: pointer, Message: fmt.Sprintf("unknown argument %q", name)})
+		}
+	}
+	return more
 }
 
 // topLevel returns the name of the argument that a pointer leads to, if it leads no further.

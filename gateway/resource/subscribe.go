@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"drawbridge/auth"
-	"drawbridge/auth/credential"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -237,14 +236,10 @@ func (m *member) reads(ctx context.Context, e *View, uri string) (*plan.Plan, []
 	if err == nil {
 		args, err = p.Arguments.Complete(args, caller)
 	}
-	var claim *credential.ClaimError
-	if errors.As(err, &claim) {
-		return nil, nil, mcp.InvalidParams("%s", claim.ToolMessage())
-	}
 	if err != nil {
-		var bad *openapi.ArgumentError
-		if errors.As(err, &bad) {
-			return nil, nil, mcp.InvalidParams("%s", bad.ToolMessage())
+		var told interface{ ToolMessage() string } // of wrong arguments, and of a missing claim
+		if errors.As(err, &told) {
+			return nil, nil, mcp.InvalidParams("%s", told.ToolMessage())
 		}
 		return nil, nil, err
 	}
