@@ -20,7 +20,7 @@ import (
 const (
 	reasonExcluded        = "excluded"         // the configuration excludes the operation
 	reasonHidden          = "hidden"           // a trusted document hides the operation
-	reasonUnfit           = "arguments"        // a rule fixes arguments that the operation can't have
+	reasonUnfit           = "arguments-unfit"  // a rule fixes arguments that the operation can't have
 	reasonArgumentRenamed = "argument-renamed" // the argument can't have the name of its parameter
 	reasonToolRenamed     = "tool-renamed"     // the tool's name was made unique or shortened
 )
