@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/gateway/audit"
 	"drawbridge/test/timebox"
 )
@@ -134,5 +135,35 @@ rules:
 	g.eventually("the line is written", func() bool { return strings.Contains(out.String(), "\n") })
 	if line := out.String(); strings.Contains(line, secret) || !strings.Contains(line, "[redacted]") || !strings.Contains(line, `"acme"`) {
 		t.Errorf("audit log: %s", line)
+	}
+}
+
+// TestArgumentsAfterARefresh holds that a newer document without an argument that a rule fixes is held in quarantine, and
+// that one in which the value no longer fits takes the operation away.
+func TestArgumentsAfterARefresh(t *testing.T) {
+	doc := func(parameter string) string {
+		return "openapi: 3.1.0\ninfo: {title: A, version: '1'}\npaths:\n  /orders: {get: {operationId: list, parameters: [" + parameter +
+			"], responses: {'200': {description: ok}}}}\n  /health: {get: {operationId: health, responses: {'200': {description: ok}}}}\n"
+	}
+	for name, tt := range map[string]struct{ parameter, held, tools string }{
+		"gone":     {"{name: tenant_id, in: query, schema: {type: string}}", `fits GET /orders no more, since the argument "tenant" is gone`, "health list"},
+		"another":  {"{name: tenant, in: query, schema: {type: string}}, {name: page, in: query, schema: {type: integer}}", "", "health list"},
+		"no value": {"{name: tenant, in: query, schema: {type: string, enum: [other]}}", "", "health"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newChanging(t, doc("{name: tenant, in: query, schema: {type: string}}"))
+			r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s}]\nrules:\n  - {match: {api: a}, set: {arguments: {tenant: {value: acme}}}}\n"})
+			r.served()
+			o.set(doc(tt.parameter))
+			r.poke()
+			r.eventually("the document is read again", func() bool {
+				return r.state(0).State == admin.Held || r.state(0).LoadedAt != nil && r.loads("changed") == 2
+			})
+			s := r.state(0)
+			if (s.Held != nil) != (tt.held != "") || s.Held != nil && (len(s.Held.Restrictions) != 1 || !strings.Contains(s.Held.Restrictions[0], tt.held)) {
+				t.Errorf("state %s, held %+v", s.State, s.Held)
+			}
+			r.eventually("the tools are those of the document", func() bool { return strings.Join(r.tools(), " ") == tt.tools })
+		})
 	}
 }

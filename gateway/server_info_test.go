@@ -35,7 +35,9 @@ func TestServerInfo(t *testing.T) {
 	} {
 		w := post(at(tt.path, g.Handler()), http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}},
 			fmt.Sprintf(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, tt.revision))
-		var answer struct{ Result struct{ ServerInfo json.RawMessage } }
+		var answer struct {
+			Result struct{ ServerInfo json.RawMessage }
+		}
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || string(answer.Result.ServerInfo) != tt.want {
 			t.Errorf("%s, %s: %v %s", tt.path, tt.revision, err, answer.Result.ServerInfo)
 		}

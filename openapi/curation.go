@@ -108,7 +108,7 @@ func (o *Operation) renamed(changes map[string]CuratedArgument) (*Operation, err
 		curated.rename(o, names)
 	}
 	if o.portable != nil {
-		curated.portable = curated.inPortable(len(o.portable.input))
+		curated.portable = curated.inPortable(len(o.portable.input) + max(0, len(curated.Input)-len(o.Input)))
 	}
 	curated.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(curated.Input) })
 	return &curated, nil

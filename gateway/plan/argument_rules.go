@@ -96,10 +96,12 @@ func (c *argumentCompiler) fix(d openapi.Declared, a *config.Argument) {
 	case a.Default != "":
 		v.text = c.fit(d.Name, json.RawMessage(a.Default), a.Key("default"), true)
 	case d.Required:
-		if v.text = jsonscan.Lookup(d.Schema, "default"); v.text == nil {
+		preset := jsonscan.Lookup(d.Schema, "default")
+		if preset == nil {
 			c.wrong(a.Key("hidden"), fmt.Sprintf("the argument %q is required, and neither a rule nor the document has a value for it: give it a value", d.Name), true)
 			return
 		}
+		v.text = c.fit(d.Name, preset, a.Key("hidden"), true)
 	default:
 		return // it is never sent
 	}
