@@ -153,6 +153,7 @@ func (c *argumentCompiler) finish(changes map[string]*config.Argument) (*Argumen
 		}
 	}
 	for i := range a.values {
+		a.filled = append(a.filled, a.values[i].name)
 		if shown := a.names[a.values[i].name]; shown != "" {
 			a.values[i].name = shown
 		}

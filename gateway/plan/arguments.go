@@ -23,6 +23,7 @@ type Arguments struct {
 	names      map[string]string // names that callers see by those of the document, where they differ
 	hidden     []string          // arguments that callers don't give, with or without a value
 	values     []argumentValue   // sorted by name
+	filled     []string          // the names of the document of arguments with a value
 }
 
 // argumentValue is the value of an argument that the gateway adds.

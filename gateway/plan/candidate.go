@@ -37,7 +37,7 @@ func newCandidates(o *Options, arguments map[*openapi.Operation]*changedArgument
 		for _, op := range s.Document.API.Operations {
 			o.Pace.Step()
 			if subject := source.Subject(s.Name, op); s.Config.Exposes(subject) {
-				if c := newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), arguments[op], rejected.of(s.Name, op)); c != nil {
+				if c := newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), arguments, rejected.of(s.Name, op)); c != nil {
 					candidates[op] = c
 				}
 			}
@@ -46,15 +46,15 @@ func newCandidates(o *Options, arguments map[*openapi.Operation]*changedArgument
 	return candidates
 }
 
-func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, changed *changedArguments, r reporter) *candidate {
+func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, all map[*openapi.Operation]*changedArguments, r reporter) *candidate {
 	c := &candidate{source: s, operation: op, settings: set, requests: op, given: op}
-	if changed != nil {
+	if changed := all[op]; changed != nil {
 		if changed.unfit != "" {
 			return nil
 		}
 		c.arguments, c.requests, c.given = changed.arguments, changed.arguments.all, changed.arguments.given
 	}
-	c.job = newJob(s.Document, c.given, set.Job, o.GuessedJob, r)
+	c.job = newJob(s.Document, c.given, set.Job, all, o.GuessedJob, r)
 	c.key = newIdempotencyKey(c.requests, callerOperation(c.given, c.job, nil), set.IdempotencyKey, r)
 	if len(set.Inputs) > 0 {
 		c.elicitation = newElicitation(callerOperation(c.given, c.job, c.key), set.Inputs, r)

@@ -17,6 +17,14 @@ type changedArguments struct {
 	unfit     string
 }
 
+// filled returns the names that the document has for the arguments that have a value in any request. The receiver may be nil.
+func (c *changedArguments) filled() []string {
+	if c == nil || c.arguments == nil {
+		return nil
+	}
+	return c.arguments.filled
+}
+
 // argumentChanges are the changes of all operations, whether they are tools or only called for the jobs of others.
 type argumentChanges struct {
 	byOperation map[*openapi.Operation]*changedArguments
