@@ -40,7 +40,7 @@ rules:
       cache: {ttl: 1h}
       resource: {uri: "shop://orders/{order_id}", poll: 1s}
       condition: 'args.tenant != "other" && args.order_id != "13"'
-      arguments: {tenant: {claim: tenant}, id: {name: order_id}}
+      arguments: {tenant: {claim: tenant}, id: {name: order_id}, X-Region: {claim: region}}
 `
 
 // TestArgumentClaims holds that values from claims are those of the caller, in arguments, headers and parameters: no other
@@ -49,22 +49,24 @@ func TestArgumentClaims(t *testing.T) {
 	i, service := newIDP(t), newRecordingService(t)
 	g := start(t, tenantDocument, fmt.Sprintf(tenantConfig, issuers(i)), service.URL)
 	claims := func(tenant any, org any) map[string]any {
-		return map[string]any{"tenant": tenant, "org": map[string]any{"id": org}, "org_name": "A & B"}
+		return map[string]any{"tenant": tenant, "org": map[string]any{"id": org}, "org_name": "A & B", "region": 5}
 	}
 	for _, tt := range []struct {
 		name   string
 		claims map[string]any
 		args   string
-		sent   string // the path, the query and X-Org; "" if nothing is sent
+		sent   string // the path, the query, X-Org, User-Agent and X-Region; "" if nothing is sent
 		text   string // part of the result if nothing is sent
 	}{
-		{"claims", claims("acme", 7), `{"order_id":"1"}`, "/tenants/acme/orders/1?who=A+%26+B 7 acme", ""},
-		{"other claim of the same caller", claims("acme", "8"), `{"order_id":"1"}`, "/tenants/acme/orders/1?who=A+%26+B 8 acme", ""},
+		{"claims", claims("acme", 7), `{"order_id":"1"}`, "/tenants/acme/orders/1?who=A+%26+B 7 acme 5", ""},
+		{"other claim of the same caller", claims("acme", "8"), `{"order_id":"1"}`, "/tenants/acme/orders/1?who=A+%26+B 8 acme 5", ""},
 		{"condition on a claim", claims("other", 7), `{"order_id":"1"}`, "", "policy does not permit"},
 		{"condition on a new name", claims("acme", 7), `{"order_id":"13"}`, "", "policy does not permit"},
 		{"value that does not fit", claims("evil", 7), `{"order_id":"1"}`, "", `by its claim \"tenant\", which this token has with a value that can't be sent`},
-		{"no claim", map[string]any{"org": map[string]any{"id": 7}, "org_name": "x"}, `{"order_id":"1"}`, "", `by its claim \"tenant\", which this token does not have`},
-		{"no claim for a header", map[string]any{"tenant": "acme", "org_name": "x"}, `{"order_id":"1"}`, "", `by its claim \"/org/id\", which this token does not have`},
+		{"empty claim", claims("", 7), `{"order_id":"1"}`, "", `by its claim \"tenant\", which this token has with a value that can't be sent`},
+		{"null claim for a header", claims("acme", nil), `{"order_id":"1"}`, "", `by its claim \"/org/id\", which this token has with a value that can't be sent`},
+		{"no claim", map[string]any{"org": map[string]any{"id": 7}, "org_name": "x", "region": 5}, `{"order_id":"1"}`, "", `by its claim \"tenant\", which this token does not have`},
+		{"no claim for a header", map[string]any{"tenant": "acme", "org_name": "x", "region": 5}, `{"order_id":"1"}`, "", `by its claim \"/org/id\", which this token does not have`},
 		{"list for a header", claims("acme", []int{7}), `{"order_id":"1"}`, "", `by its claim \"/org/id\", which this token has with a value that can't be sent`},
 		{"line break for a header", claims("acme", "7\nX-Evil: 1"), `{"order_id":"1"}`, "", "has with a value that can't be sent"},
 		{"given", claims("acme", 7), `{"order_id":"1","tenant":"acme"}`, "", `unknown argument \"tenant\"`},
@@ -73,7 +75,7 @@ func TestArgumentClaims(t *testing.T) {
 			w := newClient(t, g.Handler(), revision, i.token(t, tt.claims)).send("tools/call", "get", tt.args)
 			var sent []string
 			for _, r := range service.taken() {
-				sent = append(sent, r.URL.String()+" "+r.Header.Get("X-Org")+" "+r.Header.Get("User-Agent"))
+				sent = append(sent, r.URL.String()+" "+r.Header.Get("X-Org")+" "+r.Header.Get("User-Agent")+" "+r.Header.Get("X-Region"))
 			}
 			got := strings.Join(sent, "\n")
 			if revision != eras[0] && tt.sent != "" {
@@ -95,7 +97,7 @@ func TestArgumentClaims(t *testing.T) {
 	if result, err := g.Call(t.Context(), "get", json.RawMessage(`{"order_id":"1"}`)); err != nil || !strings.Contains(string(result), "a call without a login") {
 		t.Errorf("on the command line: %s, %v", result, err)
 	}
-	req, err := g.Plan("get").Request(t.Context(), json.RawMessage(`{"order_id":"1","X-Region":"eu"}`))
+	req, err := g.Plan("get").Request(t.Context(), json.RawMessage(`{"order_id":"1"}`))
 	if err == nil || !strings.Contains(err.Error(), "claim") { // the placeholder is none of the tenants
 		t.Errorf("preview: %v, %v", req, err)
 	}

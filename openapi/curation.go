@@ -198,7 +198,10 @@ func (o *Operation) FitArgument(name string, value json.RawMessage) (json.RawMes
 		}
 		return errors.New(strings.Join(faults, "; "))
 	}
-	checked, _, err := alone.Check(single)
+	checked, dropped, err := alone.Check(single)
+	if slices.Contains(dropped, pointer) {
+		return nil, errors.New("it counts as absent, and would not be sent")
+	}
 	if err := about(err); err != nil {
 		return nil, err
 	}

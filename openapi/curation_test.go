@@ -166,6 +166,7 @@ func TestFitArgument(t *testing.T) {
 		{"tenant", `"evil"`, "", `expected one of "acme", "other", got string "evil"`},
 		{"page", `"3"`, `3`, ""},
 		{"page", `"x"`, "", `expected integer, got string "x"`},
+		{"page", `null`, "", "it counts as absent"},
 		{"id", `".."`, "", `must not contain the path segment`},
 		{"lang", `"a\nb"`, "", `must not contain control characters`},
 	} {

@@ -166,7 +166,7 @@ func (v *requestValues) text(ctx context.Context, value RequestValue) (string, e
 		return value.Value, nil
 	}
 	text, found, ok := v.claim(ctx, value.Claim)
-	if !ok || len(text) > maxPassed {
+	if !ok || text == "" || len(text) > maxPassed {
 		return "", &ClaimError{Claim: value.Claim, Unfit: found}
 	}
 	return text, nil

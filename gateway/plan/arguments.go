@@ -58,28 +58,68 @@ func (a *Arguments) complete(args json.RawMessage, claim func(name string) json.
 		if v.preset && jsonscan.Lookup(args, v.name) != nil {
 			continue
 		}
-		value := v.text
-		if v.claim != "" {
-			if value = claim(v.claim); value == nil || jsonscan.KindOf(value) == jsonscan.Null {
-				return nil, &credential.ClaimError{Claim: v.claim}
+		if own[v.name] = v.text; v.claim != "" {
+			value := claim(v.claim)
+			if value == nil || isNothing(value) {
+				return nil, &credential.ClaimError{Claim: v.claim, Unfit: value != nil}
 			}
+			own[v.name] = value
 		}
-		own[v.name] = value
 	}
-	full := withMembers(args, own)
-	checked, _, err := a.all.Check(full)
-	var bad *openapi.ArgumentError
-	if errors.As(err, &bad) {
-		for _, v := range a.values {
-			if v.claim != "" && slices.ContainsFunc(bad.Faults, func(f openapi.Fault) bool { return isBelow(f.Pointer, v.name) }) {
-				return nil, &credential.ClaimError{Claim: v.claim, Unfit: true}
-			}
+	checked, _, err := a.all.Check(withMembers(args, own))
+	if err != nil && a.spellOut(own, err) {
+		checked, _, err = a.all.Check(withMembers(args, own))
+	}
+	for _, v := range a.values {
+		if v.claim != "" && (err != nil && concerns(err, v.name) || err == nil && jsonscan.Lookup(checked, v.name) == nil) {
+			return nil, &credential.ClaimError{Claim: v.claim, Unfit: true}
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return checked, nil
+}
+
+// isNothing reports whether a value is null or empty. Such a value may not be sent at all, and a request without it may reach
+// what the claim keeps apart.
+func isNothing(value json.RawMessage) bool {
+	switch jsonscan.KindOf(value) {
+	case jsonscan.Null:
+		return true
+	case jsonscan.String:
+		return len(jsonscan.Unquote(value)) == 0
+	case jsonscan.Array:
+		for range jsonscan.Elements(value) {
+			return false
+		}
+		return true
+	case jsonscan.Object:
+		for range jsonscan.Members(value) {
+			return false
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+// spellOut makes strings of the numbers and booleans of claims that are faulty as they are, and reports whether there are any:
+// authorization servers differ in how they write an id.
+func (a *Arguments) spellOut(own map[string]json.RawMessage, err error) (changed bool) {
+	for _, v := range a.values {
+		kind := jsonscan.KindOf(own[v.name])
+		if v.claim != "" && (kind == jsonscan.Number || kind == jsonscan.Bool) && concerns(err, v.name) {
+			own[v.name], changed = jsonscan.AppendString(nil, string(own[v.name])), true
+		}
+	}
+	return changed
+}
+
+// concerns reports whether an error has a fault of an argument.
+func concerns(err error, argument string) bool {
+	var bad *openapi.ArgumentError
+	return errors.As(err, &bad) && slices.ContainsFunc(bad.Faults, func(f openapi.Fault) bool { return isBelow(f.Pointer, argument) })
 }
 
 // Adopt is Complete for arguments with the names of the document, which no caller has given: fixed values take the place
