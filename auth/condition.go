@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,12 @@ type ConditionTool struct {
 type Condition struct {
 	program  cel.Program
 	usesArgs bool // the expression uses args
+	// arguments are the arguments that the expression names.
+	arguments []string
 }
+
+// Arguments returns the arguments that the expression names, as args.name or args["name"], sorted.
+func (c *Condition) Arguments() []string { return c.arguments }
 
 // NewCondition compiles an expression. The error names each problem with line and column, both from
 // 1.
@@ -102,11 +108,43 @@ func NewCondition(expr string) (*Condition, error) {
 	}
 	c := &Condition{program: program}
 	ast.PostOrderVisit(tree.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.IdentKind && e.AsIdent() == "args" {
+		if isArgs(e) {
 			c.usesArgs = true
 		}
+		if name := argumentOf(e); name != "" {
+			c.arguments = append(c.arguments, name)
+		}
 	}))
+	slices.Sort(c.arguments)
+	c.arguments = slices.Compact(c.arguments)
 	return c, nil
+}
+
+func isArgs(e ast.Expr) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == "args" }
+
+// argumentOf returns the name of the argument that an expression selects: args.name, has(args.name), args["name"], "name"
+// in args; "" if it is another expression.
+func argumentOf(e ast.Expr) string {
+	literal := func(e ast.Expr) string {
+		if e.Kind() != ast.LiteralKind {
+			return ""
+		}
+		text, _ := e.AsLiteral().Value().(string)
+		return text
+	}
+	switch {
+	case e.Kind() == ast.SelectKind && isArgs(e.AsSelect().Operand()):
+		return e.AsSelect().FieldName()
+	case e.Kind() == ast.CallKind && len(e.AsCall().Args()) == 2:
+		a, b := e.AsCall().Args()[0], e.AsCall().Args()[1]
+		switch {
+		case isArgs(a):
+			return literal(b)
+		case isArgs(b):
+			return literal(a)
+		}
+	}
+	return ""
 }
 
 // checkPatterns requires every pattern to be a literal: a pattern from a caller or a token may take

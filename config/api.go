@@ -46,6 +46,9 @@ type API struct {
 	// destination of a request, can't be passed on. A mapping with from and to, instead of a name, is for the caller's own
 	// credential for the service.
 	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" reload:"reconnect" absent:"none"`
+	// Headers and query parameters that are added to every request, such as a version or a tenant. They are sent where
+	// credential is sent, and not when the document is fetched.
+	Request *APIRequest `yaml:"request,omitempty" reload:"reconnect" absent:"none"`
 	// Sends the caller's identity to the service, in a header with a JWT that the keys of the root's identity sign: iss,
 	// aud, iat, exp, jti, and from the caller's token sub, client_id, scope and, as idp, iss. {} is enough. It is sent
 	// where credential is sent.
@@ -119,7 +122,7 @@ type API struct {
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none"`
 	// Uses the extensions of the document's operations that correspond to settings of rules, such as x-mcp-confirm. They
 	// act as rules before all others, so rules override them. The author of the document then decides about these
-	// settings.
+	// settings. Operations with x-internal: true or x-mcp: {enabled: false} don't become tools.
 	TrustExtensions bool `yaml:"trust_extensions" default:"false"`
 	// Origins, besides the document's own, from which the document may reference parts: scheme://host[:port].
 	AllowRefs []Origin `yaml:"allow_refs,omitempty" absent:"none"`
@@ -169,6 +172,18 @@ func (a *API) PassesCredential() bool {
 
 // sentIn returns the key below the API of what the gateway itself sends in a header, "" for nothing.
 func (a *API) sentIn(header string) string {
+	if key := a.authenticatedIn(header); key != "" {
+		return key
+	}
+	if name := a.Request.header(header); name != "" {
+		return "request.headers." + name
+	}
+	return ""
+}
+
+// authenticatedIn returns the key below the API of the credential or identity that the gateway sends in a header, "" for
+// none.
+func (a *API) authenticatedIn(header string) string {
 	keys, all := a.AllCredentials()
 	for i, c := range all {
 		if c != a.SpecCredential && slices.ContainsFunc(c.Headers(), func(name string) bool { return sameHeader(name, header) }) {
@@ -190,6 +205,8 @@ func (a *API) Personal() string {
 		return "identity"
 	case a.Exchanges():
 		return "a credential of type token_exchange"
+	case len(a.Request.Claims()) > 0:
+		return "request with a claim"
 	}
 	return ""
 }
@@ -199,8 +216,11 @@ func (a *API) Exposes(s Subject) bool {
 	if len(a.Tools.Include) > 0 && !a.Tools.Include.Match(s) {
 		return false
 	}
-	return !a.Tools.Exclude.Match(s)
+	return !a.Tools.Exclude.Match(s) && !a.Hides(s)
 }
+
+// Hides reports whether the document hides the operation from models, and is trusted to do so.
+func (a *API) Hides(s Subject) bool { return a.TrustExtensions && s.HiddenBy != "" }
 
 // FromDirectory reports whether the entry stands for one file of a directory that the configuration gives as spec. Such a
 // file need not be a document: it may be a part that documents refer to.

@@ -69,6 +69,8 @@ func expected(t reflect.Type) string {
 		return "a URL or path"
 	case reflect.TypeFor[KeyHeader]():
 		return "true, false or the name of a header"
+	case reflect.TypeFor[Literal]():
+		return "any value"
 	case reflect.TypeFor[JSON]():
 		return "a mapping"
 	case reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():

@@ -17,6 +17,9 @@ type MCPEndpoint struct {
 	Pinned Selectors `yaml:"pinned,omitempty" absent:"tools.pinned"`
 	// The name that clients show, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"Drawbridge"`
+	// The identity of the endpoint for clients. A key that is missing is that of server.info. The endpoint's name in its URL
+	// is name.
+	Info *Info `yaml:"info,omitempty" absent:"that of server.info, with title"`
 	// Instructions for models about the tools as a whole, at most 4096 bytes. Clients may add them to the model's context.
 	Instructions string `yaml:"instructions,omitempty" absent:"none"`
 	// The scopes that a call requires if no rule sets scopes for its operation.

@@ -29,6 +29,7 @@ func (sel Selector) Alternatives() []Selector {
 	for _, of := range []func(*Selector) *Patterns{
 		func(s *Selector) *Patterns { return &s.API }, func(s *Selector) *Patterns { return &s.Tag }, func(s *Selector) *Patterns { return &s.Method },
 		func(s *Selector) *Patterns { return &s.Path }, func(s *Selector) *Patterns { return &s.Operation },
+		func(s *Selector) *Patterns { return &s.Extension },
 	} {
 		patterns := *of(&sel)
 		if len(patterns) < 2 {
@@ -85,11 +86,19 @@ func examplesOf(api string, selectors []Selector) (all []Subject) {
 	for _, p := range of(func(s *Selector) Patterns { return s.Tag }) {
 		tags = append(tags, meet([]Pattern{p}, "")...)
 	}
+	var extensions []string
+	for _, p := range of(func(s *Selector) Patterns { return s.Extension }) {
+		extensions = append(extensions, meet([]Pattern{p}, "")...)
+	}
+	deprecated := false
+	for i := range selectors {
+		deprecated = deprecated || selectors[i].Deprecated != nil && *selectors[i].Deprecated
+	}
 	for _, name := range names {
 		for _, method := range methods {
 			for _, path := range paths {
 				for _, operation := range operations {
-					all = append(all, Subject{API: name, Method: method, Path: path, Operation: operation, Tags: tags})
+					all = append(all, Subject{API: name, Method: method, Path: path, Operation: operation, Tags: tags, Deprecated: deprecated, Extensions: extensions})
 				}
 			}
 		}

@@ -301,9 +301,9 @@ func schemaOf(t reflect.Type, f field) object {
 			{"pattern", `^[0-9]+ *([KMG]i?B|B)?$`}})
 	case reflect.TypeFor[TokenCount]():
 		return orReference(object{{"type", []string{"integer", "string"}}, {"minimum", 0}, {"pattern", `^[0-9]+k?$`}})
-	case reflect.TypeFor[Value]():
+	case reflect.TypeFor[Value](), reflect.TypeFor[Literal]():
 		return object{}
-	case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter]():
+	case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter](), reflect.TypeFor[Icon](), reflect.TypeFor[RequestValue]():
 		return object{{"anyOf", []object{text, {{"$ref", "#/$defs/" + t.Name()}}}}}
 	case reflect.TypeFor[KeyHeader]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
@@ -435,7 +435,7 @@ func valueWords(t reflect.Type, f field) string {
 			of = "URLs or paths"
 		case reflect.TypeFor[Pointer]():
 			of = "JSON Pointers"
-		case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter]():
+		case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter](), reflect.TypeFor[Icon]():
 			of = "strings or mappings"
 		case reflect.TypeFor[Algorithm](), reflect.TypeFor[IDTokenClaim](), reflect.TypeFor[SharedUse]():
 		default:
@@ -449,6 +449,9 @@ func valueWords(t reflect.Type, f field) string {
 		case reflect.Slice:
 			return "mapping of lists of strings"
 		case reflect.Pointer:
+			if t.Elem() == reflect.TypeFor[*RequestValue]() {
+				return "mapping of strings or mappings"
+			}
 			return "mapping of mappings"
 		}
 		return "mapping of strings"

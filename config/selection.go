@@ -18,12 +18,19 @@ type Selection struct {
 	// Restricts lists the settings by which a match restricts access, such as exclude or scopes, in a fixed order. It is empty
 	// if a match takes nothing away from callers.
 	Restricts []string
+	// Argument is the argument that a matched operation must have as well; "" if it needs none. ArgumentKey is its key path.
+	Argument, ArgumentKey string
 }
 
-// Severity is that of the problem if nothing matches: an error for a selector that restricts and names a path, an operation
-// or a tag, since what it was meant for would be open; else a warning.
+// Match reports whether the selection matches an operation.
+func (s *Selection) Match(op Subject) bool {
+	return s.Selector.Match(op) && (s.Argument == "" || op.takes(s.Argument))
+}
+
+// Severity is that of the problem if nothing matches: an error for a selector that restricts and names a path, an operation,
+// a tag, an extension or an argument, since what it was meant for would be open; else a warning.
 func (s *Selection) Severity() Severity {
-	if len(s.Restricts) > 0 && len(s.Path)+len(s.Operation)+len(s.Tag) > 0 {
+	if len(s.Restricts) > 0 && len(s.Path)+len(s.Operation)+len(s.Tag)+len(s.Extension)+len(s.Argument) > 0 {
 		return Error
 	}
 	return Warning
@@ -57,6 +64,7 @@ func (c *Config) Selections() []Selection {
 	}
 	for i := range c.Rules {
 		add(fmt.Sprintf("rules[%d].match", i), c.Rules[i].Match, "", c.Rules[i].Set.Restricts())
+		all = append(all, c.argumentSelections(i)...)
 	}
 	add("tools.pinned", c.Tools.Pinned, "", nil)
 	for i := range c.Endpoints {
@@ -67,7 +75,7 @@ func (c *Config) Selections() []Selection {
 }
 
 // Restricts lists the settings that take something away from callers, in a fixed order: scopes that a call needs, a
-// condition, consent, a rate, and fields that leave no answer.
+// condition, consent, a rate, arguments that callers can't give, and fields that leave no answer.
 func (s *Settings) Restricts() []string {
 	var names []string
 	for _, setting := range []struct {
@@ -78,6 +86,7 @@ func (s *Settings) Restricts() []string {
 		{"condition", s.Condition != ""},
 		{"confirm", s.Confirm != nil && *s.Confirm},
 		{"rate", s.Rate.On()},
+		{"arguments", len(s.concealed()) > 0},
 		{"sensitive_fields", s.SensitiveFields != nil},
 	} {
 		if setting.is {
@@ -141,6 +150,7 @@ var selectorKeys = []selectorKeyword{
 		return []string{s.Operation}
 	}},
 	{"tag", "tag", true, func(s *Selector) *Patterns { return &s.Tag }, func(s Subject) []string { return s.Tags }},
+	{"extension", "extension", true, func(s *Selector) *Patterns { return &s.Extension }, func(s Subject) []string { return s.Extensions }},
 	{"method", "method", false, func(s *Selector) *Patterns { return &s.Method }, func(s Subject) []string { return []string{s.Method} }},
 }
 

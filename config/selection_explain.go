@@ -12,6 +12,9 @@ import (
 // Explain tells why the selection matches none of the operations that it reaches, with the name that was probably meant, as
 // a problem with its place in the file. Subjects are all operations that it reaches.
 func (c *Config) Explain(s *Selection, subjects []Subject) Problem {
+	if s.Argument != "" {
+		return c.explainArgument(s, subjects)
+	}
 	key, message := s.Key, ""
 	var none []string // values that some operation has, but none together with the others
 	for _, k := range selectorKeys {
@@ -37,6 +40,14 @@ func (c *Config) Explain(s *Selection, subjects []Subject) Problem {
 		}
 	case len(subjects) == 0:
 		message = "there is no operation that it could match"
+	case message == "" && s.Deprecated != nil && len(none) < 2:
+		message = "no operation that the other keys match is deprecated"
+		if !*s.Deprecated {
+			message = "all operations that the other keys match are deprecated"
+		}
+		if at := s.Key + ".deprecated"; c.has(at) {
+			key = at
+		}
 	case message == "":
 		message = "no operation has all of these together: " + strings.Join(none, ", ")
 	}
@@ -49,6 +60,30 @@ func (c *Config) Explain(s *Selection, subjects []Subject) Problem {
 		message += fmt.Sprintf("; %s would have no effect", strings.Join(s.Restricts, " and "))
 	}
 	p.Message = message
+	return p
+}
+
+// explainArgument is Explain for an argument that no matched operation has.
+func (c *Config) explainArgument(s *Selection, subjects []Subject) Problem {
+	var names []string
+	matched := 0
+	for _, sub := range subjects {
+		if s.Selector.Match(sub) && sub.Arguments != nil {
+			matched++
+			names = append(names, sub.Arguments()...)
+		}
+	}
+	slices.Sort(names)
+	p := c.At(s.ArgumentKey)
+	p.Severity = s.Severity()
+	p.Message = fmt.Sprintf("none of the %d operations that %s matches has the argument %s%s", matched, s.Key, quote(s.Argument),
+		didYouMean(nearest(s.Argument, slices.Compact(names))))
+	if matched == 1 {
+		p.Message = fmt.Sprintf("the operation that %s matches has no argument %s%s", s.Key, quote(s.Argument), didYouMean(nearest(s.Argument, slices.Compact(names))))
+	}
+	if p.Severity == Error {
+		p.Message += "; callers would give what it was meant to keep from them: correct the name, or give the selector optional: true"
+	}
 	return p
 }
 

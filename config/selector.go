@@ -13,6 +13,18 @@ type Subject struct {
 	Path      string   // the path template, as in the document
 	Operation string   // the operationId, "" if there is none
 	Tags      []string // the operation's tags
+	// Deprecated reports whether the document calls the operation deprecated.
+	Deprecated bool
+	// Extensions are the names of the operation's extensions whose values are neither false nor null, and those of its path.
+	Extensions []string
+	// HiddenBy is the extension by which the document hides the operation from models, with its value; "" if it doesn't.
+	HiddenBy string
+	// Arguments returns the names of the operation's arguments, sorted; nil if it has none.
+	Arguments func() []string
+}
+
+func (s Subject) takes(argument string) bool {
+	return s.Arguments != nil && slices.Contains(s.Arguments(), argument)
 }
 
 // Selectors is a list of selectors. In a file, a single one may stand for a list of one.
@@ -39,9 +51,14 @@ type Selector struct {
 	Path Patterns `yaml:"path,omitempty" absent:"any"`
 	// The operationId. An operation without one is not matched.
 	Operation Patterns `yaml:"operation,omitempty" absent:"any"`
-	// Allows the selector to match nothing. Without it, a selector that names a path, an operation or a tag and restricts
-	// (exclude, or scopes, condition, confirm, rate or sensitive_fields) makes the configuration invalid if it matches no
-	// operation of any document, and every other one causes a warning.
+	// Whether the document calls the operation deprecated.
+	Deprecated *bool `yaml:"deprecated,omitempty" absent:"any" json:",omitempty"`
+	// The name of an extension that the operation or its path has, such as x-internal, with a value other than false and
+	// null.
+	Extension Patterns `yaml:"extension,omitempty" absent:"any" json:",omitempty"`
+	// Allows the selector to match nothing. Without it, a selector that names a path, an operation, a tag or an extension
+	// and restricts (exclude, or scopes, condition, confirm, rate, sensitive_fields, or arguments that callers can't give)
+	// makes the configuration invalid if it matches no operation of any document, and every other one causes a warning.
 	Optional bool `yaml:"optional" default:"false" json:"-"`
 }
 
@@ -52,11 +69,13 @@ func (sel Selector) Match(s Subject) bool {
 		(len(sel.Tag) == 0 || slices.ContainsFunc(s.Tags, sel.Tag.allow)) &&
 		sel.Method.allow(strings.ToUpper(s.Method)) &&
 		sel.Path.allow(s.Path) &&
-		(len(sel.Operation) == 0 || s.Operation != "" && sel.Operation.allow(s.Operation))
+		(len(sel.Operation) == 0 || s.Operation != "" && sel.Operation.allow(s.Operation)) &&
+		(sel.Deprecated == nil || *sel.Deprecated == s.Deprecated) &&
+		(len(sel.Extension) == 0 || slices.ContainsFunc(s.Extensions, sel.Extension.allow))
 }
 
 func (sel Selector) empty() bool {
-	return len(sel.API)+len(sel.Tag)+len(sel.Method)+len(sel.Path)+len(sel.Operation) == 0
+	return len(sel.API)+len(sel.Tag)+len(sel.Method)+len(sel.Path)+len(sel.Operation)+len(sel.Extension) == 0 && sel.Deprecated == nil
 }
 
 // Patterns is a list of patterns of which one must match. In a file, a single one may stand for a list of one.

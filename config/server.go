@@ -25,6 +25,8 @@ type Server struct {
 	SealKeyFile File `yaml:"seal_key_file,omitempty" absent:"seal_keys"`
 	// Instructions for models about the tools as a whole, at most 4096 bytes. Clients may add them to the model's context.
 	Instructions string `yaml:"instructions,omitempty" absent:"none"`
+	// The identity that clients show: name, title, description, icons, website.
+	Info *Info `yaml:"info,omitempty" absent:"the defaults of its keys"`
 	// Accepted values of the Host header besides the host of public_url, that of listen and, on a loopback address,
 	// localhost, 127.0.0.1 and [::1]. A host without a port matches every port.
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none"`

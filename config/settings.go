@@ -20,6 +20,9 @@ type Settings struct {
 	Description string `yaml:"description,omitempty" absent:"from the operation's summary and description"`
 	// The scopes that a call requires, in place of auth.default_scopes. An empty list needs auth.allow_unscoped.
 	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
+	// Changes of arguments, by the name that the argument has without them: values that are fixed, defaults, names,
+	// descriptions and examples. Those of all rules are combined key by key.
+	Arguments map[string]*Argument `yaml:"arguments,omitempty" absent:"as the document has them"`
 	// Arguments that clients of 2026-07-28 also send in the header Mcp-Param-NAME, so that proxies can route calls by
 	// them: the name of the header for each argument. A call whose header differs from its body is rejected. Only strings,
 	// integers and booleans can be sent, and secrets should not be: proxies log headers. {} overrides earlier rules.
@@ -65,14 +68,15 @@ type Settings struct {
 
 func (s *Settings) empty() bool { return reflect.ValueOf(*s).IsZero() }
 
-// Apply puts the settings that later has in the place of those that were there, and joins what both hide.
+// Apply puts the settings that later has in the place of those that were there, and joins what both hide and the arguments
+// that both change.
 func (s *Settings) Apply(later Settings) {
-	hidden := later.SensitiveFields.with(s.SensitiveFields)
+	hidden, arguments := later.SensitiveFields.with(s.SensitiveFields), mergeArguments(s.Arguments, later.Arguments)
 	to, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(later)
 	for i := range from.NumField() {
 		if !from.Field(i).IsZero() { // an empty list is something else than none
 			to.Field(i).Set(from.Field(i))
 		}
 	}
-	s.SensitiveFields = hidden
+	s.SensitiveFields, s.Arguments = hidden, arguments
 }

@@ -44,6 +44,7 @@ func (l *loader) server(cfg *Config) {
 				"write auth: {anonymous: true} if everybody who can reach it may call")
 		}
 	}
+	l.info("server.info", s.Info)
 	if u := s.PublicURL; u != nil {
 		if u.URL().Scheme != "https" && !u.Loopback() && cfg.Auth != nil && len(cfg.Auth.Issuers) > 0 {
 			l.errorf("server.public_url", "must be https, because tokens travel to it")

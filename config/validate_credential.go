@@ -30,6 +30,7 @@ func (l *loader) credentials(cfg *Config, key string, api *API) {
 		l.errorf(key+".spec_credential", "has no use: the document is a file")
 	}
 	l.passHeaders(key, api)
+	l.request(cfg, key+".request", api)
 	l.apiIdentity(cfg, key, api)
 	if c := api.ClientCertificate; c != nil {
 		at := key + ".client_certificate"

@@ -77,6 +77,7 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 			l.warnf(wait, "is longer than a call may take, %s, which ends the wait: raise timeout", longest)
 		}
 	}
+	l.arguments(cfg, key+".arguments", set.Arguments)
 	l.paramHeaders(key+".param_headers", set.ParamHeaders)
 	l.most(key+".condition", set.Condition, 4096)
 	if condition := key + ".condition"; set.Condition != "" && l.ok(condition, "auth") && (cfg.Auth == nil || cfg.Auth.Anonymous) {

@@ -9,7 +9,7 @@ func (l *loader) selectors(list string, selectors Selectors) {
 	for i := range selectors {
 		sel, key := &selectors[i], selectorKey(l, list, i)
 		if sel.empty() && l.ok(key) && !l.faulty(key) {
-			l.errorf(key, "needs at least one of api, tag, method, path, operation")
+			l.errorf(key, "needs at least one of api, tag, method, path, operation, deprecated, extension")
 		}
 		for j, p := range sel.Method {
 			sel.Method[j] = p.upper()
@@ -18,6 +18,11 @@ func (l *loader) selectors(list string, selectors Selectors) {
 			} else if near := nearest(sel.Method[j].text, knownMethods()); near != "" && near != sel.Method[j].text &&
 				!strings.Contains(p.text, "*") {
 				l.errorf(k, "%s is not an HTTP method%s", quote(p.text), didYouMean(near))
+			}
+		}
+		for j, p := range sel.Extension {
+			if k := patternKey(l, key+".extension", j); p.text != "" && !strings.HasPrefix(p.text, "x-") && p.text[0] != '*' {
+				l.errorf(k, "%s is not the name of an extension, which begins with x-", quote(p.text))
 			}
 		}
 		for j, p := range sel.Path {

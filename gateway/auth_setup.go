@@ -64,7 +64,7 @@ func guardSettingsOf(c *config.Config, keys [][]byte) (*guardSettings, error) {
 		}
 		s.authority = append(s.authority, pem)
 	}
-	s.keepClaims = slices.ContainsFunc(c.Rules, func(r config.Rule) bool { return r.Set.Condition != "" })
+	s.keepClaims = c.UsesClaims()
 	s.keepToken = slices.ContainsFunc(c.APIs, func(api config.API) bool { return api.Exchanges() })
 	for _, e := range c.Endpoints {
 		s.endpoints = append(s.endpoints, auth.Endpoint{Resource: e.Name, DefaultScopes: e.DefaultScopes})

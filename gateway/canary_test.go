@@ -146,7 +146,7 @@ func TestCanaries(t *testing.T) {
 	const argument = "argument-canary-4b1f7d"
 	secrets := map[string]string{
 		"BEARER": "bearer-canary-90c2aa", "BASIC": "basic-canary-77e01b", "HEADER": "header-canary-51d93c", "QUERY": "query-canary-c8a64e",
-		"SPEC": "spec-canary-2f50b9", "CLIENT": "client-canary-3a7c11", "ADMIN": "admin-canary-e6173f", "OWN": "own-canary-b81d20", "SEAL": "seal-canary-0d84a1-and-more-of-it-to-be-long",
+		"SPEC": "spec-canary-2f50b9", "CLIENT": "client-canary-3a7c11", "ADMIN": "admin-canary-e6173f", "OWN": "own-canary-b81d20", "ADDED": "added-canary-5fe2c8", "FIXED": "fixed-canary-19b7d0", "SEAL": "seal-canary-0d84a1-and-more-of-it-to-be-long",
 	}
 	const issued = "issued-canary-6be002-and-more-of-it"
 	secrets["issued"] = issued
@@ -208,7 +208,9 @@ apis:
   - {name: notls, spec: $SPECS/good.yaml, base_url: "https://$BASE", credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
   - {name: nospec, spec: "$SPECS/none.yaml?key=${SPEC}", credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
   - {name: deadspec, spec: "http://127.0.0.1:1/none.yaml?key=${SPEC}", credential: {type: api_key, in: query, name: key, value: "${QUERY}"}}
+  - {name: added, spec: $SPECS/good.yaml, base_url: $BASE, request: {headers: {X-Added: {secret: "${ADDED}"}}, query: {added: {secret: "${ADDED}"}}}}
 rules:
+  - {match: {api: added}, set: {arguments: {q: {secret: "${FIXED}"}}}}
   - {match: {operation: slow}, set: {timeout: 20ms}}
 `)
 	good = strings.ReplaceAll(good, "https://http://", "https://")
@@ -277,6 +279,9 @@ rules:
 		client.header.Set("X-Own-Token", "Bearer "+secrets["OWN"])
 		for _, p := range g.Plans() {
 			arguments := fmt.Sprintf(`{"id":%q,"q":%q}`, argument, argument)
+			if p.Tool.API == "added" { // which fixes q
+				arguments = fmt.Sprintf(`{"id":%q}`, argument)
+			}
 			if p.Operation.ID == "panics" {
 				broken := *p
 				broken.Client = nil
@@ -311,7 +316,8 @@ rules:
 		hidden["identity"], kept["identity"] = signature.(string), signature.(string)
 		return true
 	})
-	if hidden["identity"] == "" || !strings.Contains(received.String(), issued) || !strings.Contains(received.String(), "Authorization:[Bearer "+secrets["OWN"]) {
+	if hidden["identity"] == "" || !strings.Contains(received.String(), issued) || !strings.Contains(received.String(), "Authorization:[Bearer "+secrets["OWN"]) ||
+		!strings.Contains(received.String(), "?q="+secrets["FIXED"]+"&added="+secrets["ADDED"]) {
 		t.Error("no token or identity was sent")
 	}
 	check("what the service got", received.String(), canaries{"token's signature": hidden["token's signature"], "CLIENT": secrets["CLIENT"]})

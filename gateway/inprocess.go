@@ -87,7 +87,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	}
 	result, cause, err = endpoint.CallInProcess(ctx, g.mcpHandlers.Main(gen.config), gen.operatorEndpoint(), tool, args)
 	if cause != nil {
-		if text := gen.Main.Tool(tool).Source.Secrets.All(cause.Error()); text != cause.Error() {
+		if text := gen.Main.Tool(tool).Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)
 		}
 	}

@@ -126,7 +126,7 @@ func (g *Gateway) publish(d *deployment, newest notInUse) {
 		}
 	}
 	if d.config.Server.Manifest {
-		gen.Manifest = endpoint.NewManifest(gen.Main, d.config.Resource(), g.o.Version, gen.updated)
+		gen.Manifest = endpoint.NewManifest(gen.Main, d.config, g.o.Version, gen.updated)
 	}
 	g.current.Store(gen)
 	g.mcpHandlers.Retain(d.config)

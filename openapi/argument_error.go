@@ -65,3 +65,11 @@ func (e *BaseError) Error() string { return e.Problem }
 func (e *BaseError) ToolMessage() string {
 	return "This operation can't be called yet: the operator of the gateway has to set base_url for its API."
 }
+
+// forCallers returns the operation with whose arguments faults are explained.
+func (o *Operation) forCallers() *Operation {
+	if o.callers != nil {
+		return o.callers
+	}
+	return o
+}

@@ -161,16 +161,24 @@ func (o *Operation) faultyArguments(faults []Fault) (names []string) {
 		first, _, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
 		if name, ok := topLevel("/" + first); ok && name != "" {
 			names = append(names, name)
-			if strings.HasSuffix(f.Message, insideBody) {
-				names = append(names, "body")
+			if body := o.bodyArgument(); body != "" && strings.HasSuffix(f.Message, insideBody(body)) {
+				names = append(names, body)
 			}
 		}
 	}
 	return names
 }
 
+// bodyArgument returns the name of the argument that is the whole body, "" if there is none.
+func (o *Operation) bodyArgument() string {
+	if o.body == nil || o.body.form != formWhole {
+		return ""
+	}
+	return o.arguments[o.body.first].name
+}
+
 // insideBody ends what is said of an argument that stands beside the body it belongs to.
-const insideBody = `it belongs inside "body"`
+func insideBody(body string) string { return fmt.Sprintf("it belongs inside %q", body) }
 
 // smallest returns arguments with which a call is sent: what is required, and also what is named, or, where nothing is
 // required, what the document gives examples of. It is nil when none are found.
@@ -188,6 +196,10 @@ func (o *Operation) smallest(optional bool, also []string) []byte {
 
 // accepts tells whether a call with these arguments is sent.
 func (o *Operation) accepts(args []byte) bool {
+	if o.hidden != nil { // what is hidden is missing in the request
+		_, _, err := o.Check(args)
+		return err == nil
+	}
 	_, err := o.NewRequest(context.Background(), &url.URL{Scheme: "https", Host: "example"}, args)
 	return err == nil
 }
@@ -277,8 +289,8 @@ func (o *Operation) misplaced(name string) string {
 	case knows(input):
 		return ""
 	case o.body.form == formWhole:
-		if body := input.member("properties").member("body"); knows(body) {
-			return fmt.Sprintf("unknown argument %q; "+insideBody, name)
+		if body := o.bodyArgument(); knows(input.member("properties").member(body)) {
+			return fmt.Sprintf("unknown argument %q; %s", name, insideBody(body))
 		}
 	case name == "body" && o.body.form == formMembers:
 		return `unknown argument "body"; its members stand beside the parameters`

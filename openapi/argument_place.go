@@ -15,13 +15,17 @@ type Argument struct {
 	List     bool // its value is an array
 }
 
-// Arguments lists the arguments of a call by their places in the request. An operation whose body is made of all of them has
+// Arguments lists the arguments that callers can give by their places in the request. An operation whose body is made of all of them has
 // none here.
 func (o *Operation) Arguments() []Argument {
 	all := make([]Argument, 0, len(o.arguments))
 	properties := jsonscan.Lookup(o.Input, "properties")
 	for _, a := range o.arguments {
-		all = append(all, Argument{Name: a.name, In: a.place.String(), Required: a.required, List: o.isArray(jsonscan.Lookup(properties, a.name))})
+		if slices.Contains(o.withheld, a.name) || slices.Contains(o.hidden, a.name) {
+			continue
+		}
+		required := a.required && !slices.Contains(o.optional, a.name)
+		all = append(all, Argument{Name: a.name, In: a.place.String(), Required: required, List: o.isArray(jsonscan.Lookup(properties, a.name))})
 	}
 	return all
 }

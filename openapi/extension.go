@@ -55,3 +55,67 @@ func (c *compiler) extensions(m *model) (kept []Extension) {
 	}
 	return kept
 }
+
+// Hiding is an extension by which a document says that an operation is not for models.
+type Hiding struct {
+	Text     string // as it may be written: "x-internal: true"
+	Position Position
+	Pointer  string // RFC 6901 pointer from the root of Position.File
+}
+
+const (
+	maxMarks    = 50 // extensions of one operation whose names are kept
+	maxMarkName = 64 // bytes of such a name
+)
+
+// marks returns the names of the extensions of an operation and of its path whose values are neither false nor null,
+// sorted. What the operation says of a name counts, not what its path does.
+func marks(f found) (names []string) {
+	for _, n := range []*tree.Node{f.node, f.item} {
+		for name, value := range n.Members() {
+			if !strings.HasPrefix(name, "x-") || len(name) > maxMarkName || len(names) == maxMarks || isOff(value) || slices.Contains(names, name) {
+				continue
+			}
+			if n == f.node || f.node.Get(name) == nil {
+				names = append(names, strings.Clone(name))
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// isOff reports whether a value is false or null.
+func isOff(n *tree.Node) bool {
+	return n.Kind() == tree.Null || n.Kind() == tree.Invalid || n.Kind() == tree.Bool && !n.Bool()
+}
+
+// hiding returns the extension by which a document hides an operation from models: x-internal, and x-mcp of several
+// generators, on the operation or its path; nil if there is none.
+func hiding(f found) *Hiding {
+	of := func(name string) *tree.Node {
+		if n := f.node.Get(name); n != nil {
+			return n
+		}
+		return f.item.Get(name)
+	}
+	hides := func(n *tree.Node, text string) *Hiding {
+		return &Hiding{Text: text, Position: n.Position(), Pointer: strings.Clone(n.Pointer())}
+	}
+	if n := of("x-internal"); isFlag(n, "true") {
+		return hides(n, "x-internal: true")
+	}
+	n := of("x-mcp")
+	switch {
+	case isFlag(n, "false"):
+		return hides(n, "x-mcp: false")
+	case isFlag(n.Get("enabled"), "false"):
+		return hides(n, "x-mcp: {enabled: false}")
+	}
+	return nil
+}
+
+// isFlag reports whether a value is a boolean, which may be written as a string.
+func isFlag(n *tree.Node, text string) bool {
+	return (n.Kind() == tree.Bool || n.Kind() == tree.String) && strings.EqualFold(n.Text(), text)
+}

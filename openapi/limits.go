@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"cmp"
+	"slices"
 
 	"drawbridge/openapi/tree"
 )
@@ -185,7 +186,7 @@ func (o *Operation) size() int64 {
 		n += linkBytes + len(o.Callbacks[i].Name) + o.Callbacks[i].URL.size()
 	}
 	n += len(o.ID) + len(o.Path) + len(o.Pointer)
-	for _, tag := range o.Tags {
+	for _, tag := range slices.Concat(o.Tags, o.Marks) {
 		n += textBytes + len(tag)
 	}
 	for _, requirement := range o.Security {

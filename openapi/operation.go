@@ -68,6 +68,11 @@ type Operation struct {
 	// Extensions are those that CompileOptions.Extensions names, and those with CompileOptions.ExtensionPrefix.
 	Extensions []Extension
 
+	// Marks are the names of the extensions of the operation and of its path whose values are neither false nor null,
+	// sorted. HiddenBy is the one by which the document says that the operation is not for models; nil if there is none.
+	Marks    []string
+	HiddenBy *Hiding
+
 	arguments []argument
 	index     map[string]int    // argument name → place in arguments
 	former    map[string]string // what the release before named arguments → their names now
@@ -76,9 +81,12 @@ type Operation struct {
 	body      *body // nil: none is sent
 	accept    []string
 	validator func() (*schema.Validator, error)
-	maxDepth  int      // of arguments; 0: that of jsonscan
-	portable  *shown   // what is published instead of Input and Output; nil: those themselves
-	withheld  []string // arguments that callers can't give, see Variant
+	maxDepth  int        // of arguments; 0: that of jsonscan
+	portable  *shown     // what is published instead of Input and Output; nil: those themselves
+	withheld  []string   // arguments that callers can't give, see Variant
+	hidden    []string   // arguments that callers don't know of, see Curate
+	optional  []string   // arguments that callers may leave out, since they are filled in; see Curate
+	callers   *Operation // by whose arguments faults are explained, see Curate; nil: the operation itself
 }
 
 // CheckSchema compiles the validator of the arguments, which otherwise happens on the first call. An error means that
@@ -156,6 +164,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	}
 	c.output(op, m)
 	op.Extensions = c.extensions(m)
+	op.Marks, op.HiddenBy = marks(f), hiding(f)
 	op.Links, op.Callbacks = c.links(m.responses), c.callbacks(m)
 	if c.options.Profile == ProfilePortable {
 		op.portable = op.inPortable(c.options.MaxSchema)

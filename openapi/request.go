@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
 	"drawbridge/openapi/wire"
 )
 
@@ -53,7 +54,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 	header := b.header()
 	text, media := b.body()
 	if b.faults != nil {
-		return Built{}, &ArgumentError{Faults: b.faults, operation: o}
+		return Built{}, &ArgumentError{Faults: b.faults, operation: o.forCallers()}
 	}
 	var reader io.Reader
 	if media != "" {
@@ -75,7 +76,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 // give an *ArgumentError with all faults.
 func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, dropped []string, err error) {
 	refuse := func(message string) (json.RawMessage, []string, error) {
-		return nil, nil, &ArgumentError{Faults: []Fault{{Message: message}}, operation: o}
+		return nil, nil, &ArgumentError{Faults: []Fault{{Message: message}}, operation: o.forCallers()}
 	}
 	if t := bytes.TrimSpace(args); len(t) == 0 || string(t) == "null" {
 		args = json.RawMessage("{}")
@@ -105,6 +106,9 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 	}
 	faults := v.Validate(decode(args))
 	spelled := o.otherwiseSpelled(args)
+	if o.hidden != nil {
+		spelled = append(spelled, o.hiddenGiven(args, faults)...)
+	}
 	if len(spelled) == 0 {
 		if len(faults) == 0 {
 			return args, nil, nil
@@ -115,7 +119,7 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 		}
 		faults = result.left
 	}
-	e := &ArgumentError{operation: o, Faults: spelled}
+	e := &ArgumentError{operation: o.forCallers(), Faults: spelled}
 	for _, f := range faults {
 		if slices.ContainsFunc(spelled, func(known Fault) bool { return known.Pointer == f.Pointer }) {
 			continue
@@ -160,6 +164,18 @@ func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
 		}
 	}
 	return faults
+}
+
+// hiddenGiven returns a fault for each hidden argument that is given although the schema, which allows any, has none
+// against it. It has the words for any other argument that the operation doesn't have.
+func (o *Operation) hiddenGiven(args []byte, faults []schema.Fault) (more []Fault) {
+	for _, name := range o.hidden {
+		pointer := jsonscan.PointerTo(name)
+		if jsonscan.Lookup(args, name) != nil && !slices.ContainsFunc(faults, func(f schema.Fault) bool { return f.Pointer == pointer }) {
+			more = append(more, Fault{Pointer: pointer, Message: fmt.Sprintf("unknown argument %q", name)})
+		}
+	}
+	return more
 }
 
 // topLevel returns the name of the argument that a pointer leads to, if it leads no further.

@@ -154,7 +154,12 @@ func (p *program) printRequest(c *cobra.Command, plan *gateway.Plan, args json.R
 		}
 		return err
 	}
-	return writeRequest(p.stdout, r)
+	var b bytes.Buffer
+	if err := writeRequest(&b, r); err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(p.stdout, plan.Secrets.All(b.String()))
+	return err
 }
 
 // writeRequest prints a request as it is sent, with headers sorted by name.

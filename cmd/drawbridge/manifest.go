@@ -93,6 +93,7 @@ func (e *registryEntry) complete(c *config.Config, endpoint string) error {
 		return fmt.Errorf("server.public_url: registries accept only https URLs with a public host name, not %q", u)
 	}
 	resource, short := c.Resource(), "drawbridge"
+	info := (*config.Info)(nil).Over(c.Server.Info)
 	if endpoint != "" {
 		n := slices.IndexFunc(c.Endpoints, func(e config.MCPEndpoint) bool { return e.Name == endpoint })
 		if n < 0 {
@@ -100,16 +101,24 @@ func (e *registryEntry) complete(c *config.Config, endpoint string) error {
 		}
 		resource, short = c.EndpointResource(endpoint), endpoint
 		e.Title = cmp.Or(e.Title, c.Endpoints[n].Title)
+		info = c.Endpoints[n].Info.Over(c.Server.Info)
 	}
 	labels := strings.Split(strings.TrimSuffix(strings.ToLower(host), "."), ".")
 	slices.Reverse(labels)
 	e.Schema = registrySchema
 	e.Name = cmp.Or(e.Name, strings.Join(labels, ".")+"/"+short)
+	e.Title = cmp.Or(e.Title, info.Title)
+	if utf8.RuneCountInString(info.Description) <= maxRegistryText {
+		e.Description = cmp.Or(e.Description, info.Description)
+	}
 	e.Description = cmp.Or(e.Description, "REST services as MCP tools, by way of their OpenAPI documents.")
 	e.Version = cmp.Or(e.Version, version)
 	e.Remotes = []registryRemote{{"streamable-http", resource}}
 	return nil
 }
+
+// maxRegistryText is the maximum number of characters of a title and of a description in a registry.
+const maxRegistryText = 100
 
 var (
 	registryName = regexp.MustCompile(`^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`)

@@ -121,6 +121,8 @@ func (r *Runner) writeRecord(ctx context.Context, c auditedCall, a *callRecord) 
 	line.Shown = line.Arguments
 	if p := c.plan; p != nil {
 		line.Tool, line.API, line.Method, line.Path = p.Tool.Name, p.Tool.API, p.Operation.Method, p.Operation.Path
+		line.Arguments = p.Arguments.Shown(line.Arguments)
+		line.Shown = line.Arguments
 		if p.Sensitive != nil && r.Audit.Shows() {
 			line.Shown = p.Sensitive.JSON(line.Arguments)
 		}

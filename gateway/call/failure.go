@@ -49,12 +49,17 @@ func failureOf(err error, caller *auth.Principal) *Failure {
 	known := errors.As(err, &e)
 	var token *credential.TokenError
 	var header *credential.HeaderError
+	var claim *credential.ClaimError
 	switch {
 	case known && e.Kind == upstream.Canceled:
 	case errors.As(err, &token):
 		return &Failure{telemetry.Outcome("token_" + token.Failure.String()), err, tokenMessage(token, caller)}
 	case errors.As(err, &header):
 		return &Failure{telemetry.OutcomeHeader, err, header.ToolMessage()}
+	case errors.As(err, &claim) && caller == nil:
+		return &Failure{telemetry.OutcomeCondition, err, noCallerForClaim}
+	case errors.As(err, &claim):
+		return &Failure{telemetry.OutcomeCondition, err, claim.ToolMessage()}
 	}
 	if known {
 		return &Failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessage()}
@@ -69,6 +74,10 @@ func failureOf(err error, caller *auth.Principal) *Failure {
 	}
 	return nil
 }
+
+// noCallerForClaim is the text for a call without a token whose request needs a claim of one.
+const noCallerForClaim = "The request of this tool has values from claims of the caller's token, and a call without a login, such as one from the command" +
+	" line, has no caller. Nothing was sent to the service."
 
 // tokenMessage returns the text for the model about a missing token for the service. A call from the command line has
 // no caller in the sense of a token exchange.

@@ -48,6 +48,8 @@ func (c *Call) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.Res
 			return c.notDisclosed(nil, nil)
 		}
 		return c.notDisclosed(p, one.Arguments)
+	case !p.Arguments.Agrees(one.Arguments, c.Caller):
+		return &Failure{Outcome: telemetry.OutcomeJob, Text: c.Plan.Tool.API + otherArguments}
 	case p == c.Plan && p.Condition == nil:
 		return nil
 	case !named && p.AsksUser() && !c.isExempt(p):
@@ -55,7 +57,10 @@ func (c *Call) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.Res
 	case p.Condition == nil:
 		return nil
 	}
-	args, _, err := p.Operation.Check(one.Arguments)
+	args, err := p.Arguments.Adopt(one.Arguments, c.Caller)
+	if err == nil {
+		args, _, err = p.Requests.Check(args)
+	}
 	if err == nil {
 		caller := c.Caller
 		if caller == nil && c.r.Local {
@@ -68,6 +73,10 @@ func (c *Call) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.Res
 	}
 	return c.notDisclosed(p, one.Arguments)
 }
+
+// otherArguments ends the text about a job whose URL has another value of an argument than the one that rules fix.
+const otherArguments = " tells of this job under arguments that this caller's requests can't have. So it is not known here how it stands. Do not make the" +
+	" same call again, which would begin another job."
 
 // isExempt reports whether calls of the plan need nothing from the user but consent, and this caller is exempt from it.
 func (c *Call) isExempt(p *plan.Plan) bool { return p.Elicitation == nil && c.hasStandingConsent(p) }

@@ -175,7 +175,11 @@ func (c *Call) requestJob(ctx context.Context, r *job.Request, b *job.Handle, ar
 				return nil, "", err
 			}
 		}
-		req, err := r.Operation.NewRequest(r.Credential.Context(ctx), c.Plan.Source.BaseURL(r.Operation), args)
+		op, args, err := c.Plan.JobRequest(r.Operation, args, c.Caller)
+		if err != nil {
+			return nil, "", c.failed(ctx, err)
+		}
+		req, err := op.NewRequest(r.Credential.Context(ctx), c.Plan.Source.BaseURL(r.Operation), args)
 		if err != nil {
 			var bad *openapi.ArgumentError
 			if errors.As(err, &bad) {

@@ -39,6 +39,10 @@ func (c *Call) AuthorizeJob(ctx context.Context, args json.RawMessage) error {
 	if args == nil { // the condition depends on arguments that are not stored
 		return refuse(nil, "the gateway's policy has changed since this task began, and does not permit a look at it")
 	}
+	args, err := c.Plan.Arguments.Complete(args, c.Caller)
+	if err != nil {
+		return refuse(err, "the arguments of this task can't be completed for this caller any more")
+	}
 	if ok, err := c.permitted(ctx, c.Plan, args); !ok {
 		return refuse(err, "the gateway's policy does not permit a look at this task any more")
 	}

@@ -105,7 +105,7 @@ func (c *Call) beginTask(ctx context.Context, j *StartedJob) (bool, error) {
 // startedJob returns the job that the call has started, for its continuation.
 func (c *Call) startedJob(h *job.Handle, args []byte, first *JobStatus) *StartedJob {
 	return &StartedJob{
-		Plan: c.Plan, Endpoint: c.Endpoint, Request: c.Request, Arguments: args, Key: c.key, Webhook: c.notify, Handle: h, Report: first.Report, Retry: first.Retry,
+		Plan: c.Plan, Endpoint: c.Endpoint, Request: c.Request, Arguments: c.Plan.Arguments.Given(args), Key: c.key, Webhook: c.notify, Handle: h, Report: first.Report, Retry: first.Retry,
 	}
 }
 
@@ -126,7 +126,7 @@ func (c *Call) withoutTasks(lacks error) error {
 // jobHandle returns the handle of the job that a 2xx response has started, or nil if there is none.
 func (c *Call) jobHandle(args []byte, resp *http.Response, parts []answer.Part) *job.Handle {
 	a := job.Answer{
-		Operation: c.Plan.Operation, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.Plan.Base,
+		Operation: c.Plan.Requests, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.Plan.Base,
 		HasCallback: c.key != "",
 	}
 	if c.Plan.InvalidatesCache {

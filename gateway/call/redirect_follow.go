@@ -87,7 +87,7 @@ func (x *exchange) redirectTarget(from *url.URL, resp *http.Response) (u *url.UR
 	switch p := x.Plan; {
 	case location == "":
 		return nil, "it does not say where to"
-	case p.Condition != nil || p.AsksUser():
+	case p.Condition != nil || p.AsksUser() || p.Arguments.Fixes():
 		return nil, "the call was permitted as it was made"
 	}
 	if u, err := from.Parse(location); err == nil && u.Host != "" && !origin.Same(u, from) {

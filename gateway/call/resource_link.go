@@ -45,12 +45,13 @@ func (c *Call) answerWithLink(parts ...answer.Part) (done bool, err error) {
 // linkURI returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
 // if it expresses all arguments, else one with a handle. It returns "" if the URI would be too long.
 func (c *Call) linkURI() (uri, lasts string) {
-	if r := c.Plan.Resource; r != nil && r.ExpressesAll(c.args) {
-		if uri, ok := render.ExpandURI(&r.URI, c.args); ok {
+	args := c.Plan.Arguments.Given(c.args)
+	if r := c.Plan.Resource; r != nil && r.ExpressesAll(args) {
+		if uri, ok := render.ExpandURI(&r.URI, args); ok {
 			return uri, ""
 		}
 	}
-	payload := slices.Concat([]byte(c.Plan.Tool.Name), []byte{'\n'}, c.args)
+	payload := slices.Concat([]byte(c.Plan.Tool.Name), []byte{'\n'}, args)
 	ttl := c.Plan.Links.TTL
 	uri = LinkScheme + c.r.Links.Seal(payload, time.Now().Add(ttl), c.Request.Principal)
 	if len(uri) > MaxLink {

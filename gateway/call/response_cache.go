@@ -49,6 +49,10 @@ func (x *exchange) cacheName(req *http.Request) cache.Name {
 		token := sha256.Sum256([]byte(strings.Join(x.Request.HTTP.Header.Values("Authorization"), "\x00")))
 		n.Variant += string(token[:])
 	}
+	for _, claim := range x.Plan.Claims { // of the headers and parameters that are added to the request
+		value := sha256.Sum256(x.Caller.Claim(claim))
+		n.Variant += string(value[:])
+	}
 	if x.Plan.PassesHeaders {
 		passed := HeaderDigest(x.Plan.PassedHeaders(x.Request.HTTP.Header))
 		n.Variant += string(passed[:])

@@ -22,7 +22,7 @@ func (c *Call) send(ctx context.Context, args json.RawMessage) (*http.Response, 
 	if c.span != nil {
 		ctx = upstream.WithTemplate(ctx, c.Plan.Operation.Path)
 	}
-	built, err := c.Plan.Operation.Build(ctx, c.Plan.Base, args)
+	built, err := c.Plan.Requests.Build(ctx, c.Plan.Base, args)
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}

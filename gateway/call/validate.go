@@ -7,22 +7,25 @@ import (
 	"slices"
 
 	"drawbridge/auth"
+	"drawbridge/auth/credential"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
 
-// validate asks the user for arguments if the plan has an elicitation, validates the arguments, and evaluates the
-// condition of the plan. Without any of these in the way, the arguments are validated when the request is built.
+// validate asks the user for arguments if the plan has an elicitation, validates the arguments, completes them as rules
+// demand, and evaluates the condition of the plan. Without any of these in the way, the arguments are validated when the request is built.
 func (c *Call) validate(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.Plan
 	c.args = args
-	if p.Condition == nil && !p.Consent.Needed && p.Elicitation == nil && p.CallerOperation() == p.Operation || InfoFrom(ctx).Operator {
+	operator := InfoFrom(ctx).Operator
+	if p.Arguments == nil && p.Claims == nil &&
+		(p.Condition == nil && !p.Consent.Needed && p.Elicitation == nil && p.CallerOperation() == p.Requests || operator) {
 		return args, nil
 	}
 	var err error
 	var dropped []string
-	if e := p.Elicitation; e != nil {
+	if e := p.Elicitation; e != nil && !operator {
 		if e.IsBroken() {
 			return nil, &Failure{Outcome: telemetry.OutcomeUnanswered, Text: notAskedAtAll}
 		}
@@ -38,11 +41,30 @@ func (c *Call) validate(ctx context.Context, args json.RawMessage) (json.RawMess
 		return nil, c.failed(ctx, err)
 	}
 	c.addDropped(dropped)
+	if err = c.checkClaims(); err == nil {
+		args, err = p.Arguments.Complete(args, c.Caller)
+	}
+	if err != nil {
+		return nil, c.failed(ctx, err)
+	}
 	c.args = args
+	if operator {
+		return args, nil
+	}
 	if ok, err := c.permitted(ctx, p, args); !ok {
 		return nil, &Failure{telemetry.OutcomeCondition, err, NotPermitted}
 	}
 	return args, nil
+}
+
+// checkClaims returns an error if the caller's token lacks a claim that every request of the API needs.
+func (c *Call) checkClaims() error {
+	for _, name := range c.Plan.Claims {
+		if c.Caller.Claim(name) == nil {
+			return &credential.ClaimError{Claim: name}
+		}
+	}
+	return nil
 }
 
 // confirm asks the user for consent if the plan needs it and the caller is not exempt.
@@ -50,7 +72,7 @@ func (c *Call) confirm(ctx context.Context, args json.RawMessage) error {
 	if !c.Plan.Consent.Needed || InfoFrom(ctx).Operator || c.hasStandingConsent(c.Plan) {
 		return nil
 	}
-	if err := confirm(ctx, c.Plan, c.reply, args); err != nil {
+	if err := confirm(ctx, c.Plan, c.reply, c.Plan.Arguments.Shown(args)); err != nil {
 		return c.elicitationFailure(ctx, err)
 	}
 	return nil

@@ -76,7 +76,7 @@ func NewHandlers(o HandlersOptions, c *config.Config, keys [][]byte) *Handlers {
 		Reuse: listener.ServeAgain, OnTimeout: func() { o.Connections.GaveUp(listener.Answer) },
 	}}
 	s.handler = mcp.Options{
-		Name: "drawbridge", Version: o.Version,
+		Version:            o.Version,
 		Capabilities:       capabilities(),
 		Connect:            s.connect,
 		Principal:          func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
@@ -142,9 +142,11 @@ func (s *Handlers) Named(name, title, instructions string) *Handler {
 		return known
 	}
 	o := s.handler
-	o.Title, o.Instructions = titleOf(title), instructions
+	info := serverInfo(s.config, name)
+	info.Title = cmp.Or(title, info.Title) // the endpoint may be new with the configuration to come
 	o.Broker, o.Relay = mcp.NewBroker(s.broker), s.o.Relay(name)
 	next := &Handler{broker: o.Broker, Handler: mcp.NewHandler(s.methods, o)}
+	next.SetServerInfo(info, instructions)
 	if s.config.Server.OldTransport {
 		next.httpSSE = mcp.NewHTTPSSETransport(next.Handler, MessagesPath(s.config, name))
 	}
@@ -155,19 +157,16 @@ func (s *Handlers) Named(name, title, instructions string) *Handler {
 	return next
 }
 
-// titleOf returns the title of an endpoint, which the configuration may leave out.
-func titleOf(title string) string { return cmp.Or(title, "Drawbridge") }
-
-// Retain gives the handlers of a configuration's endpoints their titles and instructions. It removes the handlers of other
+// Retain gives the handlers of a configuration's endpoints their identities and instructions. It removes the handlers of other
 // endpoints and ends their streams.
 func (s *Handlers) Retain(c *config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	retained := map[string]bool{"": true}
-	s.ByName[""].SetServerInfo(titleOf(""), c.Server.Instructions)
+	s.ByName[""].SetServerInfo(serverInfo(c, ""), c.Server.Instructions)
 	for _, e := range c.Endpoints {
 		retained[e.Name] = true
-		s.ByName[e.Name].SetServerInfo(titleOf(e.Title), e.Instructions)
+		s.ByName[e.Name].SetServerInfo(serverInfo(c, e.Name), e.Instructions)
 	}
 	s.removed = slices.DeleteFunc(s.removed, func(b *mcp.Broker) bool { return b.Streams() == 0 })
 	for name, h := range s.ByName {

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
 	"drawbridge/openapi"
@@ -98,9 +100,10 @@ type manifestExample struct {
 // manifest serves the description of the gateway. It differs by the permissions of the caller, and each variant is serialized at
 // its first request. It is safe for concurrent use.
 type manifest struct {
-	endpoint   *Endpoint   // the main one
-	publicURL  string      // of the endpoint; "" if it is not configured
-	version    string      // of the program
+	endpoint   *Endpoint // the main one
+	publicURL  string    // of the endpoint; "" if it is not configured
+	version    string    // of the program
+	info       mcp.ServerInfo
 	updated    time.Time   // when the tools last changed
 	visible    *visibility // nil if no token is required
 	promptSets *auth.Views // the scopes that prompts need and callers have been granted; nil if no token is required
@@ -120,9 +123,10 @@ type servedManifest struct {
 	etag string
 }
 
-// NewManifest returns the manifest of an endpoint, which serves HTTP. updated is when its tools last changed.
-func NewManifest(e *Endpoint, publicURL, version string, updated time.Time) *manifest {
-	m := &manifest{endpoint: e, publicURL: publicURL, version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
+// NewManifest returns the manifest of the main endpoint of a configuration, which serves HTTP. updated is when its tools last
+// changed.
+func NewManifest(e *Endpoint, c *config.Config, version string, updated time.Time) *manifest {
+	m := &manifest{endpoint: e, publicURL: c.Resource(), info: serverInfo(c, ""), version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
 	if e.Guard != nil {
 		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Plans), e.Guard.Views(prompt.ScopeSets(e.Prompts))
 	}
@@ -151,8 +155,8 @@ func (m *manifest) variant(caller *auth.Principal) *servedManifest {
 func (m *manifest) build(view manifestKey) *servedManifest {
 	e, resource := m.endpoint, m.publicURL
 	doc := manifestBody{
-		SchemaVersion: manifestVersion, Name: "drawbridge", Title: "Drawbridge",
-		Description: "REST services as tools, by way of their OpenAPI documents.",
+		SchemaVersion: manifestVersion, Name: m.info.Name, Title: m.info.Title,
+		Description: cmp.Or(m.info.Description, "REST services as tools, by way of their OpenAPI documents."),
 		Version:     m.version, LastUpdated: m.updated.UTC().Truncate(time.Second), ProtocolVersions: mcp.Revisions(),
 		Transports: []manifestTransport{{Type: "streamable-http", URL: resource}},
 		Capabilities: manifestCapabilities{

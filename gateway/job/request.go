@@ -30,15 +30,16 @@ type Request struct {
 	bind map[string]openapi.Expression // arguments of the operation
 }
 
-// Finder returns the operation of the API with an operationId, and what authenticates it; nil if there is none.
-type Finder func(id string) (*openapi.Operation, *credential.Choice)
+// Finder returns the operation of the API with an operationId, nil if there is none; what authenticates it; and the arguments
+// that rules fill in, whatever a request binds.
+type Finder func(id string) (op *openapi.Operation, choice *credential.Choice, filled []string)
 
 // newRequest compiles a request; own are arguments that it gets besides those that it binds.
 func newRequest(o *config.JobOperation, find Finder, own ...string) (*Request, error) {
 	if o.Operation == "" {
 		return &Request{Method: cmp.Or(string(o.Method), http.MethodGet)}, nil
 	}
-	op, choice := find(o.Operation)
+	op, choice, filled := find(o.Operation)
 	if op == nil {
 		return nil, fmt.Errorf("the document has no operation %q", o.Operation)
 	}
@@ -64,7 +65,7 @@ func newRequest(o *config.JobOperation, find Finder, own ...string) (*Request, e
 		r.bind[argument] = e
 	}
 	for _, argument := range op.Required() {
-		if _, bound := r.bind[argument]; !bound && !slices.Contains(own, argument) {
+		if _, bound := r.bind[argument]; !bound && !slices.Contains(own, argument) && !slices.Contains(filled, argument) {
 			errs = append(errs, &Error{"bind", fmt.Errorf("operation %q needs the argument %q", o.Operation, argument)})
 		}
 	}

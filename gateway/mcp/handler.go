@@ -69,7 +69,7 @@ func NewHandler(methods Methods, o Options) *Handler {
 	h.buffers.size, h.smallBuffers.size = bufferSize, smallBufferSize
 	reloadable := ReloadableOptions{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive, MaxStreamAge: o.MaxStreamAge, Sessionless: o.Sessionless}.bounded()
 	h.reloadable.Store(&reloadable)
-	h.SetServerInfo(o.Title, o.Instructions)
+	h.SetServerInfo(ServerInfo{Name: o.Name, Title: o.Title}, o.Instructions)
 	h.methods = h.methodTable(methods)
 	return h
 }

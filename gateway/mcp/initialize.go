@@ -4,35 +4,69 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"slices"
 )
 
 // serverInfo is the server's description, serialized as it is sent to all clients. It is immutable.
 type serverInfo struct {
-	title, instructions string
+	info         ServerInfo
+	instructions string
 
-	meta       []byte   // members of the _meta of a stateless result
+	meta       []byte   // members of the _meta of a stateless result: the name, the title and the version, since each result has them
+	whole      []byte   // members of the _meta of the result of server/discover
 	discover   []byte   // members of the result of server/discover, without the instructions
 	initialize [][]byte // members of the result of initialize, by index of legacyRevisions, without the instructions
 }
 
-// SetServerInfo changes Title and Instructions of [Options] for clients that initialize or discover from now on.
+// ServerInfo is the identity of a server. Clients of each revision get the members that it defines: Title from 2025-06-18
+// on; Description, Website and Icons from 2025-11-25 on.
+type ServerInfo struct {
+	// Name is for programs, Title for users; it may be empty.
+	Name, Title string
+	// Description says what the server is for; it may be empty.
+	Description string
+	// Website is the URL of a page about the server; it may be empty.
+	Website string
+	// Icons are pictures that clients may show.
+	Icons []Icon
+}
+
+// Icon is a picture of a server (2025-11-25 schema, Icon).
+type Icon struct {
+	// Src is an https or data URL.
+	Src string `json:"src"`
+	// MIMEType is the type of the picture; "" if it is unknown.
+	MIMEType string `json:"mimeType,omitempty"`
+	// Sizes are the sizes that it is for, such as 48x48 and any; none stands for any.
+	Sizes []string `json:"sizes,omitempty"`
+	// Theme is the background that it is for, light or dark; "" for both.
+	Theme string `json:"theme,omitempty"`
+}
+
+// SetServerInfo changes the identity of the server and Instructions of [Options] for clients that initialize or discover from now on.
 // Sessions and calls in progress go on. It is safe for concurrent use.
-func (h *Handler) SetServerInfo(title, instructions string) {
-	if now := h.serverInfo.Load(); now != nil && now.title == title && now.instructions == instructions {
+func (h *Handler) SetServerInfo(identity ServerInfo, instructions string) {
+	if now := h.serverInfo.Load(); now != nil && reflect.DeepEqual(now.info, identity) && now.instructions == instructions {
 		return
 	}
-	n := &serverInfo{title: title, instructions: instructions}
-	info := implementation{Name: h.o.Name, Title: title, Version: h.o.Version}
+	n := &serverInfo{info: identity, instructions: instructions}
+	info := implementation{Name: identity.Name, Title: identity.Title, Version: h.o.Version}
+	whole := info
+	whole.Description, whole.WebsiteURL, whole.Icons = identity.Description, identity.Website, identity.Icons
 	n.meta = objectMembers(map[string]any{keyServerInfo: info})
+	n.whole = objectMembers(map[string]any{keyServerInfo: whole})
 	n.discover = objectMembers(struct {
 		SupportedVersions []string     `json:"supportedVersions"`
 		Capabilities      capabilities `json:"capabilities"`
 	}{Revisions(), h.serverCapabilities(revision20260728)})
 	for _, revision := range legacyRevisions {
 		info := info
-		if revision < revision20250618 { // the first with titles
+		switch {
+		case revision < revision20250618: // the first with titles
 			info.Title = ""
+		case revision >= revision20251125: // the first with the others
+			info = whole
 		}
 		n.initialize = append(n.initialize, objectMembers(struct {
 			ProtocolVersion string         `json:"protocolVersion"`
@@ -65,9 +99,12 @@ func withInstructions(members []byte, instructions string) []Chunk {
 
 // implementation is an Implementation object.
 type implementation struct {
-	Name    string `json:"name"`
-	Title   string `json:"title,omitempty"`
-	Version string `json:"version"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Version     string `json:"version"`
+	Description string `json:"description,omitempty"`
+	WebsiteURL  string `json:"websiteUrl,omitempty"`
+	Icons       []Icon `json:"icons,omitempty"`
 }
 
 // capabilities is a ServerCapabilities object.

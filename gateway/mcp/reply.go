@@ -103,7 +103,11 @@ func (r *Reply) appendHead(dst []byte, kind string, meta []byte) []byte {
 	dst = append(dst, `"resultType":"`...)
 	dst = append(dst, kind...)
 	dst = append(dst, `","_meta":{`...)
-	dst = append(dst, x.h.serverInfo.Load().meta...)
+	if info := x.h.serverInfo.Load(); x.req.Method == "server/discover" {
+		dst = append(dst, info.whole...)
+	} else {
+		dst = append(dst, info.meta...)
+	}
 	if len(meta) > 0 {
 		dst = append(dst, ',')
 		dst = append(dst, meta...)

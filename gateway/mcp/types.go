@@ -31,7 +31,7 @@ const RequestIDHeader = "X-Request-Id"
 // Options are the parameters of a [Handler].
 type Options struct {
 	// Name and Version identify the server (serverInfo). Title is its display name and may be empty.
-	// [Handler.SetServerInfo] changes Title and Instructions.
+	// [Handler.SetServerInfo] changes Name, Title and Instructions, and adds more.
 	Name, Title, Version string
 	// Instructions is text for the client's model; it may be empty.
 	Instructions string

@@ -20,10 +20,15 @@ type candidate struct {
 	job         *job.Definition
 	key         *IdempotencyKey
 	elicitation *elicit.Operation
+	// requests builds the requests, given has the arguments that callers give before jobs and keys take some away; both are
+	// the operation itself unless rules change its arguments.
+	requests, given *openapi.Operation
+	arguments       *Arguments // nil unless rules change them
 }
 
-// newCandidates returns the operations of all documents that the configuration exposes.
-func newCandidates(o *Options, rejected *rejections) map[*openapi.Operation]*candidate {
+// newCandidates returns the operations of all documents that the configuration exposes, without those whose arguments can't
+// be changed as a rule demands.
+func newCandidates(o *Options, arguments map[*openapi.Operation]*changedArguments, rejected *rejections) map[*openapi.Operation]*candidate {
 	candidates := map[*openapi.Operation]*candidate{}
 	for _, s := range o.APIs.Sources {
 		if s.Document == nil {
@@ -32,18 +37,27 @@ func newCandidates(o *Options, rejected *rejections) map[*openapi.Operation]*can
 		for _, op := range s.Document.API.Operations {
 			o.Pace.Step()
 			if subject := source.Subject(s.Name, op); s.Config.Exposes(subject) {
-				candidates[op] = newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), rejected.of(s.Name, op))
+				if c := newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), arguments, rejected.of(s.Name, op)); c != nil {
+					candidates[op] = c
+				}
 			}
 		}
 	}
 	return candidates
 }
 
-func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, r reporter) *candidate {
-	c := &candidate{source: s, operation: op, settings: set, job: newJob(s.Document, op, set.Job, o.GuessedJob, r)}
-	c.key = newIdempotencyKey(op, callerOperation(op, c.job, nil), set.IdempotencyKey, r)
+func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, all map[*openapi.Operation]*changedArguments, r reporter) *candidate {
+	c := &candidate{source: s, operation: op, settings: set, requests: op, given: op}
+	if changed := all[op]; changed != nil {
+		if changed.unfit != "" {
+			return nil
+		}
+		c.arguments, c.requests, c.given = changed.arguments, changed.arguments.all, changed.arguments.given
+	}
+	c.job = newJob(s.Document, c.given, set.Job, all, o.GuessedJob, r)
+	c.key = newIdempotencyKey(c.requests, callerOperation(c.given, c.job, nil), set.IdempotencyKey, r)
 	if len(set.Inputs) > 0 {
-		c.elicitation = newElicitation(callerOperation(op, c.job, c.key), set.Inputs, r)
+		c.elicitation = newElicitation(callerOperation(c.given, c.job, c.key), set.Inputs, r)
 	}
 	return c
 }
@@ -76,7 +90,7 @@ func (c *candidate) choice() catalog.Choice {
 	choice := catalog.Choice{
 		Name: set.Name, Title: set.Title, Description: set.Description,
 		Hidden:       set.Resource.On() && !set.Resource.Tool && c.operation.Method == http.MethodGet,
-		ParamHeaders: newParamHeaders(c.operation, set.ParamHeaders),
+		ParamHeaders: newParamHeaders(c.given, set.ParamHeaders),
 		Shapeless:    set.Progress.On() && set.Progress.Result != "",
 	}
 	if listed := c.listedOperation(); listed != c.operation {
@@ -91,10 +105,10 @@ func (c *candidate) listedOperation() *openapi.Operation {
 	if c.elicitation != nil {
 		return c.elicitation.Shown()
 	}
-	return callerOperation(c.operation, c.job, c.key)
+	return callerOperation(c.given, c.job, c.key)
 }
 
-// callerOperation returns the operation without the arguments that the gateway fills in: the callback URL of a job, and
+// callerOperation returns an operation without the arguments that the gateway fills in: the callback URL of a job, and
 // the idempotency key.
 func callerOperation(op *openapi.Operation, j *job.Definition, key *IdempotencyKey) *openapi.Operation {
 	switch {

@@ -20,6 +20,9 @@ type Set struct {
 	HeldBack   []*catalog.Tool
 	// RenamedApprovals describes the tools that are approved under their former names.
 	RenamedApprovals []string
+	// Unfit gives the reason why an operation is no tool although the configuration exposes it: its arguments can't be
+	// changed as a rule demands.
+	Unfit map[*openapi.Operation]string
 	// Rejected are the settings that can't be applied, by name of the API.
 	Rejected map[string]*Rejected
 }
@@ -28,7 +31,8 @@ type Set struct {
 // step returns what it has found; a plan is made at the end, of all of it.
 func Compile(o Options) *Set {
 	rejected := newRejections(o.Config, o.Logger)
-	candidates := newCandidates(&o, rejected)
+	changed := newChangedArguments(&o, rejected)
+	candidates := newCandidates(&o, changed.byOperation, rejected)
 	tools, approval := approve(o.Lock, newCatalog(&o, candidates), candidates)
 	drafts := newDrafts(&o, tools, candidates, rejected)
 	jobs := checkJobs(&o, drafts, approval.reasons, rejected)
@@ -37,7 +41,7 @@ func Compile(o Options) *Set {
 	headers := newResponseHeaders(o.APIs.Sources)
 	set := &Set{
 		Catalog: tools, Readable: resources.names, Unapproved: approval.reasons, HeldBack: approval.heldBack, RenamedApprovals: approval.renamed,
-		Rejected: rejected.byAPI, ByTool: make(map[string]*Plan, len(drafts.all)), ByOperation: make(map[*openapi.Operation]*Plan, len(drafts.all)),
+		Rejected: rejected.byAPI, Unfit: changed.unfit, ByTool: make(map[string]*Plan, len(drafts.all)), ByOperation: make(map[*openapi.Operation]*Plan, len(drafts.all)),
 	}
 	for n, t := range drafts.all {
 		o.Pace.Step()
@@ -45,6 +49,7 @@ func Compile(o Options) *Set {
 			metrics: o.Metrics.Call(t.definition.API, metricLabel(n, t.definition.Name)), publicURL: o.PublicURL,
 			headers: headers[t.source], job: jobs.jobs[t.operation], polledJob: jobs.polled[t.operation],
 			resource: resources.byOperation[t.operation], cache: caches.policies[t.operation], apiCached: caches.cached[t.source],
+			secrets: changed.secrets.of(t), changed: changed.byOperation,
 		})
 		set.ByTool[p.Tool.Name], set.ByOperation[p.Operation] = p, p
 	}

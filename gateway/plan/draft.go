@@ -50,10 +50,10 @@ func newDraft(o *Options, t *catalog.Tool, c *candidate, r reporter) *draft {
 		condition: o.Conditions[c.settings.Condition],
 		consent:   NewConsent(o.Config, c.settings, t.Annotations.Destructive),
 		safe:      httpmethod.IsSafe(c.operation.Method),
-		personal:  len(api.PassHeaders) > 0 || api.Exchanges() || api.Identity != nil,
+		personal:  api.Personal() != "" || c.arguments.UsesClaims(),
 		dropped:   newDroppedArguments(o.Config, api, o.APIs.Entries[c.source], c.listedOperation(), r),
 	}
-	checkParamHeaders(t, c.settings.ParamHeaders, r)
+	checkParamHeaders(t, c.given, c.settings.ParamHeaders, r)
 	return one
 }
 

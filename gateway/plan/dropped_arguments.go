@@ -62,15 +62,19 @@ func (d droppedArguments) drop(args json.RawMessage) (kept json.RawMessage, drop
 		return args, nil
 	}
 	slices.Sort(dropped)
-	kept = append(make([]byte, 0, len(args)), '{')
-	for name, value := range jsonscan.Members(args) {
-		if drops(name) {
-			continue
-		}
-		if len(kept) > 1 {
-			kept = append(kept, ',')
-		}
-		kept = append(append(jsonscan.AppendString(kept, name), ':'), value...)
+	return withoutMembers(args, d), dropped
+}
+
+// withoutMembers returns an object without some of its members; args itself if it is no object.
+func withoutMembers(args json.RawMessage, names []string) json.RawMessage {
+	if jsonscan.KindOf(args) != jsonscan.Object {
+		return args
 	}
-	return append(kept, '}'), dropped
+	kept := append(make([]byte, 0, len(args)), '{')
+	for name, value := range jsonscan.Members(args) {
+		if !slices.ContainsFunc(names, func(other string) bool { return other == string(name) }) {
+			kept = appendMember(kept, string(name), value)
+		}
+	}
+	return append(kept, '}')
 }

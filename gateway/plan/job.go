@@ -14,9 +14,10 @@ import (
 // codeJob is the problem code of job settings that can't be used, in the form of the document's problem codes.
 const codeJob = "job"
 
-// newJob returns the definition of the jobs of an operation; set are its job settings. Settings that can't be used are
+// newJob returns the definition of the jobs of an operation; set are its job settings, changed the arguments that rules
+// change. Settings that can't be used are
 // reported with their position and ignored. guessed defines the jobs that neither a rule nor the document describes.
-func newJob(document *source.Document, op *openapi.Operation, set *config.Job, guessed *job.Definition, r reporter) *job.Definition {
+func newJob(document *source.Document, op *openapi.Operation, set *config.Job, changed map[*openapi.Operation]*changedArguments, guessed *job.Definition, r reporter) *job.Definition {
 	choice := func(op *openapi.Operation) *credential.Choice { return document.Credentials.Choices[op] }
 	if set.Off() {
 		never := *guessed // still answers calls that started a job before
@@ -31,13 +32,13 @@ func newJob(document *source.Document, op *openapi.Operation, set *config.Job, g
 		return job.FromLinks(links)
 	}
 	has := func(of *config.Settings) bool { return of.Job == set }
-	d, err := job.New(set, op, links, r.ruleOf(has) == "", func(id string) (*openapi.Operation, *credential.Choice) {
+	d, err := job.New(set, op, links, r.ruleOf(has) == "", func(id string) (*openapi.Operation, *credential.Choice, []string) {
 		for _, other := range document.API.Operations {
 			if other.ID == id {
-				return other, choice(other)
+				return other, choice(other), changed[other].filled()
 			}
 		}
-		return nil, nil
+		return nil, nil, nil
 	})
 	if err == nil {
 		return d

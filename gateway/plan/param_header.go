@@ -49,17 +49,17 @@ func currentName(op *openapi.Operation, argument string, headers map[string]stri
 // codeParamHeaders is the problem code of arguments that can't be repeated in headers.
 const codeParamHeaders = "param-headers"
 
-// checkParamHeaders reports the arguments of a tool that have a header mapping in a rule and can't be repeated in a header.
-func checkParamHeaders(t *catalog.Tool, wanted map[string]string, r reporter) {
+// checkParamHeaders reports the arguments of a tool, as they are given, that have a header mapping in a rule and can't be repeated in a header.
+func checkParamHeaders(t *catalog.Tool, given *openapi.Operation, wanted map[string]string, r reporter) {
 	var names []string
-	for _, a := range t.Operation.Arguments() {
+	for _, a := range given.Arguments() {
 		names = append(names, a.Name)
 	}
 	has := func(of *config.Settings) bool {
 		return reflect.ValueOf(of.ParamHeaders).UnsafePointer() == reflect.ValueOf(wanted).UnsafePointer() // the identical map, not an equal one
 	}
 	for _, argument := range slices.Sorted(maps.Keys(wanted)) {
-		key, now := "param_headers."+argument, currentName(t.Operation, argument, wanted)
+		key, now := "param_headers."+argument, currentName(given, argument, wanted)
 		if now != argument {
 			r.deprecate(codeParamHeaders, key, fmt.Sprintf("the argument is named %q now", now), has)
 		}

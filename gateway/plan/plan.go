@@ -55,6 +55,12 @@ type Plan struct {
 
 	// The request.
 
+	// Requests builds the requests: Operation itself, unless rules change its arguments.
+	Requests *openapi.Operation
+	// Arguments are the changes; nil if there are none.
+	Arguments *Arguments
+	// Claims are the claims of the caller's token that every request of the API needs.
+	Claims []string
 	// Client sends the requests.
 	Client *upstream.Client
 	// Base is the base URL; nil if the operation has none, see [openapi.Operation].BaseProblem.
@@ -109,8 +115,11 @@ type Plan struct {
 	PolledJob *job.Definition
 
 	publicURL func() string        // URL at which the service reaches the gateway, without a path
+	given     *openapi.Operation   // Requests with the arguments that callers give
 	siblings  []*openapi.Operation // all operations of the document
-	dropped   droppedArguments
+	// changed are the arguments of operations of the document that rules change.
+	changed map[*openapi.Operation]*changedArguments
+	dropped droppedArguments
 	// addsSecrets reports whether requests carry values that are in no configuration, such as tokens and identities.
 	addsSecrets bool
 }
@@ -125,6 +134,8 @@ type parts struct {
 	resource  *Resource
 	cache     *CachePolicy
 	apiCached bool // responses of the API may be cached
+	secrets   *redact.Configured
+	changed   map[*openapi.Operation]*changedArguments
 }
 
 // newPlan returns the plan of a tool.
@@ -139,7 +150,7 @@ func newPlan(t *draft, c parts) *Plan {
 
 		Client: s.Document.Client, Base: s.BaseURL(t.operation), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(set, t.key),
 		FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin, Credential: s.Document.Credentials.Choices[t.operation],
-		Secrets: s.Secrets, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
+		Secrets: c.secrets, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
 
 		MaxResponse: int64(s.Config.MaxAnswer), Sensitive: redact.NewSensitive(set.SensitiveFields), Clean: s.Config.Clean,
 		ResponseHeaders: c.headers, Progress: render.NewEventRules(set.Progress), ShortText: s.Config.Answers == config.AnswersStructured,
@@ -147,6 +158,7 @@ func newPlan(t *draft, c parts) *Plan {
 
 		Job: c.job, PolledJob: c.polledJob,
 
+		Requests: t.requests, Arguments: t.arguments, Claims: s.Config.Request.Claims(), given: t.given, changed: c.changed,
 		siblings: s.Document.API.Operations, publicURL: c.publicURL,
 	}
 	if set.Clean != nil {
@@ -172,7 +184,7 @@ func newResponseHeaders(sources []*source.Source) map[*source.Source]*render.Hea
 
 // CallerOperation returns the operation with the arguments that callers pass, or are asked for.
 func (p *Plan) CallerOperation() *openapi.Operation {
-	return callerOperation(p.Operation, p.Job, p.Key)
+	return callerOperation(p.given, p.Job, p.Key)
 }
 
 // AsksUser reports whether calls of the plan need consent or input from the user.

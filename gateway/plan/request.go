@@ -3,19 +3,24 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
+	"drawbridge/config"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/source"
 )
 
 // CallbackPath is the path at which services report the end of a job; a token follows.
 const CallbackPath = "/callbacks/"
 
-// Request builds the HTTP request of a call without sending it, and without the credential. Arguments that don't fit
+// Request builds the HTTP request of a call without sending it, and without the credential; secrets that the API adds to
+// requests are redacted, and claims have a placeholder. Arguments that don't fit
 // are an [*openapi.ArgumentError]. Without a base URL the request is for the host "base-url.invalid" (RFC 6761),
 // because a preview of a request must not need one (S7).
 func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request, error) {
@@ -24,18 +29,55 @@ func (p *Plan) Request(ctx context.Context, args json.RawMessage) (*http.Request
 		base = &url.URL{Scheme: "http", Host: "base-url.invalid"}
 	}
 	args, _ = p.Drop(args)
+	if p.Arguments != nil {
+		var err error
+		if args, _, err = p.CallerOperation().Check(args); err != nil {
+			return nil, err
+		}
+		if args, err = p.Arguments.Preview(args); err != nil {
+			return nil, err
+		}
+	}
 	if cb := p.Job.Callback; cb != nil {
 		args = cb.Arguments(args, p.publicURL()+CallbackPath+"TOKEN")
 	}
-	if p.Key == nil {
-		return p.Operation.NewRequest(ctx, base, args)
+	key := ""
+	if p.Key != nil {
+		args, key = p.Key.Prepare(args)
 	}
-	args, key := p.Key.Prepare(args)
-	req, err := p.Operation.NewRequest(ctx, base, args)
-	if err == nil {
+	req, err := p.Requests.NewRequest(ctx, base, args)
+	if err != nil {
+		return nil, err
+	}
+	if p.Key != nil {
 		p.Key.Attach(req.Header, key)
 	}
-	return req, err
+	if r := p.Source.Config.Request; r != nil && p.Base != nil && p.Source.HasOrigin(p.Base) {
+		previewValues(req, r)
+	}
+	return req, nil
+}
+
+// previewValues adds the headers and query parameters of an API to a request that is not sent.
+func previewValues(req *http.Request, r *config.APIRequest) {
+	text := func(v *config.RequestValue) string {
+		switch {
+		case v.Claim != "":
+			return previewedClaim
+		case !v.Secret.IsZero():
+			return redact.Placeholder
+		}
+		return v.Value
+	}
+	for name, v := range r.Headers {
+		req.Header.Set(name, text(v))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+		if req.URL.RawQuery != "" {
+			req.URL.RawQuery += "&"
+		}
+		req.URL.RawQuery += url.QueryEscape(name) + "=" + url.QueryEscape(text(r.Query[name]))
+	}
 }
 
 // Drop removes the arguments that are dropped. It returns the others, and the sorted JSON Pointers of the dropped ones.

@@ -28,10 +28,9 @@ type Resource struct {
 	definition, untitled []byte          // as listed, with and without a title
 }
 
-// newResource makes a resource of an operation. The error describes a setting that does not suit it; both results are nil if a
+// newResource makes a resource of a tool whose callers give the arguments of op. The error describes a setting that does not suit it; both results are nil if a
 // rule for many operations does not apply to this one.
-func newResource(t *catalog.Tool, set *config.Resource) (*Resource, error) {
-	op := t.Operation
+func newResource(t *catalog.Tool, op *openapi.Operation, set *config.Resource) (*Resource, error) {
 	if op.Method != http.MethodGet {
 		if set.URI.IsZero() {
 			return nil, nil //nolint:nilnil // a rule for many operations applies only to those that can be read
@@ -45,7 +44,7 @@ func newResource(t *catalog.Tool, set *config.Resource) (*Resource, error) {
 	arguments := op.Arguments()
 	if r.URI.IsZero() {
 		var err error
-		if r.URI, err = usualURI(t, arguments); err != nil {
+		if r.URI, err = usualURI(t.API, op, arguments); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +72,8 @@ func newResource(t *catalog.Tool, set *config.Resource) (*Resource, error) {
 }
 
 // usualURI returns the URI of an operation for which the configuration has none.
-func usualURI(t *catalog.Tool, arguments []openapi.Argument) (config.URITemplate, error) {
-	text := "drawbridge://" + t.API + t.Operation.PathTemplate()
+func usualURI(api string, op *openapi.Operation, arguments []openapi.Argument) (config.URITemplate, error) {
+	text := "drawbridge://" + api + op.PathTemplate()
 	var query []string
 	for _, a := range arguments {
 		if a.In == "query" {

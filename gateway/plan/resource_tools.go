@@ -32,7 +32,7 @@ func newResourceTools(sources []*source.Source, all drafts, rejected *rejections
 				continue
 			}
 			set := t.settings.Resource
-			r, err := newResource(t.definition, set)
+			r, err := newResource(t.definition, callerOperation(t.given, t.job, t.key), set)
 			if err == nil && r != nil {
 				err = checkURI(s, op, set, r, taken)
 			}

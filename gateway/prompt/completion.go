@@ -83,7 +83,7 @@ func (x *Completer) completeResource(ctx context.Context, e *View, caller *auth.
 	if !slices.Contains(always, asked.Argument) && !slices.Contains(query, asked.Argument) {
 		return nil, mcp.InvalidParams("the resource template has no variable %q", truncate.Bytes(asked.Argument, 64))
 	}
-	return p.Operation.Suggestions(asked.Argument), nil
+	return p.CallerOperation().Suggestions(asked.Argument), nil
 }
 
 // matching returns the values that begin with the typed text, followed by those that contain it elsewhere, ignoring case.
@@ -128,11 +128,11 @@ func (p *Prompt) valuesOf(a *config.PromptArgument) (values []string) {
 			if place, whole := value.Place(); !whole || place != a.Name {
 				continue
 			}
-			add(m.plan.Operation.Suggestions(name))
+			add(m.plan.CallerOperation().Suggestions(name))
 		}
 		for _, name := range slices.Sorted(maps.Keys(m.variables)) {
 			if m.variables[name] == a.Name {
-				add(m.plan.Operation.Suggestions(name))
+				add(m.plan.CallerOperation().Suggestions(name))
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func (e *Compiler) newPrompt(c *config.Prompt) (_ *Prompt, faults []error) {
 				wrong(kind, e.noTool(m.Tool))
 				continue
 			}
-			checkArguments(message.plan.Operation, c.Arguments, m.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
+			checkArguments(message.plan.CallerOperation(), c.Arguments, m.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
 		case !m.Resource.IsZero():
 			kind = "resource"
 			var uri string
@@ -151,7 +151,7 @@ func (e *Compiler) completionPlan(c *config.PromptCompletion, wrong func(key str
 	case !p.Safe:
 		wrong("tool", fmt.Errorf("%q is called while somebody types, and its method %s is not a safe one, such as GET", c.Tool, p.Operation.Method))
 	}
-	checkArguments(p.Operation, nil, c.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
+	checkArguments(p.CallerOperation(), nil, c.Arguments, func(name string, err error) { wrong("arguments"+name, err) })
 	return p
 }
 

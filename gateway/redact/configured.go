@@ -16,17 +16,36 @@ type Configured struct {
 	longest  int               // length of the longest form that all replaces, in bytes
 	operator *strings.Replacer // see newOperatorReplacer
 	forms    *Forms            // the secrets that are long enough to be looked for in answers; nil if there are none
+
+	locations   []string
+	credentials []*config.Credential
 }
 
 // NewConfigured returns what finds the secrets of an API whose document and overlays are at those locations; nil elements of
 // credentials are skipped.
 func NewConfigured(locations []string, credentials ...*config.Credential) *Configured {
-	c := &Configured{operator: newOperatorReplacer(locations, credentials), forms: newForms(credentials)}
+	c := &Configured{locations: locations, credentials: credentials, operator: newOperatorReplacer(locations, credentials), forms: newForms(credentials)}
 	var pairs []string
 	if pairs, c.longest = secretForms(credentials); pairs != nil {
 		c.all = strings.NewReplacer(pairs...)
 	}
 	return c
+}
+
+// With returns what finds other secrets as well.
+func (c *Configured) With(secrets ...config.Secret) *Configured {
+	if len(secrets) == 0 {
+		return c
+	}
+	var locations []string
+	var all []*config.Credential
+	if c != nil {
+		locations, all = c.locations, slices.Clone(c.credentials)
+	}
+	for _, secret := range secrets {
+		all = append(all, &config.Credential{Type: config.CredentialBearer, Token: secret})
+	}
+	return NewConfigured(locations, all...)
 }
 
 // All returns a text without the secrets, however short, in the forms in which a request carries them and a service may write them.

@@ -20,6 +20,8 @@ import (
 // Reason codes of operation results. They complement the codes of the document's problems.
 const (
 	reasonExcluded        = "excluded"         // the configuration excludes the operation
+	reasonHidden          = "hidden"           // a trusted document hides the operation
+	reasonUnfit           = "arguments-unfit"  // a rule fixes arguments that the operation can't have
 	reasonArgumentRenamed = "argument-renamed" // the argument can't have the name of its parameter
 	reasonToolRenamed     = "tool-renamed"     // the tool's name was made unique or shortened
 )
@@ -37,14 +39,16 @@ type API struct {
 	rejected *plan.Rejected // settings that can't be applied
 	// unapproved gives the reason why an operation is held back for lack of approval.
 	unapproved map[*openapi.Operation]string
-	secrets    *redact.Configured
-	tools      map[*openapi.Operation]*catalog.Tool
-	resources  map[*openapi.Operation]string // URIs of tools that are resources
-	Counts     admin.OperationCounts
-	Problems   admin.Counts
-	Skips      admin.Counts
-	access     func(*openapi.Operation) *admin.ToolAccess // access requirements of an operation that is a tool
-	faults     []string                                   // reasons why the API can't be used
+	// unfit gives the reason why an operation is no tool although the configuration exposes it.
+	unfit     map[*openapi.Operation]string
+	secrets   *redact.Configured
+	tools     map[*openapi.Operation]*catalog.Tool
+	resources map[*openapi.Operation]string // URIs of tools that are resources
+	Counts    admin.OperationCounts
+	Problems  admin.Counts
+	Skips     admin.Counts
+	access    func(*openapi.Operation) *admin.ToolAccess // access requirements of an operation that is a tool
+	faults    []string                                   // reasons why the API can't be used
 }
 
 // Options are the parameters of [New].
@@ -66,7 +70,7 @@ func New(s *source.Source, o Options) *API {
 	f := &API{
 		config: s.Config, maxName: o.Config.Tools.MaxName, name: s.Name, secrets: s.Secrets,
 		api: s.Document.API, overlays: s.Document.Overlays, choices: s.Document.Credentials, extended: s.Document.Extensions,
-		rejected: rejected, unapproved: set.Unapproved,
+		rejected: rejected, unapproved: set.Unapproved, unfit: set.Unfit,
 		tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
 		Problems: s.Document.API.ProblemCounts(), Skips: admin.Counts{},
 	}
@@ -86,7 +90,10 @@ func New(s *source.Source, o Options) *API {
 	}
 	for _, op := range f.api.Operations {
 		o.Pace.Step()
-		f.Counts.Add(f.of(op))
+		fate := f.of(op)
+		if f.Counts.Add(fate); fate == admin.Skipped {
+			f.Skips[reasonUnfit]++
+		}
 	}
 	for _, skipped := range f.api.Skipped {
 		fate := f.ofSkipped(skipped)
@@ -119,6 +126,8 @@ func (f *API) of(op *openapi.Operation) admin.Fate {
 	switch t := f.tools[op]; {
 	case f.unapproved[op] != "":
 		return admin.HeldBack
+	case f.unfit[op] != "":
+		return admin.Skipped
 	case t == nil:
 		return admin.Excluded
 	case t.Wanted != "" || f.api.Changed(op):
@@ -198,6 +207,11 @@ func (f *API) operation(op *openapi.Operation) admin.Operation {
 		o.Reasons = []admin.Reason{heldReason(f.shown(why))}
 		return o
 	}
+	if why := f.unfit[op]; why != "" {
+		o.Problems = f.rejectedOf(op)
+		o.Reasons = []admin.Reason{{Code: reasonUnfit, Message: f.shown(why)}}
+		return o
+	}
 	if t == nil {
 		o.Reasons = []admin.Reason{f.exclusion(source.Subject(f.name, op))}
 		return o
@@ -212,9 +226,7 @@ func (f *API) operation(op *openapi.Operation) admin.Operation {
 	for _, at := range f.extended.Faulty[op] {
 		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.Problems)+at)
 	}
-	for _, at := range f.rejected.Of[op] {
-		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.Problems)+len(f.extended.Problems)+at)
-	}
+	o.Problems = append(slices.Clip(o.Problems), f.rejectedOf(op)...)
 	if t.Wanted != "" {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,
 			Message: f.shown(f.renamed(t))})
@@ -231,6 +243,14 @@ func (f *API) operation(op *openapi.Operation) admin.Operation {
 	}
 	o.Access = f.access(op)
 	return o
+}
+
+// rejectedOf returns the indexes of the settings of an operation that can't be applied, among the problems of the report.
+func (f *API) rejectedOf(op *openapi.Operation) (all []int) {
+	for _, at := range f.rejected.Of[op] {
+		all = append(all, len(f.api.Problems)+len(f.choices.Problems)+len(f.extended.Problems)+at)
+	}
+	return all
 }
 
 // renamed returns the reason why a tool did not get the name it should have.
@@ -250,6 +270,9 @@ const maxReasons = 100
 
 // exclusion returns the part of the configuration that excludes an operation.
 func (f *API) exclusion(s config.Subject) admin.Reason {
+	if f.config.Hides(s) {
+		return admin.Reason{Code: reasonHidden, Message: "the document hides it from models: " + s.HiddenBy}
+	}
 	message := "an entry of tools.exclude matches it"
 	if include := f.config.Tools.Include; len(include) > 0 && !include.Match(s) {
 		message = "no entry of tools.include matches it"

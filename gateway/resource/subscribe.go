@@ -232,11 +232,14 @@ func (m *member) reads(ctx context.Context, e *View, uri string) (*plan.Plan, []
 	case p.Consent.Needed && (e.Guard == nil || len(p.Consent.Exempt) == 0 || !e.Guard.Allows(caller, p.Consent.Exempt)):
 		return nil, nil, mcp.InvalidParams("changes of this resource are not told: each read needs the user's consent")
 	}
-	args, _, err := p.Operation.Check(args)
+	args, _, err := p.CallerOperation().Check(args)
+	if err == nil {
+		args, err = p.Arguments.Complete(args, caller)
+	}
 	if err != nil {
-		var bad *openapi.ArgumentError
-		if errors.As(err, &bad) {
-			return nil, nil, mcp.InvalidParams("%s", bad.ToolMessage())
+		var told interface{ ToolMessage() string } // of wrong arguments, and of a missing claim
+		if errors.As(err, &told) {
+			return nil, nil, mcp.InvalidParams("%s", told.ToolMessage())
 		}
 		return nil, nil, err
 	}

@@ -2,11 +2,15 @@ package source
 
 import (
 	"fmt"
+	"strings"
 
 	"drawbridge/config"
 	"drawbridge/gateway/elicit"
 	"drawbridge/openapi"
 )
+
+// codeHidden is the problem code of an operation that a document hides without being trusted to do so.
+const codeHidden = "extension-hidden"
 
 // codeExtension is the problem code of an extension that can't be used.
 const codeExtension = "extension"
@@ -21,9 +25,18 @@ type Extensions struct {
 	Faulty map[*openapi.Operation][]int
 }
 
-func newExtensions(api *openapi.API) *Extensions {
+func newExtensions(api *openapi.API, settings *config.API) *Extensions {
 	e := &Extensions{Settings: map[*openapi.Operation]config.Settings{}, Faulty: map[*openapi.Operation][]int{}}
 	for _, op := range api.Operations {
+		if h := op.HiddenBy; h != nil && !settings.TrustExtensions && settings.Exposes(Subject("", op)) {
+			remedy := "exclude the operation"
+			if strings.HasPrefix(h.Text, "x-internal") {
+				remedy = "exclude {extension: x-internal}"
+			}
+			e.Faulty[op] = append(e.Faulty[op], len(e.Problems))
+			e.Problems = append(e.Problems, openapi.Problem{Position: h.Position, Pointer: h.Pointer, Code: codeHidden, Message: fmt.Sprintf(
+				"%s hides the operation from models, and it is a tool all the same: the document is not trusted; set trust_extensions, or %s", h.Text, remedy)})
+		}
 		for _, extension := range op.Extensions {
 			own, problems := config.ParseExtension(extension.Name, extension.Value)
 			problems = append(problems, unaskable(extension.Name, own, op)...)

@@ -158,7 +158,7 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 	}
 	client := l.clients.forCalls(nameFor(l.api, l.owner.label, doc.Title), api)
 	d := &Document{Title: doc.Title, Version: doc.Version, Standard: doc.Standard, Stamp: doc.Stamp, Overlays: doc.Overlays, API: api, Client: client,
-		Credentials: selectCredentials(api, l.api, l.clients.auth), Extensions: newExtensions(api), Read: time.Now()}
+		Credentials: selectCredentials(api, l.api, l.clients.auth), Extensions: newExtensions(api, l.api), Read: time.Now()}
 	if l.deps.Advise {
 		d.Advice = doc.Report(ctx)
 	}

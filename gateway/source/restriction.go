@@ -28,7 +28,11 @@ func (set *Set) Unrestricted(s *Source, before, next *Document) (problems []stri
 		var p config.Problem
 		if escaped := set.escaped(sel, change{s, before, next, namesBefore, names}); len(escaped) > 0 {
 			p = set.config.At(sel.Key)
-			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags or the name of the API are others", truncate.List(escaped, maxNamed))
+			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags, the extensions or the name of the API are others", truncate.List(escaped, maxNamed))
+			if sel.Argument != "" {
+				p = set.config.At(sel.ArgumentKey)
+				p.Message = fmt.Sprintf("fits %s no more, since the argument %q is gone", truncate.List(escaped, maxNamed), sel.Argument)
+			}
 		} else {
 			// The first document of an API without a configured name must not choose a name that no selector matches.
 			reached := sel.Reaches(names[s], set.Entries[s]) || before == nil && set.reaches(sel, s)

@@ -79,7 +79,7 @@ func (set *Set) CheckSelectors() (result SelectorResult) {
 			}
 		}
 		switch {
-		case matched:
+		case matched, sel.Argument != "" && !set.selects(sel):
 		case len(missing) == 0:
 			result.Unmatched = append(result.Unmatched, set.explain(sel))
 		case sel.Severity() == config.Error:
@@ -92,6 +92,16 @@ func (set *Set) CheckSelectors() (result SelectorResult) {
 	set.selectors.known = known
 	result.Unmatched = append(result.Unmatched, set.unmatchedRemovals()...)
 	return result
+}
+
+// selects reports whether the selector alone, without the argument, matches an operation of a document. What doesn't is
+// reported for the selector.
+func (set *Set) selects(sel *config.Selection) bool {
+	alone := *sel
+	alone.Argument = ""
+	return slices.ContainsFunc(set.Sources, func(s *Source) bool {
+		return set.reaches(sel, s) && (s.Document == nil || slices.ContainsFunc(s.Documents(), func(d *Document) bool { return matchesAny(&alone, s.Name, d.API) }))
+	})
 }
 
 // reaches reports whether a selector can match operations of a source. A source without a configured name has no known

@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/auth/credential"
 	"drawbridge/config"
+	"drawbridge/gateway/origin"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -81,7 +82,7 @@ const maxPolls = 16
 // newSource makes a source without a document.
 func newSource(deps *Deps, o authOptions) (*Source, error) {
 	c := o.api
-	s := &Source{Config: c, Limits: o.limits, Secrets: redact.NewConfigured(locations(&c), credentialsOf(c)...), CacheGroup: rand.Text(),
+	s := &Source{Config: c, Limits: o.limits, Secrets: redact.NewConfigured(locations(&c), credentialsOf(c)...).With(c.Request.Secrets()...), CacheGroup: rand.Text(),
 		PollSlots: make(chan struct{}, min(max(1, c.MaxInFlight/4), maxPolls)), deps: deps, wake: make(chan struct{}, 1)}
 	s.owner = &budgetOwner{label: cmp.Or(c.Name, nameFromLocation(c.Spec.String()))}
 	s.Name = s.owner.label
@@ -126,6 +127,9 @@ func (s *Source) NameFor(title string) string { return nameFor(&s.Config, s.owne
 
 // BaseURL returns the URL that the operation's calls go to; nil if neither the configuration nor the document names one.
 func (s *Source) BaseURL(op *openapi.Operation) *url.URL { return baseURL(&s.Config, op) }
+
+// HasOrigin reports whether a URL has the only origin that gets what the gateway adds to requests.
+func (s *Source) HasOrigin(u *url.URL) bool { return origin.Same(credentialOrigin(s.Config), u) }
 
 // CertificateExpiry returns the earliest expiry of the client certificates; zero if there is none.
 func (s *Source) CertificateExpiry() time.Time { return s.clients.auth.expiry() }

@@ -2,7 +2,9 @@ package source
 
 import (
 	"iter"
+	"maps"
 	"regexp"
+	"slices"
 
 	"drawbridge/config"
 	"drawbridge/openapi"
@@ -10,7 +12,14 @@ import (
 
 // Subject returns an operation as selectors see it. api is the name of its API.
 func Subject(api string, op *openapi.Operation) config.Subject {
-	return config.Subject{API: api, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags}
+	s := config.Subject{
+		API: api, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags, Deprecated: op.Deprecated, Extensions: op.Marks,
+		Arguments: func() []string { return slices.Sorted(maps.Keys(op.Names())) },
+	}
+	if op.HiddenBy != nil {
+		s.HiddenBy = op.HiddenBy.Text
+	}
+	return s
 }
 
 // SkippedSubject returns an operation that can't be a tool as selectors see it.

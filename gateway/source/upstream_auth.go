@@ -91,7 +91,7 @@ func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
 	if a.set != nil {
 		a.calls = a.set.Wrap
 	}
-	// The order of the wrappers does not matter: each sets headers of its own.
+	// The order of these wrappers does not matter: each sets headers of its own.
 	if c.Identity != nil && made.identity != nil {
 		identify, err := made.identity.For(credential.IdentityUse{Header: c.Identity.HeaderName(), Audience: orName(c.Identity.Audience, c.Name), Origin: to})
 		problem("identity", err)
@@ -102,6 +102,12 @@ func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
 		problem("pass_headers", err)
 		a.calls = around(pass, a.calls)
 		a.dynamic = a.dynamic || c.PassesCredential()
+	}
+	if !c.Request.IsZero() {
+		// It comes first, so that a signature of the request covers what it adds.
+		values, err := credential.NewRequestValues(requestValues(c.Request, to))
+		problem("request", err)
+		a.calls = around(values, a.calls)
 	}
 	if k := c.ClientCertificate; k != nil {
 		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
@@ -235,6 +241,14 @@ func reserved(c config.API) []openapi.Reserved {
 	}
 	if c.Identity != nil {
 		all = append(all, openapi.Reserved{In: "header", Name: c.Identity.HeaderName()})
+	}
+	if r := c.Request; r != nil {
+		for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
+			all = append(all, openapi.Reserved{In: "header", Name: name})
+		}
+		for _, name := range slices.Sorted(maps.Keys(r.Query)) {
+			all = append(all, openapi.Reserved{In: "query", Name: name})
+		}
 	}
 	return all
 }

@@ -76,6 +76,7 @@ apis:
         key_file: tls.key
         assertion: {issuer: i, subject: s, audience: a, claims: {c: v}}
     pass_headers: [{from: X-Theirs, to: X-Token}]
+    request: {headers: {X-Tenant: {claim: tenant}, X-Kind: k, X-Secret: {secret: 0123456789abcdef}}, query: {v: "1"}}
     identity: {audience: a, header: X-Caller}
     client_certificate: {cert_file: tls.crt, key_file: tls.key}
     tools: {include: {tag: public}, exclude: {path: /x}}
@@ -101,8 +102,9 @@ tools:
   callback_urls: ["https://app.example.com"]
   callback_secret: 0123456789abcdef
 rules:
-  - match: {api: a, tag: t, method: GET, path: /p, operation: o}
+  - match: {api: a, tag: t, method: GET, path: /p, operation: o, deprecated: true, extension: x-e}
     set:
+      arguments: {t: {value: acme}, u: {claim: org}, v: {secret: 0123456789abcdef}, w: {hidden: true}}
       scopes: [s]
       condition: args.n < 1
       confirm: true
@@ -141,7 +143,7 @@ var uncompared = map[string]string{
 	"Identity":                  "keys are rotated, and services know them; apis[].identity decides who is told",
 
 	"Server.SealKeys": "keys are rotated", "Server.SealKeyFile": "keys are rotated",
-	"Server.Instructions": "words for models", "Server.PageSize": "how lists are sent", "Server.KeepAlive": "how streams are sent",
+	"Info": "words for clients", "Server.Instructions": "words for models", "Server.PageSize": "how lists are sent", "Server.KeepAlive": "how streams are sent",
 	"Server.ShutdownDelay": "how the process ends", "Server.DrainTimeout": "how the process ends", "Server.LegacyDisconnect": "when a call ends",
 	"Server.Sessionless":  "another form of the same requests, with the same checks",
 	"Server.OldTransport": "another form of the same requests, with the same checks", "Server.Manifest": "it shows what the lists show, to those who get these",
@@ -169,6 +171,9 @@ var uncompared = map[string]string{
 	"Settings.ParamHeaders": "callers repeat what they send anyway", "Settings.Timeout": "limits bound what a call costs",
 	"Settings.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
 	"Settings.Clean": "the form of answers",
+
+	"Argument.Name": "names of arguments", "Argument.Description": "words for models", "Argument.Example": "words for models",
+	"Argument.Default": "callers may give another value",
 
 	"Input.Key": "the form of a question", "Input.Kind": "the form of a question", "Input.Step": "the order of questions", "Input.Message": "words for users",
 	"Input.Schema": "the form of a question", "Input.URL": "a page that the operator names, and the gateway sends nothing to", "Input.Params": "the form of a question",

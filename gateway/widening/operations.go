@@ -120,6 +120,7 @@ func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []st
 	when(asked.Needed && !asks.Needed, NoConsent)
 	given := Asked(set.Inputs)
 	when(slices.ContainsFunc(Asked(old.Inputs), func(name string) bool { return !slices.Contains(given, name) }), NotAsked)
+	when(!contains(Fixed(set.Arguments), Fixed(old.Arguments)), NotFixed)
 	hidden := Hidden(set.SensitiveFields)
 	when(slices.ContainsFunc(Hidden(old.SensitiveFields), func(f string) bool { return !slices.Contains(hidden, f) }), LessHidden)
 	when(set.Cache.On() && set.Cache.Shared && (!old.Cache.On() || !old.Cache.Shared), SharedAnswers)

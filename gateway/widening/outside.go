@@ -99,12 +99,30 @@ func identitiesOf(api *config.API) map[string]string {
 	if api.ClientCertificate != nil {
 		all["client_certificate"] = digest(api.ClientCertificate.CertFile.String())
 	}
+	if r := api.Request; r != nil {
+		for kind, values := range map[string]map[string]*config.RequestValue{"headers": r.Headers, "query": r.Query} {
+			for name, v := range values {
+				all["request."+kind+"."+name] = requestValueOf(v)
+			}
+		}
+	}
 	for _, h := range api.PassHeaders {
 		if h.IsCredential() {
 			all["pass_headers to "+h.To] = digest(h.From)
 		}
 	}
 	return all
+}
+
+// requestValueOf identifies a value that requests have; secrets are rotated.
+func requestValueOf(v *config.RequestValue) string {
+	switch {
+	case v.Claim != "":
+		return "claim " + digest(v.Claim)
+	case !v.Secret.IsZero():
+		return "secret"
+	}
+	return "value " + digest(v.Value)
 }
 
 func credentialOf(c *config.Credential) string {

@@ -19,6 +19,7 @@ const (
 	OtherCondition = "a condition is gone or another, for calls"
 	NoConsent      = "no consent is needed for calls"
 	NotAsked       = "callers give arguments that the user was asked for, in calls"
+	NotFixed       = "callers give arguments that were fixed or hidden, or other values are fixed, in calls"
 	LessHidden     = "sensitive_fields hides fewer fields in answers"
 	SharedAnswers  = "cache.shared gives other callers the answers"
 	MoreJobs       = "job does more than before after calls"
@@ -290,10 +291,13 @@ func describe(s config.Selector) string {
 	for _, k := range []struct {
 		name     string
 		patterns config.Patterns
-	}{{"api", s.API}, {"tag", s.Tag}, {"method", s.Method}, {"path", s.Path}, {"operation", s.Operation}} {
+	}{{"api", s.API}, {"tag", s.Tag}, {"method", s.Method}, {"path", s.Path}, {"operation", s.Operation}, {"extension", s.Extension}} {
 		for _, p := range k.patterns {
 			keys = append(keys, fmt.Sprintf("%s: %q", k.name, p))
 		}
+	}
+	if s.Deprecated != nil {
+		keys = append(keys, fmt.Sprintf("deprecated: %t", *s.Deprecated))
 	}
 	if len(keys) == 0 {
 		return "no other selector"
@@ -307,6 +311,7 @@ type effect struct {
 	condition     string
 	confirm       bool
 	asked, hidden []string
+	fixed         []string
 	shared        bool
 	job           []string
 }
@@ -342,6 +347,7 @@ func (s *side) effectOn(op config.Subject) (e effect) {
 			e.job = r.Job
 		}
 		e.hidden = append(e.hidden, r.Hidden...)
+		e.fixed = fixedAfter(e.fixed, r.Rule)
 	}
 	return e
 }
@@ -376,6 +382,7 @@ func (s *side) opened(was *side, op config.Subject) (what []string) {
 	when(old.confirm && !is.confirm, NoConsent)
 	when(!contains(is.asked, old.asked), NotAsked)
 	when(!contains(is.hidden, old.hidden), LessHidden)
+	when(!contains(is.fixed, old.fixed), NotFixed)
 	when(is.shared && !old.shared, SharedAnswers)
 	when(was.api.Identities != nil && !contains(old.job, is.job), MoreJobs)
 	return what

@@ -136,6 +136,8 @@ type Rule struct {
 	Asked     []string `json:"asked,omitempty"` // arguments that are always elicited
 	Asks      bool     `json:"asks,omitempty"`  // the rule has inputs
 	Hidden    []string `json:"hidden,omitempty"`
+	Fixed     []string `json:"fixed,omitempty"`  // see [Fixed]
+	Free      []string `json:"free,omitempty"`   // arguments that callers give in spite of earlier rules
 	Caches    bool     `json:"caches,omitempty"` // the rule enables or disables caching
 	Shared    bool     `json:"shared,omitempty"` // responses are shared among callers
 	HasJob    bool     `json:"has_job,omitempty"`
@@ -282,6 +284,7 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 	one := Rule{
 		Match: encode(r.Match), Scopes: set.Scopes, Unscoped: set.Scopes != nil && len(set.Scopes) == 0, Confirm: set.Confirm,
 		Asks: set.Inputs != nil, Asked: Asked(set.Inputs), Hidden: Hidden(set.SensitiveFields),
+		Fixed: Fixed(set.Arguments), Free: free(set.Arguments),
 		Caches: set.Cache != nil, Shared: set.Cache.On() && set.Cache.Shared, HasJob: set.Job != nil, Job: JobCalls(set.Job),
 	}
 	if set.Condition != "" {
@@ -296,7 +299,7 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 			one.API = append(one.API, p.String())
 		}
 	}
-	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden) > 0 || one.Caches || one.HasJob
+	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden)+len(one.Fixed)+len(one.Free) > 0 || one.Caches || one.HasJob
 }
 
 // Asked returns the arguments that are always elicited from the user, so that no caller can set

@@ -1,0 +1,148 @@
+package config
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Argument changes one argument of a tool. At most one of value, secret and claim can be given: callers then neither see
+// nor give the argument, and every call is sent with it.
+type Argument struct {
+	// The name that callers see and give: at most 64 letters, digits, _, . and -. All other settings refer to the argument
+	// by this name, conditions included; only arguments has the name from the document.
+	Name string `yaml:"name,omitempty" absent:"the name from the document"`
+	// The description for models, at most 1024 bytes.
+	Description string `yaml:"description,omitempty" absent:"from the document"`
+	// An example for models.
+	Example Literal `yaml:"example,omitempty" absent:"from the document"`
+	// The value that is sent if a call does not have the argument, which is then optional. Callers see it.
+	Default Literal `yaml:"default,omitempty" absent:"the service's own"`
+	// The value that is sent with every call.
+	Value Literal `yaml:"value,omitempty" absent:"callers give it"`
+	// The value that is sent with every call, if it is a secret: it is redacted wherever arguments or answers are shown.
+	Secret Secret `yaml:"secret,omitempty" absent:"callers give it"`
+	// The claim of the caller's token whose value is sent with every call: a name, or a JSON Pointer such as /org/id. A
+	// call of a caller without it is rejected. It needs auth.issuers.
+	Claim string `yaml:"claim,omitempty" absent:"callers give it"`
+	// Whether callers neither see nor give the argument. Without a value it is not sent, and must be optional or have a
+	// default. false overrides hidden, value, secret and claim of earlier rules.
+	Hidden *bool `yaml:"hidden,omitempty" absent:"true with value, secret or claim"`
+
+	keys map[string]string // the key path of each of its fields in the file, by name
+}
+
+// Fixed reports whether each call has a value that its caller does not give.
+func (a *Argument) Fixed() bool { return a.Value != "" || !a.Secret.IsZero() || a.Claim != "" }
+
+// Concealed reports whether callers neither see nor give the argument.
+func (a *Argument) Concealed() bool { return a.Fixed() || a.Hidden != nil && *a.Hidden }
+
+// Key returns the key path at which the file gives a field, or the one of the argument.
+func (a *Argument) Key(field string) string {
+	if key := a.keys[field]; key != "" {
+		return key
+	}
+	return a.keys[""]
+}
+
+// FixedKey returns the key path of what conceals the argument.
+func (a *Argument) FixedKey() string {
+	switch {
+	case a.Value != "":
+		return a.Key("value")
+	case !a.Secret.IsZero():
+		return a.Key("secret")
+	case a.Claim != "":
+		return a.Key("claim")
+	}
+	return a.Key("hidden")
+}
+
+// overriddenBy returns the argument with the fields that a later rule gives.
+func (a *Argument) overriddenBy(later *Argument) *Argument {
+	both := *a
+	if later.Fixed() || later.Hidden != nil && !*later.Hidden {
+		both.Value, both.Secret, both.Claim, both.Hidden = "", Secret{}, "", nil
+	}
+	to, from := reflect.ValueOf(&both).Elem(), reflect.ValueOf(later).Elem()
+	for i := range from.NumField() {
+		if from.Type().Field(i).IsExported() && !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	both.keys = maps.Clone(a.keys)
+	maps.Copy(both.keys, later.keys)
+	return &both
+}
+
+// mergeArguments returns the arguments of two rules, field by field, so that a rule that describes an argument does not
+// lift the value that another one fixes.
+func mergeArguments(earlier, later map[string]*Argument) map[string]*Argument {
+	if len(earlier) == 0 || len(later) == 0 {
+		if len(later) > 0 {
+			return later
+		}
+		return earlier
+	}
+	all := maps.Clone(earlier)
+	for name, a := range later {
+		if before := all[name]; before != nil {
+			a = before.overriddenBy(a)
+		}
+		all[name] = a
+	}
+	return all
+}
+
+// Literal is any value of the file as JSON text; "" is none.
+type Literal string
+
+// read reads a value. What a reference to a file gives may be a secret, which has a key of its own.
+func (v *Literal) read(l *loader, n *yaml.Node, key string) {
+	if at := fileReference(n, key); at != "" {
+		l.errorf(at, "has the content of a file, which may be a secret: write it as secret")
+		return
+	}
+	if text, ok := l.appendJSON(nil, n, key); ok {
+		*v = Literal(text)
+	}
+}
+
+// MarshalYAML returns the value as it may be written.
+func (v Literal) MarshalYAML() (any, error) {
+	if v == "" {
+		return nil, nil //nolint:nilnil // null
+	}
+	var out any
+	err := json.Unmarshal([]byte(v), &out)
+	return out, err
+}
+
+// fileReference returns the key path of the first text with a reference to a file; "" if there is none.
+func fileReference(n *yaml.Node, key string) string {
+	n = resolveAlias(n)
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && strings.Contains(strings.ReplaceAll(n.Value, "$$", ""), "${file:") {
+		return key
+	}
+	for i := 0; i < len(n.Content); i++ {
+		at := key
+		if n.Kind == yaml.MappingNode {
+			if i+1 == len(n.Content) {
+				break
+			}
+			at = join(key, n.Content[i].Value)
+			i++
+		} else {
+			at += "[" + strconv.Itoa(i) + "]"
+		}
+		if found := fileReference(n.Content[i], at); found != "" {
+			return found
+		}
+	}
+	return ""
+}

@@ -1,0 +1,199 @@
+package config
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"mime"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Info is the identity of the gateway for clients and their users. Each protocol revision gets the keys that it knows:
+// title from 2025-06-18 on; description, icons and website from 2025-11-25 on.
+type Info struct {
+	// The name for programs, at most 64 bytes.
+	Name string `yaml:"name,omitempty" absent:"drawbridge"`
+	// The name that clients show, at most 200 bytes.
+	Title string `yaml:"title,omitempty" absent:"Drawbridge"`
+	// What the tools are for, at most 1024 bytes. Clients show it to users; instructions are for models.
+	Description string `yaml:"description,omitempty" absent:"none"`
+	// Icons, at most 8. Clients choose by size and theme. A text stands for a mapping with src alone.
+	Icons []Icon `yaml:"icons,omitempty" absent:"none"`
+	// The page about the service: https, or http for a loopback host.
+	Website *URL `yaml:"website,omitempty" absent:"none"`
+}
+
+// Icon is a picture that clients may show.
+type Icon struct {
+	// Its address: an https URL, or a data: URL in base64 of at most 32 KiB. Many clients show icons of their own origin
+	// alone, and those in data: URLs.
+	Src string `yaml:"src" need:"true"`
+	// Its type: image/png, image/jpeg, image/webp or image/svg+xml. Some clients don't show SVG, which may hold programs.
+	MIMEType string `yaml:"mime_type,omitempty" absent:"that of a data: URL, else unknown"`
+	// The sizes that it is for: 48x48, or any for one that can be scaled.
+	Sizes []string `yaml:"sizes,omitempty" absent:"any size"`
+	// The background that it is for: light or dark.
+	Theme IconTheme `yaml:"theme,omitempty" absent:"both"`
+}
+
+// IconTheme is a background of icons.
+type IconTheme string
+
+func (IconTheme) values() []string { return []string{"light", "dark"} }
+
+// read reads an address, or a mapping.
+func (i *Icon) read(l *loader, n *yaml.Node, key string) {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		l.structure(n, reflect.ValueOf(i).Elem(), key)
+	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
+		l.scalar(n, reflect.ValueOf(&i.Src).Elem(), key, field{})
+	default:
+		l.errorf(key, "expected the address of an icon, or a mapping with src, got %s", described(n))
+	}
+}
+
+// MarshalYAML writes it as it may be written.
+func (i Icon) MarshalYAML() (any, error) {
+	type plain Icon
+	if i.MIMEType == "" && i.Theme == "" && len(i.Sizes) == 0 {
+		return i.Src, nil
+	}
+	return plain(i), nil
+}
+
+// Over returns the identity with what is missing taken from another. The receiver may be nil.
+func (i *Info) Over(other *Info) Info {
+	var both Info
+	for _, from := range []*Info{other, i} {
+		if from == nil {
+			continue
+		}
+		to, values := reflect.ValueOf(&both).Elem(), reflect.ValueOf(from).Elem()
+		for n := range values.NumField() {
+			if !values.Field(n).IsZero() {
+				to.Field(n).Set(values.Field(n))
+			}
+		}
+	}
+	return both
+}
+
+// Limits of an identity.
+const (
+	maxIcons    = 8
+	maxIcon     = 32 << 10 // bytes of a data: URL
+	maxIconURL  = 2 << 10  // bytes of another one
+	maxInfoName = 64
+)
+
+var iconSize = regexp.MustCompile(`\A([1-9][0-9]{0,4}x[1-9][0-9]{0,4}|any)\z`)
+
+func (l *loader) info(key string, info *Info) {
+	if info == nil || !l.ok(key) {
+		return
+	}
+	if reflect.ValueOf(*info).IsZero() && !l.faulty(key) {
+		l.errorf(key, "is empty; leave it out")
+	}
+	l.most(key+".name", info.Name, maxInfoName)
+	l.most(key+".title", info.Title, 200)
+	l.most(key+".description", info.Description, 1024)
+	if at := key + ".website"; info.Website != nil && l.ok(at) && info.Website.URL().Scheme != "https" && !info.Website.Loopback() {
+		l.errorf(at, "must be https")
+	}
+	switch at := key + ".icons"; {
+	case !l.ok(at):
+	case l.given(at) && len(info.Icons) == 0:
+		l.errorf(at, "is empty; leave it out")
+	case len(info.Icons) > maxIcons:
+		l.errorf(at, "has %d icons, more than %d", len(info.Icons), maxIcons)
+	}
+	for i := range info.Icons {
+		l.icon(fmt.Sprintf("%s.icons[%d]", key, i), &info.Icons[i])
+	}
+}
+
+// iconTypes are the types of pictures that clients show.
+func iconTypes() []string {
+	return []string{"image/png", "image/jpeg", "image/webp", "image/svg+xml"}
+}
+
+func (l *loader) icon(key string, icon *Icon) {
+	at := key + ".src"
+	if !l.given(at) {
+		at = key
+	}
+	kind := key + ".mime_type"
+	if icon.MIMEType != "" && l.ok(kind) && !slices.Contains(iconTypes(), icon.MIMEType) {
+		l.errorf(kind, "must be one of %s", strings.Join(iconTypes(), ", "))
+	}
+	if icon.Src != "" && l.ok(at, key) {
+		media, err := checkIcon(icon.Src)
+		switch {
+		case err != nil:
+			l.errorf(at, "%s", err)
+		case media != "" && icon.MIMEType != "" && media != icon.MIMEType:
+			l.errorf(kind, "is %s, and the data: URL has %s", icon.MIMEType, media)
+		case media != "":
+			icon.MIMEType = media
+		}
+	}
+	for i, size := range icon.Sizes {
+		if k := fmt.Sprintf("%s.sizes[%d]", key, i); l.ok(k) && !iconSize.MatchString(size) {
+			l.errorf(k, "%s is not a size: write 48x48, or any", quote(size))
+		}
+	}
+}
+
+// checkIcon returns the type of an icon in a data: URL, "" for another URL.
+func checkIcon(src string) (media string, err error) {
+	rest, inline := strings.CutPrefix(src, "data:")
+	if !inline {
+		u, err := url.Parse(src)
+		switch {
+		case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil:
+			return "", errors.New("must be an https URL without a user, or a data: URL")
+		case len(src) > maxIconURL:
+			return "", fmt.Errorf("has %d bytes, more than %d", len(src), maxIconURL)
+		}
+		return "", nil
+	}
+	if len(src) > maxIcon {
+		return "", fmt.Errorf("has %d bytes, more than %d: give an https URL", len(src), maxIcon)
+	}
+	head, data, found := strings.Cut(rest, ",")
+	head, encoded := strings.CutSuffix(head, ";base64")
+	if media, _, err = mime.ParseMediaType(head); err != nil || !found || !encoded || !slices.Contains(iconTypes(), media) {
+		return "", fmt.Errorf("must begin with data:TYPE;base64, and TYPE must be one of %s", strings.Join(iconTypes(), ", "))
+	}
+	picture, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return "", errors.New("is not valid base64")
+	}
+	if !isPicture(media, picture) {
+		return "", fmt.Errorf("does not have the content of %s", media)
+	}
+	return media, nil
+}
+
+// isPicture reports whether bytes begin as pictures of the type do.
+func isPicture(media string, data []byte) bool {
+	switch media {
+	case "image/png":
+		return bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n"))
+	case "image/jpeg":
+		return bytes.HasPrefix(data, []byte("\xff\xd8\xff"))
+	case "image/webp":
+		return len(data) > 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP"
+	}
+	text := bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	return bytes.HasPrefix(text, []byte("<")) && bytes.Contains(text, []byte("<svg"))
+}

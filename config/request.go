@@ -1,0 +1,105 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// APIRequest is what the gateway adds to every request to the service of an API.
+type APIRequest struct {
+	// Headers by their names, at most 32. Arguments of these names are removed from tools. Headers that the gateway sets
+	// itself (Host, Content-Type, Accept, …), Authorization and the headers of the API's credentials can't be set.
+	Headers map[string]*RequestValue `yaml:"headers,omitempty" absent:"none"`
+	// Query parameters by their names, at most 32. Arguments of these names are removed from tools.
+	Query map[string]*RequestValue `yaml:"query,omitempty" absent:"none"`
+}
+
+// RequestValue is the value of a header or of a query parameter. A text stands for a mapping with value alone.
+type RequestValue struct {
+	// The value.
+	Value string `yaml:"value,omitempty" absent:"secret or claim"`
+	// The value, if it is a secret: it is redacted wherever answers are shown.
+	Secret Secret `yaml:"secret,omitempty" absent:"value or claim"`
+	// The claim of the caller's token whose value is sent: a name, or a JSON Pointer such as /org/id. It must be a string,
+	// a number or a boolean. A call of a caller without it is rejected. It needs auth.issuers.
+	Claim string `yaml:"claim,omitempty" absent:"value or secret"`
+}
+
+// read reads a text, or a mapping of value, secret or claim.
+func (v *RequestValue) read(l *loader, n *yaml.Node, key string) {
+	switch {
+	case n.Kind == yaml.MappingNode:
+		l.structure(n, reflect.ValueOf(v).Elem(), key)
+	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
+		if fileReference(n, key) != "" {
+			l.errorf(key, "has the content of a file, which may be a secret: write {secret: %q}", n.Value)
+			return
+		}
+		l.scalar(n, reflect.ValueOf(&v.Value).Elem(), key, field{})
+	default:
+		l.errorf(key, "expected a text, or a mapping with value, secret or claim, got %s", described(n))
+	}
+}
+
+// MarshalYAML writes it as it may be written.
+func (v *RequestValue) MarshalYAML() (any, error) {
+	type plain RequestValue
+	if v.Secret.IsZero() && v.Claim == "" {
+		return v.Value, nil
+	}
+	return (*plain)(v), nil
+}
+
+// IsZero reports whether nothing is added.
+func (r *APIRequest) IsZero() bool { return r == nil || len(r.Headers)+len(r.Query) == 0 }
+
+// Claims returns the claims whose values are sent, sorted. The receiver may be nil.
+func (r *APIRequest) Claims() (names []string) {
+	for _, v := range r.values() {
+		if v.Claim != "" {
+			names = append(names, v.Claim)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Secrets returns the secrets among the values. The receiver may be nil.
+func (r *APIRequest) Secrets() (secrets []Secret) {
+	for _, v := range r.values() {
+		if !v.Secret.IsZero() {
+			secrets = append(secrets, v.Secret)
+		}
+	}
+	return secrets
+}
+
+func (r *APIRequest) values() (all []*RequestValue) {
+	if r == nil {
+		return nil
+	}
+	for _, list := range []map[string]*RequestValue{r.Headers, r.Query} {
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			if list[name] != nil {
+				all = append(all, list[name])
+			}
+		}
+	}
+	return all
+}
+
+// header returns the name under which a header is set, "" if it isn't.
+func (r *APIRequest) header(name string) string {
+	if r == nil {
+		return ""
+	}
+	for _, own := range slices.Sorted(maps.Keys(r.Headers)) {
+		if sameHeader(own, name) {
+			return own
+		}
+	}
+	return ""
+}
