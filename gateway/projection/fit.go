@@ -1,0 +1,242 @@
+package projection
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// fit returns an answer of at most MaxTokens tokens.
+func (l Limits) fit(data []byte, all *cuts) []byte {
+	count, within := countUpTo(data, l.MaxTokens)
+	if within {
+		return data
+	}
+	kept := len(all.all)
+	before := slices.Clone(all.all)
+	// The tokens of a part can't be known before it is cut, so bytes are estimated, and counted again.
+	room := int(int64(len(data)) * int64(l.MaxTokens) / int64(count))
+	for range maxFits {
+		f := fitter{cuts: all}
+		f.cuts.path = f.cuts.path[:0]
+		out := f.value(make([]byte, 0, room+16), data, max(room, 2), 0)
+		tokens, within := countUpTo(out, l.MaxTokens)
+		if within {
+			return out
+		}
+		room = min(room*9/10, int(int64(room)*int64(l.MaxTokens)/int64(tokens)))
+		all.all = append(all.all[:0:0], before[:kept]...)
+	}
+	all.path = all.path[:0]
+	all.add(jsonscan.KindOf(data), 0, 1)
+	return []byte("null")
+}
+
+const (
+	// maxFits is how often an answer is cut until its tokens are few enough.
+	maxFits = 8
+	// maxFitDepth is how deep a value is cut; what is nested deeper is left out as a whole. Each level reads the value again.
+	maxFitDepth = 16
+	// minString is the number of bytes below which a string is not shortened.
+	minString = 24
+	// bytesPerToken is more than one token of any text has on average.
+	bytesPerToken = 16
+)
+
+// countUpTo counts the tokens of a text, and reports whether they are at most a number. The tokens of a text that is far too
+// long are estimated from its beginning, because counting costs much more than reading.
+func countUpTo(data []byte, most int) (count int, within bool) {
+	if len(data) <= most { // no token has less than a byte
+		return len(data), true
+	}
+	sample := bytesPerToken * most
+	if len(data) <= max(sample, 1<<14) {
+		count = tokens(data)
+		return max(count, 1), count <= most
+	}
+	begin := data[:max(sample, 1<<14)]
+	count = int(int64(tokens(begin)) * int64(len(data)) / int64(len(begin)))
+	return max(count, most+1), false
+}
+
+// fitter writes a value in at most a number of bytes, as far as that can be done without making it invalid.
+type fitter struct{ cuts *cuts }
+
+// value appends a value in at most room bytes.
+func (f *fitter) value(dst, value []byte, room, depth int) []byte {
+	if len(value) <= room {
+		return append(dst, value...)
+	}
+	switch value[0] {
+	case '[':
+		return f.array(dst, value, room, depth)
+	case '{':
+		return f.object(dst, value, room, depth)
+	case '"':
+		return f.str(dst, value, room)
+	}
+	return append(dst, value...) // a number is not cut; it is not long, either
+}
+
+// array keeps the elements that fit, in order, and at least a part of the first.
+func (f *fitter) array(dst, value []byte, room, depth int) []byte {
+	room -= len("[]")
+	dst = append(dst, '[')
+	shown, total, used, full := 0, 0, 0, depth == maxFitDepth
+	for element := range jsonscan.Elements(value) {
+		total++
+		if full {
+			continue
+		}
+		n := len(element)
+		if shown > 0 {
+			n++
+		}
+		switch {
+		case used+n <= room:
+			if shown > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, element...)
+			used += n
+			shown++
+		case shown == 0 && canCut(element):
+			dst = f.value(dst, element, room, depth+1)
+			shown++
+			full = true
+		default:
+			full = true
+		}
+	}
+	if shown < total {
+		f.cuts.add(jsonscan.Array, shown, total)
+	}
+	return append(dst, ']')
+}
+
+// canCut reports whether a value may become shorter.
+func canCut(value []byte) bool {
+	return value[0] == '{' || value[0] == '[' || value[0] == '"' && len(value) > minString
+}
+
+// fitted is a member of an object that is cut.
+type fitted struct {
+	name, value []byte // the name with its quotes
+	room        int    // bytes of the value; -1 if the member is left out
+}
+
+// object gives each member the same room, and what short members leave to the long ones, so that totals and links beside a
+// long list stay.
+func (f *fitter) object(dst, value []byte, room, depth int) []byte {
+	if depth == maxFitDepth {
+		f.cuts.add(jsonscan.Object, 0, 1)
+		return append(dst, "{}"...)
+	}
+	members, used := fittingMembers(value, room)
+	room -= used
+	bySize := make([]*fitted, 0, len(members))
+	for i := range members {
+		if members[i].room == 0 {
+			bySize = append(bySize, &members[i])
+		}
+	}
+	slices.SortStableFunc(bySize, func(a, b *fitted) int { return len(a.value) - len(b.value) })
+	for i, m := range bySize {
+		share := max(room, 0) / (len(bySize) - i)
+		switch {
+		case len(m.value) <= share:
+			m.room = len(m.value)
+		case !canCut(m.value):
+			m.room = -1
+			continue
+		default:
+			m.room = max(share, minRoom(m.value))
+		}
+		room -= m.room
+	}
+	dst = append(dst, '{')
+	shown := 0
+	for _, m := range members {
+		if m.room < 0 {
+			continue
+		}
+		if shown > 0 {
+			dst = append(dst, ',')
+		}
+		shown++
+		dst = append(append(dst, m.name...), ':')
+		length := f.cuts.enter(m.name)
+		dst = f.value(dst, m.value, m.room, depth+1)
+		f.cuts.leave(length)
+	}
+	if shown < len(members) {
+		f.cuts.add(jsonscan.Object, shown, len(members))
+	}
+	return append(dst, '}')
+}
+
+// fittingMembers returns the members of an object, and the bytes that it takes without the values of those that have room for
+// at least something. The last ones are left out if there are too many for that.
+func fittingMembers(object []byte, room int) (members []fitted, used int) {
+	used = len("{}")
+	for i := 1; object[i] != '}'; i++ {
+		start := i
+		i = jsonscan.Skip(object, i)
+		m := fitted{name: object[start:i]}
+		start = i + 1
+		i = jsonscan.Skip(object, start)
+		m.value = object[start:i]
+		if n := len(m.name) + len(":,"); used+n+min(len(m.value), minRoom(m.value)) <= room {
+			used += n
+		} else {
+			m.room = -1
+		}
+		members = append(members, m)
+		if object[i] == '}' {
+			break
+		}
+	}
+	return members, used
+}
+
+// minRoom returns the fewest bytes to which a value can be cut.
+func minRoom(value []byte) int {
+	switch value[0] {
+	case '[', '{':
+		return len("[]")
+	case '"':
+		return min(len(value), minString)
+	}
+	return len(value)
+}
+
+// str shortens a string, and ends it with an ellipsis.
+func (f *fitter) str(dst, value []byte, room int) []byte {
+	const ellipsis = `…"`
+	room = max(room, minString)
+	if len(value) <= room {
+		return append(dst, value...)
+	}
+	end, limit := 1, room-len(ellipsis)
+	for end < limit {
+		n := 1
+		switch c := value[end]; {
+		case c == '\\' && value[end+1] == 'u':
+			n = len(`\u0000`)
+			if end+2*n < len(value) && value[end+2]|0x20 == 'd' && value[end+3] >= '8' && value[end+6] == '\\' && value[end+7] == 'u' {
+				n *= 2 // a surrogate pair is one character
+			}
+		case c == '\\':
+			n = 2
+		case c >= utf8.RuneSelf:
+			_, n = utf8.DecodeRune(value[end:])
+		}
+		if end+n > limit {
+			break
+		}
+		end += n
+	}
+	f.cuts.add(jsonscan.String, end-1, len(value)-2)
+	return append(append(dst, value[:end]...), ellipsis...)
+}
