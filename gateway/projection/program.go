@@ -1,0 +1,142 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/itchyny/gojq"
+)
+
+const (
+	// MaxProgram is the maximum length of an expression in bytes.
+	MaxProgram = 4096
+	// Deadline is the time that an expression has for one answer.
+	Deadline = 50 * time.Millisecond
+	// MaxProgramInput is the size of an answer, in bytes, beyond which expressions are not evaluated: a decoded answer takes
+	// about ten times its size in memory.
+	MaxProgramInput = 4 << 20
+)
+
+// A Program is an expression in jq that was checked and compiled. It is immutable and safe for concurrent use.
+//
+// jq is a programming language; an answer needs only a part of it. A program has no loops but those over the members and
+// elements of the answer, reads nothing but the answer, and calculates nothing. See [Compile].
+type Program struct {
+	query *gojq.Query // as it was checked, without guards
+	code  *gojq.Code
+}
+
+// Compile compiles an expression. The error joins all reasons why it is refused, one for each fault:
+//
+//   - it is no jq, or too long;
+//   - it may give several values, or calls a function or has an operator that is not part of the subset;
+//   - it calculates with numbers, or has a number that jq would write with other digits.
+func Compile(text string) (*Program, error) {
+	if len(text) > MaxProgram {
+		return nil, fmt.Errorf("has %d bytes, more than %d", len(text), MaxProgram)
+	}
+	query, err := gojq.Parse(text)
+	if err != nil {
+		return nil, syntaxError(text, err)
+	}
+	c := checker{}
+	result := c.query(query, value{})
+	if len(c.faults) == 0 && result.gives == many {
+		c.fault("may give several values: put it in brackets, [ … ], for an array of them")
+	}
+	if len(c.faults) > 0 {
+		return nil, errors.Join(c.faults...)
+	}
+	guarded, err := gojq.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	guardQuery(guarded)
+	code, err := gojq.Compile(guarded, gojq.WithVariables([]string{budgetVariable}), gojq.WithFunction(guardFunction, 1, 1, guard))
+	if err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "gojq: "))
+	}
+	return &Program{query: query, code: code}, nil
+}
+
+// syntaxError returns the error of the parser with the place in the text.
+func syntaxError(text string, err error) error {
+	var p *gojq.ParseError
+	if !errors.As(err, &p) {
+		return fmt.Errorf("is not jq: %w", err)
+	}
+	if p.Token == "" {
+		return fmt.Errorf("is not jq: it ends too early, or has an invalid character, at byte %d", p.Offset)
+	}
+	return fmt.Errorf("is not jq: unexpected %q at byte %d", p.Token, max(p.Offset-len(p.Token), 0))
+}
+
+// Errors of [Program.Run], as a phrase that goes on from "the expression".
+var (
+	ErrDeadline = fmt.Errorf("took longer than %s", Deadline)
+	errTooMuch  = errors.New("works with more data than an answer of this size allows")
+	errTooLarge = fmt.Errorf("is not evaluated on answers of more than %d MiB", MaxProgramInput>>20)
+	errNoValue  = errors.New("gave no value")
+	errSeveral  = errors.New("gave several values")
+	errLong     = errors.New("gave more than the answer has")
+)
+
+// Run evaluates the program on an answer, which must be valid JSON. Numbers that are selected keep their digits; members come
+// sorted by name, as jq writes them. An error means that the answer can't be projected: it took longer than [Deadline], or the
+// answer does not have the shape that the program expects.
+func (p *Program) Run(ctx context.Context, data []byte) (projected []byte, err error) {
+	if len(data) > MaxProgramInput {
+		return nil, errTooLarge
+	}
+	defer func() {
+		if v := recover(); v != nil { // of the library
+			projected, err = nil, fmt.Errorf("failed: %v", v)
+		}
+	}()
+	input, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	b := newBudget(len(data))
+	iter := p.code.RunWithContext(ctx, input, b)
+	result, ok := iter.Next()
+	if !ok {
+		return nil, errNoValue
+	}
+	if err, failed := result.(error); failed {
+		return nil, runError(ctx, err)
+	}
+	if _, more := iter.Next(); more {
+		return nil, runError(ctx, errSeveral)
+	}
+	e := encoder{ctx: ctx, most: 2*len(data) + 1<<12}
+	if err := e.value(result, 0); err != nil {
+		return nil, runError(ctx, err)
+	}
+	return e.out, nil
+}
+
+// runError returns the error of an evaluation without values of the answer, which the texts of jq repeat.
+func runError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return ErrDeadline
+		}
+		return ctx.Err()
+	}
+	for _, own := range []error{errTooMuch, errSeveral, errLong} {
+		if errors.Is(err, own) {
+			return own
+		}
+	}
+	var depth *depthError
+	if errors.As(err, &depth) {
+		return depth
+	}
+	return errors.New("does not fit the shape of this answer")
+}
