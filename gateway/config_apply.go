@@ -11,6 +11,8 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
@@ -32,8 +34,9 @@ type deployment struct {
 	refusedBefore string
 	turn          int64 // number of the reload that its sources must have answered before it replaces another deployment
 
-	outbound   *task.CallerWebhooks       // sends webhooks to callers; nil if they are off
-	conditions map[string]*auth.Condition // compiled conditions of rules, by their text
+	outbound   *task.CallerWebhooks           // sends webhooks to callers; nil if they are off
+	conditions map[string]*auth.Condition     // compiled conditions of rules, by their text
+	programs   map[string]*projection.Program // compiled expressions of rules, by their text
 
 	stopGuard context.CancelFunc // stops the goroutine of guard; nil before it was started
 	waiters   []chan<- error     // receive the outcome of the reload
@@ -68,6 +71,9 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	}
 	if !g.o.Local {
 		d.outbound = task.NewCallerWebhooks(c, previous, g.o.TracerProvider, g.o.Version)
+	}
+	if d.programs, err = plan.CompilePrograms(c); err != nil {
+		errs = append(errs, err)
 	}
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)

@@ -13,6 +13,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
@@ -32,6 +33,7 @@ func (r *Runner) CallTool(ctx context.Context, e *Endpoint, req *mcp.Request, re
 	if denied := c.Authorize(ctx); denied != nil {
 		return denied
 	}
+	c.takeFields()
 	req.Arguments, c.dropped = p.Drop(req.Arguments) // everything from here on sees only the others
 	return c.run(ctx, req.Arguments)
 }
@@ -158,6 +160,9 @@ type Call struct {
 
 	args    json.RawMessage // the arguments as last validated or built into a request
 	dropped []string        // JSON Pointers of the arguments that were dropped
+
+	fields      *projection.FieldList // fields of the answer that the model wants; nil if it wants all
+	fieldsFault error                 // what is wrong with its list of fields
 
 	// The result.
 

@@ -32,7 +32,7 @@ func (c *Call) Renderer() render.Renderer {
 
 // structured reports whether the client was told an output schema, so that it expects structuredContent (D8).
 func (c *Call) structured() bool {
-	return c.Plan.Operation.Output != nil && !c.Plan.Tool.Shapeless && catalog.FeaturesOf(c.Request.Revision).OutputSchema
+	return c.Plan.Tool.Structured() && catalog.FeaturesOf(c.Request.Revision).OutputSchema
 }
 
 // sendResult counts a response that contradicts the document, and delivers its result.
@@ -84,6 +84,9 @@ func (c *Call) answerSuccess(ctx context.Context, resp *http.Response) error {
 		}
 		c.answered = true
 		c.Done(ctx, telemetry.OutcomeOK, nil)
+		if c.Plan.Projection != nil {
+			return c.answerProjected(ctx, part)
+		}
 		if c.Plan.Links != nil {
 			parts := c.parts
 			if parts == nil {

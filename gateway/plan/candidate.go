@@ -20,6 +20,10 @@ type candidate struct {
 	job         *job.Definition
 	key         *IdempotencyKey
 	elicitation *elicit.Operation
+	projection  *Projection // nil if answers are passed on as they are
+	// listed is the operation with the arguments and the answers that the definition of the tool has: arguments that are
+	// asked of the user may be missing.
+	listed *openapi.Operation
 }
 
 // newCandidates returns the operations of all documents that the configuration exposes.
@@ -45,6 +49,12 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 	if len(set.Inputs) > 0 {
 		c.elicitation = newElicitation(callerOperation(op, c.job, c.key), set.Inputs, r)
 	}
+	c.listed = callerOperation(op, c.job, c.key)
+	if c.elicitation != nil {
+		c.listed = c.elicitation.Shown()
+	}
+	c.projection = newProjection(o, s, op, c.listed, &c.settings, r)
+	c.listed = c.projection.listed(c.listed)
 	return c
 }
 
@@ -77,21 +87,12 @@ func (c *candidate) choice() catalog.Choice {
 		Name: set.Name, Title: set.Title, Description: set.Description,
 		Hidden:       set.Resource.On() && !set.Resource.Tool && c.operation.Method == http.MethodGet,
 		ParamHeaders: newParamHeaders(c.operation, set.ParamHeaders),
-		Shapeless:    set.Progress.On() && set.Progress.Result != "",
+		Shapeless:    set.Progress.On() && set.Progress.Result != "" && (c.projection == nil || c.projection.Shape == nil),
 	}
-	if listed := c.listedOperation(); listed != c.operation {
-		choice.Shown = listed
+	if c.listed != c.operation {
+		choice.Shown = c.listed
 	}
 	return choice
-}
-
-// listedOperation returns the operation with the arguments that the definition of the tool has: those that are asked of
-// the user may be missing.
-func (c *candidate) listedOperation() *openapi.Operation {
-	if c.elicitation != nil {
-		return c.elicitation.Shown()
-	}
-	return callerOperation(c.operation, c.job, c.key)
 }
 
 // callerOperation returns the operation without the arguments that the gateway fills in: the callback URL of a job, and

@@ -62,11 +62,16 @@ func either(a, b value) value {
 }
 
 // eitherShape returns a shape that everything fits which fits a or b; nil if that is anything.
-func eitherShape(a, b *jsonscan.Shape) *jsonscan.Shape {
+func eitherShape(a, b *jsonscan.Shape) *jsonscan.Shape { return eitherTo(a, b, maxEither) }
+
+// maxEither is how deep two shapes are compared; deeper parts may be anything.
+const maxEither = 8
+
+func eitherTo(a, b *jsonscan.Shape, depth int) *jsonscan.Shape {
 	if a == b {
 		return a
 	}
-	if a == nil || b == nil || a.Kinds == 0 || b.Kinds == 0 {
+	if depth == 0 || a == nil || b == nil || a.Kinds == 0 || b.Kinds == 0 {
 		return nil
 	}
 	out := &jsonscan.Shape{Kinds: a.Kinds | b.Kinds}
@@ -76,7 +81,7 @@ func eitherShape(a, b *jsonscan.Shape) *jsonscan.Shape {
 	case inA && inB:
 		for _, p := range a.Properties {
 			if i := propertyAt(b, p.Name); i >= 0 {
-				out.Properties = append(out.Properties, jsonscan.Property{Name: p.Name, Shape: eitherShape(p.Shape, b.Properties[i].Shape)})
+				out.Properties = append(out.Properties, jsonscan.Property{Name: p.Name, Shape: eitherTo(p.Shape, b.Properties[i].Shape, depth-1)})
 			}
 		}
 	case inA:
@@ -86,7 +91,7 @@ func eitherShape(a, b *jsonscan.Shape) *jsonscan.Shape {
 	}
 	switch inA, inB := a.Kinds.Has(jsonscan.Array), b.Kinds.Has(jsonscan.Array); {
 	case inA && inB:
-		out.Items = eitherShape(a.Items, b.Items)
+		out.Items = eitherTo(a.Items, b.Items, depth-1)
 	case inA:
 		out.Items = a.Items
 	case inB:
@@ -268,13 +273,33 @@ func (c *checker) miss(m Missing) {
 	}
 }
 
-// Check follows the program through the shape of an answer, nil if none is known. It returns the shape of the result, nil if
-// that can't be told, and the names that the answer does not have.
+// Check follows the program through the shape of an answer, nil if none is known. It returns the shape of the result, compiled,
+// nil if that can't be told, and the names that the answer does not have.
 func (p *Program) Check(answer *jsonscan.Shape) (result *jsonscan.Shape, missing []Missing) {
 	c := checker{}
 	v := c.query(p.query, value{shape: answer})
-	if v.shape != nil && v.shape.Kinds == 0 {
-		v.shape = nil
+	if v.shape == nil || v.shape.Kinds == 0 {
+		return nil, c.missing
 	}
-	return v.shape, c.missing
+	left := maxShapes
+	if result = copyShape(v.shape, &left); left < 0 {
+		return nil, c.missing
+	}
+	result.Compile()
+	return result, c.missing
+}
+
+// maxShapes is the number of parts that the shape of a result may have: a program can use one part many times.
+const maxShapes = 1000
+
+// copyShape returns a shape that shares no part with another, since shapes of documents are in use.
+func copyShape(s *jsonscan.Shape, left *int) *jsonscan.Shape {
+	if *left--; s == nil || *left < 0 {
+		return nil
+	}
+	out := &jsonscan.Shape{Kinds: s.Kinds, Integer: s.Integer, Items: copyShape(s.Items, left)}
+	for i := range s.Properties {
+		out.Properties = append(out.Properties, jsonscan.Property{Name: s.Properties[i].Name, Shape: copyShape(s.Properties[i].Shape, left)})
+	}
+	return out
 }

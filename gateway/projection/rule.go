@@ -89,3 +89,19 @@ func (l *FieldList) unwrapped() *FieldList {
 	}
 	return out
 }
+
+// MayHaveArray reports whether an answer of a shape can have an array, nil being any shape.
+func MayHaveArray(s *jsonscan.Shape) bool {
+	if s == nil || s.Kinds.Has(jsonscan.Array) {
+		return true
+	}
+	if s.Kinds.Has(jsonscan.Object) && len(s.Properties) == 0 {
+		return true
+	}
+	for i := range s.Properties {
+		if MayHaveArray(s.Properties[i].Shape) {
+			return true
+		}
+	}
+	return false
+}

@@ -168,7 +168,7 @@ var uncompared = map[string]string{
 	"Settings.Name": "names of tools", "Settings.Title": "words for models", "Settings.Description": "words for models",
 	"Settings.ParamHeaders": "callers repeat what they send anyway", "Settings.Timeout": "limits bound what a call costs",
 	"Settings.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
-	"Settings.Clean": "the form of answers",
+	"Settings.Clean": "the form of answers", "Result": "less of an answer that its caller gets anyway; sensitive_fields hides",
 
 	"Input.Key": "the form of a question", "Input.Kind": "the form of a question", "Input.Step": "the order of questions", "Input.Message": "words for users",
 	"Input.Schema": "the form of a question", "Input.URL": "a page that the operator names, and the gateway sends nothing to", "Input.Params": "the form of a question",

@@ -26,8 +26,9 @@ func (c *Converter) Output(schema *tree.Node) *Output {
 }
 
 const (
-	maxOutputDepth = 12
-	maxLooseSteps  = 20_000 // schemas looked at for one answer: composition can multiply without end
+	defaultMaxOutput = 4 << 10
+	maxOutputDepth   = 12
+	maxLooseSteps    = 20_000 // schemas looked at for one answer: composition can multiply without end
 )
 
 // output looks one level deeper each time until the limit is met, and keeps the last result that is within it.
@@ -69,6 +70,20 @@ func (c *Converter) output(n *tree.Node) *Output {
 		best.Shape.Compile()
 	}
 	return best
+}
+
+// OutputOf returns the output schema of answers of a shape, nil if nothing can be said of it, or nothing within the default limit.
+func OutputOf(shape *jsonscan.Shape) json.RawMessage {
+	if shape == nil || shape.Kinds == 0 {
+		return nil
+	}
+	o := &Output{Shape: shape, Wrapped: shape.Kinds != jsonscan.Of(jsonscan.Object)}
+	for _, nested := range []bool{true, false} {
+		if schema := o.append(nil, nested); len(schema) <= defaultMaxOutput {
+			return schema
+		}
+	}
+	return nil
 }
 
 // looseBuilder makes the shape of one answer.

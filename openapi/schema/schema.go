@@ -47,7 +47,7 @@ func (l Limits) withDefaults() Limits {
 		l.MaxBytes = 64 << 10
 	}
 	if l.MaxOutput <= 0 {
-		l.MaxOutput = 4 << 10
+		l.MaxOutput = defaultMaxOutput
 	}
 	return l
 }
