@@ -15,7 +15,7 @@ import (
 func (c *Call) takeFields() {
 	var err error
 	if c.Request.Arguments, c.fields, err = c.Plan.Projection.TakeFields(c.Request.Arguments); err != nil {
-		c.fieldsFault = &Failure{Outcome: telemetry.OutcomeArguments, Text: "The arguments are wrong, and nothing was sent. " + plan.SelectArgument + " " + err.Error() +
+		c.fieldsFault = &Failure{Outcome: telemetry.OutcomeArguments, Text: "The arguments are wrong, and nothing was sent. " + plan.SelectArgument + ": " + err.Error() +
 			". Write paths of fields separated by commas, such as items.id,items.owner.name, or leave it out."}
 	}
 }
@@ -50,7 +50,7 @@ func (c *Call) project(ctx context.Context, whole answer.Part) (part answer.Part
 	case a.Failed != nil && p.Shape != nil: // the published schema is that of the fields
 		part.Drift, part.DuplicateName, part.Declared = "the expression in select was not applied", false, true
 	}
-	return part, a.Note(c.waysToTheRest(&a))
+	return part, a.Note(c.waysToTheRest(&a, len(whole.Data)))
 }
 
 // answerProjected passes on the last part of a successful answer, projected, with those before it. An answer that is too large
@@ -94,8 +94,8 @@ func isStructure(text []byte) bool {
 	return false
 }
 
-// waysToTheRest returns how the client gets what a projection has left out.
-func (c *Call) waysToTheRest(a *projection.Answer) (ways []string) {
+// waysToTheRest returns how the client gets what a projection has left out of an answer of a size.
+func (c *Call) waysToTheRest(a *projection.Answer, size int) (ways []string) {
 	p := c.Plan.Projection
 	if len(a.Cuts) > 0 {
 		if p.Argument && c.fields == nil {
@@ -105,7 +105,8 @@ func (c *Call) waysToTheRest(a *projection.Answer) (ways []string) {
 			ways = append(ways, p.Smaller)
 		}
 	}
-	if uri := c.wholeURI(len(a.Cuts) > 0); uri != "" {
+	l := c.Plan.Links
+	if uri := c.wholeURI(len(a.Cuts) > 0 || l != nil && l.Over > 0 && size > l.Over); uri != "" {
 		ways = append(ways, "read the resource "+uri)
 	}
 	return ways

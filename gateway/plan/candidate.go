@@ -29,6 +29,7 @@ type candidate struct {
 // newCandidates returns the operations of all documents that the configuration exposes.
 func newCandidates(o *Options, rejected *rejections) map[*openapi.Operation]*candidate {
 	candidates := map[*openapi.Operation]*candidate{}
+	u := newUnfit()
 	for _, s := range o.APIs.Sources {
 		if s.Document == nil {
 			continue
@@ -36,14 +37,15 @@ func newCandidates(o *Options, rejected *rejections) map[*openapi.Operation]*can
 		for _, op := range s.Document.API.Operations {
 			o.Pace.Step()
 			if subject := source.Subject(s.Name, op); s.Config.Exposes(subject) {
-				candidates[op] = newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), rejected.of(s.Name, op))
+				candidates[op] = newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), rejected.of(s.Name, op), u)
 			}
 		}
 	}
+	u.report()
 	return candidates
 }
 
-func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, r reporter) *candidate {
+func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, r reporter, u *unfit) *candidate {
 	c := &candidate{source: s, operation: op, settings: set, job: newJob(s.Document, op, set.Job, o.GuessedJob, r)}
 	c.key = newIdempotencyKey(op, callerOperation(op, c.job, nil), set.IdempotencyKey, r)
 	if len(set.Inputs) > 0 {
@@ -53,7 +55,7 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 	if c.elicitation != nil {
 		c.listed = c.elicitation.Shown()
 	}
-	c.projection = newProjection(o, s, op, c.listed, &c.settings, r)
+	c.projection = newProjection(o, s, op, c.listed, &c.settings, r, u)
 	c.listed = c.projection.listed(c.listed)
 	return c
 }

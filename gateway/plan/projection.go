@@ -49,16 +49,54 @@ func CompilePrograms(c *config.Config) (map[string]*projection.Program, error) {
 	return programs, errors.Join(errs...)
 }
 
+// unfit collects settings of rules that fit nothing in an operation. They are reported if that is so of every operation: a rule
+// for a whole API may limit the arrays of those answers that have some.
+type unfit struct {
+	fits  map[unfitKey]bool
+	first map[unfitKey]func()
+	order []unfitKey
+}
+
+// unfitKey is one setting of a rule.
+type unfitKey struct {
+	set *config.Result
+	key string
+}
+
+func newUnfit() *unfit { return &unfit{fits: map[unfitKey]bool{}, first: map[unfitKey]func(){}} }
+
+// add records whether a setting fits an operation, and how to report it if it fits none.
+func (u *unfit) add(k unfitKey, fits bool, report func()) {
+	switch {
+	case fits:
+		u.fits[k] = true
+	case u.first[k] == nil:
+		u.first[k] = report
+		u.order = append(u.order, k)
+	}
+}
+
+// report reports the settings that fit no operation, for the first operation that they are for.
+func (u *unfit) report() {
+	for _, k := range u.order {
+		if !u.fits[k] {
+			u.first[k]()
+		}
+	}
+}
+
 // newProjection returns the projection of an operation's answers; nil if they are passed on as they are. listed is the
 // operation with the arguments that callers see. Settings that fit nothing are reported.
-func newProjection(o *Options, s *source.Source, op, listed *openapi.Operation, settings *config.Settings, r reporter) *Projection {
+func newProjection(o *Options, s *source.Source, op, listed *openapi.Operation, settings *config.Settings, r reporter, u *unfit) *Projection {
 	set := settings.Result
 	if !set.On() {
 		return nil
 	}
 	has := func(of *config.Settings) bool { return of.Result == set }
+	u.add(unfitKey{set, ""}, !op.Answers.NeverJSON(), func() {
+		r.reject(codeResult, "result", "the answers are not JSON, which alone can be reduced", has)
+	})
 	if op.Answers.NeverJSON() {
-		r.reject(codeResult, "result", "the answers of the operation are not JSON, which alone can be reduced", has)
 		return nil
 	}
 	shape := op.Answers.Shape()
@@ -76,9 +114,10 @@ func newProjection(o *Options, s *source.Source, op, listed *openapi.Operation, 
 		}
 
 	}
-	if p.Limits.MaxItems > 0 && !projection.MayHaveArray(shape) {
-		r.reject(codeResult, "result.max_items", "the answer of the operation has no array", has)
-		p.Limits.MaxItems = 0
+	if p.Limits.MaxItems > 0 {
+		u.add(unfitKey{set, "max_items"}, projection.MayHaveArray(shape), func() {
+			r.reject(codeResult, "result.max_items", "the answer has no array", has)
+		})
 	}
 	if p.Argument && listed.Names()[SelectArgument] {
 		r.reject(codeResult, "result.select_argument", fmt.Sprintf("the operation has an argument %s, which it keeps", SelectArgument), has)
