@@ -19,13 +19,15 @@ type Missed struct {
 const maxKnown, maxMissed = 12, 5
 
 // Apply returns the fields of an answer that the list selects: its tokens as they are, in their order. The answer must be
-// compact JSON that was scanned before. Elements of arrays that have none of the fields stay as {}, and as null if they are no
-// objects, so that an array keeps its length. The work is in proportion to the length of the answer, whatever the list says.
+// compact JSON that was scanned before. Objects in arrays that have none of the fields stay as {}; elements that are no objects,
+// and so have no fields, are left out, and an answer that is none is returned as it is. The work is in proportion to the length
+// of the answer, whatever the list says, and the result is no longer than the answer.
 func (l *FieldList) Apply(data []byte) (projected []byte, missed []Missed) {
-	w := selecting{l: l, data: data, out: make([]byte, 0, min(len(data), 4096)), seen: make([]bool, len(l.nodes)), ended: make([]bool, len(l.nodes))}
-	if len(data) > 0 {
-		w.value(0, 0)
+	w := selecting{l: l, data: data, out: make([]byte, 0, min(len(data), 4096)), seen: make([]bool, len(l.nodes)), ended: make([]bool, len(l.nodes)), met: make([]bool, len(l.nodes))}
+	if len(data) == 0 || !w.holds(0, 0) {
+		return data, w.missed()
 	}
+	w.value(0, 0)
 	return w.out, w.missed()
 }
 
@@ -35,7 +37,8 @@ type selecting struct {
 	data  []byte
 	out   []byte
 	seen  []bool // nodes that a value was found for
-	ended []bool // nodes where the answer ends in null or an empty array, so that nothing can be said of their paths
+	ended []bool // nodes where the answer ends in null or an empty array
+	met   []bool // nodes where it has an object
 }
 
 // value writes what a node selects of the value that starts at i, and returns the offset behind it.
@@ -45,14 +48,12 @@ func (w *selecting) value(i, n int) int {
 	if !node.whole {
 		switch w.data[i] {
 		case '{':
+			w.met[n] = true
 			return w.object(i, node)
 		case '[':
 			return w.array(i, n)
-		case 'n':
-			w.ended[n] = true
 		}
-		w.out = append(w.out, "null"...)
-		return jsonscan.Skip(w.data, i)
+		w.ended[n] = true // null, since holds has let it through
 	}
 	end := jsonscan.Skip(w.data, i)
 	w.out = append(w.out, w.data[i:end]...)
@@ -66,11 +67,19 @@ func (w *selecting) array(i, n int) int {
 		w.out = append(w.out, ']')
 		return i + 1
 	}
-	for {
-		i = w.value(i, n)
-		w.out = append(w.out, w.data[i]) // a comma or the bracket
-		if i++; w.data[i-1] == ']' {
-			return i
+	for first := true; ; i++ {
+		if w.holds(i, n) {
+			if !first {
+				w.out = append(w.out, ',')
+			}
+			first = false
+			i = w.value(i, n)
+		} else {
+			i = jsonscan.Skip(w.data, i)
+		}
+		if w.data[i] == ']' {
+			w.out = append(w.out, ']')
+			return i + 1
 		}
 	}
 }
@@ -110,7 +119,7 @@ func (w *selecting) object(i int, node *fieldNode) int {
 	}
 }
 
-// holds reports whether the value at i can have what a node selects: no member does that is a string, a number or a boolean.
+// holds reports whether the value at i can have what a node selects: a string, a number and a boolean have no members.
 func (w *selecting) holds(i, n int) bool {
 	if w.l.nodes[n].whole {
 		return true
@@ -132,7 +141,8 @@ func (w *selecting) missed() (all []Missed) {
 				found[i] = true
 			}
 		}
-		if w.ended[n] || w.seen[n] && node.whole {
+		// Nothing can be said of the paths behind null or an empty array if that is all there is.
+		if w.ended[n] && !w.met[n] || w.seen[n] && node.whole {
 			for _, i := range node.open {
 				found[i] = true
 			}

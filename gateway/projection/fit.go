@@ -29,7 +29,7 @@ func (l Limits) fit(data []byte, all *cuts) []byte {
 		all.all = append(all.all[:0:0], before[:kept]...)
 	}
 	all.path = all.path[:0]
-	all.add(jsonscan.KindOf(data), 0, 1)
+	all.add(jsonscan.KindOf(data), 1)
 	return []byte("null")
 }
 
@@ -110,7 +110,7 @@ func (f *fitter) array(dst, value []byte, room, depth int) []byte {
 		}
 	}
 	if shown < total {
-		f.cuts.add(jsonscan.Array, shown, total)
+		f.cuts.add(jsonscan.Array, total-shown)
 	}
 	return append(dst, ']')
 }
@@ -126,34 +126,25 @@ type fitted struct {
 	room        int    // bytes of the value; -1 if the member is left out
 }
 
-// object gives each member the same room, and what short members leave to the long ones, so that totals and links beside a
-// long list stay.
+// object gives each member what it needs least, and shares the rest so that short members stay whole: totals and links beside
+// a long list are not cut for it.
 func (f *fitter) object(dst, value []byte, room, depth int) []byte {
 	if depth == maxFitDepth {
-		f.cuts.add(jsonscan.Object, 0, 1)
+		f.cuts.add(jsonscan.Object, countMembers(value))
 		return append(dst, "{}"...)
 	}
-	members, used := fittingMembers(value, room)
-	room -= used
+	members, rest := fittingMembers(value, room)
 	bySize := make([]*fitted, 0, len(members))
 	for i := range members {
-		if members[i].room == 0 {
+		if members[i].room >= 0 {
 			bySize = append(bySize, &members[i])
 		}
 	}
 	slices.SortStableFunc(bySize, func(a, b *fitted) int { return len(a.value) - len(b.value) })
 	for i, m := range bySize {
-		share := max(room, 0) / (len(bySize) - i)
-		switch {
-		case len(m.value) <= share:
-			m.room = len(m.value)
-		case !canCut(m.value):
-			m.room = -1
-			continue
-		default:
-			m.room = max(share, minRoom(m.value))
-		}
-		room -= m.room
+		more := min(len(m.value)-m.room, rest/(len(bySize)-i))
+		m.room += more
+		rest -= more
 	}
 	dst = append(dst, '{')
 	shown := 0
@@ -171,15 +162,15 @@ func (f *fitter) object(dst, value []byte, room, depth int) []byte {
 		f.cuts.leave(length)
 	}
 	if shown < len(members) {
-		f.cuts.add(jsonscan.Object, shown, len(members))
+		f.cuts.add(jsonscan.Object, len(members)-shown)
 	}
 	return append(dst, '}')
 }
 
-// fittingMembers returns the members of an object, and the bytes that it takes without the values of those that have room for
-// at least something. The last ones are left out if there are too many for that.
-func fittingMembers(object []byte, room int) (members []fitted, used int) {
-	used = len("{}")
+// fittingMembers returns the members of an object with the least room for each, and the room that is left then. Members are left
+// out once there is not even that.
+func fittingMembers(object []byte, room int) (members []fitted, rest int) {
+	rest = room - len("{}")
 	for i := 1; object[i] != '}'; i++ {
 		start := i
 		i = jsonscan.Skip(object, i)
@@ -187,8 +178,9 @@ func fittingMembers(object []byte, room int) (members []fitted, used int) {
 		start = i + 1
 		i = jsonscan.Skip(object, start)
 		m.value = object[start:i]
-		if n := len(m.name) + len(":,"); used+n+min(len(m.value), minRoom(m.value)) <= room {
-			used += n
+		m.room = minRoom(m.value)
+		if n := len(m.name) + len(":,") + m.room; n <= rest {
+			rest -= n
 		} else {
 			m.room = -1
 		}
@@ -197,7 +189,14 @@ func fittingMembers(object []byte, room int) (members []fitted, used int) {
 			break
 		}
 	}
-	return members, used
+	return members, rest
+}
+
+func countMembers(object []byte) (n int) {
+	for range jsonscan.Members(object) {
+		n++
+	}
+	return n
 }
 
 // minRoom returns the fewest bytes to which a value can be cut.
@@ -237,6 +236,6 @@ func (f *fitter) str(dst, value []byte, room int) []byte {
 		}
 		end += n
 	}
-	f.cuts.add(jsonscan.String, end-1, len(value)-2)
+	f.cuts.add(jsonscan.String, len(value)-1-end)
 	return append(append(dst, value[:end]...), ellipsis...)
 }

@@ -16,10 +16,10 @@ type Limits struct {
 type Cut struct {
 	// Path is the place, in the notation of a [FieldList]; "" is the answer itself.
 	Path string
-	// Kind is the kind of the values that were cut.
+	// Kind is the kind of the values that were cut; 0 for several places that are not told apart.
 	Kind jsonscan.Kind
-	// Shown and Total count the elements of arrays, the members of objects, or the bytes of strings.
-	Shown, Total int
+	// Left is the number of elements of arrays, members of objects or bytes of strings that were left out, or of places.
+	Left int
 }
 
 // Apply returns an answer within the limits, and what was left out. The answer must be compact JSON that was scanned before;
@@ -46,22 +46,25 @@ type cuts struct {
 	path []byte // where the cutter is
 }
 
-// add records a cut at the present path.
-func (c *cuts) add(kind jsonscan.Kind, shown, total int) {
+// add records that something was left out at the present path.
+func (c *cuts) add(kind jsonscan.Kind, left int) {
 	for i := range c.all {
 		if one := &c.all[i]; one.Kind == kind && one.Path == string(c.path) {
-			one.Shown, one.Total = one.Shown+shown, one.Total+total
+			one.Left += left
 			return
 		}
 	}
-	if len(c.all) < maxCuts {
-		c.all = append(c.all, Cut{Path: string(c.path), Kind: kind, Shown: shown, Total: total})
-		return
+	switch last := len(c.all) - 1; {
+	case last < maxCuts-1:
+		c.all = append(c.all, Cut{Path: string(c.path), Kind: kind, Left: left})
+	case c.all[last].Kind != 0:
+		c.all[last] = Cut{Left: 2} // the last one, and this
+	default:
+		c.all[last].Left++
 	}
-	c.all[maxCuts-1] = Cut{Path: "*", Kind: 0, Shown: 0, Total: c.all[maxCuts-1].Total + 1} // several places
 }
 
-// maxCuts is the number of places that are told apart; the last stands for all others.
+// maxCuts is the number of places in a note; the last may stand for all others.
 const maxCuts = 4
 
 // enter adds a name to the path, and returns the length to leave it by. A long path is cut: it is for a note.
@@ -144,7 +147,7 @@ func (c *itemCutter) array(i int) int {
 		if c.data[i] == ']' {
 			if n > c.most {
 				c.copied = i
-				c.cuts.add(jsonscan.Array, c.most, n)
+				c.cuts.add(jsonscan.Array, n-c.most)
 			}
 			return i + 1
 		}

@@ -26,7 +26,7 @@ func (a *Answer) Note(more []string) string {
 		for i, c := range a.Cuts {
 			parts[i] = c.note()
 		}
-		says = append(says, "Left out: "+strings.Join(parts, "; ")+".")
+		says = append(says, "Left out: "+strings.Join(parts, ", ")+".")
 	}
 	if (a.Selected || len(a.Cuts) > 0) && len(more) > 0 {
 		says = append(says, "For the rest, "+strings.Join(more, ", or ")+".")
@@ -43,20 +43,23 @@ func (m *Missed) note() string {
 
 // note describes a cut.
 func (c *Cut) note() string {
+	unit := ""
+	switch c.Kind {
+	case jsonscan.Array:
+		unit = "element"
+	case jsonscan.Object:
+		unit = "member"
+	case jsonscan.String:
+		unit = "byte"
+	default:
+		return "and more at " + strconv.Itoa(c.Left) + " other places"
+	}
+	if c.Left > 1 {
+		unit += "s"
+	}
 	place := c.Path
 	if place == "" {
 		place = "the answer"
 	}
-	switch c.Kind {
-	case jsonscan.Array:
-		return fmt.Sprintf("%s has %d of %d elements", place, c.Shown, c.Total)
-	case jsonscan.Object:
-		if c.Shown == 0 {
-			return place + " is left empty"
-		}
-		return fmt.Sprintf("%s has %d of %d members", place, c.Shown, c.Total)
-	case jsonscan.String:
-		return fmt.Sprintf("%s has %d of %d bytes", place, c.Shown, c.Total)
-	}
-	return "and more at " + strconv.Itoa(c.Total) + " other places"
+	return fmt.Sprintf("%d %s of %s", c.Left, unit, place)
 }

@@ -160,6 +160,9 @@ func (c *checker) base(t *gojq.Term, in value) value {
 	case gojq.TermTypeUnary:
 		return c.unary(t.Unary, in)
 	case gojq.TermTypeString, gojq.TermTypeFormat:
+		if t.Type == gojq.TermTypeFormat && !formats[t.Format] {
+			c.fault("has the format %s, which jq does not know", t.Format)
+		}
 		return of(ofString).times(c.text(t.Str, in))
 	case gojq.TermTypeIndex:
 		return c.index(t.Index, in, in)
@@ -274,7 +277,7 @@ func (c *checker) call(f *gojq.Func, in value) value {
 		c.fault("calls %s, which calculates in binary floating point, so that numbers would lose digits", f.Name)
 		return value{}
 	case !ok:
-		c.fault("calls %s with %d arguments, which is not part of what is supported", f.Name, len(f.Args))
+		c.fault("calls %s, which is not part of what is supported", signatureOf(f))
 		return value{}
 	case known.literal && (f.Args[0].Term == nil || f.Args[0].Term.Type != gojq.TermTypeString || f.Args[0].Term.Str.Queries != nil || f.Args[0].Term.SuffixList != nil):
 		c.fault("calls %s with a regular expression that is not a plain string", f.Name)

@@ -140,6 +140,11 @@ func (c *checker) result(by resultRule, in value, args []*gojq.Query) value {
 	return value{}
 }
 
+// formats are the formats of jq.
+var formats = map[string]bool{
+	"@text": true, "@json": true, "@html": true, "@uri": true, "@urid": true, "@csv": true, "@tsv": true, "@sh": true, "@base64": true, "@base64d": true,
+}
+
 // calculating are functions that give a number that jq calculates or reads, in binary floating point.
 var calculating = map[string]bool{
 	"add": true, "tonumber": true, "floor": true, "ceil": true, "round": true, "trunc": true, "sqrt": true, "cbrt": true, "pow": true, "log": true, "log2": true, "log10": true, "exp": true,
