@@ -193,11 +193,14 @@ func (r *Runner) NewCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mc
 	return c
 }
 
-// checkRequest checks the parts of tools/call that other requests don't have: the caller's webhook, tasks, and arguments
-// that are repeated in headers.
+// checkRequest checks the parts of tools/call that other requests don't have: the list of fields, the caller's webhook, tasks,
+// and arguments that are repeated in headers.
 func (c *Call) checkRequest(ctx context.Context) (err error) {
 	if err := c.checkIndirect(); err != nil {
 		return err
+	}
+	if c.fieldsFault != nil {
+		return c.fieldsFault
 	}
 	if c.notify, err = c.Endpoint.Continuation.CallerWebhook(c.Request); err != nil {
 		return err

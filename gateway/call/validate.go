@@ -16,9 +16,7 @@ import (
 // condition of the plan. Without any of these in the way, the arguments are validated when the request is built.
 func (c *Call) validate(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.Plan
-	if c.args = args; c.fieldsFault != nil {
-		return nil, c.fieldsFault
-	}
+	c.args = args
 	if p.Condition == nil && !p.Consent.Needed && p.Elicitation == nil && p.CallerOperation() == p.Operation || InfoFrom(ctx).Operator {
 		return args, nil
 	}

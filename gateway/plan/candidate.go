@@ -21,9 +21,6 @@ type candidate struct {
 	key         *IdempotencyKey
 	elicitation *elicit.Operation
 	projection  *Projection // nil if answers are passed on as they are
-	// listed is the operation with the arguments and the answers that the definition of the tool has: arguments that are
-	// asked of the user may be missing.
-	listed *openapi.Operation
 }
 
 // newCandidates returns the operations of all documents that the configuration exposes.
@@ -51,12 +48,7 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 	if len(set.Inputs) > 0 {
 		c.elicitation = newElicitation(callerOperation(op, c.job, c.key), set.Inputs, r)
 	}
-	c.listed = callerOperation(op, c.job, c.key)
-	if c.elicitation != nil {
-		c.listed = c.elicitation.Shown()
-	}
-	c.projection = newProjection(o, s, op, c.listed, &c.settings, r, u)
-	c.listed = c.projection.listed(c.listed)
+	c.projection = newProjection(o, s, op, c.listedOperation(), &c.settings, r, u)
 	return c
 }
 
@@ -91,10 +83,19 @@ func (c *candidate) choice() catalog.Choice {
 		ParamHeaders: newParamHeaders(c.operation, set.ParamHeaders),
 		Shapeless:    set.Progress.On() && set.Progress.Result != "" && (c.projection == nil || c.projection.Shape == nil),
 	}
-	if c.listed != c.operation {
-		choice.Shown = c.listed
+	if listed := c.projection.listed(c.listedOperation()); listed != c.operation {
+		choice.Shown = listed
 	}
 	return choice
+}
+
+// listedOperation returns the operation with the arguments that the definition of the tool has: those that are asked of
+// the user may be missing.
+func (c *candidate) listedOperation() *openapi.Operation {
+	if c.elicitation != nil {
+		return c.elicitation.Shown()
+	}
+	return callerOperation(c.operation, c.job, c.key)
 }
 
 // callerOperation returns the operation without the arguments that the gateway fills in: the callback URL of a job, and

@@ -51,7 +51,7 @@ func newDraft(o *Options, t *catalog.Tool, c *candidate, r reporter) *draft {
 		consent:   NewConsent(o.Config, c.settings, t.Annotations.Destructive),
 		safe:      httpmethod.IsSafe(c.operation.Method),
 		personal:  len(api.PassHeaders) > 0 || api.Exchanges() || api.Identity != nil,
-		dropped:   newDroppedArguments(o.Config, api, o.APIs.Entries[c.source], c.listed, r),
+		dropped:   newDroppedArguments(o.Config, api, o.APIs.Entries[c.source], c.listedOperation(), r),
 	}
 	checkParamHeaders(t, c.settings.ParamHeaders, r)
 	return one

@@ -16,7 +16,7 @@ func (a *Answer) Note(more []string) string {
 	case a.Failed != nil:
 		says = append(says, fmt.Sprintf("The fields that the operator selects could not be selected: the expression %v. The answer is as the service gave it.", a.Failed))
 	case a.Selected:
-		says = append(says, "These are the fields of the answer that the operator selects.")
+		says = append(says, "Only the fields that the operator selected are shown.")
 	}
 	for _, m := range a.Missed {
 		says = append(says, m.note())
