@@ -40,6 +40,7 @@ func (c *Call) project(ctx context.Context, whole answer.Part) (part answer.Part
 		return whole, "The answer is not JSON, so no fields of it could be selected: it is as the service gave it."
 	}
 	a := p.Apply(ctx, part.Data, part.Wrapped, c.fields)
+	c.Plan.Metrics.Results.Projected(part.Data, len(a.Data))
 	part.Data, part.Wrapped = a.Data, a.Wrapped
 	switch {
 	case a.Selected:

@@ -31,14 +31,17 @@ const codeResult = "result"
 
 // CompilePrograms compiles the expressions of all rules, keyed by their text. The error joins all faults, with their positions.
 func CompilePrograms(c *config.Config) (map[string]*projection.Program, error) {
-	programs := map[string]*projection.Program{}
+	programs, compiler := map[string]*projection.Program{}, projection.NewCompiler()
 	var errs []error
 	for n := range c.Rules {
 		set := c.Rules[n].Set.Result
+		if set.On() && set.MaxTokens > 0 {
+			projection.Prepare()
+		}
 		if !set.On() || set.Select == "" || programs[set.Select] != nil {
 			continue
 		}
-		program, err := projection.Compile(set.Select)
+		program, err := compiler.Compile(set.Select)
 		for _, one := range config.SplitErrors(err) {
 			errs = append(errs, c.Wrong(fmt.Sprintf("rules[%d].set.result.select", n), one))
 		}

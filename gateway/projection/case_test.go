@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/gateway/tokenizer"
 )
 
 var update = flag.Bool("update", false, "write what the code does into the cases")
@@ -50,7 +52,7 @@ func applyCase(t *testing.T, a *txtar.Archive) Answer {
 				t.Fatal("the answer is not JSON")
 			}
 		case "select":
-			r.Select, err = Compile(text)
+			r.Select, err = NewCompiler().Compile(text)
 		case "fields":
 			fields, err = ParseFieldList(text)
 		case "max_items":
@@ -66,8 +68,8 @@ func applyCase(t *testing.T, a *txtar.Archive) Answer {
 	if !json.Valid(got.Data) {
 		t.Errorf("not JSON: %s", got.Data)
 	}
-	if most := r.Limits.MaxTokens; most > 0 && tokens(got.Data) > most {
-		t.Errorf("%d tokens, more than %d", tokens(got.Data), most)
+	if most := r.Limits.MaxTokens; most > 0 && tokenizer.Count(got.Data) > most {
+		t.Errorf("%d tokens, more than %d", tokenizer.Count(got.Data), most)
 	}
 	return got
 }
@@ -123,7 +125,7 @@ func TestPrograms(t *testing.T) {
 			if text == "" {
 				continue
 			}
-			p, err := Compile(text)
+			p, err := NewCompiler().Compile(text)
 			if (err != nil) != (name == "refused") {
 				t.Errorf("%s: %s: %v", name, text, err)
 				continue

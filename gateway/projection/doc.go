@@ -6,7 +6,7 @@
 // schemas and jq, and nothing of MCP, calls or configuration.
 //
 // Field lists and limits copy tokens of the answer: numbers keep their digits and members their order. jq keeps the digits of
-// numbers that are selected; [Compile] refuses expressions that calculate with numbers, because jq does so in binary floating
+// numbers that are selected; [Compiler.Compile] refuses expressions that calculate with numbers, because jq does so in binary floating
 // point.
 //
 // The rule that must not be broken: nothing is left out without a note that says so, and what can't be projected stays whole.

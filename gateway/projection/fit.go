@@ -4,29 +4,28 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi/jsonscan"
 )
 
 // fit returns an answer of at most MaxTokens tokens.
 func (l Limits) fit(data []byte, all *cuts) []byte {
-	count, within := countUpTo(data, l.MaxTokens)
-	if within {
+	if fits(data, l.MaxTokens) {
 		return data
 	}
-	kept := len(all.all)
 	before := slices.Clone(all.all)
-	// The tokens of a part can't be known before it is cut, so bytes are estimated, and counted again.
-	room := int(int64(len(data)) * int64(l.MaxTokens) / int64(count))
+	// The tokens of a part can't be known before it is cut, so bytes are estimated from the beginning, and counted again.
+	begin := data[:min(len(data), 4*l.MaxTokens)]
+	room := share(len(begin), l.MaxTokens, tokenizer.Count(begin))
 	for range maxFits {
 		f := fitter{cuts: all}
-		f.cuts.path = f.cuts.path[:0]
-		out := f.value(make([]byte, 0, room+16), data, max(room, 2), 0)
-		tokens, within := countUpTo(out, l.MaxTokens)
-		if within {
+		all.path = all.path[:0]
+		out := f.value(make([]byte, 0, room+16), data, room, 0)
+		if fits(out, l.MaxTokens) {
 			return out
 		}
-		room = min(room*9/10, int(int64(room)*int64(l.MaxTokens)/int64(tokens)))
-		all.all = append(all.all[:0:0], before[:kept]...)
+		room = min(room*9/10, share(room, l.MaxTokens, tokenizer.Count(out)))
+		all.all = append(all.all[:0], before...)
 	}
 	all.path = all.path[:0]
 	all.add(jsonscan.KindOf(data), 1)
@@ -40,25 +39,15 @@ const (
 	maxFitDepth = 16
 	// minString is the number of bytes below which a string is not shortened.
 	minString = 24
-	// bytesPerToken is more than one token of any text has on average.
-	bytesPerToken = 16
 )
 
-// countUpTo counts the tokens of a text, and reports whether they are at most a number. The tokens of a text that is far too
-// long are estimated from its beginning, because counting costs much more than reading.
-func countUpTo(data []byte, most int) (count int, within bool) {
-	if len(data) <= most { // no token has less than a byte
-		return len(data), true
-	}
-	sample := bytesPerToken * most
-	if len(data) <= max(sample, 1<<14) {
-		count = tokens(data)
-		return max(count, 1), count <= most
-	}
-	begin := data[:max(sample, 1<<14)]
-	count = int(int64(tokens(begin)) * int64(len(data)) / int64(len(begin)))
-	return max(count, most+1), false
+// fits reports whether a text has at most a number of tokens. No token has less than a byte.
+func fits(data []byte, most int) bool {
+	return len(data) <= most || tokenizer.CountUpTo(data, most) <= most
 }
+
+// share returns the part of a size that some of its tokens take.
+func share(size, part, tokens int) int { return int(int64(size) * int64(part) / int64(max(tokens, 1))) }
 
 // fitter writes a value in at most a number of bytes, as far as that can be done without making it invalid.
 type fitter struct{ cuts *cuts }

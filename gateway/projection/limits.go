@@ -3,6 +3,7 @@ package projection
 import (
 	"bytes"
 
+	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -11,6 +12,9 @@ type Limits struct {
 	MaxItems  int // elements of each array
 	MaxTokens int // tokens of the answer
 }
+
+// Prepare loads the vocabulary that tokens are counted with, so that the first call with a limit on tokens does not wait for it.
+func Prepare() { tokenizer.Load() }
 
 // Cut is what a limit left out at one place, or at all places that a path leads to.
 type Cut struct {

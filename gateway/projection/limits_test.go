@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/gateway/tokenizer"
 )
 
 // FuzzLimits: an answer is within its limits and JSON, and what is left out is said.
@@ -33,8 +35,8 @@ func FuzzLimits(f *testing.F) {
 		if (len(cuts) > 0) == bytes.Equal(got, data) {
 			t.Errorf("%v of %s: %s", cuts, data, got)
 		}
-		if l.MaxTokens > 0 && tokens(got) > l.MaxTokens {
-			t.Errorf("%d tokens, more than %d: %s", tokens(got), l.MaxTokens, got)
+		if l.MaxTokens > 0 && tokenizer.Count(got) > l.MaxTokens {
+			t.Errorf("%d tokens, more than %d: %s", tokenizer.Count(got), l.MaxTokens, got)
 		}
 		if l.MaxItems > 0 {
 			checkItems(t, tree(got), l.MaxItems)
@@ -75,7 +77,7 @@ func TestLimitsCostLittle(t *testing.T) {
 		if took := time.Since(begin); took > 2*time.Second {
 			t.Errorf("%s: %d bytes take %s", name, len(data), took)
 		}
-		if tokens(got) > 100 || len(cuts) == 0 {
+		if tokenizer.Count(got) > 100 || len(cuts) == 0 {
 			t.Errorf("%s: %s, %v", name, got, cuts)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -16,17 +17,27 @@ const (
 	// Deadline is the time that an expression has for one answer.
 	Deadline = 50 * time.Millisecond
 	// MaxProgramInput is the size of an answer, in bytes, beyond which expressions are not evaluated: a decoded answer takes
-	// about ten times its size in memory.
-	MaxProgramInput = 4 << 20
+	// about twenty times its size in memory, and the deadline does not suffice for more.
+	MaxProgramInput = 2 << 20
+	// smallInput is the size of an answer up to which any number is evaluated at the same time.
+	smallInput = 64 << 10
 )
+
+// A Compiler compiles the expressions of one configuration, which share a limit on the evaluations of large answers.
+type Compiler struct{ slots chan struct{} }
+
+// NewCompiler returns a compiler whose programs are evaluated on as many large answers at the same time as there are
+// processors.
+func NewCompiler() *Compiler { return &Compiler{slots: make(chan struct{}, runtime.GOMAXPROCS(0))} }
 
 // A Program is an expression in jq that was checked and compiled. It is immutable and safe for concurrent use.
 //
 // jq is a programming language; an answer needs only a part of it. A program has no loops but those over the members and
-// elements of the answer, reads nothing but the answer, and calculates nothing. See [Compile].
+// elements of the answer, reads nothing but the answer, and calculates nothing. See [Compiler.Compile].
 type Program struct {
 	query *gojq.Query // as it was checked, without guards
 	code  *gojq.Code
+	slots chan struct{} // of large answers that are evaluated
 }
 
 // Compile compiles an expression. The error joins all reasons why it is refused, one for each fault:
@@ -34,7 +45,7 @@ type Program struct {
 //   - it is no jq, or too long;
 //   - it may give several values, or calls a function or has an operator that is not part of the subset;
 //   - it calculates with numbers, or has a number that jq would write with other digits.
-func Compile(text string) (*Program, error) {
+func (c *Compiler) Compile(text string) (*Program, error) {
 	if len(text) > MaxProgram {
 		return nil, fmt.Errorf("has %d bytes, more than %d", len(text), MaxProgram)
 	}
@@ -42,13 +53,13 @@ func Compile(text string) (*Program, error) {
 	if err != nil {
 		return nil, syntaxError(text, err)
 	}
-	c := checker{}
-	result := c.query(query, value{})
-	if len(c.faults) == 0 && result.gives == many {
-		c.fault("may give several values: put it in brackets, [ … ], for an array of them")
+	k := checker{}
+	result := k.query(query, value{})
+	if len(k.faults) == 0 && result.gives == many {
+		k.fault("may give several values: put it in brackets, [ … ], for an array of them")
 	}
-	if len(c.faults) > 0 {
-		return nil, errors.Join(c.faults...)
+	if len(k.faults) > 0 {
+		return nil, errors.Join(k.faults...)
 	}
 	guarded, err := gojq.Parse(text)
 	if err != nil {
@@ -59,7 +70,7 @@ func Compile(text string) (*Program, error) {
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "gojq: "))
 	}
-	return &Program{query: query, code: code}, nil
+	return &Program{query: query, code: code, slots: c.slots}, nil
 }
 
 // syntaxError returns the error of the parser with the place in the text.
@@ -91,6 +102,14 @@ func (p *Program) Run(ctx context.Context, data []byte) (projected []byte, err e
 	if len(data) > MaxProgramInput {
 		return nil, errTooLarge
 	}
+	if len(data) > smallInput {
+		select {
+		case p.slots <- struct{}{}:
+			defer func() { <-p.slots }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	defer func() {
 		if v := recover(); v != nil { // of the library
 			projected, err = nil, fmt.Errorf("failed: %v", v)
@@ -102,7 +121,7 @@ func (p *Program) Run(ctx context.Context, data []byte) (projected []byte, err e
 	}
 	ctx, cancel := context.WithTimeout(ctx, Deadline)
 	defer cancel()
-	b := newBudget(len(data))
+	b := newBudget(ctx, len(data))
 	iter := p.code.RunWithContext(ctx, input, b)
 	result, ok := iter.Next()
 	if !ok {

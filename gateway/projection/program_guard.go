@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"context"
 	"encoding/json"
 	"math/big"
 
@@ -18,10 +19,17 @@ const (
 )
 
 // budget is what is left of the work of one evaluation, in bytes and values. Only the goroutine of the evaluation uses it.
-type budget struct{ left int }
+type budget struct {
+	left  int
+	ended <-chan struct{} // closed at the deadline
+	count int             // values since that was looked at
+}
 
-// newBudget returns the budget for an answer: as much as a few dozen steps need that each look at all of it.
-func newBudget(size int) *budget { return &budget{left: 32*size + 1<<20} }
+// newBudget returns the budget for an answer: as much as a dozen steps need that each look at all of it. Measuring a value ends
+// with the context, too.
+func newBudget(ctx context.Context, size int) *budget {
+	return &budget{left: 16*size + 1<<20, ended: ctx.Done()}
+}
 
 // guard returns its input, or [errTooMuch] if the budget does not allow to work with it.
 func guard(v any, args []any) any {
@@ -32,10 +40,19 @@ func guard(v any, args []any) any {
 	return v
 }
 
-// take takes the size of a value off the budget. It returns false if that is used up.
+// take takes the size of a value off the budget. It returns false if that is used up, or the deadline has passed.
 func (b *budget) take(v any) bool {
+	const interval = 1024
 	if b.left--; b.left < 0 {
 		return false
+	}
+	if b.count++; b.count == interval {
+		b.count = 0
+		select {
+		case <-b.ended:
+			return false
+		default:
+		}
 	}
 	switch v := v.(type) {
 	case string:

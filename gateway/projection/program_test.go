@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/test/timebox"
 )
 
 // FuzzProgram: no expression panics, runs on, or gives what is no JSON.
@@ -22,7 +23,7 @@ func FuzzProgram(f *testing.F) {
 		f.Add(text, []byte(`{"items":[{"id":1,"price":1.10},{"id":9007199254740993,"price":1e400}],"a":null}`))
 	}
 	f.Fuzz(func(t *testing.T, text string, answer []byte) {
-		p, err := Compile(text)
+		p, err := NewCompiler().Compile(text)
 		if err != nil {
 			return
 		}
@@ -76,7 +77,7 @@ func TestProgramBombs(t *testing.T) {
 		"matched":    `[.items[] | tojson | test("(a*)*(b*)*(c*)*(d*)*(e*)*$")]`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := Compile(text)
+			p, err := NewCompiler().Compile(text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +109,7 @@ func TestProgramBombs(t *testing.T) {
 func TestProgramEnvironment(t *testing.T) {
 	t.Setenv("PROJECTION_SECRET", "s3cret")
 	for _, text := range []string{"env", "$ENV", "env.PROJECTION_SECRET", "[$ENV[]]", "input", "$__prog_args", "now", "halt_error", `import "os" as o; .`, `"\(env)"`, "try env catch .", "{a: $ENV.PATH}"} {
-		if _, err := Compile(text); err == nil {
+		if _, err := NewCompiler().Compile(text); err == nil {
 			t.Errorf("%s is accepted", text)
 		}
 	}
@@ -118,7 +119,7 @@ func TestProgramEnvironment(t *testing.T) {
 func TestProgramCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p, err := Compile(".")
+	p, err := NewCompiler().Compile(".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestProgramCancelled(t *testing.T) {
 
 // TestProgramConcurrent: calls share a program.
 func TestProgramConcurrent(t *testing.T) {
-	p, err := Compile(`[.items[] | select(.name | test("^s")) | {id, n: "\(.id)"}]`)
+	p, err := NewCompiler().Compile(`[.items[] | select(.name | test("^s")) | {id, n: "\(.id)"}]`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestProgramConcurrent(t *testing.T) {
 			}
 		})
 	}
-	wait.Wait()
+	timebox.Done(t, wait.Wait)
 }
 
 // TestProgramCheck: the shape of a result, and the names that the answer does not have.
@@ -177,7 +178,7 @@ func TestProgramCheck(t *testing.T) {
 		{"[.items[] | .owner.name]", "[?]", "owner"},
 		{"[.items[] | with_entries(.)]", "[{}]", ""},
 	} {
-		p, err := Compile(c.text)
+		p, err := NewCompiler().Compile(c.text)
 		if err != nil {
 			t.Error(c.text, err)
 			continue

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/gateway/projection"
+	"drawbridge/gateway/tokenizer"
 )
 
 func main() {
@@ -54,17 +55,15 @@ func run(w io.Writer, dir string, goal float64) error {
 	var missed []string
 	var whole, selected, listed int
 	for _, r := range all {
-		begin := time.Now()
-		bySelect, err := measure(&projection.Rule{Select: r.program}, r.answer, nil)
-		took := time.Since(begin)
+		bySelect, took, err := measure(&projection.Rule{Select: r.program}, r.answer, nil)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		byFields, err := measure(&projection.Rule{}, r.answer, r.fields)
+		byFields, _, err := measure(&projection.Rule{}, r.answer, r.fields)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		n := projection.Tokens(r.answer)
+		n := tokenizer.Count(r.answer)
 		whole, selected, listed = whole+n, selected+bySelect, listed+byFields
 		fmt.Fprintf(w, "%-24s %8d %8d %6.1f%% %8d %6.1f%% %9s  %s\n", r.name, n, bySelect, saved(n, bySelect), byFields, saved(n, byFields), took.Round(10*time.Microsecond), r.question)
 		if saved(n, bySelect) < goal {
@@ -81,18 +80,20 @@ func run(w io.Writer, dir string, goal float64) error {
 // saved returns the percentage that a projection saves.
 func saved(before, after int) float64 { return 100 * float64(before-after) / float64(before) }
 
-// measure returns the tokens of an answer after a projection, with those of the note.
-func measure(rule *projection.Rule, data []byte, fields *projection.FieldList) (int, error) {
+// measure returns the tokens of an answer after a projection, with those of the note, and the time that it takes.
+func measure(rule *projection.Rule, data []byte, fields *projection.FieldList) (int, time.Duration, error) {
+	begin := time.Now()
 	a := rule.Apply(context.Background(), data, false, fields)
+	took := time.Since(begin)
 	switch {
 	case a.Failed != nil:
-		return 0, a.Failed
+		return 0, took, a.Failed
 	case !json.Valid(a.Data):
-		return 0, errors.New("the result is not JSON")
+		return 0, took, errors.New("the result is not JSON")
 	case len(a.Missed) > 0:
-		return 0, fmt.Errorf("%s is not in the answer", a.Missed[0].Path)
+		return 0, took, fmt.Errorf("%s is not in the answer", a.Missed[0].Path)
 	}
-	return projection.Tokens(a.Data) + projection.Tokens([]byte(a.Note(nil))), nil
+	return tokenizer.Count(a.Data) + tokenizer.Count([]byte(a.Note(nil))), took, nil
 }
 
 // read reads the recorded answers of a directory: sections answer, select and fields, after a line with the question.
@@ -117,7 +118,7 @@ func read(dir string) (all []recorded, err error) {
 					return nil, fmt.Errorf("%s: the answer is not JSON", file)
 				}
 			case "select":
-				r.program, err = projection.Compile(text)
+				r.program, err = projection.NewCompiler().Compile(text)
 			case "fields":
 				r.fields, err = projection.ParseFieldList(text)
 			}

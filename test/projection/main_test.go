@@ -3,7 +3,11 @@ package main
 import (
 	"io"
 	"testing"
+
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestGoal: on answers that services give, expressions save 90 % of the tokens, and every result is valid JSON.
 func TestGoal(t *testing.T) {
