@@ -26,9 +26,8 @@ func (c *Converter) Output(schema *tree.Node) *Output {
 }
 
 const (
-	defaultMaxOutput = 4 << 10
-	maxOutputDepth   = 12
-	maxLooseSteps    = 20_000 // schemas looked at for one answer: composition can multiply without end
+	maxOutputDepth = 12
+	maxLooseSteps  = 20_000 // schemas looked at for one answer: composition can multiply without end
 )
 
 // output looks one level deeper each time until the limit is met, and keeps the last result that is within it.

@@ -42,6 +42,9 @@ type Limits struct {
 	Pace *pacing.Pace
 }
 
+// defaultMaxOutput is the default of Limits.MaxOutput.
+const defaultMaxOutput = 4 << 10
+
 func (l Limits) withDefaults() Limits {
 	if l.MaxBytes <= 0 {
 		l.MaxBytes = 64 << 10
