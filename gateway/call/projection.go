@@ -52,9 +52,6 @@ func sizeOf(parts []answer.Part) (size int) {
 
 // isStructure reports whether a text may be a JSON object or array.
 func isStructure(text []byte) bool {
-	switch jsonscan.KindOf(text) {
-	case jsonscan.Object, jsonscan.Array:
-		return true
-	}
-	return false
+	kind := jsonscan.KindOf(text)
+	return kind == jsonscan.Object || kind == jsonscan.Array
 }

@@ -79,10 +79,15 @@ func syntaxError(text string, err error) error {
 	if !errors.As(err, &p) {
 		return fmt.Errorf("is not jq: %w", err)
 	}
+	at := min(max(p.Offset-len(p.Token), 0), len(text))
+	what := fmt.Sprintf("unexpected %q", p.Token)
 	if p.Token == "" {
-		return fmt.Errorf("is not jq: it ends too early, or has an invalid character, at byte %d", p.Offset)
+		what = "unexpected end"
 	}
-	return fmt.Errorf("is not jq: unexpected %q at byte %d", p.Token, max(p.Offset-len(p.Token), 0))
+	if before := strings.ToValidUTF8(text[max(at-20, 0):at], ""); before != "" {
+		what += fmt.Sprintf(" after %q", before)
+	}
+	return fmt.Errorf("is not jq: %s, at byte %d", what, at)
 }
 
 // Errors of [Program.Run], as a phrase that goes on from "the expression".

@@ -75,6 +75,7 @@ func (c *checker) query(q *gojq.Query, in value) value {
 	case gojq.OpAssign, gojq.OpUpdateAdd, gojq.OpUpdateSub, gojq.OpUpdateMul, gojq.OpUpdateDiv, gojq.OpUpdateMod, gojq.OpUpdateAlt:
 		c.fault("has the operator %s: of assignments only |= is supported", q.Op)
 		return of(0)
+	default:
 	}
 	left, right := c.query(q.Left, in), c.query(q.Right, in)
 	return c.operator(q.Op, left, right).times(left.gives).times(right.gives)
