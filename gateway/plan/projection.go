@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -208,6 +209,13 @@ func (p *Projection) listed(op *openapi.Operation) *openapi.Operation {
 func (p *Projection) TakeFields(args json.RawMessage) (rest json.RawMessage, fields *projection.FieldList, err error) {
 	if p == nil || !p.Argument {
 		return args, nil, nil
+	}
+	if jsonscan.KindOf(args) == jsonscan.String { // some clients send the object as a string that holds it
+		if held := jsonscan.Unquote(bytes.TrimSpace(args)); jsonscan.KindOf(held) == jsonscan.Object {
+			if _, err := jsonscan.Scan(held, jsonscan.Options{Unique: true}); err == nil {
+				args = held
+			}
+		}
 	}
 	given := jsonscan.Lookup(args, SelectArgument)
 	if given == nil {
