@@ -12,7 +12,6 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/plan"
-	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
@@ -34,9 +33,9 @@ type deployment struct {
 	refusedBefore string
 	turn          int64 // number of the reload that its sources must have answered before it replaces another deployment
 
-	outbound   *task.CallerWebhooks           // sends webhooks to callers; nil if they are off
-	conditions map[string]*auth.Condition     // compiled conditions of rules, by their text
-	programs   map[string]*projection.Program // compiled expressions of rules, by their text
+	outbound   *task.CallerWebhooks       // sends webhooks to callers; nil if they are off
+	conditions map[string]*auth.Condition // compiled conditions of rules, by their text
+	programs   plan.Programs              // compiled expressions of rules
 
 	stopGuard context.CancelFunc // stops the goroutine of guard; nil before it was started
 	waiters   []chan<- error     // receive the outcome of the reload

@@ -6,7 +6,6 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/job"
-	"drawbridge/gateway/projection"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
@@ -22,8 +21,8 @@ type Options struct {
 	Count int
 	// Conditions are the compiled conditions of rules, by their text.
 	Conditions map[string]*auth.Condition
-	// Programs are the compiled expressions of rules, by their text, see [CompilePrograms].
-	Programs map[string]*projection.Program
+	// Programs are the compiled expressions of rules, see [CompilePrograms].
+	Programs Programs
 	// DefaultScopes are required where neither a rule nor a document names scopes; nil if no token is required.
 	DefaultScopes []string
 	// Lock holds the approved tools; nil if approval is off.

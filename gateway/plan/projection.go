@@ -30,9 +30,12 @@ type Projection struct {
 // codeResult is the problem code of settings for answers that fit nothing.
 const codeResult = "result"
 
-// CompilePrograms compiles the expressions of all rules, keyed by their text. The error joins all faults, with their positions.
-func CompilePrograms(c *config.Config) (map[string]*projection.Program, error) {
-	programs, compiler := map[string]*projection.Program{}, projection.NewCompiler()
+// Programs are the compiled expressions of rules, by their text.
+type Programs map[string]*projection.Program
+
+// CompilePrograms compiles the expressions of all rules. The error joins all faults, with their positions.
+func CompilePrograms(c *config.Config) (Programs, error) {
+	programs, compiler := Programs{}, projection.NewCompiler()
 	var errs []error
 	for n := range c.Rules {
 		set := c.Rules[n].Set.Result

@@ -70,7 +70,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/endpoint", "gateway/finder", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/projection", "gateway/prompt", "gateway/redact", "gateway/render", "gateway/report", "gateway/resource", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer"},
+		arrows:  []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/endpoint", "gateway/finder", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/redact", "gateway/render", "gateway/report", "gateway/resource", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/task":        {arrows: []string{"auth", "config", "gateway/admission", "gateway/call", "gateway/catalog", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/source", "gateway/state", "gateway/telemetry", "gateway/upstream"}, modules: []string{"github.com/go-chi/chi/v5"}},
