@@ -142,6 +142,10 @@ finding: ## how well tools are found by words, on public query sets (FINDING=DIR
 tool-lists: build ## what lists of tools and answers of search_tools cost in tokens, and the index of 10,000 tools (FINDING=DIR); a missed goal is an error
 	$(GO) run ./test/toollists -gateway bin/drawbridge -corpus $(OPENAPI_CORPUS) -finding $(FINDING)
 
+.PHONY: projection
+projection: ## the tokens that projections save on recorded answers (PROJECTION_FLAGS='-goal 95')
+	$(GO) run ./test/projection $(PROJECTION_FLAGS)
+
 .PHONY: bench
 bench: build ## gateway against a plain reverse proxy; a missed goal is an error, except with BENCH_FLAGS=-short (-h lists the flags)
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) $(GO) run ./test/bench -gateway bin/drawbridge $(BENCH_FLAGS)

@@ -59,6 +59,9 @@ type Settings struct {
 	// Caches responses of GET and HEAD in memory, for each caller separately, as far as the service's headers allow (RFC
 	// 9111). true means {}; false means none and overrides earlier rules.
 	Cache *Cache `yaml:"cache,omitempty" absent:"no caching"`
+	// How much of a JSON answer a call passes on: fields, elements and tokens. Errors are never cut. false overrides earlier
+	// rules.
+	Result *Result `yaml:"result,omitempty" absent:"the whole answer"`
 	// Whether invisible characters are removed from the responses.
 	Clean *bool `yaml:"clean,omitempty" absent:"the API's clean"`
 	// Fields that are redacted from every response of the operation before any other processing. A list means fields. The

@@ -70,6 +70,7 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	l.resource(key+".resource", set.Resource)
 	l.sensitive(key+".sensitive_fields", set.SensitiveFields)
 	l.progress(key+".progress", set.Progress)
+	l.result(key+".result", set.Result)
 	l.inputs(cfg, key+".inputs", set.Inputs)
 	if set.Job != nil && !set.Job.off {
 		l.job(cfg, key+".job", set.Job)

@@ -11,6 +11,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
@@ -34,6 +35,7 @@ type deployment struct {
 
 	outbound   *task.CallerWebhooks       // sends webhooks to callers; nil if they are off
 	conditions map[string]*auth.Condition // compiled conditions of rules, by their text
+	programs   plan.Programs              // compiled expressions of rules
 
 	stopGuard context.CancelFunc // stops the goroutine of guard; nil before it was started
 	waiters   []chan<- error     // receive the outcome of the reload
@@ -68,6 +70,9 @@ func (g *Gateway) deploy(c *config.Config, old *deployment) (*deployment, error)
 	}
 	if !g.o.Local {
 		d.outbound = task.NewCallerWebhooks(c, previous, g.o.TracerProvider, g.o.Version)
+	}
+	if d.programs, err = plan.CompilePrograms(c); err != nil {
+		errs = append(errs, err)
 	}
 	if d.conditions, err = conditionsOf(c); err != nil {
 		errs = append(errs, err)

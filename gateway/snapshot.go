@@ -87,7 +87,7 @@ func (gen *generation) access() *report.AccessReporter {
 // compileOptions returns the parameters of the compilation of a deployment's plans.
 func (g *Gateway) compileOptions(d *deployment) plan.Options {
 	o := plan.Options{
-		Config: d.config, APIs: d.apis, Count: d.apiCount(), Conditions: d.conditions, Lock: d.lock, GuessedJob: g.guessedJob, PublicURL: g.base,
+		Config: d.config, APIs: d.apis, Count: d.apiCount(), Conditions: d.conditions, Programs: d.programs, Lock: d.lock, GuessedJob: g.guessedJob, PublicURL: g.base,
 		Pace: g.admission.pace, Metrics: g.metrics, Logger: g.log,
 	}
 	if d.guard != nil {

@@ -13,6 +13,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
@@ -32,6 +33,7 @@ func (r *Runner) CallTool(ctx context.Context, e *Endpoint, req *mcp.Request, re
 	if denied := c.Authorize(ctx); denied != nil {
 		return denied
 	}
+	c.takeFields()
 	req.Arguments, c.dropped = p.Drop(req.Arguments) // everything from here on sees only the others
 	return c.run(ctx, req.Arguments)
 }
@@ -159,6 +161,9 @@ type Call struct {
 	args    json.RawMessage // the arguments as last validated or built into a request
 	dropped []string        // JSON Pointers of the arguments that were dropped
 
+	fields      *projection.FieldList // fields of the answer that the model wants; nil if it wants all
+	fieldsFault error                 // what is wrong with its list of fields
+
 	// The result.
 
 	parts    []answer.Part      // parts of a response with several until the last one arrives, or of one that is buffered
@@ -188,11 +193,14 @@ func (r *Runner) NewCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mc
 	return c
 }
 
-// checkRequest checks the parts of tools/call that other requests don't have: the caller's webhook, tasks, and arguments
-// that are repeated in headers.
+// checkRequest checks the parts of tools/call that other requests don't have: the list of fields, the caller's webhook, tasks,
+// and arguments that are repeated in headers.
 func (c *Call) checkRequest(ctx context.Context) (err error) {
 	if err := c.checkIndirect(); err != nil {
 		return err
+	}
+	if c.fieldsFault != nil {
+		return c.fieldsFault
 	}
 	if c.notify, err = c.Endpoint.Continuation.CallerWebhook(c.Request); err != nil {
 		return err

@@ -32,6 +32,7 @@ func (r *Runner) CallIndirectly(ctx context.Context, e *Endpoint, via *Indirect,
 		}
 		return denied
 	}
+	c.takeFields()
 	req.Arguments, c.dropped = p.Drop(req.Arguments)
 	return c.run(ctx, req.Arguments)
 }

@@ -162,7 +162,7 @@ func (c *Call) answerSeeOther(ctx context.Context, resp *http.Response) error {
 		return err
 	}
 	c.Done(ctx, telemetry.OutcomeOK, nil)
-	return c.deliver(parts, other)
+	return c.deliver(c.projectAll(ctx, parts), other)
 }
 
 // requestJob sends one request about a job and returns the response and its Location header, unresolved. A nil r is GET on the

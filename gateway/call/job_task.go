@@ -91,7 +91,7 @@ func (c *Call) CaptureResult(ctx context.Context, s *JobStatus) []byte {
 		return c.CaptureFailure(ctx, c.failedJob(s))
 	}
 	c.Done(ctx, telemetry.OutcomeOK, nil)
-	_ = c.deliver(s.parts, s.resp) // capturing can't fail
+	_ = c.deliver(c.projectAll(ctx, s.parts), s.resp) // capturing can't fail
 	return c.captured.members
 }
 

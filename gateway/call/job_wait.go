@@ -36,7 +36,7 @@ func (c *Call) answerAccepted(ctx context.Context, args []byte, resp *http.Respo
 	b := c.jobHandle(args, resp, parts)
 	if b == nil {
 		c.Done(ctx, telemetry.OutcomeOK, nil)
-		return c.deliver(parts, resp)
+		return c.deliver(c.projectAll(ctx, parts), resp)
 	}
 	first := &JobStatus{parts: parts, resp: resp, body: job.JSONOf(parts), Retry: render.RetryTime(resp, time.Now())}
 	first.Report = c.Plan.Job.Read(first.body, c.redactor().Text)
@@ -49,7 +49,7 @@ func (c *Call) answerAccepted(ctx context.Context, args []byte, resp *http.Respo
 				return c.answerInitial(ctx, err, &began)
 			}
 			c.Done(ctx, telemetry.OutcomeOK, nil)
-			return c.deliver(first.parts, first.resp)
+			return c.deliver(c.projectAll(ctx, first.parts), first.resp)
 		case job.Failed, job.Cancelled:
 			return c.failedJob(first)
 		case job.Unknown, job.Working:
@@ -185,7 +185,7 @@ func (c *Call) waitForJob(ctx context.Context, b *job.Handle, first *JobStatus) 
 		case now.State == job.Succeeded:
 			forget()
 			c.Done(ctx, telemetry.OutcomeOK, nil)
-			return c.deliver(now.parts, now.resp)
+			return c.deliver(c.projectAll(ctx, now.parts), now.resp)
 		case now.State == job.Failed, now.State == job.Cancelled:
 			return c.failedJob(now)
 		}

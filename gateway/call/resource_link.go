@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
 	"drawbridge/openapi/answer"
 )
@@ -58,4 +60,35 @@ func (c *Call) linkURI() (uri, lasts string) {
 		return "", ""
 	}
 	return uri, " within " + config.Duration(ttl).String()
+}
+
+// waysToTheRest returns how the client gets what a projection has left out of an answer of a size.
+func (c *Call) waysToTheRest(a *projection.Answer, size int) (ways []string) {
+	p := c.Plan.Projection
+	if len(a.Cuts) > 0 {
+		if p.Argument && c.fields == nil {
+			ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
+		}
+		if p.Smaller != "" {
+			ways = append(ways, p.Smaller)
+		}
+	}
+	l := c.Plan.Links
+	if uri := c.wholeURI(len(a.Cuts) > 0 || l != nil && l.Over > 0 && size > l.Over); uri != "" {
+		ways = append(ways, "read the resource "+uri)
+	}
+	return ways
+}
+
+// wholeURI returns a URI at which the client can read the whole answer; "" if there is none. A sealed link is long: it is made
+// only if sealed is set.
+func (c *Call) wholeURI(sealed bool) string {
+	if c.captured != nil || c.Plan.Elicitation != nil || c.Request.Revision < "2025-06-18" {
+		return ""
+	}
+	if r := c.Plan.Resource; c.Plan.Links != nil && (sealed || r != nil && r.ExpressesAll(c.args)) {
+		uri, lasts := c.linkURI()
+		return uri + lasts
+	}
+	return ""
 }

@@ -32,7 +32,7 @@ func (c *Call) Renderer() render.Renderer {
 
 // structured reports whether the client was told an output schema, so that it expects structuredContent (D8).
 func (c *Call) structured() bool {
-	return c.Plan.Operation.Output != nil && !c.Plan.Tool.Shapeless && catalog.FeaturesOf(c.Request.Revision).OutputSchema
+	return c.Plan.Tool.Structured() && catalog.FeaturesOf(c.Request.Revision).OutputSchema
 }
 
 // sendResult counts a response that contradicts the document, and delivers its result.
@@ -84,6 +84,9 @@ func (c *Call) answerSuccess(ctx context.Context, resp *http.Response) error {
 		}
 		c.answered = true
 		c.Done(ctx, telemetry.OutcomeOK, nil)
+		if c.Plan.Projection != nil {
+			return c.answerProjected(ctx, part)
+		}
 		if c.Plan.Links != nil {
 			parts := c.parts
 			if parts == nil {
@@ -111,6 +114,55 @@ func (c *Call) answerSuccess(ctx context.Context, resp *http.Response) error {
 	return c.sendResult(r.Empty(resp))
 }
 
+// answerProjected passes on the last part of a successful answer, projected, with those before it. An answer that is too large
+// even so is a link to the whole.
+func (c *Call) answerProjected(ctx context.Context, last answer.Part) error {
+	whole := c.parts
+	if whole == nil {
+		whole = []answer.Part{last}
+	}
+	before := c.note
+	shown := c.projectAll(ctx, whole)
+	if l := c.Plan.Links; l != nil && (l.Over == 0 || sizeOf(shown) > l.Over) {
+		says := c.note
+		c.note = before
+		if done, err := c.answerWithLink(whole...); done {
+			return err
+		}
+		c.note = says
+	}
+	r := c.Renderer()
+	if c.parts != nil {
+		return c.sendResult(r.Parts(shown))
+	}
+	return c.sendResult(r.Part(shown[0]))
+}
+
+// projectAll projects the parts of an answer that was buffered, and adds what is said of them to the note.
+func (c *Call) projectAll(ctx context.Context, parts []answer.Part) []answer.Part {
+	if c.Plan.Projection == nil {
+		return parts
+	}
+	shown := make([]answer.Part, len(parts))
+	for i := range parts {
+		part, a, note := projectPart(ctx, c.Plan.Projection, c.fields, parts[i])
+		if shown[i] = part; a != nil {
+			c.Plan.Metrics.Results.Projected(parts[i].Data, len(part.Data))
+			note = a.Note(c.waysToTheRest(a, len(parts[i].Data)))
+		}
+		c.addNote(note)
+	}
+	return shown
+}
+
+// addNote adds a sentence to what is given beside the answer.
+func (c *Call) addNote(text string) {
+	if c.note != "" && text != "" {
+		c.note += " "
+	}
+	c.note += text
+}
+
 // deliver responds with parts of a response that was read before, and with the call's note if there is one.
 func (c *Call) deliver(parts []answer.Part, resp *http.Response) error {
 	c.answered = true
@@ -124,10 +176,7 @@ func (c *Call) deliver(parts []answer.Part, resp *http.Response) error {
 
 // noteUnended adds to the call's note that the response may not be whole.
 func (c *Call) noteUnended() {
-	if c.note != "" {
-		c.note += " "
-	}
-	c.note += render.Unended
+	c.addNote(render.Unended)
 }
 
 // answerRedirect passes on a redirect that the document declares, which means that the call succeeded. The gateway does not

@@ -126,3 +126,13 @@ func (c *Call) addDropped(pointers []string) {
 	slices.Sort(c.dropped)
 	c.dropped = slices.Compact(c.dropped)
 }
+
+// takeFields takes the list of fields that the model wants from the arguments of a call. A list that is wrong fails the call
+// when its arguments are validated.
+func (c *Call) takeFields() {
+	var err error
+	if c.Request.Arguments, c.fields, err = c.Plan.Projection.TakeFields(c.Request.Arguments); err != nil {
+		c.fieldsFault = &Failure{Outcome: telemetry.OutcomeArguments, Text: "The arguments are wrong, and nothing was sent. " + plan.SelectArgument + ": " + err.Error() +
+			". Write paths of fields separated by commas, such as items.id,items.owner.name, or leave it out."}
+	}
+}

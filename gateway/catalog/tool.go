@@ -143,6 +143,9 @@ func (t *Tool) Published(p openapi.Profile) (input, output json.RawMessage) {
 	return input, output
 }
 
+// Structured reports whether the tool has an output schema.
+func (t *Tool) Structured() bool { return !t.Shapeless && t.shown.Output != nil }
+
 // ExampleCall returns an example of valid arguments, nil if none is found at once.
 func (t *Tool) ExampleCall() json.RawMessage { return t.shown.ExampleCall() }
 

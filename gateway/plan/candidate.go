@@ -23,13 +23,15 @@ type candidate struct {
 	// requests builds the requests, given has the arguments that callers give before jobs and keys take some away; both are
 	// the operation itself unless rules change its arguments.
 	requests, given *openapi.Operation
-	arguments       *Arguments // nil unless rules change them
+	arguments       *Arguments  // nil unless rules change them
+	projection      *Projection // nil if answers are passed on as they are
 }
 
 // newCandidates returns the operations of all documents that the configuration exposes, without those whose arguments can't
 // be changed as a rule demands.
 func newCandidates(o *Options, arguments map[*openapi.Operation]*changedArguments, rejected *rejections) map[*openapi.Operation]*candidate {
 	candidates := map[*openapi.Operation]*candidate{}
+	u := newUnfit()
 	for _, s := range o.APIs.Sources {
 		if s.Document == nil {
 			continue
@@ -37,16 +39,18 @@ func newCandidates(o *Options, arguments map[*openapi.Operation]*changedArgument
 		for _, op := range s.Document.API.Operations {
 			o.Pace.Step()
 			if subject := source.Subject(s.Name, op); s.Config.Exposes(subject) {
-				if c := newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), arguments, rejected.of(s.Name, op)); c != nil {
+				c := newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), arguments, rejected.of(s.Name, op), u)
+				if c != nil {
 					candidates[op] = c
 				}
 			}
 		}
 	}
+	u.report()
 	return candidates
 }
 
-func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, all map[*openapi.Operation]*changedArguments, r reporter) *candidate {
+func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, all map[*openapi.Operation]*changedArguments, r reporter, u *unfit) *candidate {
 	c := &candidate{source: s, operation: op, settings: set, requests: op, given: op}
 	if changed := all[op]; changed != nil {
 		if changed.unfit != "" {
@@ -59,6 +63,7 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 	if len(set.Inputs) > 0 {
 		c.elicitation = newElicitation(callerOperation(c.given, c.job, c.key), set.Inputs, r)
 	}
+	c.projection = newProjection(o, s, op, c.listedOperation(), &c.settings, r, u)
 	return c
 }
 
@@ -91,9 +96,9 @@ func (c *candidate) choice() catalog.Choice {
 		Name: set.Name, Title: set.Title, Description: set.Description,
 		Hidden:       set.Resource.On() && !set.Resource.Tool && c.operation.Method == http.MethodGet,
 		ParamHeaders: newParamHeaders(c.given, set.ParamHeaders),
-		Shapeless:    set.Progress.On() && set.Progress.Result != "",
+		Shapeless:    set.Progress.On() && set.Progress.Result != "" && (c.projection == nil || c.projection.Shape == nil),
 	}
-	if listed := c.listedOperation(); listed != c.operation {
+	if listed := c.projection.listed(c.listedOperation()); listed != c.operation {
 		choice.Shown = listed
 	}
 	return choice

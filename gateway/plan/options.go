@@ -21,6 +21,8 @@ type Options struct {
 	Count int
 	// Conditions are the compiled conditions of rules, by their text.
 	Conditions map[string]*auth.Condition
+	// Programs are the compiled expressions of rules, see [CompilePrograms].
+	Programs Programs
 	// DefaultScopes are required where neither a rule nor a document names scopes; nil if no token is required.
 	DefaultScopes []string
 	// Lock holds the approved tools; nil if approval is off.

@@ -98,6 +98,8 @@ type Plan struct {
 	Progress *render.EventRules
 	// ShortText shortens the text beside structuredContent.
 	ShortText bool
+	// Projection reduces responses; nil if they are passed on as they are.
+	Projection *Projection
 	// Links says which responses are returned as resource links; nil if none are.
 	Links *Links
 	// Resource is the operation as a resource; nil if it can't be read as one.
@@ -154,7 +156,7 @@ func newPlan(t *draft, c parts) *Plan {
 
 		MaxResponse: int64(s.Config.MaxAnswer), Sensitive: redact.NewSensitive(set.SensitiveFields), Clean: s.Config.Clean,
 		ResponseHeaders: c.headers, Progress: render.NewEventRules(set.Progress), ShortText: s.Config.Answers == config.AnswersStructured,
-		Links: newLinks(s.Config.Links, t.safe), Resource: c.resource, Cache: c.cache, InvalidatesCache: c.apiCached && !t.safe,
+		Projection: t.projection, Links: newLinks(s.Config.Links, t.safe), Resource: c.resource, Cache: c.cache, InvalidatesCache: c.apiCached && !t.safe,
 
 		Job: c.job, PolledJob: c.polledJob,
 

@@ -82,6 +82,13 @@ func (r reporter) deprecate(code, key, text string, has func(*config.Settings) b
 	}
 }
 
+// doubt reports, like reject, a setting that is applied although a part of it seems to fit nothing.
+func (r reporter) doubt(code, key, text string, has func(*config.Settings) bool) {
+	if err := r.report(code, key, text, has); err != nil {
+		r.all.log.Warn("a setting names something that the document does not have", "api", r.api, "method", r.operation.Method, "path", r.operation.Path, "error", err)
+	}
+}
+
 // report adds a setting to the problems of the API and returns it for the log; nil if it is not logged.
 func (r reporter) report(code, key, text string, has func(*config.Settings) bool) error {
 	if rule := r.ruleOf(has); rule != "" {

@@ -170,7 +170,7 @@ var uncompared = map[string]string{
 	"Settings.Name": "names of tools", "Settings.Title": "words for models", "Settings.Description": "words for models",
 	"Settings.ParamHeaders": "callers repeat what they send anyway", "Settings.Timeout": "limits bound what a call costs",
 	"Settings.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
-	"Settings.Clean": "the form of answers",
+	"Settings.Clean": "the form of answers", "Result": "less of an answer that its caller gets anyway; sensitive_fields hides",
 
 	"Argument.Name": "names of arguments", "Argument.Description": "words for models", "Argument.Example": "words for models",
 	"Argument.Default": "callers may give another value",

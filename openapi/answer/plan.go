@@ -17,6 +17,7 @@ type Plan struct {
 	success      expected // of status 2xx
 	unexpected   expected // of failures and of the parts of an answer with several: nothing
 	readableHTML bool
+	neverJSON    bool // the document declares answers, and none as JSON
 	meanings     []meaning
 	headers      []declaredHeaders
 	redirects    uint8 // set of the statuses that the document declares, see Redirects
@@ -70,6 +71,9 @@ func (c *Compiler) Compile(d Declaration) *Plan {
 		meanings: c.meanings(d.Statuses), headers: c.declaredHeaders(d.Statuses), redirects: redirectsOf(d.Statuses),
 	}
 	p.success.json = slices.ContainsFunc(d.MediaTypes, mediatype.IsJSON)
+	p.neverJSON = len(d.MediaTypes) > 0 && !slices.ContainsFunc(d.MediaTypes, func(media string) bool {
+		return mediatype.CanBeJSON(media) || mediatype.IsSequential(media)
+	})
 	if len(d.MediaTypes) == 1 && !mediatype.IsRange(d.MediaTypes[0]) {
 		p.success.media = strings.Clone(d.MediaTypes[0])
 	}
@@ -84,6 +88,12 @@ func (c *Compiler) Compile(d Declaration) *Plan {
 	}
 	return p
 }
+
+// Shape returns the shape of a successful JSON answer as it comes, nil if there is no output schema. It must not be modified.
+func (p *Plan) Shape() *jsonscan.Shape { return p.success.shape }
+
+// NeverJSON reports whether the document declares media types of successful answers, and JSON is none of them.
+func (p *Plan) NeverJSON() bool { return p.neverJSON }
 
 // MediaType returns the media type of successful answers if the document declares exactly one, without parameters; else "".
 func (p *Plan) MediaType() string { return p.success.media }

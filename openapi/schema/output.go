@@ -71,6 +71,20 @@ func (c *Converter) output(n *tree.Node) *Output {
 	return best
 }
 
+// OutputOf returns the output schema of answers of a shape, nil if nothing can be said of it, or nothing within the default limit.
+func OutputOf(shape *jsonscan.Shape) json.RawMessage {
+	if shape == nil || shape.Kinds == 0 {
+		return nil
+	}
+	o := &Output{Shape: shape, Wrapped: shape.Kinds != jsonscan.Of(jsonscan.Object)}
+	for _, nested := range []bool{true, false} {
+		if schema := o.append(nil, nested); len(schema) <= defaultMaxOutput {
+			return schema
+		}
+	}
+	return nil
+}
+
 // looseBuilder makes the shape of one answer.
 type looseBuilder struct {
 	c      *Converter

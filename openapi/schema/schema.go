@@ -42,12 +42,15 @@ type Limits struct {
 	Pace *pacing.Pace
 }
 
+// defaultMaxOutput is the default of Limits.MaxOutput.
+const defaultMaxOutput = 4 << 10
+
 func (l Limits) withDefaults() Limits {
 	if l.MaxBytes <= 0 {
 		l.MaxBytes = 64 << 10
 	}
 	if l.MaxOutput <= 0 {
-		l.MaxOutput = 4 << 10
+		l.MaxOutput = defaultMaxOutput
 	}
 	return l
 }

@@ -1,0 +1,255 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/gateway/projection"
+	"drawbridge/gateway/source"
+	"drawbridge/openapi"
+	"drawbridge/openapi/jsonscan"
+)
+
+// SelectArgument is the argument by which a model names the fields that it wants.
+const SelectArgument = "_select"
+
+// Projection reduces the answers of a tool. It is immutable.
+type Projection struct {
+	projection.Rule
+	// Argument reports that the tool has [SelectArgument].
+	Argument bool
+	// Smaller is a way to a smaller answer by the arguments of the tool, "" if none is known: "ask for less with limit".
+	Smaller string
+}
+
+// codeResult is the problem code of settings for answers that fit nothing.
+const codeResult = "result"
+
+// Programs are the compiled expressions of rules, by their text.
+type Programs map[string]*projection.Program
+
+// CompilePrograms compiles the expressions of all rules. The error joins all faults, with their positions.
+func CompilePrograms(c *config.Config) (Programs, error) {
+	programs, compiler := Programs{}, projection.NewCompiler()
+	var errs []error
+	for n := range c.Rules {
+		set := c.Rules[n].Set.Result
+		if set.On() && set.MaxTokens > 0 {
+			projection.Prepare()
+		}
+		if !set.On() || set.Select == "" || programs[set.Select] != nil {
+			continue
+		}
+		program, err := compiler.Compile(set.Select)
+		for _, one := range config.SplitErrors(err) {
+			errs = append(errs, c.Wrong(fmt.Sprintf("rules[%d].set.result.select", n), one))
+		}
+		if err == nil {
+			programs[set.Select] = program
+		}
+	}
+	return programs, errors.Join(errs...)
+}
+
+// unfit collects settings of rules that fit nothing in an operation. They are reported if that is so of every operation: a rule
+// for a whole API may limit the arrays of those answers that have some.
+type unfit struct {
+	fits  map[unfitKey]bool
+	first map[unfitKey]func()
+	order []unfitKey
+}
+
+// unfitKey is one setting of a rule.
+type unfitKey struct {
+	set *config.Result
+	key string
+}
+
+func newUnfit() *unfit { return &unfit{fits: map[unfitKey]bool{}, first: map[unfitKey]func(){}} }
+
+// add records whether a setting fits an operation, and how to report it if it fits none.
+func (u *unfit) add(k unfitKey, fits bool, report func()) {
+	switch {
+	case fits:
+		u.fits[k] = true
+	case u.first[k] == nil:
+		u.first[k] = report
+		u.order = append(u.order, k)
+	}
+}
+
+// report reports the settings that fit no operation, for the first operation that they are for.
+func (u *unfit) report() {
+	for _, k := range u.order {
+		if !u.fits[k] {
+			u.first[k]()
+		}
+	}
+}
+
+// newProjection returns the projection of an operation's answers; nil if they are passed on as they are. listed is the
+// operation with the arguments that callers see. Settings that fit nothing are reported.
+func newProjection(o *Options, s *source.Source, op, listed *openapi.Operation, settings *config.Settings, r reporter, u *unfit) *Projection {
+	set := settings.Result
+	if !set.On() {
+		return nil
+	}
+	has := func(of *config.Settings) bool { return of.Result == set }
+	u.add(unfitKey{set, ""}, !op.Answers.NeverJSON(), func() {
+		r.reject(codeResult, "result", "the answers are not JSON, which alone can be reduced", has)
+	})
+	if op.Answers.NeverJSON() {
+		return nil
+	}
+	shape := op.Answers.Shape()
+	if settings.Progress.On() && settings.Progress.Result != "" {
+		shape = nil // the answer is a part of what the document describes
+	}
+	p := &Projection{Rule: projection.Rule{Limits: projection.Limits{MaxItems: set.MaxItems, MaxTokens: set.MaxTokens}}, Argument: set.SelectArgument, Smaller: smaller(listed)}
+	if p.Select = o.Programs[set.Select]; p.Select != nil {
+		result, missing := p.Select.Check(shape)
+		for _, m := range missing {
+			r.doubt(codeResult, "result.select", missingText(m), has)
+		}
+		if shape = result; publishes(&s.Config) {
+			p.Shape = published(result)
+		}
+
+	}
+	if p.Limits.MaxItems > 0 {
+		u.add(unfitKey{set, "max_items"}, projection.MayHaveArray(shape), func() {
+			r.reject(codeResult, "result.max_items", "the answer has no array", has)
+		})
+	}
+	if p.Argument && listed.Names()[SelectArgument] {
+		r.reject(codeResult, "result.select_argument", fmt.Sprintf("the operation has an argument %s, which it keeps", SelectArgument), has)
+		p.Argument = false
+	}
+	if p.Select == nil && p.Limits == (projection.Limits{}) && !p.Argument {
+		return nil
+	}
+	return p
+}
+
+// publishes reports whether tools of an API have output schemas.
+func publishes(c *config.API) bool {
+	return c.OutputSchemas != config.OutputOff && c.Answers != config.AnswersText
+}
+
+// published returns a shape as it is published: null may stand in the place of a wrapped answer. It is nil if there is no
+// schema of it within the limit.
+func published(shape *jsonscan.Shape) *jsonscan.Shape {
+	if shape == nil || (&openapi.Operation{}).WithOutput(shape).Output == nil {
+		return nil
+	}
+	return shape
+}
+
+// missingText describes a name that an expression expects in an answer, and that is not there.
+func missingText(m projection.Missing) string {
+	if len(m.Known) > 0 {
+		return fmt.Sprintf("the answer schema has no %q where the expression reads it%s", m.Name, didYouMean(m.Name, m.Known))
+	}
+	return fmt.Sprintf("the expression reads %q where the answer schema has %s", m.Name, m.Kinds)
+}
+
+// pageSizes and pages are names of arguments by which services let clients ask for less, and for what follows.
+var (
+	pageSizes = []string{"limit", "per_page", "page_size", "pagesize", "perpage", "max_results", "maxresults", "size", "count", "$top", "top", "first", "page[size]"}
+	pages     = []string{
+		"page", "cursor", "offset", "after", "starting_after", "page_token", "pagetoken", "next_token", "nexttoken", "continue", "skip", "$skip", "start", "marker", "page[number]", "next_cursor",
+	}
+)
+
+// smaller describes how a caller gets a smaller answer, and then the rest, by arguments of the operation; "" if it has none that
+// are named as usual.
+func smaller(listed *openapi.Operation) string {
+	find := func(names []string) string {
+		for _, a := range listed.Arguments() {
+			if slices.Contains(names, strings.ToLower(a.Name)) {
+				return a.Name
+			}
+		}
+		return ""
+	}
+	size, page := find(pageSizes), find(pages)
+	switch {
+	case size != "" && page != "":
+		return fmt.Sprintf("ask for smaller pages with %s and %s", size, page)
+	case size != "":
+		return "ask for less with " + size
+	case page != "":
+		return "ask for the next page with " + page
+	}
+	return ""
+}
+
+// selectSchema is the schema of the argument.
+var selectSchema = json.RawMessage(`{"type":"string","description":"Fields of the answer to return, as paths separated by commas: items.id,items.owner.name. ` +
+	`Arrays are passed through. Leave it out for the whole answer."}`)
+
+// listed returns an operation as callers see it with the projection.
+func (p *Projection) listed(op *openapi.Operation) *openapi.Operation {
+	if p == nil {
+		return op
+	}
+	if p.Argument {
+		op = op.WithArgument(SelectArgument, selectSchema)
+	}
+	if p.Select != nil {
+		op = op.WithOutput(p.Shape)
+	}
+	return op
+}
+
+// TakeFields removes the argument [SelectArgument] from arguments, and returns the fields that it names; nil if it is not
+// given. The error is for the model.
+func (p *Projection) TakeFields(args json.RawMessage) (rest json.RawMessage, fields *projection.FieldList, err error) {
+	if p == nil || !p.Argument {
+		return args, nil, nil
+	}
+	if jsonscan.KindOf(args) == jsonscan.String { // some clients send the object as a string that holds it
+		if held := jsonscan.Unquote(bytes.TrimSpace(args)); jsonscan.KindOf(held) == jsonscan.Object {
+			if _, err := jsonscan.Scan(held, jsonscan.Options{Unique: true}); err == nil {
+				args = held
+			}
+		}
+	}
+	given := jsonscan.Lookup(args, SelectArgument)
+	if given == nil {
+		return args, nil, nil
+	}
+	rest, _ = droppedArguments{SelectArgument}.drop(args)
+	text, err := fieldListText(given)
+	if err != nil || text == "" {
+		return rest, nil, err
+	}
+	fields, err = projection.ParseFieldList(text)
+	return rest, fields, err
+}
+
+// fieldListText returns the text of a field list: a string, or the paths of an array. Null is none.
+func fieldListText(given []byte) (string, error) {
+	switch jsonscan.KindOf(given) {
+	case jsonscan.Null:
+		return "", nil
+	case jsonscan.String:
+		return strings.TrimSpace(string(jsonscan.Unquote(given))), nil
+	case jsonscan.Array:
+		var paths []string
+		for path := range jsonscan.Elements(given) {
+			if jsonscan.KindOf(path) != jsonscan.String {
+				return "", errors.New("must be a string of paths separated by commas")
+			}
+			paths = append(paths, string(jsonscan.Unquote(path)))
+		}
+		return strings.Join(paths, ","), nil
+	default:
+		return "", errors.New("must be a string of paths separated by commas")
+	}
+}

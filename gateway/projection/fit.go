@@ -1,0 +1,230 @@
+package projection
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"drawbridge/gateway/tokenizer"
+	"drawbridge/openapi/jsonscan"
+)
+
+// fit returns an answer of at most MaxTokens tokens.
+func (l Limits) fit(data []byte, all *cuts) []byte {
+	if fits(data, l.MaxTokens) {
+		return data
+	}
+	before := slices.Clone(all.all)
+	// The tokens of a part can't be known before it is cut, so bytes are estimated from the beginning, and counted again.
+	begin := data[:min(len(data), 4*l.MaxTokens)]
+	room := share(len(begin), l.MaxTokens, tokenizer.Count(begin))
+	for range maxFits {
+		f := fitter{cuts: all}
+		all.path = all.path[:0]
+		out := f.value(make([]byte, 0, room+16), data, room, 0)
+		if fits(out, l.MaxTokens) {
+			return out
+		}
+		room = min(room*9/10, share(room, l.MaxTokens, tokenizer.Count(out)))
+		all.all = append(all.all[:0], before...)
+	}
+	all.path = all.path[:0]
+	all.add(jsonscan.KindOf(data), 1)
+	return []byte("null")
+}
+
+const (
+	// maxFits is how often an answer is cut until its tokens are few enough.
+	maxFits = 8
+	// maxFitDepth is how deep a value is cut; what is nested deeper is left out as a whole. Each level reads the value again.
+	maxFitDepth = 16
+	// minString is the number of bytes below which a string is not shortened.
+	minString = 24
+)
+
+// fits reports whether a text has at most a number of tokens. No token has less than a byte.
+func fits(data []byte, most int) bool {
+	return len(data) <= most || tokenizer.CountUpTo(data, most) <= most
+}
+
+// share returns the part of a size that some of its tokens take.
+func share(size, part, tokens int) int { return int(int64(size) * int64(part) / int64(max(tokens, 1))) }
+
+// fitter writes a value in at most a number of bytes, as far as that can be done without making it invalid.
+type fitter struct{ cuts *cuts }
+
+// value appends a value in at most room bytes.
+func (f *fitter) value(dst, value []byte, room, depth int) []byte {
+	if len(value) <= room {
+		return append(dst, value...)
+	}
+	switch value[0] {
+	case '[':
+		return f.array(dst, value, room, depth)
+	case '{':
+		return f.object(dst, value, room, depth)
+	case '"':
+		return f.str(dst, value, room)
+	}
+	return append(dst, value...) // a number is not cut; it is not long, either
+}
+
+// array keeps the elements that fit, in order, and at least a part of the first.
+func (f *fitter) array(dst, value []byte, room, depth int) []byte {
+	room -= len("[]")
+	dst = append(dst, '[')
+	shown, total, used, full := 0, 0, 0, depth == maxFitDepth
+	for element := range jsonscan.Elements(value) {
+		total++
+		if full {
+			continue
+		}
+		n := len(element)
+		if shown > 0 {
+			n++
+		}
+		switch {
+		case used+n <= room:
+			if shown > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, element...)
+			used += n
+			shown++
+		case shown == 0 && canCut(element):
+			dst = f.value(dst, element, room, depth+1)
+			shown++
+			full = true
+		default:
+			full = true
+		}
+	}
+	if shown < total {
+		f.cuts.add(jsonscan.Array, total-shown)
+	}
+	return append(dst, ']')
+}
+
+// canCut reports whether a value may become shorter.
+func canCut(value []byte) bool {
+	return value[0] == '{' || value[0] == '[' || value[0] == '"' && len(value) > minString
+}
+
+// fitted is a member of an object that is cut.
+type fitted struct {
+	name, value []byte // the name with its quotes
+	room        int    // bytes of the value; -1 if the member is left out
+}
+
+// object gives each member what it needs least, and shares the rest so that short members stay whole: totals and links beside
+// a long list are not cut for it.
+func (f *fitter) object(dst, value []byte, room, depth int) []byte {
+	if depth == maxFitDepth {
+		f.cuts.add(jsonscan.Object, countMembers(value))
+		return append(dst, "{}"...)
+	}
+	members, rest := fittingMembers(value, room)
+	bySize := make([]*fitted, 0, len(members))
+	for i := range members {
+		if members[i].room >= 0 {
+			bySize = append(bySize, &members[i])
+		}
+	}
+	slices.SortStableFunc(bySize, func(a, b *fitted) int { return len(a.value) - len(b.value) })
+	for i, m := range bySize {
+		more := min(len(m.value)-m.room, rest/(len(bySize)-i))
+		m.room += more
+		rest -= more
+	}
+	dst = append(dst, '{')
+	shown := 0
+	for _, m := range members {
+		if m.room < 0 {
+			continue
+		}
+		if shown > 0 {
+			dst = append(dst, ',')
+		}
+		shown++
+		dst = append(append(dst, m.name...), ':')
+		length := f.cuts.enter(m.name)
+		dst = f.value(dst, m.value, m.room, depth+1)
+		f.cuts.leave(length)
+	}
+	if shown < len(members) {
+		f.cuts.add(jsonscan.Object, len(members)-shown)
+	}
+	return append(dst, '}')
+}
+
+// fittingMembers returns the members of an object with the least room for each, and the room that is left then. Members are left
+// out once there is not even that.
+func fittingMembers(object []byte, room int) (members []fitted, rest int) {
+	rest = room - len("{}")
+	for i := 1; object[i] != '}'; i++ {
+		start := i
+		i = jsonscan.Skip(object, i)
+		m := fitted{name: object[start:i]}
+		start = i + 1
+		i = jsonscan.Skip(object, start)
+		m.value = object[start:i]
+		m.room = minRoom(m.value)
+		if n := len(m.name) + len(":,") + m.room; n <= rest {
+			rest -= n
+		} else {
+			m.room = -1
+		}
+		members = append(members, m)
+		if object[i] == '}' {
+			break
+		}
+	}
+	return members, rest
+}
+
+func countMembers(object []byte) (n int) {
+	for range jsonscan.Members(object) {
+		n++
+	}
+	return n
+}
+
+// minRoom returns the fewest bytes to which a value can be cut.
+func minRoom(value []byte) int {
+	switch value[0] {
+	case '[', '{':
+		return len("[]")
+	case '"':
+		return min(len(value), minString)
+	}
+	return len(value)
+}
+
+// str shortens a string, and ends it with an ellipsis.
+func (f *fitter) str(dst, value []byte, room int) []byte {
+	const ellipsis = `…"`
+	room = max(room, minString)
+	if len(value) <= room {
+		return append(dst, value...)
+	}
+	end, limit := 1, room-len(ellipsis)
+	for end < limit {
+		n := 1
+		switch c := value[end]; {
+		case c == '\\' && value[end+1] == 'u':
+			n = len(`\u0000`)
+			if end+2*n < len(value) && value[end+2]|0x20 == 'd' && value[end+3] >= '8' && value[end+6] == '\\' && value[end+7] == 'u' {
+				n *= 2 // a surrogate pair is one character
+			}
+		case c == '\\':
+			n = 2
+		case c >= utf8.RuneSelf:
+			_, n = utf8.DecodeRune(value[end:])
+		}
+		if end+n > limit {
+			break
+		}
+		end += n
+	}
+	f.cuts.add(jsonscan.String, len(value)-1-end)
+	return append(append(dst, value[:end]...), ellipsis...)
+}

@@ -1,0 +1,107 @@
+package projection
+
+import (
+	"bytes"
+	"context"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// Rule is what becomes of the answers of one operation. It is immutable.
+type Rule struct {
+	Select *Program // nil if the whole answer is passed on
+	Limits Limits
+	// Shape is that of what Select gives if its schema is published; nil if it is not.
+	Shape *jsonscan.Shape
+}
+
+// Answer is an answer on its way to the client.
+type Answer struct {
+	// Data is compact JSON.
+	Data []byte
+	// Wrapped reports that the published schema has the answer under the member result.
+	Wrapped bool
+	// Selected reports that Select was applied, and Failed why it was not: nil if it was, or if there is none.
+	Selected bool
+	Failed   error
+	// Mismatch is the place where the result of Select differs from Shape; nil if it fits.
+	Mismatch *jsonscan.Mismatch
+	// Missed are the paths of the field list that lead to nothing.
+	Missed []Missed
+	// Cuts are what the limits left out.
+	Cuts []Cut
+}
+
+// Apply projects an answer: Select first, then the list of fields of the model, nil if there is none, then the limits. The
+// answer must be compact JSON that was scanned before. If Select fails, the rest is applied to the answer as it came, without
+// the list of fields, which is about what Select gives.
+func (r *Rule) Apply(ctx context.Context, data []byte, wrapped bool, fields *FieldList) Answer {
+	a := Answer{Data: data, Wrapped: wrapped}
+	if r.Select != nil {
+		projected, err := r.Select.Run(ctx, data)
+		if a.Failed = err; err == nil {
+			a.Data, a.Selected = projected, true
+			a.Wrapped = r.Shape != nil && IsWrapped(r.Shape)
+			if info, err := jsonscan.Scan(projected, jsonscan.Options{Shape: r.Shape}); err == nil {
+				a.Mismatch = info.Mismatch
+			}
+		}
+	}
+	if fields != nil && a.Failed == nil {
+		if a.Wrapped {
+			fields = fields.unwrapped()
+		}
+		a.Data, a.Missed = fields.Apply(a.Data)
+	}
+	a.Data, a.Cuts = r.Limits.Apply(a.Data)
+	return a
+}
+
+// IsWrapped reports whether the published schema of an answer has it under the member result: the root of a schema must be an
+// object.
+func IsWrapped(s *jsonscan.Shape) bool { return s.Kinds != jsonscan.Of(jsonscan.Object) }
+
+// Compact returns a text as compact JSON; ok is false if it is none. Services whose answers have no schema are not held to
+// it before.
+func Compact(text []byte) (data []byte, ok bool) {
+	info, err := jsonscan.Scan(text, jsonscan.Options{})
+	if err != nil {
+		return nil, false
+	}
+	if info.Spaced {
+		return jsonscan.AppendCompact(nil, text), true
+	}
+	return bytes.TrimSpace(text), true
+}
+
+// unwrapped returns the list without the member result at the beginning of each path: the published schema has it, and the
+// answer does not. The list is returned as it is unless all paths begin so.
+func (l *FieldList) unwrapped() *FieldList {
+	out := &FieldList{paths: make([]fieldPath, len(l.paths))}
+	for i, p := range l.paths {
+		if len(p.path) == 0 || p.wild[0] || p.path[0] != "result" {
+			return l
+		}
+		out.paths[i] = fieldPath{text: p.text, path: p.path[1:], wild: p.wild[1:]}
+	}
+	if !out.build() {
+		return l
+	}
+	return out
+}
+
+// MayHaveArray reports whether an answer of a shape can have an array, nil being any shape.
+func MayHaveArray(s *jsonscan.Shape) bool {
+	if s == nil || s.Kinds.Has(jsonscan.Array) {
+		return true
+	}
+	if s.Kinds.Has(jsonscan.Object) && len(s.Properties) == 0 {
+		return true
+	}
+	for i := range s.Properties {
+		if MayHaveArray(s.Properties[i].Shape) {
+			return true
+		}
+	}
+	return false
+}

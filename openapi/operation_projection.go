@@ -1,0 +1,50 @@
+package openapi
+
+import (
+	"encoding/json"
+	"sync"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
+)
+
+// WithOutput returns the operation with the output schema of answers of another shape, none if nothing can be said of it within
+// the limit of output schemas. Only what is published changes: Answers reads what the service sends.
+func (o *Operation) WithOutput(shape *jsonscan.Shape) *Operation {
+	other := *o
+	if other.Output = schema.OutputOf(shape); o.portable != nil {
+		other.portable = other.inPortable(len(o.portable.input))
+	}
+	return &other
+}
+
+// WithArgument returns the operation as callers see it with one more, optional, argument, which is not part of the request.
+// The caller must take it from the arguments before they are checked.
+func (o *Operation) WithArgument(name string, of json.RawMessage) *Operation {
+	other := *o
+	other.Input = withProperty(o.Input, name, of)
+	if o.portable != nil {
+		other.portable = other.inPortable(len(o.portable.input) + len(of) + len(name) + len(`"":,`))
+	}
+	other.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(other.Input) })
+	return &other
+}
+
+// withProperty returns an object schema with one more property.
+func withProperty(object []byte, name string, of []byte) []byte {
+	dst, found := []byte{'{'}, false
+	for key, value := range jsonscan.Members(object) {
+		if string(key) == "properties" {
+			properties := []byte{'{'}
+			for property, schema := range jsonscan.Members(value) {
+				properties = appendMember(properties, string(property), schema)
+			}
+			value, found = append(appendMember(properties, name, of), '}'), true
+		}
+		dst = appendMember(dst, string(key), value)
+	}
+	if !found {
+		dst = appendMember(dst, "properties", append(appendMember([]byte{'{'}, name, of), '}'))
+	}
+	return append(dst, '}')
+}

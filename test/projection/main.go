@@ -1,0 +1,140 @@
+// Command projection measures what a projection saves on answers that services give. It prints, for each recorded answer of
+// testdata, its tokens as it is, with an expression of the operator, and with a list of fields of a model, and exits with 1
+// if an expression saves less than the goal, or a result is not valid JSON.
+//
+//	go run ./test/projection [-goal 90] [DIRECTORY]
+//
+// The answers are the examples that public OpenAPI documents give. Notes count as tokens of the result.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"drawbridge/gateway/projection"
+	"drawbridge/gateway/tokenizer"
+)
+
+func main() {
+	goal := flag.Float64("goal", 90, "percent of the tokens that an expression must save")
+	flag.Parse()
+	dir := "test/projection/testdata"
+	if flag.NArg() > 0 {
+		dir = flag.Arg(0)
+	}
+	if err := run(os.Stdout, dir, *goal); err != nil {
+		fmt.Fprintln(os.Stderr, "projection:", err)
+		os.Exit(1)
+	}
+}
+
+// recorded is an answer with the projections that it is measured by.
+type recorded struct {
+	name, question string
+	answer         []byte
+	program        *projection.Program
+	fields         *projection.FieldList
+}
+
+func run(w io.Writer, dir string, goal float64) error {
+	all, err := read(dir)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%-24s %8s %8s %7s %8s %7s %9s  %s\n", "answer", "tokens", "select", "saved", "_select", "saved", "time", "question")
+	var missed []string
+	var whole, selected, listed int
+	for _, r := range all {
+		bySelect, took, err := measure(&projection.Rule{Select: r.program}, r.answer, nil)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		byFields, _, err := measure(&projection.Rule{}, r.answer, r.fields)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		n := tokenizer.Count(r.answer)
+		whole, selected, listed = whole+n, selected+bySelect, listed+byFields
+		fmt.Fprintf(w, "%-24s %8d %8d %6.1f%% %8d %6.1f%% %9s  %s\n", r.name, n, bySelect, saved(n, bySelect), byFields, saved(n, byFields), took.Round(10*time.Microsecond), r.question)
+		if saved(n, bySelect) < goal {
+			missed = append(missed, r.name)
+		}
+	}
+	fmt.Fprintf(w, "%-24s %8d %8d %6.1f%% %8d %6.1f%%\n", fmt.Sprint(len(all), " answers"), whole, selected, saved(whole, selected), listed, saved(whole, listed))
+	if missed != nil {
+		return fmt.Errorf("less than %g %% saved: %s", goal, strings.Join(missed, ", "))
+	}
+	return nil
+}
+
+// saved returns the percentage that a projection saves.
+func saved(before, after int) float64 { return 100 * float64(before-after) / float64(before) }
+
+// measure returns the tokens of an answer after a projection, with those of the note, and the time that it takes. On a machine
+// that is busy the deadline may pass; then it is tried again.
+func measure(rule *projection.Rule, data []byte, fields *projection.FieldList) (int, time.Duration, error) {
+	const attempts = 10
+	var a projection.Answer
+	var took time.Duration
+	for range attempts {
+		begin := time.Now()
+		a = rule.Apply(context.Background(), data, false, fields)
+		if took = time.Since(begin); !errors.Is(a.Failed, projection.ErrDeadline) {
+			break
+		}
+	}
+	switch {
+	case a.Failed != nil:
+		return 0, took, a.Failed
+	case !json.Valid(a.Data):
+		return 0, took, errors.New("the result is not JSON")
+	case len(a.Missed) > 0:
+		return 0, took, fmt.Errorf("%s is not in the answer", a.Missed[0].Path)
+	}
+	return tokenizer.Count(a.Data) + tokenizer.Count([]byte(a.Note(nil))), took, nil
+}
+
+// read reads the recorded answers of a directory: sections answer, select and fields, after a line with the question.
+func read(dir string) (all []recorded, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("no answers in %s", dir)
+	}
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			return nil, err
+		}
+		r := recorded{name: strings.TrimSuffix(filepath.Base(file), ".txtar")}
+		r.question, _, _ = strings.Cut(string(a.Comment), "\n")
+		for _, f := range a.Files {
+			text := strings.TrimSpace(string(f.Data))
+			switch f.Name {
+			case "answer":
+				var ok bool
+				if r.answer, ok = projection.Compact(f.Data); !ok {
+					return nil, fmt.Errorf("%s: the answer is not JSON", file)
+				}
+			case "select":
+				r.program, err = projection.NewCompiler().Compile(text)
+			case "fields":
+				r.fields, err = projection.ParseFieldList(text)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s %w", file, f.Name, err)
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
