@@ -192,7 +192,7 @@ var uncompared = map[string]string{
 
 	"Embeddings.Model": "how tools are ranked, not which ones a caller may find", "Embeddings.Dimensions": "how tools are ranked, not which ones a caller may find",
 	"Embeddings.Token": "secrets are rotated",
-	"Redis.User": "who the gateway is to it", "Redis.Password": "secrets are rotated", "Redis.Timeout": "limits bound what a call costs",
+	"Redis.User":       "who the gateway is to it", "Redis.Password": "secrets are rotated", "Redis.Timeout": "limits bound what a call costs",
 	"Redis.Connections": "limits bound what a call costs", "Telemetry.LogLevel": "no record has secrets, arguments or answers at any level",
 	"Telemetry.LogFormat": "the form of logs", "Audit.HashKey": "keys are rotated", "Audit.Buffer": "limits bound what a call costs",
 }

@@ -1,7 +1,9 @@
 // Command finding measures how well gateway/finder finds the tools that queries of public sets are about. It prints, for
 // each set, how often a right tool is among the first 1, 3, 5 and 10, the mean reciprocal rank and the time of a query.
 //
-//	go run ./test/finding [-all] [-misses SET] DIRECTORY
+//	go run ./test/finding [-all] [-misses SET] [-embeddings URL [-model NAME] [-by words|vectors|both] [-cache DIR]] DIRECTORY
+//
+// With -embeddings, tools and queries get vectors from a server of POST /v1/embeddings, such as test/embeddings.
 //
 // DIRECTORY has documents/*.json and queries.jsonl, one {"set", "document", "query", "gold": [[METHOD, PATH], …]} a line.
 package main
@@ -27,12 +29,17 @@ import (
 func main() {
 	all := flag.Bool("all", false, "search all documents at once instead of the one of the query")
 	misses := flag.String("misses", "", "print the queries of this set whose tool is not among the first five")
+	var v vectors
+	flag.StringVar(&v.url, "embeddings", "", "the URL of a server of embeddings, with which the ranking by words is fused")
+	flag.StringVar(&v.model, "model", "minilm", "the model of that server")
+	flag.StringVar(&v.by, "by", "both", "rank by words, vectors or both")
+	flag.StringVar(&v.cache, "cache", "", "a directory in which the vectors of tools are kept")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *all, *misses); err != nil {
+	if err := run(flag.Arg(0), *all, *misses, &v); err != nil {
 		fmt.Fprintln(os.Stderr, "finding:", err)
 		os.Exit(1)
 	}
@@ -46,16 +53,16 @@ type query struct {
 
 // searched is an index with the tools that it was made of.
 type searched struct {
-	index *finder.Index
+	find  func(q finder.Query) []finder.Hit
 	tools []*catalog.Tool
 }
 
-func run(dir string, together bool, misses string) error {
+func run(dir string, together bool, misses string, v *vectors) error {
 	queries, err := readQueries(filepath.Join(dir, "queries.jsonl"))
 	if err != nil {
 		return err
 	}
-	indexes, err := build(dir, queries, together)
+	indexes, err := build(dir, queries, together, v)
 	if err != nil {
 		return err
 	}
@@ -68,7 +75,7 @@ func run(dir string, together bool, misses string) error {
 		}
 		s := indexes[q.Document]
 		began := time.Now()
-		hits := s.index.Search(finder.Query{Text: q.Query, Limit: 100})
+		hits := s.find(finder.Query{Text: q.Query, Limit: 100})
 		r.times = append(r.times, time.Since(began))
 		rank := rankOf(s, hits, &q)
 		r.add(rank)
@@ -81,7 +88,7 @@ func run(dir string, together bool, misses string) error {
 	for _, set := range order {
 		results[set].print(set)
 	}
-	return nil
+	return v.check(len(queries))
 }
 
 func readQueries(file string) (queries []query, err error) {
@@ -103,7 +110,7 @@ func readQueries(file string) (queries []query, err error) {
 }
 
 // build makes the indexes that the queries ask: one of each document, or one of all of them with 100 operations and more.
-func build(dir string, queries []query, together bool) (map[string]*searched, error) {
+func build(dir string, queries []query, together bool, v *vectors) (map[string]*searched, error) {
 	indexes := map[string]*searched{}
 	var tools []*catalog.Tool
 	for _, q := range queries {
@@ -114,7 +121,9 @@ func build(dir string, queries []query, together bool) (map[string]*searched, er
 		if err != nil {
 			return nil, err
 		}
-		indexes[q.Document] = newSearched(of)
+		if indexes[q.Document], err = v.newSearched(of); err != nil {
+			return nil, err
+		}
 		if len(of) >= 100 {
 			tools = append(tools, of...)
 		}
@@ -124,7 +133,10 @@ func build(dir string, queries []query, together bool) (map[string]*searched, er
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		began := time.Now()
-		whole := newSearched(tools)
+		whole, err := v.newSearched(tools)
+		if err != nil {
+			return nil, err
+		}
 		took := time.Since(began)
 		runtime.GC()
 		runtime.ReadMemStats(&after)
@@ -136,14 +148,6 @@ func build(dir string, queries []query, together bool) (map[string]*searched, er
 		}
 	}
 	return indexes, nil
-}
-
-func newSearched(tools []*catalog.Tool) *searched {
-	read := make([]finder.Tool, len(tools))
-	for i, t := range tools {
-		read[i] = finder.Read(t)
-	}
-	return &searched{finder.New(read, nil), tools}
 }
 
 // toolsOf returns the tools of a document.
