@@ -32,7 +32,13 @@ type client struct {
 	model      string
 	token      config.Secret
 	dimensions int // that are requested; 0 if none are
-	http       *upstream.Client
+	http       sender
+}
+
+// sender sends requests to the server: [upstream.Client], or a test's in its place. Do follows no redirect.
+type sender interface {
+	Do(req *http.Request) (*http.Response, error)
+	Close() // idle connections
 }
 
 func newClient(e *config.Embeddings, o *Options) *client {
@@ -70,7 +76,7 @@ func (c *client) embed(ctx context.Context, texts []string, dimensions int) ([]v
 	if !c.token.IsZero() {
 		req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
 	}
-	resp, err := c.http.Do(req) // follows no redirect, so that nothing reaches another origin
+	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, err
 	}
