@@ -92,6 +92,7 @@ const (
 
 // Run makes vectors until ctx ends. It is called by one goroutine.
 func (e *Embedder) Run(ctx context.Context) {
+	defer e.closeIdle()
 	retry := time.NewTimer(time.Hour)
 	retry.Stop()
 	defer retry.Stop()
@@ -123,6 +124,15 @@ func (e *Embedder) Run(ctx context.Context) {
 			retry.Reset(pause)
 			pause = min(2*pause, lastRetry)
 		}
+	}
+}
+
+// closeIdle closes the connections that no request uses.
+func (e *Embedder) closeIdle() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.model != nil {
+		e.model.client.http.Close()
 	}
 }
 

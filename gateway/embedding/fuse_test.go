@@ -46,8 +46,8 @@ func TestFuse(t *testing.T) {
 		{"words alone, without any vector", hits(3, 1, 2), nil, []int{1, 2, 3}, 3, []int{3, 1, 2}},
 		{"vectors alone", nil, hits(3, 1, 2), nil, 2, []int{3, 1}},
 		{"in both", hits(1, 2), hits(3, 2), nil, 3, []int{2, 1, 3}},
-		{"a tie is for words", hits(1, 2), hits(2, 1), nil, 2, []int{1, 2}},
-		{"without a vector", hits(1, 2, 3), hits(3, 2), []int{1}, 3, []int{1, 3, 2}},
+		{"words weigh more", hits(1, 2), hits(2, 1), nil, 2, []int{1, 2}},
+		{"without a vector", hits(1, 2, 3), hits(3), []int{1}, 3, []int{1, 3, 2}},
 		{"without a vector, behind", hits(2, 3, 1), hits(2, 3), []int{1}, 3, []int{2, 3, 1}},
 		{"none", hits(1), hits(1), nil, 0, nil},
 	} {
