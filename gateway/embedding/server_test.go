@@ -33,7 +33,7 @@ func vectorOf(text string) []float32 {
 			word = other
 		}
 		h := fnv.New32()
-		h.Write([]byte(word)) //nolint:errcheck // never fails
+		_, _ = h.Write([]byte(word)) // never fails
 		v[h.Sum32()%testDimensions]++
 	}
 	v[0]++

@@ -43,7 +43,7 @@ func ofBytes(values []int8) (vector, bool) {
 // cosine returns the cosine of the angle between two vectors of the same length.
 func (v *vector) cosine(w *vector) float32 {
 	a, b := v.values, w.values[:len(v.values)]
-	var sum int32 // 4,096 products of at most 127² fit
+	var sum int32                    // 4,096 products of at most 127² fit
 	for len(a) >= 8 && len(b) >= 8 { // twice as fast as one by one
 		sum += int32(a[0])*int32(b[0]) + int32(a[1])*int32(b[1]) + int32(a[2])*int32(b[2]) + int32(a[3])*int32(b[3]) +
 			int32(a[4])*int32(b[4]) + int32(a[5])*int32(b[5]) + int32(a[6])*int32(b[6]) + int32(a[7])*int32(b[7])

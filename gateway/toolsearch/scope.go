@@ -42,6 +42,11 @@ func (s *Scope) find(ctx context.Context, text string, limit int, filter func(*c
 	return s.found(s.Find(ctx, q))
 }
 
+// byWords returns the tools that fit a text by words alone.
+func (s *Scope) byWords(text string, limit int) []*catalog.Tool {
+	return s.found(s.Index().Search(s.query(text, limit, nil)))
+}
+
 func (s *Scope) found(hits []finder.Hit) []*catalog.Tool {
 	found := make([]*catalog.Tool, len(hits))
 	for i, hit := range hits {
@@ -118,7 +123,7 @@ func list(all []count, limit int) string {
 func (s *Scope) Unknown(name string) string {
 	text := "There is no tool " + strconv.Quote(truncate.Bytes(name, 128)) + "."
 	var names []string
-	for _, t := range s.found(s.Index().Search(s.query(name, 5, nil))) { // by words, because a call waits for it
+	for _, t := range s.byWords(name, 5) { // because a call waits for it
 		names = append(names, t.Name)
 	}
 	if len(names) > 0 {

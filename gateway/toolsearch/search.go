@@ -57,7 +57,7 @@ func (s *Scope) Search(ctx context.Context, args json.RawMessage) (text string, 
 		return describeHits(hits), len(hits), nil
 	}
 	if f != (filter{}) {
-		if hits = s.find(ctx, query, limit, nil); len(hits) > 0 {
+		if hits = s.byWords(query, limit); len(hits) > 0 { // Find may have waited already
 			return "No tool fits with " + f.String() + ". Without that, these do:\n\n" + describeHits(hits), len(hits), nil
 		}
 	}
