@@ -21,7 +21,7 @@ type vectors struct {
 
 	embedder *embedding.Embedder
 	settings *config.Embeddings
-	missed   int // queries without a vector
+	metrics  *prometheus.Registry
 }
 
 // patience is how long a query waits for its vector here, where only the ranks matter.
@@ -41,9 +41,10 @@ func (v *vectors) newSearched(tools []*catalog.Tool) (*searched, error) {
 		if err != nil {
 			return nil, fmt.Errorf("-embeddings %q %w", v.url, err)
 		}
+		v.metrics = prometheus.NewRegistry()
 		v.settings = &config.Embeddings{URL: u, Model: v.model}
 		v.embedder = embedding.New(embedding.Options{
-			StateDir: v.cache, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Metrics: prometheus.NewRegistry(), UserAgent: "drawbridge-finding",
+			StateDir: v.cache, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Metrics: v.metrics, UserAgent: "drawbridge-finding",
 			QueryTimeout: patience, Recover: func(_ string, step func()) bool { step(); return false },
 		})
 	}
@@ -58,19 +59,27 @@ func (v *vectors) newSearched(tools []*catalog.Tool) (*searched, error) {
 	if v.by == "both" {
 		return &searched{func(q finder.Query) []finder.Hit { return f.Find(context.Background(), q) }, tools}, nil
 	}
-	return &searched{func(q finder.Query) []finder.Hit {
-		hits := f.FindByVectors(context.Background(), q)
-		if hits == nil {
-			v.missed++
-		}
-		return hits
-	}, tools}, nil
+	return &searched{func(q finder.Query) []finder.Hit { return f.FindByVectors(context.Background(), q) }, tools}, nil
 }
 
 // check returns an error if queries had no vectors: the ranks are not those that were asked for then.
 func (v *vectors) check(queries int) error {
-	if v.missed > 0 {
-		return fmt.Errorf("%d of %d queries have no vector", v.missed, queries)
+	if v.metrics == nil {
+		return nil
+	}
+	families, err := v.metrics.Gather()
+	if err != nil {
+		return err
+	}
+	for _, family := range families {
+		if family.GetName() != "drawbridge_embedding_queries_total" {
+			continue
+		}
+		for _, m := range family.GetMetric() {
+			if outcome := m.GetLabel()[0].GetValue(); outcome != "ok" && m.GetCounter().GetValue() > 0 {
+				return fmt.Errorf("%v of %d queries have no vector: %s", m.GetCounter().GetValue(), queries, outcome)
+			}
+		}
 	}
 	return nil
 }
