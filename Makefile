@@ -135,8 +135,13 @@ judge-prism: ## Prism accepts the requests, and its answers become results (SAMP
 
 FINDING ?= $(wildcard $(abspath ../shared/finding))
 .PHONY: finding
-finding: ## how well tools are found by words, on public query sets (FINDING=DIR, FINDING_FLAGS=-all: all documents at once, -misses SET)
+finding: ## how well tools are found by words, on public query sets (FINDING=DIR, FINDING_FLAGS=-all: all documents at once, -misses SET, -embeddings URL)
 	$(GO) run ./test/finding $(FINDING_FLAGS) $(FINDING)
+
+.PHONY: embeddings-server
+embeddings-server: ## serves a small sentence model at 127.0.0.1:8089 for FINDING_FLAGS='-embeddings http://127.0.0.1:8089' (EMBEDDINGS_FLAGS='--table FILE')
+	test/embeddings/install out/embeddings-venv
+	out/embeddings-venv/bin/python test/embeddings/server.py $(EMBEDDINGS_FLAGS)
 
 .PHONY: tool-lists
 tool-lists: build ## what lists of tools and answers of search_tools cost in tokens, and the index of 10,000 tools (FINDING=DIR); a missed goal is an error

@@ -33,6 +33,8 @@ type Config struct {
 	APIs []API `yaml:"apis" reload:"recompile" need:"true"`
 	// Names, approval and confirmation of tools.
 	Tools Tools `yaml:"tools" reload:"live"`
+	// How search_tools finds tools.
+	Search *Search `yaml:"search,omitempty" reload:"live" absent:"by words alone"`
 	// Settings for the tools that a selector matches. Rules are applied in order, so later rules override earlier ones.
 	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none"`
 	// Further endpoints, each with a subset of the tools and its own resource identifier and scopes. /mcp has all tools.

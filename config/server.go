@@ -63,7 +63,7 @@ type Server struct {
 	// A directory for the last good document of each API, which is served if the document can't be loaded when the gateway
 	// starts. It is created if missing, and processes may share it. It contains nothing secret except what the documents
 	// contain. The access that the current configuration grants is recorded there too, so that a start detects a
-	// configuration that grants more.
+	// configuration that grants more, and so are the vectors of search.embeddings.
 	StateDir File `yaml:"state_dir,omitempty" reload:"restart" absent:"documents are kept only in memory"`
 	// When the gateway first reports itself as ready: any when one API is served, tried when one is served and loading
 	// each document was tried, successfully or not, all when each is served. It then stays ready whatever happens to

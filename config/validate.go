@@ -19,6 +19,7 @@ func (l *loader) validate(cfg *Config) {
 	l.identity(cfg)
 	l.apis(cfg)
 	l.tools(cfg)
+	l.search(cfg)
 	l.rules(cfg)
 	l.endpoints(cfg)
 	l.prompts(cfg)

@@ -25,6 +25,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/listener"
@@ -117,8 +118,9 @@ type Gateway struct {
 	shared        *shared     // state shared with other replicas
 	admission     *limiters   // memory budget, concurrency and rate limits
 	connections   *listener.Limiter
-	addresses     *state.LocalRates // rate counters per client address; local, since they protect this process
-	guessedJob    *job.Definition   // definition of jobs that neither a rule nor a document describes
+	embeddings    *embedding.Embedder // finds tools by words, and by vectors if there is a server of embeddings
+	addresses     *state.LocalRates   // rate counters per client address; local, since they protect this process
+	guessedJob    *job.Definition     // definition of jobs that neither a rule nor a document describes
 
 	current  atomic.Pointer[generation]              // the generation in use; nil until the first API is served
 	inUse    atomic.Pointer[configInUse]             // the newest configuration that was in use
@@ -182,6 +184,10 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.store = g.newStore(c)
+	g.embeddings = embedding.New(embedding.Options{
+		StateDir: c.Server.StateDir.String(), Logger: g.log, Metrics: o.Metrics, TracerProvider: o.TracerProvider, UserAgent: "drawbridge/" + o.Version,
+		Pause: g.admission.pace.Step, Recover: g.survive, OnPanic: g.panicked,
+	})
 	g.guessedJob = job.Guess()
 	if g.shared, err = g.newShared(c, keys); err != nil {
 		return nil, err

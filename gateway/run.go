@@ -43,6 +43,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		r.inUse.apis.NameStored()
 		group.Go(func() error { g.store.Run(ctx); return nil })
 	}
+	group.Go(func() error { g.Keep(ctx, "tools were embedded", func() { g.embeddings.Run(ctx) }); return nil })
 	r.start(r.inUse)
 	if len(r.inUse.apis.Sources) == 0 {
 		g.record.Note(r.access)

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"drawbridge/config"
@@ -12,8 +11,8 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
-	"drawbridge/gateway/finder"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/report"
@@ -36,8 +35,7 @@ type generation struct {
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
 	links     *mcp.SealedHandles
-	// index finds tools. It is made at its first use.
-	index func() *finder.Index
+	finder    *embedding.Finder // of tools
 	// updated is when the list of tools last changed.
 	updated time.Time
 	// promptFaults lists the reasons why prompts are not served, with their positions.
@@ -69,7 +67,7 @@ func (g *Gateway) build(d *deployment) *generation {
 			})
 		}
 	}
-	gen.index = sync.OnceValue(func() *finder.Index { return finder.OfCatalog(gen.Catalog, g.admission.pace.Step) })
+	gen.finder = g.embeddings.NewFinder(d.config.Embeddings(), gen.Catalog.All())
 	gen.addEndpoints(d, g.currentEndpoints(), func(name, title, instructions string) http.Handler {
 		return g.mcpHandlers.Named(name, title, instructions)
 	})
@@ -149,7 +147,7 @@ func (g *Gateway) publish(d *deployment, newest notInUse) {
 	g.setStatus(gen, d, newest)
 	g.isServed.Do(func() { close(g.serving) }) // after setStatus, because a waiter may read the status
 	if gen.Searches() && allTried {
-		gen.index() // before the first client waits for it
+		gen.finder.Index() // before the first client waits for it
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // addEndpoints builds the endpoints of a new generation, the main one with all plans first. before are those that were served
 // until now, and handler returns the MCP handler of an endpoint.
 func (gen *generation) addEndpoints(d *deployment, before *endpoint.Table, handler func(name, title, instructions string) http.Handler) {
-	o := endpoint.Options{MainGuard: d.guard, Index: gen.index, Profile: openapi.ProfileFull}
+	o := endpoint.Options{MainGuard: d.guard, Finder: gen.finder, Profile: openapi.ProfileFull}
 	main := o
 	main.List, main.Before, main.Handler = d.config.List(), before.Main, handler("", "", d.config.Server.Instructions)
 	gen.Main = gen.newEndpoint("", gen.ByTool, d.guard, main)
@@ -85,6 +85,6 @@ func (gen *generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.P
 // operatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
 func (gen *generation) operatorEndpoint() *endpoint.Endpoint {
 	return endpoint.New(gen.callEndpoint("", gen.Main.Plans, nil), endpoint.Options{
-		Config: gen.config, Rates: gen.rates, Catalog: gen.Catalog, Resources: gen.Main.Resources, Links: gen.links, Index: gen.index,
+		Config: gen.config, Rates: gen.rates, Catalog: gen.Catalog, Resources: gen.Main.Resources, Links: gen.links, Finder: gen.finder,
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
-	"drawbridge/gateway/finder"
+	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/prompt"
@@ -51,10 +51,10 @@ type Options struct {
 	Prompts   []*prompt.Prompt
 	Links     *mcp.SealedHandles
 	Profile   openapi.Profile
-	// List says what the list of tools shows, Pinned which tools it shows in any case, and Index finds the others.
+	// List says what the list of tools shows, Pinned which tools it shows in any case, and Finder finds the others.
 	List   config.List
 	Pinned func(*catalog.Tool) bool
-	Index  func() *finder.Index
+	Finder *embedding.Finder
 	// Before is the endpoint of that name that was served until now; nil if it is new.
 	Before *Endpoint
 }
@@ -70,7 +70,7 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 	if o.Before != nil {
 		before = o.Before.Presentation
 	}
-	full.Presentation = newPresentation(o.List, full.tools(), o.Pinned, o.Index, before)
+	full.Presentation = newPresentation(o.List, full.tools(), o.Pinned, o.Finder, before)
 	if e.Guard == nil {
 		return full
 	}

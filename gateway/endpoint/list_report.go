@@ -66,11 +66,11 @@ func (t *Table) ReportLists(log *slog.Logger, metrics *telemetry.Metrics, before
 		if old, known := was[list.Endpoint]; known && old.Presentation == list.Presentation && old.OverBudget == list.OverBudget {
 			continue
 		}
-		level, message := slog.LevelInfo, "list of tools"
+		level := slog.LevelInfo
 		if list.OverBudget {
-			level, message = slog.LevelWarn, "list of tools costs more than its budget"
+			level = slog.LevelWarn
 		}
-		log.LogAttrs(context.Background(), level, message, slog.String("endpoint", list.Endpoint), slog.String("presentation", list.Presentation), slog.String("reason", list.Reason))
+		log.LogAttrs(context.Background(), level, "list of tools", slog.String("endpoint", list.Endpoint), slog.String("presentation", list.Presentation), slog.String("reason", list.Reason))
 	}
 }
 

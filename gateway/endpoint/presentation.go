@@ -5,7 +5,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
-	"drawbridge/gateway/finder"
+	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/tokenizer"
 )
 
@@ -22,7 +22,7 @@ type Presentation struct {
 	list   config.List
 	tools  []*catalog.Tool // of the endpoint
 	pinned []*catalog.Tool
-	index  func() *finder.Index // of all tools of the catalog
+	finder *embedding.Finder // of all tools of the catalog
 }
 
 // backBelow is the share of the budget below which a list that was too long is shown whole again, in percent: a list that
@@ -30,8 +30,8 @@ type Presentation struct {
 const backBelow = 80
 
 // newPresentation decides what a list of tools shows. before is what it showed until now, nil if it is new.
-func newPresentation(list config.List, tools []*catalog.Tool, pinned func(*catalog.Tool) bool, index func() *finder.Index, before *Presentation) *Presentation {
-	p := &Presentation{list: list, tools: tools, index: index}
+func newPresentation(list config.List, tools []*catalog.Tool, pinned func(*catalog.Tool) bool, finder *embedding.Finder, before *Presentation) *Presentation {
+	p := &Presentation{list: list, tools: tools, finder: finder}
 	for _, t := range tools {
 		if pinned != nil && pinned(t) {
 			p.pinned = append(p.pinned, t)

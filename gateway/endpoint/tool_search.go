@@ -32,7 +32,7 @@ func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 	}
 	switch req.Name {
 	case toolsearch.Search:
-		text, found, err := scope.Search(req.Arguments)
+		text, found, err := scope.Search(ctx, req.Arguments)
 		if err != nil {
 			return c.refuse(reply, req.Name, err)
 		}
@@ -85,7 +85,7 @@ func (e *Endpoint) scope(req *mcp.Request, caller *auth.Principal) (*toolsearch.
 		return nil, err
 	}
 	may := e.mayCall(caller)
-	return &toolsearch.Scope{Tools: e.catalog.All(), Index: e.Presentation.index, Allowed: func(t *catalog.Tool) bool { return c.has(t) && may(t) }}, nil
+	return &toolsearch.Scope{Tools: e.catalog.All(), Index: e.Presentation.finder.Index, Find: e.Presentation.finder.Find, Allowed: func(t *catalog.Tool) bool { return c.has(t) && may(t) }}, nil
 }
 
 // mayCall returns the function that reports whether the caller may call a tool, by its scopes.

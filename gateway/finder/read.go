@@ -15,12 +15,15 @@ const (
 )
 
 // OfCatalog returns the index of all tools of a catalog, in their order. pause is that of [New].
-func OfCatalog(c *catalog.Catalog, pause func()) *Index {
-	tools := make([]Tool, len(c.All()))
-	for i, t := range c.All() {
-		tools[i] = Read(t)
+func OfCatalog(c *catalog.Catalog, pause func()) *Index { return OfTools(c.All(), pause) }
+
+// OfTools returns the index of tools of catalogs. pause is that of [New].
+func OfTools(tools []*catalog.Tool, pause func()) *Index {
+	read := make([]Tool, len(tools))
+	for i, t := range tools {
+		read[i] = Read(t)
 	}
-	return New(tools, pause)
+	return New(read, pause)
 }
 
 // Read returns what an index reads of a tool of a catalog.

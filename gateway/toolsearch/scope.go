@@ -2,6 +2,7 @@ package toolsearch
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -17,18 +18,37 @@ import (
 type Scope struct {
 	// Tools are all tools that are served, in the order in which Index has them.
 	Tools []*catalog.Tool
-	// Index finds tools. It is called only if something is looked for.
+	// Index finds tools by words. It is called only if something is looked for.
 	Index func() *finder.Index
+	// Find, if not nil, finds the tools for search_tools in the place of Index.
+	Find func(ctx context.Context, q finder.Query) []finder.Hit
 	// Allowed reports whether the caller may find a tool.
 	Allowed func(*catalog.Tool) bool
 }
 
-// find returns the tools that fit a text and a filter, the best first. A nil filter lets all pass.
-func (s *Scope) find(text string, limit int, filter func(*catalog.Tool) bool) []*catalog.Tool {
-	hits := s.Index().Search(finder.Query{Text: text, Limit: limit, Allowed: func(i int) bool {
+// query returns the query for tools that fit a text and a filter. A nil filter lets all pass.
+func (s *Scope) query(text string, limit int, filter func(*catalog.Tool) bool) finder.Query {
+	return finder.Query{Text: text, Limit: limit, Allowed: func(i int) bool {
 		t := s.Tools[i]
 		return s.Allowed(t) && (filter == nil || filter(t))
-	}})
+	}}
+}
+
+// find returns the tools that fit a text and a filter, the best first.
+func (s *Scope) find(ctx context.Context, text string, limit int, filter func(*catalog.Tool) bool) []*catalog.Tool {
+	q := s.query(text, limit, filter)
+	if s.Find == nil {
+		return s.found(s.Index().Search(q))
+	}
+	return s.found(s.Find(ctx, q))
+}
+
+// byWords returns the tools that fit a text by words alone.
+func (s *Scope) byWords(text string, limit int) []*catalog.Tool {
+	return s.found(s.Index().Search(s.query(text, limit, nil)))
+}
+
+func (s *Scope) found(hits []finder.Hit) []*catalog.Tool {
 	found := make([]*catalog.Tool, len(hits))
 	for i, hit := range hits {
 		found[i] = s.Tools[hit.Tool]
@@ -105,7 +125,7 @@ func list(all []count, limit int) string {
 func (s *Scope) Unknown(name string) string {
 	text := "There is no tool " + strconv.Quote(truncate.Bytes(name, 128)) + "."
 	var names []string
-	for _, t := range s.find(name, 5, nil) {
+	for _, t := range s.byWords(name, 5) { // because a call waits for it
 		names = append(names, t.Name)
 	}
 	if len(names) > 0 {

@@ -1,6 +1,7 @@
 package toolsearch
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -43,7 +44,7 @@ func (f filter) String() string {
 }
 
 // Search answers search_tools, and returns how many tools were found. The error is an [*ArgumentError].
-func (s *Scope) Search(args json.RawMessage) (text string, found int, err error) {
+func (s *Scope) Search(ctx context.Context, args json.RawMessage) (text string, found int, err error) {
 	a := newArguments(args)
 	query := a.text("query", true)
 	limit := a.number("limit", defaultLimit, maxLimit)
@@ -51,12 +52,12 @@ func (s *Scope) Search(args json.RawMessage) (text string, found int, err error)
 	if err := a.err(); err != nil {
 		return "", 0, err
 	}
-	hits := s.find(query, limit, f.has)
+	hits := s.find(ctx, query, limit, f.has)
 	if len(hits) > 0 {
 		return describeHits(hits), len(hits), nil
 	}
 	if f != (filter{}) {
-		if hits = s.find(query, limit, nil); len(hits) > 0 {
+		if hits = s.byWords(query, limit); len(hits) > 0 { // Find may have waited already
 			return "No tool fits with " + f.String() + ". Without that, these do:\n\n" + describeHits(hits), len(hits), nil
 		}
 	}

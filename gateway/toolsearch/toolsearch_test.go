@@ -102,7 +102,7 @@ func (s *Scope) answer(t *testing.T, name, args string) string {
 	t.Helper()
 	switch name {
 	case Search:
-		text, _, err := s.Search([]byte(args))
+		text, _, err := s.Search(t.Context(), []byte(args))
 		if err != nil {
 			return err.Error() + " " + Usage(name)
 		}
@@ -195,7 +195,7 @@ func FuzzArguments(f *testing.F) {
 		if json.Unmarshal([]byte(args), &object) != nil || object == nil {
 			return // the protocol has refused it
 		}
-		if text, _, err := s.Search([]byte(args)); (text == "") == (err == nil) {
+		if text, _, err := s.Search(t.Context(), []byte(args)); (text == "") == (err == nil) {
 			t.Errorf("%q, %v", text, err)
 		}
 		if texts, _, err := s.Describe([]byte(args), catalog.Features{}); (len(texts) == 0) == (err == nil) {

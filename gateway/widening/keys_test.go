@@ -101,6 +101,7 @@ tools:
   drop_arguments: [r]
   callback_urls: ["https://app.example.com"]
   callback_secret: 0123456789abcdef
+search: {embeddings: {url: "http://127.0.0.1:11434", model: m, token: secret, dimensions: 384}}
 rules:
   - match: {api: a, tag: t, method: GET, path: /p, operation: o, deprecated: true, extension: x-e}
     set:
@@ -195,7 +196,9 @@ var uncompared = map[string]string{
 	"Prompt.Title": "words for users", "Prompt.Description": "words for users", "Prompt.Arguments": "words for users, and calls as the caller",
 	"Prompt.Inputs": "what the user is asked, for words", "Prompt.Messages": "words, and calls as the caller, with all that these need", "Prompt.File": "where the prompt stands",
 
-	"Redis.User": "who the gateway is to it", "Redis.Password": "secrets are rotated", "Redis.Timeout": "limits bound what a call costs",
+	"Embeddings.Model": "how tools are ranked, not which ones a caller may find", "Embeddings.Dimensions": "how tools are ranked, not which ones a caller may find",
+	"Embeddings.Token": "secrets are rotated",
+	"Redis.User":       "who the gateway is to it", "Redis.Password": "secrets are rotated", "Redis.Timeout": "limits bound what a call costs",
 	"Redis.Connections": "limits bound what a call costs", "Telemetry.LogLevel": "no record has secrets, arguments or answers at any level",
 	"Telemetry.LogFormat": "the form of logs", "Audit.HashKey": "keys are rotated", "Audit.Buffer": "limits bound what a call costs",
 }

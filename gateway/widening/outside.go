@@ -57,6 +57,9 @@ func outsideOf(c *config.Config) map[string]string {
 	if u := c.Telemetry.OTLPEndpoint; u != nil {
 		outside["telemetry.otlp_endpoint"] = digest(u.String())
 	}
+	if e := c.Embeddings(); e != nil {
+		outside["search.embeddings.url"] = digest(e.URL.String())
+	}
 	if c.Audit != nil {
 		outside["audit.file"] = digest(c.Audit.File.String() + "\n")
 	}

@@ -70,13 +70,13 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/endpoint", "gateway/finder", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/redact", "gateway/render", "gateway/report", "gateway/resource", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer"},
+		arrows:  []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/embedding", "gateway/endpoint", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/redact", "gateway/render", "gateway/report", "gateway/resource", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer"},
 		modules: []string{"github.com/go-chi/chi/v5"},
 	},
 	"gateway/task":        {arrows: []string{"auth", "config", "gateway/admission", "gateway/call", "gateway/catalog", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/source", "gateway/state", "gateway/telemetry", "gateway/upstream"}, modules: []string{"github.com/go-chi/chi/v5"}},
 	"gateway/resource":    {arrows: []string{"auth", "gateway/cache", "gateway/call", "gateway/mcp", "gateway/plan", "gateway/render", "gateway/source", "gateway/telemetry", "openapi", "openapi/answer"}},
 	"gateway/prompt":      {arrows: []string{"auth", "config", "gateway/call", "gateway/elicit", "gateway/mcp", "gateway/plan", "gateway/render", "gateway/resource", "gateway/telemetry", "openapi", "openapi/answer"}},
-	"gateway/endpoint":    {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/finder", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/render", "gateway/resource", "gateway/state", "gateway/telemetry", "gateway/tokenizer", "gateway/toolsearch", "openapi"}, modules: []string{"github.com/go-chi/chi/v5"}},
+	"gateway/endpoint":    {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/embedding", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/render", "gateway/resource", "gateway/state", "gateway/telemetry", "gateway/tokenizer", "gateway/toolsearch", "openapi"}, modules: []string{"github.com/go-chi/chi/v5"}},
 	"gateway/report":      {arrows: []string{"config", "gateway/admin", "gateway/catalog", "gateway/plan", "gateway/redact", "gateway/source", "gateway/telemetry", "openapi", "openapi/overlay"}},
 	"gateway/toolsearch":  {arrows: []string{"gateway/catalog", "gateway/finder", "openapi"}},
 	"gateway/tokenreport": {arrows: []string{"gateway/catalog", "gateway/tokenizer", "openapi"}},
@@ -86,6 +86,7 @@ var rooms = map[string]room{
 	"gateway/admission":   {arrows: []string{"config", "auth", "openapi", "gateway/clientip", "gateway/mcp", "gateway/state", "gateway/telemetry"}},
 	"gateway/finder":      {arrows: []string{"openapi", "gateway/catalog"}, modules: []string{"github.com/blevesearch/snowballstem"}},
 	"gateway/projection":  {arrows: []string{"gateway/tokenizer"}, modules: []string{"github.com/itchyny/gojq"}},
+	"gateway/embedding":   {arrows: []string{"config", "gateway/catalog", "gateway/diskcache", "gateway/finder", "gateway/regularfile", "gateway/upstream"}},
 	"gateway/catalog":     {arrows: []string{"gateway/tokenizer", "openapi", "openapi/httpmethod", "openapi/latin"}},
 	"gateway/listener":    {modules: []string{"golang.org/x/sys/unix"}},
 	"gateway/upstream":    {arrows: []string{"openapi/httpmethod"}, modules: []string{"golang.org/x/net/http/httpguts", "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"}},

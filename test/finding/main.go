@@ -1,9 +1,11 @@
 // Command finding measures how well gateway/finder finds the tools that queries of public sets are about. It prints, for
 // each set, how often a right tool is among the first 1, 3, 5 and 10, the mean reciprocal rank and the time of a query.
 //
-//	go run ./test/finding [-all] [-misses SET] [-document NAME [-overlay FILE]] DIRECTORY
+//	go run ./test/finding [-all] [-misses SET] [-document NAME [-overlay FILE]]
+//	    [-embeddings URL [-model NAME] [-by words|vectors|both] [-cache DIR]] DIRECTORY
 //
-// With -document only the queries about one document are asked, and -overlay applies an OpenAPI overlay to it.
+// With -document only the queries about one document are asked, and -overlay applies an OpenAPI overlay to it. With
+// -embeddings, tools and queries get vectors from a server of POST /v1/embeddings, such as test/embeddings.
 //
 // DIRECTORY has documents/*.json and queries.jsonl, one {"set", "document", "query", "gold": [[METHOD, PATH], …]} a line.
 package main
@@ -31,12 +33,17 @@ func main() {
 	misses := flag.String("misses", "", "print the queries of this set whose tool is not among the first five")
 	document := flag.String("document", "", "ask only the queries about this document, such as discord.com--0e2480.json")
 	overlay := flag.String("overlay", "", "an OpenAPI overlay that is applied to -document")
+	var v vectors
+	flag.StringVar(&v.url, "embeddings", "", "the URL of a server of embeddings, with which the ranking by words is fused")
+	flag.StringVar(&v.model, "model", "minilm", "the model of that server")
+	flag.StringVar(&v.by, "by", "both", "rank by words, vectors or both")
+	flag.StringVar(&v.cache, "cache", "", "a directory in which the vectors of tools are kept")
 	flag.Parse()
 	if flag.NArg() != 1 || *overlay != "" && *document == "" {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), options{*all, *misses, *document, *overlay}); err != nil {
+	if err := run(flag.Arg(0), options{*all, *misses, *document, *overlay}, &v); err != nil {
 		fmt.Fprintln(os.Stderr, "finding:", err)
 		os.Exit(1)
 	}
@@ -50,7 +57,7 @@ type query struct {
 
 // searched is an index with the tools that it was made of.
 type searched struct {
-	index *finder.Index
+	find  func(q finder.Query) []finder.Hit
 	tools []*catalog.Tool
 }
 
@@ -69,7 +76,7 @@ func (o options) overlays(document string) []string {
 	return []string{o.overlay}
 }
 
-func run(dir string, o options) error {
+func run(dir string, o options, v *vectors) error {
 	queries, err := readQueries(filepath.Join(dir, "queries.jsonl"))
 	if err != nil {
 		return err
@@ -77,7 +84,7 @@ func run(dir string, o options) error {
 	if o.document != "" {
 		queries = slices.DeleteFunc(queries, func(q query) bool { return q.Document != o.document })
 	}
-	indexes, err := build(dir, queries, o)
+	indexes, err := build(dir, queries, o, v)
 	if err != nil {
 		return err
 	}
@@ -90,7 +97,7 @@ func run(dir string, o options) error {
 		}
 		s := indexes[q.Document]
 		began := time.Now()
-		hits := s.index.Search(finder.Query{Text: q.Query, Limit: 100})
+		hits := s.find(finder.Query{Text: q.Query, Limit: 100})
 		r.times = append(r.times, time.Since(began))
 		rank := rankOf(s, hits, &q)
 		r.add(rank)
@@ -103,7 +110,7 @@ func run(dir string, o options) error {
 	for _, set := range order {
 		results[set].print(set)
 	}
-	return nil
+	return v.check(len(queries))
 }
 
 func readQueries(file string) (queries []query, err error) {
@@ -125,7 +132,7 @@ func readQueries(file string) (queries []query, err error) {
 }
 
 // build makes the indexes that the queries ask: one of each document, or one of all of them with 100 operations and more.
-func build(dir string, queries []query, o options) (map[string]*searched, error) {
+func build(dir string, queries []query, o options, v *vectors) (map[string]*searched, error) {
 	indexes := map[string]*searched{}
 	var tools []*catalog.Tool
 	for _, q := range queries {
@@ -136,7 +143,9 @@ func build(dir string, queries []query, o options) (map[string]*searched, error)
 		if err != nil {
 			return nil, err
 		}
-		indexes[q.Document] = newSearched(of)
+		if indexes[q.Document], err = v.newSearched(of); err != nil {
+			return nil, err
+		}
 		if len(of) >= 100 {
 			tools = append(tools, of...)
 		}
@@ -146,7 +155,10 @@ func build(dir string, queries []query, o options) (map[string]*searched, error)
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		began := time.Now()
-		whole := newSearched(tools)
+		whole, err := v.newSearched(tools)
+		if err != nil {
+			return nil, err
+		}
 		took := time.Since(began)
 		runtime.GC()
 		runtime.ReadMemStats(&after)
@@ -158,14 +170,6 @@ func build(dir string, queries []query, o options) (map[string]*searched, error)
 		}
 	}
 	return indexes, nil
-}
-
-func newSearched(tools []*catalog.Tool) *searched {
-	read := make([]finder.Tool, len(tools))
-	for i, t := range tools {
-		read[i] = finder.Read(t)
-	}
-	return &searched{finder.New(read, nil), tools}
 }
 
 // toolsOf returns the tools of a document with overlays.

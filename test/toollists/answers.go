@@ -64,7 +64,7 @@ func (s *settings) answers() error {
 			index.Search(finder.Query{Text: q, Limit: 8})
 			times = append(times, time.Since(began))
 			began = time.Now()
-			text, found, err := scope.Search(args)
+			text, found, err := scope.Search(context.Background(), args)
 			whole = append(whole, time.Since(began))
 			if err != nil {
 				return err

@@ -1,0 +1,99 @@
+package embedding
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/finder"
+)
+
+const (
+	// QueryTimeout is how long a query waits for its vector.
+	QueryTimeout = 150 * time.Millisecond
+	// maxQueries is the number of queries that wait at a time. Further ones go by words alone.
+	maxQueries = 16
+)
+
+// Finder finds the tools of one catalog. It is safe for concurrent use. Vectors are added while they are made.
+type Finder struct {
+	tools    []*catalog.Tool
+	index    func() *finder.Index
+	embedder *Embedder
+	model    *model                   // nil if words alone decide
+	vectors  []atomic.Pointer[vector] // by tool; nil where there is none
+	embedded atomic.Int64             // number of vectors
+}
+
+// Index returns the index of words, which is made at its first use.
+func (f *Finder) Index() *finder.Index { return f.index() }
+
+// Embedded returns the number of tools that have vectors.
+func (f *Finder) Embedded() int { return int(f.embedded.Load()) }
+
+// Find returns the tools that fit best, the best first. By words alone they are those of [finder.Index.Search].
+func (f *Finder) Find(ctx context.Context, q finder.Query) []finder.Hit {
+	if f.model == nil {
+		return f.Index().Search(q)
+	}
+	v := f.query(ctx, q.Text)
+	if v == nil {
+		return f.Index().Search(q)
+	}
+	limit := q.Limit
+	q.Limit = max(limit, depth)
+	embedded := func(tool int) bool { return f.vectors[tool].Load() != nil }
+	return fuse(f.Index().Search(q), f.nearest(v, q), embedded, limit)
+}
+
+// FindByVectors returns the tools whose vectors are nearest to that of a query; nil if words alone would decide.
+func (f *Finder) FindByVectors(ctx context.Context, q finder.Query) []finder.Hit {
+	if f.model == nil {
+		return nil
+	}
+	v := f.query(ctx, q.Text)
+	if v == nil {
+		return nil
+	}
+	return f.nearest(v, q)
+}
+
+// query returns the vector of a text; nil if there is none in time.
+func (f *Finder) query(ctx context.Context, text string) *vector {
+	e, m := f.embedder, f.model
+	v, o := m.query(ctx, text, f.Embedded() > 0, e.o.QueryTimeout)
+	e.metrics.queries.WithLabelValues(string(o)).Inc()
+	return v
+}
+
+// nearest returns the tools with the nearest vectors, as far as they may be found.
+func (f *Finder) nearest(to *vector, q finder.Query) []finder.Hit {
+	best := make([]finder.Hit, 0, q.Limit+1)
+	for i := range f.vectors {
+		v := f.vectors[i].Load()
+		if v == nil || len(v.values) != len(to.values) {
+			continue
+		}
+		score := float64(to.cosine(v))
+		if len(best) == q.Limit && (len(best) == 0 || score <= best[len(best)-1].Score) || q.Allowed != nil && !q.Allowed(i) {
+			continue // of equal ones the first stays
+		}
+		at, _ := slices.BinarySearchFunc(best, score, func(h finder.Hit, score float64) int {
+			if h.Score >= score {
+				return -1
+			}
+			return 1
+		})
+		best = slices.Insert(best, at, finder.Hit{Tool: i, Score: score})
+		best = best[:min(len(best), q.Limit)]
+	}
+	return best
+}
+
+// once returns a function that makes the index of words at its first use.
+func once(tools []*catalog.Tool, pause func()) func() *finder.Index {
+	return sync.OnceValue(func() *finder.Index { return finder.OfTools(tools, pause) })
+}

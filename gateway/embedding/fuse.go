@@ -1,0 +1,44 @@
+package embedding
+
+import (
+	"cmp"
+	"slices"
+
+	"drawbridge/gateway/finder"
+)
+
+const (
+	// depth is the number of hits of each ranking that are fused.
+	depth = 100
+	// rankConstant is k of reciprocal rank fusion, with the value of the paper: how little the first ranks stand out.
+	rankConstant = 60
+	// vectorWeight is the weight of the ranking by vectors. That by words knows the paths, methods and fields of operations,
+	// and is right more often than that of small models; values from 1/4 to 3/4 differ little (docs/contributing/finding.md).
+	vectorWeight = 0.5
+)
+
+// fuse returns the best of two rankings: by the sum of 1/(60 + rank) in both, the second with vectorWeight. A tool without a
+// vector counts in the second as in the first.
+func fuse(words, near []finder.Hit, embedded func(tool int) bool, limit int) []finder.Hit {
+	fused := make([]finder.Hit, 0, len(words)+len(near))
+	at := make(map[int]int, len(words)+len(near)) // places in fused
+	for rank, hit := range words {
+		score := 1 / float64(rankConstant+rank+1)
+		if !embedded(hit.Tool) {
+			score *= 1 + vectorWeight
+		}
+		at[hit.Tool] = len(fused)
+		fused = append(fused, finder.Hit{Tool: hit.Tool, Score: score})
+	}
+	for rank, hit := range near {
+		score := vectorWeight / float64(rankConstant+rank+1)
+		if i, ok := at[hit.Tool]; ok {
+			fused[i].Score += score
+		} else {
+			fused = append(fused, finder.Hit{Tool: hit.Tool, Score: score})
+		}
+	}
+	// Equal scores are in the order of words, then of vectors.
+	slices.SortStableFunc(fused, func(a, b finder.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return fused[:min(len(fused), max(limit, 0))]
+}

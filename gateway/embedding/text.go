@@ -1,0 +1,48 @@
+package embedding
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/openapi/truncate"
+)
+
+const (
+	// maxText is the most of a text that is sent, in bytes: sentence models read 256 or 512 tokens, and some servers reject
+	// longer texts.
+	maxText = 1000
+	// maxDescription is the most of a description.
+	maxDescription = 600
+)
+
+// digest identifies a text, and so its vector.
+type digest [sha256.Size]byte
+
+// textOf returns the text that stands for a tool: what it does, then where it stands.
+func textOf(t *catalog.Tool) string {
+	op := t.Operation
+	var b strings.Builder
+	b.WriteString(t.API)
+	b.WriteString(": ")
+	if op.Summary != "" {
+		b.WriteString(op.Summary)
+	} else {
+		b.WriteString(t.Name)
+	}
+	b.WriteString("\n" + op.Method + " " + op.Path + "\n")
+	if len(op.Tags) > 0 {
+		b.WriteString(strings.Join(op.Tags, ", ") + "\n")
+	}
+	if op.Description != op.Summary {
+		b.WriteString(truncate.Prefix(op.Description, maxDescription))
+	}
+	return cut(b.String())
+}
+
+// cut returns the part of a text that is sent.
+func cut(text string) string {
+	return strings.TrimSpace(truncate.Prefix(strings.ToValidUTF8(text, " "), maxText))
+}
+
+func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }
