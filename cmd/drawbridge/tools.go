@@ -128,6 +128,8 @@ func (t toolTable) print(out io.Writer, g *gateway.Gateway) error {
 		fmt.Fprintf(out, "and %s\n", count(left, "more tool"))
 	}
 	fmt.Fprintf(out, "%s, %s\n", count(n, "tool"), count(total, "token"))
+	lists := reportText{w: out}
+	lists.lists(g)
 	access.print(out, "")
-	return nil
+	return lists.err
 }

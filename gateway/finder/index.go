@@ -42,7 +42,7 @@ const (
 
 // New returns the index of tools. pause, if not nil, is called after each tool, so that building yields to other work.
 func New(tools []Tool, pause func()) *Index {
-	b := &builder{x: &Index{terms: map[string]int32{}, byInitial: map[byte][]int32{}}, stems: map[*language]*stems{}}
+	b := &builder{x: &Index{terms: map[string]int32{}, byInitial: map[byte][]int32{}}, known: map[*language]map[string]int32{}}
 	b.detect(tools)
 	for i := range tools {
 		b.add(&tools[i])
@@ -57,12 +57,12 @@ func New(tools []Tool, pause func()) *Index {
 type builder struct {
 	x       *Index
 	byAPI   map[string]*language
-	stems   map[*language]*stems
+	known   map[*language]map[string]int32 // the places of words' stems, see termOf
 	lengths [][fields]int32
 	sums    [fields]float64
 	// found are the frequencies of each term, by tool.
 	found [][]frequency
-	seen  map[int32]int // places in the frequencies of the tool that is being added
+	pairs []uint32 // of the tool that is being added
 }
 
 // frequency is how often a term occurs in the fields of a tool.
@@ -114,17 +114,31 @@ func (b *builder) term(stem string) int32 {
 	return id
 }
 
+// termOf returns the place of the stem of a lower-case word; -1 if the word says nothing.
+func (b *builder) termOf(l *language, known map[string]int32, word string) int32 {
+	id, ok := known[word]
+	if !ok {
+		id = -1
+		if stem := l.stemOf(word); stem != "" {
+			id = b.term(stem)
+		}
+		known[word] = id
+	}
+	return id
+}
+
 func (b *builder) add(t *Tool) {
 	l := b.byAPI[t.API]
-	if b.stems[l] == nil {
-		b.stems[l] = newStems(l)
+	known := b.known[l]
+	if known == nil {
+		known = map[string]int32{}
+		b.known[l] = known
 	}
-	stems := b.stems[l]
 	n := int32(len(b.x.tools))
 	e := entry{name: t.Name, api: t.API, tags: t.Tags, action: actionOf(t.Method), one: t.endsInVariable()}
 	b.lengths = append(b.lengths, [fields]int32{})
 	length := &b.lengths[n]
-	pairs := map[uint32]bool{}
+	b.pairs = b.pairs[:0]
 	for f := range fields {
 		before := int32(-1)
 		for i, text := range t.texts(f) {
@@ -132,17 +146,16 @@ func (b *builder) add(t *Tool) {
 				before = -1
 			}
 			words(text, func(word string) {
-				stem := stems.of(word)
-				if stem == "" {
+				id := b.termOf(l, known, word)
+				if id < 0 {
 					return
 				}
-				id := b.term(stem)
 				b.count(id, n, f)
 				length[f]++
 				if before >= 0 && pairsCount(f) {
-					pairs[pairHash(before, id)] = true
+					b.pairs = append(b.pairs, pairHash(before, id))
 					if f == fieldPath { // /users/{id}/keys are the keys of users
-						pairs[pairHash(id, before)] = true
+						b.pairs = append(b.pairs, pairHash(id, before))
 					}
 				}
 				before = id
@@ -151,18 +164,16 @@ func (b *builder) add(t *Tool) {
 	}
 	if fixed := t.segments(); len(fixed) > 0 {
 		words(fixed[len(fixed)-1], func(word string) {
-			if stem := stems.of(word); stem != "" {
-				e.tail = append(e.tail, b.term(stem))
+			if id := b.termOf(l, known, word); id >= 0 {
+				e.tail = append(e.tail, id)
 			}
 		})
 	}
 	for f := range fields {
 		b.sums[f] += float64(length[f])
 	}
-	for hash := range pairs {
-		e.pairs = append(e.pairs, hash)
-	}
-	slices.Sort(e.pairs)
+	slices.Sort(b.pairs)
+	e.pairs = slices.Clone(slices.Compact(b.pairs))
 	b.x.tools = append(b.x.tools, e)
 }
 

@@ -78,24 +78,12 @@ func detect(texts func(yield func(text string))) *language {
 	return languages[best]
 }
 
-// stems reduces words of one language to their stems, and remembers them. It is for one goroutine.
-type stems struct {
-	language *language
-	known    map[string]string
-}
-
-func newStems(l *language) *stems { return &stems{language: l, known: map[string]string{}} }
-
-// of returns the stem of a lower-case word, or "" if the word says nothing.
-func (s *stems) of(word string) string {
-	stem, ok := s.known[word]
-	if !ok {
-		if !tooShort(word) && !s.language.stop[word] {
-			stem = s.language.reduce(word)
-		}
-		s.known[word] = stem
+// stemOf returns the stem of a lower-case word, or "" if the word says nothing.
+func (l *language) stemOf(word string) string {
+	if tooShort(word) || l.stop[word] {
+		return ""
 	}
-	return stem
+	return l.reduce(word)
 }
 
 func (l *language) reduce(word string) string {

@@ -1,6 +1,9 @@
 package finder
 
 import (
+	"runtime"
+	"sync"
+
 	"drawbridge/gateway/catalog"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
@@ -20,9 +23,16 @@ func OfCatalog(c *catalog.Catalog, pause func()) *Index { return OfTools(c.All()
 // OfTools returns the index of tools of catalogs. pause is that of [New].
 func OfTools(tools []*catalog.Tool, pause func()) *Index {
 	read := make([]Tool, len(tools))
-	for i, t := range tools {
-		read[i] = Read(t)
+	var running sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), 4)
+	for first := range workers {
+		running.Go(func() {
+			for i := first; i < len(tools); i += workers {
+				read[i] = Read(tools[i])
+			}
+		})
 	}
+	running.Wait()
 	return New(read, pause)
 }
 

@@ -62,6 +62,9 @@ func newTop(x *Index, most int) *top { return &top{x: x, most: most} }
 
 func (t *top) worse(a, b Hit) bool { return t.x.compare(a, b) > 0 }
 
+// mayTake reports whether a hit with that score, or a lower one, may be among the best.
+func (t *top) mayTake(score float64) bool { return len(t.hits) < t.most || score >= t.hits[0].Score }
+
 func (t *top) add(h Hit) {
 	if len(t.hits) < t.most {
 		t.hits = append(t.hits, h)

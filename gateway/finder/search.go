@@ -32,6 +32,9 @@ const (
 	decay = 0.04
 )
 
+// maxFactor is the most by which the method and the path raise the score of a tool.
+const maxFactor = (1 + verbGain) * (1 + numberGain) * (1 + tailGain)
+
 // Query is a search.
 type Query struct {
 	// Text is what is looked for. Beyond MaxQuery bytes it is ignored.
@@ -63,7 +66,7 @@ func (x *Index) Search(q Query) []Hit {
 	}
 	best := newTop(x, max(q.Limit, reranked))
 	for _, tool := range s.touched {
-		if q.Allowed != nil && !q.Allowed(int(tool)) {
+		if !best.mayTake(s.scores[tool]*maxFactor) || q.Allowed != nil && !q.Allowed(int(tool)) {
 			continue
 		}
 		t := &x.tools[tool]

@@ -84,7 +84,7 @@ func (s *settings) answers() error {
 	fmt.Printf("| time of a query, median in ms | %.2f | – | |\n", ms(times[len(times)/2]))
 	fmt.Printf("| time of a query and its answer, median in ms | %.2f | – | |\n", ms(whole[len(whole)/2]))
 	s.row("memory of the index in MiB", size, 40, "%.1f")
-	s.row("time to build the index in s", took.Seconds(), 0.3, "%.2f")
+	fmt.Printf("| time to build the index in s, once the gateway serves | %.2f | – | |\n", took.Seconds())
 	return nil
 }
 
