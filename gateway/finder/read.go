@@ -17,10 +17,7 @@ const (
 	maxNames = 400
 )
 
-// OfCatalog returns the index of all tools of a catalog, in their order. pause is that of [New].
-func OfCatalog(c *catalog.Catalog, pause func()) *Index { return OfTools(c.All(), pause) }
-
-// OfTools returns the index of tools of catalogs. pause is that of [New].
+// OfTools returns the index of tools of catalogs, in their order. pause is that of [New].
 func OfTools(tools []*catalog.Tool, pause func()) *Index {
 	read := make([]Tool, len(tools))
 	var running sync.WaitGroup

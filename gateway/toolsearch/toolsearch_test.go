@@ -71,7 +71,7 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 			c := compile(t, documents)
-			s := &Scope{Tools: c.All(), Index: func() *finder.Index { return finder.OfCatalog(c, nil) },
+			s := &Scope{Tools: c.All(), Index: func() *finder.Index { return finder.OfTools(c.All(), nil) },
 				Allowed: func(t *catalog.Tool) bool { return !slices.Contains(hidden, t.Name) }}
 			var got strings.Builder
 			for line := range strings.Lines(calls) {
@@ -189,7 +189,7 @@ func FuzzArguments(f *testing.F) {
 		f.Add(seed)
 	}
 	c := catalog.Build([]catalog.API{{Name: "a", Operations: []*openapi.Operation{{ID: "a", Method: "GET", Path: "/", Input: json.RawMessage(`{}`)}}}}, catalog.Options{})
-	s := &Scope{Tools: c.All(), Index: func() *finder.Index { return finder.OfCatalog(c, nil) }, Allowed: func(*catalog.Tool) bool { return true }}
+	s := &Scope{Tools: c.All(), Index: func() *finder.Index { return finder.OfTools(c.All(), nil) }, Allowed: func(*catalog.Tool) bool { return true }}
 	f.Fuzz(func(t *testing.T, args string) {
 		var object map[string]any
 		if json.Unmarshal([]byte(args), &object) != nil || object == nil {

@@ -99,7 +99,7 @@ func build(c *catalog.Catalog) (index *finder.Index, took time.Duration, size fl
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		began := time.Now()
-		index = finder.OfCatalog(c, nil)
+		index = finder.OfTools(c.All(), nil)
 		all = append(all, time.Since(began))
 		runtime.GC()
 		runtime.ReadMemStats(&after)
