@@ -56,7 +56,7 @@ func startConfiguration(t *testing.T, blocks []fence) string {
 func serveStartPage(t *testing.T, service string) *served {
 	t.Helper()
 	text := startConfiguration(t, startPage(t, "README.md", pageService, service, "${SHOP_KEY}", demo.Key))
-	s := serve(t, map[string]string{"drawbridge.yaml": "server: {listen: '127.0.0.1:0'}\nadmin: {listen: '127.0.0.1:0'}\n" + text})
+	s := serve(t, map[string]string{"drawbridge.yaml": "server: {listen: '127.0.0.1:0', shutdown_delay: 0s}\nadmin: {listen: '127.0.0.1:0'}\n" + text})
 	s.await("document read", 1)
 	return s
 }
