@@ -22,7 +22,7 @@ var (
 func pages(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/contributing/*.md", "docs/contributing/adr/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/start/*.md", "docs/contributing/*.md", "docs/contributing/adr/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no pages in %s: %v", pattern, err)

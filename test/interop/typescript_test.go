@@ -100,3 +100,33 @@ func TestTypeScriptClients(t *testing.T) {
 		})
 	}
 }
+
+// TestTypeScriptPage runs the program of docs/start/typescript.md.
+func TestTypeScriptPage(t *testing.T) {
+	folder := os.Getenv(clientsVariable)
+	if folder == "" {
+		t.Skipf("%s is not set; make interop installs the clients and sets it", clientsVariable)
+	}
+	page, err := os.ReadFile("../../docs/start/typescript.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, found := strings.Cut(string(page), "```js\n")
+	program, _, closed := strings.Cut(program, "```")
+	if !found || !closed {
+		t.Fatal("the page shows no program")
+	}
+	file := filepath.Join(folder, "page.mjs")
+	if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "node", file)
+	c.Env = append(os.Environ(), "MCP_URL="+w.at("/mcp"), "MCP_TOKEN="+w.token)
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "\ngetOrder\n") || !strings.Contains(string(out), "order_no: 'SO 1001'") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

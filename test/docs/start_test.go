@@ -1,0 +1,136 @@
+package docs
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"drawbridge/config"
+)
+
+// startPages returns the pages for new users, relative to the root.
+func startPages(t *testing.T) []string {
+	t.Helper()
+	return slices.DeleteFunc(pages(t), func(page string) bool { return !strings.HasPrefix(page, "docs/start/") })
+}
+
+var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+
+// TestStartBlocks parses the JSON of the pages for new users, loads their YAML, and checks the syntax of their programs with the
+// interpreters that are installed.
+func TestStartBlocks(t *testing.T) {
+	checks := map[string]func(t *testing.T, text string){
+		"json":   parseJSON,
+		"yaml":   loadYAML,
+		"js":     func(t *testing.T, text string) { checkSyntax(t, text, "client.mjs", "node", "--check") },
+		"python": func(t *testing.T, text string) { checkSyntax(t, text, "client.py", "python3", "-m", "py_compile") },
+	}
+	found := map[string]int{}
+	for _, page := range startPages(t) {
+		for _, m := range fenced.FindAllStringSubmatch(read(t, page), -1) {
+			found[m[1]]++
+			if check := checks[m[1]]; check != nil {
+				t.Run(page, func(t *testing.T) { check(t, m[2]) })
+			}
+		}
+	}
+	for language := range checks {
+		if found[language] == 0 {
+			t.Errorf("no page shows %s", language)
+		}
+	}
+}
+
+// parseJSON also demands that local commands and URLs are such that clients take them.
+func parseJSON(t *testing.T, text string) {
+	var file struct {
+		MCPServers, Servers map[string]struct{ URL, Command string }
+	}
+	if err := json.Unmarshal([]byte(text), &file); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, servers := range []map[string]struct{ URL, Command string }{file.MCPServers, file.Servers} {
+		for name, server := range servers {
+			if (server.URL == "") == (server.Command == "") || server.URL != "" && !strings.HasSuffix(server.URL, "/mcp") || server.Command != "" && !strings.HasPrefix(server.Command, "/") {
+				t.Errorf("%s: URL %q, command %q", name, server.URL, server.Command)
+			}
+		}
+	}
+}
+
+func loadYAML(t *testing.T, text string) {
+	file := filepath.Join(t.TempDir(), "drawbridge.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems := config.Load(file, func(string) string { return "value-of-it" }); len(problems) > 0 {
+		t.Errorf("%v\n%s", problems, text)
+	}
+}
+
+// checkSyntax runs a command with the program as its last argument. An interpreter that is not installed is no failure.
+func checkSyntax(t *testing.T, text, name, command string, args ...string) {
+	interpreter, err := exec.LookPath(command)
+	if err != nil {
+		t.Skip(err)
+	}
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), interpreter, append(args, file)...).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestIndex checks that docs/README.md has each page of docs and docs/start once, and that the Start page has each client.
+func TestIndex(t *testing.T) {
+	index := read(t, "docs/README.md")
+	start := read(t, "docs/start/README.md")
+	for _, page := range pages(t) {
+		name, ok := strings.CutPrefix(page, "docs/")
+		if !ok || name == "README.md" || strings.HasPrefix(name, "contributing/") {
+			continue
+		}
+		if n := strings.Count(index, "]("+name+")"); n != 1 {
+			t.Errorf("docs/README.md has %s %d times", name, n)
+		}
+		if client, ok := strings.CutPrefix(name, "start/"); ok && client != "README.md" && !strings.Contains(start, "("+client+") |") {
+			t.Errorf("the table of docs/start/README.md lacks %s", client)
+		}
+	}
+}
+
+// maxMedianWords is the limit of house style for the median sentence.
+const maxMedianWords = 20
+
+// TestSentences bounds the median length of the sentences on each page for new users.
+func TestSentences(t *testing.T) {
+	end := regexp.MustCompile(`[.?!](\s|$)`)
+	for _, page := range startPages(t) {
+		var lengths []int
+		for paragraph := range strings.SplitSeq(strings.Join(lines(t, page), "\n"), "\n\n") {
+			if strings.HasPrefix(paragraph, "|") || strings.HasPrefix(paragraph, "#") {
+				continue
+			}
+			for _, sentence := range end.Split(paragraph, -1) {
+				if n := len(strings.Fields(sentence)); n > 0 {
+					lengths = append(lengths, n)
+				}
+			}
+		}
+		slices.Sort(lengths)
+		if len(lengths) == 0 {
+			t.Errorf("%s has no sentences", page)
+		} else if median := lengths[len(lengths)/2]; median > maxMedianWords {
+			t.Errorf("%s: the median sentence has %d words, the limit is %d", page, median, maxMedianWords)
+		} else {
+			t.Logf("%s: median sentence %d words", page, median)
+		}
+	}
+}
