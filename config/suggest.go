@@ -20,9 +20,6 @@ func unknown(name *yaml.Node, parent string, fields []field, rootType reflect.Ty
 		return fmt.Sprintf("expected a string as key, got %s", described(name))
 	}
 	place := listPosition.ReplaceAllString(join(parent, name.Value), "[]")
-	if reserved(place) {
-		return "is not available in this version"
-	}
 	keys := make([]string, len(fields))
 	for i, f := range fields {
 		keys[i] = f.name
@@ -72,13 +69,4 @@ func places(t reflect.Type, path, name string) []string {
 		}
 	}
 	return found
-}
-
-// reserved reports whether a key path, without list positions, belongs to a feature that this version does not have.
-func reserved(place string) bool {
-	switch place {
-	case "overlays":
-		return true
-	}
-	return false
 }
