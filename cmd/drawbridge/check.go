@@ -139,7 +139,7 @@ func asUsage(err error) error {
 func quietLogger(p *program, cfg *config.Config) *slog.Logger {
 	t := cfg.Telemetry
 	t.LogLevel, t.LogFormat = "error", config.LogText
-	log, _ := newLogger(p.stderr, t)
+	log, _ := newLogger(p.stderr, t, p.getenv)
 	return log
 }
 

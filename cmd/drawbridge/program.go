@@ -32,6 +32,7 @@ type program struct {
 	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
 	config         string           // --config
 	accept         bool             // --accept
+	log            logOptions       // --log-format, --log-level
 }
 
 // configFlag adds --config to a command, and accepts a document as its first argument instead.
