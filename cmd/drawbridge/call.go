@@ -33,19 +33,17 @@ the port of the service.
 
 Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configuration.`,
 		Example: `  drawbridge call --config drawbridge.yaml getOrder '{"order_no": "2024/17"}'
+  drawbridge call getOrder '{"order_no": "2024/17"}'         with drawbridge.yaml of the working directory
   drawbridge call --dry-run openapi.yaml listOrders '{"status": ["open"]}'`,
 	}
 	p.configFlag(c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the HTTP request instead of sending it")
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
-		want := 2
-		if p.config == "" {
-			want = 3
+		own, err := ownArguments(args, c.Flags().Changed("config"))
+		if err != nil {
+			return usageError{err, c}
 		}
-		if len(args) < want-1 || len(args) > want {
-			return usageError{errors.New("call needs the name of a tool, and its arguments as a JSON object"), c}
-		}
-		location, args, err := p.location(c, args, len(args)-want+2)
+		location, args, err := p.location(c, args, own)
 		if err != nil {
 			return err
 		}
@@ -89,6 +87,23 @@ Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configu
 	})
 	return c
 }
+
+// ownArguments returns how many arguments are not the location of a document: TOOL, or TOOL and its arguments. Two
+// arguments are a document and a tool, unless the second one can't be a tool.
+func ownArguments(args []string, config bool) (int, error) {
+	switch n := len(args); {
+	case n == 1 && !config && !hasDefaultConfig():
+		return 0, fmt.Errorf("call needs the name of a tool, and a configuration or document: there is no %s in the working directory", defaultConfig)
+	case n == 1 || n == 2 && (config || looksLikeArguments(args[1])):
+		return n, nil
+	case (n == 2 || n == 3) && !config:
+		return n - 1, nil
+	}
+	return 0, errors.New("call needs the name of a tool, and its arguments as a JSON object")
+}
+
+// looksLikeArguments reports whether text is meant as the arguments of a tool: no name begins like that.
+func looksLikeArguments(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "{") }
 
 // maxSuggestions is the maximum number of names suggested for an unknown one.
 const maxSuggestions = 3

@@ -134,7 +134,7 @@ func refused(err error) error {
 
 // servingFlags gives a command that serves --accept and the flags of its log, and --config its meaning there.
 func (p *program) servingFlags(c *cobra.Command) {
-	c.Flags().Lookup("config").Usage = "configuration file"
+	c.Flags().Lookup("config").Usage = "configuration file (default drawbridge.yaml in the working directory)"
 	c.Flags().BoolVar(&p.accept, "accept", false, "start with a configuration that gives more access than the last one that ran")
 	p.log.flags(c)
 }
