@@ -47,7 +47,7 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 	case reflect.Pointer:
 		p := reflect.New(v.Type().Elem())
 		l.value(n, p.Elem(), key, f)
-		if l.ok(key) {
+		if !l.failed[key] {
 			v.Set(p)
 		}
 	case reflect.Slice:
@@ -220,6 +220,10 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		l.errorf(key, "%s", err)
 	}
 	if len(errs) > 0 {
+		return
+	}
+	if len(e.unset) > 0 {
+		l.standIn(v, key, f, e)
 		return
 	}
 	// What a reference expands to has no YAML type: it is read as what is expected.

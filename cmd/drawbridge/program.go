@@ -34,6 +34,7 @@ type program struct {
 	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
 	config         string           // --config
 	accept         bool             // --accept
+	noSecrets      bool             // --no-secrets
 	log            logOptions       // --log-format, --log-level
 }
 
@@ -85,7 +86,11 @@ func noArguments(c *cobra.Command, args []string) error {
 
 // load loads the configuration and prints its problems; errors end the program with exit code 2.
 func (p *program) load(location string) (*config.Config, error) {
-	c, problems := config.Load(location, p.getenv)
+	load := config.Load
+	if p.noSecrets {
+		load = config.LoadWithoutSecrets
+	}
+	c, problems := load(location, p.getenv)
 	p.print(problems)
 	if c == nil {
 		return nil, exitError(exitUsage)
