@@ -75,6 +75,9 @@ type Credential struct {
 	unset bool // a placeholder stands in it
 }
 
+// Unset reports whether the credential has a placeholder in place of a value: see [LoadWithoutSecrets].
+func (c *Credential) Unset() bool { return c.unset }
+
 // Assertion is what a JWT says with which the gateway asks for a token (RFC 7523).
 type Assertion struct {
 	// The iss claim: the identity that the authorization server associates with the key.

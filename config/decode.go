@@ -271,6 +271,27 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 	}
 }
 
+// standIn gives a value with missing references its text with placeholders, else a URL, else what it has without the key.
+func (l *loader) standIn(v reflect.Value, key string, f field, e expansion) {
+	if _, location := v.Interface().(Location); location || strings.HasSuffix(key, "ca_file") {
+		for _, m := range e.unset {
+			l.errorf(key, "%s: %s; the check needs it, to read documents", m.reference, m.reason)
+		}
+		return
+	}
+	l.note(key, e.unset...)
+	for _, text := range []string{e.text, placeholderURL} {
+		if parseInto(v, text) == nil && bounds(v, f) {
+			if file, ok := v.Addr().Interface().(resolver); ok {
+				file.resolve(l.dir)
+			}
+			return
+		}
+	}
+	v.SetZero()
+	l.preset(f, v)
+}
+
 // exposed warns of a secret that others may read (E8).
 func (l *loader) exposed(key string, e expansion) {
 	if e.literal {

@@ -31,7 +31,7 @@ as is an action of an overlay that should remove something and selects nothing; 
 
 With --no-secrets the variables, secret files, keys and certificates that the configuration refers to may be missing, as in a
 check of a change in review: each is noted once, and what depends on it is not checked. Documents are fetched without a
-credential then, and their own locations must not depend on a missing variable.
+credential then; their locations and files of certificate authorities must not depend on a missing variable.
 
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served (with --strict also if any operation is
 skipped, a selector or an action matches nothing, an API has no tools or no base URL, or a directory has no document), 2 on bad usage or
