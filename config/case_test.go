@@ -70,6 +70,9 @@ func runCase(t *testing.T, path string) {
 	if (cfg == nil) != (problems.Err() != nil) {
 		t.Errorf("Load: config %v with problems %v", cfg, problems)
 	}
+	if cfg != nil {
+		checkWithoutSecrets(t, location, env, cfg, problems)
+	}
 	got := map[string]string{}
 	if len(problems) > 0 {
 		got["problems"] = problems.String() + "\n"

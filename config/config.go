@@ -65,8 +65,9 @@ type Telemetry struct {
 	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" reload:"restart" absent:"no traces"`
 	// The minimum level of log records.
 	LogLevel LogLevel `yaml:"log_level" default:"info"`
-	// The format of log records on standard error.
-	LogFormat LogFormat `yaml:"log_format" reload:"restart" default:"json"`
+	// The format of log records on standard error: json; text, which is short lines on a terminal, in colour unless NO_COLOR is set, and
+	// key=value with a timestamp elsewhere; auto is text on a terminal, and json elsewhere.
+	LogFormat LogFormat `yaml:"log_format" reload:"restart" default:"auto"`
 }
 
 // Resource returns the resource identifier of the gateway (RFC 8707, RFC 9728): server.public_url, or http:// (https://

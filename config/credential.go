@@ -71,7 +71,12 @@ type Credential struct {
 	// For token_exchange: values of the aud claim that are accepted besides resources and audiences, if the authorization
 	// server uses other names in its tokens. A JWT for none of these is not used.
 	AcceptAudiences []string `yaml:"accept_audiences,omitempty" absent:"none"`
+
+	unset bool // a placeholder stands in it
 }
+
+// Unset reports whether the credential has a placeholder in place of a value: see [LoadWithoutSecrets].
+func (c *Credential) Unset() bool { return c.unset }
 
 // Assertion is what a JWT says with which the gateway asks for a token (RFC 7523).
 type Assertion struct {

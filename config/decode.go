@@ -47,7 +47,7 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, key string, f field) {
 	case reflect.Pointer:
 		p := reflect.New(v.Type().Elem())
 		l.value(n, p.Elem(), key, f)
-		if l.ok(key) {
+		if !l.failed[key] {
 			v.Set(p)
 		}
 	case reflect.Slice:
@@ -222,6 +222,10 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 	if len(errs) > 0 {
 		return
 	}
+	if len(e.unset) > 0 {
+		l.standIn(v, key, f, e)
+		return
+	}
 	// What a reference expands to has no YAML type: it is read as what is expected.
 	if !e.expanded && !fits(n.ShortTag(), v.Type()) {
 		l.mismatch(n, v.Type(), key)
@@ -265,6 +269,27 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		}
 		l.errorf(key, "must be %sfrom %s to %s%s", zero, f.low, f.high, got)
 	}
+}
+
+// standIn gives a value with missing references its text with placeholders, else a URL, else what it has without the key.
+func (l *loader) standIn(v reflect.Value, key string, f field, e expansion) {
+	if _, location := v.Interface().(Location); location || strings.HasSuffix(key, "ca_file") {
+		for _, m := range e.unset {
+			l.errorf(key, "%s: %s; the check needs it, to read documents", m.reference, m.reason)
+		}
+		return
+	}
+	l.note(key, e.unset...)
+	for _, text := range []string{e.text, placeholderURL} {
+		if parseInto(v, text) == nil && bounds(v, f) {
+			if file, ok := v.Addr().Interface().(resolver); ok {
+				file.resolve(l.dir)
+			}
+			return
+		}
+	}
+	v.SetZero()
+	l.preset(f, v)
 }
 
 // exposed warns of a secret that others may read (E8).

@@ -1,6 +1,9 @@
 package config
 
-import "log/slog"
+import (
+	"log/slog"
+	"reflect"
+)
 
 // enum is a string type with a closed set of values.
 type enum interface{ values() []string }
@@ -266,11 +269,24 @@ type LogFormat string
 
 // The values of [LogFormat].
 const (
+	LogAuto LogFormat = "auto" // text on a terminal, JSON elsewhere
 	LogJSON LogFormat = "json"
 	LogText LogFormat = "text"
 )
 
-func (LogFormat) values() []string { return []string{"json", "text"} }
+func (LogFormat) values() []string { return []string{"auto", "json", "text"} }
+
+// ParseLogLevel returns the level that text names. The error lists all levels.
+func ParseLogLevel(text string) (l LogLevel, err error) {
+	err = parseInto(reflect.ValueOf(&l).Elem(), text)
+	return l, err
+}
+
+// ParseLogFormat returns the format that text names. The error lists all formats.
+func ParseLogFormat(text string) (f LogFormat, err error) {
+	err = parseInto(reflect.ValueOf(&f).Elem(), text)
+	return f, err
+}
 
 // Ready says when the gateway is ready for the first time.
 type Ready string

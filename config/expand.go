@@ -12,6 +12,7 @@ type expansion struct {
 	expanded bool // there was a reference
 	literal  bool // without its references the text is not empty, or a default was used
 	open     []string
+	unset    []missing // references for which placeholder stands: see [LoadWithoutSecrets]
 }
 
 // expand replaces ${NAME}, ${NAME:-default} and ${file:PATH} in text, and $$ by $. Any other $ stands for itself.
@@ -54,6 +55,9 @@ func (l *loader) expand(text string) (e expansion, errs []error) {
 func (l *loader) reference(name string, e *expansion) (string, error) {
 	if path, ok := strings.CutPrefix(name, "file:"); ok {
 		value, open, err := l.secretFile(path)
+		if err != nil && l.withoutSecrets && path != "" && checkPath(path) == nil {
+			return e.missing("${file:"+path+"}", err), nil
+		}
 		if err != nil {
 			return "", fmt.Errorf("${file:%s}: %w", path, err)
 		}
@@ -80,7 +84,11 @@ func (l *loader) reference(name string, e *expansion) (string, error) {
 		e.literal = e.literal || fallback != ""
 		return fallback, nil
 	}
-	return "", fmt.Errorf("${%s}: the environment variable is not set, or is empty", name)
+	unset := errors.New("the environment variable is not set, or is empty")
+	if l.withoutSecrets {
+		return e.missing("${"+name+"}", unset), nil
+	}
+	return "", fmt.Errorf("${%s}: %w", name, unset)
 }
 
 // secretFile returns the content of a file without the newline at its end, and whether every user can read it.

@@ -106,6 +106,7 @@ func (l *loader) appendJSONText(dst []byte, n *yaml.Node, key string) ([]byte, b
 	for _, err := range errs {
 		l.errorf(key, "%s", err)
 	}
+	l.note(key, e.unset...)
 	return append(dst, quoted(e.text)...), len(errs) == 0
 }
 

@@ -23,17 +23,17 @@ func Load(location string, getenv func(string) string) (*Config, Problems) {
 	if isURL(location) || isDirectory(location) {
 		return Bare(location)
 	}
-	return loadFrom(location, getenv, true)
+	return loadFrom(location, true, &loader{getenv: getenv})
 }
 
 // LoadFile is [Load] for the path of a configuration file alone: in the place of one nothing else is taken, neither an OpenAPI document nor a
 // directory of them, which would be served without anything that the file says of access.
 func LoadFile(path string, getenv func(string) string) (*Config, Problems) {
-	return loadFrom(path, getenv, false)
+	return loadFrom(path, false, &loader{getenv: getenv})
 }
 
-func loadFrom(location string, getenv func(string) string, documents bool) (*Config, Problems) {
-	l := &loader{file: location, dir: filepath.Dir(location), getenv: getenv, rootType: reflect.TypeFor[Config]()}
+func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
+	l.file, l.dir, l.rootType = location, filepath.Dir(location), reflect.TypeFor[Config]()
 	data, err := readFile(location)
 	if err != nil {
 		l.add(Error, position{}, "", "can't be read: %s", reason(err))
@@ -101,6 +101,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 		}
 		return nil, problems
 	}
+	l.dropUnset(cfg)
 	return cfg, problems
 }
 

@@ -33,14 +33,17 @@ type loader struct {
 	// verbatim tells that ${ stands for itself: in files of prompts, which have much to say of shells and templates.
 	verbatim bool
 
-	problems     Problems
-	count        [2]int              // of all problems, also those not kept, by severity
-	positions    map[string]position // where each key path that the file gives stands
-	failed       map[string]bool     // key paths with an error, so that validation does not add to it
-	files        []string            // files read
-	hidden       []hidden            // values that no message shows
-	values       int
-	fromDocument bool // an extension of a document is read, whose author is not the operator
+	problems       Problems
+	count          [2]int              // of all problems, also those not kept, by severity
+	positions      map[string]position // where each key path that the file gives stands
+	failed         map[string]bool     // key paths with an error, so that validation does not add to it
+	files          []string            // files read
+	hidden         []hidden            // values that no message shows
+	values         int
+	withoutSecrets bool            // what is missing is noted: see [LoadWithoutSecrets]
+	unset          map[string]bool // key paths whose value is missing, and noted
+	noted          map[string]bool // references that were noted
+	fromDocument   bool            // an extension of a document is read, whose author is not the operator
 }
 
 // add records a problem at a position.
@@ -89,9 +92,9 @@ func (l *loader) given(key string) bool {
 	return ok
 }
 
-// ok reports whether none of the keys has an error.
+// ok reports whether none of the keys has an error, or a value that is missing.
 func (l *loader) ok(keys ...string) bool {
-	return !slices.ContainsFunc(keys, func(k string) bool { return l.failed[k] })
+	return !slices.ContainsFunc(keys, func(k string) bool { return l.failed[k] || l.unset[k] })
 }
 
 func (l *loader) report() Problems {

@@ -43,6 +43,9 @@ func (l *loader) authority(key string, file File) {
 		return
 	}
 	l.files = append(l.files, string(file))
+	if strings.HasSuffix(key, ".cert_file") && l.secretMissing(key, file) {
+		return
+	}
 	if _, _, _, err := authorities(file); err != nil {
 		l.errorf(key, "%q %s", file, err)
 	}
@@ -56,6 +59,7 @@ func (l *loader) keyFile(key string, file File) {
 	l.files = append(l.files, string(file))
 	data, info, err := readRegular(string(file))
 	switch {
+	case l.secretMissing(key, file):
 	case err != nil:
 		l.errorf(key, "%q can't be read: %s", file, err)
 	case !strings.Contains(string(data), "PRIVATE KEY-----"):

@@ -16,6 +16,9 @@ func (l *loader) tls(cfg *Config) {
 	if !l.ok(key, key+".cert_file", key+".key_file", key+".client_ca_file") {
 		return
 	}
+	if noCert, noKey := l.secretMissing(key+".cert_file", t.CertFile), l.secretMissing(key+".key_file", t.KeyFile); noCert || noKey {
+		return
+	}
 	p := t.read()
 	cfg.authorities = p.authorities
 	if p.caErr != nil {

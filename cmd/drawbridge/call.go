@@ -17,40 +17,41 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway"
-	"drawbridge/openapi/jsonscan"
 )
 
 func (p *program) callCommand() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
-		Use:   "call [--config FILE | DOCUMENT] TOOL ['JSON']",
+		Use:   "call [--config FILE | DOCUMENT] TOOL ['JSON' | @FILE | -]",
 		Short: "Call one tool and print the result, or with --dry-run the HTTP request",
 		Long: `Call runs one tools/call through the whole gateway, credential included, and prints the result.
 With --dry-run nothing is sent: the HTTP request is printed instead, without the credential, and standard error shows what a
 call requires and which settings require it. An API without a base URL is shown with the host base-url.invalid.
+The arguments are a JSON object; @FILE reads them from a file, and - from standard input, up to limits.max_body.
 The result is what a model reads. If the service did not answer, the cause is printed on standard error, with the host and
 the port of the service.
 
 Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configuration.`,
 		Example: `  drawbridge call --config drawbridge.yaml getOrder '{"order_no": "2024/17"}'
-  drawbridge call --dry-run openapi.yaml listOrders '{"status": ["open"]}'`,
+  drawbridge call getOrder '{"order_no": "2024/17"}'         with drawbridge.yaml of the working directory
+  drawbridge call --dry-run openapi.yaml listOrders '{"status": ["open"]}'
+  drawbridge call createOrder @order.json
+  jq '{order: .}' order.json | drawbridge call createOrder -`,
 	}
 	p.configFlag(c)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the HTTP request instead of sending it")
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
-		want := 2
-		if p.config == "" {
-			want = 3
+		own, err := ownArguments(args, c.Flags().Changed("config"))
+		if err != nil {
+			return usageError{err, c}
 		}
-		if len(args) < want-1 || len(args) > want {
-			return usageError{errors.New("call needs the name of a tool, and its arguments as a JSON object"), c}
-		}
-		location, args, err := p.location(c, args, len(args)-want+2)
+		location, args, err := p.location(c, args, own)
 		if err != nil {
 			return err
 		}
 		tool, arguments := args[0], json.RawMessage("{}")
-		if len(args) > 1 {
+		read := len(args) > 1 && areElsewhere(args[1])
+		if len(args) > 1 && !read {
 			arguments = json.RawMessage(args[1])
 			if err := checkArguments(arguments); err != nil {
 				return usageError{err, nil}
@@ -68,6 +69,11 @@ Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configu
 		plan := g.Plan(tool)
 		if plan == nil {
 			return noTool(tool, g.Plans())
+		}
+		if read {
+			if arguments, err = readArguments(args[1], c.InOrStdin(), g.Config().Limits.MaxBody); err != nil {
+				return usageError{err, nil}
+			}
 		}
 		if dryRun {
 			for _, line := range g.Access(plan).Lines() {
@@ -88,6 +94,20 @@ Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configu
 		return p.printResult(result)
 	})
 	return c
+}
+
+// ownArguments returns how many arguments are not the location of a document: TOOL, or TOOL and its arguments. Two
+// arguments are a document and a tool, unless the second one can't be a tool.
+func ownArguments(args []string, config bool) (int, error) {
+	switch n := len(args); {
+	case n == 1 && !config && !hasDefaultConfig():
+		return 0, fmt.Errorf("call needs the name of a tool, and a configuration or document: there is no %s in the working directory", defaultConfig)
+	case n == 1 || n == 2 && (config || looksLikeArguments(args[1])):
+		return n, nil
+	case (n == 2 || n == 3) && !config:
+		return n - 1, nil
+	}
+	return 0, errors.New("call needs the name of a tool, and its arguments as a JSON object")
 }
 
 // maxSuggestions is the maximum number of names suggested for an unknown one.
@@ -131,18 +151,6 @@ func (p *program) printCause(c *cobra.Command, plan *gateway.Plan, args json.Raw
 		text += fmt.Sprintf("; the service is at %s://%s", r.URL.Scheme, net.JoinHostPort(r.URL.Hostname(), port))
 	}
 	fmt.Fprintln(p.stderr, text)
-}
-
-// checkArguments requires one JSON object: arguments mangled by shell quoting are a usage error,
-// not a failed call.
-func checkArguments(text []byte) error {
-	if _, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err != nil {
-		return fmt.Errorf("the arguments must be a JSON object: %w", err)
-	}
-	if jsonscan.KindOf(text) != jsonscan.Object {
-		return errors.New("the arguments must be a JSON object, such as '{\"id\": 7}'")
-	}
-	return nil
 }
 
 func (p *program) printRequest(c *cobra.Command, plan *gateway.Plan, args json.RawMessage) error {

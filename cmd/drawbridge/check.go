@@ -29,16 +29,22 @@ Each action of an overlay is listed with the number of values that it selected.
 A selector of the configuration that matches no operation is listed with its position. It is an error if it restricts access,
 as is an action of an overlay that should remove something and selects nothing; serve rejects the configuration then.
 
+With --no-secrets the variables, secret files, keys and certificates that the configuration refers to may be missing, as in a
+check of a change in review: each is noted once, and what depends on it is not checked. Documents are fetched without a
+credential then; their locations and files of certificate authorities must not depend on a missing variable.
+
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served (with --strict also if any operation is
 skipped, a selector or an action matches nothing, an API has no tools or no base URL, or a directory has no document), 2 on bad usage or
 configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
+  drawbridge check --no-secrets --config drawbridge.yaml
   drawbridge check --strict https://orders.internal/openapi.json
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
 	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 if any operation is skipped, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
 	c.Flags().BoolVar(&standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
+	c.Flags().BoolVar(&p.noSecrets, "no-secrets", false, "check without the environment variables and secret files that are missing: each is a warning")
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
 	c.Flags().BoolVar(&o.json, "json", false, "print the report as JSON (docs/load-report.md)")
@@ -139,7 +145,7 @@ func asUsage(err error) error {
 func quietLogger(p *program, cfg *config.Config) *slog.Logger {
 	t := cfg.Telemetry
 	t.LogLevel, t.LogFormat = "error", config.LogText
-	log, _ := newLogger(p.stderr, t)
+	log, _ := newLogger(p.stderr, t, p.getenv)
 	return log
 }
 

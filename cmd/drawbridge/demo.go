@@ -122,7 +122,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if cfg == nil {
 		return exitError(exitUsage)
 	}
-	log, _ := newLogger(d.stderr, cfg.Telemetry)
+	log, _ := newLogger(d.stderr, cfg.Telemetry, d.getenv)
 	g, err := gateway.New(gateway.Options{Config: cfg, Version: version, Logger: log,
 		LoadConfig: func() (*config.Config, error) {
 			c, problems := config.Load(file, environment)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -68,7 +69,7 @@ func (l *logBuffer) await(message string, n int, limit time.Duration) (map[strin
 // TestLogLevelFollows: a reload changes what is logged.
 func TestLogLevelFollows(t *testing.T) {
 	var text bytes.Buffer
-	log, level := newLogger(&text, config.Telemetry{LogLevel: "error"})
+	log, level := newLogger(&text, config.Telemetry{LogLevel: "error"}, os.Getenv)
 	log.Info("before")
 	level.follow(&config.Config{Telemetry: config.Telemetry{LogLevel: "debug"}})
 	log.Debug("after")

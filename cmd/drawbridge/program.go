@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -32,23 +34,41 @@ type program struct {
 	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
 	config         string           // --config
 	accept         bool             // --accept
+	noSecrets      bool             // --no-secrets
+	log            logOptions       // --log-format, --log-level
 }
 
 // configFlag adds --config to a command, and accepts a document as its first argument instead.
 func (p *program) configFlag(c *cobra.Command) {
-	c.Flags().StringVarP(&p.config, "config", "c", "", "configuration file, or an OpenAPI document's path or URL")
+	c.Flags().StringVarP(&p.config, "config", "c", "", "configuration file, or an OpenAPI document's path or URL (default drawbridge.yaml in the working directory)")
+}
+
+// defaultConfig is the configuration in the working directory, for which --config may be left out.
+const defaultConfig = "drawbridge.yaml"
+
+// hasDefaultConfig reports whether there is one. One that can't be read counts, so that the reason is reported.
+func hasDefaultConfig() bool {
+	_, err := os.Stat(defaultConfig)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // location returns the configuration or document of the command, and the remaining arguments. after
-// is the number of the command's own arguments.
+// is the number of the command's own arguments. The default becomes --config: only a configuration
+// file is taken where --config allows nothing else.
 func (p *program) location(c *cobra.Command, args []string, after int) (string, []string, error) {
+	if p.config == "" && c.Flags().Changed("config") { // such as --config "$UNSET"
+		return "", nil, usageError{fmt.Errorf("%s: --config is empty", c.CommandPath()), c}
+	}
 	location := p.config
 	if location == "" && len(args) > after {
 		location, args = args[0], args[1:]
 	}
+	if location == "" && hasDefaultConfig() {
+		p.config, location = defaultConfig, defaultConfig
+	}
 	switch {
 	case location == "":
-		return "", nil, usageError{fmt.Errorf("%s: give a configuration with --config FILE, or an OpenAPI document's path or URL", c.CommandPath()), c}
+		return "", nil, usageError{fmt.Errorf("%s: there is no %s in the working directory: give a configuration with --config FILE, or an OpenAPI document's path or URL", c.CommandPath(), defaultConfig), c}
 	case len(args) > after:
 		return "", nil, usageError{fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), args[after]), c}
 	}
@@ -66,7 +86,11 @@ func noArguments(c *cobra.Command, args []string) error {
 
 // load loads the configuration and prints its problems; errors end the program with exit code 2.
 func (p *program) load(location string) (*config.Config, error) {
-	c, problems := config.Load(location, p.getenv)
+	load := config.Load
+	if p.noSecrets {
+		load = config.LoadWithoutSecrets
+	}
+	c, problems := load(location, p.getenv)
 	p.print(problems)
 	if c == nil {
 		return nil, exitError(exitUsage)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -70,13 +69,14 @@ func (p *program) running(c *cobra.Command, args []string) (location string, cfg
 		p.print(problems)
 		return "", nil, nil, exitError(exitUsage)
 	}
+	p.log.override(&cfg.Telemetry)
 	return location, cfg, problems, nil
 }
 
 func (p *program) serve(ctx context.Context, location string, cfg *config.Config, problems config.Problems) error {
 	// A log collector that was closed, or is started anew, ends nothing.
 	signal.Ignore(syscall.SIGPIPE)
-	log, level := newLogger(p.stderr, cfg.Telemetry)
+	log, level := newLogger(p.stderr, cfg.Telemetry, p.getenv)
 	warn(log, problems)
 	tracing, err := newTracing(ctx, cfg.Telemetry, version, log)
 	if err != nil {
@@ -132,10 +132,11 @@ func refused(err error) error {
 	return err
 }
 
-// servingFlags gives a command that serves --accept, and --config its meaning there.
+// servingFlags gives a command that serves --accept and the flags of its log, and --config its meaning there.
 func (p *program) servingFlags(c *cobra.Command) {
-	c.Flags().Lookup("config").Usage = "configuration file"
+	c.Flags().Lookup("config").Usage = "configuration file (default drawbridge.yaml in the working directory)"
 	c.Flags().BoolVar(&p.accept, "accept", false, "start with a configuration that gives more access than the last one that ran")
+	p.log.flags(c)
 }
 
 // recorded returns the configuration file whose access is recorded, and where besides server.state_dir. systemd names a directory
@@ -152,6 +153,9 @@ func (p *program) recorded(location string, cfg *config.Config) (file string, di
 func (p *program) reloader(location string, bare bool, log *slog.Logger) func() (*config.Config, error) {
 	return func() (*config.Config, error) {
 		c, problems := config.LoadAtRest(location, bare, p.getenv)
+		if c != nil {
+			p.log.override(&c.Telemetry)
+		}
 		warn(log, problems)
 		return c, problems.Err()
 	}
@@ -392,21 +396,6 @@ func serveHTTP(s *http.Server, l net.Listener) error {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	}
 	return nil
-}
-
-// logLevel is the least severe level that is written, which a reload may change.
-type logLevel struct{ slog.LevelVar }
-
-func (l *logLevel) follow(c *config.Config) { l.Set(c.Telemetry.LogLevel.Level()) }
-
-func newLogger(w io.Writer, t config.Telemetry) (*slog.Logger, *logLevel) {
-	level := &logLevel{}
-	level.Set(t.LogLevel.Level())
-	o := &slog.HandlerOptions{Level: level}
-	if t.LogFormat == config.LogText {
-		return slog.New(slog.NewTextHandler(w, o)), level
-	}
-	return slog.New(slog.NewJSONHandler(w, o)), level
 }
 
 func warnAboutExposure(log *slog.Logger, c *config.Config) {

@@ -62,7 +62,7 @@ func (p *program) stdio(ctx context.Context, in io.Reader, location string, cfg 
 	// A host that has gone must not kill the program in the middle of a call: a failed write ends
 	// it in order.
 	signal.Ignore(syscall.SIGPIPE)
-	log, level := newLogger(p.stderr, cfg.Telemetry)
+	log, level := newLogger(p.stderr, cfg.Telemetry, p.getenv)
 	warn(log, problems)
 	tracing, err := newTracing(ctx, cfg.Telemetry, version, log)
 	if err != nil {

@@ -38,7 +38,11 @@ func (l *loader) load(ctx context.Context, previous *fetch.Stamp, keepText bool)
 	o.Previous, o.Keep = previous, keepText
 	doc, leave, err := l.read(ctx, o)
 	defer leave()
-	if errors.Is(err, fetch.ErrProtected) && l.clients.auth.anonymous {
+	switch own, spec := l.api.Credential, l.api.SpecCredential; {
+	case !errors.Is(err, fetch.ErrProtected) || !l.clients.auth.anonymous:
+	case spec != nil || own != nil && own.Unset():
+		err = fmt.Errorf("%w (its value is not set here)", err)
+	default:
 		err = fmt.Errorf("%w of its own, spec_credential: that of type token_exchange needs a caller, and a document is fetched for nobody", err)
 	}
 	if err != nil {

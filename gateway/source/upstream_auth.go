@@ -29,7 +29,7 @@ type upstreamAuth struct {
 	document wrapper         // authenticates the fetch of the document; nil if nothing is added
 	tls      connection      // presents the client certificate; nil if there is none
 	dynamic  bool            // calls adds values that are not in the configuration, such as tokens
-	// anonymous reports whether the document is fetched without the credential, because the credential needs a caller.
+	// anonymous reports whether the document is fetched without the credential, because the credential needs a caller or is unset.
 	anonymous bool
 	tokens    []*upstream.Client // clients of authorization servers
 	panicked  func(what string, v any)
@@ -154,6 +154,8 @@ func (a *upstreamAuth) forDocument(c config.API, limits config.Limits) error {
 		return nil // makeDocumentClients reports it
 	}
 	switch own := c.Credential; {
+	case c.SpecCredential != nil && c.SpecCredential.Unset():
+		a.anonymous = true
 	case c.SpecCredential != nil:
 		o, err := a.options(c.SpecCredential, limits)
 		if err != nil {
@@ -163,7 +165,7 @@ func (a *upstreamAuth) forDocument(c config.API, limits config.Limits) error {
 		a.document, err = credential.New(o)
 		return err
 	case own == nil || a.set == nil || c.BaseURL != nil && !origin.Same(c.BaseURL.URL(), u):
-	case own.Type == config.CredentialTokenExchange:
+	case own.Type == config.CredentialTokenExchange || own.Unset():
 		a.anonymous = true
 	default:
 		a.document = a.set.Wrap

@@ -1,0 +1,48 @@
+package config
+
+import "fmt"
+
+// LoadWithoutSecrets is [Load] for a check where secrets are not at hand, such as that of a change in review. A variable that
+// is not set, and a secret file, key file or certificate that can't be read, is a warning, once. Whatever depends on it is
+// not checked, and the Config must not be served: placeholders stand in it. What would make use of one at load is left out.
+// Locations of documents are needed all the same.
+func LoadWithoutSecrets(location string, getenv func(string) string) (*Config, Problems) {
+	if isURL(location) || isDirectory(location) {
+		return Bare(location)
+	}
+	return loadFrom(location, true, &loader{getenv: getenv, withoutSecrets: true})
+}
+
+// dropUnset leaves out of a configuration what would make use of a missing value before a call: placeholders are sent nowhere.
+func (l *loader) dropUnset(cfg *Config) {
+	if !l.withoutSecrets {
+		return
+	}
+	cfg.Server.SealKeyFile = "" // it would be made
+	for i := range cfg.APIs {
+		api, key := &cfg.APIs[i], fmt.Sprintf("apis[%d]", i)
+		keys, all := api.AllCredentials()
+		for n, c := range all {
+			at := key + "." + keys[n]
+			if l.unset[at+".key_file"] || l.unset[at+".cert_file"] {
+				*c = Credential{Type: CredentialBearer, Token: NewSecret(placeholder)}
+			}
+			c.unset = l.unsetBelow(at)
+		}
+		if l.unsetBelow(key + ".client_certificate") {
+			api.ClientCertificate = nil
+		}
+	}
+	if l.unsetBelow("identity") {
+		cfg.Identity = nil
+		for i := range cfg.APIs {
+			cfg.APIs[i].Identity = nil
+		}
+	}
+	if l.unsetBelow("state") {
+		cfg.State.Redis = nil
+	}
+	if l.unsetBelow("search") {
+		cfg.Search = nil
+	}
+}
