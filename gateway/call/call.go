@@ -21,16 +21,26 @@ import (
 
 // CallTool answers tools/call.
 func (r *Runner) CallTool(ctx context.Context, e *Endpoint, req *mcp.Request, reply *mcp.Reply) error {
+	if req.Name == "" {
+		return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
+	}
+	return r.CallIndirectly(ctx, e, nil, req, reply)
+}
+
+// CallIndirectly answers a tools/call whose name and arguments are those of the called tool. via is nil if the client has
+// called it by its own name.
+func (r *Runner) CallIndirectly(ctx context.Context, e *Endpoint, via *Indirect, req *mcp.Request, reply *mcp.Reply) error {
 	p := e.Tool(req.Name)
 	if p == nil {
-		if req.Name == "" {
-			return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
-		}
 		r.recordDenied(ctx, e, nil, auth.FromContext(ctx), req, telemetry.OutcomeUnknown)
-		return unknownTool(req.Name)
+		return via.unknown(req.Name, reply)
 	}
 	c := r.NewCall(ctx, e, p, req, reply)
+	c.indirect = via
 	if denied := c.Authorize(ctx); denied != nil {
+		if e.HideUnauthorized {
+			return via.unknown(req.Name, reply)
+		}
 		return denied
 	}
 	c.takeFields()

@@ -1,10 +1,8 @@
 package call
 
 import (
-	"context"
 	"strings"
 
-	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
@@ -17,24 +15,12 @@ type Indirect struct {
 	Unknown  func(name string) string // the text for the model if there is no such tool for the caller
 }
 
-// CallIndirectly answers a tools/call whose name and arguments are those of the called tool.
-func (r *Runner) CallIndirectly(ctx context.Context, e *Endpoint, via *Indirect, req *mcp.Request, reply *mcp.Reply) error {
-	p := e.Tool(req.Name)
-	if p == nil {
-		r.recordDenied(ctx, e, nil, auth.FromContext(ctx), req, telemetry.OutcomeUnknown)
-		return reply.Result(render.Error(via.Unknown(req.Name))...)
+// unknown answers a call of a tool that does not exist for the caller.
+func (via *Indirect) unknown(name string, reply *mcp.Reply) error {
+	if via == nil {
+		return unknownTool(name)
 	}
-	c := r.NewCall(ctx, e, p, req, reply)
-	c.indirect = via
-	if denied := c.Authorize(ctx); denied != nil {
-		if e.HideUnauthorized {
-			return reply.Result(render.Error(via.Unknown(req.Name))...)
-		}
-		return denied
-	}
-	c.takeFields()
-	req.Arguments, c.dropped = p.Drop(req.Arguments)
-	return c.run(ctx, req.Arguments)
+	return reply.Result(render.Error(via.Unknown(name))...)
 }
 
 // checkIndirect refuses an indirect call of a tool that can only be called by its own name.

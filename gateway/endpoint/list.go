@@ -163,9 +163,12 @@ func (e *Endpoint) listVersion(list mcp.List, revision, query string, caller *au
 	case mcp.PromptsList:
 		kinds = []listKind{promptsKind}
 	}
-	c, err := e.choose(query, caller)
-	if err != nil && list == mcp.ToolsList {
-		return ""
+	var c *choice
+	if list == mcp.ToolsList {
+		var err error
+		if c, err = e.choose(query, caller); err != nil {
+			return ""
+		}
 	}
 	var version []byte
 	for _, kind := range kinds {

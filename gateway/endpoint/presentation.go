@@ -41,19 +41,18 @@ func newPresentation(list config.List, tools []*catalog.Tool, pinned func(*catal
 	if before != nil && before.Search && before.list.Presentation == config.PresentationAuto {
 		limit = limit * backBelow / 100
 	}
-	exceeds := exceeds(tools, limit)
 	switch list.Presentation {
 	case config.PresentationSearch:
 		p.Search, p.Reason = true, "configured"
 	case config.PresentationAll:
 		p.Reason = "configured"
-		if exceeds {
+		if exceeds(tools, limit) {
 			p.OverBudget, p.Reason = true, fmt.Sprintf("configured, although all tools cost more than %d tokens (list_budget)", limit)
 		}
 	case config.PresentationAuto:
-		p.Search, p.Reason = exceeds, fmt.Sprintf("all tools cost at most %d tokens", limit)
-		if exceeds {
-			p.Reason = fmt.Sprintf("all tools cost more than %d tokens", limit)
+		p.Reason = fmt.Sprintf("all tools cost at most %d tokens", limit)
+		if exceeds(tools, limit) {
+			p.Search, p.Reason = true, fmt.Sprintf("all tools cost more than %d tokens", limit)
 		}
 	}
 	return p

@@ -26,10 +26,11 @@ func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Repl
 	if !toolsearch.Is(req.Name) {
 		return c.direct(ctx, req, reply)
 	}
-	scope, err := From(ctx).scope(req, auth.FromContext(ctx))
+	chosen, err := parseChoice(req.Query())
 	if err != nil {
 		return err
 	}
+	scope := From(ctx).scope(chosen, auth.FromContext(ctx))
 	switch req.Name {
 	case toolsearch.Search:
 		text, found, err := scope.Search(ctx, req.Arguments)
@@ -79,13 +80,12 @@ func target(req *mcp.Request) string {
 }
 
 // scope returns what a caller may find: the tools of the endpoint that it may call, of those that it has chosen.
-func (e *Endpoint) scope(req *mcp.Request, caller *auth.Principal) (*toolsearch.Scope, error) {
-	c, err := parseChoice(req.Query())
-	if err != nil {
-		return nil, err
+func (e *Endpoint) scope(c *choice, caller *auth.Principal) *toolsearch.Scope {
+	may, finder := e.mayCall(caller), e.Presentation.finder
+	return &toolsearch.Scope{
+		Tools: e.catalog.All(), Index: finder.Index, Find: finder.Find,
+		Allowed: func(t *catalog.Tool) bool { return c.has(t) && may(t) },
 	}
-	may := e.mayCall(caller)
-	return &toolsearch.Scope{Tools: e.catalog.All(), Index: e.Presentation.finder.Index, Find: e.Presentation.finder.Find, Allowed: func(t *catalog.Tool) bool { return c.has(t) && may(t) }}, nil
 }
 
 // mayCall returns the function that reports whether the caller may call a tool, by its scopes.
@@ -110,11 +110,7 @@ func (e *Endpoint) connect(req *mcp.Request, own string, caller *auth.Principal)
 	if !e.searches(c) {
 		return own, nil
 	}
-	scope, err := e.scope(req, caller)
-	if err != nil {
-		return "", err
-	}
-	return scope.Instructions(own), nil
+	return e.scope(c, caller).Instructions(own), nil
 }
 
 // choose returns what a client has chosen by a query. The error is an HTTP 400.
