@@ -31,9 +31,14 @@ const (
 // shown one level deep.
 func (t *Tool) Signature() string {
 	input, output := t.Published(openapi.ProfileFull)
+	return Signature(t.Name, input, output)
+}
+
+// Signature returns the signature of a tool with these schemas, as [Tool.Signature] does; output is nil if it has none.
+func Signature(name string, input, output []byte) string {
 	s := signature{root: input}
 	var b strings.Builder
-	b.WriteString(t.Name)
+	b.WriteString(name)
 	b.WriteByte('(')
 	s.writeMembers(&b, input, signatureLength, 1)
 	b.WriteByte(')')

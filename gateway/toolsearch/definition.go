@@ -28,7 +28,6 @@ func CallsTool(name string) bool { return name == Read || name == Call }
 // definition is the definition of one of the tools. Its schema uses no keywords but those that every client understands.
 type definition struct {
 	name, title, description, input string
-	signature                       string // as Search writes those of other tools
 	annotations                     catalog.Annotations
 }
 
@@ -43,7 +42,6 @@ var definitions = []definition{
 			`"api":{"type":"string","description":"Only tools of this API"},` +
 			`"tag":{"type":"string","description":"Only tools with this tag"},` +
 			`"read_only":{"type":"boolean","description":"Only tools that change nothing"}},"required":["query"]}`,
-		signature:   Search + "(query: string, limit?: integer, api?: string, tag?: string, read_only?: boolean)",
 		annotations: catalog.Annotations{ReadOnly: true, Idempotent: true},
 	},
 	{
@@ -51,19 +49,18 @@ var definitions = []definition{
 		description: "Returns the full definitions of tools, with the schemas of their arguments and answers. Use it if a signature is not enough.",
 		input: `{"type":"object","properties":{` +
 			`"names":{"type":"array","items":{"type":"string"},"description":"At most 10"}},"required":["names"]}`,
-		signature:   Describe + "(names: string[])",
 		annotations: catalog.Annotations{ReadOnly: true, Idempotent: true},
 	},
 	{
 		name: Read, title: "Call a read-only tool",
 		description: "Calls a tool that search_tools marks as read-only.",
-		input:       callInput, signature: Read + "(name: string, arguments?: object)",
+		input:       callInput,
 		annotations: catalog.Annotations{ReadOnly: true, Idempotent: true, OpenWorld: true},
 	},
 	{
 		name: Call, title: "Call a tool",
 		description: "Calls any tool, also one that changes or deletes data.",
-		input:       callInput, signature: Call + "(name: string, arguments?: object)",
+		input:       callInput,
 		annotations: catalog.Annotations{Destructive: true, OpenWorld: true},
 	},
 }
@@ -117,7 +114,7 @@ func (d *definition) append(dst []byte, f catalog.Features) []byte {
 func Usage(name string) string {
 	for i := range definitions {
 		if definitions[i].name == name {
-			return "The signature is " + definitions[i].signature + "."
+			return "The signature is " + catalog.Signature(name, []byte(definitions[i].input), nil) + "."
 		}
 	}
 	return ""
