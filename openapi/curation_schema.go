@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"bytes"
-	"strings"
 
 	"drawbridge/openapi/jsonscan"
 )
@@ -10,12 +9,10 @@ import (
 // schemaEditor changes the names and the texts of arguments in an input schema, wherever its composition declares or
 // requires them.
 type schemaEditor struct {
-	root    []byte
+	definitions
 	names   map[string]string // new names by the old ones
 	changes map[string]CuratedArgument
-	made    map[string]string // new name of a definition by its old one; the old one if it needs no new one
-	defs    []byte            // members: definitions that were made anew
-	failed  bool              // a name can't be changed everywhere
+	failed  bool // a name can't be changed everywhere
 }
 
 // input returns the changed schema.
@@ -24,20 +21,7 @@ func (e *schemaEditor) input() ([]byte, error) {
 	if e.failed {
 		return nil, errNotRenamable
 	}
-	if len(e.defs) == 0 {
-		return text, nil
-	}
-	dst, found := []byte{'{'}, false
-	for key, value := range jsonscan.Members(text) {
-		if string(key) == "$defs" && len(value) > len("{}") {
-			value, found = append(append(append(bytes.Clone(value[:len(value)-1]), ','), e.defs...), '}'), true
-		}
-		dst = appendMember(dst, string(key), value)
-	}
-	if !found {
-		dst = appendMember(dst, "$defs", append(append([]byte{'{'}, e.defs...), '}'))
-	}
-	return append(dst, '}'), nil
+	return e.addTo(text), nil
 }
 
 // schema returns a schema of the object of all arguments with the changes; text itself if none concerns it.
@@ -154,50 +138,12 @@ func (e *schemaEditor) members(object []byte, edit func([]byte) []byte) []byte {
 }
 
 func (e *schemaEditor) elements(list []byte, depth int) []byte {
-	dst := []byte{'['}
-	for item := range jsonscan.Elements(list) {
-		if len(dst) > 1 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, e.schema(item, depth+1)...)
-	}
-	return append(dst, ']')
+	return mapElements(list, func(item []byte) []byte { return e.schema(item, depth+1) })
 }
 
-// reference returns a reference to a changed definition, which is a new one: others may refer to the old one for another
-// object.
+// reference returns a reference to the changed definition.
 func (e *schemaEditor) reference(ref []byte, depth int) []byte {
-	const defs = "#/$defs/"
-	name, ok := strings.CutPrefix(string(jsonscan.Unquote(ref)), defs)
-	if !ok {
-		e.failed = e.failed || len(e.names) > 0 // the whole schema, or what is not known
-		return ref
-	}
-	if made, known := e.made[name]; known {
-		return jsonscan.AppendString(nil, defs+made)
-	}
-	all := jsonscan.Lookup(e.root, "$defs")
-	target := jsonscan.Lookup(all, name)
-	switch {
-	case target == nil:
-		return ref
-	case len(e.made) >= maxRelaxedDefs:
-		e.failed = e.failed || len(e.names) > 0
-		return ref
-	}
-	made := name + "_shown"
-	for jsonscan.Lookup(all, made) != nil {
-		made += "_"
-	}
-	e.made[name] = made // what refers to itself finds the new one
-	changed := e.schema(target, depth+1)
-	if bytes.Equal(changed, target) {
-		e.made[name] = name
-		return ref
-	}
-	if len(e.defs) > 0 {
-		e.defs = append(e.defs, ',')
-	}
-	e.defs = append(append(jsonscan.AppendString(e.defs, made), ':'), changed...)
-	return jsonscan.AppendString(nil, defs+made)
+	changed, followed := e.definitions.reference(ref, func(definition []byte) []byte { return e.schema(definition, depth+1) })
+	e.failed = e.failed || !followed && len(e.names) > 0 // the whole schema, or what is not known
+	return changed
 }

@@ -15,9 +15,15 @@ import (
 // curated compiles one operation that has parameters and a body.
 func curated(t *testing.T, operation string) *Operation {
 	t.Helper()
+	return curatedAt(t, "/orders/{id}", operation)
+}
+
+// curatedAt compiles one operation of a path.
+func curatedAt(t *testing.T, path, operation string) *Operation {
+	t.Helper()
 	doc, err := Load(t.Context(), writeFile(t, `{"openapi":"3.1.0","info":{"title":"A","version":"1"},"servers":[{"url":"https://api.example"}],
 		"components":{"schemas":{"Base":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}},
-		"paths":{"/orders/{id}":{"post":`+operation+`}}}`), LoadOptions{})
+		"paths":{"`+path+`":{"post":`+operation+`}}}`), LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +100,7 @@ func TestCurateRoot(t *testing.T) {
 	doc := `{"operationId":"x","requestBody":{"required":true,"content":{"application/json":{"schema":{"allOf":[{"$ref":"#/components/schemas/Base"}],"type":"object",
 		"properties":{"page[size]":{"type":"integer"},"next":{"$ref":"#/components/schemas/Base"}},"additionalProperties":true,
 		"if":{"required":["id"]},"then":{"required":["page[size]"]}}}}},"responses":{"204":{"description":"ok"}}}`
-	op := curatedRoot(t, doc)
+	op := curatedAt(t, "/orders", doc)
 	all, given, err := op.Curate(Curation{Arguments: map[string]CuratedArgument{"id": {Name: "number"}, "page_size": {Name: "size"}}, Hidden: []string{"next"}})
 	if err != nil {
 		t.Fatal(err)
@@ -121,21 +127,6 @@ func TestCurateRoot(t *testing.T) {
 	}
 }
 
-func curatedRoot(t *testing.T, operation string) *Operation {
-	t.Helper()
-	doc, err := Load(t.Context(), writeFile(t, `{"openapi":"3.1.0","info":{"title":"A","version":"1"},"servers":[{"url":"https://api.example"}],
-		"components":{"schemas":{"Base":{"type":"object","required":["id"],"properties":{"id":{"type":"string"}}}}},
-		"paths":{"/orders":{"post":`+operation+`}}}`), LoadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := doc.Compile(t.Context(), CompileOptions{})
-	if err != nil || len(api.Operations) != 1 {
-		t.Fatal(err, api.Skipped)
-	}
-	return api.Operations[0]
-}
-
 // TestCurateFaults holds that names that can't be given are refused.
 func TestCurateFaults(t *testing.T) {
 	op := curated(t, curatedParameters)
@@ -151,7 +142,7 @@ func TestCurateFaults(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	patterned := curatedRoot(t, `{"operationId":"x","requestBody":{"required":true,"content":{"application/json":{"schema":{"type":"object",
+	patterned := curatedAt(t, "/orders", `{"operationId":"x","requestBody":{"required":true,"content":{"application/json":{"schema":{"type":"object",
 		"properties":{"a":{"type":"string"}},"patternProperties":{"^x":{"type":"string"}}}}}},"responses":{"204":{"description":"ok"}}}`)
 	if _, _, err := patterned.Curate(Curation{Arguments: map[string]CuratedArgument{"a": {Name: "b"}}}); err == nil {
 		t.Error("an argument of an operation with patterns has another name")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"drawbridge/openapi/jsonscan"
@@ -37,7 +36,7 @@ func (o *Operation) Declares() []Declared {
 //
 // Parts of a schema that concern several arguments can't be checked while one of them is missing, so these are left out.
 func (o *Operation) Variant(optional, withheld []string, note string) *Operation {
-	r := relaxer{root: o.Input, withheld: withheld, note: note, names: slices.Concat(optional, withheld), made: make(map[string]string)}
+	r := relaxer{definitions: newDefinitions(o.Input, "_asked"), withheld: withheld, note: note, names: slices.Concat(optional, withheld)}
 	variant := *o
 	variant.Input = r.input()
 	variant.withheld = slices.Concat(o.withheld, withheld)
@@ -79,31 +78,15 @@ const (
 
 // A relaxer takes demands for arguments out of an input schema, where they are demands of the object of all arguments.
 type relaxer struct {
-	root     []byte
-	names    []string          // which nobody has to give
-	withheld []string          // of them, those that nobody can give
-	note     string            // what is said of the others
-	made     map[string]string // new name of a definition by its old one; the old one if it needs no new one
-	defs     []byte            // members: definitions that were made anew
+	definitions
+	names    []string // which nobody has to give
+	withheld []string // of them, those that nobody can give
+	note     string   // what is said of the others
 }
 
 // input returns the new input schema.
 func (r *relaxer) input() []byte {
-	text := r.schema(r.root, 0)
-	if len(r.defs) == 0 {
-		return text
-	}
-	dst, found := []byte{'{'}, false
-	for name, value := range jsonscan.Members(text) {
-		if string(name) == "$defs" && len(value) > len("{}") {
-			value, found = slices.Concat(value[:len(value)-1], []byte{','}, r.defs, []byte{'}'}), true
-		}
-		dst = appendMember(dst, string(name), value)
-	}
-	if !found {
-		dst = appendMember(dst, "$defs", slices.Concat([]byte{'{'}, r.defs, []byte{'}'}))
-	}
-	return append(dst, '}')
+	return r.addTo(r.schema(r.root, 0))
 }
 
 // schema returns a schema of the object of all arguments without the demands; text itself if it has none.
@@ -250,45 +233,11 @@ func (r *relaxer) members(object []byte, depth int) []byte {
 }
 
 func (r *relaxer) elements(list []byte, depth int) []byte {
-	dst := []byte{'['}
-	for item := range jsonscan.Elements(list) {
-		if len(dst) > 1 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, r.schema(item, depth+1)...)
-	}
-	return append(dst, ']')
+	return mapElements(list, func(item []byte) []byte { return r.schema(item, depth+1) })
 }
 
-// reference returns a reference to a definition without the demands, which is a new one: others may refer to the old one
-// for another object.
+// reference returns a reference to the definition without the demands.
 func (r *relaxer) reference(ref []byte, depth int) []byte {
-	const defs = "#/$defs/"
-	name, ok := strings.CutPrefix(string(jsonscan.Unquote(ref)), defs)
-	if !ok {
-		return ref
-	}
-	if made, known := r.made[name]; known {
-		return jsonscan.AppendString(nil, defs+made)
-	}
-	all := jsonscan.Lookup(r.root, "$defs")
-	target := jsonscan.Lookup(all, name)
-	if target == nil || len(r.made) >= maxRelaxedDefs {
-		return ref
-	}
-	made := name + "_asked"
-	for jsonscan.Lookup(all, made) != nil {
-		made += "_"
-	}
-	r.made[name] = made // what refers to itself finds the new one
-	relaxed := r.schema(target, depth+1)
-	if bytes.Equal(relaxed, target) {
-		r.made[name] = name
-		return ref
-	}
-	if len(r.defs) > 0 {
-		r.defs = append(r.defs, ',')
-	}
-	r.defs = append(append(jsonscan.AppendString(r.defs, made), ':'), relaxed...)
-	return jsonscan.AppendString(nil, defs+made)
+	relaxed, _ := r.definitions.reference(ref, func(definition []byte) []byte { return r.schema(definition, depth+1) })
+	return relaxed
 }
