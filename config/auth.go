@@ -23,7 +23,7 @@ type Auth struct {
 type Issuer struct {
 	// The issuer identifier, compared exactly with iss: https, or http for loopback.
 	Issuer URL `yaml:"issuer" need:"true"`
-	// The usual settings for a provider, which other keys override; auth.md describes each preset.
+	// The settings for a provider (see auth.md), which other keys override.
 	Preset Preset `yaml:"preset,omitempty" absent:"none: the standards"`
 	// The kind of access tokens: jwt are verified with the issuer's keys, opaque ones are introspected. Only one issuer
 	// may be opaque.
@@ -41,7 +41,7 @@ type Issuer struct {
 	// Claims that may contain the scopes; the first that a token has is used. A name that begins with / is a JSON
 	// Pointer.
 	ScopeClaims []string `yaml:"scope_claims,omitempty" absent:"scope and scp, or from the preset"`
-	// The maximum time between iat (now, without it) and exp of an accepted token.
+	// The maximum lifetime of an accepted token, from iat or now to exp.
 	MaxLifetime Duration `yaml:"max_lifetime,omitempty" min:"1m" max:"8760h" absent:"any; a lifetime of more than a day is a warning"`
 	// Tokens that are bound to a key (DPoP, RFC 9449): off rejects them, accept allows them with a proof, require
 	// accepts no others.

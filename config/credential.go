@@ -34,7 +34,7 @@ type Credential struct {
 	TokenURL Endpoint `yaml:"token_url,omitempty" absent:"required for the types with an authorization server"`
 	// The client id of the gateway at the authorization server.
 	ClientID string `yaml:"client_id,omitempty" absent:"required with token_url, unless client_auth is none"`
-	// The client secret, for client_secret_basic and client_secret_post.
+	// The client secret.
 	ClientSecret Secret `yaml:"client_secret,omitempty" absent:"required for client_secret_basic and client_secret_post"`
 	// How the gateway authenticates to the authorization server: a secret in the header or body, an assertion signed
 	// with key_file, the certificate cert_file, or none (jwt_assertion only).

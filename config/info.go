@@ -38,7 +38,7 @@ type Icon struct {
 	MIMEType string `yaml:"mime_type,omitempty" absent:"that of a data: URL, else unknown"`
 	// Sizes, such as 48x48, or any for scalable icons.
 	Sizes []string `yaml:"sizes,omitempty" absent:"any size"`
-	// The background that it is for: light or dark.
+	// The background for which the icon is made.
 	Theme IconTheme `yaml:"theme,omitempty" absent:"both"`
 }
 

@@ -140,7 +140,7 @@ func (WithoutTasks) values() []string { return []string{"wait", "refuse"} }
 type JobOperation struct {
 	// The operationId.
 	Operation string `yaml:"operation,omitempty" absent:"method, for the job's URL"`
-	// The method for the job's URL: GET, DELETE or POST. POST has no body.
+	// The method for the job URL. POST has no body.
 	Method JobMethod `yaml:"method,omitempty" absent:"the operation's"`
 	// The sources of the operation's arguments: JSON Pointers into the first response's body, OpenAPI runtime
 	// expressions such as $response.header.Location, or literal text.

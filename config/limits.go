@@ -54,8 +54,8 @@ type Limits struct {
 	MaxSchema ByteSize `yaml:"max_schema" reload:"recompile" default:"64KiB" min:"1KiB" max:"1MiB"`
 	// The time to fetch a document.
 	SpecTimeout Duration `yaml:"spec_timeout" default:"30s" min:"100ms" max:"30s"`
-	// The share of its operations, in per cent, that a document may lose at once. If at least four are missing, or all,
-	// a newer document beyond it is quarantined. 100 disables this.
+	// The share of its operations, in per cent, that a newer document may lack. One that lacks more, and at least four
+	// or all, is quarantined. 100 disables this.
 	MaxLoss int `yaml:"max_loss" default:"50" min:"1" max:"100"`
 	// The maximum number of operations of a document.
 	MaxOperations int `yaml:"max_operations" default:"10000" min:"1" max:"100000"`

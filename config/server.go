@@ -17,8 +17,8 @@ type Server struct {
 	// Keys that seal session ids and other handles, at least 32 characters each: the first seals, all open. Replicas
 	// must share them.
 	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start"`
-	// A file with a key, created at the first start, so that sessions survive restarts of a single process. Not in
-	// state_dir. Excludes seal_keys.
+	// A file with a key in place of seal_keys, created at the first start, so that sessions survive restarts of a
+	// single process. Not in state_dir.
 	SealKeyFile File `yaml:"seal_key_file,omitempty" absent:"seal_keys"`
 	// Instructions for models, at most 4096 bytes.
 	Instructions string `yaml:"instructions,omitempty" absent:"none"`
@@ -79,7 +79,7 @@ type TLS struct {
 
 // Admin is the listener for operators.
 type Admin struct {
-	// The address of the admin listener, host:port. It must differ from server.listen.
+	// The address of the admin listener. It must differ from server.listen.
 	Listen Address `yaml:"listen" reload:"restart" default:"127.0.0.1:9090"`
 	// Accepted values of the Host header besides localhost, the host of listen, and IP addresses (loopback only if
 	// listen is).
