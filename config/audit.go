@@ -16,7 +16,7 @@ type Audit struct {
 	Fields []Pointer `yaml:"fields,omitempty" absent:"none"`
 	// Also records rejected tokens, hosts, requests over a limit and connections, combined by the minute.
 	Refusals bool `yaml:"refusals" default:"true"`
-	// What happens to calls when records can't be written fast enough: block rejects them after a second, drop
+	// The handling of calls when records can't be written fast enough: block rejects them after a second, drop
 	// continues without a record.
 	WhenFull WhenFull `yaml:"when_full" default:"block"`
 	// The maximum number of records that wait to be written.

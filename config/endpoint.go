@@ -9,7 +9,7 @@ type MCPEndpoint struct {
 	Name string `yaml:"name" need:"true"`
 	// Which operations are its tools. They have the same names as on /mcp.
 	Match Selectors `yaml:"match,omitempty" absent:"those of the API that has the endpoint's name"`
-	// What tools/list of the endpoint shows, as tools.presentation does for /mcp.
+	// The tools in tools/list of the endpoint, as tools.presentation for /mcp.
 	Presentation Presentation `yaml:"presentation,omitempty" absent:"tools.presentation"`
 	// The size of the list, in tokens, above which auto switches to search.
 	ListBudget TokenCount `yaml:"list_budget,omitempty" min:"1k" max:"10000k" absent:"tools.list_budget"`

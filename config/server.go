@@ -39,8 +39,8 @@ type Server struct {
 	ShutdownDelay Duration `yaml:"shutdown_delay" default:"5s" min:"0s" max:"10m"`
 	// The time that running calls have after shutdown_delay before they are cancelled.
 	DrainTimeout Duration `yaml:"drain_timeout" default:"25s" min:"0s" max:"1h"`
-	// What a closed connection does to a running call, for revisions before 2026-07-28: cancel stops it if its method
-	// is safe, finish lets it complete.
+	// The effect of a closed connection on a running call, for revisions before 2026-07-28: cancel stops it if its
+	// method is safe, finish lets it complete.
 	LegacyDisconnect Disconnect `yaml:"legacy_disconnect" default:"cancel"`
 	// Requests without a session, for revisions before 2026-07-28: allow answers tools/list, tools/call and ping,
 	// refuse requires initialize.

@@ -2,8 +2,8 @@ package config
 
 // Tools says how tools are named, listed and confirmed.
 type Tools struct {
-	// What tools/list of /mcp shows: all tools, or search_tools, describe_tools, read_tool, call_tool and the pinned
-	// tools. auto switches to search above list_budget. Clients can override it with ?presentation=.
+	// The tools in tools/list of /mcp: all, or search_tools, describe_tools, read_tool, call_tool and the pinned tools.
+	// auto switches to search above list_budget. Clients can override it with ?presentation=.
 	Presentation Presentation `yaml:"presentation" default:"auto"`
 	// The size of the list, in o200k_base tokens, above which auto switches to search. It switches back below 80 %.
 	ListBudget TokenCount `yaml:"list_budget" default:"20k" min:"1k" max:"10000k"`
@@ -18,7 +18,7 @@ type Tools struct {
 	Lock File `yaml:"lock,omitempty" absent:"all tools are served"`
 	// Which calls the user must confirm by default: none, or those of tools without a safe method.
 	Confirm Confirm `yaml:"confirm" default:"none"`
-	// What happens to such a call if its client can't ask the user.
+	// The handling of such a call if its client can't ask the user.
 	Unconfirmed Unconfirmed `yaml:"unconfirmed" default:"refuse"`
 	// Scopes of callers that are never asked, such as services. Needs auth.issuers.
 	UnconfirmedScopes []string `yaml:"unconfirmed_scopes,omitempty" absent:"every caller is asked"`
