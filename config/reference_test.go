@@ -29,6 +29,9 @@ const (
 	resourcesFile   = "../docs/resources.md"
 	questionsFile   = "../docs/questions.md"
 	limitsFile      = "../docs/limits.md"
+	replicasFile    = "../docs/replicas.md"
+	extensionsFile  = "../docs/extensions.md"
+	manifestFile    = "../docs/manifest.md"
 )
 
 // TestSchema holds docs/config.schema.json against the types.
@@ -82,7 +85,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile, limitsFile} {
+	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile, limitsFile, replicasFile, extensionsFile, manifestFile} {
 		manual, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
