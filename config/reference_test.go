@@ -29,9 +29,6 @@ const (
 	resourcesFile   = "../docs/resources.md"
 	questionsFile   = "../docs/questions.md"
 	limitsFile      = "../docs/limits.md"
-	replicasFile    = "../docs/replicas.md"
-	extensionsFile  = "../docs/extensions.md"
-	manifestFile    = "../docs/manifest.md"
 )
 
 // TestSchema holds docs/config.schema.json against the types.
@@ -85,7 +82,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile, limitsFile, replicasFile, extensionsFile, manifestFile} {
+	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile, limitsFile} {
 		manual, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
