@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/authguard"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
@@ -25,7 +26,6 @@ import (
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/task"
 	"drawbridge/gateway/telemetry"
-	"drawbridge/gateway/tokenguard"
 	"drawbridge/gateway/widening"
 	"drawbridge/openapi/answer"
 )
@@ -146,7 +146,7 @@ func (g *Gateway) newServer() *endpoint.Server {
 func (g *Gateway) newDeployer(updates chan source.Update) *generation.Deployer {
 	return &generation.Deployer{
 		Local: g.o.Local, Unlocked: g.o.Unlocked, SealKeys: g.keys.of, NewTable: g.server.NewTable, TracerProvider: g.o.TracerProvider, Version: g.o.Version, Now: g.o.now,
-		Guards: &tokenguard.Builder{
+		Guards: &authguard.Builder{
 			Clients: g.clients, Replays: g.shared.Replays, Tracer: g.tracer, Metrics: g.metrics, Log: g.log, OnReject: g.server.RefuseToken, Panicked: g.recovery.Report,
 		},
 		Sources: &source.Deps{

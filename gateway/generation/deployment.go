@@ -13,12 +13,12 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/authguard"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
-	"drawbridge/gateway/tokenguard"
 )
 
 // Deployment is a configuration with the sources and the token guard made from it, from reading until it is replaced. It
@@ -33,8 +33,8 @@ type Deployment struct {
 	// CallerWebhooks sends webhooks to callers; nil if they are off.
 	CallerWebhooks *task.CallerWebhooks
 
-	lock          *config.Lock         // approved tools; nil if approval is off
-	guardSettings *tokenguard.Settings // settings that Guard was made from
+	lock          *config.Lock        // approved tools; nil if approval is off
+	guardSettings *authguard.Settings // settings that Guard was made from
 	rates         admission.Rates
 	conditions    map[string]*auth.Condition // compiled conditions of rules, by their text
 	programs      plan.Programs              // compiled expressions of rules
@@ -51,7 +51,7 @@ type Deployer struct {
 	// NewTable returns a table with the screening of a configuration and no endpoints.
 	NewTable       func(*config.Config) (*endpoint.Table, error)
 	Sources        *source.Deps
-	Guards         *tokenguard.Builder
+	Guards         *authguard.Builder
 	TracerProvider trace.TracerProvider // nil if tracing is off
 	Version        string               // of the program
 	Now            func() time.Time     // clock for the keys of identities; time.Now if nil
@@ -101,14 +101,14 @@ func (p *Deployer) Deploy(c *config.Config, old *Deployment) (*Deployment, error
 
 // setGuard sets the guard of a deployment: the one of the deployment before it if nothing changed.
 func (p *Deployer) setGuard(d, before *Deployment) (err error) {
-	if d.guardSettings, err = tokenguard.SettingsOf(d.Config, d.Settings.Keys); err != nil || d.guardSettings == nil || p.Local {
+	if d.guardSettings, err = authguard.SettingsOf(d.Config, d.Settings.Keys); err != nil || d.guardSettings == nil || p.Local {
 		return err
 	}
 	if before.guardSettings.Equal(d.guardSettings) {
 		d.Guard = before.Guard
 		return nil
 	}
-	d.Guard, err = p.Guards.Build(d.Config, d.guardSettings, tokenguard.Previous{Guard: before.Guard, Settings: before.guardSettings})
+	d.Guard, err = p.Guards.Build(d.Config, d.guardSettings, authguard.Previous{Guard: before.Guard, Settings: before.guardSettings})
 	return err
 }
 

@@ -109,7 +109,7 @@ func (w *writer) loop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			if w.next != nil {
-				w.fail(w.next, ctx.Err())
+				w.next.fail(ctx.Err())
 			}
 			return
 		case u := <-w.o.Updates:
@@ -186,9 +186,9 @@ func (w *writer) surviving(what string, step func()) (panicked bool) {
 	next := w.next
 	w.next = nil
 	w.o.Recovery.Step("a reload was given up", func() {
-		w.fail(w.inUse, recovery.ErrPanicked)
+		w.inUse.fail(recovery.ErrPanicked)
 		if next != nil {
-			w.fail(next, recovery.ErrPanicked)
+			next.fail(recovery.ErrPanicked)
 			w.stop(next, w.inUse)
 		}
 		w.access = widening.Of(w.inUse.Config, w.access)

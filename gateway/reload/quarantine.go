@@ -12,7 +12,7 @@ import (
 // holds quarantines a document if necessary, and reports whether it did.
 func (w *writer) holds(s *source.Source, u source.Update) bool {
 	digest := u.Document.Digest()
-	if w.serves(s, digest) || slices.ContainsFunc(s.Accepting, func(a source.Acceptance) bool { return a.Digest == digest }) {
+	if w.inUse.serves(s, digest) || slices.ContainsFunc(s.Accepting, func(a source.Acceptance) bool { return a.Digest == digest }) {
 		return false
 	}
 	q := s.Hold(u, w.undone(s, u.Document))
@@ -71,11 +71,11 @@ func (w *writer) release() (released bool) {
 
 // serves reports whether the source that s will replace already uses the document with this digest: an operator may
 // have accepted it since the reload began.
-func (w *writer) serves(s *source.Source, digest string) bool {
-	if w.inUse.APIs.Has(s) {
+func (d *deployment) serves(s *source.Source, digest string) bool {
+	if d.APIs.Has(s) {
 		return false
 	}
-	in := w.inUse.APIs.Similar(s.Config, s.Limits)
+	in := d.APIs.Similar(s.Config, s.Limits)
 	return in != nil && in.Document != nil && in.Document.Digest() == digest
 }
 
@@ -87,7 +87,7 @@ func (w *writer) use(s *source.Source, u source.Update) {
 	}
 	for _, n := range w.next.APIs.Sources { // the reload under way must not quarantine a document that the operator has accepted
 		switch q := n.Quarantine; {
-		case q == nil || !w.serves(n, q.Digest):
+		case q == nil || !w.inUse.serves(n, q.Digest):
 		case q.Update != nil:
 			w.use(n, *q.Update)
 		default:

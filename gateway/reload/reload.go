@@ -117,7 +117,8 @@ func (w *writer) refuse(req request, err error) {
 	reportReload(req.done, err)
 }
 
-func (w *writer) fail(d *deployment, err error) {
+// fail tells those who wait for the deployment that it is not in use.
+func (d *deployment) fail(err error) {
 	reportReload(d.waiters, fmt.Errorf("reload: %w", err))
 	d.waiters = nil
 }
@@ -177,7 +178,7 @@ func (w *writer) promote() {
 	w.watch.follow(w.inUse)
 	if panicked { // the old tools stay in use until a document changes
 		w.o.Metrics.Reloaded(telemetry.ReloadFailed)
-		w.fail(w.inUse, recovery.ErrPanicked)
+		w.inUse.fail(recovery.ErrPanicked)
 		return
 	}
 	if w.o.InUse != nil {

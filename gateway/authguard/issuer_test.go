@@ -1,4 +1,4 @@
-package tokenguard
+package authguard
 
 import (
 	"testing"
