@@ -23,6 +23,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/state"
+	"drawbridge/test/cases"
 	"drawbridge/test/timebox"
 )
 
@@ -41,20 +42,10 @@ var accept = flag.Bool("update", false, "accept what the cases give")
 //	request        expected: the request line, headers and body that the service saw; nothing if it saw none
 //	result         expected: the HTTP status if it is not 200, and the JSON-RPC answer's result or error, indented
 func TestCalls(t *testing.T) {
-	files, err := filepath.Glob("testdata/calls/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runCallCase(t, file) })
-	}
+	cases.Run(t, "testdata/calls/*.txtar", runCallCase)
 }
 
-func runCallCase(t *testing.T, file string) {
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+func runCallCase(t *testing.T, file string, archive *txtar.Archive) {
 	section := func(name string) []byte {
 		for _, f := range archive.Files {
 			if f.Name == name {
@@ -89,9 +80,7 @@ func runCallCase(t *testing.T, file string) {
 		}
 	}
 	if *accept {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		cases.Write(t, file, archive)
 	}
 }
 

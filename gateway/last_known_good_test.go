@@ -18,32 +18,15 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/test/logbuffer"
 	"drawbridge/test/timebox"
 )
 
 // process is one run of a gateway: a restart is the next one.
 type process struct {
 	*running
-	log *safeBuffer
+	log *logbuffer.Buffer
 	end func()
-}
-
-// safeBuffer is written to by several goroutines.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // started runs a gateway on a configuration until end, which returns when all that it had to write is written.
@@ -61,7 +44,7 @@ func starting(t *testing.T, text string, change func(*Gateway)) *process {
 // startingOn is starting with other options; those of the configuration and the log are filled in.
 func startingOn(t *testing.T, text string, o Options, change func(*Gateway)) *process {
 	t.Helper()
-	p := &process{running: &running{t: t, dir: t.TempDir(), gone: make(chan struct{})}, log: &safeBuffer{}}
+	p := &process{running: &running{t: t, dir: t.TempDir(), gone: make(chan struct{})}, log: &logbuffer.Buffer{}}
 	p.write(map[string]string{"drawbridge.yaml": text})
 	load := func() (*config.Config, error) {
 		c, problems := config.Load(filepath.Join(p.dir, "drawbridge.yaml"), func(string) string { return "" })

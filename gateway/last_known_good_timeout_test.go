@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/test/logbuffer"
 	"drawbridge/test/timebox"
 )
 
@@ -24,7 +25,7 @@ func TestStateDirThatHangs(t *testing.T) {
 		{"writing", "documents may not be stored: server.state_dir does not respond"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &process{running: &running{t: t, dir: t.TempDir()}, log: &safeBuffer{}}
+			p := &process{running: &running{t: t, dir: t.TempDir()}, log: &logbuffer.Buffer{}}
 			p.write(map[string]string{
 				"drawbridge.yaml": "server: {state_dir: state}\napis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}]\n",
 				"a.yaml":          document("A", "one"),

@@ -15,6 +15,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/generation"
 	"drawbridge/openapi/truncate"
+	"drawbridge/test/logbuffer"
 )
 
 // fated is a document with an operation of each fate, if deletions are excluded.
@@ -194,7 +195,7 @@ func TestFirstLoadIsNoAlarm(t *testing.T) {
 	text := func(title, name, method string) string {
 		return strings.NewReplacer("TITLE", title, "NAME", name, "METHOD", method).Replace(document)
 	}
-	var log safeBuffer
+	var log logbuffer.Buffer
 	r := runWith(t, map[string]string{
 		"drawbridge.yaml": "- first.json\n- second.json\n",
 		"first.json":      text("First", "clear", "delete"),

@@ -118,8 +118,7 @@ func (s *Handlers) Reload(c *config.Config, keys [][]byte) {
 	if s.o.Await != nil {
 		t.KeepAlive = 0 // no proxies in between
 	}
-	s.handler.MaxBody, s.handler.MaxDepth, s.handler.KeepAlive, s.handler.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
-	s.handler.MaxStreamAge, s.handler.Sessionless = t.MaxStreamAge, t.Sessionless
+	s.handler.ReloadableOptions, s.config = t, c
 	s.waits.SetMax(c.Limits.MaxCalls)
 	s.listeners.SetLimits(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
 	for _, h := range s.ByName {
