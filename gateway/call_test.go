@@ -169,7 +169,7 @@ func setAudit(g *Gateway, log *audit.Log) { g.denials.Audit, g.calls.Audit = log
 
 // setRates replaces the rate counters of a gateway that was started.
 func setRates(g *Gateway, rates state.Rates) {
-	g.shared.Rates, g.server.Admission.Principals, g.calls.Rates = rates, rates, rates
+	g.shared.Rates, g.server.Admission.Principals, g.calls.Admission.Rates = rates, rates, rates
 }
 
 // listAll is a configuration that lists all tools, however many there are.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/authguard"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/call"
@@ -75,6 +76,7 @@ func New(o Options) (*Gateway, error) {
 	if s.shared, err = replica.New(c, replica.Options{Keys: keys, Logger: g.log, Metrics: o.Metrics, Now: o.now, Events: g.replicaEvents()}); err != nil {
 		return nil, err
 	}
+	g.admission.calls = &admission.Calls{Overload: &g.admission.overload, Rates: s.shared.Rates}
 	recorder := newRecorder(&g.o, g.recovery)
 	if err = recorder.CheckStart(c, o.Accept, o.Local); err != nil {
 		return nil, err
@@ -133,9 +135,7 @@ func (g *Gateway) newServer() *endpoint.Server {
 		Current: g.endpoints,
 		Admission: &endpoint.RequestAdmission{
 			Denials: g.denials, Clients: g.clients, Addresses: state.NewLocalRates(0, g.o.now), Principals: g.shared.Rates, MemoryShort: memoryShort,
-			CheckCapacity: func(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason) {
-				return g.calls.Overloaded(maxCalls, memoryChecked)
-			}, Log: g.log,
+			Calls: g.admission.calls, Log: g.log,
 		},
 		Denials: g.denials, Clients: g.clients, Untrusted: g.untrusted, Connections: g.connections, Tracer: g.tracer, Draining: &g.draining,
 		MemoryShort: memoryShort, Panicked: g.recovery.Report, HTTPSSE: g.o.Config.Server.OldTransport,
@@ -170,8 +170,8 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 		g.answers.With(g.shared.Answers)
 	}
 	g.calls = &call.Runner{
-		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, Cache: g.answers, Links: g.links, Rates: g.shared.Rates,
-		Overload: &g.admission.overload, Responses: g.admission.responses, Jitter: g.o.jitter, Local: g.o.Local,
+		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, Cache: g.answers, Links: g.links,
+		Admission: g.admission.calls, Responses: g.admission.responses, Jitter: g.o.jitter, Local: g.o.Local,
 	}
 	g.tasks, err = task.New(keys, task.Options{
 		Records: g.shared.Tasks, Locks: g.shared.Locks, Publish: g.shared.TaskChanged, Calls: g.calls, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,

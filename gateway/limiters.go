@@ -11,6 +11,7 @@ import (
 // limiters limit the load of a gateway across all its configurations. They are safe for concurrent use.
 type limiters struct {
 	overload admission.Controller
+	calls    *admission.Calls // admits calls
 	// pace makes reading documents, and building what is served from them, yield to calls.
 	pace *openapi.Pace
 	// maxDocument is the maximum memory of one document while it is read, in bytes, or 0 if it is unlimited.
