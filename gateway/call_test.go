@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -328,4 +329,10 @@ func (s *rawService) seen() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.request
+}
+
+// Call is CallWithCause without the cause.
+func (p *inProcess) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
+	result, _, err := p.CallWithCause(ctx, tool, args)
+	return result, err
 }

@@ -71,16 +71,10 @@ func (p *inProcess) Definitions() json.RawMessage {
 	return gen.Catalog.View(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, nil)
 }
 
-// Call calls a tool through the whole stack except the guard: the operator of the process may call every tool. The result is
-// that of tools/call in the newest revision. The error reports a call that was not made: an unknown tool, or arguments that are
-// not JSON.
-func (p *inProcess) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
-	result, _, err := p.CallWithCause(ctx, tool, args)
-	return result, err
-}
-
-// CallWithCause is Call that also returns why the service did not answer, or nil if it did. The cause names the service's host
-// and is for the operator only.
+// CallWithCause calls a tool through the whole stack except the guard: the operator of the process may call every tool. The
+// result is that of tools/call in the newest revision. cause is why the service did not answer, or nil if it did; it names the
+// service's host and is for the operator only. err reports a call that was not made: an unknown tool, or arguments that are not
+// JSON.
 func (p *inProcess) CallWithCause(ctx context.Context, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
 	gen := p.served.current.Load()
 	if gen == nil || gen.Main.Tool(tool) == nil {

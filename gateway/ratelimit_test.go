@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"drawbridge/gateway/audit"
-	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/test/race"
@@ -104,7 +103,7 @@ func TestAddressRate(t *testing.T) {
 		list := `{"jsonrpc":"2.0","id":"l","method":"tools/list"}`
 		for name, body := range map[string]string{
 			"a list": list, "twice": `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}`, "batch": "[" + list + "]", "none": "x",
-			"long": `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", endpoint.MaxPeekedBody) + `"}}`,
+			"long": `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 16<<10) + `"}}`,
 		} {
 			if w := post(h, claims, body); w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), `"id":"l"`) != (name == "a list") {
 				t.Errorf("%s: %s = %d %s", address, name, w.Code, w.Body)

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +18,6 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/gateway/endpoint"
 	"drawbridge/test/timebox"
 )
 
@@ -483,38 +481,6 @@ func TestPages(t *testing.T) {
 		status, body := ask(t, g.Handler(), "2025-11-25", "tools/list", "", fmt.Sprintf(`"cursor":%q`, bad))
 		if !strings.Contains(string(body), "-32602") {
 			t.Errorf("cursor %q = %d %s", bad, status, body)
-		}
-	}
-}
-
-// TestCursorsAreBound holds that a cursor is good for its list and its caller alone (pains row 20).
-func TestCursorsAreBound(t *testing.T) {
-	a, err := endpoint.NewCursors([][]byte{[]byte("first key")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := endpoint.NewCursors([][]byte{[]byte("second key"), []byte("first key")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := [32]byte{1}
-	cursor := a.Seal(3, "alice", list)
-	if page, err := both.Open(cursor, "alice", list); err != nil || page != 3 {
-		t.Errorf("after a rotation of keys: %d, %v", page, err)
-	}
-	altered := "A" + cursor[1:]
-	if altered == cursor {
-		altered = "B" + cursor[1:]
-	}
-	for name, open := range map[string]func() (int, error){
-		"another caller": func() (int, error) { return a.Open(cursor, "bob", list) },
-		"another list":   func() (int, error) { return a.Open(cursor, "alice", [32]byte{2}) },
-		"altered":        func() (int, error) { return a.Open(altered, "alice", list) },
-		"cut":            func() (int, error) { return a.Open(cursor[:4], "alice", list) },
-		"no base64":      func() (int, error) { return a.Open("!", "alice", list) },
-	} {
-		if _, err := open(); !errors.Is(err, endpoint.ErrCursor) {
-			t.Errorf("%s: %v, want %v", name, err, endpoint.ErrCursor)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func document(t testing.TB, text string, l Limits, warn func(tree.Warning)) (*Co
 	if n == nil {
 		n = set.Root().Get("definitions").Get("Case")
 	}
-	return NewLimitedConverter(set, dialect, warn, l), n
+	return NewConverter(set, dialect, warn, l), n
 }
 
 func indented(t testing.TB, text []byte) string {
