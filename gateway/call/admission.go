@@ -27,9 +27,6 @@ func (c *Call) admissionRequest(ctx context.Context) admission.Request {
 	return admission.Request{MaxCalls: c.Endpoint.MaxCalls, MemoryChecked: info.MemoryChecked, Limits: c.Plan.Rates, Caller: c.Caller, Address: info.Address}
 }
 
-// startRunning counts the call against limits.max_calls. It returns an error if the limit is reached.
-func (c *Call) startRunning() error { return c.reject(c.ticket.Start()) }
-
 // reject counts the call as rejected and returns its error; nil if it is not rejected.
 func (c *Call) reject(rejected *admission.Rejection) error {
 	if rejected == nil {

@@ -234,7 +234,7 @@ func (c *Call) checkRequest(ctx context.Context) (err error) {
 // checked.
 func (c *Call) begin(ctx context.Context) (_ context.Context, end func(), err error) {
 	p := c.Plan
-	if err := c.startRunning(); err != nil {
+	if err := c.reject(c.ticket.Start()); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)

@@ -22,26 +22,28 @@ type changes struct {
 func (gen *Generation) LogChanges(log *slog.Logger, old *Generation, diff catalog.Diff) {
 	c := &changes{log: log, next: gen, old: old}
 	c.operations()
-	c.problems("a prompt can't be served", "error", func(g *Generation) []string { return g.PromptFaults })
-	c.problems("names clash", "problem", func(g *Generation) []string { return g.Clashes })
-	c.problems("a selector of the configuration matches nothing", "problem", func(g *Generation) []string { return g.Selectors.Texts() })
+	for _, fault := range c.added(func(g *Generation) []string { return g.PromptFaults }) {
+		log.Warn("a prompt can't be served", "error", fault)
+	}
+	for _, clash := range c.added(func(g *Generation) []string { return g.Clashes }) {
+		log.Warn("names clash", "problem", clash)
+	}
+	for _, problem := range c.added(func(g *Generation) []string { return g.Selectors.Texts() }) {
+		log.Warn("a selector of the configuration matches nothing", "problem", problem)
+	}
 	c.heldBack()
 	if old != nil {
 		c.tools(diff)
 	}
 }
 
-// problems warns once of each problem of a kind.
-func (c *changes) problems(message, key string, of func(*Generation) []string) {
-	var known []string
-	if c.old != nil {
-		known = of(c.old)
+// added returns the problems of a kind that the generation before it did not have.
+func (c *changes) added(of func(*Generation) []string) []string {
+	if c.old == nil {
+		return of(c.next)
 	}
-	for _, problem := range of(c.next) {
-		if !slices.Contains(known, problem) {
-			c.log.Warn(message, key, problem)
-		}
-	}
+	known := of(c.old)
+	return slices.DeleteFunc(slices.Clone(of(c.next)), func(problem string) bool { return slices.Contains(known, problem) })
 }
 
 // operations logs the operation results of each document once.

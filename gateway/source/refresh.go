@@ -62,7 +62,7 @@ func (s *Source) run(ctx context.Context) {
 		case <-s.wake: // this attempt answers the request: request stores the turn before it signals
 		default:
 		}
-		u, wait := s.attempt(ctx, &a, &watch)
+		u, wait := a.next(ctx, s, &watch)
 		if ctx.Err() != nil {
 			return
 		}
@@ -93,9 +93,9 @@ type attempts struct {
 	stored bool          // the next attempt may use the stored document
 }
 
-// attempt tries to load the document. It returns the outcome and the delay until the next attempt, 0 if only a request or a
+// next tries to load the document of a source. It returns the outcome and the delay until the next attempt, 0 if only a request or a
 // change of a file leads to one.
-func (s *Source) attempt(ctx context.Context, a *attempts, watch *fileWatch) (u Update, wait time.Duration) {
+func (a *attempts) next(ctx context.Context, s *Source, watch *fileWatch) (u Update, wait time.Duration) {
 	worked := s.loader.pace.Worked()
 	u = Update{Source: s, turn: s.requested.Load()}
 	if a.stored {
