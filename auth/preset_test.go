@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "accept what comes out")
@@ -31,39 +33,33 @@ func TestPresets(t *testing.T) {
 	if err != nil || len(files) < len(Presets()) {
 		t.Fatalf("%d cases: %v", len(files), err)
 	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
+	cases.Run(t, "testdata/presets/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		got := &txtar.Archive{Comment: a.Comment}
+		var h *house
+		for _, f := range a.Files {
+			switch f.Name {
+			case "options":
+				h = presetHouse(t, strings.Split(strings.TrimSpace(string(f.Data)), "\n"))
+				got.Files = append(got.Files, f)
+			case "result":
+			default:
+				result := h.present(t, f.Name, string(f.Data))
+				if kind := strings.Fields(f.Name)[0]; slices.Contains([]string{"ID", "refresh", "logout", "registration"}, kind) && result != "refused: not an access token" && result != "refused: no client" {
+					t.Errorf("%s: %s", f.Name, result)
+				}
+				got.Files = append(got.Files, f, txtar.File{Name: "result", Data: []byte(result + "\n")})
+			}
+		}
+		if *update {
+			if err := os.WriteFile(file, txtar.Format(got), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got := &txtar.Archive{Comment: a.Comment}
-			var h *house
-			for _, f := range a.Files {
-				switch f.Name {
-				case "options":
-					h = presetHouse(t, strings.Split(strings.TrimSpace(string(f.Data)), "\n"))
-					got.Files = append(got.Files, f)
-				case "result":
-				default:
-					result := h.present(t, f.Name, string(f.Data))
-					if kind := strings.Fields(f.Name)[0]; slices.Contains([]string{"ID", "refresh", "logout", "registration"}, kind) && result != "refused: not an access token" && result != "refused: no client" {
-						t.Errorf("%s: %s", f.Name, result)
-					}
-					got.Files = append(got.Files, f, txtar.File{Name: "result", Data: []byte(result + "\n")})
-				}
-			}
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(txtar.Format(a)), string(txtar.Format(got))); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
+			return
+		}
+		if diff := cmp.Diff(string(txtar.Format(a)), string(txtar.Format(got))); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
 }
 
 func presetHouse(t *testing.T, options []string) *house {

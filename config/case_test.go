@@ -11,6 +11,8 @@ import (
 	"go.uber.org/goleak"
 	"go.yaml.in/yaml/v4"
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "accept the results as the wanted ones")
@@ -26,26 +28,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 //
 // Other files lie beside drawbridge.yaml: 0644 when their name ends in .open, else 0600.
 func TestCases(t *testing.T) {
-	cases, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, path := range cases {
-		path, err := filepath.Abs(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { runCase(t, path) })
-	}
+	cases.Run(t, "testdata/*.txtar", runCase)
 }
 
-func runCase(t *testing.T, path string) {
-	archive, err := txtar.ParseFile(path)
+func runCase(t *testing.T, path string, archive *txtar.Archive) {
+	path, err := filepath.Abs(path)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if strings.TrimSpace(string(archive.Comment)) == "" {
-		t.Error("the case does not say why it exists")
 	}
 	t.Chdir(t.TempDir())
 	location, env, want := "drawbridge.yaml", map[string]string{}, map[string]string{}
@@ -129,7 +118,5 @@ func accept(t *testing.T, path string, archive *txtar.Archive, got map[string]st
 		}
 	}
 	archive.Files = files
-	if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	cases.Write(t, path, archive)
 }

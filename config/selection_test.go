@@ -7,63 +7,55 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/cases"
 )
 
 // TestSelections compares selectors with operations: each case has a configuration, the operations of one API a line, as
 // "METHOD PATH operationId tag…", and the problems of the selectors that match none.
 func TestSelections(t *testing.T) {
-	files, err := filepath.Glob("testdata/selections/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			dir := t.TempDir()
-			var operations, want string
-			for _, f := range a.Files {
-				switch f.Name {
-				case "operations":
-					operations = string(f.Data)
-				case "problems":
-					want = string(f.Data)
-				default:
-					if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			cfg, problems := Load(filepath.Join(dir, "drawbridge.yaml"), func(string) string { return "" })
-			if cfg == nil {
-				t.Fatal(problems)
-			}
-			var got strings.Builder
-			for _, sel := range cfg.Selections() {
-				var reached []Subject
-				matched := false
-				for _, s := range subjectsIn(t, operations) {
-					if sel.Reaches(s.API, "apis[0]") {
-						reached = append(reached, s)
-						matched = matched || sel.Match(s)
-					}
-				}
-				if !matched {
-					got.WriteString(strings.ReplaceAll(cfg.Explain(&sel, reached).String(), dir+string(filepath.Separator), "") + "\n")
-				}
-			}
-			if *update {
-				a.Files[len(a.Files)-1].Data = []byte(got.String())
-				if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
+	cases.Run(t, "testdata/selections/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		dir := t.TempDir()
+		var operations, want string
+		for _, f := range a.Files {
+			switch f.Name {
+			case "operations":
+				operations = string(f.Data)
+			case "problems":
+				want = string(f.Data)
+			default:
+				if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {
 					t.Fatal(err)
 				}
-			} else if got.String() != want {
-				t.Errorf("got:\n%swant:\n%s", got.String(), want)
 			}
-		})
-	}
+		}
+		cfg, problems := Load(filepath.Join(dir, "drawbridge.yaml"), func(string) string { return "" })
+		if cfg == nil {
+			t.Fatal(problems)
+		}
+		var got strings.Builder
+		for _, sel := range cfg.Selections() {
+			var reached []Subject
+			matched := false
+			for _, s := range subjectsIn(t, operations) {
+				if sel.Reaches(s.API, "apis[0]") {
+					reached = append(reached, s)
+					matched = matched || sel.Match(s)
+				}
+			}
+			if !matched {
+				got.WriteString(strings.ReplaceAll(cfg.Explain(&sel, reached).String(), dir+string(filepath.Separator), "") + "\n")
+			}
+		}
+		if *update {
+			a.Files[len(a.Files)-1].Data = []byte(got.String())
+			if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else if got.String() != want {
+			t.Errorf("got:\n%swant:\n%s", got.String(), want)
+		}
+	})
 }
 
 // subjectsIn reads operations of the API shop.

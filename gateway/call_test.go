@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -23,6 +24,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/state"
+	"drawbridge/test/cases"
 	"drawbridge/test/timebox"
 )
 
@@ -41,20 +43,10 @@ var accept = flag.Bool("update", false, "accept what the cases give")
 //	request        expected: the request line, headers and body that the service saw; nothing if it saw none
 //	result         expected: the HTTP status if it is not 200, and the JSON-RPC answer's result or error, indented
 func TestCalls(t *testing.T) {
-	files, err := filepath.Glob("testdata/calls/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runCallCase(t, file) })
-	}
+	cases.Run(t, "testdata/calls/*.txtar", runCallCase)
 }
 
-func runCallCase(t *testing.T, file string) {
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+func runCallCase(t *testing.T, file string, archive *txtar.Archive) {
 	section := func(name string) []byte {
 		for _, f := range archive.Files {
 			if f.Name == name {
@@ -89,9 +81,7 @@ func runCallCase(t *testing.T, file string) {
 		}
 	}
 	if *accept {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		cases.Write(t, file, archive)
 	}
 }
 
@@ -176,11 +166,11 @@ func start(t testing.TB, api, cfg, base string) *Gateway {
 }
 
 // setAudit gives a gateway that was started an audit log.
-func setAudit(g *Gateway, log *audit.Log) { g.audit, g.denials.Audit, g.calls.Audit = log, log, log }
+func setAudit(g *Gateway, log *audit.Log) { g.denials.Audit, g.calls.Audit = log, log }
 
 // setRates replaces the rate counters of a gateway that was started.
 func setRates(g *Gateway, rates state.Rates) {
-	g.shared.rates, g.server.Admission.Principals, g.calls.Rates = rates, rates, rates
+	g.shared.Rates, g.server.Admission.Principals, g.calls.Admission.Rates = rates, rates, rates
 }
 
 // listAll is a configuration that lists all tools, however many there are.
@@ -339,4 +329,10 @@ func (s *rawService) seen() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.request
+}
+
+// Call is CallWithCause without the cause.
+func (p *inProcess) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
+	result, _, err := p.CallWithCause(ctx, tool, args)
+	return result, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/reload"
 )
 
 const endpointsConfig = `server: {public_url: https://mcp.example.com, instructions: "All of the shop."}
@@ -122,12 +123,14 @@ func TestEndpointsOfAReload(t *testing.T) {
 	if got := introduction("/mcp/shop"); got != "Shopping: One." {
 		t.Errorf("/mcp/shop: %s", got)
 	}
-	before := g.mcpHandlers.ByName["shop"]
+	before := g.mcpHandlers.Named("shop", "", "")
 	again := func(endpoints string) *endpoint.Handler {
-		d := g.first
-		d.config = configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL)
-		g.publish(d, notInUse{})
-		return g.mcpHandlers.ByName["shop"]
+		d, err := g.deployer.Deploy(configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.publisher.Publish(d, reload.NotInUse{})
+		return g.mcpHandlers.Named("shop", "", "")
 	}
 	if again("{name: shop, instructions: One., title: Shopping}, {name: show, match: {operation: show}}") != before {
 		t.Error("an endpoint that stayed as it was has another MCP handler")

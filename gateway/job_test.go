@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -26,9 +25,11 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"drawbridge/gateway/generation"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
 	"drawbridge/gateway/upstream"
+	"drawbridge/test/cases"
 )
 
 // TestJobs runs the cases of testdata/jobs: calls whose answers are jobs, in time that does not pass by itself.
@@ -45,15 +46,9 @@ import (
 //	requests       expected: what reached the service, with the time in whole seconds
 //	results        expected: for each call what the client got, with the time
 func TestJobs(t *testing.T) {
-	files, err := filepath.Glob("testdata/jobs/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { runJobCase(t, file) })
-		})
-	}
+	cases.Run(t, "testdata/jobs/*.txtar", func(t *testing.T, file string, archive *txtar.Archive) {
+		synctest.Test(t, func(t *testing.T) { runJobCase(t, file, archive) })
+	})
 }
 
 // TestLongJobMessage: what a service says of a job takes as long as what is shown of it, whatever its length.
@@ -92,11 +87,7 @@ type jobCall struct {
 	Header                        map[string]string
 }
 
-func runJobCase(t *testing.T, file string) {
-	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+func runJobCase(t *testing.T, file string, archive *txtar.Archive) {
 	section := func(name string) string {
 		for _, f := range archive.Files {
 			if f.Name == name {
@@ -159,9 +150,7 @@ func runJobCase(t *testing.T, file string) {
 		}
 	}
 	if *accept {
-		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		cases.Write(t, file, archive)
 	}
 }
 
@@ -177,12 +166,13 @@ func duration(t *testing.T, text string) time.Duration {
 func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gateway {
 	t.Helper()
 	g, err := New(Options{Config: configure(t, t.TempDir(), api, cfg, "http://jobs.test/v1"), Version: "1.0.0", Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		jitter: func(d time.Duration) time.Duration { return d }, service: service})
+		jitter: func(d time.Duration) time.Duration { return d }, service: service, firstDeployment: func(d *generation.Deployment) {
+			if out := d.CallerWebhooks; out != nil {
+				out.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
+			}
+		}})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if out := g.first.outbound; out != nil {
-		out.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
 	}
 	if _, err := g.Load(context.Background()); err != nil {
 		t.Fatal(err)

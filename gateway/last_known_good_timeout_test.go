@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/test/logbuffer"
 	"drawbridge/test/timebox"
 )
 
@@ -24,7 +25,7 @@ func TestStateDirThatHangs(t *testing.T) {
 		{"writing", "documents may not be stored: server.state_dir does not respond"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &process{running: &running{t: t, dir: t.TempDir()}, log: &safeBuffer{}}
+			p := &process{running: &running{t: t, dir: t.TempDir()}, log: &logbuffer.Buffer{}}
 			p.write(map[string]string{
 				"drawbridge.yaml": "server: {state_dir: state}\napis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}]\n",
 				"a.yaml":          document("A", "one"),
@@ -86,13 +87,13 @@ func TestStateDirThatHangs(t *testing.T) {
 func TestArchivePanics(t *testing.T) {
 	dir := t.TempDir()
 	text := "server: {state_dir: " + dir + "}\napis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}]\n"
-	p := startingOn(t, text, func(o *diskcache.Options) {
+	p := startingOn(t, text, Options{storeOptions: func(o *diskcache.Options) {
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			d.Read = func(string) ([]byte, error) { panic("read") }
 			d.Size = func(string) (int64, error) { return 1, nil }
 			return d
 		}
-	}, func(*Gateway) {})
+	}}, func(*Gateway) {})
 	p.eventually("it was tried", func() bool {
 		return strings.Contains(p.log.String(), "the stored document can't be used") && strings.Contains(p.log.String(), "panic in the background")
 	})

@@ -11,9 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"drawbridge/config"
 	"drawbridge/gateway/admission"
-	"drawbridge/gateway/endpoint"
 	"drawbridge/test/timebox"
 )
 
@@ -231,19 +229,5 @@ func TestOldTransportDrain(t *testing.T) {
 	}
 	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestMessagesPath: clients resolve the path against the URL of the stream, which has what public_url has.
-func TestMessagesPath(t *testing.T) {
-	for public, want := range map[string]string{"https://a.example": "/messages/x", "https://a.example/b/": "/b/messages/x", "https://a.example/b%20c": "/b%20c/messages/x"} {
-		dir := t.TempDir()
-		c := configure(t, dir, "{}", "server: {public_url: '"+public+"'}\nauth: {anonymous: true}\napis: [{spec: $SPEC}]\n", "")
-		if got := endpoint.MessagesPath(c, "x"); got != want {
-			t.Errorf("%s: %q, want %q", public, got, want)
-		}
-	}
-	if got := endpoint.MessagesPath(&config.Config{}, ""); got != "/messages" {
-		t.Errorf("without a URL: %q", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 // limiters limit the load of a gateway across all its configurations. They are safe for concurrent use.
 type limiters struct {
 	overload admission.Controller
+	calls    *admission.Calls // admits calls
 	// pace makes reading documents, and building what is served from them, yield to calls.
 	pace *openapi.Pace
 	// maxDocument is the maximum memory of one document while it is read, in bytes, or 0 if it is unlimited.
@@ -40,7 +41,3 @@ func newLimiters(serving func() bool) *limiters {
 	}
 	return l
 }
-
-// Reading reports whether a document is being read, or its tools are being built. It stays true until the memory that
-// this took is released.
-func (g *Gateway) Reading() bool { return g.admission.pace.Working(trimAfter) }

@@ -16,6 +16,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/openapi/truncate"
+	"drawbridge/test/cases"
 )
 
 // TestPrompts runs the cases in testdata/prompts. A case is an archive whose comment says why it exists:
@@ -28,20 +29,10 @@ import (
 // Other files lie beside the configuration. The service answers with the file that has the name of the path below files/, as
 // text or, if it ends so, as a picture; with the query, if the path is /echo; else 404.
 func TestPrompts(t *testing.T) {
-	cases, err := filepath.Glob("testdata/prompts/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, path := range cases {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { runPromptCase(t, path) })
-	}
+	cases.Run(t, "testdata/prompts/*.txtar", runPromptCase)
 }
 
-func runPromptCase(t *testing.T, path string) {
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+func runPromptCase(t *testing.T, path string, archive *txtar.Archive) {
 	dir := t.TempDir()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/echo" {
@@ -122,9 +113,7 @@ func runPromptCase(t *testing.T, path string) {
 			}
 		}
 		archive.Files = kept
-		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		cases.Write(t, path, archive)
 		return
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -8,8 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -18,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/test/cases"
 )
 
 // TestQuestions runs the cases of testdata/questions: a document, a configuration, and a call whose client answers what it
@@ -34,29 +33,17 @@ func TestQuestions(t *testing.T) { transcripts(t, "testdata/questions/*.txtar", 
 // transcripts runs each case and holds what it gives against the section transcript.
 func transcripts(t *testing.T, pattern string, run func(*testing.T, *txtar.Archive) string) {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := run(t, archive)
-			if *accept {
-				set(archive, "transcript", got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(section(archive, "transcript"), got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
+	cases.Run(t, pattern, func(t *testing.T, file string, archive *txtar.Archive) {
+		got := run(t, archive)
+		if *accept {
+			set(archive, "transcript", got)
+			cases.Write(t, file, archive)
+			return
+		}
+		if diff := cmp.Diff(section(archive, "transcript"), got); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
 }
 
 func section(archive *txtar.Archive, name string) string {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"drawbridge/gateway/audit"
-	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/test/race"
@@ -104,7 +103,7 @@ func TestAddressRate(t *testing.T) {
 		list := `{"jsonrpc":"2.0","id":"l","method":"tools/list"}`
 		for name, body := range map[string]string{
 			"a list": list, "twice": `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}`, "batch": "[" + list + "]", "none": "x",
-			"long": `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", endpoint.MaxPeekedBody) + `"}}`,
+			"long": `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 16<<10) + `"}}`,
 		} {
 			if w := post(h, claims, body); w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), `"id":"l"`) != (name == "a list") {
 				t.Errorf("%s: %s = %d %s", address, name, w.Code, w.Body)
@@ -359,12 +358,12 @@ func TestUncounted(t *testing.T) {
 	cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "credential:", "rate: {rate: 1/h, burst: 6}, credential:", 1)
 	g := start(t, document("Shop", "list"), cfg, service.URL)
 	c := newClient(t, g.Handler(), "2026-07-28", i.token(t, map[string]any{"sub": "a"}))
-	own := g.shared.rates
+	own := g.shared.Rates
 	t.Cleanup(func() { setRates(g, own) })
 	setRates(g, awayRates{})
 	for _, what := range []string{"the rate of callers", "that of the API"} {
 		if what == "that of the API" {
-			g.current.Load().rates.Principal = nil
+			g.current.Load().Rates.Principal = nil
 		}
 		w := c.call("list")
 		want := `"message":"the gateway can't count calls now, and lets none through uncounted: come again in 1 second"`

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +18,6 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/gateway/endpoint"
 	"drawbridge/test/timebox"
 )
 
@@ -36,8 +34,19 @@ func document(title string, operations ...string) string {
 // running is a gateway under Run whose configuration and documents stand in a directory.
 type running struct {
 	*Gateway
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	gone chan struct{} // closed when Run has returned
+}
+
+// submit requests a reload, as an operator or as a change of the file, and returns when it is taken.
+func (r *running) submit(asked bool) <-chan error {
+	r.t.Helper()
+	done, err := r.runner.Submit(r.t.Context(), asked)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return done
 }
 
 // run writes the files and runs a gateway on drawbridge.yaml until the test ends.
@@ -49,7 +58,7 @@ func run(t *testing.T, files map[string]string) *running {
 // runWith is run with other options; those of the configuration are filled in.
 func runWith(t *testing.T, files map[string]string, o Options) *running {
 	t.Helper()
-	r := &running{t: t, dir: t.TempDir()}
+	r := &running{t: t, dir: t.TempDir(), gone: make(chan struct{})}
 	r.write(files)
 	load := func() (*config.Config, error) {
 		c, problems := config.Load(filepath.Join(r.dir, "drawbridge.yaml"), func(string) string { return "" })
@@ -65,7 +74,10 @@ func runWith(t *testing.T, files map[string]string, o Options) *running {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.Run(ctx) }()
+	go func() {
+		defer close(r.gone)
+		ended <- r.Run(ctx)
+	}()
 	t.Cleanup(func() {
 		cancel()
 		if err := timebox.Receive(t, ended); err != nil {
@@ -97,7 +109,7 @@ func (r *running) served() {
 	r.t.Helper()
 	select {
 	case <-r.Serving():
-	case <-r.ended:
+	case <-r.gone:
 		r.t.Fatal("Run ended before anything was served")
 	case <-time.After(time.Minute):
 		r.t.Fatal("nothing is served after a minute")
@@ -469,38 +481,6 @@ func TestPages(t *testing.T) {
 		status, body := ask(t, g.Handler(), "2025-11-25", "tools/list", "", fmt.Sprintf(`"cursor":%q`, bad))
 		if !strings.Contains(string(body), "-32602") {
 			t.Errorf("cursor %q = %d %s", bad, status, body)
-		}
-	}
-}
-
-// TestCursorsAreBound holds that a cursor is good for its list and its caller alone (pains row 20).
-func TestCursorsAreBound(t *testing.T) {
-	a, err := endpoint.NewCursors([][]byte{[]byte("first key")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := endpoint.NewCursors([][]byte{[]byte("second key"), []byte("first key")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := [32]byte{1}
-	cursor := a.Seal(3, "alice", list)
-	if page, err := both.Open(cursor, "alice", list); err != nil || page != 3 {
-		t.Errorf("after a rotation of keys: %d, %v", page, err)
-	}
-	altered := "A" + cursor[1:]
-	if altered == cursor {
-		altered = "B" + cursor[1:]
-	}
-	for name, open := range map[string]func() (int, error){
-		"another caller": func() (int, error) { return a.Open(cursor, "bob", list) },
-		"another list":   func() (int, error) { return a.Open(cursor, "alice", [32]byte{2}) },
-		"altered":        func() (int, error) { return a.Open(altered, "alice", list) },
-		"cut":            func() (int, error) { return a.Open(cursor[:4], "alice", list) },
-		"no base64":      func() (int, error) { return a.Open("!", "alice", list) },
-	} {
-		if _, err := open(); !errors.Is(err, endpoint.ErrCursor) {
-			t.Errorf("%s: %v, want %v", name, err, endpoint.ErrCursor)
 		}
 	}
 }

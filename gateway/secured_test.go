@@ -5,8 +5,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"drawbridge/gateway/endpoint"
 )
 
 // TestSecured is H12: what every answer on the public listener says, a good one and each kind of refusal, and what none says.
@@ -29,7 +27,7 @@ func TestSecured(t *testing.T) {
 		{name: "another method", method: "PUT", path: "/mcp", token: good, status: 405},
 		{name: "another path", method: "GET", path: "/none", token: good, status: 404},
 		{name: "a preflight", method: "OPTIONS", path: "/mcp", origin: "https://app.example.com", status: 204},
-		{name: "metadata", method: "GET", path: endpoint.MetadataPath + "/mcp", status: 200, cached: "*"},
+		{name: "metadata", method: "GET", path: "/.well-known/oauth-protected-resource/mcp", status: 200, cached: "*"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := httptest.NewRequest(tt.method, "https://mcp.example.com"+tt.path, strings.NewReader(tt.body))

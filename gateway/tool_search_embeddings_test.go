@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"drawbridge/test/logbuffer"
 )
 
 // embeddingsServer serves vectors in which "purchases" are orders.
@@ -66,7 +68,7 @@ server: {state_dir: state}
 func TestSearchByEmbeddings(t *testing.T) {
 	s := newEmbeddingsServer(t)
 	search := fmt.Sprintf("search: {embeddings: {url: %q, model: m, token: canary-token-of-embeddings}}\n", s.URL)
-	log := &safeBuffer{}
+	log := &logbuffer.Buffer{}
 	r := runWith(t, map[string]string{"drawbridge.yaml": embeddingsConfig + search, "api.yaml": searchDocument},
 		Options{Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	r.served()

@@ -16,10 +16,11 @@ import (
 	"strings"
 	"testing"
 
-	"drawbridge/openapi/answer"
-
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/openapi/answer"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "rewrite what the cases in testdata expect")
@@ -27,46 +28,31 @@ var update = flag.Bool("update", false, "rewrite what the cases in testdata expe
 // eachCase runs a subtest for each archive of a directory. run returns what the file named want should hold.
 func eachCase(t *testing.T, dir string, run func(t *testing.T, a *txtar.Archive) map[string]string) {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no cases in %s: %v", dir, err)
-	}
-	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(bytes.TrimSpace(a.Comment)) == 0 {
-				t.Error("the case doesn't say why it exists")
-			}
-			got := run(t, a)
-			changed := false
-			for file, text := range got {
-				i := index(a, file)
-				if i < 0 {
-					if !*update {
-						t.Errorf("case has no file %q; run with -update", file)
-						continue
-					}
-					// What is expected of NAME.x stands behind it.
-					i = len(a.Files)
-					a.Files = append(a.Files, txtar.File{Name: file})
+	cases.Run(t, filepath.Join("testdata", dir, "*.txtar"), func(t *testing.T, name string, a *txtar.Archive) {
+		got := run(t, a)
+		changed := false
+		for file, text := range got {
+			i := index(a, file)
+			if i < 0 {
+				if !*update {
+					t.Errorf("case has no file %q; run with -update", file)
+					continue
 				}
-				if diff := cmp.Diff(string(a.Files[i].Data), text); diff != "" {
-					if !*update {
-						t.Errorf("%s (-want +got):\n%s", file, diff)
-					}
-					a.Files[i].Data, changed = []byte(text), true
-				}
+				// What is expected of NAME.x stands behind it.
+				i = len(a.Files)
+				a.Files = append(a.Files, txtar.File{Name: file})
 			}
-			if changed && *update {
-				if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
+			if diff := cmp.Diff(string(a.Files[i].Data), text); diff != "" {
+				if !*update {
+					t.Errorf("%s (-want +got):\n%s", file, diff)
 				}
+				a.Files[i].Data, changed = []byte(text), true
 			}
-		})
-	}
+		}
+		if changed && *update {
+			cases.Write(t, name, a)
+		}
+	})
 }
 
 func index(a *txtar.Archive, name string) int {

@@ -120,7 +120,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	if c.servers, err = newServers(d, o, c.problems); err != nil {
 		return nil, err
 	}
-	c.schema = schema.NewLimitedConverter(d.set, schemaDialect(d.dialect), c.problems.warn, schema.Limits{MaxBytes: o.MaxSchema, Pace: o.Pace})
+	c.schema = schema.NewConverter(d.set, schemaDialect(d.dialect), c.problems.warn, schema.Limits{MaxBytes: o.MaxSchema, Pace: o.Pace})
 	c.security.init(d.set, c.problems)
 
 	found, skipped := c.walk()

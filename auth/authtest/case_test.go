@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/cases"
 )
 
 // TestCases runs the conversations in testdata. A case is a text that says why it exists, a file "options" with words
@@ -27,38 +28,28 @@ import (
 // is first seen, "$1" and so on, and requests name it so. Steps that are no requests: "WAIT 61s" moves the clock, "JWT $1"
 // shows a token.
 func TestCases(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		got := &txtar.Archive{Comment: a.Comment}
+		c := &conversation{now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+		for _, f := range a.Files {
+			switch {
+			case f.Name == "options":
+				c.start(t, strings.Fields(string(f.Data)))
+				got.Files = append(got.Files, f)
+			case !strings.HasSuffix(f.Name, " answer"):
+				got.Files = append(got.Files, f, txtar.File{Name: f.Name + " answer", Data: []byte(c.step(t, string(f.Data)))})
+			}
+		}
+		if *update {
+			if err := os.WriteFile(file, txtar.Format(got), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got := &txtar.Archive{Comment: a.Comment}
-			c := &conversation{now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
-			for _, f := range a.Files {
-				switch {
-				case f.Name == "options":
-					c.start(t, strings.Fields(string(f.Data)))
-					got.Files = append(got.Files, f)
-				case !strings.HasSuffix(f.Name, " answer"):
-					got.Files = append(got.Files, f, txtar.File{Name: f.Name + " answer", Data: []byte(c.step(t, string(f.Data)))})
-				}
-			}
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(txtar.Format(a)), string(txtar.Format(got))); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
+			return
+		}
+		if diff := cmp.Diff(string(txtar.Format(a)), string(txtar.Format(got))); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
 }
 
 // testOptions are those of all cases.

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,28 +15,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/cases"
 )
 
-// cases reads the txtar files of a directory: sections credential, request, want.
-func cases(t *testing.T, directory string, run func(t *testing.T, section map[string]string)) {
+// runCases reads the txtar files of a directory: sections credential, request, want.
+func runCases(t *testing.T, directory string, run func(t *testing.T, section map[string]string)) {
 	t.Helper()
-	files, err := filepath.Glob("testdata/" + directory + "/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			section := map[string]string{}
-			for _, f := range archive.Files {
-				section[f.Name] = strings.TrimSuffix(string(f.Data), "\n")
-			}
-			run(t, section)
-		})
-	}
+	cases.Run(t, "testdata/"+directory+"/*.txtar", func(t *testing.T, _ string, archive *txtar.Archive) {
+		section := map[string]string{}
+		for _, f := range archive.Files {
+			section[f.Name] = strings.TrimSuffix(string(f.Data), "\n")
+		}
+		run(t, section)
+	})
 }
 
 // options reads "kind name=value …"; in a secret %20, %0a, %0d and %00 stand for themselves.
@@ -110,7 +101,7 @@ func print(req *http.Request) string {
 // TestRequests compares what goes out with testdata/requests, and that what
 // came in is as it was.
 func TestRequests(t *testing.T) {
-	cases(t, "requests", func(t *testing.T, section map[string]string) {
+	runCases(t, "requests", func(t *testing.T, section map[string]string) {
 		wrap, err := New(options(t, section["credential"]))
 		if err != nil {
 			t.Fatal(err)
@@ -134,7 +125,7 @@ func TestRequests(t *testing.T) {
 
 // TestErrors compares what New says with testdata/errors.
 func TestErrors(t *testing.T) {
-	cases(t, "errors", func(t *testing.T, section map[string]string) {
+	runCases(t, "errors", func(t *testing.T, section map[string]string) {
 		_, err := New(options(t, section["credential"]))
 		if diff := cmp.Diff(section["want"], fmt.Sprint(err)); diff != "" {
 			t.Error(diff)

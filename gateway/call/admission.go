@@ -2,29 +2,39 @@ package call
 
 import (
 	"context"
+	"errors"
+	"net/http"
 
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 )
 
-// admit checks the capacity for the call, then counts it against the rate limits of its tool and its API. The error
-// says when to retry.
+// admit asks all limits of the call. The error says when to retry.
 func (c *Call) admit(ctx context.Context) error {
-	if e, _ := c.r.Overloaded(c.Endpoint.MaxCalls, InfoFrom(ctx).MemoryChecked); e != nil {
-		c.countRejected(telemetry.OutcomeLimited)
-		return e
-	}
-	return c.chargeRates(ctx)
+	ticket, rejected := c.r.Admission.Admit(ctx, c.admissionRequest(ctx))
+	c.ticket = ticket
+	return c.reject(rejected)
 }
 
 // chargeRates counts the call against the rate limits of its tool and its API. The error says when to retry.
 func (c *Call) chargeRates(ctx context.Context) error {
-	e, because := c.r.chargeRates(ctx, c.Plan.Rates, c.Caller)
-	if e == nil {
-		return nil // a typed nil would make the error non-nil
+	return c.reject(c.r.Admission.Charge(ctx, c.admissionRequest(ctx)))
+}
+
+func (c *Call) admissionRequest(ctx context.Context) admission.Request {
+	info := InfoFrom(ctx)
+	return admission.Request{MaxCalls: c.Endpoint.MaxCalls, MemoryChecked: info.MemoryChecked, Limits: c.Plan.Rates, Caller: c.Caller, Address: info.Address}
+}
+
+// reject counts the call as rejected and returns its error; nil if it is not rejected.
+func (c *Call) reject(rejected *admission.Rejection) error {
+	if rejected == nil {
+		return nil
 	}
-	c.countRejected(because)
-	return e
+	c.r.Metrics.Refused[rejected.Reason].Inc()
+	c.countRejected(rejected.Outcome)
+	return rejected.Error
 }
 
 // countRejected counts the call as rejected for a reason that is temporary.
@@ -33,21 +43,17 @@ func (c *Call) countRejected(because telemetry.Outcome) {
 	c.record.setOutcome(because)
 }
 
-// startRunning counts the call against limits.max_calls. It returns an error if the limit is reached.
-func (c *Call) startRunning() *mcp.Error {
-	if because := c.r.Overload.Admit(c.Endpoint.MaxCalls); because != "" {
-		c.countRejected(telemetry.OutcomeLimited)
-		return c.r.overloadError(because)
+// RejectWait counts a request that can't wait for its user because too many do already. The reason is "" if err is
+// another error.
+func (r *Runner) RejectWait(err error) (because telemetry.RefusalReason, status int) {
+	var full *mcp.ElicitationLimitError
+	if !errors.As(err, &full) || full.TooLarge {
+		return "", 0
 	}
-	c.running = true
-	return nil
-}
-
-// stopRunning ends the call's count against limits.max_calls as soon as the call has its answer, so that a client that
-// reads slowly holds up no other call.
-func (c *Call) stopRunning() {
-	if c.running {
-		c.running = false
-		c.r.Overload.Done()
+	because, status = telemetry.RefusedWaits, http.StatusServiceUnavailable
+	if full.PerCaller {
+		because, status = telemetry.RefusedCallerWaits, http.StatusTooManyRequests
 	}
+	r.Metrics.Refused[because].Inc()
+	return because, status
 }

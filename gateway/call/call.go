@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/projection"
@@ -52,7 +53,9 @@ func (r *Runner) CallIndirectly(ctx context.Context, e *Endpoint, via *Indirect,
 // call; most of these are a *failure, which conclude turns into the result.
 func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
 	defer func() { c.endRecord(ctx, err) }()
-	if !c.background {
+	if c.background {
+		c.ticket = c.r.Admission.Ticket(c.Endpoint.MaxCalls)
+	} else {
 		if err = c.admit(ctx); err != nil {
 			return err
 		}
@@ -163,7 +166,7 @@ type Call struct {
 
 	// Its state.
 
-	running  bool // it counts against limits.max_calls
+	ticket   admission.Ticket
 	answered bool // the result was begun, so that no other can be given
 
 	// The arguments.
@@ -231,8 +234,8 @@ func (c *Call) checkRequest(ctx context.Context) (err error) {
 // checked.
 func (c *Call) begin(ctx context.Context) (_ context.Context, end func(), err error) {
 	p := c.Plan
-	if e := c.startRunning(); e != nil {
-		return nil, nil, e
+	if err := c.reject(c.ticket.Start()); err != nil {
+		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	stop := func() bool { return false }
@@ -256,7 +259,7 @@ func (c *Call) begin(ctx context.Context) (_ context.Context, end func(), err er
 		}
 		stop()
 		cancel()
-		c.stopRunning()
+		c.ticket.Stop()
 		c.memory.end()
 	}, nil
 }

@@ -113,15 +113,8 @@ func (c *Call) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error) 
 	}
 	l := &JobStatus{Retry: retry, parts: parts, resp: resp, body: job.JSONOf(parts)}
 	l.Report = c.Plan.Job.Read(l.body, c.redactor().Text)
-	known := l.State != job.Unknown // true and false are known words too
 	switch {
-	case resp.StatusCode == http.StatusAccepted && !known:
-		l.State = job.Working
-	case known, l.Word != "" && !b.Plain, len(l.Questions) > 0:
-		// An unknown word for the state means that the job is still running, as in Azure's convention.
-		if !known {
-			l.State = job.Working
-		}
+	case l.hasState(resp.StatusCode, b.Plain):
 	case c.Plan.Job.HasState:
 		return nil, &StatusError{Failure: &Failure{Outcome: telemetry.Outcome(upstream.Protocol.String()), Text: c.Plan.Tool.API +
 			" answered the question how the job stands with something in which no state is."}}
@@ -133,6 +126,19 @@ func (c *Call) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error) 
 		return l, c.fetchResult(ctx, b, l)
 	}
 	return l, nil
+}
+
+// hasState reports whether a response tells the state of the job. Without a word for it that is known, the job is still
+// running: 202 says so, an unknown word does, as in Azure's convention, and so do questions.
+func (l *JobStatus) hasState(status int, plain bool) bool {
+	if l.State != job.Unknown { // true and false are known words too
+		return true
+	}
+	if status == http.StatusAccepted || l.Word != "" && !plain || len(l.Questions) > 0 {
+		l.State = job.Working
+		return true
+	}
+	return false
 }
 
 // seesOther reports whether a status code says that the result is elsewhere.

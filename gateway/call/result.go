@@ -56,7 +56,7 @@ func (c *Call) sendMembers(meta []byte, chunks ...mcp.Chunk) error {
 		c.captured.take(meta, chunks)
 		return nil
 	}
-	c.stopRunning()
+	c.ticket.Stop() // so that a client that reads slowly holds up no other call
 	return c.reply.ResultMeta(meta, chunks...)
 }
 

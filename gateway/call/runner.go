@@ -8,7 +8,6 @@ import (
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 )
 
@@ -23,8 +22,7 @@ type Runner struct {
 	faults    telemetry.LogSampler // samples the log lines of failed calls
 	Cache     *cache.Cache         // response cache
 	Links     *mcp.SealedHandles   // seals the URIs of responses that are read later
-	Rates     state.Rates          // rate counters of tools and APIs
-	Overload  *admission.Controller
+	Admission *admission.Calls
 	Responses *admission.ResponseBudget
 	Jitter    func(time.Duration) time.Duration // randomizes the intervals between job polls
 	Local     bool                              // serves the user that runs the program: no token is required

@@ -6,8 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,13 +13,14 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
 	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
-
 	"drawbridge/openapi/truncate"
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
@@ -72,47 +71,35 @@ func (f *fixture) build() *Catalog {
 
 // Each case is a catalog in JSON and what clients and models see of its tools.
 func TestCatalog(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases (%v)", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(bytes.TrimSpace(a.Comment)) == 0 || len(a.Files) != 2 {
-				t.Fatal("want a reason, a catalog and its tools")
-			}
-			var f fixture
-			if err := json.Unmarshal(a.Files[0].Data, &f); err != nil {
-				t.Fatal(err)
-			}
-			c := f.build()
-			check(t, c)
-			var got strings.Builder
-			for _, tool := range c.All() {
-				fmt.Fprintf(&got, "%s = %s\n", tool.Name, tool.Title)
-				for line := range strings.Lines(tool.Description) {
-					if line = strings.TrimSuffix(line, "\n"); line == "" {
-						got.WriteString("   |\n")
-					} else {
-						fmt.Fprintf(&got, "   | %s\n", line)
-					}
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		if len(bytes.TrimSpace(a.Comment)) == 0 || len(a.Files) != 2 {
+			t.Fatal("want a reason, a catalog and its tools")
+		}
+		var f fixture
+		if err := json.Unmarshal(a.Files[0].Data, &f); err != nil {
+			t.Fatal(err)
+		}
+		c := f.build()
+		check(t, c)
+		var got strings.Builder
+		for _, tool := range c.All() {
+			fmt.Fprintf(&got, "%s = %s\n", tool.Name, tool.Title)
+			for line := range strings.Lines(tool.Description) {
+				if line = strings.TrimSuffix(line, "\n"); line == "" {
+					got.WriteString("   |\n")
+				} else {
+					fmt.Fprintf(&got, "   | %s\n", line)
 				}
 			}
-			if *update {
-				a.Files[1].Data = []byte(got.String())
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if diff := cmp.Diff(string(a.Files[1].Data), got.String()); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
+		}
+		if *update {
+			a.Files[1].Data = []byte(got.String())
+			cases.Write(t, file, a)
+		}
+		if diff := cmp.Diff(string(a.Files[1].Data), got.String()); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
 }
 
 var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

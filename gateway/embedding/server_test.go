@@ -18,6 +18,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/openapi"
+	"drawbridge/test/logbuffer"
 )
 
 const testDimensions = 16
@@ -110,32 +111,13 @@ func writeVectors(w http.ResponseWriter, texts []string, of func(string) []float
 // fixture is an embedder with what it has told.
 type fixture struct {
 	*Embedder
-	log     *lockedBuffer
+	log     *logbuffer.Buffer
 	metrics *prometheus.Registry
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write implements [io.Writer].
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-// String returns what was written.
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 func newFixture(t *testing.T, dir string) *fixture {
 	t.Helper()
-	f := &fixture{log: &lockedBuffer{}, metrics: prometheus.NewRegistry()}
+	f := &fixture{log: &logbuffer.Buffer{}, metrics: prometheus.NewRegistry()}
 	f.Embedder = New(Options{
 		StateDir: dir, Logger: slog.New(slog.NewTextHandler(f.log, nil)), Metrics: f.metrics, UserAgent: "test",
 		Recover: func(_ string, step func()) bool { step(); return false }, QueryTimeout: patience,

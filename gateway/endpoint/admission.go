@@ -21,10 +21,8 @@ type RequestAdmission struct {
 	Addresses   *state.LocalRates // rate counters per client address; local, since they protect this process
 	Principals  state.Rates       // rate counters per principal
 	MemoryShort func() bool
-	// CheckCapacity returns the error for a call that there is no capacity for, which it has counted, and the reason, or
-	// nil. memoryChecked is whether memory was found sufficient for the same call before.
-	CheckCapacity func(maxCalls int, memoryChecked bool) (*mcp.Error, telemetry.RefusalReason)
-	Log           *slog.Logger
+	Calls       *admission.Calls
+	Log         *slog.Logger
 }
 
 // admitCall refuses a request that exceeds capacity before its token and its body are read, if its header names it as a
@@ -34,10 +32,11 @@ func (a *RequestAdmission) admitCall(w http.ResponseWriter, r *http.Request, v *
 	if named := r.Header["Mcp-Method"]; len(named) != 1 || named[0] != "tools/call" {
 		return true
 	}
-	if e, because := a.CheckCapacity(v.Endpoint.MaxCalls, false); e != nil {
+	if rejected := a.Calls.Check(v.Endpoint.MaxCalls, false); rejected != nil {
+		a.Denials.count(rejected.Reason)
 		v.setRequestIDHeader()
-		mcp.WriteError(w, nil, e)
-		a.Denials.Record(r.Context(), r, telemetry.Outcome(because), e.HTTPStatus, audit.Line{})
+		mcp.WriteError(w, nil, rejected.Error)
+		a.Denials.Record(r.Context(), r, telemetry.Outcome(rejected.Reason), rejected.Error.HTTPStatus, audit.Line{})
 		return false
 	}
 	v.MemoryChecked = true

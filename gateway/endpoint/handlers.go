@@ -40,7 +40,7 @@ type Handlers struct {
 	mu       sync.Mutex
 	handler  mcp.Options // common to all handlers
 	config   *config.Config
-	ByName   map[string]*Handler
+	byName   map[string]*Handler
 	removed  []*mcp.Broker // of removed endpoints, whose last streams may be open
 	shutDown bool          // all streams have ended, and new ones are refused
 }
@@ -72,7 +72,7 @@ type HandlersOptions struct {
 
 // NewHandlers returns the handlers of a configuration; keys seal the handles of sessions.
 func NewHandlers(o HandlersOptions, c *config.Config, keys [][]byte) *Handlers {
-	s := &Handlers{o: o, methods: methods(&lists{o.Cursors}, o.Calls, o.Metrics), ByName: map[string]*Handler{}, Readers: mcp.SlowReaders{
+	s := &Handlers{o: o, methods: methods(&lists{o.Cursors}, o.Calls, o.Metrics), byName: map[string]*Handler{}, Readers: mcp.SlowReaders{
 		Reuse: listener.ServeAgain, OnTimeout: func() { o.Connections.GaveUp(listener.Answer) },
 	}}
 	s.handler = mcp.Options{
@@ -118,11 +118,10 @@ func (s *Handlers) Reload(c *config.Config, keys [][]byte) {
 	if s.o.Await != nil {
 		t.KeepAlive = 0 // no proxies in between
 	}
-	s.handler.MaxBody, s.handler.MaxDepth, s.handler.KeepAlive, s.handler.SealKeys, s.config = t.MaxBody, t.MaxDepth, t.KeepAlive, t.SealKeys, c
-	s.handler.MaxStreamAge, s.handler.Sessionless = t.MaxStreamAge, t.Sessionless
+	s.handler.ReloadableOptions, s.config = t, c
 	s.waits.SetMax(c.Limits.MaxCalls)
 	s.listeners.SetLimits(c.Limits.MaxStreams, c.Limits.MaxStreamsPerCaller)
-	for _, h := range s.ByName {
+	for _, h := range s.byName {
 		if err := h.Reload(t); err != nil {
 			s.o.Log.Error("sessions are still sealed with the previous keys", "error", err)
 		}
@@ -138,7 +137,7 @@ func (s *Handlers) Main(c *config.Config) *Handler {
 func (s *Handlers) Named(name, title, instructions string) *Handler {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known := s.ByName[name]; known != nil {
+	if known := s.byName[name]; known != nil {
 		return known
 	}
 	o := s.handler
@@ -148,12 +147,12 @@ func (s *Handlers) Named(name, title, instructions string) *Handler {
 	next := &Handler{broker: o.Broker, Handler: mcp.NewHandler(s.methods, o)}
 	next.SetServerInfo(info, instructions)
 	if s.config.Server.OldTransport {
-		next.httpSSE = mcp.NewHTTPSSETransport(next.Handler, MessagesPath(s.config, name))
+		next.httpSSE = mcp.NewHTTPSSETransport(next.Handler, messagesPath(s.config, name))
 	}
 	if s.shutDown {
 		endStreams(next.broker)
 	}
-	s.ByName[name] = next
+	s.byName[name] = next
 	return next
 }
 
@@ -163,15 +162,15 @@ func (s *Handlers) Retain(c *config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	retained := map[string]bool{"": true}
-	s.ByName[""].SetServerInfo(serverInfo(c, ""), c.Server.Instructions)
+	s.byName[""].SetServerInfo(serverInfo(c, ""), c.Server.Instructions)
 	for _, e := range c.Endpoints {
 		retained[e.Name] = true
-		s.ByName[e.Name].SetServerInfo(serverInfo(c, e.Name), e.Instructions)
+		s.byName[e.Name].SetServerInfo(serverInfo(c, e.Name), e.Instructions)
 	}
 	s.removed = slices.DeleteFunc(s.removed, func(b *mcp.Broker) bool { return b.Streams() == 0 })
-	for name, h := range s.ByName {
+	for name, h := range s.byName {
 		if !retained[name] && s.o.Await == nil { // a stdio connection keeps its handler
-			delete(s.ByName, name)
+			delete(s.byName, name)
 			endStreams(h.broker)
 			s.removed = append(s.removed, h.broker)
 		}
@@ -182,7 +181,7 @@ func (s *Handlers) Retain(c *config.Config) {
 func (s *Handlers) BrokerOf(name string) *mcp.Broker {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h := s.ByName[name]; h != nil {
+	if h := s.byName[name]; h != nil {
 		return h.broker
 	}
 	return nil
@@ -192,7 +191,7 @@ func (s *Handlers) BrokerOf(name string) *mcp.Broker {
 func (s *Handlers) ListsChanged(lists mcp.List) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, h := range s.ByName {
+	for _, h := range s.byName {
 		h.broker.ListsChanged(lists)
 	}
 }
@@ -201,7 +200,7 @@ func (s *Handlers) ListsChanged(lists mcp.List) {
 func (s *Handlers) DisconnectAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, h := range s.ByName {
+	for _, h := range s.byName {
 		h.broker.DisconnectAll()
 	}
 }
@@ -209,7 +208,7 @@ func (s *Handlers) DisconnectAll() {
 // SessionEnded ends the local state of a session that another replica has ended.
 func (s *Handlers) SessionEnded(session string) {
 	s.mu.Lock()
-	all := slices.Collect(maps.Values(s.ByName))
+	all := slices.Collect(maps.Values(s.byName))
 	s.mu.Unlock()
 	for _, h := range all {
 		h.SessionEnded(session)
@@ -224,7 +223,7 @@ func (s *Handlers) ReceiveRelayed(message []byte) {
 		return
 	}
 	s.mu.Lock()
-	h := s.ByName[name]
+	h := s.byName[name]
 	s.mu.Unlock()
 	if h == nil {
 		return
@@ -238,7 +237,7 @@ func (s *Handlers) ReceiveRelayed(message []byte) {
 func (s *Handlers) Streams() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, h := range s.ByName {
+	for _, h := range s.byName {
 		n += h.broker.Streams()
 	}
 	for _, b := range s.removed {
@@ -253,7 +252,7 @@ func (s *Handlers) EndAllStreams() []*mcp.Broker {
 	defer s.mu.Unlock()
 	s.shutDown = true
 	brokers := slices.Clone(s.removed)
-	for _, h := range s.ByName {
+	for _, h := range s.byName {
 		endStreams(h.broker)
 		brokers = append(brokers, h.broker)
 	}

@@ -35,8 +35,8 @@ func (s *Server) transport(r *http.Request) transport {
 	return streamable
 }
 
-// MessagesPath returns the path for messages to an endpoint, as clients see it: below the path of public_url.
-func MessagesPath(c *config.Config, name string) string {
+// messagesPath returns the path for messages to an endpoint, as clients see it: below the path of public_url.
+func messagesPath(c *config.Config, name string) string {
 	path := legacyMessagesPath
 	if u, err := url.Parse(c.Resource()); err == nil {
 		path = strings.TrimSuffix(u.EscapedPath(), "/mcp") + path

@@ -135,7 +135,7 @@ func (l *lists) serve(e *Endpoint, kind listKind, caller *auth.Principal, req *m
 	page := 0
 	if req.Cursor != "" {
 		var err error
-		if page, err = l.cursors.Open(req.Cursor, req.Principal, view.digest()); err != nil || page >= len(view.Pages) {
+		if page, err = l.cursors.open(req.Cursor, req.Principal, view.digest()); err != nil || page >= len(view.Pages) {
 			return mcp.InvalidParams("params.cursor is not valid here: it has expired, or the list has changed; begin again without a cursor")
 		}
 	}
@@ -145,7 +145,7 @@ func (l *lists) serve(e *Endpoint, kind listKind, caller *auth.Principal, req *m
 	}
 	chunks := []mcp.Chunk{{Bytes: []byte(`"` + kind.member() + `":`)}, {Bytes: view.Pages[page]}}
 	if page+1 < len(view.Pages) {
-		next := l.cursors.Seal(page+1, req.Principal, view.digest())
+		next := l.cursors.seal(page+1, req.Principal, view.digest())
 		chunks = append(chunks, mcp.Chunk{Bytes: jsonscan.AppendString([]byte(`,"nextCursor":`), next)})
 	}
 	return reply.Result(chunks...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -98,9 +99,9 @@ func (p *Presentation) tokens() int {
 // estimate returns the tokens of definitions. It counts them as far as a limit and extrapolates the rest by the bytes.
 func estimate(tools []*catalog.Tool, limit int) int {
 	n, counted, bytes := 0, 0, 0
-	for i := range tools {
-		// Neighbours are alike, so tools from everywhere are counted first.
-		t := tools[spread(i, len(tools))]
+	// Neighbours are alike, so tools from everywhere are counted first, in an order that is the same at each call.
+	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(len(tools)) {
+		t := tools[i]
 		bytes += t.Bytes()
 		if n <= limit {
 			n += t.Tokens()
@@ -111,20 +112,4 @@ func estimate(tools []*catalog.Tool, limit int) int {
 		return n
 	}
 	return int(float64(n) * float64(bytes) / float64(counted))
-}
-
-// spread returns place i of an order of n things in which neighbours are far from each other. It is the same at each call.
-func spread(i, n int) int {
-	step := max(1, int(float64(n)*0.618)) // by the golden ratio
-	for gcd(step, n) > 1 {
-		step++
-	}
-	return i * step % n
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

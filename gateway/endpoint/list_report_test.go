@@ -11,20 +11,6 @@ import (
 	"drawbridge/openapi"
 )
 
-// TestSpread: each place comes once.
-func TestSpread(t *testing.T) {
-	for n := 1; n < 300; n++ {
-		seen := make([]bool, n)
-		for i := range n {
-			p := spread(i, n)
-			if p < 0 || p >= n || seen[p] {
-				t.Fatalf("of %d: place %d is %d", n, i, p)
-			}
-			seen[p] = true
-		}
-	}
-}
-
 // TestTokensOfLists: below its limit an estimate is exact, and above it is close.
 func TestTokensOfLists(t *testing.T) {
 	api := catalog.API{Name: "a"}

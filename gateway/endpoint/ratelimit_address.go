@@ -56,8 +56,8 @@ func (a *RequestAdmission) refuseAddress(w http.ResponseWriter, r *http.Request,
 }
 
 const (
-	// MaxPeekedBody is the maximum size in bytes of a body that may be a handshake.
-	MaxPeekedBody = 16 << 10
+	// maxPeekedBody is the maximum size in bytes of a body that may be a handshake.
+	maxPeekedBody = 16 << 10
 	// peekTimeout is the time limit for the body of a request that is about to be refused.
 	peekTimeout = time.Second
 )
@@ -65,7 +65,7 @@ const (
 // peek returns the method and the id of a request that is about to be refused; the method is "" if it can't be a
 // handshake. The body can be read again afterwards.
 func peek(r *http.Request, v *Request) (method string, id []byte) {
-	if r.Method != http.MethodPost || v.transport == legacyStream || r.ContentLength > MaxPeekedBody {
+	if r.Method != http.MethodPost || v.transport == legacyStream || r.ContentLength > maxPeekedBody {
 		return "", nil
 	}
 	// The header of newer clients suffices to rule a handshake out, but not to prove one: it is not compared with the
@@ -74,8 +74,8 @@ func peek(r *http.Request, v *Request) (method string, id []byte) {
 		return "", nil
 	}
 	listener.HurryBody(r, peekTimeout)
-	body, err := io.ReadAll(io.LimitReader(r.Body, MaxPeekedBody+1))
-	if err != nil || len(body) > MaxPeekedBody {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxPeekedBody+1))
+	if err != nil || len(body) > maxPeekedBody {
 		return "", nil
 	}
 	method, id = mcp.PeekMethod(body, v.Endpoint.maxDepth)

@@ -38,8 +38,8 @@ func (s *Server) Routes(o RoutesOptions) http.Handler {
 	// Services call this route without a token: the URL that they were given is the credential (T20).
 	r.With(s.screen).HandleFunc(plan.CallbackPath+"{token}", o.Callback)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
-	r.HandleFunc(MetadataPath, o.Metadata)
-	r.HandleFunc(MetadataPath+"/*", o.Metadata)
+	r.HandleFunc(metadataPath, o.Metadata)
+	r.HandleFunc(metadataPath+"/*", o.Metadata)
 	r.HandleFunc("/.well-known/jwks.json", o.Keys)
 	for _, path := range []string{"/.well-known/mcp/manifest", "/manifest"} {
 		r.With(s.screen).HandleFunc(path, serveManifest(s.Current))

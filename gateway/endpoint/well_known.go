@@ -30,8 +30,8 @@ func ServeKeys(identity func() *credential.Identity) http.HandlerFunc {
 	}
 }
 
-// MetadataPath is the path of the RFC 9728 metadata; the path of an endpoint is appended to it.
-const MetadataPath = "/.well-known/oauth-protected-resource"
+// metadataPath is the path of the RFC 9728 metadata; the path of an endpoint is appended to it.
+const metadataPath = "/.well-known/oauth-protected-resource"
 
 // MetadataGuards maps the metadata paths of all endpoints to their guards.
 type MetadataGuards map[string]*auth.Guard
@@ -45,9 +45,9 @@ func NewMetadataGuards(c *config.Config, guard *auth.Guard) *MetadataGuards {
 	}
 	for n, e := range c.Endpoints {
 		own := guard.Endpoint(n)
-		all[own.MetadataPaths()[0]], all[MetadataPath+"/mcp/"+e.Name] = own, own
+		all[own.MetadataPaths()[0]], all[metadataPath+"/mcp/"+e.Name] = own, own
 	}
-	for _, path := range append(guard.MetadataPaths(), MetadataPath, MetadataPath+"/mcp") {
+	for _, path := range append(guard.MetadataPaths(), metadataPath, metadataPath+"/mcp") {
 		all[path] = guard
 	}
 	return &all
@@ -58,7 +58,7 @@ func NewMetadataGuards(c *config.Config, guard *auth.Guard) *MetadataGuards {
 func ServeMetadata(guards func() *MetadataGuards) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
-		if path != MetadataPath+"/" {
+		if path != metadataPath+"/" {
 			path = strings.TrimSuffix(path, "/") // the endpoint is served with and without the trailing slash
 		}
 		if guard := (*guards())[path]; guard != nil {

@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +22,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "accept what the conversations in testdata answer")
@@ -38,50 +37,35 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // one that was never given out.
 func TestConversations(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no conversations: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		t.Parallel()
+		methods, options := testMethods(), mcp.Options{ReloadableOptions: mcp.ReloadableOptions{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second}, Revocations: newRevoked()}
+		if bytes.Contains(a.Comment, []byte("server: whole")) {
+			methods, options = wholeServer(newWhole(mcp.BrokerOptions{}), options)
+		}
+		addr := startServer(t, methods, options)
+		changed, session := false, ""
+		for i := 0; i+1 < len(a.Files); i += 2 {
+			request, response := a.Files[i], &a.Files[i+1]
+			raw := strings.ReplaceAll(string(request.Data), "{{session}}", session)
+			raw = strings.ReplaceAll(raw, "{{other}}", strings.Repeat("A", 74))
+			if session != "" {
+				raw = strings.ReplaceAll(raw, "{{altered}}", session[:20]+flip(session[20:21])+session[21:])
 			}
-			if len(bytes.TrimSpace(a.Comment)) == 0 {
-				t.Errorf("%s does not say why it exists", file)
+			got, id := exchange(t, addr, raw)
+			if id != "" {
+				session = id
 			}
-			methods, options := testMethods(), mcp.Options{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second, Revocations: newRevoked()}
-			if bytes.Contains(a.Comment, []byte("server: whole")) {
-				methods, options = wholeServer(newWhole(mcp.BrokerOptions{}), options)
+			if diff := cmp.Diff(string(response.Data), got); diff != "" && !*update {
+				t.Errorf("%s: %s (-want +got)\n%s", request.Name, response.Name, diff)
 			}
-			addr := startServer(t, methods, options)
-			changed, session := false, ""
-			for i := 0; i+1 < len(a.Files); i += 2 {
-				request, response := a.Files[i], &a.Files[i+1]
-				raw := strings.ReplaceAll(string(request.Data), "{{session}}", session)
-				raw = strings.ReplaceAll(raw, "{{other}}", strings.Repeat("A", 74))
-				if session != "" {
-					raw = strings.ReplaceAll(raw, "{{altered}}", session[:20]+flip(session[20:21])+session[21:])
-				}
-				got, id := exchange(t, addr, raw)
-				if id != "" {
-					session = id
-				}
-				if diff := cmp.Diff(string(response.Data), got); diff != "" && !*update {
-					t.Errorf("%s: %s (-want +got)\n%s", request.Name, response.Name, diff)
-				}
-				changed = changed || string(response.Data) != got
-				response.Data = []byte(got)
-			}
-			if *update && changed {
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+			changed = changed || string(response.Data) != got
+			response.Data = []byte(got)
+		}
+		if *update && changed {
+			cases.Write(t, file, a)
+		}
+	})
 }
 
 func flip(letter string) string {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +19,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/cases"
 )
 
 // TestDialogues replays the files in testdata/dialogues in virtual time, where
@@ -45,44 +44,29 @@ import (
 // remembered under another name.
 func TestDialogues(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/dialogues/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no dialogues: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(bytes.TrimSpace(a.Comment)) == 0 {
-				t.Errorf("%s does not say why it exists", file)
-			}
-			changed := false
-			synctest.Test(t, func(t *testing.T) {
-				d := newDialogue(t)
-				defer d.end()
-				for i := range a.Files {
-					step := &a.Files[i]
-					got, compared := d.step(step.Name, string(step.Data))
-					if !compared || got == string(step.Data) {
-						continue
-					}
-					changed = true
-					if !*update {
-						t.Errorf("step %d, %s (-want +got)\n%s", i+1, step.Name, cmp.Diff(string(step.Data), got))
-					}
-					step.Data = []byte(got)
+	cases.Run(t, "testdata/dialogues/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		t.Parallel()
+		changed := false
+		synctest.Test(t, func(t *testing.T) {
+			d := newDialogue(t)
+			defer d.end()
+			for i := range a.Files {
+				step := &a.Files[i]
+				got, compared := d.step(step.Name, string(step.Data))
+				if !compared || got == string(step.Data) {
+					continue
 				}
-			})
-			if *update && changed {
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
+				changed = true
+				if !*update {
+					t.Errorf("step %d, %s (-want +got)\n%s", i+1, step.Name, cmp.Diff(string(step.Data), got))
 				}
+				step.Data = []byte(got)
 			}
 		})
-	}
+		if *update && changed {
+			cases.Write(t, file, a)
+		}
+	})
 }
 
 // dialogue is a server and the requests that are open to it.
@@ -131,7 +115,7 @@ func newDialogue(t *testing.T) *dialogue {
 		}
 		return time.Time{}
 	}})
-	methods, options := wholeServer(w, mcp.Options{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second, Revocations: newRevoked()})
+	methods, options := wholeServer(w, mcp.Options{ReloadableOptions: mcp.ReloadableOptions{MaxBody: 1 << 20, MaxDepth: 64, KeepAlive: 20 * time.Second}, Revocations: newRevoked()})
 	d := &dialogue{t: t, whole: w, open: map[string]*talk{}, values: map[string]string{}}
 	d.handler = newEndpoint(t, methods, options)
 	d.old = newOld(t, methods, options)

@@ -26,7 +26,7 @@ func FuzzRequestState(f *testing.F) {
 			}
 		}
 		now := time.Unix(1_800_000_000, 0)
-		h := NewHandler(nil, Options{SealKeys: [][]byte{[]byte("key")}, SpentNonces: &UsedOnce{}, Now: func() time.Time { return now }})
+		h := NewHandler(nil, Options{ReloadableOptions: ReloadableOptions{SealKeys: [][]byte{[]byte("key")}}, SpentNonces: &UsedOnce{}, Now: func() time.Time { return now }})
 		round := ElicitationRound{Requests: []InputRequest{{Key: "a", Kind: ElicitForm}}, SingleUse: true}
 		ask := func(change func(*Request), state, responses string) (map[string]InputResponse, string, error) {
 			x, w := newLive(h, Stateless)

@@ -67,7 +67,7 @@ func NewHandler(methods Methods, o Options) *Handler {
 		readPatience: defaultReadPatience,
 	}
 	h.buffers.size, h.smallBuffers.size = bufferSize, smallBufferSize
-	reloadable := ReloadableOptions{MaxBody: o.MaxBody, MaxDepth: o.MaxDepth, KeepAlive: o.KeepAlive, MaxStreamAge: o.MaxStreamAge, Sessionless: o.Sessionless}.bounded()
+	reloadable := o.bounded()
 	h.reloadable.Store(&reloadable)
 	h.SetServerInfo(ServerInfo{Name: o.Name, Title: o.Title}, o.Instructions)
 	h.methods = h.methodTable(methods)

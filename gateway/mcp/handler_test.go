@@ -180,7 +180,7 @@ func TestCancelledNotification(t *testing.T) {
 // length is announced, and one that fits exactly is read.
 func TestBodyLimits(t *testing.T) {
 	t.Parallel()
-	addr := startServer(t, testMethods(), mcp.Options{MaxBody: 1000})
+	addr := startServer(t, testMethods(), mcp.Options{ReloadableOptions: mcp.ReloadableOptions{MaxBody: 1000}})
 	message := func(size int) string {
 		const head = `{"jsonrpc":"2.0","id":1,"method":"test/describe","params":{` + modernMeta + `,"x":"`
 		return head + strings.Repeat("x", size-len(head)-len(`"}}`)) + `"}}`

@@ -2,7 +2,6 @@ package mcp_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -15,33 +14,15 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/logbuffer"
 )
 
 type restKey struct{}
-
-// lockedBuffer is a log that several goroutines write to.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // parked serves the endpoint as the gateway does: streams wait outside of everything, on connections of their own.
 func parked(t testing.TB, o mcp.Options) http.Handler {
@@ -90,7 +71,7 @@ func TestTakenStream(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("tls %t", secure), func(t *testing.T) {
 			w := newWhole(mcp.BrokerOptions{})
-			server := httptest.NewUnstartedServer(parked(t, mcp.Options{Broker: w.broker, KeepAlive: 20 * time.Millisecond}))
+			server := httptest.NewUnstartedServer(parked(t, mcp.Options{ReloadableOptions: mcp.ReloadableOptions{KeepAlive: 20 * time.Millisecond}, Broker: w.broker}))
 			if secure {
 				server.StartTLS()
 			} else {
@@ -199,7 +180,7 @@ func TestTakenConnection(t *testing.T) {
 // TestTakenStreamPanics holds that a panic in a notification is logged and ends that stream by closing its connection,
 // and no other.
 func TestTakenStreamPanics(t *testing.T) {
-	var log lockedBuffer
+	var log logbuffer.Buffer
 	var armed atomic.Bool
 	broker := mcp.NewBroker(mcp.BrokerOptions{ListVersion: func(context.Context, mcp.Subscriber, mcp.List) string {
 		if armed.CompareAndSwap(true, false) {

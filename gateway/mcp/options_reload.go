@@ -8,16 +8,27 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// ReloadableOptions are the [Options] that can change while the handler serves. Zero values have the same meaning.
+// ReloadableOptions are the [Options] that can change while the handler serves.
 type ReloadableOptions struct {
-	MaxBody   int64         // see Options
-	MaxDepth  int           // see Options
-	KeepAlive time.Duration // see Options; open streams keep theirs
-	// MaxStreamAge is that of Options; open streams keep theirs.
+	// MaxBody limits a request body in bytes; 0 means no limit.
+	MaxBody int64
+	// MaxDepth limits the nesting of a request body. The default is [jsonscan.DefaultMaxDepth].
+	MaxDepth int
+	// KeepAlive is the time of silence after which an event stream gets a comment, so that intermediaries don't close
+	// it. Zero disables it. Open streams keep theirs.
+	KeepAlive time.Duration
+	// MaxStreamAge limits the age of a subscription stream, varied by up to a tenth at random; the stream ends then as
+	// in [Broker.Drain]. Streams over stdio have no limit, since clients don't reopen them there. Zero means no limit.
+	// Open streams keep theirs.
 	MaxStreamAge time.Duration
-	// Sessionless is that of Options.
+	// Sessionless also serves tools/list, tools/call and ping of the legacy revisions in requests without a session.
+	// Such a client can't be elicited.
 	Sessionless bool
-	// SealKeys are the new keys. Handles that were sealed with one of them stay valid. If empty, the keys don't change.
+	// SealKeys seal the ids of legacy sessions and the request states of elicitations: the first seals, all open.
+	// Without a key a random one is made, so that handles are valid in this process only. Keys may have any length; 32
+	// random bytes are recommended. (Where the process is restricted to FIPS 140, NewHandler panics on keys under 14
+	// bytes.) In a reload, handles that were sealed with one of the new keys stay valid, and no keys leave the former
+	// ones in use.
 	SealKeys [][]byte
 }
 

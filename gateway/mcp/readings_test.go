@@ -103,7 +103,7 @@ func served(t *testing.T) func(body []byte) *string {
 		return reply.Result()
 	}
 	h := mcp.NewHandler(mcp.Methods{"tools/call": note, "tools/list": note, "prompts/get": note},
-		mcp.Options{Name: "test", Version: "1", MaxBody: 1 << 20, MaxDepth: 64, Capabilities: mcp.Capabilities{Tools: true, Prompts: true}})
+		mcp.Options{ReloadableOptions: mcp.ReloadableOptions{MaxBody: 1 << 20, MaxDepth: 64}, Name: "test", Version: "1", Capabilities: mcp.Capabilities{Tools: true, Prompts: true}})
 	post := func(body []byte, session string) http.Header {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", bytes.NewReader(body))
 		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}

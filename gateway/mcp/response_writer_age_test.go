@@ -16,7 +16,7 @@ import (
 func aged(t *testing.T, o mcp.BrokerOptions) *dialogue {
 	t.Helper()
 	w := newWhole(o)
-	methods, options := wholeServer(w, mcp.Options{KeepAlive: 20 * time.Second, MaxStreamAge: time.Hour, Revocations: newRevoked()})
+	methods, options := wholeServer(w, mcp.Options{ReloadableOptions: mcp.ReloadableOptions{KeepAlive: 20 * time.Second, MaxStreamAge: time.Hour}, Revocations: newRevoked()})
 	methods["tools/call"] = func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		takes, err := time.ParseDuration(req.Name)
 		if err != nil {

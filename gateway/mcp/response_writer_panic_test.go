@@ -49,7 +49,7 @@ func TestPanicBeforeAStream(t *testing.T) {
 							return func() { w.count(s.URI, -1) }, nil
 						},
 					})
-					methods, options := wholeServer(w, mcp.Options{KeepAlive: time.Minute})
+					methods, options := wholeServer(w, mcp.Options{ReloadableOptions: mcp.ReloadableOptions{KeepAlive: time.Minute}})
 					wrap := func(h http.Handler) http.Handler {
 						return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 							defer func() {

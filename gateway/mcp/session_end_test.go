@@ -20,7 +20,7 @@ func TestStreamOfAnEndedSession(t *testing.T) {
 				r := newRevoked()
 				var replicas [2]*mcp.Handler
 				for i := range replicas {
-					methods, o := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{Revocations: r, SealKeys: [][]byte{[]byte("common")}, KeepAlive: 20 * time.Second})
+					methods, o := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{ReloadableOptions: mcp.ReloadableOptions{SealKeys: [][]byte{[]byte("common")}, KeepAlive: 20 * time.Second}, Revocations: r})
 					replicas[i] = mcp.NewHandler(methods, o)
 				}
 				open := func(h *mcp.Handler, method, session, body string) *talk {

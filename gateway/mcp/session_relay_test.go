@@ -20,7 +20,7 @@ func TestReplicas(t *testing.T) {
 			var replicas [2]*mcp.Handler
 			var sent []string
 			for i := range replicas {
-				methods, o := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{Revocations: newRevoked(), SealKeys: [][]byte{[]byte("common")}})
+				methods, o := wholeServer(newWhole(mcp.BrokerOptions{}), mcp.Options{ReloadableOptions: mcp.ReloadableOptions{SealKeys: [][]byte{[]byte("common")}}, Revocations: newRevoked()})
 				o.Capabilities.Tools = true
 				if together {
 					o.Relay = func(_ context.Context, message []byte) error {

@@ -43,7 +43,7 @@ func newLive(h *Handler, family RevisionFamily) (*exchange, *liveWriter) {
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
+		h := NewHandler(nil, Options{ReloadableOptions: ReloadableOptions{KeepAlive: 20 * time.Second}})
 		x, w := newLive(h, Stateless)
 		notify := func() {
 			if err := x.reply.Notify("n"); err != nil {
@@ -92,7 +92,7 @@ func TestKeepAlivePanics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var told []any
-		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second, OnPanic: func(_ string, v any) { told = append(told, v) }})
+		h := NewHandler(nil, Options{ReloadableOptions: ReloadableOptions{KeepAlive: 20 * time.Second}, OnPanic: func(_ string, v any) { told = append(told, v) }})
 		x, _ := newLive(h, Stateless)
 		x.out.rw = &panicWriter{nullWriter{header: http.Header{}}}
 		x.reply.KeepAlive(time.Second)
@@ -122,7 +122,7 @@ func TestKeepAliveOfASilentCall(t *testing.T) {
 		{36 * time.Second, "application/json", `{"jsonrpc":"2.0","id":1,"result":{}}`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
+			h := NewHandler(nil, Options{ReloadableOptions: ReloadableOptions{KeepAlive: 20 * time.Second}})
 			x, w := newLive(h, Legacy)
 			x.req.HTTP.Header.Set("Accept", c.accept)
 			x.reply.KeepAlive(15 * time.Second)
@@ -142,7 +142,7 @@ func TestKeepAliveOfASilentCall(t *testing.T) {
 func TestNotifyFromSeveral(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHandler(nil, Options{KeepAlive: time.Millisecond})
+		h := NewHandler(nil, Options{ReloadableOptions: ReloadableOptions{KeepAlive: time.Millisecond}})
 		x, w := newLive(h, Stateless)
 		var wg sync.WaitGroup
 		for i := range 8 {
@@ -180,7 +180,7 @@ func TestNotifyFromSeveral(t *testing.T) {
 func TestBrokenStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
+		h := NewHandler(nil, Options{ReloadableOptions: ReloadableOptions{KeepAlive: 20 * time.Second}})
 		x, w := newLive(h, Stateless)
 		if err := x.reply.Notify("n"); err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestBrokenStream(t *testing.T) {
 func TestProgressRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := NewHandler(nil, Options{KeepAlive: 20 * time.Second})
+		h := NewHandler(nil, Options{ReloadableOptions: ReloadableOptions{KeepAlive: 20 * time.Second}})
 		x, w := newLive(h, Stateless)
 		for i := range 1000 {
 			if err := x.reply.Progress(float64(i+1), float64(i+1), "step"); err != nil {

@@ -9,8 +9,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,6 +21,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/gateway/mcp"
+	"drawbridge/test/cases"
 	"drawbridge/test/timebox"
 )
 
@@ -47,44 +46,29 @@ import (
 // the id of a request of the server and the requestState that came last.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/lines/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no conversations: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(bytes.TrimSpace(a.Comment)) == 0 {
-				t.Errorf("%s does not say why it exists", file)
-			}
-			changed := false
-			synctest.Test(t, func(t *testing.T) {
-				c := newLineClient(t, bytes.Contains(a.Comment, []byte("server: whole")))
-				defer c.end()
-				for i := range a.Files {
-					step := &a.Files[i]
-					got, compared := c.step(step.Name, string(step.Data))
-					if !compared || got == string(step.Data) {
-						continue
-					}
-					changed = true
-					if !*update {
-						t.Errorf("step %d, %s (-want +got)\n%s", i+1, step.Name, cmp.Diff(string(step.Data), got))
-					}
-					step.Data = []byte(got)
+	cases.Run(t, "testdata/lines/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		t.Parallel()
+		changed := false
+		synctest.Test(t, func(t *testing.T) {
+			c := newLineClient(t, bytes.Contains(a.Comment, []byte("server: whole")))
+			defer c.end()
+			for i := range a.Files {
+				step := &a.Files[i]
+				got, compared := c.step(step.Name, string(step.Data))
+				if !compared || got == string(step.Data) {
+					continue
 				}
-			})
-			if *update && changed {
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
+				changed = true
+				if !*update {
+					t.Errorf("step %d, %s (-want +got)\n%s", i+1, step.Name, cmp.Diff(string(step.Data), got))
 				}
+				step.Data = []byte(got)
 			}
 		})
-	}
+		if *update && changed {
+			cases.Write(t, file, a)
+		}
+	})
 }
 
 // lineClient is a client at the other end of ServeLines.
@@ -126,7 +110,7 @@ func newLineClient(t *testing.T, everything bool) *lineClient {
 	if everything {
 		c.whole = newWhole(mcp.BrokerOptions{})
 		requests = 4
-		methods, o := wholeServer(c.whole, mcp.Options{Name: "test", Version: "1.2.3", MaxStreamAge: time.Hour})
+		methods, o := wholeServer(c.whole, mcp.Options{ReloadableOptions: mcp.ReloadableOptions{MaxStreamAge: time.Hour}, Name: "test", Version: "1.2.3"})
 		o.Capabilities.Tools = true
 		h = mcp.NewHandler(methods, o)
 	}
@@ -235,7 +219,10 @@ func newLineServer(maxBody int64) *mcp.Handler {
 	methods := testMethods()
 	maps.Copy(methods, mcp.Methods{"tools/call": lineTool})
 	return mcp.NewHandler(methods, mcp.Options{
-		Name: "test", Version: "1.2.3", Capabilities: mcp.Capabilities{Tools: true, Logging: true}, MaxBody: maxBody,
+		ReloadableOptions: mcp.ReloadableOptions{MaxBody: maxBody},
+		Name:              "test",
+		Version:           "1.2.3",
+		Capabilities:      mcp.Capabilities{Tools: true, Logging: true},
 	})
 }
 

@@ -240,7 +240,7 @@ func TestKeepAliveAtTheEnd(t *testing.T) {
 	for range 50 { // which of both is first is chance
 		synctest.Test(t, func(t *testing.T) {
 			w := newWhole(mcp.BrokerOptions{AuthorizedUntil: func(context.Context) time.Time { return time.Now().Add(time.Minute) }})
-			h := newEndpoint(t, nil, mcp.Options{Broker: w.broker, KeepAlive: time.Minute})
+			h := newEndpoint(t, nil, mcp.Options{ReloadableOptions: mcp.ReloadableOptions{KeepAlive: time.Minute}, Broker: w.broker})
 			r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},`+modernMeta+`}}`,
 				"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
 			k := &talk{header: http.Header{}}

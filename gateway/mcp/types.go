@@ -30,6 +30,8 @@ const RequestIDHeader = "X-Request-Id"
 
 // Options are the parameters of a [Handler].
 type Options struct {
+	ReloadableOptions
+
 	// Name and Version identify the server (serverInfo). Title is its display name and may be empty.
 	// [Handler.SetServerInfo] changes Name, Title and Instructions, and adds more.
 	Name, Title, Version string
@@ -44,16 +46,6 @@ type Options struct {
 	// DiscoverCache is the caching hint of server/discover. The zero value forbids caching.
 	DiscoverCache Cache
 
-	// MaxBody limits a request body in bytes; 0 means no limit.
-	MaxBody int64
-	// MaxDepth limits the nesting of a request body. The default is [jsonscan.DefaultMaxDepth].
-	MaxDepth int
-
-	// SealKeys seal the ids of legacy sessions and the request states of elicitations: the first seals, all open.
-	// Without a key a random one is made, so that handles are valid in this process only. Keys may have any length; 32
-	// random bytes are recommended. (Where the process is restricted to FIPS 140, NewHandler panics on keys under 14
-	// bytes.)
-	SealKeys [][]byte
 	// Principal returns the caller that the request's context carries, "" for an anonymous one. A legacy session
 	// belongs to the principal that initialized it. If nil, every caller is anonymous.
 	Principal func(context.Context) string
@@ -88,17 +80,6 @@ type Options struct {
 	// if it has SubscribeResource, resources/subscribe and resources/unsubscribe, which have no entry in the method
 	// table. If nil, clients are notified of no changes.
 	Broker *Broker
-	// KeepAlive is the time of silence after which an event stream gets a comment, so that intermediaries don't close
-	// it. Zero disables it.
-	KeepAlive time.Duration
-	// MaxStreamAge limits the age of a subscription stream, varied by up to a tenth at random; the stream ends then as
-	// in [Broker.Drain]. Streams over stdio have no limit, since clients don't reopen them there. Zero means no limit.
-	MaxStreamAge time.Duration
-
-	// Sessionless also serves tools/list, tools/call and ping of the legacy revisions in requests without a session.
-	// Such a client can't be elicited.
-	Sessionless bool
-
 	// RequestID returns the id of a request for [RequestIDHeader]. If nil, error responses don't have the header.
 	RequestID func(context.Context) string
 

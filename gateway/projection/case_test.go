@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/gateway/tokenizer"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "write what the code does into the cases")
@@ -22,20 +21,10 @@ var update = flag.Bool("update", false, "write what the code does into the cases
 // TestRules runs the cases of testdata/rules: an answer, and select, fields, max_items or max_tokens; the projected answer and
 // the note are compared.
 func TestRules(t *testing.T) {
-	files, err := filepath.Glob("testdata/rules/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := applyCase(t, a)
-			compare(t, file, a, map[string]string{"projected": string(got.Data), "note": got.Note([]string{"use _select"})})
-		})
-	}
+	cases.Run(t, "testdata/rules/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		got := applyCase(t, a)
+		compare(t, file, a, map[string]string{"projected": string(got.Data), "note": got.Note([]string{"use _select"})})
+	})
 }
 
 func applyCase(t *testing.T, a *txtar.Archive) Answer {
@@ -98,9 +87,7 @@ func compare(t *testing.T, file string, a *txtar.Archive, got map[string]string)
 		}
 	}
 	if *update {
-		if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		cases.Write(t, file, a)
 	}
 }
 

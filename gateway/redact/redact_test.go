@@ -3,7 +3,6 @@ package redact
 import (
 	"encoding/json"
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/test/cases"
 	"drawbridge/test/race"
 	"drawbridge/test/timebox"
 )
@@ -22,55 +22,43 @@ var accept = flag.Bool("update", false, "accept what the cases give")
 // TestError runs the cases of testdata: what a service said, and what is told of it. The text is looked at as it is, and again as
 // a string in JSON, where the same must be left.
 func TestError(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, path := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, path string, archive *txtar.Archive) {
+		said, want := string(archive.Files[0].Data), string(archive.Files[1].Data)
+		got := Error(said)
+		if *accept {
+			archive.Files[1].Data = []byte(got)
+			cases.Write(t, path, archive)
+			return
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if strings.HasPrefix(said, "{") {
+			if !json.Valid([]byte(got)) {
+				t.Errorf("this is no JSON any more: %s", got)
 			}
-			said, want := string(archive.Files[0].Data), string(archive.Files[1].Data)
-			got := Error(said)
-			if *accept {
-				archive.Files[1].Data = []byte(got)
-				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Error(diff)
-			}
-			if strings.HasPrefix(said, "{") {
-				if !json.Valid([]byte(got)) {
-					t.Errorf("this is no JSON any more: %s", got)
-				}
-				return
-			}
-			held := Error(string(jsonscan.AppendString([]byte(`{"error":`), said)) + "}")
-			var back struct{ Error string }
-			if err := json.Unmarshal([]byte(held), &back); err != nil {
-				t.Fatalf("in JSON: %v: %s", err, held)
-			}
-			if diff := cmp.Diff(want, back.Error); diff != "" {
-				t.Errorf("in JSON: %s", diff)
-			}
-			inner := jsonscan.AppendString([]byte(`{"error":`), said)
-			held = Error(string(jsonscan.AppendString([]byte(`{"error":`), string(inner)+"}")) + "}")
-			if err := json.Unmarshal([]byte(held), &back); err != nil {
-				t.Fatalf("in JSON in JSON: %v: %s", err, held)
-			}
-			if err := json.Unmarshal([]byte(back.Error), &back); err != nil {
-				t.Fatalf("in JSON in JSON: %v: %s", err, held)
-			}
-			if diff := cmp.Diff(want, back.Error); diff != "" {
-				t.Errorf("in JSON in JSON: %s", diff)
-			}
-		})
-	}
+			return
+		}
+		held := Error(string(jsonscan.AppendString([]byte(`{"error":`), said)) + "}")
+		var back struct{ Error string }
+		if err := json.Unmarshal([]byte(held), &back); err != nil {
+			t.Fatalf("in JSON: %v: %s", err, held)
+		}
+		if diff := cmp.Diff(want, back.Error); diff != "" {
+			t.Errorf("in JSON: %s", diff)
+		}
+		inner := jsonscan.AppendString([]byte(`{"error":`), said)
+		held = Error(string(jsonscan.AppendString([]byte(`{"error":`), string(inner)+"}")) + "}")
+		if err := json.Unmarshal([]byte(held), &back); err != nil {
+			t.Fatalf("in JSON in JSON: %v: %s", err, held)
+		}
+		if err := json.Unmarshal([]byte(back.Error), &back); err != nil {
+			t.Fatalf("in JSON in JSON: %v: %s", err, held)
+		}
+		if diff := cmp.Diff(want, back.Error); diff != "" {
+			t.Errorf("in JSON in JSON: %s", diff)
+		}
+	})
 }
 
 // FuzzError: JSON stays JSON, and what was found is not found again.

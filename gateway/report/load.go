@@ -67,7 +67,7 @@ func New(s *source.Source, o Options) *API {
 	if rejected == nil {
 		rejected = &plan.Rejected{}
 	}
-	f := &API{
+	a := &API{
 		config: s.Config, maxName: o.Config.Tools.MaxName, name: s.Name, secrets: s.Secrets,
 		api: s.Document.API, overlays: s.Document.Overlays, choices: s.Document.Credentials, extended: s.Document.Extensions,
 		rejected: rejected, unapproved: set.Unapproved, unfit: set.Unfit,
@@ -76,38 +76,38 @@ func New(s *source.Source, o Options) *API {
 	}
 	for _, t := range set.Catalog.All() {
 		if t.API == s.Name {
-			f.tools[t.Operation] = t
+			a.tools[t.Operation] = t
 			if r := set.ByOperation[t.Operation].Resource; r != nil {
-				f.resources[t.Operation] = r.URI.String()
+				a.resources[t.Operation] = r.URI.String()
 			}
 		}
 	}
-	for _, p := range f.choices.Problems {
-		f.Problems[p.Code]++
+	for _, p := range a.choices.Problems {
+		a.Problems[p.Code]++
 	}
-	for _, p := range slices.Concat(f.extended.Problems, f.rejected.Problems) {
-		f.Problems[p.Code]++
+	for _, p := range slices.Concat(a.extended.Problems, a.rejected.Problems) {
+		a.Problems[p.Code]++
 	}
-	for _, op := range f.api.Operations {
+	for _, op := range a.api.Operations {
 		o.Pace.Step()
-		fate := f.of(op)
-		if f.Counts.Add(fate); fate == admin.Skipped {
-			f.Skips[reasonUnfit]++
+		fate := a.of(op)
+		if a.Counts.Add(fate); fate == admin.Skipped {
+			a.Skips[reasonUnfit]++
 		}
 	}
-	for _, skipped := range f.api.Skipped {
-		fate := f.ofSkipped(skipped)
-		if f.Counts.Add(fate); fate == admin.Skipped {
-			f.Skips[skipped.Code]++
+	for _, skipped := range a.api.Skipped {
+		fate := a.ofSkipped(skipped)
+		if a.Counts.Add(fate); fate == admin.Skipped {
+			a.Skips[skipped.Code]++
 		}
 	}
-	f.access = func(op *openapi.Operation) *admin.ToolAccess { return o.Access(set.ByOperation[op]) }
-	f.faults = f.faultsOf(o.Config, o.Entry)
-	return f
+	a.access = func(op *openapi.Operation) *admin.ToolAccess { return o.Access(set.ByOperation[op]) }
+	a.faults = a.faultsOf(o.Config, o.Entry)
+	return a
 }
 
 // IsSame reports whether the results are those of the same document, and as many of each kind.
-func (f *API) IsSame(other *API) bool { return f.api == other.api && f.Counts == other.Counts }
+func (a *API) IsSame(other *API) bool { return a.api == other.api && a.Counts == other.Counts }
 
 // Advice returns deviations of an API's document from the OpenAPI standard, as operators see them.
 func Advice(s *source.Source, advice []openapi.Problem) []admin.Problem {
@@ -115,82 +115,82 @@ func Advice(s *source.Source, advice []openapi.Problem) []admin.Problem {
 }
 
 // Counted returns the counts for the metrics; f may be nil.
-func (f *API) Counted() telemetry.OperationCounts {
-	if f == nil {
+func (a *API) Counted() telemetry.OperationCounts {
+	if a == nil {
 		return telemetry.OperationCounts{}
 	}
-	return telemetry.OperationCounts{Operations: f.Counts, Problems: f.Problems, Skips: f.Skips}
+	return telemetry.OperationCounts{Operations: a.Counts, Problems: a.Problems, Skips: a.Skips}
 }
 
-func (f *API) of(op *openapi.Operation) admin.Fate {
-	switch t := f.tools[op]; {
-	case f.unapproved[op] != "":
+func (a *API) of(op *openapi.Operation) admin.Fate {
+	switch t := a.tools[op]; {
+	case a.unapproved[op] != "":
 		return admin.HeldBack
-	case f.unfit[op] != "":
+	case a.unfit[op] != "":
 		return admin.Skipped
 	case t == nil:
 		return admin.Excluded
-	case t.Wanted != "" || f.api.Changed(op):
+	case t.Wanted != "" || a.api.Changed(op):
 		return admin.Changed
 	}
 	return admin.Exposed
 }
 
 // ofSkipped returns Excluded for an unusable operation that the configuration excludes anyway, else Skipped.
-func (f *API) ofSkipped(s openapi.Skipped) admin.Fate {
-	if f.config.Exposes(source.SkippedSubject(f.name, s)) {
+func (a *API) ofSkipped(s openapi.Skipped) admin.Fate {
+	if a.config.Exposes(source.SkippedSubject(a.name, s)) {
 		return admin.Skipped
 	}
 	return admin.Excluded
 }
 
 // Describe sets the counts in the status of the API.
-func (f *API) Describe(a *admin.API) {
-	a.Operations, a.ProblemCodes, a.SkipCodes = f.Counts, f.Problems, f.Skips
-	a.Webhooks, a.Callbacks = f.api.Incoming.Webhooks, f.api.Incoming.Callbacks
-	if f.choices.Note != "" {
-		a.Notes = []string{f.shown(f.choices.Note)}
+func (a *API) Describe(state *admin.API) {
+	state.Operations, state.ProblemCodes, state.SkipCodes = a.Counts, a.Problems, a.Skips
+	state.Webhooks, state.Callbacks = a.api.Incoming.Webhooks, a.api.Incoming.Callbacks
+	if a.choices.Note != "" {
+		state.Notes = []string{a.shown(a.choices.Note)}
 	}
-	a.Faults = f.faults
-	a.Tools, a.Skipped, a.Problems = 0, f.Counts.Skipped, f.Problems.Sum()
-	for _, t := range f.tools {
+	state.Faults = a.faults
+	state.Tools, state.Skipped, state.Problems = 0, a.Counts.Skipped, a.Problems.Sum()
+	for _, t := range a.tools {
 		if !t.Hidden {
-			a.Tools++
+			state.Tools++
 		}
 	}
 }
 
 // Report returns the load report of the API; a is its status.
-func (f *API) Report(a admin.API) admin.Report {
-	f.Describe(&a)
-	r := admin.Report{API: a, Operations: make([]admin.Operation, 0, f.Counts.Total), Problems: f.listed(f.api.Problems)}
-	for _, p := range f.choices.Problems {
-		p.Message = f.shown(p.Message)
+func (a *API) Report(state admin.API) admin.Report {
+	a.Describe(&state)
+	r := admin.Report{API: state, Operations: make([]admin.Operation, 0, a.Counts.Total), Problems: a.listed(a.api.Problems)}
+	for _, p := range a.choices.Problems {
+		p.Message = a.shown(p.Message)
 		r.Problems = append(r.Problems, p)
 	}
-	r.Problems = append(r.Problems, f.listed(f.extended.Problems)...)
-	for i, p := range f.listed(f.rejected.Problems) {
-		p.Setting = f.rejected.Settings[i]
+	r.Problems = append(r.Problems, a.listed(a.extended.Problems)...)
+	for i, p := range a.listed(a.rejected.Problems) {
+		p.Setting = a.rejected.Settings[i]
 		r.Problems = append(r.Problems, p)
 	}
-	for _, a := range f.overlays {
-		r.Overlays = append(r.Overlays, admin.OverlayAction{Action: string(a.Kind), Target: f.shown(a.Target), Matched: a.Matched, Optional: a.Optional, Place: f.place(a.Position, "")})
+	for _, action := range a.overlays {
+		r.Overlays = append(r.Overlays, admin.OverlayAction{Action: string(action.Kind), Target: a.shown(action.Target), Matched: action.Matched, Optional: action.Optional, Place: a.place(action.Position, "")})
 	}
-	for _, op := range f.api.Operations {
-		o := f.operation(op)
+	for _, op := range a.api.Operations {
+		o := a.operation(op)
 		for _, i := range o.Problems {
 			r.Problems[i].Operations++
 		}
 		r.Operations = append(r.Operations, o)
 	}
-	for _, s := range f.api.Skipped {
+	for _, s := range a.api.Skipped {
 		o := admin.Operation{
-			Method: f.shown(s.Method), Path: f.shown(s.Path), ID: f.shown(s.ID), Fate: f.ofSkipped(s), Place: f.place(s.Position, s.Pointer),
+			Method: a.shown(s.Method), Path: a.shown(s.Path), ID: a.shown(s.ID), Fate: a.ofSkipped(s), Place: a.place(s.Position, s.Pointer),
 		}
 		if o.Fate == admin.Excluded {
-			o.Reasons = []admin.Reason{f.exclusion(source.SkippedSubject(f.name, s))}
+			o.Reasons = []admin.Reason{a.exclusion(source.SkippedSubject(a.name, s))}
 		} else {
-			o.Reasons = []admin.Reason{{Code: s.Code, Message: f.shown(s.Reason)}}
+			o.Reasons = []admin.Reason{{Code: s.Code, Message: a.shown(s.Reason)}}
 		}
 		r.Operations = append(r.Operations, o)
 	}
@@ -198,67 +198,67 @@ func (f *API) Report(a admin.API) admin.Report {
 }
 
 // operation reports an operation that can be a tool.
-func (f *API) operation(op *openapi.Operation) admin.Operation {
+func (a *API) operation(op *openapi.Operation) admin.Operation {
 	o := admin.Operation{
-		Method: f.shown(op.Method), Path: f.shown(op.Path), ID: f.shown(op.ID), Fate: f.of(op), Place: f.place(op.Position, op.Pointer),
+		Method: a.shown(op.Method), Path: a.shown(op.Path), ID: a.shown(op.ID), Fate: a.of(op), Place: a.place(op.Position, op.Pointer),
 	}
-	t := f.tools[op]
-	if why := f.unapproved[op]; why != "" {
-		o.Reasons = []admin.Reason{heldReason(f.shown(why))}
+	t := a.tools[op]
+	if why := a.unapproved[op]; why != "" {
+		o.Reasons = []admin.Reason{heldReason(a.shown(why))}
 		return o
 	}
-	if why := f.unfit[op]; why != "" {
-		o.Problems = f.rejectedOf(op)
-		o.Reasons = []admin.Reason{{Code: reasonUnfit, Message: f.shown(why)}}
+	if why := a.unfit[op]; why != "" {
+		o.Problems = a.rejectedOf(op)
+		o.Reasons = []admin.Reason{{Code: reasonUnfit, Message: a.shown(why)}}
 		return o
 	}
 	if t == nil {
-		o.Reasons = []admin.Reason{f.exclusion(source.Subject(f.name, op))}
+		o.Reasons = []admin.Reason{a.exclusion(source.Subject(a.name, op))}
 		return o
 	}
-	o.Resource, o.Problems = f.shown(f.resources[op]), op.Problems
+	o.Resource, o.Problems = a.shown(a.resources[op]), op.Problems
 	if !t.Hidden {
 		o.Tool = t.Name
 	}
-	if at, lacks := f.choices.Missing[op]; lacks {
-		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+at)
+	if at, lacks := a.choices.Missing[op]; lacks {
+		o.Problems = append(slices.Clip(o.Problems), len(a.api.Problems)+at)
 	}
-	for _, at := range f.extended.Faulty[op] {
-		o.Problems = append(slices.Clip(o.Problems), len(f.api.Problems)+len(f.choices.Problems)+at)
+	for _, at := range a.extended.Faulty[op] {
+		o.Problems = append(slices.Clip(o.Problems), len(a.api.Problems)+len(a.choices.Problems)+at)
 	}
-	o.Problems = append(slices.Clip(o.Problems), f.rejectedOf(op)...)
+	o.Problems = append(slices.Clip(o.Problems), a.rejectedOf(op)...)
 	if t.Wanted != "" {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,
-			Message: f.shown(f.renamed(t))})
+			Message: a.shown(a.renamed(t))})
 	}
 	for _, renamed := range op.Renamed() {
 		if len(o.Reasons) == maxReasons {
 			break
 		}
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonArgumentRenamed,
-			Message: f.shown(fmt.Sprintf("the argument %s is %q in the %s", renamed.Argument, renamed.Name, renamed.In))})
+			Message: a.shown(fmt.Sprintf("the argument %s is %q in the %s", renamed.Argument, renamed.Name, renamed.In))})
 	}
-	if op.Base == nil && f.config.BaseURL == nil {
-		o.Uncallable = f.shown(op.BaseProblem)
+	if op.Base == nil && a.config.BaseURL == nil {
+		o.Uncallable = a.shown(op.BaseProblem)
 	}
-	o.Access = f.access(op)
+	o.Access = a.access(op)
 	return o
 }
 
 // rejectedOf returns the indexes of the settings of an operation that can't be applied, among the problems of the report.
-func (f *API) rejectedOf(op *openapi.Operation) (all []int) {
-	for _, at := range f.rejected.Of[op] {
-		all = append(all, len(f.api.Problems)+len(f.choices.Problems)+len(f.extended.Problems)+at)
+func (a *API) rejectedOf(op *openapi.Operation) (all []int) {
+	for _, at := range a.rejected.Of[op] {
+		all = append(all, len(a.api.Problems)+len(a.choices.Problems)+len(a.extended.Problems)+at)
 	}
 	return all
 }
 
 // renamed returns the reason why a tool did not get the name it should have.
-func (f *API) renamed(t *catalog.Tool) string {
+func (a *API) renamed(t *catalog.Tool) string {
 	wanted := t.Wanted
 	switch {
-	case len(wanted) > f.maxName:
-		return fmt.Sprintf("the name %q has %d characters, more than tools.max_name, %d", wanted, len(wanted), f.maxName)
+	case len(wanted) > a.maxName:
+		return fmt.Sprintf("the name %q has %d characters, more than tools.max_name, %d", wanted, len(wanted), a.maxName)
 	case t.Lost:
 		return fmt.Sprintf("the name %q is transliterated, and others may read the same", wanted)
 	}
@@ -269,33 +269,33 @@ func (f *API) renamed(t *catalog.Tool) string {
 const maxReasons = 100
 
 // exclusion returns the part of the configuration that excludes an operation.
-func (f *API) exclusion(s config.Subject) admin.Reason {
-	if f.config.Hides(s) {
+func (a *API) exclusion(s config.Subject) admin.Reason {
+	if a.config.Hides(s) {
 		return admin.Reason{Code: reasonHidden, Message: "the document hides it from models: " + s.HiddenBy}
 	}
 	message := "an entry of tools.exclude matches it"
-	if include := f.config.Tools.Include; len(include) > 0 && !include.Match(s) {
+	if include := a.config.Tools.Include; len(include) > 0 && !include.Match(s) {
 		message = "no entry of tools.include matches it"
 	}
 	return admin.Reason{Code: reasonExcluded, Message: message}
 }
 
 // listed converts problems of the document to problems of a report.
-func (f *API) listed(all []openapi.Problem) []admin.Problem {
+func (a *API) listed(all []openapi.Problem) []admin.Problem {
 	out := make([]admin.Problem, 0, len(all))
 	for _, p := range all {
-		out = append(out, admin.Problem{Code: p.Code, Message: f.shown(p.Message), Place: f.place(p.Position, p.Pointer), Of: p.Of, Count: p.Count})
+		out = append(out, admin.Problem{Code: p.Code, Message: a.shown(p.Message), Place: a.place(p.Position, p.Pointer), Of: p.Of, Count: p.Count})
 	}
 	return out
 }
 
-func (f *API) place(at openapi.Position, pointer string) admin.Place {
-	return admin.Place{File: f.shown(at.File), Line: at.Line, Column: at.Column, Pointer: f.shown(pointer)}
+func (a *API) place(at openapi.Position, pointer string) admin.Place {
+	return admin.Place{File: a.shown(at.File), Line: at.Line, Column: at.Column, Pointer: a.shown(pointer)}
 }
 
 // shown redacts and truncates a text from or about the document for operators.
-func (f *API) shown(text string) string {
-	return truncate.Bytes(f.secrets.Operator(text), admin.MaxText)
+func (a *API) shown(text string) string {
+	return truncate.Bytes(a.secrets.Operator(text), admin.MaxText)
 }
 
 // CodeList formats counts by code for the log, the most frequent first.
@@ -311,27 +311,27 @@ func CodeList(counts admin.Counts) string {
 }
 
 // faultsOf lists the reasons why an API can't be used although its document could be read.
-func (f *API) faultsOf(c *config.Config, entry string) (all []string) {
+func (a *API) faultsOf(c *config.Config, entry string) (all []string) {
 	tools, uncallable, why := 0, 0, ""
-	for op := range f.tools {
+	for op := range a.tools {
 		tools++
-		if op.Base == nil && f.config.BaseURL == nil {
+		if op.Base == nil && a.config.BaseURL == nil {
 			if uncallable++; why == "" || op.BaseProblem < why {
 				why = op.BaseProblem
 			}
 		}
 	}
 	switch {
-	case f.Counts.Total == 0:
+	case a.Counts.Total == 0:
 		all = append(all, "the document has no operation")
-	case tools == 0 && f.Counts.HeldBack == 0 && f.Counts.Excluded > 0:
+	case tools == 0 && a.Counts.HeldBack == 0 && a.Counts.Excluded > 0:
 		key := entry + ".tools.exclude"
-		if len(f.config.Tools.Include) > 0 {
+		if len(a.config.Tools.Include) > 0 {
 			key = entry + ".tools.include"
 		}
 		all = append(all, fmt.Sprintf("%s: no operation becomes a tool", c.Origin(key)))
 	case tools > 0 && uncallable == tools:
-		all = append(all, f.shown("no call can be made: "+why))
+		all = append(all, a.shown("no call can be made: "+why))
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"drawbridge/config"
+	"drawbridge/gateway/signal"
 	"drawbridge/openapi/fetch"
 )
 
@@ -54,52 +55,18 @@ func (s *Source) run(ctx context.Context) {
 			s.deps.Documents.Remove(s.owner)
 		}
 	}()
-	var stamp *fetch.Stamp // stamp of the document in use; nil makes the next attempt read the document even if it is unchanged
-	retry := firstRetry
+	a := attempts{retry: firstRetry, stored: s.StoreID != "" && !s.adopted}
 	watch.start(ctx, watchedFiles(&s.Config, []string{s.Config.Spec.String()}))
-	first := s.StoreID != "" && !s.adopted
 	for {
 		select {
 		case <-s.wake: // this attempt answers the request: request stores the turn before it signals
 		default:
 		}
-		turn, worked := s.requested.Load(), s.loader.pace.Worked()
-		u := Update{Source: s, turn: turn}
-		if first {
-			u.Document, u.Copy, u.Stored, u.Err = s.firstLoad(ctx)
-		} else {
-			if s.rereadRequested.Swap(false) {
-				stamp = nil
-			}
-			u.Document, u.Copy, u.Err = s.loader.load(ctx, stamp, s.StoreID != "")
-		}
+		u, wait := a.next(ctx, s, &watch)
 		if ctx.Err() != nil {
 			return
 		}
-		first = false
-		d, err := u.Document, u.Err
-		var wait time.Duration
-		switch {
-		case err == nil:
-			stamp = &d.Stamp
-			retry, wait = firstRetry, refreshDelay(&s.Config)
-			if watch.start(ctx, watchedFiles(&s.Config, d.Stamp.Files)) {
-				wait = time.Nanosecond // load again: a new file may have changed before it was watched
-			}
-		case errors.Is(err, fetch.ErrUnchanged):
-			u.Err = nil
-			retry, wait = firstRetry, refreshDelay(&s.Config)
-		default:
-			if u.Stored != nil {
-				stamp = &u.Stored.Stamp
-			}
-			wait = retry/2 + rand.N(retry/2+1)
-			retry = min(2*retry, lastRetry)
-		}
 		var timer <-chan time.Time
-		if wait > time.Nanosecond {
-			wait = max(wait, idleFactor*(s.loader.pace.Worked()-worked))
-		}
 		if wait > 0 {
 			u.NextTry = time.Now().Add(wait)
 			timer = time.After(wait)
@@ -119,6 +86,53 @@ func (s *Source) run(ctx context.Context) {
 	}
 }
 
+// attempts is what an attempt to load a document depends on that the attempts before it have found.
+type attempts struct {
+	stamp  *fetch.Stamp  // of the document in use; nil makes the next attempt read the document even if it is unchanged
+	retry  time.Duration // back-off after the next failure
+	stored bool          // the next attempt may use the stored document
+}
+
+// next tries to load the document of a source. It returns the outcome and the delay until the next attempt, 0 if only a request or a
+// change of a file leads to one.
+func (a *attempts) next(ctx context.Context, s *Source, watch *fileWatch) (u Update, wait time.Duration) {
+	worked := s.loader.pace.Worked()
+	u = Update{Source: s, turn: s.requested.Load()}
+	if a.stored {
+		u.Document, u.Copy, u.Stored, u.Err = s.firstLoad(ctx)
+	} else {
+		if s.rereadRequested.Swap(false) {
+			a.stamp = nil
+		}
+		u.Document, u.Copy, u.Err = s.loader.load(ctx, a.stamp, s.StoreID != "")
+	}
+	if ctx.Err() != nil {
+		return u, 0
+	}
+	a.stored = false
+	switch {
+	case u.Err == nil:
+		a.stamp = &u.Document.Stamp
+		a.retry, wait = firstRetry, refreshDelay(&s.Config)
+		if watch.start(ctx, watchedFiles(&s.Config, u.Document.Stamp.Files)) {
+			return u, time.Nanosecond // load again: a new file may have changed before it was watched
+		}
+	case errors.Is(u.Err, fetch.ErrUnchanged):
+		u.Err = nil
+		a.retry, wait = firstRetry, refreshDelay(&s.Config)
+	default:
+		if u.Stored != nil {
+			a.stamp = &u.Stored.Stamp
+		}
+		wait = a.retry/2 + rand.N(a.retry/2+1)
+		a.retry = min(2*a.retry, lastRetry)
+	}
+	if wait > time.Nanosecond {
+		wait = max(wait, idleFactor*(s.loader.pace.Worked()-worked))
+	}
+	return u, wait
+}
+
 // refreshDelay returns the delay until a document that could be read is checked again; 0 if it never is. A jitter of ±5 %
 // keeps replicas from checking at the same moment.
 func refreshDelay(api *config.API) time.Duration {
@@ -132,13 +146,13 @@ func refreshDelay(api *config.API) time.Duration {
 // request makes the source load its document now. The next update with this turn is the answer.
 func (s *Source) request(turn int64) {
 	s.requested.Store(turn)
-	signal(s.wake)
+	signal.Raise(s.wake)
 }
 
 // Reread makes the source reread the document now, even if it is unchanged.
 func (s *Source) Reread() {
 	s.rereadRequested.Store(true)
-	signal(s.wake)
+	signal.Raise(s.wake)
 }
 
 // Load loads the document once, for a source that is never started.

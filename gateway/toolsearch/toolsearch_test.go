@@ -15,6 +15,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/finder"
 	"drawbridge/openapi"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers in testdata")
@@ -44,58 +45,48 @@ func compile(t *testing.T, documents []txtar.File) *catalog.Catalog {
 
 // TestAnswers: each case has documents, the names of tools that the caller may not call, and calls with their answers. (pains row 18)
 func TestAnswers(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases (%v)", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
+		var documents []txtar.File
+		var hidden []string
+		var calls string
+		want := -1
+		for i, f := range a.Files {
+			switch f.Name {
+			case "hidden":
+				hidden = strings.Fields(string(f.Data))
+			case "calls":
+				calls = string(f.Data)
+			case "answers":
+				want = i
+			default:
+				documents = append(documents, f)
+			}
+		}
+		c := compile(t, documents)
+		s := &Scope{Tools: c.All(), Index: func() *finder.Index { return finder.OfTools(c.All(), nil) },
+			Allowed: func(t *catalog.Tool) bool { return !slices.Contains(hidden, t.Name) }}
+		var got strings.Builder
+		for line := range strings.Lines(calls) {
+			name, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+			fmt.Fprintf(&got, "> %s %s\n%s\n", name, args, s.answer(t, name, args))
+		}
+		for _, name := range hidden {
+			for _, line := range strings.Split(got.String(), "\n") {
+				if !strings.HasPrefix(line, ">") && !strings.HasPrefix(line, "There is no tool") && strings.Contains(line, name) {
+					t.Errorf("%q is in an answer: %s", name, line)
+				}
+			}
+		}
+		if *update {
+			a.Files[want].Data = []byte(got.String())
+			if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			var documents []txtar.File
-			var hidden []string
-			var calls string
-			want := -1
-			for i, f := range a.Files {
-				switch f.Name {
-				case "hidden":
-					hidden = strings.Fields(string(f.Data))
-				case "calls":
-					calls = string(f.Data)
-				case "answers":
-					want = i
-				default:
-					documents = append(documents, f)
-				}
-			}
-			c := compile(t, documents)
-			s := &Scope{Tools: c.All(), Index: func() *finder.Index { return finder.OfTools(c.All(), nil) },
-				Allowed: func(t *catalog.Tool) bool { return !slices.Contains(hidden, t.Name) }}
-			var got strings.Builder
-			for line := range strings.Lines(calls) {
-				name, args, _ := strings.Cut(strings.TrimSpace(line), " ")
-				fmt.Fprintf(&got, "> %s %s\n%s\n", name, args, s.answer(t, name, args))
-			}
-			for _, name := range hidden {
-				for _, line := range strings.Split(got.String(), "\n") {
-					if !strings.HasPrefix(line, ">") && !strings.HasPrefix(line, "There is no tool") && strings.Contains(line, name) {
-						t.Errorf("%q is in an answer: %s", name, line)
-					}
-				}
-			}
-			if *update {
-				a.Files[want].Data = []byte(got.String())
-				if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want := string(a.Files[want].Data); want != got.String() {
-				t.Errorf("got\n%s\nwant\n%s", got.String(), want)
-			}
-		})
-	}
+		}
+		if want := string(a.Files[want].Data); want != got.String() {
+			t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+		}
+	})
 }
 
 func (s *Scope) answer(t *testing.T, name, args string) string {

@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"drawbridge/test/cases"
 	"drawbridge/test/timebox"
 )
 
@@ -32,28 +32,18 @@ import (
 // flate (compressed), repeat (that many bytes). Texts lose their last line
 // feed. drop removes bytes from the end, flip inverts the n-th byte from there.
 func TestAnswers(t *testing.T) {
-	files, err := filepath.Glob("testdata/answers/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer, want := compose(t, archive)
-			address := listen(t, func(conn net.Conn) {
-				readRequest(conn)
-				conn.Write(answer)
-			})
-			c := newClient(Options{Name: "orders", BaseURL: address, MaxBytes: 512})
-			defer c.Close()
-			if diff := cmp.Diff(want, outcome(c, get(t, address))); diff != "" {
-				t.Error(diff)
-			}
+	cases.Run(t, "testdata/answers/*.txtar", func(t *testing.T, _ string, archive *txtar.Archive) {
+		answer, want := compose(t, archive)
+		address := listen(t, func(conn net.Conn) {
+			readRequest(conn)
+			conn.Write(answer)
 		})
-	}
+		c := newClient(Options{Name: "orders", BaseURL: address, MaxBytes: 512})
+		defer c.Close()
+		if diff := cmp.Diff(want, outcome(c, get(t, address))); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 // outcome makes a call and says what came of it.

@@ -1,24 +1,23 @@
 package widening
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"drawbridge/gateway/diskcache"
+	"drawbridge/test/logbuffer"
 )
 
 // TestRecordAfterAHang: a write that hung for longer than anybody waited for it leaves no older record behind than what was noted last.
 func TestRecordAfterAHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log lockedBuffer
+		var log logbuffer.Buffer
 		r := NewRecorder(RecorderOptions{ConfigFile: "drawbridge.yaml", Dirs: []string{"/one", "", "/two", "/one"}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 			Recover: func(_ string, step func()) bool { step(); return false }})
 		hangs := make(chan struct{})
@@ -54,22 +53,4 @@ func TestRecordAfterAHang(t *testing.T) {
 			t.Errorf("written: %q, %q", one, two)
 		}
 	})
-}
-
-// lockedBuffer is a buffer that several goroutines write to.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

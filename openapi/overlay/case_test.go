@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "write what the code does into the cases")
@@ -26,28 +25,16 @@ var update = flag.Bool("update", false, "write what the code does into the cases
 //	report     what became of each action, then the warnings, then where the values come from that are not of the document
 //	error      why the overlays can't be applied
 func TestCases(t *testing.T) {
-	names, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(names) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := runCase(t, archive)
-			if *update {
-				if err := os.WriteFile(name, txtar.Format(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(got))); diff != "" {
-				t.Error("-want +got:\n" + diff)
-			}
-		})
-	}
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, name string, archive *txtar.Archive) {
+		got := runCase(t, archive)
+		if *update {
+			cases.Write(t, name, got)
+			return
+		}
+		if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(got))); diff != "" {
+			t.Error("-want +got:\n" + diff)
+		}
+	})
 }
 
 // runCase returns the case with the outputs as they are now.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "write what the code does into the cases")
@@ -23,49 +23,34 @@ var update = flag.Bool("update", false, "write what the code does into the cases
 // runCases holds every archive of a folder against what run makes of it: run returns the text of a file by its name,
 // ok is false for files that are input.
 func runCases(t *testing.T, folder string, run func(t *testing.T, files map[string]string) func(name string) (text string, ok bool)) {
-	names, err := filepath.Glob(filepath.Join("testdata", folder, "*.txtar"))
-	if err != nil || len(names) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
+	cases.Run(t, filepath.Join("testdata", folder, "*.txtar"), func(t *testing.T, name string, archive *txtar.Archive) {
+		files := map[string]string{}
+		for _, f := range archive.Files {
+			files[f.Name] = string(f.Data)
+		}
+		output := run(t, files)
+		for i, f := range archive.Files {
+			text, ok := output(f.Name)
+			if !ok {
+				continue
 			}
-			if len(bytes.TrimSpace(archive.Comment)) == 0 {
-				t.Error("the case does not say why it exists")
+			if diff := cmp.Diff(string(f.Data), text); diff != "" && !*update {
+				t.Errorf("%s: -want +got:\n%s", f.Name, diff)
 			}
-			files := map[string]string{}
-			for _, f := range archive.Files {
-				files[f.Name] = string(f.Data)
+			archive.Files[i].Data = []byte(text)
+		}
+		if text, _ := output("warnings"); text != "" && files["warnings"] == "" {
+			if !*update {
+				t.Errorf("there are warnings:\n%s", text)
 			}
-			output := run(t, files)
-			for i, f := range archive.Files {
-				text, ok := output(f.Name)
-				if !ok {
-					continue
-				}
-				if diff := cmp.Diff(string(f.Data), text); diff != "" && !*update {
-					t.Errorf("%s: -want +got:\n%s", f.Name, diff)
-				}
-				archive.Files[i].Data = []byte(text)
+			if _, ok := files["warnings"]; !ok {
+				archive.Files = append(archive.Files, txtar.File{Name: "warnings", Data: []byte(text)})
 			}
-			if text, _ := output("warnings"); text != "" && files["warnings"] == "" {
-				if !*update {
-					t.Errorf("there are warnings:\n%s", text)
-				}
-				if _, ok := files["warnings"]; !ok {
-					archive.Files = append(archive.Files, txtar.File{Name: "warnings", Data: []byte(text)})
-				}
-			}
-			if *update {
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+		}
+		if *update {
+			cases.Write(t, name, archive)
+		}
+	})
 }
 
 // document loads a document from text and returns a converter for it and the schema named Case.
@@ -83,7 +68,7 @@ func document(t testing.TB, text string, l Limits, warn func(tree.Warning)) (*Co
 	if n == nil {
 		n = set.Root().Get("definitions").Get("Case")
 	}
-	return NewLimitedConverter(set, dialect, warn, l), n
+	return NewConverter(set, dialect, warn, l), n
 }
 
 func indented(t testing.TB, text []byte) string {

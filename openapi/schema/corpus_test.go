@@ -125,7 +125,7 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 			messages[w.String()] = true
 			t.Logf("%s: %s", w.Code, strings.TrimPrefix(w.String(), filepath.Dir(path)))
 		}
-	})
+	}, Limits{})
 	schemas := schemasOf(set.Root())
 	var all []json.RawMessage
 	bytes, largest, portableBytes := 0, 0, 0

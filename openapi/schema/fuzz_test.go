@@ -41,7 +41,7 @@ func FuzzConvert(f *testing.F) {
 			return
 		}
 		n := set.Root().Get("components").Get("schemas").Get("Case")
-		c := NewLimitedConverter(set, d, nil, Limits{MaxBytes: 64<<10 + len(schema)/8})
+		c := NewConverter(set, d, nil, Limits{MaxBytes: 64<<10 + len(schema)/8})
 		if s, err := c.Object([]Property{{Name: "a", Schema: n, Required: true, Description: "d"}, {Name: "b", Schema: n, Example: n}}); err == nil {
 			checkSchema(t, s)
 			checkPortable(t, Portable(s, 0))

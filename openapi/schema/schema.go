@@ -101,14 +101,9 @@ func (c *converted) written(write func(dst []byte) []byte) []byte {
 	return bytes.Clone(out)
 }
 
-// NewConverter returns a converter for the document in set with the default limits. warn hears of everything that was
-// repaired or left out; it may be called concurrently, and may be nil.
-func NewConverter(set *tree.Set, d Dialect, warn func(tree.Warning)) *Converter {
-	return NewLimitedConverter(set, d, warn, Limits{})
-}
-
-// NewLimitedConverter is NewConverter with limits of the caller's choice.
-func NewLimitedConverter(set *tree.Set, d Dialect, warn func(tree.Warning), l Limits) *Converter {
+// NewConverter returns a converter for the document in set. warn hears of everything that was repaired or left out; it may be
+// called concurrently, and may be nil. A limit that is 0 has its default.
+func NewConverter(set *tree.Set, d Dialect, warn func(tree.Warning), l Limits) *Converter {
 	if warn == nil {
 		warn = func(tree.Warning) {}
 	}

@@ -23,9 +23,6 @@ func NewBool(origin *Node, b bool) *Node {
 	return newNode(origin, Bool, "false")
 }
 
-// NewNull returns a null that reports origin's position and pointer.
-func NewNull(origin *Node) *Node { return newNode(origin, Null, "") }
-
 // Copy returns a copy of n itself: its children are n's own, and setting members
 // of the copy leaves n as it is. Copy of nil is nil.
 func Copy(n *Node) *Node {

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/openapi/tree"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "write what the code does into the cases")
@@ -27,30 +27,18 @@ var update = flag.Bool("update", false, "write what the code does into the cases
 //	warnings   every warning
 //	error      the error of Load
 func TestCases(t *testing.T) {
-	names, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(names) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, name := range names {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := runCase(t, archive)
-			if *update {
-				archive.Files = got
-				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want := string(txtar.Format(archive))
-			if diff := cmp.Diff(want, string(txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: got}))); diff != "" {
-				t.Error("-want +got:\n" + diff)
-			}
-		})
-	}
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, name string, archive *txtar.Archive) {
+		got := runCase(t, archive)
+		if *update {
+			archive.Files = got
+			cases.Write(t, name, archive)
+			return
+		}
+		want := string(txtar.Format(archive))
+		if diff := cmp.Diff(want, string(txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: got}))); diff != "" {
+			t.Error("-want +got:\n" + diff)
+		}
+	})
 }
 
 // runCase returns the files of the case with the outputs as they are now.

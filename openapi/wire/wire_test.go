@@ -1,19 +1,18 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"drawbridge/openapi/jsonscan"
-
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
@@ -24,56 +23,41 @@ const (
 	leftOut = "(left out)"
 )
 
-// cases runs every file below testdata/dir. Each line of its section "cases" is an input, an arrow and what compile's
+// runCases runs every file below testdata/dir. Each line of its section "cases" is an input, an arrow and what compile's
 // result makes of the input, or a cross and the error.
-func cases(t *testing.T, dir string, compile func(t *testing.T, a *txtar.Archive) func(in string) (string, error)) {
+func runCases(t *testing.T, dir string, compile func(t *testing.T, a *txtar.Archive) func(in string) (string, error)) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases in testdata/%s (%v)", dir, err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
+	cases.Run(t, filepath.Join("testdata", dir, "*.txtar"), func(t *testing.T, file string, a *txtar.Archive) {
+		run := compile(t, a)
+		for i, f := range a.Files {
+			if f.Name != "cases" {
+				continue
 			}
-			if len(bytes.TrimSpace(a.Comment)) == 0 {
-				t.Error("the file doesn't say why it exists")
-			}
-			run := compile(t, a)
-			for i, f := range a.Files {
-				if f.Name != "cases" {
+			var got strings.Builder
+			for line := range strings.Lines(string(f.Data)) {
+				line = strings.TrimSuffix(line, "\n")
+				in, _, _ := strings.Cut(line, becomes)
+				in, _, _ = strings.Cut(in, refused)
+				if in = strings.TrimSuffix(strings.TrimSuffix(in, " →"), " ✗"); in == "" {
+					got.WriteByte('\n')
 					continue
 				}
-				var got strings.Builder
-				for line := range strings.Lines(string(f.Data)) {
-					line = strings.TrimSuffix(line, "\n")
-					in, _, _ := strings.Cut(line, becomes)
-					in, _, _ = strings.Cut(in, refused)
-					if in = strings.TrimSuffix(strings.TrimSuffix(in, " →"), " ✗"); in == "" {
-						got.WriteByte('\n')
-						continue
-					}
-					out, err := run(in)
-					if err != nil {
-						got.WriteString(in + refused + err.Error() + "\n")
-					} else {
-						got.WriteString(strings.TrimSuffix(in+becomes+out, " ") + "\n")
-					}
-				}
-				if diff := cmp.Diff(string(f.Data), got.String()); diff != "" && !*update {
-					t.Errorf("(-want +got)\n%s", diff)
-				}
-				a.Files[i].Data = []byte(got.String())
-			}
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
+				out, err := run(in)
+				if err != nil {
+					got.WriteString(in + refused + err.Error() + "\n")
+				} else {
+					got.WriteString(strings.TrimSuffix(in+becomes+out, " ") + "\n")
 				}
 			}
-		})
-	}
+			if diff := cmp.Diff(string(f.Data), got.String()); diff != "" && !*update {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			a.Files[i].Data = []byte(got.String())
+		}
+		if *update {
+			cases.Write(t, file, a)
+		}
+	})
 }
 
 func section(t *testing.T, a *txtar.Archive, name string) []byte {
@@ -172,7 +156,7 @@ func checkJSON(t *testing.T, v string) {
 }
 
 func TestValues(t *testing.T) {
-	cases(t, "value", func(t *testing.T, a *txtar.Archive) func(string) (string, error) {
+	runCases(t, "value", func(t *testing.T, a *txtar.Archive) func(string) (string, error) {
 		e, err := NewEncoder(parameter(t, section(t, a, "parameter")))
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +179,7 @@ func TestValues(t *testing.T) {
 }
 
 func TestTemplates(t *testing.T) {
-	cases(t, "template", func(t *testing.T, a *txtar.Archive) func(string) (string, error) {
+	runCases(t, "template", func(t *testing.T, a *txtar.Archive) func(string) (string, error) {
 		// An input is a template, a space, and an object with the values of its variables.
 		return func(in string) (string, error) {
 			path, values, _ := strings.Cut(in, " ")
@@ -226,7 +210,7 @@ func TestTemplates(t *testing.T) {
 }
 
 func TestForms(t *testing.T) {
-	cases(t, "form", func(t *testing.T, a *txtar.Archive) func(string) (string, error) {
+	runCases(t, "form", func(t *testing.T, a *txtar.Archive) func(string) (string, error) {
 		var in struct {
 			Properties map[string]json.RawMessage
 			Fallback   json.RawMessage

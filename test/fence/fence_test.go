@@ -40,7 +40,7 @@ var notFree = []string{
 
 // Every package may import the leaves, which stand on the standard library alone: openapi/jsonscan (docs/contributing/adr/0004), and what has to be
 // decided alike everywhere.
-var leaves = []string{"openapi/jsonscan", "openapi/truncate", "gateway/origin"}
+var leaves = []string{"openapi/jsonscan", "openapi/truncate", "gateway/origin", "gateway/signal"}
 
 // rooms is the table of docs/contributing/architecture.md. A package that is not listed may not exist.
 var rooms = map[string]room{
@@ -53,6 +53,7 @@ var rooms = map[string]room{
 	"openapi/jsonscan":   {},
 	"openapi/truncate":   {},
 	"gateway/origin":     {},
+	"gateway/signal":     {},
 	"openapi/unseen":     {},
 	"openapi/httpmethod": {},
 	"openapi/latin":      {modules: []string{"github.com/mozillazg/go-pinyin", "github.com/mozillazg/go-unidecode", "golang.org/x/text"}},
@@ -70,8 +71,7 @@ var rooms = map[string]room{
 	"auth/authtest":   {modules: []string{"github.com/go-jose/go-jose/v4"}},
 
 	"gateway": {
-		arrows:  []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/embedding", "gateway/endpoint", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/redact", "gateway/render", "gateway/report", "gateway/resource", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer"},
-		modules: []string{"github.com/go-chi/chi/v5"},
+		arrows: []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/audit", "gateway/authguard", "gateway/cache", "gateway/call", "gateway/catalog", "gateway/clientip", "gateway/diskcache", "gateway/embedding", "gateway/endpoint", "gateway/generation", "gateway/job", "gateway/listener", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/recovery", "gateway/reload", "gateway/replica", "gateway/report", "gateway/resource", "gateway/sealkey", "gateway/source", "gateway/state", "gateway/task", "gateway/telemetry", "gateway/upstream", "gateway/widening", "openapi", "openapi/answer"},
 	},
 	"gateway/task":        {arrows: []string{"auth", "config", "gateway/admission", "gateway/call", "gateway/catalog", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/source", "gateway/state", "gateway/telemetry", "gateway/upstream"}, modules: []string{"github.com/go-chi/chi/v5"}},
 	"gateway/resource":    {arrows: []string{"auth", "gateway/cache", "gateway/call", "gateway/mcp", "gateway/plan", "gateway/render", "gateway/source", "gateway/telemetry", "openapi", "openapi/answer"}},
@@ -80,10 +80,15 @@ var rooms = map[string]room{
 	"gateway/report":      {arrows: []string{"config", "gateway/admin", "gateway/catalog", "gateway/plan", "gateway/redact", "gateway/source", "gateway/telemetry", "openapi", "openapi/overlay"}},
 	"gateway/toolsearch":  {arrows: []string{"gateway/catalog", "gateway/finder", "openapi"}},
 	"gateway/tokenreport": {arrows: []string{"gateway/catalog", "gateway/tokenizer", "openapi"}},
+	"gateway/recovery":    {},
+	"gateway/authguard":   {arrows: []string{"auth", "config", "gateway/admission", "gateway/call", "gateway/clientip", "gateway/source", "gateway/telemetry", "gateway/upstream"}},
+	"gateway/replica":     {arrows: []string{"auth", "config", "gateway/admin", "gateway/mcp", "gateway/state", "gateway/task", "gateway/upstream"}},
+	"gateway/generation":  {arrows: []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/call", "gateway/catalog", "gateway/embedding", "gateway/endpoint", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/render", "gateway/report", "gateway/source", "gateway/task", "gateway/telemetry", "gateway/authguard", "openapi"}},
+	"gateway/reload":      {arrows: []string{"config", "gateway/admin", "gateway/diskcache", "gateway/generation", "gateway/recovery", "gateway/redact", "gateway/source", "gateway/telemetry", "gateway/widening"}},
 	"gateway/mcp":         {},
-	"gateway/call":        {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/catalog", "gateway/clientip", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/projection", "gateway/redact", "gateway/render", "gateway/state", "gateway/telemetry", "gateway/upstream", "openapi", "openapi/answer"}},
+	"gateway/call":        {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/catalog", "gateway/clientip", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/projection", "gateway/redact", "gateway/render", "gateway/telemetry", "gateway/upstream", "openapi", "openapi/answer"}},
 	"gateway/plan":        {arrows: []string{"config", "auth", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/admin", "gateway/admission", "gateway/cache", "gateway/catalog", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/projection", "gateway/redact", "gateway/render", "gateway/source", "gateway/telemetry", "gateway/upstream"}},
-	"gateway/admission":   {arrows: []string{"config", "auth", "openapi", "gateway/clientip", "gateway/mcp", "gateway/state", "gateway/telemetry"}},
+	"gateway/admission":   {arrows: []string{"auth", "config", "gateway/clientip", "gateway/mcp", "gateway/state", "gateway/telemetry", "openapi"}},
 	"gateway/finder":      {arrows: []string{"openapi", "gateway/catalog"}, modules: []string{"github.com/blevesearch/snowballstem"}},
 	"gateway/projection":  {arrows: []string{"gateway/tokenizer"}, modules: []string{"github.com/itchyny/gojq"}},
 	"gateway/embedding":   {arrows: []string{"config", "gateway/catalog", "gateway/diskcache", "gateway/finder", "gateway/regularfile", "gateway/upstream"}},

@@ -36,7 +36,7 @@ func TestMeasure(t *testing.T) {
 }
 
 func TestExceeded(t *testing.T) {
-	m := measured{name: "gateway", lines: gatewayLines + 1, longest: file{"a.go", longestFile + 1}, set: make([]string, largestSets["gateway"]+1)}
+	m := measured{name: "gateway", lines: gatewayLines + 1, longest: file{"a.go", longestFile + 1}, set: make([]string, largestSetOf+1)}
 	if got := m.exceeded(); len(got) != 3 {
 		t.Errorf("got %q", got)
 	}

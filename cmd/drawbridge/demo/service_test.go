@@ -10,12 +10,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "write what the service answers into the cases")
@@ -23,42 +24,32 @@ var update = flag.Bool("update", false, "write what the service answers into the
 // Each case is a conversation with a fresh service: sections named "request" are sent in order, and each is
 // followed by the "answer" that is expected: status, content type and body.
 func TestService(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no cases in testdata: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, file string, archive *txtar.Archive) {
+		service := NewService(nil)
+		var out txtar.Archive
+		out.Comment = archive.Comment
+		for i, section := range archive.Files {
+			if section.Name != "request" {
+				continue
+			}
+			got := converse(t, service, section.Data)
+			out.Files = append(out.Files, section, txtar.File{Name: "answer", Data: got})
+			if *update {
+				continue
+			}
+			if i+1 == len(archive.Files) || archive.Files[i+1].Name != "answer" {
+				t.Fatalf("section %d has no answer", i)
+			}
+			if diff := cmp.Diff(string(archive.Files[i+1].Data), string(got)); diff != "" {
+				t.Errorf("answer to section %d (-want +got):\n%s\nrequest:\n%s", i, diff, section.Data)
+			}
+		}
+		if *update {
+			if err := os.WriteFile(file, txtar.Format(&out), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			service := NewService(nil)
-			var out txtar.Archive
-			out.Comment = archive.Comment
-			for i, section := range archive.Files {
-				if section.Name != "request" {
-					continue
-				}
-				got := converse(t, service, section.Data)
-				out.Files = append(out.Files, section, txtar.File{Name: "answer", Data: got})
-				if *update {
-					continue
-				}
-				if i+1 == len(archive.Files) || archive.Files[i+1].Name != "answer" {
-					t.Fatalf("section %d has no answer", i)
-				}
-				if diff := cmp.Diff(string(archive.Files[i+1].Data), string(got)); diff != "" {
-					t.Errorf("answer to section %d (-want +got):\n%s\nrequest:\n%s", i, diff, section.Data)
-				}
-			}
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(&out), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // converse sends one written request: a request line, headers, an empty line, a body.
