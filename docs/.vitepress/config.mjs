@@ -15,9 +15,14 @@ export default defineConfig({
   metaChunk: true,
   markdown: {
     html: false, // `<name>` in a text is text
-    config: (md) => repositoryLinks(md, { base, source: process.env.DOCS_SOURCE }),
+    config: (md) => {
+      repositoryLinks(md, { base, source: process.env.DOCS_SOURCE });
+      for (const rule of ["text", "code_inline"]) { // so is `{{name}}`
+        const render = md.renderer.rules[rule];
+        md.renderer.rules[rule] = (...args) => render(...args).replaceAll("{{", "&#123;&#123;");
+      }
+    },
   },
-  vue: { template: { compilerOptions: { delimiters: ["{%vue", "vue%}"] } } }, // `{{ name }}` in a text is text
   themeConfig: {
     nav: topics,
     sidebar,

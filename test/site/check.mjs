@@ -61,7 +61,8 @@ async function read(page, file) {
   await page.setViewportSize({ width: 400, height: 800 });
   const response = await page.goto(`${origin}/${file}`, { waitUntil: "networkidle" });
   if (!response.ok()) faults.push(`${file}: ${response.status()}`);
-  const [heading, width] = await page.evaluate(() => [document.querySelector("h1")?.innerText, document.documentElement.scrollWidth]);
+  const [title, heading, width] = await page.evaluate(() => [document.querySelector(".VPNavBarTitle")?.innerText.trim(), document.querySelector("h1")?.innerText, document.documentElement.scrollWidth]);
+  if (title !== "drawbridge") faults.push(`${file} shows the title ${title}`);
   if (!heading) faults.push(`${file} has no heading`);
   if (width > 400) faults.push(`${file} is ${width} pixels wide on a screen of 400`);
 }
@@ -82,7 +83,7 @@ async function look(page) {
 /** Searches as a reader does, and follows the result. */
 async function search(page, words, target) {
   await page.goto(origin, { waitUntil: "networkidle" });
-  await page.keyboard.press("Control+k");
+  await page.locator("#local-search button").click();
   await page.locator("input.search-input").fill(words);
   await page.locator(".results .result").first().waitFor({ timeout: 10_000 });
   await page.waitForTimeout(500); // the list follows the typing
