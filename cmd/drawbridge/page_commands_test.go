@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v4"
+
 	"drawbridge/cmd/drawbridge/demo"
 	"drawbridge/test/docs"
 )
@@ -42,7 +44,8 @@ var lasting = []string{"serve", "demo", "stdio"}
 // pageRunner runs the commands of pages in a directory of its own, with the configuration of the Start page at hand.
 type pageRunner struct {
 	t               *testing.T
-	root, dir       string
+	root            string
+	apis            any // of the Start page's configuration
 	environment     map[string]string
 	ran, held, told int
 }
@@ -61,17 +64,23 @@ func TestPageCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &pageRunner{t: t, root: root, dir: t.TempDir(), environment: map[string]string{"SHOP_KEY": demo.Key}}
-	if err := os.WriteFile(filepath.Join(r.dir, "drawbridge.yaml"), []byte(configuration), 0o600); err != nil {
+	var start map[string]any
+	if err := yaml.Unmarshal([]byte(configuration), &start); err != nil {
 		t.Fatal(err)
 	}
-	t.Chdir(r.dir)
+	r := &pageRunner{t: t, root: root, apis: start["apis"], environment: map[string]string{"SHOP_KEY": demo.Key}}
+	t.Chdir(t.TempDir())
 	for _, page := range pages {
 		blocks, err := docs.Blocks(root, page)
 		if err != nil {
 			t.Fatal(err)
 		}
+		r.configure(nil)
 		for _, b := range blocks {
+			var shown map[string]any
+			if b.Language == "yaml" && yaml.Unmarshal([]byte(b.Text), &shown) == nil {
+				r.configure(shown)
+			}
 			if b.Language == "sh" || b.Language == "console" {
 				b.Text = strings.ReplaceAll(b.Text, pageService, service.URL)
 				r.block(b)
@@ -88,6 +97,7 @@ var (
 	shellWord     = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+|'[^']*'|"[^"]*"`)
 	shellComment  = regexp.MustCompile(`(?m)(^|\s)#.*$`)
 	shellQuote    = regexp.MustCompile(`(?s)'([^']*)'|"([^"]*)"`)
+	shellRedirect = regexp.MustCompile(` \d?>>? ?[\w./&-]+`)
 	shellOperator = []string{"&&", "||", "|", ";", "&"}
 )
 
@@ -97,6 +107,7 @@ func (r *pageRunner) block(b docs.Block) {
 		r.named(b)
 	}
 	text := strings.ReplaceAll(shellComment.ReplaceAllString(b.Text, ""), "\\\n", " ")
+	text = shellRedirect.ReplaceAllString(text, " ")
 	quoted := shellQuote.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, "\n", " ") })
 	for line := range strings.Lines(quoted) {
 		words := shellWord.FindAllString(strings.TrimPrefix(line, "$ "), -1)
@@ -110,6 +121,24 @@ func (r *pageRunner) block(b docs.Block) {
 			}
 			words = words[min(end+1, len(words)):]
 		}
+	}
+}
+
+// configure writes drawbridge.yaml: what a page shows, in front of the sample service. What depends on the page's APIs, and on other servers, is
+// left out.
+func (r *pageRunner) configure(shown map[string]any) {
+	configuration := map[string]any{"apis": r.apis, "server": map[string]any{"public_url": "https://mcp.example.com"}, "auth": map[string]any{"anonymous": true}}
+	for _, key := range []string{"tools", "limits", "telemetry"} {
+		if value, ok := shown[key]; ok {
+			configuration[key] = value
+		}
+	}
+	text, err := yaml.Marshal(configuration)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile("drawbridge.yaml", text, 0o600); err != nil {
+		r.t.Fatal(err)
 	}
 }
 
