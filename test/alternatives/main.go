@@ -87,7 +87,7 @@ func (m measurement) documents(ctx context.Context, corpus string) error {
 		for i, p := range m.programs {
 			n, err := p.count(ctx, document)
 			if err != nil {
-				fmt.Printf("  %s: %s", p.name, strings.Join(strings.Fields(err.Error()), " "))
+				fmt.Printf("  %s: %.120s", p.name, strings.Join(strings.Fields(err.Error()), " "))
 				continue
 			}
 			fmt.Printf("  %s: %d tools", p.name, n)

@@ -141,7 +141,7 @@ func faultsOf(t *testing.T, b Block) (faults []string, configuration bool) {
 	return faults, true
 }
 
-// baselineFile lists blocks that are not yet right: the page and the first line of the block. It shrinks only.
+// baselineFile lists what is not yet right: the page and the first line of the block, or "sentences". It shrinks only.
 const baselineFile = "testdata/baseline.txt"
 
 func baseline(t *testing.T) []string {
