@@ -21,8 +21,10 @@ func main() {
 	corpus := flag.String("corpus", "", "a directory of OpenAPI documents")
 	rounds := flag.Int("rounds", 3, "how often each figure is measured")
 	duration := flag.Duration("duration", 10*time.Second, "how long calls are sent in each round")
+	only := flag.String("only", "documents,start,calls", "what is measured")
 	flag.Parse()
 	m := measurement{
+		only:     strings.Split(*only, ","),
 		programs: []program{drawbridge(*gateway), fastMCP(*python, *server)},
 		rounds:   *rounds, duration: *duration,
 	}
@@ -33,6 +35,7 @@ func main() {
 }
 
 type measurement struct {
+	only     []string
 	programs []program
 	rounds   int
 	duration time.Duration
@@ -47,15 +50,22 @@ func (m measurement) run(ctx context.Context, corpus string) error {
 		}
 		fmt.Printf("%s: %s\n", p.name, version)
 	}
-	if err := m.documents(ctx, corpus); err != nil {
-		return err
-	}
-	for _, document := range append(m.large(corpus), "") {
-		if err := m.start(ctx, document); err != nil {
+	if slices.Contains(m.only, "documents") {
+		if err := m.documents(ctx, corpus); err != nil {
 			return err
 		}
 	}
-	return m.calls(ctx)
+	if slices.Contains(m.only, "start") {
+		for _, document := range append([]string{""}, m.large(corpus)...) {
+			if err := m.start(ctx, document); err != nil {
+				return err
+			}
+		}
+	}
+	if slices.Contains(m.only, "calls") {
+		return m.calls(ctx)
+	}
+	return nil
 }
 
 // load is the average of the last minute, where the system tells.
@@ -127,7 +137,7 @@ func (m measurement) start(ctx context.Context, document string) error {
 	if document == "" {
 		name = "one operation"
 	}
-	times, memory := make([][]float64, len(m.programs)), make([][]float64, len(m.programs))
+	times, memory, processors := make([][]float64, len(m.programs)), make([][]float64, len(m.programs)), make([][]float64, len(m.programs))
 	for range m.rounds {
 		for i, p := range m.programs {
 			r, err := begin(ctx, p, document, service.URL)
@@ -135,11 +145,12 @@ func (m measurement) start(ctx context.Context, document string) error {
 				return fmt.Errorf("%s, %s: %w", p.name, name, err)
 			}
 			times[i], memory[i] = append(times[i], r.began.Seconds()), append(memory[i], r.memory())
-			r.end()
+			processors[i] = append(processors[i], r.end().Seconds())
 		}
 	}
 	for i, p := range m.programs {
-		fmt.Printf("%s, %s: first list after %s s, resident %s MiB\n", p.name, name, spread(times[i], "%.2f"), spread(memory[i], "%.0f"))
+		fmt.Printf("%s, %s: first list after %s s, processor time %s s, resident %s MiB\n", p.name, name,
+			spread(times[i], "%.2f"), spread(processors[i], "%.2f"), spread(memory[i], "%.0f"))
 	}
 	return nil
 }
@@ -149,7 +160,7 @@ func (m measurement) calls(ctx context.Context) error {
 	service := newService()
 	defer service.Close()
 	for _, clients := range []int{1, 16} {
-		rates, medians, tails, memory := make([][]float64, len(m.programs)), make([][]float64, len(m.programs)), make([][]float64, len(m.programs)), make([][]float64, len(m.programs))
+		var rates, medians, tails, memory, processors [8][]float64 // by program
 		for range m.rounds {
 			for i, p := range m.programs {
 				r, err := begin(ctx, p, "", service.URL)
@@ -165,12 +176,12 @@ func (m measurement) calls(ctx context.Context) error {
 				medians[i] = append(medians[i], float64(times[len(times)/2].Microseconds())/1000)
 				tails[i] = append(tails[i], float64(times[len(times)*99/100].Microseconds())/1000)
 				memory[i] = append(memory[i], r.memory())
-				r.end()
+				processors[i] = append(processors[i], (r.end()-r.idle).Seconds()*1e6/float64(len(times)))
 			}
 		}
 		for i, p := range m.programs {
-			fmt.Printf("%s, %d clients: %s calls/s, median %s ms, p99 %s ms, resident %s MiB\n", p.name, clients,
-				spread(rates[i], "%.0f"), spread(medians[i], "%.1f"), spread(tails[i], "%.1f"), spread(memory[i], "%.0f"))
+			fmt.Printf("%s, %d clients: %s calls/s, median %s ms, p99 %s ms, processor time %s µs a call, resident %s MiB\n", p.name, clients,
+				spread(rates[i], "%.0f"), spread(medians[i], "%.1f"), spread(tails[i], "%.1f"), spread(processors[i], "%.0f"), spread(memory[i], "%.0f"))
 		}
 	}
 	return nil

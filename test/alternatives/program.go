@@ -27,7 +27,7 @@ type program struct {
 }
 
 // patience is how long a program may take for one document.
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 func drawbridge(path string) program {
 	return program{
@@ -40,7 +40,9 @@ func drawbridge(path string) program {
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
 			out, _ := exec.CommandContext(ctx, path, "check", "--json", document).Output() // it also ends with 1 if there is much to report
-			var report struct{ APIs []struct{ API struct{ Tools int } } }
+			var report struct {
+				APIs []struct{ API struct{ Tools int } }
+			}
 			if err := json.Unmarshal(out, &report); err != nil || len(report.APIs) == 0 {
 				return 0, fmt.Errorf("no report: %w", err)
 			}
@@ -71,6 +73,9 @@ func fastMCP(python, server string) program {
 			c := exec.CommandContext(ctx, python, server, document, "--count")
 			c.Stderr = &stderr
 			out, err := c.Output()
+			if ctx.Err() != nil {
+				return 0, fmt.Errorf("nothing within %v", patience)
+			}
 			if err != nil {
 				lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 				return 0, errors.New(lines[len(lines)-1])
@@ -94,6 +99,7 @@ type running struct {
 	dir     string
 	url     string
 	began   time.Duration // until the first list of tools
+	idle    time.Duration // processor time of the start
 	client  *http.Client
 }
 
@@ -131,7 +137,7 @@ func begin(ctx context.Context, p program, document, service string) (*running, 
 	for time.Since(began) < patience {
 		body, err := r.post(ctx, "tools/list", "{}")
 		if err == nil && bytes.Contains(body, []byte(`"inputSchema"`)) {
-			r.began = time.Since(began)
+			r.began, r.idle = time.Since(began), r.processor()
 			return r, nil
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -204,9 +210,30 @@ func (r *running) memory() float64 {
 	return kib / 1024
 }
 
-func (r *running) end() {
+// processor is the processor time that the program has used so far, as Linux counts it: in hundredths of a second.
+func (r *running) processor() time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.command.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(text), ") ")
+	var total time.Duration
+	for _, field := range strings.Fields(after)[11:13] { // utime and stime
+		ticks, err := strconv.Atoi(field)
+		if err != nil {
+			return 0
+		}
+		total += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return total
+}
+
+// end ends the program and returns the processor time that it has used.
+func (r *running) end() time.Duration {
+	used := r.processor()
 	_ = r.command.Process.Kill()
 	_ = r.command.Wait() // it was killed
 	r.client.CloseIdleConnections()
 	_ = os.RemoveAll(r.dir)
+	return used
 }
