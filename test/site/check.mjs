@@ -39,6 +39,7 @@ try {
     faults.push(`${route.request().frame().url()} requests ${route.request().url()}`);
     return route.abort();
   });
+  context.setDefaultTimeout(180_000); // also on a machine that is busy
   const page = await context.newPage();
   page.on("console", (m) => { if (["error", "warning"].includes(m.type())) faults.push(`${page.url()}: console: ${m.text()}`); });
   page.on("pageerror", (e) => faults.push(`${page.url()}: ${e}`));
@@ -85,7 +86,7 @@ async function search(page, words, target) {
   await page.goto(origin, { waitUntil: "networkidle" });
   await page.locator("#local-search button").click();
   await page.locator("input.search-input").fill(words);
-  await page.locator(".results .result").first().waitFor({ timeout: 10_000 });
+  await page.locator(".results .result").first().waitFor();
   await page.waitForTimeout(500); // the list follows the typing
   const found = await page.locator(".results .result").evaluateAll((all) => all.slice(0, 5).map((a) => new URL(a.href).pathname));
   await page.screenshot({ path: join(screenshots, `search-${words.replaceAll(/\W+/g, "-")}.png`) });
