@@ -138,17 +138,26 @@ func (m measurement) start(ctx context.Context, document string) error {
 		name = "one operation"
 	}
 	times, memory, processors := make([][]float64, len(m.programs)), make([][]float64, len(m.programs)), make([][]float64, len(m.programs))
+	failed := make([]error, len(m.programs))
 	for range m.rounds {
 		for i, p := range m.programs {
+			if failed[i] != nil {
+				continue
+			}
 			r, err := begin(ctx, p, document, service.URL)
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", p.name, name, err)
+				failed[i] = err
+				continue
 			}
 			times[i], memory[i] = append(times[i], r.began.Seconds()), append(memory[i], r.memory())
 			processors[i] = append(processors[i], r.end().Seconds())
 		}
 	}
 	for i, p := range m.programs {
+		if failed[i] != nil {
+			fmt.Printf("%s, %s: %v within %v\n", p.name, name, failed[i], patience)
+			continue
+		}
 		fmt.Printf("%s, %s: first list after %s s, processor time %s s, resident %s MiB\n", p.name, name,
 			spread(times[i], "%.2f"), spread(processors[i], "%.2f"), spread(memory[i], "%.0f"))
 	}

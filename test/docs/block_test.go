@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -91,15 +90,12 @@ func configurationFiles(t *testing.T, dir, text string) string {
 // documents. A block that is none says so in its info string: skip="a manifest of Kubernetes".
 func TestConfigurationBlocks(t *testing.T) {
 	loaded, skipped := 0, 0
-	tolerated := 0
 	for _, b := range allBlocks(t) {
 		if b.Language != "yaml" && b.Language != "" {
 			continue
 		}
 		faults, configuration := faultsOf(t, b)
 		switch {
-		case len(faults) > 0 && slices.Contains(baseline(t), b.Page+": "+strings.SplitN(b.Text, "\n", 2)[0]):
-			tolerated++
 		case len(faults) > 0:
 			t.Errorf("%v: %s", b, strings.Join(faults, "\n\t"))
 		case configuration:
@@ -108,7 +104,7 @@ func TestConfigurationBlocks(t *testing.T) {
 			skipped++
 		}
 	}
-	t.Logf("%d configurations loaded, %d blocks of other YAML, %d tolerated by %s", loaded, skipped, tolerated, baselineFile)
+	t.Logf("%d configurations loaded, %d blocks of other YAML", loaded, skipped)
 	if loaded < 50 {
 		t.Errorf("%d configurations were found", loaded)
 	}
@@ -139,14 +135,6 @@ func faultsOf(t *testing.T, b Block) (faults []string, configuration bool) {
 		}
 	}
 	return faults, true
-}
-
-// baselineFile lists what is not yet right: the page and the first line of the block, or "sentences". It shrinks only.
-const baselineFile = "testdata/baseline.txt"
-
-func baseline(t *testing.T) []string {
-	t.Helper()
-	return strings.Split(read(t, "test/docs/"+baselineFile), "\n")
 }
 
 // looksLikeYAML reports whether a text is a mapping of several lines.

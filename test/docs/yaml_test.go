@@ -11,14 +11,14 @@ import (
 	"drawbridge/config"
 )
 
-// blocks returns the fenced YAML of a page.
+// blocks returns the fenced YAML of a page that is not skipped.
 func blocks(t *testing.T, page string) []Block {
 	t.Helper()
 	all, err := Blocks(root, page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all = slices.DeleteFunc(all, func(b Block) bool { return b.Language != "yaml" })
+	all = slices.DeleteFunc(all, func(b Block) bool { return b.Language != "yaml" || b.Skip != "" })
 	if len(all) == 0 {
 		t.Fatalf("%s shows no YAML", page)
 	}
