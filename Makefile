@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, corpus, judges, sbom and paths also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
+# conformance, interop, clients, auth-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out
@@ -231,6 +231,26 @@ alerts: ## check deploy/prometheus and play its cases with promtool, which it do
 .PHONY: compose
 compose: ## hold deploy/compose and deploy/haproxy against their readers and the gateway's loader
 	test/deploy/compose
+
+.PHONY: site site-preview site-check
+site: ## the documentation as a site in out/site (DOCS_BASE=/path/, DOCS_SOURCE=URL that paths of source files are appended to)
+	docs/.vitepress/build
+
+site-preview: site ## serve it on http://127.0.0.1:4173
+	out/_npm/.vitepress/node_modules/.bin/vite preview --outDir $(abspath $(OUT)/site) --host 127.0.0.1 --port 4173
+
+site-check: site ## read the site with chromium: every page, the search, nothing from another host; screenshots in out/site-screenshots
+	test/site/run
+
+.PHONY: docs-check
+docs-check: ## links, anchors, spelling, length of sentences, and every block of code of the documentation
+	$(GO) test -count=1 -v ./test/docs -run '^Test(Links|Index|MakeTargets|Sentences|ConfigurationBlocks|StartBlocks)$$'
+	$(GO) test -count=1 -v ./cmd/drawbridge -run '^Test(PageCommands|Readme|StartGuide|CurlPage)$$'
+	test/spelling/run
+
+.PHONY: alternatives
+alternatives: build ## the gateway and FastMCP, by the same documents, service and client (needs python3; ALTERNATIVES_FLAGS='-rounds 5')
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/alternatives/run $(ALTERNATIVES_FLAGS)
 
 .PHONY: clean
 clean: ## remove bin/ and out/

@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,15 +22,9 @@ var (
 // pages returns the Markdown files of the project, relative to its root.
 func pages(t *testing.T) []string {
 	t.Helper()
-	var all []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/start/*.md", "docs/contributing/*.md", "docs/contributing/adr/*.md"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no pages in %s: %v", pattern, err)
-		}
-		for _, f := range found {
-			all = append(all, strings.TrimPrefix(filepath.ToSlash(f), root+"/"))
-		}
+	all, err := Pages(root)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
 }
@@ -56,6 +51,18 @@ func lines(t *testing.T, page string) []string {
 	return all
 }
 
+// TestMakeTargets checks that the Makefile has each target that a page names.
+func TestMakeTargets(t *testing.T) {
+	makefile := read(t, "Makefile")
+	for _, page := range pages(t) {
+		for _, m := range regexp.MustCompile("`make ([a-z][a-z0-9-]*)").FindAllStringSubmatch(read(t, page), -1) {
+			if !regexp.MustCompile(`(?m)^([a-z0-9-]+ )*` + m[1] + `( [a-z0-9 -]+)?:`).MatchString(makefile) {
+				t.Errorf("%s: there is no target %q", page, m[1])
+			}
+		}
+	}
+}
+
 // TestLinks: a page that moves takes its readers along, or the test says where they are lost.
 func TestLinks(t *testing.T) {
 	checked := 0
@@ -64,6 +71,9 @@ func TestLinks(t *testing.T) {
 			for _, m := range link.FindAllStringSubmatch(line, -1) {
 				target, heading, _ := strings.Cut(m[2], "#")
 				if scheme.MatchString(target) {
+					if u, err := url.Parse(m[2]); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+						t.Errorf("%s:%d: %q is not an absolute URL: %v", page, i+1, m[2], err)
+					}
 					continue
 				}
 				checked++

@@ -31,19 +31,19 @@ func TestPrompts(t *testing.T) {
 	apis := ""
 	for n, b := range blocks(t, page) {
 		if n == 0 {
-			apis = b.text[:strings.Index(b.text, "prompts:")]
-		} else if !strings.HasPrefix(b.text, "apis:") {
-			b.text = apis + b.text
+			apis = b.Text[:strings.Index(b.Text, "prompts:")]
+		} else if !strings.HasPrefix(b.Text, "apis:") {
+			b.Text = apis + b.Text
 		}
 		file := filepath.Join(dir, "drawbridge.yaml")
-		if err := os.WriteFile(file, []byte(b.text), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(b.Text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c, problems := config.Load(file, func(string) string { return "" })
 		if len(problems) > 0 {
-			t.Errorf("%s:%d: %v", page, b.line, problems)
+			t.Errorf("%v: %v", b, problems)
 		} else if n == 0 && len(c.Prompts) != 4 {
-			t.Errorf("%s:%d: %d prompts", page, b.line, len(c.Prompts))
+			t.Errorf("%v: %d prompts", b, len(c.Prompts))
 		}
 	}
 }

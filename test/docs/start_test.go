@@ -105,32 +105,3 @@ func TestIndex(t *testing.T) {
 		}
 	}
 }
-
-// maxMedianWords is the limit of house style for the median sentence.
-const maxMedianWords = 20
-
-// TestSentences bounds the median length of the sentences on each page for new users.
-func TestSentences(t *testing.T) {
-	end := regexp.MustCompile(`[.?!](\s|$)`)
-	for _, page := range startPages(t) {
-		var lengths []int
-		for paragraph := range strings.SplitSeq(strings.Join(lines(t, page), "\n"), "\n\n") {
-			if strings.HasPrefix(paragraph, "|") || strings.HasPrefix(paragraph, "#") {
-				continue
-			}
-			for _, sentence := range end.Split(paragraph, -1) {
-				if n := len(strings.Fields(sentence)); n > 0 {
-					lengths = append(lengths, n)
-				}
-			}
-		}
-		slices.Sort(lengths)
-		if len(lengths) == 0 {
-			t.Errorf("%s has no sentences", page)
-		} else if median := lengths[len(lengths)/2]; median > maxMedianWords {
-			t.Errorf("%s: the median sentence has %d words, the limit is %d", page, median, maxMedianWords)
-		} else {
-			t.Logf("%s: median sentence %d words", page, median)
-		}
-	}
-}

@@ -3,6 +3,7 @@ package docs
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,27 +11,14 @@ import (
 	"drawbridge/config"
 )
 
-// A block is a piece of configuration that a page shows.
-type block struct {
-	line int // of its fence
-	text string
-}
-
-// blocks returns the fenced YAML of a page.
-func blocks(t *testing.T, page string) (all []block) {
+// blocks returns the fenced YAML of a page that is not skipped.
+func blocks(t *testing.T, page string) []Block {
 	t.Helper()
-	inside := false
-	for i, line := range strings.Split(read(t, page), "\n") {
-		switch {
-		case strings.HasPrefix(line, "```yaml"):
-			inside = true
-			all = append(all, block{line: i + 1})
-		case strings.HasPrefix(line, "```"):
-			inside = false
-		case inside:
-			all[len(all)-1].text += line + "\n"
-		}
+	all, err := Blocks(root, page)
+	if err != nil {
+		t.Fatal(err)
 	}
+	all = slices.DeleteFunc(all, func(b Block) bool { return b.Language != "yaml" || b.Skip != "" })
 	if len(all) == 0 {
 		t.Fatalf("%s shows no YAML", page)
 	}
@@ -52,11 +40,11 @@ func TestYAML(t *testing.T) {
 	presets, conditions := map[config.Preset]bool{}, 0
 	for n, b := range blocks(t, page) {
 		if n == 0 {
-			at := strings.Index(b.text, "apis:")
-			server, apis = b.text[:at], b.text[at:]
+			at := strings.Index(b.Text, "apis:")
+			server, apis = b.Text[:at], b.Text[at:]
 			continue
 		}
-		text := b.text
+		text := b.Text
 		if !strings.HasPrefix(text, "server:") && !strings.Contains(text, "\nserver:") {
 			text = server + text
 		}
@@ -69,7 +57,7 @@ func TestYAML(t *testing.T) {
 		}
 		c, problems := config.Load(file, func(name string) string { return values[name] })
 		if len(problems) > 0 || c == nil || c.Auth == nil {
-			t.Errorf("%s:%d: %v", page, b.line, problems)
+			t.Errorf("%v: %v", b, problems)
 			continue
 		}
 		for _, is := range c.Auth.Issuers {
@@ -81,7 +69,7 @@ func TestYAML(t *testing.T) {
 			}
 			conditions++
 			if _, err := auth.NewCondition(r.Set.Condition); err != nil {
-				t.Errorf("%s:%d: %s: %v", page, b.line, r.Set.Condition, err)
+				t.Errorf("%v: %s: %v", b, r.Set.Condition, err)
 			}
 		}
 	}

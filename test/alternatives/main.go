@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	gateway := flag.String("gateway", "bin/drawbridge", "the gateway")
+	python := flag.String("python", "", "an interpreter that has FastMCP")
+	server := flag.String("server", "test/alternatives/server.py", "the program that serves with FastMCP")
+	corpus := flag.String("corpus", "", "a directory of OpenAPI documents")
+	rounds := flag.Int("rounds", 3, "how often each figure is measured")
+	duration := flag.Duration("duration", 10*time.Second, "how long calls are sent in each round")
+	only := flag.String("only", "documents,start,calls", "what is measured")
+	flag.Parse()
+	m := measurement{
+		only:     strings.Split(*only, ","),
+		programs: []program{drawbridge(*gateway), fastMCP(*python, *server)},
+		rounds:   *rounds, duration: *duration,
+	}
+	if err := m.run(context.Background(), *corpus); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+type measurement struct {
+	only     []string
+	programs []program
+	rounds   int
+	duration time.Duration
+}
+
+func (m measurement) run(ctx context.Context, corpus string) error {
+	fmt.Printf("%s, %d processors, load %s, %d rounds\n", runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU(), load(), m.rounds)
+	for _, p := range m.programs {
+		version, err := p.version(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		fmt.Printf("%s: %s\n", p.name, version)
+	}
+	if slices.Contains(m.only, "documents") {
+		if err := m.documents(ctx, corpus); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(m.only, "start") {
+		for _, document := range append([]string{""}, m.large(corpus)...) {
+			if err := m.start(ctx, document); err != nil {
+				return err
+			}
+		}
+	}
+	if slices.Contains(m.only, "calls") {
+		return m.calls(ctx)
+	}
+	return nil
+}
+
+// load is the average of the last minute, where the system tells.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.Fields(string(text))[0]
+}
+
+// documents prints how many tools each program makes of each document of the corpus.
+func (m measurement) documents(ctx context.Context, corpus string) error {
+	var all []string
+	for _, pattern := range []string{"*", "big/*"} {
+		found, err := filepath.Glob(filepath.Join(corpus, pattern))
+		if err != nil {
+			return err
+		}
+		all = append(all, found...)
+	}
+	all = slices.DeleteFunc(all, func(file string) bool {
+		info, err := os.Stat(file)
+		return err != nil || !info.Mode().IsRegular() || strings.HasSuffix(file, ".md")
+	})
+	loaded, tools := make([]int, len(m.programs)), make([]int, len(m.programs))
+	for _, document := range all {
+		fmt.Printf("%-45s", filepath.Base(document))
+		for i, p := range m.programs {
+			n, err := p.count(ctx, document)
+			if err != nil {
+				fmt.Printf("  %s: %.120s", p.name, strings.Join(strings.Fields(err.Error()), " "))
+				continue
+			}
+			fmt.Printf("  %s: %d tools", p.name, n)
+			if n > 0 {
+				loaded[i]++
+			}
+			tools[i] += n
+		}
+		fmt.Println()
+	}
+	for i, p := range m.programs {
+		fmt.Printf("%s: %d of %d documents give tools, %d tools\n", p.name, loaded[i], len(all), tools[i])
+	}
+	return nil
+}
+
+// large returns the two largest documents of the corpus, if it has them.
+func (m measurement) large(corpus string) (all []string) {
+	for _, name := range []string{"stripe.json", "github.json"} {
+		if file := filepath.Join(corpus, "big", name); exists(file) {
+			all = append(all, file)
+		}
+	}
+	return all
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// start prints the time from the start of a program to its first list of tools, and its memory then.
+func (m measurement) start(ctx context.Context, document string) error {
+	service := newService()
+	defer service.Close()
+	name := filepath.Base(document)
+	if document == "" {
+		name = "one operation"
+	}
+	times, memory, processors := make([][]float64, len(m.programs)), make([][]float64, len(m.programs)), make([][]float64, len(m.programs))
+	failed := make([]error, len(m.programs))
+	for range m.rounds {
+		for i, p := range m.programs {
+			if failed[i] != nil {
+				continue
+			}
+			r, err := begin(ctx, p, document, service.URL)
+			if err != nil {
+				failed[i] = err
+				continue
+			}
+			times[i], memory[i] = append(times[i], r.began.Seconds()), append(memory[i], r.memory())
+			processors[i] = append(processors[i], r.end().Seconds())
+		}
+	}
+	for i, p := range m.programs {
+		if failed[i] != nil {
+			fmt.Printf("%s, %s: %v within %v\n", p.name, name, failed[i], patience)
+			continue
+		}
+		fmt.Printf("%s, %s: first list after %s s, processor time %s s, resident %s MiB\n", p.name, name,
+			spread(times[i], "%.2f"), spread(processors[i], "%.2f"), spread(memory[i], "%.0f"))
+	}
+	return nil
+}
+
+// calls prints the calls a second and their times, by the number of clients, one program after the other in each round.
+func (m measurement) calls(ctx context.Context) error {
+	service := newService()
+	defer service.Close()
+	for _, clients := range []int{1, 16} {
+		var rates, medians, tails, memory, processors [8][]float64 // by program
+		for range m.rounds {
+			for i, p := range m.programs {
+				r, err := begin(ctx, p, "", service.URL)
+				if err != nil {
+					return fmt.Errorf("%s: %w", p.name, err)
+				}
+				times, err := r.call(ctx, clients, m.duration)
+				if err != nil {
+					return fmt.Errorf("%s: %w", p.name, err)
+				}
+				slices.Sort(times)
+				rates[i] = append(rates[i], float64(len(times))/m.duration.Seconds())
+				medians[i] = append(medians[i], float64(times[len(times)/2].Microseconds())/1000)
+				tails[i] = append(tails[i], float64(times[len(times)*99/100].Microseconds())/1000)
+				memory[i] = append(memory[i], r.memory())
+				processors[i] = append(processors[i], (r.end()-r.idle).Seconds()*1e6/float64(len(times)))
+			}
+		}
+		for i, p := range m.programs {
+			fmt.Printf("%s, %d clients: %s calls/s, median %s ms, p99 %s ms, processor time %s µs a call, resident %s MiB\n", p.name, clients,
+				spread(rates[i], "%.0f"), spread(medians[i], "%.1f"), spread(tails[i], "%.1f"), spread(processors[i], "%.0f"), spread(memory[i], "%.0f"))
+		}
+	}
+	return nil
+}
+
+// spread prints a median with the smallest and the largest figure.
+func spread(all []float64, format string) string {
+	slices.Sort(all)
+	f := func(v float64) string { return fmt.Sprintf(format, v) }
+	return f(all[len(all)/2]) + " (" + f(all[0]) + " to " + f(all[len(all)-1]) + ")"
+}
+
+// newService answers every GET with an order of about 1 KiB.
+func newService() *httptest.Server {
+	body := []byte(`{"id":"1","note":"` + strings.Repeat("x", 1000) + `"}`)
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body) // the client is the program that is measured
+	}))
+}
