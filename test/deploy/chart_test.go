@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -163,6 +164,34 @@ func TestImage(t *testing.T) {
 		if text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "--set", set); !ok || !strings.Contains(text, want) {
 			t.Errorf("--set %s: no %s in %s", set, want, text)
 		}
+	}
+}
+
+// TestInstallPage: the command of docs/install.md renders the chart with the example of the chart's page.
+func TestInstallPage(t *testing.T) {
+	read := func(file, pattern string) string {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := regexp.MustCompile(pattern).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("%s has no %s", file, pattern)
+		}
+		return string(m[1])
+	}
+	args := strings.Fields(read("../../docs/install.md", `(?m)^helm install (.*)$`))
+	values := write(t, t.TempDir(), "my.yaml", read(chart+"/README.md", "(?s)```yaml\n(image:.*?)```"))
+	for i, arg := range args {
+		switch arg {
+		case "deploy/helm/drawbridge":
+			args[i] = chart
+		case "my.yaml":
+			args[i] = values
+		}
+	}
+	if text, ok := output(t, nil, tool(t, "HELM"), append([]string{"template", "--kube-version", cluster}, args...)...); !ok || !strings.Contains(text, "kind: Deployment") {
+		t.Errorf("helm template %q: %s", args, text)
 	}
 }
 
