@@ -16,6 +16,9 @@ IMAGE_ARCHS   ?= amd64 arm64
 # Tools run as `go run pkg@version`, so that they never enter go.mod.
 GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+# The latest whose module tree is complete for the Go of go.mod; nfpm is the version in it, and makes the package that CI installs.
+GORELEASER    := github.com/goreleaser/goreleaser/v2@v2.15.1
+NFPM          := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
 
 # The folder of real OpenAPI documents that corpus, bench and clients read; what needs it skips without it. It is not handed to
 # the other targets: with the race detector the corpus alone takes minutes.
@@ -211,6 +214,19 @@ reproducible: ## make image twice, at two places, and compare the bytes (CLEAN=1
 .PHONY: sbom
 sbom: image ## what the image is made of (CycloneDX) and how it was made (SLSA provenance), validated, in bin/
 	test/sbom/run '$(VERSION)' '$(COMMIT)' $(foreach arch,$(IMAGE_ARCHS),bin/$(arch)/drawbridge)
+
+# Where the archives of a release are published, for the Homebrew formula.
+RELEASE_URL ?= https://downloads.example.com/drawbridge
+.PHONY: release release-reproducible package
+release: ## archives, deb, rpm, bills of materials, checksums and a Homebrew formula in out/release (RELEASE_URL=https://…)
+	GORELEASER='$(GORELEASER)' RELEASE_URL='$(RELEASE_URL)' deploy/package/release '$(VERSION)' '$(COMMIT)'
+	test/package/archives
+
+release-reproducible: ## make release twice, at two places, and compare the bytes
+	test/package/reproducible
+
+package: ## install the deb of this machine, start the program as its user, and remove it (as root; else its files alone)
+	VERSION='$(VERSION)' COMMIT='$(COMMIT)' test/package/run
 
 .PHONY: limits
 limits: image ## run the image's program as its user, on a read-only root, with 100 MiB: memory and writes

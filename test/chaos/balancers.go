@@ -121,8 +121,8 @@ func startNginx(ctx context.Context, s *suite, front string, replicas []*gateway
 		servers += "    server " + g.host + ";\n"
 	}
 	text, err := replaced(string(example), map[string]string{
-		"    server 10.0.0.11:8080;\n    server 10.0.0.12:8080;\n": servers,
-		"listen 443 ssl http2;": "listen " + front + ";",
+		"    server 10.0.0.11:8080;\n    server 10.0.0.12:8080;\n":      servers,
+		"    listen 443 ssl;\n    http2 on;\n":                          "    listen " + front + ";\n",
 		"    ssl_certificate     /etc/nginx/tls/mcp.example.com.pem;\n": "",
 		"    ssl_certificate_key /etc/nginx/tls/mcp.example.com.key;\n": "",
 	})

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,9 @@ import (
 
 // chart is the chart's folder.
 const chart = "../../deploy/helm/drawbridge"
+
+// image is the one value that has to be given.
+const image = "image.repository=registry.example.com/platform/drawbridge"
 
 // cluster is the version of Kubernetes for which the chart is rendered.
 const cluster = "1.36.0"
@@ -123,6 +127,10 @@ func TestVerdict(t *testing.T) {
 func TestRefused(t *testing.T) {
 	helm := tool(t, "HELM")
 	for _, c := range []struct{ set, want string }{
+		{"image.repository=", "image.repository is not set: name the repository of your registry that holds the image, as in --set image.repository=registry.example.com/platform/drawbridge (make image builds the image, RELEASE.md says how to push it)"},
+		{"image.repository=null", "image.repository is not set: "},
+		{"image.repository=registry.example.com:5000/drawbridge:1.0", `image.repository is "registry.example.com:5000/drawbridge:1.0": write a tag to image.tag and a digest to image.digest`},
+		{"image.repository=drawbridge@sha256:1", `image.repository is "drawbridge@sha256:1": write a tag`},
 		{"terminationGracePeriodSeconds=30", "terminationGracePeriodSeconds is 30, and config.server.shutdown_delay and drain_timeout with 15 s for what is written at the end are 45: calls would be cut"},
 		{"config.server.drain_timeout=2m,terminationGracePeriodSeconds=125", "terminationGracePeriodSeconds is 125, and config.server.shutdown_delay and drain_timeout with 15 s for what is written at the end are 140: calls would be cut"},
 		{"config.apis=null", "config': missing property 'apis'"},
@@ -136,9 +144,54 @@ func TestRefused(t *testing.T) {
 		{"image.digest=sha256:1", "at '/image/digest'"},
 		{"secrets={../x}", "at '/secrets/0'"},
 	} {
-		if text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "--set", c.set); ok || !strings.Contains(text, c.want) {
+		if text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "--set", image, "--set", c.set); ok || !strings.Contains(text, c.want) {
 			t.Errorf("--set %s: %s", c.set, text)
 		}
+	}
+}
+
+// TestImage: nothing is rendered without image.repository, and a registry's port is no tag.
+func TestImage(t *testing.T) {
+	helm := tool(t, "HELM")
+	if text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster); ok || !strings.Contains(text, "image.repository is not set") {
+		t.Errorf("without values: %s", text)
+	}
+	for set, want := range map[string]string{
+		"image.repository=registry.example.com:5000/drawbridge":                        `image: "registry.example.com:5000/drawbridge:`,
+		"image.repository=drawbridge,image.tag=1.2.3":                                  `image: "drawbridge:1.2.3"`,
+		"image.repository=a/drawbridge,image.digest=sha256:" + strings.Repeat("0", 64): `image: "a/drawbridge@sha256:0000`,
+	} {
+		if text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "--set", set); !ok || !strings.Contains(text, want) {
+			t.Errorf("--set %s: no %s in %s", set, want, text)
+		}
+	}
+}
+
+// TestInstallPage: the command of docs/install.md renders the chart with the example of the chart's page.
+func TestInstallPage(t *testing.T) {
+	read := func(file, pattern string) string {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := regexp.MustCompile(pattern).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("%s has no %s", file, pattern)
+		}
+		return string(m[1])
+	}
+	args := strings.Fields(read("../../docs/install.md", `(?m)^helm install (.*)$`))
+	values := write(t, t.TempDir(), "my.yaml", read(chart+"/README.md", "(?s)```yaml\n(image:.*?)```"))
+	for i, arg := range args {
+		switch arg {
+		case "deploy/helm/drawbridge":
+			args[i] = chart
+		case "my.yaml":
+			args[i] = values
+		}
+	}
+	if text, ok := output(t, nil, tool(t, "HELM"), append([]string{"template", "--kube-version", cluster}, args...)...); !ok || !strings.Contains(text, "kind: Deployment") {
+		t.Errorf("helm template %q: %s", args, text)
 	}
 }
 
@@ -146,7 +199,7 @@ func TestRefused(t *testing.T) {
 func TestRestart(t *testing.T) {
 	helm := tool(t, "HELM")
 	digest := func(set string) string {
-		text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "--set", set)
+		text, ok := output(t, nil, helm, "template", "mcp", chart, "--kube-version", cluster, "--set", image, "--set", set)
 		if !ok {
 			t.Fatal(text)
 		}

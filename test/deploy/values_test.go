@@ -37,7 +37,7 @@ func notes(t *testing.T, helm, set string) string {
 		t.Fatal(err)
 	}
 	write(t, dir, "templates/notes.yaml", `{apiVersion: v1, kind: ConfigMap, metadata: {name: notes}, data: {notes: {{ include (print .Template.BasePath "/NOTES.txt") . | toJson }}}}`)
-	text, ok := output(t, nil, helm, "template", "mcp", dir, "--kube-version", cluster, "--set", set, "--show-only", "templates/notes.yaml")
+	text, ok := output(t, nil, helm, "template", "mcp", dir, "--kube-version", cluster, "--set", image, "--set", set, "--show-only", "templates/notes.yaml")
 	if !ok {
 		t.Fatalf("--set %s: %s", set, text)
 	}

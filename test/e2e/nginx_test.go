@@ -146,7 +146,7 @@ func startNginx(ctx context.Context, t *testing.T, nginx string, ca *authority, 
 	certFile, keyFile := ca.issue(t, dir, 300)
 	text := string(example)
 	for was, is := range map[string]string{
-		"listen 443 ssl":                      "listen " + front + " ssl",
+		"listen 443 ssl;":                     "listen " + front + " ssl;",
 		"10.0.0.11:8080":                      gateways[0],
 		"10.0.0.12:8080":                      gateways[1],
 		"/etc/nginx/tls/mcp.example.com.pem;": certFile + ";",
@@ -157,6 +157,9 @@ func startNginx(ctx context.Context, t *testing.T, nginx string, ca *authority, 
 			t.Fatalf("deploy/nginx/drawbridge.conf has no, or more than one, %q", was)
 		}
 		text = strings.Replace(text, was, is, 1)
+	}
+	if text, err = process.ForNginx(ctx, nginx, text); err != nil {
+		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(file, []byte(process.NginxConfig(dir, text)), 0o600); err != nil {

@@ -1,6 +1,14 @@
 package process
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // NginxConfig is a configuration with which nginx stays in the foreground, writes below dir alone and serves what the
 // http block says.
@@ -19,4 +27,42 @@ http {
     scgi_temp_path %[1]s/scgi;
 %[2]s}
 `, dir, http)
+}
+
+var (
+	nginxVersion = regexp.MustCompile(`nginx/([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})`)
+	http2On      = regexp.MustCompile(`listen ([^;]+);\n *http2 on;\n`)
+)
+
+// ForNginx returns a configuration in the form that the installed nginx reads: the directive "http2 on" exists since 1.25.1, and earlier
+// versions have the parameter http2 of "listen" instead.
+func ForNginx(ctx context.Context, program, text string) (string, error) {
+	out, err := exec.CommandContext(ctx, program, "-v").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s -v: %w", program, err)
+	}
+	return forNginx(string(out), text)
+}
+
+// forNginx is [ForNginx] with what nginx -v has printed.
+func forNginx(printed, text string) (string, error) {
+	m := nginxVersion.FindStringSubmatch(printed)
+	if m == nil {
+		return "", fmt.Errorf("nginx -v prints %q, expected a version such as nginx/1.28.0", strings.TrimSpace(printed))
+	}
+	var version []int
+	for _, digits := range m[1:] {
+		n, err := strconv.Atoi(digits)
+		if err != nil {
+			return "", fmt.Errorf("version of nginx: %w", err)
+		}
+		version = append(version, n)
+	}
+	if slices.Compare(version, []int{1, 25, 1}) >= 0 {
+		return text, nil
+	}
+	if !http2On.MatchString(text) {
+		return "", fmt.Errorf("%s has http2 as a parameter of listen, and no line \"http2 on;\" follows a \"listen\" in the configuration", m[0])
+	}
+	return http2On.ReplaceAllString(text, "listen $1 http2;\n"), nil
 }

@@ -108,6 +108,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{/* What can be known to be wrong before anything is installed. */}}
 {{- define "drawbridge.check" -}}
+{{- $repository := required "image.repository is not set: name the repository of your registry that holds the image, as in --set image.repository=registry.example.com/platform/drawbridge (make image builds the image, RELEASE.md says how to push it)" .Values.image.repository -}}
+{{- if regexMatch "[:@][^/]*$" $repository -}}
+{{- fail (printf "image.repository is %q: write a tag to image.tag and a digest to image.digest" $repository) -}}
+{{- end -}}
 {{- if not .Values.config.apis -}}
 {{- fail "config.apis is empty: name at least one OpenAPI document, as in --set config.apis[0].spec=https://orders.internal/openapi.json" -}}
 {{- end -}}
