@@ -23,7 +23,7 @@ func main() {
 
 // run is the whole program with its environment as parameters, for tests.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
-	p := &program{getenv: getenv, stdout: stdout, stderr: printable{stderr}, terminal: stderr, signals: signals}
+	p := newProgram(getenv, stdout, stderr, signals)
 	root := &cobra.Command{
 		Use:   "drawbridge",
 		Short: "An MCP gateway for REST services with an OpenAPI document",

@@ -112,7 +112,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	if err != nil {
 		return usageError{err, nil}
 	}
-	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, attended: terminalOf(p.terminal) != nil, onServing: func(ctx context.Context) error {
+	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, attended: p.screen != nil, onServing: func(ctx context.Context) error {
 		g.Keep(ctx, "memory was followed", func() { followMemory(ctx, p.getenv, g.Reading) })
 		return nil
 	}}
