@@ -305,6 +305,9 @@ func (g *Gateway) Admin() http.Handler { return g.admin }
 // Serving returns a channel that is closed as soon as the first API is served.
 func (g *Gateway) Serving() <-chan struct{} { return g.serving }
 
+// Attempted returns a channel that is closed when the first attempt to read each document has ended.
+func (g *Gateway) Attempted() <-chan struct{} { return g.attempted }
+
 // Status returns the state of the gateway and of each API, without secrets.
 func (g *Gateway) Status() admin.Status {
 	s := *g.status.Load()

@@ -131,7 +131,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s := &server{gateway: g, config: cfg, log: log.With(slog.String("from", "demo")), signals: d.signals, quick: true, opened: opened}
+	s := &server{gateway: g, config: cfg, location: file, log: log.With(slog.String("from", "demo")), signals: d.signals, quick: true, opened: opened, screen: d.console(cfg), colour: colours(d.getenv)}
 	if err := s.listen(ctx); err != nil {
 		return err
 	}
@@ -225,9 +225,13 @@ func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server)
 
    Metrics and the state of the APIs: http://%s/metrics, /apis, /readyz?verbose`,
 		step, url, url, url, url, inspector, url, curl, s.admin.Addr())
-	if !d.once {
-		d.say("\n   Serving until Ctrl-C.")
+	if d.once {
+		return nil
 	}
+	if s.screen != nil {
+		return s.writeBanner(false)
+	}
+	d.say("\n   Serving until Ctrl-C.")
 	return nil
 }
 

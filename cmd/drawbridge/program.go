@@ -49,9 +49,18 @@ func newProgram(getenv func(string) string, stdout, stderr io.Writer, signals <-
 	return p
 }
 
+// console returns the terminal to which what is for people is written beside the log; nil if there is none, or if programs read
+// what is written there.
+func (p *program) console(c *config.Config) *terminal.Screen {
+	if c.Telemetry.LogFormat == config.LogJSON {
+		return nil
+	}
+	return p.screen
+}
+
 // progress shows a step on standard error until it is stopped.
 func (p *program) progress(step string) *terminal.Progress {
-	if p.screen != nil {
+	if p.screen != nil && p.getenv("TERM") != "dumb" {
 		return terminal.NewProgress(p.screen, step)
 	}
 	return terminal.NewProgress(p.stderr, step)

@@ -19,14 +19,14 @@ const (
 )
 
 // Progress shows that a command is still running: on a terminal in its status line, elsewhere by a line now and then. It
-// shows nothing of what is over before a second has passed. A nil Progress shows nothing.
+// shows nothing of what is over before a second has passed.
 type Progress struct {
 	screen *Screen   // nil if there is no terminal
 	plain  io.Writer // gets the lines if there is none
 	began  time.Time
+	state  func() (step string, done, all int)
 
 	mu        sync.Mutex
-	step      string
 	done, all int
 
 	quit    chan struct{}
@@ -34,28 +34,28 @@ type Progress struct {
 	running sync.WaitGroup
 }
 
-// NewProgress starts to show a step. It must be ended by Stop.
+// NewProgress starts to show a step, how far it is as Count says. It must be ended by Stop.
 func NewProgress(w io.Writer, step string) *Progress {
-	p := &Progress{screen: Of(w), plain: w, began: time.Now(), step: step, quit: make(chan struct{})}
+	p := &Progress{screen: Of(w), plain: w, began: time.Now(), quit: make(chan struct{})}
+	p.state = func() (string, int, int) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return step, p.done, p.all
+	}
 	p.running.Go(p.run)
 	return p
 }
 
-// Step replaces the step, whose parts are not counted until Count is called.
-func (p *Progress) Step(text string) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.step, p.done, p.all = text, 0, 0
+// Watch is NewProgress for what is not told when it changes: state returns the step, and how many parts of it are done, of all;
+// 0 if they are not counted.
+func Watch(w io.Writer, state func() (step string, done, all int)) *Progress {
+	p := &Progress{screen: Of(w), plain: w, began: time.Now(), state: state, quit: make(chan struct{})}
+	p.running.Go(p.run)
+	return p
 }
 
 // Count sets how many parts of the step are done, of all. Calls may come out of order: the count never falls.
 func (p *Progress) Count(done, all int) {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.all = max(p.done, done), all
@@ -63,9 +63,6 @@ func (p *Progress) Count(done, all int) {
 
 // Stop removes the progress. Nothing is written after it has returned. It may be called again.
 func (p *Progress) Stop() {
-	if p == nil {
-		return
-	}
 	p.once.Do(func() { close(p.quit) })
 	p.running.Wait()
 }
@@ -87,32 +84,25 @@ func (p *Progress) run() {
 		case <-next.C:
 			next.Reset(interval)
 		}
+		step, done, all := p.state()
+		counted := ""
+		if all > 1 {
+			counted = fmt.Sprintf(", %d of %d done", done, all)
+		}
+		text := fmt.Sprintf("%s%s, %d s", step, counted, int(time.Since(p.began).Seconds()))
 		if p.screen == nil {
-			fmt.Fprintln(p.plain, p.text(time.Since(p.began)))
+			fmt.Fprintln(p.plain, text)
 			continue
 		}
-		p.screen.Show(string(`|/-\`[n%4]) + " " + p.bar() + p.text(time.Since(p.began)))
+		p.screen.Show(string(`|/-\`[n%4]) + " " + bar(done, all) + text)
 	}
 }
 
-// text tells the step, how far it is and since when.
-func (p *Progress) text(since time.Duration) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	counted := ""
-	if p.all > 1 {
-		counted = fmt.Sprintf(", %d of %d done", p.done, p.all)
-	}
-	return fmt.Sprintf("%s%s, %d s", p.step, counted, int(since.Seconds()))
-}
-
-// bar returns a picture of the parts that are done; "" if they are not counted.
-func (p *Progress) bar() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.all <= 1 {
+// bar returns a picture of the parts that are done; "" if there is but one.
+func bar(done, all int) string {
+	if all <= 1 {
 		return ""
 	}
-	full := min(barCells, barCells*p.done/p.all)
+	full := min(barCells, barCells*done/all)
 	return "[" + strings.Repeat("=", full) + strings.Repeat(" ", barCells-full) + "] "
 }

@@ -11,7 +11,7 @@ type Table struct {
 	Indent string
 	// Width is the number of cells that a line may take; 0 for any number.
 	Width int
-	// Flexible are the columns whose cells may be truncated, by index.
+	// Flexible are the columns whose cells may be truncated, by index: the first to be truncated first.
 	Flexible []int
 
 	rows [][]string
@@ -20,7 +20,7 @@ type Table struct {
 const (
 	columnGap = 2
 	// leastCells is what remains of a truncated column.
-	leastCells = 8
+	leastCells = 12
 )
 
 // Row adds a row. The first row is the heading.
@@ -45,7 +45,7 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// fit returns the width of each column: that of its widest cell, less what has to go. The widest column gives first.
+// fit returns the width of each column: that of its widest cell, less what has to go.
 func (t *Table) fit() []int {
 	var widths []int
 	for _, row := range t.rows {
@@ -63,17 +63,12 @@ func (t *Table) fit() []int {
 	for _, n := range widths {
 		over += n
 	}
-	for ; over > 0; over-- {
-		widest := -1
-		for _, i := range t.Flexible {
-			if i < len(widths) && widths[i] > leastCells && (widest < 0 || widths[i] > widths[widest]) {
-				widest = i
-			}
+	for _, i := range t.Flexible {
+		if i < len(widths) && over > 0 {
+			less := min(over, max(0, widths[i]-leastCells))
+			widths[i] -= less
+			over -= less
 		}
-		if widest < 0 {
-			break
-		}
-		widths[widest]--
 	}
 	return widths
 }
