@@ -32,6 +32,7 @@ Each tools/call becomes one HTTP request to the service behind it; the service n
 
 Begin with:
   drawbridge demo                                         see it work, without any setup
+  drawbridge init https://orders.internal/openapi.json    write a configuration for a document
   drawbridge check https://orders.internal/openapi.json   see what would be served of a document
   drawbridge serve --config drawbridge.yaml               serve
 
@@ -40,8 +41,7 @@ A configuration is a YAML file; the smallest one is a list of documents:
   - https://billing.internal/v2/swagger.yaml
 Commands accept the URL or path of a document instead of a configuration.`,
 		SilenceUsage: true, SilenceErrors: true,
-		Version:           version,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Version: version,
 	}
 	root.SetVersionTemplate(versionText())
 	root.SetArgs(args)
@@ -50,7 +50,7 @@ Commands accept the URL or path of a document instead of a configuration.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{err, c}
 	})
-	root.AddCommand(p.serveCommand(), p.stdioCommand(), p.checkCommand(), p.toolsCommand(), p.tokensCommand(), p.callCommand(), p.demoCommand(), p.manifestCommand(), p.lockCommand(), p.readyCommand(), p.versionCommand())
+	root.AddCommand(p.initCommand(), p.serveCommand(), p.stdioCommand(), p.checkCommand(), p.toolsCommand(), p.tokensCommand(), p.callCommand(), p.demoCommand(), p.manifestCommand(), p.lockCommand(), p.readyCommand(), p.manCommand(), p.versionCommand())
 	strictHelp(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -109,7 +109,7 @@ var rooms = map[string]room{
 
 	"cmd/drawbridge": {
 		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/listener", "gateway/tokenreport", "auth/authtest", "cmd/drawbridge/demo", "cmd/drawbridge/terminal"},
-		modules: []string{"github.com/spf13/cobra", "github.com/KimMachineGun/automemlimit", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
+		modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/KimMachineGun/automemlimit", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
 	},
 	"cmd/drawbridge/demo": {},
 
