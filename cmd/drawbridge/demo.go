@@ -36,6 +36,10 @@ can connect a client of your own. Everything listens on loopback, and nothing re
 
 With --auth it also starts an authorization server, and the gateway requires tokens: reading needs one scope, writing
 another, so that you see a complete login and a client that requests more scopes.`,
+		Example: `  drawbridge demo
+  drawbridge demo --auth
+  drawbridge demo --once                                       end after the call, for scripts
+  drawbridge demo --service-only --upstream 127.0.0.1:9000     the service alone, for a gateway of your own`,
 		Args: noArguments,
 	}
 	c.Flags().StringVar(&d.listen, "listen", "127.0.0.1:8080", "address of the gateway; if the default is in use, a free port is used instead")

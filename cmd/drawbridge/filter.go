@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -31,7 +32,7 @@ type filterPattern struct {
 
 // filterFlag gives a command --filter.
 func (f *filter) flag(p *program, c *cobra.Command, thing string) {
-	c.Flags().Func("filter", "only "+thing+" whose name, tag or API matches `PATTERN`: a part of it, or all of it with *; api=PATTERN (or name, tag, method, path) compares with one of these; all must match if it is repeated", func(text string) error {
+	c.Flags().Func("filter", "only "+thing+" whose name, tag or API has `PATTERN` in it, or matches it as a whole if it has a *; api=PATTERN compares with the API alone (also: name, tag, method, path); repeated, all must match", func(text string) error {
 		pattern, err := parseFilter(text)
 		if err != nil {
 			return err
@@ -52,7 +53,7 @@ func parseFilter(text string) (filterPattern, error) {
 		pattern.keys, value = []string{key}, rest
 	}
 	if value == "" {
-		return pattern, fmt.Errorf("is an empty pattern")
+		return pattern, errors.New("must not be an empty pattern")
 	}
 	quoted := regexp.QuoteMeta(value)
 	if strings.Contains(value, "*") {
@@ -90,6 +91,9 @@ func (f *filter) problem(command string, all []listed) error {
 		}
 		hint := ""
 		if near := p.nearest(all); near != "" {
+			if key, _, found := strings.Cut(p.text, "="); found {
+				near = key + "=" + near
+			}
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 		return fmt.Errorf("%s: --filter %q matches nothing%s", command, p.text, hint)

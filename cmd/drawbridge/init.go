@@ -86,9 +86,12 @@ func (i *initialization) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := starterFile{spec: spec, api: api, issuer: i.issuer, variable: i.variable}.String()
-	if err := i.write(text); err != nil {
+	file := starterFile{spec: spec, api: api, issuer: i.issuer, variable: i.variable}
+	if err := i.write(file.String()); err != nil {
 		return err
+	}
+	if file.lacksBase() {
+		i.variable = "" // it stands in comments
 	}
 	i.sayNext(api)
 	return nil

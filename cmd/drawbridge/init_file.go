@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -54,46 +53,61 @@ func (f starterFile) auth(b *strings.Builder) {
 		b.WriteString(`# Callers need no token, so only loopback addresses can be served. For others, require tokens:
 # auth:
 #   issuers:
-#     - issuer: https://idp.example.com/realms/acme  # whose tokens are accepted
+#     - issuer: https://idp.example.com/realms/acme
 #   default_scopes: [mcp:tools]          # what a call needs, unless a rule says otherwise
 
 `)
 		return
 	}
-	fmt.Fprintf(b, `auth:
-  issuers:
-    - issuer: %s  # whose tokens are accepted
-      # audiences: [https://mcp.example.com/mcp]  # default: the URL of the gateway
-  default_scopes: [mcp:tools]            # what a call needs, unless a rule says otherwise
-
-`, quoted(f.issuer))
+	b.WriteString("auth:\n  issuers:\n" +
+		remark("    - issuer: "+quoted(f.issuer), "whose tokens are accepted") +
+		remark("      # audiences: [https://mcp.example.com/mcp]", "default: the URL of the gateway") +
+		remark("  default_scopes: [mcp:tools]", "what a call needs, unless a rule says otherwise") + "\n")
 }
+
+// local reports whether the document is a file: a credential is sent only to a base_url that the configuration has then.
+func (f starterFile) local() bool { return !strings.Contains(f.spec, "://") }
+
+// lacksBase reports whether a credential can't be configured, because it is not known where it may be sent.
+func (f starterFile) lacksBase() bool { return f.local() && f.api.base == "" }
 
 func (f starterFile) base(b *strings.Builder) {
 	switch {
-	case f.api.base != "":
-		fmt.Fprintf(b, "    # base_url: %s   # of the document's servers; set it to send calls elsewhere\n", quoted(f.api.base))
-	default:
+	case f.api.base == "":
 		fmt.Fprintf(b, "    # No call can be made without it: %s\n    # base_url: https://api.example.com/v1\n", oneLine(f.api.baseProblem))
+	case f.local():
+		b.WriteString(remark("    base_url: "+quoted(f.api.base), "where calls and the credential are sent, as the document says"))
+	default:
+		b.WriteString(remark("    # base_url: "+quoted(f.api.base), "of the document; set it to send calls elsewhere"))
 	}
 }
 
 func (f starterFile) credential(b *strings.Builder) {
 	s, variable, comment := f.api.scheme, f.variable, ""
 	switch {
+	case variable != "" && f.lacksBase():
+		b.WriteString("    # Set base_url above, then remove the comment signs:\n")
+		comment = "# "
+		if s == nil {
+			s = &bearerScheme
+		}
 	case s == nil && variable == "":
-		b.WriteString("    # credential: {type: bearer, token: \"${API_TOKEN}\"}   # sent to the API, never shown to clients\n")
+		b.WriteString(remark(`    # credential: {type: bearer, token: "${API_TOKEN}"}`, "sent to the API, never shown to clients"))
 		return
 	case s == nil:
-		s = &scheme{name: "bearer", kind: "http", http: "bearer"}
+		s = &bearerScheme
 	case variable == "":
 		variable, comment = s.variable(), "# "
 		fmt.Fprintf(b, "    # The API requires %s. Set the variable and remove the comment signs:\n", oneLine(s.describe()))
 	}
-	for _, line := range slices.Concat([]string{"credential:                          # sent to the API, never shown to clients"}, s.lines(variable)) {
+	b.WriteString(remark("    "+comment+"credential:", "sent to the API, never shown to clients"))
+	for _, line := range s.lines(variable) {
 		b.WriteString("    " + comment + line + "\n")
 	}
 }
+
+// bearerScheme is that of a document which declares none.
+var bearerScheme = scheme{name: "bearer", kind: "http", http: "bearer"}
 
 // lines returns the configuration of a credential, below its key.
 func (s *scheme) lines(variable string) []string {
@@ -104,10 +118,19 @@ func (s *scheme) lines(variable string) []string {
 	case s.kind == "http" && s.http == "basic":
 		return []string{"  type: basic", "  username: ${" + userVariable(variable) + "}", "  password: " + reference}
 	}
-	return []string{"  type: bearer                        # client_credentials and others: docs/upstream-credentials.md", "  token: " + reference}
+	return []string{"  type: bearer", "  token: " + reference}
 }
 
-var plainScalar = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*$`)
+// remark returns a line with a comment in the column of the others; "" is none.
+func remark(line, comment string) string {
+	const column = 42
+	if comment == "" {
+		return line + "\n"
+	}
+	return fmt.Sprintf("%-*s  # %s\n", column-3, line, comment)
+}
+
+var plainScalar = regexp.MustCompile(`^(\.{0,2}/)*[A-Za-z][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*$`)
 
 // quoted returns a YAML scalar for a string that is not to be expanded.
 func quoted(text string) string {

@@ -186,7 +186,9 @@ func (s *scheme) variable() string {
 const passwordSuffix = "_PASSWORD"
 
 // userVariable returns the variable with the user name that belongs to a password.
-func userVariable(password string) string { return strings.TrimSuffix(password, passwordSuffix) + "_USERNAME" }
+func userVariable(password string) string {
+	return strings.TrimSuffix(password, passwordSuffix) + "_USERNAME"
+}
 
 // variables returns the environment variables that the file refers to.
 func (i *initialization) variables(api *described) []string {

@@ -50,7 +50,10 @@ Commands accept the URL or path of a document instead of a configuration.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{err, c}
 	})
-	root.AddCommand(p.initCommand(), p.serveCommand(), p.stdioCommand(), p.checkCommand(), p.toolsCommand(), p.tokensCommand(), p.callCommand(), p.demoCommand(), p.manifestCommand(), p.lockCommand(), p.readyCommand(), p.manCommand(), p.versionCommand())
+	addGroup(root, "serve", "Serve:", p.demoCommand(), p.initCommand(), p.serveCommand(), p.stdioCommand())
+	addGroup(root, "look", "See what is served, and try it:", p.checkCommand(), p.toolsCommand(), p.tokensCommand(), p.callCommand())
+	addGroup(root, "operate", "Operate:", p.lockCommand(), p.manifestCommand(), p.readyCommand())
+	root.AddCommand(p.manCommand(), p.versionCommand())
 	strictHelp(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -73,6 +76,15 @@ Commands accept the URL or path of a document instead of a configuration.`,
 	}
 	fmt.Fprintf(p.stderr, "drawbridge: %v\n", err)
 	return exitFail
+}
+
+// addGroup adds commands below a heading of the list of commands.
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+		root.AddCommand(c)
+	}
 }
 
 // isUnknownCommand recognizes cobra's error for an unknown command, which has no type.
