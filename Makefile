@@ -32,6 +32,7 @@ STREAMS_FLAGS ?=
 REPLICAS_FLAGS ?=
 MUTATE_FLAGS  ?=
 CHAOS_FLAGS   ?=
+TTY_FLAGS     ?=
 HOUSE_FLAGS   ?=
 
 .DEFAULT_GOAL := help
@@ -54,7 +55,10 @@ cross: ## the program builds for each platform of PLATFORMS
 
 .PHONY: demo
 demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (DEMO_FLAGS=--auth: with a login)
-	$(GO) run ./cmd/drawbridge demo $(DEMO_FLAGS)
+	@echo 'Go compiles the program: about two minutes the first time, seconds after that. Then it starts a sample service'
+	@echo 'and the gateway in front of it, makes one call, says how to connect a client, and serves until Ctrl-C.'
+	@CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/drawbridge ./cmd/drawbridge
+	@bin/drawbridge demo $(DEMO_FLAGS)
 
 .PHONY: test
 test: ## go vet, then every test with the race detector, in random order
@@ -231,6 +235,10 @@ alerts: ## check deploy/prometheus and play its cases with promtool, which it do
 .PHONY: compose
 compose: ## hold deploy/compose and deploy/haproxy against their readers and the gateway's loader
 	test/deploy/compose
+
+.PHONY: tty
+tty: build ## the program in terminals (tmux), screen by screen (TTY_FLAGS=-update accepts what is seen; -only init)
+	test/tty/run $(TTY_FLAGS)
 
 .PHONY: clean
 clean: ## remove bin/ and out/
