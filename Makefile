@@ -237,7 +237,7 @@ compose: ## hold deploy/compose and deploy/haproxy against their readers and the
 	test/deploy/compose
 
 .PHONY: tty
-tty: build ## the program in terminals (tmux), screen by screen (TTY_FLAGS=-update accepts what is seen; -only init)
+tty: ## the program in terminals (tmux), screen by screen (TTY_FLAGS=-update accepts what is seen; -only init)
 	test/tty/run $(TTY_FLAGS)
 
 .PHONY: clean

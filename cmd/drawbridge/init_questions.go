@@ -87,7 +87,7 @@ func (i *initialization) askIssuer() error {
 		return checkIssuer(i.issuer)
 	}
 	return i.again(func() (err error) {
-		if i.issuer, err = i.question("2. How callers authenticate: none, on this machine alone, or the URL of the authorization server whose tokens they need", "none"); err != nil {
+		if i.issuer, err = i.question("2. Callers need tokens of an authorization server (its URL), or none (this machine alone)", "none"); err != nil {
 			return err
 		}
 		if strings.EqualFold(i.issuer, "none") {
@@ -116,9 +116,9 @@ func (i *initialization) askCredential(api *described) error {
 	if !i.asked || i.variable != "" {
 		return checkVariable(i.variable)
 	}
-	text, fallback := "3. The document requires no credential. The environment variable with a bearer token, or none", "none"
+	text, fallback := "3. The environment variable with a bearer token for the API, or none", "none"
 	if s := api.scheme; s != nil {
-		text, fallback = "3. The API requires "+oneLine(s.describe())+". The environment variable that holds it, or none", s.variable()
+		text, fallback = "3. The environment variable with "+oneLine(s.describe())+", or none", s.variable()
 	}
 	return i.again(func() (err error) {
 		if i.variable, err = i.question(text, fallback); err != nil {

@@ -32,7 +32,7 @@ import (
 const absent = 75
 
 func main() {
-	gateway := flag.String("gateway", "bin/drawbridge", "the program")
+	gateway := flag.String("gateway", "out/tty/drawbridge", "the program, which must be named drawbridge")
 	update := flag.Bool("update", false, "write the screens into the files")
 	only := flag.String("only", "", "run the sessions whose name contains this")
 	flag.Parse()

@@ -121,7 +121,14 @@ func (s *session) step(step string) error {
 		if _, err := s.tmux("send-keys", "-l", argument); err != nil {
 			return err
 		}
-		_, err := s.tmux("send-keys", "Enter")
+		// The line stands there before it is sent: a screen that is still as it was is not taken for what the line leads to.
+		err := s.await(strconv.Quote(argument), func(screen string) bool {
+			return strings.Contains(strings.ReplaceAll(screen, "\n", ""), argument)
+		})
+		if err != nil {
+			return err
+		}
+		_, err = s.tmux("send-keys", "Enter")
 		return err
 	case "key":
 		_, err := s.tmux("send-keys", argument)
