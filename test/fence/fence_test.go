@@ -113,7 +113,7 @@ var rooms = map[string]room{
 	},
 	"cmd/drawbridge/demo": {},
 
-	"cmd/drawbridge/terminal": {modules: []string{"golang.org/x/term", "golang.org/x/text"}},
+	"cmd/drawbridge/terminal": {modules: []string{"golang.org/x/term", "golang.org/x/text", "golang.org/x/sys/windows"}},
 }
 
 // listed is the part of `go list -json` that the tests read.

@@ -14,7 +14,7 @@ const (
 	// frame is the time between two pictures of the progress.
 	frame = 200 * time.Millisecond
 	// plainInterval is the time between two lines of progress where there is no terminal: a log isn't to be filled.
-	plainInterval = 10 * time.Second
+	plainInterval = 15 * time.Second
 	barCells      = 20
 )
 

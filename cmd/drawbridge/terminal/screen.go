@@ -31,6 +31,7 @@ func Of(w io.Writer) *Screen {
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
+	enableEscapes(f)
 	return &Screen{w: f, width: func() int {
 		width, _, err := term.GetSize(int(f.Fd()))
 		if err != nil || width <= 0 {

@@ -117,7 +117,7 @@ func TestStatus(t *testing.T) {
 }
 
 // TestProgress: nothing is shown of what is over within a second; on a terminal the status goes with the progress, and elsewhere
-// there is a line every ten seconds, without control sequences.
+// there is a line every 15 seconds, without control sequences.
 func TestProgress(t *testing.T) {
 	for name, tt := range map[string]struct {
 		terminal bool
@@ -127,8 +127,8 @@ func TestProgress(t *testing.T) {
 		"short on a terminal": {true, 900 * time.Millisecond, ""},
 		"on a terminal": {true, 1300 * time.Millisecond, clearLine + "| [=====               ] reading documents, 1 of 4 done, 1 s" +
 			clearLine + "/ [=====               ] reading documents, 1 of 4 done, 1 s" + clearLine},
-		"short elsewhere": {false, 9 * time.Second, ""},
-		"elsewhere":       {false, 21 * time.Second, "reading documents, 1 of 4 done, 10 s\nreading documents, 1 of 4 done, 20 s\n"},
+		"short elsewhere": {false, 14 * time.Second, ""},
+		"elsewhere":       {false, 31 * time.Second, "reading documents, 1 of 4 done, 15 s\nreading documents, 1 of 4 done, 30 s\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
