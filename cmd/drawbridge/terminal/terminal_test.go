@@ -36,6 +36,7 @@ func TestTruncate(t *testing.T) {
 
 func FuzzTruncate(f *testing.F) {
 	f.Add("注文 cafe\u0301 orders", 7)
+	f.Add("00000\xd400", 7) // no UTF-8
 	f.Fuzz(func(t *testing.T, text string, n int) {
 		got := Truncate(text, n)
 		if Cells(got) > max(n, 0) && got != text {

@@ -3,6 +3,7 @@ package terminal
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 )
@@ -40,11 +41,12 @@ func Truncate(text string, n int) string {
 	}
 	room := n - 1 // of the ellipsis
 	end := 0
-	for i, r := range text {
+	for end < len(text) {
+		r, size := utf8.DecodeRuneInString(text[end:])
 		if room -= cells(r); room < 0 {
 			break
 		}
-		end = i + len(string(r))
+		end += size
 	}
 	return strings.TrimRight(text[:end], " ") + ellipsis
 }
