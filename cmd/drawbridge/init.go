@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -162,6 +163,9 @@ func (i *initialization) read(ctx context.Context, location string) (*described,
 
 // specFor returns how a configuration file names a document: a path is relative to the file.
 func specFor(document, output string) (string, error) {
+	if !utf8.ValidString(document) {
+		return "", usageError{fmt.Errorf("init: the location %q is not UTF-8, and can't stand in a YAML file", document), nil}
+	}
 	if strings.Contains(document, "://") || filepath.IsAbs(document) {
 		return document, nil
 	}

@@ -141,5 +141,5 @@ func quoted(text string) string {
 			return text
 		}
 	}
-	return strconv.Quote(strings.ReplaceAll(text, "$", "$$"))
+	return strconv.Quote(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "$", "$$"))
 }

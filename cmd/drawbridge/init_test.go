@@ -62,6 +62,7 @@ func FuzzStarterFile(f *testing.F) {
 	f.Add("things", "api.yaml", "Things", "shopKey", "X-Key", "https://api.example.com/v1", "no server")
 	f.Add("a: b", "../- x.yaml", "A\nadmin: {token: x}", "k\n\nauth: {anonymous: true}", "X: [", "https://x/${HOME}/$$", "\u2028- x")
 	f.Add("null", "!!int 3", "\x00\x1b[2J", "*a", "&b", "%YAML", "#")
+	f.Add("0", "\xd3", "0", "0", "0", "0", "0") // no UTF-8
 	f.Fuzz(func(t *testing.T, name, spec, title, schemeName, key, base, problem string) {
 		for _, variable := range []string{"", "API_KEY"} {
 			text := starterFile{spec: spec, variable: variable, api: &described{name: name, title: title, standard: title, base: base, baseProblem: problem,
