@@ -35,6 +35,7 @@ STREAMS_FLAGS ?=
 REPLICAS_FLAGS ?=
 MUTATE_FLAGS  ?=
 CHAOS_FLAGS   ?=
+TTY_FLAGS     ?=
 HOUSE_FLAGS   ?=
 
 .DEFAULT_GOAL := help
@@ -57,7 +58,10 @@ cross: ## the program builds for each platform of PLATFORMS
 
 .PHONY: demo
 demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (DEMO_FLAGS=--auth: with a login)
-	$(GO) run ./cmd/drawbridge demo $(DEMO_FLAGS)
+	@echo 'Go compiles the program: about two minutes the first time, seconds after that. Then it starts a sample service'
+	@echo 'and the gateway in front of it, makes one call, says how to connect a client, and serves until Ctrl-C.'
+	@CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/drawbridge ./cmd/drawbridge
+	@bin/drawbridge demo $(DEMO_FLAGS)
 
 .PHONY: test
 test: ## go vet, then every test with the race detector, in random order
@@ -267,6 +271,10 @@ docs-check: ## links, anchors, spelling, length of sentences, and every block of
 .PHONY: alternatives
 alternatives: build ## the gateway and FastMCP, by the same documents, service and client (needs python3; ALTERNATIVES_FLAGS='-rounds 5')
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/alternatives/run $(ALTERNATIVES_FLAGS)
+
+.PHONY: tty
+tty: ## the program in terminals (tmux), screen by screen (TTY_FLAGS=-update accepts what is seen; -only init)
+	test/tty/run $(TTY_FLAGS)
 
 .PHONY: clean
 clean: ## remove bin/ and out/

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ func (l *loader) parse(data []byte) *yaml.Node {
 	switch {
 	case errors.As(err, &syntax) && syntax.Mark.Line > 0:
 		l.add(Error, position{syntax.Mark.Line, max(syntax.Mark.Column, 1)}, "", "is not valid YAML: %s%s",
-			syntax.Message, tabHint(data, syntax.Mark.Line))
+			syntax.Message, cmp.Or(tabHint(data, syntax.Mark.Line), flowHint(data, syntax.Mark.Line, syntax.Mark.Column)))
 	case err != nil:
 		l.add(Error, position{}, "", "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	case doc == nil || doc.ShortTag() == "!!null":
@@ -84,6 +85,26 @@ func tabHint(data []byte, line int) string {
 			}
 			break
 		}
+	}
+	return ""
+}
+
+// flowHint explains a syntax error at the brace of an unquoted reference in flow style, where a brace begins a mapping:
+// {token: ${NAME}}.
+func flowHint(data []byte, line, column int) string {
+	for text := range bytes.Lines(data) {
+		if line--; line > 0 {
+			continue
+		}
+		runes := []rune(string(text))
+		if column < 2 || column > len(runes) || runes[column-2] != '$' || runes[column-1] != '{' {
+			break
+		}
+		name, _, closed := strings.Cut(string(runes[column:]), "}")
+		if !closed || !variableName(name) {
+			name = "NAME"
+		}
+		return fmt.Sprintf("; between { } or [ ] quote a value that has ${%s}: \"${%[1]s}\"", name)
 	}
 	return ""
 }

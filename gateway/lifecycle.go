@@ -47,6 +47,9 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 	return outcomes, nil
 }
 
+// Attempted returns a channel that is closed when the first attempt to read each document has ended.
+func (g *Gateway) Attempted() <-chan struct{} { return g.runner.FirstAttempt() }
+
 // Reload rereads the configuration and all documents and returns when the result is in use. If the configuration has
 // errors, Reload returns all of them and the configuration in use stays. An API whose document can't be read keeps its
 // last-known-good one: [Gateway.Status] shows that, and Reload returns no error for it. Reload needs [Gateway.Run]: it

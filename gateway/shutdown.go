@@ -23,6 +23,12 @@ func (s *surface) EndStreams(ctx context.Context) error {
 // after Shutdown. When ctx ends it cuts the remaining ones and returns ctx's error.
 func (s *surface) EndAnswers(ctx context.Context) error { return s.mcpHandlers.Readers.Drain(ctx) }
 
+// Busy returns what a shutdown waits for, the calls that run and the lists that clients still read, and the open streams, which
+// it ends.
+func (g *Gateway) Busy() (calls int64, unread, streams int) {
+	return g.admission.overload.InFlight(), g.mcpHandlers.Readers.Count(), g.mcpHandlers.Streams()
+}
+
 // EndCalls cancels the running calls of clients of the legacy family, which outlive their requests. Other calls end with the
 // contexts of their requests, if these have the cause [ErrEnding]. All of them are answered with an error that names the
 // shutdown.

@@ -33,11 +33,15 @@ With --no-secrets the variables, secret files, keys and certificates that the co
 check of a change in review: each is noted once, and what depends on it is not checked. Documents are fetched without a
 credential then; their locations and files of certificate authorities must not depend on a missing variable.
 
+--filter prints the operations that match, with their problems and counts; the exit code is that of the whole. A filter that
+matches nothing is an error. At a terminal the table of --verbose fits its width; --wide, a file or a pipe gets it whole.
+
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served (with --strict also if any operation is
 skipped, a selector or an action matches nothing, an API has no tools or no base URL, or a directory has no document), 2 on bad usage or
 configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --no-secrets --config drawbridge.yaml
+  drawbridge check --verbose --filter api=orders --sort fate
   drawbridge check --strict https://orders.internal/openapi.json
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
@@ -47,21 +51,25 @@ configuration.`,
 	c.Flags().BoolVar(&p.noSecrets, "no-secrets", false, "check without the environment variables and secret files that are missing: each is a warning")
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
+	o.filter.flag(p, c, "operations")
+	c.Flags().StringVar(&o.order, "sort", byDocument, "`COLUMN` that orders the table of --verbose: "+oneOf(fateOrders))
+	complete(c, "sort", fixedValues(fateOrders...))
+	p.wideFlag(c)
 	c.Flags().BoolVar(&o.json, "json", false, "print the report as JSON (docs/load-report.md)")
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		location, _, err := p.location(c, args, 0)
 		if err != nil {
 			return err
 		}
-		if o.json && (o.quiet || o.verbose) || o.quiet && o.verbose {
-			return usageError{errors.New("check: --json, --quiet and --verbose exclude each other"), c}
+		if err := o.check(c.Flags().Changed("sort")); err != nil {
+			return usageError{err, c}
 		}
-		progress := newProgress(p.terminal)
-		defer progress.stop()
-		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: standard, Progress: progress.loaded})
+		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: standard})
 		if err != nil {
 			return err
 		}
+		progress := p.progress("compiling the checks of arguments")
+		defer progress.Stop()
 		failed := false
 		unusable := make([][]int, len(outcomes))
 		for i := range outcomes {
@@ -69,13 +77,16 @@ configuration.`,
 			report := &outcomes[i].Report
 			failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || strict && (report.API.Skipped > 0 || len(report.API.Faults) > 0 || selectsNothing(report.Overlays))
 		}
-		progress.stop()
+		progress.Stop()
+		if outcomes, unusable, err = o.filter.outcomes(outcomes, unusable); err != nil {
+			return usageError{err, c}
+		}
 		selectors := g.SelectorProblems()
 		failed = failed || len(g.PromptProblems()) > 0 || strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
 		if o.json {
 			err = p.printReportJSON(outcomes, g)
 		} else {
-			text := reportText{w: printable{p.stdout}, checkOptions: o}
+			text := reportText{w: printable{p.stdout}, width: p.tableWidth(), checkOptions: o}
 			for i := range outcomes {
 				text.outcome(&outcomes[i], unusable[i])
 			}
@@ -105,7 +116,29 @@ func selectsNothing(actions []gateway.OverlayAction) bool {
 	return slices.ContainsFunc(actions, func(a gateway.OverlayAction) bool { return a.Matched == 0 && !a.Optional })
 }
 
-type checkOptions struct{ quiet, verbose, json bool }
+type checkOptions struct {
+	quiet, verbose, json bool
+	filter               filter
+	order                string // of the table of --verbose: one of fateOrders
+}
+
+// byDocument is the order of operations in their documents.
+const byDocument = "document"
+
+// fateOrders are the values of --sort.
+var fateOrders = []string{byDocument, "fate", "method", "path", "tool"}
+
+func (o *checkOptions) check(sorted bool) error {
+	switch {
+	case o.json && (o.quiet || o.verbose) || o.quiet && o.verbose:
+		return errors.New("check: --json, --quiet and --verbose exclude each other")
+	case !slices.Contains(fateOrders, o.order):
+		return fmt.Errorf("check: --sort %q: give %s", o.order, oneOf(fateOrders))
+	case sorted && !o.verbose:
+		return errors.New("check: --sort orders the table of --verbose, which was not given")
+	}
+	return nil
+}
 
 // loadOnce loads configuration and documents for the commands that do not serve. It completes o.
 func (p *program) loadOnce(ctx context.Context, location string, o gateway.Options) (*gateway.Gateway, []gateway.Outcome, error) {
@@ -115,6 +148,9 @@ func (p *program) loadOnce(ctx context.Context, location string, o gateway.Optio
 	}
 	// The outcome of each API is printed, so it need not be logged.
 	o.Config, o.Version, o.Logger = cfg, version, quietLogger(p, cfg)
+	progress := p.progress("reading documents")
+	defer progress.Stop()
+	o.Progress = progress.Count
 	g, err := gateway.New(o)
 	if err != nil {
 		return nil, nil, usageError{err, nil}

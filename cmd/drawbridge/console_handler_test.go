@@ -42,7 +42,7 @@ func TestConsole(t *testing.T) {
 
 // TestLogFormat: which format the log has where, with which environment and flags.
 func TestLogFormat(t *testing.T) {
-	tty := terminal(t)
+	tty := newTerminal(t)
 	for _, tt := range []struct {
 		w           io.Writer
 		format      config.LogFormat

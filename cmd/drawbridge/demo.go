@@ -36,6 +36,10 @@ can connect a client of your own. Everything listens on loopback, and nothing re
 
 With --auth it also starts an authorization server, and the gateway requires tokens: reading needs one scope, writing
 another, so that you see a complete login and a client that requests more scopes.`,
+		Example: `  drawbridge demo
+  drawbridge demo --auth
+  drawbridge demo --once                                       end after the call, for scripts
+  drawbridge demo --service-only --upstream 127.0.0.1:9000     the service alone, for a gateway of your own`,
 		Args: noArguments,
 	}
 	c.Flags().StringVar(&d.listen, "listen", "127.0.0.1:8080", "address of the gateway; if the default is in use, a free port is used instead")
@@ -131,7 +135,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s := &server{gateway: g, config: cfg, log: log.With(slog.String("from", "demo")), signals: d.signals, quick: true, opened: opened}
+	s := &server{gateway: g, config: cfg, location: file, log: log.With(slog.String("from", "demo")), signals: d.signals, quick: true, opened: opened, screen: d.console(cfg), colour: colours(d.getenv)}
 	if err := s.listen(ctx); err != nil {
 		return err
 	}
@@ -225,9 +229,13 @@ func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server)
 
    Metrics and the state of the APIs: http://%s/metrics, /apis, /readyz?verbose`,
 		step, url, url, url, url, inspector, url, curl, s.admin.Addr())
-	if !d.once {
-		d.say("\n   Serving until Ctrl-C.")
+	if d.once {
+		return nil
 	}
+	if s.screen != nil {
+		return s.writeBanner(false)
+	}
+	d.say("\n   Serving until Ctrl-C.")
 	return nil
 }
 

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/config"
 	"drawbridge/gateway"
 )
@@ -39,6 +39,7 @@ usage or configuration.`,
 	}
 	p.configFlag(c)
 	c.Flags().BoolVar(&check, "check", false, "write nothing, and exit with 1 if anything differs")
+	p.wideFlag(c)
 	c.Flags().StringVar(&file, "file", "", "file to write (default: tools.lock of the configuration)")
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		location, _, err := p.location(c, args, 0)
@@ -153,14 +154,14 @@ func (p *program) printChanges(changes []change, all int) error {
 		fmt.Fprintf(p.stdout, "nothing has changed: %s\n", count(all, "tool"))
 		return nil
 	}
-	w := tabwriter.NewWriter(printable{p.stdout}, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "CHANGE\tTOOL\tMETHOD\tPATH\tWHAT")
+	table := terminal.Table{Width: p.tableWidth(), Flexible: []int{4, 3, 1}}
+	table.Row("CHANGE", "TOOL", "METHOD", "PATH", "WHAT")
 	counts := map[string]int{}
 	for _, c := range changes {
 		counts[c.what]++
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.what, c.tool.Name, c.tool.Method, c.tool.Path, c.how)
+		table.Row(c.what, c.tool.Name, c.tool.Method, oneLine(c.tool.Path), oneLine(c.how))
 	}
-	if err := w.Flush(); err != nil {
+	if _, err := table.WriteTo(printable{p.stdout}); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "%s: %d added, %d changed, %d removed", count(all, "tool"), counts["added"], counts["changed"], counts["removed"])

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/config"
 )
 
@@ -20,6 +21,7 @@ func (o *logOptions) flags(c *cobra.Command) {
 		o.format, err = config.ParseLogFormat(text)
 		return err
 	})
+	complete(c, "log-format", fixedValues("auto", "json", "text"))
 	c.Flags().Func("log-level", "minimum `LEVEL` of the log: debug, info, warn or error; overrides telemetry.log_level", func(text string) (err error) {
 		o.level, err = config.ParseLogLevel(text)
 		return err
@@ -41,6 +43,11 @@ type logLevel struct{ slog.LevelVar }
 
 func (l *logLevel) follow(c *config.Config) { l.Set(c.Telemetry.LogLevel.Level()) }
 
+// colours reports whether a terminal is written to in colours (https://no-color.org).
+func colours(getenv func(string) string) bool {
+	return getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+}
+
 // newLogger returns the logger on standard error. On a terminal it is for people, unless the format is JSON.
 func newLogger(w io.Writer, t config.Telemetry, getenv func(string) string) (*slog.Logger, *logLevel) {
 	level := &logLevel{}
@@ -50,9 +57,8 @@ func newLogger(w io.Writer, t config.Telemetry, getenv func(string) string) (*sl
 	if p, ok := w.(printable); ok {
 		unfiltered = p.w
 	}
-	if terminal := terminalOf(unfiltered); terminal != nil && t.LogFormat != config.LogJSON {
-		colour := getenv("NO_COLOR") == "" && getenv("TERM") != "dumb" // https://no-color.org
-		return slog.New(newConsoleHandler(terminal, level, colour)), level
+	if screen := terminal.Of(unfiltered); screen != nil && t.LogFormat != config.LogJSON {
+		return slog.New(newConsoleHandler(screen, level, colours(getenv))), level
 	}
 	if t.LogFormat == config.LogText {
 		return slog.New(slog.NewTextHandler(w, o)), level

@@ -23,35 +23,11 @@ func main() {
 
 // run is the whole program with its environment as parameters, for tests.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
-	p := &program{getenv: getenv, stdout: stdout, stderr: printable{stderr}, terminal: stderr, signals: signals}
-	root := &cobra.Command{
-		Use:   "drawbridge",
-		Short: "An MCP gateway for REST services with an OpenAPI document",
-		Long: `drawbridge reads OpenAPI documents, makes an MCP tool of each operation, and serves the tools at /mcp.
-Each tools/call becomes one HTTP request to the service behind it; the service needs no changes.
-
-Begin with:
-  drawbridge demo                                         see it work, without any setup
-  drawbridge check https://orders.internal/openapi.json   see what would be served of a document
-  drawbridge serve --config drawbridge.yaml               serve
-
-A configuration is a YAML file; the smallest one is a list of documents:
-  - https://orders.internal/openapi.json
-  - https://billing.internal/v2/swagger.yaml
-Commands accept the URL or path of a document instead of a configuration.`,
-		SilenceUsage: true, SilenceErrors: true,
-		Version:           version,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
-	}
-	root.SetVersionTemplate(versionText())
+	p := newProgram(getenv, stdout, stderr, signals)
+	root := newRoot(p)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError{err, c}
-	})
-	root.AddCommand(p.serveCommand(), p.stdioCommand(), p.checkCommand(), p.toolsCommand(), p.tokensCommand(), p.callCommand(), p.demoCommand(), p.manifestCommand(), p.lockCommand(), p.readyCommand(), p.versionCommand())
-	strictHelp(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
@@ -73,6 +49,48 @@ Commands accept the URL or path of a document instead of a configuration.`,
 	}
 	fmt.Fprintf(p.stderr, "drawbridge: %v\n", err)
 	return exitFail
+}
+
+// newRoot returns the command line.
+func newRoot(p *program) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "drawbridge",
+		Short: "An MCP gateway for REST services with an OpenAPI document",
+		Long: `drawbridge reads OpenAPI documents, makes an MCP tool of each operation, and serves the tools at /mcp.
+Each tools/call becomes one HTTP request to the service behind it; the service needs no changes.
+
+Begin with:
+  drawbridge demo                                         see it work, without any setup
+  drawbridge init https://orders.internal/openapi.json    write a configuration for a document
+  drawbridge check https://orders.internal/openapi.json   see what would be served of a document
+  drawbridge serve --config drawbridge.yaml               serve
+
+A configuration is a YAML file; the smallest one is a list of documents:
+  - https://orders.internal/openapi.json
+  - https://billing.internal/v2/swagger.yaml
+Commands accept the URL or path of a document instead of a configuration.`,
+		SilenceUsage: true, SilenceErrors: true,
+		Version: version,
+	}
+	root.SetVersionTemplate(versionText())
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usageError{err, c}
+	})
+	addGroup(root, "serve", "Serve:", p.demoCommand(), p.initCommand(), p.serveCommand(), p.stdioCommand())
+	addGroup(root, "look", "See what is served, and try it:", p.checkCommand(), p.toolsCommand(), p.tokensCommand(), p.callCommand())
+	addGroup(root, "operate", "Operate:", p.lockCommand(), p.manifestCommand(), p.readyCommand())
+	root.AddCommand(p.manCommand(), p.versionCommand())
+	strictHelp(root)
+	return root
+}
+
+// addGroup adds commands below a heading of the list of commands.
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, c := range commands {
+		c.GroupID = id
+		root.AddCommand(c)
+	}
 }
 
 // isUnknownCommand recognizes cobra's error for an unknown command, which has no type.

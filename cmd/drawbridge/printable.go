@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"strings"
 	"unicode"
 )
 
@@ -12,14 +13,21 @@ import (
 type printable struct{ w io.Writer }
 
 func (p printable) Write(b []byte) (int, error) {
-	clean := bytes.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point, unicode.Other_Default_Ignorable_Code_Point) && r != '\n' && r != '\t' {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, b)
-	if _, err := p.w.Write(clean); err != nil {
+	if _, err := p.w.Write(bytes.Map(visible, b)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// visible replaces a character that can make a terminal mislead.
+func visible(r rune) rune {
+	if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Noncharacter_Code_Point, unicode.Other_Default_Ignorable_Code_Point) && r != '\n' && r != '\t' {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// oneLine returns a text from a document as printable text without line ends.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(strings.Map(visible, text)), " ")
 }

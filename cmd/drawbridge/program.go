@@ -6,9 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/config"
 )
 
@@ -30,17 +32,64 @@ const (
 type program struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
-	terminal       io.Writer        // standard error unfiltered, for progress on a terminal
+	screen         *terminal.Screen // standard error, if it is a terminal
 	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
 	config         string           // --config
 	accept         bool             // --accept
 	noSecrets      bool             // --no-secrets
+	wide           bool             // --wide
 	log            logOptions       // --log-format, --log-level
+}
+
+func newProgram(getenv func(string) string, stdout, stderr io.Writer, signals <-chan os.Signal) *program {
+	p := &program{getenv: getenv, stdout: stdout, stderr: printable{stderr}, screen: terminal.Of(stderr), signals: signals}
+	if p.screen != nil {
+		p.stderr = printable{p.screen}
+	}
+	return p
+}
+
+// console returns the terminal to which what is for people is written beside the log; nil if there is none, or if programs read
+// what is written there.
+func (p *program) console(c *config.Config) *terminal.Screen {
+	if c.Telemetry.LogFormat == config.LogJSON {
+		return nil
+	}
+	return p.screen
+}
+
+// progress shows a step on standard error until it is stopped.
+func (p *program) progress(step string) *terminal.Progress {
+	if p.screen != nil && p.getenv("TERM") != "dumb" {
+		return terminal.NewProgress(p.screen, step)
+	}
+	return terminal.NewProgress(p.stderr, step)
+}
+
+// wideFlag gives a command --wide.
+func (p *program) wideFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&p.wide, "wide", false, "print tables as wide as they are, also at a terminal")
+}
+
+// tableWidth returns the width that tables on standard output must fit, 0 for any.
+func (p *program) tableWidth() int {
+	if screen := terminal.Of(p.stdout); screen != nil && !p.wide {
+		return screen.Width()
+	}
+	return 0
+}
+
+// oneOf lists words for a message: "a, b or c".
+func oneOf(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // configFlag adds --config to a command, and accepts a document as its first argument instead.
 func (p *program) configFlag(c *cobra.Command) {
 	c.Flags().StringVarP(&p.config, "config", "c", "", "configuration file, or an OpenAPI document's path or URL (default drawbridge.yaml in the working directory)")
+	complete(c, "config", configFiles)
+	c.ValidArgsFunction = completeDocument
 }
 
 // defaultConfig is the configuration in the working directory, for which --config may be left out.

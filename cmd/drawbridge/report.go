@@ -6,8 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/config"
 	"drawbridge/gateway"
 )
@@ -19,8 +19,9 @@ const mostOfOneCode = 5
 // reportText writes load reports for people: a line for each API, below it the kinds of findings,
 // below each the positions as file:line:col. It keeps the first write error.
 type reportText struct {
-	w   io.Writer
-	err error
+	w     io.Writer
+	width int // that tables must fit, 0 for any
+	err   error
 	checkOptions
 }
 
@@ -231,10 +232,11 @@ func (l *shortList) end() {
 
 // table writes the fate of every operation.
 func (t *reportText) table(o *gateway.Outcome) {
-	w := tabwriter.NewWriter(t.w, 0, 4, 2, ' ', 0)
+	table := terminal.Table{Indent: "  ", Width: t.width, Flexible: []int{5, 2, 3}}
 	var access accessNotes
-	fmt.Fprintln(w, "  FATE\tMETHOD\tPATH\tTOOL\tACCESS\tREASONS")
-	for _, op := range o.Report.Operations {
+	table.Row("FATE", "METHOD", "PATH", "TOOL", "ACCESS", "REASONS")
+	for _, i := range t.fates(o) {
+		op := &o.Report.Operations[i]
 		var reasons []string
 		add := func(code string) {
 			if len(reasons) == 0 || reasons[len(reasons)-1] != code {
@@ -247,12 +249,36 @@ func (t *reportText) table(o *gateway.Outcome) {
 		for _, i := range op.Problems {
 			add(o.Report.Problems[i].Code)
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", op.Fate, cmp.Or(op.Method, "-"), op.Path, cmp.Or(op.Tool, "-"), access.mark(op.Access), cmp.Or(strings.Join(reasons, " "), "-"))
+		table.Row(string(op.Fate), cmp.Or(op.Method, "-"), oneLine(op.Path), cmp.Or(op.Tool, "-"), access.mark(op.Access), cmp.Or(strings.Join(reasons, " "), "-"))
 	}
-	if err := w.Flush(); t.err == nil {
+	if _, err := table.WriteTo(t.w); t.err == nil {
 		t.err = err
 	}
 	access.print(t.w, "  ")
+}
+
+// fates returns the indexes of the operations in the order of the table.
+func (t *reportText) fates(o *gateway.Outcome) []int {
+	operations := o.Report.Operations
+	indexes := make([]int, len(operations))
+	for i := range indexes {
+		indexes[i] = i
+	}
+	key := func(i int) string {
+		switch op := &operations[i]; t.order {
+		case "fate":
+			return string(op.Fate)
+		case "method":
+			return op.Method
+		case "path":
+			return op.Path
+		case "tool":
+			return op.Tool
+		}
+		return ""
+	}
+	slices.SortStableFunc(indexes, func(a, b int) int { return strings.Compare(key(a), key(b)) })
+	return indexes
 }
 
 // selectors writes the selectors of the configuration that match nothing.

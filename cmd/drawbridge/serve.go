@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/config"
 	"drawbridge/gateway"
 	"drawbridge/gateway/listener"
@@ -112,7 +113,7 @@ func (p *program) serve(ctx context.Context, location string, cfg *config.Config
 	if err != nil {
 		return usageError{err, nil}
 	}
-	s := &server{gateway: g, config: cfg, certificate: own, audits: audits, log: log, signals: p.signals, attended: terminalOf(p.terminal) != nil, onServing: func(ctx context.Context) error {
+	s := &server{gateway: g, config: cfg, location: location, certificate: own, audits: audits, log: log, signals: p.signals, attended: p.screen != nil, screen: p.console(cfg), colour: colours(p.getenv), banner: true, onServing: func(ctx context.Context) error {
 		g.Keep(ctx, "memory was followed", func() { followMemory(ctx, p.getenv, g.Reading) })
 		return nil
 	}}
@@ -180,6 +181,10 @@ type server struct {
 	quick     bool // no shutdown delay: nobody routes to this process
 	// attended tells that a person looks on, to whom an interrupt belongs: it skips the shutdown delay.
 	attended bool
+	screen   *terminal.Screen // the terminal of that person, unless the log on it is JSON
+	colour   bool             // what is written to screen may be coloured
+	location string           // of the configuration, for commands that a person can copy
+	banner   bool             // print the start banner on screen
 
 	public *listener.Listener
 	admin  net.Listener
@@ -232,6 +237,12 @@ func (s *server) run(ctx context.Context) error {
 		})
 	}
 	s.log.Info("listening", "mcp", s.config.Server.Scheme()+"://"+s.public.Addr().String()+"/mcp", "admin", "http://"+s.admin.Addr().String(), "version", version)
+	if s.banner && s.screen != nil {
+		group.Go(func() error {
+			s.gateway.Keep(groupCtx, "the start banner was written", func() { s.announce(groupCtx) })
+			return nil
+		})
+	}
 	group.Go(func() error {
 		sig := s.await(groupCtx)
 		s.drain(sig, public, admin, func() { cancelCalls(gateway.ErrEnding) })
@@ -290,8 +301,10 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 		delay = 0
 	}
 	if because != nil {
+		calls, unread, streams := s.gateway.Busy()
 		s.log.Info("draining", "signal", because.String(), "shutdown_delay", delay.String(),
-			"drain_timeout", time.Duration(c.Server.DrainTimeout).String())
+			"drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "calls", calls, "unread_lists", unread, "streams", streams)
+		defer s.sayStopping(delay, time.Duration(c.Server.DrainTimeout))()
 	}
 	select {
 	case <-time.After(delay):
@@ -398,13 +411,28 @@ func serveHTTP(s *http.Server, l net.Listener) error {
 	return nil
 }
 
-func warnAboutExposure(log *slog.Logger, c *config.Config) {
-	if c.Auth != nil && c.Auth.Anonymous {
-		log.Warn("auth.anonymous is on: anyone who can reach this address may call every tool", "listen", c.Server.Listen.String())
-		return
+// Weaknesses of a configuration.
+const (
+	openToAll     = "auth.anonymous is on: anyone who can reach this address may call every tool"
+	tokensInClear = "tokens are sent in the clear unless a proxy in front terminates TLS: set server.tls, or list the proxy in server.trusted_proxies"
+)
+
+// exposure returns the weakness of a configuration, or "".
+func exposure(c *config.Config) string {
+	switch {
+	case c.Auth != nil && c.Auth.Anonymous:
+		return openToAll
+	case c.Auth != nil && !c.Server.Listen.Loopback() && c.Server.TLS == nil && len(c.Server.TrustedProxies) == 0:
+		return tokensInClear
 	}
-	if c.Auth != nil && !c.Server.Listen.Loopback() && c.Server.TLS == nil && len(c.Server.TrustedProxies) == 0 {
-		log.Warn("tokens are sent in the clear unless a proxy in front terminates TLS: set server.tls, or list the proxy in server.trusted_proxies",
-			"listen", c.Server.Listen.String())
+	return ""
+}
+
+func warnAboutExposure(log *slog.Logger, c *config.Config) {
+	switch exposure(c) {
+	case openToAll:
+		log.Warn(openToAll, "listen", c.Server.Listen.String())
+	case tokensInClear:
+		log.Warn(tokensInClear, "listen", c.Server.Listen.String())
 	}
 }

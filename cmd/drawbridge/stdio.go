@@ -48,6 +48,7 @@ Exit codes: 0 after the end of the input or a signal, 1 on failure while running
 	p.configFlag(c)
 	p.servingFlags(c)
 	c.Flags().StringVar(&endpoint, "endpoint", "", "serve only the tools of this endpoint of the configuration")
+	complete(c, "endpoint", p.completeEndpoint)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		location, cfg, problems, err := p.running(c, args)
 		if err != nil {

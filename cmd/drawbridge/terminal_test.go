@@ -14,11 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/test/timebox"
 )
 
-// terminal opens a terminal of its own; nobody sits before it.
-func terminal(t *testing.T) *os.File {
+// newTerminal opens a terminal of its own; nobody sits before it.
+func newTerminal(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -40,11 +41,11 @@ func TestTerminalOf(t *testing.T) {
 	for name, w := range map[string]io.Writer{
 		"buffer": &bytes.Buffer{}, "file": open(filepath.Join(t.TempDir(), "log")), "null device": open(os.DevNull),
 	} {
-		if terminalOf(w) != nil {
+		if terminal.Of(w) != nil {
 			t.Errorf("a %s is a terminal", name)
 		}
 	}
-	if f := terminal(t); terminalOf(f) != f {
+	if s := terminal.Of(newTerminal(t)); s == nil || terminal.Of(s) != s {
 		t.Error("a terminal is none")
 	}
 }
@@ -87,7 +88,7 @@ func TestInterruptAtATerminal(t *testing.T) {
 			}
 			var stderr io.Writer = newLogBuffer()
 			if tt.terminal {
-				stderr = terminal(t)
+				stderr = newTerminal(t)
 			}
 			transport := &http.Transport{DisableKeepAlives: true}
 			signals, exit := make(chan os.Signal, 2), make(chan int, 1)

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/gateway"
 	"drawbridge/gateway/tokenreport"
 )
@@ -34,6 +35,7 @@ estimated. Settings of an API belong to its item in apis.`,
 	p.configFlag(c)
 	c.Flags().IntVar(&top, "top", top, "number of rows in each table, 0 for all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the whole report as JSON")
+	p.wideFlag(c)
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		location, _, err := p.location(c, args, 0)
 		if err != nil {
@@ -54,7 +56,7 @@ estimated. Settings of an API belong to its item in apis.`,
 		if asJSON {
 			err = p.printTokensJSON(report)
 		} else {
-			err = printTokens(printable{p.stdout}, g, report, top)
+			err = printTokens(printable{p.stdout}, g, report, top, p.tableWidth())
 		}
 		return cmp.Or(err, failed)
 	})
@@ -71,8 +73,8 @@ func (p *program) printTokensJSON(r *tokenreport.Report) error {
 }
 
 // printTokens prints the tables of a report, with at most top rows each.
-func printTokens(w io.Writer, g *gateway.Gateway, r *tokenreport.Report, top int) error {
-	t := tokenTable{tabwriter.NewWriter(w, 0, 4, 2, ' ', 0), r.Tokens}
+func printTokens(w io.Writer, g *gateway.Gateway, r *tokenreport.Report, top, width int) error {
+	t := tokenTable{w: w, width: width, total: r.Tokens}
 	if r.Tools > 0 {
 		t.costs(r, top)
 	}
@@ -80,70 +82,90 @@ func printTokens(w io.Writer, g *gateway.Gateway, r *tokenreport.Report, top int
 	lists := reportText{w: t.w}
 	lists.lists(g)
 	t.advice(r.Advice, top)
-	return errors.Join(lists.err, t.w.Flush())
+	return errors.Join(lists.err, t.err)
 }
 
 // tokenTable writes the tables of a report.
 type tokenTable struct {
-	w     *tabwriter.Writer
+	w     io.Writer
+	width int // that the tables must fit, 0 for any
 	total int
+	err   error // the first write error
+
+	terminal.Table
 }
 
 // costs prints what APIs, tags and tools cost.
-func (t tokenTable) costs(r *tokenreport.Report, top int) {
-	t.heading("API\tTOOLS")
+func (t *tokenTable) costs(r *tokenreport.Report, top int) {
+	t.heading("API", "TOOLS")
 	for _, g := range r.APIs[:rows(len(r.APIs), top)] {
-		t.row(g.Weights, "%s\t%d", g.API, g.Tools)
+		t.row(g.Weights, g.API, strconv.Itoa(g.Tools))
 	}
 	t.more(len(r.APIs), top, "API")
-	t.heading("API\tTAG\tTOOLS")
+	t.heading("API", "TAG", "TOOLS")
 	for _, g := range r.Tags[:rows(len(r.Tags), top)] {
 		tag := *g.Tag
 		if tag == "" {
 			tag = "(none)"
 		}
-		t.row(g.Weights, "%s\t%s\t%d", g.API, tag, g.Tools)
+		t.row(g.Weights, g.API, oneLine(tag), strconv.Itoa(g.Tools))
 	}
 	t.more(len(r.Tags), top, "tag")
 	t.heading("TOOL")
 	for _, tool := range r.ByTool[:rows(len(r.ByTool), top)] {
-		t.row(tool.Weights, "%s", tool.Name)
+		t.row(tool.Weights, tool.Name)
 	}
 	t.more(len(r.ByTool), top, "tool")
 }
 
 // advice prints measures with what they save.
-func (t tokenTable) advice(advice []tokenreport.Advice, top int) {
-	if len(advice) > 0 {
-		fmt.Fprintf(t.w, "\nSAVES\tSHARE\tTOOLS\tAPI\tADVICE\n")
+func (t *tokenTable) advice(advice []tokenreport.Advice, top int) {
+	if len(advice) == 0 {
+		return
 	}
+	fmt.Fprintln(t.w)
+	t.Table = terminal.Table{} // settings are to be copied, so nothing is truncated
+	t.Row("SAVES", "SHARE", "TOOLS", "API", "ADVICE")
 	for _, a := range advice[:rows(len(advice), top)] {
 		api := a.API
 		if api == "" {
 			api = "(all)"
 		}
-		fmt.Fprintf(t.w, "%d\t%s\t%d\t%s\t%s\n", a.Saves, t.share(a.Saves), a.Tools, api, a.Setting)
+		t.Row(strconv.Itoa(a.Saves), t.share(a.Saves), strconv.Itoa(a.Tools), api, a.Setting)
+	}
+	t.flush()
+}
+
+// heading begins a table with columns of its own, which may be truncated, before those of weights.
+func (t *tokenTable) heading(own ...string) {
+	t.Table = terminal.Table{Width: t.width, Flexible: []int{1, 0}}
+	if len(own) == 1 {
+		t.Flexible = []int{0}
+	}
+	t.Row(append(own, "TOKENS", "SHARE", "DESCRIPTION", "INPUT", "OUTPUT", "TEXTS", "ENUMS")...)
+}
+
+func (t *tokenTable) row(v tokenreport.Weights, own ...string) {
+	t.Row(append(own, strconv.Itoa(v.Tokens), t.share(v.Tokens), strconv.Itoa(v.Description), strconv.Itoa(v.InputSchema), strconv.Itoa(v.OutputSchema), strconv.Itoa(v.SchemaDescriptions), strconv.Itoa(v.Enums))...)
+}
+
+// flush writes the table.
+func (t *tokenTable) flush() {
+	if _, err := t.WriteTo(t.w); t.err == nil {
+		t.err = err
 	}
 }
 
-func (t tokenTable) heading(first string) {
-	fmt.Fprintf(t.w, "%s\tTOKENS\tSHARE\tDESCRIPTION\tINPUT\tOUTPUT\tTEXTS\tENUMS\n", first)
-}
-
-func (t tokenTable) row(v tokenreport.Weights, first string, args ...any) {
-	fmt.Fprintf(t.w, first, args...)
-	fmt.Fprintf(t.w, "\t%d\t%s\t%d\t%d\t%d\t%d\t%d\n", v.Tokens, t.share(v.Tokens), v.Description, v.InputSchema, v.OutputSchema, v.SchemaDescriptions, v.Enums)
-}
-
 // more ends a table, and says how many rows it lacks.
-func (t tokenTable) more(n, top int, thing string) {
+func (t *tokenTable) more(n, top int, thing string) {
+	t.flush()
 	if left := n - rows(n, top); left > 0 {
 		fmt.Fprintf(t.w, "and %s; --top 0 prints all\n", count(left, "more "+thing))
 	}
 	fmt.Fprintln(t.w)
 }
 
-func (t tokenTable) share(tokens int) string {
+func (t *tokenTable) share(tokens int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(tokens)/float64(max(t.total, 1)))
 }
 

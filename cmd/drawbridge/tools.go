@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
-	"text/tabwriter"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/gateway"
 )
 
@@ -24,15 +26,22 @@ func (p *program) toolsCommand() *cobra.Command {
 		Long: `Tools prints the catalog that clients would see. Tokens are those of a definition in the encoding o200k_base; their sum
 is the cost of every request by a client that shows all tools to its model. 'drawbridge tokens' prints what weighs in them.
 The notes below the table show what a call requires and how it reaches its service, with the setting that determines it. With
---json they are in the _meta of each tool, which clients do not get.`,
+--json they are in the _meta of each tool, which clients do not get.
+
+At a terminal the table fits its width: long titles, paths and names end in "…". --wide, a file or a pipe gets them whole.
+A --filter that matches no tool is an error.`,
 		Example: `  drawbridge tools --config drawbridge.yaml
   drawbridge tools --sort tokens --top 20 openapi.yaml
+  drawbridge tools --filter api=orders --filter 'get*'
   drawbridge tools --json openapi.yaml | jq '.tools[].name'`,
 	}
 	p.configFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result of tools/list")
-	c.Flags().StringVar(&table.order, "sort", "name", "order of the table: name, or tokens for the most expensive first")
+	table.filter.flag(p, c, "tools")
+	c.Flags().StringVar(&table.order, "sort", byName, "`COLUMN` that orders the table: "+oneOf(toolOrders)+"; tokens: the most expensive first")
+	complete(c, "sort", fixedValues(toolOrders...))
 	c.Flags().IntVar(&table.top, "top", 0, "number of rows in the table, 0 for all")
+	p.wideFlag(c)
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		location, _, err := p.location(c, args, 0)
 		if err != nil {
@@ -49,10 +58,15 @@ The notes below the table show what a call requires and how it reaches its servi
 			return err
 		}
 		failed := p.printFailures(outcomes)
+		plans := g.Plans()
+		if err := table.filter.problem("tools", listedTools(plans)); err != nil {
+			return usageError{err, c}
+		}
 		if asJSON {
-			err = p.printToolsJSON(g)
+			err = p.printToolsJSON(g, &table.filter)
 		} else {
-			err = table.print(printable{p.stdout}, g)
+			table.width = p.tableWidth()
+			err = table.print(printable{p.stdout}, g, plans)
 		}
 		return cmp.Or(err, failed)
 	})
@@ -70,11 +84,30 @@ func (p *program) printFailures(outcomes []gateway.Outcome) (err error) {
 	return err
 }
 
-func (p *program) printToolsJSON(g *gateway.Gateway) error {
+// listedTools returns what filters see of tools.
+func listedTools(plans []*gateway.Plan) []listed {
+	all := make([]listed, len(plans))
+	for i, plan := range plans {
+		all[i] = listedTool(plan)
+	}
+	return all
+}
+
+func listedTool(plan *gateway.Plan) listed {
+	op := plan.Tool.Operation
+	return listed{"name": {plan.Tool.Name}, "tag": op.Tags, "api": {plan.Source.Name}, "method": {op.Method}, "path": {op.Path}}
+}
+
+func (p *program) printToolsJSON(g *gateway.Gateway, f *filter) error {
 	var b bytes.Buffer
 	definitions, err := g.DefinitionsWithAccess()
 	if err != nil {
 		return err
+	}
+	if len(f.patterns) > 0 {
+		if definitions, err = filterDefinitions(g, definitions, f); err != nil {
+			return err
+		}
 	}
 	if err := json.Indent(&b, append(append([]byte(`{"tools":`), definitions...), '}'), "", "  "); err != nil {
 		return err
@@ -83,10 +116,30 @@ func (p *program) printToolsJSON(g *gateway.Gateway) error {
 	return err
 }
 
+// filterDefinitions returns those definitions whose tools the filter selects.
+func filterDefinitions(g *gateway.Gateway, definitions json.RawMessage, f *filter) (json.RawMessage, error) {
+	var all, some []json.RawMessage
+	if err := json.Unmarshal(definitions, &all); err != nil {
+		return nil, err
+	}
+	for _, definition := range all {
+		var of struct{ Name string }
+		if err := json.Unmarshal(definition, &of); err != nil {
+			return nil, err
+		}
+		if plan := g.Plan(of.Name); plan != nil && f.match(listedTool(plan)) {
+			some = append(some, definition)
+		}
+	}
+	return json.Marshal(some)
+}
+
 // toolTable prints the tools.
 type toolTable struct {
-	order string // byName or byTokens
-	top   int    // rows, 0 for all
+	filter filter
+	order  string // one of toolOrders
+	top    int    // rows, 0 for all
+	width  int    // of the terminal, 0 for any
 }
 
 const (
@@ -94,9 +147,12 @@ const (
 	byTokens = "tokens"
 )
 
+// toolOrders are the values of --sort.
+var toolOrders = []string{byName, byTokens, "api", "method", "path", "title"}
+
 func (t toolTable) check() error {
-	if t.order != byName && t.order != byTokens {
-		return fmt.Errorf("tools: --sort %q: give name or tokens", t.order)
+	if !slices.Contains(toolOrders, t.order) {
+		return fmt.Errorf("tools: --sort %q: give %s", t.order, oneOf(toolOrders))
 	}
 	if t.top < 0 {
 		return fmt.Errorf("tools: --top %d: give a number of rows, or 0 for all", t.top)
@@ -104,24 +160,40 @@ func (t toolTable) check() error {
 	return nil
 }
 
-func (t toolTable) print(out io.Writer, g *gateway.Gateway) error {
-	plans, total := g.Plans(), 0
+// compare orders two tools. Equal ones stay ordered by name.
+func (t toolTable) compare(a, b *gateway.Plan) int {
+	switch t.order {
+	case byTokens:
+		return b.Tool.Tokens() - a.Tool.Tokens()
+	case "api":
+		return strings.Compare(a.Source.Name, b.Source.Name)
+	case "method":
+		return strings.Compare(a.Tool.Operation.Method, b.Tool.Operation.Method)
+	case "path":
+		return strings.Compare(a.Tool.Operation.Path, b.Tool.Operation.Path)
+	case "title":
+		return strings.Compare(a.Tool.Title, b.Tool.Title)
+	}
+	return strings.Compare(a.Tool.Name, b.Tool.Name)
+}
+
+func (t toolTable) print(out io.Writer, g *gateway.Gateway, plans []*gateway.Plan) error {
+	plans = slices.DeleteFunc(plans, func(plan *gateway.Plan) bool { return !t.filter.match(listedTool(plan)) })
+	total := 0
 	for _, plan := range plans {
 		total += plan.Tool.Tokens()
 	}
 	n := len(plans)
-	if t.order == byTokens {
-		sort.SliceStable(plans, func(i, j int) bool { return plans[i].Tool.Tokens() > plans[j].Tool.Tokens() })
-	}
+	slices.SortStableFunc(plans, t.compare)
 	plans = plans[:rows(n, t.top)]
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tMETHOD\tPATH\tTITLE\tTOKENS\tACCESS")
+	table := terminal.Table{Width: t.width, Flexible: []int{3, 2, 0}}
+	table.Row("NAME", "METHOD", "PATH", "TITLE", "TOKENS", "ACCESS")
 	var access accessNotes
 	for _, plan := range plans {
 		t := plan.Tool
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", t.Name, t.Operation.Method, t.Operation.Path, t.Title, t.Tokens(), access.mark(g.Access(plan)))
+		table.Row(t.Name, t.Operation.Method, oneLine(t.Operation.Path), oneLine(t.Title), strconv.Itoa(t.Tokens()), access.mark(g.Access(plan)))
 	}
-	if err := w.Flush(); err != nil {
+	if _, err := table.WriteTo(out); err != nil {
 		return err
 	}
 	if left := n - len(plans); left > 0 {

@@ -13,6 +13,7 @@ import (
 func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version, the commit and the protocol revisions", Args: noArguments,
+		Example: "  drawbridge version",
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(p.stdout, versionText())
 			return err

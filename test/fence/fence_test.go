@@ -113,10 +113,12 @@ var rooms = map[string]room{
 	"gateway/admin":       {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 
 	"cmd/drawbridge": {
-		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/listener", "gateway/tokenreport", "auth/authtest", "cmd/drawbridge/demo"},
-		modules: []string{"github.com/spf13/cobra", "github.com/KimMachineGun/automemlimit", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
+		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/listener", "gateway/tokenreport", "auth/authtest", "cmd/drawbridge/demo", "cmd/drawbridge/terminal"},
+		modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/KimMachineGun/automemlimit", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},
 	},
 	"cmd/drawbridge/demo": {},
+
+	"cmd/drawbridge/terminal": {modules: []string{"golang.org/x/term", "golang.org/x/text", "golang.org/x/sys/windows"}},
 }
 
 // listed is the part of `go list -json` that the tests read.
