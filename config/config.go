@@ -45,6 +45,10 @@ type Config struct {
 	Limits Limits `yaml:"limits" reload:"reconnect"`
 	// State that outlives a call, and that replicas share.
 	State State `yaml:"state" reload:"restart"`
+	// The proxy for all HTTP connections of the gateway: to services, documents, authorization servers, and where traces,
+	// embeddings and callbacks go. off means direct connections, environment the proxies of HTTPS_PROXY, HTTP_PROXY and
+	// NO_PROXY, which are ignored otherwise.
+	Proxy *Proxy `yaml:"proxy,omitempty" reload:"live" absent:"off"`
 	// Logs and traces.
 	Telemetry Telemetry `yaml:"telemetry" reload:"live"`
 	// The audit log: one JSON record for each call, with the caller and the tool. {} is enough.
@@ -63,6 +67,8 @@ type Config struct {
 type Telemetry struct {
 	// The URL of an OpenTelemetry collector that accepts traces by OTLP over HTTP. Without a path, /v1/traces is used.
 	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" reload:"restart" absent:"no traces"`
+	// The proxy for traces.
+	Proxy *Proxy `yaml:"proxy,omitempty" reload:"restart" absent:"the root's proxy"`
 	// The minimum level of log records.
 	LogLevel LogLevel `yaml:"log_level" default:"info"`
 	// The format of log records on standard error: json; text, which is short lines on a terminal, in colour unless NO_COLOR is set, and

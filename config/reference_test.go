@@ -307,7 +307,9 @@ func schemaOf(t reflect.Type, f field) object {
 		return object{{"anyOf", []object{text, {{"$ref", "#/$defs/" + t.Name()}}}}}
 	case reflect.TypeFor[KeyHeader]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
-	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
+	case reflect.TypeFor[Proxy]():
+		return object{{"anyOf", []object{{{"enum", []string{proxyOff, proxyEnvironment}}}, {{"$ref", "#/$defs/" + t.Name()}}}}}
+	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values](), reflect.TypeFor[NoProxy]():
 		one := schemaOf(t.Elem(), field{})
 		return object{{"anyOf", []object{one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}}
 	}
@@ -412,7 +414,7 @@ func valueWords(t reflect.Type, f field) string {
 		return "tokens" + bounds
 	case reflect.TypeFor[Duration]():
 		return "duration" + bounds
-	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
+	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values](), reflect.TypeFor[NoProxy]():
 		return strings.TrimPrefix(expected(t), "a ")
 	}
 	switch t.Kind() {

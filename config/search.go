@@ -21,6 +21,8 @@ type Embeddings struct {
 	// The number of dimensions of the vectors. It is requested, which only models with vectors that can be shortened
 	// support, and vectors of another length are rejected.
 	Dimensions int `yaml:"dimensions,omitempty" min:"1" max:"4096" absent:"as the model has them"`
+	// The proxy for the server.
+	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy"`
 }
 
 // Endpoint returns the URL that requests are sent to.
