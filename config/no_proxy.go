@@ -82,7 +82,7 @@ func checkNoProxy(entry string) error {
 			return errors.New("has a bad port")
 		}
 	}
-	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && a.Zone() == "" {
+	if a, err := netip.ParseAddr(host); err == nil && a.Zone() == "" {
 		return nil
 	}
 	host = strings.TrimPrefix(strings.TrimPrefix(host, "*"), ".")

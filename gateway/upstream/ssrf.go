@@ -68,8 +68,8 @@ func newDialPolicy(hosts, documents []string, allowed []netip.Prefix, connect ti
 	}
 	g.literal = net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
 	g.named, g.public = g.literal, g.literal
-	g.named.Control = g.control(g.isBlocked)
-	g.public.Control = g.control(func(a netip.Addr) bool { return g.isBlocked(a) || !g.isPublic(a) })
+	g.named.Control = g.control(namedHost)
+	g.public.Control = g.control(publicOnly)
 	return g
 }
 
@@ -93,25 +93,11 @@ func hostKey(host string) string {
 
 // dial connects to addr, "host:port", if the host may resolve to its address.
 func (g *dialPolicy) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	host, _, err := net.SplitHostPort(addr)
+	_, _, trust, err := g.trustOf(addr)
 	if err != nil {
-		return nil, &dialError{kind: Connect, err: err}
+		return nil, err
 	}
-	host = hostKey(host)
-	trust := g.hosts[host]
-	if trust < namedHost && isMetadataName(host) {
-		return nil, &dialError{kind: Refused, err: fmt.Errorf("host %q serves a cloud's metadata and was not named", host)}
-	}
-	var d *net.Dialer
-	switch trust {
-	case literalHost:
-		d = &g.literal
-	case namedHost, documentHost:
-		d = &g.named
-	case publicOnly:
-		d = &g.public
-	}
-	conn, err := d.DialContext(ctx, network, addr)
+	conn, err := g.dialer(trust).DialContext(ctx, network, addr)
 	if err != nil {
 		kind := Connect
 		if refused := (*addressError)(nil); errors.As(err, &refused) {
@@ -120,6 +106,30 @@ func (g *dialPolicy) dial(ctx context.Context, network, addr string) (net.Conn, 
 		return nil, &dialError{kind: kind, err: err}
 	}
 	return conn, nil
+}
+
+// trustOf returns the host and the port of addr, and which addresses the host may have.
+func (g *dialPolicy) trustOf(addr string) (host, port string, of trust, err error) {
+	host, port, err = net.SplitHostPort(addr)
+	if err != nil {
+		return "", "", 0, &dialError{kind: Connect, err: err}
+	}
+	key := hostKey(host)
+	if of = g.hosts[key]; of < namedHost && isMetadataName(key) {
+		return "", "", 0, &dialError{kind: Refused, err: fmt.Errorf("host %q serves a cloud's metadata and was not named", key)}
+	}
+	return host, port, of, nil
+}
+
+func (g *dialPolicy) dialer(of trust) *net.Dialer {
+	switch of {
+	case literalHost:
+		return &g.literal
+	case namedHost, documentHost:
+		return &g.named
+	case publicOnly:
+	}
+	return &g.public
 }
 
 // addressError reports an address that is not allowed.
@@ -131,21 +141,25 @@ func (e *addressError) Error() string {
 
 // control returns a [net.Dialer.Control] function, which is called with the address before
 // connecting.
-func (g *dialPolicy) control(refused func(netip.Addr) bool) func(network, address string, _ syscall.RawConn) error {
+func (g *dialPolicy) control(of trust) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return &addressError{}
 		}
-		a := ap.Addr().WithZone("").Unmap()
-		if contains(g.allowedExact, a) || contains(g.allowed, a) && !g.isBlocked(a) {
-			return nil
-		}
-		if refused(a) {
-			return &addressError{addr: a}
-		}
-		return nil
+		return g.judge(of, ap.Addr().WithZone("").Unmap())
 	}
+}
+
+// judge returns an [*addressError] if a host of this trust may not have the address, which has no zone and is not mapped.
+func (g *dialPolicy) judge(of trust, a netip.Addr) error {
+	switch {
+	case of == literalHost, contains(g.allowedExact, a), contains(g.allowed, a) && !g.isBlocked(a):
+		return nil
+	case g.isBlocked(a), of == publicOnly && !g.isPublic(a):
+		return &addressError{addr: a}
+	}
+	return nil
 }
 
 func contains(ps []netip.Prefix, a netip.Addr) bool {
