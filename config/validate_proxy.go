@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -74,8 +75,8 @@ func (l *loader) outgoing(cfg *Config) {
 	for i := range cfg.APIs {
 		api, key := &cfg.APIs[i], fmt.Sprintf("apis[%d]", i)
 		l.unenforceable(key, api)
-		if l.given(key+".spec_proxy") && !api.Spec.IsURL() && len(api.Overlays) == 0 && l.ok(key+".spec") {
-			l.errorf(key+".spec_proxy", "has no effect: the document is a file")
+		if l.given(key+".spec_proxy") && !api.Spec.IsURL() && len(api.AllowRefs) == 0 && !slices.ContainsFunc(api.Overlays, Location.IsURL) && l.ok(key+".spec") {
+			l.errorf(key+".spec_proxy", "has no effect: the document is a file, and nothing else is fetched for it")
 		}
 	}
 	if cfg.Telemetry.OTLPEndpoint == nil && l.given("telemetry.proxy") && l.ok("telemetry.otlp_endpoint") {

@@ -21,6 +21,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/egress"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 )
@@ -176,13 +177,15 @@ func guardIssuer(is config.Issuer, authority []byte, panicked func(what string, 
 		}
 		issuer = issuer.WithDefaults(preset)
 	}
+	var roots *x509.CertPool
 	if authority != nil {
-		roots := x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(authority) {
+		if roots = x509.NewCertPool(); !roots.AppendCertsFromPEM(authority) {
 			return issuer, fmt.Errorf("%q holds no PEM certificate", is.CAFile)
 		}
+	}
+	if proxy := egress.Proxy(is.Proxy); roots != nil || proxy != nil {
 		issuer.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{
-			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, OnPanic: panicked,
+			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, Proxy: proxy, OnPanic: panicked,
 		})).Documents()
 	}
 	return issuer, nil

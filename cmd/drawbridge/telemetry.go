@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -14,6 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/config"
+	"drawbridge/gateway/egress"
 )
 
 // tracing is the OpenTelemetry SDK, if an endpoint is configured. Otherwise the provider is nil and
@@ -27,7 +30,8 @@ func newTracing(ctx context.Context, t config.Telemetry, version string, log *sl
 	if t.OTLPEndpoint == nil {
 		return &tracing{}, nil
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(tracesURL(*t.OTLPEndpoint.URL())))
+	collector := tracesURL(*t.OTLPEndpoint.URL())
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(collector), wayOut(t, version))
 	if err != nil {
 		return nil, fmt.Errorf("telemetry.otlp_endpoint: %w", err)
 	}
@@ -37,6 +41,14 @@ func newTracing(ctx context.Context, t config.Telemetry, version string, log *sl
 			attribute.String("service.name", "drawbridge"), attribute.String("service.version", version))),
 	)
 	return &tracing{provider: sdk, sdk: sdk}, nil
+}
+
+// wayOut keeps the exporter from the proxies of the environment, which it follows by itself (E5).
+func wayOut(t config.Telemetry, version string) otlptracehttp.Option {
+	if t.Proxy.On() {
+		return otlptracehttp.WithHTTPClient(egress.TelemetryClient(t.Proxy, t.OTLPEndpoint.URL(), version))
+	}
+	return otlptracehttp.WithProxy(func(*http.Request) (*url.URL, error) { return nil, nil }) //nolint:nilnil // no proxy, as net/http has it
 }
 
 // shutdown sends the remaining spans.
