@@ -79,7 +79,7 @@ func (r *proxyRoute) ask(conn net.Conn, target string) (status int, err error) {
 func statusError(status int) error {
 	hint := ""
 	switch status {
-	case http.StatusProxyAuthRequired:
+	case http.StatusProxyAuthRequired, http.StatusUnauthorized: // the latter from tinyproxy
 		hint = ": it does not accept the user and password, or needs some"
 	case http.StatusForbidden, http.StatusMethodNotAllowed:
 		hint = ": it may not allow CONNECT to this address or port"
