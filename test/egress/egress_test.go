@@ -128,11 +128,11 @@ func unchecked(ctx context.Context, t *testing.T, dir string, h *hub, p proxied)
 	if err := r.child.Stop(); err != nil {
 		t.Error(err)
 	}
-	requests, forbidden, _, _, _ := h.take()
-	if len(forbidden) == 0 || requests["http://meta.example.net"] == 0 {
+	saw := h.take()
+	if len(saw.forbidden) == 0 || saw.requests["http://meta.example.net"] == 0 {
 		t.Errorf("%s: with resolve: proxy nothing came to the metadata service: the test sees nothing", p.name)
 	}
-	return fmt.Sprintf("%-28s with resolve: proxy and a name that leads to a metadata service: %d connections, as the documentation warns", p.name, len(forbidden))
+	return fmt.Sprintf("%-28s with resolve: proxy and a name that leads to a metadata service: %d connections, as the documentation warns", p.name, len(saw.forbidden))
 }
 
 // wrongPassword has the proxy refuse the gateway, which the log and the model get to know as the proxy's fault.
@@ -267,20 +267,20 @@ func (r *run) end() (requests map[string]int, bad int, targets map[string]int) {
 		r.t.Errorf("%s: the log has the password: %s", r.proxy.name, log)
 		bad++
 	}
-	requests, forbidden, direct, leaked, mismatch := r.hub.take()
-	for what, list := range map[string][]string{"forbidden": forbidden, "direct": direct, "leaked": leaked, "mismatch": mismatch} {
+	saw := r.hub.take()
+	for what, list := range map[string][]string{"forbidden": saw.forbidden, "direct": saw.direct, "leaked": saw.leaked, "mismatch": saw.mismatch} {
 		if len(list) > 0 {
 			r.t.Errorf("%s: %s: %q", r.proxy.name, what, list)
 		}
 		bad += len(list)
 	}
-	targets = r.proxy.targets(r.since, requests)
+	targets = r.proxy.targets(r.since, saw.conns)
 	for target := range targets {
 		if !strings.HasPrefix(target, "93.184.216.34:") && !strings.Contains(target, ".example.net:") || strings.HasPrefix(target, "meta.") {
 			bad++
 		}
 	}
-	return requests, bad, targets
+	return saw.requests, bad, targets
 }
 
 func total(counts map[string]int) (n int) {

@@ -39,10 +39,11 @@ type hub struct {
 
 	mu        sync.Mutex
 	requests  map[string]int // by scheme and host
-	forbidden []string       // connections to addresses that nobody may call
-	direct    []string       // requests that did not come from a proxy
-	leaked    []string       // requests with credentials of the proxy
-	mismatch  []string       // requests whose host is not the name of the TLS handshake
+	conns     int
+	forbidden []string // connections to addresses that nobody may call
+	direct    []string // requests that did not come from a proxy
+	leaked    []string // requests with credentials of the proxy
+	mismatch  []string // requests whose host is not the name of the TLS handshake
 }
 
 // newHub serves on the ports 80 and 443, and writes the authority of its certificate, and a certificate for proxies, into dir.
@@ -94,10 +95,11 @@ func newHub(t *testing.T, dir string) *hub {
 
 // connected notes connections to addresses that nobody may call.
 func (h *hub) connected(ctx context.Context, c net.Conn) context.Context {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.conns++
 	if to := c.LocalAddr().String(); !strings.HasPrefix(to, "93.184.216.34:") {
-		h.mu.Lock()
 		h.forbidden = append(h.forbidden, to)
-		h.mu.Unlock()
 	}
 	return ctx
 }
@@ -175,11 +177,18 @@ func (h *hub) token(t *testing.T, issuer string) string {
 	return text
 }
 
+// seen is what came to the hub.
+type seen struct {
+	requests                            map[string]int
+	conns                               int
+	forbidden, direct, leaked, mismatch []string
+}
+
 // take returns what was seen since the last time.
-func (h *hub) take() (requests map[string]int, forbidden, direct, leaked, mismatch []string) {
+func (h *hub) take() seen {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	requests, forbidden, direct, leaked, mismatch = h.requests, h.forbidden, h.direct, h.leaked, h.mismatch
-	h.requests, h.forbidden, h.direct, h.leaked, h.mismatch = map[string]int{}, nil, nil, nil, nil
-	return requests, forbidden, direct, leaked, mismatch
+	s := seen{h.requests, h.conns, h.forbidden, h.direct, h.leaked, h.mismatch}
+	h.requests, h.conns, h.forbidden, h.direct, h.leaked, h.mismatch = map[string]int{}, 0, nil, nil, nil, nil
+	return s
 }
