@@ -29,6 +29,7 @@ const (
 	resourcesFile   = "../docs/resources.md"
 	questionsFile   = "../docs/questions.md"
 	limitsFile      = "../docs/limits.md"
+	proxyFile       = "../docs/guides/egress-proxy.md"
 )
 
 // TestSchema holds docs/config.schema.json against the types.
@@ -82,7 +83,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile, limitsFile} {
+	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile, limitsFile, proxyFile} {
 		manual, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -26,6 +26,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"drawbridge/test/timebox"
 )
 
 const (
@@ -88,7 +90,7 @@ func newHub(t *testing.T, dir string) *hub {
 				t.Error(err)
 			}
 		}()
-		t.Cleanup(func() { s.Close(); <-ended })
+		t.Cleanup(func() { s.Close(); timebox.Wait(t, ended) })
 	}
 	return h
 }
