@@ -2,10 +2,7 @@ package upstream
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"time"
@@ -27,26 +24,6 @@ type Proxy struct {
 // encryptsPlain reports whether connections for http URLs are inside of TLS, with a proxy. p may be nil.
 func (p *Proxy) encryptsPlain() bool { return p != nil && p.HTTP != nil && p.HTTP.Scheme == "https" }
 
-// ProxyServer is one proxy. It prints without its password.
-type ProxyServer struct {
-	// Scheme is http, https or socks5.
-	Scheme string
-	// Host is the host, without its port. It may be private, but it is no more allowed as a service than without the proxy.
-	Host string
-	// Address is Host with the port.
-	Address string
-	// User and Password are sent to the proxy alone. Without User neither is.
-	User, Password string
-	// RootCAs are the certificate authorities of an https proxy; the system's if nil.
-	RootCAs *x509.CertPool
-}
-
-// String returns the URL of the proxy without user and password, for the log.
-func (s *ProxyServer) String() string { return s.Scheme + "://" + s.Address }
-
-// Format implements [fmt.Formatter] so that no verb prints the password.
-func (s *ProxyServer) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
-
 // proxyRoute dials for the URLs of one scheme, through a proxy where that has to be.
 type proxyRoute struct {
 	scheme  string
@@ -56,7 +33,6 @@ type proxyRoute struct {
 	policy  *dialPolicy
 	direct  dialer
 	toProxy dialer
-	tls     *tls.Config // to the proxy; nil for http and socks5
 	timeout time.Duration
 }
 
@@ -79,9 +55,6 @@ func newProxyRoute(p *Proxy, scheme string, policy *dialPolicy, direct dialer, t
 		bypass: (&httpproxy.Config{HTTPProxy: placeholder, HTTPSProxy: placeholder, NoProxy: p.Bypass}).ProxyFunc(),
 		// The operator has configured it, so that it may be private.
 		toProxy: newDialPolicy([]string{server.Host}, nil, policy.allowed, timeout).dial,
-	}
-	if server.Scheme == "https" {
-		r.tls = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: server.RootCAs, ServerName: server.Host, NextProtos: []string{"http/1.1"}}
 	}
 	return r.dial
 }
@@ -141,30 +114,5 @@ func (r *proxyRoute) attempt(ctx context.Context, target string, left int) (net.
 		ctx, cancel = context.WithTimeout(ctx, max(time.Until(deadline)/time.Duration(left), minAttempt))
 		defer cancel()
 	}
-	var conn net.Conn
-	var err error
-	if r.server.Scheme == "socks5" {
-		conn, err = r.socks(ctx, target)
-	} else {
-		conn, err = r.connect(ctx, target)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return conn, nil
+	return r.server.open(ctx, r.toProxy, target)
 }
-
-// proxyError is a failure of a proxy, or one that it reports.
-type proxyError struct {
-	server *ProxyServer
-	target string
-	err    error
-	next   bool // the failure is that of the target, so that another address may be tried
-}
-
-// Error returns the text for the log. It contains neither credentials nor text of the proxy.
-func (e *proxyError) Error() string {
-	return fmt.Sprintf("proxy %s: connection to %s: %v", e.server, e.target, e.err)
-}
-
-func (e *proxyError) Unwrap() error { return e.err }
