@@ -197,6 +197,10 @@ auth-e2e: ## official clients log in at oidc-provider and at the demo's server (
 proxy-e2e: ## the gateway behind nginx with deploy/nginx; installs nginx by apt-get
 	test/e2e/proxy
 
+.PHONY: proxy-egress
+proxy-egress: ## the gateway behind squid, tinyproxy and microsocks, which it installs by apt-get, in a network namespace (root)
+	test/egress/run
+
 .PHONY: conformance
 conformance: build conformance-auth ## the official MCP conformance suite against the gateway, and conformance-auth
 	test/conformance/run

@@ -103,6 +103,11 @@ type API struct {
 	TrustExtensions bool `yaml:"trust_extensions" default:"false"`
 	// Origins, besides the document's own, from which the document may reference parts: scheme://host[:port].
 	AllowRefs []Origin `yaml:"allow_refs,omitempty" absent:"none"`
+	// The proxy for calls of the API, and for its document and authorization servers unless they have their own: off,
+	// environment, or a mapping.
+	Proxy *Proxy `yaml:"proxy,omitempty" reload:"reconnect" absent:"the root's proxy"`
+	// The proxy for fetching the document, its overlays, and what it refers to.
+	SpecProxy *Proxy `yaml:"spec_proxy,omitempty" reload:"reconnect" absent:"proxy"`
 	// Networks (CIDR) or addresses that every host of this API must have. Without it, hosts named in this file may be
 	// private, all others must be public. A link-local or metadata address needs its own entry.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none"`

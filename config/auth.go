@@ -54,6 +54,8 @@ type Issuer struct {
 	Skew Duration `yaml:"skew" default:"60s" min:"0s" max:"5m"`
 	// PEM certificates that are trusted for this issuer instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	// The proxy for the issuer's metadata, keys and introspection.
+	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy"`
 }
 
 // Introspection is how the issuer of opaque tokens is asked about one (RFC 7662).

@@ -43,6 +43,10 @@ type Config struct {
 	Limits Limits `yaml:"limits" reload:"reconnect"`
 	// State that outlives a call, and that replicas share.
 	State State `yaml:"state" reload:"restart"`
+	// The proxy for all HTTP connections of the gateway: to services, documents, authorization servers, and where traces,
+	// embeddings and callbacks go. off means direct connections, environment the proxies of HTTPS_PROXY, HTTP_PROXY and
+	// NO_PROXY, which are ignored otherwise.
+	Proxy *Proxy `yaml:"proxy,omitempty" reload:"live" absent:"off"`
 	// Logs and traces.
 	Telemetry Telemetry `yaml:"telemetry" reload:"live"`
 	// The audit log: one JSON record per call. {} is enough.
@@ -61,6 +65,8 @@ type Config struct {
 type Telemetry struct {
 	// The OpenTelemetry collector for traces (OTLP over HTTP). The default path is /v1/traces.
 	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" reload:"restart" absent:"no traces"`
+	// The proxy for traces.
+	Proxy *Proxy `yaml:"proxy,omitempty" reload:"restart" absent:"the root's proxy"`
 	// The minimum level of log records.
 	LogLevel LogLevel `yaml:"log_level" default:"info"`
 	// The format of log records on standard error. auto is text on a terminal, else json.

@@ -50,6 +50,8 @@ type Credential struct {
 	CertFile File `yaml:"cert_file,omitempty" absent:"required for tls_client_auth"`
 	// PEM certificates that are trusted for the authorization server instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	// The proxy for the authorization server.
+	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the API's proxy"`
 	// The scopes to request.
 	Scopes []string `yaml:"scopes,omitempty" absent:"none"`
 	// The target services as absolute URIs (RFC 8707). token_exchange needs these or audiences.

@@ -255,7 +255,7 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 	if path {
 		files.resolve(l.dir)
 	}
-	if u, ok := v.Interface().(RedisURL); ok && u.hasPassword() {
+	if u, ok := v.Interface().(interface{ hasPassword() bool }); ok && u.hasPassword() {
 		e.literal = passwordInClear(n.Value)
 		l.exposed(key, e)
 	}

@@ -73,7 +73,9 @@ func expected(t reflect.Type) string {
 		return "any value"
 	case reflect.TypeFor[JSON]():
 		return "a mapping"
-	case reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
+	case reflect.TypeFor[Proxy]():
+		return "off, environment or a mapping"
+	case reflect.TypeFor[Patterns](), reflect.TypeFor[Values](), reflect.TypeFor[NoProxy]():
 		return "a string or a list of strings"
 	case reflect.TypeFor[Selectors]():
 		return "a selector or a list of selectors"

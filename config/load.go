@@ -132,6 +132,7 @@ func (l *loader) derive(cfg *Config) {
 			c.derive()
 		}
 	}
+	cfg.deriveProxies()
 	if cfg.Auth != nil {
 		for i := range cfg.Auth.Issuers {
 			if is := &cfg.Auth.Issuers[i]; is.Audiences == nil && cfg.Resource() != "" {

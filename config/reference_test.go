@@ -29,6 +29,7 @@ const (
 var examplePages = []string{
 	manualFile, "../docs/upstream-credentials.md", "../docs/deployment.md", "../docs/resources.md", "../docs/questions.md", "../docs/limits.md",
 	"../docs/jobs.md", "../docs/large-apis.md", "../docs/lifecycle.md", "../docs/observability.md", "../docs/operations.md",
+	"../docs/guides/egress-proxy.md",
 }
 
 // TestSchema holds docs/config.schema.json against the types.

@@ -18,6 +18,8 @@ type Embeddings struct {
 	Token Secret `yaml:"token,omitempty" absent:"no token"`
 	// The number of dimensions to request. Vectors of another length are rejected.
 	Dimensions int `yaml:"dimensions,omitempty" min:"1" max:"4096" absent:"as the model has them"`
+	// The proxy for the server.
+	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy"`
 }
 
 // Endpoint returns the URL that requests are sent to.

@@ -24,6 +24,7 @@ func (l *loader) validate(cfg *Config) {
 	l.endpoints(cfg)
 	l.prompts(cfg)
 	l.state(cfg)
+	l.outgoing(cfg)
 	l.audit(cfg)
 }
 

@@ -62,7 +62,7 @@ var (
 		CredentialTokenExchange:     {"subject_token_type", "requested_token_type", "accept_audiences"},
 		CredentialJWTAssertion:      {"key_id", "key_algorithm", "assertion"},
 	}
-	oauthTakes = []string{"client_auth", "ca_file", "scopes", "resources", "audiences", "parameters"}
+	oauthTakes = []string{"client_auth", "ca_file", "proxy", "scopes", "resources", "audiences", "parameters"}
 
 	clientNeeds = map[ClientAuth][]string{
 		ClientSecretBasic: {"client_id", "client_secret"},

@@ -45,4 +45,9 @@ func (l *loader) dropUnset(cfg *Config) {
 	if l.unsetBelow("search") {
 		cfg.Search = nil
 	}
+	l.eachProxy(cfg, func(key string, p *Proxy) {
+		if l.unsetBelow(key) && p.URL.at != nil {
+			p.User, p.Password, p.URL.at.user, p.URL.at.password = "", Secret{}, "", ""
+		}
+	})
 }

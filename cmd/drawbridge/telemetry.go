@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -14,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/config"
+	"drawbridge/gateway/egress"
 )
 
 // tracing is the OpenTelemetry SDK, if an endpoint is configured. Otherwise the provider is nil and
@@ -27,7 +31,12 @@ func newTracing(ctx context.Context, t config.Telemetry, version string, log *sl
 	if t.OTLPEndpoint == nil {
 		return &tracing{}, nil
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(tracesURL(*t.OTLPEndpoint.URL())))
+	collector := tracesURL(*t.OTLPEndpoint.URL())
+	way, err := wayOut(t, version)
+	if err != nil {
+		return nil, err
+	}
+	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(collector), way)
 	if err != nil {
 		return nil, fmt.Errorf("telemetry.otlp_endpoint: %w", err)
 	}
@@ -37,6 +46,22 @@ func newTracing(ctx context.Context, t config.Telemetry, version string, log *sl
 			attribute.String("service.name", "drawbridge"), attribute.String("service.version", version))),
 	)
 	return &tracing{provider: sdk, sdk: sdk}, nil
+}
+
+// wayOut keeps the exporter from the proxies of the environment, which it follows by itself (E5). With a configured proxy it gets a
+// client, and then does not read certificates from the environment.
+func wayOut(t config.Telemetry, version string) (otlptracehttp.Option, error) {
+	if !t.Proxy.On() {
+		return otlptracehttp.WithProxy(func(*http.Request) (*url.URL, error) { return nil, nil }), nil //nolint:nilnil // no proxy, as net/http has it
+	}
+	for _, signal := range []string{"", "TRACES_"} {
+		for _, what := range []string{"CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"} {
+			if name := "OTEL_EXPORTER_OTLP_" + signal + what; os.Getenv(name) != "" {
+				return nil, fmt.Errorf("telemetry.proxy: %s has no effect with a proxy; unset it, or write telemetry: {proxy: off}", name)
+			}
+		}
+	}
+	return otlptracehttp.WithHTTPClient(egress.TelemetryClient(t.Proxy, t.OTLPEndpoint.URL(), version)), nil
 }
 
 // shutdown sends the remaining spans.

@@ -7,6 +7,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
+	"drawbridge/gateway/egress"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/upstream"
 )
@@ -53,13 +54,15 @@ func issuerOf(is config.Issuer, authority []byte, panicked func(what string, v a
 		}
 		issuer = issuer.WithDefaults(preset)
 	}
+	var roots *x509.CertPool
 	if authority != nil {
-		roots := x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(authority) {
+		if roots = x509.NewCertPool(); !roots.AppendCertsFromPEM(authority) {
 			return issuer, fmt.Errorf("%q holds no PEM certificate", is.CAFile)
 		}
+	}
+	if proxy := egress.Proxy(is.Proxy); roots != nil || proxy != nil {
 		issuer.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{
-			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, OnPanic: panicked,
+			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, Proxy: proxy, OnPanic: panicked,
 		})).Documents()
 	}
 	return issuer, nil

@@ -243,7 +243,7 @@ func (c *Call) statusFailure(ctx context.Context, err error) *StatusError {
 	later := false
 	if errors.As(err, &e) {
 		switch e.Kind {
-		case upstream.Timeout, upstream.Connect, upstream.Truncated, upstream.Overloaded, upstream.BreakerOpen:
+		case upstream.Timeout, upstream.Connect, upstream.ProxyFailed, upstream.Truncated, upstream.Overloaded, upstream.BreakerOpen:
 			later = true
 		default:
 		}

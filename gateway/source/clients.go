@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/egress"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 )
@@ -58,7 +59,7 @@ func (c *clients) makeDocumentClients() error {
 // may be on private addresses (E1).
 func (c *clients) documentClient(wrap wrapper, tls connection, named []string) *upstream.Client {
 	o := c.options(c.label, wrap, tls)
-	o.BaseURL, o.NamedHosts = nil, named
+	o.BaseURL, o.NamedHosts, o.Proxy = nil, named, egress.Proxy(c.api.SpecProxy)
 	o.Timeout, o.MaxBytes = time.Duration(c.api.SpecTimeout), int64(c.limits.MaxSpec)
 	return upstream.NewClient(o)
 }
@@ -71,6 +72,7 @@ func (c *clients) options(name string, wrap wrapper, tls connection) upstream.Op
 		MaxRatio: int64(l.MaxRatio), RootCAs: c.roots, Wrap: wrap, TLS: tls, TracerProvider: c.deps.TracerProvider,
 		AllowedAddresses: prefixes(c.api.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + c.deps.Version,
 		OnPanic:         c.deps.Panicked,
+		Proxy:           egress.Proxy(c.api.Proxy),
 		OnUnknownCoding: func() { c.deps.Metrics.IgnoredEncoding(name) },
 	}
 	if c.api.BaseURL != nil {

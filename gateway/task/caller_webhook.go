@@ -22,6 +22,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/egress"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream"
@@ -50,6 +51,7 @@ type CallerWebhooks struct {
 	secret  []byte
 	Client  *upstream.Client
 	made    config.Tools
+	proxy   *config.Proxy
 }
 
 // NewCallerWebhooks returns nil if no caller may request a webhook. It takes over from old what has not changed.
@@ -57,10 +59,10 @@ func NewCallerWebhooks(c *config.Config, old *CallerWebhooks, tracing trace.Trac
 	if len(c.Tools.CallbackURLs) == 0 {
 		return nil
 	}
-	if old != nil && reflect.DeepEqual(old.made, c.Tools) {
+	if old != nil && reflect.DeepEqual(old.made, c.Tools) && reflect.DeepEqual(old.proxy, c.Proxy) {
 		return old
 	}
-	out := &CallerWebhooks{secret: []byte(c.Tools.CallbackSecret.Reveal()), made: c.Tools}
+	out := &CallerWebhooks{secret: []byte(c.Tools.CallbackSecret.Reveal()), made: c.Tools, proxy: c.Proxy}
 	for _, text := range c.Tools.CallbackURLs {
 		if at, ok := origin.Parse(text.String()); ok {
 			out.origins = append(out.origins, at)
@@ -68,7 +70,7 @@ func NewCallerWebhooks(c *config.Config, old *CallerWebhooks, tracing trace.Trac
 	}
 	out.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{
 		Name: "callback", NamedHosts: config.Hosts(c.Tools.CallbackURLs), Timeout: webhookTimeout, MaxBytes: maxWebhookResponse, MaxIdle: 2,
-		TracerProvider: tracing, UserAgent: "drawbridge/" + version,
+		TracerProvider: tracing, UserAgent: "drawbridge/" + version, Proxy: egress.Proxy(c.Proxy),
 	}))
 	return out
 }

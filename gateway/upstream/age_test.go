@@ -25,6 +25,7 @@ import (
 // names is a name server whose answers a test decides.
 type names struct {
 	answer  func(query int) net.IP // of all names
+	further [][4]byte              // more addresses of all names
 	queries atomic.Int64
 }
 
@@ -62,6 +63,9 @@ func (n *names) serve(t testing.TB, conn net.Conn) {
 			case q.Type == dnsmessage.TypeA && v4 != nil:
 				n.queries.Add(1)
 				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: [4]byte(v4)}})
+				for _, a := range n.further {
+					m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: a}})
+				}
 			case q.Type == dnsmessage.TypeAAAA && v4 == nil:
 				n.queries.Add(1)
 				m.Answers = append(m.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: [16]byte(ip)}})

@@ -23,6 +23,7 @@ type cleartext struct {
 	most      int                      // idle connections to one host
 	panicked  func(what string, v any) // nil: nobody is told
 	look      func(net.Conn) func() bool
+	off       bool // connections are no sockets that can be looked at, so that net/http makes the calls
 
 	mu     sync.Mutex
 	idle   map[string][]*cleartextConn // by the host of the URL; the one that was used last is at the end
@@ -47,7 +48,7 @@ func newCleartext(dial func(ctx context.Context, network, addr string) (net.Conn
 // takes reports whether a request is one of those that are made here. The others are net/http's: those that are long or of no known
 // length, that ask for more than an answer, and what it refuses, such as a line break in a header.
 func (c *cleartext) takes(req *http.Request) bool {
-	return canLook && req.URL != nil && req.URL.Scheme == "http" && req.URL.Host != "" && req.Header != nil && isASCII(req.URL.Host) &&
+	return canLook && !c.off && req.URL != nil && req.URL.Scheme == "http" && req.URL.Host != "" && req.Header != nil && isASCII(req.URL.Host) &&
 		req.Method != http.MethodConnect && (req.Method == "" || httpguts.ValidHeaderFieldName(req.Method)) && // both are tokens
 		!req.Close && req.Trailer == nil && len(req.TransferEncoding) == 0 &&
 		(req.Body == nil && req.ContentLength == 0 || req.Body == http.NoBody || req.Body != nil && req.ContentLength > 0) &&

@@ -40,6 +40,8 @@ const (
 	Overloaded
 	// BreakerOpen means that the circuit breaker is open; nothing was sent.
 	BreakerOpen
+	// ProxyFailed means that the proxy gave no connection to the service; nothing was sent to the service.
+	ProxyFailed
 )
 
 // String returns the kind as a metric label.
@@ -67,6 +69,8 @@ func (k Kind) String() string {
 		return "overloaded"
 	case BreakerOpen:
 		return "open"
+	case ProxyFailed:
+		return "proxy"
 	}
 	return "unknown"
 }
@@ -103,7 +107,7 @@ func (e *Error) NotSent() bool { return (e.neverSent() || e.unprocessed) && !e.s
 // neverSent reports whether nothing was sent in the last attempt.
 func (e *Error) neverSent() bool {
 	switch e.Kind {
-	case Connect, TLS, Refused, Credential, Overloaded, BreakerOpen:
+	case Connect, TLS, Refused, Credential, Overloaded, BreakerOpen, ProxyFailed:
 		return true
 	default:
 		return false
@@ -139,6 +143,8 @@ func (e *Error) message() string {
 		return "The call was canceled before the answer came. It may have taken effect all the same: if it changes data, look before you repeat it."
 	case Connect:
 		return service + " can't be reached. Nothing was sent to it. Try again in a minute; if that does not help, tell the user that the service is down."
+	case ProxyFailed:
+		return service + " can't be reached: the proxy on the way to it gives no connection. Nothing was sent to it. Try again in a minute; if that does not help, tell the user that the operator of the gateway must look at the proxy."
 	case TLS:
 		return service + " can't be reached securely. Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must look at the service's certificate."
 	case Refused:

@@ -93,7 +93,7 @@ func (j *pendingOutcome) report(v healthOutcome) {
 // unknown for errors that the operator must fix, and for canceled calls.
 func outcomeOfError(kind Kind) healthOutcome {
 	switch kind {
-	case Timeout, Connect, Truncated:
+	case Timeout, Connect, Truncated, ProxyFailed:
 		return failure
 	case TooLarge:
 		return success

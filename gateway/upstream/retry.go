@@ -124,6 +124,8 @@ func retryReason(resp *http.Response, err *Error, repeatable bool) string {
 		}
 	case err.Kind == Connect:
 		return "connect"
+	case err.Kind == ProxyFailed:
+		return "proxy"
 	case err.Kind == Truncated && err.unprocessed:
 		return "unprocessed"
 	case err.Kind == Truncated && repeatable:
@@ -133,7 +135,7 @@ func retryReason(resp *http.Response, err *Error, repeatable bool) string {
 }
 
 // retryReasons are the values of retryReason.
-var retryReasons = [...]string{"429", "502", "503", "504", "connect", "truncated", "unprocessed"}
+var retryReasons = [...]string{"429", "502", "503", "504", "connect", "proxy", "truncated", "unprocessed"}
 
 // Retried yields the number of retries by reason, a closed set that can label a metric.
 func (c *Client) Retried() iter.Seq2[string, int64] {

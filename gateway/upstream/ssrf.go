@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"drawbridge/gateway/origin"
 )
 
 // dialPolicy dials, and checks addresses after name resolution (SSRF protection): whatever a name
@@ -68,8 +71,8 @@ func newDialPolicy(hosts, documents []string, allowed []netip.Prefix, connect ti
 	}
 	g.literal = net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
 	g.named, g.public = g.literal, g.literal
-	g.named.Control = g.control(g.isBlocked)
-	g.public.Control = g.control(func(a netip.Addr) bool { return g.isBlocked(a) || !g.isPublic(a) })
+	g.named.Control = g.control(namedHost)
+	g.public.Control = g.control(publicOnly)
 	return g
 }
 
@@ -93,25 +96,11 @@ func hostKey(host string) string {
 
 // dial connects to addr, "host:port", if the host may resolve to its address.
 func (g *dialPolicy) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	host, _, err := net.SplitHostPort(addr)
+	_, _, trust, err := g.trustOf(addr)
 	if err != nil {
-		return nil, &dialError{kind: Connect, err: err}
+		return nil, err
 	}
-	host = hostKey(host)
-	trust := g.hosts[host]
-	if trust < namedHost && isMetadataName(host) {
-		return nil, &dialError{kind: Refused, err: fmt.Errorf("host %q serves a cloud's metadata and was not named", host)}
-	}
-	var d *net.Dialer
-	switch trust {
-	case literalHost:
-		d = &g.literal
-	case namedHost, documentHost:
-		d = &g.named
-	case publicOnly:
-		d = &g.public
-	}
-	conn, err := d.DialContext(ctx, network, addr)
+	conn, err := g.dialer(trust).DialContext(ctx, network, addr)
 	if err != nil {
 		kind := Connect
 		if refused := (*addressError)(nil); errors.As(err, &refused) {
@@ -120,6 +109,30 @@ func (g *dialPolicy) dial(ctx context.Context, network, addr string) (net.Conn, 
 		return nil, &dialError{kind: kind, err: err}
 	}
 	return conn, nil
+}
+
+// trustOf returns the host and the port of addr, and which addresses the host may have.
+func (g *dialPolicy) trustOf(addr string) (host, port string, of trust, err error) {
+	host, port, err = net.SplitHostPort(addr)
+	if err != nil {
+		return "", "", 0, &dialError{kind: Connect, err: err}
+	}
+	key := hostKey(host)
+	if of = g.hosts[key]; of < namedHost && isMetadataName(key) {
+		return "", "", 0, &dialError{kind: Refused, err: fmt.Errorf("host %q serves a cloud's metadata and was not named", key)}
+	}
+	return host, port, of, nil
+}
+
+func (g *dialPolicy) dialer(of trust) *net.Dialer {
+	switch of {
+	case literalHost:
+		return &g.literal
+	case namedHost, documentHost:
+		return &g.named
+	case publicOnly:
+	}
+	return &g.public
 }
 
 // addressError reports an address that is not allowed.
@@ -131,21 +144,25 @@ func (e *addressError) Error() string {
 
 // control returns a [net.Dialer.Control] function, which is called with the address before
 // connecting.
-func (g *dialPolicy) control(refused func(netip.Addr) bool) func(network, address string, _ syscall.RawConn) error {
+func (g *dialPolicy) control(of trust) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return &addressError{}
 		}
-		a := ap.Addr().WithZone("").Unmap()
-		if contains(g.allowedExact, a) || contains(g.allowed, a) && !g.isBlocked(a) {
-			return nil
-		}
-		if refused(a) {
-			return &addressError{addr: a}
-		}
-		return nil
+		return g.judge(of, ap.Addr().WithZone("").Unmap())
 	}
+}
+
+// judge returns an [*addressError] if a host of this trust may not have the address, which has no zone and is not mapped.
+func (g *dialPolicy) judge(of trust, a netip.Addr) error {
+	switch {
+	case of == literalHost, contains(g.allowedExact, a), contains(g.allowed, a) && !g.isBlocked(a):
+		return nil
+	case g.isBlocked(a), of == publicOnly && !g.isPublic(a):
+		return &addressError{addr: a}
+	}
+	return nil
 }
 
 func contains(ps []netip.Prefix, a netip.Addr) bool {
@@ -260,4 +277,88 @@ func isMetadataName(host string) bool {
 		return true
 	}
 	return false
+}
+
+// maxTargets is the most addresses of a host that a proxy is asked for.
+const maxTargets = 8
+
+// resolve returns the addresses, each with the port of addr, "host:port", that the host may have, in the order in which they are to be
+// tried. The proxy is asked for one of these, so that the address that was judged is the one that is called.
+func (g *dialPolicy) resolve(ctx context.Context, addr string) ([]string, error) {
+	host, port, of, err := g.trustOf(addr)
+	if err != nil {
+		return nil, err
+	}
+	all, err := g.resolver(of).LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, &dialError{kind: Connect, err: err}
+	}
+	var targets []string
+	var refused error
+	for _, a := range all {
+		if a.Zone() != "" {
+			refused = fmt.Errorf("address %s has a zone, which has no meaning for a proxy", a)
+			continue
+		}
+		a = a.Unmap()
+		if err := g.judge(of, a); err != nil {
+			refused = err
+			continue
+		}
+		if target := net.JoinHostPort(a.String(), port); len(targets) < maxTargets {
+			targets = append(targets, target)
+		}
+	}
+	if len(targets) > 0 {
+		return targets, nil
+	}
+	if refused == nil {
+		return nil, &dialError{kind: Connect, err: fmt.Errorf("host %q has no address", host)}
+	}
+	return nil, &dialError{kind: Refused, err: refused}
+}
+
+func (g *dialPolicy) resolver(of trust) *net.Resolver {
+	if r := g.dialer(of).Resolver; r != nil {
+		return r
+	}
+	return net.DefaultResolver
+}
+
+// checkName checks a host that the proxy will resolve. named is false for a literal address, which is judged as always. Whoever
+// resolves a name decides what it stands for: notations of addresses that only some resolvers know are refused.
+func (g *dialPolicy) checkName(addr string) (named bool, err error) {
+	host, port, of, err := g.trustOf(addr)
+	if err != nil {
+		return false, err
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return false, nil
+	}
+	refuse := func(why string) (bool, error) {
+		return false, &dialError{kind: Refused, err: fmt.Errorf("host %q %s", host, why)}
+	}
+	name := strings.TrimSuffix(origin.Lower(host), ".")
+	_, badPort := strconv.ParseUint(port, 10, 16)
+	switch {
+	case badPort != nil:
+		return false, &dialError{kind: Connect, err: errors.New("bad port")}
+	case name == "" || len(name) > 253 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-._") != "":
+		return refuse("is not a host name")
+	case endsInNumber(name):
+		return refuse("is a notation of an address that resolvers disagree about")
+	case of == publicOnly && (name == "localhost" || strings.HasSuffix(name, ".localhost") || !strings.Contains(name, ".")):
+		return refuse("is not a public name, and was not named")
+	}
+	return true, nil
+}
+
+// endsInNumber reports whether a resolver may take a name for an IPv4 address (URL Standard, ends-in-a-number checker).
+func endsInNumber(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	digits, hex := strings.CutPrefix(last, "0x")
+	if hex {
+		return strings.Trim(digits, "0123456789abcdef") == ""
+	}
+	return last == "" || strings.Trim(last, "0123456789") == ""
 }

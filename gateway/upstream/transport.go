@@ -17,9 +17,12 @@ import (
 // dialer connects to addr, "host:port".
 type dialer = func(ctx context.Context, network, addr string) (net.Conn, error)
 
+// dialers are those for http and https URLs. They differ with a proxy.
+type dialers struct{ plain, secure dialer }
+
 // newTransport returns the connection pool of one API. It uses no proxies from the environment
-// (E5), and does not decompress (P1).
-func newTransport(o Options, dial dialer, protocols *protocols) *http.Transport {
+// (E5): the dialers know those that are configured. It does not decompress (P1).
+func newTransport(o Options, dial dialers, protocols *protocols) *http.Transport {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12, // E6
 		RootCAs:    o.RootCAs,
@@ -27,7 +30,7 @@ func newTransport(o Options, dial dialer, protocols *protocols) *http.Transport 
 	}
 	ping := cmp.Or(o.ping, 15*time.Second)
 	return &http.Transport{
-		DialContext: recovering(dial),
+		DialContext: recovering(dial.plain),
 		// Custom, so that its errors can be distinguished from all others.
 		DialTLSContext: recovering(func(ctx context.Context, network, addr string) (net.Conn, error) {
 			own := config
@@ -37,7 +40,7 @@ func newTransport(o Options, dial dialer, protocols *protocols) *http.Transport 
 					return nil, &dialError{kind: Credential, err: err}
 				}
 			}
-			return dialTLS(ctx, dial, own, protocols, o.TLSHandshake, network, addr)
+			return dialTLS(ctx, dial.secure, own, protocols, o.TLSHandshake, network, addr)
 		}),
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,

@@ -75,6 +75,8 @@ type Options struct {
 	// UserAgent is sent unless the request has one. The default is "drawbridge".
 	UserAgent string
 
+	// Proxy is the way out of connections; nil for direct ones.
+	Proxy *Proxy
 	// RootCAs are the certificate authorities; the system's if nil.
 	RootCAs *x509.CertPool
 	// TLS returns the configuration for one connection to addr, host and port: base or a modified
@@ -146,15 +148,17 @@ func NewClient(o Options) *Client {
 	c.health = newHealth(o.Breaker, c.baseHost, o.OnStateChange)
 	g := newDialPolicy(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, o.Connect)
 	c.dialPolicy = g
-	dial := g.dial
+	direct := g.dial
 	if o.dial != nil {
-		dial = o.dial
+		direct = o.dial
 	}
+	dial := dialers{plain: newProxyRoute(o.Proxy, "http", g, direct, o.Connect), secure: newProxyRoute(o.Proxy, "https", g, direct, o.Connect)}
 	spoken := &protocols{}
 	c.pool = newPool(o.ConnectionAge, spoken, func() *connections {
 		t := newTransport(o, dial, spoken)
 		plain := newCleartext(t.DialContext, t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost)
 		plain.panicked = o.OnPanic
+		plain.off = o.Proxy.encryptsPlain()
 		patient := newTransport(o, dial, spoken)
 		patient.ResponseHeaderTimeout = 0
 		return &connections{cleartext: plain, transport: t, noTimeout: patient}

@@ -95,6 +95,9 @@ func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, d *Docume
 	w.when(kept && n.Trusted && len(n.Overlays) > len(o.Overlays), key, "overlays has a new one, which with trust_extensions decides on restrictions")
 	w.added(key, "allow_refs lets the document take parts from %q", o.Refs, n.Refs, equal)
 	w.networks(key, "allow_addresses lets calls go to %s", o.Addresses, n.Addresses)
+	w.when(n.Proxy != "" && n.Proxy != o.Proxy, key, "proxy lets calls go through another proxy")
+	w.when(n.SpecProxy != "" && n.SpecProxy != o.SpecProxy, key, "spec_proxy has the document fetched through another proxy")
+	w.when(n.Unchecked && !o.Unchecked, key, "proxy.resolve leaves the addresses of services unchecked")
 	w.when(len(o.Addresses) > 0 && len(n.Addresses) == 0, key, "allow_addresses does not bound any more where calls go")
 	if new.Auth != nil && old.Auth != nil {
 		w.when(o.DocumentScopes && !n.DocumentScopes, key, "scopes_from_document is off, so calls need fewer scopes")

@@ -92,7 +92,7 @@ apis:
     trust_extensions: true
     allow_refs: ["https://c.example.com"]
     allow_addresses: [10.0.0.0/8]
-  - {spec: b.yaml, name: b}
+  - {spec: b.yaml, name: b, proxy: {url: "https://u@proxy.internal", password: secret, no_proxy: x.internal, resolve: proxy, ca_file: tls.crt}, spec_proxy: {url: "http://proxy.internal"}, allow_refs: ["https://d.example.com"]}
 tools:
   lock: approved.lock
   confirm: destructive
@@ -124,6 +124,7 @@ prompts: [{name: p, scopes: [s], endpoints: [e], messages: [{text: t}]}]
 state:
   redis: {url: "rediss://127.0.0.1", ca_file: tls.crt, prefix: p, answers: true}
   closed: [consents]
+proxy: {url: "http://proxy.internal", user: u, password: secret}
 telemetry: {otlp_endpoint: "http://127.0.0.1:4318"}
 audit: {file: audit.log, subject: plain, fields: [/n], refusals: true}
 `
@@ -142,6 +143,9 @@ var uncompared = map[string]string{
 	"TLS.CertFile": "the gateway's own certificate is renewed", "TLS.KeyFile": "the gateway's own certificate is renewed",
 	"ClientCertificate.KeyFile": "it belongs to the certificate",
 	"Identity":                  "keys are rotated, and services know them; apis[].identity decides who is told",
+
+	"Proxy.User": "who the gateway is to it", "Proxy.Password": "secrets are rotated", "Proxy.NoProxy": "the proxy is the same, and what it does not get is checked as always",
+	"Issuer.Proxy": "its keys are fetched over TLS", "Credential.Proxy": "tokens are fetched over TLS",
 
 	"Server.SealKeys": "keys are rotated", "Server.SealKeyFile": "keys are rotated",
 	"Info": "words for clients", "Server.Instructions": "words for models", "Server.PageSize": "how lists are sent", "Server.KeepAlive": "how streams are sent",

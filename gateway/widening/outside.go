@@ -48,6 +48,7 @@ func auditOf(c *config.Config) *Audit {
 // configuration key.
 func outsideOf(c *config.Config) map[string]string {
 	outside := map[string]string{}
+	proxies := map[string]*config.Proxy{"proxy": c.Proxy, "telemetry.proxy": c.Telemetry.Proxy}
 	if r := c.State.Redis; r != nil {
 		outside["state.redis"] = digest(r.URL.String() + "\n" + r.CAFile.String() + "\n" + r.Prefix)
 		if r.Answers {
@@ -59,11 +60,25 @@ func outsideOf(c *config.Config) map[string]string {
 	}
 	if e := c.Embeddings(); e != nil {
 		outside["search.embeddings.url"] = digest(e.URL.String())
+		proxies["search.embeddings.proxy"] = e.Proxy
+	}
+	for key, p := range proxies {
+		if p.On() {
+			outside[key] = proxyOf(p)
+		}
 	}
 	if c.Audit != nil {
 		outside["audit.file"] = digest(c.Audit.File.String() + "\n")
 	}
 	return outside
+}
+
+// proxyOf identifies the proxies that see connections; "" if none does.
+func proxyOf(p *config.Proxy) string {
+	if !p.On() {
+		return ""
+	}
+	return digest(fmt.Sprint(p.For("http"), p.For("https"), p.CAFile))
 }
 
 func (w *comparison) outside(old, new *Summary) {
@@ -134,6 +149,7 @@ func credentialOf(c *config.Credential) string {
 	// because they change when keys are rotated.
 	none := config.Secret{}
 	public.Token, public.Password, public.Value, public.SecretAccessKey, public.SessionToken, public.ClientSecret = none, none, none, none, none, none
+	public.Proxy = nil // how its authorization server is reached
 	public.AccessKeyID, public.ClientAuth, public.KeyFile, public.KeyID, public.KeyAlgorithm, public.CertFile = "", "", "", "", "", ""
 	if public.Assertion != nil {
 		a := *public.Assertion

@@ -115,6 +115,9 @@ type API struct {
 	Servers        []string       `json:"servers,omitempty"`
 	Refs           []string       `json:"refs,omitempty"`
 	Addresses      []netip.Prefix `json:"addresses,omitempty"`
+	Proxy          string         `json:"proxy,omitempty"`      // digest of that of calls
+	SpecProxy      string         `json:"spec_proxy,omitempty"` // digest of that of documents
+	Unchecked      bool           `json:"unchecked,omitempty"`  // a proxy resolves names, so that addresses are not checked
 	PassHeaders    []string       `json:"pass_headers,omitempty"`
 	AnswerHeaders  []string       `json:"answer_headers,omitempty"`
 	Redirected     bool           `json:"redirected,omitempty"` // requests follow redirects of the service
@@ -250,6 +253,7 @@ func apiOf(c *config.Config, api *config.API) API {
 		Name: api.Name, Spec: digest(api.Spec.String()), Entry: digest(entry), DocumentScopes: api.ScopesFromDocument, ScopeMap: encode(api.ScopeMap),
 		Trusted: api.TrustExtensions, Slashes: slashes(api.SlashParameters), Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()), Root: digest(api.Root.String()),
 		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: passedHeaders(api.PassHeaders),
+		Proxy: proxyOf(api.Proxy), SpecProxy: proxyOf(api.SpecProxy), Unchecked: api.Proxy.ResolvesNames() || api.SpecProxy.ResolvesNames(),
 		AnswerHeaders: api.AnswerHeaders, Redirected: api.FollowRedirects == config.FollowSameOrigin,
 		Include: encode(api.Tools.Include), Identities: identitiesOf(api),
 	}

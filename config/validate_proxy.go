@@ -1,0 +1,172 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"drawbridge/gateway/origin"
+)
+
+// deriveProxies gives each place without a proxy of its own that of what it belongs to.
+func (cfg *Config) deriveProxies() {
+	inherit := func(own **Proxy, from *Proxy) {
+		if *own == nil {
+			*own = from
+		}
+	}
+	for i := range cfg.APIs {
+		api := &cfg.APIs[i]
+		inherit(&api.Proxy, cfg.Proxy)
+		inherit(&api.SpecProxy, api.Proxy)
+		_, credentials := api.AllCredentials()
+		for _, c := range credentials {
+			if c.Type.IsOAuth() {
+				inherit(&c.Proxy, api.Proxy)
+			}
+		}
+	}
+	if cfg.Auth != nil {
+		for i := range cfg.Auth.Issuers {
+			inherit(&cfg.Auth.Issuers[i].Proxy, cfg.Proxy)
+		}
+	}
+	if e := cfg.Embeddings(); e != nil {
+		inherit(&e.Proxy, cfg.Proxy)
+	}
+	if cfg.Telemetry.OTLPEndpoint != nil {
+		inherit(&cfg.Telemetry.Proxy, cfg.Proxy)
+	}
+}
+
+// eachProxy visits the proxies that the file gives, with their keys.
+func (l *loader) eachProxy(cfg *Config, visit func(key string, p *Proxy)) {
+	given := func(key string, p *Proxy) {
+		if p != nil && l.given(key) {
+			visit(key, p)
+		}
+	}
+	given("proxy", cfg.Proxy)
+	for i := range cfg.APIs {
+		api, key := &cfg.APIs[i], fmt.Sprintf("apis[%d]", i)
+		given(key+".proxy", api.Proxy)
+		given(key+".spec_proxy", api.SpecProxy)
+		keys, credentials := api.AllCredentials()
+		for n, c := range credentials {
+			given(key+"."+keys[n]+".proxy", c.Proxy)
+		}
+	}
+	if cfg.Auth != nil {
+		for i := range cfg.Auth.Issuers {
+			given(fmt.Sprintf("auth.issuers[%d].proxy", i), cfg.Auth.Issuers[i].Proxy)
+		}
+	}
+	if e := cfg.Embeddings(); e != nil {
+		given("search.embeddings.proxy", e.Proxy)
+	}
+	given("telemetry.proxy", cfg.Telemetry.Proxy)
+}
+
+// outgoing checks the proxies that connections of the gateway go through.
+func (l *loader) outgoing(cfg *Config) {
+	l.eachProxy(cfg, l.proxy)
+	for i := range cfg.APIs {
+		api, key := &cfg.APIs[i], fmt.Sprintf("apis[%d]", i)
+		l.unenforceable(key, api)
+		if l.given(key+".spec_proxy") && !api.Spec.IsURL() && len(api.AllowRefs) == 0 && !slices.ContainsFunc(api.Overlays, Location.IsURL) && l.ok(key+".spec") {
+			l.errorf(key+".spec_proxy", "has no effect: the document is a file, and nothing else is fetched for it")
+		}
+	}
+	if cfg.Telemetry.OTLPEndpoint == nil && l.given("telemetry.proxy") && l.ok("telemetry.otlp_endpoint") {
+		l.errorf("telemetry.proxy", "has no effect without telemetry.otlp_endpoint")
+	}
+}
+
+// unenforceable rejects address rules that nobody would apply: see docs/contributing/adr/0036.
+func (l *loader) unenforceable(key string, api *API) {
+	if len(api.AllowAddresses) == 0 || !l.ok(key+".allow_addresses") {
+		return
+	}
+	for _, p := range []*Proxy{api.Proxy, api.SpecProxy} {
+		if p.ResolvesNames() {
+			l.errorf(key+".allow_addresses", "can't be enforced with resolve: proxy of the proxy %s, which resolves names itself: "+
+				"restrict addresses there and leave this out, or let the gateway resolve names", p.URL)
+			return
+		}
+	}
+}
+
+// proxy checks one proxy that is given.
+func (l *loader) proxy(key string, p *Proxy) {
+	if p.off || !l.ok(key, key+".url") {
+		return
+	}
+	if p.CAFile != "" && l.ok(key+".ca_file") {
+		l.authority(key+".ca_file", p.CAFile)
+		if p.URL.at.scheme != "https" {
+			l.errorf(key+".ca_file", "has no effect: the URL is not https")
+		} else if l.ok(key + ".ca_file") {
+			data, _, _ := readRegular(string(p.CAFile)) // authority has reported an error
+			p.authorities = string(data)
+		}
+	}
+	for _, u := range []*ProxyURL{p.plain, p.secure} {
+		if u != nil && !(p.environment && u == p.secure && p.plain != nil && *p.plain.at == *p.secure.at) {
+			l.proxyCredentials(key, p, u)
+		}
+		if !p.environment {
+			break // both are the same
+		}
+	}
+	if p.ResolvesNames() {
+		l.warnf(key+".resolve", "the proxy resolves names, so that the addresses of services are not checked: its own rules must keep connections from private and metadata addresses")
+	}
+}
+
+// proxyCredentials checks the user and password for a proxy.
+func (l *loader) proxyCredentials(key string, p *Proxy, u *ProxyURL) {
+	at, where := u.at, key+".url"
+	if p.environment {
+		where = key
+	}
+	switch {
+	case p.User != "" && at.user != "":
+		l.errorf(key+".user", "stands in the URL too")
+		return
+	case !p.Password.IsZero() && at.hasPassword:
+		l.errorf(key+".password", "stands in the URL too")
+		return
+	case !l.ok(where, key+".user", key+".password"):
+		return
+	}
+	user, password := p.Reveal(u)
+	if user == "" && password != "" {
+		l.errorf(where, "has a password without a user")
+		return
+	}
+	if user == "" {
+		return
+	}
+	if err := checkProxyUser(at.scheme, user, password); err != nil {
+		l.errorf(where, "%s", err)
+	}
+	if at.scheme != "https" && !origin.Loopback(at.host) {
+		l.warnf(where, "the password for the proxy travels in clear; https protects it")
+	}
+}
+
+// checkProxyUser tells what the protocol can't transport (RFC 7617 section 2, RFC 1929 section 2).
+func checkProxyUser(scheme, user, password string) error {
+	const most = 255 // bytes
+	switch {
+	case strings.ContainsFunc(user+password, unicode.IsControl):
+		return errors.New("has a control character in the user or password of the proxy")
+	case scheme == "socks5" && (len(user) > most || len(password) > most || password == ""):
+		return fmt.Errorf("needs a user and password of 1 to %d bytes each, for socks5", most)
+	case scheme != "socks5" && strings.Contains(user, ":"):
+		return errors.New("has a user with a colon, which Proxy-Authorization can't transport")
+	}
+	return nil
+}

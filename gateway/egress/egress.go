@@ -1,0 +1,46 @@
+package egress
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/upstream"
+)
+
+// Proxy returns the way out that a configuration describes; nil for direct connections. p may be nil.
+func Proxy(p *config.Proxy) *upstream.Proxy {
+	if !p.On() {
+		return nil
+	}
+	server := func(u *config.ProxyURL) *upstream.ProxyServer {
+		if u == nil {
+			return nil
+		}
+		s := &upstream.ProxyServer{Scheme: u.Scheme(), Host: u.Host(), Address: u.Address(), RootCAs: p.Authorities()}
+		s.User, s.Password = p.Reveal(u)
+		return s
+	}
+	return &upstream.Proxy{
+		HTTP: server(p.For("http")), HTTPS: server(p.For("https")), Bypass: p.NoProxy.String(), ResolvesNames: p.ResolvesNames(),
+	}
+}
+
+const (
+	// exportTimeout is the time of one export, the default of OpenTelemetry.
+	exportTimeout = 10 * time.Second
+	// maxExportAnswer is the most bytes of a collector's answer.
+	maxExportAnswer = 4 << 20
+)
+
+// TelemetryClient returns a client for the collector of traces, by way of a proxy. Redirects are followed as those of documents are.
+func TelemetryClient(p *config.Proxy, collector *url.URL, version string) *http.Client {
+	l := config.DefaultLimits()
+	return upstream.NewClient(upstream.Options{
+		Name: "telemetry", BaseURL: collector, Proxy: Proxy(p), Timeout: exportTimeout, FirstByte: exportTimeout,
+		Connect: time.Duration(l.ConnectTimeout), TLSHandshake: time.Duration(l.TLSTimeout), MaxBytes: maxExportAnswer, MaxRatio: int64(l.MaxRatio),
+		MaxIdle: 2, UserAgent: "drawbridge/" + cmp.Or(version, "dev"),
+	}).Documents()
+}
