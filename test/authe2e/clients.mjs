@@ -16,10 +16,12 @@ class Session {
   secrets = []; // all that nobody else may see
   heard = ""; // what the gateway answered
   #kept = {};
-  #browser = new Browser();
+  #browser;
 
-  constructor({ kind, endpoint, refresh, secret, document, dpop }) {
+  constructor({ kind, endpoint, refresh, secret, document, dpop, client, user }) {
     this.v1 = kind === "sdk-v1";
+    this.#browser = new Browser(user);
+    if (client) this.#kept.client = { client_id: client };
     this.endpoint = new URL(endpoint);
     const kept = this.#kept;
     this.provider = {

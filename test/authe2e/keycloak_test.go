@@ -1,0 +1,462 @@
+package authe2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The columns of the table, in the order of the run.
+const (
+	cellLogin    = "log in"
+	cellList     = "list"
+	cellCall     = "call"
+	cellExchange = "exchange"
+	cellStepUp   = "step up"
+	cellRotation = "key rotation"
+	cellWithdraw = "key withdrawn"
+	cellOutage   = "outage"
+	cellBack     = "back, new key"
+	cellRefresh  = "refresh"
+	cellReuse    = "refresh token reused"
+)
+
+// The ways in which a client becomes known to Keycloak.
+const (
+	byRegistration = "DCR"
+	byDocument     = "CIMD"
+	registered     = "client id"
+)
+
+// registeredClient is a client of the realm file.
+const registeredClient = "mcp-client"
+
+// keycloakRow is a client that became known to Keycloak in one way, with what it has when the run goes on.
+type keycloakRow struct {
+	client, way string
+	session     session
+	first       state // after its login
+}
+
+func (r *keycloakRow) name() string { return r.client + ", " + r.way }
+
+// keycloakRun is the run of docs/start/keycloak.md. Its phases follow each other, because the realm has one set of keys;
+// within a phase all rows run at the same time.
+type keycloakRun struct {
+	*world
+	keycloak *keycloak
+	service  *tokenService
+	user     *user
+	rows     []*keycloakRow
+	cells    cells
+}
+
+// TestKeycloak runs the page with the official TypeScript clients against a real Keycloak, and prints a table.
+func TestKeycloak(t *testing.T) {
+	home, folder := os.Getenv(keycloakVariable), os.Getenv(clientsVariable)
+	if home == "" || folder == "" {
+		t.Skipf("not run: Keycloak: make keycloak-e2e installs it and the clients, and sets %s and %s", keycloakVariable, clientsVariable)
+	}
+	k := newKeycloakRun(t, home, folder)
+	t.Cleanup(func() { k.cells.print(t) })
+	for _, phase := range []struct {
+		name   string
+		before func(context.Context) error
+		run    func(context.Context, *testing.T, *keycloakRow)
+		after  func(context.Context) error
+	}{
+		{"log in", nil, k.logIn, nil},
+		{"step up", nil, k.stepUp, nil},
+		{"key rotation", nil, k.rotation, nil},
+		{"key withdrawn", k.keycloak.withdraw, k.withdrawn, nil},
+		{"outage", k.goDown, k.outage, k.comeBack},
+		{"back", nil, k.back, nil},
+		{"refresh", k.shorten, k.refresh, nil},
+	} {
+		ok := t.Run(phase.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer cancel()
+			began := time.Now()
+			step := func(f func(context.Context) error) {
+				if f == nil {
+					return
+				}
+				if err := f(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			step(phase.before)
+			var finish func()
+			if phase.name == "key rotation" {
+				finish = k.rotateUnderLoad(ctx, t)
+			}
+			t.Run("clients", func(t *testing.T) {
+				for _, r := range k.rows {
+					t.Run(r.name(), func(t *testing.T) {
+						t.Parallel()
+						ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+						defer cancel()
+						if phase.name != "log in" && r.first.Access == "" {
+							t.Skip("did not log in")
+						}
+						phase.run(ctx, t, r)
+					})
+				}
+			})
+			if finish != nil {
+				finish()
+			}
+			step(phase.after)
+			t.Logf("%.0f s", time.Since(began).Seconds())
+		})
+		if !ok && phase.name == "log in" {
+			break
+		}
+	}
+	for _, complaint := range k.service.complaints() {
+		t.Errorf("the service refused a request: %s", complaint)
+	}
+	k.searchSecrets(t)
+}
+
+// choices are those of a row's client.
+func (k *keycloakRun) choices(way string, refresh bool) choices {
+	c := choices{refresh: refresh, user: k.user}
+	switch {
+	case way == registered:
+		c.client = registeredClient
+	case way == byDocument && refresh:
+		c.document = k.suite.documents.server.URL + refreshingDocument
+	case way == byDocument:
+		c.document = k.suite.documents.server.URL + "/client.json"
+	}
+	return c
+}
+
+// cell runs f as a cell of the table. An error is a failure.
+func (k *keycloakRun) cell(t *testing.T, r *keycloakRow, column string, f func() error) bool {
+	t.Helper()
+	err := f()
+	if err != nil {
+		t.Errorf("%s: %v", column, err)
+	}
+	k.cells.enter(r.name(), column, err)
+	return err == nil
+}
+
+// logIn goes from the endpoint's address to a call: 401, metadata, registration, the login form, consent, a token.
+func (k *keycloakRun) logIn(ctx context.Context, t *testing.T, r *keycloakRow) {
+	var tools []string
+	_ = k.cell(t, r, cellLogin, func() (err error) {
+		if r.session, err = k.open(ctx, r.client, k.choices(r.way, true)); err != nil {
+			return err
+		}
+		if err := r.session.connect(ctx); err != nil {
+			return err
+		}
+		r.first = k.look(ctx, t, r.session)
+		return k.checkToken(t, r)
+	}) && k.cell(t, r, cellList, func() (err error) {
+		if tools, err = r.session.tools(ctx); err == nil && !slices.Contains(tools, reading.tool) {
+			err = fmt.Errorf("%s is not among %q", reading.tool, tools)
+		}
+		return err
+	}) && k.cell(t, r, cellCall, func() error { return try(ctx, r.session, reading) }) && k.cell(t, r, cellExchange, func() error {
+		_, claims := decode(t, r.first.Access)
+		session, _ := claims["sid"].(string)
+		switch seen, ok := k.service.seen(session); {
+		case !ok:
+			return fmt.Errorf("the service has seen no token of the session %q", session)
+		case seen.token == r.first.Access:
+			return errors.New("the service got the caller's own token")
+		case seen.Subject != claims["sub"] || seen.Client != "drawbridge":
+			return fmt.Errorf("the service's token has sub %q, azp %q; want those of the caller and of the gateway", seen.Subject, seen.Client)
+		default:
+			k.secrets.add("an exchanged token", seen.token)
+			return nil
+		}
+	})
+}
+
+// checkToken compares what Keycloak issues with what the preset expects, and sees that other tokens of the same login are
+// no access tokens.
+func (k *keycloakRun) checkToken(t *testing.T, r *keycloakRow) error {
+	header, claims := decode(t, r.first.Access)
+	audience, _ := claims["aud"].([]any)
+	switch {
+	case header["typ"] != "JWT" || claims["typ"] != "Bearer" || claims["iss"] != k.issuer:
+		return fmt.Errorf("the token has typ %v, claim typ %v, iss %v", header["typ"], claims["typ"], claims["iss"])
+	case !slices.Contains(audience, any(k.endpoint)) || !slices.Contains(audience, any("drawbridge")):
+		return fmt.Errorf("the token is for %v", claims["aud"])
+	case claims["azp"] != r.first.ClientID:
+		return fmt.Errorf("the token is of client %v, not %s", claims["azp"], r.first.ClientID)
+	case r.first.Refresh == "":
+		return errors.New("there is no refresh token")
+	case r.way == byRegistration && r.first.Registrations != 1, r.way == byDocument && r.first.ClientID != k.choices(r.way, true).document:
+		return fmt.Errorf("%d registrations, client id %q", r.first.Registrations, r.first.ClientID)
+	}
+	for kind, token := range map[string]string{"refresh token": r.first.Refresh} {
+		if status, err := k.try(t.Context(), token); err != nil || status != http.StatusUnauthorized {
+			return fmt.Errorf("a call with the %s: status %d, %v", kind, status, err)
+		}
+	}
+	return nil
+}
+
+// stepUp makes calls that need more than the token has.
+func (k *keycloakRun) stepUp(ctx context.Context, t *testing.T, r *keycloakRow) {
+	s, fresh := r.session, r.client == sdkV1 && r.way != registered
+	if fresh { // version 1 asks for more only without a refresh token
+		var err error
+		if s, err = k.open(ctx, r.client, k.choices(r.way, false)); err == nil {
+			err = s.connect(ctx)
+		}
+		if err != nil {
+			k.cell(t, r, cellStepUp, func() error { return err })
+			return
+		}
+	}
+	err := try(ctx, s, writing)
+	if err == nil {
+		err = try(ctx, s, cancelling)
+	}
+	st := k.look(ctx, t, s)
+	switch {
+	case r.way == byRegistration && err != nil && strings.Contains(err.Error(), "invalid_scope"):
+		k.cells.unsupported(r.name(), cellStepUp, "Keycloak grants a client that registered itself only the scopes of its registration, which are those of the first challenge (invalid_scope)")
+	case r.client == sdkV1 && !fresh && err != nil && slices.Contains(st.Grants, "refresh_token"):
+		k.cells.unsupported(r.name(), cellStepUp, "version 1 of the client refreshes its token where it should ask for more, and gives up; mcp-client always has refresh tokens")
+	default:
+		k.cell(t, r, cellStepUp, func() error {
+			if err == nil && (len(st.Asked) != 3 || !strings.Contains(st.Scope, "orders:admin")) {
+				err = fmt.Errorf("asked for %q, got %q", st.Asked, st.Scope)
+			}
+			return err
+		})
+	}
+	if !fresh {
+		r.first = st
+	}
+}
+
+// open makes a client for the endpoint; it ends with the run.
+func (k *keycloakRun) open(ctx context.Context, client string, c choices) (session, error) {
+	return newNodeSession(ctx, k.suite.clients, client, k.endpoint, c)
+}
+
+// try makes a call that has to work.
+func try(ctx context.Context, s session, c call) error {
+	o, err := s.call(ctx, c.tool, c.arguments)
+	if err == nil && o.IsError != c.isError {
+		err = fmt.Errorf("%s: isError %t, %.300s", c.tool, o.IsError, o.text())
+	}
+	return err
+}
+
+// enterKeycloak logs a new session of a row's client in.
+func (k *keycloakRun) enterKeycloak(ctx context.Context, t *testing.T, r *keycloakRow) (session, state, error) {
+	s, err := k.open(ctx, r.client, k.choices(r.way, true))
+	if err == nil {
+		err = s.connect(ctx)
+	}
+	if err == nil {
+		err = try(ctx, s, reading)
+	}
+	if err != nil {
+		return nil, state{}, fmt.Errorf("a new login: %w", err)
+	}
+	return s, k.look(ctx, t, s), nil
+}
+
+// rotateUnderLoad makes a new key sign while each row calls. The rows log in again before finish ends the calls.
+func (k *keycloakRun) rotateUnderLoad(ctx context.Context, t *testing.T) (finish func()) {
+	t.Helper()
+	calls := make(map[*keycloakRow]func() (int, error))
+	for _, r := range k.rows {
+		if r.first.Access != "" {
+			calls[r] = callOn(ctx, r.session)
+		}
+	}
+	if err := k.keycloak.rotate(ctx); err != nil {
+		t.Error(err)
+	}
+	return func() {
+		for r, stop := range calls {
+			n, err := stop()
+			if err == nil && n == 0 {
+				err = errors.New("no call was made")
+			}
+			if err != nil {
+				t.Errorf("%s: after %d calls: %v", r.name(), n, err)
+			}
+			k.cells.enter(r.name(), cellRotation, err)
+		}
+	}
+}
+
+// callOn has a session call, one call after the other, until stop is called or a call fails.
+func callOn(ctx context.Context, s session) (stop func() (int, error)) {
+	done, n := make(chan struct{}), 0
+	var err error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if err = try(ctx, s, reading); err != nil {
+				return
+			}
+			n++
+		}
+	})
+	return func() (int, error) {
+		close(done)
+		wg.Wait()
+		return n, err
+	}
+}
+
+// rotation logs in with a token that the new key signs, while the session with the old one goes on.
+func (k *keycloakRun) rotation(ctx context.Context, t *testing.T, r *keycloakRow) {
+	k.cell(t, r, cellRotation, func() error {
+		s, st, err := k.enterKeycloak(ctx, t, r)
+		if err != nil {
+			return err
+		}
+		before, _ := decode(t, r.first.Access)
+		after, _ := decode(t, st.Access)
+		if before["kid"] == after["kid"] {
+			return errors.New("the key is that of before")
+		}
+		return s.close(ctx)
+	})
+}
+
+// withdrawn: the old key is no longer published. The client gets a token of the new key with its refresh token.
+func (k *keycloakRun) withdrawn(ctx context.Context, t *testing.T, r *keycloakRow) {
+	k.cell(t, r, cellWithdraw, func() error {
+		// The gateway learns that the key is gone when it fetches the keys, at the latest after five minutes.
+		if err := k.awaitStatus(ctx, r.first.Access, http.StatusUnauthorized); err != nil {
+			return err
+		}
+		return k.renewed(ctx, t, r)
+	})
+}
+
+// renewed makes a call with a session whose token is refused, and sees that it has been refreshed.
+func (k *keycloakRun) renewed(ctx context.Context, t *testing.T, r *keycloakRow) error {
+	if err := try(ctx, r.session, reading); err != nil {
+		return err
+	}
+	st := k.look(ctx, t, r.session)
+	if st.Access == r.first.Access || st.Refresh == r.first.Refresh || st.Refresh == "" {
+		return errors.New("the tokens are those of before")
+	}
+	if len(st.Asked) != len(r.first.Asked) {
+		return fmt.Errorf("the user was asked again: %q", st.Asked)
+	}
+	r.first = st
+	return nil
+}
+
+// awaitStatus makes raw calls until one is answered with a status.
+func (k *keycloakRun) awaitStatus(ctx context.Context, token string, want int) error {
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		status, err := k.try(ctx, token)
+		if err != nil || status == want {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("status %d, want %d: %w", status, want, ctx.Err())
+		}
+	}
+}
+
+func (k *keycloakRun) goDown(context.Context) error { return k.keycloak.stop() }
+
+// outage: Keycloak is stopped. The gateway has its keys, and calls go on; a token that it can't judge gets 503.
+func (k *keycloakRun) outage(ctx context.Context, t *testing.T, r *keycloakRow) {
+	k.cell(t, r, cellOutage, func() error {
+		for range 5 {
+			if err := try(ctx, r.session, reading); err != nil {
+				return err
+			}
+		}
+		if status, err := k.try(ctx, k.forge(t)); err != nil || status != http.StatusServiceUnavailable {
+			return fmt.Errorf("a token of an unknown key: status %d, %v; want 503", status, err)
+		}
+		return nil
+	})
+}
+
+// comeBack starts Keycloak again, with a new key.
+func (k *keycloakRun) comeBack(ctx context.Context) error {
+	if err := k.keycloak.start(ctx); err != nil {
+		return err
+	}
+	return k.keycloak.rotate(ctx)
+}
+
+// back: the session goes on, a new login works, and the token that could not be judged is refused.
+func (k *keycloakRun) back(ctx context.Context, t *testing.T, r *keycloakRow) {
+	k.cell(t, r, cellBack, func() error {
+		s, _, err := k.enterKeycloak(ctx, t, r)
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.close(ctx), try(ctx, r.session, reading), k.awaitStatus(ctx, k.forge(t), http.StatusUnauthorized))
+	})
+}
+
+// life of access tokens for the cells of refreshing. The gateway's skew is its default, a minute.
+const keycloakLife = 2 * time.Second
+
+func (k *keycloakRun) shorten(ctx context.Context) error {
+	return k.keycloak.tokenLife(ctx, keycloakLife)
+}
+
+// refresh: a token ends, the client gets another one with its refresh token, and Keycloak takes each of those once.
+func (k *keycloakRun) refresh(ctx context.Context, t *testing.T, r *keycloakRow) {
+	k.cell(t, r, cellRefresh, func() error {
+		s, st, err := k.enterKeycloak(ctx, t, r)
+		if err != nil {
+			return err
+		}
+		r.session, r.first = s, st
+		if err := k.awaitStatus(ctx, st.Access, http.StatusUnauthorized); err != nil {
+			return err
+		}
+		return k.renewed(ctx, t, r)
+	})
+	k.cell(t, r, cellReuse, func() error {
+		form := url.Values{"grant_type": {"refresh_token"}, "client_id": {r.first.ClientID}, "refresh_token": {r.first.Refresh}}
+		got, err := k.keycloak.token(ctx, "acme", form)
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"access_token", "refresh_token", "id_token"} {
+			if token, _ := got[name].(string); token != "" {
+				k.secrets.add(name, token)
+			}
+		}
+		if _, err := k.keycloak.token(ctx, "acme", form); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
+			return fmt.Errorf("a refresh token that was used: %w", errors.Join(err, errors.New("want invalid_grant")))
+		}
+		return nil
+	})
+}
