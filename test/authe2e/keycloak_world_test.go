@@ -42,7 +42,8 @@ func newKeycloakRun(t *testing.T, home, folder string) *keycloakRun {
 	gateway, keycloakAddress, service := s.address(t), s.address(t), s.address(t)
 	k.admin = s.address(t)
 	k.endpoint = "http://" + gateway + "/mcp"
-	addresses := strings.NewReplacer(pageGateway, gateway, pageAdmin, k.admin, pageKeycloak, keycloakAddress, pageService, service)
+	addresses := strings.NewReplacer(pageGateway, gateway, pageAdmin, k.admin, pageKeycloak, keycloakAddress, pageService, service,
+		"--http-port="+port(pageKeycloak), "--http-port="+port(keycloakAddress))
 
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -80,6 +81,12 @@ func newKeycloakRun(t *testing.T, home, folder string) *keycloakRun {
 		}
 	}
 	return k
+}
+
+// port returns the port of an address.
+func port(address string) string {
+	_, port, _ := strings.Cut(address, ":")
+	return port
 }
 
 // startGateway starts the program by the command of the page.
