@@ -90,6 +90,7 @@ class Session {
       return await f();
     } catch (e) {
       if (this.asked.length === before || !this.answer) throw e;
+      if (this.answer.has("error")) throw new Error(`the authorization server says ${this.answer.get("error")}: ${this.answer.get("error_description")}`);
       await (this.v1 ? this.transport.finishAuth(this.answer.get("code")) : this.transport.finishAuth(this.answer));
       return await f();
     }

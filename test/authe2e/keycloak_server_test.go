@@ -51,6 +51,9 @@ func startKeycloak(ctx context.Context, t *testing.T, home, address, commands st
 	k.pidFile = filepath.Join(own, "pid")
 	k.env = append(env, keycloakVariable+"="+own, "KC_BOOTSTRAP_ADMIN_USERNAME="+adminName, "KC_BOOTSTRAP_ADMIN_PASSWORD="+k.password)
 	t.Cleanup(func() {
+		if t.Failed() && k.child != nil {
+			t.Logf("Keycloak's last words:\n%s", k.child.Log())
+		}
 		if err := k.stop(); err != nil {
 			t.Error(err)
 		}

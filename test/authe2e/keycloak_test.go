@@ -57,6 +57,10 @@ type keycloakRun struct {
 	user     *user
 	rows     []*keycloakRow
 	cells    cells
+
+	// browsing is held by who logs in: all rows have the same user, and Keycloak answers with an error when it keeps two
+	// consents of a user, or two fetched documents of a client, at the same moment.
+	browsing sync.Mutex
 }
 
 // TestKeycloak runs the page with the official TypeScript clients against a real Keycloak, and prints a table.
@@ -76,7 +80,7 @@ func TestKeycloak(t *testing.T) {
 		{"log in", nil, k.logIn, nil},
 		{"step up", nil, k.stepUp, nil},
 		{"key rotation", nil, k.rotation, nil},
-		{"key withdrawn", k.keycloak.withdraw, k.withdrawn, nil},
+		{"key withdrawn", k.replaceKeys, k.withdrawn, nil},
 		{"outage", k.goDown, k.outage, k.comeBack},
 		{"back", nil, k.back, nil},
 		{"refresh", k.shorten, k.refresh, nil},
@@ -156,6 +160,8 @@ func (k *keycloakRun) cell(t *testing.T, r *keycloakRow, column string, f func()
 func (k *keycloakRun) logIn(ctx context.Context, t *testing.T, r *keycloakRow) {
 	var tools []string
 	_ = k.cell(t, r, cellLogin, func() (err error) {
+		k.browsing.Lock()
+		defer k.browsing.Unlock()
 		if r.session, err = k.open(ctx, r.client, k.choices(r.way, true)); err != nil {
 			return err
 		}
@@ -213,6 +219,8 @@ func (k *keycloakRun) checkToken(t *testing.T, r *keycloakRow) error {
 
 // stepUp makes calls that need more than the token has.
 func (k *keycloakRun) stepUp(ctx context.Context, t *testing.T, r *keycloakRow) {
+	k.browsing.Lock()
+	defer k.browsing.Unlock()
 	s, fresh := r.session, r.client == sdkV1 && r.way != registered
 	if fresh { // version 1 asks for more only without a refresh token
 		var err error
@@ -263,6 +271,8 @@ func try(ctx context.Context, s session, c call) error {
 
 // enterKeycloak logs a new session of a row's client in.
 func (k *keycloakRun) enterKeycloak(ctx context.Context, t *testing.T, r *keycloakRow) (session, state, error) {
+	k.browsing.Lock()
+	defer k.browsing.Unlock()
 	s, err := k.open(ctx, r.client, k.choices(r.way, true))
 	if err == nil {
 		err = s.connect(ctx)
@@ -302,22 +312,27 @@ func (k *keycloakRun) rotateUnderLoad(ctx context.Context, t *testing.T) (finish
 	}
 }
 
-// callOn has a session call, one call after the other, until stop is called or a call fails.
+// pace of the calls of a row: all rows together stay below the rate limit of their user.
+const pace = 2 * time.Second
+
+// callOn has a session call until stop is called or a call fails.
 func callOn(ctx context.Context, s session) (stop func() (int, error)) {
 	done, n := make(chan struct{}), 0
 	var err error
 	var wg sync.WaitGroup
 	wg.Go(func() {
+		tick := time.NewTicker(pace)
+		defer tick.Stop()
 		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
 			if err = try(ctx, s, reading); err != nil {
 				return
 			}
 			n++
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
 		}
 	})
 	return func() (int, error) {
@@ -343,10 +358,25 @@ func (k *keycloakRun) rotation(ctx context.Context, t *testing.T, r *keycloakRow
 	})
 }
 
+// replaceKeys publishes a new key alone, as after a theft of the old ones.
+func (k *keycloakRun) replaceKeys(ctx context.Context) error {
+	if err := k.keycloak.rotate(ctx); err != nil {
+		return err
+	}
+	return k.keycloak.withdraw(ctx)
+}
+
 // withdrawn: the old key is no longer published. The client gets a token of the new key with its refresh token.
 func (k *keycloakRun) withdrawn(ctx context.Context, t *testing.T, r *keycloakRow) {
 	k.cell(t, r, cellWithdraw, func() error {
-		// The gateway learns that the key is gone when it fetches the keys, at the latest after five minutes.
+		// The gateway fetches the keys when it sees the new one, and otherwise every five minutes.
+		s, _, err := k.enterKeycloak(ctx, t, r)
+		if err == nil {
+			err = s.close(ctx)
+		}
+		if err != nil {
+			return err
+		}
 		if err := k.awaitStatus(ctx, r.first.Access, http.StatusUnauthorized); err != nil {
 			return err
 		}
@@ -372,7 +402,7 @@ func (k *keycloakRun) renewed(ctx context.Context, t *testing.T, r *keycloakRow)
 
 // awaitStatus makes raw calls until one is answered with a status.
 func (k *keycloakRun) awaitStatus(ctx context.Context, token string, want int) error {
-	tick := time.NewTicker(200 * time.Millisecond)
+	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
 		status, err := k.try(ctx, token)
