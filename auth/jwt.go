@@ -494,6 +494,10 @@ func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at
 		if err := i.refresh(ctx, true); err != nil {
 			var rejected *rejection
 			if errors.As(err, &rejected) {
+				if keys != nil && slices.Contains(keys.withdrawn, h.key) && !at.IsZero() && at.Before(asOf) {
+					// A 503 would keep the client from requesting another token.
+					return nil, &rejection{outcome: badToken, reason: "unknown key", issuer: i.url}
+				}
 				return nil, rejected
 			}
 			c.check.record(CheckKeys, i.url)

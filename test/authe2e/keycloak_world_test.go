@@ -73,7 +73,11 @@ func newKeycloakRun(t *testing.T, home, folder string) *keycloakRun {
 	k.issuer = k.keycloak.issuer()
 	k.secrets.add("the administrator's password", k.keycloak.password)
 	k.service = newTokenService(t, service, k.issuer)
-	k.startGateway(ctx, t, root, addresses.Replace(read(t, filepath.Join(root, keycloakConfig))), page.serve, env)
+	config := addresses.Replace(read(t, filepath.Join(root, keycloakConfig)))
+	k.child, k.log = k.startGateway(ctx, t, root, config, page.serve, env)
+	broad := s.address(t)
+	k.broad = "http://" + broad + "/mcp"
+	k.startGateway(ctx, t, root, k.askForAll(t, config, gateway, broad), page.serve, env)
 	s.clients = s.start(t, []string{"clients.mjs"})
 	for _, client := range []string{sdkV1, clientV2} {
 		for _, way := range []string{byRegistration, byDocument, registered} {
@@ -90,32 +94,52 @@ func port(address string) string {
 }
 
 // startGateway starts the program by the command of the page.
-func (k *keycloakRun) startGateway(ctx context.Context, t *testing.T, root, config, command string, env []string) {
+func (k *keycloakRun) startGateway(ctx context.Context, t *testing.T, root, config, command string, env []string) (child *process.Child, log string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "drawbridge.yaml")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k.log = filepath.Join(dir, "gateway.log")
+	log = filepath.Join(dir, "gateway.log")
 	command = strings.NewReplacer("bin/drawbridge", "exec "+k.suite.program, keycloakConfig, file).Replace(strings.TrimSpace(command))
-	var err error
-	k.child, err = process.Start(context.WithoutCancel(ctx), "env", append(env, "bash", "-euc", fmt.Sprintf("cd '%s'\n%s >'%s' 2>&1", root, command, k.log))...)
+	child, err := process.Start(context.WithoutCancel(ctx), "env", append(slices.Clone(env), "bash", "-euc", fmt.Sprintf("cd '%s'\n%s >'%s' 2>&1", root, command, log))...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := k.child.Stop(); err != nil {
+		if err := child.Stop(); err != nil {
 			t.Error(err)
 		}
-		if text, err := os.ReadFile(k.log); err == nil && t.Failed() {
-			t.Logf("the gateway's last words:\n%s", text[max(0, len(text)-8<<10):])
+		if text, err := os.ReadFile(log); err == nil && t.Failed() {
+			t.Logf("a gateway's last words:\n%s", text[max(0, len(text)-8<<10):])
 		}
 	})
-	if err := k.child.Await(ctx, k.ready); err != nil {
-		text, _ := os.ReadFile(k.log)
+	admin := regexp.MustCompile(`(?m)^admin:\n  listen: (\S+)`).FindStringSubmatch(config)[1]
+	if err := child.AwaitGateway(ctx, admin); err != nil {
+		text, _ := os.ReadFile(log)
 		t.Fatalf("%v\n%s", err, text)
 	}
+	return child, log
+}
+
+// askForAll changes the configuration as the page has it for clients that register themselves. Its resource is that of the
+// realm file too.
+func (k *keycloakRun) askForAll(t *testing.T, config, gateway, address string) string {
+	t.Helper()
+	for _, change := range [][2]string{
+		{gateway, address},
+		{k.admin, k.suite.address(t)},
+		{"default_scopes: [orders:read]", "default_scopes: [orders:read, orders:write, orders:admin]"},
+		{"preset: keycloak\n", fmt.Sprintf("preset: keycloak\n      audiences: [%q]\n", k.endpoint)},
+		{"rules:\n", "rules:\n  - {match: {method: GET}, set: {scopes: [orders:read]}}\n"},
+	} {
+		if !strings.Contains(config, change[0]) {
+			t.Fatalf("the configuration has no %q", change[0])
+		}
+		config = strings.Replace(config, change[0], change[1], 1)
+	}
+	return config
 }
 
 // buildKeycloak runs the page's commands that install and build, unless the folder was built by them before.
@@ -245,7 +269,7 @@ func (c *cells) put(row, column, text string) {
 }
 
 func (c *cells) print(t *testing.T) {
-	columns := []string{cellLogin, cellList, cellCall, cellExchange, cellStepUp, cellRotation, cellWithdraw, cellOutage, cellBack, cellRefresh, cellReuse}
+	columns := []string{cellLogin, cellList, cellCall, cellExchange, cellStepUp, cellAtOnce, cellRotation, cellWithdraw, cellOutage, cellBack, cellRefresh, cellReuse}
 	var rows []string
 	for at := range c.text {
 		if !slices.Contains(rows, at[0]) {
