@@ -44,7 +44,8 @@ const registeredClient = "mcp-client"
 type keycloakRow struct {
 	client, way string
 	session     session
-	first       state // after its login
+	first       state               // after its login, or after what it did later
+	stop        func() (int, error) // ends its calls during the key rotation
 }
 
 func (r *keycloakRow) name() string { return r.client + ", " + r.way }
@@ -65,6 +66,14 @@ type keycloakRun struct {
 	browsing sync.Mutex
 }
 
+// phase is a part of the run: before, then all rows at the same time, then after. Each of the three may be nil.
+type phase struct {
+	name   string
+	before func(context.Context) error
+	row    func(context.Context, *testing.T, *keycloakRow)
+	after  func(context.Context) error
+}
+
 // TestKeycloak runs the page with the official TypeScript clients against a real Keycloak, and prints a table.
 func TestKeycloak(t *testing.T) {
 	home, folder := os.Getenv(keycloakVariable), os.Getenv(clientsVariable)
@@ -78,65 +87,52 @@ func TestKeycloak(t *testing.T) {
 		defer cancel()
 		k.tokens(ctx, t)
 	})
-	for _, phase := range []struct {
-		name   string
-		before func(context.Context) error
-		run    func(context.Context, *testing.T, *keycloakRow)
-		after  func(context.Context) error
-	}{
-		{"log in", nil, k.logIn, nil},
-		{"step up", nil, k.stepUp, nil},
-		{"all scopes at once", nil, k.atOnce, nil},
-		{"key rotation", nil, k.rotation, nil},
-		{"key withdrawn", k.replaceKeys, k.withdrawn, nil},
-		{"outage", k.goDown, k.outage, k.comeBack},
-		{"back", nil, k.back, nil},
-		{"refresh", k.shorten, k.refresh, nil},
+	if !k.play(t, phase{name: "log in", row: k.logIn}) {
+		return
+	}
+	for _, p := range []phase{
+		{name: "step up", row: k.stepUp},
+		{name: "all scopes at once", row: k.atOnce},
+		{name: "key rotation", before: k.rotateUnderLoad, row: k.rotation, after: k.stopCalls},
+		{name: "key withdrawn", before: k.replaceKeys, row: k.withdrawn},
+		{name: "outage", before: k.goDown, row: k.outage, after: k.comeBack},
+		{name: "back", row: k.back},
+		{name: "refresh", before: k.shorten, row: k.refresh},
 	} {
-		ok := t.Run(phase.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			began := time.Now()
-			step := func(f func(context.Context) error) {
-				if f == nil {
-					return
-				}
-				if err := f(ctx); err != nil {
-					t.Fatal(err)
-				}
-			}
-			step(phase.before)
-			var finish func()
-			if phase.name == "key rotation" {
-				finish = k.rotateUnderLoad(ctx, t)
-			}
-			t.Run("clients", func(t *testing.T) {
-				for _, r := range k.rows {
-					t.Run(r.name(), func(t *testing.T) {
-						t.Parallel()
-						ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-						defer cancel()
-						if phase.name != "log in" && r.first.Access == "" {
-							t.Skip("did not log in")
-						}
-						phase.run(ctx, t, r)
-					})
-				}
-			})
-			if finish != nil {
-				finish()
-			}
-			step(phase.after)
-			t.Logf("%.0f s", time.Since(began).Seconds())
-		})
-		if !ok && phase.name == "log in" {
-			break
-		}
+		k.play(t, p)
 	}
 	for _, complaint := range k.service.complaints() {
 		t.Errorf("the service refused a request: %s", complaint)
 	}
 	k.searchSecrets(t)
+}
+
+// play runs a phase and reports whether all of it worked.
+func (k *keycloakRun) play(t *testing.T, p phase) bool {
+	return t.Run(p.name, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		began := time.Now()
+		if p.before != nil {
+			if err := p.before(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Run("clients", func(t *testing.T) {
+			for _, r := range k.rows {
+				t.Run(r.name(), func(t *testing.T) {
+					t.Parallel()
+					p.row(ctx, t, r)
+				})
+			}
+		})
+		if p.after != nil {
+			if err := p.after(ctx); err != nil {
+				t.Error(err)
+			}
+		}
+		t.Logf("%.0f s", time.Since(began).Seconds())
+	})
 }
 
 // choices are those of a row's client.
@@ -315,30 +311,28 @@ func (k *keycloakRun) enterKeycloak(ctx context.Context, t *testing.T, r *keyclo
 	return s, k.look(ctx, t, s), nil
 }
 
-// rotateUnderLoad makes a new key sign while each row calls. The rows log in again before finish ends the calls.
-func (k *keycloakRun) rotateUnderLoad(ctx context.Context, t *testing.T) (finish func()) {
-	t.Helper()
-	calls := make(map[*keycloakRow]func() (int, error))
+// rotateUnderLoad makes a new key sign while each row calls. The rows log in again before stopCalls ends the calls.
+func (k *keycloakRun) rotateUnderLoad(ctx context.Context) error {
 	for _, r := range k.rows {
-		if r.first.Access != "" {
-			calls[r] = callOn(ctx, r.session)
+		r.stop = callOn(ctx, r.session)
+	}
+	return k.keycloak.rotate(ctx)
+}
+
+func (k *keycloakRun) stopCalls(context.Context) error {
+	var all []error
+	for _, r := range k.rows {
+		n, err := r.stop()
+		if err == nil && n == 0 {
+			err = errors.New("no call was made")
 		}
-	}
-	if err := k.keycloak.rotate(ctx); err != nil {
-		t.Error(err)
-	}
-	return func() {
-		for r, stop := range calls {
-			n, err := stop()
-			if err == nil && n == 0 {
-				err = errors.New("no call was made")
-			}
-			if err != nil {
-				t.Errorf("%s: after %d calls: %v", r.name(), n, err)
-			}
-			k.cells.enter(r.name(), cellRotation, err)
+		if err != nil {
+			err = fmt.Errorf("%s: after %d calls: %w", r.name(), n, err)
 		}
+		k.cells.enter(r.name(), cellRotation, err)
+		all = append(all, err)
 	}
+	return errors.Join(all...)
 }
 
 // pace of the calls of a row: all rows together stay below the rate limit of their user.
@@ -346,10 +340,10 @@ const pace = 2 * time.Second
 
 // callOn has a session call until stop is called or a call fails.
 func callOn(ctx context.Context, s session) (stop func() (int, error)) {
-	done, n := make(chan struct{}), 0
+	done, ended, n := make(chan struct{}), make(chan struct{}), 0
 	var err error
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	go func() {
+		defer close(ended)
 		tick := time.NewTicker(pace)
 		defer tick.Stop()
 		for {
@@ -363,11 +357,15 @@ func callOn(ctx context.Context, s session) (stop func() (int, error)) {
 			case <-tick.C:
 			}
 		}
-	})
+	}()
 	return func() (int, error) {
 		close(done)
-		wg.Wait()
-		return n, err
+		select {
+		case <-ended:
+			return n, err
+		case <-time.After(2 * time.Minute):
+			return 0, errors.New("a call does not end")
+		}
 	}
 }
 
