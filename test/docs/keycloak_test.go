@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,22 @@ func TestKeycloakPage(t *testing.T) {
 	version, _, _ = strings.Cut(version, "\n")
 	if version == "" || !strings.Contains(page, "Keycloak "+version) {
 		t.Errorf("the page does not name version %q of deploy/keycloak/install", version)
+	}
+}
+
+// TestKeycloakVariables: the page has its reader set each variable of the two files, and no other but the administrator's.
+func TestKeycloakVariables(t *testing.T) {
+	names := func(pattern string, texts ...string) (all []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(strings.Join(texts, "\n"), -1) {
+			all = append(all, m[1])
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	used := names(`\$\{(\w+)\}`, read(t, "deploy/keycloak/realm.json"), read(t, "deploy/keycloak/drawbridge.yaml"))
+	set := slices.DeleteFunc(names(`(?m)^export (\w+)=`, read(t, keycloakPage)), func(name string) bool { return strings.HasPrefix(name, "KC_") })
+	if !slices.Equal(used, set) {
+		t.Errorf("the files use %q, the page sets %q", used, set)
 	}
 }
 
