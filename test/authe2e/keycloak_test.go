@@ -78,7 +78,7 @@ type phase struct {
 func TestKeycloak(t *testing.T) {
 	home, folder := os.Getenv(keycloakVariable), os.Getenv(clientsVariable)
 	if home == "" || folder == "" {
-		t.Skipf("not run: Keycloak: make keycloak-e2e installs it and the clients, and sets %s and %s", keycloakVariable, clientsVariable)
+		t.Skipf("%s or %s is not set; make keycloak-e2e installs Keycloak and the clients, and sets them", keycloakVariable, clientsVariable)
 	}
 	k := newKeycloakRun(t, home, folder)
 	t.Cleanup(func() { k.cells.print(t) })
