@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
+# conformance, interop, clients, auth-e2e, keycloak-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out
@@ -192,6 +192,10 @@ clients: ## tables of features and of search mode, by official clients and revis
 .PHONY: auth-e2e
 auth-e2e: ## official clients log in at oidc-provider and at the demo's server (BROWSER=1: also with chromium)
 	test/authe2e/run
+
+.PHONY: keycloak-e2e
+keycloak-e2e: ## docs/start/keycloak.md with a real Keycloak and the official TypeScript clients, as a table; installs Java and Keycloak
+	test/authe2e/keycloak
 
 .PHONY: proxy-e2e
 proxy-e2e: ## the gateway behind nginx with deploy/nginx; installs nginx by apt-get

@@ -353,6 +353,7 @@ func (i *issuer) fetch(ctx context.Context) error {
 		i.log.LogAttrs(ctx, slog.LevelWarn, "issuer has no usable keys", slog.String("issuer", i.url))
 	}
 	if old := i.keys.Load(); old == nil || old.digest != set.digest {
+		set.after(old)
 		i.keys.Store(set) // a new pointer would invalidate the token cache
 	}
 	i.fetched.Store(start.UnixNano())

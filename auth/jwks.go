@@ -34,6 +34,8 @@ func defaultAlgorithms() []jose.SignatureAlgorithm {
 type keySet struct {
 	keys   []key
 	digest [32]byte // equal for equal keys in any order
+	// withdrawn are ids of keys that earlier sets of the issuer had, the latest first, at most maxKeys.
+	withdrawn []string
 }
 
 // key is one public key.
@@ -124,6 +126,24 @@ func (s *keySet) find(id string, a jose.SignatureAlgorithm) []key {
 // knows reports whether the set has a key with that id, of any type.
 func (s *keySet) knows(id string) bool {
 	return slices.ContainsFunc(s.keys, func(k key) bool { return k.id == id })
+}
+
+// after records which keys of an earlier set, nil if there is none, are not in this one.
+func (s *keySet) after(old *keySet) {
+	if old == nil {
+		return
+	}
+	for _, k := range old.keys {
+		if k.id != "" && !s.knows(k.id) {
+			s.withdrawn = append(s.withdrawn, k.id)
+		}
+	}
+	for _, id := range old.withdrawn {
+		if !s.knows(id) && !slices.Contains(s.withdrawn, id) {
+			s.withdrawn = append(s.withdrawn, id)
+		}
+	}
+	s.withdrawn = s.withdrawn[:min(len(s.withdrawn), maxKeys)]
 }
 
 // supports reports whether the key can be used with the algorithm, curve included (T5).

@@ -465,6 +465,8 @@ const publishedWithin = 5 * time.Minute
 // verifySignature returns the key set whose key made the signature. If no key fits, the keys are
 // fetched once more, as there may be a new one (T10, T11), unless the token was issued well before
 // the last fetch: its key was removed. "iat" may be forged, but then the token is invalid anyway.
+// While the limit of these fetches is reached, that also goes for a token that was issued just
+// before the last fetch, if its key was published earlier.
 func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at, now time.Time) (*keySet, error) {
 	algorithm := jose.SignatureAlgorithm(h.algorithm)
 	var jws *jose.JSONWebSignature // parsed only when there is a key to try, so that made-up keys cost nothing
@@ -494,6 +496,10 @@ func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at
 		if err := i.refresh(ctx, true); err != nil {
 			var rejected *rejection
 			if errors.As(err, &rejected) {
+				if keys != nil && slices.Contains(keys.withdrawn, h.key) && !at.IsZero() && at.Before(asOf) {
+					// A 503 would keep the client from requesting another token.
+					return nil, &rejection{outcome: badToken, reason: "unknown key", issuer: i.url}
+				}
 				return nil, rejected
 			}
 			c.check.record(CheckKeys, i.url)

@@ -186,17 +186,19 @@ func TestWithdrawnKey(t *testing.T) {
 		}
 		fetches := h.a.fetches.Load()
 		for _, c := range []struct {
-			what string
-			iat  any
-			want int
+			what  string
+			iat   any
+			want  int
+			other int // with a key id that was never published, or without one
 		}{
-			{"a token of before", time.Now().Add(-10 * time.Minute).Unix(), http.StatusUnauthorized},
-			{"one whose issuer sets iat back by five minutes", time.Now().Add(-5 * time.Minute).Unix(), http.StatusServiceUnavailable},
-			{"one that is new", time.Now().Unix(), http.StatusServiceUnavailable},
-			{"one that does not say", nil, http.StatusServiceUnavailable},
+			{"a token of before", time.Now().Add(-10 * time.Minute).Unix(), http.StatusUnauthorized, http.StatusUnauthorized},
+			{"one whose issuer sets iat back by five minutes", time.Now().Add(-5 * time.Minute).Unix(), http.StatusUnauthorized, http.StatusServiceUnavailable},
+			{"one that is new", time.Now().Unix(), http.StatusServiceUnavailable, http.StatusServiceUnavailable},
+			{"one that does not say", nil, http.StatusServiceUnavailable, http.StatusServiceUnavailable},
 		} {
 			h.wantStatus(c.what, h.keyA.token(h.a.url, time.Now(), map[string]any{"iat": c.iat}), c.want)
-			h.wantStatus(c.what+", without a key id", h.keyA.token(h.a.url, time.Now(), map[string]any{"iat": c.iat, "header.kid": nil}), c.want)
+			h.wantStatus(c.what+", without a key id", h.keyA.token(h.a.url, time.Now(), map[string]any{"iat": c.iat, "header.kid": nil}), c.other)
+			h.wantStatus(c.what+", of another key", h.keyA.token(h.a.url, time.Now(), map[string]any{"iat": c.iat, "header.kid": "x"}), c.other)
 		}
 		if n := h.a.fetches.Load() - fetches; n != 0 {
 			t.Errorf("%d fetches", n)
@@ -206,6 +208,34 @@ func TestWithdrawnKey(t *testing.T) {
 		time.Sleep(bucketRefill)
 		h.wantStatus("a token that has the keys fetched", h.keyA.token(h.a.url, time.Now(), nil), http.StatusOK)
 		h.wantStatus("a token of before, when its key is back", h.keyA.token(h.a.url, time.Now().Add(-10*time.Minute), nil), http.StatusOK)
+	})
+}
+
+// TestWithdrawnKeyOfFreshTokens: Keycloak's tokens live five minutes, so that those of a key that was withdrawn are seldom
+// older than the set without it. Each would ask for the keys again, and get 503 once too many have: their clients would not
+// request other tokens.
+func TestWithdrawnKeyOfFreshTokens(t *testing.T) {
+	inBubble(t, func(t *testing.T, h *house) {
+		run(t, h)
+		next, issued := newES256("next"), time.Now()
+		time.Sleep(time.Minute)
+		withdrawn := func(n int) string { return h.keyA.token(h.a.url, issued, map[string]any{"jti": n}) }
+		h.wantStatus("before", withdrawn(-1), http.StatusOK)
+		h.a.change(func() { h.a.keys = []signer{next} })
+		h.wantStatus("the new key", next.token(h.a.url, time.Now(), nil), http.StatusOK)
+		fetches := h.a.fetches.Load()
+		for n := range 3 * bucketSize {
+			h.wantStatus("the key that was withdrawn", withdrawn(n), http.StatusUnauthorized)
+		}
+		if n := h.a.fetches.Load() - fetches; n > bucketSize {
+			t.Errorf("%d fetches", n)
+		}
+		h.wantStatus("a token of after the withdrawal", h.keyA.token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
+		h.wantStatus("a key that nobody knows", h.keyA.token(h.a.url, time.Now(), map[string]any{"header.kid": "x"}), http.StatusServiceUnavailable)
+
+		h.a.change(func() { h.a.keys = []signer{next, h.keyA} })
+		time.Sleep(bucketRefill)
+		h.wantStatus("the key is back", withdrawn(-2), http.StatusOK)
 	})
 }
 

@@ -1,7 +1,13 @@
-// A user with a browser: it follows redirects with its cookies, allows everything on each form, and stops at the client's
-// door, where nobody listens.
+// A user with a browser: it follows redirects with its cookies, logs in where a form asks for a password, allows everything
+// on each other form, and stops at the client's door, where nobody listens.
 export class Browser {
   #cookies = new Map(); // by origin, then by name
+  #user;
+
+  // user, if given, has a name and a password.
+  constructor(user) {
+    this.#user = user;
+  }
 
   // open returns the parameters of the redirect to the client.
   async open(address, redirect) {
@@ -24,12 +30,31 @@ export class Browser {
         if (url.href.startsWith(redirect)) return url.searchParams;
         continue;
       }
-      const action = text.match(/<form method="post" action="([^"]*)"/);
-      if (answer.status !== 200 || !action) throw new Error(`the browser stands at ${url.origin}${url.pathname}: ${answer.status} ${text}`);
-      form = new URLSearchParams({ answer: "allow" });
-      for (const [, name, value] of text.matchAll(/<input type="\w+" name="(\w+)" value="([^"]*)"/g)) form.append(name, value);
-      url = new URL(action[1], url);
+      const filled = this.#fill(text);
+      if (answer.status !== 200 || !filled) throw new Error(`the browser stands at ${url.origin}${url.pathname}: ${answer.status} ${text}`);
+      form = filled.form;
+      url = new URL(filled.action, url);
     }
     throw new Error("the browser is sent in circles");
   }
+
+  // #fill answers the form of a page: with the user's name and password, or with yes.
+  #fill(text) {
+    const tag = [...text.matchAll(/<form\b[^>]*>/g)].map(([tag]) => attributes(tag)).find((form) => form.method?.toLowerCase() === "post");
+    if (!tag) return undefined;
+    const form = new URLSearchParams();
+    const inputs = [...text.matchAll(/<input\b[^>]*>/g)].map(([input]) => attributes(input)).filter((input) => input.name && input.name !== "cancel");
+    for (const { name, value } of inputs) form.append(name, value ?? "");
+    if (inputs.some(({ type }) => type === "password")) {
+      form.set("username", this.#user.name);
+      form.set("password", this.#user.password);
+    } else {
+      form.append("answer", "allow");
+    }
+    return { form, action: tag.action };
+  }
 }
+
+const entities = { amp: "&", lt: "<", gt: ">", quot: '"' };
+const unescape = (text) => text.replace(/&(?:#(\d+)|(\w+));/g, (all, code, name) => (code ? String.fromCharCode(code) : entities[name] ?? all));
+const attributes = (tag) => Object.fromEntries([...tag.matchAll(/\s([\w-]+)="([^"]*)"/g)].map(([, name, value]) => [name, unescape(value)]));

@@ -16,10 +16,12 @@ class Session {
   secrets = []; // all that nobody else may see
   heard = ""; // what the gateway answered
   #kept = {};
-  #browser = new Browser();
+  #browser;
 
-  constructor({ kind, endpoint, refresh, secret, document, dpop }) {
+  constructor({ kind, endpoint, refresh, secret, document, dpop, client, user }) {
     this.v1 = kind === "sdk-v1";
+    this.#browser = new Browser(user);
+    if (client) this.#kept.client = { client_id: client };
     this.endpoint = new URL(endpoint);
     const kept = this.#kept;
     this.provider = {
@@ -88,6 +90,7 @@ class Session {
       return await f();
     } catch (e) {
       if (this.asked.length === before || !this.answer) throw e;
+      if (this.answer.has("error")) throw new Error(`the authorization server says ${this.answer.get("error")}: ${this.answer.get("error_description")}`);
       await (this.v1 ? this.transport.finishAuth(this.answer.get("code")) : this.transport.finishAuth(this.answer));
       return await f();
     }

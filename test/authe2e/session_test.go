@@ -21,6 +21,14 @@ type choices struct {
 	secret   bool   // it can keep a secret
 	document string // its metadata document, in place of registration
 	dpop     bool   // it proves that it has a key
+	client   string // the id of a registered client, in place of registration
+	user     *user  // nil if the authorization server does not ask for a password
+}
+
+// user is the account with which the browser logs in.
+type user struct {
+	Name     string `json:"name"`
+	Password string `json:"password"`
 }
 
 // session is a client that knows the endpoint's address, and its user with a browser.
@@ -116,6 +124,7 @@ func newNodeSession(ctx context.Context, p *peer, kind, endpoint string, c choic
 	s := &nodeSession{p, newSecret()}
 	return s, s.do(ctx, "open", map[string]any{
 		"kind": kind, "endpoint": endpoint, "refresh": c.refresh, "secret": c.secret, "document": c.document, "dpop": c.dpop,
+		"client": c.client, "user": c.user,
 	}, nil)
 }
 

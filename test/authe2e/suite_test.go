@@ -129,6 +129,9 @@ func (s *suite) each(t *testing.T, scenario, server string, clients []string, f 
 	}
 }
 
+// refreshingDocument is the path of a document of a client that can keep refresh tokens.
+const refreshingDocument = "/refreshing-client.json"
+
 // documents is where clients that do not register publish what they are, over https as is demanded of them.
 type documents struct {
 	server *httptest.Server
@@ -139,9 +142,13 @@ type documents struct {
 func newDocuments(t *testing.T) *documents {
 	d := &documents{roots: x509.NewCertPool()}
 	d.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		grants := `"authorization_code"`
+		if r.URL.Path == refreshingDocument {
+			grants += `, "refresh_token"`
+		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"client_id": "%s%s", "client_name": "authe2e", "redirect_uris": [%q], "grant_types": ["authorization_code"],
-			"response_types": ["code"], "token_endpoint_auth_method": "none", "application_type": "native"}`, d.server.URL, r.URL.Path, redirect)
+		fmt.Fprintf(w, `{"client_id": "%s%s", "client_name": "authe2e", "redirect_uris": [%q], "grant_types": [%s],
+			"response_types": ["code"], "token_endpoint_auth_method": "none", "application_type": "native"}`, d.server.URL, r.URL.Path, redirect, grants)
 	}))
 	t.Cleanup(d.server.Close)
 	d.roots.AddCert(d.server.Certificate())

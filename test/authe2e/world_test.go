@@ -54,6 +54,7 @@ type world struct {
 	spans    record // what reached the trace collector
 	answers  record // what the clients were told
 	child    *process.Child
+	log      string // the file with the log of the gateway
 }
 
 // record keeps what came in. It is safe for concurrent use.
