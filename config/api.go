@@ -132,7 +132,8 @@ type API struct {
 	// not by a wider network.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none"`
 
-	directory bool // see FromDirectory
+	directory  bool // see FromDirectory
+	discovered bool // see IsDiscovered
 }
 
 // APITools says which operations of an API become tools.
