@@ -69,7 +69,7 @@ type DocumentSearch struct {
 	Paths []string `yaml:"paths" default:"[/v3/api-docs, /openapi.json, /swagger.json, /q/openapi, /swagger/v1/swagger.json]"`
 	// The most requests for one service. After a search without result the next one comes after an hour, or when the
 	// registration changes.
-	Requests int `yaml:"requests" default:"8" min:"1" max:"50"`
+	Requests int `yaml:"requests" default:"12" min:"1" max:"50"`
 }
 
 // ServiceCredential is what is sent to the services that it matches, as in an item of apis.

@@ -197,6 +197,13 @@ func (m *Manager) received(ctx context.Context, name string, targets []Target, e
 		return
 	}
 	p := m.providers[i]
+	if unchanged := err == nil && p.err == "" && p.answered && reflect.DeepEqual(targets, p.targets); unchanged {
+		p.updated = time.Now()
+		next := *m.snapshot.Load()
+		next.Providers = m.providerStatus()
+		m.snapshot.Store(&next)
+		return
+	}
 	if err != nil {
 		if p.err != err.Error() {
 			m.o.Logger.Warn("registry can't be read as a whole; the services that it had stay in use", "provider", name, "error", err)
@@ -370,9 +377,16 @@ func (m *Manager) store() {
 	}
 }
 
+func (m *Manager) providerStatus() (all []ProviderStatus) {
+	for _, p := range m.providers {
+		all = append(all, p.status())
+	}
+	return all
+}
+
 // build makes the snapshot: of several services with one name the configured, then the first known is served.
 func (m *Manager) build() *Snapshot {
-	snapshot := &Snapshot{}
+	snapshot := &Snapshot{Providers: m.providerStatus()}
 	taken := map[string]string{}
 	for _, name := range m.configured {
 		taken[name] = "a configured API"
@@ -383,7 +397,6 @@ func (m *Manager) build() *Snapshot {
 	}
 	var all []one
 	for _, p := range m.providers {
-		snapshot.Providers = append(snapshot.Providers, p.status())
 		for _, s := range p.services {
 			all = append(all, one{p, s})
 		}
