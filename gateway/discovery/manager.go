@@ -257,7 +257,7 @@ func (m *Manager) search(ctx context.Context, p *provider, s *service) {
 }
 
 func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target, name string) (location, by string, err error) {
-	api, err := settings(d, t, name, "")
+	api, err := settings(d, t, name, baseURL(t, name).String())
 	if err != nil {
 		return "", "", err
 	}

@@ -239,7 +239,7 @@ func TestNames(t *testing.T) {
 		expect(t, "a name that is taken", b.says(target("x-y", "10.6.6.6:80"), target("x.y")), xy+second)
 		expect(t, "the first is gone", b.says(target("x-y", "10.6.6.6:80")), served("x-y", "10.6.6.6:80"))
 		long := strings.Repeat("long", 12)
-		got := b.says(target(long + "1"), target(long + "2"))
+		got := b.says(target(long+"1"), target(long+"2"))
 		if strings.Count(got, "API shop-longlong") != 2 {
 			t.Errorf("long names: %s", got)
 		}

@@ -34,7 +34,7 @@ const maxGroups = 100_000
 // maxProblems is the most problems that an error names.
 const maxProblems = 5
 
-// A group is instances of one service, with its labels.
+// group is instances of one service, with its labels.
 type group struct {
 	Targets []string          `json:"targets" yaml:"targets"`
 	Labels  map[string]string `json:"labels" yaml:"labels"`
@@ -44,18 +44,37 @@ type group struct {
 func ParseJSON(text []byte) ([]discovery.Target, error) {
 	var groups []group
 	if err := json.Unmarshal(text, &groups); err != nil {
-		return nil, fmt.Errorf(`expected a JSON list of {"targets": ["host:port"], "labels": {"service": "NAME"}}: %w`, err)
+		return nil, fmt.Errorf(`expected a list of {"targets": ["host:port"], "labels": {"service": "NAME"}}%s`, found(err))
 	}
 	return targets(groups)
 }
 
 // ParseYAML reads a list in YAML; see [ParseJSON].
 func ParseYAML(text []byte) ([]discovery.Target, error) {
-	var groups []group
-	if err := yaml.Unmarshal(text, &groups); err != nil {
+	var value any
+	if err := yaml.Unmarshal(text, &value); err != nil {
 		return nil, fmt.Errorf("expected a YAML list of {targets: [host:port], labels: {service: NAME}}: %w", err)
 	}
-	return targets(groups)
+	plain, err := json.Marshal(value)
+	if err != nil {
+		return nil, errors.New("expected a YAML list of {targets: [host:port], labels: {service: NAME}}, got keys that are no strings")
+	}
+	return ParseJSON(plain)
+}
+
+// found tells what was found instead of a list of groups.
+func found(err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Sprintf(", got a JSON %s as %s", kind.Value, kind.Field)
+	case errors.As(err, &kind):
+		return ", got a JSON " + kind.Value
+	case errors.As(err, &syntax):
+		return fmt.Sprintf(": byte %d: %s", syntax.Offset, err)
+	}
+	return ": " + err.Error()
 }
 
 func targets(groups []group) ([]discovery.Target, error) {
