@@ -66,3 +66,6 @@ type ProviderStatus struct {
 	// Lost is the number of services that vanished at once, so that they are served until an operator accepts the loss.
 	Lost int `json:"lost,omitempty"`
 }
+
+// States returns the values of [State].
+func States() []State { return []State{Served, Searching, Missing, Held, Refused, Lost} }
