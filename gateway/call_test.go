@@ -176,11 +176,11 @@ func start(t testing.TB, api, cfg, base string) *Gateway {
 }
 
 // setAudit gives a gateway that was started an audit log.
-func setAudit(g *Gateway, log *audit.Log) { g.audit, g.denials.Audit, g.calls.Audit = log, log, log }
+func setAudit(g *Gateway, log *audit.Log) { g.denials.Audit, g.calls.Audit = log, log }
 
 // setRates replaces the rate counters of a gateway that was started.
 func setRates(g *Gateway, rates state.Rates) {
-	g.shared.rates, g.server.Admission.Principals, g.calls.Rates = rates, rates, rates
+	g.shared.Rates, g.server.Admission.Principals, g.calls.Rates = rates, rates, rates
 }
 
 // listAll is a configuration that lists all tools, however many there are.

@@ -16,6 +16,9 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/generation"
+	"drawbridge/gateway/reload"
+	"drawbridge/gateway/signal"
 	"drawbridge/test/timebox"
 )
 
@@ -40,7 +43,7 @@ func TestDocumentsTogether(t *testing.T) {
 	write("other", 50)
 	write("small", 1)
 	p := starting(t, config("large"), func(g *Gateway) {
-		g.sourceDeps.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
+		g.deployer.Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 	})
 	tools := func(what string, want int) {
 		t.Helper()
@@ -81,7 +84,7 @@ func TestDocumentsTogether(t *testing.T) {
 	p.write(map[string]string{"drawbridge.yaml": config("large")})
 	reload("the others are gone", 2)
 	p.eventually("nothing is counted for them", func() bool {
-		owners, _ := p.sourceDeps.Documents.Usage()
+		owners, _ := p.deployer.Sources.Documents.Usage()
 		return owners == 1
 	})
 }
@@ -100,7 +103,7 @@ func numbered(title string, n int) string {
 func TestHeldBesideServed(t *testing.T) {
 	origin := newChanging(t, numbered("A", 60))
 	p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
-		g.sourceDeps.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
+		g.deployer.Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 	})
 	p.served()
 	reload := func() {
@@ -110,7 +113,7 @@ func TestHeldBesideServed(t *testing.T) {
 		}
 	}
 	size := func() int64 {
-		_, bytes := p.sourceDeps.Documents.Usage()
+		_, bytes := p.deployer.Sources.Documents.Usage()
 		return bytes
 	}
 	served := size()
@@ -158,7 +161,7 @@ func TestAcceptUnreadWhileStopping(t *testing.T) {
 		how  func(p *process)
 		want error
 	}{
-		"the end": {func(p *process) { p.end() }, errEnded},
+		"the end": {func(p *process) { p.end() }, reload.ErrEnded},
 		"another configuration": {func(p *process) {
 			p.write(map[string]string{"drawbridge.yaml": "apis: [{spec: b.yaml, name: b, base_url: 'http://127.0.0.1:1'}]\n", "b.yaml": document("B", "b")})
 			if err := p.Reload(context.Background()); err != nil {
@@ -173,7 +176,7 @@ func TestAcceptUnreadWhileStopping(t *testing.T) {
 			arrived, release := make(chan struct{}, 1), make(chan struct{})
 			origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if hang.Load() {
-					signal(arrived)
+					signal.Raise(arrived)
 					select {
 					case <-release:
 					case <-r.Context().Done():
@@ -184,7 +187,7 @@ func TestAcceptUnreadWhileStopping(t *testing.T) {
 			defer origin.Close()
 			defer close(release)
 			p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
-				g.sourceDeps.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
+				g.deployer.Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 			})
 			p.served()
 			set(numbered("A", 40))
@@ -221,7 +224,7 @@ func TestDocumentsAfterARestart(t *testing.T) {
 		"  - {name: first, spec: '" + first.URL + "', refresh: 0s, max_loss: 100}\n" +
 		"  - {name: second, spec: '" + second.URL + "', refresh: 0s, max_loss: 100}\n"
 	room := func(g *Gateway) {
-		g.sourceDeps.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 50<<10)
+		g.deployer.Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 50<<10)
 	}
 	p := starting(t, cfg, room)
 	p.eventually("both are served", func() bool { return p.Status().Tools == 70 })
@@ -230,7 +233,7 @@ func TestDocumentsAfterARestart(t *testing.T) {
 	hang.Store(true)
 	second.set(numbered("Second", 60))
 	var late string
-	p = startingOn(t, cfg, func(o *diskcache.Options) {
+	p = startingOn(t, cfg, Options{storeOptions: func(o *diskcache.Options) {
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			read := d.Read
 			d.Read = func(id string) ([]byte, error) { // what is kept of the first comes late, too
@@ -241,10 +244,7 @@ func TestDocumentsAfterARestart(t *testing.T) {
 			}
 			return d
 		}
-	}, func(g *Gateway) {
-		room(g)
-		late = g.first.apis.Sources[0].StoreID
-	})
+	}, firstDeployment: func(d *generation.Deployment) { late = d.APIs.Sources[0].StoreID }}, room)
 	p.eventually("the second was refused, and the one before is served", func() bool {
 		return len(p.Status().APIs) == 2 && p.state(1).State == admin.Stale && strings.Contains(p.state(1).Error, `of which "first" has 0.2`)
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/reload"
 )
 
 const endpointsConfig = `server: {public_url: https://mcp.example.com, instructions: "All of the shop."}
@@ -124,9 +125,11 @@ func TestEndpointsOfAReload(t *testing.T) {
 	}
 	before := g.mcpHandlers.ByName["shop"]
 	again := func(endpoints string) *endpoint.Handler {
-		d := g.first
-		d.config = configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL)
-		g.publish(d, notInUse{})
+		d, err := g.deployer.Deploy(configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.publisher.Publish(d, reload.NotInUse{})
 		return g.mcpHandlers.ByName["shop"]
 	}
 	if again("{name: shop, instructions: One., title: Shopping}, {name: show, match: {operation: show}}") != before {

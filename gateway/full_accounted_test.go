@@ -36,7 +36,7 @@ func withAudit(t *testing.T, g *Gateway) (told func() []string) {
 		t.Helper()
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := g.audit.Run(ended); err != nil {
+		if err := g.calls.Audit.Run(ended); err != nil {
 			t.Error(err)
 		}
 		for line := range strings.Lines(out.String()) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/endpoint"
@@ -19,16 +20,22 @@ import (
 // Revisions returns the supported protocol revisions, newest first.
 func Revisions() []string { return mcp.Revisions() }
 
+// inProcess is the access of the operator of the process to the tools.
+type inProcess struct {
+	served   *served
+	handlers *endpoint.Handlers
+}
+
 // Plans returns the plans of all tools, by name. It returns none before the first load.
-func (g *Gateway) Plans() []*plan.Plan {
-	gen := g.current.Load()
+func (p *inProcess) Plans() []*plan.Plan {
+	gen := p.served.current.Load()
 	if gen == nil {
 		return nil
 	}
 	plans := make([]*plan.Plan, 0, len(gen.Main.Plans))
-	for _, p := range gen.Main.Plans {
-		if !p.Tool.Hidden {
-			plans = append(plans, p)
+	for _, of := range gen.Main.Plans {
+		if !of.Tool.Hidden {
+			plans = append(plans, of)
 		}
 	}
 	slices.SortFunc(plans, func(a, b *plan.Plan) int { return cmp.Compare(a.Tool.Name, b.Tool.Name) })
@@ -36,28 +43,28 @@ func (g *Gateway) Plans() []*plan.Plan {
 }
 
 // Tools returns the tools that are listed, by name.
-func (g *Gateway) Tools() []*catalog.Tool {
+func (p *inProcess) Tools() []*catalog.Tool {
 	var tools []*catalog.Tool
-	for _, p := range g.Plans() {
-		tools = append(tools, p.Tool)
+	for _, of := range p.Plans() {
+		tools = append(tools, of.Tool)
 	}
 	return tools
 }
 
 // SearchList returns the definitions that /mcp would list in search mode, nil if it does.
-func (g *Gateway) SearchList() []byte { return g.currentEndpoints().SearchList() }
+func (p *inProcess) SearchList() []byte { return p.served.endpoints().SearchList() }
 
 // Plan returns the plan of a tool, or nil if there is no such tool.
-func (g *Gateway) Plan(tool string) *plan.Plan {
-	if gen := g.current.Load(); gen != nil {
+func (p *inProcess) Plan(tool string) *plan.Plan {
+	if gen := p.served.current.Load(); gen != nil {
 		return gen.Main.Tool(tool)
 	}
 	return nil
 }
 
 // Definitions returns the tools as a JSON array, as listed in the newest protocol revision.
-func (g *Gateway) Definitions() json.RawMessage {
-	gen := g.current.Load()
+func (p *inProcess) Definitions() json.RawMessage {
+	gen := p.served.current.Load()
 	if gen == nil {
 		return json.RawMessage("[]")
 	}
@@ -67,15 +74,15 @@ func (g *Gateway) Definitions() json.RawMessage {
 // Call calls a tool through the whole stack except the guard: the operator of the process may call every tool. The result is
 // that of tools/call in the newest revision. The error reports a call that was not made: an unknown tool, or arguments that are
 // not JSON.
-func (g *Gateway) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
-	result, _, err := g.CallWithCause(ctx, tool, args)
+func (p *inProcess) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
+	result, _, err := p.CallWithCause(ctx, tool, args)
 	return result, err
 }
 
 // CallWithCause is Call that also returns why the service did not answer, or nil if it did. The cause names the service's host
 // and is for the operator only.
-func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
-	gen := g.current.Load()
+func (p *inProcess) CallWithCause(ctx context.Context, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
+	gen := p.served.current.Load()
 	if gen == nil || gen.Main.Tool(tool) == nil {
 		return nil, nil, fmt.Errorf("unknown tool %q", tool)
 	}
@@ -85,7 +92,7 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 	if _, err := jsonscan.Scan(args, jsonscan.Options{}); err != nil || jsonscan.KindOf(args) != jsonscan.Object {
 		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
-	result, cause, err = endpoint.CallInProcess(ctx, g.mcpHandlers.Main(gen.config), gen.operatorEndpoint(), tool, args)
+	result, cause, err = endpoint.CallInProcess(ctx, p.handlers.Main(gen.Config), gen.OperatorEndpoint(), tool, args)
 	if cause != nil {
 		if text := gen.Main.Tool(tool).Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)
@@ -96,18 +103,18 @@ func (g *Gateway) CallWithCause(ctx context.Context, tool string, args json.RawM
 
 // Access returns the access requirements of a tool and the way its calls reach the service, each with the setting that
 // decides it.
-func (g *Gateway) Access(p *plan.Plan) *admin.ToolAccess {
-	if gen := g.current.Load(); gen != nil {
-		return gen.access().Access(p)
+func (p *inProcess) Access(of *plan.Plan) *admin.ToolAccess {
+	if gen := p.served.current.Load(); gen != nil {
+		return gen.Access(of)
 	}
 	return nil
 }
 
 // DefinitionsWithAccess returns [Gateway.Definitions] with the result of [Gateway.Access] in the _meta of each tool. It
 // is for the operator; no client receives it.
-func (g *Gateway) DefinitionsWithAccess() (json.RawMessage, error) {
+func (p *inProcess) DefinitionsWithAccess() (json.RawMessage, error) {
 	var tools []json.RawMessage
-	if err := json.Unmarshal(g.Definitions(), &tools); err != nil {
+	if err := json.Unmarshal(p.Definitions(), &tools); err != nil {
 		return nil, err
 	}
 	for i, tool := range tools {
@@ -115,11 +122,21 @@ func (g *Gateway) DefinitionsWithAccess() (json.RawMessage, error) {
 		if err := json.Unmarshal(tool, &of); err != nil {
 			return nil, err
 		}
-		meta, err := json.Marshal(map[string]any{"drawbridge/access": g.Access(g.Plan(of.Name))})
+		meta, err := json.Marshal(map[string]any{"drawbridge/access": p.Access(p.Plan(of.Name))})
 		if err != nil {
 			return nil, err
 		}
 		tools[i] = slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))
 	}
 	return json.Marshal(tools)
+}
+
+// Lock returns the lock entries that would approve the tools of the generation in use. It is for [Gateway.Load] with
+// [Options].Unlocked.
+func (p *inProcess) Lock() *config.Lock {
+	var tools []config.LockedTool
+	if gen := p.served.current.Load(); gen != nil {
+		tools = gen.LockedTools()
+	}
+	return config.NewLock(tools)
 }

@@ -26,6 +26,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"drawbridge/gateway/generation"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/task"
 	"drawbridge/gateway/upstream"
@@ -177,12 +178,13 @@ func duration(t *testing.T, text string) time.Duration {
 func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gateway {
 	t.Helper()
 	g, err := New(Options{Config: configure(t, t.TempDir(), api, cfg, "http://jobs.test/v1"), Version: "1.0.0", Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		jitter: func(d time.Duration) time.Duration { return d }, service: service})
+		jitter: func(d time.Duration) time.Duration { return d }, service: service, firstDeployment: func(d *generation.Deployment) {
+			if out := d.CallerWebhooks; out != nil {
+				out.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
+			}
+		}})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if out := g.first.outbound; out != nil {
-		out.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
 	}
 	if _, err := g.Load(context.Background()); err != nil {
 		t.Fatal(err)

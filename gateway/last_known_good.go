@@ -1,26 +1,27 @@
 package gateway
 
 import (
-	"drawbridge/config"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/recovery"
 	"drawbridge/gateway/source"
 )
 
 // newStore returns the last-known-good store; nil without server.state_dir.
-func (g *Gateway) newStore(c *config.Config) *diskcache.Store {
+func newStore(o *Options, l *limiters, r *recovery.Recoverer) *diskcache.Store {
+	c := o.Config
 	if c.Server.StateDir == "" {
 		return nil
 	}
-	o := diskcache.Options{Dir: c.Server.StateDir.String(), MaxDocument: int64(c.Limits.MaxSpec), MaxWaiting: diskcache.MaxWaiting, LargeSize: source.SmallText,
-		Logger: g.log, Metrics: g.o.Metrics, Pace: g.admission.pace, Recover: g.survive, Keep: g.Keep}
-	if g.admission.largeTexts != nil {
+	store := diskcache.Options{Dir: c.Server.StateDir.String(), MaxDocument: int64(c.Limits.MaxSpec), MaxWaiting: diskcache.MaxWaiting, LargeSize: source.SmallText,
+		Logger: o.Logger, Metrics: o.Metrics, Pace: l.pace, Recover: r.Step, Keep: r.Keep}
+	if l.largeTexts != nil {
 		// The store has slots of its own, because origins that hang occupy those of admission.largeTexts.
-		o.MaxLarge = cap(g.admission.largeTexts)
-		o.MaxDocument = min(o.MaxDocument, g.admission.maxDocument)
-		o.MaxWaiting = min(o.MaxWaiting, int(g.admission.responses.Capacity()/2))
+		store.MaxLarge = cap(l.largeTexts)
+		store.MaxDocument = min(store.MaxDocument, l.maxDocument)
+		store.MaxWaiting = min(store.MaxWaiting, int(l.responses.Capacity()/2))
 	}
-	if g.o.storeOptions != nil {
-		g.o.storeOptions(&o)
+	if o.storeOptions != nil {
+		o.storeOptions(&store)
 	}
-	return diskcache.New(o)
+	return diskcache.New(store)
 }

@@ -18,7 +18,6 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/gateway/diskcache"
 	"drawbridge/test/timebox"
 )
 
@@ -56,13 +55,13 @@ func started(t *testing.T, text string) *process {
 // starting starts a gateway when something was changed in it.
 func starting(t *testing.T, text string, change func(*Gateway)) *process {
 	t.Helper()
-	return startingOn(t, text, nil, change)
+	return startingOn(t, text, Options{}, change)
 }
 
-// startingOn is starting with other options of the store; nil leaves them.
-func startingOn(t *testing.T, text string, options func(*diskcache.Options), change func(*Gateway)) *process {
+// startingOn is starting with other options; those of the configuration and the log are filled in.
+func startingOn(t *testing.T, text string, o Options, change func(*Gateway)) *process {
 	t.Helper()
-	p := &process{running: &running{t: t, dir: t.TempDir()}, log: &safeBuffer{}}
+	p := &process{running: &running{t: t, dir: t.TempDir(), gone: make(chan struct{})}, log: &safeBuffer{}}
 	p.write(map[string]string{"drawbridge.yaml": text})
 	load := func() (*config.Config, error) {
 		c, problems := config.Load(filepath.Join(p.dir, "drawbridge.yaml"), func(string) string { return "" })
@@ -72,13 +71,17 @@ func startingOn(t *testing.T, text string, options func(*diskcache.Options), cha
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Gateway, err = New(Options{Config: c, LoadConfig: load, Logger: slog.New(slog.NewTextHandler(p.log, nil)), storeOptions: options}); err != nil {
+	o.Config, o.LoadConfig, o.Logger = c, load, slog.New(slog.NewTextHandler(p.log, nil))
+	if p.Gateway, err = New(o); err != nil {
 		t.Fatal(err)
 	}
 	change(p.Gateway)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- p.Run(ctx) }()
+	go func() {
+		defer close(p.gone)
+		ended <- p.Run(ctx)
+	}()
 	p.end = sync.OnceFunc(func() {
 		cancel()
 		if err := timebox.Receive(t, ended); err != nil {
@@ -91,7 +94,7 @@ func startingOn(t *testing.T, text string, options func(*diskcache.Options), cha
 
 // storeID returns the id of the n-th API's document in the store.
 func (p *process) storeID(n int) string {
-	for s, entry := range p.current.Load().entries {
+	for s, entry := range p.current.Load().Entries {
 		if entry == fmt.Sprintf("apis[%d]", n) {
 			return s.StoreID
 		}

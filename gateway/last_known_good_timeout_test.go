@@ -86,13 +86,13 @@ func TestStateDirThatHangs(t *testing.T) {
 func TestArchivePanics(t *testing.T) {
 	dir := t.TempDir()
 	text := "server: {state_dir: " + dir + "}\napis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}]\n"
-	p := startingOn(t, text, func(o *diskcache.Options) {
+	p := startingOn(t, text, Options{storeOptions: func(o *diskcache.Options) {
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			d.Read = func(string) ([]byte, error) { panic("read") }
 			d.Size = func(string) (int64, error) { return 1, nil }
 			return d
 		}
-	}, func(*Gateway) {})
+	}}, func(*Gateway) {})
 	p.eventually("it was tried", func() bool {
 		return strings.Contains(p.log.String(), "the stored document can't be used") && strings.Contains(p.log.String(), "panic in the background")
 	})

@@ -40,7 +40,3 @@ func newLimiters(serving func() bool) *limiters {
 	}
 	return l
 }
-
-// Reading reports whether a document is being read, or its tools are being built. It stays true until the memory that
-// this took is released.
-func (g *Gateway) Reading() bool { return g.admission.pace.Working(trimAfter) }

@@ -110,7 +110,7 @@ func TestLineEndBetweenRequests(t *testing.T) {
 // TestPanicOfHandler: a panic costs the connection of its request, and is counted.
 func TestPanicOfHandler(t *testing.T) {
 	g := start(t, document("Shop", "list"), "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n", "")
-	g.public = endpoint.RecoverPanic(g.panicked)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	g.public = endpoint.RecoverPanic(g.recovery.Report)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/panic" {
 			panic("so")
 		}

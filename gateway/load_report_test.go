@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/generation"
 	"drawbridge/openapi/truncate"
 )
 
@@ -161,22 +163,21 @@ drawbridge_operations fated skipped 0
 // S10: what a new document brings is in the log, and that it brings tools that destroy is a warning.
 func TestDiffLog(t *testing.T) {
 	var log bytes.Buffer
-	g := &Gateway{log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
 		}
 		return a
-	}}))}
-	generation := func(text string) *generation {
+	}}))
+	generationOf := func(text string) *generation.Generation {
 		r := run(t, map[string]string{"drawbridge.yaml": "- fated.yaml\n", "fated.yaml": text})
 		r.served()
 		return r.current.Load()
 	}
-	before := generation(strings.ReplaceAll(strings.ReplaceAll(fated, "delete:", "head:"), "post:", "patch:"))
-	after := generation(strings.ReplaceAll(fated, "operationId: list,", "operationId: all,"))
-	g.logFates(after, before)
-	g.logDiff(after.Catalog.Diff(before.Catalog), after, before)
-	g.logFates(after, after)
+	before := generationOf(strings.ReplaceAll(strings.ReplaceAll(fated, "delete:", "head:"), "post:", "patch:"))
+	after := generationOf(strings.ReplaceAll(fated, "operationId: list,", "operationId: all,"))
+	after.LogChanges(logger, before, after.Catalog.Diff(before.Catalog))
+	after.LogChanges(logger, after, catalog.Diff{})
 	want := `level=INFO msg=operations api=fated total=4 exposed=2 changed=1 excluded=0 held=0 skipped=1 problem_codes="number-text=1" skip_codes="operation-parameter=1"
 level=INFO msg="tools changed" added=1 removed=1 changed=2 added_tools=[all] removed_tools=[list] changed_tools="[add clear]"
 level=WARN msg="new destructive tools" count=1 tools=[clear]

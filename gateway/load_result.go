@@ -3,8 +3,8 @@ package gateway
 import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/reload"
 	"drawbridge/gateway/report"
-	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
 
@@ -30,16 +30,14 @@ type Outcome struct {
 	API *openapi.API
 	// Err is the reason why the document can't be used.
 	Err error
-
-	document *source.Document
 }
 
-// describe sets the fields that are known once the API has been named.
-func (o *Outcome) describe(s *source.Source) {
-	o.Name = s.Name
-	if o.document == nil {
-		return
+// outcomeOf describes what became of a source, with the load report of its API.
+func outcomeOf(l reload.Loaded, loaded admin.Report) Outcome {
+	o := Outcome{Name: l.Source.Name, Report: loaded, Err: l.Err}
+	if l.Document != nil {
+		o.API = l.Document.API
+		o.Report.Advice = report.Advice(l.Source, l.Document.Advice)
 	}
-	o.API = o.document.API
-	o.Report.Advice = report.Advice(s, o.document.Advice)
+	return o
 }

@@ -129,14 +129,14 @@ rules: [{match: {operation: begin}, set: {job: {status: {operation: look}}}}]
 		t.Fatal(err)
 	}
 	all := r.Lock().Tools()
-	if p := r.Plans()[0]; p.Tool.Name != "begin" || p.Job == r.guessedJob {
+	if p := r.Plans()[0]; p.Tool.Name != "begin" || p.Job == r.publisher.builder.GuessedJob {
 		t.Fatalf("%s has no job of its own", p.Tool.Name)
 	}
 	r.write(map[string]string{"drawbridge.yaml": cfg, "approved.lock": string(config.NewLock(all[:1]).Encode())})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if p := r.Plans()[0]; p.Tool.Name != "begin" || p.Job != r.guessedJob {
+	if p := r.Plans()[0]; p.Tool.Name != "begin" || p.Job != r.publisher.builder.GuessedJob {
 		t.Errorf("%s has a job that asks what is held back", p.Tool.Name)
 	}
 	if want := "the tool look is new, and is held back until it is approved"; r.logged(want) == 0 {

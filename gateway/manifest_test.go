@@ -165,7 +165,7 @@ func TestManifestUpdated(t *testing.T) {
 	r := run(t, map[string]string{"drawbridge.yaml": "server: {manifest: true}\napis: [{spec: a.yaml, name: a}]\n", "a.yaml": document("A", "list")})
 	r.served()
 	read := func() string { return do(r.Handler(), http.MethodGet, "/manifest", nil).Body.String() }
-	first, then := read(), r.current.Load().updated
+	first, then := read(), r.current.Load().Updated
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestManifestUpdated(t *testing.T) {
 	}
 	r.write(map[string]string{"a.yaml": document("A", "list", "show")})
 	r.eventually("the change", func() bool { return len(listed(t, []byte(read()))) == 2 })
-	if now := r.current.Load().updated; !now.After(then) {
+	if now := r.current.Load().Updated; !now.After(then) {
 		t.Errorf("updated at %v, and then at %v", then, now)
 	}
 }

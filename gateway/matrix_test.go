@@ -176,7 +176,7 @@ func TestBatchesOfOthers(t *testing.T) {
 	doc := strings.Replace(document("Shop", "list", "purge"), "/purge: {get: {operationId: purge,",
 		"'/purge/{id}': {get: {operationId: purge, parameters: [{name: id, in: path, required: true, schema: {type: string}}],", 1)
 	g := start(t, doc, cfg, service.URL)
-	if faults := g.current.Load().promptFaults; len(faults) > 0 {
+	if faults := g.current.Load().PromptFaults; len(faults) > 0 {
 		t.Fatal(faults)
 	}
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list","arguments":{}}}`

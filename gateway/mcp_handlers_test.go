@@ -192,7 +192,7 @@ func TestStreamsAge(t *testing.T) {
 	defer server.Close()
 	stays := listen(t, server, "/mcp", "2026-07-28", "")
 	r.write(map[string]string{"drawbridge.yaml": apis + "limits: {max_stream_age: 1s}\n"})
-	r.eventually("the change", func() bool { return r.current.Load().config.Limits.MaxStreamAge == config.Duration(time.Second) })
+	r.eventually("the change", func() bool { return r.current.Load().Config.Limits.MaxStreamAge == config.Duration(time.Second) })
 	began := time.Now()
 	modern, old := listen(t, server, "/mcp", "2026-07-28", ""), listen(t, server, "/mcp", "2025-06-18", "")
 	modern.want("result")

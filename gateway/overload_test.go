@@ -86,7 +86,7 @@ func TestMaxCallsAtOnce(t *testing.T) {
 		service := &slowService{jobService: newJobService("204"), delay: time.Second}
 		g := startJobs(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, rate: {rate: 100/s, burst: 100}}]\n"+
 			"limits: {max_calls: 2, principal_rate: off, address_rate: off}\n", service)
-		rates := &heldRates{Rates: g.shared.rates, leave: make(chan struct{})}
+		rates := &heldRates{Rates: g.shared.Rates, leave: make(chan struct{})}
 		setRates(g, rates)
 		var all sync.WaitGroup
 		var mu sync.Mutex

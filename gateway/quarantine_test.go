@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/signal"
 	"drawbridge/test/timebox"
 )
 
@@ -228,7 +229,7 @@ func TestAcceptDuringAReload(t *testing.T) {
 			var hang atomic.Bool
 			o := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if hang.Load() && !(answered && r.URL.Path == "/a.yaml") {
-					signal(arrived)
+					signal.Raise(arrived)
 					<-release
 				}
 				if r.URL.Path == "/a.yaml" {

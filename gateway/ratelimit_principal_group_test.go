@@ -204,7 +204,7 @@ func TestPrincipalRatesAllocate(t *testing.T) {
 	i, service := newIDP(t), newRecordingService(t)
 	g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+groupLimits, service.URL)
 	token := i.token(t, map[string]any{"client_id": "acme"})
-	all := &g.current.Load().rates
+	all := &g.current.Load().Rates
 	var found *admission.Rate
 	h := g.current.Load().Main.Guard.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		p := auth.FromContext(r.Context())

@@ -359,12 +359,12 @@ func TestUncounted(t *testing.T) {
 	cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "credential:", "rate: {rate: 1/h, burst: 6}, credential:", 1)
 	g := start(t, document("Shop", "list"), cfg, service.URL)
 	c := newClient(t, g.Handler(), "2026-07-28", i.token(t, map[string]any{"sub": "a"}))
-	own := g.shared.rates
+	own := g.shared.Rates
 	t.Cleanup(func() { setRates(g, own) })
 	setRates(g, awayRates{})
 	for _, what := range []string{"the rate of callers", "that of the API"} {
 		if what == "that of the API" {
-			g.current.Load().rates.Principal = nil
+			g.current.Load().Rates.Principal = nil
 		}
 		w := c.call("list")
 		want := `"message":"the gateway can't count calls now, and lets none through uncounted: come again in 1 second"`

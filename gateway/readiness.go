@@ -4,16 +4,17 @@ import (
 	"slices"
 
 	"drawbridge/config"
+	"drawbridge/gateway/generation"
 	"drawbridge/gateway/source"
 )
 
 // ready reports whether the gateway is ready. It becomes ready as server.ready demands, and stays so (O6).
-func (g *Gateway) ready(gen *generation, d *deployment) bool {
-	if gen == nil || g.becameReady {
+func (p *publisher) ready(gen *generation.Generation, d *generation.Deployment) bool {
+	if gen == nil || p.becameReady {
 		return gen != nil
 	}
-	g.becameReady = !slices.ContainsFunc(d.apis.Sources, func(s *source.Source) bool {
-		switch d.config.Server.Ready {
+	p.becameReady = !slices.ContainsFunc(d.APIs.Sources, func(s *source.Source) bool {
+		switch d.Config.Server.Ready {
 		case config.ReadyAll:
 			return s.Document == nil
 		case config.ReadyTried:
@@ -22,5 +23,5 @@ func (g *Gateway) ready(gen *generation, d *deployment) bool {
 		}
 		return false
 	})
-	return g.becameReady
+	return p.becameReady
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"drawbridge/gateway/recovery"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,7 +43,7 @@ func TestPanicsInTheBackground(t *testing.T) {
 			err = errors.Join(err, r.Reload(t.Context()))
 			r.write(map[string]string{"drawbridge.yaml": fmt.Sprintf("# %d\n- a.yaml\n", n)})
 			r.eventually("the panic", func() bool { return log.at.Load() == nil })
-			if err != nil && !errors.Is(err, errStepPanicked) {
+			if err != nil && !errors.Is(err, recovery.ErrPanicked) {
 				t.Errorf("Reload: %v", err)
 			}
 			name := fmt.Sprintf("next%d", n)

@@ -17,6 +17,8 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/reload"
+	"drawbridge/gateway/signal"
 	"drawbridge/test/timebox"
 )
 
@@ -221,7 +223,7 @@ func TestReloadsFasterThanDocuments(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			arrived, release := make(chan struct{}, 1), make(chan struct{})
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-				signal(arrived)
+				signal.Raise(arrived)
 				select {
 				case <-release:
 				case <-req.Context().Done():
@@ -244,12 +246,10 @@ func TestReloadsFasterThanDocuments(t *testing.T) {
 			})
 			close(begun)
 			r.served()
-			var ends []chan error
+			var ends []<-chan error
 			for _, path := range []string{"first", "second", "third"} {
 				r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml}, {spec: " + server.URL + "/" + path + "}]\n"})
-				end := make(chan error, 1)
-				ends = append(ends, end)
-				r.reloads <- reload{done: []chan<- error{end}, asked: true} // when it was taken, the one before has begun
+				ends = append(ends, r.submit(true)) // when it was taken, the one before has begun
 				if path == "first" {
 					timebox.Wait(t, arrived)
 				}
@@ -273,7 +273,7 @@ func TestReloadsFasterThanDocuments(t *testing.T) {
 func TestRefusalDuringAReload(t *testing.T) {
 	arrived, release := make(chan struct{}, 1), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		signal(arrived)
+		signal.Raise(arrived)
 		<-release
 		_, _ = io.WriteString(w, document("B", "two"))
 	}))
@@ -323,7 +323,7 @@ func TestReloadAfterTheEnd(t *testing.T) {
 	if err := g.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Reload(t.Context()); !errors.Is(err, errEnded) {
-		t.Errorf("reload = %v, want %v", err, errEnded)
+	if err := g.Reload(t.Context()); !errors.Is(err, reload.ErrEnded) {
+		t.Errorf("reload = %v, want %v", err, reload.ErrEnded)
 	}
 }

@@ -198,7 +198,7 @@ rules: [{match: {api: bank}, set: {resource: true}}]
 		"bank.yaml":    document("account", `true`),
 		"own.yaml":     document("mine", `{uri: "drawbridge://own/mine/{id}"}`),
 	}, Options{})
-	timebox.Wait(t, r.attempted)
+	timebox.Wait(t, r.runner.FirstAttempt())
 	gen := r.current.Load()
 	for uri, want := range map[string]string{"drawbridge://bank/accounts/1": "bank", "drawbridge://own/mine/1": "own"} {
 		if p, _ := gen.Main.Resources.Find(uri); p == nil || p.Tool.API != want {

@@ -36,13 +36,13 @@ func replicas(t *testing.T, m *miniredis.Miniredis, n int, api, cfg, base string
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = g.shared.store.Run(ctx)
+			_ = g.shared.Run(ctx)
 		}()
 		t.Cleanup(func() { cancel(); timebox.Wait(t, done) })
 		all = append(all, g)
 	}
 	for _, g := range all {
-		for end := time.Now().Add(10 * time.Second); !g.shared.store.Status().Up; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(10 * time.Second); !g.shared.Status().Up; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("Redis is not reached")
 			}

@@ -36,8 +36,19 @@ func document(title string, operations ...string) string {
 // running is a gateway under Run whose configuration and documents stand in a directory.
 type running struct {
 	*Gateway
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	gone chan struct{} // closed when Run has returned
+}
+
+// submit requests a reload, as an operator or as a change of the file, and returns when it is taken.
+func (r *running) submit(asked bool) <-chan error {
+	r.t.Helper()
+	done, err := r.runner.Submit(r.t.Context(), asked)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return done
 }
 
 // run writes the files and runs a gateway on drawbridge.yaml until the test ends.
@@ -49,7 +60,7 @@ func run(t *testing.T, files map[string]string) *running {
 // runWith is run with other options; those of the configuration are filled in.
 func runWith(t *testing.T, files map[string]string, o Options) *running {
 	t.Helper()
-	r := &running{t: t, dir: t.TempDir()}
+	r := &running{t: t, dir: t.TempDir(), gone: make(chan struct{})}
 	r.write(files)
 	load := func() (*config.Config, error) {
 		c, problems := config.Load(filepath.Join(r.dir, "drawbridge.yaml"), func(string) string { return "" })
@@ -65,7 +76,10 @@ func runWith(t *testing.T, files map[string]string, o Options) *running {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- r.Run(ctx) }()
+	go func() {
+		defer close(r.gone)
+		ended <- r.Run(ctx)
+	}()
 	t.Cleanup(func() {
 		cancel()
 		if err := timebox.Receive(t, ended); err != nil {
@@ -97,7 +111,7 @@ func (r *running) served() {
 	r.t.Helper()
 	select {
 	case <-r.Serving():
-	case <-r.ended:
+	case <-r.gone:
 		r.t.Fatal("Run ended before anything was served")
 	case <-time.After(time.Minute):
 		r.t.Fatal("nothing is served after a minute")

@@ -189,7 +189,7 @@ func TestSelectorsAfterARefresh(t *testing.T) {
 // poke has every document read again.
 func (r *running) poke() {
 	r.t.Helper()
-	for s := range r.current.Load().entries {
+	for s := range r.current.Load().Entries {
 		s.Reread()
 	}
 }

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/gateway/admin"
-	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 )
 
@@ -51,35 +48,4 @@ func (g *Gateway) ServeLines(ctx context.Context, in io.Reader, out io.Writer, o
 	}
 	drain := func() time.Duration { return time.Duration(g.Config().Server.DrainTimeout) } // the current value, which a reload may have changed
 	return h.ServeLines(ctx, o.Endpoint, in, out, o.Stop, drain)
-}
-
-// await returns the endpoint of a request as soon as it is available.
-func (g *Gateway) await(ctx context.Context, name string, req *mcp.Request) (*endpoint.Endpoint, error) {
-	if e := g.currentEndpoints().Lookup(name); e != nil && e.PlanOf(req) != nil {
-		return e, nil
-	}
-	select {
-	case <-g.attempted:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if e := g.currentEndpoints().Lookup(name); e != nil {
-		return e, nil
-	}
-	return nil, &mcp.Error{Code: mcp.CodeInternal, Message: g.whyNothing(name)}
-}
-
-// whyNothing explains to the operator why no API can be served.
-func (g *Gateway) whyNothing(name string) string {
-	var b strings.Builder
-	b.WriteString("no API can be served; it is tried again")
-	for _, a := range g.Status().APIs {
-		switch {
-		case a.State == admin.Ready || a.State == admin.Stale:
-			return fmt.Sprintf("the configuration in use has no endpoint %q any more", name)
-		case a.Error != "":
-			fmt.Fprintf(&b, "\n%s: %s", a.Name, a.Error)
-		}
-	}
-	return b.String()
 }

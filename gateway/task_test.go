@@ -362,7 +362,7 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 		}
 		first, second := send(), send()
 		switch {
-		case first == http.StatusNoContent && (second == http.StatusGone || second == http.StatusNoContent && g.guessedJob.GoesOn([]byte(body))):
+		case first == http.StatusNoContent && (second == http.StatusGone || second == http.StatusNoContent && g.publisher.builder.GuessedJob.GoesOn([]byte(body))):
 		case first == second && (first == http.StatusUnsupportedMediaType || first == http.StatusRequestEntityTooLarge):
 		default:
 			t.Errorf("%q %q: %d, then %d", media, body, first, second)

@@ -19,8 +19,7 @@ func TestHeldConfiguration(t *testing.T) {
 	r.served()
 	change := func(text string) error {
 		r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}]\n" + text})
-		done := make(chan error, 1)
-		r.reloads <- reload{done: []chan<- error{done}} // as a change of the file
+		done := r.submit(false) // as a change of the file
 		return timebox.Receive(t, done)
 	}
 	if err := change("rules:\n  - {match: {path: ['/one', '/two']}, set: {confirm: true}}\n"); err != nil {
@@ -63,8 +62,7 @@ func TestHeldWithoutOperations(t *testing.T) {
 	r.served()
 	reload := func(files map[string]string, asked bool) error {
 		r.write(files)
-		done := make(chan error, 1)
-		r.reloads <- reload{done: []chan<- error{done}, asked: asked}
+		done := r.submit(asked)
 		return timebox.Receive(t, done)
 	}
 	// For a moment, the document lacks what is excluded.
@@ -104,8 +102,7 @@ func TestHeldTwins(t *testing.T) {
 		{"the first one goes", "apis: [{spec: a.yaml, name: other, tools: {exclude: [{operation: one}, {operation: two}]}}]\n", ""},
 	} {
 		r.write(map[string]string{"drawbridge.yaml": tt.text})
-		done := make(chan error, 1)
-		r.reloads <- reload{done: []chan<- error{done}}
+		done := r.submit(false)
 		if err := timebox.Receive(t, done); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
@@ -119,12 +116,11 @@ func TestAuditIsHeldAtTheStart(t *testing.T) {
 	r := run(t, map[string]string{"drawbridge.yaml": apis + "audit: {subject: hash}\n", "a.yaml": document("A", "one")})
 	r.served()
 	r.write(map[string]string{"drawbridge.yaml": apis + "audit: {subject: plain}\n"})
-	done := make(chan error, 1)
-	r.reloads <- reload{done: []chan<- error{done}} // as a change of the file
+	done := r.submit(false) // as a change of the file
 	if err := timebox.Receive(t, done); err != nil {
 		t.Errorf("the reload: %v", err)
 	}
-	if audit := r.current.Load().config.Audit; audit == nil || audit.Subject != config.SubjectHash {
+	if audit := r.current.Load().Config.Audit; audit == nil || audit.Subject != config.SubjectHash {
 		t.Errorf("in use is %+v", audit)
 	}
 }

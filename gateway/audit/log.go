@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"drawbridge/gateway/signal"
 )
 
 // Subject determines how a line identifies the caller.
@@ -180,10 +182,10 @@ func (l *Log) put(line *Line, required bool) {
 		half := l.lines >= (l.o.Buffer+1)/2
 		l.mu.Unlock()
 		if first {
-			signal(l.wake)
+			signal.Raise(l.wake)
 		}
 		if half {
-			signal(l.hurry)
+			signal.Raise(l.hurry)
 		}
 	}
 	linePool.Put(b)
@@ -191,8 +193,8 @@ func (l *Log) put(line *Line, required bool) {
 
 // Reopen reopens the file before the next line is written.
 func (l *Log) Reopen() {
-	signal(l.reopen)
-	signal(l.wake)
+	signal.Raise(l.reopen)
+	signal.Raise(l.wake)
 }
 
 // Run writes lines until ctx ends, then the remaining ones, and closes the file. The error reports
@@ -367,11 +369,4 @@ func (l *Log) flush(empty []byte) error {
 		return errors.New("audit log lines are lost")
 	}
 	return nil
-}
-
-func signal(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

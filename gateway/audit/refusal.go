@@ -3,6 +3,8 @@ package audit
 import (
 	"net/netip"
 	"time"
+
+	"drawbridge/gateway/signal"
 )
 
 const (
@@ -65,7 +67,7 @@ func (l *Log) count(line *Line) bool {
 	r := &l.refused
 	if r.since.IsZero() {
 		*r = refusals{since: time.Now(), seen: map[refusal]*counted{}, others: map[refusal]*counted{}}
-		defer signal(l.wake) // the writer has to reset its timer
+		defer signal.Raise(l.wake) // the writer has to reset its timer
 	}
 	if c := r.seen[kind]; c != nil {
 		c.more++

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/gateway/regularfile"
+	"drawbridge/gateway/signal"
 	"drawbridge/openapi"
 )
 
@@ -184,10 +185,7 @@ func (s *Store) Put(doc *Document) {
 		s.writes.WithLabelValues("failed").Inc()
 		s.o.Logger.Warn("a document is not stored until it changes: too many writes are pending", "spec", doc.Head.Spec, "state_dir", s.o.Dir)
 	}
-	select {
-	case s.wake <- struct{}{}:
-	default: // it is awake
-	}
+	signal.Raise(s.wake)
 }
 
 // run writes documents that are put, and sweeps, until ctx ends; then it writes those that still wait.

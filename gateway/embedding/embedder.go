@@ -14,6 +14,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/signal"
 )
 
 // Options are the dependencies of an [Embedder].
@@ -77,10 +78,7 @@ func (e *Embedder) NewFinder(c *config.Embeddings, tools []*catalog.Tool) *Finde
 	}
 	f.model, f.vectors = e.model, make([]atomic.Pointer[vector], len(f.tools))
 	e.newest = f
-	select {
-	case e.wake <- struct{}{}:
-	default: // it is awake
-	}
+	signal.Raise(e.wake)
 	return f
 }
 

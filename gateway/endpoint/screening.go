@@ -15,8 +15,18 @@ type screening struct {
 	dispatcher *dispatcher                     // of requests to endpoints
 }
 
-// NewScreening returns the screening of a configuration. The error reports all hosts and origins that can't be used.
-func (s *Server) NewScreening(c *config.Config) (*screening, error) {
+// NewTable returns a table with the screening of a configuration and no endpoints. The error reports all hosts and origins that
+// can't be used.
+func (s *Server) NewTable(c *config.Config) (*Table, error) {
+	screening, err := s.newScreening(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Table{Screening: screening}, nil
+}
+
+// newScreening returns the screening of a configuration. The error reports all hosts and origins that can't be used.
+func (s *Server) newScreening(c *config.Config) (*screening, error) {
 	wrap, err := mcp.Origins(mcp.OriginOptions{Hosts: c.Hosts(), Origins: c.Origins(), Loopback: c.Server.Listen.Loopback(), OnRefused: s.refuseForeign})
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ type Options struct {
 	APIs *source.Set
 	// Count is the number of APIs for naming tools.
 	Count int
-	// Conditions are the compiled conditions of rules, by their text.
+	// Conditions are the compiled conditions of rules, by their text, see [CompileConditions].
 	Conditions map[string]*auth.Condition
 	// Programs are the compiled expressions of rules, see [CompilePrograms].
 	Programs Programs

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"drawbridge/config"
+	"drawbridge/gateway/signal"
 )
 
 // fileWatch watches the files of one document, one set of files at a time.
@@ -29,7 +30,7 @@ func (w *fileWatch) start(ctx context.Context, files []string) bool {
 	ctx, w.cancel = context.WithCancel(ctx)
 	w.running.Go(func() {
 		w.deps.Keep(ctx, "a document was watched", func() {
-			if err := watcher.Run(ctx, func(string) { signal(w.changed) }); err != nil {
+			if err := watcher.Run(ctx, func(string) { signal.Raise(w.changed) }); err != nil {
 				w.deps.Logger.Warn("watching a document failed", "api", w.label, "error", err)
 			}
 		})
@@ -46,12 +47,4 @@ func (w *fileWatch) stop() {
 		w.cancel()
 	}
 	w.running.Wait()
-}
-
-// signal sends to a channel with a capacity of 1 unless a signal is pending.
-func signal(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }

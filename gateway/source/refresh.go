@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"drawbridge/config"
+	"drawbridge/gateway/signal"
 	"drawbridge/openapi/fetch"
 )
 
@@ -132,13 +133,13 @@ func refreshDelay(api *config.API) time.Duration {
 // request makes the source load its document now. The next update with this turn is the answer.
 func (s *Source) request(turn int64) {
 	s.requested.Store(turn)
-	signal(s.wake)
+	signal.Raise(s.wake)
 }
 
 // Reread makes the source reread the document now, even if it is unchanged.
 func (s *Source) Reread() {
 	s.rereadRequested.Store(true)
-	signal(s.wake)
+	signal.Raise(s.wake)
 }
 
 // Load loads the document once, for a source that is never started.

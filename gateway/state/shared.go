@@ -15,6 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"drawbridge/gateway/signal"
 )
 
 // maxClockSkew is the tolerated difference between the clocks of replicas: ids that must not be
@@ -208,7 +210,7 @@ func (s *Shared) do(ctx context.Context, u use, f func(context.Context, *redis.C
 		if j.timedOut(time.Now()) {
 			s.o.Logger.Warn("the shared state is too slow for an operation", "use", string(u), "error", err)
 		}
-		signal(s.suspect)
+		signal.Raise(s.suspect)
 	case isAway(err):
 		j.abandoned()
 		if s.client.Load() == c {
@@ -276,14 +278,6 @@ func (s *Shared) doubt() {
 	}
 }
 
-// signal sends to a channel with a buffer of one, without blocking.
-func signal(c chan<- struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // alone reports whether Run has not begun, so that nothing is shared.
 func (s *Shared) alone() bool { return phase(s.phase.Load()) == idle }
 
@@ -295,7 +289,7 @@ func (s *Shared) setAway(err error) {
 	s.full.Store(isFull(err))
 	s.setReason(err.Error())
 	s.logAway(err)
-	signal(s.broken)
+	signal.Raise(s.broken)
 }
 
 // logAway logs that Redis is unavailable.

@@ -18,6 +18,7 @@ import (
 
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/signal"
 	"drawbridge/gateway/state"
 	"drawbridge/openapi/jsonscan"
 )
@@ -177,9 +178,6 @@ func (s *Tasks) Wake(key string) {
 		channels = append(channels, watched.wake)
 	}
 	for _, c := range channels {
-		select {
-		case c <- struct{}{}:
-		default: // no receiver, or it has been woken already
-		}
+		signal.Raise(c)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/signal"
 )
 
 const (
@@ -112,10 +113,7 @@ func (s *Tasks) Subscribe(ctx context.Context, v mcp.Subscriber, id string) (key
 	n := watched.next
 	watched.next++
 	watched.watchers[n], watched.fresh = w, true
-	select {
-	case watched.wake <- struct{}{}:
-	default:
-	}
+	signal.Raise(watched.wake)
 	return key, func() { s.release(key, watched, n, caller) }, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"drawbridge/gateway/diskcache"
+	"drawbridge/gateway/signal"
 )
 
 // Recorder writes the access that the configuration in use grants to server.state_dir, for comparison at the next start.
@@ -99,10 +100,7 @@ func (r *Recorder) Note(s *Summary) {
 	r.mu.Lock()
 	r.noted, r.newest = r.noted+1, s
 	r.mu.Unlock()
-	select {
-	case r.wake <- struct{}{}:
-	default: // a signal is pending
-	}
+	signal.Raise(r.wake)
 }
 
 // Run writes scheduled records until ctx ends, and then the last one.

@@ -15,6 +15,7 @@ import (
 
 func main() {
 	markdown := flag.Bool("markdown", false, "print the table for docs/contributing/architecture.md")
+	set := flag.String("set", "", "print the files of a package's largest set instead, such as those of gateway/mcp")
 	flag.Parse()
 	patterns := flag.Args()
 	if len(patterns) == 0 {
@@ -24,6 +25,13 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "house:", err)
 		os.Exit(1)
+	}
+	if *set != "" {
+		if err := printSet(os.Stdout, packages, *set); err != nil {
+			fmt.Fprintln(os.Stderr, "house:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if *markdown {
 		printMarkdown(os.Stdout, packages)

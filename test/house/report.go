@@ -35,6 +35,19 @@ func printMarkdown(w io.Writer, all []measured) {
 	}
 }
 
+// printSet prints the files of the largest set of a package, one a line.
+func printSet(w io.Writer, all []measured, name string) error {
+	for _, p := range all {
+		if p.name == name {
+			for _, file := range p.set {
+				fmt.Fprintln(w, file)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("no package is named %q", name)
+}
+
 func (m measured) types() string {
 	var names []string
 	for _, t := range m.methodful {

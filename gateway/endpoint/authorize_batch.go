@@ -1,0 +1,62 @@
+package endpoint
+
+import (
+	"context"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/prompt"
+)
+
+// BatchAuthorizer authorizes the requests of a batch as a whole.
+type BatchAuthorizer struct {
+	Calls   *call.Runner
+	Denials *Denials
+}
+
+// Authorize returns an error unless the caller may make every request of a batch, before any of it is executed
+// (Z3). The challenge names the scopes that all of them need, so that the client can send the whole batch again. If
+// unauthorized tools are hidden, each request is answered by itself, since a tool that may not be called does not
+// exist.
+func (b *BatchAuthorizer) Authorize(ctx context.Context, requests []*mcp.Request) error {
+	e := From(ctx)
+	if e.Guard == nil || e.HideUnauthorized {
+		return nil
+	}
+	caller := auth.FromContext(ctx)
+	var sets [][]string
+	var denied *mcp.Error
+	for _, req := range requests {
+		if p, needs := e.Of(req); p != nil {
+			if !prompt.Grants(e.Endpoint, caller, needs) {
+				denied = prompt.ForbidPrompt(e.Endpoint, caller, needs)
+				_ = b.Denials.Prompt(ctx, req, denied)
+			}
+			asked, ok := prompt.ChallengeOf(caller, needs)
+			if !ok {
+				return denied
+			}
+			sets = append(sets, asked...)
+			continue
+		}
+		p := e.PlanOf(req)
+		if p == nil {
+			continue
+		}
+		if fault := e.Authorize(caller, p); fault != nil {
+			b.Calls.RecordScopeDenied(ctx, e.Endpoint, p, caller, req)
+			denied = fault
+		}
+		if len(p.Scopes) == 0 {
+			return denied // no token suffices
+		}
+		sets = append(sets, call.NearestScopes(caller, p.Scopes))
+	}
+	if denied == nil {
+		return nil
+	}
+	denied.Message = "insufficient scope for a request of this batch; none of them was executed"
+	denied.Header, _ = e.Guard.ForbiddenAll(caller, sets)
+	return denied
+}

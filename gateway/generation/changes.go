@@ -1,0 +1,114 @@
+package generation
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/report"
+	"drawbridge/gateway/telemetry"
+)
+
+// changes logs how a generation differs from the one before it.
+type changes struct {
+	log  *slog.Logger
+	next *Generation
+	old  *Generation // nil for the first generation
+}
+
+// LogChanges logs how the tools of the generation, and the problems of its configuration, differ from those of the
+// generation before it; old is nil for the first one. Each of them is logged once. diff is that of the catalogs.
+func (gen *Generation) LogChanges(log *slog.Logger, old *Generation, diff catalog.Diff) {
+	c := &changes{log: log, next: gen, old: old}
+	c.operations()
+	c.problems("a prompt can't be served", "error", func(g *Generation) []string { return g.PromptFaults })
+	c.problems("names clash", "problem", func(g *Generation) []string { return g.Clashes })
+	c.problems("a selector of the configuration matches nothing", "problem", func(g *Generation) []string { return g.Selectors.Texts() })
+	c.heldBack()
+	if old != nil {
+		c.tools(diff)
+	}
+}
+
+// problems warns once of each problem of a kind.
+func (c *changes) problems(message, key string, of func(*Generation) []string) {
+	var known []string
+	if c.old != nil {
+		known = of(c.old)
+	}
+	for _, problem := range of(c.next) {
+		if !slices.Contains(known, problem) {
+			c.log.Warn(message, key, problem)
+		}
+	}
+}
+
+// operations logs the operation results of each document once.
+func (c *changes) operations() {
+	for _, name := range slices.Sorted(maps.Keys(c.next.Reports)) {
+		f := c.next.Reports[name]
+		if c.old != nil && c.old.Reports[name] != nil && c.old.Reports[name].IsSame(f) {
+			continue
+		}
+		c.log.Info("operations", "api", name, "total", f.Counts.Total, "exposed", f.Counts.Exposed, "changed", f.Counts.Changed, "excluded", f.Counts.Excluded, "held", f.Counts.HeldBack,
+			"skipped", f.Counts.Skipped, "problem_codes", report.CodeList(f.Problems), "skip_codes", report.CodeList(f.Skips))
+	}
+}
+
+// tools logs the changes of the list of tools (S10). Tools that have become destructive are named in a separate
+// warning, except those of a document that is read for the first time: at startup each document is, one after the
+// other, and a document that could not be read is again once it can be.
+func (c *changes) tools(diff catalog.Diff) {
+	if diff.Empty() {
+		return
+	}
+	c.log.Info("tools changed", "added", len(diff.Added), "removed", len(diff.Removed), "changed", len(diff.Changed),
+		"added_tools", telemetry.LogNames(diff.Added), "removed_tools", telemetry.LogNames(diff.Removed), "changed_tools", telemetry.LogNames(diff.Changed))
+	var destructive []string
+	for _, name := range slices.Concat(diff.Added, diff.Changed) {
+		tool, before := c.next.Catalog.Lookup(name), c.old.Catalog.Lookup(name)
+		if tool.Annotations.Destructive && (before == nil || !before.Annotations.Destructive) && c.old.knows(tool.API, c.next.documents[tool.API]) {
+			destructive = append(destructive, name)
+		}
+	}
+	if len(destructive) > 0 {
+		c.log.Warn("new destructive tools", "count", len(destructive), "tools", telemetry.LogNames(destructive))
+	}
+}
+
+// knows reports whether an API of that name, or of a document from that location, was served: an API is renamed when
+// its document changes its title.
+func (gen *Generation) knows(api, document string) bool {
+	if _, ok := gen.documents[api]; ok {
+		return true
+	}
+	for _, location := range gen.documents {
+		if location == document {
+			return true
+		}
+	}
+	return false
+}
+
+// heldBack warns once of each change of the tools that are held back, and of those that are approved under their
+// former names.
+func (c *changes) heldBack() {
+	gen, old := c.next, c.old
+	if len(gen.RenamedApprovals) > 0 && (old == nil || !slices.Equal(gen.RenamedApprovals, old.RenamedApprovals)) {
+		c.log.Warn("tools are approved under former names, which the next release will not recognize: rewrite the file with \"drawbridge lock --config FILE\"",
+			"count", len(gen.RenamedApprovals), "tools", telemetry.LogNames(gen.RenamedApprovals))
+	}
+	reasonsOf := func(gen *Generation) (reasons []string) {
+		for _, t := range gen.HeldBack { // sorted by name
+			reasons = append(reasons, gen.Unapproved[t.Operation])
+		}
+		return reasons
+	}
+	now := reasonsOf(gen)
+	if len(now) == 0 || old != nil && slices.Equal(now, reasonsOf(old)) {
+		return
+	}
+	c.log.Warn("tools are not served until they are approved: review them with \"drawbridge lock --config FILE --check\", and approve them with \"drawbridge lock --config FILE\"",
+		"count", len(now), "tools", telemetry.LogNames(now))
+}

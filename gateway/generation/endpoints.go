@@ -1,0 +1,90 @@
+package generation
+
+import (
+	"net/http"
+	"slices"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/prompt"
+	"drawbridge/gateway/source"
+	"drawbridge/openapi"
+)
+
+// addEndpoints builds the endpoints of a new generation, the main one with all plans first. before are those that were served
+// until now, and handler returns the MCP handler of an endpoint.
+func (gen *Generation) addEndpoints(d *Deployment, before *endpoint.Table, handler func(name, title, instructions string) http.Handler) {
+	o := endpoint.Options{MainGuard: d.Guard, Finder: gen.Finder, Profile: openapi.ProfileFull}
+	main := o
+	main.List, main.Before, main.Handler = d.Config.List(), before.Main, handler("", "", d.Config.Server.Instructions)
+	gen.Main = gen.newEndpoint("", gen.ByTool, d.Guard, main)
+	for n := range d.Config.Endpoints {
+		c := &d.Config.Endpoints[n]
+		var guard *auth.Guard
+		if d.Guard != nil {
+			guard = d.Guard.Endpoint(n)
+		}
+		named := o
+		if c.SchemaProfile == config.ProfilePortable {
+			named.Profile = openapi.ProfilePortable
+		}
+		named.List, named.Before, named.Handler = d.Config.ListOf(c), before.Named[c.Name], handler(c.Name, c.Title, c.Instructions)
+		gen.Named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, named)
+	}
+}
+
+// newEndpoint builds one endpoint, with the options that endpoints don't share. The faults of its prompts are added to those of
+// the generation.
+func (gen *Generation) newEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard, o endpoint.Options) *endpoint.Endpoint {
+	calls, resources := gen.callEndpoint(name, plans, guard), plan.NewResources(gen.Readable, plans)
+	main := calls
+	if gen.Main != nil {
+		main = gen.Main.Endpoint
+	}
+	prompts, faults := (&prompt.Compiler{Endpoint: calls, Main: main, Resources: resources}).Compile(gen.Config.Prompts)
+	for _, fault := range faults {
+		if text := fault.Error(); !slices.Contains(gen.PromptFaults, text) {
+			gen.PromptFaults = append(gen.PromptFaults, text)
+		}
+	}
+	o.Config, o.Rates, o.Catalog, o.Resources, o.Prompts, o.Links = gen.Config, gen.Rates, gen.Catalog, resources, prompts, gen.links
+	o.Pinned = func(t *catalog.Tool) bool { return o.List.Pinned.Match(source.Subject(t.API, t.Operation)) }
+	return endpoint.New(calls, o)
+}
+
+// callEndpoint returns the view that calls have of an endpoint.
+func (gen *Generation) callEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard) *call.Endpoint {
+	e := call.NewEndpoint(name, gen.Config, plans, guard)
+	e.Continuation, e.AllowsCallerWebhooks = gen.jobs, gen.callerWebhooks != nil
+	return e
+}
+
+// selectPlans returns the plans of a configured endpoint. They are those of the main endpoint except for scopes, for which it
+// has its own defaults.
+func (gen *Generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.Plan) map[string]*plan.Plan {
+	plans := map[string]*plan.Plan{}
+	for name, p := range all {
+		subject := source.Subject(p.Tool.API, p.Operation)
+		if !c.Has(subject) {
+			continue
+		}
+		if len(c.DefaultScopes) > 0 {
+			own := *p
+			own.Scopes = p.Source.Document.Scopes(p.Operation, &p.Source.Config, gen.Config.Settings(subject, p.Source.Document.Extensions.Settings[p.Operation]), c.DefaultScopes)
+			p = &own
+		}
+		plans[name] = p
+	}
+	return plans
+}
+
+// OperatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
+func (gen *Generation) OperatorEndpoint() *endpoint.Endpoint {
+	return endpoint.New(gen.callEndpoint("", gen.Main.Plans, nil), endpoint.Options{
+		Config: gen.Config, Rates: gen.Rates, Catalog: gen.Catalog, Resources: gen.Main.Resources, Links: gen.links, Finder: gen.Finder,
+	})
+}

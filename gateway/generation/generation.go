@@ -1,0 +1,124 @@
+package generation
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/embedding"
+	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/job"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/report"
+	"drawbridge/gateway/source"
+	"drawbridge/gateway/task"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi"
+)
+
+// Generation is an immutable snapshot of everything that is served at one moment: the catalog, the plans and the
+// endpoints. Only the views of its endpoints change.
+type Generation struct {
+	*endpoint.Table
+	*plan.Set
+	Config   *config.Config
+	Settings *RequestSettings
+	// Reports are the results of the operations, by API name.
+	Reports map[string]*report.API
+	Finder  *embedding.Finder // of tools
+	// Updated is when the list of tools last changed.
+	Updated time.Time
+	// PromptFaults lists the reasons why prompts are not served, with their positions.
+	PromptFaults []string
+	// Clashes describes the names that depend on whether other documents can be read.
+	Clashes []string
+	// Selectors lists the selectors of the configuration that match nothing.
+	Selectors source.SelectorResult
+	// Entries maps each source to its configuration entry, such as apis[0].
+	Entries map[*source.Source]string
+	// Rates are the rate limits of the configuration.
+	Rates admission.Rates
+
+	// callerWebhooks sends webhooks to callers; nil if they are off.
+	callerWebhooks *task.CallerWebhooks
+	jobs           call.Continuation // of calls
+	// documents maps the names of APIs to the locations of the documents that were read.
+	documents map[string]string
+	links     *mcp.SealedHandles
+}
+
+// Builder builds generations.
+type Builder struct {
+	Version    string          // of the program
+	PublicURL  func() string   // at which services reach the gateway, without a path of its own
+	GuessedJob *job.Definition // definition of jobs that neither a rule nor a document describes
+	Tasks      *task.Tasks
+	Links      *mcp.SealedHandles // seals the URIs of responses that are read later
+	Embeddings *embedding.Embedder
+	// Handler returns the MCP handler of an endpoint.
+	Handler func(name, title, instructions string) http.Handler
+	Pace    *openapi.Pace
+	Metrics *telemetry.Metrics
+	Log     *slog.Logger
+}
+
+// Build builds a generation from the documents that the deployment's sources have loaded so far. before are the endpoints
+// that are served until now, and old is the generation that has them, nil if there is none. The difference is that of the
+// two catalogs.
+func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) (*Generation, catalog.Diff) {
+	clashes := d.APIs.NameSources()
+	selectors := d.APIs.CheckSelectors()
+	gen := &Generation{
+		Table: &endpoint.Table{Screening: d.Settings.Table.Screening, Named: map[string]*endpoint.Endpoint{}}, Config: d.Config, Settings: d.Settings, Rates: d.rates,
+		callerWebhooks: d.CallerWebhooks, jobs: &task.Continuation{Tasks: b.Tasks, Webhooks: d.CallerWebhooks},
+		Reports: map[string]*report.API{}, documents: map[string]string{}, links: b.Links, Selectors: selectors, Entries: d.APIs.Entries,
+	}
+	gen.Set = plan.Compile(b.compileOptions(d))
+	gen.Clashes = append(clashes, clashesOf(gen.Catalog)...)
+	for _, s := range d.APIs.Sources {
+		if s.Document != nil {
+			gen.documents[s.Name] = s.Config.Spec.String()
+			gen.Reports[s.Name] = report.New(s, report.Options{Config: d.Config, Entry: gen.Entries[s], Plans: gen.Set, Pace: b.Pace, Access: gen.Access})
+		}
+	}
+	gen.Finder = b.Embeddings.NewFinder(d.Config.Embeddings(), gen.Catalog.All())
+	gen.addEndpoints(d, before, b.Handler)
+	if !d.Tried() {
+		gen.PromptFaults = nil // their tools may still be loaded
+	}
+	gen.Updated = time.Now()
+	var diff catalog.Diff
+	if old != nil {
+		if diff = gen.Catalog.Diff(old.Catalog); diff.Empty() {
+			gen.Updated = old.Updated
+		}
+	}
+	if d.Config.Server.Manifest {
+		gen.Manifest = endpoint.NewManifest(gen.Main, d.Config, b.Version, gen.Updated)
+	}
+	return gen, diff
+}
+
+// Access returns the access requirements of a tool and the way its calls reach the service, each with the setting that
+// decides it.
+func (gen *Generation) Access(p *plan.Plan) *admin.ToolAccess {
+	return (&report.AccessReporter{Config: gen.Config, Entries: gen.Entries, HasGuard: gen.Main.Guard != nil}).Access(p)
+}
+
+// compileOptions returns the parameters of the compilation of a deployment's plans.
+func (b *Builder) compileOptions(d *Deployment) plan.Options {
+	o := plan.Options{
+		Config: d.Config, APIs: d.APIs, Count: d.apiCount(), Conditions: d.conditions, Programs: d.programs, Lock: d.lock, GuessedJob: b.GuessedJob, PublicURL: b.PublicURL,
+		Pace: b.Pace, Metrics: b.Metrics, Logger: b.Log,
+	}
+	if d.Guard != nil {
+		o.DefaultScopes = d.Config.Auth.DefaultScopes
+	}
+	return o
+}

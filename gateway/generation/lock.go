@@ -1,0 +1,37 @@
+package generation
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"drawbridge/config"
+)
+
+// lockOf reads tools.lock; nil if approval is off.
+func (p *Deployer) lockOf(c *config.Config) (*config.Lock, error) {
+	if c.Tools.Lock == "" || p.Unlocked {
+		return nil, nil //nolint:nilnil // every tool is approved
+	}
+	l, err := config.ReadLock(c.Tools.Lock.String())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w; drawbridge lock --config FILE writes it", err)
+	}
+	if err == nil && l.Unknown() != "" {
+		err = fmt.Errorf("%s: is of version %d, which does not approve %s as this version of drawbridge does; see what has changed with "+
+			"\"drawbridge lock --config FILE --check\", then approve it with \"drawbridge lock --config FILE\"", c.Tools.Lock, l.Version, l.Unknown())
+	}
+	if err != nil {
+		return nil, c.Wrong("tools.lock", err)
+	}
+	return l, nil
+}
+
+// LockedTools returns the lock entries that would approve the tools of the generation.
+func (gen *Generation) LockedTools() []config.LockedTool {
+	var tools []config.LockedTool
+	for _, t := range gen.Catalog.All() {
+		tools = append(tools, gen.Main.Plans[t.Name].Source.LockedTool(t))
+	}
+	return tools
+}

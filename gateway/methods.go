@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+
+	"drawbridge/gateway/audit"
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/prompt"
+	"drawbridge/gateway/resource"
+	"drawbridge/gateway/task"
+	"drawbridge/gateway/telemetry"
+)
+
+// callMethods returns the methods of calls.
+func callMethods(calls *call.Runner, tasks *task.Tasks, denials *endpoint.Denials, log *slog.Logger) endpoint.CallMethods {
+	resources := resource.Reader{Calls: calls}
+	prompts := prompt.Getter{Calls: calls, Refuse: denials.Prompt, RefuseElicitation: func(ctx context.Context, req *mcp.Request, err error) {
+		if because, status := calls.RejectWait(err); because != "" {
+			denials.Record(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
+		}
+	}}
+	completion := &prompt.Completer{Calls: calls, Log: log, Cache: &prompt.CompletionCache{}, RefusePrompt: denials.Prompt}
+	return endpoint.CallMethods{
+		CallTool: ofCalls(calls.CallTool), CallIndirectly: func(ctx context.Context, via *call.Indirect, req *mcp.Request, reply *mcp.Reply) error {
+			return calls.CallIndirectly(ctx, endpoint.From(ctx).Endpoint, via, req, reply)
+		}, ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
+		Complete: ofPrompts(completion.Serve), GetTask: ofCalls(tasks.Get), UpdateTask: ofCalls(tasks.Update), CancelTask: ofCalls(tasks.Cancel),
+	}
+}
+
+// ofPrompts returns a method that is served with what prompts need of the request's endpoint.
+func ofPrompts(serve func(context.Context, *prompt.View, *mcp.Request, *mcp.Reply) error) mcp.Method {
+	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+		return serve(ctx, endpoint.From(ctx).View, req, reply)
+	}
+}
+
+// ofResources is ofPrompts for methods that read resources.
+func ofResources(serve func(context.Context, *resource.View, *mcp.Request, *mcp.Reply) error) mcp.Method {
+	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+		return serve(ctx, endpoint.From(ctx).View.View, req, reply)
+	}
+}
+
+// ofCalls is ofPrompts for methods of calls.
+func ofCalls(serve func(context.Context, *call.Endpoint, *mcp.Request, *mcp.Reply) error) mcp.Method {
+	return func(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+		return serve(ctx, endpoint.From(ctx).Endpoint, req, reply)
+	}
+}

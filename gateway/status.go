@@ -1,0 +1,77 @@
+package gateway
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/endpoint"
+)
+
+// Status returns the state of the gateway and of each API, without secrets.
+func (s *served) Status() admin.Status {
+	status := *s.status.Load()
+	status.APIs = slices.Clone(status.APIs)
+	for i := range status.APIs {
+		s.traffic.Load().describe(&status.APIs[i])
+	}
+	status.Draining = s.draining.Load()
+	status.Ready = status.Ready && !status.Draining
+	status.Shared = s.shared.Status()
+	return status
+}
+
+// Report returns the load report of an API, by its name in [Gateway.Status], and false if there is no such API. The
+// report of an API that is not served contains only its state.
+func (s *served) Report(name string) (admin.Report, bool) {
+	for _, a := range s.status.Load().APIs {
+		if a.Name != name {
+			continue
+		}
+		if gen := s.current.Load(); gen != nil && gen.Reports[name] != nil {
+			return gen.Reports[name].Report(a), true
+		}
+		return admin.Report{API: a, Problems: []admin.Problem{}, Operations: []admin.Operation{}}, true
+	}
+	return admin.Report{}, false
+}
+
+// Lists describes what the lists of tools of all endpoints show.
+func (s *served) Lists() []endpoint.ToolList { return s.endpoints().Lists() }
+
+// Some problems of a configuration only show once the documents are known.
+
+// SelectorProblems returns the selectors of the configuration that match no operation. Those that would keep serve from
+// starting are errors, all others are warnings, including those that may match a document that could not be read.
+func (s *served) SelectorProblems() config.Problems {
+	if gen := s.current.Load(); gen != nil {
+		return slices.Concat(gen.Selectors.Unmatched, gen.Selectors.Undecided)
+	}
+	return nil
+}
+
+// NameClashes describes the names of APIs and tools that depend on whether other documents can be read.
+func (s *served) NameClashes() []string { return slices.Clone(s.Status().Config.Clashes) }
+
+// PassedOver returns the files of the configured directories that are not documents and therefore no APIs.
+func (s *served) PassedOver() []string { return s.Status().Config.PassedOver }
+
+// PromptProblems returns the reasons why prompts of the configuration can't be served, with positions in its files.
+func (s *served) PromptProblems() []string { return slices.Clone(s.Status().Config.Prompts) }
+
+// whyNothing explains to the operator why no API can be served at the endpoint of that name.
+func (s *served) whyNothing(name string) string {
+	var b strings.Builder
+	b.WriteString("no API can be served; it is tried again")
+	for _, a := range s.Status().APIs {
+		switch {
+		case a.State == admin.Ready || a.State == admin.Stale:
+			return fmt.Sprintf("the configuration in use has no endpoint %q any more", name)
+		case a.Error != "":
+			fmt.Fprintf(&b, "\n%s: %s", a.Name, a.Error)
+		}
+	}
+	return b.String()
+}

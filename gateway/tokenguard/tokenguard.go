@@ -1,0 +1,150 @@
+package tokenguard
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+
+	"drawbridge/auth"
+	"drawbridge/config"
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/source"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/upstream"
+)
+
+// Settings are the settings of a token guard, see [SettingsOf]. A reload that leaves them unchanged keeps the guard, with its keys
+// and its cache of verified tokens.
+type Settings struct {
+	auth       config.Auth
+	authority  [][]byte // contents of the ca_file of each issuer
+	keepClaims bool
+	// keepToken is true if an API exchanges the caller's token for another.
+	keepToken bool
+	endpoints []auth.Endpoint // Resource holds the endpoint name
+	badTokens config.Rate     // rate limit per client address for invalid tokens
+	resource  string          // resource identifier of /mcp
+	groups    []auth.Group    // principals with a rate limit of their own
+	nonceKeys [][]byte        // keys of DPoP nonces; nil if DPoP needs no nonce
+}
+
+// Equal reports whether both are settings of the same guard; no guard has equal settings.
+func (s *Settings) Equal(other *Settings) bool {
+	return s != nil && other != nil && reflect.DeepEqual(s, other)
+}
+
+// SettingsOf returns the settings of the guard of a configuration; nil if it has no guard.
+func SettingsOf(c *config.Config, keys [][]byte) (*Settings, error) {
+	if c.Auth == nil || c.Auth.Anonymous {
+		return nil, nil
+	}
+	s := &Settings{auth: *c.Auth, badTokens: c.Limits.AddressRate, resource: c.Resource(), groups: admission.PrincipalGroups(c)}
+	if c.Auth.DPoPNonce {
+		s.nonceKeys = nonceKeys(keys)
+	}
+	var errs []error
+	for n, is := range c.Auth.Issuers {
+		var pem []byte
+		if is.CAFile != "" {
+			var err error
+			if pem, err = os.ReadFile(is.CAFile.String()); err != nil {
+				errs = append(errs, c.Wrong(fmt.Sprintf("auth.issuers[%d].ca_file", n), err))
+			}
+		}
+		s.authority = append(s.authority, pem)
+	}
+	s.keepClaims = c.UsesClaims()
+	s.keepToken = slices.ContainsFunc(c.APIs, func(api config.API) bool { return api.Exchanges() })
+	for _, e := range c.Endpoints {
+		s.endpoints = append(s.endpoints, auth.Endpoint{Resource: e.Name, DefaultScopes: e.DefaultScopes})
+	}
+	return s, errors.Join(errs...)
+}
+
+// authorityOf returns the contents of the ca_file of an issuer. ok reports whether the issuer is configured.
+func (s *Settings) authorityOf(issuer string) (pem []byte, ok bool) {
+	for n, is := range s.auth.Issuers {
+		if is.Issuer.String() == issuer {
+			return s.authority[n], true
+		}
+	}
+	return nil, false
+}
+
+// Builder makes token guards.
+type Builder struct {
+	Clients  *clientip.Resolver
+	Replays  auth.ReplayCache  // used DPoP proofs
+	Tracer   *telemetry.Tracer // nil if tracing is off
+	Metrics  *telemetry.Metrics
+	Log      *slog.Logger
+	OnReject func(r *http.Request, reason string, status int) // records a rejected token
+	Panicked func(what string, v any)
+}
+
+// Previous is the guard that a new one replaces, with its settings; zero if there is none.
+type Previous struct {
+	Guard    *auth.Guard
+	Settings *Settings
+}
+
+// Build makes the guard of a configuration. It takes over the keys that the previous guard got from the same issuers
+// through the same certificate authorities.
+func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth.Guard, error) {
+	o := auth.Options{
+		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
+		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: b.Clients.Address, Replays: b.Replays, Logger: b.Log,
+		OnReject: b.OnReject, NonceKeys: s.nonceKeys,
+	}
+	if b.Tracer != nil {
+		o.OnCheck = func(r *http.Request, c auth.Check) { b.Tracer.Checked(r, c, call.PendingCheckOf(r.Context())) }
+	}
+	for _, e := range s.endpoints {
+		e.Resource = c.EndpointResource(e.Resource)
+		o.Endpoints = append(o.Endpoints, e)
+	}
+	if r := &s.badTokens; r.On() {
+		o.BadTokens = &auth.BadTokens{Burst: r.AtOnce(), Interval: r.Rate.Interval(), Address: b.Clients.Limited,
+			OnReject: func(*http.Request) { b.Metrics.Refused[telemetry.RefusedBadTokens].Inc() }}
+	}
+	var hosts []string
+	for n, is := range s.auth.Issuers {
+		issuer, err := issuerOf(is, s.authority[n], b.Panicked)
+		if err != nil {
+			return nil, c.Wrong(fmt.Sprintf("auth.issuers[%d].ca_file", n), err)
+		}
+		if slices.Equal(is.Audiences, []string{c.Resource()}) {
+			issuer.Audiences = nil // each endpoint has its own
+		}
+		if previous.Guard != nil {
+			if authority, ok := previous.Settings.authorityOf(issuer.URL); ok && bytes.Equal(authority, s.authority[n]) {
+				issuer.Previous = previous.Guard
+			}
+		}
+		hosts = append(hosts, issuerHosts(is)...)
+		o.Issuers = append(o.Issuers, issuer)
+	}
+	o.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "issuers", NamedHosts: hosts, OnPanic: b.Panicked})).Documents()
+	return auth.New(o)
+}
+
+// nonceKeys derives the keys of DPoP nonces from those that seal handles, so that replicas that share the latter share
+// the former.
+func nonceKeys(sealKeys [][]byte) [][]byte {
+	var keys [][]byte
+	for _, key := range sealKeys {
+		h := hmac.New(sha256.New, key)
+		h.Write([]byte("drawbridge DPoP nonce"))
+		keys = append(keys, h.Sum(nil))
+	}
+	return keys
+}
