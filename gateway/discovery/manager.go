@@ -70,6 +70,8 @@ func (i *Instances) Load() []string {
 	return nil
 }
 
+func (i *Instances) set(list []string) { i.list.Store(&list) }
+
 // New returns a manager without providers. It starts no goroutine.
 func New(o Options) *Manager {
 	m := &Manager{
@@ -236,7 +238,7 @@ func (m *Manager) search(ctx context.Context, p *provider, s *service) {
 	s.turn++
 	turn, target, d := s.turn, s.target, p.d
 	name := apiName(d, &target.Service)
-	m.Instances(name).list.Store(&target.Instances)
+	m.Instances(name).set(target.Instances)
 	m.group.Go(func() {
 		select {
 		case m.searching <- struct{}{}:
@@ -408,7 +410,7 @@ func (m *Manager) build() *Snapshot {
 		snapshot.Services = append(snapshot.Services, status)
 		if api != nil {
 			taken[strings.ToLower(api.Name)] = fmt.Sprintf("service %s of provider %s", e.s.target.key(), e.p.d.Name)
-			m.Instances(api.Name).list.Store(&e.s.target.Instances)
+			m.Instances(api.Name).set(e.s.target.Instances)
 			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"drawbridge/auth/credential"
 	"drawbridge/config"
 )
 
@@ -15,11 +14,12 @@ type Probe struct {
 	close func()
 }
 
-// NewProbe returns the client that looks for the document of an API. identity signs the identities of callers for services
-// that ask for them; it signs nothing here.
-func NewProbe(deps *Deps, api *config.API, limits config.Limits, identity *credential.Identity) (*Probe, error) {
+// NewProbe returns the client that looks for the document of an API. Nothing of callers is sent: there is none.
+func NewProbe(deps *Deps, api *config.API, limits config.Limits) (*Probe, error) {
+	own := *api
+	own.Identity, own.PassHeaders = nil, nil
 	s, err := newSource(deps, authOptions{
-		api: *api, limits: limits.OfSources(), identity: identity, now: deps.Now, panicked: deps.Panicked,
+		api: own, limits: limits.OfSources(), now: deps.Now, panicked: deps.Panicked,
 		wrong: func(key string, err error) error { return fmt.Errorf("%s: %w", key, err) },
 	})
 	if err != nil {

@@ -170,7 +170,9 @@ func Of(c *config.Config, before *Summary) *Summary {
 		s.Prompts = append(s.Prompts, Prompt{p.Name, p.Scopes, append([]string{}, p.Endpoints...)})
 	}
 	for i := range c.APIs {
-		s.APIs = append(s.APIs, apiOf(c, &c.APIs[i]))
+		if !c.APIs[i].IsDiscovered() {
+			s.APIs = append(s.APIs, apiOf(c, &c.APIs[i]))
+		}
 	}
 	if before != nil {
 		s.remember(before)

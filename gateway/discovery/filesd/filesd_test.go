@@ -30,7 +30,9 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	group := func(name string) string { return fmt.Sprintf(`[{"targets": ["10.0.0.1:80"], "labels": {"job": %q}}]`, name) }
+	group := func(name string) string {
+		return fmt.Sprintf(`[{"targets": ["10.0.0.1:80"], "labels": {"job": %q}}]`, name)
+	}
 	write("a.json", group("a"))
 	p := New(&config.FileDiscovery{Paths: []config.File{config.File(filepath.Join(dir, "*.json")), config.File(filepath.Join(dir, "more.yaml"))}})
 	updates := make(chan string)
