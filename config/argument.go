@@ -13,24 +13,23 @@ import (
 // Argument changes one argument of a tool. At most one of value, secret and claim can be given: callers then neither see
 // nor give the argument, and every call is sent with it.
 type Argument struct {
-	// The name that callers see and give: at most 64 letters, digits, _, . and -. All other settings refer to the argument
-	// by this name, conditions included; only arguments has the name from the document.
+	// The name that callers see: at most 64 letters, digits, _, . and -. Conditions and other settings use it.
 	Name string `yaml:"name,omitempty" absent:"the name from the document"`
 	// The description for models, at most 1024 bytes.
 	Description string `yaml:"description,omitempty" absent:"from the document"`
 	// An example for models.
 	Example Literal `yaml:"example,omitempty" absent:"from the document"`
-	// The value that is sent if a call does not have the argument, which is then optional. Callers see it.
+	// The value that is sent if a call lacks the argument. Callers see it.
 	Default Literal `yaml:"default,omitempty" absent:"the service's own"`
 	// The value that is sent with every call.
 	Value Literal `yaml:"value,omitempty" absent:"callers give it"`
-	// The value that is sent with every call, if it is a secret: it is redacted wherever arguments or answers are shown.
+	// A secret value that is sent with every call and redacted from what is shown.
 	Secret Secret `yaml:"secret,omitempty" absent:"callers give it"`
-	// The claim of the caller's token whose value is sent with every call: a name, or a JSON Pointer such as /org/id. A
-	// call of a caller without it is rejected. It needs auth.issuers.
+	// The token claim whose value is sent with every call: a name or a JSON Pointer. Calls without the claim are
+	// rejected. Needs auth.issuers.
 	Claim string `yaml:"claim,omitempty" absent:"callers give it"`
-	// Whether callers neither see nor give the argument. Without a value it is not sent, and must be optional or have a
-	// default. false overrides hidden, value, secret and claim of earlier rules.
+	// Whether callers neither see nor give the argument. Without a value it must be optional or have a default, which
+	// is then sent.
 	Hidden *bool `yaml:"hidden,omitempty" absent:"true with value, secret or claim"`
 
 	keys map[string]string // the key path of each of its fields in the file, by name

@@ -2,28 +2,24 @@ package config
 
 // Audit is the audit log: one line for each call, and some for requests that are refused, apart from the log of the program.
 type Audit struct {
-	// The file to which records are appended. It is created with mode 0600, and reopened when it was renamed or removed,
-	// and on SIGHUP. The gateway never reads it. It should not be in the directory of the configuration, where the gateway
-	// watches each change of a file.
+	// The file to which records are appended, with mode 0600. It is reopened on SIGHUP and after rotation. Keep it out
+	// of the configuration's directory.
 	File File `yaml:"file,omitempty" absent:"standard output"`
-	// The key for the hashes of subjects and arguments (HMAC-SHA256), at least 32 characters. Without it hashes can't be
-	// compared between two starts, or between two replicas.
+	// The HMAC-SHA256 key for hashes of subjects and arguments, at least 32 characters. Set it to compare hashes
+	// between restarts and replicas.
 	HashKey Secret `yaml:"hash_key,omitempty" absent:"random at each start"`
-	// How the subject of a token is written: hash, plain for the unchanged value, or none.
+	// How the token's subject is written: hashed, plain, or not at all.
 	Subject AuditSubject `yaml:"subject" default:"hash"`
-	// How the arguments of a call are written: digest for a keyed hash of all of them, or none.
+	// How a call's arguments are written: as a keyed hash, or not at all.
 	Arguments AuditArguments `yaml:"arguments" default:"digest"`
-	// The arguments that are additionally written unchanged, as JSON Pointers; at most 16. Fields that sensitive_fields
-	// redacts from responses are redacted here too.
+	// JSON Pointers of arguments that are also written unchanged, at most 16. sensitive_fields are redacted.
 	Fields []Pointer `yaml:"fields,omitempty" absent:"none"`
-	// Records requests that are rejected before their content is known, for their token, a rate limit, a host or overload,
-	// and excess connections. The first of a kind has its own record, and the others of the same minute share one.
+	// Also records rejected tokens, hosts, requests over a limit and connections, combined by the minute.
 	Refusals bool `yaml:"refusals" default:"true"`
-	// What happens to calls while records can't be written as fast as they come, or not at all: block makes them wait, and
-	// rejects them after a second, so that nothing is done without a record; drop lets them continue without one, and
-	// counts that.
+	// The handling of calls when records can't be written fast enough: block rejects them after a second, drop
+	// continues without a record.
 	WhenFull WhenFull `yaml:"when_full" default:"block"`
-	// The maximum number of records that wait to be written. Those of calls that already run are not included.
+	// The maximum number of records that wait to be written.
 	Buffer int `yaml:"buffer" default:"8192" min:"64" max:"1000000"`
 }
 

@@ -2,63 +2,57 @@ package config
 
 // Auth says who may call. Either Anonymous is true or there is at least one issuer.
 type Auth struct {
-	// Serves every caller without a token, on any address. It excludes all other keys of auth.
+	// Serves all callers without a token, on any address. Excludes all other keys of auth.
 	Anonymous bool `yaml:"anonymous" default:"false"`
 	// The authorization servers whose access tokens are accepted.
 	Issuers []Issuer `yaml:"issuers,omitempty" absent:"none"`
 	// The scopes that a call requires if no rule sets scopes for its operation.
 	DefaultScopes []string `yaml:"default_scopes,omitempty" absent:"an error with issuers, unless allow_unscoped is true"`
-	// Lets any valid token call operations for which neither default_scopes nor a rule requires a scope.
+	// Lets any valid token call operations that require no scope.
 	AllowUnscoped bool `yaml:"allow_unscoped" default:"false"`
-	// Scopes that include other scopes: each key grants the scopes of its list, and what those grant. Whole names are
-	// compared, never prefixes.
+	// Scopes that include other scopes, transitively. Names are compared exactly.
 	Implies map[string][]string `yaml:"implies,omitempty" absent:"none"`
-	// Makes tools/list show a caller only the tools for which its scopes suffice. A call of another tool is answered like
-	// that of an unknown tool, so clients can't request its scopes.
+	// Hides tools that the caller's scopes don't permit. Clients then can't request the missing scopes.
 	HideUnauthorized bool `yaml:"hide_unauthorized" default:"false"`
-	// Requires DPoP proofs to contain a nonce of the gateway (RFC 9449 section 9), generated with server.seal_keys. It
-	// needs an issuer with dpop.
+	// Requires a nonce of the gateway in DPoP proofs (RFC 9449 section 9). Needs an issuer with dpop.
 	DPoPNonce bool `yaml:"dpop_nonce" default:"false"`
 }
 
 // Issuer is an authorization server whose access tokens are accepted: JWTs (RFC 9068), or opaque ones that it is asked
 // about (RFC 7662).
 type Issuer struct {
-	// The issuer identifier, compared byte for byte with the iss claim. https, or http for a loopback host.
+	// The issuer identifier, compared exactly with iss: https, or http for loopback.
 	Issuer URL `yaml:"issuer" need:"true"`
-	// The usual settings for a provider, which other keys override; auth.md describes each preset.
+	// The settings for a provider (see auth.md), which other keys override.
 	Preset Preset `yaml:"preset,omitempty" absent:"none: the standards"`
-	// The kind of access tokens: jwt are verified with the issuer's keys, opaque ones are introspected at the issuer. At
-	// most one issuer may be opaque.
+	// The kind of access tokens: jwt are verified with the issuer's keys, opaque ones are introspected. Only one issuer
+	// may be opaque.
 	Tokens TokenKind `yaml:"tokens,omitempty" absent:"jwt, or from the preset"`
 	// How opaque tokens are introspected.
 	Introspection *Introspection `yaml:"introspection,omitempty" absent:"required for opaque tokens, or from the preset"`
 	// Values of the aud claim, of which a token must have at least one.
 	Audiences []string `yaml:"audiences" absent:"the resource identifier: public_url + /mcp"`
-	// The clients whose tokens are accepted. It replaces the audience check for a token without aud, which some providers
-	// issue; if a token has an audience, it must still match.
+	// The clients whose tokens are accepted. For a token without aud this replaces the audience check.
 	ClientIDs []string `yaml:"client_ids,omitempty" absent:"all clients"`
-	// Rejects tokens that don't name their client (client_id, azp, cid or appid), as RFC 9068 requires. With many
-	// providers this distinguishes an access token from an ID token.
+	// Rejects tokens that don't name their client (client_id, azp, cid or appid).
 	RequireClient bool `yaml:"require_client,omitempty" absent:"false, or true with a preset that needs it"`
-	// Claims that only an ID token has: a token with one of them is rejected.
+	// Claims that mark an ID token, which is rejected.
 	IDTokenClaims []IDTokenClaim `yaml:"id_token_claims,omitempty" absent:"all four, or from the preset"`
-	// Claims that may contain the scopes, as a space-separated string or as a list; the first that a token has is used. A
-	// name that begins with / is a JSON Pointer, such as /realm_access/roles.
+	// Claims that may contain the scopes; the first that a token has is used. A name that begins with / is a JSON
+	// Pointer.
 	ScopeClaims []string `yaml:"scope_claims,omitempty" absent:"scope and scp, or from the preset"`
-	// The maximum time between iat (now, without it) and exp of an accepted token.
+	// The maximum lifetime of an accepted token, from iat or now to exp.
 	MaxLifetime Duration `yaml:"max_lifetime,omitempty" min:"1m" max:"8760h" absent:"any; a lifetime of more than a day is a warning"`
-	// Handling of tokens that are bound to a key of the caller (DPoP, RFC 9449): off rejects them, accept accepts them
-	// with a proof and other tokens without one, require accepts only bound tokens.
+	// Tokens that are bound to a key (DPoP, RFC 9449): off rejects them, accept allows them with a proof, require
+	// accepts no others.
 	DPoP DPoP `yaml:"dpop" default:"off"`
 	// Accepted signature algorithms. Symmetric algorithms and none are not allowed.
 	Algorithms []Algorithm `yaml:"algorithms" default:"[RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA]"`
-	// Accepted values of the typ header besides at+jwt, for servers that don't follow RFC 9068; usually JWT, or none for
-	// tokens without the header. ID tokens are still rejected.
+	// Accepted values of the typ header besides at+jwt: usually JWT, or none for tokens without it.
 	AcceptTyp []string `yaml:"accept_typ,omitempty" absent:"none, or from the preset"`
 	// The maximum difference between the clocks of the issuer and of the gateway.
 	Skew Duration `yaml:"skew" default:"60s" min:"0s" max:"5m"`
-	// A file with PEM certificates that are trusted for this issuer instead of the system's.
+	// PEM certificates that are trusted for this issuer instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 }
 
@@ -72,8 +66,7 @@ type Introspection struct {
 	ClientSecret Secret `yaml:"client_secret,omitempty" absent:"required with client_id"`
 	// How client id and secret are sent (RFC 6749 section 2.3.1).
 	ClientAuth IntrospectionAuth `yaml:"client_auth" default:"client_secret_basic"`
-	// The maximum introspections per second, with a burst of five times as many. Beyond it, tokens that are not cached get
-	// 503.
+	// The maximum introspections per second, with a burst of five times as many. Beyond it, uncached tokens get 503.
 	Rate int `yaml:"rate" default:"100" min:"1" max:"10000"`
 }
 

@@ -2,12 +2,10 @@ package config
 
 // Cache is how answers of an operation are kept.
 type Cache struct {
-	// The lifetime of a response for which the service sets none (Cache-Control, Expires). The service's headers take
-	// precedence, and a response that must not be stored is not cached.
+	// The lifetime of a response for which the service sets none. The service's headers take precedence.
 	TTL Duration `yaml:"ttl,omitempty" min:"1s" max:"24h" absent:"such a response is cached for revalidation only"`
-	// Shares cached responses among all callers. It is for services whose responses don't depend on the caller; private
-	// responses are then not cached. An API with pass_headers, identity or a credential of type token_exchange can't use
-	// it.
+	// Shares responses among all callers, for services whose responses don't depend on the caller. Not with
+	// pass_headers, identity or token_exchange.
 	Shared bool `yaml:"shared" default:"false"`
 	// The maximum bytes of a cached response, after decompression.
 	MaxBytes ByteSize `yaml:"max_bytes" default:"1MiB" min:"1KiB" max:"64MiB"`

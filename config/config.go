@@ -22,12 +22,10 @@ type Config struct {
 	Server Server `yaml:"server" reload:"live"`
 	// The listener for operators: health, readiness, metrics and reload.
 	Admin Admin `yaml:"admin" reload:"live"`
-	// Authentication and authorization of callers. Without it no token is required, server.listen must be a loopback
-	// address, and nothing may indicate that others reach the gateway: neither a server.public_url that is not loopback
-	// nor server.trusted_proxies. A reload never removes it.
+	// Authentication and authorization of callers. Without it server.listen and server.public_url must be loopback, and
+	// trusted_proxies empty.
 	Auth *Auth `yaml:"auth,omitempty" reload:"live" absent:"anonymous, on loopback only"`
-	// The keys with which the gateway signs the caller identity that it sends to services, for entries in apis with
-	// identity.
+	// The keys that sign the caller identity for services (apis[].identity).
 	Identity *Identity `yaml:"identity,omitempty" reload:"live" absent:"no identity is sent"`
 	// The OpenAPI documents whose operations become tools.
 	APIs []API `yaml:"apis" reload:"recompile" absent:"required, unless discovery finds services"`
@@ -37,9 +35,9 @@ type Config struct {
 	Tools Tools `yaml:"tools" reload:"live"`
 	// How search_tools finds tools.
 	Search *Search `yaml:"search,omitempty" reload:"live" absent:"by words alone"`
-	// Settings for the tools that a selector matches. Rules are applied in order, so later rules override earlier ones.
+	// Settings for the tools that a selector matches. Later rules override earlier ones.
 	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none"`
-	// Further endpoints, each with a subset of the tools and its own resource identifier and scopes. /mcp has all tools.
+	// Further endpoints, each with a subset of the tools and its own scopes.
 	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp"`
 	// Message templates that users pick and fill in.
 	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none"`
@@ -49,7 +47,7 @@ type Config struct {
 	State State `yaml:"state" reload:"restart"`
 	// Logs and traces.
 	Telemetry Telemetry `yaml:"telemetry" reload:"live"`
-	// The audit log: one JSON record for each call, with the caller and the tool. {} is enough.
+	// The audit log: one JSON record per call. {} is enough.
 	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none"`
 
 	file        string
@@ -64,12 +62,11 @@ type Config struct {
 
 // Telemetry is logs and traces.
 type Telemetry struct {
-	// The URL of an OpenTelemetry collector that accepts traces by OTLP over HTTP. Without a path, /v1/traces is used.
+	// The OpenTelemetry collector for traces (OTLP over HTTP). The default path is /v1/traces.
 	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" reload:"restart" absent:"no traces"`
 	// The minimum level of log records.
 	LogLevel LogLevel `yaml:"log_level" default:"info"`
-	// The format of log records on standard error: json; text, which is short lines on a terminal, in colour unless NO_COLOR is set, and
-	// key=value with a timestamp elsewhere; auto is text on a terminal, and json elsewhere.
+	// The format of log records on standard error. auto is text on a terminal, else json.
 	LogFormat LogFormat `yaml:"log_format" reload:"restart" default:"auto"`
 }
 

@@ -4,11 +4,9 @@ import "reflect"
 
 // Credential is what the gateway sends to authenticate itself to an upstream service.
 type Credential struct {
-	// How to authenticate. bearer needs token; basic needs username and password; api_key needs in, name and value;
-	// aws_sigv4 signs each request (AWS Signature Version 4) and needs access_key_id, secret_access_key, region and
-	// service. The others send a token of an authorization server: client_credentials one for the gateway itself (RFC
-	// 6749), jwt_assertion one in exchange for an assertion signed with a key (RFC 7523), token_exchange one in exchange
-	// for the caller's token (RFC 8693).
+	// How to authenticate. The types from client_credentials to jwt_assertion get a token from an authorization server:
+	// for the gateway (RFC 6749), in exchange for the caller's token (RFC 8693) or for a signed assertion (RFC 7523).
+	// aws_sigv4 signs each request.
 	Type CredentialType `yaml:"type" need:"true"`
 	// For bearer: the token (RFC 6750).
 	Token Secret `yaml:"token,omitempty" absent:"required for bearer"`
@@ -30,21 +28,19 @@ type Credential struct {
 	SessionToken Secret `yaml:"session_token,omitempty" absent:"none, for permanent credentials"`
 	// For aws_sigv4: the region of the endpoint, such as eu-west-1.
 	Region string `yaml:"region,omitempty" absent:"required for aws_sigv4"`
-	// For aws_sigv4: the name of the service in signatures, such as execute-api, lambda, es, aoss or s3.
+	// For aws_sigv4: the service in signatures, such as execute-api, lambda, es, aoss or s3.
 	Service string `yaml:"service,omitempty" absent:"required for aws_sigv4"`
-	// The token endpoint of the authorization server: https, or http for a loopback host. It may have a query. Redirects
-	// are not followed.
+	// The token endpoint: https, or http for loopback. Redirects are not followed.
 	TokenURL Endpoint `yaml:"token_url,omitempty" absent:"required for the types with an authorization server"`
 	// The client id of the gateway at the authorization server.
 	ClientID string `yaml:"client_id,omitempty" absent:"required with token_url, unless client_auth is none"`
-	// The client secret, for client_secret_basic and client_secret_post.
+	// The client secret.
 	ClientSecret Secret `yaml:"client_secret,omitempty" absent:"required for client_secret_basic and client_secret_post"`
-	// How the gateway authenticates to the authorization server: with a secret in the header or in the body (RFC 6749),
-	// with an assertion signed with key_file (RFC 7523), with the certificate cert_file (RFC 8705), or, for jwt_assertion,
-	// not at all.
+	// How the gateway authenticates to the authorization server: a secret in the header or body, an assertion signed
+	// with key_file, the certificate cert_file, or none (jwt_assertion only).
 	ClientAuth ClientAuth `yaml:"client_auth,omitempty" absent:"client_secret_basic; for jwt_assertion without client_secret, none"`
-	// A PEM file with the private key that signs assertions, or, for tls_client_auth, with that of cert_file: RSA of 2048 to
-	// 8192 bits, P-256, P-384, P-521 or Ed25519, not encrypted.
+	// The private key for assertions or for cert_file, PEM, unencrypted: RSA of 2048 to 8192 bits, P-256, P-384, P-521
+	// or Ed25519.
 	KeyFile File `yaml:"key_file,omitempty" absent:"required for private_key_jwt, tls_client_auth and jwt_assertion"`
 	// The key id (kid) in assertions.
 	KeyID string `yaml:"key_id,omitempty" absent:"the key's thumbprint (RFC 7638)"`
@@ -52,24 +48,23 @@ type Credential struct {
 	KeyAlgorithm Algorithm `yaml:"key_algorithm,omitempty" absent:"as the key is: RS256, ES256, ES384, ES512 or EdDSA"`
 	// For tls_client_auth: a PEM file with the gateway's certificate and the intermediate certificates.
 	CertFile File `yaml:"cert_file,omitempty" absent:"required for tls_client_auth"`
-	// A file with PEM certificates that are trusted for the authorization server instead of the system's.
+	// PEM certificates that are trusted for the authorization server instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// The scopes to request.
 	Scopes []string `yaml:"scopes,omitempty" absent:"none"`
-	// The services for which the token is requested, as absolute URIs (RFC 8707). token_exchange needs these or audiences.
+	// The target services as absolute URIs (RFC 8707). token_exchange needs these or audiences.
 	Resources []string `yaml:"resources,omitempty" absent:"none"`
-	// The services for which the token is requested, by their names at the authorization server (RFC 8693).
+	// The target services by their names at the authorization server (RFC 8693).
 	Audiences []string `yaml:"audiences,omitempty" absent:"none"`
 	// Further parameters of token requests, except those that the standards define.
 	Parameters map[string]string `yaml:"parameters,omitempty" absent:"none"`
-	// The content of the assertion of jwt_assertion; for private_key_jwt only the audience can be set.
+	// The assertion of jwt_assertion. For private_key_jwt only audience applies.
 	Assertion *Assertion `yaml:"assertion,omitempty" absent:"the defaults of its keys"`
 	// For token_exchange: the type of the caller's token.
 	SubjectTokenType string `yaml:"subject_token_type,omitempty" absent:"urn:ietf:params:oauth:token-type:access_token"`
 	// For token_exchange: the type of token to request.
 	RequestedTokenType string `yaml:"requested_token_type,omitempty" absent:"none; an access token or a JWT is accepted"`
-	// For token_exchange: values of the aud claim that are accepted besides resources and audiences, if the authorization
-	// server uses other names in its tokens. A JWT for none of these is not used.
+	// For token_exchange: further accepted values of aud. A JWT for another audience is not used.
 	AcceptAudiences []string `yaml:"accept_audiences,omitempty" absent:"none"`
 
 	unset bool // a placeholder stands in it
@@ -110,8 +105,8 @@ type ClientCertificate struct {
 
 // Identity is how the gateway signs what it tells services of callers.
 type Identity struct {
-	// PEM files with one P-256 private key each, at most 8. The first signs; all are published at /.well-known/jwks.json,
-	// the next one before it signs and the previous one after it did.
+	// PEM files with one P-256 private key each, at most 8. The first signs; all are published at
+	// /.well-known/jwks.json.
 	KeyFiles []File `yaml:"key_files" need:"true"`
 	// How long an identity is valid.
 	Lifetime Duration `yaml:"lifetime" default:"1m" min:"10s" max:"1m"`

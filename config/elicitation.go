@@ -4,34 +4,29 @@ import "slices"
 
 // Input is something that a call asks the user, or the client, before anything is sent.
 type Input struct {
-	// The key of the question, by which the client answers it: letters, digits, _, - and ., at most 64, and not confirm.
+	// The key of the question in the client's answer: letters, digits, _, - and ., at most 64, not confirm.
 	Key string `yaml:"key" need:"true"`
-	// The kind of question: form has the user fill in a form, url sends the user to a web page, and, with
-	// tools.deprecated_inputs, sample requests a completion from the client's model, and roots the directories of the
-	// client.
+	// form shows a form, url a web page. sample asks the client's model and roots lists the client's directories; both
+	// need tools.deprecated_inputs.
 	Kind InputKind `yaml:"kind" default:"form"`
-	// The step in which the question is asked. All questions of a step are asked at once, those of the next when they are
-	// answered.
+	// The step in which the question is asked. Questions of one step are asked together.
 	Step int `yaml:"step" default:"1" min:"1" max:"10"`
 	// The message for the user, at most 1000 bytes.
 	Message string `yaml:"message,omitempty" absent:"names the tool, its API and the arguments"`
-	// The arguments that the form asks for, with the descriptions and types of their own schemas. It excludes schema and
-	// bind.
+	// The arguments that the form asks for. Excludes schema and bind.
 	Arguments []string `yaml:"arguments,omitempty" absent:"schema defines the form"`
-	// The form: a JSON Schema of an object, with the keywords that MCP allows in forms. It is sent unchanged, in this
-	// order.
+	// The form as a JSON Schema of an object, with the keywords that MCP allows. It is sent unchanged.
 	Schema JSON `yaml:"schema,omitempty" absent:"made from arguments"`
-	// The web page of a question of kind url. https, or http for a loopback host.
+	// The web page of a url question: https, or http for loopback.
 	URL Endpoint `yaml:"url,omitempty" absent:"none"`
 	// The params of a question of kind sample, such as messages and maxTokens.
 	Params JSON `yaml:"params,omitempty" absent:"none"`
-	// Which arguments the answer supplies, and where in it their values are, as JSON Pointers (RFC 6901).
-	Bind map[string]Pointer `yaml:"bind,omitempty" absent:"the argument that has the name of the field, for each field of the form"`
-	// When the question is asked: missing if the caller has not given all arguments that the answer supplies, always on
-	// every call. An argument that is always asked for is not an argument of the tool.
+	// JSON Pointers into the answer, by the argument that gets the value.
+	Bind map[string]Pointer `yaml:"bind,omitempty" absent:"each field supplies the argument of its name"`
+	// missing asks if the call lacks an argument that the answer supplies. always asks on every call, and removes the
+	// arguments from the tool.
 	When InputWhen `yaml:"when" default:"missing"`
-	// Declares that fields whose names or formats look like secrets contain none. Without it they are rejected, because a
-	// form must not ask for secrets.
+	// Declares that fields that look like secrets contain none. Otherwise they are rejected.
 	NoSecrets bool `yaml:"no_secrets" default:"false"`
 
 	foreign bool

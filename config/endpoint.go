@@ -4,23 +4,22 @@ import "strings"
 
 // MCPEndpoint is a part of the tools under a URL of its own.
 type MCPEndpoint struct {
-	// The name: its URL is public_url and /mcp/NAME, which is also the resource identifier of its tokens. A letter or digit,
-	// then letters, digits, _ and -, at most 40.
+	// The name in the URL, public_url + /mcp/NAME, which is the endpoint's resource identifier: letters, digits, _ and
+	// -, at most 40.
 	Name string `yaml:"name" need:"true"`
 	// Which operations are its tools. They have the same names as on /mcp.
 	Match Selectors `yaml:"match,omitempty" absent:"those of the API that has the endpoint's name"`
-	// What tools/list of the endpoint shows, as tools.presentation does for /mcp.
+	// The tools in tools/list of the endpoint, as tools.presentation for /mcp.
 	Presentation Presentation `yaml:"presentation,omitempty" absent:"tools.presentation"`
-	// The most tokens that the endpoint's whole list may cost before auto changes to search.
+	// The size of the list, in tokens, above which auto switches to search.
 	ListBudget TokenCount `yaml:"list_budget,omitempty" min:"1k" max:"10000k" absent:"tools.list_budget"`
 	// Tools of the endpoint that are listed with search, too.
 	Pinned Selectors `yaml:"pinned,omitempty" absent:"tools.pinned"`
 	// The name that clients show, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"Drawbridge"`
-	// The identity of the endpoint for clients. A key that is missing is that of server.info. The endpoint's name in its URL
-	// is name.
+	// The endpoint's identity for clients. Missing keys come from server.info.
 	Info *Info `yaml:"info,omitempty" absent:"that of server.info, with title"`
-	// Instructions for models about the tools as a whole, at most 4096 bytes. Clients may add them to the model's context.
+	// Instructions for models, at most 4096 bytes.
 	Instructions string `yaml:"instructions,omitempty" absent:"none"`
 	// The scopes that a call requires if no rule sets scopes for its operation.
 	DefaultScopes []string `yaml:"default_scopes,omitempty" absent:"auth.default_scopes"`

@@ -22,9 +22,9 @@ type Info struct {
 	Name string `yaml:"name,omitempty" absent:"drawbridge"`
 	// The name that clients show, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"Drawbridge"`
-	// What the tools are for, at most 1024 bytes. Clients show it to users; instructions are for models.
+	// The purpose of the tools, for users, at most 1024 bytes.
 	Description string `yaml:"description,omitempty" absent:"none"`
-	// Icons, at most 8. Clients choose by size and theme. A text stands for a mapping with src alone.
+	// Icons, at most 8. A string is short for a mapping with src.
 	Icons []Icon `yaml:"icons,omitempty" absent:"none"`
 	// The page about the service: https, or http for a loopback host.
 	Website *URL `yaml:"website,omitempty" absent:"none"`
@@ -32,14 +32,13 @@ type Info struct {
 
 // Icon is a picture that clients may show.
 type Icon struct {
-	// Its address: an https URL, or a data: URL in base64 of at most 32 KiB. Many clients show icons of their own origin
-	// alone, and those in data: URLs.
+	// An https URL, or a data: URL in base64 of at most 32 KiB.
 	Src string `yaml:"src" need:"true"`
-	// Its type: image/png, image/jpeg, image/webp or image/svg+xml. Some clients don't show SVG, which may hold programs.
+	// image/png, image/jpeg, image/webp or image/svg+xml.
 	MIMEType string `yaml:"mime_type,omitempty" absent:"that of a data: URL, else unknown"`
-	// The sizes that it is for: 48x48, or any for one that can be scaled.
+	// Sizes, such as 48x48, or any for scalable icons.
 	Sizes []string `yaml:"sizes,omitempty" absent:"any size"`
-	// The background that it is for: light or dark.
+	// The background for which the icon is made.
 	Theme IconTheme `yaml:"theme,omitempty" absent:"both"`
 }
 

@@ -4,7 +4,7 @@ import "reflect"
 
 // Job says how a call goes on whose answer is that the work has begun.
 type Job struct {
-	// Where the body of that response has the job's URL. It must have the origin that is called.
+	// The job's URL in the response body. It must have the origin that was called.
 	Location Pointer `yaml:"location,omitempty" absent:"the headers Operation-Location, Azure-AsyncOperation and Location, in this order"`
 	// The request that returns the state of the job.
 	Status *JobOperation `yaml:"status,omitempty" absent:"a link of the document, else GET on the job's URL"`
@@ -12,13 +12,11 @@ type Job struct {
 	Result *JobOperation `yaml:"result,omitempty" absent:"GET on the URL at result_location, else output"`
 	// The request that cancels a job whose result is no longer wanted.
 	Cancel *JobOperation `yaml:"cancel,omitempty" absent:"none: the job is only no longer polled"`
-	// Whether the document's links at the operation's responses define result and cancel, if these are absent: by their
-	// names, or, for cancel, by the method DELETE. The status request is taken from them in any case, if only one link can
-	// be it.
+	// Whether the document's links define result and cancel, if these are absent.
 	Links bool `yaml:"links" default:"false"`
-	// Where a status response has the job's state. A state can also be true, which means done, or false.
+	// The job's state in a status response. true means done.
 	State Pointer `yaml:"state,omitempty" absent:"the first of /status, /state, /properties/provisioningState and /done that is a string or boolean"`
-	// The values of states, in addition to common ones. Any other value means that the job is running.
+	// Values of states, in addition to common ones. Any other value means running.
 	States JobStates `yaml:"states,omitempty"`
 	// Where a status response has the progress of the job: a number.
 	Progress Pointer `yaml:"progress,omitempty" absent:"the first of /progress, /percentComplete, /percent_complete and /percent that is a number"`
@@ -28,22 +26,19 @@ type Job struct {
 	Message Pointer `yaml:"message,omitempty" absent:"the first of /message, /statusMessage, /status_message, /detail and /error/message that is a string"`
 	// Where a status response has the result of a successful job.
 	Output Pointer `yaml:"output,omitempty" absent:"the first of /result, /response and /output, else the whole body"`
-	// Where a status response has the URL of the result. It must have the origin that is called.
+	// The URL of the result in a status response. It must have the origin that was called.
 	ResultLocation Pointer `yaml:"result_location,omitempty" absent:"the first of /resourceLocation, /resultUrl and /result_url that is a string"`
-	// The time until the next poll of a job, if the service does not say (Retry-After). It grows while the job runs, up to
-	// ten times.
+	// The time between polls, unless the service sends Retry-After. It grows up to tenfold.
 	Interval Duration `yaml:"interval" default:"1s" min:"10ms" max:"1h"`
-	// How long a call waits for the end of its job, within its timeout, if the client does not support tasks. Then it
-	// returns the state of the job.
+	// How long a call waits for the job if the client does not support tasks. Then it returns the job's state.
 	Wait Duration `yaml:"wait" default:"30s" min:"1ms" max:"1h" zero:"true"`
 	// How long clients can query a task, from its beginning.
 	TTL Duration `yaml:"ttl" default:"24h" min:"1m" max:"720h"`
-	// What happens to a call whose client does not support tasks: it waits, or is refused before anything is sent.
+	// Whether a call waits or is refused if its client does not support tasks.
 	WithoutTasks WithoutTasks `yaml:"without_tasks" default:"wait"`
 	// Questions of a running job to the user, for clients with tasks.
 	Questions *JobQuestions `yaml:"questions,omitempty" absent:"nothing"`
-	// The webhook by which the service reports that a job has ended, in addition to polling. It needs server.public_url,
-	// and can't be set in a document.
+	// The webhook by which the service reports the end of a job. Needs server.public_url.
 	Callback *JobCallback `yaml:"callback,omitempty" absent:"no webhook"`
 
 	off bool // written as false
@@ -57,9 +52,9 @@ func (j *Job) Off() bool { return j != nil && j.off }
 
 // JobCallback is a URL that the service gets with the call and is to call once, when the job has ended.
 type JobCallback struct {
-	// The argument of the call that receives the URL. The gateway sets it, and callers don't see it.
+	// The argument that receives the webhook's URL. Callers don't see it.
 	Argument string `yaml:"argument,omitempty" absent:"from the document's only callback"`
-	// The signature that proves that the webhook comes from the service. Without it, only the unguessable URL does.
+	// The signature that authenticates the webhook. Without it only the unguessable URL does.
 	Signature *CallbackSignature `yaml:"signature,omitempty" absent:"none"`
 	// The maximum bytes of the body.
 	MaxBody ByteSize `yaml:"max_body" default:"64KiB" min:"1KiB" max:"1MiB"`
@@ -103,15 +98,14 @@ func (CallbackEncoding) values() []string { return []string{"hex", "base64"} }
 
 // JobQuestions says how a job asks the user something.
 type JobQuestions struct {
-	// Where a status response lists the questions: an array of objects, or an object with their keys. As long as the job
-	// has not ended and the list is not empty, the job waits for answers.
+	// The questions in a status response: an array of objects, or an object by key. The job waits for answers while it
+	// is not empty.
 	List Pointer `yaml:"list" need:"true"`
-	// Where a question has its key, which must be unique within the job. It is not needed if the questions are in an
-	// object.
+	// The question's key, unique within the job. Not needed if the questions are in an object.
 	Key Pointer `yaml:"key" default:"/id"`
 	// Where a question has the text for the user.
 	Message Pointer `yaml:"message" default:"/message"`
-	// Where a question has the JSON Schema of the form: an object of strings, numbers, booleans and choices.
+	// The JSON Schema of the form: an object of strings, numbers, booleans and choices.
 	Schema Pointer `yaml:"schema" default:"/schema"`
 	// The operation that receives one answer.
 	Answer JobAnswer `yaml:"answer" need:"true"`
@@ -127,7 +121,7 @@ type JobAnswer struct {
 	Key string `yaml:"key,omitempty" absent:"not sent"`
 	// The argument for accept, decline or cancel.
 	Action string `yaml:"action,omitempty" absent:"not sent, and any action but accept cancels the job"`
-	// The argument for the form as the user filled it in, an object. It is absent unless the action is accept.
+	// The argument for the completed form, an object. Absent unless the action is accept.
 	Content string `yaml:"content,omitempty" absent:"not sent"`
 }
 
@@ -146,11 +140,10 @@ func (WithoutTasks) values() []string { return []string{"wait", "refuse"} }
 type JobOperation struct {
 	// The operationId.
 	Operation string `yaml:"operation,omitempty" absent:"method, for the job's URL"`
-	// The method for the job's URL: GET, DELETE or POST. POST has no body.
+	// The method for the job URL. POST has no body.
 	Method JobMethod `yaml:"method,omitempty" absent:"the operation's"`
-	// Where the operation's arguments come from: JSON Pointers into the body of the response that began the job, or
-	// OpenAPI runtime expressions, such as $response.header.Location or $request.path.id. Any other text is a literal
-	// value.
+	// The sources of the operation's arguments: JSON Pointers into the first response's body, OpenAPI runtime
+	// expressions such as $response.header.Location, or literal text.
 	Bind map[string]string `yaml:"bind,omitempty" absent:"none"`
 }
 

@@ -9,10 +9,9 @@ import (
 // PassedHeader is a header of the caller's request that goes on to the service. A name alone is passed on as it is; with from and
 // to it is the caller's own credential for the service.
 type PassedHeader struct {
-	// The header in which callers send their own credential for the service. It can't be Authorization, DPoP or Cookie: those
-	// are for the gateway.
+	// The header in which callers send their credential for the service. Not Authorization, DPoP or Cookie.
 	From string `yaml:"from" need:"true"`
-	// The header in which the service receives it, with the same value, such as Authorization.
+	// The header in which the service receives it, such as Authorization.
 	To string `yaml:"to" need:"true"`
 
 	credential bool

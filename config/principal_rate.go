@@ -8,12 +8,11 @@ import (
 type PrincipalRate struct {
 	// The principals to which the rate applies.
 	Match PrincipalMatch `yaml:"match" need:"true"`
-	// The average rate, per second, minute or hour: 100/s, 600/m or 1000/h. Requests are spread evenly. off: unlimited,
-	// except by limits for all callers.
+	// The average rate, such as 100/s, 600/m or 1000/h; off for unlimited.
 	Rate OwnFrequency `yaml:"rate" need:"true"`
 	// How many requests are allowed at once after a pause.
-	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"as many as the rate allows in two seconds, at least one"`
-	// The scope of the rate: each principal separately, or together all that match and that no earlier item matches.
+	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds"`
+	// Whether the rate applies to each principal, or to all matching principals together.
 	Per Per `yaml:"per" default:"principal"`
 }
 
@@ -56,12 +55,11 @@ func (f *OwnFrequency) parse(text string) error {
 type PrincipalMatch struct {
 	// The issuer of the token, one of auth.issuers.
 	Issuer Values `yaml:"issuer,omitempty" absent:"any"`
-	// The client that the token was issued to: client_id, or the claim that replaces it.
+	// The client of the token.
 	ClientID Values `yaml:"client_id,omitempty" absent:"any"`
-	// The subject of the token, sub. It is unique only within one issuer: set issuer too.
+	// The token's sub. It is unique only within one issuer.
 	Subject Values `yaml:"subject,omitempty" absent:"any"`
-	// Claims by their names or by JSON Pointers, such as /org/id, with their allowed values: strings, numbers and
-	// booleans, as the claim or as an element of a list. A claim that the token does not have does not match.
+	// Allowed values by claim name or JSON Pointer. A list claim matches if one element does.
 	Claims map[string]Values `yaml:"claims,omitempty" absent:"any"`
 }
 

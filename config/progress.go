@@ -2,17 +2,15 @@ package config
 
 // Progress says where the events of a streamed answer tell how far the call is.
 type Progress struct {
-	// Where an event has the number that says how far the call is. With this key events without the number are not
-	// reported.
+	// The number that reports progress. If set, events without it are not reported.
 	Progress Pointer `yaml:"progress,omitempty" absent:"/progress; without a number there, the number of events"`
 	// Where an event has the final value of the progress.
 	Total Pointer `yaml:"total,omitempty" absent:"/total"`
 	// Where an event has a message for the user.
 	Message Pointer `yaml:"message,omitempty" absent:"/message"`
-	// Where an event has a log message: a string, or an object with level and text.
+	// A log message: a string, or an object with level and text.
 	Log Pointer `yaml:"log,omitempty" absent:"/log"`
-	// Where the event that ends the stream has the result, which is then returned in place of all events. The tool has no
-	// output schema. If no event has it, all events are returned.
+	// The result in the last event, returned in place of all events. The tool has no output schema.
 	Result Pointer `yaml:"result,omitempty" absent:"all events are returned"`
 	// Reports nothing before the result. It excludes all other keys but result.
 	Hide bool `yaml:"hide,omitempty" absent:"false"`

@@ -5,7 +5,7 @@ import "slices"
 // Prompt is a template of messages that a user picks and fills in, as prompts/list and prompts/get have it. It stands in the
 // configuration, or in a file of its own, which may be one of a directory.
 type Prompt struct {
-	// The name of the prompt: letters, digits, _, - and ., at most 128, unique.
+	// The name: letters, digits, _, - and ., at most 128, unique.
 	Name string `yaml:"name,omitempty" absent:"required; in a separate file, the name of the file"`
 	// The title that clients show, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"none"`
@@ -13,18 +13,17 @@ type Prompt struct {
 	Description string `yaml:"description,omitempty" absent:"none"`
 	// The arguments that the user fills in, at most 50.
 	Arguments []PromptArgument `yaml:"arguments,omitempty" absent:"none"`
-	// Questions to the user if the arguments that their answers supply are missing, like inputs of a rule.
+	// Questions to the user for missing arguments, as in rules[].set.inputs.
 	Inputs []Input `yaml:"inputs,omitempty" absent:"none"`
 	// The messages of the prompt, at most 50.
 	Messages []PromptMessage `yaml:"messages,omitempty" absent:"required; in a Markdown file, its text as a user message"`
-	// A file with the prompt, .md, .yaml or .yml, or a directory of such files. Beside it only scopes and endpoints are
-	// allowed, which override those of the files.
+	// A .md, .yaml or .yml file with the prompt, or a directory of such files. Only scopes and endpoints are allowed
+	// beside it.
 	File File `yaml:"file,omitempty" absent:"the prompt is defined here"`
-	// The scopes that the caller needs, in addition to those of what the prompt calls and reads. An empty list needs
+	// Scopes that the caller needs, besides those of the tools and resources that the prompt uses. [] needs
 	// auth.allow_unscoped.
 	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
-	// The names of the endpoints that have the prompt, besides /mcp, which has all prompts. They must have everything that
-	// it calls and reads.
+	// The endpoints that have the prompt, besides /mcp. They must have the tools and resources that it uses.
 	Endpoints []string `yaml:"endpoints,omitempty" absent:"only /mcp"`
 
 	origin *promptOrigin
@@ -32,7 +31,7 @@ type Prompt struct {
 
 // PromptArgument is a text that the user of a prompt fills in.
 type PromptArgument struct {
-	// The name, as in placeholders: a letter or _, then letters, digits, _, - and ., at most 64.
+	// The name in placeholders: a letter or _, then letters, digits, _, - and ., at most 64.
 	Name string `yaml:"name" need:"true"`
 	// The title that clients show, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"none"`
@@ -40,23 +39,22 @@ type PromptArgument struct {
 	Description string `yaml:"description,omitempty" absent:"none"`
 	// Whether the prompt requires the argument. A missing optional argument is an empty text.
 	Required bool `yaml:"required" default:"false"`
-	// Suggestions while the user fills in the argument, at most 1000. Other values are accepted too.
-	Values []string `yaml:"values,omitempty" absent:"those in the document for the tool argument that consists only of this argument"`
-	// A call that returns suggestions while the user fills in the argument. It excludes values.
+	// Suggestions for the user, at most 1000. Other values are accepted too.
+	Values []string `yaml:"values,omitempty" absent:"from the tool argument that it fills"`
+	// A call that returns suggestions. Excludes values.
 	Complete *PromptCompletion `yaml:"complete,omitempty" absent:"none"`
 }
 
 // PromptCompletion is a call whose answer holds what may be filled in for an argument. It is made as the caller, has 2 seconds,
 // and is made again for the same caller and arguments after 5 seconds at the earliest.
 type PromptCompletion struct {
-	// The name of a tool, as in tools/list, with a safe method, such as GET.
+	// The name of a tool with a safe method, such as GET.
 	Tool string `yaml:"tool" need:"true"`
-	// The arguments of the call, whose strings are templates: {{value}} stands for what was typed so far, other names for
-	// the other arguments of the prompt. With {{value}} the service selects the suggestions, without it the whole response
-	// is searched.
+	// The arguments of the call, as templates. {{value}} is the text typed so far; other names are the prompt's
+	// arguments. Without {{value}} the whole response is searched.
 	Arguments map[string]Value `yaml:"arguments,omitempty" absent:"none"`
-	// Where the values are in the response: a JSON Pointer (RFC 6901), in which * stands for each element of an array or
-	// member of an object, such as /items/*/name.
+	// A JSON Pointer to the values in the response, in which * stands for every element or member, such as
+	// /items/*/name.
 	Values Pointer `yaml:"values" need:"true"`
 }
 
@@ -80,17 +78,14 @@ type PromptMessage struct {
 	Role PromptRole `yaml:"role" default:"user"`
 	// The text of the message, at most 65536 bytes.
 	Text Template `yaml:"text,omitempty" absent:"resource or tool"`
-	// The URI of a resource that is read for prompts/get; its contents become the message. Values of placeholders are
-	// escaped, unless the placeholder is the whole URI. A caller who may not read it can't get the prompt.
+	// The URI of a resource whose contents become the message. Placeholder values are escaped, unless the placeholder
+	// is the whole URI.
 	Resource Template `yaml:"resource,omitempty" absent:"text or tool"`
-	// The name of a tool, as in tools/list, that is called for prompts/get; its result becomes the message. A caller who
-	// may not call it can't get the prompt.
+	// The name of a tool whose result becomes the message.
 	Tool string `yaml:"tool,omitempty" absent:"text or resource"`
-	// The arguments of the call, whose strings are templates. An argument that is only a placeholder for a missing
-	// argument is left out.
+	// The arguments of the call, as templates. An argument that is only a placeholder without a value is omitted.
 	Arguments map[string]Value `yaml:"arguments,omitempty" absent:"none"`
-	// Allows a tool whose method is not safe (RFC 9110 section 9.2.1). Hosts get prompts to display them, and more than
-	// once, so such a tool must only read, like a search by POST.
+	// Allows a tool whose method is not safe, such as a search by POST. Hosts may get a prompt several times.
 	Unsafe bool `yaml:"unsafe" default:"false"`
 }
 

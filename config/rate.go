@@ -9,22 +9,21 @@ import (
 
 // Rate is how many calls may come: Burst at once, and Rate in the long run.
 type Rate struct {
-	// The average rate, per second, minute or hour: 100/s, 600/m or 1000/h. Requests are spread evenly.
+	// The average rate, such as 100/s, 600/m or 1000/h.
 	Rate Frequency `yaml:"rate" need:"true"`
 	// How many requests are allowed at once after a pause.
-	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"as many as the rate allows in two seconds, at least one"`
+	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds"`
 
 	off bool // written as off
 }
 
 // CallRate is how many calls a service gets.
 type CallRate struct {
-	// The average rate, per second, minute or hour: 100/s, 600/m or 1000/h. Calls are spread evenly.
+	// The average rate, such as 100/s, 600/m or 1000/h.
 	Rate Frequency `yaml:"rate" need:"true"`
 	// How many calls are allowed at once after a pause.
-	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"as many as the rate allows in two seconds, at least one"`
-	// The scope of the rate: all callers together, or each principal separately. A caller without a token counts as its
-	// address.
+	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds"`
+	// Whether the rate applies to all callers together, or to each principal (without a token: each address).
 	Per Per `yaml:"per" default:"all"`
 
 	off bool // written as off

@@ -14,30 +14,27 @@ import (
 type State struct {
 	// The Redis or Valkey that replicas share. It needs server.seal_keys.
 	Redis *Redis `yaml:"redis,omitempty" absent:"no shared state"`
-	// Uses that are rejected while Redis can't be reached, instead of being handled by each replica separately: rates
-	// rejects the calls that a rate limit counts, replays requests with a DPoP proof, consents calls that need the user's
-	// confirmation or answers.
+	// Uses that are rejected while Redis is unreachable, instead of being handled per replica: rates (rate limits),
+	// replays (DPoP proofs), consents (calls that need the user's answers).
 	Closed []SharedUse `yaml:"closed,omitempty" absent:"nothing"`
 }
 
 // Redis is a Redis, or what speaks its protocol, that replicas share.
 type Redis struct {
-	// The URL of Redis: redis://HOST:PORT/DB, rediss://HOST:PORT/DB with TLS, or unix:///PATH?db=DB. The defaults are port
-	// 6379 and database 0. It may contain a user and password, as in redis://USER:PASSWORD@HOST.
+	// redis://HOST:PORT/DB, rediss://HOST:PORT/DB with TLS, or unix:///PATH?db=DB. It may contain user and password.
 	URL RedisURL `yaml:"url" need:"true"`
 	// The user in the access control lists of Redis.
 	User string `yaml:"user,omitempty" absent:"that of the URL, else the default user"`
 	// The password of that user.
 	Password Secret `yaml:"password,omitempty" absent:"that of the URL, else none"`
-	// A file with PEM certificates that are trusted for Redis instead of the system's. It needs rediss.
+	// PEM certificates that are trusted for Redis instead of the system's. Needs rediss.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
-	// The prefix of all keys and channels, followed by a colon: letters, digits, _, - and ., at most 40. Independent
-	// gateways need different prefixes in the same Redis.
+	// The prefix of keys and channels: letters, digits, _, - and ., at most 40. Gateways that share a Redis need
+	// different ones.
 	Prefix string `yaml:"prefix" default:"drawbridge"`
-	// The maximum time that a call waits for Redis, once. Then calls continue without Redis, until it answers again.
+	// The maximum time that a call waits for Redis, before it continues without.
 	Timeout Duration `yaml:"timeout" default:"20ms" min:"1ms" max:"1s"`
-	// Whether responses that rules cache (set.cache) are shared with the other replicas: for an hour at most, up to 256
-	// KiB each, and at most limits.cache bytes per replica. See replicas.md.
+	// Shares cached responses with other replicas, for at most an hour and up to 256 KiB each.
 	Answers bool `yaml:"answers" default:"false"`
 	// The maximum number of connections to Redis.
 	Connections int `yaml:"connections" default:"32" min:"1" max:"10000"`

@@ -24,13 +24,13 @@ import (
 const (
 	schemaFile = "../docs/config.schema.json"
 	manualFile = "../docs/configuration.md"
-
-	credentialsFile = "../docs/upstream-credentials.md"
-	deploymentFile  = "../docs/deployment.md"
-	resourcesFile   = "../docs/resources.md"
-	questionsFile   = "../docs/questions.md"
-	limitsFile      = "../docs/limits.md"
 )
+
+// examplePages are the pages whose YAML is complete configurations.
+var examplePages = []string{
+	manualFile, "../docs/upstream-credentials.md", "../docs/deployment.md", "../docs/resources.md", "../docs/questions.md", "../docs/limits.md",
+	"../docs/jobs.md", "../docs/large-apis.md", "../docs/lifecycle.md", "../docs/observability.md", "../docs/operations.md",
+}
 
 // TestSchema holds docs/config.schema.json against the types.
 func TestSchema(t *testing.T) {
@@ -83,7 +83,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{manualFile, credentialsFile, deploymentFile, resourcesFile, questionsFile, limitsFile} {
+	for _, name := range examplePages {
 		manual, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -375,7 +375,7 @@ func (r *reference) markdown() string {
 			fmt.Fprintf(&b, "\n### %s\n\nThe keys of `apis[]`, except %s.\n", heading, strings.Join(inCode(slices.Sorted(maps.Keys(notShared))), ", "))
 			continue
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n| key | value | default | meaning |\n|---|---|---|---|\n", heading)
+		fmt.Fprintf(&b, "\n### %s\n\n| key | type | default | description |\n|---|---|---|---|\n", heading)
 		for _, f := range fieldsOf(t) {
 			sf := t.Field(f.index)
 			child := join(where, f.name)
@@ -392,12 +392,20 @@ func (r *reference) markdown() string {
 			if _, known := paths[ft]; !known {
 				paths[ft] = child
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.name, valueWords(sf.Type, f), defaultWords(sf, f),
-				strings.ReplaceAll(r.fields[t.Name()+"."+sf.Name], "|", `\|`))
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s%s |\n", f.name, valueWords(sf.Type, f), defaultWords(sf, f),
+				strings.ReplaceAll(r.fields[t.Name()+"."+sf.Name], "|", `\|`), restartWords(sf))
 		}
 	}
 	b.WriteByte('\n')
 	return b.String()
+}
+
+// restartWords marks a key that is read only when a process starts.
+func restartWords(sf reflect.StructField) string {
+	if reloadEffect(sf.Tag.Get("reload")) == reloadRestart {
+		return " **Restart.**"
+	}
+	return ""
 }
 
 func defaultWords(sf reflect.StructField, f field) string {
@@ -416,7 +424,7 @@ func valueWords(t reflect.Type, f field) string {
 	}
 	bounds := ""
 	if f.low != "" {
-		bounds = fmt.Sprintf(", %s to %s", f.low, f.high)
+		bounds = fmt.Sprintf(" %s–%s", f.low, f.high)
 	}
 	switch t {
 	case reflect.TypeFor[Secret]():
@@ -437,6 +445,10 @@ func valueWords(t reflect.Type, f field) string {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return valueWords(t.Elem(), f)
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int:
+		return "integer" + bounds
 	case reflect.Slice:
 		of := valueWords(t.Elem(), f)
 		switch t.Elem() {

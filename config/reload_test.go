@@ -54,27 +54,25 @@ func restartKeys() (keys []string) {
 	return keys
 }
 
-// TestRestartIsDocumented holds the table of the manual and the digest of the chart, which exchanges pods, against the tags.
+// TestRestartIsDocumented holds the marks of the manual and the digest of the chart, which exchanges pods, against the tags.
 func TestRestartIsDocumented(t *testing.T) {
 	want := restartKeys()
 	manual, err := os.ReadFile(manualFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, ok := strings.Cut(string(manual), "| setting | why |\n|---|---|\n")
-	table, _, end := strings.Cut(table, "\n\n")
-	if !ok || !end {
-		t.Fatalf("%s has no table of settings that are read at the start", manualFile)
-	}
 	var documented []string
-	for row := range strings.Lines(table) {
-		setting, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
-		for _, m := range regexp.MustCompile("`([a-z_.]+)`").FindAllStringSubmatch(setting, -1) {
-			documented = append(documented, m[1])
+	section := ""
+	for line := range strings.Lines(string(manual)) {
+		if heading, ok := strings.CutPrefix(line, "### "); ok {
+			section = strings.TrimPrefix(strings.Trim(heading, "`\n"), "The root")
+		}
+		if m := regexp.MustCompile("^\\| `(\\w+)` .*\\*\\*Restart\\.\\*\\* \\|$").FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			documented = append(documented, join(section, m[1]))
 		}
 	}
 	if slices.Sort(documented); !slices.Equal(documented, want) {
-		t.Errorf("%s: the table has %q, the tags %q", manualFile, documented, want)
+		t.Errorf("%s: marked are %q, the tags are those of %q", manualFile, documented, want)
 	}
 
 	const chart = "../deploy/helm/drawbridge/templates/_helpers.tpl"
@@ -83,7 +81,7 @@ func TestRestartIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, digest, ok := strings.Cut(string(template), `{{- define "drawbridge.restart" -}}`)
-	digest, _, end = strings.Cut(digest, "toJson")
+	digest, _, end := strings.Cut(digest, "toJson")
 	if !ok || !end {
 		t.Fatalf("%s has no digest of these settings", chart)
 	}

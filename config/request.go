@@ -10,10 +10,10 @@ import (
 
 // APIRequest is what the gateway adds to every request to the service of an API.
 type APIRequest struct {
-	// Headers by their names, at most 32. Arguments of these names are removed from tools. Headers that the gateway sets
-	// itself (Host, Content-Type, Accept, …), Authorization and the headers of the API's credentials can't be set.
+	// Headers by name, at most 32. Headers that the gateway sets, Authorization and those of credentials are not
+	// allowed.
 	Headers map[string]*RequestValue `yaml:"headers,omitempty" absent:"none"`
-	// Query parameters by their names, at most 32. Arguments of these names are removed from tools.
+	// Query parameters by name, at most 32.
 	Query map[string]*RequestValue `yaml:"query,omitempty" absent:"none"`
 }
 
@@ -23,8 +23,8 @@ type RequestValue struct {
 	Value string `yaml:"value,omitempty" absent:"secret or claim"`
 	// The value, if it is a secret: it is redacted wherever answers are shown.
 	Secret Secret `yaml:"secret,omitempty" absent:"value or claim"`
-	// The claim of the caller's token whose value is sent: a name, or a JSON Pointer such as /org/id. It must be a string,
-	// a number or a boolean. A call of a caller without it is rejected. It needs auth.issuers.
+	// The token claim whose value is sent: a name or a JSON Pointer. Calls without the claim are rejected. Needs
+	// auth.issuers.
 	Claim string `yaml:"claim,omitempty" absent:"value or secret"`
 }
 

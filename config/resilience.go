@@ -2,8 +2,8 @@ package config
 
 // Breaker says when a service that fails is left alone.
 type Breaker struct {
-	// The share of calls that must fail, in per cent: calls that time out, can't connect, are cut off or get a response
-	// that errors counts as a failure.
+	// The share of calls that must fail, in per cent: by time-out, failed or broken connection, or a response that
+	// errors counts.
 	Failures int `yaml:"failures" default:"50" min:"1" max:"100"`
 	// How many calls must have ended within the window before the share is evaluated.
 	Calls int `yaml:"calls" default:"20" min:"1" max:"100000"`
@@ -11,10 +11,9 @@ type Breaker struct {
 	Window Duration `yaml:"window" default:"10s" min:"100ms" max:"10m"`
 	// How long no calls are sent. Calls fail at once in the meantime.
 	Pause Duration `yaml:"pause" default:"5s" min:"100ms" max:"10m"`
-	// How many calls are sent after that, and must succeed before all are sent again.
+	// The number of test calls that must then succeed before the breaker closes.
 	Probes int `yaml:"probes" default:"3" min:"1" max:"1000"`
-	// Which responses are failures: gateway all 5xx except 500 and 501, which a caller's arguments may cause; all every
-	// 5xx.
+	// Responses that count as failures: all 5xx, or with gateway all except 500 and 501.
 	Errors BreakerErrors `yaml:"errors" default:"gateway"`
 
 	off bool // written as off
@@ -49,7 +48,7 @@ func (b *Breaker) Off() bool { return b.off }
 type Retries struct {
 	// How often one request is retried at most.
 	Max int `yaml:"max" default:"2" min:"1" max:"10"`
-	// The retry budget for all requests, in per cent of the calls, in addition to ten initial retries.
+	// The retry budget, in per cent of the calls, in addition to ten initial retries.
 	Budget int `yaml:"budget" default:"10" min:"1" max:"100"`
 
 	off bool // written as off

@@ -2,7 +2,7 @@ package config
 
 // Resource is how an operation is read as a resource.
 type Resource struct {
-	// The URI, or a URI template (RFC 6570): {name}, and {?a,b} at its end, are arguments of the operation.
+	// The URI, or a URI template (RFC 6570): {name}, and {?a,b} at its end, are arguments.
 	URI URITemplate `yaml:"uri,omitempty" absent:"drawbridge://API and the path, with all path and query arguments"`
 	// The name, at most 200 bytes.
 	Name string `yaml:"name,omitempty" absent:"that of the tool"`
@@ -12,7 +12,7 @@ type Resource struct {
 	Description string `yaml:"description,omitempty" absent:"that of the tool"`
 	// The media type that lists show, and that applies to a response without one.
 	MIMEType string `yaml:"mime_type,omitempty" absent:"from the document"`
-	// How often the resource is polled for changes while a client is subscribed; 0s disables subscriptions.
+	// How often the resource is polled while a client is subscribed; 0s disables subscriptions.
 	Poll Duration `yaml:"poll" default:"1m" min:"1s" max:"24h" zero:"never"`
 	// Whether the operation is also a tool.
 	Tool bool `yaml:"tool" default:"true"`

@@ -2,16 +2,15 @@ package config
 
 // Result says how much of the answers of an operation clients get.
 type Result struct {
-	// An expression in jq, at most 4096 bytes, whose one value takes the place of the answer: a subset that selects, without
-	// loops, definitions and calculations. Numbers keep their digits.
+	// A jq expression that selects a part of the response, at most 4096 bytes. Loops, definitions and calculations are
+	// not supported.
 	Select string `yaml:"select,omitempty" absent:"the whole answer"`
-	// The maximum number of elements of each array. Further ones are left out, and the result says how many.
+	// The maximum number of elements of each array. The result says how many are left out.
 	MaxItems int `yaml:"max_items,omitempty" min:"1" max:"1000000" absent:"any"`
-	// The maximum number of tokens of the answer. Arrays lose elements at their end, then long strings are shortened, and the
-	// result says what is left out.
+	// The maximum number of tokens. Arrays lose elements, then long strings are shortened, and the result says so.
 	MaxTokens int `yaml:"max_tokens,omitempty" min:"50" max:"10000000" absent:"any"`
-	// Gives the tool the optional argument _select: a list of the fields that the model wants, such as
-	// items.id,items.owner.name. A tool that has an argument of that name keeps its own.
+	// Adds the optional argument _select, by which the model lists the fields that it wants, such as
+	// items.id,items.owner.name.
 	SelectArgument bool `yaml:"select_argument" default:"false"`
 
 	off bool // written as false

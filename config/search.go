@@ -4,22 +4,19 @@ import "net/url"
 
 // Search says how search_tools finds tools.
 type Search struct {
-	// A server of embeddings, whose vectors find tools that say the same in other words. The ranking by words is fused with
-	// that by vectors.
+	// A server of embeddings, which finds tools that say the same in other words.
 	Embeddings *Embeddings `yaml:"embeddings" need:"true"`
 }
 
 // Embeddings is a server of the OpenAI-compatible POST /v1/embeddings, such as Ollama, vLLM and Text Embeddings Inference.
 type Embeddings struct {
-	// The URL of the server. Without a path, /v1/embeddings is used. It may be a private address. The texts of tools and the
-	// queries of search_tools are sent to it.
+	// The server's URL; the default path is /v1/embeddings. It receives the texts of tools and the queries.
 	URL URL `yaml:"url" need:"true"`
 	// The name of the model, at most 200 bytes.
 	Model string `yaml:"model" need:"true"`
 	// A bearer token for the server, which is sent to that URL alone.
 	Token Secret `yaml:"token,omitempty" absent:"no token"`
-	// The number of dimensions of the vectors. It is requested, which only models with vectors that can be shortened
-	// support, and vectors of another length are rejected.
+	// The number of dimensions to request. Vectors of another length are rejected.
 	Dimensions int `yaml:"dimensions,omitempty" min:"1" max:"4096" absent:"as the model has them"`
 }
 

@@ -53,12 +53,9 @@ type Selector struct {
 	Operation Patterns `yaml:"operation,omitempty" absent:"any"`
 	// Whether the document calls the operation deprecated.
 	Deprecated *bool `yaml:"deprecated,omitempty" absent:"any" json:",omitempty"`
-	// The name of an extension that the operation or its path has, such as x-internal, with a value other than false and
-	// null.
+	// An extension of the operation or its path, such as x-internal, whose value is neither false nor null.
 	Extension Patterns `yaml:"extension,omitempty" absent:"any" json:",omitempty"`
-	// Allows the selector to match nothing. Without it, a selector that names a path, an operation, a tag or an extension
-	// and restricts (exclude, or scopes, condition, confirm, rate, sensitive_fields, or arguments that callers can't give)
-	// makes the configuration invalid if it matches no operation of any document, and every other one causes a warning.
+	// Allows the selector to match nothing.
 	Optional bool `yaml:"optional" default:"false" json:"-"`
 }
 

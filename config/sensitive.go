@@ -9,11 +9,10 @@ import (
 
 // SensitiveFields is what leaves no answer.
 type SensitiveFields struct {
-	// Names of members at any depth, or JSON Pointers (RFC 6901) in which a segment * matches every member and every
-	// element, such as /customers/*/ssn. At most 100, of at most 256 bytes.
+	// Names at any depth, or JSON Pointers in which * matches every member and element, such as /customers/*/ssn. At
+	// most 100.
 	Fields []Field `yaml:"fields" need:"true"`
-	// How fields are redacted: remove deletes them, mask keeps their names, with "[hidden]" for a string and null for any
-	// other value.
+	// remove deletes fields; mask replaces strings by "[hidden]" and other values by null.
 	Action FieldAction `yaml:"action" default:"remove"`
 
 	others []*SensitiveFields // of other rules and documents

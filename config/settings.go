@@ -12,60 +12,50 @@ type Rule struct {
 
 // Settings is what a [Rule] changes of a tool. A zero field leaves things as they are.
 type Settings struct {
-	// The tool's name, in place of the generated one: letters, digits, _ and -, at most tools.max_name.
+	// The tool's name: letters, digits, _ and -, at most tools.max_name.
 	Name string `yaml:"name,omitempty" absent:"from operationId, else from method and path"`
 	// The tool's title, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"from the operation's summary"`
 	// The tool's description, at most 4096 bytes.
 	Description string `yaml:"description,omitempty" absent:"from the operation's summary and description"`
-	// The scopes that a call requires, in place of auth.default_scopes. An empty list needs auth.allow_unscoped.
+	// The scopes that a call requires. [] needs auth.allow_unscoped.
 	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
-	// Changes of arguments, by the name that the argument has without them: values that are fixed, defaults, names,
-	// descriptions and examples. Those of all rules are combined key by key.
+	// Changes of arguments, by their original names. Those of all rules are combined.
 	Arguments map[string]*Argument `yaml:"arguments,omitempty" absent:"as the document has them"`
-	// Arguments that clients of 2026-07-28 also send in the header Mcp-Param-NAME, so that proxies can route calls by
-	// them: the name of the header for each argument. A call whose header differs from its body is rejected. Only strings,
-	// integers and booleans can be sent, and secrets should not be: proxies log headers. {} overrides earlier rules.
+	// Arguments that clients also send in a header Mcp-Param-NAME, for routing by proxies. A call whose header and body
+	// differ is rejected. {} overrides earlier rules.
 	ParamHeaders map[string]string `yaml:"param_headers,omitempty" absent:"none"`
-	// A condition that a call must meet besides its scopes: an expression of the Common Expression Language over claims,
-	// principal, tool and args, at most 4096 bytes. If it can't be evaluated the call is rejected. It needs auth.issuers.
+	// A CEL expression over claims, principal, tool and args that a call must satisfy, at most 4096 bytes. An
+	// evaluation error rejects the call. Needs auth.issuers.
 	Condition string `yaml:"condition,omitempty" absent:"none"`
-	// Whether a call needs the user's confirmation, which is requested when the arguments are valid.
+	// Whether the user must confirm a call.
 	Confirm *bool `yaml:"confirm,omitempty" absent:"tools.confirm"`
-	// Questions to the user, or the client, before a call is made, in the order of the steps. The tool then does not
-	// require the arguments that they ask for. [] overrides earlier rules and the document.
+	// Questions to the user before the call. The tool does not require the arguments that they ask for. [] overrides
+	// earlier rules.
 	Inputs []Input `yaml:"inputs,omitempty" absent:"nothing"`
-	// The total time of a call, which then also limits the wait for the response header in place of
-	// limits.first_byte_timeout.
+	// The total time of a call, which also replaces limits.first_byte_timeout.
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
-	// Whether a request may be sent again if the outcome of the first is unknown. A request that the service has certainly
-	// not received is sent again in any case.
+	// Whether a request may be sent again if its outcome is unknown.
 	Idempotent *bool `yaml:"idempotent,omitempty" absent:"as RFC 9110 defines for the method"`
-	// Sends an idempotency key with each call, by which the service recognizes a repeated request, so that it may be sent
-	// again: a random UUID in the header Idempotency-Key, or in the header named here. false overrides earlier rules.
+	// Sends a random UUID in Idempotency-Key, or in the header named here, so that the request may be retried. false
+	// overrides earlier rules.
 	IdempotencyKey KeyHeader `yaml:"idempotency_key,omitempty" absent:"none"`
 	// The rate limit for calls of the tool by clients. off overrides earlier rules.
 	Rate *CallRate `yaml:"rate,omitempty" absent:"any"`
-	// Makes a GET operation a resource that clients can read, or a resource template if its URI has variables. true means
-	// {}; false means none and overrides earlier rules.
+	// Makes a GET operation a resource or a resource template. true means {}; false overrides earlier rules.
 	Resource *Resource `yaml:"resource,omitempty" absent:"none"`
-	// Where the events of a streamed response have the progress of the call, for clients that request it. false overrides
-	// earlier rules and the document.
+	// Where events of a streamed response have the progress. false overrides earlier rules.
 	Progress *Progress `yaml:"progress,omitempty" absent:"the defaults of its keys"`
-	// How the gateway follows a job that the call begins: a response with status 202, or any 2xx response in which the
-	// job's URL is found. true means {}. false overrides earlier rules and the document, and no response begins a job
-	// then.
+	// How the gateway follows a job that a call starts. true means {}; false disables jobs.
 	Job *Job `yaml:"job,omitempty" absent:"automatic detection, if the response has status 202 and a status URL"`
-	// Caches responses of GET and HEAD in memory, for each caller separately, as far as the service's headers allow (RFC
-	// 9111). true means {}; false means none and overrides earlier rules.
+	// Caches responses of GET and HEAD, per caller, as the service's headers allow (RFC 9111). true means {}; false
+	// overrides earlier rules.
 	Cache *Cache `yaml:"cache,omitempty" absent:"no caching"`
-	// How much of a JSON answer a call passes on: fields, elements and tokens. Errors are never cut. false overrides earlier
-	// rules.
+	// Reduces JSON responses by fields, elements or tokens. Errors stay whole. false overrides earlier rules.
 	Result *Result `yaml:"result,omitempty" absent:"the whole answer"`
 	// Whether invisible characters are removed from the responses.
 	Clean *bool `yaml:"clean,omitempty" absent:"the API's clean"`
-	// Fields that are redacted from every response of the operation before any other processing. A list means fields. The
-	// fields of all rules and documents are combined, and none is removed by another.
+	// Fields that are redacted from all responses. A list means fields. Those of all rules are combined.
 	SensitiveFields *SensitiveFields `yaml:"sensitive_fields,omitempty" absent:"no redaction"`
 }
 

@@ -12,8 +12,7 @@ import (
 type SlashParameter struct {
 	// The name of the path parameter in the document.
 	Name string `yaml:"name" need:"true"`
-	// How a slash is sent: raw as "/", so that the value forms several segments; encoded as "%2F", so that it stays one
-	// segment, as GitLab requires for group%2Fproject.
+	// How a slash is sent: raw as /, encoded as %2F.
 	As SlashForm `yaml:"as" default:"raw"`
 }
 

@@ -2,39 +2,33 @@ package config
 
 // Tools says how tools are named, listed and confirmed.
 type Tools struct {
-	// What tools/list of /mcp shows: all tools, or with search the tools search_tools, describe_tools, read_tool and
-	// call_tool, by which a model finds and calls the others, and the pinned ones. auto shows all as long as they cost at
-	// most list_budget tokens of a model's context. A client can choose for itself, with ?presentation= in its URL.
+	// The tools in tools/list of /mcp: all, or search_tools, describe_tools, read_tool, call_tool and the pinned tools.
+	// auto switches to search above list_budget. Clients can override it with ?presentation=.
 	Presentation Presentation `yaml:"presentation" default:"auto"`
-	// The most tokens (o200k_base) that the whole list may cost before auto changes to search. It changes back below 80 %
-	// of that.
+	// The size of the list, in o200k_base tokens, above which auto switches to search. It switches back below 80 %.
 	ListBudget TokenCount `yaml:"list_budget" default:"20k" min:"1k" max:"10000k"`
 	// Tools that are listed with search, too.
 	Pinned Selectors `yaml:"pinned,omitempty" absent:"none"`
-	// Whether tool names begin with the name of their API: auto does so when more than one API is configured.
+	// Whether tool names begin with the API's name: auto does so with more than one API.
 	Prefix Prefix `yaml:"prefix" default:"auto"`
-	// The maximum characters of a tool name. Longer names are cut and end in a hash. Clients add their own prefix, and
-	// many have a limit of 64.
+	// The maximum length of tool names. Longer ones end in a hash. Many clients allow 64 including their own prefix.
 	MaxName int `yaml:"max_name" default:"64" min:"24" max:"128"`
-	// The file of approved tools, which drawbridge lock writes. With it, a tool that is new, or whose method, path, title,
-	// description or schema has changed, is held back until it is approved: it is neither listed nor callable.
+	// The file of approved tools, written by drawbridge lock. New and changed tools are held back until they are
+	// approved.
 	Lock File `yaml:"lock,omitempty" absent:"all tools are served"`
-	// Which calls need the user's confirmation if no rule decides it: none, or those of destructive tools, which are all
-	// except those with safe methods.
+	// Which calls the user must confirm by default: none, or those of tools without a safe method.
 	Confirm Confirm `yaml:"confirm" default:"none"`
-	// What happens to such a call if its client can't ask the user: it is refused or allowed.
+	// The handling of such a call if its client can't ask the user.
 	Unconfirmed Unconfirmed `yaml:"unconfirmed" default:"refuse"`
-	// The scopes with which a caller is never asked, such as a caller without a user. It needs auth.issuers.
+	// Scopes of callers that are never asked, such as services. Needs auth.issuers.
 	UnconfirmedScopes []string `yaml:"unconfirmed_scopes,omitempty" absent:"every caller is asked"`
-	// Allows inputs of the kinds sample and roots, which the protocol has deprecated (SEP-2577), for clients that support
-	// nothing else.
+	// Allows inputs of the deprecated kinds sample and roots (SEP-2577).
 	DeprecatedInputs bool `yaml:"deprecated_inputs" default:"false"`
-	// Arguments that clients add to calls, such as toolCallId and sessionId: they are removed from the arguments of
-	// tools/call before validation, and are not sent to the service. An argument that the tool declares is kept. Exact
-	// names, at most 64 of 128 bytes each.
+	// Arguments that clients add to calls and that are removed before validation, unless the tool declares them. At
+	// most 64.
 	DropArguments []string `yaml:"drop_arguments,omitempty" absent:"none"`
-	// The origins to which the gateway sends a webhook when a job has ended, if the call requested it with a URL in its
-	// _meta under drawbridge/callbackUrl. https, or http for a loopback host. Private addresses are allowed.
+	// Origins to which the gateway may send a webhook when a job ends, at the caller's request. https, or http for
+	// loopback. Private addresses are allowed.
 	CallbackURLs []Origin `yaml:"callback_urls,omitempty" absent:"no webhooks"`
 	// The key that signs these webhooks (HMAC-SHA256), at least 16 bytes.
 	CallbackSecret Secret `yaml:"callback_secret,omitempty" absent:"required with callback_urls"`

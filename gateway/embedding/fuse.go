@@ -13,7 +13,7 @@ const (
 	// rankConstant is k of reciprocal rank fusion, with the value of the paper: how little the first ranks stand out.
 	rankConstant = 60
 	// vectorWeight is the weight of the ranking by vectors. That by words knows the paths, methods and fields of operations,
-	// and is right more often than that of small models; values from 1/4 to 3/4 differ little (docs/finding.md).
+	// and is right more often than that of small models; values from 1/4 to 3/4 differ little (docs/contributing/finding.md).
 	vectorWeight = 0.5
 )
 

@@ -39,7 +39,7 @@ const (
 )
 
 // weights are those of the fields. They were chosen on public query sets and are flat around these values
-// (docs/finding.md).
+// (docs/contributing/finding.md).
 var weights = [fields]float64{
 	fieldName: 2.5, fieldSummary: 3, fieldDescription: 0.8, fieldPath: 2, fieldTag: 1.2, fieldParameter: 0.5, fieldProperty: 0.4,
 	fieldValue: 0.3, fieldExplained: 0.2, fieldAPI: 1.2,

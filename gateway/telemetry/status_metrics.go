@@ -22,9 +22,9 @@ func NewStatusCollector(status func() admin.Status, memoryUsed func() float64) p
 		refused: prometheus.NewDesc("drawbridge_config_refused",
 			"1 while the newest configuration was refused and the one before it is in use.", nil, nil),
 		held: prometheus.NewDesc("drawbridge_config_held",
-			"1 while a newer configuration would open access and waits for somebody to accept it: the one before it is in use.", nil, nil),
+			"1 while a newer configuration that widens access is held until it is accepted; the previous one is in use.", nil, nil),
 		memory: prometheus.NewDesc("drawbridge_memory_used_ratio",
-			"What the process needs of its limit of memory (GOMEMLIMIT), as it reckons itself; above 0.85 it refuses calls and streams. 0: it has no limit.", nil, nil),
+			"Share of the memory limit (GOMEMLIMIT) in use, as estimated by the process; above 0.85 it rejects calls and streams. 0: no limit.", nil, nil),
 	}
 }
 

@@ -154,7 +154,9 @@ function bind(operation, item, path, names) {
     if (isObject(p) && !declared.some((d) => d.in === p.in && d.name === p.name)) declared.push(p);
   }
   const plain = declared.filter((p) => ["path", "query", "header", "cookie"].includes(p.in) && !(p.in === "header" && ignored.has(String(p.name).toLowerCase())));
-  for (const [, name] of path.matchAll(/\{([^{}]*)\}/g)) {
+  // Variables as frameworks write them (docs/openapi-support.md), declared or not.
+  for (const [, braces, angles] of path.matchAll(/\{([^{}]*)\}|(?<=\/)<([A-Za-z_]\w*)>(?=\/|$)/g)) {
+    const name = braces ?? angles;
     if (!plain.some((p) => p.in === "path" && p.name === name)) plain.push({ in: "path", name, undeclared: true, schema: {} });
   }
   const readings = [
@@ -204,6 +206,10 @@ const isBinary = (schema, encoding) =>
   isObject(schema) && (schema.type === "file" || schema.format === "binary" ||
     ([].concat(schema.type ?? []).every((t) => t === "string" || t === "null") && schema.contentMediaType !== undefined && schema.contentEncoding === undefined && !/^(text\/|.*json)/.test(schema.contentMediaType)) ||
     (schema.type === undefined && /^(application\/octet-stream|image\/|audio\/|video\/)/.test(encoding?.contentType ?? "")));
+
+// mayBeBinary tells whether a schema, or one that it is composed of, is one of files.
+const mayBeBinary = (schema, encoding, depth = 0) => isBinary(schema, encoding) ||
+  (isObject(schema) && depth < 12 && ["allOf", "anyOf", "oneOf"].some((key) => (schema[key] ?? []).some((part) => mayBeBinary(part, encoding, depth + 1))));
 
 // bytes are what a text in base64, or a data URL, stands for.
 function bytes(text) {
@@ -257,7 +263,7 @@ function form(value, properties, content) {
   const out = {};
   for (const [name, member] of Object.entries(value)) {
     const schema = properties.get(name), encoding = content.encoding?.[name];
-    const isOne = (s, v) => isFile(v) && (isBinary(s, encoding) || (isObject(v) && ["text", "data"].some((k) => k in v) && !propertyNames(s).has("text") && !propertyNames(s).has("data")));
+    const isOne = (s, v) => isFile(v) && (mayBeBinary(s, encoding) || (isObject(v) && ["text", "data"].some((k) => k in v) && !propertyNames(s).has("text") && !propertyNames(s).has("data")));
     if (isOne(schema, member)) out[name] = file(member);
     else if (Array.isArray(member) && member.length > 0 && member.every((v) => isOne(schema?.items, v))) {
       out[name] = member.map(file);

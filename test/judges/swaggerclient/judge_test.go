@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -150,6 +151,40 @@ func TestSameMember(t *testing.T) {
 	d := x.compare(rules())
 	if len(d) != 1 || d[0].rule != "same-member" {
 		t.Errorf("%+v", d)
+	}
+}
+
+// The name of an object's member, as it is, ends the path; another difference in the same path has no rule.
+func TestMemberName(t *testing.T) {
+	for name, want := range map[string]string{"k#P": "member-name", "kP": ""} {
+		x := &exchange{
+			path:      "/o/{id}",
+			facts:     &facts{Parameters: map[string]parameter{"id": {In: "path", Name: "id"}}},
+			arguments: map[string]any{"id": map[string]any{name: "1"}},
+			ours: request{
+				{"path", "0"}: {""}, {"path", "1"}: {"base"}, {"path", "2"}: {"o"}, {"path", "3"}: {strings.ReplaceAll(name, "#", "%23") + ",1"},
+			},
+			client: request{{"path", "0"}: {""}, {"path", "1"}: {"base"}, {"path", "2"}: {"o"}, {"path", "3"}: {"k"}},
+			theirs: &built{},
+		}
+		d := x.compare(rules())
+		if len(d) != 1 || d[0].rule != want {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
+// An empty part without a name stands for a body without members, and for no other.
+func TestNoPart(t *testing.T) {
+	for _, c := range []struct {
+		members map[string]any
+		want    string
+	}{{nil, "no-part"}, {map[string]any{"a": "1"}, ""}} {
+		x := &exchange{facts: &facts{}, members: c.members, ours: request{{"part", ""}: {""}}, client: request{}, theirs: &built{}}
+		d := x.compare(rules())
+		if len(d) != 1 || d[0].rule != c.want {
+			t.Errorf("%v: %+v", c.members, d)
+		}
 	}
 }
 

@@ -102,6 +102,15 @@ func rules() []rule {
 			false,
 		},
 		{
+			"member-name", "the names of an object's members are not percent-encoded in a path, so that one may begin the query or the fragment",
+			"RFC 6570 section 3.2.1: names of an associative array are encoded as values are",
+			func(d *difference, x *exchange) bool {
+				return x.rawMemberName() && (d.kind == "path" && x.isFilled(d) ||
+					len(d.theirs) == 0 && x.isStandard(d) || d.kind == "query" && len(d.ours) == 0) // what follows in the address
+			},
+			false,
+		},
+		{
 			"label", "style label, not exploded: the members of a list are separated by dots",
 			`RFC 6570 section 3.2.5, {.list}: by commas; so OAS 3.0.4 and 3.1.1 "Style Examples", which correct the table of earlier versions`,
 			func(d *difference, x *exchange) bool {
@@ -257,6 +266,14 @@ func rules() []rule {
 			false,
 		},
 		{
+			"no-part", "a multipart body without members has no part",
+			`RFC 2046 section 5.1.1: a multipart body has one part at least; here it has an empty one without a name`,
+			func(d *difference, x *exchange) bool {
+				return d.kind == "part" && d.name == "" && len(x.members) == 0 && slices.Equal(d.ours, []string{""}) && len(d.theirs) == 0
+			},
+			false,
+		},
+		{
 			"part-name", "a backslash in the name of a part is sent as it is",
 			"RFC 7578 section 4.2 and RFC 2045 section 5.1: in a quoted string it would take the character behind it for itself",
 			func(d *difference, x *exchange) bool {
@@ -378,6 +395,19 @@ func (x *exchange) looksEncoded() bool {
 	for argument, p := range x.facts.Parameters {
 		if text, ok := x.arguments[argument].(string); ok && p.In == "path" && decoded(text) != text {
 			return true
+		}
+	}
+	return false
+}
+
+// rawMemberName tells whether an object in the path has a member whose name has to be encoded.
+func (x *exchange) rawMemberName() bool {
+	for argument, p := range x.facts.Parameters {
+		object, _ := x.arguments[argument].(map[string]any)
+		for name := range object {
+			if p.In == "path" && strings.Trim(name, unreserved) != "" {
+				return true
+			}
 		}
 	}
 	return false
