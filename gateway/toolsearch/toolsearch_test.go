@@ -42,7 +42,7 @@ func compile(t *testing.T, documents []txtar.File) *catalog.Catalog {
 	return catalog.Build(apis, catalog.Options{Prefix: catalog.Never})
 }
 
-// TestAnswers: each case has documents, the names of tools that the caller may not call, and calls with their answers.
+// TestAnswers: each case has documents, the names of tools that the caller may not call, and calls with their answers. (pains row 18)
 func TestAnswers(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
