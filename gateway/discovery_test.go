@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"drawbridge/config"
 	"drawbridge/gateway/discovery"
 )
 
@@ -82,5 +85,34 @@ func TestDiscovery(t *testing.T) {
 	r.eventually("one goes", has("shop-billing_pay"))
 	if got := metricLines(r.Gateway, "drawbridge_discovery_services", `state="served"`); len(got) != 1 || !strings.HasSuffix(got[0], " 1") {
 		t.Errorf("%q", got)
+	}
+}
+
+// A command that reads everything once has the services, too.
+func TestDiscoveryOnce(t *testing.T) {
+	orders := newService(t, "orders", "list")
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"drawbridge.yaml": discoveryConfig,
+		"targets.json":    targets("orders", orders.Listener.Addr().String(), "gone", "127.0.0.1:1")["targets.json"],
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(string) string { return "" })
+	if c == nil {
+		t.Fatal(problems)
+	}
+	g, err := New(Options{Config: c, Local: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes, err := g.Load(t.Context())
+	if err != nil || len(outcomes) != 1 || g.Plan("shop-orders_list") == nil {
+		t.Errorf("%+v, %v", outcomes, err)
+	}
+	if d := g.Status().Discovery; d == nil || len(d.Services) != 2 || d.Services[0].State != discovery.Missing {
+		t.Errorf("%+v", d)
 	}
 }

@@ -57,6 +57,8 @@ type Manager struct {
 	dirty      time.Time // when the first change came that is not published; zero if none did
 	group      sync.WaitGroup
 	restored   map[string][]savedService // by provider, until it is in use
+	used       bool                      // Use was called
+	settled    chan struct{}             // closed when each provider has answered, or failed, and no search is under way
 }
 
 // Instances are the addresses of the instances of a service, host:port. They change while the service is served.
@@ -76,7 +78,7 @@ func (i *Instances) set(list []string) { i.list.Store(&list) }
 func New(o Options) *Manager {
 	m := &Manager{
 		o: o, events: make(chan func(context.Context), 64), changed: make(chan struct{}, 1), searching: make(chan struct{}, searches),
-		publish: time.NewTimer(time.Hour),
+		publish: time.NewTimer(time.Hour), settled: make(chan struct{}),
 	}
 	m.publish.Stop()
 	m.snapshot.Store(&Snapshot{})
@@ -128,7 +130,25 @@ func (m *Manager) Use(c *config.Config) {
 // send hands an event to the goroutine of Run. Before Run and after it, as many wait as the channel holds.
 func (m *Manager) send(event func(context.Context)) { m.events <- event }
 
+// Settle runs the providers of a configuration until each of them has answered, or failed, and the documents of their
+// services were looked for. It is for commands that list what there is, in place of Run.
+func (m *Manager) Settle(ctx context.Context, c *config.Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { m.Run(ctx) })
+	m.Use(c)
+	select {
+	case <-m.settled:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured []string) {
+	m.used = true
 	m.configured = configured
 	var next []*provider
 	for i := range ds {
@@ -370,12 +390,28 @@ func (m *Manager) store() {
 	next := m.build()
 	m.save()
 	old := m.snapshot.Swap(next)
+	m.settle()
 	if reflect.DeepEqual(old.APIs, next.APIs) && reflect.DeepEqual(old.Keys, next.Keys) {
 		return // only states are others
 	}
 	select {
 	case m.changed <- struct{}{}:
 	default:
+	}
+}
+
+// settle closes settled once nothing is awaited.
+func (m *Manager) settle() {
+	select {
+	case <-m.settled:
+		return
+	default:
+	}
+	waits := func(p *provider) bool {
+		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(key string) bool { return p.services[key].searching })
+	}
+	if m.used && !slices.ContainsFunc(m.providers, waits) {
+		close(m.settled)
 	}
 }
 

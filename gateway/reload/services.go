@@ -1,6 +1,9 @@
 package reload
 
 import (
+	"context"
+	"time"
+
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/generation"
@@ -13,6 +16,8 @@ type Services interface {
 	Use(c *config.Config)
 	// Changed receives after a new snapshot came.
 	Changed() <-chan struct{}
+	// Settle runs the providers of a configuration until it is known what they find.
+	Settle(ctx context.Context, c *config.Config) error
 	// Snapshot returns what is known now.
 	Snapshot() *discovery.Snapshot
 }
@@ -24,6 +29,27 @@ func (r *Runner) withServices(c *config.Config) *config.Config {
 	}
 	s := r.o.Services.Snapshot()
 	return c.WithServices(s.APIs, s.Keys)
+}
+
+// discoveryTime is the time that [Runner.Load] gives providers and searches. A service that takes longer is left out.
+const discoveryTime = 15 * time.Second
+
+// discover adds the services that the providers find to the first deployment.
+func (r *Runner) discover(ctx context.Context) error {
+	if len(r.first.Config.Discovery) == 0 {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, discoveryTime)
+	defer cancel()
+	if err := r.o.Services.Settle(limited, r.first.Config); err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	deployed, err := r.o.Deploy(r.withServices(r.first.Config), r.first)
+	if err != nil {
+		return err
+	}
+	r.first = deployed
+	return nil
 }
 
 // takeServices serves the services that are known now. It reads no document but those of new services, which are served as
