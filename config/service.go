@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -76,12 +77,43 @@ func (d *Discovery) APIFor(s *Service, name string, spec Location, base URL) API
 	return api
 }
 
+// providerKind is a kind of provider, which is a key of [Discovery].
+type providerKind struct {
+	name  string
+	given bool
+	auto  bool // new services are served by default: who registers them may also write the configuration
+	check func(l *loader, key string)
+}
+
+// kinds returns all kinds of provider.
+func (d *Discovery) kinds() []providerKind {
+	return []providerKind{
+		{"file", d.File != nil, true, d.checkFile},
+		{"http", d.HTTP != nil, false, d.checkHTTP},
+	}
+}
+
+// SameRegistry reports whether the provider asks the same registry as another one, in the same way.
+func (d *Discovery) SameRegistry(other *Discovery) bool {
+	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP)
+}
+
+// Kind returns the key of the provider, such as file.
+func (d *Discovery) Kind() string {
+	for _, k := range d.kinds() {
+		if k.given {
+			return k.name
+		}
+	}
+	return ""
+}
+
 // Holds reports whether a service that is new to the gateway awaits an operator.
 func (d *Discovery) Holds() bool {
-	if d.Approve == "" {
-		return d.File == nil
+	if d.Approve != "" {
+		return d.Approve == ApproveHold
 	}
-	return d.Approve == ApproveHold
+	return !slices.ContainsFunc(d.kinds(), func(k providerKind) bool { return k.given && k.auto })
 }
 
 // IsDiscovered reports whether the API is that of a service that a provider of [Config.Discovery] found. Its hosts are not

@@ -59,25 +59,35 @@ func (l *loader) providerName(cfg *Config, key string, i int) {
 
 // providerKind checks that an item is one provider, and its keys.
 func (l *loader) providerKind(key string, d *Discovery) {
-	var kinds []string
-	if d.File != nil {
-		kinds = append(kinds, "file")
-		l.discoveryFiles(key+".file.paths", d.File.Paths)
-	}
-	if d.HTTP != nil {
-		kinds = append(kinds, "http")
-		l.discoveryURL(key+".http", d.HTTP)
+	kinds := d.kinds()
+	var given, ok []string
+	for _, k := range kinds {
+		ok = append(ok, key+"."+k.name)
+		if k.given {
+			given = append(given, k.name)
+			k.check(l, key+"."+k.name)
+		}
 	}
 	switch {
-	case !l.ok(key, key+".file", key+".http"):
-	case len(kinds) == 0:
-		l.errorf(key, "needs one of file, http")
-	case len(kinds) > 1:
-		l.errorf(key, "has %s; a provider is one of them", strings.Join(kinds, " and "))
+	case !l.ok(append(ok, key)...):
+	case len(given) == 0:
+		l.errorf(key, "needs one of %s", strings.Join(kindNames(kinds), ", "))
+	case len(given) > 1:
+		l.errorf(key, "has %s; a provider is one of them", strings.Join(given, " and "))
 	}
 }
 
-func (l *loader) discoveryFiles(key string, paths []File) {
+func kindNames(kinds []providerKind) (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// checkFile checks the provider of files.
+func (d *Discovery) checkFile(l *loader, key string) {
+	key += ".paths"
+	paths := d.File.Paths
 	if len(paths) == 0 && l.ok(key) {
 		l.errorf(key, "is empty; it needs at least one file")
 	}
@@ -96,7 +106,9 @@ func (l *loader) discoveryFiles(key string, paths []File) {
 	}
 }
 
-func (l *loader) discoveryURL(key string, h *HTTPDiscovery) {
+// checkHTTP checks the provider of a URL.
+func (d *Discovery) checkHTTP(l *loader, key string) {
+	h := d.HTTP
 	l.authority(key+".ca_file", h.CAFile)
 	if h.Token.IsZero() || !l.ok(key+".token") {
 		return

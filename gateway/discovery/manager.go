@@ -161,7 +161,7 @@ func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured []s
 			p = &provider{services: map[string]*service{}}
 			m.restore(p, d)
 		}
-		same := j >= 0 && reflect.DeepEqual(p.d.File, d.File) && reflect.DeepEqual(p.d.HTTP, d.HTTP)
+		same := j >= 0 && p.d.SameRegistry(d)
 		p.d, p.key = d, config.DiscoveryKey(i)
 		if !same {
 			m.start(ctx, p)

@@ -176,11 +176,7 @@ func (p *provider) keys() []string {
 }
 
 func (p *provider) status() ProviderStatus {
-	kind := "file"
-	if p.d.HTTP != nil {
-		kind = "http"
-	}
-	s := ProviderStatus{Name: p.d.Name, Kind: kind, Updated: p.updated, Error: p.err, Lost: p.lost()}
+	s := ProviderStatus{Name: p.d.Name, Kind: p.d.Kind(), Updated: p.updated, Error: p.err, Lost: p.lost()}
 	for _, one := range p.services {
 		if one.present {
 			s.Services++

@@ -55,7 +55,7 @@ const (
 type ProviderStatus struct {
 	// Name is the provider's name.
 	Name string `json:"name"`
-	// Kind is the key of the provider in the configuration: file or http.
+	// Kind is the key of the provider in the configuration, such as file.
 	Kind string `json:"kind"`
 	// Services is the number of services at the registry that the provider accepts.
 	Services int `json:"services"`
