@@ -112,7 +112,8 @@ type API struct {
 	// private, all others must be public. A link-local or metadata address needs its own entry.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none"`
 
-	directory bool // see FromDirectory
+	directory  bool // see FromDirectory
+	discovered bool // see IsDiscovered
 }
 
 // APITools says which operations of an API become tools.

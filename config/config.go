@@ -27,8 +27,10 @@ type Config struct {
 	Auth *Auth `yaml:"auth,omitempty" reload:"live" absent:"anonymous, on loopback only"`
 	// The keys that sign the caller identity for services (apis[].identity).
 	Identity *Identity `yaml:"identity,omitempty" reload:"live" absent:"no identity is sent"`
-	// The OpenAPI documents whose operations become tools, at least one.
-	APIs []API `yaml:"apis" reload:"recompile" need:"true"`
+	// The OpenAPI documents whose operations become tools.
+	APIs []API `yaml:"apis" reload:"recompile" absent:"required, unless discovery finds services"`
+	// Registries whose services become APIs while the gateway runs.
+	Discovery []Discovery `yaml:"discovery,omitempty" reload:"live" absent:"none"`
 	// Names, approval and confirmation of tools.
 	Tools Tools `yaml:"tools" reload:"live"`
 	// How search_tools finds tools.
@@ -58,6 +60,7 @@ type Config struct {
 	directories []directory
 	promptDirs  []directory
 	entries     []int    // of the file, for each of APIs
+	discovered  []string // key paths of the providers of the last of APIs
 	authorities []string // digests of those of clients
 }
 

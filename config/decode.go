@@ -176,7 +176,7 @@ func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
 
 // single reports whether the node may stand for a list of one.
 func single(n *yaml.Node, t reflect.Type) bool {
-	return n.Kind == yaml.MappingNode && t == reflect.TypeFor[Selectors]() ||
+	return n.Kind == yaml.MappingNode && (t == reflect.TypeFor[Selectors]() || t == reflect.TypeFor[ServiceSelectors]()) ||
 		n.Kind == yaml.ScalarNode && (t == reflect.TypeFor[Patterns]() || t == reflect.TypeFor[Values]())
 }
 

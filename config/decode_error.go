@@ -77,7 +77,7 @@ func expected(t reflect.Type) string {
 		return "off, environment or a mapping"
 	case reflect.TypeFor[Patterns](), reflect.TypeFor[Values](), reflect.TypeFor[NoProxy]():
 		return "a string or a list of strings"
-	case reflect.TypeFor[Selectors]():
+	case reflect.TypeFor[Selectors](), reflect.TypeFor[ServiceSelectors]():
 		return "a selector or a list of selectors"
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {

@@ -108,29 +108,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 // derive fills in the defaults that are values of other keys.
 func (l *loader) derive(cfg *Config) {
 	for i := range cfg.APIs {
-		api := &cfg.APIs[i]
-		if api.MaxAnswer == 0 {
-			api.MaxAnswer = cfg.Limits.MaxAnswer
-		}
-		if api.MaxInFlight == 0 {
-			api.MaxInFlight = cfg.Limits.MaxInFlight
-		}
-		if !l.given(fmt.Sprintf("apis[%d].max_queued", i)) {
-			api.MaxQueued = cfg.Limits.MaxQueued
-		}
-		if api.QueueTimeout == 0 {
-			api.QueueTimeout = cfg.Limits.QueueTimeout
-		}
-		if api.MaxLoss == 0 {
-			api.MaxLoss = cfg.Limits.MaxLoss
-		}
-		if api.SpecTimeout == 0 {
-			api.SpecTimeout = cfg.Limits.SpecTimeout
-		}
-		_, credentials := api.AllCredentials()
-		for _, c := range credentials {
-			c.derive()
-		}
+		l.deriveAPI(cfg, fmt.Sprintf("apis[%d]", i), &cfg.APIs[i])
 	}
 	cfg.deriveProxies()
 	if cfg.Auth != nil {
@@ -139,6 +117,31 @@ func (l *loader) derive(cfg *Config) {
 				is.Audiences = []string{cfg.Resource()}
 			}
 		}
+	}
+}
+
+func (l *loader) deriveAPI(cfg *Config, key string, api *API) {
+	if api.MaxAnswer == 0 {
+		api.MaxAnswer = cfg.Limits.MaxAnswer
+	}
+	if api.MaxInFlight == 0 {
+		api.MaxInFlight = cfg.Limits.MaxInFlight
+	}
+	if !l.given(key + ".max_queued") {
+		api.MaxQueued = cfg.Limits.MaxQueued
+	}
+	if api.QueueTimeout == 0 {
+		api.QueueTimeout = cfg.Limits.QueueTimeout
+	}
+	if api.MaxLoss == 0 {
+		api.MaxLoss = cfg.Limits.MaxLoss
+	}
+	if api.SpecTimeout == 0 {
+		api.SpecTimeout = cfg.Limits.SpecTimeout
+	}
+	_, credentials := api.AllCredentials()
+	for _, c := range credentials {
+		c.derive()
 	}
 }
 

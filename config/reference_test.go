@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	goparser "go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -215,7 +216,14 @@ func (r *reference) schema() object {
 	for _, t := range structs() {
 		var properties object
 		required := []string{}
+		name, without := t.Name(), map[string]string(nil)
+		if t == reflect.TypeFor[APIDefaults]() {
+			t, without = reflect.TypeFor[API](), notShared
+		}
 		for _, f := range fieldsOf(t) {
+			if without[f.name] != "" {
+				continue
+			}
 			s := schemaOf(t.Field(f.index).Type, f)
 			s = append(object{{"description", r.fields[t.Name()+"."+t.Field(f.index).Name]}}, s...)
 			if f.hasPreset {
@@ -232,7 +240,7 @@ func (r *reference) schema() object {
 		if len(required) > 0 {
 			def = append(def, member{"required", required})
 		}
-		defs = append(defs, member{t.Name(), def})
+		defs = append(defs, member{name, def})
 	}
 	return object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
@@ -308,7 +316,7 @@ func schemaOf(t reflect.Type, f field) object {
 		return object{{"anyOf", []object{text, {{"$ref", "#/$defs/" + t.Name()}}}}}
 	case reflect.TypeFor[KeyHeader]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
-	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
+	case reflect.TypeFor[Selectors](), reflect.TypeFor[ServiceSelectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
 		one := schemaOf(t.Elem(), field{})
 		return object{{"anyOf", []object{one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}}
 	}
@@ -344,6 +352,13 @@ func schemaOf(t reflect.Type, f field) object {
 	}
 }
 
+func inCode(keys []string) (out []string) {
+	for _, key := range keys {
+		out = append(out, "`"+key+"`")
+	}
+	return out
+}
+
 // markdown returns a table for each struct type.
 func (r *reference) markdown() string {
 	var b strings.Builder
@@ -356,6 +371,10 @@ func (r *reference) markdown() string {
 		}
 		if t == reflect.TypeFor[Selector]() {
 			heading = "A selector"
+		}
+		if t == reflect.TypeFor[APIDefaults]() {
+			fmt.Fprintf(&b, "\n### %s\n\nThe keys of `apis[]`, except %s.\n", heading, strings.Join(inCode(slices.Sorted(maps.Keys(notShared))), ", "))
+			continue
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n| key | type | default | description |\n|---|---|---|---|\n", heading)
 		for _, f := range fieldsOf(t) {
@@ -421,7 +440,7 @@ func valueWords(t reflect.Type, f field) string {
 		return "tokens" + bounds
 	case reflect.TypeFor[Duration]():
 		return "duration" + bounds
-	case reflect.TypeFor[Selectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
+	case reflect.TypeFor[Selectors](), reflect.TypeFor[ServiceSelectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():
 		return strings.TrimPrefix(expected(t), "a ")
 	}
 	switch t.Kind() {

@@ -32,7 +32,8 @@ type URL struct {
 // ParseURL returns the URL that text stands for.
 func ParseURL(text string) (URL, error) {
 	var u URL
-	return u, u.parse(text)
+	err := u.parse(text)
+	return u, err
 }
 
 // String returns the URL as it was written, which matters for identifiers that are compared byte for byte.

@@ -54,13 +54,19 @@ func (c *Config) Selections() []Selection {
 			}
 		}
 	}
+	seen := map[string]bool{}
 	for i := range c.APIs {
 		entry := c.KeyOf(i)
-		if i > 0 && entry == c.KeyOf(i-1) {
-			continue // another file of the same directory
+		if seen[entry] {
+			continue // another file of the same directory, or another service of the same provider
 		}
-		add(entry+".tools.include", c.APIs[i].Tools.Include, entry, nil)
-		add(entry+".tools.exclude", c.APIs[i].Tools.Exclude, entry, []string{"exclude"})
+		seen[entry] = true
+		list := entry + ".tools"
+		if c.APIs[i].discovered {
+			list = entry + ".api.tools"
+		}
+		add(list+".include", c.APIs[i].Tools.Include, entry, nil)
+		add(list+".exclude", c.APIs[i].Tools.Exclude, entry, []string{"exclude"})
 	}
 	for i := range c.Rules {
 		add(fmt.Sprintf("rules[%d].match", i), c.Rules[i].Match, "", c.Rules[i].Set.Restricts())

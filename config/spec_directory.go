@@ -31,8 +31,12 @@ func (c *Config) EmptyDirectories() []string {
 	return paths
 }
 
-// KeyOf returns the key path of the entry that APIs[i] comes from, such as apis[0].
+// KeyOf returns the key path of the entry that APIs[i] comes from, such as apis[0]; for a
+// discovered service that of its provider.
 func (c *Config) KeyOf(i int) string {
+	if key := c.discoveredKey(i); key != "" {
+		return key
+	}
 	if i < len(c.entries) {
 		i = c.entries[i]
 	}

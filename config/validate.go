@@ -18,6 +18,7 @@ func (l *loader) validate(cfg *Config) {
 	l.principalRates(cfg)
 	l.identity(cfg)
 	l.apis(cfg)
+	l.discovery(cfg)
 	l.tools(cfg)
 	l.search(cfg)
 	l.rules(cfg)

@@ -17,15 +17,31 @@ func (cfg *Config) deriveProxies() {
 			*own = from
 		}
 	}
+	ofCredentials := func(api *API, from *Proxy) {
+		_, credentials := api.AllCredentials()
+		for _, c := range credentials {
+			if c.Type.IsOAuth() {
+				inherit(&c.Proxy, from)
+			}
+		}
+	}
 	for i := range cfg.APIs {
 		api := &cfg.APIs[i]
 		inherit(&api.Proxy, cfg.Proxy)
 		inherit(&api.SpecProxy, api.Proxy)
-		_, credentials := api.AllCredentials()
-		for _, c := range credentials {
-			if c.Type.IsOAuth() {
-				inherit(&c.Proxy, api.Proxy)
-			}
+		ofCredentials(api, api.Proxy)
+	}
+	for i := range cfg.Discovery {
+		d := &cfg.Discovery[i]
+		shared := &d.API.api
+		inherit(&shared.Proxy, cfg.Proxy)
+		inherit(&shared.SpecProxy, shared.Proxy)
+		_, sent := d.Settings()
+		for j := range sent { // copies, with the same credentials
+			ofCredentials(&sent[j], shared.Proxy)
+		}
+		if d.HTTP != nil {
+			inherit(&d.HTTP.Proxy, cfg.Proxy)
 		}
 	}
 	if cfg.Auth != nil {
@@ -49,13 +65,26 @@ func (l *loader) eachProxy(cfg *Config, visit func(key string, p *Proxy)) {
 		}
 	}
 	given("proxy", cfg.Proxy)
-	for i := range cfg.APIs {
-		api, key := &cfg.APIs[i], fmt.Sprintf("apis[%d]", i)
+	ofAPI := func(key string, api *API) {
 		given(key+".proxy", api.Proxy)
 		given(key+".spec_proxy", api.SpecProxy)
 		keys, credentials := api.AllCredentials()
 		for n, c := range credentials {
 			given(key+"."+keys[n]+".proxy", c.Proxy)
+		}
+	}
+	for i := range cfg.APIs {
+		ofAPI(fmt.Sprintf("apis[%d]", i), &cfg.APIs[i])
+	}
+	for i := range cfg.Discovery {
+		d, key := &cfg.Discovery[i], DiscoveryKey(i)
+		ofAPI(key+".api", &d.API.api)
+		_, sent := d.Settings()
+		for j := range sent {
+			ofAPI(fmt.Sprintf("%s.credentials[%d]", key, j), &sent[j])
+		}
+		if d.HTTP != nil {
+			given(key+".http.proxy", d.HTTP.Proxy)
 		}
 	}
 	if cfg.Auth != nil {
@@ -79,8 +108,27 @@ func (l *loader) outgoing(cfg *Config) {
 			l.errorf(key+".spec_proxy", "has no effect: the document is a file, and nothing else is fetched for it")
 		}
 	}
+	for i := range cfg.Discovery {
+		l.unboundServices(DiscoveryKey(i), &cfg.Discovery[i])
+	}
 	if cfg.Telemetry.OTLPEndpoint == nil && l.given("telemetry.proxy") && l.ok("telemetry.otlp_endpoint") {
 		l.errorf("telemetry.proxy", "has no effect without telemetry.otlp_endpoint")
+	}
+}
+
+// unboundServices rejects a provider whose services nothing would bind to servers: a proxy that resolves names decides which addresses
+// these stand for.
+func (l *loader) unboundServices(key string, d *Discovery) {
+	shared, _ := d.Settings()
+	l.unenforceable(key, &shared)
+	if len(d.AllowServers) > 0 || len(d.AllowAddresses) > 0 || !l.ok(key+".allow_servers", key+".allow_addresses") {
+		return
+	}
+	for _, p := range []*Proxy{shared.Proxy, shared.SpecProxy} {
+		if p.ResolvesNames() {
+			l.errorf(key+".allow_servers", "is required with resolve: proxy of the proxy %s, which resolves names itself: otherwise the registry decides which addresses are called", p.URL)
+			return
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ func registerCollectors(r prometheus.Registerer, s *served, h *surface, answers 
 	}
 	r.MustRegister(
 		telemetry.NewUpstreamCollector(func() map[string]*upstream.Client { return *s.traffic.Load() }),
-		telemetry.NewIssuerCollector(s.issuers), telemetry.NewStatusCollector(s.Status, admission.MemoryShare),
+		telemetry.NewIssuerCollector(s.issuers), telemetry.NewStatusCollector(s.Status, admission.MemoryShare), telemetry.NewDiscoveryCollector(s.discovered),
 		gauge("drawbridge_open_streams", "Open notification streams.", func() float64 { return float64(h.mcpHandlers.Streams()) }),
 		gauge("drawbridge_unread_lists", "Lists being sent to clients that read slowly.", func() float64 { return float64(h.mcpHandlers.Readers.Count()) }),
 		gauge("drawbridge_watched_resources", "Resources polled for subscriptions.", func() float64 { return float64(h.subscriptions.Count()) }),

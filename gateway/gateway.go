@@ -12,6 +12,7 @@ import (
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
@@ -51,6 +52,7 @@ type Gateway struct {
 	cursors    *endpoint.Cursors
 	answers    *cache.Cache // response cache
 	deployer   *generation.Deployer
+	services   *discovery.Manager
 	publisher  *publisher
 	runner     *reload.Runner
 }
@@ -84,6 +86,8 @@ func New(o Options) (*Gateway, error) {
 	g.server = g.newServer()
 	updates := make(chan source.Update)
 	g.deployer = g.newDeployer(updates)
+	g.services = g.newServices()
+	s.discovered = g.services.Snapshot
 	first, err := g.deployer.Deploy(c, nil)
 	if err != nil {
 		return nil, err
@@ -98,6 +102,7 @@ func New(o Options) (*Gateway, error) {
 	g.publisher = g.newPublisher()
 	g.runner = reload.New(reload.Options{
 		LoadConfig: o.LoadConfig, Started: c, Local: o.Local, ReplaceFor: o.replaceFor, InUse: o.InUse, Updates: updates, Deploy: g.deployer.Deploy,
+		Services: g.services,
 		Recorder: recorder, Store: g.store, Recovery: g.recovery, Metrics: g.metrics, Log: g.log,
 	}, first, g.publisher)
 	registerCollectors(o.Metrics, g.served, g.surface, g.answers)
@@ -152,7 +157,7 @@ func (g *Gateway) newDeployer(updates chan source.Update) *generation.Deployer {
 		Sources: &source.Deps{
 			Version: g.o.Version, Logger: g.log, Metrics: g.metrics, TracerProvider: g.o.TracerProvider, Now: g.o.now, Panicked: g.recovery.Report, Keep: g.Keep,
 			Pace: g.admission.pace, MaxDocument: g.admission.maxDocument, Documents: g.admission.documents, LargeTexts: g.admission.largeTexts,
-			Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, Transport: g.o.service,
+			Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, Transport: g.o.service, Instances: g.instances,
 		},
 	}
 }
@@ -222,7 +227,7 @@ func (g *Gateway) addRoutes() {
 		Callback: g.tasks.ServeCallback, Keys: endpoint.ServeKeys(g.identity.Load), Metadata: endpoint.ServeMetadata(g.guards.Load),
 	})
 	g.admin = admin.Handler(admin.Options{
-		Status: g.Status, Report: g.Report, Metrics: g.o.Metrics, Reload: g.Reload, Accept: g.Accept,
+		Status: g.Status, AcceptLoss: g.AcceptLoss, Report: g.Report, Metrics: g.o.Metrics, Reload: g.Reload, Accept: g.Accept,
 		Clean: answer.CleanData, Access: func() *admin.Access { return g.requestSettings().Access },
 	})
 }

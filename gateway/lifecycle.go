@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/gateway/reload"
 )
 
@@ -20,6 +21,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { g.Keep(ctx, "tools were embedded", func() { g.embeddings.Run(ctx) }); return nil })
 	group.Go(func() error { return g.runner.Run(ctx, group) })
+	group.Go(func() error { g.Keep(ctx, "services were discovered", func() { g.services.Run(ctx) }); return nil })
 	group.Go(func() error { return g.shared.Run(ctx) })
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -60,12 +62,15 @@ func (g *Gateway) Reload(ctx context.Context) error { return g.runner.Reload(ctx
 // merged.
 func (g *Gateway) RequestReload() { g.runner.RequestReload() }
 
-// Accept puts a quarantined document into use and returns when it is served. name and digest are those of
+// Accept puts a quarantined document into use and returns when it is served, or accepts a discovered service that is held. name and digest are those of
 // [Gateway.Status]; an empty digest accepts whichever document is quarantined. The error is [admin.ErrNoAPI] or
 // [admin.ErrNotHeld] if there is nothing to accept, and [admin.ErrChanged] if another document is quarantined. Accept
 // needs [Gateway.Run].
 func (g *Gateway) Accept(ctx context.Context, name, digest string) error {
-	return g.runner.Accept(ctx, name, digest)
+	if err := g.runner.Accept(ctx, name, digest); !errors.Is(err, admin.ErrNoAPI) || len(g.Config().Discovery) == 0 {
+		return err
+	}
+	return g.services.Accept(ctx, name)
 }
 
 // Keep runs f until it returns normally or ctx ends. After a panic, which is counted and logged, it restarts f after

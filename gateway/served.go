@@ -10,6 +10,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/replica"
@@ -29,10 +30,12 @@ type served struct {
 	serving  chan struct{} // closed when current is set for the first time
 	isServed sync.Once     // closes serving
 	shared   *replica.State
+	// discovered returns what the providers of services have found.
+	discovered func() *discovery.Snapshot
 }
 
 func newServed() *served {
-	s := &served{serving: make(chan struct{})}
+	s := &served{serving: make(chan struct{}), discovered: func() *discovery.Snapshot { return &discovery.Snapshot{} }}
 	s.traffic.Store(&traffic{})
 	return s
 }

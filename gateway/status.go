@@ -20,6 +20,9 @@ func (s *served) Status() admin.Status {
 	status.Draining = s.draining.Load()
 	status.Ready = status.Ready && !status.Draining
 	status.Shared = s.shared.Status()
+	if found := s.discovered(); len(found.Providers) > 0 {
+		status.Discovery = &admin.Discovery{Providers: found.Providers, Services: found.Services}
+	}
 	return status
 }
 

@@ -29,6 +29,8 @@ type Options struct {
 	// document; "" accepts any. The error is ErrNoAPI or ErrNotHeld if there is nothing to accept,
 	// ErrChanged if it is another document.
 	Accept func(ctx context.Context, name, digest string) error
+	// AcceptLoss removes the services that a provider has lost. Its error says why there are none.
+	AcceptLoss func(ctx context.Context, provider string) error
 	// Clean removes invisible characters from a body: its texts come from documents, and a
 	// bidirectional control in a title would reorder the text around it (S8). If nil, bodies are
 	// written unchanged.
@@ -37,8 +39,8 @@ type Options struct {
 	Access func() *Access
 }
 
-// Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name}, POST /apis/{name}/accept and
-// POST /reload.
+// Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name}, POST /apis/{name}/accept,
+// POST /discovery/{name}/accept and POST /reload.
 func Handler(o Options) http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, h http.Handler) { mux.Handle(pattern, cleaned(o.Clean, h)) }
@@ -57,6 +59,7 @@ func Handler(o Options) http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	handle("POST /reload", requireToken(o.Access, "reload", ", or send SIGHUP", reload(o)))
 	handle("POST /apis/{name}/accept", requireToken(o.Access, "accepting a document", "", accept(o)))
+	handle("POST /discovery/{name}/accept", requireToken(o.Access, "accepting a loss of services", "", acceptLoss(o)))
 	return secured(checkHost(o.Access, canonicalPath(mux)))
 }
 
@@ -131,6 +134,17 @@ const responseTime = 10 * time.Second
 // slow. A writer without deadlines, as in a test, needs none.
 func extendDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTime))
+}
+
+// acceptLoss serves POST /discovery/{name}/accept.
+func acceptLoss(o Options) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := o.AcceptLoss(r.Context(), r.PathValue("name")); err != nil {
+			writeText(w, http.StatusNotFound, err.Error()+"\n")
+			return
+		}
+		writeText(w, http.StatusOK, "accepted\n")
+	}
 }
 
 // accept serves POST /apis/{name}/accept.

@@ -3,6 +3,8 @@ package admin
 import (
 	"errors"
 	"time"
+
+	"drawbridge/gateway/discovery"
 )
 
 // State is the state of an API.
@@ -26,6 +28,14 @@ type Status struct {
 	APIs     []API  `json:"apis"` // in the order of the configuration
 	// Shared is the state that replicas share; nil if it is not configured.
 	Shared *Shared `json:"shared,omitempty"`
+	// Discovery is what providers of services have found; nil if there are no providers.
+	Discovery *Discovery `json:"discovery,omitempty"`
+}
+
+// Discovery is what providers of services have found.
+type Discovery struct {
+	Providers []discovery.ProviderStatus `json:"providers"`
+	Services  []discovery.ServiceStatus  `json:"services"`
 }
 
 // Shared is the state of the connection to the shared state. It does not affect readiness.

@@ -139,7 +139,7 @@ func (p *Deployer) identityOf(c *config.Config, old *Deployment) (*credential.Id
 // apiCount returns the number of APIs for naming tools. It is at least 2 if a directory is configured: its documents come
 // and go, and no tool may gain or lose a prefix for that.
 func (d *Deployment) apiCount() int {
-	if len(d.Config.Directories()) > 0 {
+	if len(d.Config.Directories())+len(d.Config.Discovery) > 0 {
 		return max(len(d.APIs.Sources), 2)
 	}
 	return len(d.APIs.Sources)

@@ -21,16 +21,17 @@ type writer struct {
 	// spawn runs f in a goroutine of Run until Run ends or the returned function is called.
 	spawn func(f func(ctx context.Context) error) context.CancelFunc
 	// startAPIs starts the goroutines of APIs, until Run ends or they are stopped.
-	startAPIs func(apis *source.Set)
-	watch     *configWatch
-	inUse     *deployment       // the deployment that is served, or that will be as soon as one of its APIs is loaded
-	next      *deployment       // the deployment of a reload, until all of its sources have answered; nil if no reload is under way
-	since     time.Time         // when next, or the first deployment that it replaced, was read
-	later     *request          // a reload that begins when next is in use; nil if none is queued
-	turn      int64             // number of the newest reload
-	refused   string            // why the newest configuration was rejected; "" if it was not
-	held      []string          // the access that a configuration awaiting acceptance would open
-	access    *widening.Summary // access granted by next, or by inUse if there is no reload
+	startAPIs       func(apis *source.Set)
+	watch           *configWatch
+	inUse           *deployment       // the deployment that is served, or that will be as soon as one of its APIs is loaded
+	next            *deployment       // the deployment of a reload, until all of its sources have answered; nil if no reload is under way
+	since           time.Time         // when next, or the first deployment that it replaced, was read
+	later           *request          // a reload that begins when next is in use; nil if none is queued
+	turn            int64             // number of the newest reload
+	refused         string            // why the newest configuration was rejected; "" if it was not
+	held            []string          // the access that a configuration awaiting acceptance would open
+	access          *widening.Summary // access granted by next, or by inUse if there is no reload
+	servicesChanged bool              // other services are known than those in use, and a reload is under way
 	// starting is true until the first attempt to read each document of the first configuration has ended.
 	starting bool
 	// failed is the error that ends Run: the documents show that the first configuration is invalid.
@@ -135,6 +136,8 @@ func (w *writer) loop(ctx context.Context) {
 			w.takeReload(request{again: again})
 		case <-w.requested:
 			w.takeReload(request{asked: true})
+		case <-w.o.Services.Changed():
+			w.surviving("services were taken over", w.takeServices)
 		}
 		w.proceed(p)
 	}
@@ -164,11 +167,15 @@ func (w *writer) update(u source.Update, p *pending) {
 
 // proceed puts the next deployment into use once all of its sources have answered, and begins the reload that waits for it.
 func (w *writer) proceed(p *pending) {
-	for w.next != nil && w.next.APIs.Settled(w.next.turn) || w.next == nil && w.later != nil {
+	for w.next != nil && w.next.APIs.Settled(w.next.turn) || w.next == nil && (w.later != nil || w.servicesChanged) {
 		if w.next != nil {
 			w.surviving("a configuration came into use", w.promoteOrRefuse)
 			p.publish.Stop()
 			p.dirty = false
+			continue
+		}
+		if w.servicesChanged {
+			w.surviving("services were taken over", w.takeServices)
 			continue
 		}
 		later := w.later

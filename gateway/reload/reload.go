@@ -51,7 +51,7 @@ func reportReload(done []chan<- error, err error) {
 // reload starts the replacement of the configuration. The new one is served when all of its sources have tried to load
 // their documents.
 func (w *writer) reload(req request) {
-	c := w.inUse.Config
+	c := w.inUse.Config.WithServices(nil, nil)
 	if w.o.LoadConfig != nil {
 		var err error
 		if c, err = w.o.LoadConfig(); err != nil {
@@ -76,17 +76,14 @@ func (w *writer) reload(req request) {
 		w.watch.followRefused(w.inUse, c.Files())
 		return
 	}
-	deployed, err := w.o.Deploy(served, w.inUse.Deployment)
+	deployed, err := w.o.Deploy(w.withServices(served), w.inUse.Deployment)
 	if err != nil {
 		w.refuse(req, err)
 		w.watch.followRefused(w.inUse, c.Files())
 		return
 	}
 	w.opened(served, opens)
-	next := &deployment{Deployment: deployed}
-	if next.Guard == w.inUse.Guard {
-		next.stopGuard = w.inUse.stopGuard
-	}
+	next := w.succeed(deployed)
 	if w.next != nil {
 		w.stop(w.next, w.inUse)
 		next.waiters = w.next.waiters // waiters for the older reload get the newer one
@@ -184,6 +181,7 @@ func (w *writer) promote() {
 	if w.o.InUse != nil {
 		w.o.InUse(w.inUse.Config)
 	}
+	w.o.Services.Use(w.inUse.Config)
 	w.o.Metrics.Reloaded(telemetry.ReloadOK)
 	w.o.Log.Info("configuration in use", "apis", len(w.inUse.APIs.Sources))
 	reportReload(w.inUse.waiters, nil)

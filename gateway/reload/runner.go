@@ -39,6 +39,7 @@ type Options struct {
 	InUse    func(*config.Config)
 	Updates  <-chan source.Update // outcomes of the sources
 	Deploy   func(c *config.Config, old *generation.Deployment) (*generation.Deployment, error)
+	Services Services
 	Recorder *widening.Recorder // access granted by the configuration in use; nil if it is not recorded
 	Store    *diskcache.Store   // last-known-good documents of the sources; nil if documents are kept in memory only
 	Recovery *recovery.Recoverer
@@ -111,6 +112,7 @@ func (r *Runner) Run(ctx context.Context, group *errgroup.Group) error {
 		w.inUse.APIs.NameStored()
 		group.Go(func() error { r.o.Store.Run(ctx); return nil })
 	}
+	w.o.Services.Use(w.inUse.Config)
 	w.start(w.inUse)
 	if len(w.inUse.APIs.Sources) == 0 {
 		r.o.Recorder.Note(w.access)
@@ -151,6 +153,9 @@ type Loaded struct {
 // documents are read, Load returns no outcomes, because a missing one says nothing about its document. It is called once,
 // after [Runner.Begin].
 func (r *Runner) Load(ctx context.Context, progress func(done, all int)) ([]Loaded, error) {
+	if err := r.discover(ctx); err != nil {
+		return nil, err
+	}
 	sources := r.first.APIs.Sources
 	var wg sync.WaitGroup
 	var done atomic.Int64

@@ -44,7 +44,7 @@ func (c *clients) makeDocumentClients() error {
 		if _, err := url.Parse(c.api.Spec.String()); err != nil {
 			return err
 		}
-		c.documents = c.documentClient(c.auth.document, c.auth.tls, config.Hosts([]config.Origin{config.Origin(c.api.Spec)}))
+		c.documents = c.documentClient(c.auth.document, c.auth.tls, c.documentHosts())
 	}
 	if hosts := overlayHosts(c.api); len(hosts) > 0 {
 		c.overlays = c.documentClient(nil, nil, hosts)
@@ -59,7 +59,10 @@ func (c *clients) makeDocumentClients() error {
 // may be on private addresses (E1).
 func (c *clients) documentClient(wrap wrapper, tls connection, named []string) *upstream.Client {
 	o := c.options(c.label, wrap, tls)
-	o.BaseURL, o.NamedHosts, o.Proxy = nil, named, egress.Proxy(c.api.SpecProxy)
+	o.NamedHosts, o.Proxy = named, egress.Proxy(c.api.SpecProxy)
+	if !c.api.IsDiscovered() { // else the document is at the service, most often
+		o.BaseURL = nil
+	}
 	o.Timeout, o.MaxBytes = time.Duration(c.api.SpecTimeout), int64(c.limits.MaxSpec)
 	return upstream.NewClient(o)
 }
@@ -78,12 +81,24 @@ func (c *clients) options(name string, wrap wrapper, tls connection) upstream.Op
 	if c.api.BaseURL != nil {
 		o.BaseURL = c.api.BaseURL.URL()
 	}
+	if c.api.IsDiscovered() {
+		o.Instances = c.deps.Instances(c.api.Name)
+	}
 	return o
+}
+
+// documentHosts returns the hosts of the document that the operator has configured: not that of a document which a registry
+// names.
+func (c *clients) documentHosts() []string {
+	if c.api.IsDiscovered() {
+		return config.Hosts(c.api.AllowServers)
+	}
+	return config.Hosts([]config.Origin{config.Origin(c.api.Spec)})
 }
 
 // namedHosts returns the hosts that the operator has configured. The client knows that of base_url by itself.
 func (c *clients) namedHosts() []string {
-	return config.Hosts(append([]config.Origin{config.Origin(c.api.Spec)}, c.api.AllowServers...))
+	return append(c.documentHosts(), config.Hosts(c.api.AllowServers)...)
 }
 
 func prefixes(networks []config.Network) []netip.Prefix {

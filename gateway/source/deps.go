@@ -38,6 +38,10 @@ type Deps struct {
 	// LargeTexts holds a token for each document above [SmallText] that is being read; nil if memory is unlimited.
 	LargeTexts chan struct{}
 
+	// Instances returns a function that returns the addresses of the instances of a discovered service, by the name of its
+	// API, at each moment; nil if no service is discovered.
+	Instances func(api string) func() []string
+
 	// Store is the last-known-good store; nil if documents are kept in memory only.
 	Store *diskcache.Store
 	// Updates receives the outcomes of attempts to load documents.

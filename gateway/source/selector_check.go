@@ -80,6 +80,10 @@ func (set *Set) CheckSelectors() (result SelectorResult) {
 		}
 		switch {
 		case matched, sel.Argument != "" && !set.selects(sel):
+		case len(missing) == 0 && set.mayCome(sel):
+			p := set.config.At(sel.Key)
+			p.Message = "matches no operation of the services that are known; one that is discovered may have it"
+			result.Undecided = append(result.Undecided, p)
 		case len(missing) == 0:
 			result.Unmatched = append(result.Unmatched, set.explain(sel))
 		case sel.Severity() == config.Error:
@@ -92,6 +96,11 @@ func (set *Set) CheckSelectors() (result SelectorResult) {
 	set.selectors.known = known
 	result.Unmatched = append(result.Unmatched, set.unmatchedRemovals()...)
 	return result
+}
+
+// mayCome reports whether a service that is not known yet may have operations that a selector matches.
+func (set *Set) mayCome(sel *config.Selection) bool {
+	return len(set.config.Discovery) > 0 && sel.Entry == ""
 }
 
 // selects reports whether the selector alone, without the argument, matches an operation of a document. What doesn't is

@@ -97,6 +97,14 @@ func (set *Set) Replace(current *Set, turn int64) {
 	}
 }
 
+// Follow prepares the set to take the place of current at once: sources that leave are marked, and those that stay don't
+// read their documents again.
+func (set *Set) Follow(current *Set) {
+	for _, s := range current.Sources {
+		s.owner.leaving.Store(!set.Has(s))
+	}
+}
+
 // Settled reports whether every source has tried to load its document since the reload with this number requested it.
 func (set *Set) Settled(turn int64) bool {
 	return !slices.ContainsFunc(set.Sources, func(s *Source) bool { return s.answered < turn })

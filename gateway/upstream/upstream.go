@@ -11,6 +11,8 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -24,6 +26,9 @@ type Options struct {
 	Name string
 	// BaseURL is the configured base URL; its host counts as one of NamedHosts. It may be nil.
 	BaseURL *url.URL
+	// Instances returns the addresses, host:port, that requests for the host of BaseURL go to, in turn; they need not be
+	// NamedHosts. nil if the host of BaseURL is itself the service. It is called for each request.
+	Instances func() []string
 	// NamedHosts are host names or IP literals, without ports, from the configuration (the host of
 	// the spec's URL, those of allow_servers). They may resolve to private and loopback addresses;
 	// every other host must have a public address (E1).
@@ -165,7 +170,14 @@ func NewClient(o Options) *Client {
 	})
 	c.onUnknownCoding = o.OnUnknownCoding
 	c.traced = o.TracerProvider != nil
-	c.chain, c.noTimeoutChain = newChain(o, c.pool), newChain(o, noTimeoutPool{c.pool})
+	var calls, patient http.RoundTripper = c.pool, noTimeoutPool{c.pool}
+	if o.Instances != nil && o.BaseURL != nil {
+		b := balanced{host: o.BaseURL.Host, instances: o.Instances, turn: new(atomic.Uint64), ejected: new(sync.Map), now: time.Now}
+		forPatient := b // shares what is known of the instances
+		b.next, forPatient.next = calls, patient
+		calls, patient = &b, &forPatient
+	}
+	c.chain, c.noTimeoutChain = newChain(o, calls), newChain(o, patient)
 	return c
 }
 

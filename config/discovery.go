@@ -1,0 +1,142 @@
+package config
+
+import (
+	"reflect"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Discovery is a provider of services: a registry, or what stands for one, whose services become APIs while the gateway runs.
+// Exactly one of the keys file and http is given.
+type Discovery struct {
+	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
+	Name string `yaml:"name" need:"true"`
+	// Reads files in the format of Prometheus' file_sd.
+	File *FileDiscovery `yaml:"file,omitempty" absent:"another provider"`
+	// Asks a URL that answers in the format of Prometheus' http_sd.
+	HTTP *HTTPDiscovery `yaml:"http,omitempty" absent:"another provider"`
+	// Which services become APIs: those that one of these selectors matches.
+	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
+	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
+	// take the name of an API that the file names. Characters that API names can't have become -, and a name of more than 40
+	// characters ends in a digest.
+	APIName string `yaml:"api_name" default:"'{provider}-{name}'"`
+	// How the document of a service is found.
+	Documents DocumentSearch `yaml:"documents,omitempty" absent:"the defaults of its keys"`
+	// Settings of the APIs, as an item of apis has them, without spec, root, name and base_url, and without what is sent to
+	// services: that is in credentials.
+	API APIDefaults `yaml:"api,omitempty" absent:"the defaults of an item of apis"`
+	// What is sent to which services. The first item that matches counts; a service that none matches gets nothing.
+	Credentials []ServiceCredential `yaml:"credentials,omitempty" absent:"no credential is sent"`
+	// Whether a service that is new to the gateway is served at once, or held until an operator accepts it with
+	// POST /apis/NAME/accept.
+	Approve Approval `yaml:"approve,omitempty" absent:"auto for file; hold for http"`
+	// Servers that services may have: scheme://host[:port]. A service with another server is refused.
+	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"any"`
+	// Networks (CIDR) or addresses that servers of services may have. Without it they need public addresses, unless
+	// allow_servers names them. Link-local and metadata addresses are allowed only one by one.
+	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"public addresses"`
+	// The most services of the provider. Those beyond it, in the order in which they became known, are refused.
+	MaxServices int `yaml:"max_services" default:"1000" min:"1" max:"10000"`
+	// The share of the services, in per cent, that may be lost at once. When more vanish, of four or more, they are served
+	// on until they are back or an operator accepts the loss with POST /discovery/NAME/accept.
+	MaxLoss int `yaml:"max_loss" default:"50" min:"1" max:"100"`
+}
+
+// FileDiscovery reads services from files. A change of a file is noticed.
+type FileDiscovery struct {
+	// The files: .json, .yaml or .yml. The last element of a path may hold *, as in targets/*.json. A file that can't be read
+	// leaves its last services in use.
+	Paths []File `yaml:"paths" need:"true"`
+}
+
+// HTTPDiscovery asks for services.
+type HTTPDiscovery struct {
+	// The URL. It may be a private address. Redirects are not followed.
+	URL URL `yaml:"url" need:"true"`
+	// How often it is asked.
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"24h"`
+	// A bearer token, which is sent to that URL alone.
+	Token Secret `yaml:"token,omitempty" absent:"no token"`
+	// A file with PEM certificates that are trusted for the URL instead of the system's.
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	// The proxy for the URL.
+	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy"`
+}
+
+// DocumentSearch says how the OpenAPI document of a service is found if its registration doesn't name one: by
+// /.well-known/api-catalog (RFC 9727), by the Link header of the base URL with rel="service-desc" (RFC 8631), then at paths.
+type DocumentSearch struct {
+	// Paths below the base URL at which a document is looked for, in this order; [] for none.
+	Paths []string `yaml:"paths" default:"[/v3/api-docs, /openapi.json, /swagger.json, /q/openapi, /swagger/v1/swagger.json]"`
+	// The most requests for one service. After a search without result the next one comes after an hour, or when the
+	// registration changes.
+	Requests int `yaml:"requests" default:"12" min:"1" max:"50"`
+}
+
+// ServiceCredential is what is sent to the services that it matches, as in an item of apis.
+type ServiceCredential struct {
+	// The services. A selector names its services: name is required and has no wildcard.
+	Match ServiceSelectors `yaml:"match" need:"true"`
+	// As credential of an item of apis.
+	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent"`
+	// As credentials of an item of apis.
+	Credentials map[string]*Credential `yaml:"credentials,omitempty" absent:"none"`
+	// As spec_credential of an item of apis.
+	SpecCredential *Credential `yaml:"spec_credential,omitempty" absent:"credential"`
+	// As pass_headers of an item of apis.
+	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" absent:"none"`
+	// As request of an item of apis.
+	Request *APIRequest `yaml:"request,omitempty" absent:"none"`
+	// As identity of an item of apis.
+	Identity *APIIdentity `yaml:"identity,omitempty" absent:"no identity is sent"`
+	// As client_certificate of an item of apis.
+	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" absent:"none"`
+}
+
+// Approval says what becomes of a service that is new to the gateway.
+type Approval string
+
+// The values of [Approval].
+const (
+	ApproveAuto Approval = "auto" // it is served
+	ApproveHold Approval = "hold" // it awaits an operator
+)
+
+func (Approval) values() []string { return []string{"auto", "hold"} }
+
+// APIDefaults are the settings of APIs whose services are discovered. Keys that belong to one service have no place in it.
+type APIDefaults struct{ api API }
+
+// notShared are the keys of an API that its registration gives, and those that send something to the service.
+var notShared = map[string]string{
+	"spec": "the registration of a service gives it", "root": "documents of services are not files", "name": "api_name gives it",
+	"base_url":   "the registration of a service gives it",
+	"credential": "what is sent to a service is in credentials", "credentials": "what is sent to a service is in credentials",
+	"spec_credential": "what is sent to a service is in credentials", "pass_headers": "what is sent to a service is in credentials",
+	"request": "what is sent to a service is in credentials", "identity": "what is sent to a service is in credentials",
+	"client_certificate": "what is sent to a service is in credentials",
+	"allow_servers":      "it is a key of the provider", "allow_addresses": "it is a key of the provider",
+}
+
+// read reads an API without the keys of [notShared].
+func (d *APIDefaults) read(l *loader, n *yaml.Node, key string) {
+	if n.Kind != yaml.MappingNode {
+		l.mismatch(n, reflect.TypeFor[API](), key)
+		return
+	}
+	// A location stands in for the one that the registration gives.
+	shared := &yaml.Node{Kind: yaml.MappingNode, Tag: n.Tag, Line: n.Line, Column: n.Column}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name := n.Content[i]
+		if why, ok := notShared[name.Value]; ok {
+			l.add(Error, position{name.Line, name.Column}, join(key, name.Value), "can't stand here: %s", why)
+			continue
+		}
+		shared.Content = append(shared.Content, name, n.Content[i+1])
+	}
+	shared.Content = append(shared.Content,
+		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "spec", Line: n.Line, Column: n.Column},
+		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: placeholderURL, Line: n.Line, Column: n.Column})
+	l.structure(shared, reflect.ValueOf(&d.api).Elem(), key)
+}

@@ -1,0 +1,156 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// Service is a service as a provider of [Config.Discovery] describes it.
+type Service struct {
+	// Name is the service's name at its registry. It is unique within the namespace.
+	Name string
+	// Namespace is the part of the registry that the service is in; "" where there are none.
+	Namespace string
+	// Tags are the service's tags.
+	Tags []string
+	// Labels are what else the registration says, by name.
+	Labels map[string]string
+}
+
+// ServiceSelectors is a list of selectors. In a file, a single one may stand for a list of one.
+type ServiceSelectors []ServiceSelector
+
+// Match reports whether one of the selectors matches.
+func (ss ServiceSelectors) Match(s *Service) bool {
+	return slices.ContainsFunc(ss, func(sel ServiceSelector) bool { return sel.Match(s) })
+}
+
+// ServiceSelector picks services. All keys that are given must match, and a key matches if one of its patterns does. In a
+// pattern, * stands for any characters but /.
+type ServiceSelector struct {
+	// The service's name at its registry.
+	Name Patterns `yaml:"name,omitempty" absent:"any"`
+	// The namespace of the service.
+	Namespace Patterns `yaml:"namespace,omitempty" absent:"any"`
+	// One of the service's tags.
+	Tag Patterns `yaml:"tag,omitempty" absent:"any"`
+	// Labels by their names, all of which the service must have.
+	Labels map[string]Patterns `yaml:"labels,omitempty" absent:"any"`
+}
+
+// Match reports whether the selector matches. The zero ServiceSelector matches nothing.
+func (sel ServiceSelector) Match(s *Service) bool {
+	if sel.empty() || !sel.Name.allow(s.Name) || !sel.Namespace.allow(s.Namespace) ||
+		len(sel.Tag) > 0 && !slices.ContainsFunc(s.Tags, sel.Tag.allow) {
+		return false
+	}
+	for name, patterns := range sel.Labels {
+		if value, ok := s.Labels[name]; !ok || !patterns.allow(value) {
+			return false
+		}
+	}
+	return true
+}
+
+func (sel ServiceSelector) empty() bool {
+	return len(sel.Name)+len(sel.Namespace)+len(sel.Tag)+len(sel.Labels) == 0
+}
+
+// Accepts reports whether a service of the provider becomes an API.
+func (d *Discovery) Accepts(s *Service) bool { return len(d.Services) == 0 || d.Services.Match(s) }
+
+// APIFor returns the settings of a service's API: those of the provider, with what is sent to this service.
+func (d *Discovery) APIFor(s *Service, name string, spec Location, base URL) API {
+	api := d.API.api
+	api.Name, api.Spec, api.BaseURL, api.discovered = name, spec, &base, true
+	api.AllowServers, api.AllowAddresses = d.AllowServers, d.AllowAddresses
+	for i := range d.Credentials {
+		if c := &d.Credentials[i]; c.Match.Match(s) {
+			c.apply(&api)
+			break
+		}
+	}
+	return api
+}
+
+// Settings returns what all APIs of the provider have in common, and for each item of Credentials an API with what it sends.
+func (d *Discovery) Settings() (shared API, sent []API) {
+	shared = d.API.api
+	shared.Spec, shared.AllowServers, shared.AllowAddresses = "", d.AllowServers, d.AllowAddresses
+	for i := range d.Credentials {
+		var api API
+		d.Credentials[i].apply(&api)
+		sent = append(sent, api)
+	}
+	return shared, sent
+}
+
+// apply gives an API what is sent to its service.
+func (c *ServiceCredential) apply(api *API) {
+	api.Credential, api.Credentials, api.SpecCredential = c.Credential, c.Credentials, c.SpecCredential
+	api.PassHeaders, api.Request, api.Identity, api.ClientCertificate = c.PassHeaders, c.Request, c.Identity, c.ClientCertificate
+}
+
+// providerKind is a kind of provider, which is a key of [Discovery].
+type providerKind struct {
+	name  string
+	given bool
+	auto  bool // new services are served by default: who registers them may also write the configuration
+	check func(l *loader, key string)
+}
+
+// kinds returns all kinds of provider.
+func (d *Discovery) kinds() []providerKind {
+	return []providerKind{
+		{"file", d.File != nil, true, d.checkFile},
+		{"http", d.HTTP != nil, false, d.checkHTTP},
+	}
+}
+
+// SameRegistry reports whether the provider asks the same registry as another one, in the same way.
+func (d *Discovery) SameRegistry(other *Discovery) bool {
+	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP)
+}
+
+// Kind returns the key of the provider, such as file.
+func (d *Discovery) Kind() string {
+	for _, k := range d.kinds() {
+		if k.given {
+			return k.name
+		}
+	}
+	return ""
+}
+
+// Holds reports whether a service that is new to the gateway awaits an operator.
+func (d *Discovery) Holds() bool {
+	if d.Approve != "" {
+		return d.Approve == ApproveHold
+	}
+	return !slices.ContainsFunc(d.kinds(), func(k providerKind) bool { return k.given && k.auto })
+}
+
+// IsDiscovered reports whether the API is that of a service that a provider of [Config.Discovery] found. Its hosts are not
+// named by the configuration.
+func (a *API) IsDiscovered() bool { return a.discovered }
+
+// WithServices returns the configuration with APIs of discovered services behind those of the file. keys has for each of
+// them the key path of its provider, such as discovery[0].
+func (c *Config) WithServices(apis []API, keys []string) *Config {
+	with := *c
+	with.APIs = slices.Concat(c.APIs[:len(c.APIs)-len(c.discovered)], apis)
+	with.discovered = slices.Clone(keys)
+	return &with
+}
+
+// discoveredKey returns the key path of the provider of APIs[i]; "" if the file has the API.
+func (c *Config) discoveredKey(i int) string {
+	if n := i - (len(c.APIs) - len(c.discovered)); n >= 0 {
+		return c.discovered[n]
+	}
+	return ""
+}
+
+// DiscoveryKey returns the key path of a provider.
+func DiscoveryKey(i int) string { return fmt.Sprintf("discovery[%d]", i) }

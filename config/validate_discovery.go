@@ -1,0 +1,205 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxProviders is the maximum number of providers.
+const maxProviders = 50
+
+// discovery checks the providers of services.
+func (l *loader) discovery(cfg *Config) {
+	if l.given("discovery") && len(cfg.Discovery) == 0 && l.ok("discovery") {
+		l.errorf("discovery", "is empty; leave it out, or give a provider")
+	}
+	if len(cfg.Discovery) > maxProviders {
+		l.errorf("discovery", "has %d items; at most %d are allowed", len(cfg.Discovery), maxProviders)
+		return
+	}
+	for i := range cfg.Discovery {
+		d, key := &cfg.Discovery[i], DiscoveryKey(i)
+		l.providerName(cfg, key, i)
+		l.providerKind(key, d)
+		l.serviceSelectors(key+".services", d.Services)
+		l.apiNameTemplate(key+".api_name", d.APIName)
+		for j, path := range d.Documents.Paths {
+			if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?#") {
+				l.errorf(fmt.Sprintf("%s.documents.paths[%d]", key, j), "must be a path that begins with /, without query and fragment, got %s", quote(path))
+			}
+		}
+		l.serviceDefaults(cfg, key+".api", d)
+		for j := range d.Credentials {
+			l.serviceCredential(cfg, fmt.Sprintf("%s.credentials[%d]", key, j), &d.Credentials[j])
+		}
+	}
+}
+
+var providerName = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,19}\z`)
+
+func (l *loader) providerName(cfg *Config, key string, i int) {
+	name := cfg.Discovery[i].Name
+	if !l.ok(key + ".name") {
+		return
+	}
+	if !providerName.MatchString(name) {
+		l.errorf(key+".name", "%s must be a letter or digit, then letters, digits, _ and -, at most 20", quote(name))
+	}
+	for j := range cfg.Discovery[:i] {
+		if strings.EqualFold(cfg.Discovery[j].Name, name) {
+			l.errorf(key+".name", "%q is already the name of %s", name, DiscoveryKey(j))
+			return
+		}
+	}
+}
+
+// providerKind checks that an item is one provider, and its keys.
+func (l *loader) providerKind(key string, d *Discovery) {
+	kinds := d.kinds()
+	var given, ok []string
+	for _, k := range kinds {
+		ok = append(ok, key+"."+k.name)
+		if k.given {
+			given = append(given, k.name)
+			k.check(l, key+"."+k.name)
+		}
+	}
+	switch {
+	case !l.ok(append(ok, key)...):
+	case len(given) == 0:
+		l.errorf(key, "needs one of %s", strings.Join(kindNames(kinds), ", "))
+	case len(given) > 1:
+		l.errorf(key, "has %s; a provider is one of them", strings.Join(given, " and "))
+	}
+}
+
+func kindNames(kinds []providerKind) (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// checkFile checks the provider of files.
+func (d *Discovery) checkFile(l *loader, key string) {
+	key += ".paths"
+	paths := d.File.Paths
+	if len(paths) == 0 && l.ok(key) {
+		l.errorf(key, "is empty; it needs at least one file")
+	}
+	for i, path := range paths {
+		at := fmt.Sprintf("%s[%d]", key, i)
+		dir, name := filepath.Split(path.String())
+		switch _, err := filepath.Match(name, ""); {
+		case path == "" || !l.ok(at):
+		case strings.ContainsAny(dir, "*?["):
+			l.errorf(at, "%s: only the last element of a path may hold a wildcard", quote(path.String()))
+		case err != nil:
+			l.errorf(at, "%s is not a pattern of files", quote(path.String()))
+		case !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name)):
+			l.errorf(at, "%s must end in .json, .yaml or .yml", quote(path.String()))
+		}
+	}
+}
+
+// checkHTTP checks the provider of a URL.
+func (d *Discovery) checkHTTP(l *loader, key string) {
+	h := d.HTTP
+	l.authority(key+".ca_file", h.CAFile)
+	if h.Token.IsZero() || !l.ok(key+".token") {
+		return
+	}
+	if err := checkToken(h.Token.Reveal()); err != nil {
+		l.errorf(key+".token", "%s", err)
+	}
+	if l.ok(key+".url") && h.URL.parsed != nil && h.URL.parsed.Scheme == "http" && !h.URL.Loopback() {
+		l.warnf(key+".url", "the token travels in clear; https protects it")
+	}
+}
+
+func (l *loader) serviceSelectors(key string, selectors ServiceSelectors) {
+	if l.given(key) && len(selectors) == 0 && l.ok(key) {
+		l.errorf(key, "is empty; leave it out, or select something")
+	}
+	for i := range selectors {
+		if at := selectorKey(l, key, i); selectors[i].empty() && l.ok(at) && !l.faulty(at) {
+			l.errorf(at, "needs at least one of name, namespace, tag, labels")
+		}
+	}
+}
+
+var placeholders = regexp.MustCompile(`\{[^{}]*\}?|\}`)
+
+// apiNameTemplate checks api_name: without {provider} in front a service could take the name of a configured API, and
+// without {name} all services had one.
+func (l *loader) apiNameTemplate(key, template string) {
+	if !l.ok(key) {
+		return
+	}
+	for _, found := range placeholders.FindAllString(template, -1) {
+		if !slices.Contains([]string{"{provider}", "{namespace}", "{name}"}, found) {
+			l.errorf(key, "%s is none of {provider}, {namespace}, {name}", quote(found))
+			return
+		}
+	}
+	switch rest := placeholders.ReplaceAllString(template, ""); {
+	case !strings.HasPrefix(template, "{provider}"):
+		l.errorf(key, "must begin with {provider}, so that no service can take the name of another API")
+	case !strings.Contains(template, "{name}"):
+		l.errorf(key, "needs {name}: otherwise all services have one name")
+	case strings.Trim(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "":
+		l.errorf(key, "may have letters, digits, _ and - besides {provider}, {namespace} and {name}")
+	}
+}
+
+// serviceDefaults checks the settings that APIs of services share.
+func (l *loader) serviceDefaults(cfg *Config, key string, d *Discovery) {
+	api := &d.API.api
+	if !l.given(key) {
+		l.defaults(reflect.ValueOf(api).Elem())
+		api.Spec = placeholderURL
+	}
+	l.deriveAPI(cfg, key, api)
+	l.apiSettings(cfg, key, api)
+}
+
+// serviceCredential checks what is sent to services. Whoever registers a service chooses its name, so a selector must say
+// which one is meant.
+func (l *loader) serviceCredential(cfg *Config, key string, c *ServiceCredential) {
+	l.serviceSelectors(key+".match", c.Match)
+	for i := range c.Match {
+		at := selectorKey(l, key+".match", i)
+		if !l.ok(at) || l.faulty(at) || c.Match[i].empty() {
+			continue
+		}
+		if len(c.Match[i].Name) == 0 {
+			l.errorf(at, "needs name: what is sent to services goes only to those that are named")
+		}
+		for j, p := range c.Match[i].Name {
+			if strings.Contains(p.text, "*") {
+				l.errorf(patternKey(l, at+".name", j), "%s has a wildcard; what is sent to services goes only to those that are named", quote(p.text))
+			}
+		}
+	}
+	base := URL{}
+	_ = base.parse(placeholderURL) // it is valid
+	api := API{Spec: placeholderURL, BaseURL: &base, Credential: c.Credential, Credentials: c.Credentials, SpecCredential: c.SpecCredential,
+		PassHeaders: c.PassHeaders, Request: c.Request, Identity: c.Identity, ClientCertificate: c.ClientCertificate}
+	if c.Credential == nil && len(c.Credentials) == 0 && c.SpecCredential == nil && len(c.PassHeaders) == 0 && c.Request == nil && c.Identity == nil &&
+		c.ClientCertificate == nil && l.ok(key) && !l.faulty(key) {
+		l.errorf(key, "sends nothing; it needs at least one of credential, credentials, spec_credential, pass_headers, request, identity, client_certificate")
+	}
+	for _, one := range []*Credential{c.Credential, c.SpecCredential} {
+		if one != nil {
+			one.derive()
+		}
+	}
+	for _, one := range c.Credentials {
+		one.derive()
+	}
+	l.credentials(cfg, key, &api)
+}

@@ -1,0 +1,174 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"drawbridge/config"
+)
+
+// Client sends the requests that look for the document of one service: to its instances, wherever the host of a request is
+// that of [baseURL], and within the addresses that the provider allows.
+type Client interface {
+	Do(req *http.Request) (*http.Response, error)
+}
+
+// How a document was found, for operators.
+const (
+	byRegistration = "registration"
+	byCatalog      = "api-catalog (RFC 9727)"
+	byLink         = "Link header (RFC 8631)"
+	byPath         = "path"
+)
+
+// searchTime is the time that the search for one document may take.
+const searchTime = 10 * time.Second
+
+// maxProbe is how much of a response is read to see what it is, in bytes.
+const maxProbe = 256 << 10
+
+// errNoDocument tells that a service has responded to each request of a search, and none led to a document.
+var errNoDocument = errors.New("no OpenAPI document was found")
+
+// baseURL returns the base URL of a service's API. Its host is a name that has no address (RFC 6761 section 6.4): calls are
+// sent to the instances, so that the API stays the same wherever they are.
+func baseURL(t *Target, api string) *url.URL {
+	return &url.URL{Scheme: t.Scheme, Host: strings.ToLower(api) + ".discovered.invalid", Path: t.BasePath}
+}
+
+// search looks for the document of one service, by at most so many requests.
+type search struct {
+	client Client
+	target *Target
+	base   *url.URL
+	allow  []config.Origin // origins that other hosts may have; nil: any that the client reaches
+	paths  []string
+	left   int
+	failed error // the last request that had no response
+}
+
+// find returns where the document is, and how it was found.
+func (s *search) find(ctx context.Context) (location, by string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	if d := s.target.Document; d != "" {
+		at, err := s.resolve(&url.URL{Scheme: s.base.Scheme, Host: s.base.Host}, d)
+		return at, byRegistration, err
+	}
+	for _, way := range []struct {
+		by  string
+		try func(context.Context) string
+	}{{byCatalog, s.catalog}, {byLink, s.link}, {byPath, s.guess}} {
+		if at := way.try(ctx); at != "" {
+			return at, way.by, nil
+		}
+	}
+	if s.failed != nil {
+		return "", "", fmt.Errorf("the service did not respond: %w", s.failed)
+	}
+	return "", "", errNoDocument
+}
+
+// catalog follows RFC 9727.
+func (s *search) catalog(ctx context.Context) string {
+	at := &url.URL{Scheme: s.base.Scheme, Host: s.base.Host, Path: "/.well-known/api-catalog"}
+	resp, text := s.get(ctx, at.String(), "application/linkset+json, application/json;q=0.9")
+	if resp == nil {
+		return ""
+	}
+	return s.first(ctx, at, serviceDescriptions(text, s.base))
+}
+
+// link follows RFC 8631: the base URL names its description.
+func (s *search) link(ctx context.Context) string {
+	at := *s.base
+	if at.Path == "" {
+		at.Path = "/"
+	}
+	resp, _ := s.get(ctx, at.String(), "*/*")
+	if resp == nil {
+		return ""
+	}
+	return s.first(ctx, &at, linksTo(resp.Header.Values("Link"), "service-desc"))
+}
+
+// guess tries the usual places.
+func (s *search) guess(ctx context.Context) string {
+	var all []string
+	for _, path := range s.paths {
+		all = append(all, s.base.JoinPath(path).String())
+	}
+	if s.base.Path != "" {
+		origin := &url.URL{Scheme: s.base.Scheme, Host: s.base.Host}
+		for _, path := range s.paths {
+			all = append(all, origin.JoinPath(path).String())
+		}
+	}
+	return s.first(ctx, s.base, all)
+}
+
+// first returns the first of several references that leads to a document.
+func (s *search) first(ctx context.Context, base *url.URL, references []string) string {
+	for _, reference := range references {
+		at, err := s.resolve(base, reference)
+		if err != nil {
+			continue
+		}
+		if resp, text := s.get(ctx, at, "application/json, application/yaml;q=0.9, */*;q=0.5"); resp != nil && config.IsDocument(text) {
+			return at
+		}
+	}
+	return ""
+}
+
+// resolve makes a reference absolute. One to an instance is one to the service, which may move.
+func (s *search) resolve(base *url.URL, reference string) (string, error) {
+	u, err := base.Parse(reference)
+	if err != nil {
+		return "", err
+	}
+	if u.Scheme == s.base.Scheme && slices.Contains(s.target.Instances, u.Host) {
+		u.Host = s.base.Host
+	}
+	u.Fragment = ""
+	switch {
+	case u.Host == s.base.Host && u.Scheme == s.base.Scheme:
+	case u.Scheme != "http" && u.Scheme != "https" || u.User != nil:
+		return "", fmt.Errorf("the document at %.100q can't be fetched: expected an http or https URL", u.Redacted())
+	case len(s.allow) > 0 && !slices.Contains(s.allow, config.Origin(originOf(u))):
+		return "", fmt.Errorf("the document's server %s is not one of allow_servers", originOf(u))
+	}
+	return u.String(), nil
+}
+
+// get returns a response with status 200 and the beginning of its body; nil if there is none, or no request is left.
+func (s *search) get(ctx context.Context, at, accept string) (*http.Response, []byte) {
+	if s.left <= 0 || ctx.Err() != nil {
+		return nil, nil
+	}
+	s.left--
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)
+	if err != nil {
+		s.failed = err
+		return nil, nil
+	}
+	req.Header.Set("Accept", accept)
+	resp, err := s.client.Do(req)
+	if err != nil {
+		s.failed = err
+		return nil, nil
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxProbe))
+	if resp.StatusCode != http.StatusOK || err != nil {
+		return nil, nil
+	}
+	return resp, text
+}

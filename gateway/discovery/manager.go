@@ -1,0 +1,459 @@
+package discovery
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"drawbridge/config"
+)
+
+// Options configure a [Manager].
+type Options struct {
+	// Logger records what providers and searches report.
+	Logger *slog.Logger
+	// NewProvider makes the provider of an item of the configuration.
+	NewProvider func(d *config.Discovery) (Provider, error)
+	// NewClient makes the client that looks for the document of an API. Its instances are those that [Manager.Instances] has.
+	NewClient func(api *config.API) (Client, error)
+	// StateFile keeps services and approvals across restarts; "" for none.
+	StateFile string
+	// Keep runs f, and again after a panic, until ctx ends.
+	Keep func(ctx context.Context, what string, f func())
+}
+
+// Times of a [Manager].
+const (
+	quiet       = 200 * time.Millisecond // without a change, before changes are published
+	longest     = time.Second            // from the first change until changes are published
+	searchAgain = time.Hour              // after a search without result
+	firstRetry  = 2 * time.Second        // after a search without a response; it doubles
+	searches    = 8                      // at one time
+)
+
+// Manager runs the providers. Its methods are safe for concurrent use.
+type Manager struct {
+	o         Options
+	events    chan func(ctx context.Context) // run by the goroutine of Run alone
+	changed   chan struct{}                  // capacity 1: the snapshot is another one
+	snapshot  atomic.Pointer[Snapshot]
+	instances sync.Map // name of the API in lower case → *Instances
+
+	// Of the goroutine of Run.
+
+	providers  []*provider
+	configured []string // names of configured APIs, in lower case
+	seq        int      // the number of services that became known
+	searching  chan struct{}
+	publish    *time.Timer
+	dirty      time.Time // when the first change came that is not published; zero if none did
+	group      sync.WaitGroup
+	restored   map[string][]savedService // by provider, until it is in use
+	used       bool                      // Use was called
+	settled    chan struct{}             // closed when each provider has answered, or failed, and no search is under way
+}
+
+// Instances are the addresses of the instances of a service, host:port. They change while the service is served.
+type Instances struct{ list atomic.Pointer[[]string] }
+
+// Load returns the addresses that are known now. They must not be modified.
+func (i *Instances) Load() []string {
+	if list := i.list.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+func (i *Instances) set(list []string) { i.list.Store(&list) }
+
+// New returns a manager without providers. It starts no goroutine.
+func New(o Options) *Manager {
+	m := &Manager{
+		o: o, events: make(chan func(context.Context), 64), changed: make(chan struct{}, 1), searching: make(chan struct{}, searches),
+		publish: time.NewTimer(time.Hour), settled: make(chan struct{}),
+	}
+	m.publish.Stop()
+	m.snapshot.Store(&Snapshot{})
+	m.restored = m.load()
+	return m
+}
+
+// Changed receives after a new snapshot came.
+func (m *Manager) Changed() <-chan struct{} { return m.changed }
+
+// Snapshot returns what is known now.
+func (m *Manager) Snapshot() *Snapshot { return m.snapshot.Load() }
+
+// Instances returns the addresses of the service with that API name.
+func (m *Manager) Instances(api string) *Instances {
+	i, _ := m.instances.LoadOrStore(strings.ToLower(api), &Instances{})
+	return i.(*Instances)
+}
+
+// Run runs the providers until ctx ends, and returns when all goroutines have ended.
+func (m *Manager) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer m.group.Wait()
+	defer cancel()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case event := <-m.events:
+			event(ctx)
+		case <-m.publish.C:
+			m.dirty = time.Time{}
+			m.store()
+		}
+	}
+}
+
+// Use takes over the providers of a configuration. Those that did not change go on.
+func (m *Manager) Use(c *config.Config) {
+	var names []string
+	for i := range c.APIs {
+		if !c.APIs[i].IsDiscovered() {
+			names = append(names, strings.ToLower(c.APIs[i].Name))
+		}
+	}
+	m.send(func(ctx context.Context) { m.use(ctx, c.Discovery, names) })
+}
+
+// send hands an event to the goroutine of Run. Before Run and after it, as many wait as the channel holds.
+func (m *Manager) send(event func(context.Context)) { m.events <- event }
+
+// Settle runs the providers of a configuration until each of them has answered, or failed, and the documents of their
+// services were looked for. It is for commands that list what there is, in place of Run.
+func (m *Manager) Settle(ctx context.Context, c *config.Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() { m.Run(ctx) })
+	m.Use(c)
+	select {
+	case <-m.settled:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured []string) {
+	m.used = true
+	m.configured = configured
+	var next []*provider
+	for i := range ds {
+		d := &ds[i]
+		j := slices.IndexFunc(m.providers, func(p *provider) bool { return strings.EqualFold(p.d.Name, d.Name) })
+		var p *provider
+		if j >= 0 {
+			p = m.providers[j]
+		} else {
+			p = &provider{services: map[string]*service{}}
+			m.restore(p, d)
+		}
+		same := j >= 0 && p.d.SameRegistry(d)
+		p.d, p.key = d, config.DiscoveryKey(i)
+		if !same {
+			m.start(ctx, p)
+		}
+		next = append(next, p)
+	}
+	for _, p := range m.providers {
+		if !slices.Contains(next, p) {
+			p.stop()
+		}
+	}
+	m.providers = next
+	for _, p := range next {
+		m.evaluate(ctx, p)
+	}
+	m.touch()
+}
+
+// start runs the provider as it is configured now.
+func (m *Manager) start(ctx context.Context, p *provider) {
+	p.stop()
+	source, err := m.o.NewProvider(p.d)
+	if err != nil {
+		p.err = err.Error()
+		m.o.Logger.Error("provider of services can't be used", "provider", p.d.Name, "error", err)
+		return
+	}
+	own, cancel := context.WithCancel(ctx)
+	p.cancel = cancel
+	name := p.d.Name
+	m.group.Go(func() {
+		m.o.Keep(own, "services were discovered", func() {
+			source.Run(own, func(targets []Target, err error) {
+				received := slices.Clone(targets) // nil stays nil
+				for i := range received {
+					received[i].normalize()
+				}
+				select {
+				case m.events <- func(ctx context.Context) {
+					if own.Err() == nil {
+						m.received(ctx, name, received, err)
+					}
+				}:
+				case <-own.Done():
+				}
+			})
+		})
+	})
+}
+
+// received takes over what a provider reports.
+func (m *Manager) received(ctx context.Context, name string, targets []Target, err error) {
+	i := slices.IndexFunc(m.providers, func(p *provider) bool { return p.d.Name == name })
+	if i < 0 {
+		return
+	}
+	p := m.providers[i]
+	if unchanged := err == nil && p.err == "" && p.answered && reflect.DeepEqual(targets, p.targets); unchanged {
+		p.updated = time.Now()
+		next := *m.snapshot.Load()
+		next.Providers = m.providerStatus()
+		m.snapshot.Store(&next)
+		return
+	}
+	if err != nil {
+		if p.err != err.Error() {
+			m.o.Logger.Warn("registry can't be read as a whole; the services that it had stay in use", "provider", name, "error", err)
+		}
+		p.err, p.failures = err.Error(), p.failures+1
+		m.touch()
+	} else {
+		p.err = ""
+	}
+	if targets == nil {
+		return
+	}
+	p.updated, p.targets, p.answered = time.Now(), targets, true
+	m.evaluate(ctx, p)
+	m.touch()
+}
+
+// evaluate applies the configuration to the last answer of a registry, and starts the searches that it needs.
+func (m *Manager) evaluate(ctx context.Context, p *provider) {
+	for _, s := range p.evaluate(m.nextSeq) {
+		m.search(ctx, p, s)
+	}
+}
+
+func (m *Manager) nextSeq() int { m.seq++; return m.seq }
+
+// search looks for the document of a service in a goroutine of its own.
+func (m *Manager) search(ctx context.Context, p *provider, s *service) {
+	s.searching = true
+	s.turn++
+	turn, target, d := s.turn, s.target, p.d
+	name := apiName(d, &target.Service)
+	m.Instances(name).set(target.Instances)
+	m.group.Go(func() {
+		select {
+		case m.searching <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		location, by, err := m.find(ctx, d, &target, name)
+		<-m.searching
+		select {
+		case m.events <- func(ctx context.Context) {
+			if s.turn == turn {
+				m.found(ctx, p, s, location, by, err)
+			}
+		}:
+		case <-ctx.Done():
+		}
+	})
+}
+
+func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target, name string) (location, by string, err error) {
+	api, err := settings(d, t, name, baseURL(t, name).String())
+	if err != nil {
+		return "", "", err
+	}
+	client, err := m.o.NewClient(&api)
+	if err != nil {
+		return "", "", err
+	}
+	if c, ok := client.(interface{ Close() }); ok {
+		defer c.Close()
+	}
+	s := search{client: client, target: t, base: baseURL(t, name), allow: d.AllowServers, paths: d.Documents.Paths, left: d.Documents.Requests}
+	return s.find(ctx)
+}
+
+// found takes over the result of a search, and plans the next one if there was none.
+func (m *Manager) found(ctx context.Context, p *provider, s *service, location, by string, err error) {
+	s.searching = false
+	if err == nil {
+		s.location, s.by, s.problem, s.retries, s.stale = location, by, "", 0, false
+		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.key(), "document", location, "by", by)
+		m.touch()
+		return
+	}
+	s.problem, s.last = err.Error(), nil
+	wait := searchAgain
+	if !errors.Is(err, errNoDocument) {
+		wait = min(firstRetry<<min(s.retries, 12), searchAgain)
+		s.retries++
+	}
+	m.o.Logger.Warn("no document of a service", "provider", p.d.Name, "service", s.target.key(), "error", err, "next_search_in", wait)
+	turn := s.turn
+	time.AfterFunc(wait, func() {
+		select {
+		case m.events <- func(ctx context.Context) {
+			if s.turn == turn && s.wanted {
+				m.search(ctx, p, s)
+			}
+		}:
+		case <-ctx.Done():
+		}
+	})
+	m.touch()
+}
+
+// Accept accepts the service with that API name, which awaits an operator.
+func (m *Manager) Accept(ctx context.Context, api string) error {
+	return m.ask(ctx, func(ctx context.Context) error {
+		for _, p := range m.providers {
+			for _, s := range p.services {
+				if !strings.EqualFold(apiName(p.d, &s.target.Service), api) || s.approved {
+					continue
+				}
+				s.approved = true
+				m.evaluate(ctx, p)
+				m.touch()
+				return nil
+			}
+		}
+		return fmt.Errorf("no service that awaits an operator has the API name %q", api)
+	})
+}
+
+// AcceptLoss removes the services that a provider has lost.
+func (m *Manager) AcceptLoss(ctx context.Context, name string) error {
+	return m.ask(ctx, func(ctx context.Context) error {
+		for _, p := range m.providers {
+			if strings.EqualFold(p.d.Name, name) {
+				if p.lost() == 0 {
+					return fmt.Errorf("the provider %q has lost no services", name)
+				}
+				p.removeLost()
+				m.evaluate(ctx, p)
+				m.touch()
+				return nil
+			}
+		}
+		return fmt.Errorf("no provider has the name %q", name)
+	})
+}
+
+// ask runs a step in the goroutine of Run and returns its error.
+func (m *Manager) ask(ctx context.Context, step func(context.Context) error) error {
+	done := make(chan error, 1)
+	select {
+	case m.events <- func(ctx context.Context) { done <- step(ctx) }:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// touch plans the publication of what has changed: soon, but a burst of changes is published once.
+func (m *Manager) touch() {
+	now := time.Now()
+	if m.dirty.IsZero() {
+		m.dirty = now
+	}
+	m.publish.Reset(min(quiet, max(m.dirty.Add(longest).Sub(now), 0)))
+}
+
+// store publishes a snapshot.
+func (m *Manager) store() {
+	next := m.build()
+	m.save()
+	old := m.snapshot.Swap(next)
+	m.settle()
+	if reflect.DeepEqual(old.APIs, next.APIs) && reflect.DeepEqual(old.Keys, next.Keys) {
+		return // only states are others
+	}
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
+// settle closes settled once nothing is awaited.
+func (m *Manager) settle() {
+	select {
+	case <-m.settled:
+		return
+	default:
+	}
+	waits := func(p *provider) bool {
+		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(key string) bool { return p.services[key].searching })
+	}
+	if m.used && !slices.ContainsFunc(m.providers, waits) {
+		close(m.settled)
+	}
+}
+
+func (m *Manager) providerStatus() (all []ProviderStatus) {
+	for _, p := range m.providers {
+		all = append(all, p.status())
+	}
+	return all
+}
+
+// build makes the snapshot: of several services with one name the configured, then the first known is served.
+func (m *Manager) build() *Snapshot {
+	snapshot := &Snapshot{Providers: m.providerStatus()}
+	taken := map[string]string{}
+	for _, name := range m.configured {
+		taken[name] = "a configured API"
+	}
+	type one struct {
+		p *provider
+		s *service
+	}
+	var all []one
+	for _, p := range m.providers {
+		for _, s := range p.services {
+			all = append(all, one{p, s})
+		}
+	}
+	slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.s.seq, b.s.seq) })
+	keys := map[string]string{}
+	for _, e := range all {
+		api, status := e.s.status(e.p, taken)
+		snapshot.Services = append(snapshot.Services, status)
+		if api != nil {
+			taken[strings.ToLower(api.Name)] = fmt.Sprintf("service %s of provider %s", e.s.target.key(), e.p.d.Name)
+			m.Instances(api.Name).set(e.s.target.Instances)
+			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
+		}
+	}
+	slices.SortFunc(snapshot.APIs, func(a, b config.API) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(snapshot.Services, func(a, b ServiceStatus) int { return strings.Compare(a.API, b.API) })
+	for i := range snapshot.APIs {
+		snapshot.Keys = append(snapshot.Keys, keys[snapshot.APIs[i].Name])
+	}
+	return snapshot
+}

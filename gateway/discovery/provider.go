@@ -1,0 +1,237 @@
+package discovery
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drawbridge/config"
+)
+
+// provider is a provider with the services that it has reported.
+type provider struct {
+	d        *config.Discovery
+	key      string // the key path of d
+	cancel   context.CancelFunc
+	targets  []Target // the last answer of the registry
+	answered bool     // the registry has answered since the start
+	updated  time.Time
+	err      string
+	failures int
+	services map[string]*service // those that d accepts, and those that are lost, by [Target.key]
+	refused  int                 // services beyond the limit
+}
+
+// service is one service, from the moment that it is known until it is removed.
+type service struct {
+	target   Target
+	seq      int  // the order in which services became known
+	approved bool // it may be served
+	present  bool // the registry has it
+	wanted   bool // it is to be served: a document is looked for
+	invalid  string
+
+	location  string // of the document; "" if it is not known
+	by        string
+	searching bool
+	turn      int // the number of the newest search
+	retries   int
+	problem   string // why there is no document
+	// stale tells that the registration is another one than location was found for. Until the search for it ends, the
+	// service is served as it was.
+	stale bool
+	last  *config.API // as it was served
+}
+
+func (p *provider) stop() {
+	if p.cancel != nil {
+		p.cancel()
+		p.cancel = nil
+	}
+}
+
+// evaluate compares the last answer of the registry with the services that are known, and returns those whose document is
+// to be looked for.
+func (p *provider) evaluate(nextSeq func() int) (search []*service) {
+	if p.answered {
+		p.reconcile(nextSeq)
+	}
+	for _, key := range p.keys() {
+		s := p.services[key]
+		s.invalid = ""
+		if err := s.target.check(p.d.AllowServers); err != nil {
+			s.invalid = err.Error()
+		}
+		s.approved = s.approved || !p.d.Holds()
+		s.wanted = s.approved && s.invalid == ""
+		if s.wanted && !s.searching && (s.stale || s.location == "") && s.problem == "" {
+			search = append(search, s)
+		}
+	}
+	return search
+}
+
+// reconcile takes over the services of the last answer.
+func (p *provider) reconcile(nextSeq func() int) {
+	now := map[string]*Target{}
+	p.refused = 0
+	known := func(t *Target) int { // those that are known come first
+		if s := p.services[t.key()]; s != nil {
+			return s.seq
+		}
+		return 1 << 60
+	}
+	targets := make([]*Target, 0, len(p.targets))
+	for i := range p.targets {
+		if t := &p.targets[i]; p.d.Accepts(&t.Service) {
+			targets = append(targets, t)
+		}
+	}
+	slices.SortStableFunc(targets, func(a, b *Target) int {
+		return cmp.Or(cmp.Compare(known(a), known(b)), strings.Compare(a.key(), b.key()))
+	})
+	for _, t := range targets {
+		switch {
+		case now[t.key()] != nil: // the registry has two of one name: the first counts
+		case len(now) >= p.d.MaxServices:
+			p.refused++
+		default:
+			now[t.key()] = t
+		}
+	}
+	p.leave(now)
+	for _, t := range targets {
+		if now[t.key()] != t {
+			continue
+		}
+		s := p.services[t.key()]
+		if s == nil {
+			s = &service{seq: nextSeq()}
+			p.services[t.key()] = s
+		}
+		if s.target.Document != t.Document || s.target.Scheme != t.Scheme || s.target.BasePath != t.BasePath {
+			s.stale, s.problem, s.retries = s.location != "", "", 0
+			s.turn++ // a search that is under way is for another target
+			s.searching = false
+		} else if s.problem != "" && !slices.Equal(s.target.Instances, t.Instances) && s.retries > 0 {
+			s.problem, s.retries = "", 0 // the last instances did not respond
+		}
+		s.target, s.present = *t, true
+	}
+}
+
+// fewest is the number of services from which the loss of many at once is suspicious.
+const fewest = 4
+
+// leave removes the services that the registry no longer has, unless they are too many at once.
+func (p *provider) leave(now map[string]*Target) {
+	var gone []string
+	for key := range p.services {
+		if now[key] == nil {
+			gone = append(gone, key)
+		}
+	}
+	suspicious := len(p.services) >= fewest && len(gone)*100 > p.d.MaxLoss*len(p.services)
+	for _, key := range gone {
+		if suspicious {
+			p.services[key].present = false
+		} else {
+			delete(p.services, key)
+		}
+	}
+}
+
+// lost returns the number of services that are served although the registry no longer has them.
+func (p *provider) lost() (n int) {
+	if !p.answered {
+		return 0
+	}
+	for _, s := range p.services {
+		if !s.present {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *provider) removeLost() {
+	for key, s := range p.services {
+		if !s.present {
+			delete(p.services, key)
+		}
+	}
+}
+
+// keys returns the keys of the services in the order in which they became known.
+func (p *provider) keys() []string {
+	keys := make([]string, 0, len(p.services))
+	for key := range p.services {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(p.services[a].seq, p.services[b].seq) })
+	return keys
+}
+
+func (p *provider) status() ProviderStatus {
+	s := ProviderStatus{Name: p.d.Name, Kind: p.d.Kind(), Updated: p.updated, Error: p.err, Lost: p.lost()}
+	for _, one := range p.services {
+		if one.present {
+			s.Services++
+		}
+	}
+	if p.refused > 0 && s.Error == "" {
+		s.Error = fmt.Sprintf("the registry has %d services more than max_services, %d; they are refused", p.refused, p.d.MaxServices)
+	}
+	return s
+}
+
+// settings returns the settings of a service's API.
+func settings(d *config.Discovery, t *Target, name, location string) (config.API, error) {
+	base, err := config.ParseURL(baseURL(t, name).String())
+	if err != nil {
+		return config.API{}, fmt.Errorf("the base URL of the service: %w", err)
+	}
+	return d.APIFor(&t.Service, name, config.Location(location), base), nil
+}
+
+// status returns what became of the service, and its API if it is served. taken has the names of other APIs, with whose
+// they are.
+func (s *service) status(p *provider, taken map[string]string) (*config.API, ServiceStatus) {
+	name := apiName(p.d, &s.target.Service)
+	status := ServiceStatus{
+		Provider: p.d.Name, Namespace: s.target.Namespace, Name: s.target.Name, API: name, Document: s.location, By: s.by, Instances: s.target.Instances,
+	}
+	owner, conflict := taken[strings.ToLower(name)]
+	switch {
+	case s.invalid != "":
+		status.State, status.Reason = Refused, s.invalid
+	case conflict:
+		status.State, status.Reason = Held, fmt.Sprintf("%s has the name %s; another api_name of the provider tells them apart", owner, name)
+	case !s.approved:
+		status.State, status.Reason = Held, fmt.Sprintf("it is new; accept it (POST /apis/%s/accept)", name)
+	case s.stale && s.searching && s.last != nil:
+		status.State = Served
+		return s.last, status
+	case (s.stale || s.location == "") && s.searching:
+		status.State = Searching
+	case s.stale || s.location == "":
+		status.State, status.Reason = Missing, s.problem
+	case p.answered && !s.present:
+		status.State, status.Reason = Lost, fmt.Sprintf("the registry lost many services at once; accept the loss (POST /discovery/%s/accept)", p.d.Name)
+	default:
+		status.State = Served
+	}
+	if status.State != Served && status.State != Lost {
+		return nil, status
+	}
+	api, err := settings(p.d, &s.target, name, s.location)
+	if err != nil {
+		status.State, status.Reason = Refused, err.Error()
+		return nil, status
+	}
+	s.last = &api
+	return &api, status
+}

@@ -1,0 +1,71 @@
+package discovery
+
+import (
+	"time"
+
+	"drawbridge/config"
+)
+
+// Snapshot is what the providers found, at one moment. It is immutable.
+type Snapshot struct {
+	// APIs are the settings of the APIs of services that are served, by their names in order.
+	APIs []config.API
+	// Keys has for each of APIs the key path of its provider, such as discovery[0].
+	Keys []string
+	// Services are all services that a provider accepts, in the order of their API names.
+	Services []ServiceStatus
+	// Providers are the states of the providers, in the order of the configuration.
+	Providers []ProviderStatus
+}
+
+// ServiceStatus tells what became of a service.
+type ServiceStatus struct {
+	// Provider is the name of the provider.
+	Provider string `json:"provider"`
+	// Namespace and Name are those at the registry.
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// API is the name of the service's API.
+	API string `json:"api"`
+	// State is what became of the service.
+	State State `json:"state"`
+	// Reason tells why a service is not served; "" if it is.
+	Reason string `json:"reason,omitempty"`
+	// Document is where the OpenAPI document was found, and By how; "" if it was not.
+	Document string `json:"document,omitempty"`
+	By       string `json:"found_by,omitempty"`
+	// Instances are the addresses that calls go to.
+	Instances []string `json:"instances,omitempty"`
+}
+
+// State is what became of a service.
+type State string
+
+// The values of [State].
+const (
+	Served    State = "served"    // it is an API
+	Searching State = "searching" // its document is looked for
+	Missing   State = "missing"   // no document was found
+	Held      State = "held"      // it awaits an operator
+	Refused   State = "refused"   // its registration can't be used
+	Lost      State = "lost"      // the registry no longer has it, and it is served on: too many vanished at once
+)
+
+// ProviderStatus is the state of a provider.
+type ProviderStatus struct {
+	// Name is the provider's name.
+	Name string `json:"name"`
+	// Kind is the key of the provider in the configuration, such as file.
+	Kind string `json:"kind"`
+	// Services is the number of services at the registry that the provider accepts.
+	Services int `json:"services"`
+	// Updated is when the registry last answered; zero if it never did.
+	Updated time.Time `json:"updated_at,omitzero"`
+	// Error tells why the last attempt failed; "" if it did not.
+	Error string `json:"error,omitempty"`
+	// Lost is the number of services that vanished at once, so that they are served until an operator accepts the loss.
+	Lost int `json:"lost,omitempty"`
+}
+
+// States returns the values of [State].
+func States() []State { return []State{Served, Searching, Missing, Held, Refused, Lost} }

@@ -1,0 +1,152 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"drawbridge/config"
+	"drawbridge/gateway/origin"
+)
+
+// Provider is a registry, or what stands for one.
+type Provider interface {
+	// Run calls update with all services, at first and after each change, until ctx ends. It asks again after an error by
+	// itself. With an error there may be services, those that could be read; nil leaves the last ones in use. update does
+	// not keep the slice, and may block.
+	Run(ctx context.Context, update func([]Target, error))
+}
+
+// Target is one service as its registry describes it.
+type Target struct {
+	config.Service
+	// Scheme is http or https.
+	Scheme string
+	// BasePath is the path of the base URL: "" or one that begins with /.
+	BasePath string
+	// Instances are the addresses, host:port, that calls go to, at least one. Their order has no meaning.
+	Instances []string
+	// Document is where the OpenAPI document is: a URL, or a path that begins with / on the instances; "" if the registration
+	// doesn't say.
+	Document string
+}
+
+// Limits of what a registration may say.
+const (
+	maxServiceName = 253 // bytes of a name or namespace, as those of a DNS name
+	maxLabels      = 64
+	maxLabel       = 1024 // bytes
+	maxInstances   = 1000
+)
+
+// key identifies a service of a provider.
+func (t *Target) key() string { return t.Namespace + "/" + t.Name }
+
+// normalize sorts what has no order, so that equal targets compare equal.
+func (t *Target) normalize() {
+	t.Instances = slices.Compact(slices.Sorted(slices.Values(t.Instances)))
+	t.Tags = slices.Compact(slices.Sorted(slices.Values(t.Tags)))
+	t.BasePath = strings.TrimSuffix(t.BasePath, "/")
+}
+
+// check returns an error if the registration can't be served as it is.
+func (t *Target) check(allow []config.Origin) error {
+	switch {
+	case t.Name == "":
+		return errors.New("the service has no name")
+	case len(t.Labels) > maxLabels || len(t.Tags) > maxLabels:
+		return fmt.Errorf("the service has %d labels and %d tags; at most %d of each are allowed", len(t.Labels), len(t.Tags), maxLabels)
+	case len(t.Instances) == 0:
+		return errors.New("the service has no instance")
+	case len(t.Instances) > maxInstances:
+		return fmt.Errorf("the service has %d instances; at most %d are allowed", len(t.Instances), maxInstances)
+	case t.Scheme != "http" && t.Scheme != "https":
+		return fmt.Errorf("expected http or https as the scheme, got %.20q", t.Scheme)
+	}
+	for what, text := range map[string]string{"name": t.Name, "namespace": t.Namespace} {
+		if err := checkText(text, maxServiceName); err != nil {
+			return fmt.Errorf("the %s of the service %w", what, err)
+		}
+	}
+	for name, value := range t.Labels {
+		if err := errors.Join(checkText(name, maxLabel), checkText(value, maxLabel)); err != nil {
+			return fmt.Errorf("the label %.40q %w", name, err)
+		}
+	}
+	if err := checkPath(t.BasePath); err != nil {
+		return fmt.Errorf("the base path of the service: %w", err)
+	}
+	for _, instance := range t.Instances {
+		if err := checkInstance(t.Scheme, instance, allow); err != nil {
+			return err
+		}
+	}
+	return t.checkDocument()
+}
+
+// checkText refuses what can't be shown as it is: a name is printed in logs, pages and terminals.
+func checkText(text string, most int) error {
+	switch {
+	case len(text) > most:
+		return fmt.Errorf("has %d bytes, more than %d", len(text), most)
+	case !utf8.ValidString(text):
+		return errors.New("is not valid UTF-8")
+	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return errors.New("has characters that can't be printed")
+	}
+	return nil
+}
+
+func checkPath(path string) error {
+	if path == "" {
+		return nil
+	}
+	u, err := url.Parse(path)
+	if err != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || u.RawQuery != "" || u.Fragment != "" ||
+		slices.ContainsFunc(strings.Split(u.Path, "/"), func(s string) bool { return s == ".." || s == "." }) {
+		return fmt.Errorf("expected a path that begins with /, without query and dot segments, got %.100q", path)
+	}
+	return nil
+}
+
+// checkInstance checks an address. Whether its IP address is allowed is decided when it is dialed, after name resolution.
+func checkInstance(scheme, instance string, allow []config.Origin) error {
+	u, err := url.Parse(scheme + "://" + instance)
+	if err != nil || u.Host != instance || u.Hostname() == "" || u.User != nil || len(instance) > maxServiceName+6 {
+		return fmt.Errorf("expected host:port as the address of an instance, got %.100q", instance)
+	}
+	if port := u.Port(); port == "" && strings.HasSuffix(u.Host, ":") {
+		return fmt.Errorf("expected host:port as the address of an instance, got %.100q", instance)
+	} else if port != "" {
+		if _, err := netip.ParseAddrPort("127.0.0.1:" + port); err != nil {
+			return fmt.Errorf("the address %.100q has no valid port", instance)
+		}
+	}
+	if len(allow) > 0 && !slices.Contains(allow, config.Origin(originOf(u))) {
+		return fmt.Errorf("the server %s is not one of allow_servers", originOf(u))
+	}
+	return nil
+}
+
+// originOf returns the origin of a URL as the configuration writes origins: without the default port.
+func originOf(u *url.URL) string {
+	o, _ := origin.Of(u)
+	return o.String()
+}
+
+func (t *Target) checkDocument() error {
+	if t.Document == "" || strings.HasPrefix(t.Document, "/") && checkPath(t.Document) == nil {
+		return nil
+	}
+	u, err := url.Parse(t.Document)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || len(t.Document) > 2048 {
+		return fmt.Errorf("expected the URL of a document, or a path that begins with /, got %.100q", t.Document)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package targetgroup
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"drawbridge/config"
+	"drawbridge/gateway/discovery"
+)
+
+// The labels that say what the gateway needs. All labels can be matched by selectors.
+const (
+	LabelService   = "service"   // the service's name; without it, job
+	LabelNamespace = "namespace" // the namespace
+	LabelScheme    = "scheme"    // http or https; without it, __scheme__, else http
+	LabelBasePath  = "base_path" // the path of the base URL
+	LabelOpenAPI   = "openapi"   // the URL of the OpenAPI document, or its path on the service
+	LabelTags      = "tags"      // the tags, separated by commas
+)
+
+// MaxSize is the most bytes of a list.
+const MaxSize = 16 << 20
+
+// maxGroups is the most groups that are read: what a registry has beyond them is reported.
+const maxGroups = 100_000
+
+// maxProblems is the most problems that an error names.
+const maxProblems = 5
+
+// group is instances of one service, with its labels.
+type group struct {
+	Targets []string          `json:"targets" yaml:"targets"`
+	Labels  map[string]string `json:"labels" yaml:"labels"`
+}
+
+// ParseJSON reads a list in JSON. With an error there may be services too: those of the groups that can be used.
+func ParseJSON(text []byte) ([]discovery.Target, error) {
+	var groups []group
+	if err := json.Unmarshal(text, &groups); err != nil {
+		return nil, fmt.Errorf(`expected a list of {"targets": ["host:port"], "labels": {"service": "NAME"}}%s`, found(err))
+	}
+	return targets(groups)
+}
+
+// ParseYAML reads a list in YAML; see [ParseJSON].
+func ParseYAML(text []byte) ([]discovery.Target, error) {
+	var value any
+	if err := yaml.Unmarshal(text, &value); err != nil {
+		return nil, fmt.Errorf("expected a YAML list of {targets: [host:port], labels: {service: NAME}}: %w", err)
+	}
+	plain, err := json.Marshal(value)
+	if err != nil {
+		return nil, errors.New("expected a YAML list of {targets: [host:port], labels: {service: NAME}}, got keys that are no strings")
+	}
+	return ParseJSON(plain)
+}
+
+// found tells what was found instead of a list of groups.
+func found(err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Sprintf(", got a JSON %s as %s", kind.Value, kind.Field)
+	case errors.As(err, &kind):
+		return ", got a JSON " + kind.Value
+	case errors.As(err, &syntax):
+		return fmt.Sprintf(": byte %d: %s", syntax.Offset, err)
+	}
+	return ": " + err.Error()
+}
+
+func targets(groups []group) ([]discovery.Target, error) {
+	var problems []error
+	if len(groups) > maxGroups {
+		problems = append(problems, fmt.Errorf("the list has %d groups; those after the first %d are not read", len(groups), maxGroups))
+		groups = groups[:maxGroups]
+	}
+	byName := map[[2]string]int{} // namespace and name → index in all
+	all := make([]discovery.Target, 0, len(groups))
+	for i := range groups {
+		t := groups[i].target()
+		if t.Name == "" {
+			problems = append(problems, fmt.Errorf("group %d has neither the label %s nor the label job; one must name the service", i+1, LabelService))
+			continue
+		}
+		n, known := byName[[2]string{t.Namespace, t.Name}]
+		if !known {
+			byName[[2]string{t.Namespace, t.Name}] = len(all)
+			all = append(all, t)
+			continue
+		}
+		if have := &all[n]; have.Scheme != t.Scheme || have.BasePath != t.BasePath || have.Document != t.Document {
+			problems = append(problems, fmt.Errorf("group %d is another one of the service %.100q, with another %s, %s or %s; it is left out",
+				i+1, t.Name, LabelScheme, LabelBasePath, LabelOpenAPI))
+		} else {
+			have.Instances = append(have.Instances, t.Instances...)
+			have.Tags = append(have.Tags, t.Tags...)
+		}
+	}
+	if len(problems) > maxProblems {
+		problems = append(problems[:maxProblems], fmt.Errorf("and %d more", len(problems)-maxProblems))
+	}
+	return all, errors.Join(problems...)
+}
+
+// target returns the service of a group.
+func (g *group) target() discovery.Target {
+	l := g.Labels
+	t := discovery.Target{
+		Service:   config.Service{Name: cmp.Or(l[LabelService], l["job"]), Namespace: l[LabelNamespace], Labels: maps.Clone(l)},
+		Scheme:    cmp.Or(l[LabelScheme], l["__scheme__"], "http"),
+		BasePath:  l[LabelBasePath],
+		Document:  l[LabelOpenAPI],
+		Instances: slices.Clone(g.Targets),
+	}
+	for tag := range strings.SplitSeq(l[LabelTags], ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			t.Tags = append(t.Tags, tag)
+		}
+	}
+	return t
+}

@@ -1,0 +1,94 @@
+package targetgroup
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"golang.org/x/tools/txtar"
+
+	"drawbridge/gateway/discovery"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestCases reads the lists in testdata: a case has a list, as list.json or list.yaml, and what it is read as.
+func TestCases(t *testing.T) {
+	cases, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatal("no cases", err)
+	}
+	for _, path := range cases {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got, want string
+			for _, f := range archive.Files {
+				switch f.Name {
+				case "list.json":
+					got += read(ParseJSON(f.Data))
+				case "list.yaml":
+					got += read(ParseYAML(f.Data))
+				case "services":
+					want = string(f.Data)
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func read(targets []discovery.Target, err error) string {
+	var b bytes.Buffer
+	for i := range targets {
+		t := &targets[i]
+		fmt.Fprintf(&b, "%s/%s %s %s %q %q %q\n", t.Namespace, t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Tags)
+	}
+	if err != nil {
+		fmt.Fprintf(&b, "error: %s\n", err)
+	}
+	return b.String()
+}
+
+// A list of a hundred thousand groups and one more is read as far as that, and says so.
+func TestManyGroups(t *testing.T) {
+	groups := make([]group, maxGroups+1)
+	for i := range groups {
+		groups[i] = group{Targets: []string{"10.0.0.1:80"}, Labels: map[string]string{"job": fmt.Sprint("s", i)}}
+	}
+	text, err := json.Marshal(groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets, err := ParseJSON(text)
+	if len(targets) != maxGroups || err == nil || !strings.Contains(err.Error(), "has 100001 groups") {
+		t.Errorf("%d services, %v", len(targets), err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`[{"targets": ["a:1"], "labels": {"job": "x"}}]`))
+	f.Add([]byte("- targets: [a:1]\n  labels: {service: x, tags: 'a,b'}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, parse := range []func([]byte) ([]discovery.Target, error){ParseJSON, ParseYAML} {
+			targets, _ := parse(text)
+			seen := map[[2]string]bool{}
+			for i := range targets {
+				key := [2]string{targets[i].Namespace, targets[i].Name}
+				if targets[i].Name == "" || seen[key] {
+					t.Errorf("service %q", key)
+				}
+				seen[key] = true
+			}
+		}
+	})
+}

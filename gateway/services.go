@@ -1,0 +1,37 @@
+package gateway
+
+import (
+	"context"
+	"path/filepath"
+
+	"drawbridge/config"
+	"drawbridge/gateway/discovery"
+	"drawbridge/gateway/discovery/providers"
+	"drawbridge/gateway/source"
+)
+
+// newServices returns what finds the services of the configuration's providers.
+func (g *Gateway) newServices() *discovery.Manager {
+	o := discovery.Options{
+		Logger: g.log, Keep: g.Keep,
+		NewProvider: func(d *config.Discovery) (discovery.Provider, error) {
+			return providers.New(d, providers.Options{Version: g.o.Version, OnPanic: g.recovery.Report})
+		},
+		NewClient: func(api *config.API) (discovery.Client, error) {
+			return source.NewProbe(g.deployer.Sources, api, g.Config().Limits)
+		},
+	}
+	if dir := g.o.Config.Server.StateDir.String(); dir != "" && !g.o.Local {
+		o.StateFile = filepath.Join(dir, "discovery.json")
+	}
+	return discovery.New(o)
+}
+
+// instances returns the addresses of a discovered service at each moment, by the name of its API.
+func (g *Gateway) instances(api string) func() []string { return g.services.Instances(api).Load }
+
+// AcceptLoss removes the services that a provider has lost; until then they are served although their registry no longer has
+// them. The error says why there are none.
+func (g *Gateway) AcceptLoss(ctx context.Context, provider string) error {
+	return g.services.AcceptLoss(ctx, provider)
+}
