@@ -59,13 +59,14 @@ func (l *loader) providerName(cfg *Config, key string, i int) {
 
 // providerKind checks that an item is one provider, and its keys.
 func (l *loader) providerKind(key string, d *Discovery) {
+	checks := map[string]func(l *loader, key string, d *Discovery){"file": (*loader).fileDiscovery, "http": (*loader).httpDiscovery}
 	kinds := d.kinds()
 	var given, ok []string
 	for _, k := range kinds {
 		ok = append(ok, key+"."+k.name)
 		if k.given {
 			given = append(given, k.name)
-			k.check(l, key+"."+k.name)
+			checks[k.name](l, key+"."+k.name, d)
 		}
 	}
 	switch {
@@ -84,8 +85,8 @@ func kindNames(kinds []providerKind) (names []string) {
 	return names
 }
 
-// checkFile checks the provider of files.
-func (d *Discovery) checkFile(l *loader, key string) {
+// fileDiscovery checks the provider of files.
+func (l *loader) fileDiscovery(key string, d *Discovery) {
 	key += ".paths"
 	paths := d.File.Paths
 	if len(paths) == 0 && l.ok(key) {
@@ -106,8 +107,8 @@ func (d *Discovery) checkFile(l *loader, key string) {
 	}
 }
 
-// checkHTTP checks the provider of a URL.
-func (d *Discovery) checkHTTP(l *loader, key string) {
+// httpDiscovery checks the provider of a URL.
+func (l *loader) httpDiscovery(key string, d *Discovery) {
 	h := d.HTTP
 	l.authority(key+".ca_file", h.CAFile)
 	if h.Token.IsZero() || !l.ok(key+".token") {

@@ -79,10 +79,7 @@ func (s *search) find(ctx context.Context) (location, by string, err error) {
 // catalog follows RFC 9727.
 func (s *search) catalog(ctx context.Context) string {
 	at := &url.URL{Scheme: s.base.Scheme, Host: s.base.Host, Path: "/.well-known/api-catalog"}
-	resp, text := s.get(ctx, at.String(), "application/linkset+json, application/json;q=0.9")
-	if resp == nil {
-		return ""
-	}
+	text, _ := s.get(ctx, at.String(), "application/linkset+json, application/json;q=0.9")
 	return s.first(ctx, at, serviceDescriptions(text, s.base))
 }
 
@@ -92,11 +89,8 @@ func (s *search) link(ctx context.Context) string {
 	if at.Path == "" {
 		at.Path = "/"
 	}
-	resp, _ := s.get(ctx, at.String(), "*/*")
-	if resp == nil {
-		return ""
-	}
-	return s.first(ctx, &at, linksTo(resp.Header.Values("Link"), "service-desc"))
+	_, links := s.get(ctx, at.String(), "*/*")
+	return s.first(ctx, &at, linksTo(links, "service-desc"))
 }
 
 // guess tries the usual places.
@@ -121,7 +115,7 @@ func (s *search) first(ctx context.Context, base *url.URL, references []string) 
 		if err != nil {
 			continue
 		}
-		if resp, text := s.get(ctx, at, "application/json, application/yaml;q=0.9, */*;q=0.5"); resp != nil && config.IsDocument(text) {
+		if text, _ := s.get(ctx, at, "application/json, application/yaml;q=0.9, */*;q=0.5"); config.IsDocument(text) {
 			return at
 		}
 	}
@@ -148,8 +142,8 @@ func (s *search) resolve(base *url.URL, reference string) (string, error) {
 	return u.String(), nil
 }
 
-// get returns a response with status 200 and the beginning of its body; nil if there is none, or no request is left.
-func (s *search) get(ctx context.Context, at, accept string) (*http.Response, []byte) {
+// get returns the beginning of the body of a response with status 200, and its Link headers; nil if there is none, or no request is left.
+func (s *search) get(ctx context.Context, at, accept string) (text []byte, links []string) {
 	if s.left <= 0 || ctx.Err() != nil {
 		return nil, nil
 	}
@@ -166,9 +160,9 @@ func (s *search) get(ctx context.Context, at, accept string) (*http.Response, []
 		return nil, nil
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxProbe))
+	text, err = io.ReadAll(io.LimitReader(resp.Body, maxProbe))
 	if resp.StatusCode != http.StatusOK || err != nil {
 		return nil, nil
 	}
-	return resp, text
+	return text, resp.Header.Values("Link")
 }

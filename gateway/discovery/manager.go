@@ -95,7 +95,8 @@ func (m *Manager) Snapshot() *Snapshot { return m.snapshot.Load() }
 // Instances returns the addresses of the service with that API name.
 func (m *Manager) Instances(api string) *Instances {
 	i, _ := m.instances.LoadOrStore(strings.ToLower(api), &Instances{})
-	return i.(*Instances)
+	instances, _ := i.(*Instances) // nothing else is stored
+	return instances
 }
 
 // Run runs the providers until ctx ends, and returns when all goroutines have ended.

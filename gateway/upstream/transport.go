@@ -114,3 +114,9 @@ type dialError struct {
 
 func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
+
+// isUnsent reports whether no connection came about for a request.
+func isUnsent(err error) bool {
+	var dial *dialError
+	return errors.As(err, &dial)
+}

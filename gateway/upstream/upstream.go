@@ -11,13 +11,12 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/gateway/origin"
+	"drawbridge/gateway/upstream/balance"
 )
 
 // Options configure a [Client]. Times and sizes have no defaults here: zero stands for no limit.
@@ -172,10 +171,10 @@ func NewClient(o Options) *Client {
 	c.traced = o.TracerProvider != nil
 	var calls, patient http.RoundTripper = c.pool, noTimeoutPool{c.pool}
 	if o.Instances != nil && o.BaseURL != nil {
-		b := balanced{host: o.BaseURL.Host, instances: o.Instances, turn: new(atomic.Uint64), ejected: new(sync.Map), now: time.Now}
-		forPatient := b // shares what is known of the instances
-		b.next, forPatient.next = calls, patient
-		calls, patient = &b, &forPatient
+		service := balance.New(balance.Options{
+			Host: o.BaseURL.Host, Instances: o.Instances, Unsent: isUnsent, None: &dialError{kind: Connect, err: errors.New("the service has no instance")},
+		})
+		calls, patient = service.Over(calls), service.Over(patient)
 	}
 	c.chain, c.noTimeoutChain = newChain(o, calls), newChain(o, patient)
 	return c

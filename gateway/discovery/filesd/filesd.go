@@ -44,7 +44,7 @@ func (p *Provider) Run(ctx context.Context, update func([]discovery.Target, erro
 	var events chan fsnotify.Event
 	watcher, err := fsnotify.NewWatcher()
 	if err == nil { // otherwise the files are polled
-		defer watcher.Close()
+		defer watcher.Close() //nolint:errcheck // nothing is lost
 		for _, dir := range p.directories() {
 			_ = watcher.Add(dir) // a directory may come later
 		}

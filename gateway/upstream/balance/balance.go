@@ -1,7 +1,6 @@
-package upstream
+package balance
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -9,15 +8,41 @@ import (
 	"time"
 )
 
-// balanced sends requests for one host to the instances of the service, in turn. An instance that can't be connected to gets no
-// request for a while, and the request goes to the next one: nothing of it was sent.
-type balanced struct {
-	host      string // of [Options.BaseURL]
+// Service is what is known of the instances of a service. It is safe for concurrent use.
+type Service struct {
+	host      string
 	instances func() []string
-	next      http.RoundTripper
-	turn      *atomic.Uint64
-	ejected   *sync.Map // instance → time.Time at which it gets requests again
+	unsent    func(error) bool
+	none      error
+	turn      atomic.Uint64
+	ejected   sync.Map // instance → time.Time at which it gets requests again
 	now       func() time.Time
+}
+
+// Options configure a [Service].
+type Options struct {
+	// Host is the host of URLs, with its port, that stands for the service. Other requests are sent as they are.
+	Host string
+	// Instances returns the addresses of the instances, host:port. It is called for each request.
+	Instances func() []string
+	// Unsent reports whether the error of a round trip means that no connection came about.
+	Unsent func(error) bool
+	// None is the error of a request while there is no instance.
+	None error
+}
+
+// New returns a service.
+func New(o Options) *Service {
+	return &Service{host: o.Host, instances: o.Instances, unsent: o.Unsent, none: o.None, now: time.Now}
+}
+
+// Over returns a transport that sends requests for the service to its instances by another transport.
+func (b *Service) Over(next http.RoundTripper) http.RoundTripper { return transport{b, next} }
+
+// transport sends requests to instances of a service.
+type transport struct {
+	*Service
+	next http.RoundTripper
 }
 
 // ejectedFor is how long an instance that can't be connected to gets no requests, unless no other is left.
@@ -26,17 +51,15 @@ const ejectedFor = 5 * time.Second
 // maxInstances is the most instances that one request tries.
 const maxInstances = 3
 
-var errNoInstance = errors.New("the service has no instance")
-
 // RoundTrip implements [http.RoundTripper].
-func (b *balanced) RoundTrip(req *http.Request) (*http.Response, error) {
+func (b transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != b.host {
 		return b.next.RoundTrip(req)
 	}
 	all := b.instances()
 	if len(all) == 0 {
 		closeBody(req)
-		return nil, &dialError{kind: Connect, err: errNoInstance}
+		return nil, b.none
 	}
 	body := &unsentBody{ReadCloser: req.Body}
 	var err error
@@ -48,8 +71,7 @@ func (b *balanced) RoundTrip(req *http.Request) (*http.Response, error) {
 			body.settle()
 			return resp, nil
 		}
-		var dial *dialError
-		if !errors.As(err, &dial) || req.Context().Err() != nil {
+		if !b.unsent(err) || req.Context().Err() != nil {
 			break
 		}
 		b.ejected.Store(instance, b.now().Add(ejectedFor))
@@ -62,7 +84,7 @@ func (b *balanced) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // pick returns the next instance that is not ejected; if all are, the next one.
-func (b *balanced) pick(all []string) string {
+func (b *Service) pick(all []string) string {
 	turn := b.turn.Add(1)
 	for i := range uint64(len(all)) {
 		instance := all[(turn+i)%uint64(len(all))]
@@ -70,7 +92,7 @@ func (b *balanced) pick(all []string) string {
 		if !ejected {
 			return instance
 		}
-		if b.now().After(until.(time.Time)) {
+		if at, ok := until.(time.Time); !ok || b.now().After(at) {
 			b.ejected.Delete(instance)
 			return instance
 		}
@@ -79,7 +101,7 @@ func (b *balanced) pick(all []string) string {
 }
 
 // to returns a copy of a request for an instance. Its body stays open when the connection fails.
-func (b *balanced) to(req *http.Request, instance string, body *unsentBody) *http.Request {
+func (b *Service) to(req *http.Request, instance string, body *unsentBody) *http.Request {
 	own := req.WithContext(req.Context())
 	target := *req.URL
 	target.Host = instance
