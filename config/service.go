@@ -10,6 +10,8 @@ import (
 type Service struct {
 	// Name is the service's name at its registry. It is unique within the namespace.
 	Name string
+	// Alias takes the place of Name in the API's name, and nowhere else: whoever registers a service chooses it.
+	Alias string
 	// Namespace is the part of the registry that the service is in; "" where there are none.
 	Namespace string
 	// Tags are the service's tags.
@@ -90,12 +92,14 @@ func (d *Discovery) kinds() []providerKind {
 	return []providerKind{
 		{"file", d.File != nil, true, d.checkFile},
 		{"http", d.HTTP != nil, false, d.checkHTTP},
+		{"kubernetes", d.Kubernetes != nil, d.Kubernetes != nil && len(d.Kubernetes.Namespaces) > 0, d.checkKubernetes},
 	}
 }
 
 // SameRegistry reports whether the provider asks the same registry as another one, in the same way.
 func (d *Discovery) SameRegistry(other *Discovery) bool {
-	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP)
+	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP) &&
+		reflect.DeepEqual(d.Kubernetes, other.Kubernetes)
 }
 
 // Kind returns the key of the provider, such as file.
