@@ -191,7 +191,7 @@ func (s *userSection) apply(c *Cluster, dir string) error {
 		}
 	}
 	if c.Server.Scheme == "http" && (c.tokenFile != "" || c.staticToken != "") {
-		return errors.New("a token can't be sent to an http server")
+		return errors.New("the server of the cluster must have https, as a token is sent to it")
 	}
 	return nil
 }

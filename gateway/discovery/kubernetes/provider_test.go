@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -257,6 +258,7 @@ endpointslices of namespace shop: status 503: "the server is currently unable to
 		f.expect("down", orders+unavailable)
 		before := s.requests["watch services"]
 		time.Sleep(5 * time.Minute)
+		synctest.Wait()
 		if asked := s.requests["watch services"] - before; asked < 9 || asked > 16 {
 			t.Errorf("%d requests in 5 minutes", asked)
 		}
@@ -324,6 +326,73 @@ services of namespace shop: "shop/wrong" is left out: expected a list as spec.po
 		f.expect("repaired", found)
 		s.event("services", "SURPRISE", map[string]any{})
 		f.expect("an unknown event", strings.Replace(found, "error: ", "error: services of namespace shop: expected an event of a watch, got the type \"SURPRISE\"\n", 1))
+	})
+}
+
+// 2,000 Services with three endpoints each take a few MiB.
+func TestMemory(t *testing.T) {
+	const most = 12 << 20
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer()
+		before := heap()
+		for i := range 2000 {
+			name := fmt.Sprintf("service-%04d", i)
+			slice := sliceOf(name, true)
+			slice["endpoints"] = []any{map[string]any{"addresses": []any{"10.1.0.4"}}, map[string]any{"addresses": []any{"10.1.0.5"}}, map[string]any{"addresses": []any{"10.1.0.6"}}}
+			s.put("services", serviceNamed(name, map[string]any{"drawbridge/openapi": "/openapi.json"}))
+			s.put("endpointslices", slice)
+		}
+		s.history = nil
+		objects := heap() - before
+		f := follow(t, s, shop)
+		defer f.end()
+		time.Sleep(2 * settle)
+		synctest.Wait()
+		if n := strings.Count(f.last, "\n"); n != 2000 {
+			t.Fatalf("%d services", n)
+		}
+		f.last = ""
+		kept := heap() - before - objects
+		t.Logf("%d KiB", kept>>10)
+		if kept > most {
+			t.Errorf("%d KiB, more than %d", kept>>10, most>>10)
+		}
+	})
+}
+
+// heap returns the bytes that are in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Objects of any form are read or refused, and what is read is a service within the cluster.
+func FuzzObjects(f *testing.F) {
+	f.Add([]byte(`{"metadata":{"name":"orders","namespace":"shop"},"spec":{"ports":[{"port":80}]}}`),
+		[]byte(`{"metadata":{"name":"x","namespace":"shop","labels":{"kubernetes.io/service-name":"orders"}},"endpoints":[{"addresses":["10.0.0.1"]}],"ports":[{"port":80}]}`))
+	f.Fuzz(func(t *testing.T, one, other []byte) {
+		_, _, o, err := decodeService(one)
+		if err != nil {
+			return
+		}
+		var endpoints []*endpointSlice
+		if _, _, e, err := decodeSlice(other); err == nil {
+			endpoints = append(endpoints, e.(*endpointSlice))
+		}
+		s := o.(*service)
+		for _, direct := range []bool{false, true} {
+			target := s.target(endpoints, direct)
+			if !label.MatchString(target.Name) || !label.MatchString(target.Namespace) || (target.Problem == "") != (len(target.Instances) > 0) && target.Problem == "" {
+				t.Errorf("%+v", target)
+			}
+			for _, instance := range target.Instances {
+				if !direct && !s.headless && !strings.HasPrefix(instance, target.Name+"."+target.Namespace+".svc:") {
+					t.Error(instance)
+				}
+			}
+		}
 	})
 }
 
