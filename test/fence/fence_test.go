@@ -107,6 +107,8 @@ var rooms = map[string]room{
 	"gateway/regularfile": {},
 	"gateway/admin":       {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 
+	"gateway/discovery/kubernetes": {arrows: []string{"config", "gateway/discovery", "gateway/regularfile"}},
+
 	"cmd/drawbridge": {
 		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/listener", "gateway/tokenreport", "auth/authtest", "cmd/drawbridge/demo"},
 		modules: []string{"github.com/spf13/cobra", "github.com/KimMachineGun/automemlimit", "go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "github.com/prometheus/client_golang/prometheus/collectors"},

@@ -104,6 +104,20 @@ func (f *fakeServer) event(resource, kind string, o any) {
 	f.do(func() { f.history = append(f.history, fakeEvent{f.version, resource, kind, o}) })
 }
 
+// asked returns how often something was asked for, such as a "list services".
+func (f *fakeServer) asked(what string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.requests[what]
+}
+
+// counts describes all requests, and the versions that watches began at.
+func (f *fakeServer) counts() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return fmt.Sprint(f.requests, f.resumed)
+}
+
 // endWatches ends all watches, as a restart of the server does.
 func (f *fakeServer) endWatches() {
 	f.mu.Lock()

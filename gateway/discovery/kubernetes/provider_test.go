@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func serviceNamed(name string, annotations map[string]any) map[string]any {
 	return map[string]any{
 		"metadata": map[string]any{"name": name, "namespace": "shop", "labels": map[string]any{"app": name, "mcp": "enabled"}, "annotations": annotations},
-		"spec": map[string]any{"type": "ClusterIP", "clusterIP": "10.96.0.7", "ports": []any{map[string]any{"name": "http", "protocol": "TCP", "port": 80, "targetPort": "web"}}},
+		"spec":     map[string]any{"type": "ClusterIP", "clusterIP": "10.96.0.7", "ports": []any{map[string]any{"name": "http", "protocol": "TCP", "port": 80, "targetPort": "web"}}},
 	}
 }
 
@@ -41,12 +42,14 @@ func sliceOf(name string, ready bool) map[string]any {
 
 // follower is a provider whose reports are kept, in a synctest bubble.
 type follower struct {
-	t       *testing.T
-	server  *fakeServer
-	token   string // the file of the token
+	t      *testing.T
+	server *fakeServer
+	token  string // the file of the token
+	end    func()
+
+	mu      sync.Mutex
 	last    string // the last report
 	reports int
-	end     func()
 }
 
 func follow(t *testing.T, server *fakeServer, d *config.KubernetesDiscovery) *follower {
@@ -61,7 +64,11 @@ func follow(t *testing.T, server *fakeServer, d *config.KubernetesDiscovery) *fo
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p.Run(ctx, func(targets []discovery.Target, err error) { f.last, f.reports = describe(targets, err), f.reports+1 })
+		p.Run(ctx, func(targets []discovery.Target, err error) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.last, f.reports = describe(targets, err), f.reports+1
+		})
 	}()
 	f.end = func() { cancel(); <-done }
 	return f
@@ -108,9 +115,22 @@ func (f *follower) expect(what, want string) {
 	f.t.Helper()
 	time.Sleep(2 * settle)
 	synctest.Wait()
-	if diff := cmp.Diff(want, f.last); diff != "" {
+	if diff := cmp.Diff(want, f.report()); diff != "" {
 		f.t.Errorf("%s: %s", what, diff)
 	}
+}
+
+func (f *follower) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.reports
+}
+
+// report returns the last report.
+func (f *follower) report() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
 }
 
 const (
@@ -133,19 +153,19 @@ func TestServicesComeAndGo(t *testing.T) {
 		s.put("endpointslices", sliceOf("orders", false))
 		f.expect("no longer ready", "shop/orders http [] problem=\"no endpoint of the Service is ready\"\n")
 		s.put("endpointslices", sliceOf("orders", true))
-		before := f.reports
+		before := f.count()
 		s.put("endpointslices", sliceOf("billing", true))
 		s.put("services", serviceNamed("billing", nil))
 		f.expect("another", billing+orders)
-		if f.reports != before+1 {
-			t.Errorf("a burst was reported %d times", f.reports-before)
+		if n := f.count() - before; n != 1 {
+			t.Errorf("a burst was reported %d times", n)
 		}
 		s.put("services", serviceNamed("orders", map[string]any{"drawbridge/path": "/v2", "drawbridge/openapi": "/o.json", "drawbridge/tags": "core, eu", "drawbridge/name": "o2"}))
 		f.expect("annotated", billing+"shop/orders http [orders.shop.svc:80] alias=\"o2\" path=\"/v2\" document=\"/o.json\" tags=\"core eu\"\n")
 		s.remove("services", "shop/orders")
 		f.expect("gone", billing)
-		if s.requests["list services"] != 1 || s.requests["watch services"] != 1 {
-			t.Error(s.requests)
+		if s.asked("list services") != 1 || s.asked("watch services") != 1 {
+			t.Error(s.counts())
 		}
 	})
 }
@@ -163,8 +183,8 @@ func TestResumption(t *testing.T) {
 		synctest.Wait()
 		f.endWatches()
 		f.expect("ended", orders)
-		if got := fmt.Sprint(s.requests["list services"], s.resumed[len(s.resumed)-1][len("services "):]); !strings.HasPrefix(got, "1") || !strings.HasSuffix(got, "103") {
-			t.Error(s.requests, s.resumed)
+		if s.asked("list services") != 1 || !strings.HasSuffix(s.counts(), " 103]") {
+			t.Error(s.counts())
 		}
 		s.mu.Lock()
 		s.objects["services"]["shop/billing"] = serviceNamed("billing", nil) // without an event: it is compacted
@@ -173,8 +193,8 @@ func TestResumption(t *testing.T) {
 		s.mu.Unlock()
 		f.endWatches()
 		f.expect("gone", billing+orders)
-		if s.requests["list services"] != 2 {
-			t.Error(s.requests)
+		if s.asked("list services") != 2 {
+			t.Error(s.counts())
 		}
 		s.event("services", "ERROR", map[string]any{"kind": "Status", "code": 500, "message": "etcdserver: leader changed"})
 		f.expect("an error", billing+orders+"error: services of namespace shop: status 500: \"etcdserver: leader changed\"\n")
@@ -199,15 +219,15 @@ func TestPages(t *testing.T) {
 		f := follow(t, s, shop)
 		defer f.end()
 		f.expect("all", want.String())
-		if s.requests["page services"] != 3 {
-			t.Error(s.requests)
+		if s.asked("page services") != 3 {
+			t.Error(s.counts())
 		}
 		s.do(func() { s.expire = 1 })
 		f.endWatches()
 		time.Sleep(3 * firstRetry)
 		f.expect("again", want.String())
-		if s.requests["list services"] != 3 {
-			t.Error(s.requests)
+		if s.asked("list services") != 3 {
+			t.Error(s.counts())
 		}
 	})
 }
@@ -231,8 +251,8 @@ endpointslices of namespace shop: status 401: "Unauthorized"
 		f.writeToken("t1")
 		time.Sleep(2 * firstRetry)
 		f.expect("accepted", orders)
-		if s.requests["list services"] != 1 {
-			t.Error(s.requests)
+		if s.asked("list services") != 1 {
+			t.Error(s.counts())
 		}
 	})
 }
@@ -256,10 +276,10 @@ endpointslices of namespace shop: status 503: "the server is currently unable to
 		s.do(func() { s.down = true })
 		f.endWatches()
 		f.expect("down", orders+unavailable)
-		before := s.requests["watch services"]
+		before := s.asked("watch services")
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
-		if asked := s.requests["watch services"] - before; asked < 9 || asked > 16 {
+		if asked := s.asked("watch services") - before; asked < 9 || asked > 16 {
 			t.Errorf("%d requests in 5 minutes", asked)
 		}
 		s.do(func() { s.down = false })
@@ -277,8 +297,8 @@ func TestShortWatches(t *testing.T) {
 		defer f.end()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if asked := s.requests["watch services"]; asked > 10 || !strings.Contains(f.last, "the watch ended at once") {
-			t.Errorf("%d watches, %s", asked, f.last)
+		if asked := s.asked("watch services"); asked > 10 || !strings.Contains(f.report(), "the watch ended at once") {
+			t.Errorf("%d watches, %s", asked, f.report())
 		}
 	})
 }
@@ -348,10 +368,9 @@ func TestMemory(t *testing.T) {
 		defer f.end()
 		time.Sleep(2 * settle)
 		synctest.Wait()
-		if n := strings.Count(f.last, "\n"); n != 2000 {
+		if n := strings.Count(f.report(), "\n"); n != 2000 {
 			t.Fatalf("%d services", n)
 		}
-		f.last = ""
 		kept := heap() - before - objects
 		t.Logf("%d KiB", kept>>10)
 		if kept > most {
@@ -409,8 +428,9 @@ func TestManyObjects(t *testing.T) {
 		time.Sleep(2 * settle)
 		synctest.Wait()
 		const want = "services of namespace shop: there are more than 20000; 7 are left out"
-		if n := strings.Count(f.last, "\n"); n != maxObjects+1 || !strings.HasSuffix(f.last, want+"\n") {
-			t.Errorf("%d lines; %s", n, f.last[max(0, len(f.last)-200):])
+		got := f.report()
+		if n := strings.Count(got, "\n"); n != maxObjects+1 || !strings.HasSuffix(got, want+"\n") {
+			t.Errorf("%d lines; %s", n, got[max(0, len(got)-200):])
 		}
 	})
 }

@@ -64,7 +64,9 @@ func TestTargets(t *testing.T) {
 				}
 				p.sources[i].replace(l)
 			}
-			p.report(func(targets []discovery.Target, err error) { files[string(address)].Data = []byte(describe(targets, err)) })
+			p.report(func(targets []discovery.Target, err error) {
+				files[string(address)].Data = []byte(describe(targets, err))
+			})
 		}
 	})
 }

@@ -26,8 +26,8 @@ const (
 	shortWatch = 5 * time.Second  // a watch that ends earlier, without an event, is a failure
 	// shortWatches is the number of failures in a row after which such a watch is reported.
 	shortWatches = 3
-	watchTime  = 5 * time.Minute  // of a watch, at least; at most twice that
-	listTime   = time.Minute      // of a list
+	watchTime    = 5 * time.Minute // of a watch, at least; at most twice that
+	listTime     = time.Minute     // of a list
 )
 
 // run reports to the sink, by steps that apply runs, until ctx ends.
