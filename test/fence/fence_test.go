@@ -107,7 +107,7 @@ var rooms = map[string]room{
 	"gateway/regularfile": {},
 	"gateway/admin":       {modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
 
-	"gateway/discovery/kubernetes": {arrows: []string{"config", "gateway/discovery", "gateway/regularfile"}},
+	"gateway/discovery/kubernetes": {arrows: []string{"config", "gateway/discovery", "gateway/regularfile"}, modules: []string{"go.yaml.in/yaml/v4"}},
 
 	"cmd/drawbridge": {
 		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/listener", "gateway/tokenreport", "auth/authtest", "cmd/drawbridge/demo"},

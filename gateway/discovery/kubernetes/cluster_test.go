@@ -25,6 +25,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/upstream"
+	"drawbridge/test/timebox"
 )
 
 // certificate makes a certificate, signed by its own key, for a server and a client.
@@ -133,18 +134,18 @@ func TestConnection(t *testing.T) {
 					}
 				})
 			}()
-			if got := <-reports; got != orders {
+			if got := timebox.Receive(t, reports); got != orders {
 				t.Error(got)
 			}
 			fake.put("services", serviceNamed("orders", map[string]any{"drawbridge/path": "/" + name}))
 			for want := fmt.Sprintf("shop/orders http [orders.shop.svc:80] path=%q\n", "/"+name); ; {
-				if got := <-reports; got == want {
+				if got := timebox.Receive(t, reports); got == want {
 					break
 				}
 			}
 			fake.put("services", serviceNamed("orders", nil))
 			cancel()
-			<-done
+			timebox.Receive(t, done)
 		})
 	}
 }

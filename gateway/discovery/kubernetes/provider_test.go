@@ -349,6 +349,22 @@ services of namespace shop: "shop/wrong" is left out: expected a list as spec.po
 	})
 }
 
+// A panic while an object is read is one of Run: whoever runs the provider recovers it, and nothing is left running.
+func TestPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer()
+		s.put("services", serviceNamed("orders", nil))
+		p := New(shop, &Cluster{Server: &url.URL{Scheme: "https", Host: "k"}, staticToken: "t0"}, s)
+		p.watchers[0].decode = func([]byte) (string, string, object, error) { panic("unread") }
+		defer func() {
+			if v := recover(); v != "unread" {
+				t.Error(v)
+			}
+		}()
+		p.Run(t.Context(), func([]discovery.Target, error) {})
+	})
+}
+
 // 2,000 Services with three endpoints each take a few MiB.
 func TestMemory(t *testing.T) {
 	const most = 12 << 20
