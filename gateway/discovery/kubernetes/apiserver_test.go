@@ -28,7 +28,9 @@ type fakeServer struct {
 	forbidden string        // a namespace that may not be read
 	most      int           // objects of a page, whatever is asked for; 0 for no limit
 	down      bool
-	stuck     bool           // watches end at once
+	stuck     bool                // watches end at once
+	sorted    map[string][]string // keys of objects, as of the version sortedAt
+	sortedAt  int
 	expire    int            // watches to refuse, and as many rests of lists: their version is gone
 	requests  map[string]int // by what was asked for
 	resumed   []string       // the versions that watches began at
@@ -182,9 +184,14 @@ func (f *fakeServer) list(w http.ResponseWriter, next, limit, selector, resource
 		most = min(most, f.most)
 	}
 	items, more := []any{}, map[string]any{"resourceVersion": strconv.Itoa(version)}
-	for _, key := range slices.Sorted(maps.Keys(f.objects[resource])) {
+	keys := f.keys(resource)
+	first, found := slices.BinarySearch(keys, from)
+	if found {
+		first++
+	}
+	for _, key := range keys[first:] {
 		o := f.objects[resource][key]
-		if key <= from || !selected(o, selector, namespace) {
+		if !selected(o, selector, namespace) {
 			continue
 		}
 		if len(items) == most {
@@ -195,6 +202,17 @@ func (f *fakeServer) list(w http.ResponseWriter, next, limit, selector, resource
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "List", "apiVersion": "v1", "metadata": more, "items": items})
+}
+
+// keys returns the keys of a resource in their order.
+func (f *fakeServer) keys(resource string) []string {
+	if f.sortedAt != f.version || len(f.sorted[resource]) != len(f.objects[resource]) {
+		f.sortedAt, f.sorted = f.version, map[string][]string{}
+		for name, objects := range f.objects {
+			f.sorted[name] = slices.Sorted(maps.Keys(objects))
+		}
+	}
+	return f.sorted[resource]
 }
 
 func selected(o any, selector, namespace string) bool {

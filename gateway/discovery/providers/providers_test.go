@@ -41,7 +41,7 @@ func TestKubernetes(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Query().Get("watch") == "true" {
 			w.WriteHeader(http.StatusOK)
-			w.(http.Flusher).Flush() //nolint:errcheck // a server's writer is one
+			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 			return
 		}
