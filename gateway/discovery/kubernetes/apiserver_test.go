@@ -201,7 +201,21 @@ func (f *fakeServer) list(w http.ResponseWriter, next, limit, selector, resource
 		items = append(items, o)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "List", "apiVersion": "v1", "metadata": more, "items": items})
+	_ = json.NewEncoder(w).Encode(map[string]any{"kind": kindOf[resource][0] + "List", "apiVersion": kindOf[resource][1], "metadata": more, "items": items})
+}
+
+// kindOf has the kind and the version of the objects of a resource.
+var kindOf = map[string][2]string{"services": {"Service", "v1"}, "endpointslices": {"EndpointSlice", "discovery.k8s.io/v1"}}
+
+// typed returns an object with its kind, which events have and items of lists do not.
+func typed(o any, resource string) any {
+	object, ok := o.(map[string]any)
+	if !ok || object["kind"] != nil {
+		return o
+	}
+	object = maps.Clone(object)
+	object["kind"], object["apiVersion"] = kindOf[resource][0], kindOf[resource][1]
+	return object
 }
 
 // keys returns the keys of a resource in their order.
@@ -260,7 +274,7 @@ func (f *fakeServer) watch(w http.ResponseWriter, r *http.Request, resource, nam
 		for ; sent < len(f.history); sent++ {
 			if e := f.history[sent]; e.resource == resource && (e.kind != "ADDED" && e.kind != "MODIFIED" || selected(e.object, query.Get("labelSelector"), namespace)) {
 				f.mu.Unlock()
-				_ = encoder.Encode(map[string]any{"type": e.kind, "object": e.object})
+				_ = encoder.Encode(map[string]any{"type": e.kind, "object": typed(e.object, resource)})
 				flush()
 				f.mu.Lock()
 			}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -92,7 +93,12 @@ func TestConnection(t *testing.T) {
 	fake := newFakeServer()
 	fake.put("services", serviceNamed("orders", nil))
 	fake.put("endpointslices", sliceOf("orders", true))
-	s := httptest.NewUnstartedServer(fake)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor != 2 {
+			t.Errorf("%s over %s, which has no pings", r.URL, r.Proto)
+		}
+		fake.ServeHTTP(w, r)
+	}))
 	s.EnableHTTP2 = true
 	authorities := x509.NewCertPool()
 	authorities.AppendCertsFromPEM(cert)
