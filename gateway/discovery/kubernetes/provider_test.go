@@ -419,7 +419,7 @@ func FuzzObjects(f *testing.F) {
 		s := o.(*service)
 		for _, direct := range []bool{false, true} {
 			target := s.target(endpoints, direct)
-			if !label.MatchString(target.Name) || !label.MatchString(target.Namespace) || (target.Problem == "") != (len(target.Instances) > 0) && target.Problem == "" {
+			if !label.MatchString(target.Name) || !label.MatchString(target.Namespace) || target.Problem == "" && len(target.Instances) == 0 {
 				t.Errorf("%+v", target)
 			}
 			for _, instance := range target.Instances {
