@@ -7,7 +7,7 @@ import (
 )
 
 // Discovery is a provider of services: a registry, or what stands for one, whose services become APIs while the gateway runs.
-// Exactly one of the keys file and http is given.
+// Exactly one of the keys file, http and kubernetes is given.
 type Discovery struct {
 	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
 	Name string `yaml:"name" need:"true"`
@@ -15,6 +15,8 @@ type Discovery struct {
 	File *FileDiscovery `yaml:"file,omitempty" absent:"another provider"`
 	// Asks a URL that answers in the format of Prometheus' http_sd.
 	HTTP *HTTPDiscovery `yaml:"http,omitempty" absent:"another provider"`
+	// Watches the Services of a Kubernetes cluster.
+	Kubernetes *KubernetesDiscovery `yaml:"kubernetes,omitempty" absent:"another provider"`
 	// Which services become APIs: those that one of these selectors matches.
 	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
@@ -30,7 +32,7 @@ type Discovery struct {
 	Credentials []ServiceCredential `yaml:"credentials,omitempty" absent:"no credential is sent"`
 	// Whether a service that is new to the gateway is served at once, or held until an operator accepts it with
 	// POST /apis/NAME/accept.
-	Approve Approval `yaml:"approve,omitempty" absent:"auto for file; hold for http"`
+	Approve Approval `yaml:"approve,omitempty" absent:"auto for file, and for kubernetes with namespaces; else hold"`
 	// Servers that services may have: scheme://host[:port]. A service with another server is refused.
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"any"`
 	// Networks (CIDR) or addresses that servers of services may have. Without it they need public addresses, unless
@@ -63,6 +65,39 @@ type HTTPDiscovery struct {
 	// The proxy for the URL.
 	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy"`
 }
+
+// KubernetesDiscovery watches the Services of a cluster. Annotations of a Service say what the gateway can't know otherwise:
+// drawbridge/port, drawbridge/scheme, drawbridge/path, drawbridge/openapi, drawbridge/name, drawbridge/tags.
+type KubernetesDiscovery struct {
+	// The namespaces whose Services are watched. Without it the service account needs a ClusterRole.
+	Namespaces []string `yaml:"namespaces,omitempty" absent:"all namespaces"`
+	// A label selector in the syntax of Kubernetes, such as mcp=enabled,tier in (core, edge). Other Services are not read.
+	Selector string `yaml:"selector,omitempty" absent:"all Services"`
+	// Where calls go: to the name of the Service (service), or to its endpoints that are ready, in turn (endpoints). A Service
+	// without an endpoint that is ready is not served with either; calls to a headless one always go to its endpoints.
+	Address ServiceAddress `yaml:"address" default:"service"`
+	// A kubeconfig file. Its users have a token, a token file or a client certificate; exec plugins are not run.
+	Kubeconfig File `yaml:"kubeconfig,omitempty" absent:"the service account of the pod"`
+	// The context of the kubeconfig file.
+	Context string `yaml:"context,omitempty" absent:"current-context of the file"`
+
+	inCluster string // the URL of the API server of the cluster that the gateway runs in; "" if it runs in none
+}
+
+// InCluster returns the URL of the API server of the cluster that the gateway runs in, as its environment has it; "" if it
+// runs in none.
+func (k *KubernetesDiscovery) InCluster() string { return k.inCluster }
+
+// ServiceAddress says what is called of a Service of Kubernetes.
+type ServiceAddress string
+
+// The values of [ServiceAddress].
+const (
+	AddressService   ServiceAddress = "service"   // its DNS name
+	AddressEndpoints ServiceAddress = "endpoints" // the endpoints that are ready
+)
+
+func (ServiceAddress) values() []string { return []string{"service", "endpoints"} }
 
 // DocumentSearch says how the OpenAPI document of a service is found if its registration doesn't name one: by
 // /.well-known/api-catalog (RFC 9727), by the Link header of the base URL with rel="service-desc" (RFC 8631), then at paths.

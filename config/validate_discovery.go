@@ -59,7 +59,7 @@ func (l *loader) providerName(cfg *Config, key string, i int) {
 
 // providerKind checks that an item is one provider, and its keys.
 func (l *loader) providerKind(key string, d *Discovery) {
-	checks := map[string]func(l *loader, key string, d *Discovery){"file": (*loader).fileDiscovery, "http": (*loader).httpDiscovery}
+	checks := map[string]func(l *loader, key string, d *Discovery){"file": (*loader).fileDiscovery, "http": (*loader).httpDiscovery, "kubernetes": (*loader).kubernetesDiscovery}
 	kinds := d.kinds()
 	var given, ok []string
 	for _, k := range kinds {

@@ -308,3 +308,19 @@ func TestSearch(t *testing.T) {
 		expect(t, "after an hour", b.rests(), here+found("d", "/openapi.json")+found("e", "/v1/v3/api-docs"))
 	})
 }
+
+// An alias names the API and nothing else: a service can't have another's credential by it.
+func TestAlias(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "", files)
+		defer b.end()
+		one := target("a")
+		one.Alias = "b"
+		expect(t, "alias", b.says(one), served("b"))
+		if d := configuration(t, "  - {name: shop, file: {paths: [x.json]}, services: {name: b}}\n").Discovery[0]; d.Accepts(&one.Service) {
+			t.Error("a selector matches the alias")
+		}
+		one.Problem = "no endpoint is ready"
+		expect(t, "problem", b.says(one), "refused shop-b: a: no endpoint is ready\n")
+	})
+}

@@ -35,6 +35,8 @@ type Target struct {
 	// Document is where the OpenAPI document is: a URL, or a path that begins with / on the instances; "" if the registration
 	// doesn't say.
 	Document string
+	// Problem is why the service can't be served, if its provider knows; else "".
+	Problem string
 }
 
 // Limits of what a registration may say.
@@ -60,6 +62,8 @@ func (t *Target) check(allow []config.Origin) error {
 	switch {
 	case t.Name == "":
 		return errors.New("the service has no name")
+	case t.Problem != "":
+		return errors.New(t.Problem)
 	case len(t.Labels) > maxLabels || len(t.Tags) > maxLabels:
 		return fmt.Errorf("the service has %d labels and %d tags; at most %d of each are allowed", len(t.Labels), len(t.Tags), maxLabels)
 	case len(t.Instances) == 0:
@@ -69,7 +73,7 @@ func (t *Target) check(allow []config.Origin) error {
 	case t.Scheme != "http" && t.Scheme != "https":
 		return fmt.Errorf("expected http or https as the scheme, got %.20q", t.Scheme)
 	}
-	for what, text := range map[string]string{"name": t.Name, "namespace": t.Namespace} {
+	for what, text := range map[string]string{"name": t.Name, "alias": t.Alias, "namespace": t.Namespace} {
 		if err := checkText(text, maxServiceName); err != nil {
 			return fmt.Errorf("the %s of the service %w", what, err)
 		}

@@ -28,6 +28,9 @@ func providersOf(c *config.Config) map[string]Provider {
 		if h := d.HTTP; h != nil {
 			registry = append(registry, h.URL.String(), h.CAFile.String())
 		}
+		if k := d.Kubernetes; k != nil {
+			registry = append(registry, k.Kubeconfig.String(), k.Context, k.Selector, "in", encode(k.Namespaces))
+		}
 		all[d.Name] = Provider{Registry: digest(encode(registry)), Services: encode(d.Services), Names: d.APIName, Holds: d.Holds()}
 	}
 	return all

@@ -113,6 +113,8 @@ discovery:
     allow_addresses: [10.0.0.0/8]
   - name: registry
     http: {url: "https://registry.example.com", token: secret, ca_file: tls.crt}
+  - name: cluster
+    kubernetes: {namespaces: [shop], selector: mcp=enabled, kubeconfig: kubeconfig.yaml, context: c}
 tools:
   lock: approved.lock
   confirm: destructive
@@ -222,6 +224,7 @@ var uncompared = map[string]string{
 
 	"Discovery.MaxServices": "a limit", "Discovery.MaxLoss": "a limit, which services are kept by",
 	"DocumentSearch": "where documents are looked for, on the same servers", "HTTPDiscovery.Refresh": "when the registry is asked", "HTTPDiscovery.Token": "secrets are rotated",
+	"KubernetesDiscovery.Address":      "how the same services are called",
 	"ServiceCredential.SpecCredential": "it goes to the place of the document alone, and callers get nothing by it",
 
 	"Embeddings.Model": "how tools are ranked, not which ones a caller may find", "Embeddings.Dimensions": "how tools are ranked, not which ones a caller may find",

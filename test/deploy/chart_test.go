@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -305,7 +306,8 @@ func judge(t *testing.T, all []object, c *config.Config) {
 		if grace := time.Duration(pod.Grace) * time.Second; grace < ending+lastWords {
 			t.Errorf("terminationGracePeriodSeconds is %s, and the gateway may take %s", grace, ending)
 		}
-		if pod.Automount || len(pod.Containers) != 1 {
+		watches := slices.ContainsFunc(c.Discovery, func(d config.Discovery) bool { return d.Kubernetes != nil && d.Kubernetes.Kubeconfig == "" })
+		if pod.Automount != watches || len(pod.Containers) != 1 {
 			t.Fatalf("pod: %+v", pod)
 		}
 		ports := pod.Containers[0].Ports

@@ -90,7 +90,7 @@ var rooms = map[string]room{
 	"gateway/discovery/targetgroup": {arrows: []string{"config", "gateway/discovery"}, modules: []string{"go.yaml.in/yaml/v4"}},
 	"gateway/discovery/filesd":      {arrows: []string{"config", "gateway/discovery", "gateway/discovery/targetgroup", "gateway/regularfile"}, modules: []string{"github.com/fsnotify/fsnotify"}},
 	"gateway/discovery/httpsd":      {arrows: []string{"config", "gateway/discovery", "gateway/discovery/targetgroup"}},
-	"gateway/discovery/providers":   {arrows: []string{"config", "gateway/discovery", "gateway/discovery/filesd", "gateway/discovery/httpsd", "gateway/discovery/targetgroup", "gateway/egress", "gateway/upstream"}},
+	"gateway/discovery/providers":   {arrows: []string{"config", "gateway/discovery", "gateway/discovery/filesd", "gateway/discovery/httpsd", "gateway/discovery/kubernetes", "gateway/discovery/targetgroup", "gateway/egress", "gateway/upstream"}},
 	"gateway/upstream/balance":      {arrows: []string{}},
 	"gateway/mcp":                   {},
 	"gateway/call":                  {arrows: []string{"auth", "auth/credential", "config", "gateway/admission", "gateway/audit", "gateway/cache", "gateway/catalog", "gateway/clientip", "gateway/elicit", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/projection", "gateway/redact", "gateway/render", "gateway/telemetry", "gateway/upstream", "openapi", "openapi/answer"}},
@@ -118,6 +118,8 @@ var rooms = map[string]room{
 	"gateway/widening":              {arrows: []string{"config", "gateway/diskcache", "gateway/plan", "gateway/regularfile", "gateway/source", "openapi", "openapi/httpmethod"}},
 	"gateway/regularfile":           {},
 	"gateway/admin":                 {arrows: []string{"gateway/discovery"}, modules: []string{"github.com/prometheus/client_golang/prometheus/promhttp"}},
+
+	"gateway/discovery/kubernetes": {arrows: []string{"config", "gateway/discovery", "gateway/regularfile"}, modules: []string{"go.yaml.in/yaml/v4"}},
 
 	"cmd/drawbridge": {
 		arrows:  []string{"config", "gateway", "gateway/audit", "gateway/egress", "gateway/listener", "gateway/tokenreport", "auth/authtest", "cmd/drawbridge/demo", "cmd/drawbridge/terminal"},

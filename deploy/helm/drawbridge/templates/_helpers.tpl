@@ -106,13 +106,40 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- mul (regexFind "^[0-9]+" $text | int64) $unit -}}
 {{- end -}}
 
+{{/* Which Services the gateway watches with its service account: whether it does, whether in all namespaces, and else in which. */}}
+{{- define "drawbridge.watches" -}}
+{{- $watches := false -}}
+{{- $all := false -}}
+{{- $namespaces := list -}}
+{{- range .Values.config.discovery -}}
+{{- if and (hasKey . "kubernetes") (not (dig "kubeconfig" "" (.kubernetes | default dict))) -}}
+{{- $watches = true -}}
+{{- $named := dig "namespaces" list (.kubernetes | default dict) -}}
+{{- $all = or $all (empty $named) -}}
+{{- $namespaces = concat $namespaces $named -}}
+{{- end -}}
+{{- end -}}
+{{- dict "watches" $watches "all" $all "namespaces" ($namespaces | uniq | sortAlpha) | toYaml -}}
+{{- end -}}
+
+{{/* Releases of several namespaces have roles beside each other, of the cluster and in the namespaces of services. */}}
+{{- define "drawbridge.role" -}}
+{{- printf "%s-%s" .Release.Namespace (include "drawbridge.fullname" .) -}}
+{{- end -}}
+
+{{/* The rights to watch Services and their endpoints. */}}
+{{- define "drawbridge.rules" -}}
+- {apiGroups: [""], resources: [services], verbs: [get, list, watch]}
+- {apiGroups: [discovery.k8s.io], resources: [endpointslices], verbs: [get, list, watch]}
+{{- end -}}
+
 {{/* What can be known to be wrong before anything is installed. */}}
 {{- define "drawbridge.check" -}}
 {{- $repository := required "image.repository is not set: name the repository of your registry that holds the image, as in --set image.repository=registry.example.com/platform/drawbridge (make image builds the image, RELEASE.md says how to push it)" .Values.image.repository -}}
 {{- if regexMatch "[:@][^/]*$" $repository -}}
 {{- fail (printf "image.repository is %q: write a tag to image.tag and a digest to image.digest" $repository) -}}
 {{- end -}}
-{{- if not .Values.config.apis -}}
+{{- if not (or .Values.config.apis .Values.config.discovery) -}}
 {{- fail "config.apis is empty: name at least one OpenAPI document, as in --set config.apis[0].spec=https://orders.internal/openapi.json" -}}
 {{- end -}}
 {{- $many := or .Values.autoscaling.enabled (gt (int .Values.replicaCount) 1) -}}

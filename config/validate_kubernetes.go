@@ -1,0 +1,72 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+)
+
+// maxNamespaces is the most namespaces of a provider: each is watched on its own.
+const maxNamespaces = 100
+
+var (
+	namespaceName = regexp.MustCompile(`\A[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\z`)
+	// labelRequirement is one of a label selector: KEY, !KEY, KEY=VALUE, KEY==VALUE, KEY!=VALUE, KEY in (…), KEY notin (…).
+	labelRequirement = regexp.MustCompile(`\A\s*(` +
+		`!?\s*` + labelKey + `|` +
+		labelKey + `\s*(=|==|!=)\s*` + labelValue + `|` +
+		labelKey + `\s+(in|notin)\s*\(\s*` + labelValue + `(\s*,\s*` + labelValue + `)*\s*\)` +
+		`)\s*(,|\z)`)
+)
+
+const (
+	labelKey   = `([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?`
+	labelValue = `([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?`
+)
+
+// kubernetesDiscovery checks the provider of Kubernetes, and takes over where the gateway runs.
+func (l *loader) kubernetesDiscovery(key string, d *Discovery) {
+	k := d.Kubernetes
+	if l.given(key+".namespaces") && len(k.Namespaces) == 0 && l.ok(key+".namespaces") {
+		l.errorf(key+".namespaces", "is empty; leave it out for all namespaces, or name some")
+	}
+	if len(k.Namespaces) > maxNamespaces {
+		l.errorf(key+".namespaces", "has %d items; at most %d are allowed, or leave it out for all namespaces", len(k.Namespaces), maxNamespaces)
+	}
+	for i, name := range k.Namespaces {
+		switch at := fmt.Sprintf("%s.namespaces[%d]", key, i); {
+		case !l.ok(at):
+		case !namespaceName.MatchString(name):
+			l.errorf(at, "%s must be the name of a namespace: lower-case letters, digits and -, at most 63", quote(name))
+		case slices.Contains(k.Namespaces[:i], name):
+			l.errorf(at, "%s is there twice", quote(name))
+		}
+	}
+	if l.given(key+".selector") && l.ok(key+".selector") && !isLabelSelector(k.Selector) {
+		l.errorf(key+".selector", "%s is not a label selector of Kubernetes, such as mcp=enabled,tier in (core, edge),!legacy", quote(k.Selector))
+	}
+	if k.Context != "" && k.Kubeconfig == "" && l.ok(key+".kubeconfig") {
+		l.errorf(key+".context", "needs kubeconfig")
+	}
+	if l.getenv == nil {
+		return
+	}
+	if host, port := l.getenv("KUBERNETES_SERVICE_HOST"), l.getenv("KUBERNETES_SERVICE_PORT"); host != "" && port != "" {
+		k.inCluster = "https://" + net.JoinHostPort(host, port)
+	}
+}
+
+// isLabelSelector reports whether a text is a label selector in the syntax of Kubernetes.
+func isLabelSelector(text string) bool {
+	for {
+		found := labelRequirement.FindStringSubmatchIndex(text)
+		if found == nil {
+			return false
+		}
+		comma := text[:found[1]][found[1]-1:] == ","
+		if text = text[found[1]:]; text == "" {
+			return !comma
+		}
+	}
+}
