@@ -90,12 +90,15 @@ func (d *Discovery) kinds() []providerKind {
 	return []providerKind{
 		{"file", d.File != nil, true, d.checkFile},
 		{"http", d.HTTP != nil, false, d.checkHTTP},
+		{"consul", d.Consul != nil, false, d.checkConsul},
+		{"docker", d.Docker != nil, true, d.checkDocker},
 	}
 }
 
 // SameRegistry reports whether the provider asks the same registry as another one, in the same way.
 func (d *Discovery) SameRegistry(other *Discovery) bool {
-	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP)
+	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP) &&
+		reflect.DeepEqual(d.Consul, other.Consul) && reflect.DeepEqual(d.Docker, other.Docker)
 }
 
 // Kind returns the key of the provider, such as file.

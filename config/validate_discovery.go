@@ -110,15 +110,7 @@ func (d *Discovery) checkFile(l *loader, key string) {
 func (d *Discovery) checkHTTP(l *loader, key string) {
 	h := d.HTTP
 	l.authority(key+".ca_file", h.CAFile)
-	if h.Token.IsZero() || !l.ok(key+".token") {
-		return
-	}
-	if err := checkToken(h.Token.Reveal()); err != nil {
-		l.errorf(key+".token", "%s", err)
-	}
-	if l.ok(key+".url") && h.URL.parsed != nil && h.URL.parsed.Scheme == "http" && !h.URL.Loopback() {
-		l.warnf(key+".url", "the token travels in clear; https protects it")
-	}
+	l.clearToken(key, "url", h.URL, h.Token)
 }
 
 func (l *loader) serviceSelectors(key string, selectors ServiceSelectors) {

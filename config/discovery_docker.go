@@ -1,0 +1,102 @@
+package config
+
+import (
+	"errors"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"drawbridge/gateway/origin"
+)
+
+// DockerDiscovery finds containers with the label drawbridge.service. A container is an instance while it runs and is not
+// unhealthy.
+type DockerDiscovery struct {
+	// The Docker daemon: unix:///PATH, http://HOST:PORT or https://HOST:PORT.
+	Host DockerHost `yaml:"host" default:"unix:///var/run/docker.sock"`
+	// The network whose addresses of containers are used, by its full name, such as shop_default.
+	Network string `yaml:"network,omitempty" absent:"ports that containers publish"`
+	// How often the containers are listed although no change was reported.
+	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"1h"`
+	// A file with PEM certificates that are trusted for an https host instead of the system's.
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	// A PEM file with the gateway's certificate for an https host, and the intermediate certificates.
+	CertFile File `yaml:"cert_file,omitempty" absent:"none"`
+	// A PEM file with the unencrypted private key of cert_file. It may be the same file.
+	KeyFile File `yaml:"key_file,omitempty" absent:"none"`
+}
+
+// DockerHost is the address of a Docker daemon: unix:///PATH, or a URL with http or https, without a path.
+type DockerHost struct {
+	raw    string
+	socket string
+	url    *url.URL
+}
+
+// String returns the address as it was written.
+func (h DockerHost) String() string { return h.raw }
+
+// MarshalText returns the address as it was written.
+func (h DockerHost) MarshalText() ([]byte, error) { return []byte(h.raw), nil }
+
+// Socket returns the path of the Unix domain socket; "" if the daemon has a URL.
+func (h DockerHost) Socket() string { return h.socket }
+
+// URL returns the URL of the daemon. At a Unix domain socket its host is a name that has no address.
+func (h DockerHost) URL() *url.URL {
+	if h.url == nil {
+		return &url.URL{Scheme: "http", Host: "docker.invalid"}
+	}
+	c := *h.url
+	return &c
+}
+
+func (h *DockerHost) parse(text string) error {
+	if path, ok := strings.CutPrefix(text, "unix://"); ok {
+		if !filepath.IsAbs(path) || strings.ContainsAny(path, "\x00?#") {
+			return errors.New("must be unix:// and the absolute path of a socket")
+		}
+		*h = DockerHost{raw: text, socket: path}
+		return nil
+	}
+	if strings.HasPrefix(text, "tcp://") {
+		return errors.New("must be unix:///PATH, http://HOST:PORT or https://HOST:PORT; tcp:// stands for http, or https with TLS")
+	}
+	u, err := parseHTTP(text)
+	switch {
+	case err != nil:
+		return errors.New("must be unix:///PATH, http://HOST:PORT or https://HOST:PORT")
+	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery:
+		return errors.New("must not have a path or a query")
+	}
+	u.Path = ""
+	*h = DockerHost{raw: text, url: u}
+	return nil
+}
+
+// checkDocker checks the provider of containers.
+func (d *Discovery) checkDocker(l *loader, key string) {
+	c := d.Docker
+	l.authority(key+".ca_file", c.CAFile)
+	l.authority(key+".cert_file", c.CertFile)
+	l.keyFile(key+".key_file", c.KeyFile)
+	if at := key + ".network"; l.given(at) && l.ok(at) && (c.Network == "" || checkText(c.Network) != nil) {
+		l.errorf(at, "%s is not the name of a network", quote(c.Network))
+	}
+	if (c.CertFile == "") != (c.KeyFile == "") && l.ok(key+".cert_file", key+".key_file") {
+		l.errorf(key, "needs both cert_file and key_file, or neither")
+	}
+	if !l.ok(key + ".host") {
+		return
+	}
+	if c.Host.url == nil || c.Host.url.Scheme != "https" {
+		for name, file := range map[string]File{"ca_file": c.CAFile, "cert_file": c.CertFile, "key_file": c.KeyFile} {
+			if file != "" && l.ok(key+"."+name) {
+				l.errorf(key+"."+name, "is for an https host, got %s", quote(c.Host.raw))
+			}
+		}
+	}
+	if u := c.Host.url; u != nil && u.Scheme == "http" && !origin.Loopback(u.Hostname()) {
+		l.warnf(key+".host", "without TLS, everyone in the network between can answer for the daemon; use https")
+	}
+}
