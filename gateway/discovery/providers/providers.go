@@ -1,10 +1,14 @@
 package providers
 
 import (
+	"net/url"
 	"time"
 
+	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/gateway/discovery/consul"
+	"drawbridge/gateway/discovery/docker"
 	"drawbridge/gateway/discovery/filesd"
 	"drawbridge/gateway/discovery/httpsd"
 	"drawbridge/gateway/discovery/targetgroup"
@@ -21,18 +25,62 @@ type Options struct {
 
 // New makes the provider of an item of the configuration. It sends nothing before Run.
 func New(d *config.Discovery, o Options) (discovery.Provider, error) {
-	if d.File != nil {
+	switch {
+	case d.File != nil:
 		return filesd.New(d.File), nil
+	case d.Consul != nil:
+		return newConsul(d, o)
+	case d.Docker != nil:
+		return newDocker(d, o)
 	}
-	_, roots, err := upstream.ReadRoots(d.HTTP.CAFile.String())
+	return newHTTP(d, o)
+}
+
+func newHTTP(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.HTTP.URL.URL(), d.HTTP.CAFile)
 	if err != nil {
 		return nil, err
 	}
 	limits := config.DefaultLimits()
-	client := upstream.NewClient(upstream.Options{
-		Name: d.Name, BaseURL: d.HTTP.URL.URL(), Timeout: time.Duration(limits.Timeout), Connect: time.Duration(limits.ConnectTimeout),
-		TLSHandshake: time.Duration(limits.TLSTimeout), FirstByte: time.Duration(limits.FirstByteTimeout),
-		MaxBytes: targetgroup.MaxSize + 1, MaxRatio: int64(limits.MaxRatio), RootCAs: roots, UserAgent: "drawbridge/" + o.Version, OnPanic: o.OnPanic,
-	})
-	return httpsd.New(d.HTTP, client), nil
+	u.Timeout, u.FirstByte, u.MaxBytes = time.Duration(limits.Timeout), time.Duration(limits.FirstByteTimeout), targetgroup.MaxSize+1
+	return httpsd.New(d.HTTP, upstream.NewClient(u)), nil
+}
+
+// newConsul makes a client without time limits: each query has one, and many wait for minutes.
+func newConsul(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.Consul.Address.URL(), d.Consul.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	return consul.New(d.Consul, upstream.NewClient(u)), nil
+}
+
+// newDocker makes a client without limits of time and size for a body: events come without end.
+func newDocker(d *config.Discovery, o Options) (discovery.Provider, error) {
+	c := d.Docker
+	u, err := o.client(d.Name, c.Host.URL(), c.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.Socket, u.FirstByte = c.Host.Socket(), time.Duration(config.DefaultLimits().FirstByteTimeout)
+	if c.CertFile != "" {
+		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
+			Origin: c.Host.URL(), CertFile: c.CertFile.String(), KeyFile: c.KeyFile.String(), CAFile: c.CAFile.String(), RootCAs: u.RootCAs,
+		})
+		if err != nil {
+			return nil, err
+		}
+		u.TLS = certificate.Config
+	}
+	return docker.New(c, upstream.NewClient(u)), nil
+}
+
+// client returns the options that clients of all registries have.
+func (o Options) client(name string, base *url.URL, authorities config.File) (upstream.Options, error) {
+	_, roots, err := upstream.ReadRoots(authorities.String())
+	limits := config.DefaultLimits()
+	return upstream.Options{
+		Name: name, BaseURL: base, Connect: time.Duration(limits.ConnectTimeout), TLSHandshake: time.Duration(limits.TLSTimeout),
+		MaxRatio: int64(limits.MaxRatio), RootCAs: roots, UserAgent: "drawbridge/" + o.Version, OnPanic: o.OnPanic,
+	}, err
 }
