@@ -103,7 +103,7 @@ func checkHead(resp *http.Response) (uint64, error) {
 func mismatch(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		return fmt.Errorf("the answer has a JSON %s where %s is expected (%q)", kind.Value, kind.Type, kind.Field)
+		return fmt.Errorf("byte %d: expected %s, got a JSON %s", kind.Offset, kind.Type, kind.Value)
 	}
 	return fmt.Errorf("the answer is not JSON: %w", err)
 }

@@ -36,8 +36,8 @@ type watch struct {
 	cancel   context.CancelFunc // of the query that is under way; nil if none is
 	removed  bool
 	answered bool
-	patient  bool // the query under way waits for longer than shortWait
-	yields   bool // the query under way was ended so that others get their turn
+	patient  bool              // the query under way waits for longer than shortWait
+	yields   bool              // the query under way was ended so that others get their turn
 	target   *discovery.Target // nil if no instance is selected
 	problem  error             // of instances that are left out
 	err      error             // of the last query
@@ -96,10 +96,11 @@ func (r *watcher) full() bool { return r.waiting >= maxWaiting-1 }
 
 // first returns the watch whose query is the next to be sent; nil if an answer must come before.
 func (r *watcher) first() *watch {
-	for _, w := range r.queue {
-		if w == r.catalog || !r.full() {
-			return w
-		}
+	switch {
+	case !r.full() && len(r.queue) > 0:
+		return r.queue[0]
+	case r.full() && r.catalog.cancel == nil:
+		return r.catalog
 	}
 	return nil
 }
@@ -114,13 +115,8 @@ func (r *watcher) dispatch(ctx context.Context, spawn func(func())) {
 	if r.crowded() {
 		wait = min(wait, shortWait)
 	}
-	for i := 0; i < len(r.queue) && !r.queue[i].due.After(now); {
-		w := r.queue[i]
-		if w != r.catalog && r.full() {
-			i++
-			continue
-		}
-		r.queue = slices.Delete(r.queue, i, i+1)
+	for w := r.first(); w != nil && !w.due.After(now); w = r.first() {
+		r.remove(w)
 		own, cancel := context.WithCancel(ctx)
 		w.cancel, w.patient = cancel, wait > shortWait
 		r.waiting++
@@ -174,6 +170,13 @@ func (r *watcher) enqueue(w *watch, due time.Time) {
 		return -1 // behind those that are due at the same time
 	})
 	r.queue = slices.Insert(r.queue, i, w)
+}
+
+// remove takes a watch out of the queue.
+func (r *watcher) remove(w *watch) {
+	if i := slices.Index(r.queue, w); i >= 0 {
+		r.queue = slices.Delete(r.queue, i, i+1)
+	}
 }
 
 // receive takes over an answer.
@@ -261,7 +264,7 @@ func (r *watcher) hurry(recovered bool) {
 			w.yields = true
 			w.cancel()
 		case w.cancel == nil && recovered && w.failures > 0:
-			r.queue = slices.DeleteFunc(r.queue, func(other *watch) bool { return other == w })
+			r.remove(w)
 			r.enqueue(w, time.Now())
 		}
 	}

@@ -157,7 +157,7 @@ func (c *container) usable() map[string]string {
 }
 
 func short(text string) bool {
-	return len(text) <= maxLabel && !strings.ContainsFunc(text, func(r rune) bool { return r == '�' || !unicode.IsPrint(r) })
+	return len(text) <= maxLabel && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // address returns host:port of a container: its own in the network of the configuration, or one that the daemon's machine
