@@ -66,15 +66,30 @@ func (d *Discovery) APIFor(s *Service, name string, spec Location, base URL) API
 	api.Name, api.Spec, api.BaseURL, api.discovered = name, spec, &base, true
 	api.AllowServers, api.AllowAddresses = d.AllowServers, d.AllowAddresses
 	for i := range d.Credentials {
-		c := &d.Credentials[i]
-		if !c.Match.Match(s) {
-			continue
+		if c := &d.Credentials[i]; c.Match.Match(s) {
+			c.apply(&api)
+			break
 		}
-		api.Credential, api.Credentials, api.SpecCredential = c.Credential, c.Credentials, c.SpecCredential
-		api.PassHeaders, api.Request, api.Identity, api.ClientCertificate = c.PassHeaders, c.Request, c.Identity, c.ClientCertificate
-		break
 	}
 	return api
+}
+
+// Settings returns what all APIs of the provider have in common, and for each item of Credentials an API with what it sends.
+func (d *Discovery) Settings() (shared API, sent []API) {
+	shared = d.API.api
+	shared.Spec, shared.AllowServers, shared.AllowAddresses = "", d.AllowServers, d.AllowAddresses
+	for i := range d.Credentials {
+		var api API
+		d.Credentials[i].apply(&api)
+		sent = append(sent, api)
+	}
+	return shared, sent
+}
+
+// apply gives an API what is sent to its service.
+func (c *ServiceCredential) apply(api *API) {
+	api.Credential, api.Credentials, api.SpecCredential = c.Credential, c.Credentials, c.SpecCredential
+	api.PassHeaders, api.Request, api.Identity, api.ClientCertificate = c.PassHeaders, c.Request, c.Identity, c.ClientCertificate
 }
 
 // providerKind is a kind of provider, which is a key of [Discovery].

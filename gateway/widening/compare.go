@@ -35,6 +35,7 @@ func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) 
 	w.endpoints(old, new)
 	w.prompts(old, new)
 	w.outside(old, new)
+	w.providers(old, new)
 	w.apis(old, new, documents)
 	return w.opens
 }

@@ -93,6 +93,26 @@ apis:
     allow_refs: ["https://c.example.com"]
     allow_addresses: [10.0.0.0/8]
   - {spec: b.yaml, name: b}
+discovery:
+  - name: shop
+    file: {paths: [targets.json]}
+    services: {name: orders, namespace: shop, tag: t, labels: {tier: core}}
+    api_name: "{provider}-x-{name}"
+    credentials:
+      - match: {name: orders}
+        credential: {type: bearer, token: secret}
+        credentials: {key: {type: api_key, in: header, name: X-Key, value: secret}}
+        spec_credential: {type: bearer, token: secret}
+        pass_headers: [{from: X-Theirs, to: X-Token}]
+        request: {headers: {X-Kind: k}}
+        identity: {audience: a}
+        client_certificate: {cert_file: tls.crt, key_file: tls.key}
+    api: {tools: {exclude: {path: /y}}}
+    approve: hold
+    allow_servers: ["https://d.example.com"]
+    allow_addresses: [10.0.0.0/8]
+  - name: registry
+    http: {url: "https://registry.example.com", token: secret, ca_file: tls.crt}
 tools:
   lock: approved.lock
   confirm: destructive
@@ -195,6 +215,10 @@ var uncompared = map[string]string{
 
 	"Prompt.Title": "words for users", "Prompt.Description": "words for users", "Prompt.Arguments": "words for users, and calls as the caller",
 	"Prompt.Inputs": "what the user is asked, for words", "Prompt.Messages": "words, and calls as the caller, with all that these need", "Prompt.File": "where the prompt stands",
+
+	"Discovery.MaxServices": "a limit", "Discovery.MaxLoss": "a limit, which services are kept by",
+	"DocumentSearch": "where documents are looked for, on the same servers", "HTTPDiscovery.Refresh": "when the registry is asked", "HTTPDiscovery.Token": "secrets are rotated",
+	"ServiceCredential.SpecCredential": "it goes to the place of the document alone, and callers get nothing by it",
 
 	"Embeddings.Model": "how tools are ranked, not which ones a caller may find", "Embeddings.Dimensions": "how tools are ranked, not which ones a caller may find",
 	"Embeddings.Token": "secrets are rotated",

@@ -34,7 +34,12 @@ func (d Served) WiderIn(before *Summary, c *config.Config) []string {
 			opens = append(opens, d.operationsOpened(c, s, &c.APIs[i], of)...)
 		}
 	}
-	return slices.Concat(Wider(before, Of(c, before), func(i int) *Document { return documents[i] }), opens)
+	return slices.Concat(Wider(before, Of(c, before), func(i int) *Document {
+		if i >= len(documents) { // what the APIs of a provider have in common
+			return nil
+		}
+		return documents[i]
+	}), opens)
 }
 
 // documentsOf returns, for each API of another configuration, the sources that know its document and to which it is

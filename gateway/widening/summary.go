@@ -43,6 +43,8 @@ type Summary struct {
 	// Audit and Outside are nil if unknown, in a record of an earlier version.
 	Audit   *Audit            `json:"audit"`
 	Outside map[string]string `json:"outside"`
+	// Providers are the providers of services, by their names.
+	Providers map[string]Provider `json:"providers,omitempty"`
 	// Gone are removed APIs with their restrictions: one that reappears is compared with its last
 	// version.
 	Gone        []API    `json:"gone,omitempty"`
@@ -152,7 +154,7 @@ func Of(c *config.Config, before *Summary) *Summary {
 		Hosts: c.Hosts(), AdminHosts: c.Admin.Hosts(), Origins: c.Origins(), Proxies: prefixes(c.Server.TrustedProxies),
 		TLS: c.Server.TLS != nil, ClientCAs: c.Server.TLS != nil && c.Server.TLS.ClientCAFile != "", Clients: c.ClientAuthorities(),
 		Local: c.Server.Listen.Loopback(), AdminLocal: c.Admin.Listen.Loopback(), AdminRefuses: c.Admin.Token.IsZero(),
-		Audit: auditOf(c), Outside: outsideOf(c),
+		Audit: auditOf(c), Outside: outsideOf(c), Providers: providersOf(c),
 		Lock: digest(c.Tools.Lock.String()), Confirm: c.Tools.Confirm == config.ConfirmDestructive,
 		Refuse: c.Tools.Unconfirmed != config.UnconfirmedAllow, Exempt: c.Tools.UnconfirmedScopes, CallbackURLs: texts(c.Tools.CallbackURLs),
 	}
@@ -173,6 +175,9 @@ func Of(c *config.Config, before *Summary) *Summary {
 		if !c.APIs[i].IsDiscovered() {
 			s.APIs = append(s.APIs, apiOf(c, &c.APIs[i]))
 		}
+	}
+	for i := range c.Discovery {
+		s.APIs = append(s.APIs, serviceAPIOf(c, &c.Discovery[i]))
 	}
 	if before != nil {
 		s.remember(before)
