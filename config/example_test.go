@@ -11,7 +11,8 @@ import (
 // TestShortPages loads every YAML example of pages that show few.
 func TestShortPages(t *testing.T) {
 	for _, name := range []string{"../docs/replicas.md", "../docs/extensions.md", "../docs/manifest.md",
-		"../docs/guides/service-discovery.md", "../docs/guides/discovery-file.md", "../docs/guides/discovery-http.md"} {
+		"../docs/guides/service-discovery.md", "../docs/guides/discovery-file.md", "../docs/guides/discovery-http.md",
+		"../docs/guides/discovery-consul.md", "../docs/guides/discovery-docker.md"} {
 		page, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
