@@ -1,11 +1,5 @@
 package config
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
-
 // ConsulDiscovery watches the catalog of Consul. A service is served while one of its instances passes all its checks.
 type ConsulDiscovery struct {
 	// The URL of an agent or a server. It may be a private address. Redirects are not followed.
@@ -26,44 +20,4 @@ type ConsulDiscovery struct {
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// How long a query waits for a change. With more than 100 services it is 1s.
 	Wait Duration `yaml:"wait" default:"5m" min:"1s" max:"10m"`
-}
-
-// checkConsul checks the provider of Consul's catalog.
-func (d *Discovery) checkConsul(l *loader, key string) {
-	c := d.Consul
-	l.authority(key+".ca_file", c.CAFile)
-	l.clearToken(key, "address", c.Address, c.Token)
-	for name, value := range map[string]string{"datacenter": c.Datacenter, "namespace": c.Namespace, "partition": c.Partition} {
-		if at := key + "." + name; l.given(at) && l.ok(at) && (value == "" || checkToken(value) != nil) {
-			l.errorf(at, "%s is not a name", quote(value))
-		}
-	}
-	for i, tag := range c.Tags {
-		if at := fmt.Sprintf("%s.tags[%d]", key, i); l.ok(at) && (tag == "" || checkText(tag) != nil) {
-			l.errorf(at, "%s is not a tag", quote(tag))
-		} else if slices.Contains(c.Tags[:i], tag) {
-			l.errorf(at, "%s is given twice", quote(tag))
-		}
-	}
-	for name := range c.Meta {
-		if at := join(key+".meta", name); l.ok(at) && (name == "" || strings.Trim(name, metaNameCharacters) != "") {
-			l.errorf(at, "%s is not a name of metadata: letters, digits, _ and -", quote(name))
-		}
-	}
-}
-
-// metaNameCharacters are those of names of metadata in Consul.
-const metaNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-
-// clearToken checks the token of a registry, and warns if it is sent without TLS.
-func (l *loader) clearToken(key, name string, to URL, token Secret) {
-	if token.IsZero() || !l.ok(key+".token") {
-		return
-	}
-	if err := checkToken(token.Reveal()); err != nil {
-		l.errorf(key+".token", "%s", err)
-	}
-	if at := key + "." + name; l.ok(at) && to.parsed != nil && to.parsed.Scheme == "http" && !to.Loopback() {
-		l.warnf(at, "the token travels in clear; https protects it")
-	}
 }

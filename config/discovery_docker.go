@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-
-	"drawbridge/gateway/origin"
 )
 
 // DockerDiscovery finds containers with the label drawbridge.service. A container is an instance while it runs and is not
@@ -72,31 +70,4 @@ func (h *DockerHost) parse(text string) error {
 	u.Path = ""
 	*h = DockerHost{raw: text, url: u}
 	return nil
-}
-
-// checkDocker checks the provider of containers.
-func (d *Discovery) checkDocker(l *loader, key string) {
-	c := d.Docker
-	l.authority(key+".ca_file", c.CAFile)
-	l.authority(key+".cert_file", c.CertFile)
-	l.keyFile(key+".key_file", c.KeyFile)
-	if at := key + ".network"; l.given(at) && l.ok(at) && (c.Network == "" || checkText(c.Network) != nil) {
-		l.errorf(at, "%s is not the name of a network", quote(c.Network))
-	}
-	if (c.CertFile == "") != (c.KeyFile == "") && l.ok(key+".cert_file", key+".key_file") {
-		l.errorf(key, "needs both cert_file and key_file, or neither")
-	}
-	if !l.ok(key + ".host") {
-		return
-	}
-	if c.Host.url == nil || c.Host.url.Scheme != "https" {
-		for name, file := range map[string]File{"ca_file": c.CAFile, "cert_file": c.CertFile, "key_file": c.KeyFile} {
-			if file != "" && l.ok(key+"."+name) {
-				l.errorf(key+"."+name, "is for an https host, got %s", quote(c.Host.raw))
-			}
-		}
-	}
-	if u := c.Host.url; u != nil && u.Scheme == "http" && !origin.Loopback(u.Hostname()) {
-		l.warnf(key+".host", "without TLS, everyone in the network between can answer for the daemon; use https")
-	}
 }
