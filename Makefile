@@ -232,6 +232,10 @@ alerts: ## check deploy/prometheus and play its cases with promtool, which it do
 compose: ## hold deploy/compose and deploy/haproxy against their readers and the gateway's loader
 	test/deploy/compose
 
+.PHONY: discovery-docker
+discovery-docker: ## start containers at a Docker daemon of Debian, and print how soon their tools can be called; it needs root
+	test/discovery/docker
+
 .PHONY: clean
 clean: ## remove bin/ and out/
 	rm -rf bin $(OUT)

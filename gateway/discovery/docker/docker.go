@@ -24,7 +24,6 @@ func New(d *config.DockerDiscovery, client discovery.Client) *Provider {
 
 // Times of a [Provider].
 const (
-	settle       = 100 * time.Millisecond // from an event until the containers are listed, with those that follow
 	firstRetry   = 500 * time.Millisecond // after a failure; it doubles
 	longestRetry = 4 * time.Second
 )
@@ -53,6 +52,12 @@ func (p *Provider) Run(ctx context.Context, update func([]discovery.Target, erro
 	}
 }
 
+// afterEvent are the times after an event at which the containers are listed: together with the changes that follow at once, and
+// again, because a daemon reports that a container has ended before its list shows it.
+func afterEvent() []time.Duration {
+	return []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second}
+}
+
 // session lists the containers whenever one of them changes, until something fails. listed tells that it has worked.
 func (p *Provider) session(ctx context.Context, update func([]discovery.Target, error)) (listed bool, err error) {
 	version, err := p.version(ctx)
@@ -75,9 +80,9 @@ func (p *Provider) session(ctx context.Context, update func([]discovery.Target, 
 	})
 	refresh := time.NewTicker(time.Duration(p.d.Refresh))
 	defer refresh.Stop()
-	settled := time.NewTimer(0)
-	defer settled.Stop()
-	planned := true
+	waits, stage := afterEvent(), 0
+	next := time.NewTimer(0)
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -85,14 +90,16 @@ func (p *Provider) session(ctx context.Context, update func([]discovery.Target, 
 		case err := <-broken:
 			return listed, err
 		case <-signal:
-			if !planned {
-				planned = true
-				settled.Reset(settle)
+			if stage > 0 { // otherwise the list is about to be read
+				stage = 0
+				next.Reset(waits[0])
 			}
 			continue
 		case <-refresh.C:
-		case <-settled.C:
-			planned = false
+		case <-next.C:
+			if stage++; stage < len(waits) {
+				next.Reset(waits[stage] - waits[stage-1])
+			}
 		}
 		containers, err := p.list(ctx, version)
 		if err != nil {

@@ -195,6 +195,11 @@ func TestFollow(t *testing.T) {
 		await(time.Second, "/orders http [] \"\" \"\" []\n")
 		d.set("[]", "")
 		await(61*time.Second, "")
+		d.set("[]", started) // the list follows the event
+		time.Sleep(300 * time.Millisecond)
+		d.set("["+one("late", "running")+"]", "")
+		await(time.Second, "/late http [127.0.0.1:8080] \"\" \"\" []\n")
+		time.Sleep(10 * time.Second)
 		before := d.count()
 		for range 100 {
 			d.set("[]", started)
