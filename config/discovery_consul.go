@@ -18,6 +18,6 @@ type ConsulDiscovery struct {
 	Meta map[string]string `yaml:"meta,omitempty" absent:"any"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
-	// How long a query waits for a change. With more than 100 services it is 1s.
+	// How long a query waits for a change. With 100 services or more, queries for instances wait 1s.
 	Wait Duration `yaml:"wait" default:"5m" min:"1s" max:"10m"`
 }

@@ -118,7 +118,7 @@ func TestUnreadable(t *testing.T) {
 		a.set("orders", instance("o1", "10.0.0.1", 80))
 		a.set("..", instance("x", "10.0.0.1", 80))
 		r := started(t, New(settings(t), direct{onlyOrders{a}}))
-		time.Sleep(time.Second)
+		time.Sleep(500 * time.Millisecond) // two attempts
 		if got, _ := r.last(); got != "the lasterror" {
 			t.Error(got)
 		}
@@ -141,10 +141,19 @@ func TestMany(t *testing.T) {
 				}
 			})
 		}
-		add(0, 90)
+		add(0, maxWaiting-1)
 		r := started(t, New(settings(t), direct{a}))
 		time.Sleep(2 * time.Second)
-		add(90, 300)
+		a.change(func() {
+			for i := range maxWaiting - 1 {
+				a.services[fmt.Sprint("s", i)][0].Service.Port = 90
+			}
+		})
+		time.Sleep(2 * time.Second)
+		if got, _ := r.last(); strings.Count(got, "[10.0.0.1:90]") != maxWaiting-1 {
+			t.Errorf("a change of %d services is not noticed at once: %s", maxWaiting-1, got)
+		}
+		add(maxWaiting-1, 300)
 		time.Sleep(2 * time.Second)
 		if n := r.services(); n != 300 {
 			t.Errorf("%d services", n)

@@ -92,7 +92,13 @@ func (r *watcher) run(ctx context.Context, spawn func(func())) {
 }
 
 // full reports whether a query for instances has to wait for its turn. One place is kept for the names of services.
-func (r *watcher) full() bool { return r.waiting >= maxWaiting-1 }
+func (r *watcher) full() bool {
+	services := r.waiting
+	if r.catalog.cancel != nil {
+		services--
+	}
+	return services >= maxWaiting-1
+}
 
 // first returns the watch whose query is the next to be sent; nil if an answer must come before.
 func (r *watcher) first() *watch {

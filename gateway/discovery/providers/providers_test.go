@@ -2,14 +2,24 @@ package providers
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -124,4 +134,55 @@ func TestFiles(t *testing.T) {
 	if _, err := New(d, Options{}); err == nil {
 		t.Error("a missing cert_file")
 	}
+}
+
+// A daemon with TLS is shown the certificate of the configuration, and is itself verified with its ca_file.
+func TestTLS(t *testing.T) {
+	var shown []string
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, c := range r.TLS.PeerCertificates {
+			shown = append(shown, c.Subject.CommonName)
+		}
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MinVersion: tls.VersionTLS12}
+	s.StartTLS()
+	defer s.Close()
+	dir := t.TempDir()
+	write := func(name, kind string, der []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gateway"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("ca.pem", "CERTIFICATE", s.Certificate().Raw)
+	write("cert.pem", "CERTIFICATE", der)
+	write("key.pem", "PRIVATE KEY", private)
+	p, err := New(load(t, fmt.Sprintf("docker: {host: %q, ca_file: %[2]s/ca.pem, cert_file: %[2]s/cert.pem, key_file: %[2]s/key.pem}", s.URL, dir)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p.Run(ctx, func(_ []discovery.Target, err error) {
+		if got := fmt.Sprint(err); got != s.URL+"/_ping: expected status 200, got 403" || !slices.Equal(shown, []string{"gateway"}) {
+			t.Errorf("%s; certificates %q", got, shown)
+		}
+		cancel()
+	})
 }
