@@ -1,4 +1,4 @@
-// Package docker finds services in the labels of containers, at a Docker daemon or at what speaks its API, such as Podman.
+// Package docker finds services in the labels of containers, at a Docker daemon.
 //
 // It hides the version of the API, the stream of events that tells of changes, and which address of a container is used. It asks
 // with three GETs; the client library would bring 20 modules (docs/contributing/adr/0037-registries-over-plain-http.md).
