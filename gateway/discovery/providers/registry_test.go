@@ -21,16 +21,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// load reads the configuration of a provider.
-func load(t *testing.T, item string) *config.Discovery {
+// loadItem reads the configuration of a provider.
+func loadItem(t *testing.T, item string) *config.Discovery {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "drawbridge.yaml")
 	if err := os.WriteFile(path, []byte("discovery: [{name: p, "+item+"}]\n"), 0o600); err != nil {
@@ -43,8 +39,8 @@ func load(t *testing.T, item string) *config.Discovery {
 	return &c.Discovery[0]
 }
 
-// run runs a provider until it reports services, and returns them.
-func run(t *testing.T, d *config.Discovery) string {
+// runOnce runs a provider until it reports services, and returns them.
+func runOnce(t *testing.T, d *config.Discovery) string {
 	t.Helper()
 	p, err := New(d, Options{Version: "1.0"})
 	if err != nil {
@@ -93,7 +89,7 @@ func TestSocket(t *testing.T) {
 	s.Listener = listener
 	s.Start()
 	defer s.Close()
-	if got := run(t, load(t, fmt.Sprintf("docker: {host: 'unix://%s'}", listener.Addr()))); got != "orders[127.0.0.1:8080]" {
+	if got := runOnce(t, loadItem(t, fmt.Sprintf("docker: {host: 'unix://%s'}", listener.Addr()))); got != "orders[127.0.0.1:8080]" {
 		t.Error(got)
 	}
 }
@@ -117,19 +113,19 @@ func TestConsul(t *testing.T) {
 		fmt.Fprint(w, `[{"Node": {"Address": "10.0.0.1"}, "Service": {"ID": "o", "Port": 80, "Tags": ["http"]}, "Checks": []}]`)
 	}))
 	defer s.Close()
-	if got := run(t, load(t, fmt.Sprintf("consul: {address: %q, token: '${TOKEN}', tags: [http]}", s.URL))); got != "orders[10.0.0.1:80]" {
+	if got := runOnce(t, loadItem(t, fmt.Sprintf("consul: {address: %q, token: '${TOKEN}', tags: [http]}", s.URL))); got != "orders[10.0.0.1:80]" {
 		t.Error(got)
 	}
 }
 
 // Files that can't be used are errors before anything is sent.
-func TestFiles(t *testing.T) {
-	d := load(t, "consul: {}")
+func TestMissingFiles(t *testing.T) {
+	d := loadItem(t, "consul: {}")
 	d.Consul.CAFile = "missing.pem"
 	if _, err := New(d, Options{}); err == nil {
 		t.Error("a missing ca_file")
 	}
-	d = load(t, "docker: {host: 'https://docker.internal:2376'}")
+	d = loadItem(t, "docker: {host: 'https://docker.internal:2376'}")
 	d.Docker.CertFile, d.Docker.KeyFile = "missing.pem", "missing.pem"
 	if _, err := New(d, Options{}); err == nil {
 		t.Error("a missing cert_file")
@@ -173,7 +169,7 @@ func TestTLS(t *testing.T) {
 	write("ca.pem", "CERTIFICATE", s.Certificate().Raw)
 	write("cert.pem", "CERTIFICATE", der)
 	write("key.pem", "PRIVATE KEY", private)
-	p, err := New(load(t, fmt.Sprintf("docker: {host: %q, ca_file: %[2]s/ca.pem, cert_file: %[2]s/cert.pem, key_file: %[2]s/key.pem}", s.URL, dir)), Options{})
+	p, err := New(loadItem(t, fmt.Sprintf("docker: {host: %q, ca_file: %[2]s/ca.pem, cert_file: %[2]s/cert.pem, key_file: %[2]s/key.pem}", s.URL, dir)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
