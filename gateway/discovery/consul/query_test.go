@@ -130,6 +130,14 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// A panic in a query is the error of that query.
+func TestPanic(t *testing.T) {
+	r := New(settings(t), nil).ask(t.Context(), &watch{name: "orders"}, 0, 0)
+	if r.err == nil || !strings.HasPrefix(r.err.Error(), "panic: ") || r.w == nil {
+		t.Error(r.err)
+	}
+}
+
 // A query over a network ends with its context, and leaves no connection.
 func TestNetwork(t *testing.T) {
 	a := newAgent()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -142,8 +143,13 @@ func (r *watcher) dispatch(ctx context.Context, spawn func(func())) {
 }
 
 // ask sends the query of a watch. Of the watch it reads only the name.
-func (p *Provider) ask(ctx context.Context, w *watch, index uint64, wait time.Duration) result {
-	r := result{w: w}
+func (p *Provider) ask(ctx context.Context, w *watch, index uint64, wait time.Duration) (r result) {
+	defer func() { // it runs in a goroutine of its own, where a panic would end the program
+		if v := recover(); v != nil {
+			r = result{w: w, err: fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
+		}
+	}()
+	r.w = w
 	if w.name == "" {
 		r.index, r.err = p.query(ctx, "/v1/catalog/services", index, wait, &r.services)
 		if r.err == nil && r.services == nil {
