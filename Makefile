@@ -284,6 +284,10 @@ alternatives: build ## the gateway and FastMCP, by the same documents, service a
 tty: ## the program in terminals (tmux), screen by screen (TTY_FLAGS=-update accepts what is seen; -only init)
 	test/tty/run $(TTY_FLAGS)
 
+.PHONY: discovery-docker
+discovery-docker: ## start containers at a Docker daemon of Debian, and print how soon their tools can be called; it needs root
+	test/discovery/docker
+
 .PHONY: clean
 clean: ## remove bin/ and out/
 	rm -rf bin $(OUT)

@@ -7,7 +7,7 @@ import (
 )
 
 // Discovery is a provider of services: a registry, or what stands for one, whose services become APIs while the gateway runs.
-// Exactly one of the keys file, http and kubernetes is given.
+// Exactly one of the keys file, http, consul, kubernetes and docker is given.
 type Discovery struct {
 	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
 	Name string `yaml:"name" need:"true"`
@@ -15,8 +15,12 @@ type Discovery struct {
 	File *FileDiscovery `yaml:"file,omitempty" absent:"another provider"`
 	// Asks a URL that answers in the format of Prometheus' http_sd.
 	HTTP *HTTPDiscovery `yaml:"http,omitempty" absent:"another provider"`
+	// Watches the catalog of Consul.
+	Consul *ConsulDiscovery `yaml:"consul,omitempty" absent:"another provider"`
 	// Watches the Services of a Kubernetes cluster.
 	Kubernetes *KubernetesDiscovery `yaml:"kubernetes,omitempty" absent:"another provider"`
+	// Finds containers by their labels at a Docker daemon.
+	Docker *DockerDiscovery `yaml:"docker,omitempty" absent:"another provider"`
 	// Which services become APIs: those that one of these selectors matches.
 	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
@@ -32,7 +36,7 @@ type Discovery struct {
 	Credentials []ServiceCredential `yaml:"credentials,omitempty" absent:"no credential is sent"`
 	// Whether a service that is new to the gateway is served at once, or held until an operator accepts it with
 	// POST /apis/NAME/accept.
-	Approve Approval `yaml:"approve,omitempty" absent:"auto for file, and for kubernetes with namespaces; else hold"`
+	Approve Approval `yaml:"approve,omitempty" absent:"auto for file, docker, and kubernetes with namespaces; else hold"`
 	// Servers that services may have: scheme://host[:port]. A service with another server is refused.
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"any"`
 	// Networks (CIDR) or addresses that servers of services may have. Without it they need public addresses, unless

@@ -53,14 +53,16 @@ func (d *Discovery) kinds() []providerKind {
 	return []providerKind{
 		{"file", d.File != nil, true},
 		{"http", d.HTTP != nil, false},
+		{"consul", d.Consul != nil, false},
 		{"kubernetes", d.Kubernetes != nil, d.Kubernetes != nil && len(d.Kubernetes.Namespaces) > 0},
+		{"docker", d.Docker != nil, true},
 	}
 }
 
 // SameRegistry reports whether the provider asks the same registry as another one, in the same way.
 func (d *Discovery) SameRegistry(other *Discovery) bool {
 	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP) &&
-		reflect.DeepEqual(d.Kubernetes, other.Kubernetes)
+		reflect.DeepEqual(d.Kubernetes, other.Kubernetes) && reflect.DeepEqual(d.Consul, other.Consul) && reflect.DeepEqual(d.Docker, other.Docker)
 }
 
 // Kind returns the key of the provider, such as file.

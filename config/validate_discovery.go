@@ -59,7 +59,10 @@ func (l *loader) providerName(cfg *Config, key string, i int) {
 
 // providerKind checks that an item is one provider, and its keys.
 func (l *loader) providerKind(key string, d *Discovery) {
-	checks := map[string]func(l *loader, key string, d *Discovery){"file": (*loader).fileDiscovery, "http": (*loader).httpDiscovery, "kubernetes": (*loader).kubernetesDiscovery}
+	checks := map[string]func(l *loader, key string, d *Discovery){
+		"file": (*loader).fileDiscovery, "http": (*loader).httpDiscovery, "consul": (*loader).consulDiscovery,
+		"kubernetes": (*loader).kubernetesDiscovery, "docker": (*loader).dockerDiscovery,
+	}
 	kinds := d.kinds()
 	var given, ok []string
 	for _, k := range kinds {
@@ -111,15 +114,7 @@ func (l *loader) fileDiscovery(key string, d *Discovery) {
 func (l *loader) httpDiscovery(key string, d *Discovery) {
 	h := d.HTTP
 	l.authority(key+".ca_file", h.CAFile)
-	if h.Token.IsZero() || !l.ok(key+".token") {
-		return
-	}
-	if err := checkToken(h.Token.Reveal()); err != nil {
-		l.errorf(key+".token", "%s", err)
-	}
-	if l.ok(key+".url") && h.URL.parsed != nil && h.URL.parsed.Scheme == "http" && !h.URL.Loopback() {
-		l.warnf(key+".url", "the token travels in clear; https protects it")
-	}
+	l.clearToken(key, "url", h.URL, h.Token)
 }
 
 func (l *loader) serviceSelectors(key string, selectors ServiceSelectors) {

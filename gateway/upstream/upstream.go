@@ -28,6 +28,8 @@ type Options struct {
 	// Instances returns the addresses, host:port, that requests for the host of BaseURL go to, in turn; they need not be
 	// NamedHosts. nil if the host of BaseURL is itself the service. It is called for each request.
 	Instances func() []string
+	// Socket is the path of a Unix domain socket that all requests go to, instead of the hosts of their URLs; "" if there is none.
+	Socket string
 	// NamedHosts are host names or IP literals, without ports, from the configuration (the host of
 	// the spec's URL, those of allow_servers). They may resolve to private and loopback addresses;
 	// every other host must have a public address (E1).
@@ -153,6 +155,9 @@ func NewClient(o Options) *Client {
 	g := newDialPolicy(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, o.Connect)
 	c.dialPolicy = g
 	direct := g.dial
+	if o.Socket != "" {
+		direct = socketDialer(o.Socket, o.Connect)
+	}
 	if o.dial != nil {
 		direct = o.dial
 	}

@@ -31,6 +31,12 @@ func providersOf(c *config.Config) map[string]Provider {
 		if k := d.Kubernetes; k != nil {
 			registry = append(registry, k.Kubeconfig.String(), k.Context, k.Selector, "in", encode(k.Namespaces))
 		}
+		if k := d.Consul; k != nil {
+			registry = append(registry, k.Address.String(), k.CAFile.String(), k.Datacenter, k.Namespace, k.Partition, encode(k.Tags), encode(k.Meta))
+		}
+		if k := d.Docker; k != nil {
+			registry = append(registry, k.Host.String(), k.CAFile.String(), k.Network)
+		}
 		all[d.Name] = Provider{Registry: digest(encode(registry)), Services: encode(d.Services), Names: d.APIName, Holds: d.Holds()}
 	}
 	return all

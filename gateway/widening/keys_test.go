@@ -115,6 +115,11 @@ discovery:
     http: {url: "https://registry.example.com", token: secret, ca_file: tls.crt}
   - name: cluster
     kubernetes: {namespaces: [shop], selector: mcp=enabled, kubeconfig: kubeconfig.yaml, context: c}
+  - name: consul
+    consul:
+      {address: "https://consul.example.com", token: secret, ca_file: tls.crt, datacenter: dc1, namespace: shop, partition: eu, tags: [http], meta: {tier: core}}
+  - name: docker
+    docker: {host: "https://docker.example.com", network: shop_default, ca_file: tls.crt, cert_file: tls.crt, key_file: tls.key}
 tools:
   lock: approved.lock
   confirm: destructive
@@ -224,7 +229,9 @@ var uncompared = map[string]string{
 
 	"Discovery.MaxServices": "a limit", "Discovery.MaxLoss": "a limit, which services are kept by",
 	"DocumentSearch": "where documents are looked for, on the same servers", "HTTPDiscovery.Refresh": "when the registry is asked", "HTTPDiscovery.Token": "secrets are rotated",
-	"KubernetesDiscovery.Address":      "how the same services are called",
+	"KubernetesDiscovery.Address": "how the same services are called",
+	"ConsulDiscovery.Wait":        "when the registry is asked", "ConsulDiscovery.Token": "secrets are rotated",
+	"DockerDiscovery.Refresh": "when the registry is asked", "DockerDiscovery.CertFile": "who the gateway is to it", "DockerDiscovery.KeyFile": "who the gateway is to it",
 	"ServiceCredential.SpecCredential": "it goes to the place of the document alone, and callers get nothing by it",
 
 	"Embeddings.Model": "how tools are ranked, not which ones a caller may find", "Embeddings.Dimensions": "how tools are ranked, not which ones a caller may find",

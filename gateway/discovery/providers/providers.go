@@ -2,10 +2,14 @@ package providers
 
 import (
 	"fmt"
+	"net/url"
 	"time"
 
+	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/gateway/discovery/consul"
+	"drawbridge/gateway/discovery/docker"
 	"drawbridge/gateway/discovery/filesd"
 	"drawbridge/gateway/discovery/httpsd"
 	"drawbridge/gateway/discovery/kubernetes"
@@ -27,36 +31,79 @@ func New(d *config.Discovery, o Options) (discovery.Provider, error) {
 	switch {
 	case d.File != nil:
 		return filesd.New(d.File), nil
+	case d.Consul != nil:
+		return newConsul(d, o)
 	case d.Kubernetes != nil:
 		return newKubernetes(d, o)
+	case d.Docker != nil:
+		return newDocker(d, o)
 	}
-	_, roots, err := upstream.ReadRoots(d.HTTP.CAFile.String())
+	return newHTTP(d, o)
+}
+
+func newHTTP(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.HTTP.URL.URL(), d.HTTP.CAFile)
 	if err != nil {
 		return nil, err
 	}
-	client := clientOptions(d, o)
-	client.BaseURL, client.RootCAs, client.MaxBytes, client.Proxy = d.HTTP.URL.URL(), roots, targetgroup.MaxSize+1, egress.Proxy(d.HTTP.Proxy)
-	return httpsd.New(d.HTTP, upstream.NewClient(client)), nil
+	u.Timeout, u.FirstByte, u.MaxBytes = time.Duration(config.DefaultLimits().Timeout), headerTime(), targetgroup.MaxSize+1
+	u.Proxy = egress.Proxy(d.HTTP.Proxy)
+	return httpsd.New(d.HTTP, upstream.NewClient(u)), nil
 }
 
-// newKubernetes makes the provider of a cluster. Its watches have no end that their size or the client's timeout sets.
+// newConsul makes a client without time limits: each query has one, and many wait for minutes.
+func newConsul(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.Consul.Address.URL(), d.Consul.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	return consul.New(d.Consul, upstream.NewClient(u)), nil
+}
+
+// newKubernetes makes a client without limits of time and size for a body: the provider's requests have deadlines, and watches
+// go on without end.
 func newKubernetes(d *config.Discovery, o Options) (discovery.Provider, error) {
 	cluster, err := kubernetes.NewCluster(d.Kubernetes)
 	if err != nil {
 		return nil, fmt.Errorf("kubernetes: %w", err)
 	}
-	client := clientOptions(d, o)
-	client.BaseURL, client.RootCAs, client.TLS = cluster.Server, cluster.RootCAs, cluster.TLS
-	client.Timeout = 0 // the provider's requests have deadlines
-	return kubernetes.New(d.Kubernetes, cluster, upstream.NewClient(client)), nil
+	u, err := o.client(d.Name, cluster.Server, "")
+	if err != nil {
+		return nil, err
+	}
+	u.RootCAs, u.TLS, u.FirstByte = cluster.RootCAs, cluster.TLS, headerTime()
+	return kubernetes.New(d.Kubernetes, cluster, upstream.NewClient(u)), nil
 }
 
-// clientOptions are those of any client that asks a registry.
-func clientOptions(d *config.Discovery, o Options) upstream.Options {
+// newDocker makes a client without limits of time and size for a body: events come without end.
+func newDocker(d *config.Discovery, o Options) (discovery.Provider, error) {
+	c := d.Docker
+	u, err := o.client(d.Name, c.Host.URL(), c.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.Socket, u.FirstByte = c.Host.Socket(), headerTime()
+	if c.CertFile != "" {
+		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
+			Origin: c.Host.URL(), CertFile: c.CertFile.String(), KeyFile: c.KeyFile.String(), CAFile: c.CAFile.String(), RootCAs: u.RootCAs,
+		})
+		if err != nil {
+			return nil, err
+		}
+		u.TLS = certificate.Config
+	}
+	return docker.New(c, upstream.NewClient(u)), nil
+}
+
+// headerTime is the time that a registry has for the header of a response.
+func headerTime() time.Duration { return time.Duration(config.DefaultLimits().FirstByteTimeout) }
+
+// client returns the options that clients of all registries have.
+func (o Options) client(name string, base *url.URL, authorities config.File) (upstream.Options, error) {
+	_, roots, err := upstream.ReadRoots(authorities.String())
 	limits := config.DefaultLimits()
 	return upstream.Options{
-		Name: d.Name, Timeout: time.Duration(limits.Timeout), Connect: time.Duration(limits.ConnectTimeout),
-		TLSHandshake: time.Duration(limits.TLSTimeout), FirstByte: time.Duration(limits.FirstByteTimeout),
-		MaxRatio: int64(limits.MaxRatio), UserAgent: "drawbridge/" + o.Version, OnPanic: o.OnPanic,
-	}
+		Name: name, BaseURL: base, Connect: time.Duration(limits.ConnectTimeout), TLSHandshake: time.Duration(limits.TLSTimeout),
+		MaxRatio: int64(limits.MaxRatio), RootCAs: roots, UserAgent: "drawbridge/" + o.Version, OnPanic: o.OnPanic,
+	}, err
 }

@@ -83,32 +83,20 @@ func targets(groups []group) ([]discovery.Target, error) {
 		problems = append(problems, fmt.Errorf("the list has %d groups; those after the first %d are not read", len(groups), maxGroups))
 		groups = groups[:maxGroups]
 	}
-	byName := map[[2]string]int{} // namespace and name → index in all
-	all := make([]discovery.Target, 0, len(groups))
+	var all discovery.Merger
 	for i := range groups {
 		t := groups[i].target()
 		if t.Name == "" {
 			problems = append(problems, fmt.Errorf("group %d has neither the label %s nor the label job; one must name the service", i+1, LabelService))
-			continue
-		}
-		n, known := byName[[2]string{t.Namespace, t.Name}]
-		if !known {
-			byName[[2]string{t.Namespace, t.Name}] = len(all)
-			all = append(all, t)
-			continue
-		}
-		if have := &all[n]; have.Scheme != t.Scheme || have.BasePath != t.BasePath || have.Document != t.Document {
+		} else if !all.Add(&t) {
 			problems = append(problems, fmt.Errorf("group %d is another one of the service %.100q, with another %s, %s or %s; it is left out",
 				i+1, t.Name, LabelScheme, LabelBasePath, LabelOpenAPI))
-		} else {
-			have.Instances = append(have.Instances, t.Instances...)
-			have.Tags = append(have.Tags, t.Tags...)
 		}
 	}
 	if len(problems) > maxProblems {
 		problems = append(problems[:maxProblems], fmt.Errorf("and %d more", len(problems)-maxProblems))
 	}
-	return all, errors.Join(problems...)
+	return all.Targets(), errors.Join(problems...)
 }
 
 // target returns the service of a group.

@@ -1,0 +1,184 @@
+package providers
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/discovery"
+)
+
+// loadItem reads the configuration of a provider.
+func loadItem(t *testing.T, item string) *config.Discovery {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "drawbridge.yaml")
+	if err := os.WriteFile(path, []byte("discovery: [{name: p, "+item+"}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, problems := config.Load(path, func(string) string { return "t0" })
+	if c == nil {
+		t.Fatal(problems)
+	}
+	return &c.Discovery[0]
+}
+
+// runOnce runs a provider until it reports services, and returns them.
+func runOnce(t *testing.T, d *config.Discovery) string {
+	t.Helper()
+	p, err := New(d, Options{Version: "1.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var names []string
+	p.Run(ctx, func(targets []discovery.Target, err error) {
+		if err != nil {
+			t.Error(err)
+		}
+		names = nil
+		for i := range targets {
+			names = append(names, fmt.Sprint(targets[i].Name, targets[i].Instances))
+		}
+		cancel()
+	})
+	return strings.Join(names, " ")
+}
+
+// A Docker daemon is asked at its socket. The events, which do not end, are no reason to wait for the list.
+func TestSocket(t *testing.T) {
+	dir, err := os.MkdirTemp("", "docker") // the path of a socket must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	listener, err := net.Listen("unix", filepath.Join(dir, "docker.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Api-Version", "1.44")
+		switch r.URL.Path {
+		case "/v1.44/events":
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		case "/v1.44/containers/json":
+			fmt.Fprint(w, `[{"Names": ["/orders"], "State": "running", "Labels": {"drawbridge.service": "orders"},
+				"Ports": [{"IP": "0.0.0.0", "PrivatePort": 80, "PublicPort": 8080, "Type": "tcp"}]}]`)
+		}
+	}))
+	s.Listener.Close()
+	s.Listener = listener
+	s.Start()
+	defer s.Close()
+	if got := runOnce(t, loadItem(t, fmt.Sprintf("docker: {host: 'unix://%s'}", listener.Addr()))); got != "orders[127.0.0.1:8080]" {
+		t.Error(got)
+	}
+}
+
+// The token is sent to Consul, with queries that wait.
+func TestConsul(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Consul-Token") != "t0" || r.Header.Get("User-Agent") != "drawbridge/1.0" {
+			t.Errorf("headers %v", r.Header)
+		}
+		if r.URL.Query().Get("index") != "" {
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Consul-Index", "7")
+		if r.URL.Path == "/v1/catalog/services" {
+			fmt.Fprint(w, `{"consul": [], "orders": ["http"], "db": []}`)
+			return
+		}
+		fmt.Fprint(w, `[{"Node": {"Address": "10.0.0.1"}, "Service": {"ID": "o", "Port": 80, "Tags": ["http"]}, "Checks": []}]`)
+	}))
+	defer s.Close()
+	if got := runOnce(t, loadItem(t, fmt.Sprintf("consul: {address: %q, token: '${TOKEN}', tags: [http]}", s.URL))); got != "orders[10.0.0.1:80]" {
+		t.Error(got)
+	}
+}
+
+// Files that can't be used are errors before anything is sent.
+func TestMissingFiles(t *testing.T) {
+	d := loadItem(t, "consul: {}")
+	d.Consul.CAFile = "missing.pem"
+	if _, err := New(d, Options{}); err == nil {
+		t.Error("a missing ca_file")
+	}
+	d = loadItem(t, "docker: {host: 'https://docker.internal:2376'}")
+	d.Docker.CertFile, d.Docker.KeyFile = "missing.pem", "missing.pem"
+	if _, err := New(d, Options{}); err == nil {
+		t.Error("a missing cert_file")
+	}
+}
+
+// A daemon with TLS is shown the certificate of the configuration, and is itself verified with its ca_file.
+func TestTLS(t *testing.T) {
+	var shown []string
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, c := range r.TLS.PeerCertificates {
+			shown = append(shown, c.Subject.CommonName)
+		}
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MinVersion: tls.VersionTLS12}
+	s.StartTLS()
+	defer s.Close()
+	dir := t.TempDir()
+	write := func(name, kind string, der []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gateway"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("ca.pem", "CERTIFICATE", s.Certificate().Raw)
+	write("cert.pem", "CERTIFICATE", der)
+	write("key.pem", "PRIVATE KEY", private)
+	p, err := New(loadItem(t, fmt.Sprintf("docker: {host: %q, ca_file: %[2]s/ca.pem, cert_file: %[2]s/cert.pem, key_file: %[2]s/key.pem}", s.URL, dir)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p.Run(ctx, func(_ []discovery.Target, err error) {
+		if got := fmt.Sprint(err); got != s.URL+"/_ping: expected status 200, got 403" || !slices.Equal(shown, []string{"gateway"}) {
+			t.Errorf("%s; certificates %q", got, shown)
+		}
+		cancel()
+	})
+}
