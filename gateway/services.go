@@ -13,7 +13,7 @@ import (
 // newServices returns what finds the services of the configuration's providers.
 func (g *Gateway) newServices() *discovery.Manager {
 	o := discovery.Options{
-		Logger: g.log, Keep: g.Keep,
+		Logger: g.log, Keep: g.Keep, Step: g.recovery.Step,
 		NewProvider: func(d *config.Discovery) (discovery.Provider, error) {
 			return providers.New(d, providers.Options{Version: g.o.Version, OnPanic: g.recovery.Report})
 		},

@@ -28,6 +28,8 @@ type Options struct {
 	StateFile string
 	// Keep runs f, and again after a panic, until ctx ends.
 	Keep func(ctx context.Context, what string, f func())
+	// Step runs a step and recovers from a panic, which it reports.
+	Step func(what string, step func()) (panicked bool)
 }
 
 // Times of a [Manager].
@@ -109,10 +111,10 @@ func (m *Manager) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case event := <-m.events:
-			event(ctx)
+			m.o.Step("services were taken over", func() { event(ctx) })
 		case <-m.publish.C:
 			m.dirty = time.Time{}
-			m.store()
+			m.o.Step("services were published", m.store)
 		}
 	}
 }
@@ -266,7 +268,8 @@ func (m *Manager) search(ctx context.Context, p *provider, s *service) {
 		case <-ctx.Done():
 			return
 		}
-		location, by, err := m.find(ctx, d, &target, name)
+		location, by, err := "", "", errSearchPanicked
+		m.o.Step("a document was looked for", func() { location, by, err = m.find(ctx, d, &target, name) })
 		<-m.searching
 		select {
 		case m.events <- func(ctx context.Context) {
@@ -278,6 +281,9 @@ func (m *Manager) search(ctx context.Context, p *provider, s *service) {
 		}
 	})
 }
+
+// errSearchPanicked is the result of a search that did not end by itself.
+var errSearchPanicked = errors.New("internal error while the document was looked for; the log has the cause")
 
 func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target, name string) (location, by string, err error) {
 	api, err := settings(d, t, name, baseURL(t, name).String())
@@ -315,7 +321,7 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 	time.AfterFunc(wait, func() {
 		select {
 		case m.events <- func(ctx context.Context) {
-			if s.turn == turn && s.wanted {
+			if s.turn == turn && s.wanted && p.services[s.target.key()] == s {
 				m.search(ctx, p, s)
 			}
 		}:

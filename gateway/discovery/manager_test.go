@@ -50,6 +50,9 @@ func (s *services) Do(req *http.Request) (*http.Response, error) {
 	if text == "DOWN" {
 		return nil, errors.New("connection refused")
 	}
+	if text == "PANIC" {
+		panic(errTest)
+	}
 	status, header := 200, http.Header{}
 	switch {
 	case !ok:
@@ -79,6 +82,7 @@ func newBench(t *testing.T, stateFile, providers string) *bench {
 		NewClient:   func(*config.API) (Client, error) { return b.services, nil },
 		StateFile:   stateFile,
 		Keep:        func(_ context.Context, _ string, f func()) { f() },
+		Step:        survive,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -87,6 +91,21 @@ func newBench(t *testing.T, stateFile, providers string) *bench {
 	b.Use(configuration(t, providers))
 	return b
 }
+
+// survive runs a step and recovers from the panic that a test asks for.
+func survive(_ string, step func()) (panicked bool) {
+	defer func() {
+		if v := recover(); v != nil && v != errTest {
+			panic(v)
+		} else if v != nil {
+			panicked = true
+		}
+	}()
+	step()
+	return false
+}
+
+var errTest = errors.New("a panic that a test asks for")
 
 func configuration(t *testing.T, providers string) *config.Config {
 	t.Helper()
@@ -322,5 +341,21 @@ func TestAlias(t *testing.T) {
 		}
 		one.Problem = "no endpoint is ready"
 		expect(t, "problem", b.says(one), "refused shop-b: a: no endpoint is ready\n")
+	})
+}
+
+// A panic while a document is looked for costs that search alone.
+func TestSearchThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "", files)
+		defer b.end()
+		b.services.set("shop-a.discovered.invalid/.well-known/api-catalog", "PANIC")
+		a := target("a")
+		a.Document = ""
+		expect(t, "panicked", b.says(a, target("b")), served("b")+"missing shop-a: a: "+errSearchPanicked.Error()+"\n")
+		b.services.texts.Delete("shop-a.discovered.invalid/.well-known/api-catalog")
+		b.services.set("shop-a.discovered.invalid/openapi.json", document)
+		time.Sleep(time.Minute)
+		expect(t, "again", b.rests(), strings.Replace(served("a"), "/o.json", "/openapi.json", 1)+served("b"))
 	})
 }
