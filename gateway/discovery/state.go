@@ -60,8 +60,8 @@ func (m *Manager) restore(p *provider, d *config.Discovery) {
 
 // save writes the file. A failure costs what the next start knows, and nothing now.
 func (m *Manager) save() {
-	if m.o.StateFile == "" {
-		return
+	if m.o.StateFile == "" || len(m.providers) == 0 {
+		return // the file of providers that are gone does no harm
 	}
 	state := savedState{Version: stateVersion, Providers: map[string][]savedService{}}
 	for _, p := range m.providers {
