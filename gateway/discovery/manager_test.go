@@ -95,10 +95,10 @@ func newBench(t *testing.T, stateFile, providers string) *bench {
 // survive runs a step and recovers from the panic that a test asks for.
 func survive(_ string, step func()) (panicked bool) {
 	defer func() {
-		if v := recover(); v != nil && v != errTest {
-			panic(v)
-		} else if v != nil {
-			panicked = true
+		if v := recover(); v != nil {
+			if panicked = v == any(errTest); !panicked {
+				panic(v)
+			}
 		}
 	}()
 	step()

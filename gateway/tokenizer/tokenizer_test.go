@@ -182,9 +182,9 @@ func TestConcurrent(t *testing.T) {
 	timebox.Done(t, group.Wait)
 }
 
-// Pieces that were seen before are counted without an allocation.
+// A piece that was seen before is counted without an allocation. There is one alone: two could have the same slot.
 func TestAllocations(t *testing.T) {
-	text := []byte(`{"name":"getOrder","description":"Returns the order."}`)
+	text := []byte("description")
 	Load()
 	if n := testing.AllocsPerRun(100, func() { Count(text) }); n > 0 {
 		t.Errorf("%v allocations", n)
