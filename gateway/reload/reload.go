@@ -83,7 +83,7 @@ func (w *writer) reload(req request) {
 		return
 	}
 	w.opened(served, opens)
-	next := w.succeed(deployed)
+	next := w.inUse.succeed(deployed)
 	if w.next != nil {
 		w.stop(w.next, w.inUse)
 		next.waiters = w.next.waiters // waiters for the older reload get the newer one

@@ -66,7 +66,7 @@ func (w *writer) takeServices() {
 		return
 	}
 	old := w.inUse
-	next := w.succeed(deployed)
+	next := old.succeed(deployed)
 	next.waiters, old.waiters = old.waiters, nil
 	next.APIs.Follow(old.APIs)
 	w.inUse = next
@@ -82,10 +82,10 @@ func (w *writer) takeServices() {
 }
 
 // succeed returns a deployment that takes over the guard of the one in use, if it is the same.
-func (w *writer) succeed(deployed *generation.Deployment) *deployment {
+func (d *deployment) succeed(deployed *generation.Deployment) *deployment {
 	next := &deployment{Deployment: deployed}
-	if next.Guard == w.inUse.Guard {
-		next.stopGuard = w.inUse.stopGuard
+	if next.Guard == d.Guard {
+		next.stopGuard = d.stopGuard
 	}
 	return next
 }
