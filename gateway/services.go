@@ -17,8 +17,8 @@ func (g *Gateway) newServices() *discovery.Manager {
 		NewProvider: func(d *config.Discovery) (discovery.Provider, error) {
 			return providers.New(d, providers.Options{Version: g.o.Version, OnPanic: g.recovery.Report})
 		},
-		NewClient: func(api *config.API) (discovery.Client, error) {
-			return source.NewProbe(g.deployer.Sources, api, g.Config().Limits)
+		NewClient: func(api *config.API, instances []string) (discovery.Client, error) {
+			return source.NewProbe(g.deployer.Sources, api, instances, g.Config().Limits)
 		},
 	}
 	if dir := g.o.Config.Server.StateDir.String(); dir != "" && !g.o.Local {

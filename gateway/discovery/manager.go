@@ -22,8 +22,8 @@ type Options struct {
 	Logger *slog.Logger
 	// NewProvider makes the provider of an item of the configuration.
 	NewProvider func(d *config.Discovery) (Provider, error)
-	// NewClient makes the client that looks for the document of an API. Its instances are those that [Manager.Instances] has.
-	NewClient func(api *config.API) (Client, error)
+	// NewClient makes the client that looks for the document of an API at these instances of its service.
+	NewClient func(api *config.API, instances []string) (Client, error)
 	// StateFile keeps services and approvals across restarts; "" for none.
 	StateFile string
 	// Keep runs f, and again after a panic, until ctx ends.
@@ -260,8 +260,6 @@ func (m *Manager) search(ctx context.Context, p *provider, s *service) {
 	s.searching = true
 	s.turn++
 	turn, target, d := s.turn, s.target, p.d
-	name := apiName(d, &target.Service)
-	m.Instances(name).set(target.Instances)
 	m.group.Go(func() {
 		select {
 		case m.searching <- struct{}{}:
@@ -269,7 +267,7 @@ func (m *Manager) search(ctx context.Context, p *provider, s *service) {
 			return
 		}
 		location, by, err := "", "", errSearchPanicked
-		m.o.Step("a document was looked for", func() { location, by, err = m.find(ctx, d, &target, name) })
+		m.o.Step("a document was looked for", func() { location, by, err = m.find(ctx, d, &target) })
 		<-m.searching
 		select {
 		case m.events <- func(ctx context.Context) {
@@ -285,19 +283,23 @@ func (m *Manager) search(ctx context.Context, p *provider, s *service) {
 // errSearchPanicked is the result of a search that did not end by itself.
 var errSearchPanicked = errors.New("internal error while the document was looked for; the log has the cause")
 
-func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target, name string) (location, by string, err error) {
-	api, err := settings(d, t, name, baseURL(t, name).String())
+// find looks for the document at the instances of the target alone: another service may have the API name until this one is
+// published.
+func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target) (location, by string, err error) {
+	name := apiName(d, &t.Service)
+	base := baseURL(t, name)
+	api, err := settings(d, t, name, base.String())
 	if err != nil {
 		return "", "", err
 	}
-	client, err := m.o.NewClient(&api)
+	client, err := m.o.NewClient(&api, t.Instances)
 	if err != nil {
 		return "", "", err
 	}
 	if c, ok := client.(interface{ Close() }); ok {
 		defer c.Close()
 	}
-	s := search{client: client, target: t, base: baseURL(t, name), allow: d.AllowServers, paths: d.Documents.Paths, left: d.Documents.Requests}
+	s := search{client: client, target: t, base: base, allow: d.AllowServers, paths: d.Documents.Paths, left: d.Documents.Requests}
 	return s.find(ctx)
 }
 

@@ -40,7 +40,23 @@ func (r *registry) Run(ctx context.Context, update func([]Target, error)) {
 }
 
 // services answers for all services: their documents, by host and path.
-type services struct{ texts sync.Map }
+type services struct {
+	texts sync.Map
+	asked func(instances []string) // called for each request; nil in most tests
+}
+
+// probe is the client for one service.
+type probe struct {
+	*services
+	instances []string
+}
+
+func (p probe) Do(req *http.Request) (*http.Response, error) {
+	if p.asked != nil {
+		p.asked(p.instances)
+	}
+	return p.services.Do(req)
+}
 
 func (s *services) set(at, text string) { s.texts.Store(at, text) }
 
@@ -79,7 +95,7 @@ func newBench(t *testing.T, stateFile, providers string) *bench {
 	b.Manager = New(Options{
 		Logger:      slog.New(slog.DiscardHandler),
 		NewProvider: func(*config.Discovery) (Provider, error) { return b.registry, nil },
-		NewClient:   func(*config.API) (Client, error) { return b.services, nil },
+		NewClient:   func(_ *config.API, instances []string) (Client, error) { return probe{b.services, instances}, nil },
 		StateFile:   stateFile,
 		Keep:        func(_ context.Context, _ string, f func()) { f() },
 		Step:        survive,
@@ -357,5 +373,30 @@ func TestSearchThatPanics(t *testing.T) {
 		b.services.set("shop-a.discovered.invalid/openapi.json", document)
 		time.Sleep(time.Minute)
 		expect(t, "again", b.rests(), strings.Replace(served("a"), "/o.json", "/openapi.json", 1)+served("b"))
+	})
+}
+
+// A service whose API name is another one's is looked at where it is, and never gets the calls of the other.
+func TestNameOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "", files)
+		defer b.end()
+		expect(t, "the first", b.says(target("x.y")), served("x-y"))
+		requests := 0
+		b.services.asked = func(instances []string) {
+			requests++
+			if diff := cmp.Diff([]string{"10.6.6.6:80"}, instances); diff != "" {
+				t.Errorf("searched at %s", diff)
+			}
+			if diff := cmp.Diff([]string{"10.0.0.1:80"}, b.Instances("shop-x-y").Load()); diff != "" {
+				t.Errorf("calls go to %s", diff)
+			}
+		}
+		second := target("x-y", "10.6.6.6:80")
+		second.Document = ""
+		b.says(target("x.y"), second)
+		if requests == 0 {
+			t.Error("no document was looked for")
+		}
 	})
 }

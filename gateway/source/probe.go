@@ -14,11 +14,13 @@ type Probe struct {
 	close func()
 }
 
-// NewProbe returns the client that looks for the document of an API. Nothing of callers is sent: there is none.
-func NewProbe(deps *Deps, api *config.API, limits config.Limits) (*Probe, error) {
+// NewProbe returns the client that looks for the document of an API at these instances. Nothing of callers is sent: there is none.
+func NewProbe(deps *Deps, api *config.API, instances []string, limits config.Limits) (*Probe, error) {
 	own := *api
 	own.Identity, own.PassHeaders = nil, nil
-	s, err := newSource(deps, authOptions{
+	apart := *deps
+	apart.Instances = func(string) func() []string { return func() []string { return instances } }
+	s, err := newSource(&apart, authOptions{
 		api: own, limits: limits.OfSources(), now: deps.Now, panicked: deps.Panicked,
 		wrong: func(key string, err error) error { return fmt.Errorf("%s: %w", key, err) },
 	})
