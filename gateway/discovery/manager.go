@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway/signal"
 )
 
 // Options configure a [Manager].
@@ -127,11 +128,17 @@ func (m *Manager) Use(c *config.Config) {
 			names = append(names, strings.ToLower(c.APIs[i].Name))
 		}
 	}
-	m.send(func(ctx context.Context) { m.use(ctx, c.Discovery, names) })
+	// Before Run and after it, as many wait as the channel holds.
+	m.events <- func(ctx context.Context) { m.use(ctx, c.Discovery, names) }
 }
 
-// send hands an event to the goroutine of Run. Before Run and after it, as many wait as the channel holds.
-func (m *Manager) send(event func(context.Context)) { m.events <- event }
+// post hands an event to the goroutine of Run, unless ctx ends before it is taken.
+func (m *Manager) post(ctx context.Context, event func(context.Context)) {
+	select {
+	case m.events <- event:
+	case <-ctx.Done():
+	}
+}
 
 // Settle runs the providers of a configuration until each of them has answered, or failed, and the documents of their
 // services were looked for. It is for commands that list what there is, in place of Run.
@@ -202,14 +209,11 @@ func (m *Manager) start(ctx context.Context, p *provider) {
 				for i := range received {
 					received[i].normalize()
 				}
-				select {
-				case m.events <- func(ctx context.Context) {
+				m.post(own, func(ctx context.Context) {
 					if own.Err() == nil {
 						m.received(ctx, name, received, err)
 					}
-				}:
-				case <-own.Done():
-				}
+				})
 			})
 		})
 	})
@@ -222,27 +226,28 @@ func (m *Manager) received(ctx context.Context, name string, targets []Target, e
 		return
 	}
 	p := m.providers[i]
-	if unchanged := err == nil && p.err == "" && p.answered && reflect.DeepEqual(targets, p.targets); unchanged {
+	problem := ""
+	if err != nil {
+		problem = err.Error()
+	}
+	if targets != nil {
 		p.updated = time.Now()
+	}
+	same := targets == nil || p.answered && reflect.DeepEqual(targets, p.targets)
+	if same && problem == p.err { // only the time is another one
 		next := *m.snapshot.Load()
 		next.Providers = m.providerStatus()
 		m.snapshot.Store(&next)
 		return
 	}
-	if err != nil {
-		if p.err != err.Error() {
-			m.o.Logger.Warn("registry can't be read as a whole; the services that it had stay in use", "provider", name, "error", err)
-		}
-		p.err, p.failures = err.Error(), p.failures+1
-		m.touch()
-	} else {
-		p.err = ""
+	if problem != "" && problem != p.err {
+		m.o.Logger.Warn("registry can't be read as a whole; the services that it had stay in use", "provider", name, "error", err)
 	}
-	if targets == nil {
-		return
+	p.err = problem
+	if !same {
+		p.targets, p.answered = targets, true
+		m.evaluate(ctx, p)
 	}
-	p.updated, p.targets, p.answered = time.Now(), targets, true
-	m.evaluate(ctx, p)
 	m.touch()
 }
 
@@ -269,14 +274,11 @@ func (m *Manager) search(ctx context.Context, p *provider, s *service) {
 		location, by, err := "", "", errSearchPanicked
 		m.o.Step("a document was looked for", func() { location, by, err = m.find(ctx, d, &target) })
 		<-m.searching
-		select {
-		case m.events <- func(ctx context.Context) {
+		m.post(ctx, func(ctx context.Context) {
 			if s.turn == turn {
 				m.found(ctx, p, s, location, by, err)
 			}
-		}:
-		case <-ctx.Done():
-		}
+		})
 	})
 }
 
@@ -321,14 +323,11 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 	m.o.Logger.Warn("no document of a service", "provider", p.d.Name, "service", s.target.key(), "error", err, "next_search_in", wait)
 	turn := s.turn
 	time.AfterFunc(wait, func() {
-		select {
-		case m.events <- func(ctx context.Context) {
+		m.post(ctx, func(ctx context.Context) {
 			if s.turn == turn && s.wanted && p.services[s.target.key()] == s {
 				m.search(ctx, p, s)
 			}
-		}:
-		case <-ctx.Done():
-		}
+		})
 	})
 	m.touch()
 }
@@ -372,11 +371,7 @@ func (m *Manager) AcceptLoss(ctx context.Context, name string) error {
 // ask runs a step in the goroutine of Run and returns its error.
 func (m *Manager) ask(ctx context.Context, step func(context.Context) error) error {
 	done := make(chan error, 1)
-	select {
-	case m.events <- func(ctx context.Context) { done <- step(ctx) }:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	m.post(ctx, func(ctx context.Context) { done <- step(ctx) })
 	select {
 	case err := <-done:
 		return err
@@ -403,10 +398,7 @@ func (m *Manager) store() {
 	if reflect.DeepEqual(old.APIs, next.APIs) && reflect.DeepEqual(old.Keys, next.Keys) {
 		return // only states are others
 	}
-	select {
-	case m.changed <- struct{}{}:
-	default:
-	}
+	signal.Raise(m.changed)
 }
 
 // settle closes settled once nothing is awaited.

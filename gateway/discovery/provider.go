@@ -20,7 +20,6 @@ type provider struct {
 	answered bool     // the registry has answered since the start
 	updated  time.Time
 	err      string
-	failures int
 	services map[string]*service // those that d accepts, and those that are lost, by [Target.key]
 	refused  int                 // services beyond the limit
 }

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"drawbridge/gateway/signal"
 )
 
 const (
@@ -82,14 +84,11 @@ func mismatch(err error) error {
 }
 
 // follow reads events and signals each, until the stream ends or ctx does. What an event says is not used: the list says it all.
-func (p *Provider) follow(ctx context.Context, events io.Reader, signal chan<- struct{}) error {
+func (p *Provider) follow(ctx context.Context, events io.Reader, changed chan<- struct{}) error {
 	lines := bufio.NewScanner(events)
 	lines.Buffer(nil, maxEvent)
 	for lines.Scan() {
-		select {
-		case signal <- struct{}{}:
-		default:
-		}
+		signal.Raise(changed)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()

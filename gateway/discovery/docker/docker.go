@@ -73,10 +73,10 @@ func (p *Provider) session(ctx context.Context, update func([]discovery.Target, 
 	if err != nil {
 		return false, err
 	}
-	signal, broken := make(chan struct{}, 1), make(chan error, 1)
+	changed, broken := make(chan struct{}, 1), make(chan error, 1)
 	reader.Go(func() {
 		defer events.Body.Close()
-		broken <- p.follow(ctx, events.Body, signal)
+		broken <- p.follow(ctx, events.Body, changed)
 	})
 	refresh := time.NewTicker(time.Duration(p.d.Refresh))
 	defer refresh.Stop()
@@ -89,7 +89,7 @@ func (p *Provider) session(ctx context.Context, update func([]discovery.Target, 
 			return listed, ctx.Err()
 		case err := <-broken:
 			return listed, err
-		case <-signal:
+		case <-changed:
 			if stage > 0 { // otherwise the list is about to be read
 				stage = 0
 				next.Reset(waits[0])
