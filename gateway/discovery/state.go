@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"drawbridge/config"
+	"drawbridge/gateway/atomicfile"
 )
 
 // savedState is the file that keeps services and approvals across restarts.
@@ -70,28 +70,11 @@ func (m *Manager) save() {
 			state.Providers[p.d.Name] = append(state.Providers[p.d.Name], savedService{s.target, s.approved, s.location, s.by})
 		}
 	}
-	if err := writeFile(m.o.StateFile, state); err != nil {
+	text, err := json.Marshal(state)
+	if err == nil {
+		err = atomicfile.WriteBytes(m.o.StateFile, ".discovery-", text)
+	}
+	if err != nil {
 		m.o.Logger.Warn("services can't be kept for the next start", "file", m.o.StateFile, "error", err)
 	}
-}
-
-// writeFile replaces a file by JSON as a whole.
-func writeFile(path string, value any) error {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".discovery-*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name()) // the error that counts is the first
-	}
-	return err
 }

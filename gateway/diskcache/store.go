@@ -17,6 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"drawbridge/gateway/atomicfile"
 	"drawbridge/gateway/regularfile"
 	"drawbridge/gateway/signal"
 	"drawbridge/openapi"
@@ -289,38 +290,8 @@ func (s *Store) held() (size int) {
 func (s *Document) size() int { return int(s.Copy.Bytes()) }
 
 // writeFile writes a document, whole or not at all, also if the machine fails.
-func (s *Store) writeFile(doc *Document) (err error) {
-	if err := os.MkdirAll(s.o.Dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(s.o.Dir, tempPrefix+"*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if err = doc.encode(f, s.o.Pace); err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), s.Path(doc.Head.ID)); err != nil {
-		return err
-	}
-	dir, err := os.Open(s.o.Dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }()
-	_ = dir.Sync() // there are file systems that can't; the file is there all the same
-	return nil
+func (s *Store) writeFile(doc *Document) error {
+	return atomicfile.Write(s.Path(doc.Head.ID), tempPrefix, func(f *os.File) error { return doc.encode(f, s.o.Pace) })
 }
 
 // sweep marks the documents of the configuration as named, and removes those that no configuration has named for long, and the oldest of

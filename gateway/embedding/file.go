@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/gateway/atomicfile"
 	"drawbridge/gateway/regularfile"
 )
 
@@ -93,33 +94,12 @@ func readFile(path string) ([]byte, error) {
 }
 
 // writeFile writes a file, whole or not at all, and removes those of models that were not used for long.
-func writeFile(path string, text []byte) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func writeFile(path string, text []byte) error {
+	if err := atomicfile.WriteBytes(path, tempPrefix, text); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, tempPrefix+"*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(text); err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err == nil {
-		removeUnused(dir)
-	}
-	return err
+	removeUnused(filepath.Dir(path))
+	return nil
 }
 
 // removeUnused removes the files of vectors that no process has touched for unusedAge.

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
+	"drawbridge/gateway/atomicfile"
 	"drawbridge/gateway/regularfile"
 )
 
@@ -58,32 +58,10 @@ func ReadRecord(path string) (*Summary, error) {
 }
 
 // Write replaces a record atomically, also if the machine fails.
-func (s *Summary) Write(path string) (err error) {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
+func (s *Summary) Write(path string) error {
 	data, err := json.Marshal(record{recordVersion, s})
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, recordTemp+"*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(data); err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return atomicfile.WriteBytes(path, recordTemp, data)
 }
