@@ -2,10 +2,9 @@ package consul
 
 import (
 	"context"
-	"encoding/json"
+	"drawbridge/gateway/discovery"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"mime"
 	"net/http"
@@ -40,15 +39,8 @@ func (p *Provider) query(ctx context.Context, path string, index uint64, wait ti
 	if err != nil {
 		return 0, fmt.Errorf("%s%s: %w", p.d.Address, req.URL.EscapedPath(), err)
 	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxSize+1))
-	switch {
-	case err != nil:
-		return 0, err
-	case len(text) > maxSize:
-		return 0, fmt.Errorf("%s%s: the answer has more than %d bytes", p.d.Address, req.URL.EscapedPath(), maxSize)
-	}
-	if err := json.Unmarshal(text, answer); err != nil {
-		return 0, fmt.Errorf("%s%s: %w", p.d.Address, req.URL.EscapedPath(), mismatch(err))
+	if err := discovery.ReadJSON(resp.Body, maxSize, answer); err != nil {
+		return 0, fmt.Errorf("%s%s: %w", p.d.Address, req.URL.EscapedPath(), err)
 	}
 	return next, nil
 }
@@ -97,15 +89,6 @@ func checkHead(resp *http.Response) (uint64, error) {
 		return 0, errors.New("the servers have no leader, so that what they know may be old")
 	}
 	return max(index, 1), nil // an index of 0 would not wait
-}
-
-// mismatch says what was found in the place of what was expected.
-func mismatch(err error) error {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
-		return fmt.Errorf("byte %d: expected %s, got a JSON %s", kind.Offset, kind.Type, kind.Value)
-	}
-	return fmt.Errorf("the answer is not JSON: %w", err)
 }
 
 // backOff returns how long to wait after so many failures in a row: it doubles up to a limit, with a jitter of a half, so that

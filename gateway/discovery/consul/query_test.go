@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,6 +16,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/test/cases"
 )
 
 // onlyOrders has no path but those of the catalog and of the service orders.
@@ -32,42 +32,32 @@ func (o onlyOrders) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // TestCases reads the answers in testdata: a case has the instances of the service orders, and what they are read as.
 func TestCases(t *testing.T) {
-	cases, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, path := range cases {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d := settings(t)
-			var got, want string
-			for _, f := range archive.Files {
-				switch f.Name {
-				case "tags":
-					d.Tags = strings.Fields(string(f.Data))
-				case "meta":
-					if err := json.Unmarshal(f.Data, &d.Meta); err != nil {
-						t.Fatal(err)
-					}
-				case "instances.json":
-					answer := func(w http.ResponseWriter, _ *http.Request) {
-						w.Header().Set("Content-Type", "application/json")
-						w.Header().Set("X-Consul-Index", "7")
-						_, _ = w.Write(f.Data) // a recorder
-					}
-					got += service(New(d, direct{http.HandlerFunc(answer)}).ask(t.Context(), &watch{name: "orders"}, 0, 0))
-				case "service":
-					want = string(f.Data)
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, _ string, a *txtar.Archive) {
+		d := settings(t)
+		var got, want string
+		for _, f := range a.Files {
+			switch f.Name {
+			case "tags":
+				d.Tags = strings.Fields(string(f.Data))
+			case "meta":
+				if err := json.Unmarshal(f.Data, &d.Meta); err != nil {
+					t.Fatal(err)
 				}
+			case "instances.json":
+				answer := func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					w.Header().Set("X-Consul-Index", "7")
+					_, _ = w.Write(f.Data) // a recorder
+				}
+				got += service(New(d, direct{http.HandlerFunc(answer)}).ask(t.Context(), &watch{name: "orders"}, 0, 0))
+			case "service":
+				want = string(f.Data)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 // service is an answer as text.

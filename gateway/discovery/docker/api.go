@@ -3,8 +3,6 @@ package docker
 import (
 	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/signal"
 )
 
@@ -60,27 +59,11 @@ func (p *Provider) list(ctx context.Context, version string) ([]container, error
 		return nil, err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxSize+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", p.d.Host, err)
-	case len(text) > maxSize:
-		return nil, fmt.Errorf("%s%s: the answer has more than %d bytes", p.d.Host, path, maxSize)
-	}
 	var containers []container
-	if err := json.Unmarshal(text, &containers); err != nil {
-		return nil, fmt.Errorf("%s%s: %w", p.d.Host, path, mismatch(err))
+	if err := discovery.ReadJSON(resp.Body, maxSize, &containers); err != nil {
+		return nil, fmt.Errorf("%s%s: %w", p.d.Host, path, err)
 	}
 	return containers, nil
-}
-
-// mismatch says what was found in the place of what was expected.
-func mismatch(err error) error {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
-		return fmt.Errorf("byte %d: expected %s, got a JSON %s", kind.Offset, kind.Type, kind.Value)
-	}
-	return fmt.Errorf("the answer is not JSON: %w", err)
 }
 
 // follow reads events and signals each, until the stream ends or ctx does. What an event says is not used: the list says it all.

@@ -22,6 +22,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/test/cases"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,38 +43,28 @@ func settings(t *testing.T, keys string) *config.DockerDiscovery {
 
 // TestCases reads the lists of containers in testdata: a case has what the configuration says, and what the list is read as.
 func TestCases(t *testing.T) {
-	cases, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, path := range cases {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var keys, got, want string
-			for _, f := range archive.Files {
-				text := strings.TrimSpace(string(f.Data))
-				switch f.Name {
-				case "host", "network":
-					keys += fmt.Sprintf("%s: %q, ", f.Name, text)
-				case "containers.json":
-					d := &daemon{list: text}
-					containers, err := New(settings(t, keys), d).list(t.Context(), "/v1.44")
-					if err != nil {
-						t.Fatal(err)
-					}
-					got = services(New(settings(t, keys), d).targets(containers))
-				case "services":
-					want = string(f.Data)
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, _ string, a *txtar.Archive) {
+		var keys, got, want string
+		for _, f := range a.Files {
+			text := strings.TrimSpace(string(f.Data))
+			switch f.Name {
+			case "host", "network":
+				keys += fmt.Sprintf("%s: %q, ", f.Name, text)
+			case "containers.json":
+				d := &daemon{list: text}
+				containers, err := New(settings(t, keys), d).list(t.Context(), "/v1.44")
+				if err != nil {
+					t.Fatal(err)
 				}
+				got = services(New(settings(t, keys), d).targets(containers))
+			case "services":
+				want = string(f.Data)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 // services is a report as text.

@@ -3,9 +3,6 @@ package kubernetes
 import (
 	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +10,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/test/cases"
 )
 
 var update = flag.Bool("update", false, "accept what the cases give now")
@@ -20,32 +18,19 @@ var update = flag.Bool("update", false, "accept what the cases give now")
 // archives runs f for each case of a folder. f changes the files that it compares.
 func archives(t *testing.T, pattern string, f func(t *testing.T, files map[string]*txtar.File)) {
 	t.Helper()
-	cases, err := filepath.Glob(pattern)
-	if err != nil || len(cases) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, path := range cases {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files := map[string]*txtar.File{}
-			for i := range archive.Files {
-				files[archive.Files[i].Name] = &archive.Files[i]
-			}
-			want := string(txtar.Format(archive))
-			f(t, files)
-			got := txtar.Format(archive)
-			if *update {
-				if err := os.WriteFile(path, got, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			} else if diff := cmp.Diff(want, string(got)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	cases.Run(t, pattern, func(t *testing.T, path string, archive *txtar.Archive) {
+		files := map[string]*txtar.File{}
+		for i := range archive.Files {
+			files[archive.Files[i].Name] = &archive.Files[i]
+		}
+		want := string(txtar.Format(archive))
+		f(t, files)
+		if *update {
+			cases.Write(t, path, archive)
+		} else if diff := cmp.Diff(want, string(txtar.Format(archive))); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 // TestTargets reads the lists of testdata/targets as services, with their names and with their endpoints as addresses.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,38 +12,29 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/gateway/discovery"
+	"drawbridge/test/cases"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestCases reads the lists in testdata: a case has a list, as list.json or list.yaml, and what it is read as.
 func TestCases(t *testing.T) {
-	cases, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatal("no cases", err)
-	}
-	for _, path := range cases {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
+	cases.Run(t, "testdata/*.txtar", func(t *testing.T, _ string, a *txtar.Archive) {
+		var got, want string
+		for _, f := range a.Files {
+			switch f.Name {
+			case "list.json":
+				got += read(ParseJSON(f.Data))
+			case "list.yaml":
+				got += read(ParseYAML(f.Data))
+			case "services":
+				want = string(f.Data)
 			}
-			var got, want string
-			for _, f := range archive.Files {
-				switch f.Name {
-				case "list.json":
-					got += read(ParseJSON(f.Data))
-				case "list.yaml":
-					got += read(ParseYAML(f.Data))
-				case "services":
-					want = string(f.Data)
-				}
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 func read(targets []discovery.Target, err error) string {
