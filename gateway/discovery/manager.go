@@ -1,9 +1,7 @@
 package discovery
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -14,7 +12,6 @@ import (
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/gateway/signal"
 )
 
 // Options configure a [Manager].
@@ -50,7 +47,7 @@ type Manager struct {
 	snapshot  atomic.Pointer[Snapshot]
 	instances sync.Map // name of the API in lower case → *Instances
 
-	// Of the goroutine of Run.
+	// Only the goroutine of Run uses what follows.
 
 	providers  []*provider
 	configured []string // names of configured APIs, in lower case
@@ -260,78 +257,6 @@ func (m *Manager) evaluate(ctx context.Context, p *provider) {
 
 func (m *Manager) nextSeq() int { m.seq++; return m.seq }
 
-// search looks for the document of a service in a goroutine of its own.
-func (m *Manager) search(ctx context.Context, p *provider, s *service) {
-	s.searching = true
-	s.turn++
-	turn, target, d := s.turn, s.target, p.d
-	m.group.Go(func() {
-		select {
-		case m.searching <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		location, by, err := "", "", errSearchPanicked
-		m.o.Step("a document was looked for", func() { location, by, err = m.find(ctx, d, &target) })
-		<-m.searching
-		m.post(ctx, func(ctx context.Context) {
-			if s.turn == turn {
-				m.found(ctx, p, s, location, by, err)
-			}
-		})
-	})
-}
-
-// errSearchPanicked is the result of a search that did not end by itself.
-var errSearchPanicked = errors.New("internal error while the document was looked for; the log has the cause")
-
-// find looks for the document at the instances of the target alone: another service may have the API name until this one is
-// published.
-func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target) (location, by string, err error) {
-	name := apiName(d, &t.Service)
-	base := baseURL(t, name)
-	api, err := settings(d, t, name, base.String())
-	if err != nil {
-		return "", "", err
-	}
-	client, err := m.o.NewClient(&api, t.Instances)
-	if err != nil {
-		return "", "", err
-	}
-	if c, ok := client.(interface{ Close() }); ok {
-		defer c.Close()
-	}
-	s := search{client: client, target: t, base: base, allow: d.AllowServers, paths: d.Documents.Paths, left: d.Documents.Requests}
-	return s.find(ctx)
-}
-
-// found takes over the result of a search, and plans the next one if there was none.
-func (m *Manager) found(ctx context.Context, p *provider, s *service, location, by string, err error) {
-	s.searching = false
-	if err == nil {
-		s.location, s.by, s.problem, s.retries, s.stale = location, by, "", 0, false
-		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.key(), "document", location, "by", by)
-		m.touch()
-		return
-	}
-	s.problem, s.last = err.Error(), nil
-	wait := searchAgain
-	if !errors.Is(err, errNoDocument) {
-		wait = min(firstRetry<<min(s.retries, 12), searchAgain)
-		s.retries++
-	}
-	m.o.Logger.Warn("no document of a service", "provider", p.d.Name, "service", s.target.key(), "error", err, "next_search_in", wait)
-	turn := s.turn
-	time.AfterFunc(wait, func() {
-		m.post(ctx, func(ctx context.Context) {
-			if s.turn == turn && s.wanted && p.services[s.target.key()] == s {
-				m.search(ctx, p, s)
-			}
-		})
-	})
-	m.touch()
-}
-
 // Accept accepts the service with that API name, which awaits an operator.
 func (m *Manager) Accept(ctx context.Context, api string) error {
 	return m.ask(ctx, func(ctx context.Context) error {
@@ -378,83 +303,4 @@ func (m *Manager) ask(ctx context.Context, step func(context.Context) error) err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// touch plans the publication of what has changed: soon, but a burst of changes is published once.
-func (m *Manager) touch() {
-	now := time.Now()
-	if m.dirty.IsZero() {
-		m.dirty = now
-	}
-	m.publish.Reset(min(quiet, max(m.dirty.Add(longest).Sub(now), 0)))
-}
-
-// store publishes a snapshot.
-func (m *Manager) store() {
-	next := m.build()
-	m.save()
-	old := m.snapshot.Swap(next)
-	m.settle()
-	if reflect.DeepEqual(old.APIs, next.APIs) && reflect.DeepEqual(old.Keys, next.Keys) {
-		return // only states are others
-	}
-	signal.Raise(m.changed)
-}
-
-// settle closes settled once nothing is awaited.
-func (m *Manager) settle() {
-	select {
-	case <-m.settled:
-		return
-	default:
-	}
-	waits := func(p *provider) bool {
-		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(key string) bool { return p.services[key].searching })
-	}
-	if m.used && !slices.ContainsFunc(m.providers, waits) {
-		close(m.settled)
-	}
-}
-
-func (m *Manager) providerStatus() (all []ProviderStatus) {
-	for _, p := range m.providers {
-		all = append(all, p.status())
-	}
-	return all
-}
-
-// build makes the snapshot: of several services with one name the configured, then the first known is served.
-func (m *Manager) build() *Snapshot {
-	snapshot := &Snapshot{Providers: m.providerStatus()}
-	taken := map[string]string{}
-	for _, name := range m.configured {
-		taken[name] = "a configured API"
-	}
-	type one struct {
-		p *provider
-		s *service
-	}
-	var all []one
-	for _, p := range m.providers {
-		for _, s := range p.services {
-			all = append(all, one{p, s})
-		}
-	}
-	slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.s.seq, b.s.seq) })
-	keys := map[string]string{}
-	for _, e := range all {
-		api, status := e.s.status(e.p, taken)
-		snapshot.Services = append(snapshot.Services, status)
-		if api != nil {
-			taken[strings.ToLower(api.Name)] = fmt.Sprintf("service %s of provider %s", e.s.target.key(), e.p.d.Name)
-			m.Instances(api.Name).set(e.s.target.Instances)
-			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
-		}
-	}
-	slices.SortFunc(snapshot.APIs, func(a, b config.API) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(snapshot.Services, func(a, b ServiceStatus) int { return strings.Compare(a.API, b.API) })
-	for i := range snapshot.APIs {
-		snapshot.Keys = append(snapshot.Keys, keys[snapshot.APIs[i].Name])
-	}
-	return snapshot
 }

@@ -1,0 +1,80 @@
+package discovery
+
+import (
+	"context"
+	"drawbridge/config"
+	"errors"
+	"time"
+)
+
+// search looks for the document of a service in a goroutine of its own.
+func (m *Manager) search(ctx context.Context, p *provider, s *service) {
+	s.searching = true
+	s.turn++
+	turn, target, d := s.turn, s.target, p.d
+	m.group.Go(func() {
+		select {
+		case m.searching <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		location, by, err := "", "", errSearchPanicked
+		m.o.Step("a document was looked for", func() { location, by, err = m.find(ctx, d, &target) })
+		<-m.searching
+		m.post(ctx, func(ctx context.Context) {
+			if s.turn == turn {
+				m.found(ctx, p, s, location, by, err)
+			}
+		})
+	})
+}
+
+// errSearchPanicked is the result of a search that did not end by itself.
+var errSearchPanicked = errors.New("internal error while the document was looked for; the log has the cause")
+
+// find looks for the document at the instances of the target alone: another service may have the API name until this one is
+// published.
+func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target) (location, by string, err error) {
+	name := apiName(d, &t.Service)
+	base := baseURL(t, name)
+	api, err := settings(d, t, name, base.String())
+	if err != nil {
+		return "", "", err
+	}
+	client, err := m.o.NewClient(&api, t.Instances)
+	if err != nil {
+		return "", "", err
+	}
+	if c, ok := client.(interface{ Close() }); ok {
+		defer c.Close()
+	}
+	s := search{client: client, target: t, base: base, allow: d.AllowServers, paths: d.Documents.Paths, left: d.Documents.Requests}
+	return s.find(ctx)
+}
+
+// found takes over the result of a search, and plans the next one if there was none.
+func (m *Manager) found(ctx context.Context, p *provider, s *service, location, by string, err error) {
+	s.searching = false
+	if err == nil {
+		s.location, s.by, s.problem, s.retries, s.stale = location, by, "", 0, false
+		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.key(), "document", location, "by", by)
+		m.touch()
+		return
+	}
+	s.problem, s.last = err.Error(), nil
+	wait := searchAgain
+	if !errors.Is(err, errNoDocument) {
+		wait = min(firstRetry<<min(s.retries, 12), searchAgain)
+		s.retries++
+	}
+	m.o.Logger.Warn("no document of a service", "provider", p.d.Name, "service", s.target.key(), "error", err, "next_search_in", wait)
+	turn := s.turn
+	time.AfterFunc(wait, func() {
+		m.post(ctx, func(ctx context.Context) {
+			if s.turn == turn && s.wanted && p.services[s.target.key()] == s {
+				m.search(ctx, p, s)
+			}
+		})
+	})
+	m.touch()
+}

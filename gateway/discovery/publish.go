@@ -1,0 +1,91 @@
+package discovery
+
+import (
+	"cmp"
+	"drawbridge/config"
+	"drawbridge/gateway/signal"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// touch plans the publication of what has changed: soon, but a burst of changes is published once.
+func (m *Manager) touch() {
+	now := time.Now()
+	if m.dirty.IsZero() {
+		m.dirty = now
+	}
+	m.publish.Reset(min(quiet, max(m.dirty.Add(longest).Sub(now), 0)))
+}
+
+// store publishes a snapshot.
+func (m *Manager) store() {
+	next := m.build()
+	m.save()
+	old := m.snapshot.Swap(next)
+	m.settle()
+	if reflect.DeepEqual(old.APIs, next.APIs) && reflect.DeepEqual(old.Keys, next.Keys) {
+		return // only states are others
+	}
+	signal.Raise(m.changed)
+}
+
+// settle closes settled once nothing is awaited.
+func (m *Manager) settle() {
+	select {
+	case <-m.settled:
+		return
+	default:
+	}
+	waits := func(p *provider) bool {
+		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(key string) bool { return p.services[key].searching })
+	}
+	if m.used && !slices.ContainsFunc(m.providers, waits) {
+		close(m.settled)
+	}
+}
+
+func (m *Manager) providerStatus() (all []ProviderStatus) {
+	for _, p := range m.providers {
+		all = append(all, p.status())
+	}
+	return all
+}
+
+// build makes the snapshot: of several services with one name the configured, then the first known is served.
+func (m *Manager) build() *Snapshot {
+	snapshot := &Snapshot{Providers: m.providerStatus()}
+	taken := map[string]string{}
+	for _, name := range m.configured {
+		taken[name] = "a configured API"
+	}
+	type one struct {
+		p *provider
+		s *service
+	}
+	var all []one
+	for _, p := range m.providers {
+		for _, s := range p.services {
+			all = append(all, one{p, s})
+		}
+	}
+	slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.s.seq, b.s.seq) })
+	keys := map[string]string{}
+	for _, e := range all {
+		api, status := e.s.status(e.p, taken)
+		snapshot.Services = append(snapshot.Services, status)
+		if api != nil {
+			taken[strings.ToLower(api.Name)] = fmt.Sprintf("service %s of provider %s", e.s.target.key(), e.p.d.Name)
+			m.Instances(api.Name).set(e.s.target.Instances)
+			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
+		}
+	}
+	slices.SortFunc(snapshot.APIs, func(a, b config.API) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(snapshot.Services, func(a, b ServiceStatus) int { return strings.Compare(a.API, b.API) })
+	for i := range snapshot.APIs {
+		snapshot.Keys = append(snapshot.Keys, keys[snapshot.APIs[i].Name])
+	}
+	return snapshot
+}
