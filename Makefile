@@ -276,7 +276,10 @@ docs-check: ## links, anchors, spelling, length of sentences, and every block of
 	$(GO) test -count=1 -v ./cmd/drawbridge -run '^Test(PageCommands|Readme|StartGuide|CurlPage)$$'
 	test/spelling/run
 
-.PHONY: start-guide
+.PHONY: start-guide demo-cold
+demo-cold: ## make demo in a fresh clone with empty caches, with the time of each line; it downloads modules
+	test/stopwatch/demo
+
 start-guide: ## do the Start guide by its own commands in a fresh clone, and print the time of each step
 	test/stopwatch/run
 
