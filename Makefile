@@ -276,6 +276,13 @@ docs-check: ## links, anchors, spelling, length of sentences, and every block of
 	$(GO) test -count=1 -v ./cmd/drawbridge -run '^Test(PageCommands|Readme|StartGuide|CurlPage)$$'
 	test/spelling/run
 
+.PHONY: start-guide demo-cold
+demo-cold: ## make demo in a fresh clone with empty caches, with the time of each line; it downloads modules
+	test/stopwatch/demo
+
+start-guide: ## do the Start guide by its own commands in a fresh clone, and print the time of each step
+	test/stopwatch/run
+
 .PHONY: alternatives
 alternatives: build ## the gateway and FastMCP, by the same documents, service and client (needs python3; ALTERNATIVES_FLAGS='-rounds 5')
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/alternatives/run $(ALTERNATIVES_FLAGS)

@@ -16,7 +16,6 @@ import (
 
 func (p *program) checkCommand() *cobra.Command {
 	var o checkOptions
-	var strict, standard bool
 	c := &cobra.Command{
 		Use:   "check [--config FILE | DOCUMENT]",
 		Short: "Report what would be served, what not, and why",
@@ -46,8 +45,8 @@ configuration.`,
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
-	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 if any operation is skipped, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
-	c.Flags().BoolVar(&standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
+	c.Flags().BoolVar(&o.strict, "strict", false, "exit with 1 if any operation is skipped, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
+	c.Flags().BoolVar(&o.standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
 	c.Flags().BoolVar(&p.noSecrets, "no-secrets", false, "check without the environment variables and secret files that are missing: each is a warning")
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
@@ -56,59 +55,62 @@ configuration.`,
 	complete(c, "sort", fixedValues(fateOrders...))
 	p.wideFlag(c)
 	c.Flags().BoolVar(&o.json, "json", false, "print the report as JSON (docs/load-report.md)")
-	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
-		location, _, err := p.location(c, args, 0)
-		if err != nil {
-			return err
-		}
-		if err := o.check(c.Flags().Changed("sort")); err != nil {
-			return usageError{err, c}
-		}
-		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: standard})
-		if err != nil {
-			return err
-		}
-		progress := p.progress("compiling the checks of arguments")
-		defer progress.Stop()
-		failed := false
-		unusable := make([][]int, len(outcomes))
-		for i := range outcomes {
-			unusable[i] = compileAll(&outcomes[i])
-			report := &outcomes[i].Report
-			failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || strict && (report.API.Skipped > 0 || len(report.API.Faults) > 0 || selectsNothing(report.Overlays))
-		}
-		progress.Stop()
-		if outcomes, unusable, err = o.filter.outcomes(outcomes, unusable); err != nil {
-			return usageError{err, c}
-		}
-		selectors := g.SelectorProblems()
-		failed = failed || len(g.PromptProblems()) > 0 || strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
-		if o.json {
-			err = p.printReportJSON(outcomes, g)
-		} else {
-			text := reportText{w: printable{p.stdout}, width: p.tableWidth(), checkOptions: o}
-			for i := range outcomes {
-				text.outcome(&outcomes[i], unusable[i])
-			}
-			text.selectors(selectors)
-			text.prompts(g.PromptProblems())
-			text.clashes(g.NameClashes())
-			text.passedOver(g.PassedOver())
-			text.lists(g)
-			err = text.err
-		}
-		if err != nil {
-			return err
-		}
-		if len(selectors.Errors()) > 0 {
-			return exitError(exitUsage)
-		}
-		if failed {
-			return exitError(exitFail)
-		}
-		return nil
-	})
+	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error { return p.check(c, args, &o) })
 	return c
+}
+
+// check runs the command.
+func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error {
+	location, _, err := p.location(c, args, 0)
+	if err != nil {
+		return err
+	}
+	if err := o.check(c.Flags().Changed("sort")); err != nil {
+		return usageError{err, c}
+	}
+	g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: o.standard})
+	if err != nil {
+		return err
+	}
+	progress := p.progress("compiling the checks of arguments")
+	defer progress.Stop()
+	failed := false
+	unusable := make([][]int, len(outcomes))
+	for i := range outcomes {
+		unusable[i] = compileAll(&outcomes[i])
+		report := &outcomes[i].Report
+		failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || o.strict && (report.API.Skipped > 0 || len(report.API.Faults) > 0 || selectsNothing(report.Overlays))
+	}
+	progress.Stop()
+	if outcomes, unusable, err = o.filter.outcomes(outcomes, unusable); err != nil {
+		return usageError{err, c}
+	}
+	selectors := g.SelectorProblems()
+	failed = failed || len(g.PromptProblems()) > 0 || o.strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
+	if o.json {
+		err = p.printReportJSON(outcomes, g)
+	} else {
+		text := reportText{w: printable{p.stdout}, width: p.tableWidth(), checkOptions: *o}
+		for i := range outcomes {
+			text.outcome(&outcomes[i], unusable[i])
+		}
+		text.selectors(selectors)
+		text.prompts(g.PromptProblems())
+		text.clashes(g.NameClashes())
+		text.passedOver(g.PassedOver())
+		text.lists(g)
+		err = text.err
+	}
+	if err != nil {
+		return err
+	}
+	if len(selectors.Errors()) > 0 {
+		return exitError(exitUsage)
+	}
+	if failed {
+		return exitError(exitFail)
+	}
+	return nil
 }
 
 // selectsNothing reports whether an action of an overlay selected nothing that should have.
@@ -117,6 +119,7 @@ func selectsNothing(actions []gateway.OverlayAction) bool {
 }
 
 type checkOptions struct {
+	strict, standard     bool
 	quiet, verbose, json bool
 	filter               filter
 	order                string // of the table of --verbose: one of fateOrders

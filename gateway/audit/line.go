@@ -83,8 +83,6 @@ const (
 	maxScopes  = 32
 	maxDropped = 24
 	maxValue   = 256 // of a field
-	// MaxLine is the maximum size of a line in bytes, including its end.
-	MaxLine = 32 << 10
 )
 
 // append appends the line with its line feed. Members without a value are omitted.
