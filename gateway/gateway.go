@@ -229,6 +229,7 @@ func (g *Gateway) addRoutes() {
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, AcceptLoss: g.AcceptLoss, Report: g.Report, Metrics: g.o.Metrics, Reload: g.Reload, Accept: g.Accept,
 		Clean: answer.CleanData, Access: func() *admin.Access { return g.requestSettings().Access },
+		Console: g.newConsole(),
 	})
 }
 

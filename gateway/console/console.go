@@ -1,0 +1,80 @@
+package console
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/console/signin"
+)
+
+// Options are what the console shows and does. All functions and interfaces must be safe for concurrent use.
+type Options struct {
+	// Config returns the configuration in use.
+	Config func() *config.Config
+	// Gateway is the state of the gateway and what operators can change.
+	Gateway Gateway
+	// Clean removes invisible characters from a page: its texts come from documents (S8). Nil leaves pages unchanged.
+	Clean func([]byte) []byte
+	Log   *slog.Logger
+	// Version is that of the program.
+	Version string
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+}
+
+// Gateway is the state of the gateway, and its changes by operators.
+type Gateway interface {
+	Status() admin.Status
+}
+
+// Console is the handler of the console. Create it with [New]. It is safe for concurrent use.
+type Console struct {
+	o        Options
+	sessions *signin.Sessions
+	pages    *pages
+	handler  http.Handler
+}
+
+// New returns the console. While the configuration in use turns it off, it answers 404.
+func New(o Options) *Console {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &Console{o: o, sessions: signin.NewSessions(o.Now), pages: newPages()}
+	c.handler = c.middleware(c.routes())
+	return c
+}
+
+// ServeHTTP implements [http.Handler] for the paths /console and below.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
+
+// On reports whether the console is served at present.
+func (c *Console) On() bool { return c.o.Config().Admin.ConsoleOn() }
+
+// route is a path of the console, and the role that it takes.
+type route struct {
+	pattern string // as of [http.ServeMux]
+	role    signin.Role
+	serve   http.HandlerFunc
+}
+
+// routes returns all paths. The role None is for those that serve people who are not signed in.
+func (c *Console) routes() http.Handler {
+	mux := http.NewServeMux()
+	for _, route := range []route{
+		{"GET /console", signin.View, c.overview},
+		{"GET /console/signin", signin.None, c.signInPage},
+		{"POST /console/signin", signin.None, c.signIn},
+		{"POST /console/signout", signin.View, c.signOut},
+		{"GET /console/static/{file}", signin.None, serveStatic},
+	} {
+		mux.Handle(route.pattern, c.authorize(route.role, route.serve))
+	}
+	mux.HandleFunc("/console/", func(w http.ResponseWriter, r *http.Request) {
+		c.fail(w, r, http.StatusNotFound, "There is no such page.")
+	})
+	return mux
+}
