@@ -69,6 +69,7 @@ func (c *Console) routes() http.Handler {
 		{"GET /console/signin", signin.None, c.signInPage},
 		{"POST /console/signin", signin.None, c.signIn},
 		{"POST /console/signout", signin.View, c.signOut},
+		{"GET /console/connect", signin.View, c.connect},
 		{"GET /console/static/{file}", signin.None, serveStatic},
 	} {
 		mux.Handle(route.pattern, c.authorize(route.role, route.serve))

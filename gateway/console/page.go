@@ -30,6 +30,7 @@ type page struct {
 // navigation is the navigation, in its order.
 var navigation = []page{
 	{"/console", "Overview", signin.View},
+	{"/console/connect", "Connect", signin.View},
 }
 
 // pages are the templates of all pages, by name: that of the file without its extension.
