@@ -98,8 +98,9 @@ func decisionOf(o telemetry.Outcome) audit.Decision {
 
 // writeRecord writes the audit record of a call.
 func (r *Runner) writeRecord(ctx context.Context, c auditedCall, a *callRecord) {
+	info := InfoFrom(ctx)
 	line := audit.Line{
-		Time: a.start, Request: InfoFrom(ctx).ID(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
+		Time: a.start, Request: info.ID(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
 		Cache: a.cache, Status: a.status, Requests: a.requests, Redirects: a.redirects, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
 	}
 	if a.rpc != "" {
@@ -110,6 +111,9 @@ func (r *Runner) writeRecord(ctx context.Context, c auditedCall, a *callRecord) 
 	}
 	if p := c.caller; p != nil {
 		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+	}
+	if info.Trial != nil {
+		line.Operator = info.Trial.Actor
 	}
 	if id := trace.SpanContextFromContext(ctx).TraceID(); id.IsValid() {
 		line.Trace = id.String()

@@ -16,6 +16,8 @@ type Options struct {
 	Config func() *config.Config
 	// Gateway is the state of the gateway and what operators can change.
 	Gateway Gateway
+	// Trials calls tools for operators.
+	Trials Trials
 	// Clean removes invisible characters from a page: its texts come from documents (S8). Nil leaves pages unchanged.
 	Clean func([]byte) []byte
 	Log   *slog.Logger
@@ -69,6 +71,9 @@ func (c *Console) routes() http.Handler {
 		{"GET /console/signin", signin.None, c.signInPage},
 		{"POST /console/signin", signin.None, c.signIn},
 		{"POST /console/signout", signin.View, c.signOut},
+		{"GET /console/try", signin.Operate, c.tryIndex},
+		{"GET /console/try/{tool}", signin.Operate, c.tryPage},
+		{"POST /console/try/{tool}", signin.Operate, c.try},
 		{"GET /console/connect", signin.View, c.connect},
 		{"GET /console/static/{file}", signin.None, serveStatic},
 	} {

@@ -30,6 +30,7 @@ type page struct {
 // navigation is the navigation, in its order.
 var navigation = []page{
 	{"/console", "Overview", signin.View},
+	{"/console/try", "Try", signin.Operate},
 	{"/console/connect", "Connect", signin.View},
 }
 
