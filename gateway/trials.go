@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/console"
@@ -39,6 +40,11 @@ func whyNotTried(p *plan.Plan) string {
 
 // Try implements [console.Trials].
 func (t trials) Try(ctx context.Context, actor, tool string, args json.RawMessage) (console.TrialResult, error) {
+	if p := t.tools.Plan(tool); p != nil {
+		if why := whyNotTried(p); why != "" {
+			return console.TrialResult{}, errors.New(why)
+		}
+	}
 	trial := &call.Trial{Actor: actor}
 	result, cause, err := t.tools.call(ctx, tool, args, trial)
 	r := console.TrialResult{Exchanges: trial.Exchanges(), Result: result}
