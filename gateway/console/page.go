@@ -30,6 +30,8 @@ type page struct {
 // navigation is the navigation, in its order.
 var navigation = []page{
 	{"/console", "Overview", signin.View},
+	{"/console/apis", "APIs", signin.View},
+	{"/console/tools", "Tools", signin.View},
 }
 
 // pages are the templates of all pages, by name: that of the file without its extension.
@@ -61,7 +63,13 @@ type view struct {
 	Data       any // of the page
 }
 
-// Path and Title are for templates.
+// Operator reports whether the session may change something.
+func (v view) Operator() bool { return v.Session != nil && v.Session.Role.Includes(signin.Operate) }
+
+// Here reports whether the page of the navigation is that of the request, or the page that it belongs to.
+func (v view) Here(p page) bool {
+	return v.Path == p.path || p.path != navigation[0].path && strings.HasPrefix(v.Path, p.path+"/")
+}
 
 // Path returns the path of a page.
 func (p page) Path() string { return p.path }
@@ -132,6 +140,7 @@ var functions = template.FuncMap{
 	"static": staticURL,
 	"ago":    ago,
 	"number": number,
+	"join":   strings.Join,
 }
 
 // staticURL returns the URL of a static file, which changes with its content.
