@@ -6,14 +6,22 @@ import (
 	"errors"
 
 	"drawbridge/gateway/console"
+	"drawbridge/gateway/history"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/fetch"
 )
 
+// newHistory returns what keeps the calls of the last hour while the console is on.
+func (g *Gateway) newHistory() *history.Recorder {
+	return history.New(history.Options{
+		On: func() bool { return g.Config().Admin.ConsoleOn() }, Bodies: func() bool { return g.Config().Admin.Console.ShowBodies }, Now: g.o.now,
+	})
+}
+
 // newConsole returns the console, which is off unless the configuration in use turns it on.
 func (g *Gateway) newConsole() *console.Console {
 	return console.New(console.Options{
-		Config: g.Config, Gateway: g, Tools: g.consoleTools, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
+		Config: g.Config, Gateway: g, Tools: g.consoleTools, History: g.calls.History, Tokens: g.metrics.ResultTotals, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
 	})
 }
 

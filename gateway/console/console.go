@@ -9,6 +9,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/console/signin"
+	"drawbridge/gateway/history"
 )
 
 // Options are what the console shows and does. All functions and interfaces must be safe for concurrent use.
@@ -19,6 +20,10 @@ type Options struct {
 	Gateway Gateway
 	// Tools returns the tools that are served now; nil before the first API is served.
 	Tools func() ToolSet
+	// History are the calls of the last hour.
+	History *history.Recorder
+	// Tokens returns the tokens and the bytes of the texts of all results so far, of which the tokens are estimated.
+	Tokens func() (tokens, bytes int64)
 	// Clean removes invisible characters from a page: its texts come from documents (S8). Nil leaves pages unchanged.
 	Clean func([]byte) []byte
 	Log   *slog.Logger
@@ -90,6 +95,7 @@ func (c *Console) routes() http.Handler {
 		{"POST /console/reload", signin.Operate, c.reload},
 		{"GET /console/tools", signin.View, c.tools},
 		{"GET /console/tools/{name}", signin.View, c.tool},
+		{"GET /console/live", signin.View, c.live},
 		{"GET /console/signin", signin.None, c.signInPage},
 		{"POST /console/signin", signin.None, c.signIn},
 		{"POST /console/signout", signin.View, c.signOut},

@@ -75,6 +75,7 @@ func newTestConsole(t *testing.T, change func(*Options)) *Console {
 		Config: func() *config.Config { return c }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "test",
 		Gateway: fixed{status: admin.Status{APIs: []admin.API{{Name: "orders", State: admin.Ready, Tools: 1234}}}},
 		Tools:   func() ToolSet { return nil },
+		Tokens:  func() (tokens, bytes int64) { return 0, 0 },
 	}
 	if change != nil {
 		change(&o)

@@ -5,12 +5,16 @@ import (
 
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/discovery"
+	"drawbridge/gateway/history"
 )
 
 // overviewData is what the overview shows.
 type overviewData struct {
 	admin.Status
 	Counts  stateCounts
+	Charts  []chart
+	Hour    history.Minute         // all of the last hour
+	Calls   map[string]history.Sum // by API
 	Waiting []waiting
 	Done    string // what the operator has just done
 	Failed  string // why it failed
@@ -46,6 +50,8 @@ func (c *Console) overviewData() overviewData {
 			d.Counts.Weak++
 		}
 	}
+	minutes, total := c.o.History.Hour()
+	d.Charts, d.Hour, d.Calls = chartsOf(minutes, total, c.tokensPerByte()), total, c.o.History.APIs()
 	d.Waiting = waitingOf(&d.Status)
 	return d
 }
@@ -86,4 +92,12 @@ func heldReason(h *admin.HeldDocument) string {
 		reason += "it would undo " + number(h.Undone) + " restrictions of the configuration"
 	}
 	return reason
+}
+
+// tokensPerByte returns the tokens of a byte of a result, as estimated so far.
+func (c *Console) tokensPerByte() float64 {
+	if tokens, bytes := c.o.Tokens(); bytes > 0 {
+		return float64(tokens) / float64(bytes)
+	}
+	return 0
 }

@@ -32,6 +32,7 @@ var navigation = []page{
 	{"/console", "Overview", signin.View},
 	{"/console/apis", "APIs", signin.View},
 	{"/console/tools", "Tools", signin.View},
+	{"/console/live", "Live", signin.View},
 }
 
 // pages are the templates of all pages, by name: that of the file without its extension.
@@ -141,6 +142,8 @@ var functions = template.FuncMap{
 	"ago":    ago,
 	"number": number,
 	"join":   strings.Join,
+	"ms":     milliseconds,
+	"bytes":  byteCount,
 }
 
 // staticURL returns the URL of a static file, which changes with its content.
@@ -176,4 +179,29 @@ func number(n int) string {
 		text = text[:i] + "," + text[i:]
 	}
 	return text
+}
+
+// milliseconds writes a latency with three significant digits.
+func milliseconds(d time.Duration) string {
+	ms := float64(d) / float64(time.Millisecond)
+	switch {
+	case d == 0:
+		return "–"
+	case ms < 10:
+		return fmt.Sprintf("%.2f ms", ms)
+	case ms < 1000:
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return fmt.Sprintf("%.1f s", ms/1000)
+}
+
+// byteCount writes a number of bytes in its largest unit.
+func byteCount(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
