@@ -175,7 +175,7 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 		g.answers.With(g.shared.Answers)
 	}
 	g.calls = &call.Runner{
-		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, Cache: g.answers, Links: g.links,
+		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers, Links: g.links,
 		Admission: g.admission.calls, Responses: g.admission.responses, Jitter: g.o.jitter, Local: g.o.Local,
 	}
 	g.tasks, err = task.New(keys, task.Options{

@@ -12,6 +12,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/history"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/projection"
@@ -62,6 +63,7 @@ func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
 		c.r.Metrics.InFlight.Inc()
 		defer c.r.Metrics.InFlight.Dec()
 	}
+	c.record.reach(history.Admission)
 	if !c.buffered {
 		if err = c.checkRequest(ctx); err != nil {
 			return c.conclude(ctx, err)
@@ -72,6 +74,7 @@ func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
 			return c.conclude(ctx, err)
 		}
 	}
+	c.record.reach(history.Arguments)
 	ctx, end, err := c.begin(ctx)
 	if err != nil {
 		return err
@@ -111,6 +114,7 @@ func (c *Call) execute(ctx context.Context, args json.RawMessage) (err error) {
 		}
 	}
 	resp, err := c.send(ctx, args)
+	c.record.reach(history.Service)
 	if err != nil {
 		return c.conclude(ctx, err)
 	}
@@ -197,8 +201,9 @@ func (r *Runner) NewCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mc
 		r: r, Plan: p, Request: req, reply: reply, Endpoint: e,
 		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse},
 	}}
-	if r.Audit != nil {
-		c.record = &callRecord{start: time.Now()}
+	if r.recorded() {
+		c.recorded.start = time.Now()
+		c.record = &c.recorded
 	}
 	if e.Guard != nil {
 		c.Caller = auth.FromContext(ctx)

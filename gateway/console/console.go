@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/console/signin"
+	"drawbridge/gateway/history"
 )
 
 // Options are what the console shows and does. All functions and interfaces must be safe for concurrent use.
@@ -16,6 +18,12 @@ type Options struct {
 	Config func() *config.Config
 	// Gateway is the state of the gateway and what operators can change.
 	Gateway Gateway
+	// Tools returns the tools that are served now; nil before the first API is served.
+	Tools func() ToolSet
+	// History are the calls of the last hour.
+	History *history.Recorder
+	// Tokens returns the tokens and the bytes of the texts of all results so far, of which the tokens are estimated.
+	Tokens func() (tokens, bytes int64)
 	// Trials calls tools for operators.
 	Trials Trials
 	// Clean removes invisible characters from a page: its texts come from documents (S8). Nil leaves pages unchanged.
@@ -29,7 +37,20 @@ type Options struct {
 
 // Gateway is the state of the gateway, and its changes by operators.
 type Gateway interface {
+	// Status returns the state of the gateway and of each API.
 	Status() admin.Status
+	// Report returns the load report of an API; false if there is no such API.
+	Report(api string) (admin.Report, bool)
+	// DocumentText returns the lines around a line of a file of an API's document, from the bytes that are in use. The
+	// error says why they can't be shown.
+	DocumentText(ctx context.Context, api, file string, line int) (*Excerpt, error)
+	// Reload reads the configuration and all documents again, and returns when the result is in use.
+	Reload(ctx context.Context) error
+	// Accept puts the held document of an API into use, or serves a held service. digest is that of the document; "" for
+	// a service.
+	Accept(ctx context.Context, api, digest string) error
+	// AcceptLoss removes the services that a provider has lost.
+	AcceptLoss(ctx context.Context, provider string) error
 }
 
 // Console is the handler of the console. Create it with [New]. It is safe for concurrent use.
@@ -68,6 +89,15 @@ func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range []route{
 		{"GET /console", signin.View, c.overview},
+		{"GET /console/apis", signin.View, c.apis},
+		{"GET /console/apis/{name}", signin.View, c.api},
+		{"GET /console/apis/{name}/document", signin.View, c.document},
+		{"POST /console/apis/{name}/accept", signin.Operate, c.accept},
+		{"POST /console/discovery/{name}/accept", signin.Operate, c.acceptLoss},
+		{"POST /console/reload", signin.Operate, c.reload},
+		{"GET /console/tools", signin.View, c.tools},
+		{"GET /console/tools/{name}", signin.View, c.tool},
+		{"GET /console/live", signin.View, c.live},
 		{"GET /console/signin", signin.None, c.signInPage},
 		{"POST /console/signin", signin.None, c.signIn},
 		{"POST /console/signout", signin.View, c.signOut},

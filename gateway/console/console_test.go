@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -16,9 +17,42 @@ import (
 )
 
 // fixed is a gateway in one state.
-type fixed struct{ status admin.Status }
+type fixed struct {
+	status admin.Status
+	report admin.Report
+	done   *[]string // what was changed
+}
 
 func (f fixed) Status() admin.Status { return f.status }
+
+func (f fixed) Report(name string) (admin.Report, bool) {
+	for _, a := range f.status.APIs {
+		if a.Name == name {
+			return f.report, true
+		}
+	}
+	return admin.Report{}, false
+}
+
+func (fixed) DocumentText(context.Context, string, string, int) (*Excerpt, error) {
+	return &Excerpt{File: "openapi.yaml", First: 1, Lines: []string{"openapi: 3.1.0", "<script>alert(1)</script>"}}, nil
+}
+
+func (f fixed) Reload(context.Context) error { f.did("reload"); return nil }
+func (f fixed) Accept(_ context.Context, api, digest string) error {
+	f.did("accept " + api + " " + digest)
+	return nil
+}
+func (f fixed) AcceptLoss(_ context.Context, provider string) error {
+	f.did("accept the loss of " + provider)
+	return nil
+}
+
+func (f fixed) did(what string) {
+	if f.done != nil {
+		*f.done = append(*f.done, what)
+	}
+}
 
 const (
 	operateToken = "operate-0123456789"
@@ -39,7 +73,9 @@ func newTestConsole(t *testing.T, change func(*Options)) *Console {
 	}
 	o := Options{
 		Config: func() *config.Config { return c }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "test",
-		Gateway: fixed{admin.Status{APIs: []admin.API{{Name: "orders", State: admin.Ready, Tools: 1234}}}},
+		Gateway: fixed{status: admin.Status{APIs: []admin.API{{Name: "orders", State: admin.Ready, Tools: 1234}}}},
+		Tools:   func() ToolSet { return nil },
+		Tokens:  func() (tokens, bytes int64) { return 0, 0 },
 	}
 	if change != nil {
 		change(&o)
@@ -120,5 +156,46 @@ func TestSignInAndOut(t *testing.T) {
 	b.cookie = &before
 	if w := b.get("/console"); w.Code != http.StatusSeeOther {
 		t.Errorf("the session goes on after signing out: %d", w.Code)
+	}
+}
+
+// TestRoles holds that what changes something takes the role operate and a form of the session.
+func TestRoles(t *testing.T) {
+	var did []string
+	c := newTestConsole(t, func(o *Options) {
+		o.Gateway = fixed{status: admin.Status{APIs: []admin.API{{Name: "orders"}}}, done: &did}
+	})
+	changes := []string{"/console/reload", "/console/apis/orders/accept", "/console/discovery/shop/accept"}
+	visitor, operator := signedIn(t, c, viewToken), signedIn(t, c, operateToken)
+	for _, path := range changes {
+		if w := visitor.post(path, url.Values{"csrf": {visitor.csrf()}, "digest": {"d"}}); w.Code != http.StatusForbidden {
+			t.Errorf("%s with the role view: %d", path, w.Code)
+		}
+		if w := operator.post(path, url.Values{"digest": {"d"}}); w.Code != http.StatusForbidden {
+			t.Errorf("%s without a CSRF token: %d", path, w.Code)
+		}
+		if w := operator.post(path, url.Values{"csrf": {visitor.csrf()}, "digest": {"d"}}); w.Code != http.StatusForbidden {
+			t.Errorf("%s with the CSRF token of another session: %d", path, w.Code)
+		}
+		if w := operator.get(path); w.Code != http.StatusNotFound && w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("GET %s: %d", path, w.Code)
+		}
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(url.Values{"csrf": {operator.csrf()}, "digest": {"d"}}.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", "https://evil.example.com")
+		if w := operator.send(r); w.Code != http.StatusForbidden {
+			t.Errorf("%s from another origin: %d", path, w.Code)
+		}
+	}
+	if did != nil {
+		t.Fatalf("changed: %q", did)
+	}
+	for _, path := range changes {
+		if w := operator.post(path, url.Values{"csrf": {operator.csrf()}, "digest": {"d"}}); w.Code != http.StatusSeeOther {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if got := strings.Join(did, "; "); got != "reload; accept orders d; accept the loss of shop" {
+		t.Errorf("changed: %q", got)
 	}
 }

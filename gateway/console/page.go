@@ -30,7 +30,10 @@ type page struct {
 // navigation is the navigation, in its order.
 var navigation = []page{
 	{"/console", "Overview", signin.View},
+	{"/console/apis", "APIs", signin.View},
+	{"/console/tools", "Tools", signin.View},
 	{"/console/try", "Try", signin.Operate},
+	{"/console/live", "Live", signin.View},
 	{"/console/connect", "Connect", signin.View},
 }
 
@@ -63,7 +66,13 @@ type view struct {
 	Data       any // of the page
 }
 
-// Path and Title are for templates.
+// Operator reports whether the session may change something.
+func (v view) Operator() bool { return v.Session != nil && v.Session.Role.Includes(signin.Operate) }
+
+// Here reports whether the page of the navigation is that of the request, or the page that it belongs to.
+func (v view) Here(p page) bool {
+	return v.Path == p.path || p.path != navigation[0].path && strings.HasPrefix(v.Path, p.path+"/")
+}
 
 // Path returns the path of a page.
 func (p page) Path() string { return p.path }
@@ -134,6 +143,9 @@ var functions = template.FuncMap{
 	"static": staticURL,
 	"ago":    ago,
 	"number": number,
+	"join":   strings.Join,
+	"ms":     milliseconds,
+	"bytes":  byteCount,
 }
 
 // staticURL returns the URL of a static file, which changes with its content.
@@ -169,4 +181,29 @@ func number(n int) string {
 		text = text[:i] + "," + text[i:]
 	}
 	return text
+}
+
+// milliseconds writes a latency with three significant digits.
+func milliseconds(d time.Duration) string {
+	ms := float64(d) / float64(time.Millisecond)
+	switch {
+	case d == 0:
+		return "–"
+	case ms < 10:
+		return fmt.Sprintf("%.2f ms", ms)
+	case ms < 1000:
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return fmt.Sprintf("%.1f s", ms/1000)
+}
+
+// byteCount writes a number of bytes in its largest unit.
+func byteCount(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }

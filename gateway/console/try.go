@@ -1,7 +1,6 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -104,7 +103,9 @@ func (c *Console) try(w http.ResponseWriter, r *http.Request) {
 	case tool.Confirm && r.PostFormValue("consent") != consentTo(session, tool.Name, args):
 		data.Consent = consentTo(session, tool.Name, args)
 	default:
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // the tool has its own timeout
 		c.runTrial(r, session, &data, args)
+		extendDeadline(w)
 	}
 	c.render(w, r, "try", data)
 }
@@ -121,11 +122,7 @@ func (c *Console) runTrial(r *http.Request, s *signin.Session, data *tryData, ar
 		return
 	}
 	data.Result = result
-	var indented bytes.Buffer
-	if json.Indent(&indented, result.Result, "", "  ") != nil {
-		indented.Write(result.Result)
-	}
-	data.JSON = indented.String()
+	data.JSON = indented(result.Result)
 	if data.Cut = len(data.JSON) > maxShownResult; data.Cut {
 		data.JSON = data.JSON[:maxShownResult]
 		for !utf8.ValidString(data.JSON) {
