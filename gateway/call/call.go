@@ -75,11 +75,12 @@ func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
 		}
 	}
 	c.record.reach(history.Arguments)
-	ctx, end, err := c.begin(ctx)
+	running, end, err := c.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer end()
+	ctx = running // so that the record names the trace
 	return c.execute(ctx, args)
 }
 
