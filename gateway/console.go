@@ -21,7 +21,7 @@ func (g *Gateway) newHistory() *history.Recorder {
 // newConsole returns the console, which is off unless the configuration in use turns it on.
 func (g *Gateway) newConsole() *console.Console {
 	return console.New(console.Options{
-		Config: g.Config, Gateway: g, Tools: g.consoleTools, History: g.calls.History, Tokens: g.metrics.ResultTotals, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
+		Config: g.Config, Gateway: g, Tools: g.consoleTools, Access: consoleTokens{g.served}, History: g.calls.History, Tokens: g.metrics.ResultTotals, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
 	})
 }
 

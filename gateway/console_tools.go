@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"context"
+	"slices"
 
+	"drawbridge/auth"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/console"
@@ -59,4 +61,25 @@ func (s toolSet) Scopes(t *catalog.Tool) [][]string {
 // Access implements [console.ToolSet].
 func (s toolSet) Access(t *catalog.Tool) *admin.ToolAccess {
 	return s.gen.Access(s.gen.ByOperation[t.Operation])
+}
+
+// consoleTokens examines tokens with the guard of /mcp, for the console.
+type consoleTokens struct{ served *served }
+
+// Explain implements [console.Tokens].
+func (s consoleTokens) Explain(ctx context.Context, token string) *auth.Explanation {
+	gen := s.served.current.Load()
+	if gen == nil || gen.Main.Guard == nil {
+		return nil
+	}
+	return gen.Main.Guard.Explain(ctx, token)
+}
+
+// Allows implements [console.Tokens].
+func (s consoleTokens) Allows(p *auth.Principal, sets [][]string) bool {
+	gen := s.served.current.Load()
+	if gen == nil || gen.Main.Guard == nil {
+		return false
+	}
+	return slices.ContainsFunc(sets, func(set []string) bool { return gen.Main.Guard.Allows(p, set) })
 }

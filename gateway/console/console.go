@@ -20,6 +20,8 @@ type Options struct {
 	Gateway Gateway
 	// Tools returns the tools that are served now; nil before the first API is served.
 	Tools func() ToolSet
+	// Access examines tokens.
+	Access Tokens
 	// History are the calls of the last hour.
 	History *history.Recorder
 	// Tokens returns the tokens and the bytes of the texts of all results so far, of which the tokens are estimated.
@@ -96,6 +98,8 @@ func (c *Console) routes() http.Handler {
 		{"GET /console/tools", signin.View, c.tools},
 		{"GET /console/tools/{name}", signin.View, c.tool},
 		{"GET /console/live", signin.View, c.live},
+		{"GET /console/access", signin.View, c.access},
+		{"POST /console/access", signin.View, c.explainToken},
 		{"GET /console/signin", signin.None, c.signInPage},
 		{"POST /console/signin", signin.None, c.signIn},
 		{"POST /console/signout", signin.View, c.signOut},

@@ -33,6 +33,7 @@ var navigation = []page{
 	{"/console/apis", "APIs", signin.View},
 	{"/console/tools", "Tools", signin.View},
 	{"/console/live", "Live", signin.View},
+	{"/console/access", "Access", signin.View},
 }
 
 // pages are the templates of all pages, by name: that of the file without its extension.
