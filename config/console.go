@@ -79,6 +79,21 @@ func (a *Admin) ConsoleOn() bool {
 	return a.Listen.Loopback()
 }
 
+// ConsoleURL returns the URL by which browsers reach the console, without a path; "" if it is not known.
+func (a *Admin) ConsoleURL() string {
+	if a.Console.URL != nil {
+		u := a.Console.URL.URL()
+		return u.Scheme + "://" + u.Host
+	}
+	if a.Listen.anyHost() || a.Listen.Port() == "0" {
+		return ""
+	}
+	return "http://" + a.Listen.URLHost() + ":" + a.Listen.Port()
+}
+
+// ConsoleSecure reports whether browsers reach the console over HTTPS.
+func (a *Admin) ConsoleSecure() bool { return strings.HasPrefix(a.ConsoleURL(), "https:") }
+
 // console validates admin.console.
 func (l *loader) console(a *Admin) {
 	c := &a.Console
@@ -96,6 +111,11 @@ func (l *loader) console(a *Admin) {
 	}
 	if c.OIDC != nil {
 		l.consoleOIDC(c.OIDC)
+		if a.ConsoleURL() == "" && l.ok(key+".url", "admin.listen") {
+			l.errorf(key+".oidc", "needs %s.url, since admin.listen does not say how browsers reach the console: the provider sends them back there", key)
+		} else if c.URL == nil && !a.Listen.Loopback() && l.ok("admin.listen") {
+			l.errorf(key+".oidc", "needs %s.url with https, since admin.listen is not a loopback address: the provider's response would be sent in the clear", key)
+		}
 	}
 }
 
@@ -124,6 +144,7 @@ func (l *loader) consoleOIDC(o *ConsoleOIDC) {
 	if at := o.Issuer.URL(); l.ok(key+".issuer") && at.Scheme != "https" && !o.Issuer.Loopback() {
 		l.errorf(key+".issuer", "must be https, or http for a loopback host")
 	}
+	l.authority(key+".ca_file", o.CAFile)
 	if len(o.Roles.View)+len(o.Roles.Operate) == 0 && l.ok(key+".roles") {
 		l.errorf(key+".roles", "must name a value of %s in view or operate: nobody could sign in", o.RolesClaim)
 	}

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 
+	"drawbridge/config"
 	"drawbridge/gateway/console"
+	"drawbridge/gateway/egress"
 	"drawbridge/gateway/history"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/fetch"
@@ -21,7 +24,11 @@ func (g *Gateway) newHistory() *history.Recorder {
 // newConsole returns the console, which is off unless the configuration in use turns it on.
 func (g *Gateway) newConsole() *console.Console {
 	return console.New(console.Options{
-		Config: g.Config, Gateway: g, Tools: g.consoleTools, Access: consoleTokens{g.served}, History: g.calls.History, Tokens: g.metrics.ResultTotals, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
+		Config: g.Config, Gateway: g, Tools: g.consoleTools, Access: consoleTokens{g.served}, History: g.calls.History, Tokens: g.metrics.ResultTotals,
+		Provider: func(o *config.ConsoleOIDC) (*http.Client, error) {
+			return egress.ProviderClient(o, g.o.Version, g.recovery.Report)
+		},
+		Address: g.clients.Address, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"drawbridge/config"
@@ -28,7 +29,11 @@ type Options struct {
 	Tokens func() (tokens, bytes int64)
 	// Clean removes invisible characters from a page: its texts come from documents (S8). Nil leaves pages unchanged.
 	Clean func([]byte) []byte
-	Log   *slog.Logger
+	// Provider returns the client for requests to an OpenID provider, with SSRF protection and a limit on responses.
+	Provider func(*config.ConsoleOIDC) (*http.Client, error)
+	// Address returns the address of the client of a request; false if it has none.
+	Address func(*http.Request) (netip.Addr, bool)
+	Log     *slog.Logger
 	// Version is that of the program.
 	Version string
 	// Now is the clock; time.Now if nil.
@@ -57,6 +62,8 @@ type Gateway interface {
 type Console struct {
 	o        Options
 	sessions *signin.Sessions
+	provider *signin.OIDC
+	failures *signin.Failures
 	pages    *pages
 	handler  http.Handler
 }
@@ -66,7 +73,7 @@ func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Console{o: o, sessions: signin.NewSessions(o.Now), pages: newPages()}
+	c := &Console{o: o, sessions: signin.NewSessions(o.Now), provider: signin.NewOIDC(o.Provider, o.Now), failures: signin.NewFailures(o.Now), pages: newPages()}
 	c.handler = c.middleware(c.routes())
 	return c
 }
@@ -102,6 +109,8 @@ func (c *Console) routes() http.Handler {
 		{"POST /console/access", signin.View, c.explainToken},
 		{"GET /console/signin", signin.None, c.signInPage},
 		{"POST /console/signin", signin.None, c.signIn},
+		{"GET /console/signin/provider", signin.None, c.signInAtProvider},
+		{"GET " + signin.CallbackPath, signin.None, c.signInCallback},
 		{"POST /console/signout", signin.View, c.signOut},
 		{"GET /console/static/{file}", signin.None, serveStatic},
 	} {

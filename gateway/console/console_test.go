@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -76,6 +77,10 @@ func newTestConsole(t *testing.T, change func(*Options)) *Console {
 		Gateway: fixed{status: admin.Status{APIs: []admin.API{{Name: "orders", State: admin.Ready, Tools: 1234}}}},
 		Tools:   func() ToolSet { return nil },
 		Tokens:  func() (tokens, bytes int64) { return 0, 0 },
+		Address: func(r *http.Request) (netip.Addr, bool) {
+			a, err := netip.ParseAddrPort(r.RemoteAddr)
+			return a.Addr(), err == nil
+		},
 	}
 	if change != nil {
 		change(&o)

@@ -76,7 +76,8 @@ func (c *Console) withSession(next http.Handler) http.Handler {
 
 // valid reports whether the credential by which a session began is still configured.
 func (c *Console) valid(who signin.Identity) bool {
-	return signin.NewTokens(&c.o.Config().Admin).Valid(who)
+	a := &c.o.Config().Admin
+	return signin.NewTokens(a).Valid(who) || c.provider.Valid(a.Console.OIDC, who)
 }
 
 // session returns the session of a request; nil if nobody is signed in, which is so only on routes with the role None.
