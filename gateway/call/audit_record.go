@@ -30,7 +30,7 @@ type callRecord struct {
 	sent      int64
 	received  int64
 	delivered int64  // bytes of the texts of the result
-	answer    []byte // the first bytes of these, if the history has bodies
+	answer    []byte // the first bytes of these, if the history has bodies; see shown
 }
 
 // auditedCall is what the audit record of a call says beside its [callRecord].
@@ -56,8 +56,8 @@ func (a *callRecord) deliver(text []byte, keep bool) {
 		return
 	}
 	a.delivered += int64(len(text))
-	if keep && len(a.answer) < history.MaxBody {
-		a.answer = append(a.answer, text[:min(len(text), history.MaxBody-len(a.answer))]...)
+	if keep && len(a.answer) < maxUnredacted {
+		a.answer = append(a.answer, text[:min(len(text), maxUnredacted-len(a.answer))]...)
 	}
 }
 

@@ -30,10 +30,9 @@ type exchange struct {
 	reply    *mcp.Reply // nil if no client is told about the exchange
 	Endpoint *Endpoint
 	Caller   *auth.Principal // nil if no token was required
-	record   *callRecord     // for the audit log and the history, which is recorded; nil if there is none
-	recorded callRecord
-	span     trace.Span // nil if tracing is off
-	trial    *Trial     // shows the exchange to an operator; nil if nobody watches
+	record   *callRecord     // for the audit log and the history; nil if there is none
+	span     trace.Span      // nil if tracing is off
+	trial    *Trial          // shows the exchange to an operator; nil if nobody watches
 
 	// The request.
 
