@@ -111,7 +111,7 @@ func (c *Console) routes() http.Handler {
 		{"POST /console/access", signin.View, c.explainToken},
 		{"GET /console/signin", signin.None, c.signInPage},
 		{"POST /console/signin", signin.None, c.signIn},
-		{"GET /console/signin/provider", signin.None, c.signInAtProvider},
+		{"GET /console/signin/oidc", signin.None, c.signInAtProvider},
 		{"GET " + signin.CallbackPath, signin.None, c.signInCallback},
 		{"POST /console/signout", signin.View, c.signOut},
 		{"GET /console/try", signin.Operate, c.tryIndex},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -158,8 +159,8 @@ func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
 // nextPage returns the page to go to after signing in: a path of the console, whatever the request says.
 func nextPage(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/console/") || strings.HasPrefix(u.Path, "/console/sign") {
+	if err != nil || u.IsAbs() || u.Host != "" || path.Clean(u.Path) != u.Path || !strings.HasPrefix(u.Path, "/console/") || strings.HasPrefix(u.Path, "/console/sign") {
 		return "/console"
 	}
-	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String()
+	return (&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}).String()
 }
