@@ -28,6 +28,6 @@ export async function logins() {
     await page.waitForURL((url) => url.href.startsWith(`${origin}/console`) && !url.pathname.includes("signin"), { timeout: 15_000 }).catch(() => {});
     who = await page.locator("form.who span").innerText({ timeout: 2000 }).catch(async () => `${page.url()}: ${(await page.locator("body").innerText()).slice(0, 200)}`);
   }
-  row("login at the authorization server for development", who, "mia (operate)", who === "mia (operate)");
+  row("login at the authorization server for development", who, "oidc:mia (operate)", who === "oidc:mia (operate)");
   await context.close();
 }
