@@ -1,7 +1,12 @@
 package console
 
+import "slices"
+
 // guideClients returns the clients with the snippets of docs/start as they stand there, for the URL and the name of the guides.
-func guideClients() []connectClient {
+func guideClients() []connectClient { return slices.Concat(guideAssistants(), guideTools()) }
+
+// guideAssistants returns the applications in which people talk to a model.
+func guideAssistants() []connectClient {
 	return []connectClient{
 		{Name: "Claude Code", ID: "claude-code", Guide: "claude", Snippets: []connectSnippet{
 			{"In a terminal", "claude mcp add --transport http orders http://127.0.0.1:8080/mcp"},
@@ -53,6 +58,12 @@ func guideClients() []connectClient {
 			"Choose Create app and enter the URL http://127.0.0.1:8080/mcp. ChatGPT connects from OpenAI's network: the URL must be public.",
 			"Choose OAuth as authentication, then log in.",
 		}},
+	}
+}
+
+// guideTools returns the clients for terminals and programs.
+func guideTools() []connectClient {
+	return []connectClient{
 		{Name: "Codex CLI", ID: "codex", Guide: "codex", Snippets: []connectSnippet{
 			{"In a terminal", "codex mcp add orders --url http://127.0.0.1:8080/mcp"},
 			{"Or in ~/.codex/config.toml", "[mcp_servers.orders]\nurl = \"http://127.0.0.1:8080/mcp\""},
