@@ -116,7 +116,7 @@ func (c *Console) runTrial(r *http.Request, s *signin.Session, data *tryData, ar
 	c.o.Log.Info("a tool is tried in the console", "name", s.Name, "tool", data.Tool.Name)
 	began := c.o.Now()
 	result, err := c.o.Trials.Try(r.Context(), data.Actor, data.Tool.Name, args)
-	data.Elapsed = c.o.Now().Sub(began).Round(time.Millisecond)
+	data.Elapsed = c.o.Now().Sub(began)
 	if err != nil {
 		data.Ran, data.Problem = false, err.Error()
 		return
