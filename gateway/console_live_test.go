@@ -143,3 +143,23 @@ func TestHistoryCostsLittle(t *testing.T) {
 	}
 	t.Logf("%v allocations with the console, %v without", on, off)
 }
+
+// BenchmarkHistory is a call with and without the console, so that their difference is what the history costs.
+func BenchmarkHistory(b *testing.B) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"done":true}`))
+	}))
+	defer service.Close()
+	for _, kind := range []struct{ name, console string }{{"off", "enabled: false"}, {"on", "enabled: true"}, {"bodies", "enabled: true, show_bodies: true"}} {
+		b.Run(kind.name, func(b *testing.B) {
+			g := start(b, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nadmin: {console: {"+kind.console+"}}\n", service.URL)
+			b.ReportAllocs()
+			for b.Loop() {
+				if status, answer := ask(b, g.Handler(), "", "tools/call", "list", `"name":"list","arguments":{}`); status != http.StatusOK {
+					b.Fatalf("%d %s", status, answer)
+				}
+			}
+		})
+	}
+}
