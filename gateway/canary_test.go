@@ -345,7 +345,6 @@ rules:
 		for _, path := range []string{"/readyz?verbose", "/apis"} {
 			check(path, do(g.Admin(), http.MethodGet, path, nil).Body.String(), kept)
 		}
-		check("/console", consolePages(t, g, secrets["ADMIN"])("/console"), kept)
 	}
 	write(good)
 	if w := do(g.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {"Bearer " + secrets["ADMIN"]}}); w.Code != http.StatusOK {
@@ -354,11 +353,6 @@ rules:
 	for _, path := range []string{"/metrics", "/readyz?verbose", "/apis"} {
 		check(path, do(g.Admin(), http.MethodGet, path, nil).Body.String(), kept)
 	}
-	page := consolePages(t, g, secrets["ADMIN"])
-	for _, path := range []string{"/console", "/console/apis", "/console/apis/bearer", "/console/apis/nospec", "/console/tools", "/console/access", "/console/live?outcome=bad_arguments"} {
-		check(path, page(path), kept)
-	}
-	check("/console/live", page("/console/live"), hidden) // the name of an unknown tool is what the client wrote
 	for line := range strings.Lines(log.String()) {
 		check("log", line, kept)
 	}
