@@ -13,8 +13,8 @@ import (
 	"drawbridge/test/race"
 )
 
-// consolePages signs in to the console with a token and returns what gets pages of it.
-func consolePages(t *testing.T, g *Gateway, token string) func(path string) string {
+// signedInPages signs in to the console with a token and returns what gets pages of it.
+func signedInPages(t *testing.T, g *Gateway, token string) func(path string) string {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:9090/console/signin", strings.NewReader(url.Values{"token": {token}}.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -41,9 +41,9 @@ func consolePages(t *testing.T, g *Gateway, token string) func(path string) stri
 }
 
 const (
-	operatorToken = "operator-0123456789"
-	viewerToken   = "viewer-0123456789"
-	consoleConfig = "admin: {token: " + operatorToken + ", console: {show_bodies: %v, tokens: [{name: viewer, token: " + viewerToken + "}]}}\n"
+	liveOperator = "operator-0123456789"
+	liveViewer   = "viewer-0123456789"
+	liveConfig = "admin: {token: " + liveOperator + ", console: {show_bodies: %v, tokens: [{name: viewer, token: " + liveViewer + "}]}}\n"
 )
 
 // TestLive holds what each role sees of calls: callers for operators alone; arguments and answers only if they are
@@ -74,7 +74,7 @@ paths:
 `
 	for _, bodies := range []bool{false, true} {
 		cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "upstream-key", echoed, 1) +
-			"  - {match: {api: shop}, set: {sensitive_fields: {fields: [ssn], action: mask}}}\n" + fmt.Sprintf(consoleConfig, bodies)
+			"  - {match: {api: shop}, set: {sensitive_fields: {fields: [ssn], action: mask}}}\n" + fmt.Sprintf(liveConfig, bodies)
 		g := start(t, api, cfg, service.URL)
 		token := i.token(t, map[string]any{"sub": caller, "client_id": client})
 		c := newClient(t, g.Handler(), eras[0], token)
@@ -88,8 +88,8 @@ paths:
 		texts := canaries{"argument": plain, "answer": answers}
 		who := canaries{"caller": caller, "client": client}
 		for _, path := range []string{"/console", "/console/apis", "/console/apis/shop", "/console/tools", "/console/live", "/console/live?api=shop&tool=LIST&outcome=ok"} {
-			for tokenOf, operator := range map[string]bool{operatorToken: true, viewerToken: false} {
-				page := consolePages(t, g, tokenOf)(path)
+			for tokenOf, operator := range map[string]bool{liveOperator: true, liveViewer: false} {
+				page := signedInPages(t, g, tokenOf)(path)
 				live := strings.HasPrefix(path, "/console/live")
 				if names := secrets.found(page); len(names) > 0 {
 					t.Errorf("%s: %v came out:\n%s", path, names, page)
@@ -102,7 +102,7 @@ paths:
 				}
 			}
 		}
-		get := consolePages(t, g, operatorToken)
+		get := signedInPages(t, g, liveOperator)
 		if page := get("/console/live"); strings.Count(page, `scope="row"`) != 3 || !strings.Contains(page, "insufficient_scope") || !strings.Contains(page, "unknown_tool") || len(page) > 20000 {
 			t.Errorf("%d bytes: %s", len(page), page)
 		}
@@ -142,4 +142,24 @@ func TestHistoryCostsLittle(t *testing.T) {
 		t.Errorf("%v allocations with the console, %v without", on, off)
 	}
 	t.Logf("%v allocations with the console, %v without", on, off)
+}
+
+// BenchmarkHistory is a call with and without the console, so that their difference is what the history costs.
+func BenchmarkHistory(b *testing.B) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"done":true}`))
+	}))
+	defer service.Close()
+	for _, kind := range []struct{ name, console string }{{"off", "enabled: false"}, {"on", "enabled: true"}, {"bodies", "enabled: true, show_bodies: true"}} {
+		b.Run(kind.name, func(b *testing.B) {
+			g := start(b, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nadmin: {console: {"+kind.console+"}}\n", service.URL)
+			b.ReportAllocs()
+			for b.Loop() {
+				if status, answer := ask(b, g.Handler(), "", "tools/call", "list", `"name":"list","arguments":{}`); status != http.StatusOK {
+					b.Fatalf("%d %s", status, answer)
+				}
+			}
+		})
+	}
 }
