@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, keycloak-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
+# conformance, interop, clients, auth-e2e, keycloak-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out
@@ -37,6 +37,7 @@ MUTATE_FLAGS  ?=
 CHAOS_FLAGS   ?=
 TTY_FLAGS     ?=
 HOUSE_FLAGS   ?=
+CONSOLE_FLAGS ?=
 
 .DEFAULT_GOAL := help
 
@@ -269,6 +270,10 @@ site-preview: site ## serve it on http://127.0.0.1:4173
 
 site-check: site ## read the site with chromium: every page, the search, nothing from another host; screenshots in out/site-screenshots
 	test/site/run
+
+.PHONY: console-e2e
+console-e2e: build ## the console in chromium: times, accessibility, logins and attacks, as a table; a missed goal is an error (CONSOLE_FLAGS='-only looks -screenshots docs/console')
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/console/run $(CONSOLE_FLAGS)
 
 .PHONY: docs-check
 docs-check: ## links, anchors, spelling, length of sentences, and every block of code of the documentation

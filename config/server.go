@@ -86,14 +86,19 @@ type Admin struct {
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none"`
 	// The bearer token for POST /reload and POST /apis/{name}/accept, at least 16 characters.
 	Token Secret `yaml:"token,omitempty" absent:"these requests are rejected"`
+	// The console: pages that show what is served, why, and to whom.
+	Console Console `yaml:"console" absent:"the defaults of its keys"`
 }
 
 // Hosts returns the names by which the listener is asked for besides localhost: that of listen, unless it stands for all
-// interfaces, and allowed_hosts. An entry without a port stands for every port.
+// interfaces, that of console.url, and allowed_hosts. An entry without a port stands for every port.
 func (a *Admin) Hosts() []string {
 	hosts := slices.Clone(a.AllowedHosts)
 	if !a.Listen.anyHost() {
 		hosts = append(hosts, a.Listen.URLHost())
+	}
+	if a.Console.URL != nil {
+		hosts = append(hosts, a.Console.URL.URL().Host)
 	}
 	return hosts
 }

@@ -156,10 +156,16 @@ func (l *loader) admin(cfg *Config) {
 	}
 	l.hosts("admin.allowed_hosts", a.AllowedHosts)
 	if !a.Token.IsZero() && l.ok("admin.token") {
-		if err := checkToken(a.Token.Reveal()); err != nil {
-			l.errorf("admin.token", "%s", err)
-		} else if len(a.Token.Reveal()) < 16 {
-			l.errorf("admin.token", "must have at least 16 characters")
-		}
+		l.operatorToken("admin.token", a.Token)
+	}
+	l.console(a)
+}
+
+// operatorToken validates a token of operators.
+func (l *loader) operatorToken(key string, token Secret) {
+	if err := checkToken(token.Reveal()); err != nil {
+		l.errorf(key, "%s", err)
+	} else if len(token.Reveal()) < 16 {
+		l.errorf(key, "must have at least 16 characters")
 	}
 }

@@ -52,6 +52,9 @@ func (cfg *Config) deriveProxies() {
 	if e := cfg.Embeddings(); e != nil {
 		inherit(&e.Proxy, cfg.Proxy)
 	}
+	if o := cfg.Admin.Console.OIDC; o != nil {
+		inherit(&o.Proxy, cfg.Proxy)
+	}
 	if cfg.Telemetry.OTLPEndpoint != nil {
 		inherit(&cfg.Telemetry.Proxy, cfg.Proxy)
 	}
@@ -94,6 +97,9 @@ func (l *loader) eachProxy(cfg *Config, visit func(key string, p *Proxy)) {
 	}
 	if e := cfg.Embeddings(); e != nil {
 		given("search.embeddings.proxy", e.Proxy)
+	}
+	if o := cfg.Admin.Console.OIDC; o != nil {
+		given("admin.console.oidc.proxy", o.Proxy)
 	}
 	given("telemetry.proxy", cfg.Telemetry.Proxy)
 }

@@ -353,6 +353,14 @@ rules:
 	for _, path := range []string{"/metrics", "/readyz?verbose", "/apis"} {
 		check(path, do(g.Admin(), http.MethodGet, path, nil).Body.String(), kept)
 	}
+	operator := signInToConsole(t, g, secrets["ADMIN"])
+	for _, path := range consolePages(t, g, operator) {
+		w := do(g.Admin(), http.MethodGet, path, operator)
+		if w.Code != http.StatusOK && !strings.Contains(path, "/document?") { // no document is kept without server.state_dir
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+		check(path, fmt.Sprint(w.Header(), w.Body), kept)
+	}
 	for line := range strings.Lines(log.String()) {
 		check("log", line, kept)
 	}

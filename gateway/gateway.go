@@ -175,7 +175,7 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 		g.answers.With(g.shared.Answers)
 	}
 	g.calls = &call.Runner{
-		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, Cache: g.answers, Links: g.links,
+		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers, Links: g.links,
 		Admission: g.admission.calls, Responses: g.admission.responses, Jitter: g.o.jitter, Local: g.o.Local,
 	}
 	g.tasks, err = task.New(keys, task.Options{
@@ -229,6 +229,7 @@ func (g *Gateway) addRoutes() {
 	g.admin = admin.Handler(admin.Options{
 		Status: g.Status, AcceptLoss: g.AcceptLoss, Report: g.Report, Metrics: g.o.Metrics, Reload: g.Reload, Accept: g.Accept,
 		Clean: answer.CleanData, Access: func() *admin.Access { return g.requestSettings().Access },
+		Console: g.newConsole(),
 	})
 }
 

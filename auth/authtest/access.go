@@ -61,6 +61,7 @@ func (s *Server) idToken(g *grant, now time.Time) (string, error) {
 	if g.nonce != "" {
 		claims["nonce"] = g.nonce
 	}
+	maps.Copy(claims, s.idClaims)
 	return s.sign("JWT", claims)
 }
 

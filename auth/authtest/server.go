@@ -54,6 +54,8 @@ type Options struct {
 	AutoConsent bool
 	// OpaqueTokens makes access tokens random strings, for use with introspection.
 	OpaqueTokens bool
+	// IDTokenClaims are further claims of ID tokens, such as groups. They override the others.
+	IDTokenClaims map[string]any
 	// NoRefreshTokens disables refresh tokens. A client of the TypeScript SDK v1 that has one never
 	// requests more scopes: it refreshes and gives up.
 	NoRefreshTokens bool
@@ -106,6 +108,7 @@ type Server struct {
 	resource    string // default
 	auto        bool
 	opaque      bool
+	idClaims    map[string]any
 	grants      []string // grant types
 	strangers   bool
 	codeLife    time.Duration
@@ -147,7 +150,7 @@ func NewServer(o Options) (*Server, error) {
 		algorithm: cmp.Or(o.Algorithm, ES256), subject: cmp.Or(o.Subject, "developer"),
 		scopes: slices.Clone(o.Scopes), defaults: slices.Clone(o.DefaultScopes),
 		resources: slices.Clone(o.Resources), resource: o.DefaultResource,
-		auto: o.AutoConsent, opaque: o.OpaqueTokens, strangers: o.UnknownClients,
+		auto: o.AutoConsent, opaque: o.OpaqueTokens, idClaims: maps.Clone(o.IDTokenClaims), strangers: o.UnknownClients,
 		codeLife:    cmp.Or(o.CodeLife, time.Minute),
 		accessLife:  cmp.Or(o.AccessLife, 10*time.Minute),
 		refreshLife: cmp.Or(o.RefreshLife, 24*time.Hour),

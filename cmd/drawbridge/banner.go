@@ -143,9 +143,24 @@ func (b *banner) addresses() {
 		b.row("", "listening at "+base)
 	}
 	admin := "http://" + local(config.Address(b.s.admin.Addr().String()))
+	if b.c.Admin.ConsoleOn() {
+		b.row("Console", b.console(admin))
+	}
 	b.row("Admin", admin+"/apis")
 	b.row("Metrics", admin+"/metrics")
 	b.row("Access", b.access())
+}
+
+// console says where the console is, and whether anybody can sign in.
+func (b *banner) console(admin string) string {
+	a := &b.c.Admin
+	if a.Console.URL != nil {
+		admin = a.ConsoleURL()
+	}
+	if a.Token.IsZero() && len(a.Console.Tokens) == 0 && a.Console.OIDC == nil {
+		return admin + "/console, once admin.token is configured"
+	}
+	return admin + "/console"
 }
 
 // access says who may call.

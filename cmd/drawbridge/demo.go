@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 	"drawbridge/auth/authtest"
 	"drawbridge/cmd/drawbridge/demo"
+	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/config"
 	"drawbridge/gateway"
 )
@@ -68,6 +70,8 @@ type demonstration struct {
 	issuer *authtest.Server // with --auth
 	token  string           // for clients without OAuth
 
+	operator string // token of the console
+
 	seen atomic.Pointer[string] // the last request that the service received
 }
 
@@ -113,9 +117,13 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 		return err
 	}
 	d.say("\n2. The gateway's configuration, %s:\n\n%s", file, indent(text))
+	d.operator = rand.Text()
 	environment := func(name string) string {
-		if name == "SHOP_KEY" {
+		switch name {
+		case "SHOP_KEY":
 			return demo.Key
+		case "CONSOLE_TOKEN":
+			return d.operator
 		}
 		return d.getenv(name)
 	}
@@ -160,6 +168,7 @@ func configuration(listen, base string) string {
   shutdown_delay: 0s
 admin:
   listen: 127.0.0.1:0            # a free port
+  token: ${CONSOLE_TOKEN}        # signs in to the console; made for this run
 telemetry:
   log_level: warn
   log_format: text
@@ -232,11 +241,21 @@ func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server)
 	if d.once {
 		return nil
 	}
+	d.sayConsole(s.admin.Addr())
 	if s.screen != nil {
 		return s.writeBanner(false)
 	}
 	d.say("\n   Serving until Ctrl-C.")
 	return nil
+}
+
+// sayConsole says where the console is. Its token is for the person at the terminal, not for a file or a pipe.
+func (d *demonstration) sayConsole(admin net.Addr) {
+	how := "at a terminal, the demo prints a token for it"
+	if terminal.Of(d.stdout) != nil {
+		how = "sign in with the token " + d.operator
+	}
+	d.say("\n   The console, pages that show what is served and let you try it: http://%s/console\n   (%s)", admin, how)
 }
 
 // reply is the response to a call.

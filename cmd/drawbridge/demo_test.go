@@ -15,7 +15,7 @@ func TestDemoConfiguration(t *testing.T) {
 		if err := os.WriteFile(file, []byte(configuration(listen, "http://127.0.0.1:9")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, problems := config.Load(file, func(string) string { return "value-of-it" })
+		c, problems := config.Load(file, func(string) string { return "value-of-the-variable" })
 		if c == nil || c.Server.Listen.String() != listen || c.Resource() != "http://"+listen+"/mcp" {
 			t.Errorf("%s: %v", listen, problems)
 		}

@@ -37,10 +37,20 @@ type Options struct {
 	Clean func([]byte) []byte
 	// Access returns the current access control.
 	Access func() *Access
+	// Console serves /console and the paths below it, behind the check of Host, with access control of its own. If nil,
+	// these paths do not exist.
+	Console Console
+}
+
+// Console is a handler that may be off.
+type Console interface {
+	http.Handler
+	// On reports whether it serves at present.
+	On() bool
 }
 
 // Handler serves /healthz, /readyz, /metrics, /apis, /apis/{name}, POST /apis/{name}/accept,
-// POST /discovery/{name}/accept and POST /reload.
+// POST /discovery/{name}/accept and POST /reload, and the console.
 func Handler(o Options) http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, h http.Handler) { mux.Handle(pattern, cleaned(o.Clean, h)) }
@@ -60,7 +70,23 @@ func Handler(o Options) http.Handler {
 	handle("POST /reload", requireToken(o.Access, "reload", ", or send SIGHUP", reload(o)))
 	handle("POST /apis/{name}/accept", requireToken(o.Access, "accepting a document", "", accept(o)))
 	handle("POST /discovery/{name}/accept", requireToken(o.Access, "accepting a loss of services", "", acceptLoss(o)))
+	if o.Console != nil {
+		mux.Handle("/console", o.Console)
+		mux.Handle("/console/", o.Console)
+		mux.HandleFunc("GET /{$}", toConsole(o.Console))
+	}
 	return secured(checkHost(o.Access, canonicalPath(mux)))
+}
+
+// toConsole sends whoever asks for the root to the console, while it is on.
+func toConsole(c Console) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !c.On() {
+			writeText(w, http.StatusNotFound, "404 page not found\n")
+			return
+		}
+		http.Redirect(w, r, "/console", http.StatusSeeOther)
+	}
 }
 
 // secured sets the headers of every response (H12).

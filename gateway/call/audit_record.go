@@ -10,15 +10,17 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/history"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
 
-// callRecord collects the data of a call's audit record. Only the call's goroutine uses it.
+// callRecord collects what the audit log and the history say of a call. Only the call's goroutine uses it.
 type callRecord struct {
 	start     time.Time
-	rpc       string // overrides the method of the request; "" if it doesn't
+	reached   [history.Steps]time.Duration // when each step ended, since start; 0 if it was not reached
+	rpc       string                       // overrides the method of the request; "" if it doesn't
 	outcome   telemetry.Outcome
 	status    int
 	tried     bool // a request was attempted
@@ -27,6 +29,8 @@ type callRecord struct {
 	cache     string
 	sent      int64
 	received  int64
+	delivered int64  // bytes of the texts of the result
+	answer    []byte // the first bytes of these, if the history has bodies; see shown
 }
 
 // auditedCall is what the audit record of a call says beside its [callRecord].
@@ -37,6 +41,24 @@ type auditedCall struct {
 	caller   *auth.Principal // nil if no token was required
 	args     []byte          // as last validated; nil if they are those of the request
 	dropped  []string
+}
+
+// reach notes the end of a step, if there is a record.
+func (a *callRecord) reach(s history.Step) {
+	if a != nil {
+		a.reached[s] = time.Since(a.start)
+	}
+}
+
+// deliver adds a text of the result, if there is a record. keep says whether its first bytes are kept.
+func (a *callRecord) deliver(text []byte, keep bool) {
+	if a == nil {
+		return
+	}
+	a.delivered += int64(len(text))
+	if keep && len(a.answer) < maxUnredacted {
+		a.answer = append(a.answer, text[:min(len(text), maxUnredacted-len(a.answer))]...)
+	}
 }
 
 // setOutcome sets the outcome of the call, if there is a record.
@@ -96,10 +118,24 @@ func decisionOf(o telemetry.Outcome) audit.Decision {
 	}
 }
 
-// writeRecord writes the audit record of a call.
+// recorded reports whether calls have a record at present.
+func (r *Runner) recorded() bool { return r.Audit != nil || r.History.On() }
+
+// writeRecord writes a call to the audit log and the history.
 func (r *Runner) writeRecord(ctx context.Context, c auditedCall, a *callRecord) {
+	if r.Audit != nil {
+		r.writeAuditRecord(ctx, c, a)
+	}
+	if r.History.On() {
+		r.addToHistory(ctx, c, a)
+	}
+}
+
+// writeAuditRecord writes the audit record of a call.
+func (r *Runner) writeAuditRecord(ctx context.Context, c auditedCall, a *callRecord) {
+	info := InfoFrom(ctx)
 	line := audit.Line{
-		Time: a.start, Request: InfoFrom(ctx).ID(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
+		Time: a.start, Request: info.ID(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
 		Cache: a.cache, Status: a.status, Requests: a.requests, Redirects: a.redirects, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
 	}
 	if a.rpc != "" {
@@ -110,6 +146,9 @@ func (r *Runner) writeRecord(ctx context.Context, c auditedCall, a *callRecord) 
 	}
 	if p := c.caller; p != nil {
 		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+	}
+	if info.Trial != nil {
+		line.Operator = info.Trial.Actor
 	}
 	if id := trace.SpanContextFromContext(ctx).TraceID(); id.IsValid() {
 		line.Trace = id.String()
@@ -140,7 +179,7 @@ func (r *Runner) RecordScopeDenied(ctx context.Context, e *Endpoint, p *plan.Pla
 
 // recordDenied writes the audit record of a call that is refused before it begins.
 func (r *Runner) recordDenied(ctx context.Context, e *Endpoint, p *plan.Plan, caller *auth.Principal, req *mcp.Request, o telemetry.Outcome) {
-	if r.Audit != nil {
+	if r.recorded() {
 		r.writeRecord(ctx, auditedCall{endpoint: e, plan: p, caller: caller, req: req}, &callRecord{start: time.Now(), outcome: o})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/admission"
+	"drawbridge/gateway/history"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/projection"
@@ -62,6 +63,7 @@ func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
 		c.r.Metrics.InFlight.Inc()
 		defer c.r.Metrics.InFlight.Dec()
 	}
+	c.record.reach(history.Admission)
 	if !c.buffered {
 		if err = c.checkRequest(ctx); err != nil {
 			return c.conclude(ctx, err)
@@ -72,11 +74,13 @@ func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
 			return c.conclude(ctx, err)
 		}
 	}
-	ctx, end, err := c.begin(ctx)
+	c.record.reach(history.Arguments)
+	running, end, err := c.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer end()
+	ctx = running // so that the record names the trace
 	return c.execute(ctx, args)
 }
 
@@ -111,6 +115,7 @@ func (c *Call) execute(ctx context.Context, args json.RawMessage) (err error) {
 		}
 	}
 	resp, err := c.send(ctx, args)
+	c.record.reach(history.Service)
 	if err != nil {
 		return c.conclude(ctx, err)
 	}
@@ -193,12 +198,20 @@ type Call struct {
 
 // NewCall returns a call of a plan for the caller of a request.
 func (r *Runner) NewCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mcp.Request, reply *mcp.Reply) *Call {
-	c := &Call{exchange: exchange{
-		r: r, Plan: p, Request: req, reply: reply, Endpoint: e,
+	var c *Call
+	if r.recorded() {
+		both := new(struct { // in one allocation
+			Call
+			callRecord
+		})
+		c, both.start = &both.Call, time.Now()
+		c.record = &both.callRecord
+	} else {
+		c = new(Call)
+	}
+	c.exchange = exchange{
+		r: r, record: c.record, Plan: p, Request: req, reply: reply, Endpoint: e,
 		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse},
-	}}
-	if r.Audit != nil {
-		c.record = &callRecord{start: time.Now()}
 	}
 	if e.Guard != nil {
 		c.Caller = auth.FromContext(ctx)

@@ -49,6 +49,7 @@ func (c *Call) sendMembers(meta []byte, chunks ...mcp.Chunk) error {
 		// The model reads the text. structuredContent repeats it, or replaces it where the text is short.
 		if chunks[i].Escape || c.Plan.ShortText {
 			c.Plan.Metrics.Results.Delivered(chunks[i].Bytes)
+			c.record.deliver(chunks[i].Bytes, c.r.History.Bodies())
 		}
 	}
 	meta = render.AppendDropped(render.AppendMember(meta, c.headers.Meta), c.dropped)

@@ -7,6 +7,7 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
+	"drawbridge/gateway/history"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 )
@@ -20,6 +21,7 @@ type Runner struct {
 	Tracer    *telemetry.Tracer    // nil if tracing is off
 	Audit     *audit.Log           // nil if there is no audit log
 	faults    telemetry.LogSampler // samples the log lines of failed calls
+	History   *history.Recorder    // the calls of the last hour
 	Cache     *cache.Cache         // response cache
 	Links     *mcp.SealedHandles   // seals the URIs of responses that are read later
 	Admission *admission.Calls

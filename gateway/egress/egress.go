@@ -2,8 +2,11 @@ package egress
 
 import (
 	"cmp"
+	"crypto/x509"
+	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"time"
 
 	"drawbridge/config"
@@ -43,4 +46,32 @@ func TelemetryClient(p *config.Proxy, collector *url.URL, version string) *http.
 		Connect: time.Duration(l.ConnectTimeout), TLSHandshake: time.Duration(l.TLSTimeout), MaxBytes: maxExportAnswer, MaxRatio: int64(l.MaxRatio),
 		MaxIdle: 2, UserAgent: "drawbridge/" + cmp.Or(version, "dev"),
 	}).Documents()
+}
+
+const (
+	// signInTimeout is the time of one request to an OpenID provider.
+	signInTimeout = 5 * time.Second
+	// maxProviderAnswer is the most bytes of its answer.
+	maxProviderAnswer = 256 << 10
+)
+
+// ProviderClient returns a client for the OpenID provider of the console. The host of the issuer may be on a private network, no other
+// host that the provider's metadata names (E1).
+func ProviderClient(o *config.ConsoleOIDC, version string, onPanic func(what string, v any)) (*http.Client, error) {
+	var roots *x509.CertPool
+	if o.CAFile != "" {
+		pem, err := os.ReadFile(o.CAFile.String())
+		if err != nil {
+			return nil, err
+		}
+		if roots = x509.NewCertPool(); !roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("%q holds no PEM certificate", o.CAFile)
+		}
+	}
+	l := config.DefaultLimits()
+	return upstream.NewClient(upstream.Options{
+		Name: "console", NamedHosts: []string{o.Issuer.URL().Hostname()}, Proxy: Proxy(o.Proxy), RootCAs: roots, OnPanic: onPanic,
+		Timeout: signInTimeout, FirstByte: signInTimeout, Connect: time.Duration(l.ConnectTimeout), TLSHandshake: time.Duration(l.TLSTimeout),
+		MaxBytes: maxProviderAnswer, MaxRatio: int64(l.MaxRatio), MaxIdle: 2, UserAgent: "drawbridge/" + cmp.Or(version, "dev"),
+	}).Documents(), nil
 }

@@ -121,6 +121,9 @@ func (a *API) Counted() telemetry.OperationCounts {
 	return telemetry.OperationCounts{Operations: a.Counts, Problems: a.Problems, Skips: a.Skips}
 }
 
+// Fate returns the fate of an operation of the document.
+func (a *API) Fate(op *openapi.Operation) admin.Fate { return a.of(op) }
+
 func (a *API) of(op *openapi.Operation) admin.Fate {
 	switch t := a.tools[op]; {
 	case a.unapproved[op] != "":
@@ -291,6 +294,9 @@ func (a *API) listed(all []openapi.Problem) []admin.Problem {
 func (a *API) place(at openapi.Position, pointer string) admin.Place {
 	return admin.Place{File: a.shown(at.File), Line: at.Line, Column: at.Column, Pointer: a.shown(pointer)}
 }
+
+// Shown redacts and truncates a text from the document for operators, to at most [admin.MaxText] bytes.
+func (a *API) Shown(text string) string { return a.shown(text) }
 
 // shown redacts and truncates a text from or about the document for operators.
 func (a *API) shown(text string) string {

@@ -67,6 +67,17 @@ func (m *resultMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
+// ResultTotals returns the tokens and bytes of the texts of all results since the start, of the APIs that are served.
+func (m *Metrics) ResultTotals() (tokens, bytes int64) {
+	m.results.mu.RLock()
+	defer m.results.mu.RUnlock()
+	for _, t := range m.results.apis {
+		tokens += t.delivered.Tokens()
+		bytes += t.delivered.Bytes()
+	}
+	return tokens, bytes
+}
+
 // Delivered counts a text of a result that the model reads.
 func (t *ResultTokens) Delivered(text []byte) { t.delivered.Observe(text, len(text)) }
 

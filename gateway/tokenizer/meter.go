@@ -20,6 +20,7 @@ type Meter struct {
 
 	counting sync.Mutex // acquired before mu
 	tokens   float64    // of the texts before the last Tokens
+	bytes    int64      // of these texts
 }
 
 // Observe adds a text of which n bytes count: all of it, or as many as something else is shorter.
@@ -41,7 +42,15 @@ func (m *Meter) Tokens() int64 {
 	m.pending = sample{}
 	m.mu.Unlock()
 	m.tokens += taken.tokens()
+	m.bytes += taken.bytes
 	return int64(math.Round(m.tokens))
+}
+
+// Bytes returns the bytes of the texts that the last [Meter.Tokens] counted.
+func (m *Meter) Bytes() int64 {
+	m.counting.Lock()
+	defer m.counting.Unlock()
+	return m.bytes
 }
 
 // sample is a stream of texts with windows taken from it at even distances. The distance grows with the stream, so that

@@ -22,6 +22,7 @@ func newNormalizer(dir string) *normalizer {
 		{`\b\d{4}-\d\d-\d\dT[\d:.]+Z`, "TIME"},
 		{`\b\d\d:\d\d:\d\d(\.\d{3})?\b`, "TIME"},
 		{`drawbridge (v?\d[\w.+-]*|[0-9a-f]{7,}(-dirty)?|dev)$`, "drawbridge VERSION"},
+		{`sign in with the token [A-Z2-7]{26}`, "sign in with the token TOKEN"},
 		{`version=\S+`, "version=VERSION"},
 		{`User-Agent: drawbridge/\S+`, "User-Agent: drawbridge/VERSION"},
 		{`"version": "(v?\d[\w.+-]*|[0-9a-f]{7,}(-dirty)?|dev)"`, `"version": "VERSION"`},

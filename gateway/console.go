@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+
+	"drawbridge/config"
+	"drawbridge/gateway/console"
+	"drawbridge/gateway/egress"
+	"drawbridge/gateway/history"
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/fetch"
+)
+
+// newHistory returns what keeps the calls of the last hour while the console is on.
+func (g *Gateway) newHistory() *history.Recorder {
+	return history.New(history.Options{
+		On: func() bool { return g.Config().Admin.ConsoleOn() }, Bodies: func() bool { return g.Config().Admin.Console.ShowBodies }, Now: g.o.now,
+	})
+}
+
+// newConsole returns the console, which is off unless the configuration in use turns it on.
+func (g *Gateway) newConsole() *console.Console {
+	return console.New(console.Options{
+		Config: g.Config, Gateway: g, Tools: g.consoleTools, Trials: trials{g.inProcess}, Access: consoleTokens{g.served}, History: g.calls.History, Tokens: g.metrics.ResultTotals,
+		Provider: func(o *config.ConsoleOIDC) (*http.Client, error) {
+			return egress.ProviderClient(o, g.o.Version, g.recovery.Report)
+		},
+		Address: g.clients.Address, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
+	})
+}
+
+// linesAround is the number of lines that an excerpt has before and after its line.
+const linesAround = 12
+
+// DocumentText returns the lines around a line of a file of an API's document, from the stored copy of the document that is
+// served. The error says why they can't be shown.
+func (g *Gateway) DocumentText(ctx context.Context, api, file string, line int) (*console.Excerpt, error) {
+	gen := g.current.Load()
+	if gen == nil || gen.Reports[api] == nil {
+		return nil, errors.New("no API of that name is served")
+	}
+	stored := gen.Stored[api]
+	if g.store == nil || stored.ID == "" {
+		return nil, errors.New("the bytes of documents are kept only if server.state_dir is configured")
+	}
+	doc, release := g.store.Load(ctx, stored.ID, api)
+	if release != nil {
+		defer release()
+	}
+	if doc == nil || !doc.Copy.Is(stored.Stamp) {
+		return nil, errors.New("the copy in server.state_dir is of another version; it is written shortly after a document is loaded")
+	}
+	report := gen.Reports[api]
+	for _, f := range doc.Copy.Files {
+		if report.Shown(f.Location) == file || fetch.Redacted(f.Location) == file {
+			return excerpt(file, f.Data, line, report.Shown)
+		}
+	}
+	return nil, errors.New("the document has no file of that name")
+}
+
+// excerpt returns the lines around a line of a text.
+func excerpt(file string, text []byte, line int, shown func(string) string) (*console.Excerpt, error) {
+	e := &console.Excerpt{File: file, First: max(1, line-linesAround)}
+	number := 0
+	for each := range bytes.Lines(text) {
+		if number++; number > line+linesAround {
+			break
+		}
+		if number >= e.First {
+			e.Lines = append(e.Lines, shown(string(bytes.TrimRight(each, "\r\n"))))
+		}
+	}
+	if len(e.Lines) == 0 {
+		return nil, errors.New("the file has fewer lines")
+	}
+	return e, nil
+}

@@ -1,0 +1,262 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/discovery"
+)
+
+// operationsPerPage is the number of operations on a page of a load report.
+const operationsPerPage = 200
+
+// apisData is what the list of APIs shows.
+type apisData struct {
+	APIs     []apiRow
+	Services []discovery.ServiceStatus // that are no APIs, and why
+}
+
+// apiRow is an API with where it came from.
+type apiRow struct {
+	admin.API
+	Origin string
+}
+
+func (c *Console) apis(w http.ResponseWriter, r *http.Request) {
+	s := c.o.Gateway.Status()
+	d := apisData{APIs: make([]apiRow, len(s.APIs))}
+	for i := range s.APIs {
+		d.APIs[i] = apiRow{API: s.APIs[i], Origin: originOf(&s, s.APIs[i].Name)}
+	}
+	if s.Discovery != nil {
+		for _, service := range s.Discovery.Services {
+			if service.State != discovery.Served {
+				d.Services = append(d.Services, service)
+			}
+		}
+	}
+	c.render(w, r, "apis", d)
+}
+
+// originOf says where an API came from.
+func originOf(s *admin.Status, api string) string {
+	if s.Discovery != nil {
+		for i := range s.Discovery.Services {
+			if of := &s.Discovery.Services[i]; of.API == api && (of.State == discovery.Served || of.State == discovery.Lost) {
+				return of.Provider + ": " + of.Name
+			}
+		}
+	}
+	return "the configuration"
+}
+
+// apiData is what the page of an API shows: its state, and a page of its load report.
+type apiData struct {
+	API        admin.API
+	Origin     string
+	Problems   []admin.Problem
+	Overlays   []admin.OverlayAction
+	Operations []operationRow
+	Fate       admin.Fate // of the operations that are shown; "" for all
+	Fates      []fateCount
+	Pages      pageLinks
+}
+
+// fateCount is a filter of operations by their fate.
+type fateCount struct {
+	Fate  admin.Fate
+	Count int
+}
+
+// operationRow is an operation with the texts of its problems.
+type operationRow struct {
+	admin.Operation
+	Notes []string
+}
+
+// pageLinks are the links to the pages before and after.
+type pageLinks struct {
+	Before, After string // URLs; "" if there is none
+	First, Last   int    // of the rows that are shown, from 1
+	Of            int
+}
+
+// paged returns the bounds of the page that a request asks for, and the links to its neighbours.
+func paged(u *url.URL, total, size int) (from, to int, links pageLinks) {
+	page, _ := strconv.Atoi(u.Query().Get("page"))
+	page = max(1, min(page, (total+size-1)/size))
+	from = (page - 1) * size
+	to = min(from+size, total)
+	at := func(n int) string {
+		q := u.Query()
+		q.Set("page", strconv.Itoa(n))
+		return (&url.URL{Path: u.Path, RawQuery: q.Encode()}).String()
+	}
+	links = pageLinks{First: from + 1, Last: to, Of: total}
+	if page > 1 {
+		links.Before = at(page - 1)
+	}
+	if to < total {
+		links.After = at(page + 1)
+	}
+	return from, to, links
+}
+
+func (c *Console) api(w http.ResponseWriter, r *http.Request) {
+	report, ok := c.o.Gateway.Report(r.PathValue("name"))
+	if !ok {
+		c.fail(w, r, http.StatusNotFound, "There is no API of that name.")
+		return
+	}
+	s := c.o.Gateway.Status()
+	d := apiData{API: report.API, Origin: originOf(&s, report.API.Name), Problems: report.Problems, Overlays: report.Overlays}
+	for _, f := range []admin.Fate{admin.Exposed, admin.Changed, admin.Excluded, admin.HeldBack, admin.Skipped} {
+		if n := report.API.Operations.Of(f); n > 0 {
+			d.Fates = append(d.Fates, fateCount{f, n})
+		}
+	}
+	operations := report.Operations
+	if f := admin.Fate(r.URL.Query().Get("fate")); f != "" {
+		d.Fate = f
+		operations = slices.DeleteFunc(slices.Clone(operations), func(o admin.Operation) bool { return o.Fate != f })
+	}
+	from, to, links := paged(r.URL, len(operations), operationsPerPage)
+	d.Pages = links
+	for _, o := range operations[from:to] {
+		d.Operations = append(d.Operations, operationRow{o, notesOf(&report, &o)})
+	}
+	if len(d.Problems) > operationsPerPage {
+		d.Problems = d.Problems[:operationsPerPage]
+	}
+	c.render(w, r, "api", d)
+}
+
+// notesOf returns why an operation has its fate, and what was repaired in it.
+func notesOf(report *admin.Report, o *admin.Operation) (notes []string) {
+	for _, reason := range o.Reasons {
+		notes = append(notes, reason.Message)
+	}
+	for _, i := range o.Problems {
+		notes = append(notes, report.Problems[i].Message)
+	}
+	if o.Uncallable != "" {
+		notes = append(notes, "calls fail: "+o.Uncallable)
+	}
+	return notes
+}
+
+// Excerpt is a part of a document.
+type Excerpt struct {
+	File  string
+	First int // the number of the first of Lines, from 1
+	Lines []string
+}
+
+// line is a line of a document.
+type line struct {
+	Number int
+	Text   string
+	Marked bool
+}
+
+// document serves the text of a document around a position of the load report.
+func (c *Console) document(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	number, err := strconv.Atoi(q.Get("line"))
+	if err != nil || number < 1 {
+		c.fail(w, r, http.StatusBadRequest, "The address must name a line of the document.")
+		return
+	}
+	name := r.PathValue("name")
+	e, err := c.o.Gateway.DocumentText(r.Context(), name, q.Get("file"), number)
+	if err != nil {
+		c.fail(w, r, http.StatusNotFound, "The text of this document can't be shown: "+err.Error()+".")
+		return
+	}
+	lines := make([]line, len(e.Lines))
+	for i, text := range e.Lines {
+		lines[i] = line{e.First + i, text, e.First+i == number}
+	}
+	c.render(w, r, "document", struct {
+		API, File string
+		Line      int
+		Lines     []line
+	}{name, e.File, number, lines})
+}
+
+// accept puts a held document into use, or serves a held service.
+func (c *Console) accept(w http.ResponseWriter, r *http.Request) {
+	name, digest := r.PathValue("name"), r.PostFormValue("digest")
+	if _, known := c.o.Gateway.Report(name); known && digest == "" {
+		c.fail(w, r, http.StatusBadRequest, "The form must name the document that is accepted. Load the page again.")
+		return
+	}
+	c.act(w, r, doneAccept, name, c.o.Gateway.Accept(r.Context(), name, digest))
+}
+
+// acceptLoss removes the services that a provider has lost.
+func (c *Console) acceptLoss(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	c.act(w, r, doneLoss, name, c.o.Gateway.AcceptLoss(r.Context(), name))
+}
+
+// reload reads the configuration and all documents again.
+func (c *Console) reload(w http.ResponseWriter, r *http.Request) {
+	c.act(w, r, doneReload, "", c.o.Gateway.Reload(r.Context()))
+}
+
+// done is what an operator has done, as the overview says it afterwards.
+type done string
+
+const (
+	doneAccept done = "accept"
+	doneLoss   done = "loss"
+	doneReload done = "reload"
+)
+
+// String returns a sentence; "" for any other value, which a link of somebody else may have.
+func (d done) String() string {
+	switch d {
+	case doneAccept:
+		return "What was held is accepted."
+	case doneLoss:
+		return "The lost services are removed."
+	case doneReload:
+		return "The configuration and all documents were read again."
+	}
+	return ""
+}
+
+// act logs what an operator has done, and goes to the overview, which says what became of it.
+func (c *Console) act(w http.ResponseWriter, r *http.Request, what done, to string, err error) {
+	extendDeadline(w)
+	who := c.session(r).Name
+	if err != nil {
+		c.o.Log.Warn("an operator's action failed", "action", string(what), "of", to, "name", who, "error", err)
+		d := c.overviewData()
+		d.Failed = err.Error()
+		c.renderStatus(w, r, http.StatusUnprocessableEntity, "overview", d)
+		return
+	}
+	c.o.Log.Info("an operator changed what is served", "action", string(what), "of", to, "name", who)
+	http.Redirect(w, r, "/console?done="+string(what), http.StatusSeeOther)
+}
+
+// Where returns the URL of a position in an API's document, and "" for a position without a line.
+func (d apiData) Where(p admin.Place) string {
+	if p.Line < 1 {
+		return ""
+	}
+	q := url.Values{"file": {p.File}, "line": {strconv.Itoa(p.Line)}}
+	return "/console/apis/" + url.PathEscape(d.API.Name) + "/document?" + q.Encode()
+}
+
+// Short returns a position as file:line, with the last part of the file's name.
+func (d apiData) Short(p admin.Place) string {
+	return fmt.Sprintf("%s:%d", p.File[strings.LastIndexByte(p.File, '/')+1:], p.Line)
+}
