@@ -107,6 +107,7 @@ func (b *binder) parameter(p *parameter) error {
 		if p.typed.AllowEmptyValue {
 			next.schema = b.withEmpty(next.schema)
 		}
+	default: // cookies and the whole query need nothing more
 	}
 	b.taken[location] = append(b.taken[location], next.wire)
 	b.all = append(b.all, next)
