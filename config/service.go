@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -98,8 +99,13 @@ func (c *Config) WithServices(apis []API, keys []string) *Config {
 	with := *c
 	with.APIs = slices.Concat(c.APIs[:len(c.APIs)-len(c.discovered)], apis)
 	with.discovered = slices.Clone(keys)
+	with.withoutServices = c.WithoutServices()
 	return &with
 }
+
+// WithoutServices returns the configuration that [Config.WithServices] made this one of; c itself if it was not made so. Two
+// configurations with the same one differ in nothing but the APIs of discovered services.
+func (c *Config) WithoutServices() *Config { return cmp.Or(c.withoutServices, c) }
 
 // discoveredKey returns the key path of the provider of APIs[i]; "" if the file has the API.
 func (c *Config) discoveredKey(i int) string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,9 +37,11 @@ credential then; their locations and files of certificate authorities must not d
 --filter prints the operations that match, with their problems and counts; the exit code is that of the whole. A filter that
 matches nothing is an error. At a terminal the table of --verbose fits its width; --wide, a file or a pipe gets it whole.
 
-Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served (with --strict also if any operation is
-skipped, a selector or an action matches nothing, an API has no tools or no base URL, or a directory has no document), 2 on bad usage or
-configuration.`,
+Of APIs that discovery finds, the services are named; services that are not served are listed with the reason and the next step.
+
+Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served or a registry can't be read as a whole (with
+--strict also if any operation is skipped, a selector or an action matches nothing, an API has no tools or no base URL, a directory has no
+document, or a service is not served), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --no-secrets --config drawbridge.yaml
   drawbridge check --verbose --filter api=orders --sort fate
@@ -82,6 +85,9 @@ configuration.`,
 			return usageError{err, c}
 		}
 		selectors := g.SelectorProblems()
+		if d := g.Status().Discovery; d != nil {
+			failed = failed || isIncomplete(d) || strict && hasUnserved(d)
+		}
 		failed = failed || len(g.PromptProblems()) > 0 || strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
 		if o.json {
 			err = p.printReportJSON(outcomes, g)
@@ -94,6 +100,7 @@ configuration.`,
 			text.prompts(g.PromptProblems())
 			text.clashes(g.NameClashes())
 			text.passedOver(g.PassedOver())
+			text.services(g)
 			text.lists(g)
 			err = text.err
 		}
@@ -208,6 +215,13 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 		Clashes    []string `json:"clashes,omitempty"`
 		PassedOver []string `json:"passed_over,omitempty"`
 		Lists      any      `json:"lists,omitempty"`
+		Discovery  any      `json:"discovery,omitempty"`
+	}
+	if d := g.Status().Discovery; d != nil {
+		for i := range d.Providers {
+			d.Providers[i].Updated = time.Time{} // so that the same services give the same report
+		}
+		all.Discovery = d
 	}
 	for _, problem := range g.SelectorProblems() {
 		all.Selectors = append(all.Selectors, problem.String())

@@ -32,6 +32,14 @@ type Status struct {
 	Discovery *Discovery `json:"discovery,omitempty"`
 }
 
+// Service is a service of a registry.
+type Service struct {
+	Provider  string `json:"provider"` // name of the provider
+	Kind      string `json:"kind"`     // key of the provider in the configuration, such as file
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"` // at the registry
+}
+
 // Discovery is what providers of services have found.
 type Discovery struct {
 	Providers []discovery.ProviderStatus `json:"providers"`
@@ -88,9 +96,11 @@ type Config struct {
 
 // API is the state of one API.
 type API struct {
-	Name     string     `json:"name"`
-	Spec     string     `json:"spec"` // the location of the document, without user info and query
-	State    State      `json:"state"`
+	Name  string `json:"name"`
+	Spec  string `json:"spec"` // the location of the document, without user info and query
+	State State  `json:"state"`
+	// Service is the service of a registry that the API was made of; nil if the configuration has the API.
+	Service  *Service   `json:"service,omitempty"`
 	Title    string     `json:"title,omitempty"`
 	Version  string     `json:"version,omitempty"`  // of the API, from the document
 	Standard string     `json:"standard,omitempty"` // version of the OpenAPI standard

@@ -89,6 +89,9 @@ func New(o Options) *Manager {
 // Changed receives after a new snapshot came.
 func (m *Manager) Changed() <-chan struct{} { return m.changed }
 
+// Settled returns a channel that is closed once each provider has answered, or failed, and no search is under way.
+func (m *Manager) Settled() <-chan struct{} { return m.settled }
+
 // Snapshot returns what is known now.
 func (m *Manager) Snapshot() *Snapshot { return m.snapshot.Load() }
 

@@ -208,9 +208,10 @@ func (s *service) status(p *provider, taken map[string]string) (*config.API, Ser
 	case s.invalid != "":
 		status.State, status.Reason = Refused, s.invalid
 	case conflict:
-		status.State, status.Reason = Held, fmt.Sprintf("%s has the name %s; another api_name of the provider tells them apart", owner, name)
+		status.State, status.Reason = Held, fmt.Sprintf("%s has the name %s", owner, name)
+		status.Next = "set an api_name of the provider that tells them apart"
 	case !s.approved:
-		status.State, status.Reason = Held, fmt.Sprintf("it is new; accept it (POST /apis/%s/accept)", name)
+		status.State, status.Reason, status.Next = Held, "it is new", fmt.Sprintf("POST /apis/%s/accept", name)
 	case s.stale && s.searching && s.last != nil:
 		status.State = Served
 		return s.last, status
@@ -218,12 +219,15 @@ func (s *service) status(p *provider, taken map[string]string) (*config.API, Ser
 		status.State = Searching
 	case s.stale || s.location == "":
 		status.State, status.Reason = Missing, s.problem
+		if s.problem == errNoDocument.Error() {
+			status.Next = "name it in the registration, or add its path to documents.paths"
+		}
 	case p.answered && !s.present:
-		status.State, status.Reason = Lost, fmt.Sprintf("the registry lost many services at once; accept the loss (POST /discovery/%s/accept)", p.d.Name)
+		status.State, status.Reason, status.Next = Lost, "the registry lost many services at once", fmt.Sprintf("POST /discovery/%s/accept", p.d.Name)
 	default:
 		status.State = Served
 	}
-	if status.State != Served && status.State != Lost {
+	if !status.IsServed() {
 		return nil, status
 	}
 	api, err := settings(p.d, &s.target, name, s.location)

@@ -71,6 +71,9 @@ type Options struct {
 	// OnStateChange is called when the breaker of a host ("" for hosts beyond the maximum) changes
 	// its state. It must return soon, and must not call the client. It may be nil.
 	OnStateChange func(host string, from, to State)
+	// OnEject is called when an instance of the service gets no requests for a while because too many
+	// in a row failed. It must return soon, and must not call the client. It may be nil.
+	OnEject func(instance string, pause time.Duration)
 	// OnUnknownCoding is called for each response whose Content-Encoding contains an unknown word,
 	// such as UTF-8, which is ignored. It may be nil.
 	OnUnknownCoding func()
@@ -178,6 +181,7 @@ func NewClient(o Options) *Client {
 	if o.Instances != nil && o.BaseURL != nil {
 		service := balance.New(balance.Options{
 			Host: o.BaseURL.Host, Instances: o.Instances, Unsent: isUnsent, None: &dialError{kind: Connect, err: errors.New("the service has no instance")},
+			Ejection: c.newEjection(&o),
 		})
 		calls, patient = service.Over(calls), service.Over(patient)
 	}
