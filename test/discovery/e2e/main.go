@@ -16,6 +16,7 @@ var kinds = []kind{
 	{"http", newHTTPRegistry},
 	{"consul", newConsulRegistry},
 	{"kubernetes", newKubernetesRegistry},
+	{"eureka", newEurekaRegistry},
 }
 
 // kind is a kind of registry. start starts one, which keeps its files in a directory.
