@@ -22,6 +22,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
 	"drawbridge/test/cases"
+	"drawbridge/test/race"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -149,7 +150,7 @@ func apps(names ...string) string {
 
 // 100,000 services are handed over as they are: the limit of the provider, max_services, decides on them.
 func TestMany(t *testing.T) {
-	names := make([]string, 100_000)
+	names := make([]string, race.Fewer(100_000, 1000))
 	for i := range names {
 		names[i] = fmt.Sprintf("s%d", i)
 	}
