@@ -16,6 +16,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/test/timebox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -49,7 +50,7 @@ func newZone(t *testing.T) *zone {
 			}
 		}
 	})
-	t.Cleanup(func() { conn.Close(); server.Wait() })
+	t.Cleanup(func() { conn.Close(); timebox.Done(t, server.Wait) })
 	return z
 }
 

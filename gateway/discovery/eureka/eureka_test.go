@@ -98,7 +98,9 @@ func TestCases(t *testing.T) {
 // An answer that is not that of a healthy server leaves the last services in use. The error says what was expected, and does not
 // have the password.
 func TestFaults(t *testing.T) {
-	status := func(code int) http.HandlerFunc { return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) } }
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
 	text := func(text string) http.HandlerFunc { return answer(text).ServeHTTP }
 	const at = "http://127.0.0.1:8761/eureka/apps: "
 	for _, c := range []struct {
