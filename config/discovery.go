@@ -7,7 +7,7 @@ import (
 )
 
 // Discovery is a provider of services: a registry, or what stands for one, whose services become APIs while the gateway runs.
-// Exactly one of the keys from file to eureka is given.
+// Exactly one kind of provider is given.
 type Discovery struct {
 	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
 	Name string `yaml:"name" need:"true"`
