@@ -33,8 +33,9 @@ func (p *Provider) Run(ctx context.Context, update func([]discovery.Target, erro
 }
 
 const (
-	timeout    = 10 * time.Second // for one name, with all attempts
-	concurrent = 16               // names at a time
+	attempts   = 2               // for one name
+	timeout    = 2 * time.Second // of an attempt; resolvers wait for five by default
+	concurrent = 16              // names at a time
 )
 
 // ask returns the services; nil if no name was resolved.
@@ -85,9 +86,13 @@ func (p *Provider) resolver() *net.Resolver {
 // lookup returns the service of a name. One that has no records has no instances, so that what is known of it stays. With records
 // that can't be used there is both a service and an error.
 func (p *Provider) lookup(ctx context.Context, resolver *net.Resolver, name string) (*discovery.Target, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	_, records, err := resolver.LookupSRV(ctx, "", "", strings.TrimSuffix(name, ".")+".")
+	var records []*net.SRV
+	var err error
+	for range attempts {
+		if records, err = ask(ctx, resolver, name); err == nil || !isTimeout(err) {
+			break
+		}
+	}
 	if failed := (*net.DNSError)(nil); errors.As(err, &failed) {
 		failed.Server = cmp.Or(p.d.DNSServer(), failed.Server) // the resolver names that of the system
 		if failed.IsNotFound && len(records) == 0 {
@@ -98,6 +103,19 @@ func (p *Provider) lookup(ctx context.Context, resolver *net.Resolver, name stri
 		return nil, err
 	}
 	return p.target(name, records), err // an error with records tells that others are left out
+}
+
+// ask asks for the records of a name once.
+func ask(ctx context.Context, resolver *net.Resolver, name string) ([]*net.SRV, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	_, records, err := resolver.LookupSRV(ctx, "", "", strings.TrimSuffix(name, ".")+".")
+	return records, err
+}
+
+func isTimeout(err error) bool {
+	var failed *net.DNSError
+	return errors.As(err, &failed) && failed.IsTimeout
 }
 
 // target returns a service with the records of the lowest priority, which are preferred to all others.

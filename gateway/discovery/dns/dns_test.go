@@ -21,13 +21,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// zone is a DNS server: records by their names, as "PRIORITY WEIGHT PORT TARGET". A name with "fail" has none but a failure, and one
-// with "garbage" is answered with what is no DNS message of the question.
+// zone is a DNS server: records by their names, as "PRIORITY WEIGHT PORT TARGET". A name with "fail" is answered with a failure.
 type zone struct {
 	conn net.PacketConn
 
 	mu      sync.Mutex
 	records map[string][]string
+	lose    int // this many of the next questions are lost
 }
 
 func newZone(t *testing.T) *zone {
@@ -68,6 +68,10 @@ func (z *zone) answer(question []byte) []byte {
 	m.Response, m.RecursionAvailable, m.Additionals = true, true, nil
 	z.mu.Lock()
 	defer z.mu.Unlock()
+	if z.lose > 0 {
+		z.lose--
+		return nil
+	}
 	records, ok := z.records[m.Questions[0].Name.String()]
 	if !ok {
 		m.RCode = dnsmessage.RCodeNameError
@@ -183,6 +187,24 @@ func TestAway(t *testing.T) {
 	z.conn.Close()
 	if got := services(p.ask(t.Context())); !strings.HasPrefix(got, "the last\nerror: lookup _http._tcp.orders.example.com. on ") || !strings.Contains(got, "connection refused") {
 		t.Error(got)
+	}
+}
+
+// A question that is lost, as when the server is started anew, is asked again soon.
+func TestLost(t *testing.T) {
+	z := newZone(t)
+	z.set(map[string][]string{"_http._tcp.orders.example.com.": {"0 0 80 a.example.com."}})
+	z.mu.Lock()
+	z.lose = 1
+	z.mu.Unlock()
+	p := New(settings(t, fmt.Sprintf("names: [_http._tcp.orders.example.com], server: %q", z.conn.LocalAddr())))
+	if got := services(p.ask(t.Context())); got != "orders of \"example.com\": http [a.example.com:80] \n" {
+		t.Error(got)
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.lose != 0 {
+		t.Error("no question was lost")
 	}
 }
 
