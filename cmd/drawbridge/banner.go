@@ -13,8 +13,6 @@ import (
 	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/config"
 	"drawbridge/gateway"
-	"drawbridge/gateway/admin"
-	"drawbridge/gateway/discovery"
 )
 
 const (
@@ -80,9 +78,9 @@ func (s *server) isReading() bool {
 	}
 	tried := map[string]bool{}
 	for i := range status.APIs {
-		tried[status.APIs[i].Name] = status.APIs[i].State != admin.Loading
+		tried[status.APIs[i].Name] = status.APIs[i].State != "loading"
 	}
-	return slices.ContainsFunc(status.Discovery.Services, func(one discovery.ServiceStatus) bool { return one.IsServed() && !tried[one.API] })
+	return slices.ContainsFunc(status.Discovery.Services, func(one gateway.ServiceStatus) bool { return one.IsServed() && !tried[one.API] })
 }
 
 // writeBanner writes the banner; with clients, it says how to connect one.
@@ -186,7 +184,7 @@ func (b *banner) apis() {
 	}
 	b.printf("\n")
 	if status.Discovery != nil {
-		b.row("Services", countStates(status.Discovery.Services))
+		b.row("Services", status.Discovery.Summary())
 	}
 	b.row("APIs", fmt.Sprintf("%d of %d served", served, len(status.APIs)))
 	_, _ = table.WriteTo(b) // into memory

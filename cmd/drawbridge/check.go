@@ -86,7 +86,7 @@ document, or a service is not served), 2 on bad usage or configuration.`,
 		}
 		selectors := g.SelectorProblems()
 		if d := g.Status().Discovery; d != nil {
-			failed = failed || isIncomplete(d) || strict && hasUnserved(d)
+			failed = failed || d.IsIncomplete() || strict && d.HasUnserved()
 		}
 		failed = failed || len(g.PromptProblems()) > 0 || strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
 		if o.json {

@@ -102,7 +102,7 @@ func (t *reportText) services(g *gateway.Gateway) {
 		t.printf("warning: %s\n", text)
 	}
 	if !t.quiet {
-		t.printf("discovery: %s\n", countStates(d.Services))
+		t.printf("discovery: %s\n", d.Summary())
 	}
 }
 

@@ -3,8 +3,6 @@ package admin
 import (
 	"errors"
 	"time"
-
-	"drawbridge/gateway/discovery"
 )
 
 // State is the state of an API.
@@ -30,20 +28,6 @@ type Status struct {
 	Shared *Shared `json:"shared,omitempty"`
 	// Discovery is what providers of services have found; nil if there are no providers.
 	Discovery *Discovery `json:"discovery,omitempty"`
-}
-
-// Service is a service of a registry.
-type Service struct {
-	Provider  string `json:"provider"` // name of the provider
-	Kind      string `json:"kind"`     // key of the provider in the configuration, such as file
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name"` // at the registry
-}
-
-// Discovery is what providers of services have found.
-type Discovery struct {
-	Providers []discovery.ProviderStatus `json:"providers"`
-	Services  []discovery.ServiceStatus  `json:"services"`
 }
 
 // Shared is the state of the connection to the shared state. It does not affect readiness.

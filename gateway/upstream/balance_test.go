@@ -123,6 +123,9 @@ func TestInstanceEjected(t *testing.T) {
 	if len(ejected) == 0 || ejected[0] != instances[1] {
 		t.Errorf("ejected %v", ejected)
 	}
+	if n, _ := c.Ejected(); n != 1 && probes == 0 {
+		t.Errorf("%d instances are ejected", n)
+	}
 	if c.State() != Closed {
 		t.Error("the breaker is", c.State())
 	}

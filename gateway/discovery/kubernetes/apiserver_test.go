@@ -2,9 +2,9 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -29,7 +29,7 @@ type fakeServer struct {
 	forbidden string        // a namespace that may not be read
 	most      int           // objects of a page, whatever is asked for; 0 for no limit
 	down      bool
-	refuses   bool // there is no connection to it
+	refuses   bool                // there is no connection to it
 	stuck     bool                // watches end at once
 	sorted    map[string][]string // keys of objects, as of the version sortedAt
 	sortedAt  int

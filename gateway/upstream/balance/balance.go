@@ -35,6 +35,13 @@ func New(o Options) *Service {
 	return &Service{host: o.Host, all: o.Instances, unsent: o.Unsent, none: o.None, health: instances{Ejection: o.Ejection, now: time.Now, known: map[string]*instance{}}}
 }
 
+// Ejected returns how many instances get no requests now.
+func (b *Service) Ejected() int {
+	b.health.mu.Lock()
+	defer b.health.mu.Unlock()
+	return b.health.ejected(b.all())
+}
+
 // Over returns a transport that sends requests for the service to its instances by another transport.
 func (b *Service) Over(next http.RoundTripper) http.RoundTripper { return transport{b, next} }
 

@@ -158,8 +158,9 @@ func (s *instances) failed(all []string, address string) time.Duration {
 
 // ejected returns how many of some instances are ejected.
 func (s *instances) ejected(all []string) (n int) {
+	now := s.now()
 	for _, address := range all {
-		if one := s.known[address]; one != nil && !one.until.IsZero() {
+		if one := s.known[address]; one != nil && now.Before(one.until) {
 			n++
 		}
 	}

@@ -39,7 +39,9 @@ func newFleet(t *testing.T, n int) *fleet {
 	f.b = New(Options{
 		Host: "service", Instances: func() []string { return f.all }, Unsent: func(err error) bool { return errors.Is(err, errDial) }, None: errDial,
 		Ejection: Ejection{
-			Failures: 3, OnEject: func(instance string, pause time.Duration) { f.ejected = append(f.ejected, fmt.Sprint(instance, " ", pause)) },
+			Failures: 3, OnEject: func(instance string, pause time.Duration) {
+				f.ejected = append(f.ejected, fmt.Sprint(instance, " ", pause))
+			},
 			Judge: func(ctx context.Context, resp *http.Response, err error) Outcome {
 				switch {
 				case ctx.Err() != nil:
