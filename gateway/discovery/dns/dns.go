@@ -33,9 +33,9 @@ func (p *Provider) Run(ctx context.Context, update func([]discovery.Target, erro
 }
 
 const (
-	attempts   = 2               // for one name
-	timeout    = 2 * time.Second // of an attempt; resolvers wait for five by default
-	concurrent = 16              // names at a time
+	attempts   = 4           // for one name
+	timeout    = time.Second // of an attempt; resolvers wait for five by default
+	concurrent = 16          // names at a time
 )
 
 // ask returns the services; nil if no name was resolved.

@@ -27,7 +27,9 @@ func newDNSRegistry(ctx context.Context, o *options, dir string) (registry, erro
 	if err != nil {
 		return nil, err
 	}
-	r := &dnsRegistry{file: filepath.Join(dir, "dnsmasq.conf"), address: address, services: map[string]*service{}, names: []string{"stays", "late"}}
+	// Another loopback address, because connections of this machine may take a port of 127.0.0.1 while the server is away.
+	_, port, _ := net.SplitHostPort(address)
+	r := &dnsRegistry{file: filepath.Join(dir, "dnsmasq.conf"), address: net.JoinHostPort("127.53.0.1", port), services: map[string]*service{}, names: []string{"stays", "late"}}
 	for i := range max(o.changes, 5) {
 		r.names = append(r.names, fmt.Sprint("s", i), fmt.Sprint("old", i), fmt.Sprint("new", i), fmt.Sprint("one", i))
 	}
