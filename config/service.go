@@ -57,13 +57,18 @@ func (d *Discovery) kinds() []providerKind {
 		{"consul", d.Consul != nil, false},
 		{"kubernetes", d.Kubernetes != nil, d.Kubernetes != nil && len(d.Kubernetes.Namespaces) > 0},
 		{"docker", d.Docker != nil, true},
+		{"api_catalog", d.APICatalog != nil, false},
+		{"dns", d.DNS != nil, false},
+		{"eureka", d.Eureka != nil, false},
 	}
 }
 
 // SameRegistry reports whether the provider asks the same registry as another one, in the same way.
 func (d *Discovery) SameRegistry(other *Discovery) bool {
 	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP) &&
-		reflect.DeepEqual(d.Kubernetes, other.Kubernetes) && reflect.DeepEqual(d.Consul, other.Consul) && reflect.DeepEqual(d.Docker, other.Docker)
+		reflect.DeepEqual(d.Kubernetes, other.Kubernetes) && reflect.DeepEqual(d.Consul, other.Consul) && reflect.DeepEqual(d.Docker, other.Docker) &&
+		reflect.DeepEqual(d.APICatalog, other.APICatalog) && reflect.DeepEqual(d.DNS, other.DNS) &&
+		reflect.DeepEqual(d.Eureka, other.Eureka)
 }
 
 // Kind returns the key of the provider, such as file.

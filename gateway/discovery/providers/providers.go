@@ -8,8 +8,11 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/gateway/discovery/apicatalog"
 	"drawbridge/gateway/discovery/consul"
+	"drawbridge/gateway/discovery/dns"
 	"drawbridge/gateway/discovery/docker"
+	"drawbridge/gateway/discovery/eureka"
 	"drawbridge/gateway/discovery/filesd"
 	"drawbridge/gateway/discovery/httpsd"
 	"drawbridge/gateway/discovery/kubernetes"
@@ -37,6 +40,12 @@ func New(d *config.Discovery, o Options) (discovery.Provider, error) {
 		return newKubernetes(d, o)
 	case d.Docker != nil:
 		return newDocker(d, o)
+	case d.APICatalog != nil:
+		return newAPICatalog(d, o)
+	case d.DNS != nil:
+		return dns.New(d.DNS), nil
+	case d.Eureka != nil:
+		return newEureka(d, o)
 	}
 	return newHTTP(d, o)
 }
@@ -58,6 +67,24 @@ func newConsul(d *config.Discovery, o Options) (discovery.Provider, error) {
 		return nil, err
 	}
 	return consul.New(d.Consul, upstream.NewClient(u)), nil
+}
+
+func newAPICatalog(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.APICatalog.URL.URL(), d.APICatalog.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return apicatalog.New(d.APICatalog, upstream.NewClient(u)), nil
+}
+
+func newEureka(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.Eureka.URL.URL(), d.Eureka.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return eureka.New(d.Eureka, upstream.NewClient(u)), nil
 }
 
 // newKubernetes makes a client without limits of time and size for a body: the provider's requests have deadlines, and watches
