@@ -43,7 +43,7 @@ func signedInPages(t *testing.T, g *Gateway, token string) func(path string) str
 const (
 	liveOperator = "operator-0123456789"
 	liveViewer   = "viewer-0123456789"
-	liveConfig = "admin: {token: " + liveOperator + ", console: {show_bodies: %v, tokens: [{name: viewer, token: " + liveViewer + "}]}}\n"
+	liveConfig   = "admin: {token: " + liveOperator + ", console: {show_bodies: %v, tokens: [{name: viewer, token: " + liveViewer + "}]}}\n"
 )
 
 // TestLive holds what each role sees of calls: callers for operators alone; arguments and answers only if they are
