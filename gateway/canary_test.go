@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -359,7 +360,11 @@ rules:
 		if w.Code != http.StatusOK && !strings.Contains(path, "/document?") { // no document is kept without server.state_dir
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
-		check(path, fmt.Sprint(w.Header(), w.Body), kept)
+		body := w.Body.String()
+		if strings.HasPrefix(path, "/console/live") { // the name of an unknown tool is what the client wrote
+			body = regexp.MustCompile(`<th scope="row">[^<]*`).ReplaceAllString(body, "")
+		}
+		check(path, fmt.Sprint(w.Header(), body), kept)
 	}
 	for line := range strings.Lines(log.String()) {
 		check("log", line, kept)
