@@ -56,6 +56,7 @@ type plan struct {
 type places struct {
 	Console string `json:"console"`
 	Public  string `json:"public"`
+	PID     int    `json:"pid"`
 }
 
 func (s *settings) run(ctx context.Context) error {
