@@ -11,15 +11,24 @@ func (l *loader) console(a *Admin) {
 	c := &a.Console
 	const key = "admin.console"
 	if u := c.URL; u != nil && l.ok(key+".url") {
-		if at := u.URL(); strings.Trim(at.Path, "/") != "" || at.RawQuery != "" {
+		at := u.URL()
+		if strings.Trim(at.Path, "/") != "" || at.RawQuery != "" {
 			l.errorf(key+".url", "must have no path and no query: the console is below /console")
-		} else if at.Scheme != "https" && !u.Loopback() {
+		}
+		if at.Scheme != "https" && !u.Loopback() {
 			l.errorf(key+".url", "must be https, or http for a loopback host: the cookie of the console would be sent in the clear")
 		}
 	}
 	names := map[string]int{"admin": -1}
+	tokens := map[string]string{a.Token.Reveal(): "admin.token"}
 	for i := range c.Tokens {
 		l.consoleToken(names, i, &c.Tokens[i])
+		at, token := fmt.Sprintf("%s.tokens[%d].token", key, i), c.Tokens[i].Token.Reveal()
+		if first := tokens[token]; first != "" && token != "" && l.ok(at) {
+			l.errorf(at, "is the same as %s: a token has one name and one role", first)
+			continue
+		}
+		tokens[token] = at
 	}
 	if c.OIDC != nil {
 		l.consoleOIDC(c.OIDC)
