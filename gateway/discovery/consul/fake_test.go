@@ -27,9 +27,9 @@ type fakeAgent struct {
 	changed  chan struct{} // closed by the next change
 	down     bool
 	starting bool // it has not read its log: stale reads find an empty catalog, and consistent ones fail
-	queries  int // all so far
-	waiting  int // under way
-	most     int // under way at one time
+	queries  int  // all so far
+	waiting  int  // under way
+	most     int  // under way at one time
 }
 
 func newAgent() *fakeAgent {
