@@ -25,6 +25,8 @@ type Discovery struct {
 	APICatalog *APICatalogDiscovery `yaml:"api_catalog,omitempty" absent:"another provider"`
 	// Asks for SRV records.
 	DNS *DNSDiscovery `yaml:"dns,omitempty" absent:"another provider"`
+	// Asks Apache ServiceComb service-center, the registry of Huawei Cloud CSE, which keeps the documents itself.
+	ServiceCenter *ServiceCenterDiscovery `yaml:"service_center,omitempty" absent:"another provider"`
 	// Asks a Eureka server for its applications.
 	Eureka *EurekaDiscovery `yaml:"eureka,omitempty" absent:"another provider"`
 	// Which services become APIs: those that one of these selectors matches.

@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/discovery/filesd"
 	"drawbridge/gateway/discovery/httpsd"
 	"drawbridge/gateway/discovery/kubernetes"
+	"drawbridge/gateway/discovery/servicecenter"
 	"drawbridge/gateway/discovery/targetgroup"
 	"drawbridge/gateway/egress"
 	"drawbridge/gateway/upstream"
@@ -46,6 +47,8 @@ func New(d *config.Discovery, o Options) (discovery.Provider, error) {
 		return dns.New(d.DNS), nil
 	case d.Eureka != nil:
 		return newEureka(d, o)
+	case d.ServiceCenter != nil:
+		return newServiceCenter(d, o)
 	}
 	return newHTTP(d, o)
 }
@@ -76,6 +79,15 @@ func newAPICatalog(d *config.Discovery, o Options) (discovery.Provider, error) {
 	}
 	u.FirstByte = headerTime()
 	return apicatalog.New(d.APICatalog, upstream.NewClient(u)), nil
+}
+
+func newServiceCenter(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.ServiceCenter.Address.URL(), d.ServiceCenter.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return servicecenter.New(d.ServiceCenter, upstream.NewClient(u)), nil
 }
 
 func newEureka(d *config.Discovery, o Options) (discovery.Provider, error) {
