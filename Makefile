@@ -285,8 +285,9 @@ tty: ## the program in terminals (tmux), screen by screen (TTY_FLAGS=-update acc
 	test/tty/run $(TTY_FLAGS)
 
 .PHONY: discovery-e2e
-discovery-e2e: build ## how soon discovered services are followed, what an outage of the registry costs, and many services (DISCOVERY_FLAGS='-outage 5s -services 50')
-	$(GO) run ./test/discovery/e2e -drawbridge bin/drawbridge $(DISCOVERY_FLAGS)
+REGISTRIES = file http consul kubernetes api_catalog dns eureka
+discovery-e2e: build ## how soon discovered services are followed, what an outage of the registry costs, and many services (REGISTRIES=consul DISCOVERY_FLAGS='-outage 5s -services 50'); it builds the registries, and kubernetes needs root
+	test/discovery/run "$(REGISTRIES)" $(DISCOVERY_FLAGS)
 
 .PHONY: discovery-docker
 discovery-docker: ## start containers at a Docker daemon of Debian, and print how soon their tools can be called; it needs root

@@ -13,7 +13,7 @@ import (
 // targets returns the services of a catalog. Contexts with service-desc come first, because items, which are links to APIs
 // without a document, may be the same ones. The error names entries that are left out.
 func (p *Provider) targets(set *discovery.LinkSet) ([]discovery.Target, error) {
-	targets, known := []discovery.Target{}, map[[2]string]bool{}
+	targets, known := []discovery.Target{}, map[[2]string]string{} // the URL of each
 	var problems []error
 	add := func(reference, document string) {
 		t, err := p.target(reference, document)
@@ -21,9 +21,13 @@ func (p *Provider) targets(set *discovery.LinkSet) ([]discovery.Target, error) {
 			problems = append(problems, err)
 			return
 		}
-		if key := [2]string{t.Namespace, t.Name}; !known[key] {
-			known[key] = true
+		key, at := [2]string{t.Namespace, t.Name}, t.Scheme+"://"+t.Instances[0]+t.BasePath
+		switch other, taken := known[key]; {
+		case !taken:
+			known[key] = at
 			targets = append(targets, t)
+		case other != at:
+			problems = append(problems, fmt.Errorf("%s: %s is left out: %s has the same host and the same name", p.at, at, other))
 		}
 	}
 	for i := range set.Contexts {
@@ -42,7 +46,10 @@ func (p *Provider) targets(set *discovery.LinkSet) ([]discovery.Target, error) {
 // target returns the service of an API: its URL is the base URL.
 func (p *Provider) target(reference, document string) (discovery.Target, error) {
 	u, err := p.at.Parse(reference)
-	if err != nil || reference == "" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err == nil && u.User != nil {
+		return discovery.Target{}, fmt.Errorf("%s: expected the URL of an API without user and password, got %.100q", p.at, u.Redacted())
+	}
+	if err != nil || reference == "" || u.Hostname() == "" || u.RawQuery != "" || u.Scheme != "http" && u.Scheme != "https" {
 		return discovery.Target{}, fmt.Errorf("%s: expected the http or https URL of an API, got %.100q", p.at, reference)
 	}
 	host := strings.ToLower(u.Hostname())

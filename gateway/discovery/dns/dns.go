@@ -88,17 +88,16 @@ func (p *Provider) lookup(ctx context.Context, resolver *net.Resolver, name stri
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	_, records, err := resolver.LookupSRV(ctx, "", "", strings.TrimSuffix(name, ".")+".")
-	if none := (*net.DNSError)(nil); errors.As(err, &none) && none.IsNotFound && len(records) == 0 {
-		err = nil
+	if failed := (*net.DNSError)(nil); errors.As(err, &failed) {
+		failed.Server = cmp.Or(p.d.DNSServer(), failed.Server) // the resolver names that of the system
+		if failed.IsNotFound && len(records) == 0 {
+			err = nil
+		}
 	}
-	t := p.target(name, records)
-	switch {
-	case err != nil && len(records) == 0:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case err != nil:
-		return t, fmt.Errorf("%s: some records are left out: %w", name, err)
+	if err != nil && len(records) == 0 {
+		return nil, err
 	}
-	return t, nil
+	return p.target(name, records), err // an error with records tells that others are left out
 }
 
 // target returns a service with the records of the lowest priority, which are preferred to all others.

@@ -22,6 +22,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
 	"drawbridge/test/cases"
+	"drawbridge/test/race"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -97,7 +98,9 @@ func TestCases(t *testing.T) {
 // An answer that is not that of a healthy server leaves the last services in use. The error says what was expected, and does not
 // have the password.
 func TestFaults(t *testing.T) {
-	status := func(code int) http.HandlerFunc { return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) } }
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
 	text := func(text string) http.HandlerFunc { return answer(text).ServeHTTP }
 	const at = "http://127.0.0.1:8761/eureka/apps: "
 	for _, c := range []struct {
@@ -149,7 +152,7 @@ func apps(names ...string) string {
 
 // 100,000 services are handed over as they are: the limit of the provider, max_services, decides on them.
 func TestMany(t *testing.T) {
-	names := make([]string, 100_000)
+	names := make([]string, race.Fewer(100_000, 1000))
 	for i := range names {
 		names[i] = fmt.Sprintf("s%d", i)
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"path"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,11 +180,15 @@ func (i *instance) homePath() string {
 	return strings.TrimSuffix(u.Path, "/")
 }
 
-// shorten says of an error of JSON which value it is, without the text that was found.
+// shorten says of an error of JSON what was expected where, without the text that was found.
 func shorten(err error) error {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
-		return fmt.Errorf("expected another value of %s, got a JSON %s", cmp.Or(kind.Field, "the element"), kind.Value)
+		expected := kind.Type.String()
+		if kind.Type.Kind() == reflect.Struct {
+			expected = "object"
+		}
+		return fmt.Errorf("expected %s as %s, got a JSON %s", expected, cmp.Or(kind.Field, "the element"), kind.Value)
 	}
 	return errors.New("a value is not of the form that Eureka writes")
 }

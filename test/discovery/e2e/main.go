@@ -17,6 +17,8 @@ var kinds = []kind{
 	{"consul", newConsulRegistry},
 	{"kubernetes", newKubernetesRegistry},
 	{"eureka", newEurekaRegistry},
+	{"api_catalog", newCatalogRegistry},
+	{"dns", newDNSRegistry},
 }
 
 // kind is a kind of registry. start starts one, which keeps its files in a directory.
@@ -37,6 +39,9 @@ type registry interface {
 	// stop ends the registry for good.
 	stop()
 }
+
+// unlocated is a registry that does not say where documents are, so that none moves.
+type unlocated interface{ unlocated() }
 
 type options struct {
 	binary               string
