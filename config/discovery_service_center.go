@@ -11,9 +11,8 @@ type ServiceCenterDiscovery struct {
 	Project string `yaml:"project" default:"default"`
 	// The application (appId) whose microservices are read.
 	Application string `yaml:"application,omitempty" absent:"all"`
-	// The environment whose microservices are read, such as production. Those that were registered without one have the
-	// environment "".
-	Environment *string `yaml:"environment,omitempty" absent:"all"`
+	// The environment whose microservices are read, such as production.
+	Environment string `yaml:"environment,omitempty" absent:"all"`
 	// How often it is asked.
 	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
 	// The account, if the registry has access control.

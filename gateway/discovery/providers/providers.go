@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/discovery/filesd"
 	"drawbridge/gateway/discovery/httpsd"
 	"drawbridge/gateway/discovery/kubernetes"
+	"drawbridge/gateway/discovery/nacos"
 	"drawbridge/gateway/discovery/servicecenter"
 	"drawbridge/gateway/discovery/targetgroup"
 	"drawbridge/gateway/egress"
@@ -47,6 +48,8 @@ func New(d *config.Discovery, o Options) (discovery.Provider, error) {
 		return dns.New(d.DNS), nil
 	case d.Eureka != nil:
 		return newEureka(d, o)
+	case d.Nacos != nil:
+		return newNacos(d, o)
 	case d.ServiceCenter != nil:
 		return newServiceCenter(d, o)
 	}
@@ -88,6 +91,15 @@ func newServiceCenter(d *config.Discovery, o Options) (discovery.Provider, error
 	}
 	u.FirstByte = headerTime()
 	return servicecenter.New(d.ServiceCenter, upstream.NewClient(u)), nil
+}
+
+func newNacos(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.Nacos.Address.URL(), d.Nacos.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return nacos.New(d.Nacos, upstream.NewClient(u)), nil
 }
 
 func newEureka(d *config.Discovery, o Options) (discovery.Provider, error) {

@@ -12,6 +12,9 @@ import (
 	"drawbridge/gateway/discovery"
 )
 
+// maxServices is the most microservices that are read: as many as a provider may have services.
+const maxServices = 10_000
+
 // recheck is how often the summaries of a microservice's schemas are read, which change with the schemas.
 const recheck = time.Minute
 
@@ -52,9 +55,13 @@ func (p *Provider) next(ctx context.Context) ([]discovery.Target, error) {
 		return nil, err
 	}
 	chosen := p.choose(details)
+	var problems []error
+	if more := len(chosen) - maxServices; more > 0 {
+		chosen = chosen[:maxServices]
+		problems = append(problems, fmt.Errorf("the registry has %d microservices more than %d; they are left out, so application or environment should select fewer", more, maxServices))
+	}
 	current := make(map[string]*kept, len(chosen))
 	targets := []discovery.Target{}
-	var problems []error
 	for _, d := range chosen {
 		k := p.contracts(ctx, &d.Service)
 		if ctx.Err() != nil {
@@ -78,7 +85,10 @@ func (p *Provider) choose(details []detail) []*detail {
 	best := map[string]*detail{}
 	for i := range details {
 		d := &details[i]
-		if d.Service.Name == itself || p.d.Environment != nil && d.Service.Environment != *p.d.Environment || p.d.Application != "" && d.Service.Application != p.d.Application {
+		if strings.Trim(d.Service.ID, ".") == "" {
+			continue // an id that would be another path
+		}
+		if d.Service.Name == itself || p.d.Environment != "" && d.Service.Environment != p.d.Environment || p.d.Application != "" && d.Service.Application != p.d.Application {
 			continue
 		}
 		key := d.Service.Environment + "\x00" + d.Service.Application + "\x00" + d.Service.Name

@@ -275,6 +275,32 @@ func TestEnds(t *testing.T) {
 	})
 }
 
+// TestHostile: of more microservices than a provider may have, as many are read, ids that would be another path are not sent, and
+// names stay as they are, which the manager refuses.
+func TestHostile(t *testing.T) {
+	var list strings.Builder
+	list.WriteString(`{"allServicesDetail": [{"microService": {"serviceId": "..", "serviceName": "climber"}}, {"microService": {"serviceId": "", "serviceName": "none"}}, {"microService": {"serviceId": "0", "serviceName": "a\u001b[2J"}}`)
+	for i := range 100_000 {
+		fmt.Fprintf(&list, `, {"microService": {"serviceId": "s%06d", "serviceName": "s%d"}}`, i, i)
+	}
+	list.WriteString("]}")
+	asked := 0
+	targets, err := New(settings(t, ""), server{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/govern/microservices") {
+			_, _ = w.Write([]byte(list.String())) // a recorder
+			return
+		}
+		asked++
+		_, _ = w.Write([]byte(`{"schemas": []}`)) // a recorder
+	})}).next(t.Context())
+	if len(targets) != maxServices || asked != maxServices || targets[0].Name != "a\x1b[2J" {
+		t.Errorf("%d services, %d requests, %q", len(targets), asked, targets[0].Name)
+	}
+	if want := "the registry has 90001 microservices more than 10000; they are left out"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Error(err)
+	}
+}
+
 func TestVersions(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
