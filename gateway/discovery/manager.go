@@ -107,8 +107,12 @@ func (m *Manager) Instances(api string) *Instances {
 
 // Run runs the providers until ctx ends, and returns when all goroutines have ended.
 func (m *Manager) Run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
 	defer m.documents.close()
+	m.run(ctx)
+}
+
+func (m *Manager) run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
 	defer m.group.Wait()
 	defer cancel()
 	for {
@@ -145,13 +149,14 @@ func (m *Manager) post(ctx context.Context, event func(context.Context)) {
 }
 
 // Settle runs the providers of a configuration until each of them has answered, or failed, and the documents of their
-// services were looked for. It is for commands that list what there is, in place of Run.
+// services were looked for. It is for commands that list what there is, in place of Run. They call Release once they have read
+// the documents.
 func (m *Manager) Settle(ctx context.Context, c *config.Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	running.Go(func() { m.Run(ctx) })
+	running.Go(func() { m.run(ctx) })
 	m.Use(c)
 	select {
 	case <-m.settled:
@@ -160,6 +165,9 @@ func (m *Manager) Settle(ctx context.Context, c *config.Config) error {
 		return ctx.Err()
 	}
 }
+
+// Release removes the documents that were kept for this run alone, after Settle.
+func (m *Manager) Release() { m.documents.close() }
 
 func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured []string) {
 	m.used = true
