@@ -1,13 +1,17 @@
 package discovery
 
 import (
+	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"drawbridge/config"
 )
 
 // A document that the registry keeps itself is a file, which changes with it, is out of the reach of others, and is removed at the
@@ -62,5 +66,37 @@ func TestDocumentsStay(t *testing.T) {
 	f.close()
 	if _, err := os.Stat(at); err != nil {
 		t.Error(err)
+	}
+}
+
+// once reports one answer and waits for the end.
+type once []Target
+
+// Run implements [Provider].
+func (o once) Run(ctx context.Context, update func([]Target, error)) {
+	update(o, nil)
+	<-ctx.Done()
+}
+
+// A command that asks the providers once can read the documents until it releases them.
+func TestSettledDocuments(t *testing.T) {
+	one := target("a")
+	one.Document, one.Text = "", []byte("one")
+	m := New(Options{
+		Logger:      slog.New(slog.DiscardHandler),
+		NewProvider: func(*config.Discovery) (Provider, error) { return once{one}, nil },
+		Keep:        func(_ context.Context, _ string, f func()) { f() },
+		Step:        survive,
+	})
+	if err := m.Settle(t.Context(), configuration(t, files)); err != nil {
+		t.Fatal(err)
+	}
+	at := m.Snapshot().APIs[0].Spec.String()
+	if text, err := os.ReadFile(at); string(text) != "one" {
+		t.Error(string(text), err)
+	}
+	m.Release()
+	if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after Release: %v", err)
 	}
 }
