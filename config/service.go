@@ -60,6 +60,8 @@ func (d *Discovery) kinds() []providerKind {
 		{"api_catalog", d.APICatalog != nil, false},
 		{"dns", d.DNS != nil, false},
 		{"eureka", d.Eureka != nil, false},
+		{"nacos", d.Nacos != nil, false},
+		{"service_center", d.ServiceCenter != nil, false},
 	}
 }
 
@@ -68,7 +70,8 @@ func (d *Discovery) SameRegistry(other *Discovery) bool {
 	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP) &&
 		reflect.DeepEqual(d.Kubernetes, other.Kubernetes) && reflect.DeepEqual(d.Consul, other.Consul) && reflect.DeepEqual(d.Docker, other.Docker) &&
 		reflect.DeepEqual(d.APICatalog, other.APICatalog) && reflect.DeepEqual(d.DNS, other.DNS) &&
-		reflect.DeepEqual(d.Eureka, other.Eureka)
+		reflect.DeepEqual(d.Eureka, other.Eureka) && reflect.DeepEqual(d.ServiceCenter, other.ServiceCenter) &&
+		reflect.DeepEqual(d.Nacos, other.Nacos)
 }
 
 // Kind returns the key of the provider, such as file.

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -111,7 +112,7 @@ func (p *provider) reconcile(nextSeq func() int) {
 			s = &service{seq: nextSeq()}
 			p.services[t.key()] = s
 		}
-		if s.target.Document != t.Document || s.target.Scheme != t.Scheme || s.target.BasePath != t.BasePath {
+		if s.target.Document != t.Document || s.target.Scheme != t.Scheme || s.target.BasePath != t.BasePath || !bytes.Equal(s.target.Text, t.Text) {
 			s.stale, s.problem, s.retries = s.location != "", "", 0
 			s.turn++ // a search that is under way is for another target
 			s.searching = false

@@ -16,6 +16,8 @@ import (
 	"drawbridge/gateway/discovery/filesd"
 	"drawbridge/gateway/discovery/httpsd"
 	"drawbridge/gateway/discovery/kubernetes"
+	"drawbridge/gateway/discovery/nacos"
+	"drawbridge/gateway/discovery/servicecenter"
 	"drawbridge/gateway/discovery/targetgroup"
 	"drawbridge/gateway/egress"
 	"drawbridge/gateway/upstream"
@@ -46,6 +48,10 @@ func New(d *config.Discovery, o Options) (discovery.Provider, error) {
 		return dns.New(d.DNS), nil
 	case d.Eureka != nil:
 		return newEureka(d, o)
+	case d.Nacos != nil:
+		return newNacos(d, o)
+	case d.ServiceCenter != nil:
+		return newServiceCenter(d, o)
 	}
 	return newHTTP(d, o)
 }
@@ -76,6 +82,24 @@ func newAPICatalog(d *config.Discovery, o Options) (discovery.Provider, error) {
 	}
 	u.FirstByte = headerTime()
 	return apicatalog.New(d.APICatalog, upstream.NewClient(u)), nil
+}
+
+func newServiceCenter(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.ServiceCenter.Address.URL(), d.ServiceCenter.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return servicecenter.New(d.ServiceCenter, upstream.NewClient(u)), nil
+}
+
+func newNacos(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.Nacos.Address.URL(), d.Nacos.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return nacos.New(d.Nacos, upstream.NewClient(u)), nil
 }
 
 func newEureka(d *config.Discovery, o Options) (discovery.Provider, error) {
