@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, keycloak-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
+# conformance, interop, clients, auth-e2e, keycloak-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out
@@ -37,6 +37,7 @@ MUTATE_FLAGS  ?=
 CHAOS_FLAGS   ?=
 TTY_FLAGS     ?=
 HOUSE_FLAGS   ?=
+CONSOLE_FLAGS ?=
 
 .DEFAULT_GOAL := help
 
@@ -270,11 +271,22 @@ site-preview: site ## serve it on http://127.0.0.1:4173
 site-check: site ## read the site with chromium: every page, the search, nothing from another host; screenshots in out/site-screenshots
 	test/site/run
 
+.PHONY: console-e2e
+console-e2e: build ## the console in chromium: times, accessibility, logins and attacks, as a table; a missed goal is an error (CONSOLE_FLAGS='-only looks -screenshots docs/console')
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/console/run $(CONSOLE_FLAGS)
+
 .PHONY: docs-check
 docs-check: ## links, anchors, spelling, length of sentences, and every block of code of the documentation
 	$(GO) test -count=1 -v ./test/docs -run '^Test(Links|Index|MakeTargets|Sentences|ConfigurationBlocks|StartBlocks)$$'
 	$(GO) test -count=1 -v ./cmd/drawbridge -run '^Test(PageCommands|Readme|StartGuide|CurlPage)$$'
 	test/spelling/run
+
+.PHONY: start-guide demo-cold
+demo-cold: ## make demo in a fresh clone with empty caches, with the time of each line; it downloads modules
+	test/stopwatch/demo
+
+start-guide: ## do the Start guide by its own commands in a fresh clone, and print the time of each step
+	test/stopwatch/run
 
 .PHONY: alternatives
 alternatives: build ## the gateway and FastMCP, by the same documents, service and client (needs python3; ALTERNATIVES_FLAGS='-rounds 5')
@@ -285,8 +297,9 @@ tty: ## the program in terminals (tmux), screen by screen (TTY_FLAGS=-update acc
 	test/tty/run $(TTY_FLAGS)
 
 .PHONY: discovery-e2e
-discovery-e2e: build ## how soon discovered services are followed, what an outage of the registry costs, and many services (DISCOVERY_FLAGS='-outage 5s -services 50')
-	$(GO) run ./test/discovery/e2e -drawbridge bin/drawbridge $(DISCOVERY_FLAGS)
+REGISTRIES = file http consul kubernetes api_catalog dns eureka
+discovery-e2e: build ## how soon discovered services are followed, what an outage of the registry costs, and many services (REGISTRIES=consul DISCOVERY_FLAGS='-outage 5s -services 50'); it builds the registries, and kubernetes needs root
+	test/discovery/run "$(REGISTRIES)" $(DISCOVERY_FLAGS)
 
 .PHONY: discovery-docker
 discovery-docker: ## start containers at a Docker daemon of Debian, and print how soon their tools can be called; it needs root

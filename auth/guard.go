@@ -220,6 +220,30 @@ func New(o Options) (*Guard, error) {
 	if len(o.Issuers) == 0 {
 		problem("no issuer")
 	}
+	addIssuers(g, o, problem)
+	if g.dpop, err = newProofVerifier(o, g.resource); err != nil {
+		problem("%w", err)
+	}
+	if len(o.DefaultScopes) == 0 && !o.AllowUnscoped {
+		problem("no default scopes: an operation without a rule would be open to every token")
+	}
+	if err := checkScopes(o.DefaultScopes, o.Implies); err != nil {
+		problem("%w", err)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	g.impliedScopes = impliedScopes(o.Implies)
+	g.challenges = newChallenges(g.metadataURL(), g.defaultScopes, g.dpop)
+	g.metadata = newMetadata(o, g.dpop)
+	if err := g.newEndpoints(o); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// addIssuers makes the issuers of a guard.
+func addIssuers(g *Guard, o Options, problem func(format string, args ...any)) {
 	for _, config := range o.Issuers {
 		implied := len(config.Audiences) == 0
 		if implied {
@@ -247,25 +271,6 @@ func New(o Options) (*Guard, error) {
 		}
 		g.opaqueIssuer = i
 	}
-	if g.dpop, err = newProofVerifier(o, g.resource); err != nil {
-		problem("%w", err)
-	}
-	if len(o.DefaultScopes) == 0 && !o.AllowUnscoped {
-		problem("no default scopes: an operation without a rule would be open to every token")
-	}
-	if err := checkScopes(o.DefaultScopes, o.Implies); err != nil {
-		problem("%w", err)
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	g.impliedScopes = impliedScopes(o.Implies)
-	g.challenges = newChallenges(g.metadataURL(), g.defaultScopes, g.dpop)
-	g.metadata = newMetadata(o, g.dpop)
-	if err := g.newEndpoints(o); err != nil {
-		return nil, err
-	}
-	return g, nil
 }
 
 // parseResource checks a resource identifier: an absolute URL without fragment (RFC 8707 section

@@ -62,6 +62,8 @@ type Config struct {
 	entries     []int    // of the file, for each of APIs
 	discovered  []string // key paths of the providers of the last of APIs
 	authorities []string // digests of those of clients
+	// withoutServices is the configuration that WithServices was called for; nil if it was not.
+	withoutServices *Config
 }
 
 // Telemetry is logs and traces.

@@ -7,7 +7,7 @@ import (
 )
 
 // Discovery is a provider of services: a registry, or what stands for one, whose services become APIs while the gateway runs.
-// Exactly one of the keys file, http, consul, kubernetes and docker is given.
+// Exactly one kind of provider is given.
 type Discovery struct {
 	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
 	Name string `yaml:"name" need:"true"`
@@ -21,6 +21,16 @@ type Discovery struct {
 	Kubernetes *KubernetesDiscovery `yaml:"kubernetes,omitempty" absent:"another provider"`
 	// Finds containers by their labels at a Docker daemon.
 	Docker *DockerDiscovery `yaml:"docker,omitempty" absent:"another provider"`
+	// Reads an API catalog (RFC 9727).
+	APICatalog *APICatalogDiscovery `yaml:"api_catalog,omitempty" absent:"another provider"`
+	// Asks for SRV records.
+	DNS *DNSDiscovery `yaml:"dns,omitempty" absent:"another provider"`
+	// Asks Apache ServiceComb service-center, the registry of Huawei Cloud CSE, which keeps the documents itself.
+	ServiceCenter *ServiceCenterDiscovery `yaml:"service_center,omitempty" absent:"another provider"`
+	// Asks a Eureka server for its applications.
+	Eureka *EurekaDiscovery `yaml:"eureka,omitempty" absent:"another provider"`
+	// Asks a Nacos server for its services.
+	Nacos *NacosDiscovery `yaml:"nacos,omitempty" absent:"another provider"`
 	// Which services become APIs: those that one of these selectors matches.
 	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can

@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Server says where and how clients are served.
 type Server struct {
@@ -102,3 +105,26 @@ func (a *Admin) Hosts() []string {
 	}
 	return hosts
 }
+
+// ConsoleOn reports whether the console is served.
+func (a *Admin) ConsoleOn() bool {
+	if a.Console.Enabled != nil {
+		return *a.Console.Enabled
+	}
+	return a.Listen.Loopback()
+}
+
+// ConsoleURL returns the URL by which browsers reach the console, without a path; "" if it is not known.
+func (a *Admin) ConsoleURL() string {
+	if a.Console.URL != nil {
+		u := a.Console.URL.URL()
+		return u.Scheme + "://" + u.Host
+	}
+	if a.Listen.anyHost() || a.Listen.Port() == "0" {
+		return ""
+	}
+	return "http://" + a.Listen.URLHost() + ":" + a.Listen.Port()
+}
+
+// ConsoleSecure reports whether browsers reach the console over HTTPS.
+func (a *Admin) ConsoleSecure() bool { return strings.HasPrefix(a.ConsoleURL(), "https:") }

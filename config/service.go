@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -56,13 +57,21 @@ func (d *Discovery) kinds() []providerKind {
 		{"consul", d.Consul != nil, false},
 		{"kubernetes", d.Kubernetes != nil, d.Kubernetes != nil && len(d.Kubernetes.Namespaces) > 0},
 		{"docker", d.Docker != nil, true},
+		{"api_catalog", d.APICatalog != nil, false},
+		{"dns", d.DNS != nil, false},
+		{"eureka", d.Eureka != nil, false},
+		{"nacos", d.Nacos != nil, false},
+		{"service_center", d.ServiceCenter != nil, false},
 	}
 }
 
 // SameRegistry reports whether the provider asks the same registry as another one, in the same way.
 func (d *Discovery) SameRegistry(other *Discovery) bool {
 	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP) &&
-		reflect.DeepEqual(d.Kubernetes, other.Kubernetes) && reflect.DeepEqual(d.Consul, other.Consul) && reflect.DeepEqual(d.Docker, other.Docker)
+		reflect.DeepEqual(d.Kubernetes, other.Kubernetes) && reflect.DeepEqual(d.Consul, other.Consul) && reflect.DeepEqual(d.Docker, other.Docker) &&
+		reflect.DeepEqual(d.APICatalog, other.APICatalog) && reflect.DeepEqual(d.DNS, other.DNS) &&
+		reflect.DeepEqual(d.Eureka, other.Eureka) && reflect.DeepEqual(d.ServiceCenter, other.ServiceCenter) &&
+		reflect.DeepEqual(d.Nacos, other.Nacos)
 }
 
 // Kind returns the key of the provider, such as file.
@@ -93,8 +102,13 @@ func (c *Config) WithServices(apis []API, keys []string) *Config {
 	with := *c
 	with.APIs = slices.Concat(c.APIs[:len(c.APIs)-len(c.discovered)], apis)
 	with.discovered = slices.Clone(keys)
+	with.withoutServices = c.WithoutServices()
 	return &with
 }
+
+// WithoutServices returns the configuration that [Config.WithServices] made this one of; c itself if it was not made so. Two
+// configurations with the same one differ in nothing but the APIs of discovered services.
+func (c *Config) WithoutServices() *Config { return cmp.Or(c.withoutServices, c) }
 
 // discoveredKey returns the key path of the provider of APIs[i]; "" if the file has the API.
 func (c *Config) discoveredKey(i int) string {

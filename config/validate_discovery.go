@@ -62,6 +62,8 @@ func (l *loader) providerKind(key string, d *Discovery) {
 	checks := map[string]func(l *loader, key string, d *Discovery){
 		"file": (*loader).fileDiscovery, "http": (*loader).httpDiscovery, "consul": (*loader).consulDiscovery,
 		"kubernetes": (*loader).kubernetesDiscovery, "docker": (*loader).dockerDiscovery,
+		"api_catalog": (*loader).apiCatalogDiscovery, "dns": (*loader).dnsDiscovery, "eureka": (*loader).eurekaDiscovery,
+		"nacos": (*loader).nacosDiscovery, "service_center": (*loader).serviceCenterDiscovery,
 	}
 	kinds := d.kinds()
 	var given, ok []string

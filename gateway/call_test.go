@@ -201,7 +201,7 @@ func configure(t testing.TB, dir, api, cfg, base string) *config.Config {
 }
 
 // ask sends one request of the given revision to the handler; params has no _meta yet.
-func ask(t *testing.T, h http.Handler, revision, method, name, params string) (status int, answer []byte) {
+func ask(t testing.TB, h http.Handler, revision, method, name, params string) (status int, answer []byte) {
 	t.Helper()
 	if revision == "" {
 		revision = "2026-07-28"

@@ -25,7 +25,7 @@ func (g *Gateway) newHistory() *history.Recorder {
 // newConsole returns the console, which is off unless the configuration in use turns it on.
 func (g *Gateway) newConsole() *console.Console {
 	return console.New(console.Options{
-		Config: g.Config, Gateway: g, Tools: g.consoleTools, Access: consoleTokens{g.served}, History: g.calls.History, Tokens: g.metrics.ResultTotals,
+		Config: g.Config, Gateway: g, Tools: g.consoleTools, Trials: trials{g.inProcess}, Access: consoleTokens{g.served}, History: g.calls.History, Tokens: g.metrics.ResultTotals,
 		Provider: func(o *config.ConsoleOIDC) (*http.Client, error) {
 			return egress.ProviderClient(o, g.o.Version, g.recovery.Report)
 		},

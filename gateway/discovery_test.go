@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"drawbridge/config"
+	"drawbridge/gateway/admin"
 	"drawbridge/gateway/discovery"
 )
 
@@ -64,8 +65,15 @@ func TestDiscovery(t *testing.T) {
 	if !says("shop-orders_list", `"by":"orders","authorization":"Bearer `)() {
 		t.Error(newClient(t, r.Handler(), "2026-07-28", "").call("shop-orders_list").Body)
 	}
+	first := r.Plan("shop-orders_list")
 	r.write(targets("orders", address(orders), "billing", address(billing), "metadata", "169.254.169.254:80"))
 	r.eventually("another comes", has("shop-billing_pay", "shop-orders_list"))
+	if r.Plan("shop-orders_list") != first {
+		t.Error("the plan of a service was made anew for another one")
+	}
+	if report, _ := r.Report("shop-orders"); report.API.Service == nil || *report.API.Service != (admin.Service{Provider: "shop", Kind: "file", Name: "orders"}) {
+		t.Errorf("the API is of %+v", report.API.Service)
+	}
 	if !says("shop-billing_pay", `"by":"billing","authorization":""`)() {
 		t.Error("a service without credential: ", newClient(t, r.Handler(), "2026-07-28", "").call("shop-billing_pay").Body)
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/big"
 	"mime"
 	"net/http"
@@ -141,7 +142,8 @@ apis:
 	}
 }
 
-// TestPublicRoutes is Z9: of all that the public listener serves, nothing but the metadata and the keys does without a token.
+// TestPublicRoutes is Z9: of all that the public listener serves, nothing but the metadata, the keys, and the page for browsers
+// does without a token.
 func TestPublicRoutes(t *testing.T) {
 	_, keyFile := newKey(t)
 	i := newIDP(t)
@@ -153,19 +155,23 @@ apis: [{name: a, spec: a.yaml, base_url: "http://127.0.0.1:1"}]
 `, publicURL, issuers(i))})
 	r.served()
 	open := map[string]int{"/.well-known/jwks.json": 200, "/.well-known/oauth-protected-resource": 200}
+	browser := map[string]int{"/": 200}
+	maps.Copy(browser, open)
 	routes, ok := r.public.(chi.Routes)
 	if !ok {
 		t.Fatalf("the public surface is a %T", r.public)
 	}
-	seen := map[string]int{}
-	err := chi.Walk(routes, func(_, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		if w := do(r.Handler(), http.MethodGet, path, nil); w.Code != http.StatusUnauthorized && w.Code != http.StatusNotFound { // of what has parameters there is none here
-			seen[path] = w.Code
+	for accept, want := range map[string]map[string]int{"*/*": open, "text/html,application/xhtml+xml,*/*;q=0.8": browser} {
+		seen := map[string]int{}
+		err := chi.Walk(routes, func(_, path string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+			if w := do(r.Handler(), http.MethodGet, path, http.Header{"Accept": {accept}}); w.Code != http.StatusUnauthorized && w.Code != http.StatusNotFound { // of what has parameters there is none here
+				seen[path] = w.Code
+			}
+			return nil
+		})
+		if diff := cmp.Diff(want, seen); err != nil || diff != "" {
+			t.Errorf("%v; what is served without a token for Accept: %s (-want +got)\n%s", err, accept, diff)
 		}
-		return nil
-	})
-	if diff := cmp.Diff(open, seen); err != nil || diff != "" {
-		t.Errorf("%v; what is served without a token (-want +got)\n%s", err, diff)
 	}
 	for method, want := range map[string]int{http.MethodHead: 200, http.MethodPost: 405, http.MethodDelete: 405, http.MethodOptions: 405} {
 		w := do(r.Handler(), method, "/.well-known/jwks.json", nil)

@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
@@ -76,6 +77,11 @@ func (p *inProcess) Definitions() json.RawMessage {
 // service's host and is for the operator only. err reports a call that was not made: an unknown tool, or arguments that are not
 // JSON.
 func (p *inProcess) CallWithCause(ctx context.Context, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
+	return p.call(ctx, tool, args, nil)
+}
+
+// call is CallWithCause, shown by a trial unless that is nil.
+func (p *inProcess) call(ctx context.Context, tool string, args json.RawMessage, trial *call.Trial) (result json.RawMessage, cause, err error) {
 	gen := p.served.current.Load()
 	if gen == nil || gen.Main.Tool(tool) == nil {
 		return nil, nil, fmt.Errorf("unknown tool %q", tool)
@@ -86,7 +92,7 @@ func (p *inProcess) CallWithCause(ctx context.Context, tool string, args json.Ra
 	if _, err := jsonscan.Scan(args, jsonscan.Options{}); err != nil || jsonscan.KindOf(args) != jsonscan.Object {
 		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
-	result, cause, err = endpoint.CallInProcess(ctx, p.handlers.Main(gen.Config), gen.OperatorEndpoint(), tool, args)
+	result, cause, err = endpoint.CallInProcess(ctx, p.handlers.Main(gen.Config), gen.OperatorEndpoint(), tool, args, trial)
 	if cause != nil {
 		if text := gen.Main.Tool(tool).Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)

@@ -52,6 +52,10 @@ func (g *Gateway) Load(ctx context.Context) ([]Outcome, error) {
 // Attempted returns a channel that is closed when the first attempt to read each document has ended.
 func (g *Gateway) Attempted() <-chan struct{} { return g.runner.FirstAttempt() }
 
+// Discovered returns a channel that is closed once each provider of services has answered, or failed, and the documents of
+// the services that it has at first were looked for.
+func (g *Gateway) Discovered() <-chan struct{} { return g.services.Settled() }
+
 // Reload rereads the configuration and all documents and returns when the result is in use. If the configuration has
 // errors, Reload returns all of them and the configuration in use stays. An API whose document can't be read keeps its
 // last-known-good one: [Gateway.Status] shows that, and Reload returns no error for it. Reload needs [Gateway.Run]: it

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/reload"
 	"drawbridge/gateway/report"
@@ -19,6 +20,15 @@ type Plan = plan.Plan
 
 // ToolAccess is the access requirements of a tool and the way its calls reach the service.
 type ToolAccess = admin.ToolAccess
+
+// Discovery is what providers of services have found.
+type Discovery = admin.Discovery
+
+// Service is the service of a registry that an API was made of.
+type Service = admin.Service
+
+// ServiceStatus tells what became of a service of a registry.
+type ServiceStatus = discovery.ServiceStatus
 
 // Outcome is the result of [Gateway.Load] for one API.
 type Outcome struct {

@@ -22,7 +22,7 @@ func (g *Gateway) newServices() *discovery.Manager {
 		},
 	}
 	if dir := g.o.Config.Server.StateDir.String(); dir != "" && !g.o.Local {
-		o.StateFile = filepath.Join(dir, "discovery.json")
+		o.StateFile, o.DocumentDir = filepath.Join(dir, "discovery.json"), filepath.Join(dir, "discovery")
 	}
 	return discovery.New(o)
 }

@@ -14,8 +14,10 @@ import (
 func (s *served) Status() admin.Status {
 	status := *s.status.Load()
 	status.APIs = slices.Clone(status.APIs)
+	services := s.servicesOf()
 	for i := range status.APIs {
 		s.traffic.Load().describe(&status.APIs[i])
+		status.APIs[i].Service = services[status.APIs[i].Name]
 	}
 	status.Draining = s.draining.Load()
 	status.Ready = status.Ready && !status.Draining
@@ -26,6 +28,22 @@ func (s *served) Status() admin.Status {
 	return status
 }
 
+// servicesOf returns the services that APIs were made of, by the names of the APIs.
+func (s *served) servicesOf() map[string]*admin.Service {
+	found := s.discovered()
+	kinds := map[string]string{}
+	for i := range found.Providers {
+		kinds[found.Providers[i].Name] = found.Providers[i].Kind
+	}
+	services := map[string]*admin.Service{}
+	for i := range found.Services {
+		if one := &found.Services[i]; one.IsServed() {
+			services[one.API] = &admin.Service{Provider: one.Provider, Kind: kinds[one.Provider], Namespace: one.Namespace, Name: one.Name}
+		}
+	}
+	return services
+}
+
 // Report returns the load report of an API, by its name in [Gateway.Status], and false if there is no such API. The
 // report of an API that is not served contains only its state.
 func (s *served) Report(name string) (admin.Report, bool) {
@@ -33,6 +51,7 @@ func (s *served) Report(name string) (admin.Report, bool) {
 		if a.Name != name {
 			continue
 		}
+		a.Service = s.servicesOf()[name]
 		if gen := s.current.Load(); gen != nil && gen.Reports[name] != nil {
 			return gen.Reports[name].Report(a), true
 		}

@@ -31,99 +31,133 @@ type binding struct {
 // bind decides about each parameter of an operation: it becomes an argument, or is left out with a problem. One that is
 // required and can't be sent ends the operation.
 func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
-	variables := op.template.Names()
-	declared := make([]bool, len(variables))
-	var all []binding
-	var taken [wire.QueryString + 1][]string // names by location
-	headers := make(map[string]bool)
+	b := &binder{compiler: c, op: op, model: m, declared: make([]bool, len(op.template.Names())), headers: make(map[string]bool)}
 	for _, r := range c.options.Reserved {
 		if l, ok := wire.ParseLocation(r.In); ok {
-			taken[l] = append(taken[l], r.Name)
+			b.taken[l] = append(b.taken[l], r.Name)
 		}
 	}
 	for i := range m.parameters {
-		p := &m.parameters[i]
-		name := p.typed.Name
-		location, ok := wire.ParseLocation(p.typed.In)
-		switch {
-		case name == "":
-			c.problems.at(p.node, codeParameterName, "parameter is left out: it has no name")
-			continue
-		case !ok && p.typed.Required:
-			return nil, skip(p.node, "required parameter %q stands in %q, which is not supported", name, p.typed.In)
-		case !ok:
-			c.problems.at(p.node, codeParameterLocation, "parameter %q is left out: location %q is not supported", name, p.typed.In)
-			continue
-		case location == wire.Header && headers[strings.ToLower(name)]:
-			c.problems.at(p.node, codeHeaderCase, "parameter %q is left out: the names of headers don't depend on case, and it was there already", name)
-			continue
-		case c.reserved(location, name):
-			c.problems.at(p.node, codeParameterReserved, "parameter %q is left out: the gateway sends it itself", name)
-			continue
-		case location == wire.Header && wire.ForbiddenHeader(name):
-			// Accept, Content-Type and Authorization are ignored by the standard, and in most documents that declare
-			// headers; they deserve no warning.
-			if !ignoredHeader(name) {
-				c.problems.at(p.node, codeHeaderForbidden, "header parameter %q is left out: a caller may not set this header", name)
-			}
-			continue
+		if err := b.parameter(&m.parameters[i]); err != nil {
+			return nil, err
 		}
-		b := binding{wire: strings.Clone(name), location: location, node: p.node, parameter: p, schema: p.schema, says: p.says, required: p.typed.Required, deprecated: p.typed.Deprecated}
-		if location == wire.Path {
-			i := slices.Index(variables, name)
-			if i < 0 {
-				// "{ID}" for "id", and "{id:[0-9]+}" of some frameworks.
-				i = slices.IndexFunc(variables, func(v string) bool {
-					before, _, _ := strings.Cut(v, ":")
-					return strings.EqualFold(before, name)
-				})
-			}
-			if i < 0 || declared[i] {
-				if slices.ContainsFunc(op.template.QueryVariables(), func(q wire.QueryVariable) bool { return q.Name == name }) {
-					continue // bound below
-				}
-				c.problems.at(p.node, codePathUnused, "path parameter %q is left out: the path %q has no such variable", name, op.Path)
-				continue
-			}
-			declared[i] = true
-			b.wire, b.required = variables[i], true
-		}
-		if location == wire.Header {
-			headers[strings.ToLower(name)] = true
-		}
-		if location == wire.Query && p.typed.AllowEmptyValue {
-			b.schema = c.withEmpty(b.schema)
-		}
-		taken[location] = append(taken[location], b.wire)
-		all = append(all, b)
 	}
-	for i, name := range variables {
-		if declared[i] {
-			continue
+	for i, name := range op.template.Names() {
+		if !b.declared[i] {
+			c.problems.at(m.node, codePathUndeclared, "variable %q of the path is not declared; a required string is asked for", name)
+			b.all = append(b.all, undeclared(m.node, name, wire.Path))
 		}
-		c.problems.at(m.node, codePathUndeclared, "variable %q of the path is not declared; a required string is asked for", name)
-		all = append(all, undeclared(m.node, name, wire.Path))
 	}
 	for _, q := range op.template.QueryVariables() {
-		if slices.ContainsFunc(all, func(b binding) bool { return b.location == wire.Query && b.wire == q.Key }) {
-			continue
-		}
-		b := undeclared(m.node, q.Key, wire.Query)
-		if i := slices.IndexFunc(m.parameters, func(p parameter) bool { return p.typed.Name == q.Name }); i >= 0 {
-			p := &m.parameters[i]
-			all = slices.DeleteFunc(all, func(b binding) bool { return b.node == p.node })
-			b.node, b.schema, b.says = p.node, p.schema, p.says
-			if p.typed.In == wire.Query.String() { // else its style is not for here
-				b.parameter = p
-			}
-		}
-		taken[wire.Query] = append(taken[wire.Query], q.Key)
-		all = append(all, b)
+		b.queryVariable(q)
 	}
+	return b.encode()
+}
 
+// binder collects the bindings of one operation.
+type binder struct {
+	*compiler
+	op       *Operation
+	model    *model
+	all      []binding
+	taken    [wire.QueryString + 1][]string // names by location
+	headers  map[string]bool                // names in lower case
+	declared []bool                         // variables of the path that have a parameter
+}
+
+// parameter adds the binding of a parameter, unless it is left out.
+func (b *binder) parameter(p *parameter) error {
+	name := p.typed.Name
+	location, ok := wire.ParseLocation(p.typed.In)
+	switch {
+	case name == "":
+		b.problems.at(p.node, codeParameterName, "parameter is left out: it has no name")
+		return nil
+	case !ok && p.typed.Required:
+		return skip(p.node, "required parameter %q stands in %q, which is not supported", name, p.typed.In)
+	case !ok:
+		b.problems.at(p.node, codeParameterLocation, "parameter %q is left out: location %q is not supported", name, p.typed.In)
+		return nil
+	case location == wire.Header && b.headers[strings.ToLower(name)]:
+		b.problems.at(p.node, codeHeaderCase, "parameter %q is left out: the names of headers don't depend on case, and it was there already", name)
+		return nil
+	case b.reserved(location, name):
+		b.problems.at(p.node, codeParameterReserved, "parameter %q is left out: the gateway sends it itself", name)
+		return nil
+	case location == wire.Header && wire.ForbiddenHeader(name):
+		// Accept, Content-Type and Authorization are ignored by the standard, and in most documents that declare
+		// headers; they deserve no warning.
+		if !ignoredHeader(name) {
+			b.problems.at(p.node, codeHeaderForbidden, "header parameter %q is left out: a caller may not set this header", name)
+		}
+		return nil
+	}
+	next := binding{wire: strings.Clone(name), location: location, node: p.node, parameter: p, schema: p.schema, says: p.says, required: p.typed.Required, deprecated: p.typed.Deprecated}
+	switch location {
+	case wire.Path:
+		i := b.variable(p)
+		if i < 0 {
+			return nil
+		}
+		b.declared[i] = true
+		next.wire, next.required = b.op.template.Names()[i], true
+	case wire.Header:
+		b.headers[strings.ToLower(name)] = true
+	case wire.Query:
+		if p.typed.AllowEmptyValue {
+			next.schema = b.withEmpty(next.schema)
+		}
+	default: // cookies and the whole query need nothing more
+	}
+	b.taken[location] = append(b.taken[location], next.wire)
+	b.all = append(b.all, next)
+	return nil
+}
+
+// variable returns the index of the path variable that a parameter is for, or -1 if there is none that has no parameter yet.
+func (b *binder) variable(p *parameter) int {
+	name, variables := p.typed.Name, b.op.template.Names()
+	i := slices.Index(variables, name)
+	if i < 0 {
+		// "{ID}" for "id", and "{id:[0-9]+}" of some frameworks.
+		i = slices.IndexFunc(variables, func(v string) bool {
+			before, _, _ := strings.Cut(v, ":")
+			return strings.EqualFold(before, name)
+		})
+	}
+	if i >= 0 && !b.declared[i] {
+		return i
+	}
+	ofQuery := func(q wire.QueryVariable) bool { return q.Name == name } // which queryVariable binds
+	if !slices.ContainsFunc(b.op.template.QueryVariables(), ofQuery) {
+		b.problems.at(p.node, codePathUnused, "path parameter %q is left out: the path %q has no such variable", name, b.op.Path)
+	}
+	return -1
+}
+
+// queryVariable adds the binding of a variable in the query of the path, unless a parameter has its key.
+func (b *binder) queryVariable(q wire.QueryVariable) {
+	if slices.ContainsFunc(b.all, func(b binding) bool { return b.location == wire.Query && b.wire == q.Key }) {
+		return
+	}
+	next := undeclared(b.model.node, q.Key, wire.Query)
+	if i := slices.IndexFunc(b.model.parameters, func(p parameter) bool { return p.typed.Name == q.Name }); i >= 0 {
+		p := &b.model.parameters[i]
+		b.all = slices.DeleteFunc(b.all, func(b binding) bool { return b.node == p.node })
+		next.node, next.schema, next.says = p.node, p.schema, p.says
+		if p.typed.In == wire.Query.String() { // else its style is not for here
+			next.parameter = p
+		}
+	}
+	b.taken[wire.Query] = append(b.taken[wire.Query], q.Key)
+	b.all = append(b.all, next)
+}
+
+// encode gives each binding its encoder, and leaves out those that can't have one.
+func (b *binder) encode() ([]binding, error) {
 	// One list for each location, and a set of it only once an exploded object is sent there.
 	var others [wire.QueryString + 1]func() map[string]struct{}
-	for l, names := range taken {
+	for l, names := range b.taken {
 		others[l] = sync.OnceValue(func() map[string]struct{} {
 			set := make(map[string]struct{}, len(names))
 			for _, name := range names {
@@ -133,18 +167,18 @@ func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 		})
 	}
 	others[wire.QueryString] = others[wire.Query]
-	kept := all[:0]
-	for _, b := range all {
-		encoder, err := c.encoder(op, &b, others[b.location])
+	kept := b.all[:0]
+	for _, next := range b.all {
+		encoder, err := b.encoder(b.op, &next, others[next.location])
 		if err != nil {
-			if b.required {
-				return nil, skip(b.node, "required parameter %q: %v", b.wire, err)
+			if next.required {
+				return nil, skip(next.node, "required parameter %q: %v", next.wire, err)
 			}
-			c.problems.at(b.node, codeParameterStyle, "parameter %q is left out: %v", b.wire, err)
+			b.problems.at(next.node, codeParameterStyle, "parameter %q is left out: %v", next.wire, err)
 			continue
 		}
-		b.encoder = encoder
-		kept = append(kept, b)
+		next.encoder = encoder
+		kept = append(kept, next)
 	}
 	return kept, nil
 }

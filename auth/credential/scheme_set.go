@@ -71,9 +71,6 @@ type Choice struct {
 // default, or if nothing is sent.
 func (c *Choice) Schemes() []string { return slices.Clone(c.schemes) }
 
-// Empty reports whether nothing is sent.
-func (c *Choice) Empty() bool { return len(c.credentials.list) == 0 }
-
 type choiceKey struct{}
 
 // Context returns a context whose requests are sent with the choice by the transports of its set.

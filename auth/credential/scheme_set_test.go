@@ -87,7 +87,7 @@ func TestSet(t *testing.T) {
 					next.request.Header["Authorization"] = []string{"Bearer …"}
 				}
 				got = strings.TrimPrefix(print(next.request), "GET https://orders.example.com/")
-				if choice.Empty() != (got == "" && c.alternatives != "tls") {
+				if (len(choice.credentials.list) == 0) != (got == "" && c.alternatives != "tls") {
 					t.Error("empty?", got)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 const (
 	// bannerPatience is how long the banner waits for documents: an address that does not answer takes longer.
 	bannerPatience = 10 * time.Second
+	// bannerPoll is how often it is looked whether the documents of discovered services were read.
+	bannerPoll = 50 * time.Millisecond
 	// bannerAPIs is the most APIs that the banner lists.
 	bannerAPIs = 12
 )
@@ -34,16 +37,50 @@ func (s *server) announce(ctx context.Context) {
 		return "reading documents", done, len(apis)
 	})
 	defer progress.Stop()
-	select {
-	case <-s.gateway.Attempted():
-	case <-time.After(bannerPatience):
-	case <-ctx.Done():
+	patience, cancel := context.WithTimeout(ctx, bannerPatience)
+	defer cancel()
+	s.awaitDocuments(patience)
+	if ctx.Err() != nil {
 		return
 	}
 	progress.Stop()
 	if err := s.writeBanner(true); err != nil {
 		s.log.Warn("the terminal can't be written to", "error", err)
 	}
+}
+
+// awaitDocuments waits until each document was read, or could not be: those of the configuration, and those of services that
+// are discovered at first.
+func (s *server) awaitDocuments(ctx context.Context) {
+	for _, done := range []<-chan struct{}{s.gateway.Attempted(), s.gateway.Discovered()} {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return
+		}
+	}
+	tick := time.NewTicker(bannerPoll)
+	defer tick.Stop()
+	for s.isReading() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// isReading reports whether a document of a discovered service was not tried yet.
+func (s *server) isReading() bool {
+	status := s.gateway.Status()
+	if status.Discovery == nil {
+		return false
+	}
+	tried := map[string]bool{}
+	for i := range status.APIs {
+		tried[status.APIs[i].Name] = status.APIs[i].State != "loading"
+	}
+	return slices.ContainsFunc(status.Discovery.Services, func(one gateway.ServiceStatus) bool { return one.IsServed() && !tried[one.API] })
 }
 
 // writeBanner writes the banner; with clients, it says how to connect one.
@@ -153,10 +190,17 @@ func (b *banner) apis() {
 			state = count(a.Tools, "tool")
 		}
 		if i < bannerAPIs {
-			table.Row(oneLine(a.Name), state, oneLine(a.Spec))
+			where := a.Spec
+			if a.Service != nil {
+				where = discoveredFrom(a.Service)
+			}
+			table.Row(oneLine(a.Name), state, oneLine(where))
 		}
 	}
 	b.printf("\n")
+	if status.Discovery != nil {
+		b.row("Services", status.Discovery.Summary())
+	}
 	b.row("APIs", fmt.Sprintf("%d of %d served", served, len(status.APIs)))
 	_, _ = table.WriteTo(b) // into memory
 	if more := len(status.APIs) - bannerAPIs; more > 0 {
@@ -196,6 +240,11 @@ func (b *banner) attention() {
 	}
 	for _, problem := range status.Config.Selectors {
 		add("%s", problem)
+	}
+	if status.Discovery != nil {
+		for _, text := range attentions(status.Discovery, b.c, mostOfOneCode) {
+			add("%s", text)
+		}
 	}
 	for i := range status.APIs {
 		a := &status.APIs[i]

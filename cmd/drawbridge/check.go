@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,6 @@ import (
 
 func (p *program) checkCommand() *cobra.Command {
 	var o checkOptions
-	var strict, standard bool
 	c := &cobra.Command{
 		Use:   "check [--config FILE | DOCUMENT]",
 		Short: "Report what would be served, what not, and why",
@@ -36,9 +36,11 @@ credential then; their locations and files of certificate authorities must not d
 --filter prints the operations that match, with their problems and counts; the exit code is that of the whole. A filter that
 matches nothing is an error. At a terminal the table of --verbose fits its width; --wide, a file or a pipe gets it whole.
 
-Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served (with --strict also if any operation is
-skipped, a selector or an action matches nothing, an API has no tools or no base URL, or a directory has no document), 2 on bad usage or
-configuration.`,
+Of APIs that discovery finds, the services are named; services that are not served are listed with the reason and the next step.
+
+Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served or a registry can't be read as a whole (with
+--strict also if any operation is skipped, a selector or an action matches nothing, an API has no tools or no base URL, a directory has no
+document, or a service is not served), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --no-secrets --config drawbridge.yaml
   drawbridge check --verbose --filter api=orders --sort fate
@@ -46,8 +48,8 @@ configuration.`,
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
-	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 if any operation is skipped, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
-	c.Flags().BoolVar(&standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
+	c.Flags().BoolVar(&o.strict, "strict", false, "exit with 1 if any operation is skipped, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
+	c.Flags().BoolVar(&o.standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
 	c.Flags().BoolVar(&p.noSecrets, "no-secrets", false, "check without the environment variables and secret files that are missing: each is a warning")
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
@@ -56,59 +58,66 @@ configuration.`,
 	complete(c, "sort", fixedValues(fateOrders...))
 	p.wideFlag(c)
 	c.Flags().BoolVar(&o.json, "json", false, "print the report as JSON (docs/load-report.md)")
-	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
-		location, _, err := p.location(c, args, 0)
-		if err != nil {
-			return err
-		}
-		if err := o.check(c.Flags().Changed("sort")); err != nil {
-			return usageError{err, c}
-		}
-		g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: standard})
-		if err != nil {
-			return err
-		}
-		progress := p.progress("compiling the checks of arguments")
-		defer progress.Stop()
-		failed := false
-		unusable := make([][]int, len(outcomes))
-		for i := range outcomes {
-			unusable[i] = compileAll(&outcomes[i])
-			report := &outcomes[i].Report
-			failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || strict && (report.API.Skipped > 0 || len(report.API.Faults) > 0 || selectsNothing(report.Overlays))
-		}
-		progress.Stop()
-		if outcomes, unusable, err = o.filter.outcomes(outcomes, unusable); err != nil {
-			return usageError{err, c}
-		}
-		selectors := g.SelectorProblems()
-		failed = failed || len(g.PromptProblems()) > 0 || strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
-		if o.json {
-			err = p.printReportJSON(outcomes, g)
-		} else {
-			text := reportText{w: printable{p.stdout}, width: p.tableWidth(), checkOptions: o}
-			for i := range outcomes {
-				text.outcome(&outcomes[i], unusable[i])
-			}
-			text.selectors(selectors)
-			text.prompts(g.PromptProblems())
-			text.clashes(g.NameClashes())
-			text.passedOver(g.PassedOver())
-			text.lists(g)
-			err = text.err
-		}
-		if err != nil {
-			return err
-		}
-		if len(selectors.Errors()) > 0 {
-			return exitError(exitUsage)
-		}
-		if failed {
-			return exitError(exitFail)
-		}
-		return nil
-	})
+	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error { return p.check(c, args, &o) })
 	return c
+}
+
+// check runs the command.
+func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error {
+	location, _, err := p.location(c, args, 0)
+	if err != nil {
+		return err
+	}
+	if err := o.check(c.Flags().Changed("sort")); err != nil {
+		return usageError{err, c}
+	}
+	g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: o.standard})
+	if err != nil {
+		return err
+	}
+	progress := p.progress("compiling the checks of arguments")
+	defer progress.Stop()
+	failed := false
+	unusable := make([][]int, len(outcomes))
+	for i := range outcomes {
+		unusable[i] = compileAll(&outcomes[i])
+		report := &outcomes[i].Report
+		failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || o.strict && (report.API.Skipped > 0 || len(report.API.Faults) > 0 || selectsNothing(report.Overlays))
+	}
+	progress.Stop()
+	if outcomes, unusable, err = o.filter.outcomes(outcomes, unusable); err != nil {
+		return usageError{err, c}
+	}
+	selectors := g.SelectorProblems()
+	if d := g.Status().Discovery; d != nil {
+		failed = failed || d.IsIncomplete() || o.strict && d.HasUnserved()
+	}
+	failed = failed || len(g.PromptProblems()) > 0 || o.strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
+	if o.json {
+		err = p.printReportJSON(outcomes, g)
+	} else {
+		text := reportText{w: printable{p.stdout}, width: p.tableWidth(), checkOptions: *o}
+		for i := range outcomes {
+			text.outcome(&outcomes[i], unusable[i])
+		}
+		text.selectors(selectors)
+		text.prompts(g.PromptProblems())
+		text.clashes(g.NameClashes())
+		text.passedOver(g.PassedOver())
+		text.services(g)
+		text.lists(g)
+		err = text.err
+	}
+	if err != nil {
+		return err
+	}
+	if len(selectors.Errors()) > 0 {
+		return exitError(exitUsage)
+	}
+	if failed {
+		return exitError(exitFail)
+	}
+	return nil
 }
 
 // selectsNothing reports whether an action of an overlay selected nothing that should have.
@@ -117,6 +126,7 @@ func selectsNothing(actions []gateway.OverlayAction) bool {
 }
 
 type checkOptions struct {
+	strict, standard     bool
 	quiet, verbose, json bool
 	filter               filter
 	order                string // of the table of --verbose: one of fateOrders
@@ -208,6 +218,13 @@ func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway
 		Clashes    []string `json:"clashes,omitempty"`
 		PassedOver []string `json:"passed_over,omitempty"`
 		Lists      any      `json:"lists,omitempty"`
+		Discovery  any      `json:"discovery,omitempty"`
+	}
+	if d := g.Status().Discovery; d != nil {
+		for i := range d.Providers {
+			d.Providers[i].Updated = time.Time{} // so that the same services give the same report
+		}
+		all.Discovery = d
 	}
 	for _, problem := range g.SelectorProblems() {
 		all.Selectors = append(all.Selectors, problem.String())

@@ -60,12 +60,17 @@ func (m manPage) text() string {
 	c := m.command
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"drawbridge\"\n", strings.ToUpper(m.name), "drawbridge "+version)
+	b.WriteString(".nh\n.ad l\n") // without hyphens in names of commands, and without gaps between words
 	section := func(title string) { fmt.Fprintf(&b, ".SH %s\n", title) }
 	verbatim := func(text string) { fmt.Fprintf(&b, ".nf\n%s\n.fi\n", roff(strings.Trim(text, "\n"))) }
 	section("NAME")
 	fmt.Fprintf(&b, "%s \\- %s\n", roff(m.name), roff(c.Short))
 	section("SYNOPSIS")
-	fmt.Fprintf(&b, ".B %s\n", roff(c.UseLine()))
+	usage := c.UseLine()
+	if c.HasAvailableSubCommands() && !c.Runnable() {
+		usage = c.CommandPath() + " COMMAND"
+	}
+	fmt.Fprintf(&b, ".B %s\n", roff(usage))
 	section("DESCRIPTION")
 	description := c.Long
 	if description == "" {
@@ -80,6 +85,12 @@ func (m manPage) text() string {
 			continue
 		}
 		b.WriteString(roff(paragraph) + "\n")
+	}
+	if below := manPages(c)[1:]; len(below) > 0 {
+		section("COMMANDS")
+		for _, page := range below {
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(page.command.CommandPath()), roff(page.command.Short))
+		}
 	}
 	if c.HasAvailableLocalFlags() {
 		section("OPTIONS")

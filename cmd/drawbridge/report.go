@@ -36,10 +36,12 @@ func (t *reportText) printf(format string, args ...any) {
 func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	if o.Err != nil {
 		t.printf("%s: can't be served: %v\n", o.Name, o.Err)
+		t.discovered(o)
 		return
 	}
 	a := o.Report.API
 	t.printf("%s: OpenAPI %s, %v; %s\n", o.Name, a.Standard, a.Operations, count(a.Problems, "problem"))
+	t.discovered(o)
 	for _, i := range unusable {
 		op := o.Report.Operations[i]
 		t.printf("  %s%s %s: %s\n", op.Prefix(), op.Method, op.Path, op.Uncallable)
@@ -76,6 +78,31 @@ func (t *reportText) passedOver(files []string) {
 	}
 	for _, file := range files {
 		t.printf("%s: ignored: it has neither openapi nor swagger at its root; documents may refer to it\n", file)
+	}
+}
+
+// discovered writes which service an API was made of.
+func (t *reportText) discovered(o *gateway.Outcome) {
+	if s := o.Report.API.Service; s != nil {
+		t.printf("  discovered: %s\n", discoveredFrom(s))
+	}
+}
+
+// services writes the services that providers have found and that are not served.
+func (t *reportText) services(g *gateway.Gateway) {
+	d := g.Status().Discovery
+	if d == nil {
+		return
+	}
+	most := mostOfOneCode
+	if t.verbose {
+		most = len(d.Services)
+	}
+	for _, text := range attentions(d, g.Config(), most) {
+		t.printf("warning: %s\n", text)
+	}
+	if !t.quiet {
+		t.printf("discovery: %s\n", d.Summary())
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"drawbridge/cmd/drawbridge/demo"
+	"drawbridge/test/docs"
 )
 
 // The addresses that the pages below docs/start print.
@@ -61,18 +62,11 @@ func serveStartPage(t *testing.T, service string) *served {
 	return s
 }
 
-// shows checks that the parts of a shown output occur in the output in order; "…" stands for what the page leaves out.
+// shows checks that an output has what the page shows.
 func shows(t *testing.T, command, output, shown string) {
 	t.Helper()
-	rest := output
-	for _, part := range strings.Split(shown, "…") {
-		part = strings.TrimSpace(part)
-		at := strings.Index(rest, part)
-		if at < 0 {
-			t.Errorf("%s\nthe page shows\n%s\nthe output is\n%s", command, part, output)
-			return
-		}
-		rest = rest[at+len(part):]
+	if part := docs.NotShown(output, shown); part != "" {
+		t.Errorf("%s\nthe page shows\n%s\nthe output is\n%s", command, part, output)
 	}
 }
 

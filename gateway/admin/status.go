@@ -3,8 +3,6 @@ package admin
 import (
 	"errors"
 	"time"
-
-	"drawbridge/gateway/discovery"
 )
 
 // State is the state of an API.
@@ -30,12 +28,6 @@ type Status struct {
 	Shared *Shared `json:"shared,omitempty"`
 	// Discovery is what providers of services have found; nil if there are no providers.
 	Discovery *Discovery `json:"discovery,omitempty"`
-}
-
-// Discovery is what providers of services have found.
-type Discovery struct {
-	Providers []discovery.ProviderStatus `json:"providers"`
-	Services  []discovery.ServiceStatus  `json:"services"`
 }
 
 // Shared is the state of the connection to the shared state. It does not affect readiness.
@@ -88,9 +80,11 @@ type Config struct {
 
 // API is the state of one API.
 type API struct {
-	Name     string     `json:"name"`
-	Spec     string     `json:"spec"` // the location of the document, without user info and query
-	State    State      `json:"state"`
+	Name  string `json:"name"`
+	Spec  string `json:"spec"` // the location of the document, without user info and query
+	State State  `json:"state"`
+	// Service is the service of a registry that the API was made of; nil if the configuration has the API.
+	Service  *Service   `json:"service,omitempty"`
 	Title    string     `json:"title,omitempty"`
 	Version  string     `json:"version,omitempty"`  // of the API, from the document
 	Standard string     `json:"standard,omitempty"` // version of the OpenAPI standard

@@ -24,6 +24,8 @@ type Line struct {
 	Issuer, Subject, Client string
 	// Scopes are the scopes of the token.
 	Scopes []string
+	// Operator is who made the call in the console, with no token; "" for calls of clients.
+	Operator string
 	// Endpoint is the name of the endpoint, "" for the main one.
 	Endpoint string
 	// RPC is the JSON-RPC method of the call, such as tools/call.
@@ -83,8 +85,6 @@ const (
 	maxScopes  = 32
 	maxDropped = 24
 	maxValue   = 256 // of a field
-	// MaxLine is the maximum size of a line in bytes, including its end.
-	MaxLine = 32 << 10
 )
 
 // append appends the line with its line feed. Members without a value are omitted.
@@ -104,6 +104,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 		dst = append(h.appendSubject(dst, l.Issuer, l.Subject), '"')
 	}
 	dst = member(dst, "client", l.Client, maxText)
+	dst = member(dst, "operator", l.Operator, maxText)
 	if len(l.Scopes) > 0 {
 		dst = list(append(dst, `,"scopes":`...), l.Scopes[:min(len(l.Scopes), maxScopes)], maxName)
 		if len(l.Scopes) > maxScopes {

@@ -12,6 +12,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// maxLine is the maximum size of a line in bytes, including its end, that docs/observability.md promises.
+const maxLine = 32 << 10
+
 // lineSchema is what docs say of a line.
 func lineSchema(t testing.TB) *jsonschema.Schema {
 	t.Helper()
@@ -25,7 +28,7 @@ func lineSchema(t testing.TB) *jsonschema.Schema {
 // holds tells what is wrong with a line: it must be one, fit the schema, and have nothing in it that moves a cursor.
 func holds(t testing.TB, schema *jsonschema.Schema, line []byte) map[string]any {
 	t.Helper()
-	if len(line) > MaxLine || !bytes.HasSuffix(line, []byte("}\n")) || bytes.Count(line, []byte("\n")) != 1 || !utf8.Valid(line) {
+	if len(line) > maxLine || !bytes.HasSuffix(line, []byte("}\n")) || bytes.Count(line, []byte("\n")) != 1 || !utf8.Valid(line) {
 		t.Fatalf("%d bytes: %q", len(line), line)
 	}
 	if i := bytes.IndexFunc(line[:len(line)-1], func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {

@@ -30,7 +30,7 @@ type callRecord struct {
 	sent      int64
 	received  int64
 	delivered int64  // bytes of the texts of the result
-	answer    []byte // the first bytes of these, if the history has bodies
+	answer    []byte // the first bytes of these, if the history has bodies; see shown
 }
 
 // auditedCall is what the audit record of a call says beside its [callRecord].
@@ -56,8 +56,8 @@ func (a *callRecord) deliver(text []byte, keep bool) {
 		return
 	}
 	a.delivered += int64(len(text))
-	if keep && len(a.answer) < history.MaxBody {
-		a.answer = append(a.answer, text[:min(len(text), history.MaxBody-len(a.answer))]...)
+	if keep && len(a.answer) < maxUnredacted {
+		a.answer = append(a.answer, text[:min(len(text), maxUnredacted-len(a.answer))]...)
 	}
 }
 
@@ -133,8 +133,9 @@ func (r *Runner) writeRecord(ctx context.Context, c auditedCall, a *callRecord) 
 
 // writeAuditRecord writes the audit record of a call.
 func (r *Runner) writeAuditRecord(ctx context.Context, c auditedCall, a *callRecord) {
+	info := InfoFrom(ctx)
 	line := audit.Line{
-		Time: a.start, Request: InfoFrom(ctx).ID(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
+		Time: a.start, Request: info.ID(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
 		Cache: a.cache, Status: a.status, Requests: a.requests, Redirects: a.redirects, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
 	}
 	if a.rpc != "" {
@@ -145,6 +146,9 @@ func (r *Runner) writeAuditRecord(ctx context.Context, c auditedCall, a *callRec
 	}
 	if p := c.caller; p != nil {
 		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
+	}
+	if info.Trial != nil {
+		line.Operator = info.Trial.Actor
 	}
 	if id := trace.SpanContextFromContext(ctx).TraceID(); id.IsValid() {
 		line.Trace = id.String()

@@ -198,13 +198,20 @@ type Call struct {
 
 // NewCall returns a call of a plan for the caller of a request.
 func (r *Runner) NewCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mcp.Request, reply *mcp.Reply) *Call {
-	c := &Call{exchange: exchange{
-		r: r, Plan: p, Request: req, reply: reply, Endpoint: e,
-		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse},
-	}}
+	var c *Call
 	if r.recorded() {
-		c.recorded.start = time.Now()
-		c.record = &c.recorded
+		both := new(struct { // in one allocation
+			Call
+			callRecord
+		})
+		c, both.start = &both.Call, time.Now()
+		c.record = &both.callRecord
+	} else {
+		c = new(Call)
+	}
+	c.exchange = exchange{
+		r: r, record: c.record, Plan: p, Request: req, reply: reply, Endpoint: e,
+		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse},
 	}
 	if e.Guard != nil {
 		c.Caller = auth.FromContext(ctx)

@@ -30,9 +30,9 @@ type exchange struct {
 	reply    *mcp.Reply // nil if no client is told about the exchange
 	Endpoint *Endpoint
 	Caller   *auth.Principal // nil if no token was required
-	record   *callRecord     // for the audit log and the history, which is recorded; nil if there is none
-	recorded callRecord
-	span     trace.Span // nil if tracing is off
+	record   *callRecord     // for the audit log and the history; nil if there is none
+	span     trace.Span      // nil if tracing is off
+	trial    *Trial          // shows the exchange to an operator; nil if nobody watches
 
 	// The request.
 
@@ -88,12 +88,21 @@ func (x *exchange) transmit(req *http.Request) (*http.Response, error) {
 
 // transmitOnce sends the request to the service, and records the exchange in the metrics and the audit record.
 func (x *exchange) transmitOnce(req *http.Request, retry upstream.RetryPolicy) (*http.Response, error) {
+	var shown *trialExchange
+	if x.trial != nil {
+		req, shown = x.trial.begin(req)
+	}
 	resp, requests, err := x.Plan.Client.Send(req, retry, x.Plan.HeaderTimeout)
 	x.endBody()
 	x.status = 0
 	if resp != nil {
-		x.body, x.status = resp.Body, resp.StatusCode
 		x.received, _ = resp.Body.(receivedCounter)
+	}
+	if shown != nil {
+		x.trial.end(shown, resp, x.redactor(), x.Plan.Sensitive)
+	}
+	if resp != nil {
+		x.body, x.status = resp.Body, resp.StatusCode
 	}
 	sent := int64(requests) * max(0, req.ContentLength)
 	x.Plan.Metrics.Traffic.Exchanged(sent, resp)

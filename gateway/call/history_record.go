@@ -8,41 +8,49 @@ import (
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/history"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi/truncate"
 )
 
 // addToHistory adds a call to the history, from what the audit log has of it.
 func (r *Runner) addToHistory(ctx context.Context, c auditedCall, a *callRecord) {
 	entry := history.Call{
-		Time: a.start, RPC: c.req.Method, Tool: c.req.Name, Outcome: string(a.outcome), Status: a.status, Cache: a.cache,
-		Duration: time.Since(a.start), Requests: a.requests, Sent: a.sent, Received: a.received, Result: a.delivered, Request: InfoFrom(ctx).ID(),
+		Time: a.start, RPC: c.req.Method, Tool: c.req.Name, Outcome: string(a.outcome), OK: succeeded(a.outcome), Status: a.status, Cache: a.cache,
+		Duration: time.Since(a.start), Requests: a.requests, Sent: a.sent, Received: a.received, Result: a.delivered, Request: InfoFrom(ctx).KnownID(),
+		Trace: trace.SpanContextFromContext(ctx).TraceID(),
 	}
 	if a.rpc != "" {
 		entry.RPC = a.rpc
 	}
-	entry.OK = succeeded(a.outcome)
-	before := time.Duration(0)
-	for i, end := range a.reached {
-		if end > 0 {
-			entry.Steps[i], before = end-before, end
-		}
-	}
-	if before > 0 && entry.Steps[history.Service] > 0 {
-		entry.Steps[history.Result] = entry.Duration - before
-	}
+	entry.Steps = a.steps(entry.Duration)
 	if p := c.caller; p != nil {
 		entry.Caller, entry.Client = p.Subject, p.ClientID
 	}
-	if id := trace.SpanContextFromContext(ctx).TraceID(); id.IsValid() {
-		entry.Trace = id.String()
+	if t := InfoFrom(ctx).Trial; t != nil {
+		entry.Caller = t.Actor
 	}
 	if p := c.plan; p != nil {
 		entry.Tool, entry.API = p.Tool.Name, p.Tool.API
-	}
-	if r.History.Bodies() {
-		entry.Arguments, entry.Answer = shownArguments(c), a.answer
+		if r.History.Bodies() {
+			entry.Arguments, entry.Answer = shownArguments(c), shown(a.answer, p)
+		}
 	}
 	r.History.Add(&entry)
+}
+
+// steps returns how long each step took, of a call that took as long as whole. The step that the call ended in has the rest.
+func (a *callRecord) steps(whole time.Duration) (steps [history.Steps]time.Duration) {
+	before := time.Duration(0)
+	for i, end := range a.reached {
+		if end == 0 {
+			steps[i] = max(whole-before, 0)
+			break
+		}
+		steps[i], before = end-before, end
+	}
+	return steps
 }
 
 // succeeded reports whether an outcome is no failure of the call: a question to the user is none, nor is a job that has begun.
@@ -50,17 +58,36 @@ func succeeded(o telemetry.Outcome) bool {
 	return o == telemetry.OutcomeOK || o == telemetry.OutcomeJob || decisionOf(o) == audit.Asked
 }
 
+const (
+	// maxUnredacted is how much of a body is kept for shown, which needs to see more than it returns.
+	maxUnredacted = history.MaxBody + redact.Margin
+	// maxSearched is how much of a call's arguments is searched for secrets of the configuration.
+	maxSearched = 64 << 10
+)
+
 // shownArguments returns the first bytes of a call's arguments, without those that are configured secrets or sensitive.
 func shownArguments(c auditedCall) []byte {
 	args := c.args
 	if args == nil {
 		args = c.req.Arguments
 	}
-	if p := c.plan; p != nil {
-		args = p.Arguments.Shown(args)
-		if p.Sensitive != nil {
-			args = p.Sensitive.JSON(args)
-		}
+	args = c.plan.Arguments.Shown(args)
+	if c.plan.Sensitive != nil {
+		args = c.plan.Sensitive.JSON(args)
 	}
-	return append([]byte(nil), args[:min(len(args), history.MaxBody)]...)
+	return shown(args, c.plan)
+}
+
+// shown returns the first bytes of arguments or an answer for operators: without the API's secrets and what has the form of a
+// secret.
+func shown(body []byte, p *plan.Plan) []byte {
+	if len(body) == 0 {
+		return nil
+	}
+	text := p.Secrets.All(string(body[:min(len(body), maxSearched)]))
+	if len(text) <= maxUnredacted && len(body) < maxUnredacted {
+		return []byte(truncate.Bytes(redact.Error(text), history.MaxBody))
+	}
+	text = redact.Error(text[:min(len(text), maxUnredacted)])
+	return []byte(truncate.Prefix(text, min(max(len(text)-redact.Margin, 0), history.MaxBody-len(truncate.Ellipsis))) + truncate.Ellipsis)
 }

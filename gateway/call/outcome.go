@@ -61,6 +61,9 @@ func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
 	if cause != nil {
 		attrs = append(attrs, slog.Any("error", cause))
 	}
+	if c.trial != nil {
+		attrs = append(attrs, slog.String("operator", c.trial.Actor))
+	}
 	c.r.Log.LogAttrs(ctx, level, "call", line.Attrs(attrs, "calls are only counted, by drawbridge_tool_calls_total")...)
 }
 

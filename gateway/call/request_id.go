@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/trace"
 )
@@ -17,6 +18,7 @@ type requestID struct {
 	Given string // set by a trusted proxy; "" if none
 	once  sync.Once
 	id    string
+	known atomic.Bool // once is over
 }
 
 // ID returns the ID of the request.
@@ -25,8 +27,17 @@ func (v *RequestInfo) ID() string {
 		if v.Identifier.id = v.Identifier.Given; v.Identifier.id == "" {
 			v.Identifier.id = newRequestID()
 		}
+		v.Identifier.known.Store(true)
 	})
 	return v.Identifier.id
+}
+
+// KnownID returns the ID of the request if a proxy, a log line or a client has it; otherwise "", as it would lead nowhere.
+func (v *RequestInfo) KnownID() string {
+	if v.Identifier.known.Load() {
+		return v.Identifier.id
+	}
+	return v.Identifier.Given
 }
 
 // newRequestID returns a unique ID of 80 random bits. It is not a secret, so it does not need the system's source of

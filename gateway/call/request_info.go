@@ -16,6 +16,7 @@ type RequestInfo struct {
 	EndpointName  string       // "" for all tools, and before the request was screened
 	Operator      bool         // called by the operator of the process, who may call every tool
 	Cause         error        // why the operator's call failed
+	Trial         *Trial       // shows what the operator's call sends; nil if nothing is shown
 	Header        http.Header  // of the request; nil if there is none
 	Address       clientip.Key // that the request is counted for; zero if none
 	MemoryChecked bool         // before the token was verified

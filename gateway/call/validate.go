@@ -18,9 +18,11 @@ import (
 func (c *Call) validate(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	p := c.Plan
 	c.args = args
-	operator := InfoFrom(ctx).Operator
+	info := InfoFrom(ctx)
+	operator := info.Operator
+	c.trial = info.Trial
 	if p.Arguments == nil && p.Claims == nil &&
-		(p.Condition == nil && !p.Consent.Needed && p.Elicitation == nil && p.CallerOperation() == p.Requests || operator) {
+		(p.Condition == nil && !p.Consent.Needed && p.Elicitation == nil && p.CallerOperation() == p.Requests || operator && (c.trial == nil || p.Condition == nil)) {
 		return args, nil
 	}
 	var err error
@@ -48,7 +50,7 @@ func (c *Call) validate(ctx context.Context, args json.RawMessage) (json.RawMess
 		return nil, c.failed(ctx, err)
 	}
 	c.args = args
-	if operator {
+	if operator && c.trial == nil {
 		return args, nil
 	}
 	if ok, err := c.permitted(ctx, p, args); !ok {
@@ -90,7 +92,7 @@ func (c *Call) permitted(ctx context.Context, p *plan.Plan, args json.RawMessage
 		return true, nil
 	}
 	caller := c.Caller
-	if caller == nil && c.r.Local {
+	if caller == nil && (c.r.Local || c.trial != nil) {
 		caller = &auth.Principal{} // an unknown principal: conditions on arguments hold nevertheless
 	}
 	return p.Permits(ctx, caller, args)

@@ -24,6 +24,10 @@ type API struct {
 	// Choose returns the configuration of an operation, and whether it becomes a tool. It is called
 	// once for each operation. If nil, all become tools.
 	Choose func(*openapi.Operation) (Choice, bool)
+	// Before returns the tool that an earlier catalog made of the operation with the same choice, nil if
+	// there is none. If the names of all tools of the API are the same as before, these are taken over.
+	// If Before is nil, all tools are made anew.
+	Before func(*openapi.Operation) *Tool
 }
 
 // Choice is the configuration of one operation. Empty values are derived from the document.
@@ -66,6 +70,7 @@ type Options struct {
 // excluding one operation does not rename another.
 func Build(apis []API, o Options) *Catalog {
 	var candidates []*candidate
+	ends := make([]int, 0, len(apis)) // of the candidates of each API
 	for _, api := range apis {
 		for _, op := range api.Operations {
 			o.Pace.Step()
@@ -75,22 +80,53 @@ func Build(apis []API, o Options) *Catalog {
 			}
 			candidates = append(candidates, c)
 		}
+		ends = append(ends, len(candidates))
 	}
 	if o.APIs == 0 {
 		o.APIs = len(apis)
 	}
 	c := &Catalog{pace: o.Pace, clashes: name(candidates, o), byName: make(map[string]*Tool, len(candidates))}
-	describeAll(candidates, o.Pace)
-	for _, candidate := range candidates {
-		o.Pace.Step()
-		if candidate.exposed {
-			t := newTool(candidate)
-			c.tools = append(c.tools, t)
-			c.byName[t.Name] = t
-		}
+	for i, begin := 0, 0; i < len(apis); begin, i = ends[i], i+1 {
+		c.add(candidates[begin:ends[i]], apis[i].Before)
 	}
 	slices.SortFunc(c.tools, func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) })
 	return c
+}
+
+// add adds the tools of one API.
+func (c *Catalog) add(candidates []*candidate, before func(*openapi.Operation) *Tool) {
+	tools := takenOver(candidates, before)
+	if tools == nil {
+		describeAll(candidates, c.pace)
+		for _, candidate := range candidates {
+			c.pace.Step()
+			if candidate.exposed {
+				tools = append(tools, newTool(candidate))
+			}
+		}
+	}
+	for _, t := range tools {
+		c.byName[t.Name] = t
+	}
+	c.tools = append(c.tools, tools...)
+}
+
+// takenOver returns the tools of an API that an earlier catalog made; nil if the names of one of them differ.
+func takenOver(candidates []*candidate, before func(*openapi.Operation) *Tool) (tools []*Tool) {
+	if before == nil {
+		return nil
+	}
+	for _, candidate := range candidates {
+		if !candidate.exposed {
+			continue
+		}
+		t := before(candidate.op)
+		if t == nil || t.API != candidate.api || t.names() != candidate.names() {
+			return nil
+		}
+		tools = append(tools, t)
+	}
+	return tools
 }
 
 // All returns the tools by name. The slice must not be modified.
@@ -148,6 +184,9 @@ func (c *Catalog) Diff(old *Catalog) Diff {
 }
 
 func (t *Tool) equal(old *Tool) bool {
+	if t == old {
+		return true
+	}
 	input, output := t.shown.Published(openapi.ProfileFull)
 	oldInput, oldOutput := old.shown.Published(openapi.ProfileFull)
 	return t.API == old.API && t.Operation.Method == old.Operation.Method && t.Operation.Path == old.Operation.Path &&

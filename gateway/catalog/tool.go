@@ -48,16 +48,11 @@ type Tool struct {
 func newTool(c *candidate) *Tool {
 	shown := c.shown()
 	t := &Tool{
-		Name: c.name, Title: title(c.op, c.choice), Description: c.description, Said: c.said, API: c.api, Operation: c.op,
+		Title: title(c.op, c.choice), Description: c.description, Said: c.said, API: c.api, Operation: c.op,
 		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless, shown: shown,
-		Former: c.former,
 	}
-	if t.Name != c.full {
-		t.Wanted, t.Lost = c.full, c.lost
-	}
-	if c.formerAPI != c.api {
-		t.FormerAPI = c.formerAPI
-	}
+	names := c.names()
+	t.Name, t.Wanted, t.Lost, t.Former, t.FormerAPI = names.name, names.wanted, names.lost, names.former, names.formerAPI
 	t.head = jsonscan.AppendString([]byte(`{"name":`), t.Name)
 	t.title = jsonscan.AppendString(nil, t.Title)
 	t.middle = jsonscan.AppendString([]byte(`,"description":`), t.Description)
@@ -65,6 +60,26 @@ func newTool(c *candidate) *Tool {
 	t.annotate = t.Annotations.Append([]byte(`,"annotations":{`))
 	t.ParamHeaders = t.headerSafe(c.choice.ParamHeaders)
 	return t
+}
+
+// names are the names of a tool, which other documents may change.
+type names struct {
+	name, wanted      string
+	lost              bool
+	former, formerAPI string
+}
+
+func (t *Tool) names() names { return names{t.Name, t.Wanted, t.Lost, t.Former, t.FormerAPI} }
+
+func (c *candidate) names() names {
+	n := names{name: c.name, former: c.former}
+	if c.name != c.full {
+		n.wanted, n.lost = c.full, c.lost
+	}
+	if c.formerAPI != c.api {
+		n.formerAPI = c.formerAPI
+	}
+	return n
 }
 
 // Definition returns the tool as in tools/list for clients with the features f.

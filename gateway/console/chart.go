@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ type chart struct {
 	Now   string // the value of the whole hour
 	Lines []chartLine
 	Most  string // the value at the upper edge
-	Text  string // what the chart shows, in words
+	Text  string // what the chart shows, in words; the table has its values
 }
 
 // chartLine is a line of a chart.
@@ -29,13 +30,30 @@ type chartLine struct {
 	Points string // of an SVG polyline
 }
 
-// Width and Height are those of the chart, in SVG units.
+// ViewBox returns the size of the chart, in SVG units.
+func (chart) ViewBox() string { return fmt.Sprintf("0 0 %d %d", chartWidth, chartHeight) }
 
-// Width returns the width.
-func (chart) Width() int { return chartWidth }
+// chartRow is the values of a minute with calls, as text.
+type chartRow struct {
+	Minute, Calls, Failed, P50, P99, Tokens string
+}
 
-// Height returns the height.
-func (chart) Height() int { return chartHeight }
+// chartRowsOf returns the table of the charts: the minutes with calls, the newest first.
+func chartRowsOf(minutes []history.Minute, tokensPerByte float64) (rows []chartRow) {
+	for _, m := range slices.Backward(minutes) {
+		if m.Calls > 0 {
+			rows = append(rows, chartRow{
+				m.Begin.Format("15:04"), number(m.Calls), number(m.Failed), milliseconds(m.P50), milliseconds(m.P99), number(tokensOf(m.Result, tokensPerByte)),
+			})
+		}
+	}
+	return rows
+}
+
+// tokensOf returns the tokens of texts of results, as estimated.
+func tokensOf(bytes int64, tokensPerByte float64) int {
+	return int(math.Round(float64(bytes) * tokensPerByte))
+}
 
 // chartsOf returns the charts of the last hour.
 func chartsOf(minutes []history.Minute, total history.Minute, tokensPerByte float64) []chart {
@@ -63,8 +81,8 @@ func chartsOf(minutes []history.Minute, total history.Minute, tokensPerByte floa
 	return []chart{
 		newChart("Calls", number(total.Calls), count, series{"one", calls}),
 		newChart("Errors", number(total.Failed)+share, count, series{"bad", failed}),
-		newChart("Latency, median and p99", milliseconds(total.P50)+", "+milliseconds(total.P99), latency, series{"one", p50}, series{"two", p99}),
-		newChart("Tokens of results", number(int(float64(total.Result)*tokensPerByte)), count, series{"one", tokens}),
+		newChart("Latency, p50 and p99 (dashed)", milliseconds(total.P50)+" and "+milliseconds(total.P99), latency, series{"one", p50}, series{"two", p99}),
+		newChart("Tokens of results, estimated", number(tokensOf(total.Result, tokensPerByte)), count, series{"one", tokens}),
 	}
 }
 
@@ -83,7 +101,7 @@ func newChart(title, now string, format func(float64) string, lines ...series) c
 		}
 	}
 	c := chart{Title: title, Now: now, Most: format(most)}
-	c.Text = title + " by minute in the last hour: " + now + " in all, at most " + c.Most + " in a minute"
+	c.Text = title + ", a chart of the last hour by minute: " + now + " for the hour, at most " + c.Most + " for a minute"
 	for _, l := range lines {
 		c.Lines = append(c.Lines, chartLine{l.class, points(l.values, most)})
 	}

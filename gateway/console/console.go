@@ -27,6 +27,8 @@ type Options struct {
 	History *history.Recorder
 	// Tokens returns the tokens and the bytes of the texts of all results so far, of which the tokens are estimated.
 	Tokens func() (tokens, bytes int64)
+	// Trials calls tools for operators.
+	Trials Trials
 	// Clean removes invisible characters from a page: its texts come from documents (S8). Nil leaves pages unchanged.
 	Clean func([]byte) []byte
 	// Provider returns the client for requests to an OpenID provider, with SSRF protection and a limit on responses.
@@ -112,6 +114,10 @@ func (c *Console) routes() http.Handler {
 		{"GET /console/signin/oidc", signin.None, c.signInAtProvider},
 		{"GET " + signin.CallbackPath, signin.None, c.signInCallback},
 		{"POST /console/signout", signin.View, c.signOut},
+		{"GET /console/try", signin.Operate, c.tryIndex},
+		{"GET /console/try/{tool}", signin.Operate, c.tryPage},
+		{"POST /console/try/{tool}", signin.Operate, c.try},
+		{"GET /console/connect", signin.View, c.connect},
 		{"GET /console/static/{file}", signin.None, serveStatic},
 	} {
 		mux.Handle(route.pattern, c.authorize(route.role, route.serve))

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -73,7 +72,7 @@ func newTestConsole(t *testing.T, change func(*Options)) *Console {
 		t.Fatal(problems)
 	}
 	o := Options{
-		Config: func() *config.Config { return c }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "test",
+		Config: func() *config.Config { return c }, Log: slog.New(slog.DiscardHandler), Version: "test",
 		Gateway: fixed{status: admin.Status{APIs: []admin.API{{Name: "orders", State: admin.Ready, Tools: 1234}}}},
 		Tools:   func() ToolSet { return nil },
 		Tokens:  func() (tokens, bytes int64) { return 0, 0 },

@@ -1,52 +1,80 @@
 package console
 
 import (
+	"encoding/hex"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"drawbridge/gateway/console/signin"
 	"drawbridge/gateway/history"
 )
 
-// liveRows is the most calls that the page of calls shows.
-const liveRows = 100
+const (
+	// liveRows is the most calls that the page of calls shows.
+	liveRows = 100
+	// failedOutcomes is the outcome of the filter that stands for all that are failures.
+	failedOutcomes = "failed"
+)
 
 // liveFilter is which calls are shown. Empty fields let all pass.
 type liveFilter struct {
 	API, Tool string
-	Failed    bool // failed calls alone
+	Outcome   string // one outcome, or failedOutcomes
+	Paused    bool   // no more calls are added to the page
 }
 
 func newLiveFilter(q url.Values) liveFilter {
-	return liveFilter{API: q.Get("api"), Tool: strings.TrimSpace(q.Get("tool")), Failed: q.Get("failed") != ""}
+	return liveFilter{API: q.Get("api"), Tool: strings.TrimSpace(q.Get("tool")), Outcome: q.Get("outcome"), Paused: q.Get("paused") != ""}
 }
 
-// Query returns the filter as the query of a URL.
-func (f liveFilter) Query() string {
+// URL returns the URL of the page with the filter.
+func (f liveFilter) URL() string {
 	q := url.Values{}
-	for name, value := range map[string]string{"api": f.API, "tool": f.Tool} {
+	for name, value := range map[string]string{"api": f.API, "tool": f.Tool, "outcome": f.Outcome} {
 		if value != "" {
 			q.Set(name, value)
 		}
 	}
-	if f.Failed {
-		q.Set("failed", "1")
+	if f.Paused {
+		q.Set("paused", "1")
 	}
-	return q.Encode()
+	u := url.URL{Path: "/console/live", RawQuery: q.Encode()}
+	return u.String()
+}
+
+// With returns the filter of the page that adds calls, or does not.
+func (f liveFilter) With(paused bool) liveFilter {
+	f.Paused = paused
+	return f
+}
+
+// After returns the URL at which a page asks for newer calls than the one of a number.
+func (f liveFilter) After(number uint64) string {
+	u := f.URL()
+	if strings.Contains(u, "?") {
+		return u + "&after=" + strconv.FormatUint(number, 10)
+	}
+	return u + "?after=" + strconv.FormatUint(number, 10)
 }
 
 func (f liveFilter) accepts(c *history.Call) bool {
-	return (f.API == "" || c.API == f.API) && (f.Tool == "" || strings.Contains(c.Tool, f.Tool)) && !(f.Failed && c.OK)
+	return (f.API == "" || c.API == f.API) && (f.Tool == "" || strings.Contains(strings.ToLower(c.Tool), strings.ToLower(f.Tool))) &&
+		(f.Outcome == "" || f.Outcome == failedOutcomes && !c.OK || c.Outcome == f.Outcome)
 }
 
 // liveData is what the page of calls shows.
 type liveData struct {
-	Filter  liveFilter
-	Calls   []liveCall
-	APIs    []string
-	Callers bool // who called is shown
-	Bodies  bool // arguments and answers are shown
+	Filter   liveFilter
+	Calls    []liveCall
+	Newest   uint64 // the number of the first of Calls; 0 if there is none
+	APIs     []string
+	Outcomes []string // those of the calls that are kept, and that of the filter
+	Callers  bool     // who called is shown
+	Kept     bool     // arguments and answers are kept
+	Bodies   bool     // arguments and answers are shown
 }
 
 // liveCall is a call with the names of its steps.
@@ -61,24 +89,66 @@ type trailStep struct {
 	Took string
 }
 
-// live serves the last calls as they come. Who called is for the role operate, and so are arguments and answers.
+// live serves the last calls as they come. The page asks for them again and again, so that it goes on after a restart, and
+// needs no response without an end. Who called is for the role operate, and so are arguments and answers.
 func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	d := liveData{Filter: newLiveFilter(r.URL.Query())}
-	d.Callers = c.session(r).Role.Includes(signin.Operate)
-	d.Bodies = d.Callers && c.o.Config().Admin.Console.ShowBodies
-	for _, call := range c.o.History.Last(liveRows, d.Filter.accepts) {
-		if !d.Callers {
-			call.Caller, call.Client = "", ""
-		}
-		if !d.Bodies {
-			call.Arguments, call.Answer = nil, nil
-		}
-		d.Calls = append(d.Calls, liveCall{call, trailOf(&call)})
+	after, asked := lastSeen(r)
+	if asked && c.o.History.Newest() == after {
+		w.WriteHeader(http.StatusNoContent)
+		return
 	}
+	d.Callers = c.session(r).Role.Includes(signin.Operate)
+	d.Kept = c.o.Config().Admin.Console.ShowBodies
+	d.Bodies = d.Callers && d.Kept
+	outcomes := map[string]bool{}
+	for _, call := range c.o.History.Last(history.MaxCalls, func(call *history.Call) bool {
+		outcomes[call.Outcome] = true
+		return d.Filter.accepts(call)
+	}) {
+		if len(d.Calls) == liveRows {
+			break
+		}
+		d.Calls = append(d.Calls, newLiveCall(call, d.Callers, d.Bodies))
+	}
+	if len(d.Calls) > 0 {
+		d.Newest = d.Calls[0].Number
+	}
+	if asked && d.Newest == after {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if o := d.Filter.Outcome; o != "" && o != failedOutcomes {
+		outcomes[o] = true
+	}
+	for o := range outcomes {
+		d.Outcomes = append(d.Outcomes, o)
+	}
+	slices.Sort(d.Outcomes)
 	for _, api := range c.o.Gateway.Status().APIs {
 		d.APIs = append(d.APIs, api.Name)
 	}
 	c.render(w, r, "live", d)
+}
+
+// lastSeen returns the number of the newest call on the page that asks for newer ones, if one does.
+func lastSeen(r *http.Request) (after uint64, asked bool) {
+	if r.Header.Get("HX-Request") == "" {
+		return 0, false
+	}
+	after, err := strconv.ParseUint(r.URL.Query().Get("after"), 10, 64)
+	return after, err == nil
+}
+
+// newLiveCall returns a call as a role sees it.
+func newLiveCall(call history.Call, callers, bodies bool) liveCall {
+	if !callers {
+		call.Caller, call.Client = "", ""
+	}
+	if !bodies {
+		call.Arguments, call.Answer = nil, nil
+	}
+	return liveCall{call, trailOf(&call)}
 }
 
 func trailOf(c *history.Call) (trail []trailStep) {
@@ -90,8 +160,16 @@ func trailOf(c *history.Call) (trail []trailStep) {
 	return trail
 }
 
-// ArgumentsText returns the arguments as text.
-func (c liveCall) ArgumentsText() string { return string(c.Arguments) }
+// TraceID returns the trace id as in logs; "" without tracing.
+func (c liveCall) TraceID() string {
+	if c.Trace == [16]byte{} {
+		return ""
+	}
+	return hex.EncodeToString(c.Trace[:])
+}
+
+// ArgumentsText returns the beginning of the arguments as text.
+func (c liveCall) ArgumentsText() string { return strings.ToValidUTF8(string(c.Arguments), "\uFFFD") }
 
 // AnswerText returns the beginning of the answer as text.
 func (c liveCall) AnswerText() string { return strings.ToValidUTF8(string(c.Answer), "\uFFFD") }

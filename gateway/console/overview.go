@@ -13,7 +13,7 @@ type overviewData struct {
 	admin.Status
 	Counts  stateCounts
 	Charts  []chart
-	Hour    history.Minute         // all of the last hour
+	Rows    []chartRow             // the values of the charts
 	Calls   map[string]history.Sum // by API
 	Waiting []waiting
 	Done    string // what the operator has just done
@@ -51,7 +51,8 @@ func (c *Console) overviewData() overviewData {
 		}
 	}
 	minutes, total := c.o.History.Hour()
-	d.Charts, d.Hour, d.Calls = chartsOf(minutes, total, c.tokensPerByte()), total, c.o.History.APIs()
+	perByte := c.tokensPerByte()
+	d.Charts, d.Rows, d.Calls = chartsOf(minutes, total, perByte), chartRowsOf(minutes, perByte), c.o.History.APIs()
 	d.Waiting = waitingOf(&d.Status)
 	return d
 }

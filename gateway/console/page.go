@@ -32,8 +32,10 @@ var navigation = []page{
 	{"/console", "Overview", signin.View},
 	{"/console/apis", "APIs", signin.View},
 	{"/console/tools", "Tools", signin.View},
+	{"/console/try", "Try", signin.Operate},
 	{"/console/live", "Live", signin.View},
 	{"/console/access", "Access", signin.View},
+	{"/console/connect", "Connect", signin.View},
 }
 
 // pages are the templates of all pages, by name: that of the file without its extension.

@@ -23,6 +23,7 @@ type Client interface {
 // How a document was found, for operators.
 const (
 	byRegistration = "registration"
+	byRegistry     = "registry" // which keeps the document itself
 	byCatalog      = "api-catalog (RFC 9727)"
 	byLink         = "Link header (RFC 8631)"
 	byPath         = "path"

@@ -7,22 +7,33 @@ import (
 	"strings"
 )
 
-// serviceDescriptions returns the references with the relation service-desc in a link set (RFC 9264, as JSON) of an API
-// catalog (RFC 9727): those of the API with this base URL first.
+// LinkSet is a link set in JSON (RFC 9264 section 4.2) with the relations that an API catalog (RFC 9727) has.
+type LinkSet struct {
+	Contexts []LinkContext `json:"linkset"`
+}
+
+// LinkContext is the links of one resource.
+type LinkContext struct {
+	Anchor      string `json:"anchor"`
+	ServiceDesc []Link `json:"service-desc"`
+	Item        []Link `json:"item"`
+}
+
+// Link is one link.
+type Link struct {
+	Href string `json:"href"`
+	Type string `json:"type"`
+}
+
+// serviceDescriptions returns the references with the relation service-desc in the link set of an API catalog: those of the API
+// with this base URL first.
 func serviceDescriptions(text []byte, base *url.URL) []string {
-	var set struct {
-		Linkset []struct {
-			Anchor      string `json:"anchor"`
-			ServiceDesc []struct {
-				Href string `json:"href"`
-			} `json:"service-desc"`
-		} `json:"linkset"`
-	}
+	var set LinkSet
 	if json.Unmarshal(text, &set) != nil {
 		return nil
 	}
 	var own, others []string
-	for _, context := range set.Linkset {
+	for _, context := range set.Contexts {
 		for _, link := range context.ServiceDesc {
 			if anchor, err := base.Parse(context.Anchor); err == nil && strings.TrimSuffix(anchor.Path, "/") == base.Path {
 				own = append(own, link.Href)

@@ -22,6 +22,8 @@ type Options struct {
 	NewProvider func(d *config.Discovery) (Provider, error)
 	// NewClient makes the client that looks for the document of an API at these instances of its service.
 	NewClient func(api *config.API, instances []string) (Client, error)
+	// DocumentDir is where documents are kept that come from a registry itself; "" for a directory that is removed at the end.
+	DocumentDir string
 	// StateFile keeps services and approvals across restarts; "" for none.
 	StateFile string
 	// Keep runs f, and again after a panic, until ctx ends.
@@ -42,6 +44,7 @@ const (
 // Manager runs the providers. Its methods are safe for concurrent use.
 type Manager struct {
 	o         Options
+	documents documentFiles
 	events    chan func(ctx context.Context) // run by the goroutine of Run alone
 	changed   chan struct{}                  // capacity 1: the snapshot is another one
 	snapshot  atomic.Pointer[Snapshot]
@@ -77,7 +80,7 @@ func (i *Instances) set(list []string) { i.list.Store(&list) }
 // New returns a manager without providers. It starts no goroutine.
 func New(o Options) *Manager {
 	m := &Manager{
-		o: o, events: make(chan func(context.Context), 64), changed: make(chan struct{}, 1), searching: make(chan struct{}, searches),
+		o: o, documents: documentFiles{dir: o.DocumentDir}, events: make(chan func(context.Context), 64), changed: make(chan struct{}, 1), searching: make(chan struct{}, searches),
 		publish: time.NewTimer(time.Hour), settled: make(chan struct{}),
 	}
 	m.publish.Stop()
@@ -88,6 +91,9 @@ func New(o Options) *Manager {
 
 // Changed receives after a new snapshot came.
 func (m *Manager) Changed() <-chan struct{} { return m.changed }
+
+// Settled returns a channel that is closed once each provider has answered, or failed, and no search is under way.
+func (m *Manager) Settled() <-chan struct{} { return m.settled }
 
 // Snapshot returns what is known now.
 func (m *Manager) Snapshot() *Snapshot { return m.snapshot.Load() }
@@ -101,6 +107,11 @@ func (m *Manager) Instances(api string) *Instances {
 
 // Run runs the providers until ctx ends, and returns when all goroutines have ended.
 func (m *Manager) Run(ctx context.Context) {
+	defer m.documents.close()
+	m.run(ctx)
+}
+
+func (m *Manager) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer m.group.Wait()
 	defer cancel()
@@ -138,13 +149,14 @@ func (m *Manager) post(ctx context.Context, event func(context.Context)) {
 }
 
 // Settle runs the providers of a configuration until each of them has answered, or failed, and the documents of their
-// services were looked for. It is for commands that list what there is, in place of Run.
+// services were looked for. It is for commands that list what there is, in place of Run. They call Release once they have read
+// the documents.
 func (m *Manager) Settle(ctx context.Context, c *config.Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
-	running.Go(func() { m.Run(ctx) })
+	running.Go(func() { m.run(ctx) })
 	m.Use(c)
 	select {
 	case <-m.settled:
@@ -153,6 +165,9 @@ func (m *Manager) Settle(ctx context.Context, c *config.Config) error {
 		return ctx.Err()
 	}
 }
+
+// Release removes the documents that were kept for this run alone, after Settle.
+func (m *Manager) Release() { m.documents.close() }
 
 func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured []string) {
 	m.used = true

@@ -36,6 +36,10 @@ var errSearchPanicked = errors.New("internal error while the document was looked
 // published.
 func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target) (location, by string, err error) {
 	name := apiName(d, &t.Service)
+	if t.Text != nil {
+		location, err := m.documents.keep(d.Name, name, t.Text)
+		return location, byRegistry, err
+	}
 	base := baseURL(t, name)
 	api, err := settings(d, t, name, base.String())
 	if err != nil {

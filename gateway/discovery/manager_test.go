@@ -154,7 +154,7 @@ func (b *bench) rests() string {
 	}
 	for _, one := range s.Services {
 		if one.State != Served {
-			fmt.Fprintf(&text, "%s %s: %s: %s\n", one.State, one.API, one.Name, one.Reason)
+			fmt.Fprintf(&text, "%s %s: %s: %s%s\n", one.State, one.API, one.Name, one.Reason, strings.TrimSuffix("; "+one.Next, "; "))
 		}
 	}
 	for _, p := range s.Providers {
@@ -221,7 +221,7 @@ func TestLoss(t *testing.T) {
 		b := newBench(t, "", files)
 		defer b.end()
 		b.says(target("a"), target("b"), target("c"), target("d"))
-		lost := "lost shop-%s: %[1]s: the registry lost many services at once; accept the loss (POST /discovery/shop/accept)\n"
+		lost := "lost shop-%s: %[1]s: the registry lost many services at once; POST /discovery/shop/accept\n"
 		all := served("a") + served("b") + served("c") + served("d")
 		three := fmt.Sprintf(lost, "b") + fmt.Sprintf(lost, "c") + fmt.Sprintf(lost, "d")
 		expect(t, "three of four", b.says(target("a")), all+three)
@@ -243,7 +243,7 @@ func TestLoss(t *testing.T) {
 func TestApprovals(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "discovery.json")
 	synctest.Test(t, func(t *testing.T) {
-		held := "held shop-%s: %[1]s: it is new; accept it (POST /apis/shop-%[1]s/accept)\n"
+		held := "held shop-%s: %[1]s: it is new; POST /apis/shop-%[1]s/accept\n"
 		b := newBench(t, state, "  - {name: shop, http: {url: 'http://127.0.0.1:1/x'}}\n")
 		expect(t, "new", b.says(target("a"), target("b")), fmt.Sprintf(held, "a")+fmt.Sprintf(held, "b"))
 		if err := b.Accept(t.Context(), "shop-a"); err != nil {
@@ -268,9 +268,9 @@ func TestNames(t *testing.T) {
 		b := newBench(t, "", files)
 		defer b.end()
 		xy := served("x-y")
-		taken := "held shop-taken: taken: a configured API has the name shop-taken; another api_name of the provider tells them apart\n"
+		taken := "held shop-taken: taken: a configured API has the name shop-taken; set an api_name of the provider that tells them apart\n"
 		expect(t, "a configured name", b.says(target("taken"), target("x.y"), target("z")), xy+served("z")+taken)
-		second := "held shop-x-y: x-y: service /x.y of provider shop has the name shop-x-y; another api_name of the provider tells them apart\n"
+		second := "held shop-x-y: x-y: service /x.y of provider shop has the name shop-x-y; set an api_name of the provider that tells them apart\n"
 		expect(t, "a name that is taken", b.says(target("x-y", "10.6.6.6:80"), target("x.y")), xy+second)
 		expect(t, "the first is gone", b.says(target("x-y", "10.6.6.6:80")), served("x-y", "10.6.6.6:80"))
 		long := strings.Repeat("long", 12)
@@ -331,7 +331,7 @@ func TestSearch(t *testing.T) {
 			return fmt.Sprintf("API shop-%s http://shop-%[1]s.discovered.invalid/v1 http://shop-%[1]s.discovered.invalid%s [10.0.0.1:80]\n", name, at)
 		}
 		here := found("a", "/one.json") + found("b", "/spec.yaml") + found("c", "/v1/openapi.json")
-		none := "missing shop-d: d: no OpenAPI document was found\n"
+		none := "missing shop-d: d: no OpenAPI document was found; name it in the registration, or add its path to documents.paths\n"
 		expect(t, "found", b.says(silent("a"), silent("b"), silent("c"), silent("d"), silent("e")),
 			here+none+"missing shop-e: e: the service did not respond: connection refused\n")
 		b.services.set("shop-d.discovered.invalid/openapi.json", document)

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -111,7 +112,7 @@ func (p *provider) reconcile(nextSeq func() int) {
 			s = &service{seq: nextSeq()}
 			p.services[t.key()] = s
 		}
-		if s.target.Document != t.Document || s.target.Scheme != t.Scheme || s.target.BasePath != t.BasePath {
+		if s.target.Document != t.Document || s.target.Scheme != t.Scheme || s.target.BasePath != t.BasePath || !bytes.Equal(s.target.Text, t.Text) {
 			s.stale, s.problem, s.retries = s.location != "", "", 0
 			s.turn++ // a search that is under way is for another target
 			s.searching = false
@@ -208,9 +209,10 @@ func (s *service) status(p *provider, taken map[string]string) (*config.API, Ser
 	case s.invalid != "":
 		status.State, status.Reason = Refused, s.invalid
 	case conflict:
-		status.State, status.Reason = Held, fmt.Sprintf("%s has the name %s; another api_name of the provider tells them apart", owner, name)
+		status.State, status.Reason = Held, fmt.Sprintf("%s has the name %s", owner, name)
+		status.Next = "set an api_name of the provider that tells them apart"
 	case !s.approved:
-		status.State, status.Reason = Held, fmt.Sprintf("it is new; accept it (POST /apis/%s/accept)", name)
+		status.State, status.Reason, status.Next = Held, "it is new", fmt.Sprintf("POST /apis/%s/accept", name)
 	case s.stale && s.searching && s.last != nil:
 		status.State = Served
 		return s.last, status
@@ -218,12 +220,15 @@ func (s *service) status(p *provider, taken map[string]string) (*config.API, Ser
 		status.State = Searching
 	case s.stale || s.location == "":
 		status.State, status.Reason = Missing, s.problem
+		if s.problem == errNoDocument.Error() {
+			status.Next = "name it in the registration, or add its path to documents.paths"
+		}
 	case p.answered && !s.present:
-		status.State, status.Reason = Lost, fmt.Sprintf("the registry lost many services at once; accept the loss (POST /discovery/%s/accept)", p.d.Name)
+		status.State, status.Reason, status.Next = Lost, "the registry lost many services at once", fmt.Sprintf("POST /discovery/%s/accept", p.d.Name)
 	default:
 		status.State = Served
 	}
-	if status.State != Served && status.State != Lost {
+	if !status.IsServed() {
 		return nil, status
 	}
 	api, err := settings(p.d, &s.target, name, s.location)

@@ -31,12 +31,18 @@ type ServiceStatus struct {
 	State State `json:"state"`
 	// Reason tells why a service is not served; "" if it is.
 	Reason string `json:"reason,omitempty"`
+	// Next is what serves the service: a request to the admin listener, such as POST /apis/NAME/accept, or words; "" if the
+	// gateway does it by itself, or only the registration can.
+	Next string `json:"next,omitempty"`
 	// Document is where the OpenAPI document was found, and By how; "" if it was not.
 	Document string `json:"document,omitempty"`
 	By       string `json:"found_by,omitempty"`
 	// Instances are the addresses that calls go to.
 	Instances []string `json:"instances,omitempty"`
 }
+
+// IsServed reports whether the service is an API.
+func (s *ServiceStatus) IsServed() bool { return s.State == Served || s.State == Lost }
 
 // State is what became of a service.
 type State string

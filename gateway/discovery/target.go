@@ -35,6 +35,8 @@ type Target struct {
 	// Document is where the OpenAPI document is: a URL, or a path that begins with / on the instances; "" if the registration
 	// doesn't say.
 	Document string
+	// Text is the document, if the registry keeps it; then Document is "". A text that changes is a document that changes.
+	Text []byte `json:"-"`
 	// Problem is why the service can't be served, if its provider knows; else "".
 	Problem string
 }

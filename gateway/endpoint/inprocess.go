@@ -14,14 +14,15 @@ import (
 )
 
 // CallInProcess calls a tool of an endpoint, for the operator of the process, as a client of the newest protocol revision does.
-// The arguments are a JSON object. The cause is why the service did not answer, or nil if it did.
-func CallInProcess(ctx context.Context, h http.Handler, e *Endpoint, tool string, args json.RawMessage) (result json.RawMessage, cause, err error) {
+// The arguments are a JSON object. trial, if not nil, shows what is sent, and has the conditions of the tool hold for a caller
+// without claims. The cause is why the service did not answer, or nil if it did.
+func CallInProcess(ctx context.Context, h http.Handler, e *Endpoint, tool string, args json.RawMessage, trial *call.Trial) (result json.RawMessage, cause, err error) {
 	revision := mcp.Revisions()[0]
 	body := jsonscan.AppendString([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`), tool)
 	body = append(body, `,"arguments":`...)
 	body = append(body, args...)
 	body = append(body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+revision+`","io.modelcontextprotocol/clientCapabilities":{}}}}`...)
-	v := &Request{RequestInfo: call.RequestInfo{Operator: true}, Endpoint: e}
+	v := &Request{RequestInfo: call.RequestInfo{Operator: true, Trial: trial}, Endpoint: e}
 	ctx = WithRequest(ctx, v)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(body))
 	if err != nil {

@@ -88,13 +88,17 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 		callerWebhooks: d.CallerWebhooks, jobs: &task.Continuation{Tasks: b.Tasks, Webhooks: d.CallerWebhooks},
 		Reports: map[string]*report.API{}, documents: map[string]string{}, Stored: map[string]StoredDocument{}, links: b.Links, Selectors: selectors, Entries: d.APIs.Entries,
 	}
-	gen.Set = plan.Compile(b.compileOptions(d))
+	gen.Set = plan.Compile(b.compileOptions(d, old))
 	gen.Clashes = append(clashes, clashesOf(gen.Catalog)...)
+	tools := map[string][]*catalog.Tool{} // by API
+	for _, t := range gen.Catalog.All() {
+		tools[t.API] = append(tools[t.API], t)
+	}
 	for _, s := range d.APIs.Sources {
 		if s.Document != nil {
 			gen.documents[s.Name] = s.Config.Spec.String()
 			gen.Stored[s.Name] = StoredDocument{ID: s.StoreID, Stamp: s.Document.Stamp}
-			gen.Reports[s.Name] = report.New(s, report.Options{Config: d.Config, Entry: gen.Entries[s], Plans: gen.Set, Pace: b.Pace, Access: gen.Access})
+			gen.Reports[s.Name] = report.New(s, report.Options{Config: d.Config, Entry: gen.Entries[s], Plans: gen.Set, Tools: tools[s.Name], Pace: b.Pace, Access: gen.Access})
 		}
 	}
 	gen.Finder = b.Embeddings.NewFinder(d.Config.Embeddings(), gen.Catalog.All())
@@ -121,11 +125,14 @@ func (gen *Generation) Access(p *plan.Plan) *admin.ToolAccess {
 	return (&report.AccessReporter{Config: gen.Config, Entries: gen.Entries, HasGuard: gen.Main.Guard != nil}).Access(p)
 }
 
-// compileOptions returns the parameters of the compilation of a deployment's plans.
-func (b *Builder) compileOptions(d *Deployment) plan.Options {
+// compileOptions returns the parameters of the compilation of a deployment's plans; old is the generation before, if any.
+func (b *Builder) compileOptions(d *Deployment, old *Generation) plan.Options {
 	o := plan.Options{
 		Config: d.Config, APIs: d.APIs, Count: d.apiCount(), Conditions: d.conditions, Programs: d.programs, Lock: d.lock, GuessedJob: b.GuessedJob, PublicURL: b.PublicURL,
 		Pace: b.Pace, Metrics: b.Metrics, Logger: b.Log,
+	}
+	if old != nil {
+		o.Before = old.Set
 	}
 	if d.Guard != nil {
 		o.DefaultScopes = d.Config.Auth.DefaultScopes

@@ -20,6 +20,12 @@ type latencies [buckets]uint32
 
 func (l *latencies) add(d time.Duration) { l[bucketOf(d)]++ }
 
+func (l *latencies) addAll(other *latencies) {
+	for i, n := range other {
+		l[i] += n
+	}
+}
+
 func bucketOf(d time.Duration) int {
 	if d <= shortest {
 		return 0

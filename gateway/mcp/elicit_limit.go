@@ -41,13 +41,6 @@ func (l *ElicitationLimit) SetMax(requests int) {
 	l.maxRequests = requests
 }
 
-// Waiting returns the number of waiting requests.
-func (l *ElicitationLimit) Waiting() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.total.requests
-}
-
 // ElicitationLimitError reports that a request can't wait for its user because of a limit. A method that returns it
 // refuses the request.
 type ElicitationLimitError struct {

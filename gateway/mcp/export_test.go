@@ -31,3 +31,10 @@ func (l *ElicitationLimit) Begin(caller string, bytes int64) *ElicitationLimitEr
 func (l *ElicitationLimit) Keep(caller string, bytes int64) bool {
 	return (&elicitation{limit: l, caller: caller}).reserve(bytes)
 }
+
+// Waiting returns the number of waiting requests.
+func (l *ElicitationLimit) Waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total.requests
+}

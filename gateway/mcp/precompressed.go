@@ -93,9 +93,6 @@ func deflate(text []byte) ([]byte, error) {
 	return all, errors.Join(errs...)
 }
 
-// Size returns the size of the plain and the compressed form in bytes.
-func (s *Precompressed) Size() int { return len(s.members) + len(s.deflated) }
-
 // Precompressed answers with a result that was prepared in advance, compressed if the client accepts gzip.
 func (r *Reply) Precompressed(s *Precompressed) error {
 	if r.answered {

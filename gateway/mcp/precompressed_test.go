@@ -47,8 +47,8 @@ func TestStaticGzip(t *testing.T) {
 			id = `"` + strings.Repeat("é", r.IntN(maxID/2-1)) + `"`
 		}
 		s := NewPrecompressed(toolsList(r.IntN(100) * (i % 3)))
-		if s.Size() != len(s.members)+len(s.deflated) || len(s.deflated) == 0 {
-			t.Fatalf("size %d", s.Size())
+		if len(s.deflated) == 0 {
+			t.Fatal("no compressed form")
 		}
 		family := RevisionFamily(1 + i%2)
 		answer := func(encoding string) *http.Response {

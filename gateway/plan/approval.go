@@ -18,13 +18,20 @@ type approval struct {
 }
 
 // approve returns the catalog of the tools that are approved, and the others. A nil lock approves all.
-func approve(l *config.Lock, tools *catalog.Catalog, candidates map[*openapi.Operation]*candidate) (approved *catalog.Catalog, a approval) {
+func approve(o *Options, tools *catalog.Catalog) (approved *catalog.Catalog, a approval) {
+	l := o.Lock
 	if l == nil {
 		return tools, approval{}
 	}
 	a.reasons = map[*openapi.Operation]string{}
+	sources := map[string]*source.Source{}
+	for _, s := range o.APIs.Sources {
+		if s.Document != nil {
+			sources[s.Name] = s
+		}
+	}
 	approved = tools.Only(func(t *catalog.Tool) bool {
-		why := unapproved(l, candidates[t.Operation].source, t)
+		why := unapproved(l, sources[t.API], t)
 		if why == "" {
 			if was := formerlyApproved(l, t); was != "" {
 				a.renamed = append(a.renamed, was)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"net/http"
 
 	"drawbridge/config"
@@ -27,19 +28,24 @@ type candidate struct {
 	projection      *Projection // nil if answers are passed on as they are
 }
 
-// newCandidates returns the operations of all documents that the configuration exposes, without those whose arguments can't
+// candidates are the candidates of sources.
+type candidates map[*openapi.Operation]*candidate
+
+func (cs candidates) add(more candidates) { maps.Copy(cs, more) }
+
+// newCandidates returns the operations of sources that the configuration exposes, without those whose arguments can't
 // be changed as a rule demands.
-func newCandidates(o *Options, arguments map[*openapi.Operation]*changedArguments, rejected *rejections) map[*openapi.Operation]*candidate {
-	candidates := map[*openapi.Operation]*candidate{}
+func newCandidates(o *Options, sources []*source.Source, changed argumentChanges, rejected *rejections) candidates {
+	candidates := candidates{}
 	u := newUnfit()
-	for _, s := range o.APIs.Sources {
+	for _, s := range sources {
 		if s.Document == nil {
 			continue
 		}
 		for _, op := range s.Document.API.Operations {
 			o.Pace.Step()
 			if subject := source.Subject(s.Name, op); s.Config.Exposes(subject) {
-				c := newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), arguments, rejected.of(s.Name, op), u)
+				c := newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), changed.byOperation[s], rejected.of(s.Name, op), u)
 				if c != nil {
 					candidates[op] = c
 				}
@@ -67,11 +73,15 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 	return c
 }
 
-// newCatalog returns the definitions of the candidates. All operations take part in naming.
-func newCatalog(o *Options, candidates map[*openapi.Operation]*candidate) *catalog.Catalog {
+// newCatalog returns the definitions of the candidates, and those of kept units. All operations take part in naming.
+func newCatalog(o *Options, candidates candidates, kept units) *catalog.Catalog {
 	var apis []catalog.API
 	for _, s := range o.APIs.Sources {
 		if s.Document == nil {
+			continue
+		}
+		if u := kept[s]; u != nil {
+			apis = append(apis, u.api(s))
 			continue
 		}
 		apis = append(apis, catalog.API{Name: s.Name, Former: s.FormerName, Operations: s.Document.API.Operations,

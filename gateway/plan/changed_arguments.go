@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,21 +28,28 @@ func (c *changedArguments) filled() []string {
 
 // argumentChanges are the changes of all operations, whether they are tools or only called for the jobs of others.
 type argumentChanges struct {
-	byOperation map[*openapi.Operation]*changedArguments
+	byOperation map[*source.Source]map[*openapi.Operation]*changedArguments
 	unfit       map[*openapi.Operation]string // of those that the configuration exposes
 	secrets     secretSets
 }
 
-// newChangedArguments compiles what rules change of arguments. Operations that no such rule matches cost nothing.
-func newChangedArguments(o *Options, rejected *rejections) argumentChanges {
-	all := argumentChanges{byOperation: map[*openapi.Operation]*changedArguments{}, unfit: map[*openapi.Operation]string{}, secrets: secretSets{}}
+// add adds those of further sources.
+func (a argumentChanges) add(more argumentChanges) {
+	maps.Copy(a.byOperation, more.byOperation)
+	maps.Copy(a.unfit, more.unfit)
+}
+
+// newChangedArguments compiles what rules change of arguments of sources. Operations that no such rule matches cost nothing.
+func newChangedArguments(o *Options, sources []*source.Source, rejected *rejections) argumentChanges {
+	all := argumentChanges{byOperation: map[*source.Source]map[*openapi.Operation]*changedArguments{}, unfit: map[*openapi.Operation]string{}, secrets: secretSets{}}
 	if !slices.ContainsFunc(o.Config.Rules, func(r config.Rule) bool { return len(r.Set.Arguments) > 0 }) {
 		return all
 	}
-	for _, s := range o.APIs.Sources {
+	for _, s := range sources {
 		if s.Document == nil {
 			continue
 		}
+		all.byOperation[s] = map[*openapi.Operation]*changedArguments{}
 		for _, op := range s.Document.API.Operations {
 			o.Pace.Step()
 			subject := source.Subject(s.Name, op)
@@ -53,7 +61,7 @@ func newChangedArguments(o *Options, rejected *rejections) argumentChanges {
 			if arguments == nil && unfit == "" {
 				continue
 			}
-			all.byOperation[op] = &changedArguments{arguments, unfit}
+			all.byOperation[s][op] = &changedArguments{arguments, unfit}
 			if unfit != "" && s.Config.Exposes(subject) {
 				all.unfit[op] = unfit
 			}

@@ -11,6 +11,7 @@ import (
 type draft struct {
 	*candidate
 	definition *catalog.Tool
+	number     int // among all tools, by name
 	scopes     [][]string
 	condition  *auth.Condition // nil if calls have no condition
 	consent    Consent
@@ -26,16 +27,21 @@ type drafts struct {
 	byOperation map[*openapi.Operation]*draft
 }
 
-// newDrafts returns the drafts of the tools of a catalog.
-func newDrafts(o *Options, tools *catalog.Catalog, candidates map[*openapi.Operation]*candidate, rejected *rejections) drafts {
+// newDrafts returns the drafts of the candidates that are tools of a catalog.
+func newDrafts(o *Options, tools *catalog.Catalog, candidates candidates, rejected *rejections) drafts {
 	all := drafts{byOperation: map[*openapi.Operation]*draft{}}
-	for _, t := range tools.All() {
+	for n, t := range tools.All() {
+		c := candidates[t.Operation]
+		if c == nil { // of a kept unit
+			continue
+		}
 		o.Pace.Step()
-		one := newDraft(o, t, candidates[t.Operation], rejected.of(t.API, t.Operation))
+		one := newDraft(o, t, c, rejected.of(t.API, t.Operation))
 		if len(one.scopes) == 0 {
 			o.Logger.Warn("no token can have the scopes that the document requires; map them with scope_map",
 				"api", t.API, "tool", t.Name, "method", t.Operation.Method, "path", t.Operation.Path)
 		}
+		one.number = n
 		all.all = append(all.all, one)
 		all.byOperation[t.Operation] = one
 	}

@@ -27,6 +27,9 @@ type Options struct {
 	DefaultScopes []string
 	// Lock holds the approved tools; nil if approval is off.
 	Lock *config.Lock
+	// Before is the compilation before this one; nil if there is none. The plans of sources that have not changed since are
+	// taken over. Metrics and GuessedJob are the same in all compilations.
+	Before *Set
 	// GuessedJob is the definition of jobs that neither a rule nor a document describes.
 	GuessedJob *job.Definition
 	// PublicURL returns the URL at which services reach the gateway, without a path.

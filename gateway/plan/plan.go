@@ -116,6 +116,7 @@ type Plan struct {
 	// PolledJob defines the jobs whose state or result calls report; nil if there are none.
 	PolledJob *job.Definition
 
+	number    int                  // among the tools of the compilation, by name
 	publicURL func() string        // URL at which the service reaches the gateway, without a path
 	given     *openapi.Operation   // Requests with the arguments that callers give
 	siblings  []*openapi.Operation // all operations of the document
@@ -129,6 +130,7 @@ type Plan struct {
 // parts are the parts of a plan that depend on other tools or on the process.
 type parts struct {
 	metrics   telemetry.CallMetrics
+	number    int           // among all tools
 	publicURL func() string // without a path
 	headers   *render.Headers
 	job       *job.Definition
@@ -161,7 +163,7 @@ func newPlan(t *draft, c parts) *Plan {
 		Job: c.job, PolledJob: c.polledJob,
 
 		Requests: t.requests, Arguments: t.arguments, Claims: s.Config.Request.Claims(), given: t.given, changed: c.changed,
-		siblings: s.Document.API.Operations, publicURL: c.publicURL,
+		siblings: s.Document.API.Operations, publicURL: c.publicURL, number: c.number,
 	}
 	if set.Clean != nil {
 		p.Clean = *set.Clean

@@ -153,6 +153,9 @@ type Loaded struct {
 // documents are read, Load returns no outcomes, because a missing one says nothing about its document. It is called once,
 // after [Runner.Begin].
 func (r *Runner) Load(ctx context.Context, progress func(done, all int)) ([]Loaded, error) {
+	if len(r.first.Config.Discovery) > 0 {
+		defer r.o.Services.Release()
+	}
 	if err := r.discover(ctx); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,8 @@ type Services interface {
 	Changed() <-chan struct{}
 	// Settle runs the providers of a configuration until it is known what they find.
 	Settle(ctx context.Context, c *config.Config) error
+	// Release removes what Settle keeps for the documents to be read.
+	Release()
 	// Snapshot returns what is known now.
 	Snapshot() *discovery.Snapshot
 }

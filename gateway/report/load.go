@@ -56,6 +56,7 @@ type Options struct {
 	Config *config.Config
 	Entry  string // configuration entry of the API, such as apis[0]
 	Plans  *plan.Set
+	Tools  []*catalog.Tool // of the API
 	Pace   *openapi.Pace
 	Access func(*plan.Plan) *admin.ToolAccess // access requirements of a tool
 }
@@ -74,12 +75,10 @@ func New(s *source.Source, o Options) *API {
 		tools: map[*openapi.Operation]*catalog.Tool{}, resources: map[*openapi.Operation]string{},
 		Problems: s.Document.API.ProblemCounts(), Skips: admin.Counts{},
 	}
-	for _, t := range set.Catalog.All() {
-		if t.API == s.Name {
-			a.tools[t.Operation] = t
-			if r := set.ByOperation[t.Operation].Resource; r != nil {
-				a.resources[t.Operation] = r.URI.String()
-			}
+	for _, t := range o.Tools {
+		a.tools[t.Operation] = t
+		if r := set.ByOperation[t.Operation].Resource; r != nil {
+			a.resources[t.Operation] = r.URI.String()
 		}
 	}
 	for _, p := range a.choices.Problems {

@@ -8,7 +8,7 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
-// setResilience sets the bulkhead, circuit breaker and retry options of the API's client.
+// setResilience sets the bulkhead, circuit breaker, ejection and retry options of the API's client.
 func setResilience(o *upstream.Options, c *config.API, log *slog.Logger) {
 	o.Bulkhead = upstream.Bulkhead{InFlight: c.MaxInFlight, Queued: c.MaxQueued, Wait: time.Duration(c.QueueTimeout)}
 	if !c.Breaker.Off() {
@@ -21,6 +21,9 @@ func setResilience(o *upstream.Options, c *config.API, log *slog.Logger) {
 		o.Retries = upstream.Retries{Max: c.Retries.Max, Budget: c.Retries.Budget}
 	}
 	name, pause := o.Name, o.Breaker.Pause
+	o.OnEject = func(instance string, pause time.Duration) {
+		log.Warn("instance ejected: calls to it fail, so they go to the other instances of the service for a while", "api", name, "instance", instance, "pause", pause.String())
+	}
 	o.OnStateChange = func(host string, from, to upstream.State) {
 		switch to {
 		case upstream.Open:

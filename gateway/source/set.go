@@ -33,11 +33,12 @@ type Set struct {
 func NewSet(deps *Deps, c *config.Config, old *Set, identity *credential.Identity) (*Set, error) {
 	set := &Set{deps: deps, config: c, Entries: map[*Source]string{}, selectors: selectorMatches{selections: c.Selections()}}
 	limits := c.Limits.OfSources()
+	before := byLocation(old)
 	var problems []error
 	for i, api := range c.APIs {
 		o := authOptions{api: api, limits: limits, identity: identity, now: deps.Now, panicked: deps.Panicked,
 			wrong: func(key string, err error) error { return c.Wrong(c.KeyOf(i)+"."+key, err) }}
-		s := old.same(api, limits, identity)
+		s := before.same(api, limits, identity)
 		// A document stays one even if it looks like a fragment now: its file may be half written at this moment.
 		if (s == nil || s.Document == nil) && isFragment(api) {
 			set.Fragments = append(set.Fragments, api.Spec.String())
@@ -50,7 +51,7 @@ func NewSet(deps *Deps, c *config.Config, old *Set, identity *credential.Identit
 				continue
 			}
 			s.restricted = set.selectors.restrict() || len(api.Overlays) > 0
-			s.adopt(old.Similar(api, limits))
+			s.adopt(before.similar(api, limits))
 		} else if readsFiles(api) {
 			// Changed files are noticed where they are used. This call only validates them.
 			if _, err := newUpstreamAuth(o); err != nil {
@@ -125,12 +126,23 @@ func (set *Set) NameStored() {
 // Has reports whether a source is in the set.
 func (set *Set) Has(s *Source) bool { return slices.Contains(set.Sources, s) }
 
-// same returns the source with the same configuration, certificates and identity; nil if there is none.
-func (set *Set) same(api config.API, limits config.Limits, identity *credential.Identity) *Source {
-	if set == nil {
-		return nil
+// sourcesByLocation are sources by the locations of their documents.
+type sourcesByLocation map[config.Location][]*Source
+
+// byLocation returns the sources of a set, which may be nil.
+func byLocation(set *Set) sourcesByLocation {
+	all := sourcesByLocation{}
+	if set != nil {
+		for _, s := range set.Sources {
+			all[s.Config.Spec] = append(all[s.Config.Spec], s)
+		}
 	}
-	for _, s := range set.Sources {
+	return all
+}
+
+// same returns the source with the same configuration, certificates and identity; nil if there is none.
+func (l sourcesByLocation) same(api config.API, limits config.Limits, identity *credential.Identity) *Source {
+	for _, s := range l[api.Spec] {
 		if reflect.DeepEqual(s.Config, api) && reflect.DeepEqual(s.Limits, limits) && s.clients.trustTheSame() &&
 			(api.Identity == nil || s.identity == identity) {
 			return s
@@ -142,10 +154,11 @@ func (set *Set) same(api config.API, limits config.Limits, identity *credential.
 // Similar returns a source that reads the same location and compiles it under the same rules and limits; nil if there
 // is none.
 func (set *Set) Similar(api config.API, limits config.Limits) *Source {
-	if set == nil {
-		return nil
-	}
-	for _, s := range set.Sources {
+	return byLocation(set).similar(api, limits)
+}
+
+func (l sourcesByLocation) similar(api config.API, limits config.Limits) *Source {
+	for _, s := range l[api.Spec] {
 		if compilesAlike(s.Config, api) && reflect.DeepEqual(s.Limits.Compiled(), limits.Compiled()) {
 			return s
 		}

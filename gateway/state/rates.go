@@ -202,15 +202,3 @@ func (s *rateShard) evict(now time.Duration) {
 		delete(s.keys, nearest)
 	}
 }
-
-// Len returns the number of keys held, including those that have their whole burst again.
-func (r *LocalRates) Len() int {
-	n := 0
-	for i := range r.shards {
-		s := &r.shards[i]
-		s.mu.Lock()
-		n += len(s.keys)
-		s.mu.Unlock()
-	}
-	return n
-}

@@ -169,13 +169,6 @@ func (r *LocalRecords) each(f func(name string, value []byte)) {
 	}
 }
 
-// Len returns the number of records held, including expired ones.
-func (r *LocalRecords) Len() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.order.Len()
-}
-
 func (r *LocalRecords) remove(e *list.Element) {
 	rec := r.order.Remove(e).(*record) //nolint:errcheck // the list holds nothing else
 	delete(r.names, rec.name)

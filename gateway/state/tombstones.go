@@ -96,13 +96,6 @@ func (t *Tombstones) Revoked(_ context.Context, name string) bool {
 	return true
 }
 
-// Len returns the number of names held, including expired ones.
-func (t *Tombstones) Len() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.names)
-}
-
 func (t *Tombstones) use(s *tombstone) {
 	t.order.MoveToFront(s.all)
 	s.owner.order.MoveToFront(s.own)

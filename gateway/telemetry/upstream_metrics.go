@@ -9,8 +9,8 @@ import (
 // upstreamCollector reads the state of the clients for services when the metrics are scraped, so that no series outlives its API, and a breaker
 // whose pause is over without a call is shown as half open.
 type upstreamCollector struct {
-	clients                            func() map[string]*upstream.Client
-	breaker, inFlight, queued, retries *prometheus.Desc
+	clients                                     func() map[string]*upstream.Client
+	breaker, inFlight, queued, retries, ejected *prometheus.Desc
 }
 
 // NewUpstreamCollector returns a collector of breakers, calls in flight and retries; clients returns the clients by the names of their APIs.
@@ -24,6 +24,8 @@ func NewUpstreamCollector(clients func() map[string]*upstream.Client) prometheus
 		queued:   prometheus.NewDesc("drawbridge_api_calls_queued", "Calls that wait for one of these to end.", api, nil),
 		retries: prometheus.NewDesc("drawbridge_retries_total",
 			"Requests that were sent again, by what became of the first: 429, 502, 503, 504, connect, truncated or unprocessed.", []string{"api", "reason"}, nil),
+		ejected: prometheus.NewDesc("drawbridge_instances_ejected",
+			"Instances of the API's service that get no calls for a while, because nothing could connect to them or calls to them fail.", api, nil),
 	}
 }
 
@@ -33,6 +35,7 @@ func (m *upstreamCollector) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.inFlight
 	ch <- m.queued
 	ch <- m.retries
+	ch <- m.ejected
 }
 
 // Collect implements [prometheus.Collector].
@@ -49,6 +52,9 @@ func (m *upstreamCollector) Collect(ch chan<- prometheus.Metric) {
 		inFlight, queued := client.Load()
 		ch <- prometheus.MustNewConstMetric(m.inFlight, prometheus.GaugeValue, float64(inFlight), api)
 		ch <- prometheus.MustNewConstMetric(m.queued, prometheus.GaugeValue, float64(queued), api)
+		if n, ok := client.Ejected(); ok {
+			ch <- prometheus.MustNewConstMetric(m.ejected, prometheus.GaugeValue, float64(n), api)
+		}
 		for reason, n := range client.Retried() {
 			ch <- prometheus.MustNewConstMetric(m.retries, prometheus.CounterValue, float64(n), api, reason)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // closedAddress returns an address on which nobody listens.
@@ -80,5 +81,52 @@ func TestNoInstance(t *testing.T) {
 			t.Errorf("%s: %v, %d requests", name, err, requests)
 		}
 		client.Close()
+	}
+}
+
+// An instance that answers 503 is ejected before the breaker of the API opens, and no POST that it got is sent to another one.
+func TestInstanceEjected(t *testing.T) {
+	var hits [3]atomic.Int64
+	var instances []string
+	for i := range hits {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if hits[i].Add(1); i == 1 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+		}))
+		defer s.Close()
+		instances = append(instances, s.Listener.Addr().String())
+	}
+	base, _ := url.Parse("http://orders.discovered.invalid")
+	var ejected []string
+	c := NewClient(Options{
+		Name: "orders", BaseURL: base, Instances: func() []string { return instances }, AllowedAddresses: prefixes("127.0.0.0/8"),
+		Breaker: Breaker{Failures: 50, Calls: 20, Window: 10 * time.Second, Pause: 5 * time.Second, Probes: 3}, Retries: Retries{Max: 2, Budget: 100},
+		OnEject: func(instance string, _ time.Duration) { ejected = append(ejected, instance) },
+	})
+	defer c.Close()
+	const calls = 100
+	began := time.Now()
+	for range calls {
+		req, _ := http.NewRequest(http.MethodPost, base.String(), strings.NewReader("body"))
+		resp, requests, err := c.Send(req, RetryNever, LimitHeader)
+		if err != nil || requests != 1 {
+			t.Fatal(requests, err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+	probes := int64(time.Since(began) / (5 * time.Second)) // none, unless the machine is slow
+	if bad := hits[1].Load(); bad < ejectAfter || bad > ejectAfter+probes || hits[0].Load()+bad+hits[2].Load() != calls {
+		t.Errorf("%d, %d and %d requests", hits[0].Load(), bad, hits[2].Load())
+	}
+	if len(ejected) == 0 || ejected[0] != instances[1] {
+		t.Errorf("ejected %v", ejected)
+	}
+	if n, _ := c.Ejected(); n != 1 && probes == 0 {
+		t.Errorf("%d instances are ejected", n)
+	}
+	if c.State() != Closed {
+		t.Error("the breaker is", c.State())
 	}
 }

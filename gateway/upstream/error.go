@@ -186,6 +186,7 @@ type classifier struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (c classifier) RoundTrip(req *http.Request) (*http.Response, error) {
+	observed(req)
 	resp, err := c.next.RoundTrip(req)
 	if err == nil {
 		return resp, nil

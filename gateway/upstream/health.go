@@ -1,9 +1,12 @@
 package upstream
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"sync"
+
+	"drawbridge/gateway/upstream/balance"
 )
 
 // health holds the breakers of the hosts of an API, so that a failing host does not affect the
@@ -117,6 +120,34 @@ func outcomeOfResponse(resp *http.Response, all bool) (v healthOutcome, certain 
 		return success, true
 	}
 	return unknown, false
+}
+
+// ejectAfter is the number of requests in a row that must fail before an instance of a service is ejected. The breaker of the
+// API, which has seen as many successes of the other instances, is still closed then.
+const ejectAfter = 5
+
+// newEjection returns when instances of a service are ejected: if requests fail as the breaker counts. Without a breaker, responses
+// don't matter.
+func (c *Client) newEjection(o *Options) balance.Ejection {
+	if c.health == nil {
+		return balance.Ejection{}
+	}
+	return balance.Ejection{Failures: ejectAfter, OnEject: o.OnEject, Judge: func(ctx context.Context, resp *http.Response, err error) balance.Outcome {
+		v := unknown
+		if err != nil {
+			v = outcomeOfError(sendKind(ctx, err))
+		} else {
+			v, _ = outcomeOfResponse(resp, c.allErrors)
+		}
+		switch v {
+		case success:
+			return balance.Success
+		case failure:
+			return balance.Failure
+		case unknown:
+		}
+		return balance.Unknown
+	}}
 }
 
 // isStream reports whether a media type is an event stream.

@@ -71,6 +71,9 @@ type Options struct {
 	// OnStateChange is called when the breaker of a host ("" for hosts beyond the maximum) changes
 	// its state. It must return soon, and must not call the client. It may be nil.
 	OnStateChange func(host string, from, to State)
+	// OnEject is called when an instance of the service gets no requests for a while because too many
+	// in a row failed. It must return soon, and must not call the client. It may be nil.
+	OnEject func(instance string, pause time.Duration)
 	// OnUnknownCoding is called for each response whose Content-Encoding contains an unknown word,
 	// such as UTF-8, which is ignored. It may be nil.
 	OnUnknownCoding func()
@@ -126,9 +129,10 @@ type Client struct {
 	traced          bool              // both propagate the trace context
 	decoders        decoderPool
 
-	baseHost string   // Host of BaseURL
-	encoding []string // value of Accept-Encoding for baseHost
-	gzip     []string // the values are shared by all requests and never written
+	baseHost string           // Host of BaseURL
+	service  *balance.Service // nil unless requests go to instances
+	encoding []string         // value of Accept-Encoding for baseHost
+	gzip     []string         // the values are shared by all requests and never written
 	identity []string
 	agent    []string
 }
@@ -176,10 +180,11 @@ func NewClient(o Options) *Client {
 	c.traced = o.TracerProvider != nil
 	var calls, patient http.RoundTripper = c.pool, noTimeoutPool{c.pool}
 	if o.Instances != nil && o.BaseURL != nil {
-		service := balance.New(balance.Options{
+		c.service = balance.New(balance.Options{
 			Host: o.BaseURL.Host, Instances: o.Instances, Unsent: isUnsent, None: &dialError{kind: Connect, err: errors.New("the service has no instance")},
+			Ejection: c.newEjection(&o),
 		})
-		calls, patient = service.Over(calls), service.Over(patient)
+		calls, patient = c.service.Over(calls), c.service.Over(patient)
 	}
 	c.chain, c.noTimeoutChain = newChain(o, calls), newChain(o, patient)
 	return c
@@ -234,6 +239,15 @@ func (c *Client) Load() (inFlight, queued int) {
 		return 0, 0
 	}
 	return c.bulkhead.load()
+}
+
+// Ejected returns how many instances of the service get no calls for a while, because nothing could
+// connect to them or calls to them fail. ok is false if calls don't go to instances.
+func (c *Client) Ejected() (n int, ok bool) {
+	if c.service == nil {
+		return 0, false
+	}
+	return c.service.Ejected(), true
 }
 
 // Close closes the idle connections; calls in flight continue.

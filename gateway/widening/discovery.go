@@ -37,6 +37,21 @@ func providersOf(c *config.Config) map[string]Provider {
 		if k := d.Docker; k != nil {
 			registry = append(registry, k.Host.String(), k.CAFile.String(), k.Network)
 		}
+		if k := d.APICatalog; k != nil {
+			registry = append(registry, k.URL.String(), k.CAFile.String())
+		}
+		if k := d.DNS; k != nil {
+			registry = append(registry, k.Server, string(k.Scheme), "of", encode(k.Names))
+		}
+		if k := d.ServiceCenter; k != nil {
+			registry = append(registry, k.Address.String(), k.CAFile.String(), k.Project, "of", encode(k.Application), encode(k.Environment))
+		}
+		if k := d.Eureka; k != nil {
+			registry = append(registry, k.URL.String(), k.CAFile.String())
+		}
+		if k := d.Nacos; k != nil {
+			registry = append(registry, k.Address.String(), k.CAFile.String(), k.Namespace, "of", encode(k.Groups))
+		}
 		all[d.Name] = Provider{Registry: digest(encode(registry)), Services: encode(d.Services), Names: d.APIName, Holds: d.Holds()}
 	}
 	return all

@@ -120,6 +120,16 @@ discovery:
       {address: "https://consul.example.com", token: secret, ca_file: tls.crt, datacenter: dc1, namespace: shop, partition: eu, tags: [http], meta: {tier: core}}
   - name: docker
     docker: {host: "https://docker.example.com", network: shop_default, ca_file: tls.crt, cert_file: tls.crt, key_file: tls.key}
+  - name: catalog
+    api_catalog: {url: "https://catalog.example.com", ca_file: tls.crt}
+  - name: dns
+    dns: {names: [_http._tcp.orders.example.com], server: 10.0.0.53, scheme: https}
+  - name: cse
+    service_center: {address: "https://cse.example.com", project: p, application: shop, environment: production, ca_file: tls.crt, username: u, password: secret}
+  - name: eureka
+    eureka: {url: "https://eureka.example.com/eureka", ca_file: tls.crt, username: u, password: secret}
+  - name: nacos
+    nacos: {address: "https://nacos.example.com/nacos", namespace: shop, groups: [core], ca_file: tls.crt, username: u, password: secret}
 tools:
   lock: approved.lock
   confirm: destructive
@@ -232,6 +242,10 @@ var uncompared = map[string]string{
 	"KubernetesDiscovery.Address": "how the same services are called",
 	"ConsulDiscovery.Wait":        "when the registry is asked", "ConsulDiscovery.Token": "secrets are rotated",
 	"DockerDiscovery.Refresh": "when the registry is asked", "DockerDiscovery.CertFile": "who the gateway is to it", "DockerDiscovery.KeyFile": "who the gateway is to it",
+	"APICatalogDiscovery.Refresh": "when the registry is asked", "DNSDiscovery.Refresh": "when the registry is asked",
+	"ServiceCenterDiscovery.Refresh": "when the registry is asked", "ServiceCenterDiscovery.Username": "who the gateway is to it", "ServiceCenterDiscovery.Password": "secrets are rotated",
+	"NacosDiscovery.Refresh": "when the registry is asked", "NacosDiscovery.Username": "who the gateway is to it", "NacosDiscovery.Password": "secrets are rotated",
+	"EurekaDiscovery.Refresh": "when the registry is asked", "EurekaDiscovery.Username": "who the gateway is to it", "EurekaDiscovery.Password": "secrets are rotated",
 	"ServiceCredential.SpecCredential": "it goes to the place of the document alone, and callers get nothing by it",
 
 	"Embeddings.Model": "how tools are ranked, not which ones a caller may find", "Embeddings.Dimensions": "how tools are ranked, not which ones a caller may find",

@@ -83,3 +83,17 @@ func Blocks(root, page string) ([]Block, error) {
 	}
 	return all, nil
 }
+
+// NotShown returns the first part of what a page shows that the output of a command does not have, or "" if it has all, in order. "…" stands
+// for what the page leaves out.
+func NotShown(output, shown string) string {
+	for part := range strings.SplitSeq(shown, "…") {
+		part = strings.TrimSpace(part)
+		_, rest, found := strings.Cut(output, part)
+		if !found {
+			return part
+		}
+		output = rest
+	}
+	return ""
+}

@@ -55,13 +55,14 @@ func TestProxies(t *testing.T) {
 	t.Setenv("SSL_CERT_FILE", filepath.Join(state, "ca.pem"))
 	t.Setenv("PROXY_PASSWORD", proxyPassword)
 	proxies := startProxies(ctx, t, state)
-	kinds := []string{"http://api", "https://api", "https://docs", "https://issuer", "https://jwt", "https://keys", "https://as", "https://otel"}
+	kinds := []string{"http://api", "https://api", "https://docs", "https://issuer", "https://jwt", "https://keys", "https://as", "https://otel", "https://caller"}
 	table := []string{fmt.Sprintf("%-28s %-8s %s", "proxy", "names", strings.Join(kinds, "  ")+"  | asked for | forbidden, direct, leaked")}
 	for _, p := range proxies {
 		for _, resolve := range []string{"gateway", "proxy"} {
 			r := begin(ctx, t, dir, h, p, allowed(p, resolve, proxyPassword))
 			r.calls("clear_get", `"done":true`, "opaque-token", h.token(t, "https://jwt.example.net"))
 			r.calls("secure_get", `"token":true`, "opaque-token")
+			r.webhook("secure_start", "opaque-token")
 			requests, bad, targets := r.end()
 			cells := []string{}
 			for _, kind := range kinds {
@@ -189,8 +190,9 @@ apis:
     name: secure
     base_url: "https://api.example.net"
     credential: {type: client_credentials, token_url: "https://as.example.net/token", client_id: g, client_secret: "${PROXY_PASSWORD}"}
+tools: {callback_urls: ["https://caller.example.net"], callback_secret: "%s"}
 telemetry: {otlp_endpoint: "https://otel.example.net"}
-`, p.mapping(resolve, password))
+`, p.mapping(resolve, password), webhookSecret)
 }
 
 // begin starts a gateway.
@@ -219,7 +221,27 @@ func begin(ctx context.Context, t *testing.T, dir string, h *hub, p proxied, tex
 // call calls a tool with a token.
 func (r *run) call(tool, token string) (status int, answer string) {
 	r.t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, tool)
+	return r.callWith(tool, token, `"io.modelcontextprotocol/clientCapabilities":{}`)
+}
+
+// webhook begins a job with a tool, and waits for the webhook at its end.
+func (r *run) webhook(tool, token string) {
+	r.t.Helper()
+	status, answer := r.callWith(tool, token, `"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}},"drawbridge/callbackUrl":"https://caller.example.net/done"`)
+	if !strings.Contains(answer, `"taskId"`) {
+		r.t.Fatalf("%s: %s: %d %s\n%s", r.proxy.name, tool, status, answer, r.child.Log())
+	}
+	select {
+	case <-r.hub.webhooks:
+	case <-time.After(time.Minute):
+		r.t.Fatalf("%s: no webhook was delivered\n%s", r.proxy.name, r.child.Log())
+	}
+}
+
+// callWith calls a tool with members of _meta.
+func (r *run) callWith(tool, token, meta string) (status int, answer string) {
+	r.t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",%s}}}`, tool, meta)
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, resource, strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)

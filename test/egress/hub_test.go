@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -33,6 +35,8 @@ import (
 const (
 	outgoing = "10.9.0.9" // the address that the proxies connect from
 	resource = "http://127.0.0.1:8080/mcp"
+
+	webhookSecret = "secret-of-the-webhooks"
 )
 
 // hub is every server behind the proxies, on all addresses of the namespace: the forbidden ones too, where nobody may come.
@@ -46,6 +50,8 @@ type hub struct {
 	direct    []string // requests that did not come from a proxy
 	leaked    []string // requests with credentials of the proxy
 	mismatch  []string // requests whose host is not the name of the TLS handshake
+
+	webhooks chan struct{} // one value for each webhook
 }
 
 // newHub serves on the ports 80 and 443, and writes the authority of its certificate, and a certificate for proxies, into dir.
@@ -55,7 +61,7 @@ func newHub(t *testing.T, dir string) *hub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &hub{key: key, requests: map[string]int{}}
+	h := &hub{key: key, requests: map[string]int{}, webhooks: make(chan struct{}, 1)}
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of the test"}, NotBefore: time.Now().Add(-time.Hour),
 		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, DNSNames: []string{"*.example.net"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -130,13 +136,33 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.document(w, r)
 	case "issuer", "jwt":
 		h.issuer(w, r, name)
+	case "caller":
+		h.webhook(r)
 	case "keys", "private":
 		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: h.key.Public(), KeyID: "k", Algorithm: "ES256", Use: "sig"}}})
 	case "as":
 		fmt.Fprint(w, `{"access_token":"for-the-service","token_type":"Bearer","expires_in":3600}`)
 	case "api", "two":
-		_ = json.NewEncoder(w).Encode(map[string]any{"done": true, "token": r.Header.Get("Authorization") == "Bearer for-the-service"})
+		if r.URL.Path == "/jobs" {
+			w.Header().Set("Location", "/jobs/1")
+			w.WriteHeader(http.StatusAccepted)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"status": "done", "done": true, "token": r.Header.Get("Authorization") == "Bearer for-the-service"})
 	}
+}
+
+// webhook checks that a webhook is signed and is about a job that has ended.
+func (h *hub) webhook(r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	seconds, _, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Drawbridge-Signature"), "t="), ",")
+	mac := hmac.New(sha256.New, []byte(webhookSecret))
+	fmt.Fprintf(mac, "%s.%s", seconds, body)
+	if want := fmt.Sprintf("t=%s,v1=%x", seconds, mac.Sum(nil)); err != nil || r.Header.Get("Drawbridge-Signature") != want || !strings.Contains(string(body), `"status":"completed"`) {
+		h.mu.Lock()
+		h.mismatch = append(h.mismatch, "webhook "+string(body))
+		h.mu.Unlock()
+	}
+	h.webhooks <- struct{}{}
 }
 
 func (h *hub) document(w http.ResponseWriter, r *http.Request) {
@@ -144,7 +170,8 @@ func (h *hub) document(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/refs.yaml" {
 		response = `{$ref: "https://meta.example.net/part.yaml"}`
 	}
-	fmt.Fprintf(w, "openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths:\n  /x: {get: {operationId: get, responses: {'200': %s}}}\n", response)
+	fmt.Fprintf(w, "openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths:\n  /x: {get: {operationId: get, responses: {'200': %s}}}\n"+
+		"  /jobs: {post: {operationId: start, responses: {'202': {description: accepted}}}}\n", response)
 }
 
 func (h *hub) issuer(w http.ResponseWriter, r *http.Request, name string) {

@@ -13,7 +13,7 @@
 //	release           lets the service answer what it holds back, those calls and /slow.yaml
 //	screen NAME       compares the screen
 //
-// $SERVICE, $LISTEN and $ADMIN stand for the addresses of the sample service and of the gateway's listeners.
+// $SERVICE, $ADDRESS (the same without a scheme), $LISTEN and $ADMIN stand for the addresses of the sample service and of the gateway's listeners.
 package main
 
 import (

@@ -80,7 +80,7 @@ func runSession(program string, archive *txtar.Archive) (_ []txtar.File, err err
 }
 
 func (s *session) expand(text string) string {
-	return strings.NewReplacer("$SERVICE", s.service.url(), "$LISTEN", s.listen, "$ADMIN", s.admin).Replace(text)
+	return strings.NewReplacer("$SERVICE", s.service.url(), "$ADDRESS", strings.TrimPrefix(s.service.url(), "http://"), "$LISTEN", s.listen, "$ADMIN", s.admin).Replace(text)
 }
 
 // tmux runs a command of tmux.

@@ -68,8 +68,8 @@ func failed(cause error, format string, args ...any) error {
 	return &Failure{Reason: fmt.Sprintf(format, args...), cause: cause}
 }
 
-func unavailable(cause error, format string, args ...any) error {
-	return &Failure{Reason: fmt.Sprintf(format, args...), cause: cause, Unavailable: true}
+func unavailable(cause error, reason string) error {
+	return &Failure{Reason: reason, cause: cause, Unavailable: true}
 }
 
 // Start begins a flow: it sets the cookie of the flow and returns the URL of the provider to go to. next is the page to go

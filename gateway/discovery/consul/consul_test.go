@@ -111,6 +111,35 @@ func TestOutage(t *testing.T) {
 	})
 }
 
+// A server that has just started knows its leader before its catalog: services are not lost for that, whether the gateway has
+// noticed the restart or not.
+func TestStart(t *testing.T) {
+	for _, noticed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			a := newAgent()
+			a.set("s1", instance("i", "10.0.0.1", 80))
+			r := started(t, New(settings(t), direct{a}))
+			time.Sleep(2 * time.Second)
+			if noticed {
+				a.change(func() { a.down = true })
+				time.Sleep(time.Minute)
+			}
+			a.change(func() { a.down, a.starting = false, true })
+			for range 100 {
+				time.Sleep(100 * time.Millisecond)
+				if got, _ := r.last(); !strings.HasPrefix(got, "s1[10.0.0.1:80]") && !strings.HasPrefix(got, "the last") {
+					t.Fatalf("%q", got)
+				}
+			}
+			a.change(func() { a.starting = false })
+			time.Sleep(5 * time.Second)
+			if got, err := r.last(); got != "s1[10.0.0.1:80]" || err != nil {
+				t.Errorf("%q %v", got, err)
+			}
+		})
+	}
+}
+
 // Services are reported once all of them have been read. One that can't be read at all does not keep the others back.
 func TestUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

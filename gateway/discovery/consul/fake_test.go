@@ -26,9 +26,10 @@ type fakeAgent struct {
 	services map[string][]entry
 	changed  chan struct{} // closed by the next change
 	down     bool
-	queries  int // all so far
-	waiting  int // under way
-	most     int // under way at one time
+	starting bool // it has not read its log: stale reads find an empty catalog, and consistent ones fail
+	queries  int  // all so far
+	waiting  int  // under way
+	most     int  // under way at one time
 }
 
 func newAgent() *fakeAgent {
@@ -87,7 +88,7 @@ func (a *fakeAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	end := time.NewTimer(wait)
 	defer end.Stop()
-	for late := false; !a.down && index > 0 && index >= a.index && !late; {
+	for late := false; !a.down && !a.starting && index > 0 && index >= a.index && !late; {
 		changed := a.changed
 		a.mu.Unlock()
 		select {
@@ -99,19 +100,26 @@ func (a *fakeAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		a.mu.Lock()
 	}
-	if a.down {
+	stale := query.Has("stale")
+	if a.down || a.starting && !stale {
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Consul-Index", strconv.FormatUint(a.index, 10))
+	services := a.services
+	if a.starting {
+		index, services = 1, nil
+	} else {
+		index = a.index
+	}
+	w.Header().Set("X-Consul-Index", strconv.FormatUint(index, 10))
 	w.Header().Set("X-Consul-KnownLeader", "true")
 	var answer any
 	if name, ok := strings.CutPrefix(r.URL.Path, "/v1/health/service/"); ok {
-		answer = append([]entry{}, a.services[name]...)
+		answer = append([]entry{}, services[name]...)
 	} else {
 		names := map[string][]string{}
-		for name, entries := range a.services {
+		for name, entries := range services {
 			names[name] = []string{}
 			for i := range entries {
 				names[name] = append(names[name], entries[i].Service.Tags...)

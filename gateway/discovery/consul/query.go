@@ -45,9 +45,15 @@ func (p *Provider) query(ctx context.Context, path string, index uint64, wait ti
 	return next, nil
 }
 
-// request returns the request of a query. Any server answers it, not only the leader: what it knows is older by milliseconds.
+// request returns the request of a query. Any server answers one that waits, not only the leader: what it knows is older by
+// milliseconds. The first one, and the first after a failure, is answered by a leader that has all of the catalog: a server that
+// has just started knows a leader before it has read its own log, and has an empty catalog until then.
 func (p *Provider) request(ctx context.Context, path string, index uint64, wait time.Duration) (*http.Request, error) {
-	values := url.Values{"stale": {""}}
+	mode := "consistent"
+	if index > 0 {
+		mode = "stale"
+	}
+	values := url.Values{mode: {""}}
 	for name, value := range map[string]string{"dc": p.d.Datacenter, "ns": p.d.Namespace, "partition": p.d.Partition} {
 		if value != "" {
 			values.Set(name, value)

@@ -217,11 +217,13 @@ func (r *watcher) receive(a *result) {
 		r.changed()
 		return
 	}
+	if a.index < w.index { // a server has another state than the one that the index was of: the leader is asked for the truth
+		w.index = 0
+		r.enqueue(w, now.Add(leastInterval))
+		return
+	}
 	recovered := w.failures > 0
 	w.err, w.failures = nil, 0
-	if a.index < w.index { // the servers have another state than the one that the index was of
-		a.index = 0
-	}
 	w.index = a.index
 	r.enqueue(w, now.Add(leastInterval))
 	if w == r.catalog {

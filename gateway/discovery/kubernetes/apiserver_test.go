@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -28,6 +29,7 @@ type fakeServer struct {
 	forbidden string        // a namespace that may not be read
 	most      int           // objects of a page, whatever is asked for; 0 for no limit
 	down      bool
+	refuses   bool                // there is no connection to it
 	stuck     bool                // watches end at once
 	sorted    map[string][]string // keys of objects, as of the version sortedAt
 	sortedAt  int
@@ -294,8 +296,16 @@ func (f *fakeServer) watch(w http.ResponseWriter, r *http.Request, resource, nam
 	}
 }
 
+var errRefused = errors.New("connection refused")
+
 // Do implements [discovery.Client] without a network, so that the server can be in a synctest bubble.
 func (f *fakeServer) Do(req *http.Request) (*http.Response, error) {
+	f.mu.Lock()
+	refuses := f.refuses
+	f.mu.Unlock()
+	if refuses {
+		return nil, errRefused
+	}
 	reader, writer := io.Pipe()
 	w := &pipedResponse{PipeWriter: writer, header: http.Header{}, begun: make(chan struct{})}
 	stop := context.AfterFunc(req.Context(), func() { reader.CloseWithError(req.Context().Err()) })

@@ -288,6 +288,31 @@ endpointslices of namespace shop: status 503: "the server is currently unable to
 	})
 }
 
+// However long there is no connection, 5 seconds after it is back the gateway is, even if the API server responds with an error at first.
+func TestReconnect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newFakeServer()
+		s.put("services", serviceNamed("orders", nil))
+		s.put("endpointslices", sliceOf("orders", true))
+		f := follow(t, s, shop)
+		defer f.end()
+		f.expect("up", orders)
+		for _, starts := range []bool{false, true} {
+			s.do(func() { s.refuses = true })
+			f.endWatches()
+			time.Sleep(time.Hour)
+			s.do(func() { s.refuses, s.down = false, starts })
+			if starts {
+				time.Sleep(3 * time.Second)
+				s.do(func() { s.down = false })
+			}
+			s.do(func() {})
+			time.Sleep(5 * time.Second)
+			f.expect("up again", orders)
+		}
+	})
+}
+
 // A watch that is cut at once, again and again, is a failure that is reported, and not asked for in a loop.
 func TestShortWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,13 +16,15 @@ type watcher struct {
 	decode   decoder
 	sink     *source
 	jitter   func() float64 // from 0 to 1
-	failures int            // in a row
+	failures int            // in a row, of one kind
+	answered bool           // the last failure was a response of the API server
 }
 
 // Times of a [watcher].
 const (
 	firstRetry = time.Second      // after a failure; it doubles
-	lastRetry  = 30 * time.Second // the most
+	lastRetry  = 30 * time.Second // the most, if the API server responds
+	reconnect  = 3 * time.Second  // the most, if it does not: after an outage the gateway is back within 5 s
 	shortWatch = 5 * time.Second  // a watch that ends earlier, without an event, is a failure
 	// shortWatches is the number of failures in a row after which such a watch is reported.
 	shortWatches = 3
@@ -60,14 +62,22 @@ func (w *watcher) rest(ctx context.Context, err error) {
 		w.failures = 0
 		return
 	}
+	var status *statusError
+	responded, most := errors.As(err, &status), lastRetry
+	answered := responded || errors.Is(err, errShort)
+	if !answered {
+		most = reconnect
+	}
+	if answered != w.answered { // an API server that is back may respond with errors at first
+		w.answered, w.failures = answered, 0
+	}
 	w.failures++
 	if isGone(err) && w.failures == 1 {
 		return
 	}
-	wait := min(firstRetry<<min(w.failures-1, 10), lastRetry)
+	wait := min(firstRetry<<min(w.failures-1, 10), most)
 	wait = wait/2 + time.Duration(w.jitter()*float64(wait)) // replicas don't come at once
-	var status *statusError
-	if errors.As(err, &status) {
+	if responded {
 		wait = max(wait, min(status.retryAfter, 10*lastRetry))
 	}
 	timer := time.NewTimer(wait)

@@ -8,11 +8,16 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/gateway/discovery/apicatalog"
 	"drawbridge/gateway/discovery/consul"
+	"drawbridge/gateway/discovery/dns"
 	"drawbridge/gateway/discovery/docker"
+	"drawbridge/gateway/discovery/eureka"
 	"drawbridge/gateway/discovery/filesd"
 	"drawbridge/gateway/discovery/httpsd"
 	"drawbridge/gateway/discovery/kubernetes"
+	"drawbridge/gateway/discovery/nacos"
+	"drawbridge/gateway/discovery/servicecenter"
 	"drawbridge/gateway/discovery/targetgroup"
 	"drawbridge/gateway/egress"
 	"drawbridge/gateway/upstream"
@@ -37,6 +42,16 @@ func New(d *config.Discovery, o Options) (discovery.Provider, error) {
 		return newKubernetes(d, o)
 	case d.Docker != nil:
 		return newDocker(d, o)
+	case d.APICatalog != nil:
+		return newAPICatalog(d, o)
+	case d.DNS != nil:
+		return dns.New(d.DNS), nil
+	case d.Eureka != nil:
+		return newEureka(d, o)
+	case d.Nacos != nil:
+		return newNacos(d, o)
+	case d.ServiceCenter != nil:
+		return newServiceCenter(d, o)
 	}
 	return newHTTP(d, o)
 }
@@ -58,6 +73,42 @@ func newConsul(d *config.Discovery, o Options) (discovery.Provider, error) {
 		return nil, err
 	}
 	return consul.New(d.Consul, upstream.NewClient(u)), nil
+}
+
+func newAPICatalog(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.APICatalog.URL.URL(), d.APICatalog.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return apicatalog.New(d.APICatalog, upstream.NewClient(u)), nil
+}
+
+func newServiceCenter(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.ServiceCenter.Address.URL(), d.ServiceCenter.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return servicecenter.New(d.ServiceCenter, upstream.NewClient(u)), nil
+}
+
+func newNacos(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.Nacos.Address.URL(), d.Nacos.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return nacos.New(d.Nacos, upstream.NewClient(u)), nil
+}
+
+func newEureka(d *config.Discovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(d.Name, d.Eureka.URL.URL(), d.Eureka.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return eureka.New(d.Eureka, upstream.NewClient(u)), nil
 }
 
 // newKubernetes makes a client without limits of time and size for a body: the provider's requests have deadlines, and watches

@@ -182,3 +182,56 @@ func TestTLS(t *testing.T) {
 		cancel()
 	})
 }
+
+// A Eureka server and an API catalog are asked with the client of all registries, and SRV records of the server that is named.
+func TestPolled(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("User-Agent") != "drawbridge/1.0" {
+			t.Errorf("headers %v", r.Header)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/.well-known/api-catalog" {
+			fmt.Fprint(w, `{"linkset": [{"anchor": "/orders", "service-desc": [{"href": "/openapi.json"}]}]}`)
+			return
+		}
+		if user, password, _ := r.BasicAuth(); r.URL.Path != "/eureka/apps" || user != "u" || password != "t0" {
+			t.Error(r.URL, user, password)
+		}
+		fmt.Fprint(w, `{"applications": {"application": [{"name": "ORDERS", "instance": [{"hostName": "10.0.0.1", "status": "UP", "port": {"$": 80, "@enabled": "true"}}]}]}}`)
+	}))
+	defer s.Close()
+	if got := runOnce(t, loadItem(t, fmt.Sprintf("eureka: {url: '%s/eureka', username: u, password: '${PASSWORD}'}", s.URL))); got != "orders[10.0.0.1:80]" {
+		t.Error(got)
+	}
+	if got := runOnce(t, loadItem(t, fmt.Sprintf("api_catalog: {url: %q}", s.URL))); got != fmt.Sprintf("orders[%s]", s.Listener.Addr()) {
+		t.Error(got)
+	}
+	closed, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	p, err := New(loadItem(t, fmt.Sprintf("dns: {names: [orders.example.com], server: %q}", closed.LocalAddr())), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p.Run(ctx, func(targets []discovery.Target, err error) {
+		if targets != nil || !strings.Contains(fmt.Sprint(err), closed.LocalAddr().String()) {
+			t.Error(targets, err)
+		}
+		cancel()
+	})
+	for _, item := range []string{"eureka: {url: 'https://e.example.com'}", "api_catalog: {url: 'https://c.example.com'}"} {
+		d := loadItem(t, item)
+		if d.Eureka != nil {
+			d.Eureka.CAFile = "missing.pem"
+		} else {
+			d.APICatalog.CAFile = "missing.pem"
+		}
+		if _, err := New(d, Options{}); err == nil {
+			t.Error("a missing ca_file", item)
+		}
+	}
+}

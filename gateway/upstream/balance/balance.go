@@ -1,22 +1,19 @@
 package balance
 
 import (
-	"io"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // Service is what is known of the instances of a service. It is safe for concurrent use.
 type Service struct {
-	host      string
-	instances func() []string
-	unsent    func(error) bool
-	none      error
-	turn      atomic.Uint64
-	ejected   sync.Map // instance → time.Time at which it gets requests again
-	now       func() time.Time
+	host   string
+	all    func() []string
+	unsent func(error) bool
+	none   error
+	turn   atomic.Uint64
+	health instances
 }
 
 // Options configure a [Service].
@@ -29,11 +26,20 @@ type Options struct {
 	Unsent func(error) bool
 	// None is the error of a request while there is no instance.
 	None error
+	// Ejection determines which instances get no requests for a while.
+	Ejection Ejection
 }
 
 // New returns a service.
 func New(o Options) *Service {
-	return &Service{host: o.Host, instances: o.Instances, unsent: o.Unsent, none: o.None, now: time.Now}
+	return &Service{host: o.Host, all: o.Instances, unsent: o.Unsent, none: o.None, health: instances{Ejection: o.Ejection, now: time.Now, known: map[string]*instance{}}}
+}
+
+// Ejected returns how many instances get no requests now.
+func (b *Service) Ejected() int {
+	b.health.mu.Lock()
+	defer b.health.mu.Unlock()
+	return b.health.ejected(b.all())
 }
 
 // Over returns a transport that sends requests for the service to its instances by another transport.
@@ -45,9 +51,6 @@ type transport struct {
 	next http.RoundTripper
 }
 
-// ejectedFor is how long an instance that can't be connected to gets no requests, unless no other is left.
-const ejectedFor = 5 * time.Second
-
 // maxInstances is the most instances that one request tries.
 const maxInstances = 3
 
@@ -56,7 +59,7 @@ func (b transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != b.host {
 		return b.next.RoundTrip(req)
 	}
-	all := b.instances()
+	all := b.all()
 	if len(all) == 0 {
 		closeBody(req)
 		return nil, b.none
@@ -64,17 +67,18 @@ func (b transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	body := &unsentBody{ReadCloser: req.Body}
 	var err error
 	for try := range min(len(all), maxInstances) {
-		instance := b.pick(all)
+		address := b.health.pick(all, b.turn.Add(1))
 		var resp *http.Response
-		if resp, err = b.next.RoundTrip(b.to(req, instance, body)); err == nil {
-			b.ejected.Delete(instance)
+		resp, err = b.next.RoundTrip(b.to(req, address, body))
+		if err == nil {
 			body.settle()
-			return resp, nil
+			return b.judged(req, resp, all, address), nil
 		}
 		if !b.unsent(err) || req.Context().Err() != nil {
+			b.health.record(all, address, b.judge(req, nil, err))
 			break
 		}
-		b.ejected.Store(instance, b.now().Add(ejectedFor))
+		b.health.unreachable(address)
 		if body.touched.Load() || try+1 == len(all) {
 			break
 		}
@@ -83,21 +87,33 @@ func (b transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// pick returns the next instance that is not ejected; if all are, the next one.
-func (b *Service) pick(all []string) string {
-	turn := b.turn.Add(1)
-	for i := range uint64(len(all)) {
-		instance := all[(turn+i)%uint64(len(all))]
-		until, ejected := b.ejected.Load(instance)
-		if !ejected {
-			return instance
-		}
-		if at, ok := until.(time.Time); !ok || b.now().After(at) {
-			b.ejected.Delete(instance)
-			return instance
-		}
+// judge returns the outcome of a request. Without a judge, each response is a success.
+func (b *Service) judge(req *http.Request, resp *http.Response, err error) Outcome {
+	switch judge := b.health.Judge; {
+	case b.health.Failures > 0:
+		return judge(req.Context(), resp, err)
+	case err == nil:
+		return Success
 	}
-	return all[turn%uint64(len(all))]
+	return Unknown
+}
+
+// judged records the outcome of a request that has a response header. If the header doesn't tell, the body does.
+func (b *Service) judged(req *http.Request, resp *http.Response, all []string, address string) *http.Response {
+	o := b.judge(req, resp, nil)
+	if o == Unknown {
+		resp.Body = &judgedBody{ReadCloser: resp.Body, ended: func(err error) {
+			switch {
+			case err != nil:
+				b.health.record(all, address, b.judge(req, nil, err))
+			case req.Context().Err() == nil: // else the body may have ended early
+				b.health.record(all, address, Success)
+			}
+		}}
+		return resp
+	}
+	b.health.record(all, address, o)
+	return resp
 }
 
 // to returns a copy of a request for an instance. Its body stays open when the connection fails.
@@ -118,38 +134,5 @@ func (b *Service) to(req *http.Request, instance string, body *unsentBody) *http
 func closeBody(req *http.Request) {
 	if req.Body != nil {
 		req.Body.Close()
-	}
-}
-
-// unsentBody is the body of a request until something of it is read, or the request has a response. Until then it can be
-// closed without effect.
-type unsentBody struct {
-	io.ReadCloser
-	touched, closed atomic.Bool
-}
-
-// Read implements [io.Reader].
-func (b *unsentBody) Read(p []byte) (int, error) {
-	b.touched.Store(true)
-	return b.ReadCloser.Read(p)
-}
-
-// Close implements [io.Closer].
-func (b *unsentBody) Close() error {
-	b.closed.Store(true)
-	if b.touched.Load() {
-		return b.ReadCloser.Close()
-	}
-	return nil
-}
-
-// settle tells that no other instance gets the body.
-func (b *unsentBody) settle() {
-	if b.ReadCloser == nil {
-		return
-	}
-	b.touched.Store(true)
-	if b.closed.Load() {
-		b.ReadCloser.Close()
 	}
 }

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"errors"
+	"net/netip"
+	"strings"
+)
+
+// DNSDiscovery asks for SRV records (RFC 2782). Each name is one service.
+type DNSDiscovery struct {
+	// The names, such as _http._tcp.orders.shop.example.com or orders.service.consul; at most 1,000. The service is the label
+	// behind the labels that begin with _, here orders, in the namespace of the rest. With the labels of another service than
+	// http and https, as in _orders._tcp.example.com, it is that one.
+	Names []string `yaml:"names" need:"true"`
+	// The DNS server: HOST or HOST:PORT, with an IP address as HOST.
+	Server string `yaml:"server,omitempty" absent:"those of the system"`
+	// How often the records are asked for. Their TTL is not used.
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	// The scheme of the services.
+	Scheme DNSScheme `yaml:"scheme,omitempty" absent:"https for names that begin with _https, else http"`
+}
+
+// DNSScheme is the scheme of services that are found by DNS.
+type DNSScheme string
+
+func (DNSScheme) values() []string { return []string{"http", "https"} }
+
+// SRVService returns the name and the namespace of the service that a name of SRV records stands for.
+func SRVService(name string) (service, namespace string) {
+	labels := strings.Split(strings.ToLower(strings.TrimSuffix(name, ".")), ".")
+	if len(labels) > 2 && strings.HasPrefix(labels[0], "_") && strings.HasPrefix(labels[1], "_") {
+		kind := strings.TrimPrefix(labels[0], "_")
+		labels = labels[2:]
+		if kind != "http" && kind != "https" {
+			return kind, strings.Join(labels, ".")
+		}
+	}
+	return labels[0], strings.Join(labels[1:], ".")
+}
+
+// checkSRV checks a name of SRV records (RFC 1035 section 2.3.4).
+func checkSRV(name string) error {
+	labels := strings.Split(strings.TrimSuffix(name, "."), ".")
+	if len(labels) < 2 || len(name) > 254 {
+		return errors.New("is not a DNS name of at least two labels")
+	}
+	for i, label := range labels {
+		rest := strings.Trim(label, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+		if label == "" || len(label) > 63 || rest != "" {
+			return errors.New("is not a DNS name: labels have 1 to 63 letters, digits, - and _")
+		}
+		if strings.HasPrefix(label, "_") && (i > 1 || len(label) == 1) || i == 1 && strings.HasPrefix(label, "_") != strings.HasPrefix(labels[0], "_") {
+			return errors.New("is not a name of SRV records: expected _SERVICE._PROTOCOL.NAME, or a name without labels that begin with _")
+		}
+	}
+	if service, _ := SRVService(name); strings.HasPrefix(service, "_") {
+		return errors.New("is not a name of SRV records: it has no name behind _SERVICE._PROTOCOL")
+	}
+	return nil
+}
+
+// DNSServer returns the address of Server with its port; "" if it is none.
+func (d *DNSDiscovery) DNSServer() string {
+	if at, err := netip.ParseAddrPort(d.Server); err == nil && at.Port() != 0 {
+		return at.String()
+	}
+	if ip, err := netip.ParseAddr(strings.Trim(d.Server, "[]")); err == nil {
+		return netip.AddrPortFrom(ip, 53).String()
+	}
+	return ""
+}

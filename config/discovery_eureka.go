@@ -1,0 +1,16 @@
+package config
+
+// EurekaDiscovery asks a Eureka server for its applications. An instance is called while its status is UP.
+type EurekaDiscovery struct {
+	// The URL that clients of Eureka have as serviceUrl, such as http://eureka.internal:8761/eureka. It may be a private address.
+	// Redirects are not followed.
+	URL URL `yaml:"url" need:"true"`
+	// How often it is asked.
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	// The user for HTTP basic authentication.
+	Username string `yaml:"username,omitempty" absent:"none"`
+	// The password of that user, which is sent to that URL alone.
+	Password Secret `yaml:"password,omitempty" absent:"required with username"`
+	// A file with PEM certificates that are trusted for the URL instead of the system's.
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+}

@@ -1,0 +1,52 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// NacosDiscovery asks a Nacos server, of version 2 or 3, for its services. An instance is called while it is healthy and enabled.
+type NacosDiscovery struct {
+	// The URL of a server, with its context path. It may be a private address. Redirects are not followed.
+	Address URL `yaml:"address" default:"http://127.0.0.1:8848/nacos"`
+	// The namespace: its ID, not its name.
+	Namespace string `yaml:"namespace" default:"public"`
+	// The groups whose services are read. The group is the namespace of a service.
+	Groups []string `yaml:"groups" default:"[DEFAULT_GROUP]"`
+	// How often it is asked.
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	// The user, if the server has authentication.
+	Username string `yaml:"username,omitempty" absent:"none"`
+	// The password of that user, which is sent to that URL alone.
+	Password Secret `yaml:"password,omitempty" absent:"required with username"`
+	// A file with PEM certificates that are trusted for the URL instead of the system's.
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+}
+
+// nacosDiscovery checks the provider of a Nacos server.
+func (l *loader) nacosDiscovery(key string, d *Discovery) {
+	c := d.Nacos
+	l.authority(key+".ca_file", c.CAFile)
+	if at := key + ".groups"; l.ok(at) && len(c.Groups) == 0 {
+		l.errorf(at, "is empty; it needs at least one group")
+	}
+	for i, group := range c.Groups {
+		switch at := fmt.Sprintf("%s.groups[%d]", key, i); {
+		case !l.ok(at):
+		case group == "" || checkText(group) != nil || strings.Contains(group, "@@"):
+			l.errorf(at, "%s is not the name of a group", quote(group))
+		case slices.Contains(c.Groups[:i], group):
+			l.errorf(at, "%s is given twice", quote(group))
+		}
+	}
+	if !l.ok(key+".username", key+".password", key+".address") {
+		return
+	}
+	switch {
+	case (c.Username == "") != c.Password.IsZero():
+		l.errorf(key, "needs both username and password, or neither")
+	case c.Username != "" && c.Address.parsed != nil && c.Address.parsed.Scheme == "http" && !c.Address.Loopback():
+		l.warnf(key+".address", "the password travels in clear; https protects it")
+	}
+}

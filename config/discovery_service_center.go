@@ -1,0 +1,42 @@
+package config
+
+import "strings"
+
+// ServiceCenterDiscovery asks Apache ServiceComb service-center for its microservices, and takes their documents from it: each
+// schema of a microservice is an API. An instance is called while its status is UP.
+type ServiceCenterDiscovery struct {
+	// The URL of the registry, such as http://127.0.0.1:30100. It may be a private address. Redirects are not followed.
+	Address URL `yaml:"address" default:"http://127.0.0.1:30100"`
+	// The project.
+	Project string `yaml:"project" default:"default"`
+	// The application (appId) whose microservices are read.
+	Application string `yaml:"application,omitempty" absent:"all"`
+	// The environment whose microservices are read, such as production.
+	Environment string `yaml:"environment,omitempty" absent:"all"`
+	// How often it is asked.
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	// The account, if the registry has access control.
+	Username string `yaml:"username,omitempty" absent:"none"`
+	// The password of that account, which is sent to that URL alone.
+	Password Secret `yaml:"password,omitempty" absent:"required with username"`
+	// A file with PEM certificates that are trusted for the URL instead of the system's.
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+}
+
+// serviceCenterDiscovery checks the provider of a service-center.
+func (l *loader) serviceCenterDiscovery(key string, d *Discovery) {
+	c := d.ServiceCenter
+	l.authority(key+".ca_file", c.CAFile)
+	if at := key + ".project"; l.ok(at) && (c.Project == "" || strings.ContainsAny(c.Project, "/?#%") || checkText(c.Project) != nil) {
+		l.errorf(at, "must be the name of a project, got %s", quote(c.Project))
+	}
+	if !l.ok(key+".username", key+".password", key+".address") {
+		return
+	}
+	switch {
+	case (c.Username == "") != c.Password.IsZero():
+		l.errorf(key, "needs both username and password, or neither")
+	case c.Username != "" && c.Address.parsed != nil && c.Address.parsed.Scheme == "http" && !c.Address.Loopback():
+		l.warnf(key+".address", "the password travels in clear; https protects it")
+	}
+}

@@ -1,0 +1,274 @@
+package console
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// tryForm is a form made from the schema of a tool's arguments: the required ones first, each group in the order of the schema.
+type tryForm struct{ fields []tryField }
+
+// tryField is a field of the form, for one argument.
+type tryField struct {
+	Name        string
+	Input       string // name of the input
+	ID          string
+	Description string
+	Kind        fieldKind
+	Options     []tryOption // of a choice
+	Placeholder string
+	Required    bool
+	Value       string // as it was entered
+	Problem     string // why Value can't be used
+}
+
+// tryOption is a value of a choice.
+type tryOption struct{ Value, Label string }
+
+// fieldKind is how a field is entered.
+type fieldKind string
+
+// The values of [fieldKind].
+const (
+	fieldText    fieldKind = "text"
+	fieldNumber  fieldKind = "number"
+	fieldInteger fieldKind = "integer"
+	fieldChoice  fieldKind = "choice" // values are JSON texts
+	fieldJSON    fieldKind = "json"
+)
+
+// trySchema is the part of a property's schema that decides how it is entered.
+type trySchema struct {
+	Type        json.RawMessage   `json:"type"`
+	Title       string            `json:"title"`
+	Description string            `json:"description"`
+	Enum        []json.RawMessage `json:"enum"`
+	Const       json.RawMessage   `json:"const"`
+	Default     json.RawMessage   `json:"default"`
+	Examples    []json.RawMessage `json:"examples"`
+	Format      string            `json:"format"`
+}
+
+// maxOptions is the most values that are offered as a choice.
+const maxOptions = 500
+
+// newTryForm returns the form of a schema. A schema that can't be read yields a form without fields: the arguments can still be
+// entered as JSON.
+func newTryForm(schema json.RawMessage) *tryForm {
+	var object struct {
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
+	}
+	if json.Unmarshal(schema, &object) != nil {
+		return &tryForm{}
+	}
+	f := &tryForm{}
+	for _, m := range members(object.Properties) {
+		var property trySchema // stays empty for a boolean schema
+		_ = json.Unmarshal(m.value, &property)
+		f.fields = append(f.fields, newTryField(m.name, &property, slices.Contains(object.Required, m.name)))
+	}
+	slices.SortStableFunc(f.fields, func(a, b tryField) int {
+		switch {
+		case a.Required == b.Required:
+			return 0
+		case a.Required:
+			return -1
+		}
+		return 1
+	})
+	for i := range f.fields {
+		f.fields[i].ID = fmt.Sprintf("argument-%d", i)
+	}
+	return f
+}
+
+// member is a member of a JSON object.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// members returns the members of a JSON object in their order; none if it is no object.
+func members(object json.RawMessage) (all []member) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil
+		}
+		m := member{name: fmt.Sprint(name)}
+		if d.Decode(&m.value) != nil {
+			return nil
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+func newTryField(name string, s *trySchema, required bool) tryField {
+	f := tryField{Name: name, Input: "arg." + name, Description: s.Description, Required: required, Kind: fieldJSON}
+	if s.Title != "" && s.Description == "" {
+		f.Description = s.Title
+	}
+	switch kind := singleType(s.Type); {
+	case s.Const != nil:
+		f.choose([]json.RawMessage{s.Const})
+	case len(s.Enum) > 0 && len(s.Enum) <= maxOptions:
+		f.choose(s.Enum)
+	case kind == "boolean":
+		f.choose([]json.RawMessage{json.RawMessage("true"), json.RawMessage("false")})
+	case kind == "string":
+		f.Kind = fieldText
+	case kind == "integer":
+		f.Kind = fieldInteger
+	case kind == "number":
+		f.Kind = fieldNumber
+	}
+	hint := s.Default
+	if hint == nil && len(s.Examples) > 0 {
+		hint = s.Examples[0]
+	}
+	if f.Placeholder = f.entered(hint); f.Placeholder == "" {
+		f.Placeholder = s.Format
+	}
+	return f
+}
+
+// choose makes the field a choice of JSON values.
+func (f *tryField) choose(values []json.RawMessage) {
+	f.Kind = fieldChoice
+	for _, value := range values {
+		o := tryOption{Value: compact(value)}
+		if json.Unmarshal(value, &o.Label) != nil || o.Label == "" {
+			o.Label = o.Value
+		}
+		f.Options = append(f.Options, o)
+	}
+}
+
+// singleType returns the type that a schema permits besides null; "" if there are several, or any.
+func singleType(t json.RawMessage) string {
+	var one string
+	if json.Unmarshal(t, &one) == nil {
+		return one
+	}
+	var several []string
+	if json.Unmarshal(t, &several) != nil {
+		return ""
+	}
+	several = slices.DeleteFunc(several, func(s string) bool { return s == "null" })
+	if len(several) != 1 {
+		return ""
+	}
+	return several[0]
+}
+
+// entered returns a JSON value as it is entered in the field.
+func (f *tryField) entered(value json.RawMessage) string {
+	if value == nil {
+		return ""
+	}
+	var text string
+	if f.Kind == fieldText && json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return compact(value)
+}
+
+func compact(value json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, value) != nil {
+		return string(value)
+	}
+	return b.String()
+}
+
+// fill returns the fields with the values of arguments.
+func (f *tryForm) fill(args json.RawMessage) []tryField {
+	fields := slices.Clone(f.fields)
+	given := members(args)
+	for i := range fields {
+		for _, m := range given {
+			if m.name == fields[i].Name {
+				fields[i].Value = fields[i].entered(m.value)
+			}
+		}
+	}
+	return fields
+}
+
+// arguments returns the arguments that a form was sent with, and the fields as they were entered. With the field "use" of the
+// value "json" they are the text of the field "arguments", else those of the fields that are not empty.
+func (f *tryForm) arguments(r *http.Request) (args json.RawMessage, fields []tryField, err error) {
+	if r.PostFormValue("use") == "json" {
+		text := cmp.Or(strings.TrimSpace(r.PostFormValue("arguments")), "{}")
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(text), &object); err != nil || object == nil {
+			return json.RawMessage(text), f.fill(nil), fmt.Errorf("The arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are null"))) //nolint:staticcheck,revive // a sentence of a page
+		}
+		return json.RawMessage(text), f.fill(json.RawMessage(text)), nil
+	}
+	fields = slices.Clone(f.fields)
+	b := []byte{'{'}
+	wrong := 0
+	for i := range fields {
+		field := &fields[i]
+		field.Value = strings.ReplaceAll(r.PostFormValue(field.Input), "\r\n", "\n")
+		if field.Value == "" {
+			continue
+		}
+		value, problem := field.parse()
+		if field.Problem = problem; problem != "" {
+			wrong++
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		name, _ := json.Marshal(field.Name)
+		b = append(append(append(b, name...), ':'), value...)
+	}
+	b = append(b, '}')
+	if wrong > 0 {
+		return b, fields, errors.New("Nothing was sent: correct the marked fields.") //nolint:staticcheck,revive // a sentence of a page
+	}
+	return b, fields, nil
+}
+
+// jsonNumber is the grammar of numbers of RFC 8259.
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
+// parse returns the JSON value that was entered, or what is wrong with it. Whether it fits the schema is for the call to say.
+func (f *tryField) parse() (value json.RawMessage, problem string) {
+	switch f.Kind {
+	case fieldText:
+		value, _ = json.Marshal(f.Value)
+		return value, ""
+	case fieldNumber, fieldInteger:
+		text := strings.TrimSpace(f.Value)
+		if !jsonNumber.MatchString(text) {
+			return nil, "This is not a number."
+		}
+		return json.RawMessage(text), ""
+	case fieldChoice:
+		if !slices.ContainsFunc(f.Options, func(o tryOption) bool { return o.Value == f.Value }) {
+			return nil, "This is none of the values."
+		}
+		return json.RawMessage(f.Value), ""
+	}
+	if !json.Valid([]byte(f.Value)) {
+		return nil, `This is not JSON. A text is written in quotes: "text".`
+	}
+	return json.RawMessage(f.Value), ""
+}

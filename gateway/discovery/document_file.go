@@ -1,0 +1,43 @@
+package discovery
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+
+	"drawbridge/gateway/atomicfile"
+)
+
+// documentFiles are the documents that registries keep themselves, as files, so that they are loaded, watched and limited as any
+// other document. Each has a directory of its own, beyond which it can't refer to files. It is safe for concurrent use.
+type documentFiles struct {
+	mu        sync.Mutex
+	dir       string // "" until a temporary one is made
+	temporary bool
+}
+
+// keep writes the document of an API of a provider, and returns where it is.
+func (f *documentFiles) keep(provider, api string, text []byte) (location string, err error) {
+	f.mu.Lock()
+	if f.dir == "" {
+		f.dir, err = os.MkdirTemp("", "drawbridge-discovery-")
+		f.temporary = err == nil
+	}
+	dir := f.dir
+	f.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	location = filepath.Join(dir, provider, api, "openapi.yaml")
+	return location, atomicfile.WriteBytes(location, ".document-", text)
+}
+
+// close removes the files, if they are for this run alone.
+func (f *documentFiles) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.temporary {
+		_ = os.RemoveAll(f.dir) // the system removes temporary files in the end
+		f.dir, f.temporary = "", false
+	}
+}

@@ -1,0 +1,248 @@
+package nacos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"drawbridge/gateway/discovery"
+)
+
+const (
+	timeout  = 10 * time.Second // for one answer
+	maxSize  = 32 << 20         // bytes of an answer
+	pageSize = 500              // the most that version 2 lists at a time
+)
+
+// version is the version of the HTTP API of a server.
+type version int
+
+// Paths of the API by its version.
+var (
+	loginPath   = map[version]string{2: "v1/auth/login", 3: "v3/auth/user/login"}
+	servicePath = map[version]string{2: "v2/ns/service/list", 3: "v3/admin/ns/service/list"}
+)
+
+// service is a service with its instances.
+type service struct {
+	Name      string
+	Instances []instance
+}
+
+// instance is an instance of a service.
+type instance struct {
+	IP       string            `json:"ip"`
+	Port     int               `json:"port"`
+	Weight   float64           `json:"weight"`
+	Healthy  bool              `json:"healthy"`
+	Enabled  bool              `json:"enabled"`
+	Metadata map[string]string `json:"metadata"`
+}
+
+// detect finds the version of the API: servers of version 2 don't have the paths of version 3.
+func (p *Provider) detect(ctx context.Context) error {
+	for _, v := range []version{3, 2} {
+		p.api = v
+		var page any
+		err := p.get(ctx, servicePath[v], url.Values{"namespaceId": {p.d.Namespace}, "pageNo": {"1"}, "pageSize": {"1"}}, &page)
+		if err == nil {
+			return nil
+		}
+		p.api, p.token = 0, ""
+		if !errors.Is(err, errNotFound) {
+			return err
+		}
+		if v == 2 {
+			return fmt.Errorf("%w; the address ends in the context path of the server, /nacos by default", err)
+		}
+	}
+	return nil
+}
+
+// services returns at most so many services of a group, and how many more it has.
+func (p *Provider) services(ctx context.Context, group string, most int) (all []service, more int, err error) {
+	read := p.page3
+	if p.api == 2 {
+		read = p.page2
+	}
+	for page, seen := 1, 0; ; page++ {
+		services, listed, total, err := read(ctx, group, page)
+		if err != nil {
+			return nil, 0, err
+		}
+		seen += listed
+		all = append(all, services...)
+		switch {
+		case len(all) >= most:
+			return all[:most], max(total-seen, 0) + len(all) - most, nil
+		case listed == 0 || seen >= total:
+			return all, 0, nil
+		}
+	}
+}
+
+// page3 reads a page of version 3, which has the services with their instances. The server lists groups whose names contain that
+// of the group; listed is the number of services before those of other groups are left out.
+func (p *Provider) page3(ctx context.Context, group string, page int) (services []service, listed, total int, err error) {
+	var data struct {
+		Total int `json:"totalCount"`
+		Items *[]struct {
+			Name     string `json:"serviceName"`
+			Group    string `json:"groupName"`
+			Clusters map[string]struct {
+				Hosts []instance `json:"hosts"`
+			} `json:"clusterMap"`
+		} `json:"pageItems"`
+	}
+	query := url.Values{
+		"namespaceId": {p.d.Namespace}, "groupNameParam": {group}, "withInstances": {"true"},
+		"pageNo": {strconv.Itoa(page)}, "pageSize": {strconv.Itoa(pageSize)},
+	}
+	if err := p.get(ctx, servicePath[3], query, &data); err != nil {
+		return nil, 0, 0, err
+	}
+	if data.Items == nil {
+		return nil, 0, 0, fmt.Errorf("%s: the answer has no pageItems; is it Nacos?", p.at(servicePath[3]))
+	}
+	for _, item := range *data.Items {
+		if item.Group != group {
+			continue
+		}
+		s := service{Name: item.Name}
+		for _, c := range item.Clusters {
+			s.Instances = append(s.Instances, c.Hosts...)
+		}
+		services = append(services, s)
+	}
+	return services, len(*data.Items), data.Total, nil
+}
+
+// page2 reads a page of version 2, which has the names of services, and the instances of each.
+func (p *Provider) page2(ctx context.Context, group string, page int) (services []service, listed, total int, err error) {
+	var data struct {
+		Count    int       `json:"count"`
+		Services *[]string `json:"services"`
+	}
+	query := url.Values{"namespaceId": {p.d.Namespace}, "groupName": {group}, "pageNo": {strconv.Itoa(page)}, "pageSize": {strconv.Itoa(pageSize)}}
+	if err := p.get(ctx, servicePath[2], query, &data); err != nil {
+		return nil, 0, 0, err
+	}
+	if data.Services == nil {
+		return nil, 0, 0, fmt.Errorf("%s: the answer has no services; is it Nacos?", p.at(servicePath[2]))
+	}
+	for _, name := range *data.Services {
+		var list struct {
+			Hosts []instance `json:"hosts"`
+		}
+		query := url.Values{"namespaceId": {p.d.Namespace}, "groupName": {group}, "serviceName": {name}}
+		if err := p.get(ctx, "v2/ns/instance/list", query, &list); err != nil {
+			return nil, 0, 0, err
+		}
+		services = append(services, service{name, list.Hosts})
+	}
+	return services, len(*data.Services), data.Count, nil
+}
+
+func (p *Provider) at(path string) *url.URL { return p.d.Address.URL().JoinPath(path) }
+
+// Errors of answers that have another meaning than that the server is away.
+var (
+	errNotFound = errors.New("expected status 200, got 404")
+	errRights   = errors.New("the account has no right to read services, or its token is not valid")
+)
+
+// get reads the data of an answer. With an account it logs in first, and once more if its token is refused.
+func (p *Provider) get(ctx context.Context, path string, query url.Values, data any) error {
+	fresh := p.token == ""
+	if p.d.Username != "" && fresh {
+		if err := p.login(ctx); err != nil {
+			return err
+		}
+	}
+	err := p.read(ctx, path, query, data)
+	if errors.Is(err, errRights) && p.d.Username != "" {
+		p.token = ""
+		if !fresh {
+			return p.get(ctx, path, query, data)
+		}
+	}
+	return err
+}
+
+func (p *Provider) read(ctx context.Context, path string, query url.Values, data any) error {
+	at := p.at(path)
+	to := *at
+	to.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), http.NoBody)
+	if err != nil {
+		return err
+	}
+	if p.token != "" {
+		req.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	answer := struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    any    `json:"data"`
+	}{Data: data}
+	if err := p.send(req, &answer); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	if answer.Code != 0 {
+		return fmt.Errorf("%s: expected code 0, got %d", at, answer.Code)
+	}
+	return nil
+}
+
+// login gets a token for the account.
+func (p *Provider) login(ctx context.Context) error {
+	at := p.at(loginPath[p.api])
+	form := url.Values{"username": {p.d.Username}, "password": {p.d.Password.Reveal()}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	var answer struct {
+		Token string `json:"accessToken"`
+		Data  struct {
+			Token string `json:"accessToken"`
+		} `json:"data"`
+	}
+	if err := p.send(req, &answer); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	if p.token = answer.Token; p.token == "" {
+		p.token = answer.Data.Token
+	}
+	if p.token == "" {
+		return fmt.Errorf("%s: the answer has no accessToken", at)
+	}
+	return nil
+}
+
+// send sends a request and decodes the answer.
+func (p *Provider) send(req *http.Request, answer any) error {
+	ctx, cancel := context.WithTimeout(req.Context(), timeout)
+	defer cancel()
+	req.Header.Set("Accept", "application/json")
+	resp, err := p.client.Do(req.WithContext(ctx))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusOK:
+		return discovery.ReadJSON(resp.Body, maxSize, answer)
+	case http.StatusNotFound:
+		return errNotFound
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("expected status 200, got %d: %w", resp.StatusCode, errRights)
+	}
+	return fmt.Errorf("expected status 200, got %d", resp.StatusCode)
+}

@@ -1,0 +1,168 @@
+package servicecenter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"drawbridge/gateway/discovery"
+)
+
+const (
+	timeout = 10 * time.Second // for one answer
+	maxSize = 32 << 20         // bytes of an answer
+)
+
+// detail is a microservice with its instances, as the registry lists them.
+type detail struct {
+	Service   microservice `json:"microService"`
+	Instances []instance   `json:"instances"`
+}
+
+// microservice is one version of a microservice.
+type microservice struct {
+	ID          string            `json:"serviceId"`
+	Environment string            `json:"environment"`
+	Application string            `json:"appId"`
+	Name        string            `json:"serviceName"`
+	Version     string            `json:"version"`
+	Status      string            `json:"status"`
+	Schemas     []string          `json:"schemas"`
+	Properties  map[string]string `json:"properties"`
+	Modified    string            `json:"modTimestamp"`
+}
+
+// instance is one process of a microservice.
+type instance struct {
+	Endpoints []string `json:"endpoints"`
+	Status    string   `json:"status"`
+}
+
+// schema is a contract of a microservice. Text is "" if only its summary was asked for.
+type schema struct {
+	ID      string `json:"schemaId"`
+	Summary string `json:"summary"`
+	Text    string `json:"schema"`
+}
+
+// services returns all microservices with their instances.
+func (p *Provider) services(ctx context.Context) ([]detail, error) {
+	var answer struct {
+		Services *[]detail `json:"allServicesDetail"`
+		Stats    any       `json:"statistics"` // a registry without services has nothing else
+	}
+	at := p.at("govern", "microservices")
+	query := url.Values{"options": {"instances"}}
+	if p.d.Application != "" {
+		query.Set("appId", p.d.Application)
+	}
+	at.RawQuery = query.Encode()
+	if err := p.get(ctx, at, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Services == nil {
+		if answer.Stats == nil {
+			return nil, fmt.Errorf("%s: the answer has no allServicesDetail; is it service-center?", at)
+		}
+		return nil, nil
+	}
+	return *answer.Services, nil
+}
+
+// schemas returns the schemas of a microservice, with their texts if texts is set.
+func (p *Provider) schemas(ctx context.Context, service string, texts bool) ([]schema, error) {
+	var answer struct {
+		Schemas []schema `json:"schemas"`
+	}
+	at := p.at("registry", "microservices", service, "schemas")
+	if texts {
+		at.RawQuery = "withSchema=1"
+	}
+	err := p.get(ctx, at, &answer)
+	return answer.Schemas, err
+}
+
+// at returns a URL of the registry's API, version 4.
+func (p *Provider) at(elements ...string) *url.URL {
+	all := []string{"v4", p.d.Project}
+	for _, e := range elements {
+		all = append(all, url.PathEscape(e))
+	}
+	return p.d.Address.URL().JoinPath(all...)
+}
+
+// errUnauthorized means that the account's token is not valid any more.
+var errUnauthorized = errors.New("expected status 200, got 401; username and password are those of an account with the right to read services")
+
+// get reads an answer of the registry. With an account it logs in first, and once more if its token is refused.
+func (p *Provider) get(ctx context.Context, at *url.URL, answer any) error {
+	fresh := false
+	if p.d.Username != "" && p.token == "" {
+		if err := p.login(ctx); err != nil {
+			return err
+		}
+		fresh = true
+	}
+	err := p.send(ctx, http.MethodGet, at, nil, answer)
+	if errors.Is(err, errUnauthorized) && p.d.Username != "" && !fresh {
+		p.token = ""
+		return p.get(ctx, at, answer)
+	}
+	return err
+}
+
+// login gets a token for the account.
+func (p *Provider) login(ctx context.Context) error {
+	body, err := json.Marshal(map[string]string{"name": p.d.Username, "password": p.d.Password.Reveal()})
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Token string `json:"token"`
+	}
+	at := p.d.Address.URL().JoinPath("v4", "token")
+	if err := p.send(ctx, http.MethodPost, at, body, &answer); err != nil {
+		return err
+	}
+	if answer.Token == "" {
+		return fmt.Errorf("%s: the answer has no token", at)
+	}
+	p.token = answer.Token
+	return nil
+}
+
+// send sends a request and reads its answer.
+func (p *Provider) send(ctx context.Context, method string, at *url.URL, body []byte, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	} else if p.token != "" {
+		req.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
+		return fmt.Errorf("%s: %w", at, errUnauthorized)
+	case resp.StatusCode != http.StatusOK:
+		return fmt.Errorf("%s: expected status 200, got %d", at, resp.StatusCode)
+	}
+	if err := discovery.ReadJSON(resp.Body, maxSize, answer); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package servicecenter
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/discovery"
+)
+
+// maxServices is the most microservices that are read: as many as a provider may have services.
+const maxServices = 10_000
+
+// recheck is how often the summaries of a microservice's schemas are read, which change with the schemas.
+const recheck = time.Minute
+
+// Provider asks a service-center.
+type Provider struct {
+	d      *config.ServiceCenterDiscovery
+	client discovery.Client
+
+	token string           // of the account; "" before it has logged in
+	known map[string]*kept // the schemas of microservices, by id
+}
+
+// kept is the schemas of a microservice, as last read.
+type kept struct {
+	schemas []schema
+	service string // the modification and the list of schemas that the registry had then
+	checked time.Time
+	problem error // why they could not be read
+}
+
+// New returns the provider that asks through a client, which must not follow redirects.
+func New(d *config.ServiceCenterDiscovery, client discovery.Client) *Provider {
+	return &Provider{d: d, client: client, known: map[string]*kept{}}
+}
+
+// Run implements [discovery.Provider].
+func (p *Provider) Run(ctx context.Context, update func([]discovery.Target, error)) {
+	if c, ok := p.client.(interface{ Close() }); ok {
+		defer c.Close()
+	}
+	discovery.Poll(ctx, time.Duration(p.d.Refresh), p.next, update)
+}
+
+// next returns the services that the registry has now. Services whose schemas can't be read are reported with the reason.
+func (p *Provider) next(ctx context.Context) ([]discovery.Target, error) {
+	details, err := p.services(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chosen := p.choose(details)
+	var problems []error
+	if more := len(chosen) - maxServices; more > 0 {
+		chosen = chosen[:maxServices]
+		problems = append(problems, fmt.Errorf("the registry has %d microservices more than %d; they are left out, so application or environment should select fewer", more, maxServices))
+	}
+	current := make(map[string]*kept, len(chosen))
+	targets := []discovery.Target{}
+	for _, d := range chosen {
+		k := p.contracts(ctx, &d.Service)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		current[d.Service.ID] = k
+		if k.problem != nil {
+			problems = append(problems, fmt.Errorf("the schemas of %.100q: %w", d.Service.Name, k.problem))
+		}
+		targets = append(targets, targetsOf(d, k)...)
+	}
+	p.known = current
+	return targets, discovery.JoinProblems(problems)
+}
+
+// itself is the name under which the registry has itself.
+const itself = "SERVICECENTER"
+
+// choose returns of each microservice the newest version that has an instance, or the newest if none has.
+func (p *Provider) choose(details []detail) []*detail {
+	best := map[string]*detail{}
+	for i := range details {
+		d := &details[i]
+		if strings.Trim(d.Service.ID, ".") == "" {
+			continue // an id that would be another path
+		}
+		if d.Service.Name == itself || p.d.Environment != "" && d.Service.Environment != p.d.Environment || p.d.Application != "" && d.Service.Application != p.d.Application {
+			continue
+		}
+		key := d.Service.Environment + "\x00" + d.Service.Application + "\x00" + d.Service.Name
+		if other := best[key]; other == nil || d.betterThan(other) {
+			best[key] = d
+		}
+	}
+	chosen := slices.Collect(maps.Values(best))
+	slices.SortFunc(chosen, func(a, b *detail) int { return strings.Compare(a.Service.ID, b.Service.ID) })
+	return chosen
+}
+
+func (d *detail) betterThan(other *detail) bool {
+	if up, otherUp := d.up(), other.up(); up != otherUp {
+		return up
+	}
+	return compareVersions(d.Service.Version, other.Service.Version) > 0
+}
+
+func (d *detail) up() bool {
+	return slices.ContainsFunc(d.Instances, func(i instance) bool { return i.Status == statusUp })
+}
+
+// compareVersions compares versions such as 1.10.2 by their numbers.
+func compareVersions(a, b string) int {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range max(len(as), len(bs)) {
+		if c := partOf(as, i) - partOf(bs, i); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(a, b)
+}
+
+func partOf(parts []string, i int) (n int) {
+	if i < len(parts) {
+		_, _ = fmt.Sscanf(parts[i], "%d", &n) // what is no number counts as 0
+	}
+	return n
+}
+
+// contracts returns the schemas of a microservice: those that are known, unless the registry says that they have changed.
+func (p *Provider) contracts(ctx context.Context, s *microservice) *kept {
+	stamp := s.Modified + "\x00" + strings.Join(s.Schemas, "\x00")
+	k := p.known[s.ID]
+	if k != nil && k.problem == nil && k.service == stamp && time.Since(k.checked) < recheck {
+		return k
+	}
+	if k != nil && k.problem == nil && k.service == stamp {
+		if summaries, err := p.schemas(ctx, s.ID, false); err != nil || same(summaries, k.schemas) {
+			return &kept{schemas: k.schemas, service: stamp, checked: time.Now()} // without an answer, what is known stays
+		}
+	}
+	schemas, err := p.schemas(ctx, s.ID, true)
+	if err != nil && k != nil {
+		return &kept{schemas: k.schemas, service: k.service, problem: err}
+	}
+	return &kept{schemas: schemas, service: stamp, checked: time.Now(), problem: err}
+}
+
+// same reports whether two lists have the same schemas with the same summaries.
+func same(a, b []schema) bool {
+	summaries := func(list []schema) map[string]string {
+		all := make(map[string]string, len(list))
+		for _, s := range list {
+			all[s.ID] = s.Summary
+		}
+		return all
+	}
+	return maps.Equal(summaries(a), summaries(b))
+}

@@ -1,0 +1,139 @@
+package servicecenter
+
+import (
+	"net/url"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"drawbridge/config"
+	"drawbridge/gateway/discovery"
+)
+
+// statusUp is the status of an instance, and of a microservice, that may be called.
+const statusUp = "UP"
+
+// targetsOf returns the services of a microservice: one for each schema, or one whose document is looked for at its instances
+// if the registry has no schema of it.
+func targetsOf(d *detail, k *kept) []discovery.Target {
+	if len(k.schemas) == 0 {
+		t := d.target("")
+		if k.problem != nil {
+			t.Problem = k.problem.Error()
+		}
+		return []discovery.Target{t}
+	}
+	targets := make([]discovery.Target, 0, len(k.schemas))
+	for i := range k.schemas {
+		t := d.target(k.schemas[i].ID)
+		if t.Text = []byte(k.schemas[i].Text); len(t.Text) == 0 {
+			t.Text, t.Problem = nil, "the registry has no text of the schema"
+		}
+		t.BasePath = join(t.BasePath, basePath(t.Text))
+		targets = append(targets, t)
+	}
+	return targets
+}
+
+// target returns the service of a schema without its document.
+func (d *detail) target(schema string) discovery.Target {
+	s := &d.Service
+	t := discovery.Target{Service: config.Service{Name: s.Name, Namespace: s.Application, Labels: d.labels(schema)}}
+	if schema != "" {
+		t.Name += "-" + schema
+	}
+	if s.Environment != "" {
+		t.Tags = append(t.Tags, s.Environment)
+	}
+	for _, i := range d.Instances {
+		if i.Status != statusUp {
+			continue
+		}
+		for _, endpoint := range i.Endpoints {
+			e, ok := parseEndpoint(endpoint)
+			if !ok {
+				continue // of a protocol that is not HTTP
+			}
+			if t.Scheme == "" {
+				t.Scheme, t.BasePath = e.scheme, e.prefix
+			}
+			if t.Scheme == e.scheme && t.BasePath == e.prefix {
+				t.Instances = append(t.Instances, e.address)
+			}
+			break
+		}
+	}
+	if t.Scheme == "" {
+		t.Scheme, t.Problem = "http", "no instance that is UP has a rest endpoint"
+	}
+	return t
+}
+
+// labels returns what selectors can look at: the properties of the microservice, and what the registry knows of it.
+func (d *detail) labels(schema string) map[string]string {
+	labels := map[string]string{}
+	for name, value := range d.Service.Properties {
+		labels[name] = value
+	}
+	for name, value := range map[string]string{
+		"microservice": d.Service.Name, "schema": schema, "version": d.Service.Version, "environment": d.Service.Environment,
+	} {
+		if value != "" {
+			labels[name] = value
+		}
+	}
+	return labels
+}
+
+// endpoint is where an instance is called.
+type endpoint struct{ scheme, address, prefix string }
+
+// parseEndpoint reads an endpoint such as rest://10.0.0.1:8080?sslEnabled=true&urlPrefix=/shop.
+func parseEndpoint(text string) (e endpoint, ok bool) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return e, false
+	}
+	e.address, e.prefix = u.Host, strings.TrimSuffix(u.Query().Get("urlPrefix"), "/")
+	switch u.Scheme {
+	case "rest":
+		e.scheme = "http"
+		if u.Query().Get("sslEnabled") == "true" {
+			e.scheme = "https"
+		}
+	case "http", "https":
+		e.scheme = u.Scheme
+	default:
+		return e, false
+	}
+	return e, true
+}
+
+// basePath returns the path that a schema declares: its basePath (Swagger 2.0), or that of its first server (OpenAPI 3).
+func basePath(text []byte) string {
+	var document struct {
+		BasePath string `yaml:"basePath"`
+		Servers  []struct {
+			URL string `yaml:"url"`
+		} `yaml:"servers"`
+	}
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return "" // the document's loader says what is wrong
+	}
+	if document.BasePath != "" || len(document.Servers) == 0 {
+		return strings.TrimSuffix(document.BasePath, "/")
+	}
+	u, err := url.Parse(document.Servers[0].URL)
+	if err != nil || strings.ContainsAny(u.Path, "{}") {
+		return ""
+	}
+	return strings.TrimSuffix(u.Path, "/")
+}
+
+// join returns a path below a prefix, which the path may have already.
+func join(prefix, path string) string {
+	if prefix == "" || path == prefix || strings.HasPrefix(path, prefix+"/") {
+		return path
+	}
+	return prefix + path
+}

@@ -1,0 +1,51 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestLanding is Z9 for the page at /: a browser's GET gets it, under the gateway's hosts alone, and it depends on nothing but
+// the gateway's URL. Every other request for / is answered as before.
+func TestLanding(t *testing.T) {
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	const cfg = "auth: {anonymous: true}\nserver: {public_url: 'https://mcp.example.com/tools'}\napis: [{name: warehouse, spec: $SPEC, base_url: $BASE}]\nendpoints: [{name: storeroom, match: [{api: warehouse}]}]\n"
+	g := start(t, document("Stock of the warehouse", "listPallets"), cfg, "http://127.0.0.1:1")
+	w := do(g.Handler(), http.MethodGet, "/", http.Header{"Accept": {browser}, "Host": {"mcp.example.com"}})
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "https://mcp.example.com/tools/mcp") {
+		t.Fatalf("a browser gets %d %s", w.Code, w.Body)
+	}
+	for _, name := range []string{"warehouse", "Stock", "listPallets", "storeroom", "127.0.0.1"} {
+		if strings.Contains(w.Body.String(), name) {
+			t.Errorf("the page names %q", name)
+		}
+	}
+	policy := w.Header().Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "style-src 'sha256-", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the policy %q is without %s", policy, want)
+		}
+	}
+	if strings.Contains(policy, "unsafe") || w.Header().Get("X-Content-Type-Options") != "nosniff" || w.Header().Get("Set-Cookie") != "" {
+		t.Errorf("headers %v", w.Header())
+	}
+	for _, other := range []struct {
+		method, path, accept, host string
+		status                     int
+	}{
+		{http.MethodGet, "/", "*/*", "mcp.example.com", http.StatusNotFound},
+		{http.MethodGet, "/", "application/json, text/event-stream", "mcp.example.com", http.StatusNotFound},
+		{http.MethodGet, "/", "text/html;q=0", "mcp.example.com", http.StatusNotFound},
+		{http.MethodHead, "/", browser, "mcp.example.com", http.StatusNotFound},
+		{http.MethodPost, "/", browser, "mcp.example.com", http.StatusNotFound},
+		{http.MethodOptions, "/", browser, "mcp.example.com", http.StatusNotFound},
+		{http.MethodGet, "/index.html", browser, "mcp.example.com", http.StatusNotFound},
+		{http.MethodGet, "/", browser, "attacker.example", http.StatusForbidden},
+	} {
+		w := do(g.Handler(), other.method, other.path, http.Header{"Accept": {other.accept}, "Host": {other.host}})
+		if w.Code != other.status || strings.Contains(w.Body.String(), "<h1>") {
+			t.Errorf("%s %s of %s, Accept %s: %d %s; want %d", other.method, other.path, other.host, other.accept, w.Code, w.Body, other.status)
+		}
+	}
+}
