@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"go.uber.org/goleak"
+
+	"drawbridge/test/timebox"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -124,7 +126,7 @@ func TestConcurrent(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	timebox.Done(t, all.Wait)
 	if _, total := r.Hour(); total.Calls != 4000 {
 		t.Errorf("%d calls", total.Calls)
 	}
