@@ -10,6 +10,7 @@ import (
 	"drawbridge/gateway/console"
 	"drawbridge/gateway/egress"
 	"drawbridge/gateway/history"
+	"drawbridge/gateway/report"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/fetch"
 )
@@ -35,9 +36,13 @@ func (g *Gateway) newConsole() *console.Console {
 // linesAround is the number of lines that an excerpt has before and after its line.
 const linesAround = 12
 
-// DocumentText returns the lines around a line of a file of an API's document, from the stored copy of the document that is
-// served. The error says why they can't be shown.
-func (g *Gateway) DocumentText(ctx context.Context, api, file string, line int) (*console.Excerpt, error) {
+// columnsAround is the number of characters that a long line shows before and after its position: documents that a
+// program wrote often consist of one line.
+const columnsAround = 300
+
+// DocumentText returns the lines around a position in a file of an API's document, from the stored copy of the document that
+// is served. The error says why they can't be shown.
+func (g *Gateway) DocumentText(ctx context.Context, api, file string, line, column int) (*console.Excerpt, error) {
 	gen := g.current.Load()
 	if gen == nil || gen.Reports[api] == nil {
 		return nil, errors.New("no API of that name is served")
@@ -56,14 +61,14 @@ func (g *Gateway) DocumentText(ctx context.Context, api, file string, line int) 
 	report := gen.Reports[api]
 	for _, f := range doc.Copy.Files {
 		if report.Shown(f.Location) == file || fetch.Redacted(f.Location) == file {
-			return excerpt(file, f.Data, line, report.Shown)
+			return excerpt(file, f.Data, line, column, report)
 		}
 	}
 	return nil, errors.New("the document has no file of that name")
 }
 
-// excerpt returns the lines around a line of a text.
-func excerpt(file string, text []byte, line int, shown func(string) string) (*console.Excerpt, error) {
+// excerpt returns the lines around a position in a text.
+func excerpt(file string, text []byte, line, column int, report *report.API) (*console.Excerpt, error) {
 	e := &console.Excerpt{File: file, First: max(1, line-linesAround)}
 	number := 0
 	for each := range bytes.Lines(text) {
@@ -71,11 +76,40 @@ func excerpt(file string, text []byte, line int, shown func(string) string) (*co
 			break
 		}
 		if number >= e.First {
-			e.Lines = append(e.Lines, shown(string(bytes.TrimRight(each, "\r\n"))))
+			text, shown := string(bytes.TrimRight(each, "\r\n")), ""
+			if number == line {
+				shown = around(text, column, report.Redacted)
+			} else {
+				shown = report.Shown(text)
+			}
+			e.Lines = append(e.Lines, shown)
 		}
 	}
 	if len(e.Lines) == 0 {
 		return nil, errors.New("the file has fewer lines")
 	}
 	return e, nil
+}
+
+// around returns the part of a line around a column, which counts characters from 1; the whole line if it is short. The line
+// is redacted before it is cut, so no part of a secret is left at an end.
+func around(line string, column int, redacted func(string) string) string {
+	all := []rune(redacted(line))
+	if len(all) <= 2*columnsAround {
+		return string(all)
+	}
+	at := max(0, column-1)
+	if before := []rune(line); at < len(before) {
+		at = len([]rune(redacted(string(before[:at])))) // redaction moves what follows
+	}
+	from := max(0, min(at-columnsAround, len(all)-2*columnsAround))
+	to := min(len(all), from+2*columnsAround)
+	part := string(all[from:to])
+	if from > 0 {
+		part = "…" + part
+	}
+	if to < len(all) {
+		part += "…"
+	}
+	return part
 }

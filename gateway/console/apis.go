@@ -63,6 +63,7 @@ type apiData struct {
 	Overlays   []admin.OverlayAction
 	Operations []operationRow
 	Fate       admin.Fate // of the operations that are shown; "" for all
+	Query      string     // in the method, path, id, tool or notes of those that are shown; "" for all
 	Fates      []fateCount
 	Pages      pageLinks
 }
@@ -79,6 +80,16 @@ type operationRow struct {
 	Notes []string
 }
 
+// contains reports whether a text occurs in what the row shows, in any case of letters.
+func (o *operationRow) contains(text string) bool {
+	if text == "" {
+		return true
+	}
+	shown := append([]string{o.Method + " " + o.Path, o.ID, o.Tool}, o.Notes...)
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(shown, func(s string) bool { return strings.Contains(strings.ToLower(s), text) })
+}
+
 // pageLinks are the links to the pages before and after.
 type pageLinks struct {
 	Before, After string // URLs; "" if there is none
@@ -89,7 +100,7 @@ type pageLinks struct {
 // paged returns the bounds of the page that a request asks for, and the links to its neighbours.
 func paged(u *url.URL, total, size int) (from, to int, links pageLinks) {
 	page, _ := strconv.Atoi(u.Query().Get("page"))
-	page = max(1, min(page, (total+size-1)/size))
+	page = max(1, min(page, (total+size-1)/size)) // one page at least, though it may be empty
 	from = (page - 1) * size
 	to = min(from+size, total)
 	at := func(n int) string {
@@ -125,11 +136,15 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 		d.Fate = f
 		operations = slices.DeleteFunc(slices.Clone(operations), func(o admin.Operation) bool { return o.Fate != f })
 	}
-	from, to, links := paged(r.URL, len(operations), operationsPerPage)
-	d.Pages = links
-	for _, o := range operations[from:to] {
-		d.Operations = append(d.Operations, operationRow{o, notesOf(&report, &o)})
+	var rows []operationRow
+	d.Query = strings.TrimSpace(r.URL.Query().Get("q"))
+	for _, o := range operations {
+		if row := (operationRow{o, notesOf(&report, &o)}); row.contains(d.Query) {
+			rows = append(rows, row)
+		}
 	}
+	from, to, links := paged(r.URL, len(rows), operationsPerPage)
+	d.Pages, d.Operations = links, rows[from:to]
 	if len(d.Problems) > operationsPerPage {
 		d.Problems = d.Problems[:operationsPerPage]
 	}
@@ -173,7 +188,8 @@ func (c *Console) document(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PathValue("name")
-	e, err := c.o.Gateway.DocumentText(r.Context(), name, q.Get("file"), number)
+	column, _ := strconv.Atoi(q.Get("column")) // a position without one is at the beginning of its line
+	e, err := c.o.Gateway.DocumentText(r.Context(), name, q.Get("file"), number, column)
 	if err != nil {
 		c.fail(w, r, http.StatusNotFound, "The text of this document can't be shown: "+err.Error()+".")
 		return
@@ -252,11 +268,11 @@ func (d apiData) Where(p admin.Place) string {
 	if p.Line < 1 {
 		return ""
 	}
-	q := url.Values{"file": {p.File}, "line": {strconv.Itoa(p.Line)}}
+	q := url.Values{"file": {p.File}, "line": {strconv.Itoa(p.Line)}, "column": {strconv.Itoa(p.Column)}}
 	return "/console/apis/" + url.PathEscape(d.API.Name) + "/document?" + q.Encode()
 }
 
-// Short returns a position as file:line, with the last part of the file's name.
+// Short returns a position as file:line:column, with the last part of the file's name.
 func (d apiData) Short(p admin.Place) string {
-	return fmt.Sprintf("%s:%d", p.File[strings.LastIndexByte(p.File, '/')+1:], p.Line)
+	return fmt.Sprintf("%s:%d:%d", p.File[strings.LastIndexByte(p.File, '/')+1:], p.Line, p.Column)
 }

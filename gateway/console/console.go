@@ -48,9 +48,9 @@ type Gateway interface {
 	Status() admin.Status
 	// Report returns the load report of an API; false if there is no such API.
 	Report(api string) (admin.Report, bool)
-	// DocumentText returns the lines around a line of a file of an API's document, from the bytes that are in use. The
-	// error says why they can't be shown.
-	DocumentText(ctx context.Context, api, file string, line int) (*Excerpt, error)
+	// DocumentText returns the lines around a position in a file of an API's document, from the bytes that are in use, and
+	// of a long line the part around the column. The error says why they can't be shown.
+	DocumentText(ctx context.Context, api, file string, line, column int) (*Excerpt, error)
 	// Reload reads the configuration and all documents again, and returns when the result is in use.
 	Reload(ctx context.Context) error
 	// Accept puts the held document of an API into use, or serves a held service. digest is that of the document; "" for

@@ -34,7 +34,7 @@ func (f fixed) Report(name string) (admin.Report, bool) {
 	return admin.Report{}, false
 }
 
-func (fixed) DocumentText(context.Context, string, string, int) (*Excerpt, error) {
+func (fixed) DocumentText(context.Context, string, string, int, int) (*Excerpt, error) {
 	return &Excerpt{File: "openapi.yaml", First: 1, Lines: []string{"openapi: 3.1.0", "<script>alert(1)</script>"}}, nil
 }
 

@@ -299,6 +299,9 @@ func (a *API) place(at openapi.Position, pointer string) admin.Place {
 // Shown redacts and truncates a text from the document for operators, to at most [admin.MaxText] bytes.
 func (a *API) Shown(text string) string { return a.shown(text) }
 
+// Redacted redacts a text from the document for operators, without truncating it.
+func (a *API) Redacted(text string) string { return a.secrets.Operator(text) }
+
 // shown redacts and truncates a text from or about the document for operators.
 func (a *API) shown(text string) string {
 	return truncate.Bytes(a.secrets.Operator(text), admin.MaxText)

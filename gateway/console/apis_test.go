@@ -1,0 +1,105 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"drawbridge/gateway/admin"
+	"drawbridge/gateway/discovery"
+)
+
+// large is a gateway with an API of 1,200 operations, of which every tenth is skipped, found by discovery.
+func large() fixed {
+	f := fixed{status: admin.Status{APIs: []admin.API{{Name: "orders", State: admin.Held, Held: &admin.HeldDocument{Digest: "d1gest", Lost: 3, Of: 9}}}}}
+	f.status.Discovery = &admin.Discovery{Services: []discovery.ServiceStatus{
+		{Provider: "consul", Name: "orders-v2", API: "orders", State: discovery.Served},
+		{Provider: "consul", Name: "billing", State: discovery.Held, Reason: "it waits for approval"},
+	}}
+	f.report = admin.Report{API: f.status.APIs[0], Problems: []admin.Problem{{Code: "c", Message: "a type was guessed"}}}
+	for n := range 1200 {
+		o := admin.Operation{Method: "GET", Path: fmt.Sprintf("/things/%d", n), Fate: admin.Exposed, Place: admin.Place{File: "https://example.com/a/openapi.json", Line: 1, Column: n + 1}}
+		switch {
+		case n%10 == 0:
+			o.Fate, o.Reasons = admin.Skipped, []admin.Reason{{Code: "r", Message: "it has no path"}}
+		case n == 7:
+			o.Fate, o.Tool, o.Problems = admin.Changed, "get_seven", []int{0}
+		}
+		f.report.API.Operations.Add(o.Fate)
+		f.report.Operations = append(f.report.Operations, o)
+	}
+	return f
+}
+
+func TestAPIs(t *testing.T) {
+	b := signedIn(t, newTestConsole(t, func(o *Options) { o.Gateway = large() }), operateToken)
+	page := b.get("/console/apis").Body.String()
+	for _, want := range []string{"consul: orders-v2", "it waits for approval", "held"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the list lacks %q: %s", want, page)
+		}
+	}
+	for _, tt := range []struct {
+		name, query string
+		rows        int
+		want, lacks []string
+	}{
+		{"first page", "", 200, []string{"/things/0<", "/things/199<", "1 to 200 of 1,200", "page=2", `value="d1gest"`, "openapi.json:1:200", "column=200"}, []string{"/things/200<"}},
+		{"last page", "?page=6", 200, []string{"/things/1199<", "1,001 to 1,200 of 1,200"}, []string{"page=7"}},
+		{"page beyond the last", "?page=99999999999999999999", 200, nil, nil},
+		{"negative page", "?page=-1", 200, []string{"/things/0<"}, nil},
+		{"fate", "?fate=skipped", 120, []string{"it has no path", "120 of 1,200 operations"}, []string{"/things/1<"}},
+		{"unknown fate", "?fate=lost", 0, []string{"0 of 1,200 operations"}, nil},
+		{"path", "?q=THINGS/119", 11, nil, []string{"/things/118<"}},
+		{"reason and fate", "?fate=exposed&q=no+path", 0, nil, nil},
+		{"problem", "?q=guessed", 1, []string{`href="/console/tools/get_seven"`}, nil},
+		{"search over pages", "?q=things&page=2", 200, []string{"page=3&amp;q=things", `fate=skipped&amp;q=things`}, nil},
+	} {
+		w := b.get("/console/apis/orders" + tt.query)
+		page := w.Body.String()
+		if rows := strings.Count(page, `<th scope="row" class="mono">GET /things/`); w.Code != http.StatusOK || tt.rows != rows {
+			t.Errorf("%s: %d, %d rows, want %d", tt.name, w.Code, rows, tt.rows)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s: the page lacks %q", tt.name, want)
+			}
+		}
+		for _, lacks := range tt.lacks {
+			if strings.Contains(page, lacks) {
+				t.Errorf("%s: the page has %q", tt.name, lacks)
+			}
+		}
+	}
+	if w := b.get("/console/apis/nothing"); w.Code != http.StatusNotFound {
+		t.Errorf("an unknown API: %d", w.Code)
+	}
+	for _, query := range []string{"", "?file=x", "?file=x&line=0", "?file=x&line=one"} {
+		if w := b.get("/console/apis/orders/document" + query); w.Code != http.StatusBadRequest {
+			t.Errorf("a position %q: %d", query, w.Code)
+		}
+	}
+}
+
+// TestViewerForms holds that a person who may not change anything is not offered to.
+func TestViewerForms(t *testing.T) {
+	c := newTestConsole(t, func(o *Options) { o.Gateway = large() })
+	for token, want := range map[string]bool{viewToken: false, operateToken: true} {
+		b := signedIn(t, c, token)
+		for _, path := range []string{"/console", "/console/apis/orders"} {
+			if got := strings.Contains(b.get(path).Body.String(), "/accept\""); got != want {
+				t.Errorf("%s: a form to accept is shown: %t, want %t", path, got, want)
+			}
+		}
+	}
+}
+
+// TestAcceptDigest holds that a document is accepted by its digest alone, as with If-Match.
+func TestAcceptDigest(t *testing.T) {
+	var did []string
+	b := signedIn(t, newTestConsole(t, func(o *Options) { f := large(); f.done = &did; o.Gateway = f }), operateToken)
+	if w := b.post("/console/apis/orders/accept", map[string][]string{"csrf": {b.csrf()}}); w.Code != http.StatusBadRequest || did != nil {
+		t.Errorf("without a digest: %d %q", w.Code, did)
+	}
+}
