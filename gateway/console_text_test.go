@@ -15,9 +15,11 @@ func TestAround(t *testing.T) {
 		column int
 		want   func(string) bool
 	}{
-		"short":      {"openapi: 3.1.0", 4, func(s string) bool { return s == "openapi: 3.1.0" }},
-		"empty":      {"", 1, func(s string) bool { return s == "" }},
-		"middle":     {long, 5001, func(s string) bool { return strings.Contains(s, "HERE") && strings.HasPrefix(s, "…ä") && strings.HasSuffix(s, "ö…") }},
+		"short": {"openapi: 3.1.0", 4, func(s string) bool { return s == "openapi: 3.1.0" }},
+		"empty": {"", 1, func(s string) bool { return s == "" }},
+		"middle": {long, 5001, func(s string) bool {
+			return strings.Contains(s, "HERE") && strings.HasPrefix(s, "…ä") && strings.HasSuffix(s, "ö…")
+		}},
 		"beginning":  {long, 1, func(s string) bool { return strings.HasPrefix(s, "ä") && strings.HasSuffix(s, "…") }},
 		"no column":  {long, 0, func(s string) bool { return strings.HasPrefix(s, "ä") }},
 		"negative":   {long, -7, func(s string) bool { return strings.HasPrefix(s, "ä") }},
