@@ -215,7 +215,7 @@ func (f *tryForm) arguments(r *http.Request) (args json.RawMessage, fields []try
 		text := cmp.Or(strings.TrimSpace(r.PostFormValue("arguments")), "{}")
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(text), &object); err != nil || object == nil {
-			return json.RawMessage(text), f.fill(nil), fmt.Errorf("The arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are null"))) //nolint:staticcheck,revive // a sentence of a page
+			return json.RawMessage(text), f.fill(nil), fmt.Errorf("The arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are null"))) //nolint:staticcheck // a sentence of a page
 		}
 		return json.RawMessage(text), f.fill(json.RawMessage(text)), nil
 	}
@@ -241,7 +241,7 @@ func (f *tryForm) arguments(r *http.Request) (args json.RawMessage, fields []try
 	}
 	b = append(b, '}')
 	if wrong > 0 {
-		return b, fields, errors.New("Nothing was sent: correct the marked fields.") //nolint:staticcheck,revive // a sentence of a page
+		return b, fields, errors.New("Nothing was sent: correct the marked fields.") //nolint:staticcheck // a sentence of a page
 	}
 	return b, fields, nil
 }
@@ -266,6 +266,7 @@ func (f *tryField) parse() (value json.RawMessage, problem string) {
 			return nil, "This is none of the values."
 		}
 		return json.RawMessage(f.Value), ""
+	case fieldJSON:
 	}
 	if !json.Valid([]byte(f.Value)) {
 		return nil, `This is not JSON. A text is written in quotes: "text".`

@@ -71,7 +71,7 @@ func (s *settings) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer idp.Close()
+	defer func() { _ = idp.Close() }()
 	w := &world{settings: s, dir: dir, service: service, issuer: idp.Issuer()}
 	defer w.stop()
 	if err := w.start(ctx); err != nil {

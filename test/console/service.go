@@ -75,7 +75,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, ordersDocument)
 		return
 	case path == "/hostile.json":
-		w.Write(hostileDocument()) //nolint:errcheck // the client has gone
+		w.Write(hostileDocument())
 		return
 	case strings.HasPrefix(path, "/hostile/"):
 		s.calls.Add(1)
@@ -83,7 +83,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(path, "/0") {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
-		json.NewEncoder(w).Encode(map[string]any{payloads[0]: payloads}) //nolint:errcheck // the client has gone
+		json.NewEncoder(w).Encode(map[string]any{payloads[0]: payloads})
 		return
 	}
 	s.calls.Add(1)

@@ -154,7 +154,7 @@ func (w *world) traffic(ctx context.Context) error {
 			return err
 		}
 		r.Header.Set("Content-Type", "application/json")
-		resp, err := http.DefaultClient.Do(r) //nolint:forbidigo // loopback
+		resp, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return err
 		}
