@@ -24,7 +24,9 @@ server:
   allowed_hosts: [a.internal]
   seal_keys: [0123456789abcdef0123456789abcdef]
   allowed_origins: ["https://app.example.com"]
-admin: {listen: "127.0.0.1:9090", allowed_hosts: [ops.internal], token: 0123456789abcdef}
+admin: {listen: "127.0.0.1:9090", allowed_hosts: [ops.internal], token: 0123456789abcdef,
+  console: {enabled: true, url: "https://ops.example.com", show_bodies: true, tokens: [{name: oncall, token: 0123456789abcdef0, role: operate}, {name: board, token: 0123456789abcdef1}],
+    oidc: {issuer: "https://idp.example.com", client_id: console, client_secret: s, scopes: [groups], roles_claim: roles, ca_file: tls.crt, roles: {view: [staff], operate: [ops]}}}}
 auth:
   issuers:
     - issuer: https://idp.example.com/realms/main
@@ -247,6 +249,9 @@ var uncompared = map[string]string{
 	"NacosDiscovery.Refresh": "when the registry is asked", "NacosDiscovery.Username": "who the gateway is to it", "NacosDiscovery.Password": "secrets are rotated",
 	"EurekaDiscovery.Refresh": "when the registry is asked", "EurekaDiscovery.Username": "who the gateway is to it", "EurekaDiscovery.Password": "secrets are rotated",
 	"ServiceCredential.SpecCredential": "it goes to the place of the document alone, and callers get nothing by it",
+
+	"Console.Enabled":    "while it is off, nobody may do anything in it, and that is what is compared",
+	"ConsoleToken.Token": "secrets are rotated", "ConsoleOIDC.ClientSecret": "secrets are rotated", "ConsoleOIDC.Scopes": "what the provider is asked for; its roles_claim counts",
 
 	"Embeddings.Model": "how tools are ranked, not which ones a caller may find", "Embeddings.Dimensions": "how tools are ranked, not which ones a caller may find",
 	"Embeddings.Token": "secrets are rotated",

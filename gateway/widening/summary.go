@@ -40,8 +40,9 @@ type Summary struct {
 	Prompts      []Prompt       `json:"prompts,omitempty"`
 	APIs         []API          `json:"apis"`
 	Closed       []string       `json:"closed,omitempty"` // protections that reject while Redis is unavailable
-	// Audit and Outside are nil if unknown, in a record of an earlier version.
+	// Audit, Console and Outside are nil if unknown, in a record of an earlier version.
 	Audit   *Audit            `json:"audit"`
+	Console *Console          `json:"console"`
 	Outside map[string]string `json:"outside"`
 	// Providers are the providers of services, by their names.
 	Providers map[string]Provider `json:"providers,omitempty"`
@@ -157,7 +158,7 @@ func Of(c *config.Config, before *Summary) *Summary {
 		Hosts: c.Hosts(), AdminHosts: c.Admin.Hosts(), Origins: c.Origins(), Proxies: prefixes(c.Server.TrustedProxies),
 		TLS: c.Server.TLS != nil, ClientCAs: c.Server.TLS != nil && c.Server.TLS.ClientCAFile != "", Clients: c.ClientAuthorities(),
 		Local: c.Server.Listen.Loopback(), AdminLocal: c.Admin.Listen.Loopback(), AdminRefuses: c.Admin.Token.IsZero(),
-		Audit: auditOf(c), Outside: outsideOf(c), Providers: providersOf(c),
+		Audit: auditOf(c), Console: consoleOf(&c.Admin), Outside: outsideOf(c), Providers: providersOf(c),
 		Lock: digest(c.Tools.Lock.String()), Confirm: c.Tools.Confirm == config.ConfirmDestructive,
 		Refuse: c.Tools.Unconfirmed != config.UnconfirmedAllow, Exempt: c.Tools.UnconfirmedScopes, CallbackURLs: texts(c.Tools.CallbackURLs),
 	}
