@@ -13,7 +13,7 @@ import (
 )
 
 // operationsPerPage is the number of operations on a page of a load report.
-const operationsPerPage = 200
+const operationsPerPage = 100
 
 // apisData is what the list of APIs shows.
 type apisData struct {

@@ -45,16 +45,16 @@ func TestAPIs(t *testing.T) {
 		rows        int
 		want, lacks []string
 	}{
-		{"first page", "", 200, []string{"/things/0<", "/things/199<", "1 to 200 of 1,200", "page=2", `value="d1gest"`, "openapi.json:1:200", "column=200"}, []string{"/things/200<"}},
-		{"last page", "?page=6", 200, []string{"/things/1199<", "1,001 to 1,200 of 1,200"}, []string{"page=7"}},
-		{"page beyond the last", "?page=99999999999999999999", 200, nil, nil},
-		{"negative page", "?page=-1", 200, []string{"/things/0<"}, nil},
-		{"fate", "?fate=skipped", 120, []string{"it has no path", "120 of 1,200 operations"}, []string{"/things/1<"}},
+		{"first page", "", 100, []string{"/things/0<", "/things/99<", "1 to 100 of 1,200", "page=2", `value="d1gest"`, "openapi.json:1:100", "column=100"}, []string{"/things/100<"}},
+		{"last page", "?page=12", 100, []string{"/things/1199<", "1,101 to 1,200 of 1,200"}, []string{"page=13"}},
+		{"page beyond the last", "?page=99999999999999999999", 100, nil, nil},
+		{"negative page", "?page=-1", 100, []string{"/things/0<"}, nil},
+		{"fate", "?fate=skipped", 100, []string{"it has no path", "120 of 1,200 operations"}, []string{"/things/1<"}},
 		{"unknown fate", "?fate=lost", 0, []string{"0 of 1,200 operations"}, nil},
 		{"path", "?q=THINGS/119", 11, nil, []string{"/things/118<"}},
 		{"reason and fate", "?fate=exposed&q=no+path", 0, nil, nil},
 		{"problem", "?q=guessed", 1, []string{`href="/console/tools/get_seven"`}, nil},
-		{"search over pages", "?q=things&page=2", 200, []string{"page=3&amp;q=things", `fate=skipped&amp;q=things`}, nil},
+		{"search over pages", "?q=things&page=2", 100, []string{"page=3&amp;q=things", `fate=skipped&amp;q=things`}, nil},
 	} {
 		w := b.get("/console/apis/orders" + tt.query)
 		page := w.Body.String()
