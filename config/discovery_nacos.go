@@ -40,13 +40,7 @@ func (l *loader) nacosDiscovery(key string, d *Discovery) {
 			l.errorf(at, "%s is given twice", quote(group))
 		}
 	}
-	if !l.ok(key+".username", key+".password", key+".address") {
-		return
-	}
-	switch {
-	case (c.Username == "") != c.Password.IsZero():
-		l.errorf(key, "needs both username and password, or neither")
-	case c.Username != "" && c.Address.parsed != nil && c.Address.parsed.Scheme == "http" && !c.Address.Loopback():
-		l.warnf(key+".address", "the password travels in clear; https protects it")
+	if l.completeAccount(key, "address", c.Username, c.Password) {
+		l.clearPassword(key+".address", c.Address, c.Username)
 	}
 }

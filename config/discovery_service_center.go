@@ -30,13 +30,7 @@ func (l *loader) serviceCenterDiscovery(key string, d *Discovery) {
 	if at := key + ".project"; l.ok(at) && (c.Project == "" || strings.ContainsAny(c.Project, "/?#%") || checkText(c.Project) != nil) {
 		l.errorf(at, "must be the name of a project, got %s", quote(c.Project))
 	}
-	if !l.ok(key+".username", key+".password", key+".address") {
-		return
-	}
-	switch {
-	case (c.Username == "") != c.Password.IsZero():
-		l.errorf(key, "needs both username and password, or neither")
-	case c.Username != "" && c.Address.parsed != nil && c.Address.parsed.Scheme == "http" && !c.Address.Loopback():
-		l.warnf(key+".address", "the password travels in clear; https protects it")
+	if l.completeAccount(key, "address", c.Username, c.Password) {
+		l.clearPassword(key+".address", c.Address, c.Username)
 	}
 }

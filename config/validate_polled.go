@@ -12,20 +12,18 @@ const maxSRVNames = 1000
 func (l *loader) eurekaDiscovery(key string, d *Discovery) {
 	e := d.Eureka
 	l.authority(key+".ca_file", e.CAFile)
-	if !l.ok(key+".username", key+".password", key+".url") {
+	if !l.completeAccount(key, "url", e.Username, e.Password) {
 		return
 	}
 	switch {
-	case (e.Username == "") != e.Password.IsZero():
-		l.errorf(key, "needs both username and password, or neither")
 	case strings.Contains(e.Username, ":"):
 		l.errorf(key+".username", "can't hold a colon")
 	case checkText(e.Username) != nil:
 		l.errorf(key+".username", "%s", checkText(e.Username))
 	case checkText(e.Password.Reveal()) != nil:
 		l.errorf(key+".password", "%s", checkText(e.Password.Reveal()))
-	case e.Username != "" && e.URL.parsed != nil && e.URL.parsed.Scheme == "http" && !e.URL.Loopback():
-		l.warnf(key+".url", "the password travels in clear; https protects it")
+	default:
+		l.clearPassword(key+".url", e.URL, e.Username)
 	}
 }
 

@@ -144,7 +144,7 @@ func report(w http.ResponseWriter, r *http.Request, o Options) {
 func reload(o Options) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := o.Reload(r.Context())
-		extendDeadline(w)
+		ExtendDeadline(w)
 		if err != nil {
 			writeText(w, http.StatusUnprocessableEntity, err.Error()+"\n")
 			return
@@ -156,9 +156,9 @@ func reload(o Options) http.HandlerFunc {
 // responseTime is the write timeout of a response to a request that may take long (H7).
 const responseTime = 10 * time.Second
 
-// extendDeadline extends the write deadline, since that of the server has passed if documents were
+// ExtendDeadline extends the write deadline, since that of the server has passed if documents were
 // slow. A writer without deadlines, as in a test, needs none.
-func extendDeadline(w http.ResponseWriter) {
+func ExtendDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(responseTime))
 }
 
@@ -182,7 +182,7 @@ func accept(o Options) http.HandlerFunc {
 			return
 		}
 		err := o.Accept(r.Context(), r.PathValue("name"), digest)
-		extendDeadline(w)
+		ExtendDeadline(w)
 		switch {
 		case err == nil:
 			writeText(w, http.StatusOK, "accepted\n")

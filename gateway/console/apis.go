@@ -31,7 +31,7 @@ func (c *Console) apis(w http.ResponseWriter, r *http.Request) {
 	s := c.o.Gateway.Status()
 	d := apisData{APIs: make([]apiRow, len(s.APIs))}
 	for i := range s.APIs {
-		d.APIs[i] = apiRow{API: s.APIs[i], Origin: originOf(&s, s.APIs[i].Name)}
+		d.APIs[i] = apiRow{API: s.APIs[i], Origin: originOf(&s.APIs[i])}
 	}
 	if s.Discovery != nil {
 		for _, service := range s.Discovery.Services {
@@ -44,15 +44,11 @@ func (c *Console) apis(w http.ResponseWriter, r *http.Request) {
 }
 
 // originOf says where an API came from.
-func originOf(s *admin.Status, api string) string {
-	if s.Discovery != nil {
-		for i := range s.Discovery.Services {
-			if of := &s.Discovery.Services[i]; of.API == api && (of.State == discovery.Served || of.State == discovery.Lost) {
-				return of.Provider + ": " + of.Name
-			}
-		}
+func originOf(a *admin.API) string {
+	if a.Service == nil {
+		return "the configuration"
 	}
-	return "the configuration"
+	return a.Service.Provider + ": " + a.Service.Name
 }
 
 // apiData is what the page of an API shows: its state, and a page of its load report.
@@ -124,8 +120,7 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, http.StatusNotFound, "There is no API of that name.")
 		return
 	}
-	s := c.o.Gateway.Status()
-	d := apiData{API: report.API, Origin: originOf(&s, report.API.Name), Problems: report.Problems, Overlays: report.Overlays}
+	d := apiData{API: report.API, Origin: originOf(&report.API), Problems: report.Problems, Overlays: report.Overlays}
 	for _, f := range []admin.Fate{admin.Exposed, admin.Changed, admin.Excluded, admin.HeldBack, admin.Skipped} {
 		if n := report.API.Operations.Of(f); n > 0 {
 			d.Fates = append(d.Fates, fateCount{f, n})
@@ -250,7 +245,7 @@ func (d done) String() string {
 
 // act logs what an operator has done, and goes to the overview, which says what became of it.
 func (c *Console) act(w http.ResponseWriter, r *http.Request, what done, to string, err error) {
-	extendDeadline(w)
+	admin.ExtendDeadline(w)
 	who := c.session(r).Name
 	if err != nil {
 		c.o.Log.Warn("an operator's action failed", "action", string(what), "of", to, "name", who, "error", err)

@@ -12,7 +12,8 @@ import (
 
 // large is a gateway with an API of 1,200 operations, of which every tenth is skipped, found by discovery.
 func large() fixed {
-	f := fixed{status: admin.Status{APIs: []admin.API{{Name: "orders", State: admin.Held, Held: &admin.HeldDocument{Digest: "d1gest", Lost: 3, Of: 9}}}}}
+	f := fixed{status: admin.Status{APIs: []admin.API{{Name: "orders", State: admin.Held, Held: &admin.HeldDocument{Digest: "d1gest", Lost: 3, Of: 9},
+		Service: &admin.Service{Provider: "consul", Name: "orders-v2"}}}}}
 	f.status.Discovery = &admin.Discovery{Services: []discovery.ServiceStatus{
 		{Provider: "consul", Name: "orders-v2", API: "orders", State: discovery.Served},
 		{Provider: "consul", Name: "billing", State: discovery.Held, Reason: "it waits for approval"},

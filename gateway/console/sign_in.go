@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/gateway/console/signin"
 )
 
@@ -124,7 +125,7 @@ func (c *Console) signInCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	who, next, err := c.provider.Finish(w, r, a)
-	extendDeadline(w)
+	admin.ExtendDeadline(w)
 	if err != nil {
 		c.signInFailed(w, r, next, err)
 		return

@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
+	"drawbridge/openapi/truncate"
 )
 
 // toolsPerPage is the number of tools on a page, and the most hits of a search.
@@ -113,12 +114,8 @@ func byName(set ToolSet, query string, allowed func(*catalog.Tool) bool, found [
 
 // firstLine returns the beginning of a description, for a list.
 func firstLine(description string) string {
-	const limit = 160
 	line, _, _ := strings.Cut(description, "\n")
-	if runes := []rune(line); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return line
+	return truncate.Runes(line, 160)
 }
 
 // toolData is what the page of a tool shows.

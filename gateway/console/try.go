@@ -10,10 +10,11 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/console/signin"
+	"drawbridge/openapi/truncate"
 )
 
 // Trials calls tools for operators: with the credential that the API has itself, and with no user's identity.
@@ -105,7 +106,7 @@ func (c *Console) try(w http.ResponseWriter, r *http.Request) {
 	default:
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // the tool has its own timeout
 		c.runTrial(r, session, &data, args)
-		extendDeadline(w)
+		admin.ExtendDeadline(w)
 	}
 	c.render(w, r, "try", data)
 }
@@ -123,12 +124,8 @@ func (c *Console) runTrial(r *http.Request, s *signin.Session, data *tryData, ar
 	}
 	data.Result = result
 	data.JSON = indented(result.Result)
-	if data.Cut = len(data.JSON) > maxShownResult; data.Cut {
-		data.JSON = data.JSON[:maxShownResult]
-		for !utf8.ValidString(data.JSON) {
-			data.JSON = data.JSON[:len(data.JSON)-1]
-		}
-	}
+	data.Cut = len(data.JSON) > maxShownResult
+	data.JSON = truncate.Prefix(data.JSON, maxShownResult)
 	var outcome struct{ IsError bool }
 	data.Failed = json.Unmarshal(result.Result, &outcome) == nil && outcome.IsError
 }

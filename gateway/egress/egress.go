@@ -2,11 +2,8 @@ package egress
 
 import (
 	"cmp"
-	"crypto/x509"
-	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
 
 	"drawbridge/config"
@@ -58,15 +55,9 @@ const (
 // ProviderClient returns a client for the OpenID provider of the console. The host of the issuer may be on a private network, no other
 // host that the provider's metadata names (E1).
 func ProviderClient(o *config.ConsoleOIDC, version string, onPanic func(what string, v any)) (*http.Client, error) {
-	var roots *x509.CertPool
-	if o.CAFile != "" {
-		pem, err := os.ReadFile(o.CAFile.String())
-		if err != nil {
-			return nil, err
-		}
-		if roots = x509.NewCertPool(); !roots.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%q holds no PEM certificate", o.CAFile)
-		}
+	_, roots, err := upstream.ReadRoots(o.CAFile.String())
+	if err != nil {
+		return nil, err
 	}
 	l := config.DefaultLimits()
 	return upstream.NewClient(upstream.Options{
