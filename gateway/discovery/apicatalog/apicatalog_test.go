@@ -3,44 +3,26 @@ package apicatalog
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
-	"drawbridge/test/cases"
 	"drawbridge/test/race"
+	"drawbridge/test/registrytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var update = flag.Bool("update", false, "accept what is read as the cases' services")
-
-// server answers requests in the process.
-type server struct{ http.Handler }
-
-// Do implements [discovery.Client].
-func (s server) Do(req *http.Request) (*http.Response, error) {
-	if s.Handler == nil {
-		return nil, errors.New("connection refused")
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, req)
-	return w.Result(), nil
-}
 
 // answer responds with a link set.
 func answer(text string) http.HandlerFunc {
@@ -53,44 +35,20 @@ func answer(text string) http.HandlerFunc {
 // settings reads the configuration of a provider.
 func settings(t *testing.T, url string) *config.APICatalogDiscovery {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "drawbridge.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, "discovery: [{name: p, api_catalog: {url: %q}}]\n", url), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, problems := config.Load(path, func(string) string { return "" })
-	if c == nil {
-		t.Fatal(problems)
-	}
-	return c.Discovery[0].APICatalog
+	return registrytest.Settings(t, fmt.Sprintf("api_catalog: {url: %q}", url)).APICatalog
 }
 
 // services is a report as text.
 func services(targets []discovery.Target, err error) string {
-	var b strings.Builder
-	if targets == nil {
-		b.WriteString("the last\n")
-	}
-	for i := range targets {
-		t := &targets[i]
-		fmt.Fprintf(&b, "%q of %q: %s %q %q %q\n", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, t.Document)
-	}
-	if err != nil {
-		fmt.Fprintf(&b, "error: %s\n", err)
-	}
-	return b.String()
+	return registrytest.Report(targets, err, func(t *discovery.Target) string {
+		return fmt.Sprintf("%q of %q: %s %q %q %q", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, t.Document)
+	})
 }
 
 // TestCases reads the catalogs in testdata.
 func TestCases(t *testing.T) {
-	cases.Run(t, "testdata/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
-		got := services(New(settings(t, "https://catalog.example.com"), server{answer(string(a.Files[0].Data))}).ask(t.Context()))
-		if *update {
-			a.Files[1].Data = []byte(got)
-			cases.Write(t, file, a)
-		}
-		if diff := cmp.Diff(string(a.Files[1].Data), got); diff != "" {
-			t.Error(diff)
-		}
+	registrytest.RunCases(t, *update, func(t *testing.T, files []txtar.File) string {
+		return services(New(settings(t, "https://catalog.example.com"), registrytest.Server{Handler: answer(string(files[0].Data))}).ask(t.Context()))
 	})
 }
 
@@ -114,7 +72,7 @@ func TestFaults(t *testing.T) {
 		{"another type", at + "byte 13: expected []discovery.LinkContext, got a JSON string", answer(`{"linkset":""}`)},
 		{"too much", at + "the answer has more than 16777216 bytes", answer(string(bytes.Repeat([]byte(" "), maxSize+1)))},
 	} {
-		if got := services(New(settings(t, "https://catalog.example.com/"), server{c.respond}).ask(t.Context())); got != "the last\nerror: "+c.want+"\n" {
+		if got := services(New(settings(t, "https://catalog.example.com/"), registrytest.Server{Handler: c.respond}).ask(t.Context())); got != "the last\nerror: "+c.want+"\n" {
 			t.Errorf("%s: %s", c.name, got)
 		}
 	}
@@ -132,7 +90,7 @@ func TestMany(t *testing.T) {
 		fmt.Fprintf(&b, `{"anchor":"https://a.example.com/%d","service-desc":[{"href":"/%[1]d.json"}]}`, i)
 	}
 	b.WriteString("]}")
-	if targets, err := New(settings(t, "https://catalog.example.com"), server{answer(b.String())}).ask(t.Context()); err != nil || len(targets) != all {
+	if targets, err := New(settings(t, "https://catalog.example.com"), registrytest.Server{Handler: answer(b.String())}).ask(t.Context()); err != nil || len(targets) != all {
 		t.Error(len(targets), err)
 	}
 }
@@ -141,7 +99,7 @@ func TestMany(t *testing.T) {
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		s := server{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asked++
 			if r.URL.String() != "https://catalog.example.com/apis.json" || !strings.HasPrefix(r.Header.Get("Accept"), "application/linkset+json") {
 				t.Error(r.URL, r.Header)

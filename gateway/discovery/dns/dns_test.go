@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +14,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/test/registrytest"
 	"drawbridge/test/timebox"
 )
 
@@ -99,31 +98,14 @@ func (z *zone) answer(question []byte) []byte {
 // settings reads the configuration of a provider.
 func settings(t *testing.T, keys string) *config.DNSDiscovery {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "drawbridge.yaml")
-	if err := os.WriteFile(path, []byte("discovery: [{name: p, dns: {"+keys+"}}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, problems := config.Load(path, func(string) string { return "" })
-	if c == nil {
-		t.Fatal(problems)
-	}
-	return c.Discovery[0].DNS
+	return registrytest.Settings(t, "dns: {"+keys+"}").DNS
 }
 
 // services is a report as text.
 func services(targets []discovery.Target, err error) string {
-	var b strings.Builder
-	if targets == nil {
-		b.WriteString("the last\n")
-	}
-	for i := range targets {
-		t := &targets[i]
-		fmt.Fprintf(&b, "%s of %q: %s %s %s\n", t.Name, t.Namespace, t.Scheme, t.Instances, t.Problem)
-	}
-	if err != nil {
-		fmt.Fprintf(&b, "error: %s\n", err)
-	}
-	return b.String()
+	return registrytest.Report(targets, err, func(t *discovery.Target) string {
+		return fmt.Sprintf("%s of %q: %s %s %s", t.Name, t.Namespace, t.Scheme, t.Instances, t.Problem)
+	})
 }
 
 // Each name is a service, with the records of the lowest priority. Names without records, and those whose records say that there is

@@ -3,48 +3,30 @@ package eureka
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
-	"drawbridge/test/cases"
 	"drawbridge/test/race"
+	"drawbridge/test/registrytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var update = flag.Bool("update", false, "accept what is read as the cases' services")
 
-// server answers requests in the process.
-type server struct{ http.Handler }
-
-// Do implements [discovery.Client].
-func (s server) Do(req *http.Request) (*http.Response, error) {
-	if s.Handler == nil {
-		return nil, errors.New("connection refused")
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, req)
-	return w.Result(), nil
-}
-
 // answer is a server with one answer.
-func answer(text string) server {
-	return server{http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+func answer(text string) registrytest.Server {
+	return registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, text)
 	})}
@@ -53,45 +35,20 @@ func answer(text string) server {
 // settings reads the configuration of a provider.
 func settings(t *testing.T) *config.EurekaDiscovery {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "drawbridge.yaml")
-	text := "discovery: [{name: p, eureka: {url: 'http://127.0.0.1:8761/eureka', username: gateway, password: '${PASSWORD}'}}]\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, problems := config.Load(path, func(string) string { return "s3cret" })
-	if c == nil {
-		t.Fatal(problems)
-	}
-	return c.Discovery[0].Eureka
+	return registrytest.Settings(t, "eureka: {url: 'http://127.0.0.1:8761/eureka', username: gateway, password: '${PASSWORD}'}").Eureka
 }
 
 // services is a report as text.
 func services(targets []discovery.Target, err error) string {
-	var b strings.Builder
-	if targets == nil {
-		b.WriteString("the last\n")
-	}
-	for i := range targets {
-		t := &targets[i]
-		fmt.Fprintf(&b, "%q %s %q %q %q %v\n", t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Labels)
-	}
-	if err != nil {
-		fmt.Fprintf(&b, "error: %s\n", err)
-	}
-	return b.String()
+	return registrytest.Report(targets, err, func(t *discovery.Target) string {
+		return fmt.Sprintf("%q %s %q %q %q %v", t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Labels)
+	})
 }
 
 // TestCases reads the answers in testdata.
 func TestCases(t *testing.T) {
-	cases.Run(t, "testdata/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
-		got := services(New(settings(t), answer(string(a.Files[0].Data))).next(t.Context()))
-		if *update {
-			a.Files[1].Data = []byte(got)
-			cases.Write(t, file, a)
-		}
-		if diff := cmp.Diff(string(a.Files[1].Data), got); diff != "" {
-			t.Error(diff)
-		}
+	registrytest.RunCases(t, *update, func(t *testing.T, files []txtar.File) string {
+		return services(New(settings(t), answer(string(files[0].Data))).next(t.Context()))
 	})
 }
 
@@ -123,7 +80,7 @@ func TestFaults(t *testing.T) {
 			_, _ = w.Write(bytes.Repeat([]byte(" "), maxSize+1)) // a recorder
 		}},
 	} {
-		var s server
+		var s registrytest.Server
 		if c.respond != nil {
 			s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if user, password, _ := r.BasicAuth(); user != "gateway" || password != "s3cret" {
@@ -168,8 +125,8 @@ func TestMany(t *testing.T) {
 func TestRestart(t *testing.T) {
 	for _, noticed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			var now server
-			p := New(settings(t), server{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.ServeHTTP(w, r) })})
+			var now registrytest.Server
+			p := New(settings(t), registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.ServeHTTP(w, r) })})
 			ask := func() (names []string) {
 				t.Helper()
 				targets, err := p.next(t.Context())
@@ -192,7 +149,7 @@ func TestRestart(t *testing.T) {
 			now = answer(apps("orders", "stock"))
 			expect("[orders stock]")
 			if noticed {
-				now = server{http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })}
+				now = registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })}
 				expect("[http://127.0.0.1:8761/eureka/apps: expected status 200, got 503]")
 			}
 			now = answer(apps())
@@ -217,7 +174,7 @@ func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		asked := 0
-		s := server{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if asked++; asked == 2 {
 				w.WriteHeader(500)
 				return

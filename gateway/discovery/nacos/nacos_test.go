@@ -8,93 +8,41 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
-	"drawbridge/test/cases"
+	"drawbridge/test/registrytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var update = flag.Bool("update", false, "accept what is read as the cases' services")
 
-// server answers requests in the process.
-type server struct{ http.Handler }
-
-// Do implements [discovery.Client].
-func (s server) Do(req *http.Request) (*http.Response, error) {
-	if s.Handler == nil {
-		return nil, errors.New("connection refused")
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, req)
-	return w.Result(), nil
-}
-
 // settings reads the configuration of a provider, with further keys.
 func settings(t *testing.T, more string) *config.NacosDiscovery {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "drawbridge.yaml")
-	text := "discovery: [{name: p, nacos: {address: 'http://127.0.0.1:8848/nacos'" + more + "}}]\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, problems := config.Load(path, func(string) string { return "s3cret" })
-	if c == nil {
-		t.Fatal(problems)
-	}
-	return c.Discovery[0].Nacos
+	return registrytest.Settings(t, "nacos: {address: 'http://127.0.0.1:8848/nacos'"+more+"}").Nacos
 }
 
 // services is a report as text.
 func services(targets []discovery.Target, err error) string {
-	var b strings.Builder
-	if targets == nil {
-		b.WriteString("the last\n")
-	}
-	for i := range targets {
-		t := &targets[i]
+	return registrytest.Report(targets, err, func(t *discovery.Target) string {
 		labels, _ := json.Marshal(t.Labels) // sorted
-		fmt.Fprintf(&b, "%q in %q %s %q %q %q %s\n", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, t.Document, labels)
-	}
-	if err != nil {
-		fmt.Fprintf(&b, "error: %s\n", err)
-	}
-	return b.String()
+		return fmt.Sprintf("%q in %q %s %q %q %q %s", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, t.Document, labels)
+	})
 }
 
 // TestCases reads the conversations in testdata, whose files are named after the requests; the last is what is expected.
 func TestCases(t *testing.T) {
-	cases.Run(t, "testdata/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
-		last := &a.Files[len(a.Files)-1]
-		conversation := server{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			for _, f := range a.Files[:len(a.Files)-1] {
-				if f.Name == r.URL.RequestURI() {
-					_, _ = w.Write(f.Data) // a recorder
-					return
-				}
-			}
-			w.WriteHeader(http.StatusNotFound)
-		})}
-		got := services(New(settings(t, ""), conversation).next(t.Context()))
-		if *update {
-			last.Data = []byte(got)
-			cases.Write(t, file, a)
-		}
-		if diff := cmp.Diff(string(last.Data), got); diff != "" {
-			t.Error(diff)
-		}
+	registrytest.RunCases(t, *update, func(t *testing.T, files []txtar.File) string {
+		return services(New(settings(t, ""), registrytest.Conversation(files)).next(t.Context()))
 	})
 }
 
@@ -144,7 +92,7 @@ func names(targets []discovery.Target) string {
 // The user's token is fetched once, and again when it is refused. Without a right nothing is asked again and again.
 func TestAccount(t *testing.T) {
 	r := &registry{names: []string{"orders"}}
-	p := New(settings(t, ", username: gateway, password: '${PASSWORD}'"), server{r})
+	p := New(settings(t, ", username: gateway, password: '${PASSWORD}'"), registrytest.Server{Handler: r})
 	for _, token := range []string{"one", "one", "two"} {
 		r.token = token
 		if targets, err := p.next(t.Context()); err != nil || names(targets) != "orders" {
@@ -155,7 +103,7 @@ func TestAccount(t *testing.T) {
 		t.Errorf("%d logins", r.logins)
 	}
 	want := "the last\nerror: http://127.0.0.1:8848/nacos/v3/admin/ns/service/list: expected status 200, got 403: the account has no right to read services, or its token is not valid\n"
-	if got := services(New(settings(t, ""), server{r}).next(t.Context())); got != want {
+	if got := services(New(settings(t, ""), registrytest.Server{Handler: r}).next(t.Context())); got != want {
 		t.Error(got)
 	}
 	r.logins, r.status = 0, http.StatusForbidden
@@ -186,7 +134,7 @@ func TestFaults(t *testing.T) {
 			_, _ = w.Write(bytes.Repeat([]byte(" "), maxSize+1)) // a recorder
 		}},
 	} {
-		var s server
+		var s registrytest.Server
 		if c.respond != nil {
 			s.Handler = c.respond
 		}
@@ -202,7 +150,7 @@ func TestHundredThousand(t *testing.T) {
 	for i := range 100_000 {
 		r.names = append(r.names, fmt.Sprint("s", i))
 	}
-	targets, err := New(settings(t, ""), server{r}).next(t.Context())
+	targets, err := New(settings(t, ""), registrytest.Server{Handler: r}).next(t.Context())
 	if want := `the group "DEFAULT_GROUP" has 90000 services more than the 10000 that are read in all`; len(targets) != maxServices || fmt.Sprint(err) != want {
 		t.Errorf("%d services, %v", len(targets), err)
 	}
@@ -212,7 +160,7 @@ func TestHundredThousand(t *testing.T) {
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &registry{names: []string{"orders", "stock"}}
-		p := New(settings(t, ""), server{r})
+		p := New(settings(t, ""), registrytest.Server{Handler: r})
 		expect := func(when, want string) {
 			t.Helper()
 			if targets, _ := p.next(t.Context()); names(targets) != want {
@@ -242,7 +190,7 @@ func TestRestart(t *testing.T) {
 // Another version of the server is noticed.
 func TestUpgrade(t *testing.T) {
 	r := &registry{names: []string{"orders"}}
-	p := New(settings(t, ""), server{r})
+	p := New(settings(t, ""), registrytest.Server{Handler: r})
 	p.api = 2
 	if _, err := p.next(t.Context()); !errors.Is(err, errNotFound) {
 		t.Error(err)
@@ -260,7 +208,7 @@ func TestEnds(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			New(settings(t, ""), server{&registry{}}).Run(ctx, func([]discovery.Target, error) { reports++ })
+			New(settings(t, ""), registrytest.Server{Handler: &registry{}}).Run(ctx, func([]discovery.Target, error) { reports++ })
 		}()
 		time.Sleep(time.Minute)
 		cancel()

@@ -4,101 +4,44 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
-	"drawbridge/test/cases"
+	"drawbridge/test/registrytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var update = flag.Bool("update", false, "accept what is read as the cases' services")
 
-// server answers requests in the process.
-type server struct{ http.Handler }
-
-// Do implements [discovery.Client].
-func (s server) Do(req *http.Request) (*http.Response, error) {
-	if s.Handler == nil {
-		return nil, errors.New("connection refused")
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, req)
-	return w.Result(), nil
-}
-
 // settings reads the configuration of a provider, with further keys.
 func settings(t *testing.T, more string) *config.ServiceCenterDiscovery {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "drawbridge.yaml")
-	text := "discovery: [{name: p, service_center: {address: 'http://127.0.0.1:30100'" + more + "}}]\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, problems := config.Load(path, func(string) string { return "s3cret" })
-	if c == nil {
-		t.Fatal(problems)
-	}
-	return c.Discovery[0].ServiceCenter
+	return registrytest.Settings(t, "service_center: {address: 'http://127.0.0.1:30100'"+more+"}").ServiceCenter
 }
 
 // services is a report as text.
 func services(targets []discovery.Target, err error) string {
-	var b strings.Builder
-	if targets == nil {
-		b.WriteString("the last\n")
-	}
-	for i := range targets {
-		t := &targets[i]
+	return registrytest.Report(targets, err, func(t *discovery.Target) string {
 		labels, _ := json.Marshal(t.Labels) // sorted
-		fmt.Fprintf(&b, "%q in %q %s %q %q, %d bytes, %s %q\n", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, len(t.Text), labels, t.Problem)
-	}
-	if err != nil {
-		fmt.Fprintf(&b, "error: %s\n", err)
-	}
-	return b.String()
-}
-
-// recorded answers with the files of a case, whose names are paths; the last is what is expected.
-func recorded(a *txtar.Archive) server {
-	return server{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, f := range a.Files[:len(a.Files)-1] {
-			if f.Name == r.URL.RequestURI() {
-				_, _ = w.Write(f.Data) // a recorder
-				return
-			}
-		}
-		w.WriteHeader(http.StatusNotFound)
-	})}
+		return fmt.Sprintf("%q in %q %s %q %q, %d bytes, %s %q", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, len(t.Text), labels, t.Problem)
+	})
 }
 
 // TestCases reads the conversations in testdata.
 func TestCases(t *testing.T) {
-	cases.Run(t, "testdata/*.txtar", func(t *testing.T, file string, a *txtar.Archive) {
-		got := services(New(settings(t, ", application: shop"), recorded(a)).next(t.Context()))
-		last := &a.Files[len(a.Files)-1]
-		if *update {
-			last.Data = []byte(got)
-			cases.Write(t, file, a)
-		}
-		if diff := cmp.Diff(string(last.Data), got); diff != "" {
-			t.Error(diff)
-		}
+	registrytest.RunCases(t, *update, func(t *testing.T, files []txtar.File) string {
+		return services(New(settings(t, ", application: shop"), registrytest.Conversation(files)).next(t.Context()))
 	})
 }
 
@@ -154,7 +97,7 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 func TestSchemaChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &registry{texts: map[string]string{"order": "swagger: '2.0'"}}
-		p := New(settings(t, ""), server{r})
+		p := New(settings(t, ""), registrytest.Server{Handler: r})
 		text := func() string {
 			t.Helper()
 			targets, err := p.next(t.Context())
@@ -190,7 +133,7 @@ func TestSchemaChanges(t *testing.T) {
 // The account's token is fetched once, and again when it is refused.
 func TestAccount(t *testing.T) {
 	r := &registry{texts: map[string]string{"order": "swagger: '2.0'"}, token: "one"}
-	p := New(settings(t, ", username: gateway, password: '${PASSWORD}'"), server{r})
+	p := New(settings(t, ", username: gateway, password: '${PASSWORD}'"), registrytest.Server{Handler: r})
 	for _, token := range []string{"one", "one", "two"} {
 		r.token = token
 		if targets, err := p.next(t.Context()); err != nil || len(targets) != 1 {
@@ -200,7 +143,7 @@ func TestAccount(t *testing.T) {
 	if n := r.asked["POST /v4/token"]; n != 2 {
 		t.Errorf("%d logins", n)
 	}
-	none := New(settings(t, ""), server{r})
+	none := New(settings(t, ""), registrytest.Server{Handler: r})
 	if got := services(none.next(t.Context())); !strings.Contains(got, "expected status 200, got 401; username and password") || strings.Contains(got, "s3cret") {
 		t.Error(got)
 	}
@@ -225,7 +168,7 @@ func TestFaults(t *testing.T) {
 			_, _ = w.Write(bytes.Repeat([]byte(" "), maxSize+1)) // a recorder
 		}},
 	} {
-		var s server
+		var s registrytest.Server
 		if c.respond != nil {
 			s.Handler = c.respond
 		}
@@ -239,7 +182,7 @@ func TestFaults(t *testing.T) {
 func TestSchemasAway(t *testing.T) {
 	r := &registry{texts: map[string]string{"order": "swagger: '2.0'"}}
 	away := false
-	p := New(settings(t, ""), server{http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	p := New(settings(t, ""), registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if away && strings.HasSuffix(req.URL.Path, "/schemas") {
 			w.WriteHeader(http.StatusBadGateway)
 			return
@@ -264,7 +207,7 @@ func TestEnds(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			New(settings(t, ""), server{&registry{}}).Run(ctx, func([]discovery.Target, error) { reports++ })
+			New(settings(t, ""), registrytest.Server{Handler: &registry{}}).Run(ctx, func([]discovery.Target, error) { reports++ })
 		}()
 		time.Sleep(time.Minute)
 		cancel()
@@ -285,7 +228,7 @@ func TestHostile(t *testing.T) {
 	}
 	list.WriteString("]}")
 	asked := 0
-	targets, err := New(settings(t, ""), server{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	targets, err := New(settings(t, ""), registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/govern/microservices") {
 			_, _ = w.Write([]byte(list.String())) // a recorder
 			return
