@@ -86,7 +86,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.
 // On reports whether the console is served at present.
 func (c *Console) On() bool { return c.o.Config().Admin.ConsoleOn() }
 
-// route is a path of the console, and the role that it takes.
+// route is a path of the console, and the role that it requires.
 type route struct {
 	pattern string // as of [http.ServeMux]
 	role    signin.Role

@@ -99,7 +99,7 @@ func (c *Console) authorize(needed signin.Role, next http.HandlerFunc) http.Hand
 		case r.Method != http.MethodGet && r.Method != http.MethodHead && !c.fromForm(r, s):
 			c.fail(w, r, http.StatusForbidden, "This form is out of date. Go back, load the page again, and repeat it.")
 		case !s.Role.Includes(needed):
-			c.fail(w, r, http.StatusForbidden, "This takes the role "+needed.String()+"; you are signed in with the role "+s.Role.String()+".")
+			c.fail(w, r, http.StatusForbidden, "This requires the role "+needed.String()+"; you are signed in with the role "+s.Role.String()+".")
 		default:
 			next(w, r)
 		}

@@ -58,7 +58,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		c.tooManyFailures(w, r, next, wait)
 	case !ok:
 		c.o.Log.Warn("a sign-in to the console failed", "reason", "no such token", "address", c.address(r).String())
-		c.renderStatus(w, r, http.StatusUnauthorized, "signin", c.signInData(next, "That is none of the tokens of this gateway."))
+		c.renderStatus(w, r, http.StatusUnauthorized, "signin", c.signInData(next, "The token is not valid."))
 	default:
 		c.begin(w, r, who)
 		http.Redirect(w, r, nextPage(next), http.StatusSeeOther)
