@@ -1,4 +1,4 @@
-// Package nacos finds services at a Nacos server of version 2 or 3, by its HTTP API.
+// Package nacos finds services at a Nacos server of version 1, 2 or 3, by its HTTP API.
 //
 // It hides which of the two APIs a server has, their pages, the account's token, which instances are called, and what is kept
 // after a restart of the server.

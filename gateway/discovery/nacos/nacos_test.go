@@ -125,7 +125,7 @@ func TestFaults(t *testing.T) {
 		{"down", at + "connection refused", nil},
 		{"a failure", at + "expected status 200, got 500", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }},
 		{"a redirect", at + "expected status 200, got 302", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(302) }},
-		{"another server", "http://127.0.0.1:8848/nacos/v2/ns/service/list: expected status 200, got 404; the address ends in the context path of the server, /nacos by default",
+		{"another server", "http://127.0.0.1:8848/nacos/v1/ns/service/list: expected status 200, got 404; the address ends in the context path of the server, /nacos by default",
 			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }},
 		{"garbage", at + "the answer is not JSON: invalid character '\\x00' looking for beginning of value", answer("\x00\xff\x1b")},
 		{"an error", at + "expected code 0, got 30000", answer(`{"code": 30000, "message": "server error", "data": null}`)},
@@ -191,7 +191,7 @@ func TestRestart(t *testing.T) {
 func TestUpgrade(t *testing.T) {
 	r := &registry{names: []string{"orders"}}
 	p := New(settings(t, ""), registrytest.Server{Handler: r})
-	p.api = 2
+	p.api = 1
 	if _, err := p.next(t.Context()); !errors.Is(err, errNotFound) {
 		t.Error(err)
 	}

@@ -16,16 +16,17 @@ import (
 const (
 	timeout  = 10 * time.Second // for one answer
 	maxSize  = 32 << 20         // bytes of an answer
-	pageSize = 500              // the most that version 2 lists at a time
+	pageSize = 500              // services that are listed at a time
 )
 
-// version is the version of the HTTP API of a server.
+// version is the version of the HTTP API of a server: 3 of servers since 3.0, 1 of those before, of which only those since 2.2 have
+// version 2 too.
 type version int
 
 // Paths of the API by its version.
 var (
-	loginPath   = map[version]string{2: "v1/auth/login", 3: "v3/auth/user/login"}
-	servicePath = map[version]string{2: "v2/ns/service/list", 3: "v3/admin/ns/service/list"}
+	loginPath   = map[version]string{1: "v1/auth/login", 3: "v3/auth/user/login"}
+	servicePath = map[version]string{1: "v1/ns/service/list", 3: "v3/admin/ns/service/list"}
 )
 
 // service is a service with its instances.
@@ -44,12 +45,12 @@ type instance struct {
 	Metadata map[string]string `json:"metadata"`
 }
 
-// detect finds the version of the API: servers of version 2 don't have the paths of version 3.
+// detect finds the version of the API: a server has only one of them.
 func (p *Provider) detect(ctx context.Context) error {
-	for _, v := range []version{3, 2} {
+	for _, v := range []version{3, 1} {
 		p.api = v
-		var page any
-		err := p.get(ctx, servicePath[v], url.Values{"namespaceId": {p.d.Namespace}, "pageNo": {"1"}, "pageSize": {"1"}}, &page)
+		var answer struct{}
+		err := p.get(ctx, servicePath[v], url.Values{"namespaceId": {p.d.Namespace}, "pageNo": {"1"}, "pageSize": {"1"}}, &answer)
 		if err == nil {
 			return nil
 		}
@@ -57,7 +58,7 @@ func (p *Provider) detect(ctx context.Context) error {
 		if !errors.Is(err, errNotFound) {
 			return err
 		}
-		if v == 2 {
+		if v == 1 {
 			return fmt.Errorf("%w; the address ends in the context path of the server, /nacos by default", err)
 		}
 	}
@@ -67,8 +68,8 @@ func (p *Provider) detect(ctx context.Context) error {
 // services returns at most so many services of a group, and how many more it has.
 func (p *Provider) services(ctx context.Context, group string, most int) (all []service, more int, err error) {
 	read := p.page3
-	if p.api == 2 {
-		read = p.page2
+	if p.api == 1 {
+		read = p.page1
 	}
 	for page, seen := 1, 0; ; page++ {
 		services, listed, total, err := read(ctx, group, page)
@@ -89,23 +90,30 @@ func (p *Provider) services(ctx context.Context, group string, most int) (all []
 // page3 reads a page of version 3, which has the services with their instances. The server lists groups whose names contain that
 // of the group; listed is the number of services before those of other groups are left out.
 func (p *Provider) page3(ctx context.Context, group string, page int) (services []service, listed, total int, err error) {
-	var data struct {
-		Total int `json:"totalCount"`
-		Items *[]struct {
-			Name     string `json:"serviceName"`
-			Group    string `json:"groupName"`
-			Clusters map[string]struct {
-				Hosts []instance `json:"hosts"`
-			} `json:"clusterMap"`
-		} `json:"pageItems"`
+	var answer struct {
+		Code int `json:"code"`
+		Data struct {
+			Total int `json:"totalCount"`
+			Items *[]struct {
+				Name     string `json:"serviceName"`
+				Group    string `json:"groupName"`
+				Clusters map[string]struct {
+					Hosts []instance `json:"hosts"`
+				} `json:"clusterMap"`
+			} `json:"pageItems"`
+		} `json:"data"`
 	}
 	query := url.Values{
 		"namespaceId": {p.d.Namespace}, "groupNameParam": {group}, "withInstances": {"true"},
 		"pageNo": {strconv.Itoa(page)}, "pageSize": {strconv.Itoa(pageSize)},
 	}
-	if err := p.get(ctx, servicePath[3], query, &data); err != nil {
+	if err := p.get(ctx, servicePath[3], query, &answer); err != nil {
 		return nil, 0, 0, err
 	}
+	if answer.Code != 0 {
+		return nil, 0, 0, fmt.Errorf("%s: expected code 0, got %d", p.at(servicePath[3]), answer.Code)
+	}
+	data := &answer.Data
 	if data.Items == nil {
 		return nil, 0, 0, fmt.Errorf("%s: the answer has no pageItems; is it Nacos?", p.at(servicePath[3]))
 	}
@@ -122,30 +130,30 @@ func (p *Provider) page3(ctx context.Context, group string, page int) (services 
 	return services, len(*data.Items), data.Total, nil
 }
 
-// page2 reads a page of version 2, which has the names of services, and the instances of each.
-func (p *Provider) page2(ctx context.Context, group string, page int) (services []service, listed, total int, err error) {
+// page1 reads a page of version 1, which has the names of services, and the instances of each.
+func (p *Provider) page1(ctx context.Context, group string, page int) (services []service, listed, total int, err error) {
 	var data struct {
-		Count    int       `json:"count"`
-		Services *[]string `json:"services"`
+		Count int       `json:"count"`
+		Names *[]string `json:"doms"`
 	}
 	query := url.Values{"namespaceId": {p.d.Namespace}, "groupName": {group}, "pageNo": {strconv.Itoa(page)}, "pageSize": {strconv.Itoa(pageSize)}}
-	if err := p.get(ctx, servicePath[2], query, &data); err != nil {
+	if err := p.get(ctx, servicePath[1], query, &data); err != nil {
 		return nil, 0, 0, err
 	}
-	if data.Services == nil {
-		return nil, 0, 0, fmt.Errorf("%s: the answer has no services; is it Nacos?", p.at(servicePath[2]))
+	if data.Names == nil {
+		return nil, 0, 0, fmt.Errorf("%s: the answer has no doms; is it Nacos?", p.at(servicePath[1]))
 	}
-	for _, name := range *data.Services {
+	for _, name := range *data.Names {
 		var list struct {
 			Hosts []instance `json:"hosts"`
 		}
-		query := url.Values{"namespaceId": {p.d.Namespace}, "groupName": {group}, "serviceName": {name}}
-		if err := p.get(ctx, "v2/ns/instance/list", query, &list); err != nil {
+		query := url.Values{"namespaceId": {p.d.Namespace}, "serviceName": {group + "@@" + name}}
+		if err := p.get(ctx, "v1/ns/instance/list", query, &list); err != nil {
 			return nil, 0, 0, err
 		}
 		services = append(services, service{name, list.Hosts})
 	}
-	return services, len(*data.Services), data.Count, nil
+	return services, len(*data.Names), data.Count, nil
 }
 
 func (p *Provider) at(path string) *url.URL { return p.d.Address.URL().JoinPath(path) }
@@ -156,25 +164,25 @@ var (
 	errRights   = errors.New("the account has no right to read services, or its token is not valid")
 )
 
-// get reads the data of an answer. With an account it logs in first, and once more if its token is refused.
-func (p *Provider) get(ctx context.Context, path string, query url.Values, data any) error {
+// get reads an answer. With an account it logs in first, and once more if its token is refused.
+func (p *Provider) get(ctx context.Context, path string, query url.Values, answer any) error {
 	fresh := p.token == ""
 	if p.d.Username != "" && fresh {
 		if err := p.login(ctx); err != nil {
 			return err
 		}
 	}
-	err := p.read(ctx, path, query, data)
+	err := p.read(ctx, path, query, answer)
 	if errors.Is(err, errRights) && p.d.Username != "" {
 		p.token = ""
 		if !fresh {
-			return p.get(ctx, path, query, data)
+			return p.get(ctx, path, query, answer)
 		}
 	}
 	return err
 }
 
-func (p *Provider) read(ctx context.Context, path string, query url.Values, data any) error {
+func (p *Provider) read(ctx context.Context, path string, query url.Values, answer any) error {
 	at := p.at(path)
 	to := *at
 	to.RawQuery = query.Encode()
@@ -185,16 +193,8 @@ func (p *Provider) read(ctx context.Context, path string, query url.Values, data
 	if p.token != "" {
 		req.Header.Set("Authorization", "Bearer "+p.token)
 	}
-	answer := struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-		Data    any    `json:"data"`
-	}{Data: data}
-	if err := p.send(req, &answer); err != nil {
+	if err := p.send(req, answer); err != nil {
 		return fmt.Errorf("%s: %w", at, err)
-	}
-	if answer.Code != 0 {
-		return fmt.Errorf("%s: expected code 0, got %d", at, answer.Code)
 	}
 	return nil
 }

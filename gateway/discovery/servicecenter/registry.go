@@ -18,10 +18,10 @@ const (
 	maxSize = 32 << 20         // bytes of an answer
 )
 
-// detail is a microservice with its instances, as the registry lists them.
+// detail is a microservice with its instances.
 type detail struct {
-	Service   microservice `json:"microService"`
-	Instances []instance   `json:"instances"`
+	Service   microservice
+	Instances []instance
 }
 
 // microservice is one version of a microservice.
@@ -50,28 +50,38 @@ type schema struct {
 	Text    string `json:"schema"`
 }
 
-// services returns all microservices with their instances.
-func (p *Provider) services(ctx context.Context) ([]detail, error) {
-	var answer struct {
-		Services *[]detail `json:"allServicesDetail"`
-		Stats    any       `json:"statistics"` // a registry without services has nothing else
-	}
-	at := p.at("govern", "microservices")
-	query := url.Values{"options": {"instances"}}
-	if p.d.Application != "" {
-		query.Set("appId", p.d.Application)
-	}
-	at.RawQuery = query.Encode()
+// services returns all microservices. They are not taken from govern/microservices, which has their instances too: that request makes
+// service-center 1.4 forget the schemas and properties of all microservices, for all its clients.
+func (p *Provider) services(ctx context.Context) ([]microservice, error) {
+	var answer map[string]json.RawMessage
+	at := p.at("registry", "microservices")
 	if err := p.get(ctx, at, &answer); err != nil {
 		return nil, err
 	}
-	if answer.Services == nil {
-		if answer.Stats == nil {
-			return nil, fmt.Errorf("%s: the answer has no allServicesDetail; is it service-center?", at)
+	list, ok := answer["services"]
+	if !ok {
+		if len(answer) > 0 {
+			return nil, fmt.Errorf("%s: the answer has no services; is it service-center?", at)
 		}
+		return nil, nil // an empty list is left out
+	}
+	var services []microservice
+	if err := json.Unmarshal(list, &services); err != nil {
+		return nil, fmt.Errorf("%s: services: %w", at, err)
+	}
+	return services, nil
+}
+
+// instances returns the instances of a microservice; none if it was removed after it was listed.
+func (p *Provider) instances(ctx context.Context, service string) ([]instance, error) {
+	var answer struct {
+		Instances []instance `json:"instances"`
+	}
+	err := p.get(ctx, p.at("registry", "microservices", service, "instances"), &answer)
+	if errors.Is(err, errBadRequest) {
 		return nil, nil
 	}
-	return *answer.Services, nil
+	return answer.Instances, err
 }
 
 // schemas returns the schemas of a microservice, with their texts if texts is set.
@@ -95,6 +105,9 @@ func (p *Provider) at(elements ...string) *url.URL {
 	}
 	return p.d.Address.URL().JoinPath(all...)
 }
+
+// errBadRequest is also the answer for a microservice that does not exist.
+var errBadRequest = errors.New("expected status 200, got 400")
 
 // errUnauthorized means that the account's token is not valid any more.
 var errUnauthorized = errors.New("expected status 200, got 401; username and password are those of an account with the right to read services")
@@ -158,6 +171,8 @@ func (p *Provider) send(ctx context.Context, method string, at *url.URL, body []
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized:
 		return fmt.Errorf("%s: %w", at, errUnauthorized)
+	case resp.StatusCode == http.StatusBadRequest:
+		return fmt.Errorf("%s: %w", at, errBadRequest)
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s: expected status 200, got %d", at, resp.StatusCode)
 	}

@@ -30,7 +30,7 @@ type Provider struct {
 // kept is the schemas of a microservice, as last read.
 type kept struct {
 	schemas []schema
-	service string // the modification and the list of schemas that the registry had then
+	service microservice // as the registry had it then
 	checked time.Time
 	problem error // why they could not be read
 }
@@ -50,16 +50,27 @@ func (p *Provider) Run(ctx context.Context, update func([]discovery.Target, erro
 
 // next returns the services that the registry has now. Services whose schemas can't be read are reported with the reason.
 func (p *Provider) next(ctx context.Context) ([]discovery.Target, error) {
-	details, err := p.services(ctx)
+	listed, err := p.services(ctx)
 	if err != nil {
 		return nil, err
 	}
-	chosen := p.choose(details)
+	listed = slices.DeleteFunc(listed, p.leavesOut)
 	var problems []error
-	if more := len(chosen) - maxServices; more > 0 {
-		chosen = chosen[:maxServices]
+	if more := len(listed) - maxServices; more > 0 {
+		slices.SortFunc(listed, func(a, b microservice) int { return strings.Compare(a.ID, b.ID) })
+		listed = listed[:maxServices]
 		problems = append(problems, fmt.Errorf("the registry has %d microservices more than %d; they are left out, so application or environment should select fewer", more, maxServices))
 	}
+	details := make([]detail, len(listed))
+	for i := range listed {
+		p.restore(&listed[i])
+		instances, err := p.instances(ctx, listed[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		details[i] = detail{listed[i], instances}
+	}
+	chosen := choose(details)
 	current := make(map[string]*kept, len(chosen))
 	targets := []discovery.Target{}
 	for _, d := range chosen {
@@ -80,17 +91,26 @@ func (p *Provider) next(ctx context.Context) ([]discovery.Target, error) {
 // itself is the name under which the registry has itself.
 const itself = "SERVICECENTER"
 
+// leavesOut reports whether a microservice is not one that is looked for.
+func (p *Provider) leavesOut(s microservice) bool {
+	return s.Name == itself || p.d.Environment != "" && s.Environment != p.d.Environment || p.d.Application != "" && s.Application != p.d.Application ||
+		strings.Trim(s.ID, ".") == "" // an id that would be another path
+}
+
+// restore gives a microservice the schemas and properties that it had, if it has none now and was not modified: service-center 1.4
+// forgets them for a while when its console lists the microservices.
+func (p *Provider) restore(s *microservice) {
+	k := p.known[s.ID]
+	if k != nil && len(s.Schemas) == 0 && len(s.Properties) == 0 && s.Modified == k.service.Modified {
+		s.Schemas, s.Properties = k.service.Schemas, k.service.Properties
+	}
+}
+
 // choose returns of each microservice the newest version that has an instance, or the newest if none has.
-func (p *Provider) choose(details []detail) []*detail {
+func choose(details []detail) []*detail {
 	best := map[string]*detail{}
 	for i := range details {
 		d := &details[i]
-		if strings.Trim(d.Service.ID, ".") == "" {
-			continue // an id that would be another path
-		}
-		if d.Service.Name == itself || p.d.Environment != "" && d.Service.Environment != p.d.Environment || p.d.Application != "" && d.Service.Application != p.d.Application {
-			continue
-		}
 		key := d.Service.Environment + "\x00" + d.Service.Application + "\x00" + d.Service.Name
 		if other := best[key]; other == nil || d.betterThan(other) {
 			best[key] = d
@@ -132,21 +152,23 @@ func partOf(parts []string, i int) (n int) {
 
 // contracts returns the schemas of a microservice: those that are known, unless the registry says that they have changed.
 func (p *Provider) contracts(ctx context.Context, s *microservice) *kept {
-	stamp := s.Modified + "\x00" + strings.Join(s.Schemas, "\x00")
 	k := p.known[s.ID]
-	if k != nil && k.problem == nil && k.service == stamp && time.Since(k.checked) < recheck {
-		return k
-	}
-	if k != nil && k.problem == nil && k.service == stamp {
+	if k != nil && k.problem == nil && k.service.Modified == s.Modified && slices.Equal(k.service.Schemas, s.Schemas) {
+		if time.Since(k.checked) < recheck {
+			return k
+		}
 		if summaries, err := p.schemas(ctx, s.ID, false); err != nil || same(summaries, k.schemas) {
-			return &kept{schemas: k.schemas, service: stamp, checked: time.Now()} // without an answer, what is known stays
+			return &kept{schemas: k.schemas, service: *s, checked: time.Now()} // without an answer, what is known stays
 		}
 	}
 	schemas, err := p.schemas(ctx, s.ID, true)
+	if err == nil && len(schemas) == 0 && len(s.Schemas) > 0 {
+		err = fmt.Errorf("expected %d, got none", len(s.Schemas))
+	}
 	if err != nil && k != nil {
 		return &kept{schemas: k.schemas, service: k.service, problem: err}
 	}
-	return &kept{schemas: schemas, service: stamp, checked: time.Now(), problem: err}
+	return &kept{schemas: schemas, service: *s, checked: time.Now(), problem: err}
 }
 
 // same reports whether two lists have the same schemas with the same summaries.

@@ -51,6 +51,8 @@ type registry struct {
 	modified int
 	token    string // that it accepts; "" if it has no access control
 	status   int    // of all answers; 0 for 200
+	forgets  bool   // the schemas and properties, as service-center 1.4 does
+	removed  bool   // the microservice, after it was listed
 	asked    map[string]int
 }
 
@@ -77,9 +79,20 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	switch {
-	case strings.HasSuffix(req.URL.Path, "/govern/microservices"):
-		fmt.Fprintf(w, `{"allServicesDetail": [{"microService": {"serviceId": "1", "appId": "shop", "serviceName": "orders", "modTimestamp": "%d"},
-			"instances": [{"endpoints": ["rest://10.0.0.1:8080"], "status": "UP"}]}]}`, r.modified)
+	case strings.HasSuffix(req.URL.Path, "/registry/microservices"):
+		fmt.Fprintf(w, `{"services": [{"serviceId": "1", "appId": "shop", "serviceName": "orders", "modTimestamp": "%d"`, r.modified)
+		if !r.forgets {
+			fmt.Fprint(w, `, "schemas": ["order"], "properties": {"team": "checkout"}`)
+		}
+		fmt.Fprint(w, `}]}`)
+	case strings.HasSuffix(req.URL.Path, "/instances"):
+		if r.removed {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		fmt.Fprint(w, `{"instances": [{"endpoints": ["rest://10.0.0.1:8080"], "status": "UP"}]}`)
+	case r.forgets:
+		fmt.Fprint(w, `{}`)
 	case strings.HasSuffix(req.URL.Path, "/schemas"):
 		var all []string
 		for id, text := range r.texts {
@@ -151,7 +164,7 @@ func TestAccount(t *testing.T) {
 
 // An answer that is not that of a healthy registry leaves the last services in use.
 func TestFaults(t *testing.T) {
-	const at = "http://127.0.0.1:30100/v4/default/govern/microservices?options=instances: "
+	const at = "http://127.0.0.1:30100/v4/default/registry/microservices: "
 	answer := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) } // a recorder
 	}
@@ -163,7 +176,7 @@ func TestFaults(t *testing.T) {
 		{"a failure", at + "expected status 200, got 500", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }},
 		{"a redirect", at + "expected status 200, got 302", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(302) }},
 		{"garbage", at + "the answer is not JSON: invalid character '\\x00' looking for beginning of value", answer("\x00\xff\x1b")},
-		{"another answer", at + "the answer has no allServicesDetail; is it service-center?", answer(`{"status": 200}`)},
+		{"another answer", at + "the answer has no services; is it service-center?", answer(`{"status": 200}`)},
 		{"too much", at + "the answer has more than 33554432 bytes", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(bytes.Repeat([]byte(" "), maxSize+1)) // a recorder
 		}},
@@ -199,6 +212,50 @@ func TestSchemasAway(t *testing.T) {
 	}
 }
 
+// TestForgets: what the registry forgets of a microservice that was not modified is known further.
+func TestForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &registry{texts: map[string]string{"order": "swagger: '2.0'"}}
+		p := New(settings(t, ""), registrytest.Server{Handler: r})
+		want := services(p.next(t.Context()))
+		r.forgets = true
+		if got := services(p.next(t.Context())); got != want {
+			t.Errorf("want %s, got %s", want, got)
+		}
+		time.Sleep(recheck)
+		if got := services(p.next(t.Context())); got != want+"error: the schemas of \"orders\": expected 1, got none\n" {
+			t.Errorf("after %s: %s", recheck, got)
+		}
+		r.forgets = false
+		if got := services(p.next(t.Context())); got != want {
+			t.Errorf("again: %s", got)
+		}
+	})
+}
+
+// TestRemoved: a microservice that is removed while the registry is read has no instances.
+func TestRemoved(t *testing.T) {
+	r := &registry{texts: map[string]string{"order": "swagger: '2.0'"}, removed: true}
+	if got := services(New(settings(t, ""), registrytest.Server{Handler: r}).next(t.Context())); !strings.Contains(got, "no instance that is UP") {
+		t.Error(got)
+	}
+}
+
+// TestInstancesAway: if the instances of a microservice can't be read, the last services stay.
+func TestInstancesAway(t *testing.T) {
+	r := &registry{texts: map[string]string{"order": "swagger: '2.0'"}}
+	p := New(settings(t, ""), registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if strings.HasSuffix(req.URL.Path, "/instances") {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		r.ServeHTTP(w, req)
+	})})
+	if got := services(p.next(t.Context())); !strings.HasPrefix(got, "the last\nerror: ") {
+		t.Error(got)
+	}
+}
+
 // TestEnds holds that the provider ends with its context.
 func TestEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -222,21 +279,21 @@ func TestEnds(t *testing.T) {
 // names stay as they are, which the manager refuses.
 func TestHostile(t *testing.T) {
 	var list strings.Builder
-	list.WriteString(`{"allServicesDetail": [{"microService": {"serviceId": "..", "serviceName": "climber"}}, {"microService": {"serviceId": "", "serviceName": "none"}}, {"microService": {"serviceId": "0", "serviceName": "a\u001b[2J"}}`)
+	list.WriteString(`{"services": [{"serviceId": "..", "serviceName": "climber"}, {"serviceId": "", "serviceName": "none"}, {"serviceId": "0", "serviceName": "a\u001b[2J"}`)
 	for i := range 100_000 {
-		fmt.Fprintf(&list, `, {"microService": {"serviceId": "s%06d", "serviceName": "s%d"}}`, i, i)
+		fmt.Fprintf(&list, `, {"serviceId": "s%06d", "serviceName": "s%d"}`, i, i)
 	}
 	list.WriteString("]}")
 	asked := 0
 	targets, err := New(settings(t, ""), registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/govern/microservices") {
+		if strings.HasSuffix(r.URL.Path, "/registry/microservices") {
 			_, _ = w.Write([]byte(list.String())) // a recorder
 			return
 		}
 		asked++
 		_, _ = w.Write([]byte(`{"schemas": []}`)) // a recorder
 	})}).next(t.Context())
-	if len(targets) != maxServices || asked != maxServices || targets[0].Name != "a\x1b[2J" {
+	if len(targets) != maxServices || asked != 2*maxServices || targets[0].Name != "a\x1b[2J" {
 		t.Errorf("%d services, %d requests, %q", len(targets), asked, targets[0].Name)
 	}
 	if want := "the registry has 90001 microservices more than 10000; they are left out"; err == nil || !strings.HasPrefix(err.Error(), want) {

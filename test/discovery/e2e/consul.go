@@ -70,10 +70,10 @@ func (r *consulRegistry) set(ctx context.Context, services map[string]*service) 
 	type object = map[string]any
 	return each(services, func(name string, s *service) error {
 		if s == nil {
-			_, err := r.send(ctx, http.MethodPut, "/v1/catalog/deregister", "application/json", object{"Node": "services", "ServiceID": name})
+			_, err := r.send(ctx, http.MethodPut, "/v1/catalog/deregister", media, object{"Node": "services", "ServiceID": name})
 			return err
 		}
-		_, err := r.send(ctx, http.MethodPut, "/v1/catalog/register", "application/json", object{
+		_, err := r.send(ctx, http.MethodPut, "/v1/catalog/register", media, object{
 			"Node": "services", "Address": "127.0.0.1", "Service": object{"ID": name, "Service": name, "Port": s.port(), "Meta": map[string]string{"openapi": s.path()}},
 		})
 		return err

@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"drawbridge/test/process"
@@ -20,11 +18,7 @@ type eurekaRegistry struct {
 	api
 	args   []string
 	server *process.Child
-
-	mu       sync.Mutex
-	services map[string]*service
-	cancel   context.CancelFunc
-	beats    sync.WaitGroup
+	beats  heartbeats
 }
 
 func newEurekaRegistry(ctx context.Context, o *options, dir string) (registry, error) {
@@ -39,22 +33,12 @@ func newEurekaRegistry(ctx context.Context, o *options, dir string) (registry, e
 		args: []string{"-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + dir, "-cp", filepath.Join(home, "classes") + ":" + filepath.Join(home, "lib", "*"), "registry.EurekaServer",
 			"--server.address=" + host, "--server.port=" + port, "--eureka.client.register-with-eureka=false", "--eureka.client.fetch-registry=false",
 			"--eureka.server.use-read-only-response-cache=false", "--eureka.server.enable-self-preservation=false", "--logging.level.root=warn"},
-		services: map[string]*service{},
 	}
+	r.beats.start(ctx, 30*time.Second, r.beat)
 	if err := r.up(ctx); err != nil {
 		return nil, err
 	}
-	// One service is always there and not selected: that an answer has none may be the sign of a restart.
-	other, err := newService(o.address, "other", 1)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.set(ctx, map[string]*service{"other": other}); err != nil {
-		return nil, err
-	}
-	ctx, r.cancel = context.WithCancel(ctx)
-	r.beats.Go(func() { r.beat(ctx) })
-	return r, nil
+	return r, addOther(ctx, o, r)
 }
 
 func (r *eurekaRegistry) provider() string {
@@ -69,7 +53,7 @@ func (r *eurekaRegistry) up(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	return r.server.Await(ctx, func(ctx context.Context) error {
-		_, err := r.send(ctx, http.MethodGet, "/apps", "application/json", nil)
+		_, err := r.send(ctx, http.MethodGet, "/apps", media, nil)
 		return err
 	})
 }
@@ -77,23 +61,20 @@ func (r *eurekaRegistry) up(ctx context.Context) (err error) {
 func (r *eurekaRegistry) down() error { return kill(r.server) }
 
 func (r *eurekaRegistry) stop() {
-	r.cancel()
-	r.beats.Wait()
+	r.beats.stop()
 	_ = kill(r.server)
 }
 
 // set registers services: what the server has answered is shown, because its read-only cache is off.
 func (r *eurekaRegistry) set(ctx context.Context, services map[string]*service) error {
 	return each(services, func(name string, s *service) error {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if s == nil {
-			delete(r.services, name)
-			_, err := r.send(ctx, http.MethodDelete, instancePath(name), "application/json", nil)
-			return err
-		}
-		r.services[name] = s
-		return r.register(ctx, name, s)
+		return r.beats.change(name, s, func(*service) error {
+			if s == nil {
+				_, err := r.send(ctx, http.MethodDelete, instancePath(name), media, nil)
+				return err
+			}
+			return r.register(ctx, name, s)
+		})
 	})
 }
 
@@ -102,11 +83,8 @@ func instancePath(name string) string { return "/apps/" + strings.ToUpper(name) 
 func (r *eurekaRegistry) register(ctx context.Context, name string, s *service) error {
 	type object = map[string]any
 	host, _, _ := net.SplitHostPort(s.address)
-	metadata := map[string]string{"openapi": s.path(), "selected": "yes"}
-	if name == "other" {
-		metadata["selected"] = "no"
-	}
-	_, err := r.send(ctx, http.MethodPost, "/apps/"+strings.ToUpper(name), "application/json", object{"instance": object{
+	metadata := map[string]string{"openapi": s.path(), "selected": selected(name)}
+	_, err := r.send(ctx, http.MethodPost, "/apps/"+strings.ToUpper(name), media, object{"instance": object{
 		"instanceId": name, "app": strings.ToUpper(name), "hostName": host, "ipAddr": host, "vipAddress": name, "status": "UP",
 		"port": object{"$": s.port(), "@enabled": "true"}, "securePort": object{"$": 443, "@enabled": "false"},
 		"homePageUrl": "http://" + s.address + "/", "metadata": metadata,
@@ -115,30 +93,11 @@ func (r *eurekaRegistry) register(ctx context.Context, name string, s *service) 
 	return err
 }
 
-// beat sends the heartbeats of all services, at the interval that clients have by default.
-func (r *eurekaRegistry) beat(ctx context.Context) {
-	ticker := time.NewTicker(30 * time.Second)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		r.mu.Lock()
-		services := maps.Clone(r.services)
-		r.mu.Unlock()
-		_ = each(services, func(name string, _ *service) error {
-			_, err := r.send(ctx, http.MethodPut, instancePath(name), "application/json", nil)
-			if err == nil || ctx.Err() != nil {
-				return ctx.Err()
-			}
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if s := r.services[name]; s != nil && strings.Contains(err.Error(), "status 404") {
-				_ = r.register(ctx, name, s)
-			}
-			return nil // a server that is away gets the next heartbeat
-		})
+// beat sends the heartbeat of a service, at the interval that clients have by default.
+func (r *eurekaRegistry) beat(ctx context.Context, name string, s *service) error {
+	_, err := r.send(ctx, http.MethodPut, instancePath(name), media, nil)
+	if err != nil && strings.Contains(err.Error(), "status 404") {
+		return r.register(ctx, name, s)
 	}
+	return err
 }

@@ -17,6 +17,8 @@ var kinds = []kind{
 	{"consul", newConsulRegistry},
 	{"kubernetes", newKubernetesRegistry},
 	{"eureka", newEurekaRegistry},
+	{"nacos", newNacosRegistry},
+	{"service_center", newServiceCenterRegistry},
 	{"api_catalog", newCatalogRegistry},
 	{"dns", newDNSRegistry},
 }

@@ -19,6 +19,14 @@ type world struct {
 
 func (w *world) printf(format string, args ...any) { fmt.Printf(w.name+": "+format+"\n", args...) }
 
+// tool returns the name of the tool of a service's operation.
+func (w *world) tool(service string, operation int) string {
+	if r, ok := w.registry.(interface{ schema() string }); ok {
+		service += "-" + r.schema()
+	}
+	return fmt.Sprintf("shop-%s_op%d", service, operation)
+}
+
 // mostP95 is the most that 95 of 100 services may take until they are callable, or gone.
 const mostP95 = 2 * time.Second
 
@@ -51,7 +59,7 @@ func (w *world) followed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		tool := "shop-" + name + "_op1"
+		tool := w.tool(name, 1)
 		took, err := w.step(ctx, map[string]*service{name: s}, tool)
 		if err != nil {
 			return err
@@ -79,10 +87,10 @@ func (w *world) changed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err = w.step(ctx, map[string]*service{old: s}, "shop-"+old+"_op1"); err != nil {
+		if _, err = w.step(ctx, map[string]*service{old: s}, w.tool(old, 1)); err != nil {
 			return err
 		}
-		took, err := w.step(ctx, map[string]*service{old: nil, name: s}, "shop-"+name+"_op1", "-shop-"+old+"_op1")
+		took, err := w.step(ctx, map[string]*service{old: nil, name: s}, w.tool(name, 1), "-"+w.tool(old, 1))
 		if err != nil {
 			return err
 		}
@@ -94,14 +102,14 @@ func (w *world) changed(ctx context.Context) error {
 		if err := w.registry.set(ctx, map[string]*service{name: next}); err != nil {
 			return err
 		}
-		if took, err = next.awaitCalls(ctx, w.gateway, "shop-"+name+"_op1"); err != nil {
+		if took, err = next.awaitCalls(ctx, w.gateway, w.tool(name, 1)); err != nil {
 			return err
 		}
 		moved = append(moved, took)
 		s.server.Close()
 		if _, ok := w.registry.(unlocated); !ok {
 			next.describe("/v2.json", 5)
-			if took, err = w.step(ctx, map[string]*service{name: next}, "shop-"+name+"_op4"); err != nil {
+			if took, err = w.step(ctx, map[string]*service{name: next}, w.tool(name, 4)); err != nil {
 				return err
 			}
 			described = append(described, took)
@@ -125,10 +133,10 @@ func (w *world) away(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.step(ctx, map[string]*service{"stays": s}, "shop-stays_op1"); err != nil {
+	if _, err := w.step(ctx, map[string]*service{"stays": s}, w.tool("stays", 1)); err != nil {
 		return err
 	}
-	stop := w.gateway.load(ctx, "shop-stays_op1")
+	stop := w.gateway.load(ctx, w.tool("stays", 1))
 	if err := w.registry.down(); err != nil {
 		return err
 	}
@@ -140,7 +148,7 @@ func (w *world) away(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	back, err := w.step(ctx, map[string]*service{"late": late}, "shop-late_op1")
+	back, err := w.step(ctx, map[string]*service{"late": late}, w.tool("late", 1))
 	calls, failed, first := stop()
 	w.printf("registry away for %v: %d calls, %d failed; a new service is callable %v after it is back", w.outage, calls, failed, back.Round(time.Millisecond))
 	return errors.Join(err, first)
@@ -155,10 +163,10 @@ func (w *world) moves(ctx context.Context) error {
 	if err := w.registry.set(ctx, map[string]*service{"stays": s}); err != nil {
 		return err
 	}
-	if _, err := s.awaitCalls(ctx, w.gateway, "shop-stays_op1"); err != nil {
+	if _, err := s.awaitCalls(ctx, w.gateway, w.tool("stays", 1)); err != nil {
 		return err
 	}
-	stop := w.gateway.load(ctx, "shop-stays_op1")
+	stop := w.gateway.load(ctx, w.tool("stays", 1))
 	for range 10 {
 		next, err := w.newService("stays", 3)
 		if err != nil {
@@ -208,7 +216,7 @@ func (w *world) many(ctx context.Context) error {
 	if _, ok := w.registry.(unlocated); !ok {
 		changed := all[last]
 		changed.describe("/v2.json", w.operations+1)
-		described, err := w.step(ctx, map[string]*service{last: changed}, fmt.Sprintf("shop-%s_op%d", last, w.operations))
+		described, err := w.step(ctx, map[string]*service{last: changed}, w.tool(last, w.operations))
 		if err != nil {
 			return err
 		}
@@ -221,7 +229,7 @@ func (w *world) many(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		took, err := w.step(ctx, map[string]*service{name: one}, "shop-"+name+"_op1")
+		took, err := w.step(ctx, map[string]*service{name: one}, w.tool(name, 1))
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,9 @@ func kill(c *process.Child) error {
 	return nil
 }
 
+// media is the content type of most requests.
+const media = "application/json"
+
 // api is the API of a registry.
 type api struct {
 	base   string
@@ -38,7 +41,7 @@ type api struct {
 }
 
 // send sends a request, with a JSON value as its body unless that is nil, and returns the body of the response.
-func (a *api) send(ctx context.Context, method, path, media string, body any) ([]byte, error) {
+func (a *api) send(ctx context.Context, method, path, contentType string, body any) ([]byte, error) {
 	var text []byte
 	if body != nil {
 		var err error
@@ -51,7 +54,7 @@ func (a *api) send(ctx context.Context, method, path, media string, body any) ([
 		return nil, err
 	}
 	maps.Copy(req.Header, a.header)
-	req.Header.Set("Content-Type", media)
+	req.Header.Set("Content-Type", contentType)
 	resp, err := a.client.Do(req)
 	if err != nil {
 		return nil, err
