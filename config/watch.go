@@ -20,20 +20,21 @@ const (
 	pollTime   = 30 * time.Second       // for changes of which the system gives no sign
 )
 
-// Watcher notices changes of files, and of directories: of the names of the documents and prompts in them. It compares with what they held when it was made, so that nothing is missed if it
-// is made before the files are read.
+// Watcher notices changes of files, and of directories: of the names of the documents and prompts in them. It compares with what they
+// held when it was made, so that nothing is missed if it is made before the files are read.
 type Watcher struct {
-	paths   []string
-	digests map[string]digest // the last content seen; no entry when there was no file
-	changed func(path string)
-	follow  func(dir string) // nil: polling only
-	names   map[string]bool  // base names of interest
-	dirs    map[string]bool  // directories among paths
+	paths    []string
+	notifier *FileNotifier
+	digests  map[string]digest // the last content seen; no entry when there was no file
+	changed  func(path string)
+	follow   func(dir string) // nil: polling only
+	names    map[string]bool  // base names of interest
+	dirs     map[string]bool  // directories among paths
 }
 
 // NewWatcher reads the files once and returns a watcher that starts nothing by itself.
 func NewWatcher(paths []string) *Watcher {
-	w := &Watcher{digests: map[string]digest{}, names: map[string]bool{}, dirs: map[string]bool{}}
+	w := &Watcher{notifier: new(FileNotifier), digests: map[string]digest{}, names: map[string]bool{}, dirs: map[string]bool{}}
 	for _, p := range paths {
 		if !slices.Contains(w.paths, p) {
 			w.paths = append(w.paths, p)
@@ -52,22 +53,18 @@ func NewWatcher(paths []string) *Watcher {
 // watch. A file that is removed is not reported until it is back with another content.
 func (w *Watcher) Run(ctx context.Context, changed func(path string)) (err error) {
 	w.changed = changed
-	notify, failed := fsnotify.NewWatcher()
+	signs, failed := w.notifier.subscribe()
 	if failed != nil {
 		// No more watches allowed (inotify limits) must not keep the gateway from running: polling goes on.
 		w.check(false)
 		w.run(ctx, nil, nil)
 		return nil
 	}
-	defer func() { err = notify.Close() }() // also when changed panics, which is for the caller
-	w.follow = func(dir string) {
-		if !slices.Contains(notify.WatchList(), dir) {
-			_ = notify.Add(dir) // a directory that does not exist yet is left to polling
-		}
-	}
+	defer func() { err = w.notifier.unsubscribe(signs) }() // also when changed panics, which is for the caller
+	w.follow = func(dir string) { w.notifier.follow(signs, dir) }
 	w.followAll()
 	w.check(false) // what changed before the directories were watched gave no sign
-	w.run(ctx, notify.Events, notify.Errors)
+	w.run(ctx, signs.events, signs.errs)
 	return nil
 }
 

@@ -199,3 +199,40 @@ func overwrite(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// TestManyWatchers: more watchers than a user may have inotify instances share one, and each hears of its own file. The 30 seconds of
+// polling are more than the test waits.
+func TestManyWatchers(t *testing.T) {
+	const many = 300
+	var notifier FileNotifier
+	ctx, cancel := context.WithCancel(t.Context())
+	changes := make(chan string, many)
+	running := make(chan error)
+	files := make([]string, many)
+	for i := range files {
+		files[i] = filepath.Join(t.TempDir(), "openapi.yaml")
+		writeFile(t, files[i], []byte("1"))
+		w := notifier.NewWatcher(files[i : i+1])
+		go func() { running <- w.Run(ctx, func(path string) { changes <- path }) }()
+	}
+	for _, i := range []int{0, many / 2, many - 1} {
+		replace(t, files[i], "2")
+		select {
+		case got := <-changes:
+			if got != files[i] {
+				t.Errorf("%s is reported, want %s", got, files[i])
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%d: nothing is reported", i)
+		}
+	}
+	cancel()
+	for range files {
+		if err := timebox.Receive(t, running); err != nil {
+			t.Error(err)
+		}
+	}
+	if notifier.system != nil || len(notifier.dirs) != 0 {
+		t.Errorf("%d directories are still watched", len(notifier.dirs))
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"drawbridge/config"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/telemetry"
@@ -42,6 +43,8 @@ type Deps struct {
 	// API, at each moment; nil if no service is discovered.
 	Instances func(api string) func() []string
 
+	// Files is the notifier of changes of documents that are files.
+	Files *config.FileNotifier
 	// Store is the last-known-good store; nil if documents are kept in memory only.
 	Store *diskcache.Store
 	// Updates receives the outcomes of attempts to load documents.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"drawbridge/config"
 	"drawbridge/gateway/signal"
 )
 
@@ -24,7 +23,7 @@ func (w *fileWatch) start(ctx context.Context, files []string) bool {
 	if slices.Equal(files, w.files) {
 		return false
 	}
-	watcher := config.NewWatcher(files) // first, so that the old watch can still be ended if this panics
+	watcher := w.deps.Files.NewWatcher(files) // first, so that the old watch can still be ended if this panics
 	old := w.cancel
 	w.files = files
 	ctx, w.cancel = context.WithCancel(ctx)

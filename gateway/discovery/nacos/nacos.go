@@ -15,8 +15,8 @@ type Provider struct {
 	d      *config.NacosDiscovery
 	client discovery.Client
 
+	account discovery.Account
 	api     version // of the server; 0 before it has answered
-	token   string  // of the account; "" before it has logged in
 	last    []discovery.Target
 	away    bool      // the last request failed
 	settled time.Time // until when services that the server does not know are kept
@@ -24,7 +24,11 @@ type Provider struct {
 
 // New returns the provider that asks through a client, which must not follow redirects.
 func New(d *config.NacosDiscovery, client discovery.Client) *Provider {
-	return &Provider{d: d, client: client}
+	p := &Provider{d: d, client: client, account: discovery.Account{Refused: errRights}}
+	if d.Username != "" {
+		p.account.Login = p.login
+	}
+	return p
 }
 
 // Run implements [discovery.Provider].

@@ -1,6 +1,7 @@
 package nacos
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,7 +55,8 @@ func (p *Provider) detect(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		p.api, p.token = 0, ""
+		p.api = 0
+		p.account.Logout()
 		if !errors.Is(err, errNotFound) {
 			return err
 		}
@@ -143,15 +145,19 @@ func (p *Provider) page1(ctx context.Context, group string, page int) (services 
 	if data.Names == nil {
 		return nil, 0, 0, fmt.Errorf("%s: the answer has no doms; is it Nacos?", p.at(servicePath[1]))
 	}
-	for _, name := range *data.Names {
+	services = make([]service, len(*data.Names))
+	err = discovery.Each(ctx, len(services), func(ctx context.Context, i int) error {
+		name := (*data.Names)[i]
 		var list struct {
 			Hosts []instance `json:"hosts"`
 		}
 		query := url.Values{"namespaceId": {p.d.Namespace}, "serviceName": {group + "@@" + name}}
-		if err := p.get(ctx, "v1/ns/instance/list", query, &list); err != nil {
-			return nil, 0, 0, err
-		}
-		services = append(services, service{name, list.Hosts})
+		err := p.get(ctx, "v1/ns/instance/list", query, &list)
+		services[i] = service{name, list.Hosts}
+		return err
+	})
+	if err != nil {
+		return nil, 0, 0, err
 	}
 	return services, len(*data.Names), data.Count, nil
 }
@@ -164,48 +170,33 @@ var (
 	errRights   = errors.New("the account has no right to read services, or its token is not valid")
 )
 
-// get reads an answer. With an account it logs in first, and once more if its token is refused.
+// get reads an answer.
 func (p *Provider) get(ctx context.Context, path string, query url.Values, answer any) error {
-	fresh := p.token == ""
-	if p.d.Username != "" && fresh {
-		if err := p.login(ctx); err != nil {
-			return err
-		}
-	}
-	err := p.read(ctx, path, query, answer)
-	if errors.Is(err, errRights) && p.d.Username != "" {
-		p.token = ""
-		if !fresh {
-			return p.get(ctx, path, query, answer)
-		}
-	}
-	return err
-}
-
-func (p *Provider) read(ctx context.Context, path string, query url.Values, answer any) error {
 	at := p.at(path)
 	to := *at
 	to.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), http.NoBody)
-	if err != nil {
-		return err
-	}
-	if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
-	}
-	if err := p.send(req, answer); err != nil {
-		return fmt.Errorf("%s: %w", at, err)
-	}
-	return nil
+	return p.account.Do(ctx, func(token string) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), http.NoBody)
+		if err != nil {
+			return err
+		}
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
+		if err := p.send(req, answer); err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+		return nil
+	})
 }
 
-// login gets a token for the account.
-func (p *Provider) login(ctx context.Context) error {
+// login returns a token for the account.
+func (p *Provider) login(ctx context.Context) (string, error) {
 	at := p.at(loginPath[p.api])
 	form := url.Values{"username": {p.d.Username}, "password": {p.d.Password.Reveal()}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), strings.NewReader(form.Encode()))
 	if err != nil {
-		return err
+		return "", err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	var answer struct {
@@ -215,15 +206,13 @@ func (p *Provider) login(ctx context.Context) error {
 		} `json:"data"`
 	}
 	if err := p.send(req, &answer); err != nil {
-		return fmt.Errorf("%s: %w", at, err)
+		return "", fmt.Errorf("%s: %w", at, err)
 	}
-	if p.token = answer.Token; p.token == "" {
-		p.token = answer.Data.Token
+	token := cmp.Or(answer.Token, answer.Data.Token)
+	if token == "" {
+		return "", fmt.Errorf("%s: the answer has no accessToken", at)
 	}
-	if p.token == "" {
-		return fmt.Errorf("%s: the answer has no accessToken", at)
-	}
-	return nil
+	return token, nil
 }
 
 // send sends a request and decodes the answer.

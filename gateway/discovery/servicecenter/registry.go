@@ -112,45 +112,32 @@ var errBadRequest = errors.New("expected status 200, got 400")
 // errUnauthorized means that the account's token is not valid any more.
 var errUnauthorized = errors.New("expected status 200, got 401; username and password are those of an account with the right to read services")
 
-// get reads an answer of the registry. With an account it logs in first, and once more if its token is refused.
+// get reads an answer of the registry.
 func (p *Provider) get(ctx context.Context, at *url.URL, answer any) error {
-	fresh := false
-	if p.d.Username != "" && p.token == "" {
-		if err := p.login(ctx); err != nil {
-			return err
-		}
-		fresh = true
-	}
-	err := p.send(ctx, http.MethodGet, at, nil, answer)
-	if errors.Is(err, errUnauthorized) && p.d.Username != "" && !fresh {
-		p.token = ""
-		return p.get(ctx, at, answer)
-	}
-	return err
+	return p.account.Do(ctx, func(token string) error { return p.send(ctx, http.MethodGet, at, token, nil, answer) })
 }
 
-// login gets a token for the account.
-func (p *Provider) login(ctx context.Context) error {
+// login returns a token for the account.
+func (p *Provider) login(ctx context.Context) (string, error) {
 	body, err := json.Marshal(map[string]string{"name": p.d.Username, "password": p.d.Password.Reveal()})
 	if err != nil {
-		return err
+		return "", err
 	}
 	var answer struct {
 		Token string `json:"token"`
 	}
 	at := p.d.Address.URL().JoinPath("v4", "token")
-	if err := p.send(ctx, http.MethodPost, at, body, &answer); err != nil {
-		return err
+	if err := p.send(ctx, http.MethodPost, at, "", body, &answer); err != nil {
+		return "", err
 	}
 	if answer.Token == "" {
-		return fmt.Errorf("%s: the answer has no token", at)
+		return "", fmt.Errorf("%s: the answer has no token", at)
 	}
-	p.token = answer.Token
-	return nil
+	return answer.Token, nil
 }
 
 // send sends a request and reads its answer.
-func (p *Provider) send(ctx context.Context, method string, at *url.URL, body []byte, answer any) error {
+func (p *Provider) send(ctx context.Context, method string, at *url.URL, token string, body []byte, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(body))
@@ -160,8 +147,9 @@ func (p *Provider) send(ctx context.Context, method string, at *url.URL, body []
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
-	} else if p.token != "" {
-		req.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := p.client.Do(req)
 	if err != nil {

@@ -23,8 +23,8 @@ type Provider struct {
 	d      *config.ServiceCenterDiscovery
 	client discovery.Client
 
-	token string           // of the account; "" before it has logged in
-	known map[string]*kept // the schemas of microservices, by id
+	account discovery.Account
+	known   map[string]*kept // the schemas of microservices, by id
 }
 
 // kept is the schemas of a microservice, as last read.
@@ -37,7 +37,11 @@ type kept struct {
 
 // New returns the provider that asks through a client, which must not follow redirects.
 func New(d *config.ServiceCenterDiscovery, client discovery.Client) *Provider {
-	return &Provider{d: d, client: client, known: map[string]*kept{}}
+	p := &Provider{d: d, client: client, account: discovery.Account{Refused: errUnauthorized}, known: map[string]*kept{}}
+	if d.Username != "" {
+		p.account.Login = p.login
+	}
+	return p
 }
 
 // Run implements [discovery.Provider].
@@ -61,23 +65,22 @@ func (p *Provider) next(ctx context.Context) ([]discovery.Target, error) {
 		listed = listed[:maxServices]
 		problems = append(problems, fmt.Errorf("the registry has %d microservices more than %d; they are left out, so application or environment should select fewer", more, maxServices))
 	}
-	details := make([]detail, len(listed))
-	for i := range listed {
-		p.restore(&listed[i])
-		instances, err := p.instances(ctx, listed[i].ID)
-		if err != nil {
-			return nil, err
-		}
-		details[i] = detail{listed[i], instances}
+	details, err := p.details(ctx, listed)
+	if err != nil {
+		return nil, err
 	}
 	chosen := choose(details)
+	contracts := make([]*kept, len(chosen))
+	if err := discovery.Each(ctx, len(chosen), func(ctx context.Context, i int) error {
+		contracts[i] = p.contracts(ctx, &chosen[i].Service)
+		return ctx.Err()
+	}); err != nil {
+		return nil, err
+	}
 	current := make(map[string]*kept, len(chosen))
 	targets := []discovery.Target{}
-	for _, d := range chosen {
-		k := p.contracts(ctx, &d.Service)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	for i, d := range chosen {
+		k := contracts[i]
 		current[d.Service.ID] = k
 		if k.problem != nil {
 			problems = append(problems, fmt.Errorf("the schemas of %.100q: %w", d.Service.Name, k.problem))
@@ -95,6 +98,20 @@ const itself = "SERVICECENTER"
 func (p *Provider) leavesOut(s microservice) bool {
 	return s.Name == itself || p.d.Environment != "" && s.Environment != p.d.Environment || p.d.Application != "" && s.Application != p.d.Application ||
 		strings.Trim(s.ID, ".") == "" // an id that would be another path
+}
+
+// details adds their instances to microservices.
+func (p *Provider) details(ctx context.Context, listed []microservice) ([]detail, error) {
+	details := make([]detail, len(listed))
+	for i := range listed {
+		p.restore(&listed[i])
+	}
+	err := discovery.Each(ctx, len(listed), func(ctx context.Context, i int) error {
+		instances, err := p.instances(ctx, listed[i].ID)
+		details[i] = detail{listed[i], instances}
+		return err
+	})
+	return details, err
 }
 
 // restore gives a microservice the schemas and properties that it had, if it has none now and was not modified: service-center 1.4

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -284,17 +285,17 @@ func TestHostile(t *testing.T) {
 		fmt.Fprintf(&list, `, {"serviceId": "s%06d", "serviceName": "s%d"}`, i, i)
 	}
 	list.WriteString("]}")
-	asked := 0
+	var asked atomic.Int64
 	targets, err := New(settings(t, ""), registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/registry/microservices") {
 			_, _ = w.Write([]byte(list.String())) // a recorder
 			return
 		}
-		asked++
+		asked.Add(1)
 		_, _ = w.Write([]byte(`{"schemas": []}`)) // a recorder
 	})}).next(t.Context())
-	if len(targets) != maxServices || asked != 2*maxServices || targets[0].Name != "a\x1b[2J" {
-		t.Errorf("%d services, %d requests, %q", len(targets), asked, targets[0].Name)
+	if len(targets) != maxServices || asked.Load() != 2*maxServices || targets[0].Name != "a\x1b[2J" {
+		t.Errorf("%d services, %d requests, %q", len(targets), asked.Load(), targets[0].Name)
 	}
 	if want := "the registry has 90001 microservices more than 10000; they are left out"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Error(err)
