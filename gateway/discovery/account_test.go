@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"context"
+	"drawbridge/test/timebox"
 	"errors"
 	"fmt"
 	"sync"
@@ -31,7 +32,7 @@ func TestAccount(t *testing.T) {
 				}
 			})
 		}
-		wg.Wait()
+		timebox.Done(t, wg.Wait)
 		return n.Load()
 	}
 	valid.Store(1)

@@ -50,7 +50,7 @@ func newDeps(t *testing.T, updates chan Update) *Deps {
 		Panicked:  func(what string, v any) { t.Errorf("%s: panic: %v", what, v) },
 		Keep:      func(_ context.Context, _ string, f func()) { f() },
 		Pace:      openapi.NewPace(func() bool { return false }, func() bool { return false }),
-		Documents: admission.NewDocumentBudget(0, 0, 0), Updates: updates,
+		Documents: admission.NewDocumentBudget(0, 0, 0), Updates: updates, Files: new(config.FileNotifier),
 	}
 }
 

@@ -194,6 +194,16 @@ func TestPolled(t *testing.T) {
 			fmt.Fprint(w, `{"linkset": [{"anchor": "/orders", "service-desc": [{"href": "/openapi.json"}]}]}`)
 			return
 		}
+		if answer, ok := map[string]string{
+			"/v4/default/registry/microservices":             `{"services": [{"serviceId": "1", "serviceName": "orders", "schemas": ["api"]}]}`,
+			"/v4/default/registry/microservices/1/instances": `{"instances": [{"endpoints": ["rest://10.0.0.1:80"], "status": "UP"}]}`,
+			"/v4/default/registry/microservices/1/schemas":   `{"schemas": [{"schemaId": "api", "schema": "openapi: 3.0.3"}]}`,
+			"/nacos/v3/admin/ns/service/list": `{"code": 0, "data": {"totalCount": 1, "pageItems": [{"serviceName": "orders", "groupName": "DEFAULT_GROUP",
+				"clusterMap": {"DEFAULT": {"hosts": [{"ip": "10.0.0.1", "port": 80, "weight": 1, "healthy": true, "enabled": true}]}}}]}}`,
+		}[r.URL.Path]; ok {
+			fmt.Fprint(w, answer)
+			return
+		}
 		if user, password, _ := r.BasicAuth(); r.URL.Path != "/eureka/apps" || user != "u" || password != "t0" {
 			t.Error(r.URL, user, password)
 		}
@@ -204,6 +214,12 @@ func TestPolled(t *testing.T) {
 		t.Error(got)
 	}
 	if got := runOnce(t, loadItem(t, fmt.Sprintf("api_catalog: {url: %q}", s.URL))); got != fmt.Sprintf("orders[%s]", s.Listener.Addr()) {
+		t.Error(got)
+	}
+	if got := runOnce(t, loadItem(t, fmt.Sprintf("service_center: {address: %q}", s.URL))); got != "orders-api[10.0.0.1:80]" {
+		t.Error(got)
+	}
+	if got := runOnce(t, loadItem(t, fmt.Sprintf("nacos: {address: '%s/nacos'}", s.URL))); got != "orders[10.0.0.1:80]" {
 		t.Error(got)
 	}
 	closed, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -223,11 +239,19 @@ func TestPolled(t *testing.T) {
 		}
 		cancel()
 	})
-	for _, item := range []string{"eureka: {url: 'https://e.example.com'}", "api_catalog: {url: 'https://c.example.com'}"} {
+	for _, item := range []string{
+		"eureka: {url: 'https://e.example.com'}", "api_catalog: {url: 'https://c.example.com'}",
+		"nacos: {address: 'https://n.example.com/nacos'}", "service_center: {address: 'https://s.example.com'}",
+	} {
 		d := loadItem(t, item)
-		if d.Eureka != nil {
+		switch {
+		case d.Eureka != nil:
 			d.Eureka.CAFile = "missing.pem"
-		} else {
+		case d.Nacos != nil:
+			d.Nacos.CAFile = "missing.pem"
+		case d.ServiceCenter != nil:
+			d.ServiceCenter.CAFile = "missing.pem"
+		default:
 			d.APICatalog.CAFile = "missing.pem"
 		}
 		if _, err := New(d, Options{}); err == nil {
