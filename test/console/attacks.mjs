@@ -1,4 +1,5 @@
 // Attacks: hostile documents and answers, other sites, other names, other sessions, and a role that may only look.
+import { writeFileSync } from "node:fs";
 import http from "node:http";
 import { calls } from "./looks.mjs";
 import { browser, fault, pagesOf, plan, row, signIn, watched } from "./world.mjs";
@@ -36,12 +37,48 @@ async function hostile() {
     tried++;
     through += await executed(page, `the outcome of ${path}`);
   }
-  await page.goto(`${origin}/console/live`);
-  await page.waitForTimeout(1500); // rows that arrive by script
-  through += await executed(page, "/console/live");
+  through += await hostileClients(page, origin);
+  through += await refused(page, origin);
   if (tried < 30) fault(`only ${tried} hostile tools were tried`);
   row(`payloads that did something, on ${pages.size} pages and ${tried} calls`, through, "0", through === 0);
   await context.close();
+}
+
+/** Clients call tools that do not exist and send payloads in all that they choose, while the page Live is open, and later. */
+async function hostileClients(page, origin) {
+  await page.goto(`${origin}/console/live`);
+  for (const payload of plan.payloads) {
+    const sent = encodeURIComponent(payload); // as headers can have it
+    await fetch(`${plan.gateways.hostile.public}/mcp`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "User-Agent": payload.replace(/[^ -~]/g, ""), "X-Request-Id": sent, Authorization: `Bearer ${sent}` },
+      body: JSON.stringify({
+        jsonrpc: "2.0", id: payload, method: "tools/call",
+        params: { name: payload, arguments: { [payload]: payload }, _meta: { "io.modelcontextprotocol/clientInfo": { name: payload, version: payload } } },
+      }),
+    });
+  }
+  const rows = page.locator("#rows tbody tr");
+  await rows.filter({ hasText: "xssmark" }).first().waitFor(); // they arrive by script
+  let through = await executed(page, "/console/live, while calls arrive");
+  for (const query of ["", `?tool=${encodeURIComponent(plan.payloads[0])}`, `?outcome=${encodeURIComponent(plan.payloads[1])}`, `?api=${encodeURIComponent(plan.payloads[2])}`]) {
+    await page.goto(`${origin}/console/live${query}`);
+    through += await executed(page, `/console/live${query}`);
+  }
+  return through;
+}
+
+/** A configuration full of payloads is refused, and the overview says why. */
+async function refused(page, origin) {
+  writeFileSync(plan.gateways.hostile.config, `apis: [{spec: "x", name: ${JSON.stringify(plan.payloads[1])}}]\n${plan.payloads.map((p) => `${JSON.stringify(p)}: 1`).join("\n")}\n`);
+  const shown = page.getByText("xssmark").first();
+  for (const until = Date.now() + 60_000; ;) {
+    await page.goto(`${origin}/console`);
+    if (await shown.count() > 0) break;
+    if (Date.now() > until) { fault("the overview does not show the refused configuration"); break; }
+    await page.waitForTimeout(200);
+  }
+  return executed(page, "/console with a refused configuration");
 }
 
 /** Returns how many payloads did something on the page: ran, or became elements. */

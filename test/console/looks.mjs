@@ -9,21 +9,24 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 export async function looks() {
   const origin = plan.gateways.one.console;
   let findings = 0, judged = 0, wide = 0;
-  for (const colorScheme of ["light", "dark"]) {
-    for (const width of [1280, 390]) {
-      const context = await watched(origin, { colorScheme, viewport: { width, height: 800 } });
-      const page = await signIn(context, origin, plan.operate);
-      const pages = await pagesOf(page, origin);
-      pages.set("the outcome of a call", null);
-      pages.set("a question", null);
-      for (const [title, path] of pages) {
-        await open(page, origin, title, path);
-        judged++;
-        findings += await judge(page, `${title}, ${colorScheme}, ${width}`);
-        const scroll = await page.evaluate(() => document.documentElement.scrollWidth);
-        if (scroll > width) { wide++; fault(`${title} is ${scroll} pixels wide on a screen of ${width}`); }
+  for (const name of ["one", "many"]) {
+    if (!plan.gateways[name]) { fault(`no looks with ${name} documents: OPENAPI_CORPUS is not set`); continue; }
+    const at = plan.gateways[name].console;
+    for (const colorScheme of ["light", "dark"]) {
+      for (const width of [1280, 390]) {
+        const context = await watched(at, { colorScheme, viewport: { width, height: 800 } });
+        const page = await signIn(context, at, plan.operate);
+        const pages = await pagesOf(page, at);
+        if (name === "one") pages.set("the outcome of a call", null).set("a question", null);
+        for (const [title, path] of pages) {
+          await open(page, at, title, path);
+          judged++;
+          findings += await judge(page, `${title}, ${name}, ${colorScheme}, ${width}`);
+          const scroll = await page.evaluate(() => document.documentElement.scrollWidth);
+          if (scroll > width) { wide++; fault(`${title}, ${name}, is ${scroll} pixels wide on a screen of ${width}`); }
+        }
+        await context.close();
       }
-      await context.close();
     }
   }
   const anonymous = await watched(origin);

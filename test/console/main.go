@@ -47,8 +47,9 @@ type plan struct {
 	Operate     string            `json:"operate"` // tokens
 	View        string            `json:"view"`
 	Canaries    []string          `json:"canaries"`
-	Service     string            `json:"service"`  // counts what it gets
-	Payload     string            `json:"payload"`  // marker of all payloads
+	Service     string            `json:"service"` // counts what it gets
+	Payload     string            `json:"payload"` // marker of all payloads
+	Payloads    []string          `json:"payloads"`
 	Gateways    map[string]places `json:"gateways"` // one, many, hostile
 }
 
@@ -56,6 +57,7 @@ type plan struct {
 type places struct {
 	Console string `json:"console"`
 	Public  string `json:"public"`
+	Config  string `json:"config"` // file
 	PID     int    `json:"pid"`
 }
 
@@ -78,7 +80,7 @@ func (s *settings) run(ctx context.Context) error {
 		return err
 	}
 	p := plan{
-		Browser: s.browser, Screenshots: s.screenshots, Only: s.only, Operate: operateToken, View: viewToken, Service: service.URL, Payload: marker,
+		Browser: s.browser, Screenshots: s.screenshots, Only: s.only, Operate: operateToken, View: viewToken, Service: service.URL, Payload: marker, Payloads: payloads,
 		Canaries: []string{operateToken, viewToken, apiSecret, clientSecret}, Gateways: w.places,
 	}
 	file := filepath.Join(dir, "plan.json")

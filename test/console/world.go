@@ -109,7 +109,7 @@ apis:
 		return err
 	}
 	w.running = append(w.running, child)
-	w.places[name] = places{Console: "http://" + admin, Public: "http://" + listen, PID: child.PID()}
+	w.places[name] = places{Console: "http://" + admin, Public: "http://" + listen, Config: config, PID: child.PID()}
 	if err := ready(ctx, child, admin); err != nil {
 		return errors.Join(err, errors.New(child.Log()))
 	}
