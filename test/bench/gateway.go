@@ -26,6 +26,7 @@ type api struct {
 	spec    string // path of a document
 	baseURL string
 	output  string // loose or off
+	console string // further keys of admin
 }
 
 // startGateway starts the program and returns at once: see ready.
@@ -49,7 +50,7 @@ func startGateway(ctx context.Context, program, dir string, iss *authtest.Server
 		return nil, fmt.Errorf("make the folder of the audit log: %w", err)
 	}
 	text := fmt.Sprintf(`server: {listen: %q, shutdown_delay: 0s, drain_timeout: 5s}
-admin: {listen: %q}
+admin: {listen: %q%s}
 auth:
   issuers: [{issuer: %q}]
   default_scopes: [mcp:tools]
@@ -59,7 +60,7 @@ limits: {principal_rate: {rate: 1000000/s, burst: 1000000}}
 audit: {file: %q}
 tools: {presentation: all}
 telemetry: {log_level: error}
-`, host, admin, iss.Issuer(), a.spec, a.baseURL, a.output, filepath.Join(lines, host+".jsonl"))
+`, host, admin, a.console, iss.Issuer(), a.spec, a.baseURL, a.output, filepath.Join(lines, host+".jsonl"))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("write config: %w", err)
 	}

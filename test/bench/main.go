@@ -24,6 +24,7 @@ type settings struct {
 	scenarios []string
 	specs     string
 	direct    bool
+	live      int
 	json      bool
 	short     bool
 	timeout   time.Duration
@@ -52,6 +53,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		"which of small (1 KiB, 64 connections), large (256 KiB, 16 connections, text and structuredContent),\ntext (the same with output_schemas: off), prose and prosetext (the same with more text in fewer members), list (tools/list of github.json), start (start to first list)")
 	f.StringVar(&s.specs, "specs", "", "`folder` of github.json and stripe.json (default: $OPENAPI_CORPUS/big); list and start are left out without it")
 	f.BoolVar(&s.direct, "direct", false, "also drive the upstream itself, to see what the load generator can do")
+	f.IntVar(&s.live, "live", 0, "`pages` of the console's Live that are open while calls are made")
 	f.BoolVar(&s.json, "json", false, "print one JSON document instead of tables")
 	f.BoolVar(&s.short, "short", false, "smoke test: 2 rounds of 300 ms, to see that it still runs; the figures mean nothing, and a goal that is missed does not change the exit status")
 	f.DurationVar(&s.timeout, "timeout", 15*time.Minute, "give up after this long")

@@ -108,13 +108,30 @@ func (b *bench) calls(ctx context.Context, report *Report, title string, p paylo
 	if err := os.WriteFile(spec, []byte(document), 0o600); err != nil {
 		return err
 	}
-	g, err := startGateway(ctx, b.gateway, b.dir, b.issuer, api{spec: spec, baseURL: upstreamURL, output: output})
+	of := api{spec: spec, baseURL: upstreamURL, output: output}
+	if b.live > 0 {
+		of.console = ", token: " + liveToken
+	}
+	g, err := startGateway(ctx, b.gateway, b.dir, b.issuer, of)
 	if err != nil {
 		return err
 	}
 	defer stopInto(&err, g.child)
 	if _, err := g.ready(ctx, wire.Modern); err != nil {
 		return err
+	}
+	if b.live > 0 {
+		watching, stop := context.WithCancel(ctx)
+		wait, watchErr := g.watchLive(watching, b.live)
+		defer func() {
+			stop()
+			if watchErr == nil {
+				err = errors.Join(err, wait())
+			}
+		}()
+		if watchErr != nil {
+			return watchErr
+		}
 	}
 
 	path := "/" + p.name + "/" + sample
