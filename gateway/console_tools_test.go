@@ -99,6 +99,7 @@ func TestConsoleTools(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "list purge show", "?q=purge": "purge", "?scope=orders:admin": "purge", "?scope=mcp:tools": "list show", "?api=shop": "list purge show", "?api=other": "",
 		"?tag=none": "", "?fate=exposed": "list purge show", "?fate=changed": "", "?q=purge&scope=mcp:tools": "",
+		"?q=U": "purge", "?q=u&scope=mcp:tools": "", "?q=zz": "",
 	} {
 		w := do(g.Admin(), http.MethodGet, "/console/tools"+query, session)
 		var got []string

@@ -82,6 +82,9 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 		found, links := []*catalog.Tool(nil), pageLinks{}
 		if d.Filter.Query != "" {
 			found = byName(set, d.Filter.Query, allowed, set.Find(r.Context(), d.Filter.Query, toolsPerPage, allowed))
+			if len(found) == 0 {
+				found = containing(all, d.Filter.Query, allowed)
+			}
 		} else {
 			for _, t := range all {
 				if allowed(t) {
@@ -110,6 +113,19 @@ func byName(set ToolSet, query string, allowed func(*catalog.Tool) bool, found [
 		return found
 	}
 	return append([]*catalog.Tool{t}, slices.DeleteFunc(found, func(other *catalog.Tool) bool { return other == t })...)
+}
+
+// containing returns the first tools whose names contain a text, which may be a part of a word: the beginning of what is typed.
+func containing(all []*catalog.Tool, text string, allowed func(*catalog.Tool) bool) (found []*catalog.Tool) {
+	text = strings.ToLower(text)
+	for _, t := range all {
+		if strings.Contains(strings.ToLower(t.Name), text) && allowed(t) {
+			if found = append(found, t); len(found) == toolsPerPage {
+				break
+			}
+		}
+	}
+	return found
 }
 
 // firstLine returns the beginning of a description, for a list.
