@@ -47,102 +47,37 @@ var places = map[wire.Location]place{wire.Path: inPath, wire.Query: inQuery, wir
 
 // input plans the arguments of an operation: their names, their schema, and where each goes (D10).
 func (c *compiler) input(op *Operation, m *model) error {
-	if len(op.Path) > maxPath {
-		return coded(codeSkipLimit, skip(nil, "its path has %d bytes; at most %d are allowed", len(op.Path), maxPath))
-	}
-	if strings.ContainsFunc(op.Path, unicode.IsControl) {
-		return coded(codeSkipPath, skip(nil, "its path %q holds a control character", op.Path))
-	}
-	var err error
-	if op.template, err = wire.ParseTemplate(c.bracedPath(op, m)); err != nil {
-		return coded(codeSkipPath, skip(nil, "%v", err))
-	}
-	if signs := op.template.Illegal(); signs != "" {
-		c.problems.at(m.node, codePathIllegal, "the path %q holds %q, which can't stand in a URI and is sent percent-encoded", op.Path, signs)
-	}
-	if n := len(op.template.Names()) + len(op.template.QueryVariables()) + len(m.parameters); n > maxParameters {
-		return coded(codeSkipLimit, skip(nil, "it has %d parameters and variables in its path; at most %d are allowed", n, maxParameters))
+	if err := c.pathTemplate(op, m); err != nil {
+		return err
 	}
 	bound, err := c.bind(op, m)
 	if err != nil {
 		return coded(codeSkipParameter, err)
 	}
 	content, kind := c.chooseBody(m)
-
-	var members []schema.Member
-	if kind != nil && len(bound) == 0 && kind.members {
-		if names, ok := c.rootNames(content.schema); ok {
-			return c.rootInput(op, m, content, kind, names)
+	in := inputs{op: op, bound: bound, content: content, kind: kind, required: kind != nil && m.body.required}
+	if kind != nil && kind.members {
+		if len(bound) == 0 {
+			if names, ok := c.rootNames(content.schema); ok {
+				return c.rootInput(op, m, content, kind, names)
+			}
+		} else {
+			in.members, in.flat = c.flattened(content.schema, bound, m.body.required)
 		}
 	}
-	flat := false
-	if kind != nil && kind.members && len(bound) > 0 {
-		members, flat = c.flattened(content.schema, bound, m.body.required)
-	}
-
-	names := make([]named, 0, len(bound)+len(members)+1)
-	for _, b := range bound {
-		names = append(names, named{wire: b.wire, location: b.location.String()})
-	}
-	switch {
-	case flat:
-		for _, member := range members {
-			names = append(names, named{wire: member.Name, location: "body"})
-		}
-	case kind != nil:
-		names = append(names, named{wire: "body", location: "body"})
-	}
-	nameArguments(names)
-	op.former = formerNames(names)
-	if kind != nil && !flat {
-		names[len(names)-1].name = "body" // a parameter of that name has moved aside
-	}
-
-	properties := make([]schema.Property, 0, len(names))
-	for i, b := range bound {
-		p := schema.Property{
-			Name: names[i].name, Schema: b.schema, Required: b.required, Description: b.says,
-			Deprecated: b.deprecated, Example: c.example(b.node), Sends: b.sends, Demands: b.demands(), WireName: b.wire, In: b.location.String(),
-		}
-		properties = append(properties, p)
-		op.arguments = append(op.arguments, argument{
-			name: names[i].name, wire: b.wire, place: places[b.location], required: b.required, encoder: b.encoder,
-		})
-	}
+	in.nameAll()
 	if kind != nil {
 		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
 		if op.body.codec.err != nil {
 			return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 		}
 	}
+	properties := in.parameters(c)
 	switch {
-	case flat:
-		op.body.form = formMembers
-		op.body.first = len(bound)
-		for i, member := range members {
-			name := names[len(bound)+i].name
-			properties = append(properties, schema.Property{
-				Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body",
-			})
-			op.arguments = append(op.arguments, argument{
-				name: name, wire: strings.Clone(member.Name), place: inMember, required: member.Required,
-			})
-		}
+	case in.flat:
+		properties = append(properties, in.bodyMembers()...)
 	case kind != nil:
-		op.body.form = formWhole
-		op.body.first = len(bound)
-		s := content.schema
-		if kind.schema != nil {
-			s = kind.schema(content)
-		}
-		p := schema.Property{
-			Name: "body", Schema: s, Required: m.body.required, Description: c.bodyDescription(m, content, kind), Example: c.example(content.node),
-		}
-		if p.Required && kind.name == "ndjson" { // without a line there is no body
-			p.Demands = schema.Demands{MinItems: true, MinLength: true}
-		}
-		properties = append(properties, p)
-		op.arguments = append(op.arguments, argument{name: "body", wire: "body", place: inBody, required: m.body.required})
+		properties = append(properties, in.wholeBody(c, m))
 	}
 	op.index = make(map[string]int, len(op.arguments))
 	for i, a := range op.arguments {
@@ -154,6 +89,101 @@ func (c *compiler) input(op *Operation, m *model) error {
 		return coded(codeSkipSchema, skip(nil, "the schema of its arguments can't be made: %w", err))
 	}
 	return nil
+}
+
+// pathTemplate reads the path of an operation.
+func (c *compiler) pathTemplate(op *Operation, m *model) (err error) {
+	if len(op.Path) > maxPath {
+		return coded(codeSkipLimit, skip(nil, "its path has %d bytes; at most %d are allowed", len(op.Path), maxPath))
+	}
+	if strings.ContainsFunc(op.Path, unicode.IsControl) {
+		return coded(codeSkipPath, skip(nil, "its path %q holds a control character", op.Path))
+	}
+	if op.template, err = wire.ParseTemplate(c.bracedPath(op, m)); err != nil {
+		return coded(codeSkipPath, skip(nil, "%v", err))
+	}
+	if signs := op.template.Illegal(); signs != "" {
+		c.problems.at(m.node, codePathIllegal, "the path %q holds %q, which can't stand in a URI and is sent percent-encoded", op.Path, signs)
+	}
+	if n := len(op.template.Names()) + len(op.template.QueryVariables()) + len(m.parameters); n > maxParameters {
+		return coded(codeSkipLimit, skip(nil, "it has %d parameters and variables in its path; at most %d are allowed", n, maxParameters))
+	}
+	return nil
+}
+
+// inputs is what the arguments of an operation are made of: its parameters, then the members of its body or the body as a whole.
+type inputs struct {
+	op       *Operation
+	bound    []binding
+	content  *content  // of the body; nil if there is none
+	kind     *bodyKind // of the body
+	required bool      // the body is
+	members  []schema.Member
+	flat     bool    // the members of the body are arguments
+	names    []named // of all arguments, in this order
+}
+
+// nameAll names the arguments.
+func (in *inputs) nameAll() {
+	in.names = make([]named, 0, len(in.bound)+len(in.members)+1)
+	for _, b := range in.bound {
+		in.names = append(in.names, named{wire: b.wire, location: b.location.String()})
+	}
+	switch {
+	case in.flat:
+		for _, member := range in.members {
+			in.names = append(in.names, named{wire: member.Name, location: "body"})
+		}
+	case in.kind != nil:
+		in.names = append(in.names, named{wire: "body", location: "body"})
+	}
+	nameArguments(in.names)
+	in.op.former = formerNames(in.names)
+	if in.kind != nil && !in.flat {
+		in.names[len(in.names)-1].name = "body" // a parameter of that name has moved aside
+	}
+}
+
+// parameters adds an argument for each parameter, and returns their schemas.
+func (in *inputs) parameters(c *compiler) []schema.Property {
+	properties := make([]schema.Property, 0, len(in.names))
+	for i, b := range in.bound {
+		name := in.names[i].name
+		properties = append(properties, schema.Property{
+			Name: name, Schema: b.schema, Required: b.required, Description: b.says,
+			Deprecated: b.deprecated, Example: c.example(b.node), Sends: b.sends, Demands: b.demands(), WireName: b.wire, In: b.location.String(),
+		})
+		in.op.arguments = append(in.op.arguments, argument{name: name, wire: b.wire, place: places[b.location], required: b.required, encoder: b.encoder})
+	}
+	return properties
+}
+
+// bodyMembers adds an argument for each member of the body, and returns their schemas.
+func (in *inputs) bodyMembers() (properties []schema.Property) {
+	in.op.body.form, in.op.body.first = formMembers, len(in.bound)
+	for i, member := range in.members {
+		name := in.names[len(in.bound)+i].name
+		properties = append(properties, schema.Property{Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body"})
+		in.op.arguments = append(in.op.arguments, argument{name: name, wire: strings.Clone(member.Name), place: inMember, required: member.Required})
+	}
+	return properties
+}
+
+// wholeBody adds the argument that is the body, and returns its schema.
+func (in *inputs) wholeBody(c *compiler, m *model) schema.Property {
+	in.op.body.form, in.op.body.first = formWhole, len(in.bound)
+	s := in.content.schema
+	if in.kind.schema != nil {
+		s = in.kind.schema(in.content)
+	}
+	p := schema.Property{
+		Name: "body", Schema: s, Required: in.required, Description: c.bodyDescription(m, in.content, in.kind), Example: c.example(in.content.node),
+	}
+	if p.Required && in.kind.name == "ndjson" { // without a line there is no body
+		p.Demands = schema.Demands{MinItems: true, MinLength: true}
+	}
+	in.op.arguments = append(in.op.arguments, argument{name: "body", wire: "body", place: inBody, required: in.required})
+	return p
 }
 
 // bodyDescription prefers what the document says of the body to what it says of the schema; a body in a form that models
