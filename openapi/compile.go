@@ -107,22 +107,10 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 		return nil, err
 	}
 	defer o.Pace.Give()
-	if o.BaseURL != nil {
-		if err := checkBase(o.BaseURL); err != nil {
-			return nil, fmt.Errorf("base URL %q: %w", o.BaseURL.Redacted(), err)
-		}
-	}
-	c := &compiler{doc: d, set: d.set, options: o, problems: &problems{}, memory: &memory{plans: answer.NewCompiler(o.ReadableHTML)}}
-	for _, p := range d.problems {
-		c.problems.add(p)
-	}
-	var err error
-	if c.servers, err = newServers(d, o, c.problems); err != nil {
+	c, err := newCompiler(d, o)
+	if err != nil {
 		return nil, err
 	}
-	c.schema = schema.NewConverter(d.set, schemaDialect(d.dialect), c.problems.warn, schema.Limits{MaxBytes: o.MaxSchema, Pace: o.Pace})
-	c.security.init(d.set, c.problems)
-
 	found, skipped := c.walk()
 	if err := c.servers.checkVariables(d.set.Root(), found); err != nil {
 		return nil, err
@@ -134,20 +122,48 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	if len(found) > limit {
 		return nil, fmt.Errorf("%s: the document has %d operations; at most %d are allowed", d.set.Root().Position(), len(found), limit)
 	}
-
-	results := make([]result, len(found))
 	var budget budget
+	results, err := c.compileAll(ctx, found, &budget)
+	if err != nil {
+		return nil, err
+	}
+	return c.collect(found, skipped, results, &budget)
+}
+
+func newCompiler(d *Document, o CompileOptions) (c *compiler, err error) {
+	if o.BaseURL != nil {
+		if err := checkBase(o.BaseURL); err != nil {
+			return nil, fmt.Errorf("base URL %q: %w", o.BaseURL.Redacted(), err)
+		}
+	}
+	c = &compiler{doc: d, set: d.set, options: o, problems: &problems{}, memory: &memory{plans: answer.NewCompiler(o.ReadableHTML)}}
+	for _, p := range d.problems {
+		c.problems.add(p)
+	}
+	if c.servers, err = newServers(d, o, c.problems); err != nil {
+		return nil, err
+	}
+	c.schema = schema.NewConverter(d.set, schemaDialect(d.dialect), c.problems.warn, schema.Limits{MaxBytes: o.MaxSchema, Pace: o.Pace})
+	c.security.init(d.set, c.problems)
+	return c, nil
+}
+
+// compileAll compiles operations, several at a time. The result of one that was passed over, because those that were compiled before it
+// have used up the budget, is empty.
+func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget) ([]result, error) {
+	results := make([]result, len(found))
 	var emitted, kept atomic.Int64
 	keep := func(r result) error {
-		if n := kept.Add(r.kept()); o.MaxSize > 0 && n > o.MaxSize {
+		if n := kept.Add(r.kept()); c.options.MaxSize > 0 && n > c.options.MaxSize {
 			return ErrLargeAPI
 		}
 		return nil
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(o.Pace.Workers())
-	for i, f := range found {
-		f.place = i
+	group.SetLimit(c.options.Pace.Workers())
+	for i := range found {
+		found[i].place = i
+		f := found[i]
 		if err := budget.lists(c, f); err != nil {
 			s := f.skipped(err)
 			results[i] = result{skipped: &s}
@@ -161,7 +177,7 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if emitted.Load() <= maxOperationBytes { // else those before it have used up the budget
+			if emitted.Load() <= maxOperationBytes {
 				results[i] = c.compile(f)
 				emitted.Add(results[i].cost())
 				return keep(results[i])
@@ -169,17 +185,18 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
+	return results, group.Wait()
+}
+
+// collect makes an API of results in the document's order, so that the same operations are skipped each time. One that was passed over
+// because of some that come after it has its turn now.
+func (c *compiler) collect(found []found, skipped []Skipped, results []result, budget *budget) (*API, error) {
 	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found)}
 	for i := range skipped {
 		api.Size += result{skipped: &skipped[i]}.kept()
 	}
 	var touched []touch
 	for i, r := range results {
-		// In the document's order, so that the same operations are skipped each time. One that was passed over because of
-		// some that come after it has its turn now.
 		if r == (result{}) && budget.left() {
 			r = c.compile(found[i])
 		}
@@ -193,12 +210,12 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 			api.Operations = append(api.Operations, r.operation)
 			touched = append(touched, touch{found[i], r.operation, r.met})
 		}
-		if api.Size += r.kept(); o.MaxSize > 0 && api.Size > o.MaxSize {
+		if api.Size += r.kept(); c.options.MaxSize > 0 && api.Size > c.options.MaxSize {
 			return nil, ErrLargeAPI
 		}
 	}
 	api.Problems = c.problems.sorted()
-	attribute(c.set, api.Problems, touched, o.Pace)
+	attribute(c.set, api.Problems, touched, c.options.Pace)
 	return api, nil
 }
 

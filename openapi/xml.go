@@ -136,75 +136,91 @@ func (c *compiler) xmlNode(s *tree.Node) (*wire.XMLNode, error) {
 	}
 	n := &wire.XMLNode{}
 	ps.known[key] = n
-	seen := make(map[*tree.Node]bool)
-	described := false
-	var visit func(s *tree.Node) error
-	visit = func(s *tree.Node) error {
-		if xml := s.Get("xml"); xml.Kind() == tree.Object && !described {
-			described = true
-			c.describeXML(n, xml)
-		}
-		t := c.follow(s)
-		if t != nil && t != s {
-			return visit(t)
-		}
-		if t == nil || seen[t] {
-			return nil
-		}
-		seen[t] = true
-		for name, property := range t.Get("properties").Members() {
-			if n.Members[name] != nil {
-				continue
-			}
-			if ps.left--; ps.left < 0 {
-				return errXMLSize
-			}
-			member, err := c.xmlNode(property)
-			if err != nil {
-				return err
-			}
-			if n.Members == nil {
-				n.Members, n.Places = make(map[string]*wire.XMLNode), make(map[string]int)
-			}
-			name = strings.Clone(name)
-			n.Places[name] = len(n.Members)
-			n.Members[name] = member
-		}
-		if items := t.Get("items"); items.Kind() == tree.Object && n.Item == nil {
-			item, err := c.xmlNode(items)
-			if err != nil {
-				return err
-			}
-			n.Item = item
-		}
-		if more := t.Get("additionalProperties"); more.Kind() == tree.Object && n.Other == nil {
-			other, err := c.xmlNode(more)
-			if err != nil {
-				return err
-			}
-			n.Other = other
-		}
-		for _, key := range []string{"allOf", "anyOf", "oneOf"} {
-			for _, part := range t.Get(key).Items() {
-				// The xml keyword of a part is about the part: "allOf: [{$ref: Base}]" is not named after Base. Alone, as
-				// the way of 3.0 to give a reference siblings, it is.
-				before := described
-				described = described || t.Get(key).Len() > 1 || key != "allOf"
-				if err := visit(part); err != nil {
-					return err
-				}
-				described = before || described && t.Get(key).Len() == 1 && key == "allOf"
-			}
-		}
-		described = true
-		for _, kind := range c.schema.Alternatives(t).Items() {
-			if err := visit(kind); err != nil {
-				return err
-			}
-		}
+	v := xmlVisit{c: c, n: n, seen: make(map[*tree.Node]bool)}
+	return n, v.visit(s)
+}
+
+// xmlVisit collects what a schema and the schemas that it is composed of say about one node.
+type xmlVisit struct {
+	c         *compiler
+	n         *wire.XMLNode
+	seen      map[*tree.Node]bool
+	described bool // the xml keyword was found, or is not to be looked for
+}
+
+func (v *xmlVisit) visit(s *tree.Node) error {
+	if xml := s.Get("xml"); xml.Kind() == tree.Object && !v.described {
+		v.described = true
+		v.c.describeXML(v.n, xml)
+	}
+	t := v.c.follow(s)
+	if t != nil && t != s {
+		return v.visit(t)
+	}
+	if t == nil || v.seen[t] {
 		return nil
 	}
-	return n, visit(s)
+	v.seen[t] = true
+	if err := v.members(t); err != nil {
+		return err
+	}
+	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, part := range t.Get(key).Items() {
+			// The xml keyword of a part is about the part: "allOf: [{$ref: Base}]" is not named after Base. Alone, as
+			// the way of 3.0 to give a reference siblings, it is.
+			before := v.described
+			v.described = v.described || t.Get(key).Len() > 1 || key != "allOf"
+			if err := v.visit(part); err != nil {
+				return err
+			}
+			v.described = before || v.described && t.Get(key).Len() == 1 && key == "allOf"
+		}
+	}
+	v.described = true
+	for _, kind := range v.c.schema.Alternatives(t).Items() {
+		if err := v.visit(kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// members adds the nodes within a schema: those of properties, items and additionalProperties.
+func (v *xmlVisit) members(t *tree.Node) error {
+	n := v.n
+	for name, property := range t.Get("properties").Members() {
+		if n.Members[name] != nil {
+			continue
+		}
+		if v.c.xml.left--; v.c.xml.left < 0 {
+			return errXMLSize
+		}
+		member, err := v.c.xmlNode(property)
+		if err != nil {
+			return err
+		}
+		if n.Members == nil {
+			n.Members, n.Places = make(map[string]*wire.XMLNode), make(map[string]int)
+		}
+		name = strings.Clone(name)
+		n.Places[name] = len(n.Members)
+		n.Members[name] = member
+	}
+	if items := t.Get("items"); items.Kind() == tree.Object && n.Item == nil {
+		item, err := v.c.xmlNode(items)
+		if err != nil {
+			return err
+		}
+		n.Item = item
+	}
+	if more := t.Get("additionalProperties"); more.Kind() == tree.Object && n.Other == nil {
+		other, err := v.c.xmlNode(more)
+		if err != nil {
+			return err
+		}
+		n.Other = other
+	}
+	return nil
 }
 
 // describeXML reads an XML object.

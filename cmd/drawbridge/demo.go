@@ -98,7 +98,6 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "drawbridge.yaml")
 	opened, err := d.open(ctx, d.listen)
 	if err != nil {
 		return err
@@ -113,33 +112,8 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 		defer func() { err = errors.Join(err, d.issuer.Close()) }()
 		text += fmt.Sprintf(demoAuth, d.issuer.Issuer())
 	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return err
-	}
-	d.say("\n2. The gateway's configuration, %s:\n\n%s", file, indent(text))
-	d.operator = rand.Text()
-	environment := func(name string) string {
-		switch name {
-		case "SHOP_KEY":
-			return demo.Key
-		case "CONSOLE_TOKEN":
-			return d.operator
-		}
-		return d.getenv(name)
-	}
-	cfg, problems := config.Load(file, environment)
-	for _, problem := range problems {
-		fmt.Fprintln(d.stderr, problem)
-	}
-	if cfg == nil {
-		return exitError(exitUsage)
-	}
-	log, _ := newLogger(d.stderr, cfg.Telemetry, d.getenv)
-	g, err := gateway.New(gateway.Options{Config: cfg, Version: version, Logger: log,
-		LoadConfig: func() (*config.Config, error) {
-			c, problems := config.Load(file, environment)
-			return c, problems.Err()
-		}})
+	file := filepath.Join(dir, "drawbridge.yaml")
+	g, cfg, log, err := d.newGateway(file, text)
 	if err != nil {
 		return err
 	}
@@ -159,6 +133,38 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 		return nil
 	}
 	return s.run(ctx)
+}
+
+// newGateway writes the configuration to a file, shows it, and makes its gateway.
+func (d *demonstration) newGateway(file, text string) (*gateway.Gateway, *config.Config, *slog.Logger, error) {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, nil, nil, err
+	}
+	d.say("\n2. The gateway's configuration, %s:\n\n%s", file, indent(text))
+	d.operator = rand.Text()
+	environment := func(name string) string {
+		switch name {
+		case "SHOP_KEY":
+			return demo.Key
+		case "CONSOLE_TOKEN":
+			return d.operator
+		}
+		return d.getenv(name)
+	}
+	cfg, problems := config.Load(file, environment)
+	for _, problem := range problems {
+		fmt.Fprintln(d.stderr, problem)
+	}
+	if cfg == nil {
+		return nil, nil, nil, exitError(exitUsage)
+	}
+	log, _ := newLogger(d.stderr, cfg.Telemetry, d.getenv)
+	g, err := gateway.New(gateway.Options{Config: cfg, Version: version, Logger: log,
+		LoadConfig: func() (*config.Config, error) {
+			c, problems := config.Load(file, environment)
+			return c, problems.Err()
+		}})
+	return g, cfg, log, err
 }
 
 // configuration returns the configuration that an operator would write.
