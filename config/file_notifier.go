@@ -11,10 +11,12 @@ import (
 // FileNotifier hears from the system what happens in directories, for any number of watchers: a user may have 128 inotify instances by
 // default, and this needs one. The zero value is ready for use, and safe for concurrent use.
 type FileNotifier struct {
-	mu     sync.Mutex
+	mu     sync.Mutex        // held while subscriptions change, which the system may do only when its last event was taken
 	system *fsnotify.Watcher // nil while there is no subscription
 	ended  chan struct{}     // closed after the last event of system
 	count  int               // of subscriptions
+
+	dirsMu sync.Mutex // so that distribute waits for no change
 	dirs   map[string][]*subscription
 }
 
@@ -40,7 +42,10 @@ func (n *FileNotifier) subscribe() (*subscription, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.system, n.ended, n.dirs = system, make(chan struct{}), map[string][]*subscription{}
+		n.system, n.ended = system, make(chan struct{})
+		n.dirsMu.Lock()
+		n.dirs = map[string][]*subscription{}
+		n.dirsMu.Unlock()
 		go n.distribute(system, n.ended)
 	}
 	n.count++
@@ -53,7 +58,12 @@ func (n *FileNotifier) follow(s *subscription, dir string) {
 	dir = filepath.Clean(dir)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.system.Add(dir) == nil && !slices.Contains(n.dirs[dir], s) {
+	if n.system.Add(dir) != nil {
+		return
+	}
+	n.dirsMu.Lock()
+	defer n.dirsMu.Unlock()
+	if !slices.Contains(n.dirs[dir], s) {
 		n.dirs[dir] = append(n.dirs[dir], s)
 	}
 }
@@ -61,25 +71,34 @@ func (n *FileNotifier) follow(s *subscription, dir string) {
 // unsubscribe ends a subscription. The last one ends the goroutine.
 func (n *FileNotifier) unsubscribe(s *subscription) error {
 	n.mu.Lock()
-	for dir, all := range n.dirs {
-		if i := slices.Index(all, s); i >= 0 {
-			if n.dirs[dir] = slices.Delete(all, i, i+1); len(n.dirs[dir]) == 0 {
-				delete(n.dirs, dir)
-				_ = n.system.Remove(dir) // the system has removed it if the directory is gone
-			}
-		}
+	defer n.mu.Unlock()
+	for _, dir := range n.leave(s) {
+		_ = n.system.Remove(dir) // the system has removed it if the directory is gone
 	}
-	n.count--
-	system, ended := n.system, n.ended
-	if n.count > 0 {
-		n.mu.Unlock()
+	if n.count--; n.count > 0 {
 		return nil
 	}
+	err := n.system.Close()
+	<-n.ended
 	n.system = nil
-	n.mu.Unlock()
-	err := system.Close()
-	<-ended
 	return err
+}
+
+// leave takes a subscription out of all directories, and returns those that nobody follows any more.
+func (n *FileNotifier) leave(s *subscription) (deserted []string) {
+	n.dirsMu.Lock()
+	defer n.dirsMu.Unlock()
+	for dir, all := range n.dirs {
+		i := slices.Index(all, s)
+		if i < 0 {
+			continue
+		}
+		if n.dirs[dir] = slices.Delete(all, i, i+1); len(n.dirs[dir]) == 0 {
+			delete(n.dirs, dir)
+			deserted = append(deserted, dir)
+		}
+	}
+	return deserted
 }
 
 // distribute hands the events of a system to the subscriptions of their directories.
@@ -91,26 +110,34 @@ func (n *FileNotifier) distribute(system *fsnotify.Watcher, ended chan<- struct{
 			if !ok {
 				return
 			}
-			n.mu.Lock()
-			for _, s := range n.dirs[filepath.Dir(e.Name)] {
-				select {
-				case s.events <- e:
-				default:
-					s.fail(fsnotify.ErrEventOverflow)
-				}
-			}
-			n.mu.Unlock()
+			n.handOn(e)
 		case err, ok := <-system.Errors:
 			if !ok {
 				return
 			}
-			n.mu.Lock()
-			for _, all := range n.dirs {
-				for _, s := range all {
-					s.fail(err)
-				}
-			}
-			n.mu.Unlock()
+			n.fail(err)
+		}
+	}
+}
+
+func (n *FileNotifier) handOn(e fsnotify.Event) {
+	n.dirsMu.Lock()
+	defer n.dirsMu.Unlock()
+	for _, s := range n.dirs[filepath.Dir(e.Name)] {
+		select {
+		case s.events <- e:
+		default:
+			s.fail(fsnotify.ErrEventOverflow)
+		}
+	}
+}
+
+func (n *FileNotifier) fail(err error) {
+	n.dirsMu.Lock()
+	defer n.dirsMu.Unlock()
+	for _, all := range n.dirs {
+		for _, s := range all {
+			s.fail(err)
 		}
 	}
 }

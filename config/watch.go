@@ -56,6 +56,7 @@ func (w *Watcher) Run(ctx context.Context, changed func(path string)) (err error
 	signs, failed := w.notifier.subscribe()
 	if failed != nil {
 		// No more watches allowed (inotify limits) must not keep the gateway from running: polling goes on.
+		w.follow = nil
 		w.check(false)
 		w.run(ctx, nil, nil)
 		return nil

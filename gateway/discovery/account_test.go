@@ -2,12 +2,13 @@ package discovery
 
 import (
 	"context"
-	"drawbridge/test/timebox"
 	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"drawbridge/test/timebox"
 )
 
 var errRefused = errors.New("refused")

@@ -3,6 +3,8 @@ package discovery
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -32,8 +34,8 @@ func TestEach(t *testing.T) {
 // TestEachPanics: a panic is one of the caller, after all calls have ended.
 func TestEachPanics(t *testing.T) {
 	defer func() {
-		if v := recover(); v != "bug" {
-			t.Errorf("recovered %v", v)
+		if v := fmt.Sprint(recover()); !strings.HasPrefix(v, "bug\n") || !strings.Contains(v, "each_test.go") {
+			t.Errorf("recovered %s", v)
 		}
 	}()
 	_ = Each(t.Context(), 20, func(_ context.Context, i int) error {
