@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,6 +154,33 @@ func TestHundredThousand(t *testing.T) {
 	targets, err := New(settings(t, ""), registrytest.Server{Handler: r}).next(t.Context())
 	if want := `the group "DEFAULT_GROUP" has 90000 services more than the 10000 that are read in all`; len(targets) != maxServices || fmt.Sprint(err) != want {
 		t.Errorf("%d services, %v", len(targets), err)
+	}
+}
+
+// A server of version 1 that lists all of them on each page is asked for the instances of as many as a provider may have.
+func TestEndlessPage(t *testing.T) {
+	names := make([]string, 100_000)
+	for i := range names {
+		names[i] = fmt.Sprint("s", i)
+	}
+	page, err := json.Marshal(map[string]any{"count": len(names), "doms": names})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int64
+	targets, err := New(settings(t, ""), registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/nacos/v1/ns/service/list":
+			_, _ = w.Write(page) // a recorder
+		case "/nacos/v1/ns/instance/list":
+			asked.Add(1)
+			fmt.Fprint(w, `{"hosts": [{"ip": "10.0.0.1", "port": 80, "weight": 1, "healthy": true, "enabled": true}]}`)
+		default:
+			w.WriteHeader(http.StatusNotFound)
+		}
+	})}).next(t.Context())
+	if len(targets) != maxServices || asked.Load() != maxServices || err == nil {
+		t.Errorf("%d services, %d requests, %v", len(targets), asked.Load(), err)
 	}
 }
 

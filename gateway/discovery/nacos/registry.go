@@ -145,21 +145,21 @@ func (p *Provider) page1(ctx context.Context, group string, page int) (services 
 	if data.Names == nil {
 		return nil, 0, 0, fmt.Errorf("%s: the answer has no doms; is it Nacos?", p.at(servicePath[1]))
 	}
-	services = make([]service, len(*data.Names))
+	names := (*data.Names)[:min(len(*data.Names), pageSize)] // whatever was asked for
+	services = make([]service, len(names))
 	err = discovery.Each(ctx, len(services), func(ctx context.Context, i int) error {
-		name := (*data.Names)[i]
 		var list struct {
 			Hosts []instance `json:"hosts"`
 		}
-		query := url.Values{"namespaceId": {p.d.Namespace}, "serviceName": {group + "@@" + name}}
+		query := url.Values{"namespaceId": {p.d.Namespace}, "serviceName": {group + "@@" + names[i]}}
 		err := p.get(ctx, "v1/ns/instance/list", query, &list)
-		services[i] = service{name, list.Hosts}
+		services[i] = service{names[i], list.Hosts}
 		return err
 	})
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	return services, len(*data.Names), data.Count, nil
+	return services, len(names), data.Count, nil
 }
 
 func (p *Provider) at(path string) *url.URL { return p.d.Address.URL().JoinPath(path) }
