@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// NacosDiscovery asks a Nacos server, of version 2 or 3, for its services. An instance is called while it is healthy and enabled.
+// NacosDiscovery asks a Nacos server, of version 1, 2 or 3, for its services. An instance is called while it is healthy and enabled.
 type NacosDiscovery struct {
 	// The URL of a server, with its context path. It may be a private address. Redirects are not followed.
 	Address URL `yaml:"address" default:"http://127.0.0.1:8848/nacos"`
