@@ -104,7 +104,7 @@ func (d *demonstration) run(ctx context.Context) (err error) {
 	}
 	defer opened.Close() // in vain once it has served
 	listen := opened.Addr().String()
-	text := configuration(listen, base)
+	text := configuration(listen, base, filepath.Join(dir, "state"))
 	if d.auth {
 		if d.issuer, err = d.startIssuer(listen); err != nil {
 			return err
@@ -168,10 +168,11 @@ func (d *demonstration) newGateway(file, text string) (*gateway.Gateway, *config
 }
 
 // configuration returns the configuration that an operator would write.
-func configuration(listen, base string) string {
+func configuration(listen, base, state string) string {
 	return fmt.Sprintf(`server:
   listen: %q
   shutdown_delay: 0s
+  state_dir: %q  # keeps documents, of which the console shows parts
 admin:
   listen: 127.0.0.1:0            # a free port
   token: ${CONSOLE_TOKEN}        # signs in to the console; made for this run
@@ -186,7 +187,7 @@ apis:
       in: header
       name: X-Shop-Key
       value: ${SHOP_KEY}
-`, listen, base, demo.DocumentPath)
+`, listen, state, base, demo.DocumentPath)
 }
 
 // open listens at the address, or at one with a free port if the port is in use and was not requested

@@ -12,7 +12,7 @@ import (
 func TestDemoConfiguration(t *testing.T) {
 	for _, listen := range []string{"127.0.0.1:8080", "[::1]:8080", "localhost:8080"} {
 		file := filepath.Join(t.TempDir(), "drawbridge.yaml")
-		if err := os.WriteFile(file, []byte(configuration(listen, "http://127.0.0.1:9")), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(configuration(listen, "http://127.0.0.1:9", t.TempDir())), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c, problems := config.Load(file, func(string) string { return "value-of-the-variable" })
