@@ -8,15 +8,15 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// FileNotifier hears from the system what happens in directories, for any number of watchers: a user may have 128 inotify instances by
-// default, and this needs one. The zero value is ready for use, and safe for concurrent use.
+// FileNotifier receives the system's events of directories and passes them on to any number of watchers. It needs one inotify instance, of
+// which a user may have 128 by default. The zero value is ready for use, and safe for concurrent use.
 type FileNotifier struct {
-	mu     sync.Mutex        // held while subscriptions change, which the system may do only when its last event was taken
+	mu     sync.Mutex        // serializes changes; distribute never takes it, because a change may wait until an event is received
 	system *fsnotify.Watcher // nil while there is no subscription
 	ended  chan struct{}     // closed after the last event of system
 	count  int               // of subscriptions
 
-	dirsMu sync.Mutex // so that distribute waits for no change
+	dirsMu sync.Mutex // guards dirs, and is not held during a change of system
 	dirs   map[string][]*subscription
 }
 
@@ -27,13 +27,13 @@ func (n *FileNotifier) NewWatcher(paths []string) *Watcher {
 	return w
 }
 
-// subscription is what one watcher hears.
+// subscription receives the events for one watcher.
 type subscription struct {
 	events chan fsnotify.Event
 	errs   chan error
 }
 
-// subscribe begins to listen. The error is that of a system that allows no more instances.
+// subscribe adds a subscription. It fails if the system allows no more instances.
 func (n *FileNotifier) subscribe() (*subscription, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,9 +43,6 @@ func (n *FileNotifier) subscribe() (*subscription, error) {
 			return nil, err
 		}
 		n.system, n.ended = system, make(chan struct{})
-		n.dirsMu.Lock()
-		n.dirs = map[string][]*subscription{}
-		n.dirsMu.Unlock()
 		go n.distribute(system, n.ended)
 	}
 	n.count++
@@ -63,6 +60,9 @@ func (n *FileNotifier) follow(s *subscription, dir string) {
 	}
 	n.dirsMu.Lock()
 	defer n.dirsMu.Unlock()
+	if n.dirs == nil {
+		n.dirs = map[string][]*subscription{}
+	}
 	if !slices.Contains(n.dirs[dir], s) {
 		n.dirs[dir] = append(n.dirs[dir], s)
 	}
@@ -84,8 +84,8 @@ func (n *FileNotifier) unsubscribe(s *subscription) error {
 	return err
 }
 
-// leave takes a subscription out of all directories, and returns those that nobody follows any more.
-func (n *FileNotifier) leave(s *subscription) (deserted []string) {
+// leave removes a subscription from all directories, and returns those that no subscription follows any more.
+func (n *FileNotifier) leave(s *subscription) (unused []string) {
 	n.dirsMu.Lock()
 	defer n.dirsMu.Unlock()
 	for dir, all := range n.dirs {
@@ -95,13 +95,13 @@ func (n *FileNotifier) leave(s *subscription) (deserted []string) {
 		}
 		if n.dirs[dir] = slices.Delete(all, i, i+1); len(n.dirs[dir]) == 0 {
 			delete(n.dirs, dir)
-			deserted = append(deserted, dir)
+			unused = append(unused, dir)
 		}
 	}
-	return deserted
+	return unused
 }
 
-// distribute hands the events of a system to the subscriptions of their directories.
+// distribute passes the events of a system on to the subscriptions of their directories.
 func (n *FileNotifier) distribute(system *fsnotify.Watcher, ended chan<- struct{}) {
 	defer close(ended)
 	for {
@@ -110,7 +110,7 @@ func (n *FileNotifier) distribute(system *fsnotify.Watcher, ended chan<- struct{
 			if !ok {
 				return
 			}
-			n.handOn(e)
+			n.deliver(e)
 		case err, ok := <-system.Errors:
 			if !ok {
 				return
@@ -120,7 +120,7 @@ func (n *FileNotifier) distribute(system *fsnotify.Watcher, ended chan<- struct{
 	}
 }
 
-func (n *FileNotifier) handOn(e fsnotify.Event) {
+func (n *FileNotifier) deliver(e fsnotify.Event) {
 	n.dirsMu.Lock()
 	defer n.dirsMu.Unlock()
 	for _, s := range n.dirs[filepath.Dir(e.Name)] {
@@ -142,10 +142,10 @@ func (n *FileNotifier) fail(err error) {
 	}
 }
 
-// fail tells a watcher that it may have missed an event.
+// fail reports to a watcher that it may have missed an event.
 func (s *subscription) fail(err error) {
 	select {
 	case s.errs <- err:
-	default: // it is told already
+	default: // a report is waiting already
 	}
 }
