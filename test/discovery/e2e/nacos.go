@@ -131,7 +131,7 @@ func (r *nacosRegistry) await(ctx context.Context, name string, s *service) erro
 	if s != nil {
 		want = strconv.Itoa(s.port()) + s.path()
 	}
-	for {
+	return r.server.Await(ctx, func(ctx context.Context) error {
 		text, err := r.send(ctx, http.MethodGet, "/v1/ns/instance/list?serviceName=DEFAULT_GROUP%40%40"+name, "", nil)
 		if err != nil {
 			return err
@@ -149,15 +149,11 @@ func (r *nacosRegistry) await(ctx context.Context, name string, s *service) erro
 		for _, h := range list.Hosts {
 			shown.WriteString(strconv.Itoa(h.Port) + h.Metadata["openapi"])
 		}
-		if shown.String() == want {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
+		if shown.String() != want {
 			return fmt.Errorf("expected %q, the server shows %q", want, shown.String())
-		case <-time.After(2 * time.Millisecond):
 		}
-	}
+		return nil
+	})
 }
 
 // beat sends the heartbeat of a service, at the interval that clients have by default.

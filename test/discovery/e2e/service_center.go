@@ -143,24 +143,20 @@ func (r *serviceCenterRegistry) await(ctx context.Context, services map[string]*
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	return each(services, func(name string, s *service) error {
-		for {
+		return r.server.Await(ctx, func(ctx context.Context) error {
 			text, err := r.send(ctx, http.MethodGet, "/microservices", "", nil)
 			if err != nil {
 				return err
 			}
 			shown := strings.Contains(string(text), `"serviceName":"`+name+`"`)
-			if id := r.registered[name].id; s != nil && shown {
-				instances, err := r.send(ctx, http.MethodGet, "/microservices/"+id+"/instances", "", nil)
+			if s != nil && shown {
+				instances, err := r.send(ctx, http.MethodGet, "/microservices/"+r.registered[name].id+"/instances", "", nil)
 				shown = err == nil && strings.Contains(string(instances), s.address)
 			}
-			if shown == (s != nil) {
-				return nil
-			}
-			select {
-			case <-ctx.Done():
+			if shown != (s != nil) {
 				return fmt.Errorf("the server does not show it as it is registered: %.300s", text)
-			case <-time.After(2 * time.Millisecond):
 			}
-		}
+			return nil
+		})
 	})
 }
