@@ -50,7 +50,7 @@ paths:
 
 var answerNumber = regexp.MustCompile(`"structuredContent":\{"answer":(\d+)`)
 
-// number is the number of the answer that a result holds.
+// answerOf returns the number of the answer that a result holds.
 func answerOf(t testing.TB, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	m := answerNumber.FindStringSubmatch(w.Body.String())

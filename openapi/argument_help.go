@@ -70,7 +70,7 @@ type declared struct {
 	schema   published
 }
 
-// takes returns the members that an object schema declares, in the author's order, those of its composition with them.
+// arguments returns the members that an object schema declares, in the author's order, those of its composition with them.
 // Required is only what all alternatives ask for.
 func (p published) arguments() []declared {
 	var all []declared

@@ -32,7 +32,7 @@ type LoadOptions struct {
 	Limits   Limits
 	// Keep makes Document.Copy.
 	Keep bool
-	// Small is how many bytes the files may have, all together; with more the error is [ErrLarge]. 0: what Limits say.
+	// Small is how many bytes the files may have, all together; with more the error is [fetch.ErrLarge]. 0: what Limits say.
 	Small int64
 	// Timeout is the time that the files may take to come, all together; 0: any. What is made of them is bounded by Limits.
 	Timeout time.Duration

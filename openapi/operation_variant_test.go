@@ -23,7 +23,7 @@ func askedOperation(t *testing.T, schema string, options CompileOptions) *Operat
 	return api.Operations[0]
 }
 
-// TestAsked holds that what is asked for may be missing, whatever way its schema demands it, that the rest is checked, and
+// TestVariant holds that what is asked for may be missing, whatever way its schema demands it, that the rest is checked, and
 // that the operation itself is as it was.
 func TestVariant(t *testing.T) {
 	const properties = `"properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"type":"boolean"}}`

@@ -205,7 +205,7 @@ paths:
     options: {operationId: patterns, requestBody: {content: {application/json: {schema: {type: object, properties: {b: {type: string}}, patternProperties: {"^x-": {type: string}}}}}}, responses: {"200": {description: OK}}}
 `
 
-// TestTakes: an operation takes its arguments, and of a body that says so others.
+// TestAcceptsArgument: an operation takes its arguments, and of a body that says so others.
 func TestAcceptsArgument(t *testing.T) {
 	api := compiled(t, takesDocument)
 	for id, want := range map[string]bool{

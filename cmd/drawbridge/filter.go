@@ -30,7 +30,7 @@ type filterPattern struct {
 	re   *regexp.Regexp
 }
 
-// filterFlag gives a command --filter.
+// flag gives a command --filter.
 func (f *filter) flag(p *program, c *cobra.Command, thing string) {
 	c.Flags().Func("filter", "only "+thing+" whose name, tag or API has `PATTERN` in it, or matches it as a whole if it has a *; api=PATTERN compares with the API alone (also: name, tag, method, path); repeated, all must match", func(text string) error {
 		pattern, err := parseFilter(text)

@@ -18,29 +18,23 @@ func (c *Call) admit(ctx context.Context) error {
 }
 
 // chargeRates counts the call against the rate limits of its tool and its API. The error says when to retry.
-func (c *Call) chargeRates(ctx context.Context) error {
-	return c.reject(c.r.Admission.Charge(ctx, c.admissionRequest(ctx)))
+func (x *exchange) chargeRates(ctx context.Context) error {
+	return x.reject(x.r.Admission.Charge(ctx, x.admissionRequest(ctx)))
 }
 
-func (c *Call) admissionRequest(ctx context.Context) admission.Request {
+func (x *exchange) admissionRequest(ctx context.Context) admission.Request {
 	info := InfoFrom(ctx)
-	return admission.Request{MaxCalls: c.Endpoint.MaxCalls, MemoryChecked: info.MemoryChecked, Limits: c.Plan.Rates, Caller: c.Caller, Address: info.Address}
+	return admission.Request{MaxCalls: x.Endpoint.MaxCalls, MemoryChecked: info.MemoryChecked, Limits: x.Plan.Rates, Caller: x.Caller, Address: info.Address}
 }
 
 // reject counts the call as rejected and returns its error; nil if it is not rejected.
-func (c *Call) reject(rejected *admission.Rejection) error {
+func (x *exchange) reject(rejected *admission.Rejection) error {
 	if rejected == nil {
 		return nil
 	}
-	c.r.Metrics.Refused[rejected.Reason].Inc()
-	c.countRejected(rejected.Outcome)
+	x.r.Metrics.Refused[rejected.Reason].Inc()
+	x.countRejected(rejected.Outcome)
 	return rejected.Error
-}
-
-// countRejected counts the call as rejected for a reason that is temporary.
-func (c *Call) countRejected(because telemetry.Outcome) {
-	c.Plan.Metrics.Count(because)
-	c.record.setOutcome(because)
 }
 
 // RejectWait counts a request that can't wait for its user because too many do already. The reason is "" if err is

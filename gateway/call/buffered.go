@@ -1,27 +1,39 @@
 package call
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"net/http"
 
+	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 )
 
+// BufferedCall is a call whose response the gateway reads itself: for resources/read, a prompt, completion, or the poll of
+// a subscription. Its caller gets failures as errors, and its client nothing.
+//
+// [Call.Authorize] comes first, then Collect for the whole life of the call; or PrepareFirst and then Collect, if the response
+// may not be needed once the arguments are known; or Poll alone, for a request that no client waits for.
+type BufferedCall struct{ *Call }
+
+// NewBufferedCall returns a call of a plan for the caller of a request. reply is nil if no client waits for the call.
+func (r *Runner) NewBufferedCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mcp.Request, reply *mcp.Reply) BufferedCall {
+	c := r.newCall(ctx, e, p, req, reply)
+	c.buffered = true
+	return BufferedCall{c}
+}
+
 // Collect runs the call and buffers the whole response. It returns the parts of a response with a status below 300,
 // without the gateway's secrets, and the response, whose body has been read. For any other response, and for any other
-// failure of the call itself, the error is a *failure.
-func (c *Call) Collect(ctx context.Context, args []byte) (parts []answer.Part, resp *http.Response, err error) {
-	c.buffered = true
+// failure of the call itself, the error is a [*Failure].
+func (c BufferedCall) Collect(ctx context.Context, args []byte) (parts []answer.Part, resp *http.Response, err error) {
 	err = c.run(ctx, args)
 	return c.parts, c.response, err
 }
 
 // PrepareFirst is prepare for a caller that decides after it whether to collect.
-func (c *Call) PrepareFirst(ctx context.Context, args []byte) ([]byte, error) {
-	c.buffered = true
+func (c BufferedCall) PrepareFirst(ctx context.Context, args []byte) ([]byte, error) {
 	args, err := c.prepare(ctx, args)
 	if err != nil {
 		c.endRecord(ctx, c.conclude(ctx, err))
@@ -32,7 +44,7 @@ func (c *Call) PrepareFirst(ctx context.Context, args []byte) ([]byte, error) {
 
 // Poll collects the response for a subscription, which no client waits for: the call is neither admitted nor validated.
 // The response is 304 without parts if it is the one that the validators identify.
-func (c *Call) Poll(ctx context.Context, args []byte, validators http.Header) (parts []answer.Part, resp *http.Response, err error) {
+func (c BufferedCall) Poll(ctx context.Context, args []byte, validators http.Header) (parts []answer.Part, resp *http.Response, err error) {
 	c.background, c.prepared, c.bypassCache, c.header = true, true, true, validators
 	c.markPoll()
 	return c.Collect(ctx, args)
@@ -40,7 +52,7 @@ func (c *Call) Poll(ctx context.Context, args []byte, validators http.Header) (p
 
 // ChargePoll counts the first poll of a subscription against the rate limits of its tool and its API. The error says when
 // to retry.
-func (c *Call) ChargePoll(ctx context.Context, args []byte) (err error) {
+func (c BufferedCall) ChargePoll(ctx context.Context, args []byte) (err error) {
 	c.markPoll()
 	c.args = args
 	defer func() { c.endRecord(ctx, err) }()
@@ -48,14 +60,14 @@ func (c *Call) ChargePoll(ctx context.Context, args []byte) (err error) {
 }
 
 // markPoll makes the audit record that of a poll.
-func (c *Call) markPoll() {
+func (c BufferedCall) markPoll() {
 	if c.record != nil {
 		c.record.rpc = "watch"
 	}
 }
 
-// bufferResponse reads the response of a call that is collected.
-func (c *Call) bufferResponse(ctx context.Context, resp *http.Response) (err error) {
+// readAll reads the response of the call.
+func (c BufferedCall) readAll(ctx context.Context, resp *http.Response) (err error) {
 	c.response = resp
 	switch {
 	case resp.StatusCode == http.StatusNotModified && c.background && c.header != nil:
@@ -72,25 +84,4 @@ func (c *Call) bufferResponse(ctx context.Context, resp *http.Response) (err err
 		c.Done(ctx, telemetry.OutcomeOK, nil)
 	}
 	return nil
-}
-
-// gather reads a response to its end and returns its parts, without the gateway's secrets, and in memory of their own.
-// prepare is called for each part first.
-func (c *Call) gather(ctx context.Context, resp *http.Response, prepare func(*answer.Part)) (parts []answer.Part, err error) {
-	err = c.readResponse(resp, func(part answer.Part) error {
-		prepare(&part)
-		c.redactPart(ctx, &part)
-		part.Data = bytes.Clone(part.Data)
-		parts = append(parts, part)
-		return nil
-	})
-	return parts, err
-}
-
-// redactPart removes the credential of the service from a part of its answer.
-func (c *Call) redactPart(ctx context.Context, part *answer.Part) {
-	if c.redactor().Part(part) {
-		c.r.Log.LogAttrs(ctx, slog.LevelWarn, "the response of the service contained its credential, which was redacted",
-			slog.String("api", c.Plan.Tool.API), slog.String("tool", c.Plan.Tool.Name))
-	}
 }

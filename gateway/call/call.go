@@ -11,14 +11,11 @@ import (
 	"time"
 
 	"drawbridge/auth"
-	"drawbridge/gateway/admission"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
-	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
-	"drawbridge/openapi/answer"
 )
 
 // CallTool answers tools/call.
@@ -37,7 +34,7 @@ func (r *Runner) CallIndirectly(ctx context.Context, e *Endpoint, via *Indirect,
 		r.recordDenied(ctx, e, nil, auth.FromContext(ctx), req, telemetry.OutcomeUnknown)
 		return via.unknown(req.Name, reply)
 	}
-	c := r.NewCall(ctx, e, p, req, reply)
+	c := r.newCall(ctx, e, p, req, reply)
 	c.indirect = via
 	if denied := c.Authorize(ctx); denied != nil {
 		if e.HideUnauthorized {
@@ -51,7 +48,7 @@ func (r *Runner) CallIndirectly(ctx context.Context, e *Endpoint, via *Indirect,
 }
 
 // run is the life of a call that its caller is authorized to make. Each step goes on or returns the error that ends the
-// call; most of these are a *failure, which conclude turns into the result.
+// call; most of these are a [*Failure], which conclude turns into the result.
 func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
 	defer func() { c.endRecord(ctx, err) }()
 	if c.background {
@@ -87,7 +84,7 @@ func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
 // prepare is the part of a call's life before its request is built: the user is asked for arguments, the arguments are
 // validated, the condition of the plan must hold, and the user must confirm. It has no deadline but the caller's, since
 // a user takes time. The call continues with the returned arguments, which are those that the condition and the user
-// have seen. The error is a *failure, or the error of the answer, which includes [mcp.ErrInputRequired].
+// have seen. The error is a [*Failure], or the error of the answer, which includes [mcp.ErrInputRequired].
 func (c *Call) prepare(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	args, err := c.validate(ctx, args)
 	if err != nil {
@@ -121,7 +118,7 @@ func (c *Call) execute(ctx context.Context, args json.RawMessage) (err error) {
 	}
 	defer c.observe()
 	if c.buffered {
-		err = c.bufferResponse(ctx, resp)
+		err = BufferedCall{c}.readAll(ctx, resp)
 	} else {
 		err = c.render(ctx, args, resp)
 	}
@@ -136,59 +133,33 @@ func (c *Call) render(ctx context.Context, args json.RawMessage, resp *http.Resp
 	c.readHeaders(resp)
 	switch {
 	case c.Plan.Job.MayBegin(resp.StatusCode):
-		return c.answerAccepted(ctx, args, resp)
+		return JobCall{c}.answerAccepted(ctx, args, resp)
 	case resp.StatusCode < 300:
 		return c.answerSuccess(ctx, resp)
 	case c.Plan.PolledJob != nil && seesOther(resp.StatusCode):
-		return c.answerSeeOther(ctx, resp)
+		return JobCall{c}.answerSeeOther(ctx, resp)
 	case render.IsRedirect(resp.StatusCode) && c.Plan.Operation.Answers.Redirects(resp.StatusCode):
 		return c.answerRedirect(ctx, resp)
 	}
 	return c.serviceFailure(resp)
 }
 
-// Call is one run of a tool's operation: a tools/call, or a request that is answered by one, such as resources/read. Only
-// the goroutine of its request uses it.
-//
-// Those who make calls for other requests than tools/call use these methods alone:
-//
-//   - [Call.Authorize], then [Call.Collect] for the whole life of a call and its buffered response, or [Call.PrepareFirst]
-//     and Collect if the response may not be needed once the arguments are known; [Call.Renderer] and [Call.SubjectRefused]
-//     for its response and its failure;
-//   - [Call.Poll], Invalidate and [Call.ChargePoll] for subscriptions, which no client waits for;
-//   - [Call.AuthorizeJob], [Call.BeginJobRequests], [Call.PollStatus], [Call.SendJobRequest], [Call.CaptureResult],
-//     [Call.CaptureFailure], [Call.Done] and [Call.EndPoll] for tasks.
+// Call is one run of a tool's operation. Only the goroutine of its request uses it. It has three parts: what goes between
+// the gateway and the service is the embedded exchange, what the client gets is the embedded resultWriter, and Call itself
+// has the steps in between. A call for another request than tools/call is a [BufferedCall] or a [JobCall].
 type Call struct {
-	exchange
+	resultWriter
 
 	// How the call differs from tools/call.
 
 	background bool      // no caller waits for it: it is not admitted and asks nobody, and only the audit log has its outcome
-	Quiet      bool      // its outcome is counted, but neither logged nor told to the client
 	prepared   bool      // arguments are validated and the call is confirmed
 	indirect   *Indirect // nil if the tool is called by its own name
-	buffered   bool      // parts and response are what it is made for; the client gets nothing
 
-	// Its state.
+	buffered bool           // the call is a BufferedCall: parts and response are what it is made for, and the client gets nothing
+	response *http.Response // the response that is buffered
 
-	ticket   admission.Ticket
-	answered bool // the result was begun, so that no other can be given
-
-	// The arguments.
-
-	args    json.RawMessage // the arguments as last validated or built into a request
-	dropped []string        // JSON Pointers of the arguments that were dropped
-
-	fields      *projection.FieldList // fields of the answer that the model wants; nil if it wants all
-	fieldsFault error                 // what is wrong with its list of fields
-
-	// The result.
-
-	parts    []answer.Part      // parts of a response with several until the last one arrives, or of one that is buffered
-	response *http.Response     // the response that is buffered
-	headers  render.HeaderNotes // headers of the response that the client sees
-	note     string             // text that is given beside the answer; "" if there is none
-	captured *capturedResult    // receives the result instead of the client; nil if the client gets it
+	fieldsFault error // what is wrong with the model's list of fields
 
 	// The job that the call starts.
 
@@ -196,8 +167,8 @@ type Call struct {
 	notify *url.URL // webhook of the caller for the end of the job; nil if the caller has none
 }
 
-// NewCall returns a call of a plan for the caller of a request.
-func (r *Runner) NewCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mcp.Request, reply *mcp.Reply) *Call {
+// newCall returns a call of a plan for the caller of a request.
+func (r *Runner) newCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mcp.Request, reply *mcp.Reply) *Call {
 	var c *Call
 	if r.recorded() {
 		both := new(struct { // in one allocation

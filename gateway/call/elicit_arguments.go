@@ -17,7 +17,7 @@ const notAskedAtAll = "This tool can't be called: what it has to ask the user do
 	"The operator of the gateway finds the reason in its log."
 
 // elicitArguments asks the user for the arguments that a call lacks, and returns all of them; each answer has been validated
-// on its own. args are valid as far as callers see them. The error is a *failure, or a protocol error.
+// on its own. args are valid as far as callers see them. The error is a [*Failure], or a protocol error.
 func elicitArguments(ctx context.Context, p *plan.Plan, req *mcp.Request, reply *mcp.Reply, args json.RawMessage) (json.RawMessage, error) {
 	args, err := p.Elicitation.Fill(ctx, &elicit.Request{
 		Asker: reply, Subject: p.Title() + " of " + p.Tool.API, Revision: req.Revision, Legacy: req.Family == mcp.Legacy,

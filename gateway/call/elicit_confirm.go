@@ -19,7 +19,7 @@ const (
 		"Tell the user that the call has to be made in another way."
 )
 
-// confirm asks the user for consent to a call whose arguments are valid. Without consent the error is a *failure; protocol
+// confirm asks the user for consent to a call whose arguments are valid. Without consent the error is a [*Failure]; protocol
 // errors, such as [mcp.ErrInputRequired], are returned unchanged.
 func confirm(ctx context.Context, p *plan.Plan, reply *mcp.Reply, args json.RawMessage) error {
 	err := elicit.Confirm(ctx, reply, &elicit.Call{Title: p.Title(), Method: p.Operation.Method, Path: p.Operation.Path, API: p.Tool.API, Args: args})

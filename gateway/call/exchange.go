@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -36,6 +37,7 @@ type exchange struct {
 
 	// The request.
 
+	args        json.RawMessage  // the arguments as last validated or built into a request
 	target      *url.URL         // URL of the request as built
 	header      http.Header      // additional header fields; nil if there are none
 	bypassCache bool             // of responses

@@ -2,9 +2,12 @@ package call
 
 import (
 	"errors"
+	"net/http"
+	"time"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
+	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
@@ -87,4 +90,36 @@ func tokenMessage(e *credential.TokenError, caller *auth.Principal) string {
 			" without a login, such as one from the command line, has no caller. Nothing was sent to the service."
 	}
 	return e.ToolMessage()
+}
+
+// serviceFailure returns the failure for a response with a status of 300 or more.
+func (x *exchange) serviceFailure(resp *http.Response) error {
+	return x.serviceFailureAs(resp, x.Plan.Operation.Answers.Meaning(resp.StatusCode))
+}
+
+// serviceFailureAs is serviceFailure with the document's description of the status, meaning, which may be empty.
+func (x *exchange) serviceFailureAs(resp *http.Response, meaning string) error {
+	e := render.UpstreamError{API: x.Plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: x.unfollowed, Safe: x.Plan.Safe, Redactor: x.redactor()}
+	err := x.readResponse(resp, e.AddPart)
+	tooLarge := isTooLarge(err)
+	if err != nil && !tooLarge {
+		return err
+	}
+	o := telemetry.OutcomeServerError
+	switch {
+	case resp.StatusCode < 400:
+		o = telemetry.OutcomeRedirect
+	case resp.StatusCode < 500:
+		o = telemetry.OutcomeClientError
+	}
+	return &Failure{Outcome: o, Text: e.Text(tooLarge, time.Now())}
+}
+
+// isTooLarge reports whether reading a response failed because it, or all responses in progress together, are too
+// large.
+func isTooLarge(err error) bool {
+	var limit *upstream.Error
+	var failed *Failure
+	return errors.As(err, &limit) && limit.Kind == upstream.TooLarge ||
+		errors.As(err, &failed) && (failed.Outcome == telemetry.Outcome(upstream.TooLarge.String()) || failed.Outcome == telemetry.Outcome(upstream.Overloaded.String()))
 }

@@ -19,8 +19,8 @@ import (
 // here too, so that a job gives no caller what a direct call would not.
 
 // authorizeResponses checks that the caller may know the responses of all operations that an answer may come from, and adds their redaction
-// to that of the next response. The error is a *failure that names the tool to use instead.
-func (c *Call) authorizeResponses(ctx context.Context, all []plan.ResponseOf) error {
+// to that of the next response. The error is a [*Failure] that names the tool to use instead.
+func (c JobCall) authorizeResponses(ctx context.Context, all []plan.ResponseOf) error {
 	c.jobSensitive = nil
 	for _, one := range all {
 		p := c.Endpoint.operations[one.Operation]
@@ -36,7 +36,7 @@ func (c *Call) authorizeResponses(ctx context.Context, all []plan.ResponseOf) er
 
 // authorizeResponse checks that the caller may know the response of an operation; p is its plan at the endpoint, or nil if it has none
 // there. The user can't be asked for consent here; an operator's rule that names the operation counts as consent.
-func (c *Call) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.ResponseOf) error {
+func (c JobCall) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.ResponseOf) error {
 	named := c.Plan.Job.Names(one.Operation) || c.Plan.PolledJob != nil && c.Plan.PolledJob.Names(one.Operation)
 	switch {
 	case p == nil && named, InfoFrom(ctx).Operator:
@@ -79,11 +79,11 @@ const otherArguments = " tells of this job under arguments that this caller's re
 	" same call again, which would begin another job."
 
 // isExempt reports whether calls of the plan need nothing from the user but consent, and this caller is exempt from it.
-func (c *Call) isExempt(p *plan.Plan) bool { return p.Elicitation == nil && c.hasStandingConsent(p) }
+func (c JobCall) isExempt(p *plan.Plan) bool { return p.Elicitation == nil && c.hasStandingConsent(p) }
 
 // notDisclosed returns the failure for a caller that may not know the status or result of a job. It is not an error of the call,
 // which has started the job.
-func (c *Call) notDisclosed(p *plan.Plan, args json.RawMessage) error {
+func (c JobCall) notDisclosed(p *plan.Plan, args json.RawMessage) error {
 	text := c.Plan.Tool.API + " tells of this job by "
 	if p == nil || p.Tool.Hidden {
 		text += "an operation that is no tool here"
@@ -104,7 +104,7 @@ func IsNotDisclosed(err error) *Failure {
 }
 
 // authorizePoll checks that the caller may poll the job at all, before a task is promised.
-func (c *Call) authorizePoll(ctx context.Context, b *job.Handle) error {
+func (c JobCall) authorizePoll(ctx context.Context, b *job.Handle) error {
 	switch r := c.Plan.Job.Status; {
 	case c.Plan.Job.Callback != nil:
 		return nil // reported by callback, as a rule without polling

@@ -46,9 +46,9 @@ type StatusError struct {
 
 func (e *StatusError) Unwrap() error { return e.Failure }
 
-// PollStatus sends a status request for a job, and fetches the result of one that has succeeded. The error is a *statusError or, for a
-// result that can't be fetched, a *failure.
-func (c *Call) PollStatus(ctx context.Context, b *job.Handle) (*JobStatus, error) {
+// PollStatus sends a status request for a job, and fetches the result of one that has succeeded. The error is a [*StatusError] or, for a
+// result that can't be fetched, a [*Failure].
+func (c JobCall) PollStatus(ctx context.Context, b *job.Handle) (*JobStatus, error) {
 	l, err := c.pollOnce(ctx, b)
 	if c.Plan.InvalidatesCache && b.Target != nil && hasEnded(l, err) {
 		c.r.Cache.Changed(ctx, c.Plan.Source.CacheGroup, b.Target)
@@ -65,7 +65,7 @@ func hasEnded(l *JobStatus, err error) bool {
 	return err != nil || l.State.Ended()
 }
 
-func (c *Call) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error) {
+func (c JobCall) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error) {
 	called, err := c.webhook(ctx)
 	if err != nil {
 		return nil, c.statusFailure(ctx, err)
@@ -146,7 +146,7 @@ func seesOther(status int) bool { return status == http.StatusSeeOther || status
 
 // answerSeeOther follows the redirect in the response of a tool that reports on jobs, so that a caller that polls with that tool gets
 // the result at the end, like a caller that waits.
-func (c *Call) answerSeeOther(ctx context.Context, resp *http.Response) error {
+func (c JobCall) answerSeeOther(ctx context.Context, resp *http.Response) error {
 	_ = resp.Body.Close()
 	b := &job.Handle{Origin: resp.Request.URL, Base: c.Plan.Job.BaseOf(c.Plan.Base)}
 	if c.Plan.PolledJob.Anywhere {
@@ -173,7 +173,7 @@ func (c *Call) answerSeeOther(ctx context.Context, resp *http.Response) error {
 
 // requestJob sends one request about a job and returns the response and its Location header, unresolved. A nil r is GET on the
 // job's URL.
-func (c *Call) requestJob(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
+func (c JobCall) requestJob(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
 	if r != nil && r.Operation != nil && args != nil {
 		c.jobSensitive = nil
 		if !r.Named || r == c.Plan.Job.Status || r == c.Plan.Job.Result {
@@ -204,7 +204,7 @@ func (c *Call) requestJob(ctx context.Context, r *job.Request, b *job.Handle, ar
 }
 
 // requestJobURL sends a request for a URL that the service has returned and that is of its origin.
-func (c *Call) requestJobURL(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
+func (c JobCall) requestJobURL(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
 	c.jobSensitive = nil
 	if method == http.MethodGet || c.Plan.Job.FromDocument {
 		if err := c.authorizeResponses(ctx, c.Plan.ResponsesAt(method, u)); err != nil {
@@ -219,7 +219,7 @@ func (c *Call) requestJobURL(ctx context.Context, method string, u *url.URL) (re
 	return c.sendJob(ctx, req)
 }
 
-func (c *Call) sendJob(ctx context.Context, req *http.Request) (resp *http.Response, location string, err error) {
+func (c JobCall) sendJob(ctx context.Context, req *http.Request) (resp *http.Response, location string, err error) {
 	c.sentSecrets = nil // the token may have changed
 	if err := c.awaitAudit(ctx); err != nil {
 		return nil, "", c.failed(ctx, err)
@@ -235,7 +235,7 @@ func (c *Call) sendJob(ctx context.Context, req *http.Request) (resp *http.Respo
 }
 
 // statusFailure converts err to the error of a status request.
-func (c *Call) statusFailure(ctx context.Context, err error) *StatusError {
+func (c JobCall) statusFailure(ctx context.Context, err error) *StatusError {
 	var e *upstream.Error
 	var token *credential.TokenError
 	var header *credential.HeaderError
@@ -257,9 +257,9 @@ func (c *Call) statusFailure(ctx context.Context, err error) *StatusError {
 	return &StatusError{Failure: f, Later: later, Denied: denied}
 }
 
-// fetchResult gets the result of a job that has succeeded, which may be in the body of its status. The error is a *failure or, if the
-// gateway had no capacity, a *statusError.
-func (c *Call) fetchResult(ctx context.Context, b *job.Handle, l *JobStatus) error {
+// fetchResult gets the result of a job that has succeeded, which may be in the body of its status. The error is a [*Failure] or, if the
+// gateway had no capacity, a [*StatusError].
+func (c JobCall) fetchResult(ctx context.Context, b *job.Handle, l *JobStatus) error {
 	j := c.Plan.Job
 	at := j.ResultIn(b, l.body)
 	var resp *http.Response
@@ -292,7 +292,7 @@ func (c *Call) fetchResult(ctx context.Context, b *job.Handle, l *JobStatus) err
 
 // resultInStatus takes the result out of the body of the job's status. Without a configured location for the result, the whole body is
 // the result.
-func (c *Call) resultInStatus(ctx context.Context, l *JobStatus) error {
+func (c JobCall) resultInStatus(ctx context.Context, l *JobStatus) error {
 	value := c.Plan.Job.Output(l.body)
 	if value == nil {
 		return nil
@@ -310,7 +310,7 @@ func (c *Call) resultInStatus(ctx context.Context, l *JobStatus) error {
 }
 
 // parseStatus interprets bytes as if they were the service's response.
-func (c *Call) parseStatus(ctx context.Context, media string, data []byte) (*JobStatus, error) {
+func (c JobCall) parseStatus(ctx context.Context, media string, data []byte) (*JobStatus, error) {
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(data)), Body: io.NopCloser(bytes.NewReader(data))}
 	if media != "" {
 		resp.Header.Set("Content-Type", media)
@@ -326,11 +326,11 @@ func (c *Call) parseStatus(ctx context.Context, media string, data []byte) (*Job
 
 // readJobResponse returns the parts of a 2xx response about a job. The published schema describes the response that starts a job, so a
 // response that does not match it is no violation.
-func (c *Call) readJobResponse(ctx context.Context, resp *http.Response) (parts []answer.Part, err error) {
+func (c JobCall) readJobResponse(ctx context.Context, resp *http.Response) (parts []answer.Part, err error) {
 	return c.gather(ctx, resp, func(part *answer.Part) { part.Declared = true })
 }
 
 // failedJob returns the failure of a job that has ended without success, in the service's words.
-func (c *Call) failedJob(l *JobStatus) *Failure {
+func (c JobCall) failedJob(l *JobStatus) *Failure {
 	return &Failure{Outcome: telemetry.OutcomeJobFailed, Text: render.FailedJob(c.Plan.Tool.API, &l.Report, l.body, c.redactor())}
 }

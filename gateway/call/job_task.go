@@ -11,19 +11,24 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Requests about tasks make calls that only ask for the state of a job, on behalf of the caller of the request. Their
-// results are captured, since a task answers with them later.
+// JobCall makes requests about a job: of the call that has just begun it and waits for its end, or, for a task, of an earlier
+// call. They need the same rights, and the same care with the response, as a call of the job's tool.
+//
+// A task makes one with NewJobCall: AuthorizeJob comes first, then BeginJobRequests, PollStatus or SendJobRequest, and then
+// CaptureResult or CaptureFailure for the result that the task answers with later.
+type JobCall struct{ *Call }
 
-// NewJobCall returns a call that queries the job of an earlier call. key identifies the job in the service's webhook.
-func (r *Runner) NewJobCall(ctx context.Context, e *Endpoint, p *plan.Plan, key string, req *mcp.Request, reply *mcp.Reply) *Call {
-	c := r.NewCall(ctx, e, p, req, reply)
+// NewJobCall returns a call that makes requests about the job of an earlier call, on behalf of the caller of req. key identifies
+// the job in the service's webhook.
+func (r *Runner) NewJobCall(ctx context.Context, e *Endpoint, p *plan.Plan, key string, req *mcp.Request, reply *mcp.Reply) JobCall {
+	c := r.newCall(ctx, e, p, req, reply)
 	c.key, c.captured = key, &capturedResult{}
-	return c
+	return JobCall{c}
 }
 
 // AuthorizeJob checks that the caller may know of a job: it must be allowed to call the job's tool with the arguments with
 // which the job was started. The error is for the client.
-func (c *Call) AuthorizeJob(ctx context.Context, args json.RawMessage) error {
+func (c JobCall) AuthorizeJob(ctx context.Context, args json.RawMessage) error {
 	if denied := c.Authorize(ctx); denied != nil {
 		return denied
 	}
@@ -51,7 +56,7 @@ func (c *Call) AuthorizeJob(ctx context.Context, args json.RawMessage) error {
 
 // BeginJobRequests returns the context for requests about a job, which has the deadline and the credentials of a call,
 // and the function that ends them and writes the audit record.
-func (c *Call) BeginJobRequests(ctx context.Context) (_ context.Context, end func()) {
+func (c JobCall) BeginJobRequests(ctx context.Context) (_ context.Context, end func()) {
 	ctx, cancel := context.WithTimeout(ctx, c.Plan.Timeout)
 	ctx, c.sent = c.Plan.Attach(ctx, c.Request.HTTP.Header, c.Endpoint.Guard)
 	return ctx, func() {
@@ -60,15 +65,15 @@ func (c *Call) BeginJobRequests(ctx context.Context) (_ context.Context, end fun
 	}
 }
 
-// EndPoll releases the memory of the responses of [Call.PollStatus]. The call can poll again.
-func (c *Call) EndPoll() {
+// EndPoll releases the memory of the responses of [JobCall.PollStatus]. The call can poll again.
+func (c JobCall) EndPoll() {
 	c.memory.end()
 	c.answered = false
 }
 
 // SendJobRequest sends a request about a job that has no result but its status code. It returns the failure if the
 // service did not accept it.
-func (c *Call) SendJobRequest(ctx context.Context, r *job.Request, h *job.Handle, args json.RawMessage) *Failure {
+func (c JobCall) SendJobRequest(ctx context.Context, r *job.Request, h *job.Handle, args json.RawMessage) *Failure {
 	resp, _, err := c.requestJob(ctx, r, h, args)
 	if err == nil {
 		if resp.StatusCode >= 300 {
@@ -86,7 +91,7 @@ func (c *Call) SendJobRequest(ctx context.Context, r *job.Request, h *job.Handle
 }
 
 // CaptureResult returns the result of a job that has succeeded or failed, as the members of a result of tools/call.
-func (c *Call) CaptureResult(ctx context.Context, s *JobStatus) []byte {
+func (c JobCall) CaptureResult(ctx context.Context, s *JobStatus) []byte {
 	if s.State == job.Failed {
 		return c.CaptureFailure(ctx, c.failedJob(s))
 	}
@@ -95,8 +100,8 @@ func (c *Call) CaptureResult(ctx context.Context, s *JobStatus) []byte {
 	return c.captured.members
 }
 
-// CaptureFailure returns the result for a *failure, as the members of a result of tools/call.
-func (c *Call) CaptureFailure(ctx context.Context, err error) []byte {
+// CaptureFailure returns the result for a [*Failure], as the members of a result of tools/call.
+func (c JobCall) CaptureFailure(ctx context.Context, err error) []byte {
 	_ = c.conclude(ctx, err) // a result, as it is captured
 	return c.captured.members
 }

@@ -27,7 +27,7 @@ const (
 )
 
 // answerAccepted handles a response that may have started a job. If it has not, the response is passed on unchanged.
-func (c *Call) answerAccepted(ctx context.Context, args []byte, resp *http.Response) error {
+func (c JobCall) answerAccepted(ctx context.Context, args []byte, resp *http.Response) error {
 	c.forwardEvents(resp)
 	parts, err := c.gather(ctx, resp, c.Plan.Progress.Reduce)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Call) answerAccepted(ctx context.Context, args []byte, resp *http.Respo
 }
 
 // answerInitial responds with the service's initial response if the caller may not know more about the job; it returns any other error.
-func (c *Call) answerInitial(ctx context.Context, err error, first *JobStatus) error {
+func (c JobCall) answerInitial(ctx context.Context, err error, first *JobStatus) error {
 	f := IsNotDisclosed(err)
 	if f == nil {
 		return err
@@ -75,17 +75,9 @@ func (c *Call) answerInitial(ctx context.Context, err error, first *JobStatus) e
 	return c.deliver(first.parts, first.resp)
 }
 
-// answerNotDisclosed responds with the text of [call.notDisclosed] only.
-func (c *Call) answerNotDisclosed(ctx context.Context, text string) error {
-	c.Done(ctx, telemetry.OutcomeJob, nil)
-	c.answered = true
-	r := c.Renderer()
-	return c.sendResult(r.Text(text))
-}
-
 // beginTask makes a task of a job and responds with it. It returns false, without a response, if the client does not support
 // tasks or the job can't be one.
-func (c *Call) beginTask(ctx context.Context, j *StartedJob) (bool, error) {
+func (c JobCall) beginTask(ctx context.Context, j *StartedJob) (bool, error) {
 	if c.Request.RequireCapabilities(mcp.ClientTasks) != nil {
 		return false, nil
 	}
@@ -103,7 +95,7 @@ func (c *Call) beginTask(ctx context.Context, j *StartedJob) (bool, error) {
 }
 
 // startedJob returns the job that the call has started, for its continuation.
-func (c *Call) startedJob(h *job.Handle, args []byte, first *JobStatus) *StartedJob {
+func (c JobCall) startedJob(h *job.Handle, args []byte, first *JobStatus) *StartedJob {
 	return &StartedJob{
 		Plan: c.Plan, Endpoint: c.Endpoint, Request: c.Request, Arguments: c.Plan.Arguments.Given(args), Key: c.key, Webhook: c.notify, Handle: h, Report: first.Report, Retry: first.Retry,
 	}
@@ -124,7 +116,7 @@ func (c *Call) withoutTasks(lacks error) error {
 }
 
 // jobHandle returns the handle of the job that a 2xx response has started, or nil if there is none.
-func (c *Call) jobHandle(args []byte, resp *http.Response, parts []answer.Part) *job.Handle {
+func (c JobCall) jobHandle(args []byte, resp *http.Response, parts []answer.Part) *job.Handle {
 	a := job.Answer{
 		Operation: c.Plan.Requests, Arguments: args, Response: resp, Location: c.location, Body: job.JSONOf(parts), Base: c.Plan.Base,
 		HasCallback: c.key != "",
@@ -137,7 +129,7 @@ func (c *Call) jobHandle(args []byte, resp *http.Response, parts []answer.Part) 
 
 // waitForJob waits for the end of a job until the call's deadline, and responds with its result or its status. first is the response
 // that started it.
-func (c *Call) waitForJob(ctx context.Context, b *job.Handle, first *JobStatus) error {
+func (c JobCall) waitForJob(ctx context.Context, b *job.Handle, first *JobStatus) error {
 	j := c.Plan.Job
 	begin := time.Now()
 	forget := c.memory.retain()
@@ -222,7 +214,7 @@ func Jitter(d time.Duration) time.Duration { return d - d/10 + rand.N(d/5+1) } /
 
 // notifyProgress reports the progress of the job; if the service gives none, that is the elapsed time. A failed notification is
 // ignored: a client that has disconnected ends the call or, in the legacy revisions, nothing.
-func (c *Call) notifyProgress(l *JobStatus, since time.Duration) {
+func (c JobCall) notifyProgress(l *JobStatus, since time.Duration) {
 	text := l.Text()
 	if l.Total > 0 || l.Progress > 0 {
 		_ = c.reply.Progress(l.Progress, l.Total, text)
@@ -233,7 +225,7 @@ func (c *Call) notifyProgress(l *JobStatus, since time.Duration) {
 
 // cancelJob cancels the job of a call that its caller has cancelled, if the job has a cancel request. A failure is ignored, since
 // no one is left to report it to.
-func (c *Call) cancelJob(ctx context.Context, b *job.Handle) {
+func (c JobCall) cancelJob(ctx context.Context, b *job.Handle) {
 	if !c.Plan.Job.CanCancel(b) {
 		return
 	}
@@ -246,7 +238,7 @@ func (c *Call) cancelJob(ctx context.Context, b *job.Handle) {
 
 // answerStillRunning responds with the service's initial response and how to follow the job. last is the latest status, or nil if the
 // service does not know the URL that it returned.
-func (c *Call) answerStillRunning(ctx context.Context, b *job.Handle, first, last *JobStatus, after time.Duration) error {
+func (c JobCall) answerStillRunning(ctx context.Context, b *job.Handle, first, last *JobStatus, after time.Duration) error {
 	c.Done(ctx, telemetry.OutcomeJob, nil)
 	j := render.RunningJob{API: c.Plan.Tool.API, After: after, URL: b.URL}
 	if last != nil {
@@ -261,7 +253,7 @@ func (c *Call) answerStillRunning(ctx context.Context, b *job.Handle, first, las
 }
 
 // statusTool returns the tool that reports the job's status and its arguments, or "" if there is none that the caller may call.
-func (c *Call) statusTool(b *job.Handle) (name string, args []byte) {
+func (c JobCall) statusTool(b *job.Handle) (name string, args []byte) {
 	r := c.Plan.Job.Status
 	if r == nil || r.Operation == nil || b.Status == nil {
 		return "", nil

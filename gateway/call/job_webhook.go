@@ -18,7 +18,7 @@ func (c *Call) addCallbackURL(args json.RawMessage) (json.RawMessage, error) {
 }
 
 // webhook returns the service's webhook about the job, or nil if none is known to this replica.
-func (c *Call) webhook(ctx context.Context) (*ServiceWebhook, error) {
+func (c JobCall) webhook(ctx context.Context) (*ServiceWebhook, error) {
 	if c.key == "" || c.Plan.Job.Callback == nil {
 		return nil, nil //nolint:nilnil // no webhook
 	}
@@ -26,7 +26,7 @@ func (c *Call) webhook(ctx context.Context) (*ServiceWebhook, error) {
 }
 
 // webhookStatus interprets a callback as the response to a status request. It returns nil if the service must still be polled.
-func (c *Call) webhookStatus(ctx context.Context, b *job.Handle, rec *ServiceWebhook) (*JobStatus, error) {
+func (c JobCall) webhookStatus(ctx context.Context, b *job.Handle, rec *ServiceWebhook) (*JobStatus, error) {
 	l, err := c.parseStatus(ctx, rec.Type, rec.Body)
 	if err != nil {
 		return nil, c.statusFailure(ctx, err)

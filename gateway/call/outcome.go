@@ -16,10 +16,10 @@ import (
 
 // Done counts the outcome and writes the call's log line: at debug level if all went well, at warning level if the
 // service or the gateway is at fault, subject to [telemetry.LogSampler]. Arguments and answers are never logged.
-func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
-	c.Plan.Metrics.Count(o)
-	c.record.setOutcome(o)
-	if c.Quiet {
+func (w *resultWriter) Done(ctx context.Context, o telemetry.Outcome, cause error) {
+	w.Plan.Metrics.Count(o)
+	w.record.setOutcome(o)
+	if w.Quiet {
 		return
 	}
 	if cause != nil {
@@ -27,8 +27,8 @@ func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
 			v.Cause = cause
 		}
 	}
-	if c.captured == nil { // tasks have no such messages
-		logOutcome(c.reply, o)
+	if w.captured == nil { // tasks have no such messages
+		logOutcome(w.reply, o)
 	}
 	level := slog.LevelInfo
 	switch o {
@@ -39,32 +39,32 @@ func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
 	default:
 		level = slog.LevelWarn
 	}
-	if c.span != nil {
-		telemetry.SetOutcome(c.span, c.Request.Method, o)
+	if w.span != nil {
+		telemetry.SetOutcome(w.span, w.Request.Method, o)
 	}
 	line := telemetry.Sampled{Logged: true}
 	if level == slog.LevelWarn {
-		if line = c.r.faults.Sample(c.Plan.Tool.API, string(o), time.Now()); !line.Logged {
+		if line = w.r.faults.Sample(w.Plan.Tool.API, string(o), time.Now()); !line.Logged {
 			level = slog.LevelDebug
 		}
 	}
-	if !c.r.Log.Enabled(ctx, level) {
+	if !w.r.Log.Enabled(ctx, level) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("api", c.Plan.Tool.API), slog.String("tool", c.Plan.Tool.Name), slog.String("outcome", string(o)),
-		slog.String("principal", c.Request.Principal),
+		slog.String("api", w.Plan.Tool.API), slog.String("tool", w.Plan.Tool.Name), slog.String("outcome", string(o)),
+		slog.String("principal", w.Request.Principal),
 	}
-	if c.status != 0 {
-		attrs = append(attrs, slog.Int("status", c.status))
+	if w.status != 0 {
+		attrs = append(attrs, slog.Int("status", w.status))
 	}
 	if cause != nil {
 		attrs = append(attrs, slog.Any("error", cause))
 	}
-	if c.trial != nil {
-		attrs = append(attrs, slog.String("operator", c.trial.Actor))
+	if w.trial != nil {
+		attrs = append(attrs, slog.String("operator", w.trial.Actor))
 	}
-	c.r.Log.LogAttrs(ctx, level, "call", line.Attrs(attrs, "calls are only counted, by drawbridge_tool_calls_total")...)
+	w.r.Log.LogAttrs(ctx, level, "call", line.Attrs(attrs, "calls are only counted, by drawbridge_tool_calls_total")...)
 }
 
 // endRecord writes the audit record of a call that has ended with err.
@@ -108,38 +108,44 @@ func (c *Call) conclude(ctx context.Context, err error) error {
 }
 
 // failed returns the failure of a call for an error of building its request, of sending it, or of reading the response.
-func (c *Call) failed(ctx context.Context, err error) error {
+func (w *resultWriter) failed(ctx context.Context, err error) error {
 	if IsFailure(err) { // as it is: it may say more than a failure does
 		return err
 	}
-	if f := failureOf(err, c.Caller); f != nil {
+	if f := failureOf(err, w.Caller); f != nil {
 		return f
 	}
-	return c.internal(ctx, err)
+	return w.internal(ctx, err)
 }
 
 // SubjectRefused returns the error for a caller whose token the authorization server does not exchange: HTTP 401 with
 // the challenge for an invalid token, so that the client gets another one and calls again. A model could do nothing
 // about it. It returns nil if the call failed for another reason.
-func (c *Call) SubjectRefused(f *Failure) *mcp.Error {
+func (x *exchange) SubjectRefused(f *Failure) *mcp.Error {
 	var e *credential.TokenError
-	if f.Outcome != telemetry.OutcomeSubjectRefused || c.Endpoint.Guard == nil || !errors.As(f.Cause, &e) {
+	if f.Outcome != telemetry.OutcomeSubjectRefused || x.Endpoint.Guard == nil || !errors.As(f.Cause, &e) {
 		return nil
 	}
 	return &mcp.Error{
 		Code: mcp.CodeInvalidRequest, Message: "the authorization server does not accept the access token: get another one",
-		HTTPStatus: http.StatusUnauthorized, Header: c.Endpoint.Guard.InvalidToken(c.Caller),
+		HTTPStatus: http.StatusUnauthorized, Header: x.Endpoint.Guard.InvalidToken(x.Caller),
 	}
 }
 
 // internal returns the failure for an error that should not happen: the model gets a reference, the log the cause.
-func (c *Call) internal(ctx context.Context, cause error, attrs ...slog.Attr) error {
+func (w *resultWriter) internal(ctx context.Context, cause error, attrs ...slog.Attr) error {
 	reference := mcp.NewReference()
-	c.r.Log.LogAttrs(ctx, slog.LevelError, "internal error in a call", append(attrs,
-		slog.String("reference", reference), slog.String("tool", c.Plan.Tool.Name), slog.Any("error", cause))...)
-	if c.answered {
+	w.r.Log.LogAttrs(ctx, slog.LevelError, "internal error in a call", append(attrs,
+		slog.String("reference", reference), slog.String("tool", w.Plan.Tool.Name), slog.Any("error", cause))...)
+	if w.answered {
 		return fmt.Errorf("answer was begun: %w", cause)
 	}
 	return &Failure{Outcome: telemetry.OutcomeInternal, Text: "Internal error of the gateway, reference " + reference +
 		". The operator finds the cause in the log under this reference; calling again with other arguments may help."}
+}
+
+// countRejected counts the call as rejected for a reason that is temporary.
+func (x *exchange) countRejected(because telemetry.Outcome) {
+	x.Plan.Metrics.Count(because)
+	x.record.setOutcome(because)
 }

@@ -1,6 +1,9 @@
 package call
 
 import (
+	"bytes"
+	"context"
+	"log/slog"
 	"net/http"
 
 	"drawbridge/gateway/redact"
@@ -36,4 +39,25 @@ func (x *exchange) readResponse(resp *http.Response, emit func(answer.Part) erro
 		}
 		return emit(part)
 	})
+}
+
+// gather reads a response to its end and returns its parts, without the gateway's secrets, and in memory of their own.
+// prepare is called for each part first.
+func (x *exchange) gather(ctx context.Context, resp *http.Response, prepare func(*answer.Part)) (parts []answer.Part, err error) {
+	err = x.readResponse(resp, func(part answer.Part) error {
+		prepare(&part)
+		x.redactPart(ctx, &part)
+		part.Data = bytes.Clone(part.Data)
+		parts = append(parts, part)
+		return nil
+	})
+	return parts, err
+}
+
+// redactPart removes the credential of the service from a part of its answer.
+func (x *exchange) redactPart(ctx context.Context, part *answer.Part) {
+	if x.redactor().Part(part) {
+		x.r.Log.LogAttrs(ctx, slog.LevelWarn, "the response of the service contained its credential, which was redacted",
+			slog.String("api", x.Plan.Tool.API), slog.String("tool", x.Plan.Tool.Name))
+	}
 }

@@ -20,9 +20,9 @@ const MaxLink = 4 << 10
 // answerWithLink responds with a link to the parts of the response. It returns false if they must be returned inline: revisions before
 // 2025-06-18 have no links; a truncated response, or one with supplementary text, could not be read again; and one that needed
 // input from the user could not be read without asking again.
-func (c *Call) answerWithLink(parts ...answer.Part) (done bool, err error) {
-	l := c.Plan.Links
-	if c.Request.Revision < "2025-06-18" || c.note != "" || c.Plan.Elicitation != nil {
+func (w *resultWriter) answerWithLink(parts ...answer.Part) (done bool, err error) {
+	l := w.Plan.Links
+	if w.Request.Revision < "2025-06-18" || w.note != "" || w.Plan.Elicitation != nil {
 		return false, nil
 	}
 	size, bytes := 0, false
@@ -36,26 +36,26 @@ func (c *Call) answerWithLink(parts ...answer.Part) (done bool, err error) {
 	if (l.Over == 0 || size <= l.Over) && (!l.Binary || !bytes) {
 		return false, nil
 	}
-	uri, lasts := c.linkURI()
+	uri, lasts := w.linkURI()
 	if uri == "" {
 		return false, nil
 	}
-	r := c.Renderer()
-	return true, c.sendResult(r.Link(uri, lasts, parts))
+	r := w.Renderer()
+	return true, w.sendResult(r.Link(uri, lasts, parts))
 }
 
 // linkURI returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
 // if it expresses all arguments, else one with a handle. It returns "" if the URI would be too long.
-func (c *Call) linkURI() (uri, lasts string) {
-	args := c.Plan.Arguments.Given(c.args)
-	if r := c.Plan.Resource; r != nil && r.ExpressesAll(args) {
+func (w *resultWriter) linkURI() (uri, lasts string) {
+	args := w.Plan.Arguments.Given(w.args)
+	if r := w.Plan.Resource; r != nil && r.ExpressesAll(args) {
 		if uri, ok := render.ExpandURI(&r.URI, args); ok {
 			return uri, ""
 		}
 	}
-	payload := slices.Concat([]byte(c.Plan.Tool.Name), []byte{'\n'}, args)
-	ttl := c.Plan.Links.TTL
-	uri = LinkScheme + c.r.Links.Seal(payload, time.Now().Add(ttl), c.Request.Principal)
+	payload := slices.Concat([]byte(w.Plan.Tool.Name), []byte{'\n'}, args)
+	ttl := w.Plan.Links.TTL
+	uri = LinkScheme + w.r.Links.Seal(payload, time.Now().Add(ttl), w.Request.Principal)
 	if len(uri) > MaxLink {
 		return "", ""
 	}
@@ -63,18 +63,18 @@ func (c *Call) linkURI() (uri, lasts string) {
 }
 
 // waysToTheRest returns how the client gets what a projection has left out of an answer of a size.
-func (c *Call) waysToTheRest(a *projection.Answer, size int) (ways []string) {
-	p := c.Plan.Projection
+func (w *resultWriter) waysToTheRest(a *projection.Answer, size int) (ways []string) {
+	p := w.Plan.Projection
 	if len(a.Cuts) > 0 {
-		if p.Argument && c.fields == nil {
+		if p.Argument && w.fields == nil {
 			ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
 		}
 		if p.Smaller != "" {
 			ways = append(ways, p.Smaller)
 		}
 	}
-	l := c.Plan.Links
-	if uri := c.wholeURI(len(a.Cuts) > 0 || l != nil && l.Over > 0 && size > l.Over); uri != "" {
+	l := w.Plan.Links
+	if uri := w.wholeURI(len(a.Cuts) > 0 || l != nil && l.Over > 0 && size > l.Over); uri != "" {
 		ways = append(ways, "read the resource "+uri)
 	}
 	return ways
@@ -82,12 +82,12 @@ func (c *Call) waysToTheRest(a *projection.Answer, size int) (ways []string) {
 
 // wholeURI returns a URI at which the client can read the whole answer; "" if there is none. A sealed link is long: it is made
 // only if sealed is set.
-func (c *Call) wholeURI(sealed bool) string {
-	if c.captured != nil || c.Plan.Elicitation != nil || c.Request.Revision < "2025-06-18" {
+func (w *resultWriter) wholeURI(sealed bool) string {
+	if w.captured != nil || w.Plan.Elicitation != nil || w.Request.Revision < "2025-06-18" {
 		return ""
 	}
-	if r := c.Plan.Resource; c.Plan.Links != nil && (sealed || r != nil && r.ExpressesAll(c.args)) {
-		uri, lasts := c.linkURI()
+	if r := w.Plan.Resource; w.Plan.Links != nil && (sealed || r != nil && r.ExpressesAll(w.args)) {
+		uri, lasts := w.linkURI()
 		return uri + lasts
 	}
 	return ""

@@ -2,27 +2,42 @@ package call
 
 import (
 	"context"
-	"drawbridge/gateway/catalog"
-	"errors"
 	"net/http"
-	"time"
+	"slices"
 
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
-	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
 
-// The methods here tell package render what it has to know of a call, and deliver what it returns.
+// resultWriter is what a call has to do with its client: it tells package render what it has to know of the exchange, and
+// delivers what that returns. It knows nothing of the steps of a call and of jobs. Only the call's goroutine uses it.
+type resultWriter struct {
+	exchange
+
+	Quiet    bool             // the outcome is counted, but neither logged nor told to the client
+	ticket   admission.Ticket // the capacity that the call occupies until its result is delivered
+	answered bool             // the result was begun, so that no other can be given
+	captured *capturedResult  // receives the result instead of the client; nil if the client gets it
+
+	dropped []string              // JSON Pointers of the arguments that were dropped
+	fields  *projection.FieldList // fields of the answer that the model wants; nil if it wants all
+	parts   []answer.Part         // parts of a response with several until the last one arrives, or of one that is buffered
+	headers render.HeaderNotes    // headers of the response that the client sees
+	note    string                // text that is given beside the answer; "" if there is none
+}
 
 // Renderer returns the renderer of a response to the call.
-func (c *Call) Renderer() render.Renderer {
-	p := c.Plan
+func (w *resultWriter) Renderer() render.Renderer {
+	p := w.Plan
 	r := render.Renderer{
-		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: c.Request.Revision, Structured: c.structured(), ShortText: p.ShortText,
-		Redactor: c.redactor(), Target: c.target, Base: p.Base, Arguments: c.args, Headers: c.headers.Text, Note: c.note,
+		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: w.Request.Revision, Structured: w.structured(), ShortText: p.ShortText,
+		Redactor: w.redactor(), Target: w.target, Base: p.Base, Arguments: w.args, Headers: w.headers.Text, Note: w.note,
 	}
 	if p.Resource != nil && p.Elicitation == nil { // input of the user is not for the model to read
 		r.URI = &p.Resource.URI
@@ -31,231 +46,217 @@ func (c *Call) Renderer() render.Renderer {
 }
 
 // structured reports whether the client was told an output schema, so that it expects structuredContent (D8).
-func (c *Call) structured() bool {
-	return c.Plan.Tool.Structured() && catalog.FeaturesOf(c.Request.Revision).OutputSchema
+func (w *resultWriter) structured() bool {
+	return w.Plan.Tool.Structured() && catalog.FeaturesOf(w.Request.Revision).OutputSchema
 }
 
 // sendResult counts a response that contradicts the document, and delivers its result.
-func (c *Call) sendResult(r render.Result) error {
+func (w *resultWriter) sendResult(r render.Result) error {
 	if r.Drift {
-		c.Plan.Metrics.Drift()
+		w.Plan.Metrics.Drift()
 	}
-	return c.sendMembers(r.Meta, r.Chunks...)
+	return w.sendMembers(r.Meta, r.Chunks...)
 }
 
 // sendMembers delivers a result to the client, or captures it. The arguments are those of [mcp.Reply.ResultMeta].
-func (c *Call) sendMembers(meta []byte, chunks ...mcp.Chunk) error {
+func (w *resultWriter) sendMembers(meta []byte, chunks ...mcp.Chunk) error {
 	for i := range chunks {
 		// The model reads the text. structuredContent repeats it, or replaces it where the text is short.
-		if chunks[i].Escape || c.Plan.ShortText {
-			c.Plan.Metrics.Results.Delivered(chunks[i].Bytes)
-			c.record.deliver(chunks[i].Bytes, c.r.History.Bodies())
+		if chunks[i].Escape || w.Plan.ShortText {
+			w.Plan.Metrics.Results.Delivered(chunks[i].Bytes)
+			w.record.deliver(chunks[i].Bytes, w.r.History.Bodies())
 		}
 	}
-	meta = render.AppendDropped(render.AppendMember(meta, c.headers.Meta), c.dropped)
-	if c.captured != nil {
-		c.captured.take(meta, chunks)
+	meta = render.AppendDropped(render.AppendMember(meta, w.headers.Meta), w.dropped)
+	if w.captured != nil {
+		w.captured.take(meta, chunks)
 		return nil
 	}
-	c.ticket.Stop() // so that a client that reads slowly holds up no other call
-	return c.reply.ResultMeta(meta, chunks...)
+	w.ticket.Stop() // so that a client that reads slowly holds up no other call
+	return w.reply.ResultMeta(meta, chunks...)
 }
 
 // fail answers with isError and a text for the model, and writes the call's log line.
-func (c *Call) fail(ctx context.Context, o telemetry.Outcome, cause error, text string) error {
-	c.Done(ctx, o, cause)
-	c.answered = true
-	return c.sendMembers(c.requestIDMeta(ctx), render.Error(text)...)
+func (w *resultWriter) fail(ctx context.Context, o telemetry.Outcome, cause error, text string) error {
+	w.Done(ctx, o, cause)
+	w.answered = true
+	return w.sendMembers(w.requestIDMeta(ctx), render.Error(text)...)
 }
 
 // answerSuccess passes on a response with a status below 300.
-func (c *Call) answerSuccess(ctx context.Context, resp *http.Response) error {
-	c.forwardEvents(resp)
-	err := c.readResponse(resp, func(part answer.Part) error {
+func (w *resultWriter) answerSuccess(ctx context.Context, resp *http.Response) error {
+	w.forwardEvents(resp)
+	err := w.readResponse(resp, func(part answer.Part) error {
 		if part.MaybeTruncated {
-			c.noteUnended()
+			w.noteUnended()
 		}
-		c.Plan.Progress.Reduce(&part)
-		c.redactPart(ctx, &part)
-		if part.More || c.parts != nil {
-			c.parts = append(c.parts, part)
+		w.Plan.Progress.Reduce(&part)
+		w.redactPart(ctx, &part)
+		if part.More || w.parts != nil {
+			w.parts = append(w.parts, part)
 			if part.More {
 				return nil
 			}
 		}
-		c.answered = true
-		c.Done(ctx, telemetry.OutcomeOK, nil)
-		if c.Plan.Projection != nil {
-			return c.answerProjected(ctx, part)
+		w.answered = true
+		w.Done(ctx, telemetry.OutcomeOK, nil)
+		if w.Plan.Projection != nil {
+			return w.answerProjected(ctx, part)
 		}
-		if c.Plan.Links != nil {
-			parts := c.parts
+		if w.Plan.Links != nil {
+			parts := w.parts
 			if parts == nil {
 				parts = []answer.Part{part}
 			}
-			if done, err := c.answerWithLink(parts...); done {
+			if done, err := w.answerWithLink(parts...); done {
 				return err
 			}
 		}
-		r := c.Renderer()
-		if c.parts != nil {
-			return c.sendResult(r.Parts(c.parts))
+		r := w.Renderer()
+		if w.parts != nil {
+			return w.sendResult(r.Parts(w.parts))
 		}
-		return c.sendResult(r.Part(part))
+		return w.sendResult(r.Part(part))
 	})
-	if err != nil || c.answered {
+	if err != nil || w.answered {
 		return err
 	}
 	if !answer.Delimited(resp) {
-		c.noteUnended()
+		w.noteUnended()
 	}
-	c.answered = true
-	c.Done(ctx, telemetry.OutcomeOK, nil)
-	r := c.Renderer()
-	return c.sendResult(r.Empty(resp))
+	w.answered = true
+	w.Done(ctx, telemetry.OutcomeOK, nil)
+	r := w.Renderer()
+	return w.sendResult(r.Empty(resp))
 }
 
 // answerProjected passes on the last part of a successful answer, projected, with those before it. An answer that is too large
 // even so is a link to the whole.
-func (c *Call) answerProjected(ctx context.Context, last answer.Part) error {
-	whole := c.parts
+func (w *resultWriter) answerProjected(ctx context.Context, last answer.Part) error {
+	whole := w.parts
 	if whole == nil {
 		whole = []answer.Part{last}
 	}
-	before := c.note
-	shown := c.projectAll(ctx, whole)
-	if l := c.Plan.Links; l != nil && (l.Over == 0 || sizeOf(shown) > l.Over) {
-		says := c.note
-		c.note = before
-		if done, err := c.answerWithLink(whole...); done {
+	before := w.note
+	shown := w.projectAll(ctx, whole)
+	if l := w.Plan.Links; l != nil && (l.Over == 0 || sizeOf(shown) > l.Over) {
+		says := w.note
+		w.note = before
+		if done, err := w.answerWithLink(whole...); done {
 			return err
 		}
-		c.note = says
+		w.note = says
 	}
-	r := c.Renderer()
-	if c.parts != nil {
-		return c.sendResult(r.Parts(shown))
+	r := w.Renderer()
+	if w.parts != nil {
+		return w.sendResult(r.Parts(shown))
 	}
-	return c.sendResult(r.Part(shown[0]))
+	return w.sendResult(r.Part(shown[0]))
 }
 
 // projectAll projects the parts of an answer that was buffered, and adds what is said of them to the note.
-func (c *Call) projectAll(ctx context.Context, parts []answer.Part) []answer.Part {
-	if c.Plan.Projection == nil {
+func (w *resultWriter) projectAll(ctx context.Context, parts []answer.Part) []answer.Part {
+	if w.Plan.Projection == nil {
 		return parts
 	}
 	shown := make([]answer.Part, len(parts))
 	for i := range parts {
-		part, a, note := projectPart(ctx, c.Plan.Projection, c.fields, parts[i])
+		part, a, note := projectPart(ctx, w.Plan.Projection, w.fields, parts[i])
 		if shown[i] = part; a != nil {
-			c.Plan.Metrics.Results.Projected(parts[i].Data, len(part.Data))
-			note = a.Note(c.waysToTheRest(a, len(parts[i].Data)))
+			w.Plan.Metrics.Results.Projected(parts[i].Data, len(part.Data))
+			note = a.Note(w.waysToTheRest(a, len(parts[i].Data)))
 		}
-		c.addNote(note)
+		w.addNote(note)
 	}
 	return shown
 }
 
 // addNote adds a sentence to what is given beside the answer.
-func (c *Call) addNote(text string) {
-	if c.note != "" && text != "" {
-		c.note += " "
+func (w *resultWriter) addNote(text string) {
+	if w.note != "" && text != "" {
+		w.note += " "
 	}
-	c.note += text
+	w.note += text
 }
 
 // deliver responds with parts of a response that was read before, and with the call's note if there is one.
-func (c *Call) deliver(parts []answer.Part, resp *http.Response) error {
-	c.answered = true
+func (w *resultWriter) deliver(parts []answer.Part, resp *http.Response) error {
+	w.answered = true
 	if render.IsUnended(parts, resp) {
-		c.noteUnended()
+		w.noteUnended()
 	}
-	c.readHeaders(resp)
-	r := c.Renderer()
-	return c.sendResult(r.Response(parts, resp))
+	w.readHeaders(resp)
+	r := w.Renderer()
+	return w.sendResult(r.Response(parts, resp))
 }
 
 // noteUnended adds to the call's note that the response may not be whole.
-func (c *Call) noteUnended() {
-	c.addNote(render.Unended)
+func (w *resultWriter) noteUnended() {
+	w.addNote(render.Unended)
 }
 
 // answerRedirect passes on a redirect that the document declares, which means that the call succeeded. The gateway does not
 // follow it (E3).
-func (c *Call) answerRedirect(ctx context.Context, resp *http.Response) error {
+func (w *resultWriter) answerRedirect(ctx context.Context, resp *http.Response) error {
 	defer resp.Body.Close()
-	link, why := render.RedirectLink(c.target, c.location, c.redactor(), c.Plan.Sensitive)
-	c.answered = true
-	c.Done(ctx, telemetry.OutcomeOK, nil)
-	r := c.Renderer()
-	return c.sendResult(r.Redirect(resp, link, why, c.Plan.Operation.Answers.Meaning(resp.StatusCode)))
-}
-
-// serviceFailure returns the failure for a response with a status of 300 or more.
-func (c *Call) serviceFailure(resp *http.Response) error {
-	return c.serviceFailureAs(resp, c.Plan.Operation.Answers.Meaning(resp.StatusCode))
-}
-
-// serviceFailureAs is refused with the document's description of the status, meaning, which may be empty.
-func (c *Call) serviceFailureAs(resp *http.Response, meaning string) error {
-	e := render.UpstreamError{API: c.Plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: c.unfollowed, Safe: c.Plan.Safe, Redactor: c.redactor()}
-	err := c.readResponse(resp, e.AddPart)
-	tooLarge := isTooLarge(err)
-	if err != nil && !tooLarge {
-		return err
-	}
-	o := telemetry.OutcomeServerError
-	switch {
-	case resp.StatusCode < 400:
-		o = telemetry.OutcomeRedirect
-	case resp.StatusCode < 500:
-		o = telemetry.OutcomeClientError
-	}
-	return &Failure{Outcome: o, Text: e.Text(tooLarge, time.Now())}
-}
-
-// isTooLarge reports whether reading a response failed because it, or all responses in progress together, are too
-// large.
-func isTooLarge(err error) bool {
-	var limit *upstream.Error
-	var failed *Failure
-	return errors.As(err, &limit) && limit.Kind == upstream.TooLarge ||
-		errors.As(err, &failed) && (failed.Outcome == telemetry.Outcome(upstream.TooLarge.String()) || failed.Outcome == telemetry.Outcome(upstream.Overloaded.String()))
+	link, why := render.RedirectLink(w.target, w.location, w.redactor(), w.Plan.Sensitive)
+	w.answered = true
+	w.Done(ctx, telemetry.OutcomeOK, nil)
+	r := w.Renderer()
+	return w.sendResult(r.Redirect(resp, link, why, w.Plan.Operation.Answers.Meaning(resp.StatusCode)))
 }
 
 // readHeaders prepares the result's members and text about the headers of a response.
-func (c *Call) readHeaders(resp *http.Response) {
+func (w *resultWriter) readHeaders(resp *http.Response) {
 	x := render.Exchange{
-		Response: resp, Declared: c.Plan.Operation.Answers.Headers(resp.StatusCode), Target: c.target, Redactor: c.redactor(), Sensitive: c.Plan.Sensitive,
+		Response: resp, Declared: w.Plan.Operation.Answers.Headers(resp.StatusCode), Target: w.target, Redactor: w.redactor(), Sensitive: w.Plan.Sensitive,
 	}
-	if c.locationResponse == resp {
-		x.Location = c.location
+	if w.locationResponse == resp {
+		x.Location = w.location
 	}
-	c.headers = c.Plan.ResponseHeaders.Read(x)
+	w.headers = w.Plan.ResponseHeaders.Read(x)
 }
 
 // forwardEvents forwards the events of a streamed response to the client as they arrive, if the client asked for progress by a
 // token, or for log messages by a level.
-func (c *Call) forwardEvents(resp *http.Response) {
-	p := c.Plan
-	if p.Progress.Hide() || c.Request.Meta.ProgressToken == nil && !c.reply.LogEnabled(mcp.LevelEmergency) {
+func (w *resultWriter) forwardEvents(resp *http.Response) {
+	p := w.Plan
+	if p.Progress.Hide() || w.Request.Meta.ProgressToken == nil && !w.reply.LogEnabled(mcp.LevelEmergency) {
 		return
 	}
-	f := &render.EventForwarder{Reply: c.reply, Tool: p.Tool.Name, Rules: p.Progress, Redactor: c.redactor(), Sensitive: p.Sensitive, Clean: p.Clean}
+	f := &render.EventForwarder{Reply: w.reply, Tool: p.Tool.Name, Rules: p.Progress, Redactor: w.redactor(), Sensitive: p.Sensitive, Clean: p.Clean}
 	p.Operation.Answers.OnEvent(resp, f.Forward)
 }
 
 // requestIDMeta sets the request ID of a failed call, as in the log and the audit log, in the header of its response, and
 // returns it as a member of _meta: a user can quote it in a report, and the model has nothing more to read (P7). The
 // operator of the process has the log, so it returns nil then.
-func (c *Call) requestIDMeta(ctx context.Context) []byte {
+func (w *resultWriter) requestIDMeta(ctx context.Context) []byte {
 	v := InfoFrom(ctx)
 	if v.Operator {
 		return nil
 	}
 	id := v.ID()
-	if c.captured == nil {
-		c.reply.SetHeader(mcp.RequestIDHeader, id)
+	if w.captured == nil {
+		w.reply.SetHeader(mcp.RequestIDHeader, id)
 	}
 	return jsonscan.AppendString([]byte(`"drawbridge/request":`), id)
+}
+
+// addDropped records arguments that counted as absent, see [openapi.Operation.Check].
+func (w *resultWriter) addDropped(pointers []string) {
+	if len(pointers) == 0 {
+		return
+	}
+	w.dropped = append(slices.Clone(w.dropped), pointers...)
+	slices.Sort(w.dropped)
+	w.dropped = slices.Compact(w.dropped)
+}
+
+// answerNotDisclosed responds with the text of [JobCall.notDisclosed] only.
+func (w *resultWriter) answerNotDisclosed(ctx context.Context, text string) error {
+	w.Done(ctx, telemetry.OutcomeJob, nil)
+	w.answered = true
+	r := w.Renderer()
+	return w.sendResult(r.Text(text))
 }

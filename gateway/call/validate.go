@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
@@ -99,7 +98,7 @@ func (c *Call) permitted(ctx context.Context, p *plan.Plan, args json.RawMessage
 }
 
 // elicitationFailure converts the error of an elicitation, including [mcp.ErrInputRequired], to the error of the call. Any error
-// that is not a *failure is the error of the answer.
+// that is not a [*Failure] is the error of the answer.
 func (c *Call) elicitationFailure(ctx context.Context, err error) error {
 	var full *mcp.ElicitationLimitError
 	switch {
@@ -118,16 +117,6 @@ func (c *Call) elicitationFailure(ctx context.Context, err error) error {
 // tooLargeToWait is the text for the model if the arguments are too large to be stored while the user is asked.
 const tooLargeToWait = "This call has to ask the user something, and its arguments are too large to be kept until there is an answer. Nothing was sent. " +
 	"Call again with less in the arguments; if that can't be, tell the user that the call has to be made in another way."
-
-// addDropped records arguments that counted as absent, see [openapi.Operation.Check].
-func (c *Call) addDropped(pointers []string) {
-	if len(pointers) == 0 {
-		return
-	}
-	c.dropped = append(slices.Clone(c.dropped), pointers...)
-	slices.Sort(c.dropped)
-	c.dropped = slices.Compact(c.dropped)
-}
 
 // takeFields takes the list of fields that the model wants from the arguments of a call. A list that is wrong fails the call
 // when its arguments are validated.

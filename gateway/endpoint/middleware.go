@@ -14,7 +14,7 @@ import (
 // middleware wraps the routes of the public listener in the handlers that every request passes.
 //
 // A request to an MCP endpoint then passes these checks of the endpoints that are served when it arrives
-// (see [endpointServer.serve]), in this order:
+// (see [Server.serve]), in this order:
 //
 //  1. Host and Origin, and CORS preflights (screening): a foreign page must not even learn whether a token is
 //     required (H1 to H3).

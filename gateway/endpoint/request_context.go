@@ -39,8 +39,8 @@ type requestContext struct {
 	request *Request
 }
 
-// endpointIdempotencyKey is the key of the *endpointRequest in a context.
-type endpointIdempotencyKey struct{}
+// requestKey is the key of the *Request in a context.
+type requestKey struct{}
 
 // WithRequest returns a context that carries the state of a request to an endpoint.
 func WithRequest(ctx context.Context, v *Request) context.Context {
@@ -50,7 +50,7 @@ func WithRequest(ctx context.Context, v *Request) context.Context {
 // Value implements [context.Context].
 func (c *requestContext) Value(key any) any {
 	switch key.(type) {
-	case endpointIdempotencyKey:
+	case requestKey:
 		return c.request
 	case call.InfoKey:
 		return &c.request.RequestInfo
@@ -59,7 +59,7 @@ func (c *requestContext) Value(key any) any {
 }
 
 func requestFrom(ctx context.Context) *Request {
-	return ctx.Value(endpointIdempotencyKey{}).(*Request) //nolint:errcheck // every path to the MCP handler puts it there
+	return ctx.Value(requestKey{}).(*Request) //nolint:errcheck // every path to the MCP handler puts it there
 }
 
 // From returns the endpoint of the context's request.
@@ -73,9 +73,9 @@ func (v *Request) setRequestIDHeader() {
 	}
 }
 
-// setRequestIDHeader is [endpointRequest.setRequestIDHeader] for the context's request, if there is one.
+// setRequestIDHeader is [Request.setRequestIDHeader] for the context's request, if there is one.
 func setRequestIDHeader(ctx context.Context) {
-	if v, ok := ctx.Value(endpointIdempotencyKey{}).(*Request); ok {
+	if v, ok := ctx.Value(requestKey{}).(*Request); ok {
 		v.setRequestIDHeader()
 	}
 }

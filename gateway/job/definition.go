@@ -12,8 +12,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Definition is what is known of the jobs that calls of one operation begin. It is immutable once its constructor and
-// [Definition.Restrict] have returned.
+// Definition is what is known of the jobs that calls of one operation begin. It is immutable once its constructor has
+// returned.
 type Definition struct {
 	// Declared says that the configuration describes the jobs. Otherwise only an answer of 202 begins one.
 	Declared bool

@@ -12,10 +12,10 @@ func (h *Handler) SetStall(d time.Duration) { h.stallTimeout = d }
 // SetPatience changes how soon a client is slow to read.
 func (h *Handler) SetPatience(d time.Duration) { h.readPatience = d }
 
-// UsedOnce is a [Spent] that forgets nothing.
+// UsedOnce is a [SpentNonces] that forgets nothing.
 type UsedOnce struct{ used sync.Map }
 
-// Spend implements [Spent].
+// Spend implements [SpentNonces].
 func (u *UsedOnce) Spend(_ context.Context, _, id string, _ time.Time) (bool, error) {
 	_, again := u.used.LoadOrStore(id, true)
 	return !again, nil

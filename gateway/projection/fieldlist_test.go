@@ -110,7 +110,7 @@ func canHold(v any) bool {
 	return false
 }
 
-// TestFieldListCost: lists that are as hostile as they may be cost about what a plain one costs.
+// TestFieldListCostsLittle: lists that are as hostile as they may be cost about what a plain one costs.
 func TestFieldListCostsLittle(t *testing.T) {
 	row := `{"a":{"a":{"a":{"a":{"a":{"a":1,"b":2},"b":{"a":3}}}},"b":[[[[{"a":1}]]]]},"b":{"b":{"b":{"a":1}}}}`
 	data := []byte("[" + strings.Repeat(row+",", 20000) + row + "]")

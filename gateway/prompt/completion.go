@@ -57,7 +57,7 @@ func (x *Completer) Serve(ctx context.Context, e *View, req *mcp.Request, reply 
 	a := &p.arguments[i]
 	values := a.values
 	if a.plan != nil {
-		values = x.valuesFor(ctx, x.Calls.NewCall(ctx, e.Endpoint, a.plan, req, reply), a, asked)
+		values = x.valuesFor(ctx, x.Calls.NewBufferedCall(ctx, e.Endpoint, a.plan, req, reply), a, asked)
 		if a.Complete.Typed() {
 			return reply.Completions(values)
 		}

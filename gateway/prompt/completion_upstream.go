@@ -31,7 +31,7 @@ const (
 
 // valuesFor returns the values that the call of an argument supplies, from the cache if they are recent. Any failure yields no
 // values, because a user who is typing can't act on it.
-func (x *Completer) valuesFor(ctx context.Context, c *call.Call, a *promptArgument, asked mcp.Completion) []string {
+func (x *Completer) valuesFor(ctx context.Context, c call.BufferedCall, a *promptArgument, asked mcp.Completion) []string {
 	nothing := func(err error) []string {
 		x.Log.LogAttrs(ctx, slog.LevelDebug, "no completion values for an argument", slog.String("prompt", asked.Prompt),
 			slog.String("argument", a.Name), slog.String("tool", a.plan.Tool.Name), slog.Any("error", err))
@@ -85,7 +85,7 @@ func (x *Completer) valuesFor(ctx context.Context, c *call.Call, a *promptArgume
 
 // completionKey returns a key of everything that the values depend on: the caller, its token (since the service may see another
 // caller in each), the tool, the arguments, and the headers that are forwarded to the service.
-func completionKey(c *call.Call, a *promptArgument, args []byte) string {
+func completionKey(c call.BufferedCall, a *promptArgument, args []byte) string {
 	var b strings.Builder
 	token := sha256.Sum256([]byte(strings.Join(c.Request.HTTP.Header.Values("Authorization"), "\x00")))
 	for _, part := range []string{c.Request.Principal, string(token[:]), c.Plan.Tool.Name, a.Complete.Values.String(), string(args)} {

@@ -269,7 +269,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 		return b.resource(ctx, m, b.found[i])
 	}
 	args := appendArguments(nil, m.Arguments, valueIn(b.given))
-	c := b.Calls.NewCall(ctx, b.endpoint.Endpoint, m.plan, b.req, b.reply)
+	c := b.Calls.NewBufferedCall(ctx, b.endpoint.Endpoint, m.plan, b.req, b.reply)
 	parts, resp, err := c.Collect(ctx, args) //nolint:bodyclose // answer.Plan.Read closes it
 	if err != nil {
 		var f *call.Failure
@@ -304,7 +304,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 
 // resource appends messages with the contents of a resource.
 func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
-	c := b.Calls.NewCall(ctx, b.endpoint.Endpoint, l.plan, b.req, b.reply)
+	c := b.Calls.NewBufferedCall(ctx, b.endpoint.Endpoint, l.plan, b.req, b.reply)
 	contents, err := resource.Read(ctx, c, l.uri, l.args)
 	var refused *mcp.Error
 	switch {

@@ -36,7 +36,7 @@ func (r Reader) read(ctx context.Context, e *View, req *mcp.Request, reply *mcp.
 	if p == nil {
 		return nil, notFound(req, uri)
 	}
-	c := r.Calls.NewCall(ctx, e.Endpoint, p, req, reply)
+	c := r.Calls.NewBufferedCall(ctx, e.Endpoint, p, req, reply)
 	if c.Authorize(ctx) != nil {
 		return nil, Authorize(e.Endpoint, c.Caller, p, req)
 	}
@@ -54,7 +54,7 @@ func (r Reader) read(ctx context.Context, e *View, req *mcp.Request, reply *mcp.
 }
 
 // Read makes the call that reads a resource for an authorized caller. The error is for the client.
-func Read(ctx context.Context, c *call.Call, uri string, args []byte) ([]render.Content, error) {
+func Read(ctx context.Context, c call.BufferedCall, uri string, args []byte) ([]render.Content, error) {
 	parts, resp, err := c.Collect(ctx, args) //nolint:bodyclose // it was read
 	if err != nil {
 		return nil, unread(c, uri, resp, err)
@@ -84,7 +84,7 @@ const MaxShownURI = 1 << 10
 
 // unread returns the error for a failed read. If the service reports the resource as missing, it does not exist; every other
 // failure has the text that a call of the tool would return.
-func unread(c *call.Call, uri string, resp *http.Response, err error) error {
+func unread(c call.BufferedCall, uri string, resp *http.Response, err error) error {
 	var f *call.Failure
 	if !errors.As(err, &f) {
 		return err

@@ -163,8 +163,8 @@ func (w *Subscriptions) full(s mcp.Subscription) error {
 }
 
 // newCall returns the call that polls a resource for a member.
-func (w *Subscriptions) newCall(ctx context.Context, e *call.Endpoint, m *member, p *plan.Plan, uri string) *call.Call {
-	return w.Calls.NewCall(ctx, e, p, &mcp.Request{
+func (w *Subscriptions) newCall(ctx context.Context, e *call.Endpoint, m *member, p *plan.Plan, uri string) call.BufferedCall {
+	return w.Calls.NewBufferedCall(ctx, e, p, &mcp.Request{
 		Method: "resources/read", Family: mcp.Stateless, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri,
 		HTTP: &http.Request{Header: m.inbound},
 	}, nil)

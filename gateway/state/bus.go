@@ -16,7 +16,7 @@ import (
 const (
 	// maxMessage is the maximum size of a message in bytes.
 	maxMessage = 2 << 20
-	// silence is the time without a message after which the connection is pinged, and half of the
+	// idleTimeout is the time without a message after which the connection is pinged, and half of the
 	// time after which it is closed.
 	idleTimeout = 5 * time.Second
 )

@@ -21,7 +21,7 @@ const (
 	// lastProbe.
 	firstProbe = 50 * time.Millisecond
 	lastProbe  = time.Second
-	// steady is the time after which it counts as stable, so that it is probed soon after the next
+	// stableAfter is the time after which it counts as stable, so that it is probed soon after the next
 	// failure.
 	stableAfter = 10 * time.Second
 	// probeTimeout is the timeout of a probe, and of everything that is not part of a call, such as

@@ -128,7 +128,7 @@ func (r *Record) large() bool { return r.Status == mcp.TaskCompleted && r.Result
 type Task struct {
 	*Tasks
 	Plan    *plan.Plan
-	Call    *call.Call // queries the job on behalf of the caller of the request; nil if the job has just started
+	Call    call.JobCall // queries the job on behalf of the caller of the request; zero if the job has just started
 	id      string
 	Payload Payload
 	handle  *job.Handle

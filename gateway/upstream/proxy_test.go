@@ -63,7 +63,7 @@ func (s *seen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "ok")
 }
 
-// service starts a service with TLS and HTTP/2, or in clear, and returns the roots for it.
+// serviceBehind starts a service with TLS and HTTP/2, or in clear, and returns the roots for it.
 func serviceBehind(t *testing.T, secure bool) (*seen, *httptest.Server, *x509.CertPool) {
 	t.Helper()
 	s := &seen{}

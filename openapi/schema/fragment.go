@@ -162,7 +162,7 @@ func (c *Converter) resolve(n *tree.Node) *tree.Node {
 	return nil
 }
 
-// hiddenFrom tells whether a property does not exist for values that are sent (readOnly) or received (writeOnly).
+// hidden reports whether a property does not exist for values that are sent (readOnly) or received (writeOnly).
 func (c *Converter) hidden(property *tree.Node, d Direction) bool {
 	word := "readOnly"
 	if d == Response {

@@ -136,7 +136,7 @@ func saneNumbers(value []byte) bool {
 	return ok
 }
 
-// TestClean: cleaning what is clean changes nothing, and nothing hidden is left (S8).
+// FuzzClean: cleaning what is clean changes nothing, and nothing hidden is left (S8).
 func FuzzClean(f *testing.F) {
 	f.Add("a\u200bb<!-- x --> \x1b[31mred\x1b[0m", 10)
 	f.Add("<!<!-- -->-- hidden -->", 0)

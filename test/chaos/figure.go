@@ -54,7 +54,7 @@ type notRun struct{ reason string }
 
 func (n *notRun) Error() string { return "not run: " + n.reason }
 
-// figures is the table of contents, in the order in which they are numbered.
+// allFigures is the table of contents, in the order in which they are numbered.
 func allFigures() []figure {
 	all := []figure{
 		printedBy(1, "payloads that lead out of a path", "make paths: nginx, Apache, Tomcat, Node, Go and Python behind the gateway", "0 lead to another route", `\d+ payloads, \d+ stacks, \d+ calls`, "paths"),

@@ -40,7 +40,7 @@ type suite struct {
 	program, dir string
 }
 
-// case is one test of a suite.
+// testCase is one test of a suite.
 type testCase struct {
 	suite *suite
 	name  string

@@ -49,7 +49,7 @@ func written(value any) string {
 	return text(value)
 }
 
-// exploded tells whether a parameter is, its style filled in.
+// layout returns the style of a parameter, with the default filled in, and whether it explodes.
 func (p *parameter) layout(two bool) (style string, explode bool) {
 	if two {
 		switch p.CollectionFormat {
