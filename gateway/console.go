@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"drawbridge/config"
 	"drawbridge/gateway/console"
 	"drawbridge/gateway/egress"
+	"drawbridge/gateway/generation"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/report"
 	"drawbridge/openapi/answer"
@@ -40,31 +42,47 @@ const linesAround = 12
 // program wrote often consist of one line.
 const columnsAround = 300
 
-// DocumentText returns the lines around a position in a file of an API's document, from the stored copy of the document that
-// is served. The error says why they can't be shown.
+// DocumentText returns the lines around a position in a file of an API's document, in the version that is served. The error
+// says why they can't be shown.
 func (g *Gateway) DocumentText(ctx context.Context, api, file string, line, column int) (*console.Excerpt, error) {
 	gen := g.current.Load()
 	if gen == nil || gen.Reports[api] == nil {
 		return nil, errors.New("no API of that name is served")
 	}
-	stored := gen.Stored[api]
-	if g.store == nil || stored.ID == "" {
-		return nil, errors.New("the bytes of documents are kept only if server.state_dir is configured")
+	files, release, err := g.documentFiles(ctx, api, gen.Files[api])
+	if err != nil {
+		return nil, err
 	}
-	doc, release := g.store.Load(ctx, stored.ID, api)
-	if release != nil {
-		defer release()
-	}
-	if doc == nil || !doc.Copy.Is(stored.Stamp) {
-		return nil, errors.New("the copy in server.state_dir is of another version; it is written shortly after a document is loaded")
-	}
+	defer release()
 	report := gen.Reports[api]
-	for _, f := range doc.Copy.Files {
+	for _, f := range files {
 		if report.Shown(f.Location) == file || fetch.Redacted(f.Location) == file {
 			return excerpt(file, f.Data, line, column, report)
 		}
 	}
 	return nil, errors.New("the document has no file of that name")
+}
+
+// documentFiles returns the files of an API's document, from the last-known-good store or else from their origin, where they
+// may have changed. release must be called when they are no longer needed.
+func (g *Gateway) documentFiles(ctx context.Context, api string, of generation.DocumentFiles) (files []fetch.File, release func(), err error) {
+	if g.store != nil && of.ID != "" {
+		stored, release := g.store.Load(ctx, of.ID, api)
+		if stored != nil && stored.Copy.Is(of.Stamp) {
+			return stored.Copy.Files, release, nil
+		}
+		if release != nil {
+			release()
+		}
+	}
+	again, err := of.Reread(ctx, of.Stamp)
+	switch {
+	case errors.Is(err, fetch.ErrChanged):
+		return nil, nil, errors.New("the document has changed at its origin, and this is not its text any more; with server.state_dir the version in use is kept")
+	case err != nil:
+		return nil, nil, fmt.Errorf("it can't be read again: %w", err)
+	}
+	return again.Files, func() {}, nil
 }
 
 // excerpt returns the lines around a position in a text.

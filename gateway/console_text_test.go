@@ -3,6 +3,8 @@ package gateway
 import (
 	"strings"
 	"testing"
+
+	"drawbridge/openapi/fetch"
 )
 
 // TestAround holds that a long line shows its position, and no part of a secret at the ends of what is shown.
@@ -35,6 +37,56 @@ func TestAround(t *testing.T) {
 	for column := range len(line) + 2 {
 		if got := around(line, column, redacted); strings.Contains(got, "s3c") || strings.Contains(got, "ret") {
 			t.Fatalf("column %d: %q", column, got)
+		}
+	}
+}
+
+// TestDocumentText holds that the text around a position is that of the version in use, from its origin or from the copy in
+// state_dir, and that another version is never shown in its place.
+func TestDocumentText(t *testing.T) {
+	for _, state := range []string{"", "server: {state_dir: state}\n"} {
+		origin := newChanging(t, document("Remote", "one"))
+		r := run(t, map[string]string{
+			"drawbridge.yaml": state + "apis:\n- {spec: '" + origin.URL + "/remote.yaml?key=hidden', name: remote, refresh: 0s}\n- {spec: local.yaml, name: local}\n",
+			"local.yaml":      document("Local", "two"),
+		})
+		r.served()
+		r.eventually("both are served", func() bool { return len(r.tools()) == 2 })
+		text := func(api string) string {
+			file := fetch.Redacted(r.current.Load().Files[api].Stamp.Files[0])
+			e, err := r.DocumentText(t.Context(), api, file, 2, 1)
+			if err != nil {
+				return err.Error()
+			}
+			return strings.Join(e.Lines, "\n")
+		}
+		for api, want := range map[string]string{"remote": "title: Remote", "local": "title: Local"} {
+			if got := text(api); !strings.Contains(got, want) {
+				t.Errorf("%q: %s: %s", state, api, got)
+			}
+		}
+		if state != "" { // documents are stored shortly after they were loaded
+			r.eventually("a copy is stored", func() bool {
+				doc, release := r.store.Load(t.Context(), r.current.Load().Files["remote"].ID, "remote")
+				if release != nil {
+					release()
+				}
+				return doc != nil
+			})
+		}
+		for name, now := range map[string]string{"another version": document("Newer", "one"), "nothing": ""} {
+			origin.set(now)
+			got, want := text("remote"), "title: Remote"
+			switch {
+			case state != "":
+			case now == "":
+				want = "it can't be read again: "
+			default:
+				want = "the document has changed at its origin"
+			}
+			if !strings.Contains(got, want) || strings.Contains(got, "Newer") || strings.Contains(got, "hidden") {
+				t.Errorf("%q, %s: %s", state, name, got)
+			}
 		}
 	}
 }

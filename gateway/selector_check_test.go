@@ -190,7 +190,7 @@ func TestSelectorsAfterARefresh(t *testing.T) {
 func (r *running) poke() {
 	r.t.Helper()
 	for s := range r.current.Load().Entries {
-		s.Reread()
+		s.LoadAgain()
 	}
 }
 

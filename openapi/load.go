@@ -113,6 +113,22 @@ func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err
 	return d, nil
 }
 
+// Reread reads the files of a document that was loaded with these options again, without loading it. The error is
+// [fetch.ErrChanged] if they are not those of the stamp; every error names the location.
+func Reread(ctx context.Context, location string, stamp fetch.Stamp, o LoadOptions) (*fetch.Copy, error) {
+	o.Keep = true
+	src, err := fetch.New(location, o.fetching())
+	if err != nil {
+		return nil, fmt.Errorf("document %q: %w", location, err)
+	}
+	defer src.Close()
+	files, err := src.Reread(ctx, stamp)
+	if err != nil {
+		return nil, fmt.Errorf("document %q: %w", location, err)
+	}
+	return files, nil
+}
+
 // load reads the document of a source.
 func load(ctx context.Context, src *fetch.Source, o LoadOptions) (*Document, error) {
 	data, err := src.Root(ctx, o.Previous)

@@ -1,6 +1,7 @@
 package generation
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -49,17 +50,19 @@ type Generation struct {
 	// callerWebhooks sends webhooks to callers; nil if they are off.
 	callerWebhooks *task.CallerWebhooks
 	jobs           call.Continuation // of calls
-	// Stored tells where the bytes of each API's document are kept, by name of the API.
-	Stored map[string]StoredDocument
+	// Files tells where the bytes of each API's document are, by name of the API.
+	Files map[string]DocumentFiles
 	// documents maps the names of APIs to the locations of the documents that were read.
 	documents map[string]string
 	links     *mcp.SealedHandles
 }
 
-// StoredDocument tells where the bytes of a document are kept.
-type StoredDocument struct {
-	ID    string // in the store; "" if they are not kept
+// DocumentFiles tells where the bytes of a document are.
+type DocumentFiles struct {
+	ID    string // in the last-known-good store; "" if they are not kept there
 	Stamp fetch.Stamp
+	// Reread reads them from their origin again, which may have others by now: the error is [fetch.ErrChanged] then.
+	Reread func(context.Context, fetch.Stamp) (*fetch.Copy, error)
 }
 
 // Builder builds generations.
@@ -86,7 +89,7 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	gen := &Generation{
 		Table: &endpoint.Table{Screening: d.Settings.Table.Screening, Named: map[string]*endpoint.Endpoint{}}, Config: d.Config, Settings: d.Settings, Rates: d.rates,
 		callerWebhooks: d.CallerWebhooks, jobs: &task.Continuation{Tasks: b.Tasks, Webhooks: d.CallerWebhooks},
-		Reports: map[string]*report.API{}, documents: map[string]string{}, Stored: map[string]StoredDocument{}, links: b.Links, Selectors: selectors, Entries: d.APIs.Entries,
+		Reports: map[string]*report.API{}, documents: map[string]string{}, Files: map[string]DocumentFiles{}, links: b.Links, Selectors: selectors, Entries: d.APIs.Entries,
 	}
 	gen.Set = plan.Compile(b.compileOptions(d, old))
 	gen.Clashes = append(clashes, clashesOf(gen.Catalog)...)
@@ -97,7 +100,7 @@ func (b *Builder) Build(d *Deployment, before *endpoint.Table, old *Generation) 
 	for _, s := range d.APIs.Sources {
 		if s.Document != nil {
 			gen.documents[s.Name] = s.Config.Spec.String()
-			gen.Stored[s.Name] = StoredDocument{ID: s.StoreID, Stamp: s.Document.Stamp}
+			gen.Files[s.Name] = DocumentFiles{ID: s.StoreID, Stamp: s.Document.Stamp, Reread: s.Reread}
 			gen.Reports[s.Name] = report.New(s, report.Options{Config: d.Config, Entry: gen.Entries[s], Plans: gen.Set, Tools: tools[s.Name], Pace: b.Pace, Access: gen.Access})
 		}
 	}

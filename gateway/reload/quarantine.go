@@ -92,7 +92,7 @@ func (w *writer) use(s *source.Source, u source.Update) {
 			w.use(n, *q.Update)
 		default:
 			n.Accepting = append(n.Accepting, source.Acceptance{Digest: q.Digest})
-			n.Reread()
+			n.LoadAgain()
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (w *writer) accept(a source.Acceptance) {
 	if q.Update == nil {
 		a.Digest = q.Digest
 		s.Accepting = append(s.Accepting, a) // AnswerAccepted replies
-		s.Reread()
+		s.LoadAgain()
 		return
 	}
 	w.use(s, *q.Update)

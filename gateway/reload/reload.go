@@ -151,7 +151,7 @@ func (w *writer) undoes(next *deployment) error {
 		if old == nil {
 			continue
 		}
-		old.Reread()
+		old.LoadAgain()
 		problems = append(problems, fmt.Errorf("%s: the document of API %q is a newer one that would undo restrictions; accept it (POST /apis/%s/accept), or correct the configuration: %s",
 			next.APIs.Entries[s], old.Name, old.Name, telemetry.LogNames(s.Quarantine.Unrestricted)))
 	}
@@ -165,7 +165,7 @@ func (w *writer) promote() {
 	w.release()
 	for _, s := range w.inUse.APIs.Sources {
 		if s.Quarantine != nil && s.Quarantine.Unrestricted != nil && s.Quarantine.Update == nil {
-			s.Reread() // its operations are no longer in memory, and the new configuration may have been written for them
+			s.LoadAgain() // its operations are no longer in memory, and the new configuration may have been written for them
 		}
 	}
 	w.inUse.APIs.NameStored()

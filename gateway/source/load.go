@@ -81,6 +81,25 @@ func (l *loader) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.
 	return doc, leave, err
 }
 
+// Reread reads the files of the document with a stamp again, to show them. The error is [fetch.ErrChanged] if the document has
+// another version now. Calls that come at the same time read one after the other.
+func (s *Source) Reread(ctx context.Context, stamp fetch.Stamp) (files *fetch.Copy, err error) {
+	l := s.loader
+	for _, slots := range []chan struct{}{s.rereads, l.deps.LargeTexts} {
+		if slots == nil {
+			continue // memory is unlimited
+		}
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	files, err = openapi.Reread(ctx, l.api.Spec.String(), stamp, l.loadOptions(l.deps.Pace.Part()))
+	return files, l.secrets.OperatorError(err)
+}
+
 // restore compiles a document from the last-known-good store, under the same rules and limits as load.
 func (l *loader) restore(ctx context.Context, doc *diskcache.Document) (d *Document, err error) {
 	defer l.recovered(&d, &err)

@@ -149,8 +149,8 @@ func (s *Source) request(turn int64) {
 	signal.Raise(s.wake)
 }
 
-// Reread makes the source reread the document now, even if it is unchanged.
-func (s *Source) Reread() {
+// LoadAgain makes the source load the document now, even if it is unchanged.
+func (s *Source) LoadAgain() {
 	s.rereadRequested.Store(true)
 	signal.Raise(s.wake)
 }

@@ -48,6 +48,7 @@ type Source struct {
 	requested atomic.Int64       // number of the last reload that requested a load; the next update answers it
 	wake      chan struct{}      // requests an immediate load; its capacity is 1
 	cancel    context.CancelFunc // ends the goroutine of run; nil before it was started
+	rereads   chan struct{}      // a semaphore for Reread; its capacity is 1
 	// rereadRequested makes the next load read the document even if it is unchanged, so that its text can be stored.
 	rereadRequested atomic.Bool
 
@@ -83,7 +84,7 @@ const maxPolls = 16
 func newSource(deps *Deps, o authOptions) (*Source, error) {
 	c := o.api
 	s := &Source{Config: c, Limits: o.limits, Secrets: redact.NewConfigured(locations(&c), credentialsOf(c)...).With(c.Request.Secrets()...), CacheGroup: rand.Text(),
-		PollSlots: make(chan struct{}, min(max(1, c.MaxInFlight/4), maxPolls)), deps: deps, wake: make(chan struct{}, 1)}
+		PollSlots: make(chan struct{}, min(max(1, c.MaxInFlight/4), maxPolls)), deps: deps, wake: make(chan struct{}, 1), rereads: make(chan struct{}, 1)}
 	s.owner = &budgetOwner{label: cmp.Or(c.Name, nameFromLocation(c.Spec.String()))}
 	s.Name = s.owner.label
 	if c.Identity != nil {

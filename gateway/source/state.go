@@ -39,7 +39,7 @@ func (s *Source) Use(u Update) {
 	s.countDocuments()
 	s.store(u.Document, u.Copy)
 	if reread {
-		s.Reread()
+		s.LoadAgain()
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 var (
 	// ErrUnchanged is returned by [Source.Root] if the files are those of the stamp.
 	ErrUnchanged = errors.New("document is unchanged")
+	// ErrChanged is returned by [Source.Reread] if the files are others than those of the stamp.
+	ErrChanged = errors.New("document has changed")
 	// ErrLarge is the error of a document of more than Options.Small bytes, of which no more than that was read.
 	ErrLarge = errors.New("document is large")
 	// ErrProtected is wrapped by the error of a file that the server refuses to anonymous clients.
@@ -228,6 +230,28 @@ func (s *Source) Copy(of Stamp) *Copy {
 		c.Overlays = overlayFiles(s.overlays)
 	}
 	return c
+}
+
+// Reread reads the files of a stamp again and returns a copy of them, which needs Options.Keep. Nothing is made of the files. If
+// they are not those of the stamp, the error is ErrChanged.
+func (s *Source) Reread(ctx context.Context, of Stamp) (c *Copy, err error) {
+	err = s.clock.run(ctx, func(ctx context.Context) error {
+		if err := s.readOverlays(ctx); err != nil {
+			return err
+		}
+		if _, err := s.backend.root(ctx, nil); err != nil {
+			return err
+		}
+		s.compare(ctx, &of, s.options.mostBytes()) // to have read them
+		if c = s.Copy(of); c == nil || !c.Is(of) {
+			return ErrChanged
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Warnings returns the problems that were met before a file was parsed.
