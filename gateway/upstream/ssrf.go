@@ -136,9 +136,15 @@ func (g *dialPolicy) dialer(of trust) *net.Dialer {
 }
 
 // addressError reports an address that is not allowed.
-type addressError struct{ addr netip.Addr }
+type addressError struct {
+	addr    netip.Addr
+	private bool // it is not public, and not blocked
+}
 
 func (e *addressError) Error() string {
+	if e.private {
+		return fmt.Sprintf("address %s is not public; allow_addresses can permit it", e.addr)
+	}
 	return fmt.Sprintf("address %s is not allowed for this host", e.addr)
 }
 
@@ -159,8 +165,10 @@ func (g *dialPolicy) judge(of trust, a netip.Addr) error {
 	switch {
 	case of == literalHost, contains(g.allowedExact, a), contains(g.allowed, a) && !g.isBlocked(a):
 		return nil
-	case g.isBlocked(a), of == publicOnly && !g.isPublic(a):
+	case g.isBlocked(a):
 		return &addressError{addr: a}
+	case of == publicOnly && !g.isPublic(a):
+		return &addressError{addr: a, private: true}
 	}
 	return nil
 }
