@@ -137,7 +137,7 @@ func noTool(name string, plans []*gateway.Plan) error {
 	for i := range near {
 		near[i] = strconv.Quote(near[i])
 	}
-	return fmt.Errorf("there is no tool %q; did you mean %s? 'drawbridge tools' lists all", name, strings.Join(near, " or "))
+	return fmt.Errorf("there is no tool %q; did you mean %s? 'drawbridge tools' lists all", name, oneOf(near))
 }
 
 // printCause prints the reason that a service did not answer, which the result withholds from a
