@@ -336,7 +336,7 @@ func goodHostname(host string) bool {
 			digits = digits && '0' <= c && c <= '9'
 		}
 	}
-	// What is digits and dots but not an address is a misspelt address.
+	// Digits and dots that are no address are a misspelt address.
 	return !digits
 }
 

@@ -333,8 +333,8 @@ func (g *dialPolicy) resolver(of trust) *net.Resolver {
 	return net.DefaultResolver
 }
 
-// checkName checks a host that the proxy will resolve. named is false for a literal address, which is judged as always. Whoever
-// resolves a name decides what it stands for: notations of addresses that only some resolvers know are refused.
+// checkName checks a host that the proxy will resolve. named is false for a literal address, which is judged as always. Resolvers
+// differ in the notations of addresses that they accept, so names in such a notation are refused.
 func (g *dialPolicy) checkName(addr string) (named bool, err error) {
 	host, port, of, err := g.trustOf(addr)
 	if err != nil {
