@@ -144,7 +144,7 @@ func noTool(name string, plans []*gateway.Plan) error {
 // model. Its text is that of the log, without secrets.
 func (p *program) printCause(c *cobra.Command, plan *gateway.Plan, args json.RawMessage, cause error) {
 	text := "cause: " + cause.Error()
-	if r, err := plan.Request(c.Context(), args); err == nil {
+	if r, err := plan.Request(c.Context(), args); err == nil && plan.Base != nil {
 		port := r.URL.Port()
 		if port == "" {
 			port = map[string]string{"http": "80", "https": "443"}[r.URL.Scheme]
