@@ -101,7 +101,7 @@ func mergeArguments(earlier, later map[string]*Argument) map[string]*Argument {
 // Literal is any value of the file as JSON text; "" is none.
 type Literal string
 
-// read reads a value. What a reference to a file gives may be a secret, which has a key of its own.
+// read reads a value. The text of a file may be a secret, which has a key of its own.
 func (v *Literal) read(l *loader, n *yaml.Node, key string) {
 	if at := fileReference(n, key); at != "" {
 		l.errorf(at, "has the content of a file, which may be a secret: write it as secret")

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Certificates are what a listener with TLS shows, and asks for. What can't be used is nil and has an error, which names the key of the configuration and the
-// file, and holds nothing of what stands in it.
+// Certificates are the certificate of a listener with TLS and the authorities for those of clients. One that can't be used is nil and has an
+// error, which names the key of the configuration and the file, and contains nothing of the file's content.
 type Certificates struct {
 	Own    *tls.Certificate // with its Leaf
 	OwnErr error

@@ -49,7 +49,7 @@ type ConsoleOIDC struct {
 	// The claim of the ID token with the names that roles has: a string with spaces or a list of strings. A name that begins
 	// with '/' is a JSON Pointer, such as /realm_access/roles.
 	RolesClaim string `yaml:"roles_claim" default:"groups"`
-	// The values of roles_claim that have each role. Who has none of them is not let in.
+	// The values of roles_claim that have each role. Users without any of them can't sign in.
 	Roles ConsoleRoles `yaml:"roles" need:"true"`
 	// PEM certificates that are trusted for this issuer instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`

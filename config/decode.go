@@ -226,7 +226,7 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		l.standIn(v, key, f, e)
 		return
 	}
-	// What a reference expands to has no YAML type: it is read as what is expected.
+	// The text that a reference expands to has no YAML type: it is read as the expected one.
 	if !e.expanded && !fits(n.ShortTag(), v.Type()) {
 		l.mismatch(n, v.Type(), key)
 		return

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -25,9 +26,20 @@ func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
 		}
 	}
 	if name := key[strings.LastIndexByte(key, '.')+1:]; t == reflect.TypeFor[Credential]() && (name == "type" || slices.Contains(credentialKeys(), name)) {
-		hint = "; here stands the name of a security scheme: what is for all operations is credential"
+		hint = "; did you mean \"credential\"? The keys of credentials are names of security schemes"
 	}
-	l.errorf(key, "expected %s, got %s%s", expected(t), got, hint)
+	l.errorf(key, "expected %s, got %s%s", expected(t), got, cmp.Or(hint, itemHint(n, t)))
+}
+
+// itemHint shows how an item of a list is written, for a list without items and for an API that is only its document.
+func itemHint(n *yaml.Node, t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[API]() && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
+		return `; write "spec: " before the URL or path of a document`
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && !isText(t.Elem()) && n.Kind == yaml.MappingNode:
+		return `; begin each item with "- "`
+	}
+	return ""
 }
 
 // shown repeats a bad value where that helps and can't show a secret: words and numbers that stand in the file.

@@ -1,6 +1,6 @@
 package config
 
-// Limits bounds time and size. What comes from clients, documents and upstream services beyond a limit is refused.
+// Limits bounds time and size. Input of clients, documents and upstream services beyond a limit is refused.
 type Limits struct {
 	// The maximum bytes of a client's request body.
 	MaxBody ByteSize `yaml:"max_body" default:"1MiB" min:"1KiB" max:"64MiB"`

@@ -28,7 +28,7 @@ func (l *loader) parse(data []byte) *yaml.Node {
 	switch {
 	case errors.As(err, &syntax) && syntax.Mark.Line > 0:
 		l.add(Error, position{syntax.Mark.Line, max(syntax.Mark.Column, 1)}, "", "is not valid YAML: %s%s",
-			syntax.Message, cmp.Or(tabHint(data, syntax.Mark.Line), flowHint(data, syntax.Mark.Line, syntax.Mark.Column)))
+			syntax.Message, cmp.Or(tabHint(data, syntax.Mark.Line), flowHint(data, syntax.Mark.Line, syntax.Mark.Column), syntaxHint(syntax.Message)))
 	case err != nil:
 		l.add(Error, position{}, "", "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	case doc == nil || doc.ShortTag() == "!!null":
@@ -105,6 +105,19 @@ func flowHint(data []byte, line, column int) string {
 			name = "NAME"
 		}
 		return fmt.Sprintf("; between { } or [ ] quote a value that has ${%s}: \"${%[1]s}\"", name)
+	}
+	return ""
+}
+
+// syntaxHint names the usual cause of a parser's message that speaks of tokens.
+func syntaxHint(message string) string {
+	switch {
+	case strings.HasPrefix(message, "did not find expected '-' indicator"), strings.HasPrefix(message, "did not find expected key"):
+		return "; check the indentation: the keys of a mapping, and the items of a list, begin in the same column"
+	case strings.HasPrefix(message, "mapping values are not allowed in this context"):
+		return "; check the indentation, and quote a value that has a colon followed by a space"
+	case strings.HasPrefix(message, "found unexpected end of stream"):
+		return "; a quote or bracket is not closed"
 	}
 	return ""
 }

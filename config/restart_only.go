@@ -9,7 +9,7 @@ import (
 // the process was started with:
 //
 //   - where the process listens, and whether it speaks TLS there: another process, or a proxy, may be told of the address, and
-//     a port that can't be had would be found when the old one is closed already. What certificate files hold is read again.
+//     a port that can't be had would be found when the old one is closed already. The contents of certificate files are read again.
 //   - server.old_transport: it adds URLs;
 //   - server.state_dir: what one process keeps in two places would be found in the wrong one;
 //   - limits.max_header: net/http reads it when a listener begins;

@@ -78,13 +78,18 @@ func (u *URL) parse(text string) error {
 func parseHTTP(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
+		if err != nil && !strings.Contains(text, "://") { // 127.0.0.1:8080 has a colon where a path has none
+			return nil, errAbsolute
+		}
 		return nil, errors.New("is not a URL")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, errors.New("must be an absolute URL, http://… or https://…")
+		return nil, errAbsolute
 	}
 	return u, checkURL(u, text)
 }
+
+var errAbsolute = errors.New("must be an absolute URL, http://… or https://…")
 
 // checkURL tells what no URL of the configuration may have, whatever its scheme.
 func checkURL(u *url.URL, text string) error {
@@ -331,7 +336,7 @@ func goodHostname(host string) bool {
 			digits = digits && '0' <= c && c <= '9'
 		}
 	}
-	// What is digits and dots but not an address is a misspelt address.
+	// Digits and dots that are no address are a misspelt address.
 	return !digits
 }
 

@@ -33,7 +33,7 @@ func unknown(name *yaml.Node, parent string, fields []field, rootType reflect.Ty
 	}
 	elsewhere := slices.DeleteFunc(places(rootType, "", name.Value), func(other string) bool { return far(parent, other) })
 	if len(elsewhere) > 0 {
-		return fmt.Sprintf("unknown key; it can stand at %s", strings.Join(elsewhere[:min(len(elsewhere), 3)], ", "))
+		return fmt.Sprintf("unknown key here; it is valid at %s", strings.Join(elsewhere[:min(len(elsewhere), 3)], ", "))
 	}
 	return fmt.Sprintf("unknown key; the keys here are %s", strings.Join(keys, ", "))
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Template is a text with places to fill in, each written {{name}}. What a place is filled with is text: it is not looked at
+// Template is a text with places to fill in, each written {{name}}. The text of a place is not searched
 // for places again. {{{{ stands for {{ itself. The zero Template is the empty text. It is immutable.
 type Template struct {
 	source string

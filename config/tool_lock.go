@@ -94,7 +94,7 @@ func (l *Lock) Approval(t LockedTool) (LockedTool, bool) {
 }
 
 // Differs lists in what a tool is another than the approved one: method, path, API, words, schema, request, access, answers.
-// What an old lock does not know of an approved tool is no difference.
+// A property that an old lock does not have is no difference.
 func (t LockedTool) Differs(approved LockedTool) []string {
 	var names []string
 	api := t.API
@@ -148,7 +148,7 @@ func (l *Lock) Encode() []byte {
 	return b.Bytes()
 }
 
-// lockString writes a string so that YAML reads the same again. What is not seen, or turns the text around it, is written as an escape:
+// lockString writes a string so that YAML reads the same again. Invisible and bidirectional characters are written as escapes:
 // paths are as their documents have them, and YAML refuses or folds some characters that JSON lets stand.
 func lockString(s string) string { return strconv.Quote(strings.ToValidUTF8(s, "\uFFFD")) }
 

@@ -78,7 +78,7 @@ func (l *loader) server(cfg *Config) {
 	l.sealKeyFile(s)
 }
 
-// sealKeyFile checks where the key is kept that the gateway makes. What the file holds is looked at when it starts.
+// sealKeyFile checks where the key is kept that the gateway makes. The content of the file is checked at the start.
 func (l *loader) sealKeyFile(s *Server) {
 	const key = "server.seal_key_file"
 	if s.SealKeyFile == "" || !l.ok(key) {

@@ -51,7 +51,7 @@ func (l *loader) authority(key string, file File) {
 	}
 }
 
-// keyFile checks that a file may be one with a private key. What it holds is for those who use it to judge.
+// keyFile checks that a file may be one with a private key. The code that uses the key checks its content.
 func (l *loader) keyFile(key string, file File) {
 	if file == "" || !l.ok(key) {
 		return

@@ -165,8 +165,8 @@ func (l *loader) serviceDefaults(cfg *Config, key string, d *Discovery) {
 	l.apiSettings(cfg, key, api)
 }
 
-// serviceCredential checks what is sent to services. Whoever registers a service chooses its name, so a selector must say
-// which one is meant.
+// serviceCredential checks what is sent to services. Services choose their names when they register, so a selector must name
+// the one that is meant.
 func (l *loader) serviceCredential(cfg *Config, key string, c *ServiceCredential) {
 	l.serviceSelectors(key+".match", c.Match)
 	for i := range c.Match {

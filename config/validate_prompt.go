@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What one prompt may have.
+// Limits of one prompt.
 const (
 	maxPromptArguments = 50
 	maxPromptMessages  = 50

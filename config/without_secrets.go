@@ -4,7 +4,7 @@ import "fmt"
 
 // LoadWithoutSecrets is [Load] for a check where secrets are not at hand, such as that of a change in review. A variable that
 // is not set, and a secret file, key file or certificate that can't be read, is a warning, once. Whatever depends on it is
-// not checked, and the Config must not be served: placeholders stand in it. What would make use of one at load is left out.
+// not checked, and the Config must not be served: placeholders stand in it. Steps that use one at load are left out.
 // Locations of documents are needed all the same.
 func LoadWithoutSecrets(location string, getenv func(string) string) (*Config, Problems) {
 	if isURL(location) || isDirectory(location) {

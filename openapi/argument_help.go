@@ -11,7 +11,7 @@ import (
 	"drawbridge/openapi/schema"
 )
 
-// What a model is told of the arguments of an operation, after a call that was wrong. It is read from the published
+// A model is told the arguments of an operation after a call with wrong ones. The text is read from the published
 // schema, so that it can't differ from it; the cost is paid only by wrong calls.
 
 const (

@@ -94,8 +94,8 @@ func formerNames(all []named) map[string]string {
 	return former
 }
 
-// nameArguments names all arguments of one operation, so that each name stands once. What stands in two locations gets
-// the location as suffix, on all of them (D10); what still clashes, and is not spelled so in the request itself, gets a
+// nameArguments names all arguments of one operation, so that each name stands once. A name in two locations gets
+// the location as suffix, on all of them (D10). A name that still clashes, and is not spelled so in the request itself, gets a
 // hash of its own name. Names so depend on the set of names alone, not on their order.
 func nameArguments(all []named) {
 	nameAll(all, argumentName)

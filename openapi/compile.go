@@ -100,7 +100,7 @@ type API struct {
 	Size int64
 }
 
-// Compile makes a plan of every operation. What is wrong with one operation removes that one only, into API.Skipped.
+// Compile makes a plan of every operation. A fault in one operation removes only that one, into API.Skipped.
 // The error is for a document that can't be used at all, for options that can't be met ([ErrLargeAPI] is one), and for the end of ctx.
 func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) {
 	if err := o.Pace.Take(ctx); err != nil {
@@ -336,7 +336,7 @@ func (f found) skipped(err error) Skipped {
 // methods are the fixed fields of a path item that hold operations; query came with 3.2.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"}
 
-// walk lists all operations in the document's order. What it can't reach is returned as skipped.
+// walk lists all operations in the document's order, and as skipped those that it can't reach.
 func (c *compiler) walk() (all []found, skipped []Skipped) {
 	for path, node := range c.set.Root().Get("paths").Members() {
 		if strings.HasPrefix(path, "x-") {

@@ -5,8 +5,8 @@
 // encoder for each parameter, the encoder of its body, the plan of its answers. Operation.NewRequest checks
 // arguments and builds the HTTP request in one step; Operation.Answers turns the answer into parts.
 //
-// Documents in the wild break the standard in most of the ways there are. What can be understood is repaired with a
-// Problem that names the place; what can't be removes the one operation it stands in, with a reason (Skipped). The
+// Documents in the wild break the standard in most of the ways there are. A mistake with a clear meaning is repaired, with a
+// Problem that names the place; any other removes the one operation it stands in, with a reason (Skipped). The
 // validity report of the standard (Document.Report) is for people and never a gate.
 //
 // The one rule: nothing that depends on the document alone happens on a call, and nothing of the document is needed

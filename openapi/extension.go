@@ -69,7 +69,7 @@ const (
 )
 
 // marks returns the names of the extensions of an operation and of its path whose values are neither false nor null,
-// sorted. What the operation says of a name counts, not what its path does.
+// sorted. For a name that both have, the operation's value counts.
 func marks(f found) (names []string) {
 	for _, n := range []*tree.Node{f.node, f.item} {
 		for name, value := range n.Members() {

@@ -7,7 +7,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// What the operations of one document may cost together (S3). A few kilobytes can hold a list of parameters, a text or a
+// Limits of all operations of one document together (S3). A few kilobytes can hold a list of parameters, a text or a
 // schema that thousands of operations refer to, and each of them becomes a tool of its own. Of 48 real documents none has
 // more than 9,202 entries, 1.3 MiB of texts and 109 KiB of shared schemas.
 const (

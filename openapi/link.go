@@ -8,7 +8,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// What an operation keeps of the links and callbacks that its document has.
+// Limits of the links and callbacks that an operation keeps.
 const (
 	maxLinks          = 20
 	maxLinkParameters = 50
@@ -36,7 +36,7 @@ type Callback struct {
 	URL Expression
 }
 
-// links gathers the links of the answers of status 2xx. What can't be understood is left out: a link is no promise.
+// links gathers the links of the answers of status 2xx. Links that can't be understood are left out: they are optional.
 func (c *compiler) links(responses []response) (all []Link) {
 	for _, a := range responses {
 		if len(a.status) != 3 || a.status[0] != '2' {

@@ -34,7 +34,7 @@ type LoadOptions struct {
 	Keep bool
 	// Small is how many bytes the files may have, all together; with more the error is [fetch.ErrLarge]. 0: what Limits say.
 	Small int64
-	// Timeout is the time that the files may take to come, all together; 0: any. What is made of them is bounded by Limits.
+	// Timeout limits the time in which all files are fetched; 0 means no limit. Limits bounds their content.
 	Timeout time.Duration
 
 	// Root is the directory that a document from a file, and the files that it refers to, must be in or below, after symbolic links

@@ -8,8 +8,8 @@ import (
 	"drawbridge/openapi/schema"
 )
 
-// WithOutput returns the operation with the output schema of answers of another shape, none if nothing can be said of it within
-// the limit of output schemas. Only what is published changes: Answers reads what the service sends.
+// WithOutput returns the operation with the output schema of answers of another shape, and without one if the limit of output
+// schemas leaves no room for it. Only what is published changes: Answers reads what the service sends.
 func (o *Operation) WithOutput(shape *jsonscan.Shape) *Operation {
 	other := *o
 	if other.Output = schema.OutputOf(shape); o.portable != nil {

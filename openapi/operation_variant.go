@@ -70,7 +70,7 @@ func appendMember(dst []byte, name string, value []byte) []byte {
 }
 
 // maxRelaxed is how deep the composition of an input schema is followed, and maxRelaxedDefs how many of its definitions
-// are made anew. What lies deeper stays as it was, and may then ask for what is had from somebody else.
+// are made anew. Deeper schemas stay as they are, and may then require arguments that are filled in by others.
 const (
 	maxRelaxed     = 8
 	maxRelaxedDefs = 64

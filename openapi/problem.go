@@ -106,8 +106,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// problems collects what the compilation of operations finds, from several goroutines. What several operations share
-// is found several times and kept once.
+// problems collects what the compilation of operations finds, from several goroutines. A problem of something that
+// several operations share is found several times and kept once.
 type problems struct {
 	all *problems // of the document, if these are of one operation; they are added there too
 

@@ -42,7 +42,7 @@ type touch struct {
 	met       *problems
 }
 
-// attribute fills in Operation.Problems. What is met while an operation is compiled is not enough: a schema is converted
+// attribute fills in Operation.Problems. Problems met while an operation is compiled are not enough: a schema is converted
 // once for all operations that use it, and repairs are made before there are operations. So it follows the references
 // from each operation to where the problems stand.
 func attribute(set *tree.Set, all []Problem, touched []touch, pace *Pace) {

@@ -164,7 +164,7 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 		}
 	}
 	if encoded := value.Get("contentEncoding"); encoded.Text() != "" && !p.File && !p.Styled && c.doc.dialect == openapi31 {
-		// What OAS 3.1.1 "Encoding Object" says of contentEncoding: the text is sent as it is, and this tells so.
+		// OAS 3.1.1 "Encoding Object": a text with contentEncoding is sent as it is, and this header says so.
 		p.Headers = append(p.Headers, wire.PartHeader{Name: "Content-Transfer-Encoding", Value: strings.Clone(encoded.Text())})
 	}
 	media := value.Get("contentMediaType").Text()

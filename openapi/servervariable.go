@@ -60,8 +60,8 @@ func (s *servers) expand(candidate server) (text, empty string, err error) {
 }
 
 // forbidden returns what in a value of the configuration would make another URL of a template: before is the URL up to
-// the variable, after what follows. A variable that begins the URL may be one itself. What the document gives as default
-// needs no such care: its author could write the same without a variable.
+// the variable, after what follows. A variable that begins the URL may be one itself. A default of the document
+// is not checked: its author could write the same without a variable.
 func forbidden(value, before, after string) string {
 	not := `?#\`
 	scheme, rest, absolute := strings.Cut(before, "://")

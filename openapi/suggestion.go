@@ -6,7 +6,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// What Suggestions looks at: documents may have any number of values, and schemas that refer to each other.
+// Limits of Suggestions: documents may have any number of values, and schemas that refer to each other.
 const (
 	maxSuggestions     = 1000
 	maxSuggestion      = 200 // bytes of one

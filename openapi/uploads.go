@@ -100,8 +100,8 @@ func (w *fileWalk) object(s *tree.Node) *tree.Node {
 	return changed
 }
 
-// kind returns one of the alternatives of a base with its files replaced. What stands beside the reference that it is
-// tells which kind it is.
+// kind returns one of the alternatives of a base with its files replaced. The members beside its reference
+// tell which kind it is.
 func (w *fileWalk) kind(s *tree.Node) *tree.Node {
 	object := w.object(s)
 	if object == s || w.c.follow(s) == s {

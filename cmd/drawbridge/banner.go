@@ -242,7 +242,7 @@ func (b *banner) attention() {
 		add("%s", problem)
 	}
 	if status.Discovery != nil {
-		for _, text := range attentions(status.Discovery, b.c, mostOfOneCode) {
+		for _, text := range append(unreadable(status.Discovery), attentions(status.Discovery, b.c, mostOfOneCode)...) {
 			add("%s", text)
 		}
 	}
@@ -285,7 +285,7 @@ func nextTry(at *time.Time) string {
 	if at == nil {
 		return ""
 	}
-	return "; tried again at " + at.Local().Format(time.TimeOnly)
+	return "; the next try is at " + at.Local().Format(time.TimeOnly)
 }
 
 // next says what to do: connect a client, try a call, end.

@@ -137,14 +137,14 @@ func noTool(name string, plans []*gateway.Plan) error {
 	for i := range near {
 		near[i] = strconv.Quote(near[i])
 	}
-	return fmt.Errorf("there is no tool %q; did you mean %s? 'drawbridge tools' lists all", name, strings.Join(near, " or "))
+	return fmt.Errorf("there is no tool %q; did you mean %s? 'drawbridge tools' lists all", name, oneOf(near))
 }
 
 // printCause prints the reason that a service did not answer, which the result withholds from a
 // model. Its text is that of the log, without secrets.
 func (p *program) printCause(c *cobra.Command, plan *gateway.Plan, args json.RawMessage, cause error) {
 	text := "cause: " + cause.Error()
-	if r, err := plan.Request(c.Context(), args); err == nil {
+	if r, err := plan.Request(c.Context(), args); err == nil && plan.Base != nil {
 		port := r.URL.Port()
 		if port == "" {
 			port = map[string]string{"http": "80", "https": "443"}[r.URL.Scheme]

@@ -13,7 +13,7 @@ import (
 )
 
 // consoleHandler is a [slog.Handler] for people at a terminal: time of day, level and message, then the attributes as
-// [slog.TextHandler] writes them. What a record says is made [printable], so that only the handler colours.
+// [slog.TextHandler] writes them. The text of a record is made [printable], so that colours come only from the handler.
 type consoleHandler struct {
 	attributes slog.Handler // writes to console.attributes
 	console    *console

@@ -10,8 +10,8 @@ import (
 
 // How far the heap may grow between two collections, in percent of what is alive.
 const (
-	// What is kept of a document is made among much that isn't; the fewer collections, the further it is strewn over
-	// memory that then can't be given back. GitHub's document takes 4 MB more with Go's default of 100.
+	// The kept part of a document is allocated among much garbage; the fewer collections, the further it is spread over
+	// memory that then can't be returned to the system. GitHub's document takes 4 MB more with Go's default of 100.
 	growthReading = 65
 	// The live heap of a gateway that serves is small at most times, so that memory is cheap, and collections are what makes the
 	// slowest calls slow (docs/contributing/performance.md).

@@ -226,7 +226,7 @@ func (i *initialization) sayNext(api *described) {
 	if i.output != defaultConfig {
 		with = " --config " + i.output
 	}
-	fmt.Fprintf(out, "%s is written: %s of %q.\n", i.output, count(api.tools, "tool"), oneLine(api.title))
+	fmt.Fprintf(out, "%s written: %s of %q. Next:\n", i.output, count(api.tools, "tool"), oneLine(api.title))
 	for _, name := range i.variables(api) {
 		if i.getenv(name) == "" {
 			fmt.Fprintf(out, "  export %s=…   the file refers to it, and it is not set\n", name)

@@ -30,16 +30,17 @@ server:
   # public_url: https://mcp.example.com  # the URL that clients use, if a proxy stands in front
 
 admin:
-  listen: 127.0.0.1:9090                 # health, metrics and the state of APIs: for operators alone
+  listen: 127.0.0.1:9090                 # health, metrics and the state of APIs: for operators only
+  # token: ${ADMIN_TOKEN}                # 16 characters or more; signs in to the console at /console
 
 `, strconv.Quote(oneLine(f.api.title)), oneLine(f.api.standard), count(f.api.tools, "tool"))
 	f.auth(&b)
 	fmt.Fprintf(&b, "apis:\n  - name: %s\n    spec: %s\n", quoted(f.api.name), quoted(f.spec))
 	f.base(&b)
 	f.credential(&b)
-	b.WriteString(`    # refresh: 5m                        # how often a document from a URL is asked for changes
+	b.WriteString(`    # refresh: 5m                        # how often a document from a URL is checked for changes
     # tools:
-    #   exclude: [{method: DELETE}]      # operations that are no tools; include lists those that are
+    #   exclude: [{method: DELETE}]      # operations to leave out; include lists those to keep
 
 # rules:                                 # settings of single operations; later rules win
 #   - match: {method: POST}
@@ -78,7 +79,7 @@ func (f starterFile) base(b *strings.Builder) {
 	case f.local():
 		b.WriteString(remark("    base_url: "+quoted(f.api.base), "where calls and the credential are sent, as the document says"))
 	default:
-		b.WriteString(remark("    # base_url: "+quoted(f.api.base), "of the document; set it to send calls elsewhere"))
+		b.WriteString(remark("    # base_url: "+quoted(f.api.base), "from the document; set it to send calls elsewhere"))
 	}
 }
 

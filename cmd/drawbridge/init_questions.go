@@ -48,7 +48,7 @@ func (i *initialization) again(ask func() error) error {
 		if err == nil || !i.interactive || !errors.As(err, &usage) || errors.Is(err, errNoAnswer) {
 			return err
 		}
-		fmt.Fprintf(i.stderr, "   %v\n", usage.error)
+		fmt.Fprintf(i.stderr, "   %s\n", strings.TrimPrefix(usage.Error(), "init: "))
 	}
 }
 
@@ -87,7 +87,7 @@ func (i *initialization) askIssuer() error {
 		return checkIssuer(i.issuer)
 	}
 	return i.again(func() (err error) {
-		if i.issuer, err = i.question("2. Callers need tokens of an authorization server (its URL), or none (this machine alone)", "none"); err != nil {
+		if i.issuer, err = i.question("2. The authorization server whose tokens callers need, a URL, or none (loopback only)", "none"); err != nil {
 			return err
 		}
 		if strings.EqualFold(i.issuer, "none") {
@@ -136,7 +136,7 @@ func checkVariable(name string) error {
 	if name == "" || variableName.MatchString(name) {
 		return nil
 	}
-	return usageError{errors.New("init: expected the name of an environment variable, such as ORDERS_KEY; the secret itself does not belong into the file"), nil}
+	return usageError{errors.New("init: expected the name of an environment variable, such as ORDERS_KEY; the secret itself does not belong in the file"), nil}
 }
 
 // describe returns the scheme in words.

@@ -82,6 +82,9 @@ func (p *program) tableWidth() int {
 // oneOf lists words for a message: "a, b or c".
 func oneOf(words []string) string {
 	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 

@@ -98,6 +98,9 @@ func (t *reportText) services(g *gateway.Gateway) {
 	if t.verbose {
 		most = len(d.Services)
 	}
+	for _, text := range unreadable(d) {
+		t.printf("%s\n", text)
+	}
 	for _, text := range attentions(d, g.Config(), most) {
 		t.printf("warning: %s\n", text)
 	}

@@ -149,7 +149,7 @@ func (p *program) recorded(location string, cfg *config.Config) (file string, di
 	return location, filepath.SplitList(p.getenv("STATE_DIRECTORY"))
 }
 
-// reloader reads the configuration anew; warnings go to the log. What was a configuration file stays one, and so does a document: who writes
+// reloader reads the configuration anew; warnings go to the log. A configuration file stays one, and so does a document: authors of
 // documents must not configure the gateway.
 func (p *program) reloader(location string, bare bool, log *slog.Logger) func() (*config.Config, error) {
 	return func() (*config.Config, error) {

@@ -21,17 +21,34 @@ func serviceName(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// attentions describes the providers that can't be read as a whole, and the services that need attention, of each provider
-// and state at most so many, with what to do next.
-func attentions(d *gateway.Discovery, c *config.Config, most int) (all []string) {
+// unreadable describes what can't be read of the registries.
+func unreadable(d *gateway.Discovery) (all []string) {
 	for i := range d.Providers {
 		p := &d.Providers[i]
-		if p.Error != "" {
-			text := fmt.Sprintf("discovery %s (%s): %s", p.Name, p.Kind, p.Error)
+		if p.Error == "" {
+			continue
+		}
+		for text := range strings.SplitSeq(p.Error, "\n") {
+			text = fmt.Sprintf("discovery %s (%s): %s", p.Name, p.Kind, text)
 			if p.Updated.IsZero() {
 				text += "; no service of it is known"
 			}
 			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// attentions describes registries without services, selectors that match none, and the services that need attention, of each
+// provider and state at most so many, with what to do next.
+func attentions(d *gateway.Discovery, c *config.Config, most int) (all []string) {
+	for i := range d.Providers {
+		p := &d.Providers[i]
+		if p.Error == "" && !p.Updated.IsZero() && p.Services+p.Lost+len(p.Unmatched) == 0 {
+			all = append(all, fmt.Sprintf("discovery %s (%s): the registry has no services", p.Name, p.Kind))
+		}
+		for _, key := range p.Unmatched {
+			all = append(all, fmt.Sprintf("discovery %s (%s): %s matches no service of the registry", p.Name, p.Kind, key))
 		}
 		for _, services := range d.Attention(p.Name) {
 			shown := min(len(services), most)

@@ -61,3 +61,8 @@ func (d *Discovery) IsIncomplete() bool {
 func (d *Discovery) HasUnserved() bool {
 	return slices.ContainsFunc(d.Services, func(s discovery.ServiceStatus) bool { return !s.IsServed() })
 }
+
+// HasUnmatched reports whether a selector of a provider matches no service.
+func (d *Discovery) HasUnmatched() bool {
+	return slices.ContainsFunc(d.Providers, func(p discovery.ProviderStatus) bool { return len(p.Unmatched) > 0 })
+}

@@ -10,7 +10,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Limits of a signature. What they cut is marked with an ellipsis, and [Tool.Definition] has all of it.
+// Limits of a signature. An ellipsis marks a cut; [Tool.Definition] is complete.
 const (
 	// signatureLength is the length in bytes beyond which optional arguments are counted instead of named.
 	signatureLength = 320

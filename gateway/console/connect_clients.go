@@ -23,7 +23,7 @@ func guideAssistants() []connectClient {
 			"Choose Settings → Connectors → Add custom connector.",
 			"Enter the URL http://127.0.0.1:8080/mcp. Connectors are reached from Anthropic's network: the URL must be public.",
 		}, Snippets: []connectSnippet{
-			{"Without a public URL, Claude Desktop starts the program itself: claude_desktop_config.json (adapt the paths)", `{
+			{"Without a public URL, Claude Desktop starts the program itself: claude_desktop_config.json (adapt the paths, and env to the variables that your configuration names)", `{
   "mcpServers": {
     "orders": {
       "command": "/usr/local/bin/drawbridge",

@@ -90,7 +90,7 @@ type trailStep struct {
 }
 
 // live serves the last calls as they come. The page asks for them again and again, so that it goes on after a restart, and
-// needs no response without an end. Who called is for the role operate, and so are arguments and answers.
+// needs no response without an end. The caller, arguments and answers are shown to the role operate only.
 func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	d := liveData{Filter: newLiveFilter(r.URL.Query())}
 	after, asked := lastSeen(r)

@@ -157,6 +157,9 @@ func (s *search) get(ctx context.Context, at, accept string) (text []byte, links
 	req.Header.Set("Accept", accept)
 	resp, err := s.client.Do(req)
 	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err // which of the URLs was tried last does not matter
+		}
 		s.failed = err
 		return nil, nil
 	}

@@ -61,7 +61,7 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 	s.searching = false
 	if err == nil {
 		s.location, s.by, s.problem, s.retries, s.stale = location, by, "", 0, false
-		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.key(), "document", location, "by", by)
+		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.label(), "document", location, "by", by)
 		m.touch()
 		return
 	}
@@ -71,7 +71,7 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 		wait = min(firstRetry<<min(s.retries, 12), searchAgain)
 		s.retries++
 	}
-	m.o.Logger.Warn("no document of a service", "provider", p.d.Name, "service", s.target.key(), "error", err, "next_search_in", wait)
+	m.o.Logger.Warn("no document of a service", "provider", p.d.Name, "service", s.target.label(), "error", err, "next_search_in", wait.String())
 	turn := s.turn
 	time.AfterFunc(wait, func() {
 		m.post(ctx, func(ctx context.Context) {

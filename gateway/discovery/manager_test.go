@@ -270,7 +270,7 @@ func TestNames(t *testing.T) {
 		xy := served("x-y")
 		taken := "held shop-taken: taken: a configured API has the name shop-taken; set an api_name of the provider that tells them apart\n"
 		expect(t, "a configured name", b.says(target("taken"), target("x.y"), target("z")), xy+served("z")+taken)
-		second := "held shop-x-y: x-y: service /x.y of provider shop has the name shop-x-y; set an api_name of the provider that tells them apart\n"
+		second := "held shop-x-y: x-y: service x.y of provider shop has the name shop-x-y; set an api_name of the provider that tells them apart\n"
 		expect(t, "a name that is taken", b.says(target("x-y", "10.6.6.6:80"), target("x.y")), xy+second)
 		expect(t, "the first is gone", b.says(target("x-y", "10.6.6.6:80")), served("x-y", "10.6.6.6:80"))
 		long := strings.Repeat("long", 12)

@@ -23,6 +23,8 @@ type provider struct {
 	err      string
 	services map[string]*service // those that d accepts, and those that are lost, by [Target.key]
 	refused  int                 // services beyond the limit
+	// unmatched are the keys of selectors that match no service of targets.
+	unmatched []string
 }
 
 // service is one service, from the moment that it is known until it is removed.
@@ -77,7 +79,7 @@ func (p *provider) evaluate(nextSeq func() int) (search []*service) {
 // reconcile takes over the services of the last answer.
 func (p *provider) reconcile(nextSeq func() int) {
 	now := map[string]*Target{}
-	p.refused = 0
+	p.refused, p.unmatched = 0, p.findUnmatched()
 	known := func(t *Target) int { // those that are known come first
 		if s := p.services[t.key()]; s != nil {
 			return s.seq
@@ -176,7 +178,7 @@ func (p *provider) keys() []string {
 }
 
 func (p *provider) status() ProviderStatus {
-	s := ProviderStatus{Name: p.d.Name, Kind: p.d.Kind(), Updated: p.updated, Error: p.err, Lost: p.lost()}
+	s := ProviderStatus{Name: p.d.Name, Kind: p.d.Kind(), Updated: p.updated, Error: p.err, Lost: p.lost(), Unmatched: p.unmatched}
 	for _, one := range p.services {
 		if one.present {
 			s.Services++
@@ -186,6 +188,33 @@ func (p *provider) status() ProviderStatus {
 		s.Error = fmt.Sprintf("the registry has %d services more than max_services, %d; they are refused", p.refused, p.d.MaxServices)
 	}
 	return s
+}
+
+// findUnmatched returns the keys of selectors that match no service of the last answer.
+func (p *provider) findUnmatched() (keys []string) {
+	if len(p.targets) == 0 {
+		return nil
+	}
+	matches := func(sel config.ServiceSelector) bool {
+		return slices.ContainsFunc(p.targets, func(t Target) bool { return sel.Match(&t.Service) })
+	}
+	check := func(key string, all config.ServiceSelectors) {
+		for i, sel := range all {
+			if matches(sel) {
+				continue
+			}
+			if len(all) > 1 {
+				keys = append(keys, fmt.Sprintf("%s[%d]", key, i))
+			} else {
+				keys = append(keys, key)
+			}
+		}
+	}
+	check("services", p.d.Services)
+	for i := range p.d.Credentials {
+		check(fmt.Sprintf("credentials[%d].match", i), p.d.Credentials[i].Match)
+	}
+	return keys
 }
 
 // settings returns the settings of a service's API.

@@ -77,7 +77,7 @@ func (m *Manager) build() *Snapshot {
 		api, status := e.s.status(e.p, taken)
 		snapshot.Services = append(snapshot.Services, status)
 		if api != nil {
-			taken[strings.ToLower(api.Name)] = fmt.Sprintf("service %s of provider %s", e.s.target.key(), e.p.d.Name)
+			taken[strings.ToLower(api.Name)] = fmt.Sprintf("service %s of provider %s", e.s.target.label(), e.p.d.Name)
 			m.Instances(api.Name).set(e.s.target.Instances)
 			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
 		}

@@ -71,6 +71,9 @@ type ProviderStatus struct {
 	Error string `json:"error,omitempty"`
 	// Lost is the number of services that vanished at once, so that they are served until an operator accepts the loss.
 	Lost int `json:"lost,omitempty"`
+	// Unmatched are the keys of the provider's selectors that match none of the services that the registry has, such as
+	// credentials[0].match; none if it has no services.
+	Unmatched []string `json:"unmatched,omitempty"`
 }
 
 // States returns the values of [State].

@@ -52,6 +52,9 @@ const (
 // key identifies a service of a provider.
 func (t *Target) key() string { return t.Namespace + "/" + t.Name }
 
+// label names a service for operators: NAMESPACE/NAME, or NAME without a namespace.
+func (t *Target) label() string { return strings.TrimPrefix(t.key(), "/") }
+
 // normalize sorts what has no order, so that equal targets compare equal.
 func (t *Target) normalize() {
 	t.Instances = slices.Compact(slices.Sorted(slices.Values(t.Instances)))

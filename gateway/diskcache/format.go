@@ -44,7 +44,7 @@ type Head struct {
 	Read         time.Time `json:"read"` // from its origin
 	Files        []file    `json:"files"`
 	Overlays     []file    `json:"overlays,omitempty"` // those that were applied; they follow the files
-	// Operations are those that could be tools, as method and path. What a newer document lacks of them is its loss.
+	// Operations are those that could be tools, as method and path. A newer document has lost those that it lacks.
 	Operations []string `json:"operations"`
 	// Exposed are those of them that the configuration exposed when the document was read; nil if that is unknown.
 	Exposed []string `json:"exposed"`

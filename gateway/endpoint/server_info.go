@@ -8,7 +8,7 @@ import (
 	"drawbridge/gateway/mcp"
 )
 
-// serverInfo returns the identity of an endpoint, "" for /mcp. What its own info leaves out is that of server.info; an
+// serverInfo returns the identity of an endpoint, "" for /mcp. Members that its own info leaves out are those of server.info; an
 // endpoint may also have a title without info.
 func serverInfo(c *config.Config, name string) mcp.ServerInfo {
 	own, title := (*config.Info)(nil), ""

@@ -11,7 +11,7 @@ const unsentMost = 16 << 10
 
 // Listen listens for TCP connections of which the kernel holds little that it has not sent. By default it takes what a client doesn't
 // read, up to some 100 KiB a connection over Ethernet and megabytes on loopback: thousands who ask for much and read nothing take
-// more than the process itself, of the same limit of a container, and nothing counts it. What the kernel doesn't take waits
+// more than the process itself, of the same limit of a container, and nothing counts it. The rest of an answer waits
 // here, where it is counted and has a deadline (docs/contributing/adr/0021). Elsewhere than on Linux it is [net.ListenConfig.Listen].
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	lc := net.ListenConfig{Control: unsentLittle}

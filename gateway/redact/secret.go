@@ -21,7 +21,7 @@ var (
 		`lin_api_[A-Za-z0-9]{20,}|dp\.(?:st|pt|ct)\.[A-Za-z0-9_.-]{20,}|gsk_[A-Za-z0-9]{20,}|dckr_pat_[A-Za-z0-9_-]{16,}|sq0[a-z]{3}-[A-Za-z0-9_-]{16,})`)
 	// A name and a password in a URL (RFC 3986 section 3.2.1).
 	userinfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?:\\?/){2})[^\s/@"'<>\\]+@`)
-	// What HTTP authenticates with (RFC 9110 section 11.1): the name of a scheme, and what may be its value. Some writers of JSON escape the slash.
+	// HTTP credentials (RFC 9110 section 11.1): the name of a scheme, and a possible value. Some writers of JSON escape the slash.
 	scheme = regexp.MustCompile(`(?i)\b(?:bearer|basic|dpop|negotiate|ntlm|digest|apikey|token)(?: |\+|%20)+["']?((?:[A-Za-z0-9._~+-]|\\*/){8,}=*)`)
 	// A line of cookies (RFC 6265), or a member of that name.
 	cookie = regexp.MustCompile(`(?i)\b(?:set-)?cookie2?\\*["']?\s*[:=]\s*(?:\\*["'\[])*([A-Za-z0-9!#$%&*+.^_|~-]+=[^\r\n\x01\x02"'\\]*)`)

@@ -49,7 +49,7 @@ var (
 	file = regexp.MustCompile(`(?i) +(?:thrown )?(?:in|at) (?:[A-Za-z]:|\\?/)` + inPath + `+\.[A-Za-z]{1,5}(?: on)?(?: line |:)\d+`)
 )
 
-// withoutStacks takes out the frames of stacks. What was thrown, and the words with it, stays.
+// withoutStacks takes out the frames of stacks. The name and the message of the exception stay.
 func withoutStacks(text string) string {
 	back := `"`
 	if isJSON(text) {

@@ -79,8 +79,8 @@ type SharedRecords struct {
 
 // Records returns records that replicas share; kind, a word, separates the records of each use. It
 // must be called before [Shared.Run]. While Redis is unavailable each replica knows the records
-// that it has put or read, in local, and returns [ErrAway] for others. What it puts meanwhile, and
-// what Redis has lost, is stored in Redis within a second after it is available again.
+// that it has put or read, in local, and returns [ErrAway] for others. Records that it puts meanwhile,
+// and those that Redis has lost, are stored in Redis within a second after it is available again.
 func (s *Shared) Records(kind string, local *LocalRecords) *SharedRecords {
 	r := &SharedRecords{s: s, local: local, kind: kind, perOwner: local.limits.PerOwner, onPublished: func(context.Context, string) {},
 		merge: func(value, _ []byte) []byte { return value }, ledger: newLedger(recordsInAll, recordsPerOwner, s.o.Now), pending: make(map[string]struct{})}

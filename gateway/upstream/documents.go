@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"drawbridge/gateway/origin"
 )
@@ -48,8 +49,33 @@ func (d documents) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, _, err := d.c.do(own, d.c.limits, RetryByMethod, NoHeaderTimeout)
 	if err != nil {
-		return nil, err
+		return nil, documentError(err)
 	}
 	resp.Request = req
 	return resp, nil
 }
+
+// documentError returns the error of a fetch, which is no call of an API.
+func documentError(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return &fetchError{e}
+	}
+	return err
+}
+
+// fetchError is an [Error] without the name of the API in its text: the caller names the document.
+type fetchError struct{ e *Error }
+
+func (f *fetchError) Error() string {
+	kind, text := f.e.Kind.String()+": ", f.e.Err.Error()
+	if strings.HasPrefix(text, "dial ") || strings.HasPrefix(text, kind) { // the cause names the step that failed
+		return text
+	}
+	return kind + text
+}
+
+// Unwrap returns the error of the client.
+func (f *fetchError) Unwrap() error { return f.e }
+
+// Timeout reports whether the fetch timed out, as in net.Error.
+func (f *fetchError) Timeout() bool { return f.e.Timeout() }

@@ -36,7 +36,7 @@ type proxyRoute struct {
 	timeout time.Duration
 }
 
-// newProxyRoute returns how connections for URLs of a scheme are made; direct, if without a proxy.
+// newProxyRoute returns the route for URLs of a scheme, which is direct without a proxy.
 func newProxyRoute(p *Proxy, scheme string, policy *dialPolicy, direct dialer, timeout time.Duration) dialer {
 	if p == nil {
 		return direct
@@ -62,7 +62,7 @@ func newProxyRoute(p *Proxy, scheme string, policy *dialPolicy, direct dialer, t
 // minAttempt is the least time for one of several addresses, as in [net.Dialer].
 const minAttempt = 2 * time.Second
 
-// dial connects to addr, "host:port". What of the host's addresses the policy refuses, the proxy is not asked for.
+// dial connects to addr, "host:port". The proxy is asked only for addresses that the policy allows.
 func (r *proxyRoute) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	through, err := r.bypass(&url.URL{Scheme: r.scheme, Host: addr})
 	if err != nil {

@@ -136,9 +136,15 @@ func (g *dialPolicy) dialer(of trust) *net.Dialer {
 }
 
 // addressError reports an address that is not allowed.
-type addressError struct{ addr netip.Addr }
+type addressError struct {
+	addr    netip.Addr
+	private bool // it is not public, and not blocked
+}
 
 func (e *addressError) Error() string {
+	if e.private {
+		return fmt.Sprintf("address %s is not public; allow_addresses can permit it", e.addr)
+	}
 	return fmt.Sprintf("address %s is not allowed for this host", e.addr)
 }
 
@@ -159,8 +165,10 @@ func (g *dialPolicy) judge(of trust, a netip.Addr) error {
 	switch {
 	case of == literalHost, contains(g.allowedExact, a), contains(g.allowed, a) && !g.isBlocked(a):
 		return nil
-	case g.isBlocked(a), of == publicOnly && !g.isPublic(a):
+	case g.isBlocked(a):
 		return &addressError{addr: a}
+	case of == publicOnly && !g.isPublic(a):
+		return &addressError{addr: a, private: true}
 	}
 	return nil
 }
@@ -325,8 +333,8 @@ func (g *dialPolicy) resolver(of trust) *net.Resolver {
 	return net.DefaultResolver
 }
 
-// checkName checks a host that the proxy will resolve. named is false for a literal address, which is judged as always. Whoever
-// resolves a name decides what it stands for: notations of addresses that only some resolvers know are refused.
+// checkName checks a host that the proxy will resolve. named is false for a literal address, which is judged as always. Resolvers
+// differ in the notations of addresses that they accept, so names in such a notation are refused.
 func (g *dialPolicy) checkName(addr string) (named bool, err error) {
 	host, port, of, err := g.trustOf(addr)
 	if err != nil {

@@ -103,10 +103,10 @@ type Options struct {
 	dial dialer        // for tests: replaces the dialer with SSRF protection
 }
 
-// noSize is the most bytes of an response without a limit; sums with it don't overflow.
+// noSize stands for no limit on the bytes of a response; sums with it don't overflow.
 const noSize = 1 << 62
 
-// maxHeaderBytes and maxHeaderLines limit the head of an response (P1).
+// maxHeaderBytes and maxHeaderLines limit the head of a response (P1).
 const (
 	maxHeaderBytes = 64 << 10
 	maxHeaderLines = 100

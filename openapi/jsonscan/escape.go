@@ -17,7 +17,7 @@ func AppendEscaped(dst, text []byte) []byte {
 		dst = slices.Grow(dst, 2*len(part)+32)
 		n, j := escapeRun(dst[len(dst):cap(dst)], part)
 		dst = dst[:len(dst)+j]
-		// What is left begins with a word that has a control character, or is shorter than a word.
+		// The rest begins with a word that has a control character, or is shorter than a word.
 		for end := min(n+8, len(part)); n < end; n++ {
 			dst = appendEscapedByte(dst, part[n])
 		}

@@ -71,7 +71,7 @@ func hexRune(b []byte) rune {
 	return rune(r)
 }
 
-// AppendString appends text as a JSON string with its quotes. What is not UTF-8 in it becomes U+FFFD.
+// AppendString appends text as a JSON string with its quotes. Invalid UTF-8 becomes U+FFFD.
 func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
 	b := []byte(text)

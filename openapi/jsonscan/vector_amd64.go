@@ -25,8 +25,8 @@ func escapeRun(room, text []byte) (read, written int) {
 }
 
 // escapeBlocks is escapeRun by blocks of 16 bytes: it stops before a block with a control character, and where
-// text has fewer than 16 bytes left or room fewer than 32. It needs SSSE3 and POPCNT. What it writes behind the
-// bytes that it reports is not part of the result, but always within room.
+// text has fewer than 16 bytes left or room fewer than 32. It needs SSSE3 and POPCNT. Bytes that it writes behind
+// those that it reports are not part of the result, but always within room.
 //
 //go:noescape
 func escapeBlocks(room, text []byte, spreads *[256]spread) (read, written int)
@@ -38,7 +38,7 @@ var hasShuffle = shuffles()
 func shuffles() bool
 
 // A spread says how eight bytes are spread over sixteen: each of the sixteen is the index of one of the eight, or 8
-// for a backslash. What follows the last of the eight is not used.
+// for a backslash. Indexes after the last of the eight are not used.
 type spread [16]uint8
 
 // spreads has the spread for each set of bytes that need a backslash. It is never written to.

@@ -7,7 +7,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// Bounds of the overlays of one document. What they add to it is bounded by the limits of the document.
+// Bounds of the overlays of one document. Their additions count towards the limits of the document.
 const (
 	// MaxBytes is the size of one overlay, in bytes.
 	MaxBytes = 16 << 20

@@ -18,8 +18,8 @@ type Demands struct {
 	Pattern       string // of texts that have no pattern, enum or narrow format; "": any
 }
 
-// The gateway's own patterns, those of Demands among them. They are compiled once, since thousands of tools have them, and no words are
-// made of them: a message says what is wrong.
+// The gateway's own patterns, those of Demands among them. They are compiled once, since thousands of tools have them. Messages
+// explain them instead of quoting them.
 const (
 	PatternSegment = `^([^/]*[^/.][^/]*|\.{3,})$` // of a text that is one segment of a path: not empty, and none of "." and ".."
 	PatternNoSlash = "^[^/]*$"                    // of a text that is a part of one

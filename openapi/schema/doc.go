@@ -5,7 +5,7 @@
 // cleaning of texts that come from untrusted documents, and the JSON Schema library.
 //
 // A [Converter] belongs to one document. It emits bytes straight from the raw tree, so members keep the author's order
-// and numbers keep every digit. What a schema says is converted once and kept as a fragment with holes where it refers
+// and numbers keep every digit. Each schema is converted once and kept as a fragment with holes where it refers
 // to others; a tool's schema is assembled from fragments, so nothing is ever inlined without bound (S6, D8).
 //
 // The one rule: what the converter emits is valid under the meta-schema of JSON Schema 2020-12 and compiles in any

@@ -73,7 +73,7 @@ const (
 	maxExampleRefs   = 64 // references and members of allOf that make one demand
 )
 
-// exampler makes one example. What it makes need not be right: the validator has the last word.
+// exampler makes one example. The example may be invalid: the validator decides.
 type exampler struct {
 	options ExampleOptions
 	steps   int

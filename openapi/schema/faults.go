@@ -38,7 +38,7 @@ type explainer struct {
 	value  any
 	most   int // faults
 	faults []Fault
-	later  []Fault // told only if there is nothing else, because they may be consequences of what is told
+	later  []Fault // reported only without other faults, because they may be consequences of those
 	branch string  // ends messages about one of several alternatives
 }
 
@@ -93,7 +93,7 @@ func (e *explainer) walk(err *jsonschema.ValidationError) {
 			e.add(append(slices.Clone(err.InstanceLocation), k.Property), "the name is not allowed: %s", f.Message)
 		}
 	case *kind.Contains, *kind.MinContains, *kind.MaxContains:
-		e.leaf(err) // the causes are about items that may be as they are
+		e.leaf(err) // the causes are about items that need not match
 	default:
 		if len(err.Causes) == 0 {
 			e.leaf(err)
@@ -105,7 +105,7 @@ func (e *explainer) walk(err *jsonschema.ValidationError) {
 	}
 }
 
-// leaf words one problem.
+// leaf adds the fault for an error without causes.
 func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	at := err.InstanceLocation
 	value := e.given(at)
@@ -226,12 +226,12 @@ func (e *explainer) missing(err *jsonschema.ValidationError, names []string, why
 	}
 }
 
-// unknown words a member that the schema at the URL does not allow.
+// unknown adds the fault for a member that the schema at the URL does not allow.
 func (e *explainer) unknown(schemaURL string, at []string) {
 	name := at[len(at)-1]
 	declared := e.declared(schemaURL)
 	if slices.Contains(declared, name) {
-		// Part of an alternative that does not apply: either another fault is the reason, or the choice of members is.
+		// The member belongs to an alternative that does not apply, because of another fault or of this combination of members.
 		e.later = append(e.later, Fault{Pointer: pointerOf(at), Message: fmt.Sprintf("%s %q can't be combined with the others that are given",
 			word(at[:len(at)-1]), truncate.Words(name, maxShown))})
 		return

@@ -13,8 +13,8 @@ func Prose(text string, max int) string {
 }
 
 // withoutHTML drops the tags of HTML and decodes entities. Blocks begin on a line of their own, items of lists with "- ",
-// and code stands in backticks; of a link its text stays. What looks like a tag but is none, like "<id>", stays, and so
-// does what stands in backticks already.
+// and code stands in backticks; of a link its text stays. Text that only looks like a tag, such as "<id>", stays, and so
+// does code that stands in backticks already.
 func withoutHTML(s string) string {
 	if !strings.ContainsAny(s, "<&") {
 		return s

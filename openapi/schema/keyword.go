@@ -6,7 +6,7 @@ type rule uint8
 const (
 	dropped rule = iota
 
-	// What the keyword decides is worked out before anything is written, see schemaFacts.
+	// The effect of the keyword is computed before anything is written, see schemaFacts.
 	refRule       // $ref
 	typeRule      // type
 	nullRule      // nullable

@@ -89,7 +89,7 @@ func (c *Converter) root(schema *tree.Node, rename map[string]string) *fitted {
 		}
 		e.in = in
 		x := &extra{object: true, undeclared: undeclared, dialect: c.dialect == OpenAPI31 && root.Get("$schema").Text() == dialect2020}
-		// What composition declares may be cut off.
+		// Properties that the composition declares may be cut off.
 		if closing == "additionalProperties" || e.cut.depth == noLimit {
 			x.closing = closing
 		}
@@ -333,7 +333,7 @@ func (c *Converter) Plain(schema *tree.Node) (members []Member, ok bool) {
 		delete(required, name)
 	}
 	for name := range required {
-		// What is required but not declared can't be given once the object is flattened.
+		// A required member that is not declared can't be given once the object is flattened.
 		if s := n.Get("properties").Get(name); s == nil {
 			return nil, false
 		}

@@ -223,7 +223,7 @@ func (o *outline) note(text string) {
 	}
 }
 
-// list restricts the value to those given. What is not a text can't stand in a portable enum.
+// list restricts the value to those given. A portable enum contains strings only.
 func (o *outline) list(values [][]byte) {
 	var texts [][]byte
 	var others []string

@@ -265,7 +265,7 @@ func (n *numberCheck) bound(keyword string, value []byte) {
 	}
 }
 
-// fill adds the keywords of a schema to its check. What none of the groups knows makes the check opaque.
+// fill adds the keywords of a schema to its check. A keyword that none of the groups knows makes the check opaque.
 func (p *programmer) fill(c *check, schema []byte) {
 	for name, value := range jsonscan.Members(schema) {
 		keyword := string(name)

@@ -36,8 +36,8 @@ func cleaned(text string) string {
 	return clean
 }
 
-// withoutComments removes HTML comments. What is removed may bring the two halves of another comment together, so the
-// search goes on in what was written. A comment that is never closed hides all that follows, as it does in a browser.
+// withoutComments removes HTML comments. A removal may bring the two halves of another comment together, so the
+// search goes on in the text that was written. A comment that is never closed hides all that follows, as it does in a browser.
 func withoutComments(s string) string {
 	if !strings.Contains(s, "<!--") {
 		return s

@@ -33,7 +33,7 @@ func (s *Set) registerNames(n *Node, base string) {
 		}
 		for _, k := range n.body.kids {
 			switch k.key {
-			// What the author shows is data, whatever names stand in it.
+			// Examples and values are data, whatever names stand in them.
 			case "example", "examples", "default", "enum", "const":
 				if n.key != "properties" {
 					continue

@@ -125,8 +125,8 @@ func (w *walker) liftFlag(n, k *Node) bool {
 }
 
 // repairMisplaced moves keywords that stand one level too deep, among the
-// properties, to the schema: a list is never the schema of a property. What no
-// object fits was meant for one of the properties, and nothing says for which.
+// properties, to the schema: a list is never the schema of a property. A keyword
+// that no object fits was meant for one of the properties, and nothing says for which.
 func (w *walker) repairMisplaced(properties *Node) {
 	owner := properties.up
 	if owner == nil || !owner.roles.has(roleSchema) {

@@ -78,7 +78,7 @@ func (s *Set) resolve(l *loader, r *Node) target {
 		return t
 	}
 	t, local := s.lookup(l, from, r)
-	// What depends on the place of the reference within its file can't be shared.
+	// A target that depends on the place of the reference within its file can't be shared.
 	if l != nil && !local && l.fatal == nil {
 		from.targets[r.text] = t
 	}

@@ -97,7 +97,7 @@ func (r *reader) measureYAML(data []byte) error {
 				n++
 			}
 		}
-		// What stands in brackets may turn out to be a name at the closing one, so the
+		// The text in brackets may turn out to be a key at the closing one, so the
 		// library keeps all of it in tokens, which cost several times more again.
 		if n > limit || flow > limit/yamlFlowCost {
 			return &LimitError{

@@ -102,8 +102,8 @@ func odd(text []byte, json bool) int {
 	return -1
 }
 
-// escaped returns the character that the escape at the beginning of b stands for, and its length. What is no escape is
-// one byte of no meaning.
+// escaped returns the character that the escape at the beginning of b stands for, and its length. An invalid escape is
+// one byte without meaning.
 func escaped(b []byte) (r rune, n int) {
 	if len(b) < 2 || b[0] != '\\' {
 		return ' ', 1

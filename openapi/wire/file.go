@@ -153,7 +153,7 @@ func readFile(v []byte, types []string) (f file, err error) {
 	return f, nil
 }
 
-// What a caller says of a file is short: it becomes a header, of which servers take some kilobytes.
+// Limits of what a caller says of a file: it becomes a header, of which servers take some kilobytes.
 const (
 	maxFileHead  = 4 << 10 // of a data URL, with the name of the file
 	maxMediaType = 512     // RFC 6838 section 4.2 allows 255 without parameters

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// What encoders write depends on a document. AppendPlan of each appends a text that is the same for two of them that write the
-// same values alike, and another one otherwise: for who must know whether what is sent has changed.
+// An encoder is made from a document. AppendPlan of each appends a text that is equal for two encoders if they write equal values
+// alike, and differs otherwise: it shows whether requests change with a new document.
 
 // AppendPlan appends what decides how values are written.
 func (e *Encoder) AppendPlan(dst []byte) []byte {

@@ -66,7 +66,7 @@ func (p *Provider) list(ctx context.Context, version string) ([]container, error
 	return containers, nil
 }
 
-// follow reads events and signals each, until the stream ends or ctx does. What an event says is not used: the list says it all.
+// follow reads events and signals each, until the stream ends or ctx does. The content of an event is not used: the containers are listed again.
 func (p *Provider) follow(ctx context.Context, events io.Reader, changed chan<- struct{}) error {
 	lines := bufio.NewScanner(events)
 	lines.Buffer(nil, maxEvent)

@@ -197,7 +197,7 @@ func (s *source) remove(name string) {
 	delete(s.objects, name)
 }
 
-// fail takes over an error; nil for none. What was read before stays.
+// fail takes over an error, nil for none. The services that were read before stay.
 func (s *source) fail(err error) {
 	s.err = err
 	s.refused = !s.synced && isForbidden(err)

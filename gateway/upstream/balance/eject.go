@@ -30,14 +30,14 @@ type Ejection struct {
 	OnEject func(instance string, pause time.Duration)
 }
 
-// The first pause of an instance that is ejected. It doubles each time that the request after it fails, up to the last.
+// Pauses of an ejected instance: firstPause, doubled each time that the request after a pause fails, up to lastPause.
 const (
 	firstPause = 5 * time.Second
 	lastPause  = time.Minute
 )
 
 // maxEjected is the share of the instances, in per cent, that may be ejected because requests fail. If more instances fail, the
-// service does, which is for its circuit breaker.
+// service as a whole fails, and its circuit breaker opens.
 const maxEjected = 50
 
 // instance is what is known of an instance; nothing is known of most.
