@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"drawbridge/openapi/nearest"
 	"drawbridge/openapi/truncate"
 )
 
@@ -59,7 +60,7 @@ func shown(err error, n *yaml.Node, e expansion, v reflect.Value) string {
 	}
 	s := fmt.Sprintf(", got %s", described(n))
 	if isEnum {
-		if near := nearest(n.Value, en.values()); near != "" && strings.EqualFold(near[:1], n.Value[:1]) {
+		if near := nearest.Name(n.Value, en.values()); near != "" && strings.EqualFold(near[:1], n.Value[:1]) {
 			s += didYouMean(near) // but not RS256 for HS256
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/openapi/nearest"
+
 	"go.yaml.in/yaml/v4"
 )
 
@@ -42,7 +44,7 @@ func ParseExtension(name string, value []byte) (Settings, Problems) {
 	key := extensions()[name]
 	l := &loader{fromDocument: true, rootType: reflect.TypeFor[Config]()}
 	if key == "" {
-		l.errorf(name, "unknown extension%s", cmp.Or(didYouMean(nearest(name, Extensions())), "; those of the gateway are "+strings.Join(Extensions(), ", ")))
+		l.errorf(name, "unknown extension%s", cmp.Or(didYouMean(nearest.Name(name, Extensions())), "; those of the gateway are "+strings.Join(Extensions(), ", ")))
 		return Settings{}, l.report()
 	}
 	content, _, err := documents(value)

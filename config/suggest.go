@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/openapi/nearest"
+
 	"go.yaml.in/yaml/v4"
 )
 
@@ -24,7 +26,7 @@ func unknown(name *yaml.Node, parent string, fields []field, rootType reflect.Ty
 	for i, f := range fields {
 		keys[i] = f.name
 	}
-	near := nearest(name.Value, keys)
+	near := nearest.Name(name.Value, keys)
 	if place == "apis[].url" || place == "apis[].openapi" {
 		near = "spec"
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"drawbridge/openapi/nearest"
 )
 
 func (l *loader) endpoints(cfg *Config) {
@@ -57,6 +59,6 @@ func (l *loader) known(cfg *Config, key, name string) {
 	}
 	if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
 		l.errorf(key, "without match an endpoint has the operations of the API that has its name, and none is named %s%s", quote(name),
-			didYouMean(nearest(name, names)))
+			didYouMean(nearest.Name(name, names)))
 	}
 }

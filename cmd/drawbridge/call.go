@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drawbridge/config"
 	"drawbridge/gateway"
+	"drawbridge/openapi/nearest"
 )
 
 func (p *program) callCommand() *cobra.Command {
@@ -114,23 +114,13 @@ func ownArguments(args []string, config bool) (int, error) {
 // maxSuggestions is the maximum number of names suggested for an unknown one.
 const maxSuggestions = 3
 
-// noTool returns the error for an unknown tool, with suggestions: similar names, else names that
-// contain it.
+// noTool returns the error for an unknown tool, with the names that may have been meant.
 func noTool(name string, plans []*gateway.Plan) error {
-	var names, near []string
-	for _, plan := range plans {
-		names = append(names, plan.Tool.Name)
+	names := make([]string, len(plans))
+	for i, plan := range plans {
+		names[i] = plan.Tool.Name
 	}
-	if one := config.Nearest(name, names); one != "" {
-		near = append(near, one)
-	}
-	given := strings.ToLower(name)
-	for _, n := range names {
-		known := strings.ToLower(n)
-		if len(near) < maxSuggestions && len(given) > 2 && !slices.Contains(near, n) && (strings.Contains(known, given) || strings.Contains(given, known)) {
-			near = append(near, n)
-		}
-	}
+	near := nearest.Names(name, names, maxSuggestions)
 	if len(near) == 0 {
 		return fmt.Errorf("there is no tool %q; 'drawbridge tools' lists them", name)
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"drawbridge/openapi/nearest"
 
-	"drawbridge/config"
+	"github.com/spf13/cobra"
 )
 
 // filterKeys are what a pattern of --filter may be compared with.
@@ -114,5 +114,5 @@ func (f *filterPattern) nearest(all []listed) string {
 	if _, rest, found := strings.Cut(given, "="); found {
 		given = rest
 	}
-	return config.Nearest(given, slices.Compact(values))
+	return nearest.Name(given, slices.Compact(values))
 }

@@ -3,10 +3,13 @@ package call
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/openapi/nearest"
 	"drawbridge/openapi/truncate"
 )
 
@@ -28,7 +31,7 @@ func (e *Endpoint) Authorize(caller *auth.Principal, p *plan.Plan) *mcp.Error {
 		return nil
 	}
 	if e.HideUnauthorized {
-		return unknownTool(p.Tool.Name)
+		return e.unknownTool(caller, p.Tool.Name)
 	}
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this tool", HTTPStatus: 403}
 	if len(p.Scopes) == 0 {
@@ -73,6 +76,31 @@ func lacks(caller *auth.Principal, scopes []string) (n int) {
 const NotPermitted = "The gateway's policy does not permit this call with these arguments. Nothing was sent. " +
 	"The same call will be refused again; other arguments or another tool may be permitted, or the user may ask the operator."
 
-func unknownTool(name string) *mcp.Error {
-	return mcp.InvalidParams("unknown tool %q: tools/list has the tools of this server", truncate.Bytes(name, 128))
+// maxSuggestions is the maximum number of names suggested for an unknown one.
+const maxSuggestions = 3
+
+// unknownTool returns the error for the name of a tool that does not exist for the caller, with the names of those that the caller
+// may have meant and may call.
+func (e *Endpoint) unknownTool(caller *auth.Principal, name string) *mcp.Error {
+	var names []string
+	for _, p := range e.Plans {
+		if !p.Tool.Hidden && (e.Guard == nil || e.Allows(caller, p)) {
+			names = append(names, p.Tool.Name)
+		}
+	}
+	slices.Sort(names)
+	near := nearest.Names(name, names, maxSuggestions)
+	for i := range near {
+		near[i] = strconv.Quote(near[i])
+	}
+	text := "unknown tool " + strconv.Quote(truncate.Bytes(name, 128))
+	if len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, " or ") + "?"
+	} else {
+		text += ":"
+	}
+	if e.Searches {
+		return mcp.InvalidParams("%s search_tools finds the tools of this server", text)
+	}
+	return mcp.InvalidParams("%s tools/list has the tools of this server", text)
 }

@@ -31,14 +31,15 @@ func (r *Runner) CallTool(ctx context.Context, e *Endpoint, req *mcp.Request, re
 func (r *Runner) CallIndirectly(ctx context.Context, e *Endpoint, via *Indirect, req *mcp.Request, reply *mcp.Reply) error {
 	p := e.Tool(req.Name)
 	if p == nil {
-		r.recordDenied(ctx, e, nil, auth.FromContext(ctx), req, telemetry.OutcomeUnknown)
-		return via.unknown(req.Name, reply)
+		caller := auth.FromContext(ctx)
+		r.recordDenied(ctx, e, nil, caller, req, telemetry.OutcomeUnknown)
+		return e.answerUnknown(caller, via, req.Name, reply)
 	}
 	c := r.newCall(ctx, e, p, req, reply)
 	c.indirect = via
 	if denied := c.Authorize(ctx); denied != nil {
 		if e.HideUnauthorized {
-			return via.unknown(req.Name, reply)
+			return e.answerUnknown(c.Caller, via, req.Name, reply)
 		}
 		return denied
 	}

@@ -18,7 +18,8 @@ type Endpoint struct {
 	HideUnauthorized bool
 	// cancelOnDisconnect cancels safe calls of the legacy revisions whose client has closed the connection.
 	cancelOnDisconnect bool
-	MaxCalls           int // limit of calls in flight (limits.max_calls)
+	Searches           bool // tools/list has search_tools in the place of all tools
+	MaxCalls           int  // limit of calls in flight (limits.max_calls)
 	// Continuation is what becomes of the jobs that calls start.
 	Continuation         Continuation
 	AllowsCallerWebhooks bool // callers may ask for a webhook at the end of a job

@@ -3,6 +3,7 @@ package call
 import (
 	"strings"
 
+	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
@@ -15,10 +16,10 @@ type Indirect struct {
 	Unknown  func(name string) string // the text for the model if there is no such tool for the caller
 }
 
-// unknown answers a call of a tool that does not exist for the caller.
-func (via *Indirect) unknown(name string, reply *mcp.Reply) error {
+// answerUnknown answers a call of a tool that does not exist for the caller. via is nil if the client named it itself.
+func (e *Endpoint) answerUnknown(caller *auth.Principal, via *Indirect, name string, reply *mcp.Reply) error {
 	if via == nil {
-		return unknownTool(name)
+		return e.unknownTool(caller, name)
 	}
 	return reply.Result(render.Error(via.Unknown(name))...)
 }

@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/nearest"
 )
 
 // Elicitor asks the questions of one rule or prompt: it asks for the arguments that are not known, and returns values by name.
@@ -192,7 +193,7 @@ func (args *Arguments) unknown(name string) error {
 		names[i] = v.Name
 	}
 	text := fmt.Sprintf("there is no argument %q", name)
-	if near := config.Nearest(name, names); near != "" {
+	if near := nearest.Name(name, names); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return errors.New(text)

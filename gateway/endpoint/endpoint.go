@@ -71,6 +71,7 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 		before = o.Before.Presentation
 	}
 	full.Presentation = newPresentation(o.List, full.tools(), o.Pinned, o.Finder, before)
+	e.Searches = full.Presentation.Search
 	if e.Guard == nil {
 		return full
 	}

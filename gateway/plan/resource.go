@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/nearest"
 )
 
 // Resource is an operation as a resource. It is immutable.
@@ -91,7 +92,7 @@ func usualURI(api string, op *openapi.Operation, arguments []openapi.Argument) (
 }
 
 func didYouMean(name string, names []string) string {
-	if near := config.Nearest(name, names); near != "" {
+	if near := nearest.Name(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

@@ -15,6 +15,7 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/nearest"
 	"drawbridge/openapi/truncate"
 )
 
@@ -184,7 +185,7 @@ func (e *Compiler) noTool(name string) error {
 	case e.Main.Tool(name) != nil:
 		return fmt.Errorf("the endpoint %q does not have the tool %q", e.Name, name)
 	}
-	if near := config.Nearest(name, slices.Sorted(maps.Keys(e.Plans))); near != "" {
+	if near := nearest.Name(name, slices.Sorted(maps.Keys(e.Plans))); near != "" {
 		return fmt.Errorf("there is no tool %q; did you mean %q?", name, near)
 	}
 	return fmt.Errorf("there is no tool %q", name)
@@ -204,7 +205,7 @@ func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[
 				continue
 			}
 			err := fmt.Errorf("the tool has no argument %q", name)
-			if near := config.Nearest(name, known); near != "" {
+			if near := nearest.Name(name, known); near != "" {
 				err = fmt.Errorf("%w; did you mean %q?", err, near)
 			}
 			wrong("."+name, err)

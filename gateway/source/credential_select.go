@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
 	"drawbridge/openapi"
+	"drawbridge/openapi/nearest"
 )
 
 // Problem codes for disagreements between the configuration and a document about credentials. They complement the codes
@@ -107,7 +108,7 @@ func (c *Credentials) reportUnused(conf *config.API, api *openapi.API) {
 			continue
 		}
 		text := fmt.Sprintf("credentials.%s: the document has no security scheme of that name, so the credential is not used", name)
-		if near := config.Nearest(name, declared); near != "" {
+		if near := nearest.Name(name, declared); near != "" {
 			text += fmt.Sprintf("; did you mean %q?", near)
 		}
 		c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialUnused, Message: text})

@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/nearest"
 	"drawbridge/openapi/truncate"
 )
 
@@ -218,7 +219,7 @@ func (e *explainer) missing(err *jsonschema.ValidationError, names []string, why
 	slices.Sort(strangers)
 	for _, name := range names {
 		hint := ""
-		if near := nearest(name, strangers); near != "" {
+		if near := nearest.Name(name, strangers); near != "" {
 			hint = fmt.Sprintf("; is %q meant to be it?", near)
 		}
 		f := e.add(at, "missing required %s %q%s%s", word(at), name, why, hint)
@@ -237,7 +238,7 @@ func (e *explainer) unknown(schemaURL string, at []string) {
 		return
 	}
 	text := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), truncate.Words(name, maxShown))
-	near := nearest(name, declared)
+	near := nearest.Name(name, declared)
 	if near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	} else {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/nearest"
 	"drawbridge/openapi/truncate"
 )
 
@@ -127,59 +128,8 @@ func similar(allowed []any, given any) string {
 			names = append(names, s)
 		}
 	}
-	if near := nearest(text, names); near != "" {
+	if near := nearest.Name(text, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", truncate.Words(near, maxShown))
 	}
 	return ""
-}
-
-// nearest returns the name that is most like the given one, "" when none is like it at all. Case, "-" and "_" count for
-// little.
-func nearest(given string, names []string) string {
-	const longest = 64
-	if given == "" || len(given) > longest {
-		return ""
-	}
-	best, least := "", min(3, 1+len(given)/4)+1
-	fold := strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
-	folded := strings.ToLower(fold.Replace(given))
-	for _, name := range names {
-		if len(name) > longest {
-			continue
-		}
-		other := strings.ToLower(fold.Replace(name))
-		d := distance(folded, other)
-		if d >= len(other) || d >= len(folded) && d > 0 {
-			continue
-		}
-		if d < least {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// distance is the number of characters to insert, remove, replace or swap with their neighbour to turn a into b
-// (optimal string alignment).
-func distance(a, b string) int {
-	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	before, last, row := rows[2], rows[0], rows[1]
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
 }

@@ -40,7 +40,7 @@ var notFree = []string{
 
 // Every package may import the leaves, which stand on the standard library alone: openapi/jsonscan (docs/contributing/adr/0004), and what has to be
 // decided alike everywhere.
-var leaves = []string{"openapi/jsonscan", "openapi/truncate", "gateway/origin", "gateway/signal"}
+var leaves = []string{"openapi/jsonscan", "openapi/nearest", "openapi/truncate", "gateway/origin", "gateway/signal"}
 
 // rooms is the table of docs/contributing/architecture.md. A package that is not listed may not exist.
 var rooms = map[string]room{
@@ -51,6 +51,7 @@ var rooms = map[string]room{
 	"openapi/schema":     {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":       {},
 	"openapi/jsonscan":   {},
+	"openapi/nearest":    {},
 	"openapi/truncate":   {},
 	"gateway/origin":     {},
 	"gateway/signal":     {},
