@@ -180,7 +180,7 @@ func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured []s
 		if j >= 0 {
 			p = m.providers[j]
 		} else {
-			p = &provider{services: map[string]*service{}}
+			p = &provider{services: map[key]*service{}}
 			m.restore(p, d)
 		}
 		same := j >= 0 && p.d.SameRegistry(d)

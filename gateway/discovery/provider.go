@@ -21,7 +21,7 @@ type provider struct {
 	answered bool     // the registry has answered since the start
 	updated  time.Time
 	err      string
-	services map[string]*service // those that d accepts, and those that are lost, by [Target.key]
+	services map[key]*service // those that d accepts, and those that are lost, by [Target.key]
 	refused  int                 // services beyond the limit
 }
 
@@ -76,7 +76,7 @@ func (p *provider) evaluate(nextSeq func() int) (search []*service) {
 
 // reconcile takes over the services of the last answer.
 func (p *provider) reconcile(nextSeq func() int) {
-	now := map[string]*Target{}
+	now := map[key]*Target{}
 	p.refused = 0
 	known := func(t *Target) int { // those that are known come first
 		if s := p.services[t.key()]; s != nil {
@@ -91,7 +91,7 @@ func (p *provider) reconcile(nextSeq func() int) {
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b *Target) int {
-		return cmp.Or(cmp.Compare(known(a), known(b)), strings.Compare(a.key(), b.key()))
+		return cmp.Or(cmp.Compare(known(a), known(b)), a.key().compare(b.key()))
 	})
 	for _, t := range targets {
 		switch {
@@ -127,8 +127,8 @@ func (p *provider) reconcile(nextSeq func() int) {
 const fewest = 4
 
 // leave removes the services that the registry no longer has, unless they are too many at once.
-func (p *provider) leave(now map[string]*Target) {
-	var gone []string
+func (p *provider) leave(now map[key]*Target) {
+	var gone []key
 	for key := range p.services {
 		if now[key] == nil {
 			gone = append(gone, key)
@@ -166,12 +166,12 @@ func (p *provider) removeLost() {
 }
 
 // keys returns the keys of the services in the order in which they became known.
-func (p *provider) keys() []string {
-	keys := make([]string, 0, len(p.services))
+func (p *provider) keys() []key {
+	keys := make([]key, 0, len(p.services))
 	for key := range p.services {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(p.services[a].seq, p.services[b].seq) })
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(p.services[a].seq, p.services[b].seq) })
 	return keys
 }
 

@@ -40,7 +40,7 @@ func (m *Manager) settle() {
 	default:
 	}
 	waits := func(p *provider) bool {
-		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(key string) bool { return p.services[key].searching })
+		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(k key) bool { return p.services[k].searching })
 	}
 	if m.used && !slices.ContainsFunc(m.providers, waits) {
 		close(m.settled)

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,8 +50,17 @@ const (
 	maxInstances   = 1000
 )
 
-// key identifies a service of a provider.
-func (t *Target) key() string { return t.Namespace + "/" + t.Name }
+// key identifies a service of a provider. Both texts may hold any character, so that no separator tells them apart.
+type key struct{ namespace, name string }
+
+func (t *Target) key() key { return key{t.Namespace, t.Name} }
+
+// String returns the key for people.
+func (k key) String() string { return k.namespace + "/" + k.name }
+
+func (k key) compare(other key) int {
+	return cmp.Or(strings.Compare(k.namespace, other.namespace), strings.Compare(k.name, other.name))
+}
 
 // normalize sorts what has no order, so that equal targets compare equal.
 func (t *Target) normalize() {
