@@ -1,9 +1,15 @@
 package discovery
 
 import (
+	"fmt"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A service whose API name is another one's never replaces the document that the registry keeps of the other.
@@ -47,5 +53,69 @@ func TestKeysWithSlashes(t *testing.T) {
 		bench.rests()
 		expect(t, "a service with the same text", bench.says(b),
 			"held shop-a-b-c: b/c: it is new; POST /apis/shop-a-b-c/accept\n")
+	})
+}
+
+// An operator accepts the service that a page has shown: not another one that has the same API name, whichever came first.
+func TestAcceptIsOfOneService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "", "  - {name: shop, http: {url: 'http://127.0.0.1:1/x'}}\n")
+		defer b.end()
+		hostile := target("x-y", "10.6.6.6:80")
+		b.says(target("x.y"), hostile)
+		refused := func(what string) {
+			t.Helper()
+			err := b.Accept(t.Context(), "shop-x-y")
+			if err == nil || !strings.Contains(err.Error(), "/x-y") || !strings.Contains(err.Error(), "/x.y") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		refused("two are held")
+		b.says(target("x.y"))
+		if err := b.Accept(t.Context(), "shop-x-y"); err != nil {
+			t.Error(err)
+		}
+		b.says(target("x.y"), hostile)
+		refused("one is served")
+		expect(t, "the first is gone", b.says(hostile), "held shop-x-y: x-y: it is new; POST /apis/shop-x-y/accept\n")
+	})
+}
+
+// Whatever a registration says, what is shown of it stands on one line, in letters that can be seen, and is short.
+func TestHostileTexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "", files)
+		defer b.end()
+		var all []Target
+		for i, text := range []string{"x\nwarning: y", "x\r\x1b[2K", "x\u202ey", "x\u2066y", "x\u200by", "x\u2028y", "x\U000E0041", "x\xff", strings.Repeat("long", 1000)} {
+			change := func(what string, f func(*Target)) {
+				one := target(what + strconv.Itoa(i))
+				f(&one)
+				all = append(all, one)
+			}
+			change("name", func(t *Target) { t.Name += text })
+			change("namespace", func(t *Target) { t.Namespace = text })
+			change("alias", func(t *Target) { t.Alias = text })
+			change("scheme", func(t *Target) { t.Scheme = text })
+			change("path", func(t *Target) { t.BasePath = "/" + text + "?" })
+			change("instance", func(t *Target) { t.Instances = []string{text + ":80"} })
+			change("document", func(t *Target) { t.Document = text })
+			change("host", func(t *Target) { t.Document = "https://" + text + "/o.json" })
+			change("problem", func(t *Target) { t.Problem = fmt.Sprintf("the port %.100q", text) })
+			change("label", func(t *Target) { t.Labels = map[string]string{text: "a"} })
+		}
+		b.says(all...)
+		s := b.Snapshot()
+		if len(s.Services) != len(all) {
+			t.Errorf("%d of %d services", len(s.Services), len(all))
+		}
+		for _, one := range s.Services {
+			shown := slices.Concat([]string{one.Namespace, one.Name, one.API, one.Reason, one.Next, one.Document}, one.Instances)
+			for _, text := range shown {
+				if len(text) > 400 || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+					t.Errorf("%s: %.500q", one.Name, text)
+				}
+			}
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/openapi/truncate"
 )
 
 // Options configure a [Manager].
@@ -272,22 +274,53 @@ func (m *Manager) evaluate(ctx context.Context, p *provider) {
 
 func (m *Manager) nextSeq() int { m.seq++; return m.seq }
 
-// Accept accepts the service with that API name, which awaits an operator.
+// Accept accepts the service with that API name, which awaits an operator. The name must be that of one service alone: the operator
+// has decided on that one.
 func (m *Manager) Accept(ctx context.Context, api string) error {
 	return m.ask(ctx, func(ctx context.Context) error {
-		for _, p := range m.providers {
-			for _, s := range p.services {
-				if !strings.EqualFold(apiName(p.d, &s.target.Service), api) || s.approved {
-					continue
-				}
-				s.approved = true
-				m.evaluate(ctx, p)
-				m.touch()
-				return nil
-			}
+		all := m.named(api)
+		if !slices.ContainsFunc(all, func(one known) bool { return !one.s.approved }) {
+			return fmt.Errorf("no service that awaits an operator has the API name %q", api)
 		}
-		return fmt.Errorf("no service that awaits an operator has the API name %q", api)
+		if len(all) > 1 {
+			var names []string
+			for _, one := range all {
+				names = append(names, one.String())
+			}
+			return fmt.Errorf("several services have the API name %q: %s; %s", api, truncate.List(names, maxProblems), tellApart)
+		}
+		all[0].s.approved = true
+		m.evaluate(ctx, all[0].p)
+		m.touch()
+		return nil
 	})
+}
+
+// known is a service of a provider.
+type known struct {
+	p *provider
+	s *service
+}
+
+// String returns the service for people.
+func (k known) String() string {
+	return fmt.Sprintf("service %s of provider %s", printable(k.s.target.key().String()), k.p.d.Name)
+}
+
+// known returns all services in the order in which they became known.
+func (m *Manager) known() (all []known) {
+	for _, p := range m.providers {
+		for _, s := range p.services {
+			all = append(all, known{p, s})
+		}
+	}
+	slices.SortFunc(all, func(a, b known) int { return cmp.Compare(a.s.seq, b.s.seq) })
+	return all
+}
+
+// named returns the services with an API name.
+func (m *Manager) named(api string) []known {
+	return slices.DeleteFunc(m.known(), func(one known) bool { return !strings.EqualFold(apiName(one.p.d, &one.s.target.Service), api) })
 }
 
 // AcceptLoss removes the services that a provider has lost.

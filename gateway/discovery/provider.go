@@ -22,7 +22,7 @@ type provider struct {
 	updated  time.Time
 	err      string
 	services map[key]*service // those that d accepts, and those that are lost, by [Target.key]
-	refused  int                 // services beyond the limit
+	refused  int              // services beyond the limit
 }
 
 // service is one service, from the moment that it is known until it is removed.
@@ -197,12 +197,18 @@ func settings(d *config.Discovery, t *Target, name, location string) (config.API
 	return d.APIFor(&t.Service, name, config.Location(location), base), nil
 }
 
+// tellApart is what to do if several services have one API name.
+const tellApart = "set an api_name of the provider that tells them apart"
+
 // status returns what became of the service, and its API if it is served. taken has the names of other APIs, with whose
-// they are.
-func (s *service) status(p *provider, taken map[string]string) (*config.API, ServiceStatus) {
+// they are, and names has how many services have each name.
+func (s *service) status(p *provider, taken map[string]string, names map[string]int) (*config.API, ServiceStatus) {
 	name := apiName(p.d, &s.target.Service)
 	status := ServiceStatus{
-		Provider: p.d.Name, Namespace: s.target.Namespace, Name: s.target.Name, API: name, Document: s.location, By: s.by, Instances: s.target.Instances,
+		Provider: p.d.Name, Namespace: printable(s.target.Namespace), Name: printable(s.target.Name), API: name, Document: s.location, By: s.by,
+	}
+	if s.invalid == "" { // else they may be anything
+		status.Instances = s.target.Instances
 	}
 	owner, conflict := taken[strings.ToLower(name)]
 	switch {
@@ -210,7 +216,9 @@ func (s *service) status(p *provider, taken map[string]string) (*config.API, Ser
 		status.State, status.Reason = Refused, s.invalid
 	case conflict:
 		status.State, status.Reason = Held, fmt.Sprintf("%s has the name %s", owner, name)
-		status.Next = "set an api_name of the provider that tells them apart"
+		status.Next = tellApart
+	case !s.approved && names[strings.ToLower(name)] > 1:
+		status.State, status.Reason, status.Next = Held, fmt.Sprintf("it is new, and another service has the name %s", name), tellApart
 	case !s.approved:
 		status.State, status.Reason, status.Next = Held, "it is new", fmt.Sprintf("POST /apis/%s/accept", name)
 	case s.stale && s.searching && s.last != nil:

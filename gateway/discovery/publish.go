@@ -1,10 +1,8 @@
 package discovery
 
 import (
-	"cmp"
 	"drawbridge/config"
 	"drawbridge/gateway/signal"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -61,23 +59,17 @@ func (m *Manager) build() *Snapshot {
 	for _, name := range m.configured {
 		taken[name] = "a configured API"
 	}
-	type one struct {
-		p *provider
-		s *service
+	all := m.known()
+	names := map[string]int{} // services by the names of their APIs
+	for _, e := range all {
+		names[strings.ToLower(apiName(e.p.d, &e.s.target.Service))]++
 	}
-	var all []one
-	for _, p := range m.providers {
-		for _, s := range p.services {
-			all = append(all, one{p, s})
-		}
-	}
-	slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.s.seq, b.s.seq) })
 	keys := map[string]string{}
 	for _, e := range all {
-		api, status := e.s.status(e.p, taken)
+		api, status := e.s.status(e.p, taken, names)
 		snapshot.Services = append(snapshot.Services, status)
 		if api != nil {
-			taken[strings.ToLower(api.Name)] = fmt.Sprintf("service %s of provider %s", e.s.target.key(), e.p.d.Name)
+			taken[strings.ToLower(api.Name)] = e.String()
 			m.Instances(api.Name).set(e.s.target.Instances)
 			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
 		}

@@ -14,6 +14,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/origin"
+	"drawbridge/openapi/truncate"
 )
 
 // Provider is a registry, or what stands for one.
@@ -119,6 +120,17 @@ func checkText(text string, most int) error {
 	return nil
 }
 
+// printable returns a text of a registration that was not checked, or was refused, as it can be shown: on one line, of a length that
+// a name may have.
+func printable(text string) string {
+	return truncate.Bytes(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text), maxServiceName)
+}
+
 func checkPath(path string) error {
 	if path == "" {
 		return nil
@@ -134,7 +146,7 @@ func checkPath(path string) error {
 // checkInstance checks an address. Whether its IP address is allowed is decided when it is dialed, after name resolution.
 func checkInstance(scheme, instance string, allow []config.Origin) error {
 	u, err := url.Parse(scheme + "://" + instance)
-	if err != nil || u.Host != instance || u.Hostname() == "" || u.User != nil || len(instance) > maxServiceName+6 {
+	if err != nil || checkText(instance, maxServiceName+6) != nil || u.Host != instance || u.Hostname() == "" || u.User != nil {
 		return fmt.Errorf("expected host:port as the address of an instance, got %.100q", instance)
 	}
 	if port := u.Port(); port == "" && strings.HasSuffix(u.Host, ":") {
