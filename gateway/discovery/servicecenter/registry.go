@@ -48,6 +48,7 @@ type schema struct {
 	ID      string `json:"schemaId"`
 	Summary string `json:"summary"`
 	Text    string `json:"schema"`
+	path    string // that Text declares, see [basePath]
 }
 
 // services returns all microservices. They are not taken from govern/microservices, which has their instances too: that request makes

@@ -185,6 +185,9 @@ func (p *Provider) contracts(ctx context.Context, s *microservice) *kept {
 	if err != nil && k != nil {
 		return &kept{schemas: k.schemas, service: k.service, problem: err}
 	}
+	for i := range schemas {
+		schemas[i].path = basePath(schemas[i].Text) // once: it takes long for large texts
+	}
 	return &kept{schemas: schemas, service: *s, checked: time.Now(), problem: err}
 }
 
