@@ -119,3 +119,18 @@ func TestHostileTexts(t *testing.T) {
 		}
 	})
 }
+
+// Answers that are small enough one by one are refused once they are too large together.
+func TestBudget(t *testing.T) {
+	b := NewBudget(10)
+	for i, want := range []string{"<nil>", "<nil>", "the answers of the registry have more than 10 bytes together", "the answers of the registry have more than 10 bytes together"} {
+		var value []int
+		if err := b.ReadJSON(strings.NewReader("[1,2]"), 5, &value); fmt.Sprint(err) != want || err == nil && len(value) != 2 {
+			t.Errorf("%d: %v, %v", i, value, err)
+		}
+	}
+	var value []int
+	if err := NewBudget(10).ReadJSON(strings.NewReader("[1,2,3]"), 5, &value); fmt.Sprint(err) != "the answer has more than 5 bytes" {
+		t.Error(err)
+	}
+}
