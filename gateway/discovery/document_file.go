@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"drawbridge/gateway/atomicfile"
@@ -35,6 +36,16 @@ func (f *documentFiles) keep(provider, api string, of key, text []byte) (locatio
 	digest := sha256.Sum256(fmt.Appendf(nil, "%q %q", of.namespace, of.name))
 	location = filepath.Join(dir, provider, api+"-"+hex.EncodeToString(digest[:16]), "openapi.yaml")
 	return location, atomicfile.WriteBytes(location, ".document-", text)
+}
+
+// remove removes the document of a service that is gone.
+func (f *documentFiles) remove(location string) {
+	f.mu.Lock()
+	dir := f.dir
+	f.mu.Unlock()
+	if dir != "" && strings.HasPrefix(location, dir+string(filepath.Separator)) {
+		_ = os.RemoveAll(filepath.Dir(location)) // what stays is overwritten when the service is back
+	}
 }
 
 // close removes the files, if they are for this run alone.

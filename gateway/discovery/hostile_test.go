@@ -3,6 +3,8 @@ package discovery
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,4 +135,36 @@ func TestBudget(t *testing.T) {
 	if err := NewBudget(10).ReadJSON(strings.NewReader("[1,2,3]"), 5, &value); fmt.Sprint(err) != "the answer has more than 5 bytes" {
 		t.Error(err)
 	}
+}
+
+// Services whose names change with each answer leave nothing behind: neither their addresses nor their documents.
+func TestNamesWithoutEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, "", "  - {name: shop, file: {paths: [x.json]}, max_loss: 100}\n")
+		defer b.end()
+		var dir string
+		for round := range 20 {
+			var all []Target
+			for i := range 10 {
+				one := target(fmt.Sprintf("s%d-%d", round, i))
+				one.Document, one.Text = "", []byte("openapi: 3.1.0")
+				all = append(all, one)
+			}
+			b.says(all...)
+			dir = filepath.Dir(filepath.Dir(b.Snapshot().APIs[0].Spec.String()))
+		}
+		kept, err := os.ReadDir(dir)
+		if len(kept) != 10 || err != nil {
+			t.Errorf("%d documents are kept of 10 services, %v", len(kept), err)
+		}
+		live := b.Instances("shop-s19-0")
+		runtime.GC()
+		b.says(target("other"))
+		if n := len(b.instances.all); n > 30 {
+			t.Errorf("the addresses of %d services are kept", n)
+		}
+		if b.Instances("shop-s19-0") != live {
+			t.Error("the addresses of a service that is still called are others")
+		}
+	})
 }

@@ -50,13 +50,14 @@ type Manager struct {
 	events    chan func(ctx context.Context) // run by the goroutine of Run alone
 	changed   chan struct{}                  // capacity 1: the snapshot is another one
 	snapshot  atomic.Pointer[Snapshot]
-	instances sync.Map // name of the API in lower case → *Instances
+	instances instances
 
 	// Only the goroutine of Run uses what follows.
 
 	providers  []*provider
-	configured []string // names of configured APIs, in lower case
-	seq        int      // the number of services that became known
+	configured []string     // names of configured APIs, in lower case
+	serving    []*Instances // of the services that are served
+	seq        int          // the number of services that became known
 	searching  chan struct{}
 	publish    *time.Timer
 	dirty      time.Time // when the first change came that is not published; zero if none did
@@ -65,19 +66,6 @@ type Manager struct {
 	used       bool                      // Use was called
 	settled    chan struct{}             // closed when each provider has answered, or failed, and no search is under way
 }
-
-// Instances are the addresses of the instances of a service, host:port. They change while the service is served.
-type Instances struct{ list atomic.Pointer[[]string] }
-
-// Load returns the addresses that are known now. They must not be modified.
-func (i *Instances) Load() []string {
-	if list := i.list.Load(); list != nil {
-		return *list
-	}
-	return nil
-}
-
-func (i *Instances) set(list []string) { i.list.Store(&list) }
 
 // New returns a manager without providers. It starts no goroutine.
 func New(o Options) *Manager {
@@ -102,9 +90,7 @@ func (m *Manager) Snapshot() *Snapshot { return m.snapshot.Load() }
 
 // Instances returns the addresses of the service with that API name.
 func (m *Manager) Instances(api string) *Instances {
-	i, _ := m.instances.LoadOrStore(strings.ToLower(api), &Instances{})
-	instances, _ := i.(*Instances) // nothing else is stored
-	return instances
+	return m.instances.of(api)
 }
 
 // Run runs the providers until ctx ends, and returns when all goroutines have ended.
@@ -270,6 +256,12 @@ func (m *Manager) evaluate(ctx context.Context, p *provider) {
 	for _, s := range p.evaluate(m.nextSeq) {
 		m.search(ctx, p, s)
 	}
+	for _, s := range p.gone {
+		if s.by == byRegistry {
+			m.documents.remove(s.location)
+		}
+	}
+	p.gone = nil
 }
 
 func (m *Manager) nextSeq() int { m.seq++; return m.seq }

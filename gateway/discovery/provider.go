@@ -22,6 +22,7 @@ type provider struct {
 	updated  time.Time
 	err      string
 	services map[key]*service // those that d accepts, and those that are lost, by [Target.key]
+	gone     []*service       // that were removed, until [Manager] has taken note of it
 	refused  int              // services beyond the limit
 }
 
@@ -139,9 +140,14 @@ func (p *provider) leave(now map[key]*Target) {
 		if suspicious {
 			p.services[key].present = false
 		} else {
-			delete(p.services, key)
+			p.remove(key)
 		}
 	}
+}
+
+func (p *provider) remove(of key) {
+	p.gone = append(p.gone, p.services[of])
+	delete(p.services, of)
 }
 
 // lost returns the number of services that are served although the registry no longer has them.
@@ -160,7 +166,7 @@ func (p *provider) lost() (n int) {
 func (p *provider) removeLost() {
 	for key, s := range p.services {
 		if !s.present {
-			delete(p.services, key)
+			p.remove(key)
 		}
 	}
 }

@@ -64,16 +64,20 @@ func (m *Manager) build() *Snapshot {
 	for _, e := range all {
 		names[strings.ToLower(apiName(e.p.d, &e.s.target.Service))]++
 	}
-	keys := map[string]string{}
+	keys, serving := map[string]string{}, []*Instances(nil)
 	for _, e := range all {
 		api, status := e.s.status(e.p, taken, names)
 		snapshot.Services = append(snapshot.Services, status)
 		if api != nil {
 			taken[strings.ToLower(api.Name)] = e.String()
-			m.Instances(api.Name).set(e.s.target.Instances)
+			one := m.Instances(api.Name)
+			one.set(e.s.target.Instances)
+			serving = append(serving, one)
 			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
 		}
 	}
+	m.serving = serving
+	m.instances.prune()
 	slices.SortFunc(snapshot.APIs, func(a, b config.API) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(snapshot.Services, func(a, b ServiceStatus) int { return strings.Compare(a.API, b.API) })
 	for i := range snapshot.APIs {
