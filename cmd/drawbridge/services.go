@@ -27,7 +27,7 @@ func attentions(d *gateway.Discovery, c *config.Config, most int) (all []string)
 	for i := range d.Providers {
 		p := &d.Providers[i]
 		if p.Error != "" {
-			text := fmt.Sprintf("discovery %s (%s): %s", p.Name, p.Kind, p.Error)
+			text := fmt.Sprintf("discovery %s (%s): %s", p.Name, p.Kind, strings.ReplaceAll(p.Error, "\n", "; ")) // it joins several
 			if p.Updated.IsZero() {
 				text += "; no service of it is known"
 			}
