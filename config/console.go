@@ -47,7 +47,8 @@ type ConsoleOIDC struct {
 	// Further scopes to request besides openid.
 	Scopes []string `yaml:"scopes,omitempty" absent:"profile"`
 	// The claim of the ID token with the names that roles has: a string with spaces or a list of strings. A name that begins
-	// with '/' is a JSON Pointer, such as /realm_access/roles.
+	// with '/' is a JSON Pointer, such as /realm_access/roles. A claim about the person, such as email or sub, has one value,
+	// spaces or not, and email counts only with email_verified.
 	RolesClaim string `yaml:"roles_claim" default:"groups"`
 	// The values of roles_claim that have each role. Users without any of them can't sign in.
 	Roles ConsoleRoles `yaml:"roles" need:"true"`

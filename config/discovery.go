@@ -131,7 +131,7 @@ type ServiceCredential struct {
 	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent"`
 	// As credentials of an item of apis.
 	Credentials map[string]*Credential `yaml:"credentials,omitempty" absent:"none"`
-	// As spec_credential of an item of apis.
+	// As spec_credential of an item of apis. It is sent to the service alone, not to another server that has its document.
 	SpecCredential *Credential `yaml:"spec_credential,omitempty" absent:"credential"`
 	// As pass_headers of an item of apis.
 	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" absent:"none"`

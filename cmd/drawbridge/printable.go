@@ -31,3 +31,6 @@ func visible(r rune) rune {
 func oneLine(text string) string {
 	return strings.Join(strings.Fields(strings.Map(visible, text)), " ")
 }
+
+// breaks writes line breaks as they are written in code.
+var breaks = strings.NewReplacer("\n", `\n`, "\r", `\r`)

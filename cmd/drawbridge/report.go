@@ -25,7 +25,13 @@ type reportText struct {
 	checkOptions
 }
 
+// printf writes lines. A text has no line breaks of its own: those of a document would begin lines that look like the program's.
 func (t *reportText) printf(format string, args ...any) {
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = breaks.Replace(text)
+		}
+	}
 	if t.err == nil {
 		_, t.err = fmt.Fprintf(t.w, format, args...)
 	}

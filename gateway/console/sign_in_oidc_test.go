@@ -305,3 +305,29 @@ func TestProviderReload(t *testing.T) {
 		t.Errorf("the session goes on with a role that was taken away: %d", page.Code)
 	}
 }
+
+// A claim about the person is one text, of which no part is a role: people choose their names, and e-mail addresses that nobody has
+// verified.
+func TestPersonalClaims(t *testing.T) {
+	const roles = ", roles: {operate: [ops@example.com]}"
+	for _, c := range []struct {
+		claim  string
+		claims map[string]any
+		in     bool
+	}{
+		{"preferred_username", map[string]any{"preferred_username": "mallory ops@example.com"}, false},
+		{"name", map[string]any{"name": "Mallory ops@example.com Evil"}, false},
+		{"email", map[string]any{"email": "mallory@evil.example ops@example.com", "email_verified": true}, false},
+		{"email", map[string]any{"email": "ops@example.com"}, false},
+		{"email", map[string]any{"email": "ops@example.com", "email_verified": false}, false},
+		{"email", map[string]any{"email": "ops@example.com", "email_verified": true}, true},
+		{"preferred_username", map[string]any{"preferred_username": "ops@example.com"}, true},
+		{"scope", map[string]any{"scope": "staff ops@example.com"}, true},
+	} {
+		w := newOIDCWorld(t, c.claims, "roles_claim: "+c.claim+roles)
+		v := w.visitor()
+		if page := v.get(v.callback("/console")); (v.cookies["drawbridge_console"] != "") != c.in {
+			t.Errorf("%s, %v: let in: %v, want %v: %d", c.claim, c.claims, !c.in, c.in, page.Code)
+		}
+	}
+}

@@ -1,8 +1,12 @@
 package discovery
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"drawbridge/gateway/atomicfile"
@@ -16,8 +20,9 @@ type documentFiles struct {
 	temporary bool
 }
 
-// keep writes the document of an API of a provider, and returns where it is.
-func (f *documentFiles) keep(provider, api string, text []byte) (location string, err error) {
+// keep writes the document of a service of a provider, and returns where it is. The name of its API is there for people: another
+// service may have it, so the directory ends in a digest of the service.
+func (f *documentFiles) keep(provider, api string, of key, text []byte) (location string, err error) {
 	f.mu.Lock()
 	if f.dir == "" {
 		f.dir, err = os.MkdirTemp("", "drawbridge-discovery-")
@@ -28,8 +33,19 @@ func (f *documentFiles) keep(provider, api string, text []byte) (location string
 	if err != nil {
 		return "", err
 	}
-	location = filepath.Join(dir, provider, api, "openapi.yaml")
+	digest := sha256.Sum256(fmt.Appendf(nil, "%q %q", of.namespace, of.name))
+	location = filepath.Join(dir, provider, api+"-"+hex.EncodeToString(digest[:16]), "openapi.yaml")
 	return location, atomicfile.WriteBytes(location, ".document-", text)
+}
+
+// remove removes the document of a service that is gone.
+func (f *documentFiles) remove(location string) {
+	f.mu.Lock()
+	dir := f.dir
+	f.mu.Unlock()
+	if dir != "" && strings.HasPrefix(location, dir+string(filepath.Separator)) {
+		_ = os.RemoveAll(filepath.Dir(location)) // what stays is overwritten when the service is back
+	}
 }
 
 // close removes the files, if they are for this run alone.

@@ -59,7 +59,7 @@ func TestDocumentOfTheRegistry(t *testing.T) {
 func TestDocumentsStay(t *testing.T) {
 	dir := t.TempDir()
 	f := documentFiles{dir: dir}
-	at, err := f.keep("shop", "shop-a", []byte("one"))
+	at, err := f.keep("shop", "shop-a", key{"", "a"}, []byte("one"))
 	if err != nil || !strings.HasPrefix(at, dir) {
 		t.Fatal(at, err)
 	}

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/openapi/truncate"
 )
 
 // Options configure a [Manager].
@@ -48,13 +50,14 @@ type Manager struct {
 	events    chan func(ctx context.Context) // run by the goroutine of Run alone
 	changed   chan struct{}                  // capacity 1: the snapshot is another one
 	snapshot  atomic.Pointer[Snapshot]
-	instances sync.Map // name of the API in lower case → *Instances
+	instances instances
 
 	// Only the goroutine of Run uses what follows.
 
 	providers  []*provider
-	configured []string // names of configured APIs, in lower case
-	seq        int      // the number of services that became known
+	configured []string     // names of configured APIs, in lower case
+	serving    []*Instances // of the services that are served
+	seq        int          // the number of services that became known
 	searching  chan struct{}
 	publish    *time.Timer
 	dirty      time.Time // when the first change came that is not published; zero if none did
@@ -63,19 +66,6 @@ type Manager struct {
 	used       bool                      // Use was called
 	settled    chan struct{}             // closed when each provider has answered, or failed, and no search is under way
 }
-
-// Instances are the addresses of the instances of a service, host:port. They change while the service is served.
-type Instances struct{ list atomic.Pointer[[]string] }
-
-// Load returns the addresses that are known now. They must not be modified.
-func (i *Instances) Load() []string {
-	if list := i.list.Load(); list != nil {
-		return *list
-	}
-	return nil
-}
-
-func (i *Instances) set(list []string) { i.list.Store(&list) }
 
 // New returns a manager without providers. It starts no goroutine.
 func New(o Options) *Manager {
@@ -100,9 +90,7 @@ func (m *Manager) Snapshot() *Snapshot { return m.snapshot.Load() }
 
 // Instances returns the addresses of the service with that API name.
 func (m *Manager) Instances(api string) *Instances {
-	i, _ := m.instances.LoadOrStore(strings.ToLower(api), &Instances{})
-	instances, _ := i.(*Instances) // nothing else is stored
-	return instances
+	return m.instances.of(api)
 }
 
 // Run runs the providers until ctx ends, and returns when all goroutines have ended.
@@ -180,7 +168,7 @@ func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured []s
 		if j >= 0 {
 			p = m.providers[j]
 		} else {
-			p = &provider{services: map[string]*service{}}
+			p = &provider{services: map[key]*service{}}
 			m.restore(p, d)
 		}
 		same := j >= 0 && p.d.SameRegistry(d)
@@ -268,26 +256,63 @@ func (m *Manager) evaluate(ctx context.Context, p *provider) {
 	for _, s := range p.evaluate(m.nextSeq) {
 		m.search(ctx, p, s)
 	}
+	for _, s := range p.gone {
+		if s.by == byRegistry {
+			m.documents.remove(s.location)
+		}
+	}
+	p.gone = nil
 }
 
 func (m *Manager) nextSeq() int { m.seq++; return m.seq }
 
-// Accept accepts the service with that API name, which awaits an operator.
+// Accept accepts the service with that API name, which awaits an operator. The name must be that of one service alone: the operator
+// has decided on that one.
 func (m *Manager) Accept(ctx context.Context, api string) error {
 	return m.ask(ctx, func(ctx context.Context) error {
-		for _, p := range m.providers {
-			for _, s := range p.services {
-				if !strings.EqualFold(apiName(p.d, &s.target.Service), api) || s.approved {
-					continue
-				}
-				s.approved = true
-				m.evaluate(ctx, p)
-				m.touch()
-				return nil
-			}
+		all := m.named(api)
+		if !slices.ContainsFunc(all, func(one known) bool { return !one.s.approved }) {
+			return fmt.Errorf("no service that awaits an operator has the API name %q", api)
 		}
-		return fmt.Errorf("no service that awaits an operator has the API name %q", api)
+		if len(all) > 1 {
+			var names []string
+			for _, one := range all {
+				names = append(names, one.String())
+			}
+			return fmt.Errorf("several services have the API name %q: %s; %s", api, truncate.List(names, maxProblems), tellApart)
+		}
+		all[0].s.approved = true
+		m.evaluate(ctx, all[0].p)
+		m.touch()
+		return nil
 	})
+}
+
+// known is a service of a provider.
+type known struct {
+	p *provider
+	s *service
+}
+
+// String returns the service for people.
+func (k known) String() string {
+	return fmt.Sprintf("service %s of provider %s", printable(k.s.target.key().String()), k.p.d.Name)
+}
+
+// known returns all services in the order in which they became known.
+func (m *Manager) known() (all []known) {
+	for _, p := range m.providers {
+		for _, s := range p.services {
+			all = append(all, known{p, s})
+		}
+	}
+	slices.SortFunc(all, func(a, b known) int { return cmp.Compare(a.s.seq, b.s.seq) })
+	return all
+}
+
+// named returns the services with an API name.
+func (m *Manager) named(api string) []known {
+	return slices.DeleteFunc(m.known(), func(one known) bool { return !strings.EqualFold(apiName(one.p.d, &one.s.target.Service), api) })
 }
 
 // AcceptLoss removes the services that a provider has lost.

@@ -2,9 +2,10 @@ package discovery
 
 import (
 	"context"
-	"drawbridge/config"
 	"errors"
 	"time"
+
+	"drawbridge/config"
 )
 
 // search looks for the document of a service in a goroutine of its own.
@@ -37,7 +38,7 @@ var errSearchPanicked = errors.New("internal error while the document was looked
 func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target) (location, by string, err error) {
 	name := apiName(d, &t.Service)
 	if t.Text != nil {
-		location, err := m.documents.keep(d.Name, name, t.Text)
+		location, err := m.documents.keep(d.Name, name, t.key(), t.Text)
 		return location, byRegistry, err
 	}
 	base := baseURL(t, name)
@@ -61,7 +62,7 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 	s.searching = false
 	if err == nil {
 		s.location, s.by, s.problem, s.retries, s.stale = location, by, "", 0, false
-		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.label(), "document", location, "by", by)
+		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.key().String(), "document", location, "by", by)
 		m.touch()
 		return
 	}
@@ -71,7 +72,7 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 		wait = min(firstRetry<<min(s.retries, 12), searchAgain)
 		s.retries++
 	}
-	m.o.Logger.Warn("no document of a service", "provider", p.d.Name, "service", s.target.label(), "error", err, "next_search_in", wait.String())
+	m.o.Logger.Warn("no document of a service", "provider", p.d.Name, "service", s.target.key().String(), "error", err, "next_search_in", wait.String())
 	turn := s.turn
 	time.AfterFunc(wait, func() {
 		m.post(ctx, func(ctx context.Context) {

@@ -299,7 +299,7 @@ func TestHostileRegistrations(t *testing.T) {
 		}
 		expect(t, "hostile", b.says(all...), served("a")+served("b", "other:8080")+
 			"refused shop-c: c: the server http://169.254.169.254 is not one of allow_servers\n"+
-			"refused shop-d--31m: d\x1b[31m: the name of the service has characters that can't be printed\n"+
+			"refused shop-d--31m: d\uFFFD[31m: the name of the service has characters that can't be printed\n"+
 			"refused shop-e: e: expected http or https as the scheme, got \"file\"\n"+
 			"refused shop-f: f: the base path of the service: expected a path that begins with /, without query and dot segments, got \"/x/../../etc\"\n"+
 			"refused shop-g: g: expected host:port as the address of an instance, got \"10.0.0.1:80@evil\"\n"+

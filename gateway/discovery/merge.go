@@ -3,7 +3,7 @@ package discovery
 // Merger joins registrations of one service, each with its instances.
 type Merger struct {
 	all    []Target
-	byName map[string]int // key → index in all
+	byName map[key]int // key → index in all
 }
 
 // Add adds a registration. It returns false, and leaves the registration out, if it is of a service that is known with another
@@ -12,7 +12,7 @@ func (m *Merger) Add(t *Target) bool {
 	i, known := m.byName[t.key()]
 	if !known {
 		if m.byName == nil {
-			m.byName = map[string]int{}
+			m.byName = map[key]int{}
 		}
 		m.byName[t.key()] = len(m.all)
 		m.all = append(m.all, *t)

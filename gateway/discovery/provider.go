@@ -21,8 +21,9 @@ type provider struct {
 	answered bool     // the registry has answered since the start
 	updated  time.Time
 	err      string
-	services map[string]*service // those that d accepts, and those that are lost, by [Target.key]
-	refused  int                 // services beyond the limit
+	services map[key]*service // those that d accepts, and those that are lost, by [Target.key]
+	gone     []*service       // that were removed, until [Manager] has taken note of it
+	refused  int              // services beyond the limit
 	// unmatched are the keys of selectors that match no service of targets.
 	unmatched []string
 }
@@ -78,7 +79,7 @@ func (p *provider) evaluate(nextSeq func() int) (search []*service) {
 
 // reconcile takes over the services of the last answer.
 func (p *provider) reconcile(nextSeq func() int) {
-	now := map[string]*Target{}
+	now := map[key]*Target{}
 	p.refused, p.unmatched = 0, p.findUnmatched()
 	known := func(t *Target) int { // those that are known come first
 		if s := p.services[t.key()]; s != nil {
@@ -93,7 +94,7 @@ func (p *provider) reconcile(nextSeq func() int) {
 		}
 	}
 	slices.SortStableFunc(targets, func(a, b *Target) int {
-		return cmp.Or(cmp.Compare(known(a), known(b)), strings.Compare(a.key(), b.key()))
+		return cmp.Or(cmp.Compare(known(a), known(b)), a.key().compare(b.key()))
 	})
 	for _, t := range targets {
 		switch {
@@ -129,8 +130,8 @@ func (p *provider) reconcile(nextSeq func() int) {
 const fewest = 4
 
 // leave removes the services that the registry no longer has, unless they are too many at once.
-func (p *provider) leave(now map[string]*Target) {
-	var gone []string
+func (p *provider) leave(now map[key]*Target) {
+	var gone []key
 	for key := range p.services {
 		if now[key] == nil {
 			gone = append(gone, key)
@@ -141,9 +142,14 @@ func (p *provider) leave(now map[string]*Target) {
 		if suspicious {
 			p.services[key].present = false
 		} else {
-			delete(p.services, key)
+			p.remove(key)
 		}
 	}
+}
+
+func (p *provider) remove(of key) {
+	p.gone = append(p.gone, p.services[of])
+	delete(p.services, of)
 }
 
 // lost returns the number of services that are served although the registry no longer has them.
@@ -162,18 +168,18 @@ func (p *provider) lost() (n int) {
 func (p *provider) removeLost() {
 	for key, s := range p.services {
 		if !s.present {
-			delete(p.services, key)
+			p.remove(key)
 		}
 	}
 }
 
 // keys returns the keys of the services in the order in which they became known.
-func (p *provider) keys() []string {
-	keys := make([]string, 0, len(p.services))
+func (p *provider) keys() []key {
+	keys := make([]key, 0, len(p.services))
 	for key := range p.services {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(p.services[a].seq, p.services[b].seq) })
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(p.services[a].seq, p.services[b].seq) })
 	return keys
 }
 
@@ -226,12 +232,18 @@ func settings(d *config.Discovery, t *Target, name, location string) (config.API
 	return d.APIFor(&t.Service, name, config.Location(location), base), nil
 }
 
+// tellApart is what to do if several services have one API name.
+const tellApart = "set an api_name of the provider that tells them apart"
+
 // status returns what became of the service, and its API if it is served. taken has the names of other APIs, with whose
-// they are.
-func (s *service) status(p *provider, taken map[string]string) (*config.API, ServiceStatus) {
+// they are, and names has how many services have each name.
+func (s *service) status(p *provider, taken map[string]string, names map[string]int) (*config.API, ServiceStatus) {
 	name := apiName(p.d, &s.target.Service)
 	status := ServiceStatus{
-		Provider: p.d.Name, Namespace: s.target.Namespace, Name: s.target.Name, API: name, Document: s.location, By: s.by, Instances: s.target.Instances,
+		Provider: p.d.Name, Namespace: printable(s.target.Namespace), Name: printable(s.target.Name), API: name, Document: s.location, By: s.by,
+	}
+	if s.invalid == "" { // else they may be anything
+		status.Instances = s.target.Instances
 	}
 	owner, conflict := taken[strings.ToLower(name)]
 	switch {
@@ -239,7 +251,9 @@ func (s *service) status(p *provider, taken map[string]string) (*config.API, Ser
 		status.State, status.Reason = Refused, s.invalid
 	case conflict:
 		status.State, status.Reason = Held, fmt.Sprintf("%s has the name %s", owner, name)
-		status.Next = "set an api_name of the provider that tells them apart"
+		status.Next = tellApart
+	case !s.approved && names[strings.ToLower(name)] > 1:
+		status.State, status.Reason, status.Next = Held, fmt.Sprintf("it is new, and another service has the name %s", name), tellApart
 	case !s.approved:
 		status.State, status.Reason, status.Next = Held, "it is new", fmt.Sprintf("POST /apis/%s/accept", name)
 	case s.stale && s.searching && s.last != nil:

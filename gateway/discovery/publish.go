@@ -1,14 +1,13 @@
 package discovery
 
 import (
-	"cmp"
-	"drawbridge/config"
-	"drawbridge/gateway/signal"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	"drawbridge/config"
+	"drawbridge/gateway/signal"
 )
 
 // touch plans the publication of what has changed: soon, but a burst of changes is published once.
@@ -40,7 +39,7 @@ func (m *Manager) settle() {
 	default:
 	}
 	waits := func(p *provider) bool {
-		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(key string) bool { return p.services[key].searching })
+		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(k key) bool { return p.services[k].searching })
 	}
 	if m.used && !slices.ContainsFunc(m.providers, waits) {
 		close(m.settled)
@@ -61,27 +60,25 @@ func (m *Manager) build() *Snapshot {
 	for _, name := range m.configured {
 		taken[name] = "a configured API"
 	}
-	type one struct {
-		p *provider
-		s *service
-	}
-	var all []one
-	for _, p := range m.providers {
-		for _, s := range p.services {
-			all = append(all, one{p, s})
-		}
-	}
-	slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.s.seq, b.s.seq) })
-	keys := map[string]string{}
+	all := m.known()
+	names := map[string]int{} // services by the names of their APIs
 	for _, e := range all {
-		api, status := e.s.status(e.p, taken)
+		names[strings.ToLower(apiName(e.p.d, &e.s.target.Service))]++
+	}
+	keys, serving := map[string]string{}, []*Instances(nil)
+	for _, e := range all {
+		api, status := e.s.status(e.p, taken, names)
 		snapshot.Services = append(snapshot.Services, status)
 		if api != nil {
-			taken[strings.ToLower(api.Name)] = fmt.Sprintf("service %s of provider %s", e.s.target.label(), e.p.d.Name)
-			m.Instances(api.Name).set(e.s.target.Instances)
+			taken[strings.ToLower(api.Name)] = e.String()
+			one := m.Instances(api.Name)
+			one.set(e.s.target.Instances)
+			serving = append(serving, one)
 			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
 		}
 	}
+	m.serving = serving
+	m.instances.prune()
 	slices.SortFunc(snapshot.APIs, func(a, b config.API) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(snapshot.Services, func(a, b ServiceStatus) int { return strings.Compare(a.API, b.API) })
 	for i := range snapshot.APIs {

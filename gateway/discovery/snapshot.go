@@ -37,7 +37,7 @@ type ServiceStatus struct {
 	// Document is where the OpenAPI document was found, and By how; "" if it was not.
 	Document string `json:"document,omitempty"`
 	By       string `json:"found_by,omitempty"`
-	// Instances are the addresses that calls go to.
+	// Instances are the addresses that calls go to; none if the registration is refused.
 	Instances []string `json:"instances,omitempty"`
 }
 

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/origin"
+	"drawbridge/openapi/truncate"
 )
 
 // Provider is a registry, or what stands for one.
@@ -49,11 +51,17 @@ const (
 	maxInstances   = 1000
 )
 
-// key identifies a service of a provider.
-func (t *Target) key() string { return t.Namespace + "/" + t.Name }
+// key identifies a service of a provider. Both texts may hold any character, so that no separator tells them apart.
+type key struct{ namespace, name string }
 
-// label names a service for operators: NAMESPACE/NAME, or NAME without a namespace.
-func (t *Target) label() string { return strings.TrimPrefix(t.key(), "/") }
+func (t *Target) key() key { return key{t.Namespace, t.Name} }
+
+// String names the service for operators: NAMESPACE/NAME, or NAME without a namespace.
+func (k key) String() string { return strings.TrimPrefix(k.namespace+"/"+k.name, "/") }
+
+func (k key) compare(other key) int {
+	return cmp.Or(strings.Compare(k.namespace, other.namespace), strings.Compare(k.name, other.name))
+}
 
 // normalize sorts what has no order, so that equal targets compare equal.
 func (t *Target) normalize() {
@@ -112,6 +120,17 @@ func checkText(text string, most int) error {
 	return nil
 }
 
+// printable returns a text of a registration that was not checked, or was refused, as it can be shown: on one line, of a length that
+// a name may have.
+func printable(text string) string {
+	return truncate.Bytes(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text), maxServiceName)
+}
+
 func checkPath(path string) error {
 	if path == "" {
 		return nil
@@ -127,7 +146,7 @@ func checkPath(path string) error {
 // checkInstance checks an address. Whether its IP address is allowed is decided when it is dialed, after name resolution.
 func checkInstance(scheme, instance string, allow []config.Origin) error {
 	u, err := url.Parse(scheme + "://" + instance)
-	if err != nil || u.Host != instance || u.Hostname() == "" || u.User != nil || len(instance) > maxServiceName+6 {
+	if err != nil || checkText(instance, maxServiceName+6) != nil || u.Host != instance || u.Hostname() == "" || u.User != nil {
 		return fmt.Errorf("expected host:port as the address of an instance, got %.100q", instance)
 	}
 	if port := u.Port(); port == "" && strings.HasSuffix(u.Host, ":") {

@@ -5,11 +5,24 @@ type scratch struct {
 	scores  []float64 // by tool; 0 if the tool has no word of the query
 	touched []int32   // tools with a score
 	said    []bool    // terms of the query, by term
-	query   *parsed
+	query   *parsed   // nil until the query is parsed
+
+	allowed func(tool int) bool // of the query; nil if all tools may be found
+	asked   []answer            // what allowed has said, by tool
+	known   []int32             // tools that allowed was asked for
 }
 
+// answer is what a query says of a tool.
+type answer uint8
+
+const (
+	notAsked answer = iota
+	yes
+	no
+)
+
 func newScratch(tools, terms int) *scratch {
-	return &scratch{scores: make([]float64, tools), said: make([]bool, terms)}
+	return &scratch{scores: make([]float64, tools), said: make([]bool, terms), asked: make([]answer, tools)}
 }
 
 func (s *scratch) begin(p *parsed) {
@@ -21,13 +34,34 @@ func (s *scratch) begin(p *parsed) {
 
 // end clears what the search has written.
 func (s *scratch) end() {
-	for _, t := range s.query.terms {
-		s.said[t.id] = false
+	if s.query != nil {
+		for _, t := range s.query.terms {
+			s.said[t.id] = false
+		}
 	}
+	for _, tool := range s.known {
+		s.asked[tool] = notAsked
+	}
+	s.known, s.allowed = s.known[:0], nil
 	for _, tool := range s.touched {
 		s.scores[tool] = 0
 	}
 	s.touched, s.query = s.touched[:0], nil
+}
+
+// isAllowed reports whether a tool may be found. The query is asked once for each.
+func (s *scratch) isAllowed(tool int32) bool {
+	if s.allowed == nil {
+		return true
+	}
+	if s.asked[tool] == notAsked {
+		s.asked[tool] = no
+		if s.allowed(int(tool)) {
+			s.asked[tool] = yes
+		}
+		s.known = append(s.known, tool)
+	}
+	return s.asked[tool] == yes
 }
 
 func (s *scratch) add(tool int32, score float64) {

@@ -55,9 +55,10 @@ type Hit struct {
 func (x *Index) Search(q Query) []Hit {
 	s := x.scratch.Get().(*scratch) //nolint:errcheck // New puts nothing else there
 	defer x.scratch.Put(s)
-	p := x.parse(prefix(q.Text, MaxQuery))
-	s.begin(p)
+	s.allowed = q.Allowed
 	defer s.end()
+	p := x.parse(prefix(q.Text, MaxQuery), s)
+	s.begin(p)
 	for _, t := range p.terms {
 		idf := x.idf[t.id] * t.weight
 		for _, at := range x.postings[t.id] {
@@ -66,7 +67,7 @@ func (x *Index) Search(q Query) []Hit {
 	}
 	best := newTop(x, max(q.Limit, reranked))
 	for _, tool := range s.touched {
-		if !best.mayTake(s.scores[tool]*maxFactor) || q.Allowed != nil && !q.Allowed(int(tool)) {
+		if !best.mayTake(s.scores[tool]*maxFactor) || !s.isAllowed(tool) {
 			continue
 		}
 		t := &x.tools[tool]
@@ -111,8 +112,9 @@ type queryTerm struct {
 	said   bool // a word of the query itself
 }
 
-// parse looks up the words of a query.
-func (x *Index) parse(text string) *parsed {
+// parse looks up the words of a query. What the tools say that may not be found is not known: otherwise the answer would tell which
+// words they have.
+func (x *Index) parse(text string, s *scratch) *parsed {
 	p := &parsed{}
 	n, before, guesses, named := 0, int32(-1), 0, false
 	for at, token := range strings.Fields(text) {
@@ -129,7 +131,7 @@ func (x *Index) parse(text string) *parsed {
 			p.intent.read(n, stem)
 			weight := 1 / (1 + decay*float64(n))
 			n++
-			id := x.lookUp(p, word, weight)
+			id := x.lookUp(p, word, weight, s)
 			if id < 0 && guesses < maxGuesses {
 				guesses++
 				x.guess(p, stem, guessWeight*weight)
@@ -161,10 +163,10 @@ func (x *Index) isStop(word string) bool {
 }
 
 // lookUp adds the stems of a word in each language of the texts. It returns the first one that is known, or -1.
-func (x *Index) lookUp(p *parsed, word string, weight float64) int32 {
+func (x *Index) lookUp(p *parsed, word string, weight float64, s *scratch) int32 {
 	first := int32(-1)
 	for _, l := range x.languages {
-		if id, ok := x.terms[l.reduce(word)]; ok {
+		if id, ok := x.terms[l.reduce(word)]; ok && x.occurs(id, s) {
 			if first < 0 {
 				first = id
 				p.add(id, weight, true)
@@ -174,6 +176,11 @@ func (x *Index) lookUp(p *parsed, word string, weight float64) int32 {
 		}
 	}
 	return first
+}
+
+// occurs reports whether a tool that may be found has a term.
+func (x *Index) occurs(id int32, s *scratch) bool {
+	return slices.ContainsFunc(x.postings[id], func(at posting) bool { return s.isAllowed(at.tool) })
 }
 
 // guess adds the known terms that an unknown word may stand for.

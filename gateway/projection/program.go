@@ -72,7 +72,8 @@ func (c *Compiler) Compile(text string) (*Program, error) {
 		return nil, err
 	}
 	guardQuery(guarded)
-	code, err := gojq.Compile(guarded, gojq.WithVariables([]string{budgetVariable}), gojq.WithFunction(guardFunction, 1, 1, guard))
+	code, err := gojq.Compile(guarded, gojq.WithVariables([]string{budgetVariable}), gojq.WithFunction(guardFunction, 1, 1, guard),
+		gojq.WithFunction(matchesFunction, 2, 2, guardMatches))
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "gojq: "))
 	}

@@ -20,6 +20,8 @@ type function struct {
 	paths bool
 	// literal reports that the first argument must be a string literal: gojq keeps every regular expression that it compiles.
 	literal bool
+	// matches reports that all matches of the first argument, a regular expression, are found.
+	matches bool
 	// result says how the result follows from the input and the arguments.
 	result resultRule
 }
@@ -71,8 +73,8 @@ var functions = map[string]function{
 	"startswith/1": {kinds: ofBool, heavy: true}, "endswith/1": {kinds: ofBool, heavy: true}, "join/1": {kinds: ofString, heavy: true}, "split/1": {kinds: ofArray, heavy: true},
 
 	"test/1": {kinds: ofBool, heavy: true, literal: true}, "test/2": {kinds: ofBool, heavy: true, literal: true},
-	"scan/1": {gives: many, heavy: true, literal: true}, "capture/1": {gives: many, kinds: ofObject, heavy: true, literal: true},
-	"sub/2": {kinds: ofString, heavy: true, literal: true}, "gsub/2": {kinds: ofString, heavy: true, literal: true},
+	"scan/1": {gives: many, heavy: true, literal: true, matches: true}, "capture/1": {gives: many, kinds: ofObject, heavy: true, literal: true},
+	"sub/2": {kinds: ofString, heavy: true, literal: true}, "gsub/2": {kinds: ofString, heavy: true, literal: true, matches: true},
 }
 
 // resultRule says how the result of a function follows from its input and its arguments.

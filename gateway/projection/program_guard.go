@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/big"
+	"regexp"
 
 	"github.com/itchyny/gojq"
 )
@@ -14,21 +15,28 @@ import (
 
 // guardFunction and budgetVariable are the names that guards have in the program. The checker refuses names that begin so.
 const (
-	guardFunction  = "_guard"
-	budgetVariable = "$__budget"
+	guardFunction   = "_guard"
+	matchesFunction = "_guard_matches"
+	budgetVariable  = "$__budget"
 )
+
+// maxMatched is what the matches of regular expressions may cost in one evaluation: for each match of all in a text, the bytes of the
+// text, because gojq counts the characters before it anew. It is what the deadline allows, about.
+const maxMatched = 4 << 20
 
 // budget is what is left of the work of one evaluation, in bytes and values. Only the goroutine of the evaluation uses it.
 type budget struct {
 	left  int
 	ended <-chan struct{} // closed at the deadline
 	count int             // values since that was looked at
+
+	matched int // what is left of maxMatched
 }
 
 // newBudget returns the budget for an answer: as much as a dozen steps need that each look at all of it. Measuring a value ends
 // with the context, too.
 func newBudget(ctx context.Context, size int) *budget {
-	return &budget{left: 16*size + 1<<20, ended: ctx.Done()}
+	return &budget{left: 16*size + 1<<20, ended: ctx.Done(), matched: maxMatched}
 }
 
 // guard returns its input, or [errTooMuch] if the budget does not allow to work with it.
@@ -37,6 +45,31 @@ func guard(v any, args []any) any {
 	if !ok || !b.take(v) {
 		return errTooMuch
 	}
+	return v
+}
+
+// guardMatches returns its input, or [errTooMuch] if the budget does not allow to find all matches of a regular expression in it.
+func guardMatches(v any, args []any) any {
+	b, known := args[0].(*budget)
+	pattern, isPattern := args[1].(string)
+	text, isText := v.(string)
+	if !known {
+		return errTooMuch
+	}
+	if !isPattern || !isText {
+		return v // the function says so
+	}
+	r, err := regexp.Compile(pattern)
+	if err != nil {
+		return v
+	}
+	size := max(len(text), 1)
+	most := b.matched / size
+	found := len(r.FindAllStringIndex(text, most+1))
+	if found > most {
+		return errTooMuch
+	}
+	b.matched -= found * size
 	return v
 }
 
@@ -112,9 +145,16 @@ func thenGuard(q *gojq.Query) *gojq.Query {
 	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: piped}}
 }
 
-func guardCall() *gojq.Query {
-	variable := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: budgetVariable}}}
-	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: guardFunction, Args: []*gojq.Query{variable}}}}
+func guardCall() *gojq.Query { return callOf(guardFunction, callOf(budgetVariable)) }
+
+// matchesCall returns the guard of a function that finds all matches of a pattern.
+func matchesCall(pattern *gojq.Query) *gojq.Query {
+	return callOf(matchesFunction, callOf(budgetVariable), pattern)
+}
+
+// callOf returns the call of a function, or a variable.
+func callOf(name string, args ...*gojq.Query) *gojq.Query {
+	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name, Args: args}}}
 }
 
 // guardedTerm returns a term whose input passes a guard, nil if it needs none.
@@ -126,7 +166,11 @@ func guardedTerm(t *gojq.Term) *gojq.Query {
 	if !heavy {
 		return nil
 	}
-	piped := &gojq.Query{Op: gojq.OpPipe, Left: guardCall(), Right: &gojq.Query{Term: t}}
+	guarded := &gojq.Query{Term: t}
+	if t.Type == gojq.TermTypeFunc && functions[signatureOf(t.Func)].matches {
+		guarded = &gojq.Query{Op: gojq.OpPipe, Left: matchesCall(t.Func.Args[0]), Right: guarded}
+	}
+	piped := &gojq.Query{Op: gojq.OpPipe, Left: guardCall(), Right: guarded}
 	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeQuery, Query: piped}}
 }
 

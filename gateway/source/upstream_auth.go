@@ -144,7 +144,7 @@ func around(outer, inner wrapper) wrapper {
 }
 
 // forDocument sets up the authentication of the document's fetch: spec_credential, only for the origin of the
-// document's URL, else the default credential of the API if the document is on the origin that receives it (E4).
+// document's URL, or for the service if a registry names that URL, else the default credential of the API if the document is on the origin that receives it (E4).
 func (a *upstreamAuth) forDocument(c config.API, limits config.Limits) error {
 	if !c.Spec.IsURL() {
 		return nil
@@ -161,7 +161,9 @@ func (a *upstreamAuth) forDocument(c config.API, limits config.Limits) error {
 		if err != nil {
 			return err
 		}
-		o.Origin = u
+		if o.Origin = u; c.IsDiscovered() {
+			o.Origin = credentialOrigin(c)
+		}
 		a.document, err = credential.New(o)
 		return err
 	case own == nil || a.set == nil || c.BaseURL != nil && !origin.Same(c.BaseURL.URL(), u):

@@ -2,7 +2,6 @@ package consul
 
 import (
 	"context"
-	"drawbridge/gateway/discovery"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +10,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"drawbridge/gateway/discovery"
 )
 
 const (

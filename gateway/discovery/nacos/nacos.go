@@ -16,7 +16,8 @@ type Provider struct {
 	client discovery.Client
 
 	account discovery.Account
-	api     version // of the server; 0 before it has answered
+	budget  *discovery.Budget // of the reading that is under way
+	api     version           // of the server; 0 before it has answered
 	last    []discovery.Target
 	away    bool      // the last request failed
 	settled time.Time // until when services that the server does not know are kept
@@ -83,6 +84,7 @@ func keep(targets, last []discovery.Target) []discovery.Target {
 
 // ask returns the services of all groups; nil if one of them can't be read.
 func (p *Provider) ask(ctx context.Context) ([]discovery.Target, error) {
+	p.budget = discovery.NewBudget(maxRead)
 	if p.api == 0 {
 		if err := p.detect(ctx); err != nil {
 			return nil, err

@@ -246,3 +246,28 @@ func TestEnds(t *testing.T) {
 		}
 	})
 }
+
+// A server whose list has no end is asked a bounded number of times.
+func TestEndless(t *testing.T) {
+	asked := 0
+	s := registrytest.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		fmt.Fprint(w, `{"code": 0, "data": {"totalCount": 9007199254740993, "pageItems": [{"serviceName": "x", "groupName": "OTHER"}]}}`)
+	})}
+	targets, err := New(settings(t, ""), s).next(t.Context())
+	if targets != nil || err == nil || !strings.Contains(err.Error(), "has more than 1000 pages") || asked > 2000 {
+		t.Errorf("%d requests, %d services, %v", asked, len(targets), err)
+	}
+}
+
+// What the server may answer in one reading is used up by all of its answers, not by each.
+func TestReading(t *testing.T) {
+	p := New(settings(t, ""), registrytest.Server{Handler: &registry{names: []string{"a"}}})
+	if _, err := p.ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.budget = discovery.NewBudget(100)
+	if _, _, err := p.services(t.Context(), "DEFAULT_GROUP", maxServices); err == nil || !strings.Contains(err.Error(), "more than 100 bytes together") {
+		t.Error(err)
+	}
+}

@@ -17,7 +17,9 @@ import (
 const (
 	timeout  = 10 * time.Second // for one answer
 	maxSize  = 32 << 20         // bytes of an answer
+	maxRead  = 256 << 20        // bytes of all answers, until all services are known
 	pageSize = 500              // services that are listed at a time
+	maxPages = 1000             // of a group; those of other groups whose names contain that of the group count, too
 )
 
 // version is the version of the HTTP API of a server: 3 of servers since 3.0, 1 of those before, of which only those since 2.2 have
@@ -73,7 +75,7 @@ func (p *Provider) services(ctx context.Context, group string, most int) (all []
 	if p.api == 1 {
 		read = p.page1
 	}
-	for page, seen := 1, 0; ; page++ {
+	for page, seen := 1, 0; page <= maxPages; page++ {
 		services, listed, total, err := read(ctx, group, page)
 		if err != nil {
 			return nil, 0, err
@@ -87,6 +89,7 @@ func (p *Provider) services(ctx context.Context, group string, most int) (all []
 			return all, 0, nil
 		}
 	}
+	return nil, 0, fmt.Errorf("%s: the list of the group %.100q has more than %d pages", p.at(servicePath[p.api]), group, maxPages)
 }
 
 // page3 reads a page of version 3, which has the services with their instances. The server lists groups whose names contain that
@@ -227,7 +230,7 @@ func (p *Provider) send(req *http.Request, answer any) error {
 	defer resp.Body.Close()
 	switch resp.StatusCode {
 	case http.StatusOK:
-		return discovery.ReadJSON(resp.Body, maxSize, answer)
+		return p.budget.ReadJSON(resp.Body, maxSize, answer)
 	case http.StatusNotFound:
 		return errNotFound
 	case http.StatusUnauthorized, http.StatusForbidden:

@@ -9,13 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	"drawbridge/gateway/discovery"
 )
 
 const (
 	timeout = 10 * time.Second // for one answer
 	maxSize = 32 << 20         // bytes of an answer
+	maxRead = 256 << 20        // bytes of all answers, until all services are known, and of all schemas
 )
 
 // detail is a microservice with its instances.
@@ -48,6 +47,7 @@ type schema struct {
 	ID      string `json:"schemaId"`
 	Summary string `json:"summary"`
 	Text    string `json:"schema"`
+	path    string // that Text declares, see [basePath]
 }
 
 // services returns all microservices. They are not taken from govern/microservices, which has their instances too: that request makes
@@ -164,7 +164,7 @@ func (p *Provider) send(ctx context.Context, method string, at *url.URL, token s
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s: expected status 200, got %d", at, resp.StatusCode)
 	}
-	if err := discovery.ReadJSON(resp.Body, maxSize, answer); err != nil {
+	if err := p.budget.ReadJSON(resp.Body, maxSize, answer); err != nil {
 		return fmt.Errorf("%s: %w", at, err)
 	}
 	return nil

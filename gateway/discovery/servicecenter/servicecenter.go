@@ -24,7 +24,8 @@ type Provider struct {
 	client discovery.Client
 
 	account discovery.Account
-	known   map[string]*kept // the schemas of microservices, by id
+	budget  *discovery.Budget // of the reading that is under way
+	known   map[string]*kept  // the schemas of microservices, by id
 }
 
 // kept is the schemas of a microservice, as last read.
@@ -54,6 +55,7 @@ func (p *Provider) Run(ctx context.Context, update func([]discovery.Target, erro
 
 // next returns the services that the registry has now. Services whose schemas can't be read are reported with the reason.
 func (p *Provider) next(ctx context.Context) ([]discovery.Target, error) {
+	p.budget = discovery.NewBudget(maxRead)
 	listed, err := p.services(ctx)
 	if err != nil {
 		return nil, err
@@ -77,10 +79,13 @@ func (p *Provider) next(ctx context.Context) ([]discovery.Target, error) {
 	}); err != nil {
 		return nil, err
 	}
-	current := make(map[string]*kept, len(chosen))
+	current, size := make(map[string]*kept, len(chosen)), 0
 	targets := []discovery.Target{}
 	for i, d := range chosen {
 		k := contracts[i]
+		if size += k.size(); size > maxRead { // read at different times
+			k = &kept{service: k.service, problem: fmt.Errorf("with them, the schemas of the registry have more than %d bytes together", maxRead)}
+		}
 		current[d.Service.ID] = k
 		if k.problem != nil {
 			problems = append(problems, fmt.Errorf("the schemas of %.100q: %w", d.Service.Name, k.problem))
@@ -185,7 +190,18 @@ func (p *Provider) contracts(ctx context.Context, s *microservice) *kept {
 	if err != nil && k != nil {
 		return &kept{schemas: k.schemas, service: k.service, problem: err}
 	}
+	for i := range schemas {
+		schemas[i].path = basePath(schemas[i].Text) // once: it takes long for large texts
+	}
 	return &kept{schemas: schemas, service: *s, checked: time.Now(), problem: err}
+}
+
+// size returns the bytes of the texts.
+func (k *kept) size() (n int) {
+	for i := range k.schemas {
+		n += len(k.schemas[i].Text)
+	}
+	return n
 }
 
 // same reports whether two lists have the same schemas with the same summaries.

@@ -4,10 +4,9 @@ import (
 	"net/url"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/openapi/tree"
 )
 
 // statusUp is the status of an instance, and of a microservice, that may be called.
@@ -29,7 +28,7 @@ func targetsOf(d *detail, k *kept) []discovery.Target {
 		if t.Text = []byte(k.schemas[i].Text); len(t.Text) == 0 {
 			t.Text, t.Problem = nil, "the registry has no text of the schema"
 		}
-		t.BasePath = join(t.BasePath, basePath(t.Text))
+		t.BasePath = join(t.BasePath, k.schemas[i].path)
 		targets = append(targets, t)
 	}
 	return targets
@@ -109,21 +108,17 @@ func parseEndpoint(text string) (e endpoint, ok bool) {
 	return e, true
 }
 
-// basePath returns the path that a schema declares: its basePath (Swagger 2.0), or that of its first server (OpenAPI 3).
-func basePath(text []byte) string {
-	var document struct {
-		BasePath string `yaml:"basePath"`
-		Servers  []struct {
-			URL string `yaml:"url"`
-		} `yaml:"servers"`
-	}
-	if err := yaml.Unmarshal(text, &document); err != nil {
+// basePath returns the path that a schema declares: its basePath (Swagger 2.0), or that of its first server (OpenAPI 3). Who registers
+// a schema is not trusted, so it is read within the limits of documents.
+func basePath(text string) string {
+	document, err := tree.Parse("", []byte(text), tree.Limits{})
+	if err != nil {
 		return "" // the document's loader says what is wrong
 	}
-	if document.BasePath != "" || len(document.Servers) == 0 {
-		return strings.TrimSuffix(document.BasePath, "/")
+	if path := document.Get("basePath").Text(); path != "" || document.Get("servers").Len() == 0 {
+		return strings.TrimSuffix(path, "/")
 	}
-	u, err := url.Parse(document.Servers[0].URL)
+	u, err := url.Parse(document.Get("servers").At(0).Get("url").Text())
 	if err != nil || strings.ContainsAny(u.Path, "{}") {
 		return ""
 	}

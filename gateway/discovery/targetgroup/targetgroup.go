@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
+	"drawbridge/openapi/tree"
 )
 
 // The labels that say what the gateway needs. All labels can be matched by selectors.
@@ -49,17 +48,29 @@ func ParseJSON(text []byte) ([]discovery.Target, error) {
 	return targets(groups)
 }
 
-// ParseYAML reads a list in YAML; see [ParseJSON].
+// maxValues is the most values of a list in JSON; one in YAML may have a third.
+const maxValues = 60 * maxGroups
+
+// ParseYAML reads a list in YAML; see [ParseJSON]. It is read within limits, because it grows with its aliases.
 func ParseYAML(text []byte) ([]discovery.Target, error) {
-	var value any
-	if err := yaml.Unmarshal(text, &value); err != nil {
-		return nil, fmt.Errorf("expected a YAML list of {targets: [host:port], labels: {service: NAME}}: %w", err)
-	}
-	plain, err := json.Marshal(value)
+	list, err := tree.Parse("", text, tree.Limits{Nodes: maxValues})
 	if err != nil {
-		return nil, errors.New("expected a YAML list of {targets: [host:port], labels: {service: NAME}}, got keys that are no strings")
+		return nil, fmt.Errorf("expected a YAML list of {targets: [host:port], labels: {service: NAME}}: %w", inText(err))
 	}
-	return ParseJSON(plain)
+	return ParseJSON(list.AppendJSON(nil))
+}
+
+// inText returns an error of the parser with its place in the text, whose file the caller knows.
+func inText(err error) error {
+	var syntax *tree.SyntaxError
+	var limit *tree.LimitError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("line %d: %s", syntax.Position.Line, syntax.Message)
+	case errors.As(err, &limit):
+		return fmt.Errorf("line %d: %s", limit.Position.Line, limit.Message)
+	}
+	return err
 }
 
 // found tells what was found instead of a list of groups.

@@ -13,6 +13,7 @@ import (
 
 	"drawbridge/gateway/discovery"
 	"drawbridge/test/cases"
+	"drawbridge/test/race"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -62,6 +63,26 @@ func TestManyGroups(t *testing.T) {
 	targets, err := ParseJSON(text)
 	if len(targets) != maxGroups || err == nil || !strings.Contains(err.Error(), "has 100001 groups") {
 		t.Errorf("%d services, %v", len(targets), err)
+	}
+}
+
+// A list in YAML takes time in proportion to its size, whatever it consists of: a parser that compares each name with all others would
+// take minutes for these.
+func TestLargeYAML(t *testing.T) {
+	var labels strings.Builder
+	for i := range race.Fewer(100_000, 10_000) {
+		fmt.Fprintf(&labels, "    k%d: x\n", i)
+	}
+	targets, err := ParseYAML([]byte("- targets: [10.0.0.1:80]\n  labels:\n    job: orders\n" + labels.String()))
+	if err != nil || len(targets) != 1 {
+		t.Errorf("%d services, %v", len(targets), err)
+	}
+	aliases := "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
+	for i := 1; i < 10; i++ {
+		aliases += fmt.Sprintf("a%d: &a%[1]d [%s*a%d]\n", i, strings.Repeat(fmt.Sprintf("*a%d,", i-1), 8), i-1)
+	}
+	if _, err := ParseYAML([]byte(aliases)); err == nil || !strings.Contains(err.Error(), "aliases") {
+		t.Error(err)
 	}
 }
 
