@@ -56,48 +56,62 @@ func (w *fileWalk) object(s *tree.Node) *tree.Node {
 	}
 	w.open[n] = true
 	defer delete(w.open, n)
-	var changed *tree.Node
-	set := func(key string, member *tree.Node) {
-		if changed == nil {
-			changed = tree.Copy(n)
-		}
-		changed.Set(key, member)
+	changed := rewrite{of: n}
+	w.members(n, &changed)
+	w.composition(n, &changed)
+	if kinds != nil { // a copy is no base any more
+		list, _ := replaced(kinds, w.kind)
+		changed.set("anyOf", list)
 	}
-	var properties *tree.Node
-	for name, property := range n.Get("properties").Members() {
+	if changed.copy == nil {
+		return s
+	}
+	return changed.copy
+}
+
+// A rewrite is an object of the document that is copied when its first member is replaced.
+type rewrite struct {
+	of   *tree.Node
+	copy *tree.Node // nil if no member was replaced
+}
+
+func (r *rewrite) set(key string, member *tree.Node) {
+	if r.copy == nil {
+		r.copy = tree.Copy(r.of)
+	}
+	r.copy.Set(key, member)
+}
+
+// members replaces the properties of a schema that are files, those that have no name of their own with them.
+func (w *fileWalk) members(n *tree.Node, changed *rewrite) {
+	properties := rewrite{of: n.Get("properties")}
+	for name, property := range properties.of.Members() {
 		if file, ok := w.file(property, contentTypes(w.encoding.Get(name))); ok {
-			if properties == nil {
-				properties = tree.Copy(n.Get("properties"))
-			}
-			properties.Set(name, file)
+			properties.set(name, file)
 		}
 	}
-	if properties != nil {
-		set("properties", properties)
+	if properties.copy != nil {
+		changed.set("properties", properties.copy)
 	}
 	if file, ok := w.file(n.Get("additionalProperties"), nil); ok {
-		set("additionalProperties", file)
+		changed.set("additionalProperties", file)
 	}
+}
+
+// composition replaces the files in the schemas that a schema is composed of.
+func (w *fileWalk) composition(n *tree.Node, changed *rewrite) {
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 		if parts, ok := replaced(n.Get(key), w.object); ok {
-			set(key, parts)
+			changed.set(key, parts)
 		}
 	}
 	for _, key := range []string{"then", "else"} {
 		if part := n.Get(key); part != nil {
 			if replaced := w.object(part); replaced != part {
-				set(key, replaced)
+				changed.set(key, replaced)
 			}
 		}
 	}
-	if kinds != nil { // a copy is no base any more
-		list, _ := replaced(kinds, w.kind)
-		set("anyOf", list)
-	}
-	if changed == nil {
-		return s
-	}
-	return changed
 }
 
 // kind returns one of the alternatives of a base with its files replaced. What stands beside the reference that it is
