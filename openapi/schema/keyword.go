@@ -182,7 +182,7 @@ func (e *emitter) writtenType(n *tree.Node, at place, f *schemaFacts) {
 // annotation writes a keyword that describes a value and does not restrict it. Descriptions and examples are not among
 // these: what their schema's owner says belongs to them.
 func (e *emitter) annotation(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
-	switch r { //nolint:exhaustive // all other rules are of no annotation
+	switch r {
 	case titleRule:
 		described := at.said(n.Get("description").Text()) != "" || at.extra != nil && at.said(at.extra.description) != ""
 		if !described && !sameWords(v.Text(), at.name) {
