@@ -168,15 +168,8 @@ func (g *Guard) introspect(ctx context.Context, i *issuer, c credential, now tim
 	a := i.introspector
 	e := a.endpoint.Load()
 	if e == nil {
-		if err := i.refresh(ctx, true); err != nil {
-			var rejected *rejection
-			if errors.As(err, &rejected) {
-				return nil, rejected
-			}
-		}
-		c.check.record(CheckIntrospection, i.url)
-		if e = a.endpoint.Load(); e == nil {
-			return nil, &rejection{outcome: unavailable, reason: "introspection endpoint is not known", issuer: i.url, retryAfter: introspectionRetry}
+		if e, err = i.discoverIntrospection(ctx, c); err != nil {
+			return nil, err
 		}
 	}
 	key := e.key(c.token)
@@ -189,15 +182,7 @@ func (g *Guard) introspect(ctx context.Context, i *issuer, c credential, now tim
 		a.mu.Unlock()
 		c.check.record(CheckIntrospection, i.url)
 		defer leave()
-		select {
-		case <-call.done:
-			if call.err != nil {
-				return nil, call.err
-			}
-			return call.result()
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+		return call.wait(ctx)
 	}
 	if cached := a.cache.get(key, now); cached.verified != nil || cached.rejected != nil { // another caller has finished in the meantime
 		a.mu.Unlock()
@@ -231,6 +216,35 @@ func (g *Guard) introspect(ctx context.Context, i *issuer, c credential, now tim
 		a.addressLimit.refund(address) // valid tokens are never charged, nor are tokens during an outage
 	}
 	return v, err
+}
+
+// discoverIntrospection refreshes the issuer's metadata to learn the introspection endpoint.
+func (i *issuer) discoverIntrospection(ctx context.Context, c credential) (*introspectionEndpoint, error) {
+	if err := i.refresh(ctx, true); err != nil {
+		var rejected *rejection
+		if errors.As(err, &rejected) {
+			return nil, rejected
+		}
+	}
+	c.check.record(CheckIntrospection, i.url)
+	e := i.introspector.endpoint.Load()
+	if e == nil {
+		return nil, &rejection{outcome: unavailable, reason: "introspection endpoint is not known", issuer: i.url, retryAfter: introspectionRetry}
+	}
+	return e, nil
+}
+
+// wait returns the result of a request that another caller has sent.
+func (call *introspectionCall) wait(ctx context.Context) (*verified, error) {
+	select {
+	case <-call.done:
+		if call.err != nil {
+			return nil, call.err
+		}
+		return call.result()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // charge charges a request to the budget of the caller's address, if that is known, and to that of

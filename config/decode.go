@@ -212,14 +212,8 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		l.mismatch(n, v.Type(), key)
 		return
 	}
-	e, errs := expansion{text: n.Value, literal: true}, []error(nil)
-	if !l.fromDocument && !l.verbatim {
-		e, errs = l.expand(n.Value)
-	}
-	for _, err := range errs {
-		l.errorf(key, "%s", err)
-	}
-	if len(errs) > 0 {
+	e, ok := l.expanded(n, key)
+	if !ok {
 		return
 	}
 	if len(e.unset) > 0 {
@@ -260,15 +254,33 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		l.exposed(key, e)
 	}
 	if !bounds(v, f) {
-		zero, got := "", ", got "+n.Value
-		if f.zero {
-			zero = "0s or "
-		}
-		if e.expanded {
-			got = ", but what " + quote(n.Value) + " expands to is not"
-		}
-		l.errorf(key, "must be %sfrom %s to %s%s", zero, f.low, f.high, got)
+		l.outOfBounds(n, key, f, e)
 	}
+}
+
+// expanded returns the text of a scalar with its references expanded, unless they have no meaning in the file. It is false if a
+// reference is wrong.
+func (l *loader) expanded(n *yaml.Node, key string) (e expansion, ok bool) {
+	if l.fromDocument || l.verbatim {
+		return expansion{text: n.Value, literal: true}, true
+	}
+	e, errs := l.expand(n.Value)
+	for _, err := range errs {
+		l.errorf(key, "%s", err)
+	}
+	return e, len(errs) == 0
+}
+
+// outOfBounds reports a value that is not within min and max.
+func (l *loader) outOfBounds(n *yaml.Node, key string, f field, e expansion) {
+	zero, got := "", ", got "+n.Value
+	if f.zero {
+		zero = "0s or "
+	}
+	if e.expanded {
+		got = ", but what " + quote(n.Value) + " expands to is not"
+	}
+	l.errorf(key, "must be %sfrom %s to %s%s", zero, f.low, f.high, got)
 }
 
 // standIn gives a value with missing references its text with placeholders, else a URL, else what it has without the key.

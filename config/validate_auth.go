@@ -49,28 +49,18 @@ func (l *loader) auth(cfg *Config) {
 }
 
 func (l *loader) issuer(key string, is *Issuer, earlier []Issuer) {
-	if u := is.Issuer; u.URL() != nil && l.ok(key+".issuer") {
-		switch {
-		case u.URL().Scheme != "https" && !u.Loopback():
-			l.errorf(key+".issuer", "must be https: keys that anybody on the way could change prove nothing")
-		case slices.ContainsFunc(earlier, func(other Issuer) bool { return other.Issuer.String() == u.String() }):
-			l.errorf(key+".issuer", "is listed twice")
-		default:
-			if wrong := presetIssuer(is.Preset, u.URL().Path); wrong != "" {
-				l.errorf(key+".issuer", "%s", wrong)
-			}
-		}
-	}
-	if l.given(key+".audiences") && len(is.Audiences) == 0 && l.ok(key+".audiences") {
-		l.errorf(key+".audiences", "is empty; a token for nobody in particular is never accepted")
-	}
+	l.issuerURL(key+".issuer", is, earlier)
+	l.audiences(key, is)
 	if len(is.Algorithms) == 0 && l.ok(key, key+".algorithms") {
 		l.errorf(key+".algorithms", "is empty")
 	}
-	for _, name := range []string{"client_ids", "id_token_claims", "scope_claims"} {
-		if k := key + "." + name; l.given(k) && l.ok(k) && map[string]int{
-			"client_ids": len(is.ClientIDs), "id_token_claims": len(is.IDTokenClaims), "scope_claims": len(is.ScopeClaims),
-		}[name] == 0 {
+	for _, list := range []struct {
+		name  string
+		items int
+	}{
+		{"client_ids", len(is.ClientIDs)}, {"id_token_claims", len(is.IDTokenClaims)}, {"scope_claims", len(is.ScopeClaims)},
+	} {
+		if k := key + "." + list.name; list.items == 0 && l.given(k) && l.ok(k) {
 			l.errorf(k, "is empty; leave it out")
 		}
 	}
@@ -79,18 +69,47 @@ func (l *loader) issuer(key string, is *Issuer, earlier []Issuer) {
 			l.errorf(k, "must be the name of a claim or a JSON Pointer, such as /realm_access/roles")
 		}
 	}
-	if k := key + ".audiences"; !l.given(k) && l.ok(key, key+".preset") {
-		switch {
-		case is.Preset == "google" || is.Preset == "dex":
-			l.errorf(k, "is required with preset %s, whose tokens are for the client that asked for them: list the client ids", is.Preset)
-		case is.Preset == "entra":
-			l.errorf(k, "is required with preset entra, whose tokens are for the application id of the API: list that")
-		case is.Preset == "cognito" && len(is.ClientIDs) == 0:
-			l.errorf(k, "is required with preset cognito, or client_ids: without a resource in the request its tokens name no audience")
-		}
-	}
 	l.introspection(key, is, earlier)
 	l.authority(key+".ca_file", is.CAFile)
+}
+
+// issuerURL checks the issuer identifier.
+func (l *loader) issuerURL(key string, is *Issuer, earlier []Issuer) {
+	u := is.Issuer
+	if u.URL() == nil || !l.ok(key) {
+		return
+	}
+	switch wrong := presetIssuer(is.Preset, u.URL().Path); {
+	case u.URL().Scheme != "https" && !u.Loopback():
+		l.errorf(key, "must be https: keys that anybody on the way could change prove nothing")
+	case slices.ContainsFunc(earlier, func(other Issuer) bool { return other.Issuer.String() == u.String() }):
+		l.errorf(key, "is listed twice")
+	case wrong != "":
+		l.errorf(key, "%s", wrong)
+	}
+}
+
+// audiences checks that audiences are not empty, and that they are given with presets of providers whose tokens don't name the
+// gateway.
+func (l *loader) audiences(key string, is *Issuer) {
+	k := key + ".audiences"
+	if l.given(k) {
+		if len(is.Audiences) == 0 && l.ok(k) {
+			l.errorf(k, "is empty; a token for nobody in particular is never accepted")
+		}
+		return
+	}
+	if !l.ok(key, key+".preset") {
+		return
+	}
+	switch {
+	case is.Preset == "google" || is.Preset == "dex":
+		l.errorf(k, "is required with preset %s, whose tokens are for the client that asked for them: list the client ids", is.Preset)
+	case is.Preset == "entra":
+		l.errorf(k, "is required with preset entra, whose tokens are for the application id of the API: list that")
+	case is.Preset == "cognito" && len(is.ClientIDs) == 0:
+		l.errorf(k, "is required with preset cognito, or client_ids: without a resource in the request its tokens name no audience")
+	}
 }
 
 // presetIssuer says what no issuer identifier of a provider looks like.

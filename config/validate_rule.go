@@ -47,26 +47,12 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	if l.given(key) && l.ok(key) && !l.faulty(key) && set.empty() {
 		l.errorf(key, "is empty; the rule changes nothing")
 	}
-	if name := key + ".name"; set.Name != "" && l.ok(name) {
-		if !toolName.MatchString(set.Name) {
-			l.errorf(name, "%s must consist of letters, digits, _ and -", quote(set.Name))
-		} else if slices.Contains(ReservedToolNames(), set.Name) {
-			l.errorf(name, "%s is the name of one of the gateway's own tools", quote(set.Name))
-		} else if len(set.Name) > cfg.Tools.MaxName && l.ok("tools.max_name") {
-			l.errorf(name, "is longer than tools.max_name, %d", cfg.Tools.MaxName)
-		}
+	if set.Name != "" && l.ok(key+".name") {
+		l.toolName(cfg, key+".name", set.Name)
 	}
 	l.most(key+".title", set.Title, 200)
 	l.most(key+".description", set.Description, 4096)
-	l.scopes(key+".scopes", set.Scopes)
-	if scopes := key + ".scopes"; l.given(scopes) && l.ok(scopes) && l.ok("auth") {
-		switch {
-		case cfg.Auth == nil || cfg.Auth.Anonymous:
-			l.warnf(scopes, "has no effect: without auth.issuers nobody is asked for a token")
-		case len(set.Scopes) == 0 && !cfg.Auth.AllowUnscoped:
-			l.errorf(scopes, "is empty, which auth.allow_unscoped must allow")
-		}
-	}
+	l.ruleScopes(cfg, key+".scopes", set.Scopes)
 	l.resource(key+".resource", set.Resource)
 	l.sensitive(key+".sensitive_fields", set.SensitiveFields)
 	l.progress(key+".progress", set.Progress)
@@ -83,6 +69,32 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	l.most(key+".condition", set.Condition, 4096)
 	if condition := key + ".condition"; set.Condition != "" && l.ok(condition, "auth") && (cfg.Auth == nil || cfg.Auth.Anonymous) {
 		l.errorf(condition, "needs auth.issuers: it is about callers, and nobody is asked who they are")
+	}
+}
+
+// toolName checks the name that a rule gives a tool.
+func (l *loader) toolName(cfg *Config, key, name string) {
+	switch {
+	case !toolName.MatchString(name):
+		l.errorf(key, "%s must consist of letters, digits, _ and -", quote(name))
+	case slices.Contains(ReservedToolNames(), name):
+		l.errorf(key, "%s is the name of one of the gateway's own tools", quote(name))
+	case len(name) > cfg.Tools.MaxName && l.ok("tools.max_name"):
+		l.errorf(key, "is longer than tools.max_name, %d", cfg.Tools.MaxName)
+	}
+}
+
+// ruleScopes checks the scopes that a rule requires, and that tokens are asked for at all.
+func (l *loader) ruleScopes(cfg *Config, key string, scopes []string) {
+	l.scopes(key, scopes)
+	if !l.given(key) || !l.ok(key) || !l.ok("auth") {
+		return
+	}
+	switch {
+	case cfg.Auth == nil || cfg.Auth.Anonymous:
+		l.warnf(key, "has no effect: without auth.issuers nobody is asked for a token")
+	case len(scopes) == 0 && !cfg.Auth.AllowUnscoped:
+		l.errorf(key, "is empty, which auth.allow_unscoped must allow")
 	}
 }
 

@@ -75,30 +75,9 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 // for safe methods empty values; their pointers are returned. The checked arguments are accepted again, unchanged. Wrong arguments
 // give an *ArgumentError with all faults.
 func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, dropped []string, err error) {
-	refuse := func(message string) (json.RawMessage, []string, error) {
-		return nil, nil, &ArgumentError{Faults: []Fault{{Message: message}}, operation: o.forCallers()}
-	}
-	if t := bytes.TrimSpace(args); len(t) == 0 || string(t) == "null" {
-		args = json.RawMessage("{}")
-	}
-	info, err := jsonscan.Scan(args, o.scanning())
-	if err == nil && info.Kind == jsonscan.String {
-		// Some clients send the object as a string that holds it (pains row 32).
-		args = jsonscan.Unquote(bytes.TrimSpace(args))
-		info, err = jsonscan.Scan(args, o.scanning())
-	}
+	args, err = o.readObject(args)
 	if err != nil {
-		var e *jsonscan.Error
-		switch {
-		case errors.As(err, &e) && e.Reason == jsonscan.Duplicate:
-			return refuse(e.Detail)
-		case errors.As(err, &e) && e.Reason == jsonscan.TooDeep:
-			return refuse("expected fewer levels: the arguments are " + e.Detail)
-		}
-		return refuse("expected a JSON object, got something else: " + err.Error())
-	}
-	if info.Kind != jsonscan.Object {
-		return refuse("expected an object, got " + info.Kind.String())
+		return nil, nil, &ArgumentError{Faults: []Fault{{Message: err.Error()}}, operation: o.forCallers()}
 	}
 	v, err := o.validator()
 	if err != nil {
@@ -119,6 +98,39 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 		}
 		faults = result.left
 	}
+	return nil, nil, o.argumentError(args, spelled, faults)
+}
+
+// readObject returns the text of the object that the arguments are. The error is worded for the model.
+func (o *Operation) readObject(args json.RawMessage) (json.RawMessage, error) {
+	if t := bytes.TrimSpace(args); len(t) == 0 || string(t) == "null" {
+		args = json.RawMessage("{}")
+	}
+	info, err := jsonscan.Scan(args, o.scanning())
+	if err == nil && info.Kind == jsonscan.String {
+		// Some clients send the object as a string that holds it (pains row 32).
+		args = jsonscan.Unquote(bytes.TrimSpace(args))
+		info, err = jsonscan.Scan(args, o.scanning())
+	}
+	if err != nil {
+		var e *jsonscan.Error
+		switch {
+		case errors.As(err, &e) && e.Reason == jsonscan.Duplicate:
+			return nil, errors.New(e.Detail)
+		case errors.As(err, &e) && e.Reason == jsonscan.TooDeep:
+			return nil, errors.New("expected fewer levels: the arguments are " + e.Detail)
+		}
+		return nil, fmt.Errorf("expected a JSON object, got something else: %w", err)
+	}
+	if info.Kind != jsonscan.Object {
+		return nil, errors.New("expected an object, got " + info.Kind.String())
+	}
+	return args, nil
+}
+
+// argumentError words what is wrong with arguments: names that are spelled otherwise, and the faults of the schema that are not
+// about these, each once.
+func (o *Operation) argumentError(args json.RawMessage, spelled []Fault, faults []schema.Fault) *ArgumentError {
 	e := &ArgumentError{operation: o.forCallers(), Faults: spelled}
 	for _, f := range faults {
 		if slices.ContainsFunc(spelled, func(known Fault) bool { return known.Pointer == f.Pointer }) {
@@ -138,7 +150,7 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 		e.Faults = append(e.Faults, Fault{Pointer: f.Pointer, Message: f.Message})
 	}
 	e.Faults = o.unsendable(args, e.Faults)
-	return nil, nil, e
+	return e
 }
 
 // scanning is how arguments are read, and texts that hold some.
@@ -294,12 +306,34 @@ const maxQuery = 4 << 20
 // url joins the base with path and query. Literals were escaped when the operation was compiled; values are escaped by
 // their encoders, so what is between two literals can't leave its place (R2, R3).
 func (b *building) url(base *url.URL) url.URL {
-	o := b.o
 	u := url.URL{Scheme: base.Scheme, Host: base.Host}
 	prefix := strings.TrimRight(base.EscapedPath(), "/")
-	text := slices.Grow(b.text[:0], len(prefix)+len(o.Path)+len(b.args)+32)
-	text = append(text, prefix...)
-	text, err := o.template.Append(text, func(i int, dst []byte) ([]byte, error) {
+	text := slices.Grow(b.text[:0], len(prefix)+len(b.o.Path)+len(b.args)+32)
+	text, err := b.appendPath(append(text, prefix...))
+	if err != nil {
+		b.segmentFault(err)
+		return u
+	}
+	end := len(text)
+	text = b.appendQuery(text)
+	b.text = text
+	u.RawPath = string(text[:end])
+	u.RawQuery = string(text[end:])
+	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
+		b.faults = append(b.faults, Fault{Message: "the path can't be built"})
+	}
+	if raw := u.RawPath; u.Path == raw { // as url.Parse leaves it, which is not as built where url.URL escapes more than need be
+		if u.RawPath = ""; u.EscapedPath() != raw {
+			u.RawPath = raw
+		}
+	}
+	return u
+}
+
+// appendPath appends the operation's path with its variables filled in.
+func (b *building) appendPath(text []byte) ([]byte, error) {
+	o := b.o
+	return o.template.Append(text, func(i int, dst []byte) ([]byte, error) {
 		place := o.variables[i]
 		if place < 0 {
 			return dst, errors.New("a variable of the path is not bound")
@@ -317,11 +351,11 @@ func (b *building) url(base *url.URL) url.URL {
 		}
 		return out, nil
 	})
-	if err != nil {
-		b.segmentFault(err)
-		return u
-	}
-	end := len(text)
+}
+
+// appendQuery appends the query without its "?": that of the operation's path, then the query parameters.
+func (b *building) appendQuery(text []byte) []byte {
+	o, start := b.o, len(text)
 	text = append(text, o.template.Query()...)
 	for i := range o.arguments {
 		a := &o.arguments[i]
@@ -334,29 +368,18 @@ func (b *building) url(base *url.URL) url.URL {
 		}
 		// Pairs of one parameter after those of another: the encoder sees the query alone, so it knows whether to
 		// begin with "&".
-		query, err := a.encoder.AppendQuery(text[end:], value)
+		query, err := a.encoder.AppendQuery(text[start:], value)
 		if err != nil {
 			b.fault(a, err)
 			continue
 		}
-		text = append(text[:end], query...)
-		if len(text)-end > maxQuery {
+		text = append(text[:start], query...)
+		if len(text)-start > maxQuery {
 			b.fault(a, errors.New("makes the query of the URL too long to be sent"))
 			break
 		}
 	}
-	b.text = text
-	u.RawPath = string(text[:end])
-	u.RawQuery = string(text[end:])
-	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
-		b.faults = append(b.faults, Fault{Message: "the path can't be built"})
-	}
-	if raw := u.RawPath; u.Path == raw { // as url.Parse leaves it, which is not as built where url.URL escapes more than need be
-		if u.RawPath = ""; u.EscapedPath() != raw {
-			u.RawPath = raw
-		}
-	}
-	return u
+	return text
 }
 
 // segmentFault is fault for what several path arguments make together.

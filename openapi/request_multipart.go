@@ -20,56 +20,15 @@ const partBytes = 300
 
 // multipartCodec writes the parts by the encoding objects and the schemas of the document.
 func multipartCodec(c *compiler, ct *content) codec {
-	s := ct.document
 	media := mediatype.Essence(ct.media)
 	if isFormData(ct) {
 		media = formData // for a range too
 	}
-	plan := wire.Multipart{Named: media == formData, Parts: make(map[string]wire.Part)}
-	c.eachProperty(s, func(name string, property *tree.Node) {
-		if _, known := plan.Parts[name]; !known {
-			name = strings.Clone(name)
-			plan.Parts[name] = c.part(ct, name, property, ct.node.Get("encoding").Get(name))
-			plan.Order = append(plan.Order, name)
-		}
-	})
-	for name, e := range ct.node.Get("encoding").Members() {
-		if _, known := plan.Parts[name]; !known {
-			name = strings.Clone(name)
-			plan.Parts[name] = c.part(ct, name, nil, e)
-		}
-	}
-	if c.partsUnknown(s) {
-		plan.Fallback.File = true
-	} else if more := c.follow(s).Get("additionalProperties"); more.Kind() == tree.Object {
-		plan.Fallback = c.part(ct, "", more, nil)
-	}
-	list := !plan.Named && c.isList(s)
-	if list {
-		for i, e := range ct.node.Get("prefixEncoding").Items() {
-			plan.Prefix = append(plan.Prefix, c.part(ct, "", c.follow(s).Get("prefixItems").At(i), e))
-		}
-		plan.Fallback = c.part(ct, "", c.follow(s).Get("items"), ct.node.Get("itemEncoding"))
-	}
-	encoder, err := wire.NewMultipartEncoder(plan)
-	if err != nil {
-		c.problems.at(ct.node, codeStyle, "encoding is ignored: %v", err)
-		for name, p := range plan.Parts {
-			plan.Parts[name] = wire.Part{File: p.File, Base64: p.Base64}
-		}
-		plan.Fallback = wire.Part{File: plan.Fallback.File, Base64: plan.Fallback.Base64}
-		plan.Prefix = nil
-		if encoder, err = wire.NewMultipartEncoder(plan); err != nil {
-			panic(err) // nothing of the document is left in it
-		}
-	}
+	list := media != formData && c.isList(ct.document)
+	plan := c.multipartPlan(ct, media == formData, list)
+	encoder := c.multipartEncoder(ct, &plan)
 	if media == "multipart/related" && len(plan.Order) > 0 {
-		// RFC 2387 section 3.1: the type of the root, which is the first part.
-		if types := plan.Parts[plan.Order[0]].Types; len(types) > 0 && !mediatype.IsRange(types[0]) {
-			media += `; type="` + mediatype.Essence(types[0]) + `"`
-		} else {
-			media += `; type="application/json"`
-		}
+		media += `; type="` + rootType(&plan) + `"`
 	}
 	files := plan.Fallback.File
 	for _, p := range plan.Parts {
@@ -93,6 +52,65 @@ func multipartCodec(c *compiler, ct *content) codec {
 			},
 		}, media + "; boundary=" + boundary
 	}}
+}
+
+// multipartPlan plans the parts: those that the schema or the encoding object names, and those without a name. named tells that
+// every part is sent with its name, list that the parts are the items of an array.
+func (c *compiler) multipartPlan(ct *content, named, list bool) wire.Multipart {
+	s, encoding := ct.document, ct.node.Get("encoding")
+	plan := wire.Multipart{Named: named, Parts: make(map[string]wire.Part)}
+	c.eachProperty(s, func(name string, property *tree.Node) {
+		if _, known := plan.Parts[name]; !known {
+			name = strings.Clone(name)
+			plan.Parts[name] = c.part(ct, name, property, encoding.Get(name))
+			plan.Order = append(plan.Order, name)
+		}
+	})
+	for name, e := range encoding.Members() {
+		if _, known := plan.Parts[name]; !known {
+			name = strings.Clone(name)
+			plan.Parts[name] = c.part(ct, name, nil, e)
+		}
+	}
+	if c.partsUnknown(s) {
+		plan.Fallback.File = true
+	} else if more := c.follow(s).Get("additionalProperties"); more.Kind() == tree.Object {
+		plan.Fallback = c.part(ct, "", more, nil)
+	}
+	if list {
+		for i, e := range ct.node.Get("prefixEncoding").Items() {
+			plan.Prefix = append(plan.Prefix, c.part(ct, "", c.follow(s).Get("prefixItems").At(i), e))
+		}
+		plan.Fallback = c.part(ct, "", c.follow(s).Get("items"), ct.node.Get("itemEncoding"))
+	}
+	return plan
+}
+
+// multipartEncoder returns the encoder of a plan. If what the document says of the parts can't be used, that is reported, and of the
+// plan only which parts are files is left.
+func (c *compiler) multipartEncoder(ct *content, plan *wire.Multipart) *wire.MultipartEncoder {
+	encoder, err := wire.NewMultipartEncoder(*plan)
+	if err == nil {
+		return encoder
+	}
+	c.problems.at(ct.node, codeStyle, "encoding is ignored: %v", err)
+	for name, p := range plan.Parts {
+		plan.Parts[name] = wire.Part{File: p.File, Base64: p.Base64}
+	}
+	plan.Fallback = wire.Part{File: plan.Fallback.File, Base64: plan.Fallback.Base64}
+	plan.Prefix = nil
+	if encoder, err = wire.NewMultipartEncoder(*plan); err != nil {
+		panic(err) // nothing of the document is left in it
+	}
+	return encoder
+}
+
+// rootType returns the type of the root of multipart/related, which is the first part (RFC 2387 section 3.1).
+func rootType(plan *wire.Multipart) string {
+	if types := plan.Parts[plan.Order[0]].Types; len(types) > 0 && !mediatype.IsRange(types[0]) {
+		return mediatype.Essence(types[0])
+	}
+	return "application/json"
 }
 
 func (c *compiler) isList(s *tree.Node) bool {
@@ -138,19 +156,8 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 	}
 	p.File = c.holdsFile(s, p.Types)
 	p.Base64 = p.File && !c.textBeside(s, p.Types)
-	if style := encoding.Get("style"); !p.File && (style != nil || encoding.Get("explode") != nil) {
-		p.Styled = true
-		var known bool
-		if p.Style, known = wire.ParseStyle(style.Text()); !known {
-			p.Style = wire.Form
-			if style != nil {
-				c.problems.at(ct.node, codeStyle, "style %q of form property %q is not known; \"form\" is used", style.Text(), name)
-			}
-		}
-		p.Explode = p.Style.Explode()
-		if explode := encoding.Get("explode"); explode != nil {
-			p.Explode = isTrue(explode)
-		}
+	if !p.File {
+		c.styleOfPart(ct, &p, name, encoding)
 	}
 	each := s
 	if c.isList(s) {
@@ -174,6 +181,32 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 	if media != "" && len(p.Types) == 0 && !p.Styled {
 		p.Types = []string{strings.Clone(media)}
 	}
+	c.headersOfPart(&p, encoding)
+	return p
+}
+
+// styleOfPart plans a part that is written as a parameter in a query is, which "style" or "explode" of its encoding object asks for.
+func (c *compiler) styleOfPart(ct *content, p *wire.Part, name string, encoding *tree.Node) {
+	style, explode := encoding.Get("style"), encoding.Get("explode")
+	if style == nil && explode == nil {
+		return
+	}
+	p.Styled = true
+	var known bool
+	if p.Style, known = wire.ParseStyle(style.Text()); !known {
+		p.Style = wire.Form
+		if style != nil {
+			c.problems.at(ct.node, codeStyle, "style %q of form property %q is not known; \"form\" is used", style.Text(), name)
+		}
+	}
+	p.Explode = p.Style.Explode()
+	if explode != nil {
+		p.Explode = isTrue(explode)
+	}
+}
+
+// headersOfPart plans the headers of a part for which the document gives a value.
+func (c *compiler) headersOfPart(p *wire.Part, encoding *tree.Node) {
 	for header, node := range encoding.Get("headers").Members() {
 		if strings.EqualFold(header, "Content-Type") || strings.EqualFold(header, "Content-Disposition") {
 			continue // OAS "Encoding Object", headers
@@ -184,7 +217,6 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 			c.problems.at(node, codeHeaderForbidden, "header %q of a part is left out: the document gives no value for it", header)
 		}
 	}
-	return p
 }
 
 // partXML plans the objects of a part as XML. It is nil if the schema doesn't say how.

@@ -143,7 +143,6 @@ func upgradeBody(p *tree.Node, consumes []string) *tree.Node {
 // upgradeForm makes one object schema of all form parameters. Without a form type in consumes it is multipart when a
 // file is among them, else urlencoded (OAS 2.0, parameter object, in: formData).
 func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []string) *tree.Node {
-	const urlencoded, multipart = "application/x-www-form-urlencoded", "multipart/form-data"
 	properties, required, encoding := tree.NewObject(op), tree.NewArray(op), tree.NewObject(op)
 	file := false
 	for _, p := range form {
@@ -152,23 +151,14 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 			c.problems.at(p, codeParameterName, "parameter is left out: it has no name")
 			continue
 		}
-		s := c.liftSchema(p)
-		if s == nil {
-			s = tree.NewObject(p)
-		}
-		if d := p.Get("description"); d != nil {
-			s.Set("description", d)
-		}
-		if p.Get("type").Text() == "file" {
-			file = true
-			s.Set("type", tree.NewString(p, "string"))
-			s.Set("format", tree.NewString(p, "binary"))
-		}
-		properties.Set(name, s)
+		properties.Set(name, c.upgradeField(p))
 		if isTrue(p.Get("required")) {
 			required.Append(tree.NewString(p, name))
 		}
-		if p.Get("type").Text() == "array" {
+		switch p.Get("type").Text() {
+		case "file":
+			file = true
+		case "array":
 			style, explode := c.collectionFormat(p)
 			e := tree.NewObject(p)
 			e.Set("style", tree.NewString(p, style))
@@ -182,22 +172,8 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 	if required.Len() > 0 {
 		object.Set("required", required)
 	}
-
-	var media []string
-	for _, m := range consumes {
-		if m := mediatype.Essence(m); m == urlencoded && !file || m == multipart {
-			media = append(media, m)
-		}
-	}
-	switch {
-	case len(media) > 0:
-	case file:
-		media = []string{multipart}
-	default:
-		media = []string{urlencoded}
-	}
 	content := tree.NewObject(op)
-	for _, m := range media {
+	for _, m := range formMediaTypes(consumes, file) {
 		mediaType := tree.NewObject(op)
 		mediaType.Set("schema", object)
 		mediaType.Set("encoding", encoding)
@@ -207,6 +183,40 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 	body.Set("content", content)
 	body.Set("required", tree.NewBool(op, required.Len() > 0))
 	return body
+}
+
+// upgradeField returns the schema of a form's parameter.
+func (c *compiler) upgradeField(p *tree.Node) *tree.Node {
+	s := c.liftSchema(p)
+	if s == nil {
+		s = tree.NewObject(p)
+	}
+	if d := p.Get("description"); d != nil {
+		s.Set("description", d)
+	}
+	if p.Get("type").Text() == "file" {
+		s.Set("type", tree.NewString(p, "string"))
+		s.Set("format", tree.NewString(p, "binary"))
+	}
+	return s
+}
+
+// formMediaTypes returns the media types of a form: those that the operation consumes and that can hold it, else the usual one.
+func formMediaTypes(consumes []string, file bool) (media []string) {
+	const urlencoded = "application/x-www-form-urlencoded"
+	for _, m := range consumes {
+		if m := mediatype.Essence(m); m == urlencoded && !file || m == formData {
+			media = append(media, m)
+		}
+	}
+	switch {
+	case len(media) > 0:
+		return media
+	case file:
+		return []string{formData}
+	default:
+		return []string{urlencoded}
+	}
 }
 
 func (c *compiler) upgradeResponses(f found) *tree.Node {

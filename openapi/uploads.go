@@ -56,48 +56,62 @@ func (w *fileWalk) object(s *tree.Node) *tree.Node {
 	}
 	w.open[n] = true
 	defer delete(w.open, n)
-	var changed *tree.Node
-	set := func(key string, member *tree.Node) {
-		if changed == nil {
-			changed = tree.Copy(n)
-		}
-		changed.Set(key, member)
+	changed := rewrite{of: n}
+	w.members(n, &changed)
+	w.composition(n, &changed)
+	if kinds != nil { // a copy is no base any more
+		list, _ := replaced(kinds, w.kind)
+		changed.set("anyOf", list)
 	}
-	var properties *tree.Node
-	for name, property := range n.Get("properties").Members() {
+	if changed.copy == nil {
+		return s
+	}
+	return changed.copy
+}
+
+// A rewrite is an object of the document that is copied when its first member is replaced.
+type rewrite struct {
+	of   *tree.Node
+	copy *tree.Node // nil if no member was replaced
+}
+
+func (r *rewrite) set(key string, member *tree.Node) {
+	if r.copy == nil {
+		r.copy = tree.Copy(r.of)
+	}
+	r.copy.Set(key, member)
+}
+
+// members replaces the properties of a schema that are files, those that have no name of their own with them.
+func (w *fileWalk) members(n *tree.Node, changed *rewrite) {
+	properties := rewrite{of: n.Get("properties")}
+	for name, property := range properties.of.Members() {
 		if file, ok := w.file(property, contentTypes(w.encoding.Get(name))); ok {
-			if properties == nil {
-				properties = tree.Copy(n.Get("properties"))
-			}
-			properties.Set(name, file)
+			properties.set(name, file)
 		}
 	}
-	if properties != nil {
-		set("properties", properties)
+	if properties.copy != nil {
+		changed.set("properties", properties.copy)
 	}
 	if file, ok := w.file(n.Get("additionalProperties"), nil); ok {
-		set("additionalProperties", file)
+		changed.set("additionalProperties", file)
 	}
+}
+
+// composition replaces the files in the schemas that a schema is composed of.
+func (w *fileWalk) composition(n *tree.Node, changed *rewrite) {
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 		if parts, ok := replaced(n.Get(key), w.object); ok {
-			set(key, parts)
+			changed.set(key, parts)
 		}
 	}
 	for _, key := range []string{"then", "else"} {
 		if part := n.Get(key); part != nil {
 			if replaced := w.object(part); replaced != part {
-				set(key, replaced)
+				changed.set(key, replaced)
 			}
 		}
 	}
-	if kinds != nil { // a copy is no base any more
-		list, _ := replaced(kinds, w.kind)
-		set("anyOf", list)
-	}
-	if changed == nil {
-		return s
-	}
-	return changed
 }
 
 // kind returns one of the alternatives of a base with its files replaced. The members beside its reference
@@ -307,47 +321,14 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 	if media := n.Get("contentMediaType").Text(); media != "" && len(types) == 0 {
 		types = []string{media}
 	}
-	text := func(description string) *tree.Node {
-		m := tree.NewObject(s)
-		m.Set("type", tree.NewString(s, "string"))
-		m.Set("description", tree.NewString(s, description))
-		return m
-	}
 	properties := tree.NewObject(s)
-	properties.Set(wire.FileText, text("The content, if it is text."))
-	data := text("The content in base64, if it is not text.")
+	properties.Set(wire.FileText, describedText(s, "The content, if it is text."))
+	data := describedText(s, "The content in base64, if it is not text.")
 	data.Set("format", tree.NewString(s, "byte"))
 	properties.Set(wire.FileData, data)
-	properties.Set(wire.FileName, text("Name of the file."))
-	example := tree.NewObject(s)
-	example.Set(wire.FileName, tree.NewString(s, "notes.txt"))
-	example.Set(wire.FileText, tree.NewString(s, "Hello"))
-	concrete := !slices.ContainsFunc(types, mediatype.IsRange)
-	switch {
-	case len(types) == 1 && concrete && !mediatype.IsGeneric(mediatype.Essence(types[0])): // nothing to choose
-	case len(types) > 1 && concrete:
-		media, enum := text("Media type of the file."), tree.NewArray(s)
-		for _, t := range types {
-			enum.Append(tree.NewString(s, mediatype.Essence(t)))
-		}
-		media.Set("enum", enum)
+	properties.Set(wire.FileName, describedText(s, "Name of the file."))
+	if media := mediaTypeSchema(s, types); media != nil {
 		properties.Set(wire.FileMediaType, media)
-	default:
-		media := text("Media type of the file.")
-		if len(types) > 0 && !mediatype.IsGeneric(mediatype.Essence(types[0])) {
-			media = text("Media type of the file: " + strings.Join(types, ", ") + ".")
-		}
-		media.Set("pattern", tree.NewString(s, schema.PatternMediaType))
-		properties.Set(wire.FileMediaType, media)
-	}
-	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || mediatype.IsGeneric(mediatype.Essence(t)) }) {
-		example = tree.NewObject(s)
-		name := "file"
-		if _, subtype, _ := strings.Cut(mediatype.Essence(types[0]), "/"); subtype != "*" {
-			name += "." + subtype
-		}
-		example.Set(wire.FileName, tree.NewString(s, name))
-		example.Set(wire.FileData, tree.NewString(s, "iVBORw0KGgo="))
 	}
 	object := tree.NewObject(s)
 	object.Set("type", tree.NewString(s, "object"))
@@ -367,7 +348,7 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 	object.Set("oneOf", oneRequired(s, wire.FileText, wire.FileData))
 	object.Set("additionalProperties", tree.NewBool(s, false))
 	if !f.text {
-		alone := text("The content in base64, or a data URL.")
+		alone := describedText(s, "The content in base64, or a data URL.")
 		alone.Set("format", tree.NewString(s, "byte"))
 		alone.Set("minLength", tree.NewNumber(s, "1"))
 		either := tree.NewArray(s)
@@ -376,9 +357,58 @@ func (f *filer) object(s, n *tree.Node) *tree.Node {
 		file.Set("anyOf", either)
 	}
 	if f.example {
-		file.Set("example", example)
+		file.Set("example", fileExample(s, types))
 	}
 	return file
+}
+
+// describedText returns the schema of a text.
+func describedText(at *tree.Node, description string) *tree.Node {
+	m := tree.NewObject(at)
+	m.Set("type", tree.NewString(at, "string"))
+	m.Set("description", tree.NewString(at, description))
+	return m
+}
+
+// mediaTypeSchema returns the schema of the media type of a file that may be of the given types; nil if there is nothing to choose.
+func mediaTypeSchema(at *tree.Node, types []string) *tree.Node {
+	concrete := !slices.ContainsFunc(types, mediatype.IsRange)
+	generic := len(types) == 0 || mediatype.IsGeneric(mediatype.Essence(types[0]))
+	switch {
+	case len(types) == 1 && concrete && !generic:
+		return nil
+	case len(types) > 1 && concrete:
+		media, enum := describedText(at, "Media type of the file."), tree.NewArray(at)
+		for _, t := range types {
+			enum.Append(tree.NewString(at, mediatype.Essence(t)))
+		}
+		media.Set("enum", enum)
+		return media
+	}
+	description := "Media type of the file."
+	if !generic {
+		description = "Media type of the file: " + strings.Join(types, ", ") + "."
+	}
+	media := describedText(at, description)
+	media.Set("pattern", tree.NewString(at, schema.PatternMediaType))
+	return media
+}
+
+// fileExample returns an example of a file: bytes if all types that it may have are of bytes, else a text.
+func fileExample(at *tree.Node, types []string) *tree.Node {
+	example := tree.NewObject(at)
+	if len(types) == 0 || slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || mediatype.IsGeneric(mediatype.Essence(t)) }) {
+		example.Set(wire.FileName, tree.NewString(at, "notes.txt"))
+		example.Set(wire.FileText, tree.NewString(at, "Hello"))
+		return example
+	}
+	name := "file"
+	if _, subtype, _ := strings.Cut(mediatype.Essence(types[0]), "/"); subtype != "*" {
+		name += "." + subtype
+	}
+	example.Set(wire.FileName, tree.NewString(at, name))
+	example.Set(wire.FileData, tree.NewString(at, "iVBORw0KGgo="))
+	return example
 }
 
 // oneRequired returns the alternatives of an object that has exactly one of some members.

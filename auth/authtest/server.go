@@ -143,9 +143,6 @@ var issuerPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)*$`)
 // NewServer checks the options, reports all problems with them, and returns a server with fresh keys.
 func NewServer(o Options) (*Server, error) {
 	var problems []error
-	problem := func(format string, args ...any) {
-		problems = append(problems, fmt.Errorf("authtest: "+format, args...))
-	}
 	s := &Server{
 		algorithm: cmp.Or(o.Algorithm, ES256), subject: cmp.Or(o.Subject, "developer"),
 		scopes: slices.Clone(o.Scopes), defaults: slices.Clone(o.DefaultScopes),
@@ -173,12 +170,31 @@ func NewServer(o Options) (*Server, error) {
 	}
 	var err error
 	if s.issuer, err = parseIssuer(o.Issuer); err != nil {
-		problem("%w", err)
+		problems = append(problems, fmt.Errorf("authtest: %w", err))
 	}
 	if k, err := newKey(s.algorithm); err != nil {
-		problem("%w", err)
+		problems = append(problems, fmt.Errorf("authtest: %w", err))
 	} else {
 		s.keys = []jose.JSONWebKey{k}
+	}
+	problems = append(problems, s.checkTokens(&o), s.addClients(o.Clients))
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	s.grants = []string{grantCode, grantRefresh, grantClient, grantExchange}
+	if o.NoRefreshTokens {
+		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == grantRefresh })
+	}
+	s.page, s.style = newPages()
+	s.mux = s.routes()
+	return s, nil
+}
+
+// checkTokens checks what tokens can be issued for: resources, scopes and lifetimes.
+func (s *Server) checkTokens(o *Options) error {
+	var problems []error
+	problem := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf("authtest: "+format, args...))
 	}
 	for _, r := range append(slices.Clone(o.Resources), o.DefaultResource) {
 		if r != "" && !isResource(r) {
@@ -200,27 +216,24 @@ func NewServer(o Options) (*Server, error) {
 			problem("a token can't live for %s", life)
 		}
 	}
-	for _, config := range o.Clients {
+	return errors.Join(problems...)
+}
+
+// addClients adds the configured clients.
+func (s *Server) addClients(configs []Client) error {
+	var problems []error
+	for _, config := range configs {
 		c, err := newClient(config)
 		if err != nil {
-			problem("client %q: %w", config.ID, err)
+			problems = append(problems, fmt.Errorf("authtest: client %q: %w", config.ID, err))
 			continue
 		}
 		if s.configured[config.ID] != nil {
-			problem("client %q is listed twice", config.ID)
+			problems = append(problems, fmt.Errorf("authtest: client %q is listed twice", config.ID))
 		}
 		s.configured[config.ID] = c
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	s.grants = []string{grantCode, grantRefresh, grantClient, grantExchange}
-	if o.NoRefreshTokens {
-		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == grantRefresh })
-	}
-	s.page, s.style = newPages()
-	s.mux = s.routes()
-	return s, nil
+	return errors.Join(problems...)
 }
 
 // parseIssuer parses an issuer identifier.

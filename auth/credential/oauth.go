@@ -100,69 +100,89 @@ type grant struct {
 	shared                          tokenSource // the token for all callers
 }
 
+// newGrant returns a grant, or all problems with its options.
 func newGrant(o Options) (*grant, error) {
 	if o.OAuth == nil {
 		return nil, errors.New("credential: OAuth is missing")
 	}
 	c := *o.OAuth
 	g := &grant{kind: o.Kind, now: clock(o.Now)}
-	var problems []error
-	problem := func(format string, args ...any) {
-		problems = append(problems, fmt.Errorf("credential: "+format, args...))
+	form, badForm := tokenForm(&c)
+	g.config = &clientcredentials.Config{ClientID: c.ClientID, TokenURL: c.TokenURL, Scopes: c.Scopes, EndpointParams: form, AuthStyle: oauth2.AuthStyleInParams}
+	if c.ClientAuth == SecretBasic {
+		g.config.AuthStyle = oauth2.AuthStyleInHeader
 	}
+	return g, errors.Join(g.connect(&c), checkTargets(&c), badForm, g.authenticate(&c), g.useKind(o, &c, form))
+}
+
+// connect sets the token endpoint and the client that sends requests to it.
+func (g *grant) connect(c *OAuth) error {
+	var problems []error
 	u, err := url.Parse(c.TokenURL)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http":
-		problem("the token URL must be an absolute https URL without user and fragment") // the URL is omitted, as it may contain a key
+		// The URL is omitted, as it may contain a key.
+		problems = append(problems, errors.New("credential: the token URL must be an absolute https URL without user and fragment"))
 	case u.Scheme == "http" && !origin.Loopback(u.Hostname()):
-		problem("the token URL must be https: secrets are sent to it")
+		problems = append(problems, errors.New("credential: the token URL must be https: secrets are sent to it"))
 	default:
 		g.endpoint = u.Host
 	}
 	if c.Client == nil || c.Client.Transport == nil {
-		problem("the client for token requests is missing")
+		problems = append(problems, errors.New("credential: the client for token requests is missing"))
 	} else {
 		g.client = *c.Client
 		g.client.Jar = nil
 		// A redirect would send the secrets elsewhere (RFC 6749 has none here).
 		g.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
+	return errors.Join(problems...)
+}
+
+// checkTargets checks the scopes, resources and audiences of the requested tokens.
+func checkTargets(c *OAuth) error {
+	var problems []error
 	for _, scope := range c.Scopes {
 		if !isScope(scope) {
-			problem("%q is not a scope", scope)
+			problems = append(problems, fmt.Errorf("credential: %q is not a scope", scope))
 		}
 	}
 	for _, resource := range c.Resources {
-		if r, err := url.Parse(resource); err != nil || !r.IsAbs() || strings.Contains(resource, "#") {
-			problem("resource %q is not an absolute URI without fragment", resource) // RFC 8707 section 2
+		if r, err := url.Parse(resource); err != nil || !r.IsAbs() || strings.Contains(resource, "#") { // RFC 8707 section 2
+			problems = append(problems, fmt.Errorf("credential: resource %q is not an absolute URI without fragment", resource))
 		}
 	}
 	if slices.Contains(c.Audiences, "") {
-		problem("an audience is empty")
+		problems = append(problems, errors.New("credential: an audience is empty"))
 	}
+	return errors.Join(problems...)
+}
+
+// tokenForm returns the parameters of token requests that are the same for every kind of grant.
+func tokenForm(c *OAuth) (url.Values, error) {
 	form := make(url.Values)
-	g.config = &clientcredentials.Config{ClientID: c.ClientID, TokenURL: c.TokenURL, Scopes: c.Scopes, EndpointParams: form, AuthStyle: oauth2.AuthStyleInParams}
-	if c.ClientAuth == SecretBasic {
-		g.config.AuthStyle = oauth2.AuthStyleInHeader
-	}
 	if len(c.Resources) > 0 {
 		form["resource"] = slices.Clone(c.Resources)
 	}
 	if len(c.Audiences) > 0 {
 		form["audience"] = slices.Clone(c.Audiences)
 	}
+	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(c.Parameters)) {
 		if name == "" || isStandardParameter(name) {
-			problem("parameter %q of a token request is set by the gateway", name)
+			problems = append(problems, fmt.Errorf("credential: parameter %q of a token request is set by the gateway", name))
 		}
 		form.Set(name, c.Parameters[name])
 	}
-	problems = append(problems, g.authenticate(&c))
+	return form, errors.Join(problems...)
+}
+
+// useKind configures what only one kind of grant has. form receives its parameters.
+func (g *grant) useKind(o Options, c *OAuth, form url.Values) (err error) {
 	switch o.Kind { //nolint:exhaustive // client credentials need nothing else; the others have no grant
 	case TokenExchange:
 		form.Set("grant_type", grantExchange)
 		g.exchange, err = newExchange(o, form)
-		problems = append(problems, err)
 	case JWTAssertion:
 		form.Set("grant_type", grantAssertion)
 		a := c.Assertion
@@ -171,9 +191,9 @@ func newGrant(o Options) (*grant, error) {
 			key: c.SigningKey, issuer: issuer, subject: cmp.Or(a.Subject, issuer), audience: cmp.Or(a.Audience, c.TokenURL),
 			life: cmp.Or(a.Lifetime, defaultAssertionLife), claims: maps.Clone(a.Claims), now: g.now,
 		}
-		problems = append(problems, g.grantAssertion.check())
+		err = g.grantAssertion.check()
 	}
-	return g, errors.Join(problems...)
+	return err
 }
 
 // authenticate configures client authentication.

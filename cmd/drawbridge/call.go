@@ -50,51 +50,56 @@ Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configu
 		if err != nil {
 			return err
 		}
-		tool, arguments := args[0], json.RawMessage("{}")
-		read := len(args) > 1 && areElsewhere(args[1])
-		if len(args) > 1 && !read {
-			arguments = json.RawMessage(args[1])
-			if err := checkArguments(arguments); err != nil {
-				return usageError{err, nil}
-			}
-		}
-		g, outcomes, err := p.loadTools(c.Context(), location, gateway.Options{})
-		if err != nil {
-			return err
-		}
-		for _, o := range outcomes {
-			if o.Err != nil {
-				fmt.Fprintf(p.stderr, "%s: can't be served: %v\n", o.Name, o.Err)
-			}
-		}
-		plan := g.Plan(tool)
-		if plan == nil {
-			return noTool(tool, g.Plans())
-		}
-		if read {
-			if arguments, err = readArguments(args[1], c.InOrStdin(), g.Config().Limits.MaxBody); err != nil {
-				return usageError{err, nil}
-			}
-		}
-		if dryRun {
-			for _, line := range g.Access(plan).Lines() {
-				fmt.Fprintln(p.stderr, line)
-			}
-			if _, dropped := plan.Drop(arguments); len(dropped) > 0 {
-				fmt.Fprintln(p.stderr, "dropped arguments: "+strings.Join(dropped, " "))
-			}
-			return p.printRequest(c, plan, arguments)
-		}
-		result, cause, err := g.CallWithCause(c.Context(), tool, arguments)
-		if err != nil {
-			return err
-		}
-		if cause != nil {
-			p.printCause(c, plan, arguments, cause)
-		}
-		return p.printResult(result)
+		return p.call(c, location, args, dryRun)
 	})
 	return c
+}
+
+// call calls a tool, or prints the request of the call. args are the name of the tool and, if given, the arguments of the call.
+func (p *program) call(c *cobra.Command, location string, args []string, dryRun bool) error {
+	tool, arguments := args[0], json.RawMessage("{}")
+	read := len(args) > 1 && areElsewhere(args[1])
+	if len(args) > 1 && !read {
+		arguments = json.RawMessage(args[1])
+		if err := checkArguments(arguments); err != nil {
+			return usageError{err, nil}
+		}
+	}
+	g, outcomes, err := p.loadTools(c.Context(), location, gateway.Options{})
+	if err != nil {
+		return err
+	}
+	for _, o := range outcomes {
+		if o.Err != nil {
+			fmt.Fprintf(p.stderr, "%s: can't be served: %v\n", o.Name, o.Err)
+		}
+	}
+	plan := g.Plan(tool)
+	if plan == nil {
+		return noTool(tool, g.Plans())
+	}
+	if read {
+		if arguments, err = readArguments(args[1], c.InOrStdin(), g.Config().Limits.MaxBody); err != nil {
+			return usageError{err, nil}
+		}
+	}
+	if dryRun {
+		for _, line := range g.Access(plan).Lines() {
+			fmt.Fprintln(p.stderr, line)
+		}
+		if _, dropped := plan.Drop(arguments); len(dropped) > 0 {
+			fmt.Fprintln(p.stderr, "dropped arguments: "+strings.Join(dropped, " "))
+		}
+		return p.printRequest(c, plan, arguments)
+	}
+	result, cause, err := g.CallWithCause(c.Context(), tool, arguments)
+	if err != nil {
+		return err
+	}
+	if cause != nil {
+		p.printCause(c, plan, arguments, cause)
+	}
+	return p.printResult(result)
 }
 
 // ownArguments returns how many arguments are not the location of a document: TOOL, or TOOL and its arguments. Two

@@ -46,51 +46,56 @@ usage or configuration.`,
 		if err != nil {
 			return err
 		}
-		g, outcomes, err := p.loadTools(c.Context(), location, gateway.Options{Unlocked: true})
-		if err != nil {
-			return err
-		}
-		if file == "" {
-			file = g.Config().Tools.Lock.String()
-		}
-		if file == "" {
-			return usageError{errors.New("lock: set tools.lock in the configuration, or give --file"), c}
-		}
-		before, err := config.ReadLock(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			before, err = config.NewLock(nil), nil
-		}
-		if err != nil {
-			return usageError{err, nil}
-		}
-		now, failed := p.approvable(g.Lock(), before, outcomes)
-		changes := changesOf(before, now)
-		old := before.Unknown() != ""
-		keep := old && failed // the approvals of an API that can't be read do not fit a new file version
-		if old {
-			fmt.Fprintf(p.stderr, "%s: is of version %d, which does not approve %s as this version of drawbridge does: changes of these since it was written are unknown\n",
-				file, before.Version, before.Unknown())
-		}
-		if err := p.printChanges(changes, len(now.Tools())); err != nil {
-			return err
-		}
-		if keep {
-			fmt.Fprintf(p.stderr, "%s: is not changed, because not all APIs could be read\n", file)
-		}
-		if !check && !keep && (len(changes) > 0 || old || !exists(file)) {
-			if err := c.Context().Err(); err != nil { // an interrupted command approves nothing
-				return err
-			}
-			if err := replaceFile(file, now.Encode()); err != nil {
-				return fmt.Errorf("lock: %w", err)
-			}
-		}
-		if failed || check && (len(changes) > 0 || old) {
-			return exitError(exitFail)
-		}
-		return nil
+		return p.lock(c, location, file, check)
 	})
 	return c
+}
+
+// lock approves the current tools in a file, that of tools.lock if none is given. With check it only reports what differs.
+func (p *program) lock(c *cobra.Command, location, file string, check bool) error {
+	g, outcomes, err := p.loadTools(c.Context(), location, gateway.Options{Unlocked: true})
+	if err != nil {
+		return err
+	}
+	if file == "" {
+		file = g.Config().Tools.Lock.String()
+	}
+	if file == "" {
+		return usageError{errors.New("lock: set tools.lock in the configuration, or give --file"), c}
+	}
+	before, err := config.ReadLock(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		before, err = config.NewLock(nil), nil
+	}
+	if err != nil {
+		return usageError{err, nil}
+	}
+	now, failed := p.approvable(g.Lock(), before, outcomes)
+	changes := changesOf(before, now)
+	old := before.Unknown() != ""
+	keep := old && failed // the approvals of an API that can't be read do not fit a new file version
+	if old {
+		fmt.Fprintf(p.stderr, "%s: is of version %d, which does not approve %s as this version of drawbridge does: changes of these since it was written are unknown\n",
+			file, before.Version, before.Unknown())
+	}
+	if err := p.printChanges(changes, len(now.Tools())); err != nil {
+		return err
+	}
+	if keep {
+		fmt.Fprintf(p.stderr, "%s: is not changed, because not all APIs could be read\n", file)
+	}
+	if !check && !keep && (len(changes) > 0 || old || !exists(file)) {
+		if err := c.Context().Err(); err != nil { // an interrupted command approves nothing
+			return err
+		}
+		if err := replaceFile(file, now.Encode()); err != nil {
+			return fmt.Errorf("lock: %w", err)
+		}
+	}
+	if failed || check && (len(changes) > 0 || old) {
+		return exitError(exitFail)
+	}
+	return nil
 }
 
 // approvable returns the tools to approve: those of all APIs that were read, and the earlier

@@ -276,19 +276,39 @@ func (s *server) await(ctx context.Context) os.Signal {
 func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCalls func()) {
 	c := s.gateway.Config() // what reloads have made of it
 	s.gateway.Drain()
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := s.untilSignal()
 	defer stop()
+	delay := time.Duration(c.Server.ShutdownDelay)
+	if s.quick || !s.hasServed() || s.attended && because == os.Interrupt { // load balancers are told by SIGTERM
+		delay = 0
+	}
+	timeout := time.Duration(c.Server.DrainTimeout)
+	if because != nil {
+		calls, unread, streams := s.gateway.Busy()
+		s.log.Info("draining", "signal", because.String(), "shutdown_delay", delay.String(),
+			"drain_timeout", timeout.String(), "calls", calls, "unread_lists", unread, "streams", streams)
+		defer s.sayStopping(delay, timeout)()
+	}
+	select {
+	case <-time.After(delay):
+	case <-ctx.Done():
+	}
+	s.endCalls(ctx, timeout, public, cancelCalls)
+	_ = admin.Close()
+}
+
+// untilSignal returns a context that another signal ends. stop waits for the goroutine that receives signals.
+func (s *server) untilSignal() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	var watch sync.WaitGroup
-	defer watch.Wait()
-	defer close(ended)
 	watch.Go(func() {
 		for {
 			select {
 			case sig := <-s.signals:
 				if sig != syscall.SIGHUP {
 					resetSignals()
-					stop()
+					cancel()
 					s.log.Warn("shutting down immediately", "signal", sig.String())
 				}
 			case <-ended:
@@ -296,49 +316,43 @@ func (s *server) drain(because os.Signal, public, admin *http.Server, cancelCall
 			}
 		}
 	})
-	delay := time.Duration(c.Server.ShutdownDelay)
-	if s.quick || !s.hasServed() || s.attended && because == os.Interrupt { // load balancers are told by SIGTERM
-		delay = 0
+	return ctx, func() {
+		close(ended)
+		watch.Wait()
+		cancel()
 	}
-	if because != nil {
-		calls, unread, streams := s.gateway.Busy()
-		s.log.Info("draining", "signal", because.String(), "shutdown_delay", delay.String(),
-			"drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "calls", calls, "unread_lists", unread, "streams", streams)
-		defer s.sayStopping(delay, time.Duration(c.Server.DrainTimeout))()
-	}
-	select {
-	case <-time.After(delay):
-	case <-ctx.Done():
-	}
-	once := ctx // ended by another signal alone
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Server.DrainTimeout))
+}
+
+// endCalls closes the listener for clients and waits for running calls and for answers that are still read, no longer than timeout.
+// What is left then is cancelled and cut off. ctx is ended by another signal alone.
+func (s *server) endCalls(ctx context.Context, timeout time.Duration, public *http.Server, cancelCalls func()) {
+	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var streams sync.WaitGroup
 	streams.Go(func() { // one may stay as long as a call does, and the listener must not
-		if err := s.gateway.EndStreams(ctx); err != nil {
+		if err := s.gateway.EndStreams(bounded); err != nil {
 			s.log.Warn("closing streams that are still open", "error", err)
 		}
 	})
-	s.public.Drain(ctx)
-	err := public.Shutdown(ctx)
-	streams.Wait() // no longer than ctx
+	s.public.Drain(bounded)
+	err := public.Shutdown(bounded)
+	streams.Wait() // no longer than bounded
 	if err != nil {
-		s.log.Warn("cancelling calls that are still running", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
+		s.log.Warn("cancelling calls that are still running", "drain_timeout", timeout.String(), "error", err)
 		s.gateway.EndCalls()
 		cancelCalls()
-		last, cancel := context.WithTimeout(once, lastAnswers)
+		last, cancel := context.WithTimeout(ctx, lastAnswers)
 		defer cancel()
 		if err := public.Shutdown(last); err != nil {
 			s.log.Warn("closing connections that are still open", "error", err)
 			_ = public.Close()
 		}
 		_ = s.gateway.EndAnswers(last) // which is said
-	} else if err := s.gateway.EndAnswers(ctx); err != nil {
-		s.log.Warn("cutting off responses that clients have not read", "drain_timeout", time.Duration(c.Server.DrainTimeout).String(), "error", err)
+	} else if err := s.gateway.EndAnswers(bounded); err != nil {
+		s.log.Warn("cutting off responses that clients have not read", "drain_timeout", timeout.String(), "error", err)
 	} else {
 		s.log.Info("drained")
 	}
-	_ = admin.Close()
 }
 
 // hasServed tells whether an API was ever served: without one, no load balancer has sent anything here.

@@ -81,6 +81,44 @@ func New(c *config.Job, op *openapi.Operation, links Links, fromDocument bool, f
 	if c == nil {
 		c = config.DefaultJob()
 	}
+	d.Interval, d.Wait, d.TTL = time.Duration(c.Interval), time.Duration(c.Wait), time.Duration(c.TTL)
+	d.RequiresTasks = c.WithoutTasks == config.WithoutTasksRefuse
+	d.setPlaces(c)
+	d.setWords(c)
+	return d, errors.Join(d.setRequests(c, links, find), d.setQuestions(c, find), d.setCallback(c, op))
+}
+
+// setPlaces sets where answers have the URL, the state and the result of a job: where the settings say, else at the usual places.
+func (d *Definition) setPlaces(c *config.Job) {
+	places := func(own config.Pointer, usual ...string) []string {
+		if own != "" {
+			return []string{own.String()}
+		}
+		return usual
+	}
+	d.location, d.Anywhere = c.Location.String(), !d.FromDocument && (c.Location != "" || c.ResultLocation != "")
+	d.states = places(c.State, "/status", "/state", "/properties/provisioningState", "/done")
+	d.progress = places(c.Progress, "/progress", "/percentComplete", "/percent_complete", "/percent")
+	d.total = places(c.Total, "/total")
+	d.message = places(c.Message, "/message", "/statusMessage", "/status_message", "/detail", "/error/message")
+	d.output = places(c.Output, "/result", "/response", "/output")
+	d.resultLocation = places(c.ResultLocation, "/resourceLocation", "/resultUrl", "/result_url")
+}
+
+// setWords adds the service's own words for states.
+func (d *Definition) setWords(c *config.Job) {
+	d.HasState = c.State != ""
+	for state, words := range map[State][]string{
+		Working: c.States.Working, Succeeded: c.States.Succeeded, Failed: c.States.Failed, Cancelled: c.States.Cancelled,
+	} {
+		for _, word := range words {
+			d.words[config.PlainWord(word)], d.HasState = state, true
+		}
+	}
+}
+
+// setRequests sets the requests about a job: those of the settings, else those of the document's links.
+func (d *Definition) setRequests(c *config.Job, links Links, find Finder) error {
 	var errs []error
 	request := func(key string, o *config.JobOperation) *Request {
 		if o == nil {
@@ -91,14 +129,13 @@ func New(c *config.Job, op *openapi.Operation, links Links, fromDocument bool, f
 			err = fmt.Errorf("operation %q is a %s: a look changes nothing", o.Operation, r.Method)
 		}
 		if r != nil {
-			r.Named = !fromDocument
+			r.Named = !d.FromDocument
 		}
 		if err != nil {
 			errs = append(errs, &Error{key, err})
 		}
 		return r
 	}
-	d.location, d.Anywhere = c.Location.String(), !fromDocument && (c.Location != "" || c.ResultLocation != "")
 	d.Status, d.Result, d.Cancel = request("status", c.Status), request("result", c.Result), request("cancel", c.Cancel)
 	if c.Status == nil && c.Location == "" {
 		d.Status = links.Status
@@ -109,43 +146,28 @@ func New(c *config.Job, op *openapi.Operation, links Links, fromDocument bool, f
 	if c.Links && c.Cancel == nil {
 		d.Cancel = links.Cancel
 	}
-	d.HasState = c.State != ""
-	for state, words := range map[State][]string{
-		Working: c.States.Working, Succeeded: c.States.Succeeded, Failed: c.States.Failed, Cancelled: c.States.Cancelled,
-	} {
-		for _, word := range words {
-			d.words[config.PlainWord(word)], d.HasState = state, true
-		}
+	return errors.Join(errs...)
+}
+
+func (d *Definition) setQuestions(c *config.Job, find Finder) (err error) {
+	if c.Questions == nil {
+		return nil
 	}
-	places := func(own config.Pointer, others ...string) []string {
-		if own != "" {
-			return []string{own.String()}
-		}
-		return others
+	if d.Questions, err = newQuestions(c.Questions, find); err != nil {
+		return &Error{"questions.answer", err}
 	}
-	d.states = places(c.State, "/status", "/state", "/properties/provisioningState", "/done")
-	d.progress = places(c.Progress, "/progress", "/percentComplete", "/percent_complete", "/percent")
-	d.total = places(c.Total, "/total")
-	d.message = places(c.Message, "/message", "/statusMessage", "/status_message", "/detail", "/error/message")
-	d.output = places(c.Output, "/result", "/response", "/output")
-	d.resultLocation = places(c.ResultLocation, "/resourceLocation", "/resultUrl", "/result_url")
-	d.Interval, d.Wait, d.TTL = time.Duration(c.Interval), time.Duration(c.Wait), time.Duration(c.TTL)
-	d.RequiresTasks = c.WithoutTasks == config.WithoutTasksRefuse
-	if c.Questions != nil {
-		var err error
-		if d.Questions, err = newQuestions(c.Questions, find); err != nil {
-			errs = append(errs, &Error{"questions.answer", err})
-		} else {
-			d.Questions.Answer.Named = !fromDocument
-		}
+	d.Questions.Answer.Named = !d.FromDocument
+	return nil
+}
+
+func (d *Definition) setCallback(c *config.Job, op *openapi.Operation) (err error) {
+	if c.Callback == nil {
+		return nil
 	}
-	if c.Callback != nil {
-		var err error
-		if d.Callback, err = newCallback(c.Callback, op); err != nil {
-			errs = append(errs, &Error{"callback", err})
-		}
+	if d.Callback, err = newCallback(c.Callback, op); err != nil {
+		return &Error{"callback", err}
 	}
-	return d, errors.Join(errs...)
+	return nil
 }
 
 // MayBegin reports whether an answer of this status may have begun a job.

@@ -50,18 +50,7 @@ func (x *exchange) batch(body []byte) *Error {
 		return fault
 	}
 	// Messages without a response are handled when nothing can refuse the batch any more.
-	var parts []*batchPart
-	var requests []*Request
-	for i := range messages {
-		if e := &messages[i]; e.id != nil && !e.isResponse {
-			p := x.newBatchPart(e)
-			p.x.req.BatchIndex = uint8(len(parts) + 1) //nolint:gosec // there are maxBatch at most
-			if p.fault == nil {
-				requests = append(requests, &p.x.req)
-			}
-			parts = append(parts, p)
-		}
-	}
+	parts, requests := x.newBatchParts(messages)
 	if err := h.o.Batch(r.Context(), requests); err != nil {
 		var e *Error
 		if errors.As(err, &e) {
@@ -84,6 +73,21 @@ func (x *exchange) batch(body []byte) *Error {
 	}
 	x.runBatch(parts)
 	return nil
+}
+
+// newBatchParts returns a part for each message that gets a response, and the requests of those that are not refused already.
+func (x *exchange) newBatchParts(messages []envelope) (parts []*batchPart, requests []*Request) {
+	for i := range messages {
+		if e := &messages[i]; e.id != nil && !e.isResponse {
+			p := x.newBatchPart(e)
+			p.x.req.BatchIndex = uint8(len(parts) + 1) //nolint:gosec // there are maxBatch at most
+			if p.fault == nil {
+				requests = append(requests, &p.x.req)
+			}
+			parts = append(parts, p)
+		}
+	}
+	return parts, requests
 }
 
 // runBatch runs the requests of a batch concurrently and writes their responses in order.

@@ -96,37 +96,60 @@ func isAddressByte(c byte) bool {
 // is none.
 func addressIn(text string, start, end int) (from, to int) {
 	const longest = 45 + len(":65535") // of an IPv6 address with an IPv4 address in it
+	start, end = trimmedRun(text, start, end)
+	switch run := text[start:end]; {
+	case len(run) < len("::1"), len(run) > longest, !strings.ContainsAny(run, digits): // Face::Bead is a name
+		return 0, 0
+	case isIPv4(run):
+		return start, end
+	case isIPv6(run):
+		return withZone(text, start, end)
+	}
+	return 0, 0
+}
+
+// trimmedRun takes from a run the signs that belong to the sentence, and the name that stands before an address.
+func trimmedRun(text string, start, end int) (from, to int) {
 	for end > start && text[end-1] == '.' || end > start+1 && text[end-1] == ':' && text[end-2] != ':' {
 		end-- // of the sentence
 	}
 	for start+1 < end && text[start] == ':' && text[start+1] != ':' {
 		start++ // of the name before it
 	}
-	run := text[start:end]
-	if name, rest, ok := strings.Cut(run, ":"); ok && !strings.Contains(name, ".") && !strings.HasPrefix(rest, ":") && strings.Count(rest, ":") <= 1 && strings.Count(rest, ".") == 3 {
-		start += len(name) + 1 // a name that could be a part of one
-		run = rest
+	name, rest, found := strings.Cut(text[start:end], ":")
+	if found && !strings.Contains(name, ".") && !strings.HasPrefix(rest, ":") && strings.Count(rest, ":") <= 1 && strings.Count(rest, ".") == 3 {
+		start += len(name) + 1 // a name that could be a part of an IPv6 address, before an IPv4 address
 	}
-	if len(run) < len("::1") || len(run) > longest || !strings.ContainsAny(run, digits) {
-		return 0, 0 // Face::Bead is a name
+	return start, end
+}
+
+// isIPv4 tells whether a text is an IPv4 address, perhaps with a port.
+func isIPv4(text string) bool {
+	host, _, _ := strings.Cut(text, ":")
+	if strings.Count(host, ".") != 3 {
+		return false
 	}
-	if host, _, _ := strings.Cut(run, ":"); strings.Count(host, ".") == 3 {
-		if _, err := netip.ParseAddr(host); err == nil {
-			return start, end
-		}
-		return 0, 0
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// isIPv6 tells whether a text is an IPv6 address, perhaps with a port as Node puts it behind an address without brackets.
+func isIPv6(text string) bool {
+	if strings.Count(text, ":") < 2 {
+		return false
 	}
-	if strings.Count(run, ":") < 2 {
-		return 0, 0
+	if _, err := netip.ParseAddr(text); err == nil {
+		return true
 	}
-	if _, err := netip.ParseAddr(run); err != nil {
-		port := strings.LastIndexByte(run, ':') // as Node puts it behind an address without brackets
-		if _, err := netip.ParseAddr(run[:port]); err != nil || strings.Trim(run[port+1:], digits) != "" {
-			return 0, 0
-		}
-	}
+	port := strings.LastIndexByte(text, ':')
+	_, err := netip.ParseAddr(text[:port])
+	return err == nil && strings.Trim(text[port+1:], digits) == ""
+}
+
+// withZone adds to an IPv6 address its zone (RFC 4007), and its brackets with the port behind them.
+func withZone(text string, start, end int) (from, to int) {
 	from, to = start, end
-	if to < len(text) && text[to] == '%' { // a zone (RFC 4007)
+	if to < len(text) && text[to] == '%' {
 		for to++; to < len(text) && isNameByte(text[to]); to++ {
 		}
 	}

@@ -64,15 +64,27 @@ func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
 			problems = append(problems, made.wrong(key, errors.New(strings.TrimPrefix(one.Error(), "credential: "))))
 		}
 	}
+	a.setCredentials(c, limits, to, problem)
+	a.addHeaders(c, made.identity, to, problem)
+	a.setCertificate(c, to, problem)
+	problem("spec_credential", a.forDocument(c, limits))
+	for _, k := range credentialsOf(c) {
+		a.dynamic = a.dynamic || k.Type.IsOAuth() || k.Type == config.CredentialAWSSigV4
+	}
+	return a, errors.Join(problems...)
+}
+
+// setCredentials sets up the credentials by security scheme, of which all go to one origin.
+func (a *upstreamAuth) setCredentials(c config.API, limits config.Limits, to *url.URL, problem func(key string, err error)) {
+	valid := true
 	build := func(key string, k *config.Credential) credential.Options {
 		o, err := a.options(k, limits)
-		problem(key, err)
-		if err != nil {
-			return credential.Options{}
+		if err == nil {
+			o.Origin = to
+			_, err = credential.New(o) // validates; the errors of a set don't name the key
 		}
-		o.Origin = to
-		_, err = credential.New(o) // validates; the errors of a set don't name the key
 		problem(key, err)
+		valid = valid && err == nil
 		return o
 	}
 	o := credential.SetOptions{Origin: to, Schemes: map[string]credential.Options{}}
@@ -83,17 +95,23 @@ func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Credentials)) {
 		o.Schemes[name] = build("credentials."+name, c.Credentials[name])
 	}
-	if len(problems) == 0 && (o.Default != nil || len(o.Schemes) > 0) {
-		var err error
-		a.set, err = credential.NewSet(o)
-		problem("credentials", err)
+	if !valid || o.Default == nil && len(o.Schemes) == 0 {
+		return
 	}
+	var err error
+	a.set, err = credential.NewSet(o)
+	problem("credentials", err)
 	if a.set != nil {
 		a.calls = a.set.Wrap
 	}
+}
+
+// addHeaders sets up what calls get besides credentials: the caller's identity, headers that the caller passes through, and values
+// that are configured.
+func (a *upstreamAuth) addHeaders(c config.API, identity *credential.Identity, to *url.URL, problem func(key string, err error)) {
 	// The order of these wrappers does not matter: each sets headers of its own.
-	if c.Identity != nil && made.identity != nil {
-		identify, err := made.identity.For(credential.IdentityUse{Header: c.Identity.HeaderName(), Audience: orName(c.Identity.Audience, c.Name), Origin: to})
+	if c.Identity != nil && identity != nil {
+		identify, err := identity.For(credential.IdentityUse{Header: c.Identity.HeaderName(), Audience: orName(c.Identity.Audience, c.Name), Origin: to})
 		problem("identity", err)
 		a.calls, a.dynamic = around(identify, a.calls), true
 	}
@@ -109,20 +127,21 @@ func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
 		problem("request", err)
 		a.calls = around(values, a.calls)
 	}
-	if k := c.ClientCertificate; k != nil {
-		certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
-			CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: to, Now: a.now})
-		problem("client_certificate", err)
-		if err == nil {
-			a.tls = certificate.Config
-			a.certificates = append(a.certificates, certificate)
-		}
+}
+
+// setCertificate sets up the client certificate for connections to the service.
+func (a *upstreamAuth) setCertificate(c config.API, to *url.URL, problem func(key string, err error)) {
+	k := c.ClientCertificate
+	if k == nil {
+		return
 	}
-	problem("spec_credential", a.forDocument(c, limits))
-	for _, k := range credentialsOf(c) {
-		a.dynamic = a.dynamic || k.Type.IsOAuth() || k.Type == config.CredentialAWSSigV4
+	certificate, err := credential.NewClientCertificate(credential.CertificateOptions{
+		CertFile: k.CertFile.String(), KeyFile: k.KeyFile.String(), Origin: to, Now: a.now})
+	problem("client_certificate", err)
+	if err == nil {
+		a.tls = certificate.Config
+		a.certificates = append(a.certificates, certificate)
 	}
-	return a, errors.Join(problems...)
 }
 
 func orName(text, name string) string {

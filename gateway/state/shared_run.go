@@ -120,70 +120,100 @@ func (s *Shared) keep(ctx context.Context, f func(context.Context)) {
 
 // monitor sends heartbeats, and detects whether Redis is available.
 func (s *Shared) monitor(ctx context.Context) {
-	pause, reported := firstProbe, false
-	limit := probeTimeout
-	var upSince time.Time // time of the last recovery
-	for {
-		err := s.beat(ctx, limit)
-		limit = probeTimeout
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil:
-			if phase(s.phase.Load()) == away {
-				s.doubt()
-			}
-			if s.phase.CompareAndSwap(int32(away), int32(up)) {
-				s.setReason("")
-				for _, j := range s.breakers {
-					j.succeeded()
-				}
-				if tell, _ := s.logLimit.allow(time.Now()); tell {
-					s.o.Logger.Info("connected to the shared state", "replicas", s.replicas.n.Load())
-				}
-				upSince = time.Now()
-			}
-			if reported = true; time.Since(upSince) > stableAfter {
-				pause = firstProbe
-			}
-		case phase(s.phase.Load()) == up:
-			s.setAway(err)
-		case !reported: // at the start
-			reported = true
-			s.setReason(err.Error())
-			s.logAway(err)
-		}
-		wait := beatPause
-		if phase(s.phase.Load()) != up {
-			s.renew()
-			wait = pause
-			pause = min(2*pause, lastProbe)
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-s.suspect:
-			if phase(s.phase.Load()) == up {
-				limit = suspectTimes * s.o.Timeout
-			}
-		case <-s.broken:
-			s.renew()
-			if pause = min(2*pause, lastProbe); time.Since(upSince) > stableAfter { // otherwise probes succeed and the next operation fails
-				pause = firstProbe
-			}
-			if s.full.Load() {
-				pause = lastProbe // the memory freed by a closed connection is soon used
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause):
-			}
-		}
-		timer.Stop()
+	m := heartbeat{s: s, pause: firstProbe, limit: probeTimeout}
+	for ctx.Err() == nil {
+		err := s.beat(ctx, m.limit)
+		m.limit = probeTimeout
 		if ctx.Err() != nil {
 			return
 		}
+		m.record(err)
+		m.wait(ctx)
+	}
+}
+
+// heartbeat is the state of [Shared.monitor]. It is used by one goroutine.
+type heartbeat struct {
+	s        *Shared
+	limit    time.Duration // timeout of connecting in the next heartbeat
+	pause    time.Duration // time to the next probe while Redis is unavailable
+	reported bool          // the first result was reported
+	upSince  time.Time     // time of the last recovery
+}
+
+// record evaluates the result of a heartbeat.
+func (m *heartbeat) record(err error) {
+	s := m.s
+	switch {
+	case err == nil:
+		m.succeeded()
+	case phase(s.phase.Load()) == up:
+		s.setAway(err)
+	case !m.reported: // at the start
+		m.reported = true
+		s.setReason(err.Error())
+		s.logAway(err)
+	}
+}
+
+func (m *heartbeat) succeeded() {
+	s := m.s
+	if phase(s.phase.Load()) == away {
+		s.doubt()
+	}
+	if s.phase.CompareAndSwap(int32(away), int32(up)) {
+		s.setReason("")
+		for _, j := range s.breakers {
+			j.succeeded()
+		}
+		if tell, _ := s.logLimit.allow(time.Now()); tell {
+			s.o.Logger.Info("connected to the shared state", "replicas", s.replicas.n.Load())
+		}
+		m.upSince = time.Now()
+	}
+	m.reported = true
+	if m.stable() {
+		m.pause = firstProbe
+	}
+}
+
+func (m *heartbeat) stable() bool { return time.Since(m.upSince) > stableAfter }
+
+// wait returns when the next heartbeat is due, or earlier after a failure of another operation.
+func (m *heartbeat) wait(ctx context.Context) {
+	s := m.s
+	wait := beatPause
+	if phase(s.phase.Load()) != up {
+		s.renew()
+		wait = m.pause
+		m.pause = min(2*m.pause, lastProbe)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-s.suspect:
+		if phase(s.phase.Load()) == up {
+			m.limit = suspectTimes * s.o.Timeout
+		}
+	case <-s.broken:
+		m.reconnect(ctx)
+	}
+}
+
+// reconnect replaces the client, and waits until Redis may be available again.
+func (m *heartbeat) reconnect(ctx context.Context) {
+	m.s.renew()
+	if m.pause = min(2*m.pause, lastProbe); m.stable() { // otherwise probes succeed and the next operation fails
+		m.pause = firstProbe
+	}
+	if m.s.full.Load() {
+		m.pause = lastProbe // the memory freed by a closed connection is soon used
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(m.pause):
 	}
 }
 

@@ -56,24 +56,7 @@ func (r *reader) events(e entity) (p Part, found bool, err error) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		if asObjects {
-			out = append(out, '{')
-			if ev.name != nil {
-				out = append(jsonscan.AppendString(append(out, `"event":`...), ev.name), ',')
-			}
-			if ev.id != nil {
-				out = append(jsonscan.AppendString(append(out, `"id":`...), ev.id), ',')
-			}
-			out = append(out, `"data":`...)
-		}
-		if asJSON {
-			out = jsonscan.AppendCompact(out, ev.data)
-		} else {
-			out = jsonscan.AppendString(out, ev.data)
-		}
-		if asObjects {
-			out = append(out, '}')
-		}
+		out = appendEvent(out, ev, asJSON, asObjects)
 	}
 	if count == 0 {
 		return Part{}, false, nil
@@ -86,6 +69,29 @@ func (r *reader) events(e entity) (p Part, found bool, err error) {
 		p.Events = count
 	}
 	return p, true, nil
+}
+
+// appendEvent appends the data of an event, as JSON or as a text, and with asObject its name and id as well.
+func appendEvent(dst []byte, ev event, asJSON, asObject bool) []byte {
+	if asObject {
+		dst = append(dst, '{')
+		if ev.name != nil {
+			dst = append(jsonscan.AppendString(append(dst, `"event":`...), ev.name), ',')
+		}
+		if ev.id != nil {
+			dst = append(jsonscan.AppendString(append(dst, `"id":`...), ev.id), ',')
+		}
+		dst = append(dst, `"data":`...)
+	}
+	if asJSON {
+		dst = jsonscan.AppendCompact(dst, ev.data)
+	} else {
+		dst = jsonscan.AppendString(dst, ev.data)
+	}
+	if asObject {
+		dst = append(dst, '}')
+	}
+	return dst
 }
 
 // maxTextEvents is the size in bytes that events of text may always have as JSON. Larger ones may be twice the size of the answer,

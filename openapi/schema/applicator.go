@@ -12,33 +12,17 @@ import (
 
 // applicator writes a keyword that holds schemas.
 func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
-	inner := place{inPlace: at.inPlace, branch: true, hidden: f.hidden, kept: at.kept}
 	switch r {
 	case propertiesRule:
 		e.properties(n, v, at, f)
 	case patternsRule:
 		e.patternProperties(v, f)
 	case closedRule:
-		switch {
-		case name != "additionalProperties" && e.cut.depth != noLimit: // what evaluates the rest may be cut
-		case v.Kind() == tree.Bool && (name != "additionalProperties" || !f.unreadablePattern):
-			e.member(name)
-			e.raw(v.Text())
-		case v.Kind() == tree.Object && !f.unreadablePattern:
-			e.member(name)
-			e.schema(v, place{})
-		case v.Kind() != tree.Object && v.Kind() != tree.Bool:
-			e.refuse(v, name)
-		}
+		e.closed(name, v, f)
 	case itemsRule:
 		e.items(n, v, f)
 	case tupleRule:
-		if v.Kind() != tree.Array {
-			e.refuse(v, name)
-		} else if v.Len() > 0 {
-			e.member(name)
-			e.list(v, place{})
-		}
+		e.prefixItems(name, v)
 	case innerRule:
 		if name == "contains" && n.Get("maxContains") != nil && e.cut.depth != noLimit {
 			return
@@ -46,63 +30,132 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 		e.member(name)
 		e.schema(v, place{})
 	case inPlaceRule:
-		if name != "not" && n.Get("if") == nil || e.cut.depth != noLimit { // cut, they would mean something else
-			return
-		}
-		if name == "not" && e.c.reference(v) != nil && e.c.resolve(v) == nil {
-			e.refer(v, &schemaFacts{}) // warns; nothing would fit "not" of anything
-			return
-		}
-		e.member(name)
-		e.schema(v, inner)
-	case allOfRule, unionRule:
-		if r == unionRule && at.base {
-			return
-		}
-		switch {
-		case v.Kind() != tree.Array:
-			e.refuse(v, name)
-		case v.Len() == 0:
-		case r == allOfRule && f.viaAllOf:
-			e.hole(f.target, f.in, place{inPlace: at.inPlace, all: true, kept: at.kept}, false)
-		default:
-			if r == unionRule {
-				v, _ = e.c.tagged(n, v)
-			}
-			if name == "oneOf" && n.Get("anyOf") == nil {
-				switch {
-				case e.cut.depth != noLimit: // alternatives that are cut look alike
-					name = "anyOf"
-				case e.c.overlap(n, v):
-					e.warnf(v, CodeSchemaOneOf, "some values fit more than one of these alternatives; anyOf is used instead of oneOf")
-					name = "anyOf"
-				}
-			} else if name == "oneOf" && (e.cut.depth != noLimit || slices.ContainsFunc(itemsOf(v), e.c.unsaid)) {
-				return
-			}
-			inner.all, inner.union = r == allOfRule, r == unionRule
-			inner.sole = r == unionRule && n.Get("properties") == nil && n.Get("allOf") == nil
-			if r == allOfRule {
-				inner.base = at.base
-			}
-			e.member(name)
-			e.list(v, inner)
-		}
+		e.inPlace(n, name, v, at, f)
+	case allOfRule:
+		e.allOf(name, v, at, f)
+	case unionRule:
+		e.union(n, name, v, at, f)
 	case dependsRule:
-		if v.Kind() != tree.Object {
-			e.refuse(v, name)
-			return
-		}
-		e.member(name)
-		e.raw("{")
-		for property, s := range v.Members() {
-			e.textMember(e.argument(property, at))
-			e.schema(s, inner)
-		}
-		e.raw("}")
+		e.dependentSchemas(name, v, at, f)
 	default:
 		panic(fmt.Sprintf("schema: keyword %q has a rule without code", name))
 	}
+}
+
+// branchOf is the place of a schema that applies to the same value as the one at the given place, beside its other keywords.
+func branchOf(at place, f *schemaFacts) place {
+	return place{inPlace: at.inPlace, branch: true, hidden: f.hidden, kept: at.kept}
+}
+
+// closed writes what additionalProperties and unevaluated… say of the members and items that nothing else speaks of.
+func (e *emitter) closed(name string, v *tree.Node, f *schemaFacts) {
+	additional := name == "additionalProperties"
+	switch {
+	case !additional && e.cut.depth != noLimit: // what evaluates the rest may be cut
+	case v.Kind() == tree.Bool && (!additional || !f.unreadablePattern):
+		e.member(name)
+		e.raw(v.Text())
+	case v.Kind() == tree.Object && !f.unreadablePattern:
+		e.member(name)
+		e.schema(v, place{})
+	case v.Kind() != tree.Object && v.Kind() != tree.Bool:
+		e.refuse(v, name)
+	}
+}
+
+func (e *emitter) prefixItems(name string, v *tree.Node) {
+	switch {
+	case v.Kind() != tree.Array:
+		e.refuse(v, name)
+	case v.Len() > 0:
+		e.member(name)
+		e.list(v, place{})
+	}
+}
+
+// inPlace writes not, if, then or else.
+func (e *emitter) inPlace(n *tree.Node, name string, v *tree.Node, at place, f *schemaFacts) {
+	if name != "not" && n.Get("if") == nil || e.cut.depth != noLimit { // cut, they would mean something else
+		return
+	}
+	if name == "not" && e.c.reference(v) != nil && e.c.resolve(v) == nil {
+		e.refer(v, &schemaFacts{}) // warns; nothing would fit "not" of anything
+		return
+	}
+	e.member(name)
+	e.schema(v, branchOf(at, f))
+}
+
+func (e *emitter) allOf(name string, v *tree.Node, at place, f *schemaFacts) {
+	switch {
+	case v.Kind() != tree.Array:
+		e.refuse(v, name)
+	case v.Len() == 0:
+	case f.viaAllOf:
+		e.hole(f.target, f.in, place{inPlace: at.inPlace, all: true, kept: at.kept}, false)
+	default:
+		inner := branchOf(at, f)
+		inner.all, inner.base = true, at.base
+		e.member(name)
+		e.list(v, inner)
+	}
+}
+
+// union writes the alternatives of anyOf or oneOf.
+func (e *emitter) union(n *tree.Node, name string, v *tree.Node, at place, f *schemaFacts) {
+	if at.base {
+		return
+	}
+	if v.Kind() != tree.Array {
+		e.refuse(v, name)
+		return
+	}
+	if v.Len() == 0 {
+		return
+	}
+	v, _ = e.c.tagged(n, v)
+	if name == "oneOf" {
+		if name = e.oneOfKeyword(n, v); name == "" {
+			return
+		}
+	}
+	inner := branchOf(at, f)
+	inner.union = true
+	inner.sole = n.Get("properties") == nil && n.Get("allOf") == nil
+	e.member(name)
+	e.list(v, inner)
+}
+
+// oneOfKeyword returns the keyword under which the alternatives of oneOf are written. It is anyOf if a value may fit more than
+// one of them as they are written. If the schema has an anyOf of its own, it is "": they are left out.
+func (e *emitter) oneOfKeyword(n, v *tree.Node) string {
+	cut := e.cut.depth != noLimit // alternatives that are cut look alike
+	switch {
+	case n.Get("anyOf") != nil:
+		if cut || slices.ContainsFunc(itemsOf(v), e.c.unsaid) {
+			return ""
+		}
+	case cut:
+		return "anyOf"
+	case e.c.overlap(n, v):
+		e.warnf(v, CodeSchemaOneOf, "some values fit more than one of these alternatives; anyOf is used instead of oneOf")
+		return "anyOf"
+	}
+	return "oneOf"
+}
+
+func (e *emitter) dependentSchemas(name string, v *tree.Node, at place, f *schemaFacts) {
+	if v.Kind() != tree.Object {
+		e.refuse(v, name)
+		return
+	}
+	e.member(name)
+	e.raw("{")
+	for property, s := range v.Members() {
+		e.textMember(e.argument(property, at))
+		e.schema(s, branchOf(at, f))
+	}
+	e.raw("}")
 }
 
 func (e *emitter) list(v *tree.Node, at place) {

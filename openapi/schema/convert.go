@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"strings"
-
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/tree"
 )
@@ -285,26 +283,34 @@ func leaf(c *Converter, n *tree.Node) bool {
 	return true
 }
 
-// keywords writes the members of a schema, in the author's order.
+// keywords writes the members of a schema: what its author wrote, in that order, and then what its owner or the clients want to
+// have in it besides. It writes the annotations, the assertions or both.
 func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, assertions bool) {
-	texts := e.depth <= int(e.cut.text) && annotations
 	if x := at.extra; x != nil && annotations && x.dialect {
 		e.member("$schema")
 		e.raw(`"` + dialect2020 + `"`)
 	}
-	if x := at.extra; x != nil && assertions && x.object {
-		e.typeKeyword(objectType)
-	} else if assertions && f.inferred {
-		e.typeKeyword(f.types)
+	if assertions {
+		e.addType(at, f)
 	}
-	described, exampled := false, false
+	texts := e.depth <= int(e.cut.text) && annotations
+	described, exampled := e.writtenKeywords(n, at, f, texts, assertions)
+	if texts {
+		e.addAnnotations(n, at, f, described, exampled)
+	}
+	if assertions {
+		e.addAssertions(n, at, f)
+	}
+}
+
+// writtenKeywords writes the keywords that the document has. It tells whether a description and an example were among them.
+func (e *emitter) writtenKeywords(n *tree.Node, at place, f *schemaFacts, annotations, assertions bool) (described, exampled bool) {
 	for name, v := range n.Members() {
 		r := ruleOf(name, e.c.dialect)
-		if at.extra.overrides(name, v) {
+		switch {
+		case r == dropped, at.extra.overrides(name, v):
 			continue
-		}
-		if r == dropped || r.annotation() && !texts && r != formatRule || r.annotation() && !annotations ||
-			!r.annotation() && !assertions {
+		case r.annotation() && !annotations, !r.annotation() && !assertions:
 			continue
 		}
 		switch r {
@@ -313,121 +319,79 @@ func (e *emitter) keywords(n *tree.Node, at place, f *schemaFacts, annotations, 
 			e.description(n, v.Text(), at)
 		case exampleRule, examplesRule:
 			if !exampled {
-				exampled = e.examples(v, r, f.types, at.extra.own(texts), at.extra)
+				exampled = e.examples(v, r, f.types, at.extra.own(annotations), at.extra)
 			}
 		default:
 			e.keyword(n, name, v, r, at, f)
 		}
 	}
-	if texts && !described {
+	return described, exampled
+}
+
+// addType writes the type that the owner of a schema asks for, or the one that its other keywords imply.
+func (e *emitter) addType(at place, f *schemaFacts) {
+	switch {
+	case at.extra != nil && at.extra.object:
+		e.typeKeyword(objectType)
+	case f.inferred:
+		e.typeKeyword(f.types)
+	}
+}
+
+// addAnnotations writes what the owner of a schema says about it, unless it was written with the schema's own keywords.
+func (e *emitter) addAnnotations(n *tree.Node, at place, f *schemaFacts, described, exampled bool) {
+	if !described {
 		e.description(n, "", at)
 	}
-	if x := at.extra; x != nil && texts {
-		if x.deprecated && !n.Get("deprecated").Bool() {
-			e.member("deprecated")
-			e.raw("true")
-		}
-		if x.example != nil && !exampled {
-			e.examples(nil, exampleRule, f.types, x.example, x)
-		}
+	x := at.extra
+	if x == nil {
+		return
 	}
-	if found := e.c.found[n]; found != nil && assertions {
+	if x.deprecated && !n.Get("deprecated").Bool() {
+		e.member("deprecated")
+		e.raw("true")
+	}
+	if x.example != nil && !exampled {
+		e.examples(nil, exampleRule, f.types, x.example, x)
+	}
+}
+
+// addAssertions writes the assertions that the schema itself does not have: the alternatives of a base, what clients expect
+// of every array and object, and what the schema's owner adds.
+func (e *emitter) addAssertions(n *tree.Node, at place, f *schemaFacts) {
+	if found := e.c.found[n]; found != nil {
 		e.keyword(n, "anyOf", found, unionRule, at, f)
 	}
-	if x := at.extra; x != nil && assertions && x.values != nil && n.Get("enum") == nil {
+	x := at.extra
+	if x != nil && x.values != nil && n.Get("enum") == nil {
 		e.values(x.values, f)
 	}
-	if assertions && !f.dropType && f.types&arrayType != 0 && n.Get("items") == nil && n.Get("prefixItems") == nil && n.Get("unevaluatedItems") == nil {
+	if !f.dropType && f.types&arrayType != 0 && n.Get("items") == nil && n.Get("prefixItems") == nil && n.Get("unevaluatedItems") == nil {
 		e.items(n, nil, f) // some clients refuse an array that does not say of what
 	}
-	if assertions && n.Get("properties").Kind() != tree.Object {
-		object := at.extra != nil && at.extra.object || f.types&objectType != 0 && !f.dropType
-		if names := e.undeclared(n, at, f); len(names) > 0 || object && n.Kind() == tree.Object {
-			e.member("properties") // some clients refuse an object without them, and every other tool of the list with it
-			e.raw("{")
-			e.anything(n, names, at)
-			e.raw("}")
-		}
+	if n.Get("properties").Kind() != tree.Object {
+		e.addProperties(n, at, f)
 	}
-	if x := at.extra; x != nil && assertions {
-		e.demands(n, x.demands, f.types, f.types != 0 && !f.dropType)
+	if x == nil {
+		return
 	}
-	if x := at.extra; x != nil && assertions && x.closing != "" {
+	e.demands(n, x.demands, f.types, f.types != 0 && !f.dropType)
+	if x.closing != "" {
 		e.member(x.closing)
 		e.raw("false")
 	}
 }
 
-// keyword writes one keyword after its rule.
-func (e *emitter) keyword(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
-	switch r {
-	case nullRule: // part of type, enum or the alternative to all the rest
-	case refRule:
-		if f.target != nil && v == f.ref {
-			e.hole(f.target, f.in, at, false)
-		}
-	case typeRule:
-		if !f.inferred && f.types != 0 && !(at.extra != nil && at.extra.object) && !f.dropType {
-			e.typeKeyword(f.types)
-			if f.format != "" && n.Get("format") == nil {
-				e.member("format")
-				e.raw(`"` + f.format + `"`)
-			}
-		}
-	case titleRule:
-		if at.said(n.Get("description").Text()) == "" && (at.extra == nil || at.said(at.extra.description) == "") && !sameWords(v.Text(), at.name) {
-			e.text(name, v, maxTitle)
-		}
-	case formatRule:
-		if v.Text() != "" {
-			e.text(name, v, maxFormat)
-		}
-	case mediaRule:
-		e.text(name, v, maxFormat)
-	case deprecatedRule:
-		if v.Bool() {
-			e.member(name)
-			e.raw("true")
-		}
-	case defaultRule:
-		if _, ok := at.extra.accepts(literal(v, f.types)); ok {
-			e.value(name, v, f)
-		}
-	case constRule:
-		e.value(name, v, f)
-	case valuesRule:
-		if f.misplaced == nil {
-			e.values(v, f)
-		}
-	case exclusiveRule:
-		if v.Kind() != tree.Bool {
-			e.number(name, v, false)
-		}
-	case numberRule:
-		exclusive := "exclusive" + strings.ToUpper(name[:1]) + name[1:]
-		if n.Get(exclusive).Bool() {
-			name = exclusive
-		}
-		e.number(name, v, false)
-	case stepRule:
-		e.number(name, v, true)
-	case countRule:
-		e.count(name, v)
-	case flagRule:
-		switch {
-		case v.Bool():
-			e.member(name)
-			e.raw("true")
-		case v.Kind() != tree.Bool:
-			e.refuse(v, name)
-		}
-	case patternRule:
-		e.pattern(v)
-	case namesRule:
-		e.required(v, at, f)
-	case needsRule:
-		e.dependentRequired(v, at)
-	default:
-		e.applicator(n, name, v, r, at, f)
+// addProperties writes "properties" for a schema that has none: with what it requires and does not declare, or empty if it is
+// an object. Some clients refuse an object without them, and every other tool of the list with it.
+func (e *emitter) addProperties(n *tree.Node, at place, f *schemaFacts) {
+	object := n.Kind() == tree.Object && (at.extra != nil && at.extra.object || f.types&objectType != 0 && !f.dropType)
+	names := e.undeclared(n, at, f)
+	if len(names) == 0 && !object {
+		return
 	}
+	e.member("properties")
+	e.raw("{")
+	e.anything(n, names, at)
+	e.raw("}")
 }

@@ -159,77 +159,121 @@ func (x *exampler) make(d *demand, kind types, name string, depth, nth int) ([]b
 }
 
 func (x *exampler) object(d *demand, depth, nth int) ([]byte, bool) {
-	out := []byte("{")
-	given := map[string]bool{}
-	prefer := func(name string, schemas [][]byte) []byte { // the value that was given, nil if it does not fit
-		text := jsonscan.Lookup(x.options.Given, name)
-		if depth > 0 || text == nil || !x.fits(schemas, text) {
-			return nil
-		}
-		return jsonscan.AppendCompact(nil, text)
+	o := objectExample{x: x, d: d, depth: depth, nth: nth, text: []byte("{"), has: map[string]bool{}}
+	if !o.addDeclared() || !o.addRequired() || !o.fill() {
+		return nil, false
 	}
-	documented := func(p *demandedProperty) bool { // among the optional ones
-		return depth == 0 && x.options.Documented && (prefer(p.name, p.schemas) != nil ||
-			slices.ContainsFunc(p.schemas, func(s []byte) bool { return jsonscan.Lookup(s, "examples") != nil }))
-	}
-	add := func(name string) bool {
-		schemas := d.property(name)
-		if schemas == nil {
-			schemas = [][]byte{[]byte("true")}
-			if d.additional != nil {
-				schemas = [][]byte{d.additional}
-			}
-		}
-		text, ok := prefer(name, schemas), true
-		if text == nil {
-			if text, ok = x.value(schemas, name, depth+1, nth); !ok {
+	return append(o.text, '}'), true
+}
+
+// objectExample is an example of an object in the making.
+type objectExample struct {
+	x          *exampler
+	d          *demand
+	depth, nth int
+	text       []byte          // without the closing brace
+	has        map[string]bool // members by name
+}
+
+// addDeclared adds the declared properties that are required, and the optional ones that the options ask for, in the author's
+// order. It is false if a required one has no example.
+func (o *objectExample) addDeclared() bool {
+	for i := range o.d.properties {
+		p := &o.d.properties[i]
+		switch {
+		case slices.Contains(o.d.required, p.name):
+			if !o.add(p.name) {
 				return false
 			}
-		}
-		given[name] = true
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(jsonscan.AppendString(out, name), ':'), text...)
-		return len(out) <= x.options.MaxBytes
-	}
-	for i := range d.properties { // in the author's order
-		p := &d.properties[i]
-		wanted := slices.Contains(d.required, p.name)
-		also := depth <= 1 && slices.Contains(x.options.Also, p.name)
-		if !wanted && (also || documented(p)) {
-			if before := out; !add(p.name) { // it can be left out
-				out = before
-				delete(given, p.name)
-			}
-		}
-		if wanted && !add(p.name) {
-			return nil, false
+		case o.depth <= 1 && slices.Contains(o.x.options.Also, p.name), o.documented(p):
+			o.tryToAdd(p.name)
 		}
 	}
+	return true
+}
+
+// addRequired adds the required members that are not declared, and those that members which are there need.
+func (o *objectExample) addRequired() bool {
+	d := o.d
 	for i := 0; i < len(d.required); i++ {
 		name := d.required[i]
-		if !given[name] && !add(name) {
-			return nil, false
+		if !o.has[name] && !o.add(name) {
+			return false
 		}
 		d.required = append(d.required, d.needs[name]...)
 		delete(d.needs, name)
 	}
-	for _, p := range d.properties {
-		if len(given) >= d.leastMembers {
+	return true
+}
+
+// fill adds members until there are as many as the object must have: declared ones, then some with names that are made up.
+func (o *objectExample) fill() bool {
+	for _, p := range o.d.properties {
+		if len(o.has) >= o.d.leastMembers {
 			break
 		}
-		if before := out; !given[p.name] && !add(p.name) {
-			out = before
-			delete(given, p.name)
+		if !o.has[p.name] {
+			o.tryToAdd(p.name)
 		}
 	}
 	for _, name := range []string{"key", "other", "third"} {
-		if len(given) < d.leastMembers && !given[name] && !add(name) {
-			return nil, false
+		if len(o.has) < o.d.leastMembers && !o.has[name] && !o.add(name) {
+			return false
 		}
 	}
-	return append(out, '}'), true
+	return true
+}
+
+// documented tells whether an optional property is shown because the schema has an example of it or one was given.
+func (o *objectExample) documented(p *demandedProperty) bool {
+	return o.depth == 0 && o.x.options.Documented && (o.given(p.name, p.schemas) != nil ||
+		slices.ContainsFunc(p.schemas, func(s []byte) bool { return jsonscan.Lookup(s, "examples") != nil }))
+}
+
+// given returns the value that was given for a member of the root, nil if it does not fit.
+func (o *objectExample) given(name string, schemas [][]byte) []byte {
+	text := jsonscan.Lookup(o.x.options.Given, name)
+	if o.depth > 0 || text == nil || !o.x.fits(schemas, text) {
+		return nil
+	}
+	return jsonscan.AppendCompact(nil, text)
+}
+
+// add adds a member. It is false if there is no value for it or no room.
+func (o *objectExample) add(name string) bool {
+	schemas := o.schemas(name)
+	value, ok := o.given(name, schemas), true
+	if value == nil {
+		if value, ok = o.x.value(schemas, name, o.depth+1, o.nth); !ok {
+			return false
+		}
+	}
+	o.has[name] = true
+	if len(o.text) > 1 {
+		o.text = append(o.text, ',')
+	}
+	o.text = append(append(jsonscan.AppendString(o.text, name), ':'), value...)
+	return len(o.text) <= o.x.options.MaxBytes
+}
+
+// tryToAdd adds a member if there is a value for it, and room.
+func (o *objectExample) tryToAdd(name string) {
+	if before := o.text; !o.add(name) {
+		o.text = before
+		delete(o.has, name)
+	}
+}
+
+// schemas returns those that the value of a member must fit.
+func (o *objectExample) schemas(name string) [][]byte {
+	switch declared := o.d.property(name); {
+	case declared != nil:
+		return declared
+	case o.d.additional != nil:
+		return [][]byte{o.d.additional}
+	default:
+		return [][]byte{[]byte("true")}
+	}
 }
 
 func (x *exampler) array(d *demand, name string, depth int) ([]byte, bool) {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 
 	"drawbridge/openapi/tree"
@@ -36,55 +37,10 @@ type schemaFacts struct {
 func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 	f := &schemaFacts{hidden: at.hidden}
 	e.refer(n, f)
-	nullable := e.c.marksNull(n) && !(at.extra != nil && at.extra.object) && !at.extra.refusesNull()
 	e.typeFacts(n, at, f)
-
-	f.alone, f.annotated = f.target != nil, f.target != nil
-	union := e.c.found[n] != nil
-	for name := range n.Members() {
-		switch r := ruleOf(name, e.c.dialect); {
-		case r == dropped, r == refRule, r == nullRule, r == typeRule && f.dropType, name == "allOf" && f.viaAllOf:
-		case r.annotation() && r != formatRule:
-			f.alone = false
-		default:
-			f.alone, f.annotated = false, false
-			union = union || r == unionRule || r == allOfRule || r == inPlaceRule
-		}
-	}
-	if nullable {
-		if f.target != nil && e.c.acceptsNull(f.target) {
-			nullable = false
-		} else {
-			f.alone, f.annotated = false, false
-		}
-	}
-	switch {
-	case !nullable:
-	case f.target != nil, union, n.Get("const") != nil:
-		f.wrapNull = true
-	case f.types != 0:
-		f.types |= nullType
-		f.addNull = true
-	default:
-		f.addNull = true
-	}
-	for _, v := range n.Get("enum").Items() {
-		if v.Kind() == tree.Null && f.types != 0 && !f.inferred {
-			f.types |= nullType
-		}
-	}
-	if f.noNull = at.extra.refusesNull(); f.noNull {
-		f.types &^= nullType
-	}
-	if f.types&^nullType == arrayType && n.Get("enum").Len() > 0 {
-		f.misplaced = n.Get("enum")
-		for _, v := range f.misplaced.Items() {
-			if v.Kind() == tree.Array {
-				f.misplaced = nil
-				break
-			}
-		}
-	}
+	composed := e.besideReference(n, f)
+	e.nullFacts(n, at, f, composed)
+	f.misplaced = misplacedEnum(n.Get("enum"), f.types)
 	if set, ok := e.valuesOfOthers(n.Get("enum"), f); ok {
 		e.warnf(n.Get("enum"), CodeSchemaType, "none of the values is of type %s; their own types count", strings.Join((f.types&^nullType).names(), " or "))
 		f.types = set
@@ -93,19 +49,78 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 		f.unreadablePattern = !readablePatterns(p)
 	}
 	if n.Get("required") != nil || n.Get("allOf") != nil {
-		for _, name := range e.c.hiddenNames(n, nil) {
-			if f.hidden[name] {
-				continue
-			}
-			own := make(map[string]bool, len(f.hidden)+1)
-			for k := range f.hidden {
-				own[k] = true
-			}
-			own[name] = true
-			f.hidden = own
-		}
+		f.hidden = withNames(f.hidden, e.c.hiddenNames(n, nil))
 	}
 	return f
+}
+
+// besideReference finds out whether a schema says anything but a reference. It tells whether other schemas apply in place.
+func (e *emitter) besideReference(n *tree.Node, f *schemaFacts) (composed bool) {
+	f.alone, f.annotated = f.target != nil, f.target != nil
+	composed = e.c.found[n] != nil
+	for name := range n.Members() {
+		switch r := ruleOf(name, e.c.dialect); {
+		case r == dropped, r == refRule, r == nullRule, r == typeRule && f.dropType, name == "allOf" && f.viaAllOf:
+		case r.annotation():
+			f.alone = false
+		default:
+			f.alone, f.annotated = false, false
+			composed = composed || r == unionRule || r == allOfRule || r == inPlaceRule
+		}
+	}
+	return composed
+}
+
+// nullFacts finds out whether null is one of the values of a schema, and where that is said.
+func (e *emitter) nullFacts(n *tree.Node, at place, f *schemaFacts, composed bool) {
+	f.noNull = at.extra.refusesNull()
+	nullable := e.c.marksNull(n) && !f.noNull && !(at.extra != nil && at.extra.object)
+	if nullable && !(f.target != nil && e.c.acceptsNull(f.target)) {
+		f.alone, f.annotated = false, false
+		f.wrapNull = f.target != nil || composed || n.Get("const") != nil
+		f.addNull = !f.wrapNull
+	}
+	switch written := !f.inferred && hasNull(n.Get("enum")); {
+	case f.noNull:
+		f.types &^= nullType
+	case f.types != 0 && (f.addNull || written):
+		f.types |= nullType
+	}
+}
+
+func hasNull(enum *tree.Node) bool {
+	for _, v := range enum.Items() {
+		if v.Kind() == tree.Null {
+			return true
+		}
+	}
+	return false
+}
+
+// misplacedEnum returns the enum of an array if it is meant for the array's items, because none of its values is an array.
+func misplacedEnum(enum *tree.Node, set types) *tree.Node {
+	if set&^nullType != arrayType || enum.Len() == 0 {
+		return nil
+	}
+	for _, v := range enum.Items() {
+		if v.Kind() == tree.Array {
+			return nil
+		}
+	}
+	return enum
+}
+
+// withNames returns a set with names added. The set itself stays as it is, since other places have it too.
+func withNames(set map[string]bool, names []string) map[string]bool {
+	if len(names) == 0 {
+		return set
+	}
+	all := make(map[string]bool, len(set)+len(names))
+	maps.Copy(all, set)
+	for _, name := range names {
+		all[name] = true
+	}
+	return all
 }
 
 // valuesOfOthers returns the types of the values of an enum if none of them is of the type beside it, so that nothing would

@@ -1,5 +1,12 @@
 package schema
 
+import (
+	"fmt"
+	"strings"
+
+	"drawbridge/openapi/tree"
+)
+
 // rule says what becomes of a keyword. A rule that finds a value of the wrong kind leaves the keyword out and warns.
 type rule uint8
 
@@ -138,6 +145,108 @@ func (r rule) annotation() bool { return r >= descriptionRule && r <= examplesRu
 
 // holdsSchemas tells whether schemas stand below the keyword.
 func (r rule) holdsSchemas() bool { return r >= propertiesRule }
+
+// keyword writes one keyword after its rule.
+func (e *emitter) keyword(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
+	switch r {
+	case nullRule: // part of type, enum or the alternative to all the rest
+	case refRule:
+		if f.target != nil && v == f.ref {
+			e.hole(f.target, f.in, at, false)
+		}
+	case typeRule:
+		e.writtenType(n, at, f)
+	case titleRule, deprecatedRule, defaultRule, formatRule, mediaRule:
+		e.annotation(n, name, v, r, at, f)
+	default:
+		if r.holdsSchemas() {
+			e.applicator(n, name, v, r, at, f)
+		} else {
+			e.assertion(n, name, v, r, at, f)
+		}
+	}
+}
+
+// writtenType writes the type that the document has, with the format that the word for it implies.
+func (e *emitter) writtenType(n *tree.Node, at place, f *schemaFacts) {
+	if added := f.inferred || at.extra != nil && at.extra.object; added || f.types == 0 || f.dropType {
+		return
+	}
+	e.typeKeyword(f.types)
+	if f.format != "" && n.Get("format") == nil {
+		e.member("format")
+		e.raw(`"` + f.format + `"`)
+	}
+}
+
+// annotation writes a keyword that describes a value and does not restrict it. Descriptions and examples are not among
+// these: what their schema's owner says belongs to them.
+func (e *emitter) annotation(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
+	switch r {
+	case titleRule:
+		described := at.said(n.Get("description").Text()) != "" || at.extra != nil && at.said(at.extra.description) != ""
+		if !described && !sameWords(v.Text(), at.name) {
+			e.text(name, v, maxTitle)
+		}
+	case formatRule:
+		if v.Text() != "" {
+			e.text(name, v, maxFormat)
+		}
+	case mediaRule:
+		e.text(name, v, maxFormat)
+	case deprecatedRule:
+		if v.Bool() {
+			e.member(name)
+			e.raw("true")
+		}
+	case defaultRule:
+		if _, ok := at.extra.accepts(literal(v, f.types)); ok {
+			e.value(name, v, f)
+		}
+	}
+}
+
+// assertion writes a keyword that restricts values and holds no schema.
+func (e *emitter) assertion(n *tree.Node, name string, v *tree.Node, r rule, at place, f *schemaFacts) {
+	switch r {
+	case constRule:
+		e.value(name, v, f)
+	case valuesRule:
+		if f.misplaced == nil {
+			e.values(v, f)
+		}
+	case exclusiveRule:
+		if v.Kind() != tree.Bool {
+			e.number(name, v, false)
+		}
+	case numberRule:
+		exclusive := "exclusive" + strings.ToUpper(name[:1]) + name[1:]
+		if n.Get(exclusive).Bool() {
+			name = exclusive
+		}
+		e.number(name, v, false)
+	case stepRule:
+		e.number(name, v, true)
+	case countRule:
+		e.count(name, v)
+	case flagRule:
+		switch {
+		case v.Bool():
+			e.member(name)
+			e.raw("true")
+		case v.Kind() != tree.Bool:
+			e.refuse(v, name)
+		}
+	case patternRule:
+		e.pattern(v)
+	case namesRule:
+		e.required(v, at, f)
+	case needsRule:
+		e.dependentRequired(v, at)
+	default:
+		panic(fmt.Sprintf("schema: keyword %q has a rule without code", name))
+	}
+}
 
 // typeName is what a word under "type" means in JSON Schema, with the format that the word implies. Besides the seven
 // of JSON Schema these are Swagger 2.0's "file" and what documents in the wild write. kind 0: the word says nothing.

@@ -101,7 +101,17 @@ func (c *Converter) root(schema *tree.Node, rename map[string]string) *fitted {
 // merged returns the schema that n stands for with the siblings of its reference taken in, so that the root of an input
 // schema is never a bare reference, which clients don't look behind.
 func (c *Converter) merged(n *tree.Node) *tree.Node {
-	siblings := tree.NewObject(n)
+	target, siblings := c.siblings(n)
+	if siblings.Len() == 0 || target.Kind() != tree.Object {
+		return target
+	}
+	return c.withSiblings(target, siblings)
+}
+
+// siblings follows the references of a schema. It returns the last target and the keywords beside the references, those of
+// the first winning.
+func (c *Converter) siblings(n *tree.Node) (target, siblings *tree.Node) {
+	siblings = tree.NewObject(n)
 	for range maxRefChain {
 		ref, wrapped := c.reference(n), ""
 		if ref == nil {
@@ -110,8 +120,8 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 		if ref == nil {
 			break
 		}
-		target, _ := c.target(ref)
-		if target == nil {
+		next, _ := c.target(ref)
+		if next == nil {
 			break
 		}
 		for name, v := range n.Members() {
@@ -119,11 +129,14 @@ func (c *Converter) merged(n *tree.Node) *tree.Node {
 				siblings.Set(name, v)
 			}
 		}
-		n = target
+		n = next
 	}
-	if siblings.Len() == 0 || n.Kind() != tree.Object {
-		return n
-	}
+	return n, siblings
+}
+
+// withSiblings returns a copy of a schema with the keywords beside a reference to it: annotations replace its own, names that
+// are required are added to its own, and the other assertions become one more member of its allOf.
+func (c *Converter) withSiblings(n, siblings *tree.Node) *tree.Node {
 	root, asserts := tree.Copy(n), tree.NewObject(n)
 	if found := c.found[n]; found != nil {
 		list := tree.NewArray(n)
@@ -292,32 +305,9 @@ func (c *Converter) Names(schema *tree.Node) []string {
 // Plain returns the members of a plain object: one with declared properties, no composition at its root, no rule about
 // the object as a whole, and additionalProperties absent or false (D10). Properties that are readOnly are left out.
 func (c *Converter) Plain(schema *tree.Node) (members []Member, ok bool) {
-	n := schema
-	for range maxRefChain {
-		ref := c.reference(n)
-		if ref == nil {
-			break
-		}
-		for name := range n.Members() {
-			if r := ruleOf(name, c.dialect); r != dropped && r != refRule && r != nullRule && r != typeRule && !r.annotation() {
-				return nil, false
-			}
-		}
-		if n, _ = c.target(ref); n == nil {
-			return nil, false
-		}
-	}
-	set, _ := writtenTypes(n.Get("type"))
-	if n.Kind() != tree.Object || set != 0 && set&^nullType != objectType || n.Get("properties").Len() == 0 || c.found[n] != nil {
+	n := c.plainObject(schema)
+	if n == nil {
 		return nil, false
-	}
-	for name, v := range n.Members() {
-		switch r := ruleOf(name, c.dialect); {
-		case r == dropped, r == typeRule, r == nullRule, r == propertiesRule, r == namesRule, r.annotation():
-		case name == "additionalProperties" && v.Kind() == tree.Bool && !v.Bool():
-		default:
-			return nil, false
-		}
 	}
 	required := map[string]bool{}
 	for _, name := range n.Get("required").Items() {
@@ -339,6 +329,38 @@ func (c *Converter) Plain(schema *tree.Node) (members []Member, ok bool) {
 		}
 	}
 	return members, len(members) > 0
+}
+
+// plainObject returns the object schema that a schema stands for, nil if it is not that of a plain object. References have
+// nothing but annotations beside them.
+func (c *Converter) plainObject(n *tree.Node) *tree.Node {
+	for range maxRefChain {
+		ref := c.reference(n)
+		if ref == nil {
+			break
+		}
+		for name := range n.Members() {
+			if r := ruleOf(name, c.dialect); r != dropped && r != refRule && r != nullRule && r != typeRule && !r.annotation() {
+				return nil
+			}
+		}
+		if n, _ = c.target(ref); n == nil {
+			return nil
+		}
+	}
+	set, _ := writtenTypes(n.Get("type"))
+	if n.Kind() != tree.Object || set != 0 && set&^nullType != objectType || n.Get("properties").Len() == 0 || c.found[n] != nil {
+		return nil
+	}
+	for name, v := range n.Members() {
+		switch r := ruleOf(name, c.dialect); {
+		case r == dropped, r == typeRule, r == nullRule, r == propertiesRule, r == namesRule, r.annotation():
+		case name == "additionalProperties" && v.Kind() == tree.Bool && !v.Bool():
+		default:
+			return nil
+		}
+	}
+	return n
 }
 
 // Void tells whether the object without members is all that a schema takes.

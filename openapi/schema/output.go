@@ -150,36 +150,9 @@ func (b *looseBuilder) shape(n *tree.Node, depth int, branch bool) *jsonscan.Sha
 	b.around = append(b.around, n)
 	defer func() { b.around = b.around[:len(b.around)-1] }()
 	s := &jsonscan.Shape{}
-	set, _ := writtenTypes(n.Get("type"))
-	if set == 0 && !branch {
-		set = impliedTypes(n)
-	}
-	if set == 0 {
-		for _, v := range n.Get("enum").Items() {
-			set |= typeOfValue(v)
-		}
-		if v := n.Get("const"); v != nil {
-			set = typeOfValue(v)
-		}
-	}
-	if set != 0 && b.c.marksNull(n) {
-		set |= nullType
-	}
-	s.Kinds, s.Integer = kindsOf(set)
+	s.Kinds, s.Integer = kindsOf(b.ownTypes(n, branch))
 	if depth > 0 {
-		for name, property := range n.Get("properties").Members() {
-			if b.c.hidden(property, Response) || unclean(name) {
-				continue
-			}
-			b.left -= len(name) + len(`"":{},`)
-			s.Properties = append(s.Properties, jsonscan.Property{
-				Name: strings.Clone(name), Shape: b.part(property, depth-1), // the document's text is not kept alive
-			})
-		}
-		if items := n.Get("items"); items.Kind() == tree.Object && n.Get("prefixItems") == nil {
-			b.left -= len(`"items":{},`)
-			s.Items = b.part(items, depth-1)
-		}
+		b.addParts(n, s, depth)
 	} else if n.Get("properties").Len() > 0 || n.Get("items") != nil {
 		b.cut = b.cut || !again
 	}
@@ -196,6 +169,43 @@ func (b *looseBuilder) shape(n *tree.Node, depth int, branch bool) *jsonscan.Sha
 		s.Kinds |= jsonscan.Of(jsonscan.Null)
 	}
 	return s
+}
+
+// ownTypes returns the types that a schema itself names, or those of the values that it lists; 0 if it leaves them open.
+func (b *looseBuilder) ownTypes(n *tree.Node, branch bool) types {
+	set, _ := writtenTypes(n.Get("type"))
+	if set == 0 && !branch {
+		set = impliedTypes(n)
+	}
+	if set == 0 {
+		for _, v := range n.Get("enum").Items() {
+			set |= typeOfValue(v)
+		}
+		if v := n.Get("const"); v != nil {
+			set = typeOfValue(v)
+		}
+	}
+	if set != 0 && b.c.marksNull(n) {
+		set |= nullType
+	}
+	return set
+}
+
+// addParts adds the properties and the items of a schema to its shape.
+func (b *looseBuilder) addParts(n *tree.Node, s *jsonscan.Shape, depth int) {
+	for name, property := range n.Get("properties").Members() {
+		if b.c.hidden(property, Response) || unclean(name) {
+			continue
+		}
+		b.left -= len(name) + len(`"":{},`)
+		s.Properties = append(s.Properties, jsonscan.Property{
+			Name: strings.Clone(name), Shape: b.part(property, depth-1), // the document's text is not kept alive
+		})
+	}
+	if items := n.Get("items"); items.Kind() == tree.Object && n.Get("prefixItems") == nil {
+		b.left -= len(`"items":{},`)
+		s.Items = b.part(items, depth-1)
+	}
 }
 
 // kindsOf translates types; integer tells that numbers must be whole.

@@ -57,32 +57,32 @@ func yamlNumber(s string) (string, bool) {
 	if s == "" || !(s[0] >= '0' && s[0] <= '9' || s[0] == '-' || s[0] == '+' || s[0] == '.') {
 		return "", false
 	}
-	if base, digits := 0, ""; len(s) > 2 && s[0] == '0' {
-		switch s[1] {
-		case 'o':
-			base, digits = 8, s[2:]
-		case 'x':
-			base, digits = 16, s[2:]
-		}
-		if base != 0 {
-			// Long ones are not numbers that anybody meant, and conversion is quadratic.
-			if len(digits) > 64 || digits[0] == '-' || digits[0] == '+' || strings.Contains(digits, "_") {
-				return "", false
-			}
-			n, ok := new(big.Int).SetString(digits, base)
-			if !ok {
-				return "", false
-			}
-			return n.String(), true
-		}
+	if digits, ok := strings.CutPrefix(s, "0o"); ok {
+		return wholeNumber(digits, 8)
 	}
-	sign, rest := "", s
-	if rest[0] == '-' || rest[0] == '+' {
-		if rest[0] == '-' {
-			sign = "-"
-		}
-		rest = rest[1:]
+	if digits, ok := strings.CutPrefix(s, "0x"); ok {
+		return wholeNumber(digits, 16)
 	}
+	return decimalNumber(s)
+}
+
+// wholeNumber returns the JSON literal of a number that is written in another base.
+func wholeNumber(digits string, base int) (string, bool) {
+	// Long ones are not numbers that anybody meant, and conversion is quadratic.
+	if digits == "" || len(digits) > 64 || digits[0] == '-' || digits[0] == '+' || strings.Contains(digits, "_") {
+		return "", false
+	}
+	n, ok := new(big.Int).SetString(digits, base)
+	if !ok {
+		return "", false
+	}
+	return n.String(), true
+}
+
+// decimalNumber returns the JSON literal of an integer or a floating-point number. Unlike JSON, YAML allows a plus sign, zeros
+// before the first digit, and a point with digits on one side only.
+func decimalNumber(s string) (string, bool) {
+	sign, rest := cutSign(s)
 	whole, rest := cutDigits(rest)
 	fraction, point := "", false
 	if strings.HasPrefix(rest, ".") {
@@ -92,24 +92,15 @@ func yamlNumber(s string) (string, bool) {
 	if whole == "" && fraction == "" {
 		return "", false
 	}
-	exponent := ""
-	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
-		e := rest[1:]
-		expSign := ""
-		if e != "" && (e[0] == '-' || e[0] == '+') {
-			expSign, e = e[:1], e[1:]
-		}
-		digits, after := cutDigits(e)
-		if digits == "" {
-			return "", false
-		}
-		exponent, rest = rest[:1]+expSign+digits, after
-	}
-	if rest != "" {
+	exponent, rest, ok := cutExponent(rest)
+	if !ok || rest != "" {
 		return "", false
 	}
-	if sign == "" && s[0] != '+' && exponent == "" && whole != "" && (whole[0] != '0' || whole == "0") && point == (fraction != "") {
+	if sign == "" && exponent == "" && whole != "" && (whole[0] != '0' || whole == "0") && point == (fraction != "") {
 		return s, true // already a JSON literal: the usual case, no copy
+	}
+	if sign == "+" {
+		sign = ""
 	}
 	whole = strings.TrimLeft(whole, "0")
 	if whole == "" {
@@ -119,6 +110,23 @@ func yamlNumber(s string) (string, bool) {
 		fraction = "." + fraction
 	}
 	return sign + whole + fraction + exponent, true
+}
+
+func cutSign(s string) (sign, rest string) {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		return s[:1], s[1:]
+	}
+	return "", s
+}
+
+// cutExponent cuts "e" with a number off the start of s. It is false if no digits follow the letter.
+func cutExponent(s string) (exponent, rest string, ok bool) {
+	if s == "" || s[0] != 'e' && s[0] != 'E' {
+		return "", s, true
+	}
+	_, unsigned := cutSign(s[1:])
+	digits, rest := cutDigits(unsigned)
+	return s[:len(s)-len(rest)], rest, digits != ""
 }
 
 func cutDigits(s string) (digits, rest string) {

@@ -22,7 +22,7 @@ type Encoder struct {
 func NewEncoder(p Parameter) (*Encoder, error) { return newEncoder(p, false) }
 
 func newEncoder(p Parameter, body bool) (*Encoder, error) {
-	e := &Encoder{p: p, keep: unreserved, names: unreserved}
+	e := &Encoder{p: p}
 	if err := e.checkName(); err != nil {
 		return nil, err
 	}
@@ -46,18 +46,7 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 		return nil, fmt.Errorf("style %q is not possible in %s (OAS 3.2 \"Style Values\")", p.Style, p.In)
 	}
 	e.layout = layoutOf(e.p.Style, p.In, e.p.Explode)
-	switch {
-	case body && !e.p.AllowReserved:
-		e.keep, e.names = formSafe, formSafe
-	case body:
-		e.keep, e.names = queryReserved, formSafe
-	case e.p.AllowReserved && p.In == Query:
-		e.keep = queryReserved
-	case e.p.AllowReserved && p.In == Path:
-		e.keep = pathReserved
-	case e.p.AllowReserved && p.In == Cookie:
-		e.keep = cookieReserved
-	}
+	e.keep, e.names = unescaped(p.In, e.p.AllowReserved, body)
 	e.name = p.Name
 	if p.In != Header && e.p.Style != CookieStyle {
 		e.name = string(appendEscaped(nil, p.Name, e.names, 0))
@@ -66,6 +55,23 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 		e.p.Taken = nil
 	}
 	return e, nil
+}
+
+// unescaped returns the characters of values and of names that are not escaped.
+func unescaped(in Location, allowReserved, body bool) (values, names class) {
+	switch {
+	case body && !allowReserved:
+		return formSafe, formSafe
+	case body:
+		return queryReserved, formSafe
+	case allowReserved && in == Query:
+		return queryReserved, unreserved
+	case allowReserved && in == Path:
+		return pathReserved, unreserved
+	case allowReserved && in == Cookie:
+		return cookieReserved, unreserved
+	}
+	return unreserved, unreserved
 }
 
 func (e *Encoder) checkName() error {

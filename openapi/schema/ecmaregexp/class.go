@@ -2,6 +2,7 @@ package ecmaregexp
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -22,94 +23,126 @@ func (p *parser) escape(inClass bool) (rune, error) {
 	c, n := utf8.DecodeRuneInString(p.in[p.at:])
 	p.at += n
 	switch c {
-	case 'd', 'D', 'w', 'W':
-		p.both(`\` + string(c))
+	case 'd', 'D', 'w', 'W', 's', 'S':
+		p.classEscape(c, inClass)
 		return notAChar, nil
-	case 's':
-		if inClass {
-			p.write(`\s`, ecmaWhiteSpace)
-		} else {
-			p.write(`\s`, "["+ecmaWhiteSpace+"]")
-		}
-		return notAChar, nil
-	case 'S':
-		if inClass {
-			p.write(`\S`, ecmaOther)
-		} else {
-			p.write(`\S`, "[^"+ecmaWhiteSpace+"]")
-		}
-		return notAChar, nil
+	case 'p', 'P':
+		return notAChar, p.property(c)
+	case 'u':
+		return p.unicodeEscape(start)
 	case 't', 'n', 'v', 'f', 'r':
 		p.both(`\` + string(c))
 		return map[rune]rune{'t': '\t', 'n': '\n', 'v': '\v', 'f': '\f', 'r': '\r'}[c], nil
-	case 'b':
-		if inClass {
-			p.write(`\b`, `\x{8}`)
-			return 8, nil
-		}
-	case 'c':
-		if p.at < len(p.in) && unicode.IsLetter(rune(p.in[p.at])) && p.in[p.at] < utf8.RuneSelf {
-			r := rune(p.in[p.at]) & 31
-			p.at++
-			p.char(p.in[start:p.at], r)
+	case 'b', 'c', 'x', '0':
+		if r, ok := p.codeEscape(c, start, inClass); ok {
 			return r, nil
 		}
-	case 'x':
-		if r, ok := hexDigits(p.in[p.at:], 2); ok {
-			p.at += 2
-			p.char(p.in[start:p.at], r)
-			return r, nil
-		}
-	case 'u':
-		return p.unicodeEscape(start)
-	case 'p', 'P':
-		return notAChar, p.property(c)
 	case 'k':
-		if end := strings.IndexByte(p.in[p.at:], '>'); !inClass && end > 1 && p.in[p.at] == '<' {
-			name := p.in[p.at+1 : p.at+end]
-			for _, known := range p.names {
-				if known == name {
-					p.at += end + 1
-					p.portable = false
-					p.both(p.in[start:p.at])
-					return notAChar, nil
-				}
-			}
-		}
-	case '0':
-		if p.at >= len(p.in) || p.in[p.at] < '0' || p.in[p.at] > '9' {
-			p.char(`\0`, 0)
-			return 0, nil
+		if !inClass && p.namedReference(start) {
+			return notAChar, nil
 		}
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		if !inClass {
-			for p.at < len(p.in) && p.in[p.at] >= '0' && p.in[p.at] <= '9' {
-				p.at++
-			}
-			group, err := strconv.Atoi(p.in[start+1 : p.at])
-			if err != nil {
-				return 0, err
-			}
-			p.reference = max(p.reference, group)
-			p.portable = false
-			p.both(p.in[start:p.at])
-			return notAChar, nil
+			return notAChar, p.numberedReference(start)
 		}
 	default:
-		switch {
-		case strings.ContainsRune(`^$\.*+?()[]{}|/`, c), c == '-' && inClass:
-			if c == '/' {
-				p.write(`\/`, "/")
-			} else {
-				p.both(`\` + string(c))
-			}
-			return c, nil
-		case c >= utf8.RuneSelf || c == '_' || !unicode.IsLetter(c) && !unicode.IsDigit(c):
-			p.both(string(c)) // a needless escape: the same character without it
+		if p.identityEscape(c, inClass) {
 			return c, nil
 		}
 	}
 	return 0, fmt.Errorf("JavaScript does not know the escape %q", p.in[start:p.at])
+}
+
+// classEscape writes an escape that stands for a class of characters. RE2's \s has fewer of them than JavaScript's.
+func (p *parser) classEscape(c rune, inClass bool) {
+	switch {
+	case c == 's' && inClass:
+		p.write(`\s`, ecmaWhiteSpace)
+	case c == 's':
+		p.write(`\s`, "["+ecmaWhiteSpace+"]")
+	case c == 'S' && inClass:
+		p.write(`\S`, ecmaOther)
+	case c == 'S':
+		p.write(`\S`, "[^"+ecmaWhiteSpace+"]")
+	default:
+		p.both(`\` + string(c))
+	}
+}
+
+// codeEscape reads the rest of an escape that gives the code of a character: a backspace, \cA, \x41 or \0. It is false if
+// the letter is followed by something else, or stands for no character here.
+func (p *parser) codeEscape(c rune, start int, inClass bool) (rune, bool) {
+	rest := p.in[p.at:]
+	switch c {
+	case 'b':
+		if inClass {
+			p.write(`\b`, `\x{8}`)
+			return 8, true
+		}
+	case 'c':
+		if rest != "" && unicode.IsLetter(rune(rest[0])) && rest[0] < utf8.RuneSelf {
+			r := rune(rest[0]) & 31
+			p.at++
+			p.char(p.in[start:p.at], r)
+			return r, true
+		}
+	case 'x':
+		if r, ok := hexDigits(rest, 2); ok {
+			p.at += 2
+			p.char(p.in[start:p.at], r)
+			return r, true
+		}
+	case '0':
+		if rest == "" || rest[0] < '0' || rest[0] > '9' {
+			p.char(`\0`, 0)
+			return 0, true
+		}
+	}
+	return 0, false
+}
+
+// namedReference reads the rest of a reference to a named group, \k<name>. It is false if no group before it has the name.
+func (p *parser) namedReference(start int) bool {
+	rest := p.in[p.at:]
+	end := strings.IndexByte(rest, '>')
+	if end <= 1 || rest[0] != '<' || !slices.Contains(p.names, rest[1:end]) {
+		return false
+	}
+	p.at += end + 1
+	p.portable = false
+	p.both(p.in[start:p.at])
+	return true
+}
+
+// numberedReference reads the rest of a reference to a group by its number.
+func (p *parser) numberedReference(start int) error {
+	for p.at < len(p.in) && p.in[p.at] >= '0' && p.in[p.at] <= '9' {
+		p.at++
+	}
+	group, err := strconv.Atoi(p.in[start+1 : p.at])
+	if err != nil {
+		return err
+	}
+	p.reference = max(p.reference, group)
+	p.portable = false
+	p.both(p.in[start:p.at])
+	return nil
+}
+
+// identityEscape writes an escape that stands for the escaped character itself. It is false if the character is one that
+// can't be escaped.
+func (p *parser) identityEscape(c rune, inClass bool) bool {
+	switch {
+	case c == '/':
+		p.write(`\/`, "/")
+	case strings.ContainsRune(`^$\.*+?()[]{}|`, c), c == '-' && inClass:
+		p.both(`\` + string(c))
+	case c >= utf8.RuneSelf || c == '_' || !unicode.IsLetter(c) && !unicode.IsDigit(c):
+		p.both(string(c)) // a needless escape: the same character without it
+	default:
+		return false
+	}
+	return true
 }
 
 // char writes a character whose escape differs in RE2.
