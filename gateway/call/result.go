@@ -90,6 +90,9 @@ func (w *resultWriter) answerSuccess(ctx context.Context, resp *http.Response) e
 		if part.MaybeTruncated {
 			w.noteUnended()
 		}
+		if part.UndeclaredHTML {
+			w.addNote(render.UndeclaredHTML)
+		}
 		w.Plan.Progress.Reduce(&part)
 		w.redactPart(ctx, &part)
 		if part.More || w.parts != nil {

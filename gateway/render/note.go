@@ -14,6 +14,11 @@ import (
 // Unended is the note on a response whose end can't be told from an interruption (P2, P5).
 const Unended = "The service gave this answer no length and ended it with its connection: if it was cut off, that can't be told."
 
+// UndeclaredHTML is the note on a page that the document does not declare: services that want a login, and proxies in front of
+// them, answer 200 with one.
+const UndeclaredHTML = "The service answered with a web page, which its document does not declare. If it is a page to sign in on or of an error, " +
+	"the call has failed."
+
 // IsUnended reports whether a response may be incomplete without a sign of it, in which case its result says so.
 func IsUnended(parts []answer.Part, resp *http.Response) bool {
 	if len(parts) == 0 {

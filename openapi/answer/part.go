@@ -33,6 +33,8 @@ type Part struct {
 	// Declared reports that the document declares this media type beside that of the output schema, so that another shape is no fault.
 	Declared bool
 	Wrapped  bool // the output schema has the JSON answer under "result"
+	// UndeclaredHTML reports that a successful answer is a page though the document declares none: it may be one to sign in on.
+	UndeclaredHTML bool
 	More     bool // another part follows
 	// File is the file name of the part, "" if it has none: one path segment without invisible characters.
 	File string

@@ -18,6 +18,7 @@ type Plan struct {
 	unexpected   expected // of failures and of the parts of an answer with several: nothing
 	readableHTML bool
 	neverJSON    bool // the document declares answers, and none as JSON
+	mayBeHTML    bool // HTML is among the media types of successful answers, or a range that has it
 	meanings     []meaning
 	headers      []declaredHeaders
 	redirects    uint8 // set of the statuses that the document declares, see Redirects
@@ -74,6 +75,7 @@ func (c *Compiler) Compile(d Declaration) *Plan {
 	p.neverJSON = len(d.MediaTypes) > 0 && !slices.ContainsFunc(d.MediaTypes, func(media string) bool {
 		return mediatype.CanBeJSON(media) || mediatype.IsSequential(media)
 	})
+	p.mayBeHTML = slices.ContainsFunc(d.MediaTypes, func(media string) bool { return mediatype.IsHTML(media) || media == "text/*" || media == "*/*" })
 	if len(d.MediaTypes) == 1 && !mediatype.IsRange(d.MediaTypes[0]) {
 		p.success.media = strings.Clone(d.MediaTypes[0])
 	}

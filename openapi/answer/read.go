@@ -64,6 +64,7 @@ func (p *Plan) Read(resp *http.Response, emit func(Part) error) error {
 		return err
 	}
 	part.MaybeTruncated = e.closeDelimited && !e.timedOut && !isSelfDelimiting(part)
+	part.UndeclaredHTML = !r.failed && !p.mayBeHTML && part.Kind == Text && mediatype.IsHTML(part.MediaType)
 	part.Declared = r.expected.others != nil && slices.Contains(r.expected.others, part.MediaType)
 	return emit(part)
 }
