@@ -35,7 +35,7 @@ type Part struct {
 	Wrapped  bool // the output schema has the JSON answer under "result"
 	// UndeclaredHTML reports that a successful answer is a page though the document declares none: it may be one to sign in on.
 	UndeclaredHTML bool
-	More     bool // another part follows
+	More           bool // another part follows
 	// File is the file name of the part, "" if it has none: one path segment without invisible characters.
 	File string
 	// Location is the Content-Location (RFC 9110 section 8.7) as the service wrote it, "" if there is none and for JSON and text.
