@@ -49,7 +49,8 @@ func (s *scratch) end() {
 	s.touched, s.query = s.touched[:0], nil
 }
 
-// isAllowed reports whether a tool may be found. The query is asked once for each.
+// isAllowed reports whether a tool may be found. The query is asked once for each, since the words of a query may have many
+// tools in common that may not.
 func (s *scratch) isAllowed(tool int32) bool {
 	if s.allowed == nil {
 		return true

@@ -67,7 +67,7 @@ func (x *Index) Search(q Query) []Hit {
 	}
 	best := newTop(x, max(q.Limit, reranked))
 	for _, tool := range s.touched {
-		if !best.mayTake(s.scores[tool]*maxFactor) || !s.isAllowed(tool) {
+		if !best.mayTake(s.scores[tool]*maxFactor) || q.Allowed != nil && !q.Allowed(int(tool)) {
 			continue
 		}
 		t := &x.tools[tool]
