@@ -48,7 +48,7 @@ func ParseJSON(text []byte) ([]discovery.Target, error) {
 	return targets(groups)
 }
 
-// maxValues is the most values of a list in JSON; one in YAML may have a third.
+// maxValues is the limit of [tree.Limits] on the values of a list, of which YAML, whose values are larger, may have a third.
 const maxValues = 60 * maxGroups
 
 // ParseYAML reads a list in YAML; see [ParseJSON]. It is read within limits, because it grows with its aliases.
