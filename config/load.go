@@ -3,7 +3,9 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -36,7 +38,7 @@ func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
 	l.file, l.dir, l.rootType = location, filepath.Dir(location), reflect.TypeFor[Config]()
 	data, err := readFile(location)
 	if err != nil {
-		l.add(Error, position{}, "", "can't be read: %s", reason(err))
+		l.add(Error, position{}, "", "can't be read: %s%s", reason(err), schemeHint(location, err))
 		return nil, l.report()
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -53,6 +55,16 @@ func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
 		l.root(root, &cfg)
 	}
 	return l.finish(&cfg)
+}
+
+// schemeHint tells that a location of which there is no file may be a URL without its scheme: it begins like a host.
+func schemeHint(location string, err error) string {
+	host, _, hasPath := strings.Cut(location, "/")
+	name, _, hasPort := strings.Cut(host, ":")
+	if !errors.Is(err, fs.ErrNotExist) || !hasPath || strings.HasPrefix(name, ".") || !strings.Contains(name, ".") && !hasPort {
+		return ""
+	}
+	return "; if it is a URL, begin it with https:// or http://"
 }
 
 // Bare returns the configuration that has the OpenAPI document at location, a URL, a path or a directory, as its one entry
