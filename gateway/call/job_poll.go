@@ -95,17 +95,7 @@ func (c JobCall) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error
 		l := &JobStatus{Report: job.Report{State: job.Succeeded}}
 		return l, c.fetchResult(ctx, b, l)
 	case resp.StatusCode >= 300:
-		status := resp.StatusCode
-		e := c.statusFailure(ctx, c.serviceFailureAs(resp, ""))
-		e.Gone = status == http.StatusNotFound || status == http.StatusGone
-		if e.Gone {
-			e.Failure = &Failure{Outcome: e.Outcome, Cause: e.Cause, Text: c.Plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
-				render.StatusText(status) + ". What became of it is not known; look before you repeat the call."}
-		}
-		e.Denied = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
-		e.Later = status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
-		e.Retry = retry
-		return nil, e
+		return nil, c.statusRefused(ctx, resp, retry)
 	}
 	parts, err := c.readJobResponse(ctx, resp)
 	if err != nil {
@@ -126,6 +116,22 @@ func (c JobCall) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error
 		return l, c.fetchResult(ctx, b, l)
 	}
 	return l, nil
+}
+
+// statusRefused returns the error for a response to a status request that has another status than 2xx, and does not lead to the
+// result.
+func (c JobCall) statusRefused(ctx context.Context, resp *http.Response, retry time.Duration) *StatusError {
+	status := resp.StatusCode
+	e := c.statusFailure(ctx, c.serviceFailureAs(resp, ""))
+	e.Gone = status == http.StatusNotFound || status == http.StatusGone
+	if e.Gone {
+		e.Failure = &Failure{Outcome: e.Outcome, Cause: e.Cause, Text: c.Plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
+			render.StatusText(status) + ". What became of it is not known; look before you repeat the call."}
+	}
+	e.Denied = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
+	e.Later = status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status >= 500 && status != http.StatusNotImplemented
+	e.Retry = retry
+	return e
 }
 
 // hasState reports whether a response tells the state of the job. Without a word for it that is known, the job is still
