@@ -188,6 +188,18 @@ func TestNoPart(t *testing.T) {
 	}
 }
 
+// A media type that differs by more than its case is not explained, nor is one that the gateway has changed.
+func TestPartCase(t *testing.T) {
+	for _, c := range []struct{ ours, theirs, want string }{{"a/b; c=D", "a/b; c=d", "part-case"}, {"a/b; c=d", "a/b; c=D", ""}, {"a/b; c=D", "a/b; c=e", ""}} {
+		at := piece{"part-type", "file"}
+		x := &exchange{facts: &facts{}, ours: request{at: {c.ours}, {"part", "file"}: {"1"}}, client: request{at: {c.theirs}, {"part", "file"}: {"1"}}, theirs: &built{}}
+		d := x.compare(rules())
+		if len(d) != 1 || d[0].rule != c.want {
+			t.Errorf("%+v: %+v", c, d)
+		}
+	}
+}
+
 func TestRulesSayWhy(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, r := range rules() {

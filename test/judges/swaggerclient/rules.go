@@ -274,6 +274,14 @@ func rules() []rule {
 			false,
 		},
 		{
+			"part-case", "the media type of a part is written in lower case, with the values of its parameters",
+			"RFC 2045 section 5.1: values of parameters are case-sensitive unless their definition says otherwise; the File API has the type of a Blob in lower case",
+			func(d *difference, _ *exchange) bool {
+				return d.kind == "part-type" && len(d.ours) == 1 && len(d.theirs) == 1 && d.theirs[0] != d.ours[0] && d.theirs[0] == strings.ToLower(d.ours[0])
+			},
+			false,
+		},
+		{
 			"part-name", "a backslash in the name of a part is sent as it is",
 			"RFC 7578 section 4.2 and RFC 2045 section 5.1: in a quoted string it would take the character behind it for itself",
 			func(d *difference, x *exchange) bool {
