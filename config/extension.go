@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/nearest"
-
 	"go.yaml.in/yaml/v4"
+
+	"drawbridge/openapi/nearest"
 )
 
 // extensions are the keys of [Settings] that an operation of a trusted document can give itself, by the names of the

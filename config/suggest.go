@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/nearest"
-
 	"go.yaml.in/yaml/v4"
+
+	"drawbridge/openapi/nearest"
 )
 
 // unknown says what is wrong with a key that a mapping does not have, with the key that was probably meant, or where such a key can

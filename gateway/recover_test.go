@@ -2,13 +2,14 @@ package gateway
 
 import (
 	"context"
-	"drawbridge/gateway/recovery"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
 	"testing"
+
+	"drawbridge/gateway/recovery"
 )
 
 // panicky is a log that panics at the next record of a message, in whatever goroutine that is.

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"drawbridge/gateway/telemetry"
-
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/gateway/telemetry"
 )
 
 const (

@@ -172,7 +172,7 @@ func configuration(listen, base, state string) string {
 	return fmt.Sprintf(`server:
   listen: %q
   shutdown_delay: 0s
-  state_dir: %q  # keeps documents, of which the console shows parts
+  state_dir: %q  # keeps documents, in case they can't be read at a restart
 admin:
   listen: 127.0.0.1:0            # a free port
   token: ${CONSOLE_TOKEN}        # signs in to the console; made for this run

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/nearest"
-
 	"github.com/spf13/cobra"
+
+	"drawbridge/openapi/nearest"
 )
 
 // filterKeys are what a pattern of --filter may be compared with.

@@ -25,7 +25,7 @@ type Endpoint struct {
 	AllowsCallerWebhooks bool // callers may ask for a webhook at the end of a job
 }
 
-// NewEndpoint returns the view that calls have of an endpoint for plans, but for the continuation of their jobs.
+// NewEndpoint returns the view that calls have of an endpoint for plans, but for Searches and what becomes of their jobs.
 func NewEndpoint(name string, c *config.Config, plans map[string]*plan.Plan, guard *auth.Guard) *Endpoint {
 	e := &Endpoint{
 		Name: name, Guard: guard, Plans: plans, operations: make(map[*openapi.Operation]*plan.Plan, len(plans)), MaxCalls: c.Limits.MaxCalls,

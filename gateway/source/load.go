@@ -71,14 +71,24 @@ func (l *loader) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.
 		}
 		l.large.Store(true)
 	}
-	select {
-	case l.deps.LargeTexts <- struct{}{}:
-	case <-ctx.Done():
-		return nil, leave, context.Cause(ctx)
+	if leave, err = acquire(ctx, l.deps.LargeTexts); err != nil {
+		return nil, leave, err
 	}
-	leave = func() { <-l.deps.LargeTexts }
 	doc, err = openapi.Load(ctx, l.api.Spec.String(), o)
 	return doc, leave, err
+}
+
+// acquire waits for a slot of a semaphore, which leave releases; a nil semaphore has slots without end.
+func acquire(ctx context.Context, slots chan struct{}) (leave func(), err error) {
+	if slots == nil {
+		return func() {}, nil
+	}
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return func() {}, context.Cause(ctx)
+	}
 }
 
 // Reread reads the files of the document with a stamp again, to show them. The error is [fetch.ErrChanged] if the document has
@@ -86,15 +96,11 @@ func (l *loader) read(ctx context.Context, o openapi.LoadOptions) (doc *openapi.
 func (s *Source) Reread(ctx context.Context, stamp fetch.Stamp) (files *fetch.Copy, err error) {
 	l := s.loader
 	for _, slots := range []chan struct{}{s.rereads, l.deps.LargeTexts} {
-		if slots == nil {
-			continue // memory is unlimited
+		leave, err := acquire(ctx, slots)
+		if err != nil {
+			return nil, err
 		}
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+		defer leave()
 	}
 	files, err = openapi.Reread(ctx, l.api.Spec.String(), stamp, l.loadOptions(l.deps.Pace.Part()))
 	return files, l.secrets.OperatorError(err)
