@@ -18,7 +18,7 @@ func TestGrowth(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, before := range []string{"", "{\"schema\":"} {
-				growth.Hostile(t, 20_000, time.Second, before, "", parse)
+				growth.Hostile(t, 6_000, time.Second, before, "", parse)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ func TestGrowth(t *testing.T) {
 		"JSON": func(s string) { _, _ = Parse("a.json", []byte(s), Limits{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, before := range []string{"", "{\"a\":", "[\"", "openapi: 3.1.0\nx:\n  a: ", "a: |\n  ", "a: '", "a: [", "? "} {
+			for _, before := range []string{"", "openapi: 3.1.0\nx:\n  a: ", "a: ["} {
 				growth.Hostile(t, 60_000, time.Second, before, "", parse)
 			}
 		})
