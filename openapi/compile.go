@@ -46,10 +46,10 @@ type SlashParameter struct {
 
 // CompileOptions is what the configuration says of one API.
 type CompileOptions struct {
-	// BaseURL is where calls go whatever the document says: http or https, absolute, without user, query and
-	// fragment. Nil: the document's servers, as far as S7 allows.
+	// BaseURL stands for the servers of the document as a whole: http or https, absolute, without user, query and
+	// fragment. Operations with other servers on the same origin keep the path of those. Nil: the document's servers, as far as S7 allows.
 	BaseURL *url.URL
-	// AllowServers lists origins ("https://api.example.com") that a document fetched from another origin may name.
+	// AllowServers lists further origins ("https://api.example.com") that servers of the document may have.
 	AllowServers []string
 	Output       OutputMode
 	// ReadableHTML reduces answers that are HTML to the text that a reader sees; those of failures always are.

@@ -20,6 +20,7 @@ const (
 	codeSkipParameter = "operation-parameter" // a required parameter can't be sent
 	codeSkipPath      = "operation-path"      // a path that can't be written
 	codeSkipSchema    = "operation-schema"    // no schema of the arguments can be made
+	codeSkipServer    = "operation-server"    // its server is of an origin that isn't allowed
 )
 
 // Skipped is an operation that could not be made callable.
