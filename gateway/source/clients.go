@@ -109,12 +109,11 @@ func prefixes(networks []config.Network) []netip.Prefix {
 	return out
 }
 
-// forCalls returns the client for the servers of the operations. If base_url is not configured, the servers in the
-// document have already passed the rules of S7.
+// forCalls returns the client for the servers of the operations, which have passed the rules of S7.
 func (c *clients) forCalls(name string, api *openapi.API) *upstream.Client {
 	var hosts []string
 	for _, op := range api.Operations {
-		if base := baseURL(c.api, op); base != nil && !slices.Contains(hosts, base.Hostname()) {
+		if base := op.Base; base != nil && !slices.Contains(hosts, base.Hostname()) {
 			hosts = append(hosts, base.Hostname())
 		}
 	}
@@ -136,15 +135,6 @@ func (c *clients) forCalls(name string, api *openapi.API) *upstream.Client {
 	setResilience(&o, c.api, c.deps.Logger)
 	c.key, c.calls = key, upstream.NewClient(o)
 	return c.calls
-}
-
-// baseURL returns the URL that the calls of an operation go to; nil if neither the configuration nor the document names
-// one.
-func baseURL(api *config.API, op *openapi.Operation) *url.URL {
-	if api.BaseURL != nil {
-		return api.BaseURL.URL()
-	}
-	return op.Base
 }
 
 // close closes the idle connections.

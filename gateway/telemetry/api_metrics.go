@@ -133,7 +133,7 @@ func (m *Metrics) API(a *admin.API, certificateEnd time.Time) {
 	} else {
 		v.certificates.WithLabelValues(a.Name).Set(float64(certificateEnd.Unix()))
 	}
-	for _, state := range []admin.State{admin.Loading, admin.Ready, admin.Stale, admin.Held, admin.Failed} {
+	for _, state := range admin.States() {
 		is := 0.0
 		if state == a.State {
 			is = 1

@@ -129,6 +129,7 @@ type Client struct {
 	traced          bool              // both propagate the trace context
 	decoders        decoderPool
 
+	socket   bool             // all requests go to a Unix domain socket
 	baseHost string           // Host of BaseURL
 	service  *balance.Service // nil unless requests go to instances
 	encoding []string         // value of Accept-Encoding for baseHost
@@ -157,7 +158,7 @@ func NewClient(o Options) *Client {
 	c.allErrors = o.Breaker.AllErrors
 	c.health = newHealth(o.Breaker, c.baseHost, o.OnStateChange)
 	g := newDialPolicy(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, o.Connect)
-	c.dialPolicy = g
+	c.dialPolicy, c.socket = g, o.Socket != ""
 	direct := g.dial
 	if o.Socket != "" {
 		direct = socketDialer(o.Socket, o.Connect)
