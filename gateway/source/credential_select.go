@@ -22,6 +22,9 @@ const (
 	codeCredentialUnused  = "credential-unused"  // a credential is configured for a scheme that the document does not declare
 )
 
+// lacksCredential is the reason why calls lack a credential while others are configured; the problems of the operations name the schemes.
+const lacksCredential = "no credential is configured for the security schemes that the document asks for (" + codeCredentialMissing + ")"
+
 // Credentials holds the credential of each operation of a document, selected at load. It is immutable.
 type Credentials struct {
 	// Choices holds the credentials of operations that don't use the default one.
@@ -65,7 +68,7 @@ func selectCredentials(api *openapi.API, conf *config.API, auth *upstreamAuth) *
 			}
 			c.Missing[op] = at
 			if !personal {
-				c.Lacking[op] = text
+				c.Lacking[op] = lacksCredential
 			}
 		case err == nil && len(choice.Schemes()) > 0:
 			c.Choices[op] = choice
@@ -159,12 +162,14 @@ func lackOf(e *credential.MissingError) string {
 // reportNone reports the schemes that operations ask for while no credential is configured. personal reports whether callers are known
 // to the service without one.
 func (c *Credentials) reportNone(api *openapi.API, conf *config.API, satisfied map[string]bool, personal bool) {
+	var all []string
+	var lacking []*openapi.Operation
 	for _, op := range api.Operations {
 		asked := alternatives(op, satisfied)
 		if c.goesElsewhere(op, conf) || personal || !required(asked) {
 			continue
 		}
-		var all []string
+		lacking = append(lacking, op)
 		for _, names := range asked {
 			text := strings.Join(names, " and ")
 			if len(names) > 1 {
@@ -174,6 +179,9 @@ func (c *Credentials) reportNone(api *openapi.API, conf *config.API, satisfied m
 				all = append(all, text)
 			}
 		}
-		c.Lacking[op] = "the document asks for " + strings.Join(all, " or ") + " and no credential is configured"
+	}
+	text := "the document asks for " + strings.Join(all, " or ") + " and no credential is configured"
+	for _, op := range lacking {
+		c.Lacking[op] = text
 	}
 }
