@@ -10,7 +10,6 @@ import (
 	"drawbridge/gateway/origin"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
-	"drawbridge/openapi/truncate"
 )
 
 // usability tells whether an API whose document could be read can be used.
@@ -36,13 +35,17 @@ const maxUncallable = 5
 
 func (a *API) usabilityOf(s *source.Source, c *config.Config, entry string) usability {
 	u := usability{}
-	reasons, tools := admin.Counts{}, 0
+	reasons, tools, uncallable := admin.Counts{}, 0, 0
 	for _, op := range a.api.Operations {
 		if a.tools[op] == nil {
 			continue
 		}
 		tools++
-		if why := s.Uncallable(op); why != "" {
+		all := s.Uncallable(op)
+		if len(all) > 0 {
+			uncallable++
+		}
+		for _, why := range all {
 			reasons[why]++
 		}
 	}
@@ -59,10 +62,9 @@ func (a *API) usabilityOf(s *source.Source, c *config.Config, entry string) usab
 			key = entry + ".tools.include"
 		}
 		u.faults = append(u.faults, fmt.Sprintf("%s: no operation becomes a tool", c.Origin(key)))
-	case tools > 0 && reasons.Sum() == tools:
+	case tools > 0 && uncallable == tools:
 		u.uncallable = true
-		codes := reasons.Codes()
-		u.faults = append(u.faults, a.shown("no call can be made: "+truncate.List(codes, maxUncallable)))
+		u.faults = append(u.faults, a.shown("no call can be made: "+strings.Join(first(reasons.Codes(), maxUncallable), "; and ")))
 	}
 	if !u.uncallable {
 		for i, why := range reasons.Codes() {
@@ -76,6 +78,8 @@ func (a *API) usabilityOf(s *source.Source, c *config.Config, entry string) usab
 	u.notes = append(u.notes, a.elsewhere(s)...)
 	return u
 }
+
+func first(texts []string, n int) []string { return texts[:min(n, len(texts))] }
 
 // firstSkip returns the reason of the first operation that is skipped with a code.
 func (a *API) firstSkip(code string) string {

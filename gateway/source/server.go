@@ -42,14 +42,16 @@ func serverCredential(api *config.API, u *url.URL) (key string, c *config.Creden
 	return "", nil
 }
 
-// Uncallable returns the reason why calls of an operation can't be made or can't succeed, as far as it is known without one: no base URL,
-// an address that isn't allowed, no credential. "" if there is none. Names of hosts are resolved by calls alone.
-func (s *Source) Uncallable(op *openapi.Operation) string {
+// Uncallable returns the reasons why calls of an operation can't be made or can't succeed, as far as they are known without one: no base
+// URL, an address that isn't allowed, no credential. Names of hosts are resolved by calls alone.
+func (s *Source) Uncallable(op *openapi.Operation) (reasons []string) {
 	if op.Base == nil {
-		return op.BaseProblem
+		reasons = append(reasons, op.BaseProblem)
+	} else if err := s.Document.Client.CheckHost(op.Base); err != nil {
+		reasons = append(reasons, err.Error())
 	}
-	if err := s.Document.Client.CheckHost(op.Base); err != nil {
-		return err.Error()
+	if why := s.Document.Credentials.Lacking[op]; why != "" {
+		reasons = append(reasons, why)
 	}
-	return s.Document.Credentials.Lacking[op]
+	return reasons
 }
