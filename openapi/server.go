@@ -132,7 +132,7 @@ func (s *servers) first(at *tree.Node, all []server, resolve func(server) (*url.
 // advice tells what to do about a server that can't be used.
 func (s *servers) advice(candidate server, err error) string {
 	var v *variableError
-	unset := errors.As(err, &v)
+	unset := errors.As(err, &v) && !v.placeholder
 	switch {
 	case candidate.missing: // so it may be that the document is all that there is
 		return "; a configuration file with spec and base_url has to name it"

@@ -165,7 +165,7 @@ func (s *servers) place(candidate server) (u *url.URL, relative bool, err error)
 	case document == nil && candidate.missing:
 		return nil, false, errors.New("the document names no server")
 	case empty != "" && (document == nil || u.IsAbs()):
-		return nil, false, &variableError{fmt.Sprintf("the variable %q of the server URL %q is empty", empty, candidate.url)}
+		return nil, false, &variableError{text: fmt.Sprintf("the variable %q of the server URL %q is empty", empty, candidate.url)}
 	case document == nil:
 		return nil, false, fmt.Errorf("the server URL %q is relative, and the document was read from a file", text)
 	}
