@@ -151,7 +151,7 @@ func (a *API) Describe(state *admin.API) {
 	state.Operations, state.ProblemCodes, state.SkipCodes = a.Counts, a.Problems, a.Skips
 	state.Webhooks, state.Callbacks = a.api.Incoming.Webhooks, a.api.Incoming.Callbacks
 	state.Notes, state.Faults = a.usability.notes, a.usability.faults
-	if a.usability.uncallable && state.State.IsServed() {
+	if a.usability.uncallable && state.State == admin.Ready { // the other states say more about the document
 		state.State = admin.Uncallable
 	}
 	state.Tools, state.Skipped, state.Problems = 0, a.Counts.Skipped, a.Problems.Sum()

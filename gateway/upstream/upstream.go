@@ -88,6 +88,13 @@ type Options struct {
 	Proxy *Proxy
 	// RootCAs are the certificate authorities; the system's if nil.
 	RootCAs *x509.CertPool
+	// ServerName is the name that the certificate of Service, or of an instance, must have, and that is sent to it (SNI), instead
+	// of the host of the URL; "" for that host.
+	ServerName string
+	// Service is the URL of the server that ServerName is for.
+	Service *url.URL
+	// MinTLS is the lowest version of TLS, of those of crypto/tls; 0 stands for 1.2.
+	MinTLS uint16
 	// TLS returns the configuration for one connection to addr, host and port: base or a modified
 	// copy. Its errors have the kind Credential, and must not contain secrets. If nil, base is
 	// used.
