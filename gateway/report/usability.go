@@ -91,7 +91,7 @@ func (a *API) firstSkip(code string) string {
 	return ""
 }
 
-// elsewhere lists the base URLs of tools that go to another place than base_url, or another origin than that of the document.
+// elsewhere lists the base URLs of tools that have servers of their own.
 func (a *API) elsewhere(s *source.Source) (notes []string) {
 	type place struct {
 		tools   int
@@ -101,7 +101,7 @@ func (a *API) elsewhere(s *source.Source) (notes []string) {
 	places := map[string]*place{}
 	var order []string
 	for _, op := range a.api.Operations {
-		if a.tools[op] == nil || op.Base == nil || a.isHome(s, op) {
+		if a.tools[op] == nil || op.Base == nil || a.isHome(op) {
 			continue
 		}
 		text := op.Base.String()
@@ -126,17 +126,15 @@ func (a *API) elsewhere(s *source.Source) (notes []string) {
 	return notes
 }
 
-// isHome reports whether the calls of an operation go where those of the document as a whole do.
-func (a *API) isHome(s *source.Source, op *openapi.Operation) bool {
-	if base := a.config.BaseURL; base != nil {
-		return op.Base.String() == base.URL().String()
-	}
-	return !a.config.Spec.IsURL() || s.HasOrigin(op.Base)
+// isHome reports whether the calls of an operation go where those of operations without servers of their own go.
+func (a *API) isHome(op *openapi.Operation) bool {
+	home := a.api.Base
+	return op.Base == home || home != nil && op.Base.String() == home.String()
 }
 
 // credentialNote tells which credential calls to another origin carry; "" for those on the origin of the API.
 func credentialNote(s *source.Source, op *openapi.Operation) string {
-	if s.HasOrigin(op.Base) {
+	if !s.GoesElsewhere(op.Base) {
 		return ""
 	}
 	to, _ := origin.Of(op.Base)
