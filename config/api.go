@@ -121,6 +121,7 @@ type API struct {
 
 	directory  bool // see FromDirectory
 	discovered bool // see IsDiscovered
+	incomplete bool // see IsIncomplete
 }
 
 // APITools says which operations of an API become tools.
@@ -212,6 +213,9 @@ func (a *API) Exposes(s Subject) bool {
 
 // Hides reports whether the document hides the operation from models, and is trusted to do so.
 func (a *API) Hides(s Subject) bool { return a.TrustExtensions && s.HiddenBy != "" }
+
+// IsIncomplete reports whether the certificate or the identity of the API is left out, since a check without secrets doesn't have it.
+func (a *API) IsIncomplete() bool { return a.incomplete }
 
 // FromDirectory reports whether the entry stands for one file of a directory that the configuration gives as spec. Such a
 // file need not be a document: it may be a part that documents refer to.

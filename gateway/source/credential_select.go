@@ -43,7 +43,7 @@ func selectCredentials(api *openapi.API, conf *config.API, auth *upstreamAuth) *
 	c := &Credentials{Choices: map[*openapi.Operation]*credential.Choice{}, Missing: map[*openapi.Operation]int{}, Lacking: map[*openapi.Operation]string{}}
 	satisfied := auth.satisfied(api, conf)
 	// Each caller has a credential with pass-through, and is one with an identity.
-	personal := conf.PassesCredential() || conf.Identity != nil
+	personal := conf.PassesCredential() || conf.Identity != nil || conf.IsIncomplete()
 	if auth.set == nil {
 		c.reportNone(api, conf, satisfied, personal)
 		return c
