@@ -125,7 +125,9 @@ type DocumentSearch struct {
 
 // ServiceCredential is what is sent to the services that it matches, as in an item of apis.
 type ServiceCredential struct {
-	// The services. A selector names its services: name is required and has no wildcard.
+	// The services. A selector names its services: name is required, and so is namespace if services of several namespaces can have the
+	// name; neither has a wildcard. Without namespace, the services of file, http and docker that have none are meant, or with
+	// allow_servers the only one with the name.
 	Match ServiceSelectors `yaml:"match" need:"true"`
 	// As credential of an item of apis.
 	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent"`

@@ -82,7 +82,7 @@ func (c *clients) options(name string, wrap wrapper, tls connection) upstream.Op
 		o.BaseURL = c.api.BaseURL.URL()
 	}
 	if c.api.IsDiscovered() {
-		o.Instances = c.deps.Instances(c.api.Name)
+		o.Instances = c.deps.Instances(c.api.Service())
 	}
 	return o
 }
