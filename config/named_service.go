@@ -28,6 +28,9 @@ const (
 type NamedService struct {
 	Namespace, Name string
 	Precedence      Precedence
+	// IsImplied reports that the configuration gives no namespace and that others may have services of that name: the one without a
+	// namespace is meant if there is one.
+	IsImplied bool
 }
 
 // Named returns the services that the provider's configuration names together with their namespaces, whether they are registered or
@@ -37,7 +40,8 @@ func (d *Discovery) Named() (all []NamedService) {
 		for _, sel := range selectors {
 			for _, name := range sel.Name.literals() {
 				for _, namespace := range d.namespaces(sel, name) {
-					all = append(all, NamedService{namespace, name, p})
+					isImplied := namespace == "" && (d.File != nil || d.HTTP != nil || d.Docker != nil)
+					all = append(all, NamedService{namespace, name, p, isImplied})
 				}
 			}
 		}

@@ -16,6 +16,7 @@ type provider struct {
 	d        *config.Discovery
 	key      string // the key path of d
 	named    map[key]config.Precedence
+	kept     []key          // those of named whose names are kept for them while they are not registered
 	wanted   map[string]int // services that are to be served, by their names
 	cancel   context.CancelFunc
 	targets  []Target // the last answer of the registry
@@ -57,10 +58,12 @@ type service struct {
 
 // configure applies an item of the configuration.
 func (p *provider) configure(d *config.Discovery, at string) {
-	p.d, p.key, p.named = d, at, map[key]config.Precedence{}
+	p.d, p.key, p.named, p.kept = d, at, map[key]config.Precedence{}, nil
 	for _, named := range d.Named() {
 		of := key{named.Namespace, named.Name}
-		p.named[of] = max(p.named[of], named.Precedence)
+		if p.named[of] = max(p.named[of], named.Precedence); !named.IsImplied && !slices.Contains(p.kept, of) {
+			p.kept = append(p.kept, of)
+		}
 	}
 }
 

@@ -54,8 +54,8 @@ func (m *Manager) giveNames(all []*named, included func(*service) bool) {
 		}
 	}
 	for _, p := range m.providers {
-		for of, precedence := range p.named {
-			c := newClaim(p.d, &config.Service{Namespace: of.namespace, Name: of.name}, precedence)
+		for _, of := range p.kept {
+			c := newClaim(p.d, &config.Service{Namespace: of.namespace, Name: of.name}, p.named[of])
 			if c.reserved = true; !present[c.id] {
 				claims = append(claims, c)
 			}

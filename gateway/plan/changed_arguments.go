@@ -57,7 +57,7 @@ func newChangedArguments(o *Options, sources []*source.Source, rejected *rejecti
 			if len(set.Arguments) == 0 {
 				continue
 			}
-			arguments, unfit := newArguments(op, set.Arguments, conditionOf(o, set), rejected.of(s.Name, op))
+			arguments, unfit := newArguments(op, &s.Config, set.Arguments, conditionOf(o, set), rejected.of(s.Name, op))
 			if arguments == nil && unfit == "" {
 				continue
 			}

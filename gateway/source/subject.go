@@ -14,10 +14,14 @@ import (
 func (s *Source) Subject(op *openapi.Operation) config.Subject { return s.as(s.Name).subject(op) }
 
 // Subject returns an operation of an API with this name as selectors see it.
-func Subject(api string, op *openapi.Operation) config.Subject { return apiNames{name: api}.subject(op) }
+func Subject(api string, op *openapi.Operation) config.Subject {
+	return apiNames{name: api}.subject(op)
+}
 
 // SkippedSubject returns an operation that can't be a tool as selectors see it. api is the name of its API.
-func SkippedSubject(api string, s openapi.Skipped) config.Subject { return apiNames{name: api}.skipped(s) }
+func SkippedSubject(api string, s openapi.Skipped) config.Subject {
+	return apiNames{name: api}.skipped(s)
+}
 
 // apiNames are the names by which selectors know an API.
 type apiNames struct{ name, claimed string } // see [config.API.Claimed]
@@ -25,7 +29,7 @@ type apiNames struct{ name, claimed string } // see [config.API.Claimed]
 // as returns the names of the source if the first is this one.
 func (s *Source) as(name string) apiNames { return apiNames{name, s.Config.Claimed()} }
 
-func (n apiNames) subject( op *openapi.Operation) config.Subject {
+func (n apiNames) subject(op *openapi.Operation) config.Subject {
 	s := config.Subject{
 		API: n.name, Claimed: n.claimed, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags, Deprecated: op.Deprecated, Extensions: op.Marks,
 		Arguments: func() []string { return slices.Sorted(maps.Keys(op.Names())) },
