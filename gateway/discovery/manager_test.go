@@ -66,6 +66,10 @@ func (s *services) Do(req *http.Request) (*http.Response, error) {
 	if text == "DOWN" {
 		return nil, errors.New("connection refused")
 	}
+	if text == "HANG" {
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	}
 	if text == "PANIC" {
 		panic(errTest)
 	}
