@@ -128,7 +128,7 @@ func TestCredentialWithNamespace(t *testing.T) {
 }
 
 // Rules that name an API by the name that api_name gives it hold for each service that claims the name: a registration takes no
-// restriction from another service. Secrets of rules go to no service that the configuration does not name.
+// restriction from another service.
 func TestRulesOfClaimedName(t *testing.T) {
 	shop, partner := newWitness(t, "shop"), newWitness(t, "partner")
 	text := `discovery:
@@ -151,4 +151,54 @@ rules:
 	r.eventually("alone", described("shop-orders_list"))
 	r.write(groupsIn("shop", shop.Listener.Addr().String(), "partner", partner.Listener.Addr().String()))
 	r.eventually("with another one", described("shop-partner-orders_list", "shop-shop-orders_list"))
+}
+
+// A rule that names an API sends its secrets to no service that took the name when it registered; the operation is not served, and the
+// report has the line to write.
+func TestSecretsOfRules(t *testing.T) {
+	const text = `{"openapi": "3.1.0", "info": {"title": "orders", "version": "1"}, "paths": {"/list": {"get": {"operationId": "list",
+		"parameters": [{"name": "key", "in": "query", "schema": {"type": "string"}}], "responses": {"200": {"description": "ok"}}}}}}`
+	var mu sync.Mutex
+	var keys []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Path == "/openapi.json" {
+			fmt.Fprint(w, text)
+			return
+		}
+		if r.URL.Path == "/list" {
+			keys = append(keys, r.URL.Query().Get("key"))
+		}
+	}))
+	defer s.Close()
+	config := func(services string) map[string]string {
+		return map[string]string{"drawbridge.yaml": `discovery:
+  - {name: shop, file: {paths: [targets.json]}, allow_addresses: [127.0.0.0/8]` + services + `}
+rules:
+  - {match: {api: shop-orders}, set: {arguments: {key: {secret: canary-of-the-rule}}}}
+`}
+	}
+	files := config("")
+	files["targets.json"] = groupsIn("partner", s.Listener.Addr().String())["targets.json"]
+	r := run(t, files)
+	r.eventually("the operation is not served", func() bool {
+		report, ok := r.Report("shop-orders")
+		return ok && len(report.Operations) == 1 && len(report.Operations[0].Reasons) == 1 &&
+			strings.Contains(report.Operations[0].Reasons[0].Message, "of the provider shop: {name: orders, namespace: partner}")
+	})
+	if len(r.tools()) > 0 {
+		t.Errorf("served: %q", r.tools())
+	}
+	r.write(config(", services: [{name: orders, namespace: partner}, {namespace: '*'}]"))
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the service is named", func() bool { return slices.Equal(r.tools(), []string{"shop-orders_list"}) })
+	newClient(t, r.Handler(), "2026-07-28", "").call("shop-orders_list")
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Equal(keys, []string{"canary-of-the-rule"}) {
+		t.Errorf("sent %q", keys)
+	}
 }

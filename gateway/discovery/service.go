@@ -146,8 +146,8 @@ const tellApart = "set an api_name of the provider that tells them apart"
 
 // warnings tells what the service does without because of other services, or because the configuration does not name it.
 func (n *named) warnings(isOnlyOne bool) (all []string) {
-	if n.claim.name() != n.claim.first() {
-		all = append(all, n.lostName())
+	if why := n.lostName(); why != "" {
+		all = append(all, why)
 	}
 	if why := n.p.d.Withheld(n.p.key, &n.s.target.Service, isOnlyOne); why != "" {
 		all = append(all, why)
@@ -155,11 +155,12 @@ func (n *named) warnings(isOnlyOne bool) (all []string) {
 	return all
 }
 
-// lostName tells why the API does not have the name that api_name gives it, and how it gets it.
+// lostName tells why the API does not have the name that api_name gives it, and how it gets it; "" if it has it, or if the configuration
+// has given it to another service.
 func (n *named) lostName() string {
 	name, rivals := n.claim.first(), n.by.rivals(n.claim)
-	if len(rivals) > 0 && rivals[0].precedence > n.claim.precedence {
-		return fmt.Sprintf("the configuration gives the name %s to %s", name, rivals[0])
+	if n.claim.name() == name || len(rivals) == 0 || rivals[0].precedence > n.claim.precedence {
+		return ""
 	}
 	var names []string
 	for _, rival := range rivals {
