@@ -35,7 +35,8 @@ type Discovery struct {
 	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
 	// take the name of an API that the file names. Characters that API names can't have become -, and a name of more than 40
-	// characters ends in a digest.
+	// characters ends in a digest. Of several services with one name, the one has it that services or credentials name with its namespace;
+	// the others, or all if none or several are named, are PROVIDER-NAMESPACE-NAME.
 	APIName string `yaml:"api_name" default:"'{provider}-{name}'"`
 	// How the document of a service is found.
 	Documents DocumentSearch `yaml:"documents,omitempty" absent:"the defaults of its keys"`
