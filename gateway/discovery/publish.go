@@ -56,14 +56,14 @@ func (m *Manager) providerStatus() (all []ProviderStatus) {
 // build makes the snapshot.
 func (m *Manager) build() *Snapshot {
 	snapshot := &Snapshot{Providers: m.providerStatus()}
-	taken := map[string]string{}
+	taken, logged := map[string]string{}, 0
 	for name := range m.configured {
 		taken[name] = "a configured API"
 	}
 	keys, serving := map[string]string{}, []*Instances(nil)
 	for _, n := range m.names() {
 		api, status := n.status(taken)
-		m.logWarnings(n, &status)
+		m.logWarnings(n, &status, &logged)
 		snapshot.Services = append(snapshot.Services, status)
 		if api != nil {
 			taken[strings.ToLower(api.Name)] = n.claim.String()

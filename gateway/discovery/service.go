@@ -170,12 +170,24 @@ func (n *named) lostName() string {
 		truncate.List(names, maxProblems), name, n.p.key, n.s.target.Selector())
 }
 
-// logWarnings logs the warnings that are new.
-func (m *Manager) logWarnings(n *named, status *ServiceStatus) {
-	for _, warning := range status.Warnings {
-		if !slices.Contains(n.s.warnings, warning) {
-			m.o.Logger.Warn("the configuration does not name a service", "provider", status.Provider, "service", keyOf(n.claim.id).String(), "api", status.API, "problem", warning)
-		}
-	}
+// mostLogged is the most services whose warnings are logged at a time: a registry may have any number of them, and change at any pace.
+const mostLogged = 10
+
+// logWarnings logs the warnings that are new, of a service with this status. logged is the number of services that were logged for this
+// snapshot.
+func (m *Manager) logWarnings(n *named, status *ServiceStatus, logged *int) {
+	isNew := slices.ContainsFunc(status.Warnings, func(w string) bool { return !slices.Contains(n.s.warnings, w) })
 	n.s.warnings = status.Warnings
+	if !isNew {
+		return
+	}
+	if *logged++; *logged > mostLogged {
+		return
+	}
+	for _, warning := range status.Warnings {
+		m.o.Logger.Warn("the configuration does not name a service", "provider", status.Provider, "service", keyOf(n.claim.id).String(), "api", status.API, "problem", warning)
+	}
+	if *logged == mostLogged {
+		m.o.Logger.Warn("more services may not be named; GET /apis of the admin listener has all")
+	}
 }
