@@ -119,9 +119,11 @@ type API struct {
 	// private, all others must be public. A link-local or metadata address needs its own entry.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none"`
 
-	directory  bool // see FromDirectory
-	discovered bool // see IsDiscovered
-	incomplete bool // see IsIncomplete
+	directory  bool      // see FromDirectory
+	incomplete bool      // see IsIncomplete
+	service    ServiceID // see Service
+	claimed    string    // see Claimed
+	named      bool      // see TakesSecrets
 }
 
 // APITools says which operations of an API become tools.

@@ -51,7 +51,7 @@ func (l *loader) serviceTLS(key string, api *API) {
 	if t.ServerName != "" && l.ok(key+".server_name") && !isHostName(t.ServerName) {
 		l.errorf(key+".server_name", "must be a host name or an IP address, without scheme and port, got %s", quote(t.ServerName))
 	}
-	if api.BaseURL != nil && api.BaseURL.parsed != nil && api.BaseURL.parsed.Scheme != "https" && l.given(key+".server_name") && !api.discovered {
+	if api.BaseURL != nil && api.BaseURL.parsed != nil && api.BaseURL.parsed.Scheme != "https" && l.given(key+".server_name") && !api.IsDiscovered() {
 		l.errorf(key+".server_name", "needs https: base_url %s is not", api.BaseURL.Origin())
 	}
 }

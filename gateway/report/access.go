@@ -104,13 +104,13 @@ func (r *AccessReporter) credentialOf(p *plan.Plan) (kinds, from string) {
 
 // settingsOf returns the settings of an operation from rules and from the document.
 func (r *AccessReporter) settingsOf(op *openapi.Operation, s *source.Source) config.Settings {
-	return r.Config.Settings(source.Subject(s.Name, op), s.Document.Extensions.Settings[op])
+	return r.Config.Settings(s.Subject(op), s.Document.Extensions.Settings[op])
 }
 
 // setBy returns the origin of a setting of an operation: the last matching rule that has it, else the document if an
 // extension has it, else otherwise.
 func (r *AccessReporter) setBy(op *openapi.Operation, s *source.Source, has func(*config.Settings) bool, otherwise string) string {
-	if key := r.Config.SetBy(source.Subject(s.Name, op), has); key != "" {
+	if key := r.Config.SetBy(s.Subject(op), has); key != "" {
 		return r.Config.Origin(key)
 	}
 	if own := s.Document.Extensions.Settings[op]; has(&own) {

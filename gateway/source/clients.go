@@ -89,7 +89,7 @@ func (c *clients) options(name string, wrap wrapper, certificate connection) ups
 		}
 	}
 	if c.api.IsDiscovered() {
-		o.Instances = c.deps.Instances(c.api.Name)
+		o.Instances = c.deps.Instances(c.api.Service())
 	}
 	return o
 }
