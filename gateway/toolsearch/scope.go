@@ -22,16 +22,22 @@ type Scope struct {
 	Index func() *finder.Index
 	// Find, if not nil, finds the tools for search_tools in the place of Index.
 	Find func(ctx context.Context, q finder.Query) []finder.Hit
+	// View, if not nil, is what the caller sees of Index, by which the tools are ranked; it returns nil if the caller may see all tools.
+	View func(*finder.Index) *finder.View
 	// Allowed reports whether the caller may find a tool.
 	Allowed func(*catalog.Tool) bool
 }
 
 // query returns the query for tools that fit a text and a filter. A nil filter lets all pass.
 func (s *Scope) query(text string, limit int, filter func(*catalog.Tool) bool) finder.Query {
-	return finder.Query{Text: text, Limit: limit, Allowed: func(i int) bool {
+	q := finder.Query{Text: text, Limit: limit, Allowed: func(i int) bool {
 		t := s.Tools[i]
 		return s.Allowed(t) && (filter == nil || filter(t))
 	}}
+	if s.View != nil {
+		q.View = s.View(s.Index())
+	}
+	return q
 }
 
 // find returns the tools that fit a text and a filter, the best first.
