@@ -9,7 +9,6 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
-	"drawbridge/gateway/finder"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
@@ -85,7 +84,7 @@ func (e *Endpoint) scope(c *choice, caller *auth.Principal) *toolsearch.Scope {
 	may, found := e.mayCall(caller), e.Presentation.finder
 	return &toolsearch.Scope{
 		Tools: e.catalog.All(), Index: found.Index, Find: found.Find,
-		View:    func(x *finder.Index) *finder.View { return e.seen.of(x, e.granted(caller), e.catalog.All(), may) },
+		Views: &e.searched, Granted: e.granted(caller), Shown: may,
 		Allowed: func(t *catalog.Tool) bool { return c.has(t) && may(t) },
 	}
 }

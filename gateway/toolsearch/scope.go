@@ -22,8 +22,11 @@ type Scope struct {
 	Index func() *finder.Index
 	// Find, if not nil, finds the tools for search_tools in the place of Index.
 	Find func(ctx context.Context, q finder.Query) []finder.Hit
-	// View, if not nil, is what the caller sees of Index, by which the tools are ranked; it returns nil if the caller may see all tools.
-	View func(*finder.Index) *finder.View
+	// Views, if not nil, has what callers see of Index, by which the tools are ranked. Granted are the permissions of the caller, which can
+	// be compared, and Shown reports whether they let it see a tool.
+	Views   *Views
+	Granted any
+	Shown   func(*catalog.Tool) bool
 	// Allowed reports whether the caller may find a tool.
 	Allowed func(*catalog.Tool) bool
 }
@@ -34,8 +37,8 @@ func (s *Scope) query(text string, limit int, filter func(*catalog.Tool) bool) f
 		t := s.Tools[i]
 		return s.Allowed(t) && (filter == nil || filter(t))
 	}}
-	if s.View != nil {
-		q.View = s.View(s.Index())
+	if s.Views != nil {
+		q.View = s.Views.of(s.Index(), s.Granted, s.Tools, s.Shown)
 	}
 	return q
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"drawbridge/gateway/trailer"
 )
 
 // cleartextConn is a connection of [cleartext]. One call has it at a time.
@@ -167,7 +169,7 @@ func (b *cleartextBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.from.Read(p)
 	if errors.Is(err, io.EOF) {
-		if broken := checkTrailer(b.resp.Trailer); broken != nil {
+		if broken := trailer.Check(b.resp.Trailer); broken != nil {
 			err = broken
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // TestBrokenFraming: the connection of an answer whose framing is broken is not used again, and the answer is an error where its end is
@@ -133,7 +135,7 @@ func newRawService(t *testing.T, answer string) *rawService {
 			}()
 		}
 	}()
-	t.Cleanup(func() { l.Close(); cancel(); <-done })
+	t.Cleanup(func() { l.Close(); cancel(); timebox.Receive(t, done) })
 	return s
 }
 

@@ -3,37 +3,14 @@ package upstream
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"slices"
 	"sync"
 
-	"golang.org/x/net/http/httpguts"
+	"drawbridge/gateway/trailer"
 )
-
-// A trailer ends a chunked answer. net/http takes more for one than HTTP allows: names with spaces, and fields that say how a message
-// is framed. Two parties that read such a field in different ways disagree about where the answer ends, so that the rest of it may become
-// the next call's answer. So the answer is an error, and the connection is closed.
-
-// framingFields are fields that a trailer must not have, because they say how a message is framed or routed (RFC 9110 section 6.5.1).
-var framingFields = []string{"Connection", "Content-Encoding", "Content-Length", "Content-Range", "Host", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
-
-// checkTrailer returns an error for a trailer that must not be accepted.
-func checkTrailer(trailer http.Header) error {
-	for name, values := range trailer {
-		switch {
-		case values == nil: // announced, and not sent
-		case !httpguts.ValidHeaderFieldName(name):
-			return fmt.Errorf("the trailer of the answer has a field with the name %.60q", name)
-		case slices.Contains(framingFields, http.CanonicalHeaderKey(name)):
-			return fmt.Errorf("the trailer of the answer has the field %s, which belongs to the head", http.CanonicalHeaderKey(name))
-		}
-	}
-	return nil
-}
 
 // trailerGuard checks the trailers of answers over HTTP/1.1 that net/http reads. When net/http reports the end of an answer, it has
 // kept the connection already, so that is remembered to be closed.
@@ -98,7 +75,7 @@ func (b *trailerBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
-		if b.err = checkTrailer(b.resp.Trailer); b.err != nil {
+		if b.err = trailer.Check(b.resp.Trailer); b.err != nil {
 			b.used.close()
 			return n, b.err
 		}
