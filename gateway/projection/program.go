@@ -103,8 +103,9 @@ var (
 )
 
 // Run evaluates the program on an answer, which must be valid JSON. Numbers that are selected keep their digits; members come
-// sorted by name, as jq writes them. An error means that the answer can't be projected: it took longer than [Deadline], or the
-// answer does not have the shape that the program expects.
+// sorted by name, as jq writes them. An error means that the answer can't be projected: it takes too much work, or the answer does
+// not have the shape that the program expects. The work is counted, so the same answer has the same result however busy the machine
+// is. ctx is that of the call, and ends the evaluation with it.
 func (p *Program) Run(ctx context.Context, data []byte) (projected []byte, err error) {
 	if len(data) > MaxProgramInput {
 		return nil, errTooLarge
