@@ -84,7 +84,7 @@ func (e *Endpoint) scope(c *choice, caller *auth.Principal) *toolsearch.Scope {
 	may, found := e.mayCall(caller), e.Presentation.finder
 	return &toolsearch.Scope{
 		Tools: e.catalog.All(), Index: found.Index, Find: found.Find,
-		Views: &e.searched, Granted: e.granted(caller), Shown: may,
+		Views: e.searched, Granted: e.granted(caller), Shown: may,
 		Allowed: func(t *catalog.Tool) bool { return c.has(t) && may(t) },
 	}
 }
