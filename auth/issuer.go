@@ -32,6 +32,8 @@ const (
 	rediscover     = time.Hour
 	firstBackoff   = time.Second
 	lastBackoff    = time.Minute
+
+	lastBackoffWithoutKeys = 5 * time.Second
 )
 
 // issuer is an authorization server: its rules and its keys.
@@ -65,15 +67,24 @@ type issuer struct {
 
 	longLived atomic.Bool // a warning about long-lived tokens was logged
 
+	tried    atomic.Bool               // a fetch has ended
+	store    KeyStore                  // nil if nothing is kept
+	restored atomic.Bool               // keys or endpoint are those of store
+	unsaved  atomic.Pointer[keyRecord] // nil if there is nothing to store
+	save     chan struct{}             // signals a record in unsaved
+
 	// Used by the fetch in flight only.
 	jwksURL    string
 	discovered time.Time
+	storeRead  bool
+	fromStore  *keyRecord
 }
 
 func newIssuer(c Issuer, client *http.Client, all *fetchGroup, now func() time.Time, log *slog.Logger) (*issuer, error) {
 	i := &issuer{
 		url: c.URL, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, requireSub: c.RequireSubject, scopeClaims: slices.Clone(c.ScopeClaims),
 		skew: cmp.Or(c.Skew, time.Minute), maxLifetime: c.MaxLifetime, dpop: c.DPoP, fetches: all, now: now, log: log,
+		store: c.Store, save: make(chan struct{}, 1),
 	}
 	var problems []error
 	u, err := url.Parse(c.URL)
@@ -144,13 +155,29 @@ func (i *issuer) inherit(from *Guard) {
 	case i.introspector == nil && old.introspector == nil:
 		i.fetched.Store(old.fetched.Load()) // before the keys, as in a fetch: the keys are never older than this time
 		i.keys.Store(old.keys.Load())
+		i.tried.Store(old.tried.Load())
+		i.restored.Store(old.restored.Load())
 	case i.introspector != nil && old.introspector != nil && !i.introspector.fixed && !old.introspector.fixed:
 		if e := old.introspector.endpoint.Load(); e != nil {
 			i.fetched.Store(old.fetched.Load())
 			i.introspector.setEndpoint(i.url, e.url)
+			i.tried.Store(old.tried.Load())
+			i.restored.Store(old.restored.Load())
 		}
 	}
 }
+
+// able reports whether tokens of the issuer can be verified: there are keys, or an introspection endpoint to ask.
+func (i *issuer) able() bool {
+	if i.introspector != nil {
+		return i.introspector.endpoint.Load() != nil
+	}
+	keys := i.keys.Load()
+	return keys != nil && len(keys.keys) > 0
+}
+
+// fixed reports whether nothing is ever fetched, because the introspection endpoint is configured.
+func (i *issuer) fixed() bool { return i.introspector != nil && i.introspector.fixed }
 
 // checkFetchURL requires https, except on loopback (T13).
 func checkFetchURL(u *url.URL) error {
@@ -211,7 +238,7 @@ func (i *issuer) currentKeys(now time.Time) *keySet {
 }
 
 func (i *issuer) status() Status {
-	s := Status{Issuer: i.url, Fixed: i.introspector != nil && i.introspector.fixed}
+	s := Status{Issuer: i.url, Fixed: i.fixed(), Opaque: i.introspector != nil, Tried: i.fixed() || i.tried.Load(), Able: i.able(), Stored: i.restored.Load()}
 	if keys := i.keys.Load(); keys != nil {
 		s.Keys = len(keys.keys)
 	}
@@ -227,14 +254,18 @@ func (i *issuer) status() Status {
 // refreshLoop fetches the keys at once and then every few minutes, so that a removed key stops
 // verifying (T11). It retries sooner after a failure.
 func (i *issuer) refreshLoop(ctx context.Context) {
-	if i.introspector != nil && i.introspector.fixed {
-		return // the endpoint is configured
+	if i.fixed() {
+		return
 	}
 	backoff := firstBackoff
 	for {
 		wait := refreshEvery
 		if err := i.refreshRecovering(ctx); err != nil {
-			wait = backoff
+			last := lastBackoff
+			if !i.able() { // the gateway may not be ready until it is
+				last = lastBackoffWithoutKeys
+			}
+			wait = min(backoff, last)
 			backoff = min(2*backoff, lastBackoff)
 		} else {
 			backoff = firstBackoff
@@ -296,12 +327,16 @@ func (i *issuer) refresh(ctx context.Context, limited bool) error {
 		i.mu.Lock()
 		i.flight, i.err = nil, f.err
 		i.mu.Unlock()
+		if f.err == nil || f.ctx.Err() == nil {
+			i.tried.Store(true)
+		}
 		close(f.done)
 		f.finish()
 	}()
 	f.err = i.fetch(f.ctx)
 	if f.err != nil && f.ctx.Err() == nil {
 		i.warn(ctx, "keys or metadata of issuer not fetched", f.err)
+		i.restore(f.ctx)
 	}
 	return f.err
 }
@@ -337,7 +372,12 @@ func (i *issuer) fetch(ctx context.Context) error {
 			err = i.setKeySetURL(document, start)
 		}
 		if err != nil && i.jwksURL == "" {
-			return err
+			if r := i.stored(ctx); r != nil {
+				i.jwksURL = r.jwksURL
+			}
+			if i.jwksURL == "" {
+				return err
+			}
 		}
 	}
 	data, err := i.get(ctx, i.jwksURL)
@@ -357,6 +397,7 @@ func (i *issuer) fetch(ctx context.Context) error {
 		i.keys.Store(set) // a new pointer would invalidate the token cache
 	}
 	i.fetched.Store(start.UnixNano())
+	i.keep(&keyRecord{jwksURL: i.jwksURL, keys: i.keys.Load(), fetched: start})
 	return nil
 }
 

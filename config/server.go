@@ -55,9 +55,8 @@ type Server struct {
 	// A directory for each API's last good document, for starts without the original, for the accepted configuration,
 	// and for vectors of embeddings.
 	StateDir File `yaml:"state_dir,omitempty" reload:"restart" absent:"documents are kept only in memory"`
-	// When the gateway first reports ready: when one API is served (any), when in addition each load was tried (tried),
-	// or when each API is served (all).
-	Ready Ready `yaml:"ready" default:"any"`
+	// When the gateway reports ready. One of any, tried and all is short for a mapping with apis.
+	Ready Ready `yaml:"ready" absent:"the defaults of its keys"`
 	// Makes a literal secret in the file an error instead of a warning.
 	StrictSecrets bool `yaml:"strict_secrets" default:"false"`
 }

@@ -14,7 +14,7 @@ func (p *publisher) ready(gen *generation.Generation, d *generation.Deployment) 
 		return gen != nil
 	}
 	p.becameReady = !slices.ContainsFunc(d.APIs.Sources, func(s *source.Source) bool {
-		switch d.Config.Server.Ready {
+		switch d.Config.Server.Ready.APIs {
 		case config.ReadyAll:
 			return s.Document == nil
 		case config.ReadyTried:
