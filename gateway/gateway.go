@@ -80,6 +80,9 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.admission.calls = &admission.Calls{Overload: &g.admission.overload, Rates: s.shared.Rates}
+	if s.audit = o.Audit; s.audit != nil {
+		g.admission.calls.Unaudited = s.audit.Refuses
+	}
 	recorder := newRecorder(&g.o, g.recovery)
 	if err = recorder.CheckStart(c, o.Accept, o.Local); err != nil {
 		return nil, err
