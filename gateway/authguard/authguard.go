@@ -106,7 +106,7 @@ type Previous struct {
 func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth.Guard, error) {
 	o := auth.Options{
 		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
-		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: b.Clients.Address, Replays: b.Replays, Logger: b.Log,
+		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: b.Clients.Attributed, Replays: b.Replays, Logger: b.Log,
 		OnReject: b.OnReject, NonceKeys: s.nonceKeys,
 	}
 	if b.Tracer != nil {

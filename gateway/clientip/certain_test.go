@@ -38,3 +38,26 @@ func TestCertain(t *testing.T) {
 		}
 	}
 }
+
+// TestAttributed: only a peer that is surely a proxy of the house, and not listed, has no address of its own.
+func TestAttributed(t *testing.T) {
+	trusted := trusting("10.0.0.0/8")
+	for _, tt := range []struct{ peer, list, want string }{
+		{"203.0.113.9:1", "", "203.0.113.9"},
+		{"203.0.113.9:1", "198.51.100.1", "203.0.113.9"}, // anybody can send the header
+		{"172.17.0.1:1", "", "172.17.0.1"},
+		{"172.17.0.1:1", "198.51.100.1", ""},
+		{"127.0.0.1:1", "198.51.100.1", ""},
+		{"10.0.0.1:1", "198.51.100.1", "198.51.100.1"},
+		{"@", "", ""},
+	} {
+		r := &http.Request{RemoteAddr: tt.peer, Header: http.Header{}}
+		if tt.list != "" {
+			r.Header.Set("X-Forwarded-For", tt.list)
+		}
+		a, ok := trusted.Attributed(r)
+		if ok != (tt.want != "") || ok && a.String() != tt.want {
+			t.Errorf("%s %s: %s %v", tt.peer, tt.list, a, ok)
+		}
+	}
+}
