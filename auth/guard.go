@@ -302,8 +302,12 @@ func (g *Guard) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, i := range g.issuers {
 		wg.Go(func() { i.refreshLoop(ctx) })
-		if i.store != nil {
-			wg.Go(func() { i.saveLoop(ctx) })
+		if i.kept != nil {
+			wg.Go(func() {
+				i.kept.run(ctx, i.url, func(err error) {
+					i.warn(ctx, "keys or metadata of issuer not stored: a start during an outage would have none", err)
+				})
+			})
 		}
 	}
 	<-ctx.Done()

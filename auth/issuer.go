@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -20,20 +21,6 @@ import (
 
 	"drawbridge/gateway/origin"
 	"drawbridge/openapi/truncate"
-)
-
-// Limits on fetches from an authorization server (T11 to T13).
-const (
-	fetchTime      = 2 * time.Second
-	fetchBytes     = 256 << 10
-	fetchRedirects = 3
-	refreshEvery   = 5 * time.Minute
-	staleAfter     = 24 * time.Hour
-	rediscover     = time.Hour
-	firstBackoff   = time.Second
-	lastBackoff    = time.Minute
-
-	lastBackoffWithoutKeys = 5 * time.Second
 )
 
 // issuer is an authorization server: its rules and its keys.
@@ -67,11 +54,9 @@ type issuer struct {
 
 	longLived atomic.Bool // a warning about long-lived tokens was logged
 
-	tried    atomic.Bool               // a fetch has ended
-	store    KeyStore                  // nil if nothing is kept
-	restored atomic.Bool               // keys or endpoint are those of store
-	unsaved  atomic.Pointer[keyRecord] // nil if there is nothing to store
-	save     chan struct{}             // signals a record in unsaved
+	tried    atomic.Bool // a fetch has ended
+	kept     *keptRecord // nil if nothing is kept
+	restored atomic.Bool // keys or endpoint are those of the store
 
 	// Used by the fetch in flight only.
 	jwksURL    string
@@ -84,7 +69,9 @@ func newIssuer(c Issuer, client *http.Client, all *fetchGroup, now func() time.T
 	i := &issuer{
 		url: c.URL, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, requireSub: c.RequireSubject, scopeClaims: slices.Clone(c.ScopeClaims),
 		skew: cmp.Or(c.Skew, time.Minute), maxLifetime: c.MaxLifetime, dpop: c.DPoP, fetches: all, now: now, log: log,
-		store: c.Store, save: make(chan struct{}, 1),
+	}
+	if c.Store != nil {
+		i.kept = newKeptRecord(c.Store)
 	}
 	var problems []error
 	u, err := url.Parse(c.URL)
@@ -399,6 +386,72 @@ func (i *issuer) fetch(ctx context.Context) error {
 	i.fetched.Store(start.UnixNano())
 	i.keep(&keyRecord{jwksURL: i.jwksURL, keys: i.keys.Load(), fetched: start})
 	return nil
+}
+
+// stored returns the usable record of the store, nil if there is none. It is read once, by the fetch in flight.
+func (i *issuer) stored(ctx context.Context) *keyRecord {
+	if i.kept == nil || i.storeRead {
+		return i.fromStore
+	}
+	text, err := i.kept.store.Load(ctx)
+	if ctx.Err() != nil {
+		return nil // it is read by the next fetch
+	}
+	i.storeRead = true
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var r *keyRecord
+	if err == nil {
+		r, err = parseKeyRecord(text, i.url, i.now())
+	}
+	switch {
+	case err != nil:
+	case i.introspector != nil:
+		err = i.checkEndpoint("introspection_endpoint", r.introspection)
+	case r.keys == nil:
+		err = errors.New("it has no key set")
+	default:
+		err = i.checkEndpoint("jwks_uri", r.jwksURL)
+	}
+	if err != nil {
+		i.warn(ctx, "stored keys or metadata of issuer not used", err)
+		return nil
+	}
+	i.fromStore = r
+	return r
+}
+
+// restore uses the record of the store after the first fetch has failed. Before that a stored key is not used, since the
+// issuer may have withdrawn it (T11).
+func (i *issuer) restore(ctx context.Context) {
+	if i.introspector != nil && i.introspector.endpoint.Load() != nil || i.introspector == nil && i.keys.Load() != nil {
+		return
+	}
+	r := i.stored(ctx)
+	switch {
+	case r == nil || i.now().Sub(r.fetched) > staleAfter:
+		return
+	case i.introspector != nil:
+		i.introspector.setEndpoint(i.url, r.introspection)
+		i.fetched.Store(r.fetched.UnixNano())
+	case len(r.keys.keys) == 0:
+		return
+	default:
+		i.fetched.Store(r.fetched.UnixNano()) // before the keys, as in a fetch
+		i.keys.Store(r.keys)
+	}
+	i.restored.Store(true)
+	i.log.LogAttrs(ctx, slog.LevelWarn, "stored keys or metadata of issuer are used until it responds",
+		slog.String("issuer", i.url), slog.Time("fetched", r.fetched))
+}
+
+// keep has a record stored, if there is a store.
+func (i *issuer) keep(r *keyRecord) {
+	i.restored.Store(false)
+	if i.kept != nil {
+		i.kept.put(r)
+	}
 }
 
 func (i *issuer) get(ctx context.Context, location string) ([]byte, error) {

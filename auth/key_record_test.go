@@ -269,7 +269,6 @@ func TestStoreFails(t *testing.T) {
 // TestKeyRecord: a record that isn't exactly one of this issuer, as it was written, is not used, and why is logged.
 func TestKeyRecord(t *testing.T) {
 	h := newHouse(t, nil)
-	i := h.guard.issuers[h.a.url]
 	set, err := parseKeySet(h.a.set())
 	if err != nil {
 		t.Fatal(err)
@@ -279,7 +278,7 @@ func TestKeyRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := i.parseKeyRecord(good, h.now); err != nil || len(got.keys.keys) != 1 || got.jwksURL != record.jwksURL || !got.fetched.Equal(h.now) {
+	if got, err := parseKeyRecord(good, h.a.url, h.now); err != nil || len(got.keys.keys) != 1 || got.jwksURL != record.jwksURL || !got.fetched.Equal(h.now) {
 		t.Fatalf("%+v %v", got, err)
 	}
 	_, body, _ := strings.Cut(string(good), "\n")
@@ -297,25 +296,57 @@ func TestKeyRecord(t *testing.T) {
 		"twice":             {summed(strings.Replace(body, "{", `{"issuer":"x",`, 1)), "issuer"},
 		"other format":      {summed(strings.Replace(body, `"format":1`, `"format":2`, 1)), "format 2"},
 		"other issuer":      {summed(strings.Replace(body, h.a.url, h.b.url, 1)), "is of issuer"},
-		"without a time":    {summed(strings.Replace(body, `"fetched":"`, `"fetched":"x`, 1)), "does not say when"},
+		"without a time":    {summed(strings.Replace(body, `"fetched":`, `"fetch":`, 1)), "does not say when"},
 		"from the future":   {summed(strings.Replace(body, "2026-11-20", "2026-11-21", 1)), "in the future"},
 		"old":               {summed(strings.Replace(body, "2026-11-20", "2026-11-18", 1)), "more than 24h"},
-		"plain HTTP":        {summed(strings.Replace(body, h.a.url+"/keys", "http://idp.example.com/keys", 1)), "jwks_uri"},
-		"without keys":      {summed(strings.Replace(body, `"jwks":`, `"keys":`, 1)), "key set"},
+		"without a list":    {summed(strings.Replace(body, `{"keys":`, `{"kies":`, 1)), "key set"},
 		"keys of the wrong": {summed(strings.Replace(body, `{"keys":[`, `{"keys":[`+strings.Repeat(`{},`, maxKeys), 1)), "more than 100 keys"},
 	} {
-		if _, err := i.parseKeyRecord([]byte(c.text), h.now); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := parseKeyRecord([]byte(c.text), h.a.url, h.now); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 	with := summed(strings.Replace(body, `{"keys":[`, `{"keys":[`+string(private)+`,{"kty":"oct","k":"c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"},`, 1))
-	got, err := i.parseKeyRecord([]byte(with), h.now)
+	got, err := parseKeyRecord([]byte(with), h.a.url, h.now)
 	if err != nil || len(got.keys.keys) != 1 || got.keys.knows("private") {
 		t.Errorf("private or symmetric keys are used: %+v %v", got, err)
 	}
 	again, err := got.text(h.a.url)
 	if err != nil || strings.Contains(string(again), `"d":`) {
 		t.Errorf("a private key is stored: %s %v", again, err)
+	}
+}
+
+// TestKeyRecordURLs: a record whose URLs metadata could not have is not used (T13), nor one without keys, and why is logged.
+func TestKeyRecordURLs(t *testing.T) {
+	for name, change := range map[string]func(body, issuer string) string{
+		"plain HTTP": func(body, issuer string) string {
+			return strings.Replace(body, issuer+"/keys", "http://idp.example.com/keys", 1)
+		},
+		"no URL":       func(body, issuer string) string { return strings.Replace(body, issuer+"/keys", "keys", 1) },
+		"without keys": func(body, _ string) string { return strings.Replace(body, `"jwks":`, `"keys":`, 1) },
+	} {
+		store := &memoryStore{}
+		h := newHouse(t, func(o *Options) { o.Issuers[0].Store = store })
+		set, err := parseKeySet(h.a.set())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := (&keyRecord{jwksURL: h.a.url + "/keys", keys: set, fetched: h.now}).text(h.a.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, _ := strings.Cut(string(text), "\n")
+		store.set(summed(change(body, h.a.url)))
+		i := h.guard.issuers[h.a.url]
+		if i.restore(t.Context()); i.able() || !strings.Contains(h.log.String(), "not used") {
+			t.Errorf("%s: able %v, log %s", name, i.able(), h.log)
+		}
+		store.set(string(text))
+		i.storeRead = false
+		if i.restore(t.Context()); !i.able() {
+			t.Errorf("the record without a change is not used: %s", h.log)
+		}
 	}
 }
 
@@ -327,7 +358,6 @@ func summed(text string) string {
 // FuzzKeyRecord: no text in the store does harm, and what is read is written as it was.
 func FuzzKeyRecord(f *testing.F) {
 	h := newHouse(f, nil)
-	i := h.guard.issuers[h.a.url]
 	for _, k := range []signer{newES256("e"), newEdDSA("d"), newRSA("r", jose.RS256, 2048)} {
 		h.a.keys = append(h.a.keys, k)
 	}
@@ -344,7 +374,7 @@ func FuzzKeyRecord(f *testing.F) {
 	f.Add(body)
 	f.Add("{}")
 	f.Fuzz(func(t *testing.T, body string) {
-		r, err := i.parseKeyRecord([]byte(summed(body)), h.now)
+		r, err := parseKeyRecord([]byte(summed(body)), h.a.url, h.now)
 		if err != nil {
 			return
 		}
@@ -352,7 +382,7 @@ func FuzzKeyRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := i.parseKeyRecord(text, h.now)
+		again, err := parseKeyRecord(text, h.a.url, h.now)
 		if err != nil || len(again.keys.keys) != len(r.keys.keys) || len(again.keys.withdrawn) != len(r.keys.withdrawn) || again.jwksURL != r.jwksURL {
 			t.Errorf("%v: %+v, want %+v", err, again, r)
 		}
