@@ -167,8 +167,8 @@ var notShared = map[string]string{
 	"credential": "what is sent to a service is in credentials", "credentials": "what is sent to a service is in credentials",
 	"spec_credential": "what is sent to a service is in credentials", "pass_headers": "what is sent to a service is in credentials",
 	"request": "what is sent to a service is in credentials", "identity": "what is sent to a service is in credentials",
-	"client_certificate": "what is sent to a service is in credentials",
-	"allow_servers":      "it is a key of the provider", "allow_addresses": "it is a key of the provider",
+	"client_certificate": "what is sent to a service is in credentials", "server_credentials": "services are called at their own servers and those of allow_servers without a credential",
+	"allow_servers": "it is a key of the provider", "allow_addresses": "it is a key of the provider",
 }
 
 // read reads an API without the keys of [notShared].

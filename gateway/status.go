@@ -92,7 +92,7 @@ func (s *served) whyNothing(name string) string {
 	b.WriteString("no API can be served; it is tried again")
 	for _, a := range s.Status().APIs {
 		switch {
-		case a.State == admin.Ready || a.State == admin.Stale:
+		case a.State.IsServed():
 			return fmt.Sprintf("the configuration in use has no endpoint %q any more", name)
 		case a.Error != "":
 			fmt.Fprintf(&b, "\n%s: %s", a.Name, a.Error)

@@ -41,7 +41,7 @@ as are selectors of a provider that match no service, and services that get no c
 configuration does not name them with their namespace.
 
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served or a registry can't be read as a whole (with
---strict also if any operation is skipped, a selector or an action matches nothing, an API has no tools or no base URL, a directory has no
+--strict also if any operation is skipped, a selector or an action matches nothing, an API has no tool that can be called, a directory has no
 document, or a service is not served or not named), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --no-secrets --config drawbridge.yaml

@@ -50,11 +50,13 @@ func (r *AccessReporter) Access(p *plan.Plan) *admin.ToolAccess {
 	}
 	a.ConfirmFrom = from(func(set *config.Settings) bool { return set.Confirm != nil }, c.Origin("tools.confirm"))
 	entry := r.Entries[s]
-	switch {
-	case s.Config.BaseURL != nil:
-		a.BaseURL, a.BaseURLFrom = redact.Location(p.Base.String()), c.Origin(entry+".base_url")
-	case p.Base != nil:
+	if p.Base != nil {
 		a.BaseURL, a.BaseURLFrom = redact.Location(p.Base.String()), fromDocument
+		if base := s.Config.BaseURL; base != nil && p.Base.String() == base.URL().String() {
+			a.BaseURLFrom = c.Origin(entry + ".base_url")
+		} else if base != nil && s.HasOrigin(p.Base) {
+			a.BaseURLFrom += ", on the origin of " + c.Origin(entry+".base_url")
+		}
 	}
 	a.Credential, a.CredentialFrom = r.credentialOf(p)
 	return a
@@ -69,6 +71,12 @@ func (r *AccessReporter) credentialOf(p *plan.Plan) (kinds, from string) {
 	entry := r.Entries[s]
 	var all, keys []string
 	add := func(kind, key string) { all, keys = append(all, kind), append(keys, c.Origin(entry+"."+key)) }
+	if p.Base != nil && s.GoesElsewhere(p.Base) {
+		if key, own := s.ServerCredential(p.Base); own != nil {
+			return string(own.Type), c.Origin(entry + "." + key)
+		}
+		return "none", ""
+	}
 	switch {
 	case p.Credential != nil:
 		for _, scheme := range p.Credential.Schemes() {
