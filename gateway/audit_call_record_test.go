@@ -253,14 +253,14 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, http.ErrAbortHandler }
 
-// stuck is an output that takes its time.
-type stuck chan struct{}
+// slowOutput is an output that takes its time.
+type slowOutput chan struct{}
 
-func (s stuck) Write(p []byte) (int, error) { <-s; return len(p), nil }
+func (s slowOutput) Write(p []byte) (int, error) { <-s; return len(p), nil }
 
 // TestNothingUnaudited makes no call once the lines of a few have no room, because the output is slow, and tells the model why.
 func TestNothingUnaudited(t *testing.T) {
-	calls, output := 0, make(stuck)
+	calls, output := 0, make(slowOutput)
 	a := accounted(t, audit.Options{Output: output, Buffer: 3}, func(w http.ResponseWriter, _ *http.Request) {
 		calls++
 		w.WriteHeader(http.StatusNoContent)
