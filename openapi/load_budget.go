@@ -11,7 +11,7 @@ import (
 
 // loadBudget is what reading and compiling one document may take. Of the real documents that `make corpus` reads none uses more than a
 // quarter of it (TestCorpusBudget).
-var loadBudget = pacing.Budget{Steps: 400_000, Bytes: 2, Time: 10 * time.Minute}
+var loadBudget = pacing.Budget{Steps: 1_000_000, Bytes: 2, Time: 10 * time.Minute}
 
 // stepsOfOperation is what an operation takes beside its schemas.
 const stepsOfOperation = 64

@@ -8,9 +8,9 @@ import (
 
 // A Budget is how much work may be done for a document.
 type Budget struct {
-	Steps   int64         // whatever its size
-	Bytes   int64         // of its files that allow one more; 0: none do
-	Time    time.Duration // for all, of the clock; 0: any
+	Steps int64         // whatever its size
+	Bytes int64         // of its files that allow one more; 0: none do
+	Time  time.Duration // for all, of the clock; 0: any
 }
 
 // Exceeded is why the work on a document was ended. [Pace.Step] and [Pace.Work] panic with it: the work is done by walks through trees and

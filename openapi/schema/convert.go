@@ -88,7 +88,7 @@ func (e *emitter) textMember(name string) {
 // step is taken for each schema, and each name where there may be many.
 func (e *emitter) step() {
 	if e.steps++; e.steps%32 == 0 {
-		e.c.limits.Pace.Work(32)
+		e.c.limits.Pace.Work(64)
 	}
 }
 

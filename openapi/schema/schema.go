@@ -84,6 +84,7 @@ type converted struct {
 	referred  referred // checks of what is referred to
 	kept      sync.Map // *tree.Node → bool, see keeps
 	tags      sync.Map // list of alternatives → those of tagged
+	sent      sync.Map // *tree.Node → bool: a property is sent
 	readOnly  sync.Map // *tree.Node → *readOnlyPart
 	listed    sync.Map // *tree.Node → *listed
 	overlaps  sync.Map // overlapKey → bool

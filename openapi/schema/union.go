@@ -156,16 +156,20 @@ type overlapKey struct {
 // 2,400 small ones.
 const maxCompared = 3_000_000
 
+// comparedInStep is how many of them take the time of a step.
+const comparedInStep = 8
+
 func (c *Converter) newOverlap(branches *tree.Node, told bool) bool {
 	if branches.Len() > 1 && slices.ContainsFunc(itemsOf(branches), c.unsaid) {
 		return true // such as a reference that leads nowhere: with two of them, or one beside any value, nothing would fit
 	}
-	left := maxCompared
+	left, before := maxCompared, maxCompared
 	var seen []alternatives
 	for _, s := range branches.Items() {
+		c.limits.Pace.Work((before - left) / comparedInStep)
+		before = left
 		b := c.alternative(s, &left)
 		for i := range seen {
-			c.step()
 			if b.meets(&seen[i], told, &left) || left < 0 {
 				return true
 			}
