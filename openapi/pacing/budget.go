@@ -67,7 +67,8 @@ func (p *Pace) Bound(b Budget) *Pace {
 	}
 	bound.shared = p.shared
 	if p.part != nil {
-		bound.part = &part{worked: p.worked}
+		bound.part = newPart()
+		bound.worked = p.worked
 	}
 	return bound
 }

@@ -90,7 +90,7 @@ type part struct {
 	taken   atomic.Int64    // when the last was taken, in ns after begin
 	spent   atomic.Int64    // how long it had turns until now, in ns
 	worked  *atomic.Int64   // the same, with those of other documents
-	sharing sync.Mutex      // while it waits for the next turn in the middle of its work
+	sharing chan struct{}   // has an element while it waits for the next turn in the middle of its work
 	away    atomic.Bool     // it does
 }
 
@@ -110,7 +110,7 @@ func (p *Pace) Worked() time.Duration {
 	return time.Duration(p.worked.Load())
 }
 
-func newPart() *part { return &part{worked: new(atomic.Int64)} }
+func newPart() *part { return &part{worked: new(atomic.Int64), sharing: make(chan struct{}, 1)} }
 
 // had is how long it had turns until now.
 func (p *part) had() time.Duration { return time.Duration(p.spent.Load()) }
@@ -148,8 +148,8 @@ func (p *Pace) share() {
 	if p.turns.waits.Load() == 0 && !p.away.Load() || !p.away.Load() && time.Since(p.begin)-time.Duration(p.taken.Load()) < slice {
 		return
 	}
-	p.sharing.Lock()
-	defer p.sharing.Unlock()
+	p.sharing <- struct{}{}
+	defer func() { <-p.sharing }()
 	if p.held.Load() != 1 || p.turns.waits.Load() == 0 || time.Since(p.begin)-time.Duration(p.taken.Load()) < slice {
 		return // another goroutine has done it
 	}

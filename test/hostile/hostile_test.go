@@ -2,21 +2,24 @@ package hostile
 
 import (
 	"encoding/json"
-	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
-var toDir = flag.String("to", "", "a `folder`")
-func TestW(t *testing.T) {
+// TestKinds: each kind is a document of its own name that grows with its size.
+func TestKinds(t *testing.T) {
+	names := map[string]bool{}
 	for _, k := range Kinds() {
-		for _, f := range []int{1, 3, 10,100} {
-			text := k.Make(k.N * f)
-			if strings.HasPrefix(text, "{") && !json.Valid([]byte(text)) && k.Name != "keys-twin" { t.Errorf("%s is not JSON", k.Name) }
-			os.WriteFile(filepath.Join(*toDir, fmt.Sprintf("%s.%d", k.Name, f)), []byte(text), 0o600)
+		if names[k.Name] {
+			t.Errorf("two kinds are named %q", k.Name)
+		}
+		names[k.Name] = true
+		small, large := k.Make(k.N), k.Make(3*k.N)
+		if strings.HasPrefix(small, "{") && !json.Valid([]byte(small)) {
+			t.Errorf("%s is not JSON", k.Name)
+		}
+		if len(large) < 2*len(small) {
+			t.Errorf("%s has %d bytes, three times its size %d", k.Name, len(small), len(large))
 		}
 	}
 }

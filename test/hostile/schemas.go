@@ -135,7 +135,7 @@ var references = []Kind{
 		}))
 	}},
 	{"defs", 1_000, func(n int) string {
-		return body(`{"type":"object","$defs":{`+list(n, `"d§":{"type":"string","minLength":§}`)+`},"properties":{`+list(n, `"p§":{"$ref":"#/$defs/d§"}`)+`}}`, "")
+		return body(first, `"S0":{"type":"object","$defs":{`+list(n, `"d§":{"type":"string","minLength":§}`)+`},"properties":{`+list(n, `"p§":{"$ref":"#/components/schemas/S0/$defs/d§"}`)+`}}`)
 	}},
 	{"ids-and-anchors", 500, func(n int) string {
 		return body(first, schemas(n, func(i int) string {
