@@ -11,13 +11,13 @@ import (
 	"drawbridge/openapi/pacing"
 )
 
-// TestCorpusBudget: no real document uses more than a quarter of its loading budget, and none keeps more than a quarter of what its size allows.
+// TestCorpusBudget: no real document uses more than a quarter of its loading budget. It prints the largest shares.
 func TestCorpusBudget(t *testing.T) {
 	type share struct {
-		name        string
-		used        pacing.Used
-		of          float64
-		kept, limit int64
+		name string
+		used pacing.Used
+		of   float64
+		kept int64
 	}
 	var shares []share
 	dir := os.Getenv("OPENAPI_CORPUS")
@@ -45,7 +45,7 @@ func TestCorpusBudget(t *testing.T) {
 	var b strings.Builder
 	for i, s := range shares {
 		fmt.Fprintf(&b, "%5.1f %% of its budget: %s, %d steps of %d, %d bytes, %.1f steps a byte; keeps %d\n", 100*s.of, s.name, s.used.Steps, s.used.Allowed, s.used.Bytes, float64(s.used.Steps)/float64(s.used.Bytes), s.kept)
-		if i == 60 {
+		if i == 9 {
 			break
 		}
 	}
