@@ -103,7 +103,7 @@ whole: ## the tests that do less with the race detector, in full without it
 	.ci/whole
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (10s)
+fuzz: ## every fuzz target for FUZZTIME (10s); make test runs their seeds
 	.ci/fuzz $(FUZZTIME)
 
 .PHONY: cve
@@ -117,6 +117,7 @@ mutate: ## would the tests of tokens, credentials, requests, the dial guard and 
 .PHONY: bombs
 bombs: ## hostile documents under the caps of S3 (2 s, 256 MiB each), as a table; wants a quiet machine
 	$(GO) test -count=1 -v -run '^TestBombCorpus$$' ./openapi -args -bombs
+	$(GO) test -count=1 -v -run '^TestBombOverlays$$' ./openapi -args -bombs
 	$(GO) test -count=1 -run '^TestBombs$$' ./openapi ./openapi/tree -args -bombs
 	$(GO) test -count=1 -v -run '^TestHostileGrowth$$' ./openapi
 

@@ -152,9 +152,9 @@ type overlapKey struct {
 	told bool
 }
 
-// maxCompared is how many names and values of alternatives are looked at to find out whether they overlap: 1,000 of 300 names each, or
+// maxOverlapLooks is how many names and values of alternatives are looked at to find out whether they overlap: 1,000 of 300 names each, or
 // 2,400 small ones.
-const maxCompared = 3_000_000
+const maxOverlapLooks = 3_000_000
 
 // comparedInStep is how many of them take the time of a step.
 const comparedInStep = 8
@@ -163,7 +163,7 @@ func (c *Converter) newOverlap(branches *tree.Node, told bool) bool {
 	if branches.Len() > 1 && slices.ContainsFunc(itemsOf(branches), c.unsaid) {
 		return true // such as a reference that leads nowhere: with two of them, or one beside any value, nothing would fit
 	}
-	left, before := maxCompared, maxCompared
+	left, before := maxOverlapLooks, maxOverlapLooks
 	var seen []alternatives
 	for _, s := range branches.Items() {
 		c.limits.Pace.Work((before - left) / comparedInStep)
