@@ -119,6 +119,7 @@ bombs: ## hostile documents under the caps of S3 (2 s, 256 MiB each), as a table
 	$(GO) test -count=1 -v -run '^TestBombCorpus$$' ./openapi -args -bombs
 	$(GO) test -count=1 -v -run '^TestBombOverlays$$' ./openapi -args -bombs
 	$(GO) test -count=1 -run '^TestBombs$$' ./openapi ./openapi/tree -args -bombs
+	$(GO) test -count=1 -v -run '^TestHostileGrowth$$' ./openapi
 
 .PHONY: corpus
 corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's schema through ajv

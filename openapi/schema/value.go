@@ -347,6 +347,7 @@ func (e *emitter) values(v *tree.Node, f *schemaFacts) {
 		e.out = append(e.out, value...)
 	}
 	for _, item := range v.Items() {
+		e.step()
 		if len(e.out)-start > 2*e.c.limits.MaxBytes {
 			break // it fits nowhere any more, and is not used
 		}
