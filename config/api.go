@@ -112,8 +112,9 @@ type API struct {
 	// private, all others must be public. A link-local or metadata address needs its own entry.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none"`
 
-	directory  bool // see FromDirectory
-	discovered bool // see IsDiscovered
+	directory  bool        // see FromDirectory
+	discovered bool        // see IsDiscovered
+	path       ServicePath // see ServicePath
 }
 
 // APITools says which operations of an API become tools.

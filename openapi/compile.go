@@ -49,6 +49,8 @@ type CompileOptions struct {
 	// BaseURL is where calls go whatever the document says: http or https, absolute, without user, query and
 	// fragment. Nil: the document's servers, as far as S7 allows.
 	BaseURL *url.URL
+	// ServicePath is how the path of BaseURL is found; nil if BaseURL has it.
+	ServicePath *ServicePath
 	// AllowServers lists origins ("https://api.example.com") that a document fetched from another origin may name.
 	AllowServers []string
 	Output       OutputMode

@@ -43,6 +43,9 @@ func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
 		s.allowed[at] = true
 	}
 	if s.base != nil {
+		if o.ServicePath != nil {
+			s.base = s.servicePath(d.set.Root(), d.dialect == swagger2, o.ServicePath)
+		}
 		return s, nil
 	}
 	root := d.set.Root()

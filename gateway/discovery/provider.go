@@ -229,7 +229,11 @@ func settings(d *config.Discovery, t *Target, name, location string) (config.API
 	if err != nil {
 		return config.API{}, fmt.Errorf("the base URL of the service: %w", err)
 	}
-	return d.APIFor(&t.Service, name, config.Location(location), base), nil
+	api := d.APIFor(&t.Service, name, config.Location(location), base)
+	if t.BasePath == "" && !t.AtRoot {
+		api.SetServicePath(config.ServicePath{Unnamed: true, Context: t.ContextPath, Key: d.BasePathKey()})
+	}
+	return api, nil
 }
 
 // tellApart is what to do if several services have one API name.

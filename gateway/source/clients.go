@@ -141,10 +141,10 @@ func (c *clients) forCalls(name string, api *openapi.API) *upstream.Client {
 // baseURL returns the URL that the calls of an operation go to; nil if neither the configuration nor the document names
 // one.
 func baseURL(api *config.API, op *openapi.Operation) *url.URL {
-	if api.BaseURL != nil {
+	if api.BaseURL != nil && !api.ServicePath().Unnamed {
 		return api.BaseURL.URL()
 	}
-	return op.Base
+	return op.Base // the path of a discovered service may be that of its document
 }
 
 // close closes the idle connections.

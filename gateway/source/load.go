@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -169,6 +172,7 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 	if l.api.BaseURL != nil {
 		c.BaseURL = l.api.BaseURL.URL()
 	}
+	c.ServicePath = l.servicePath()
 	for _, origin := range l.api.AllowServers {
 		c.AllowServers = append(c.AllowServers, origin.String())
 	}
@@ -192,6 +196,21 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 		d.Advice = doc.Report(ctx)
 	}
 	return d, nil
+}
+
+// servicePath says how the path of the base URL is found; nil if the configuration has it.
+func (l *loader) servicePath() *openapi.ServicePath {
+	path := l.api.ServicePath()
+	if !path.Unnamed {
+		return nil
+	}
+	base, instances := l.api.BaseURL.URL(), l.deps.Instances(l.api.Name)()
+	return &openapi.ServicePath{Context: path.Context, Key: path.Key, Own: func(host string) bool {
+		own := func(address string) bool {
+			return strings.EqualFold((&url.URL{Host: address}).Hostname(), (&url.URL{Host: host}).Hostname())
+		}
+		return openapi.IsLocal(host) || own(base.Host) || slices.ContainsFunc(instances, own)
+	}}
 }
 
 // slashParameters converts the configured path parameters that may contain slashes.

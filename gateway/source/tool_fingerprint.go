@@ -20,7 +20,7 @@ func (s *Source) LockedTool(t *catalog.Tool) config.LockedTool {
 		// Without the suffix that distinguishes the tool from others: it depends on the others, and on data in the
 		// other digests.
 		Words: fingerprint(t.Title, t.Said), Schema: schemaPrint(t),
-		Request: requestPrint(t.Operation, s.Document, s.Config.BaseURL != nil), Access: accessPrint(t.Operation, s.Document.API.Schemes), Answers: fingerprint(string(t.Operation.AppendAnswerFingerprint(nil))),
+		Request: requestPrint(t.Operation, s.Document, s.Config.BaseURL != nil && !s.Config.ServicePath().Unnamed), Access: accessPrint(t.Operation, s.Document.API.Schemes), Answers: fingerprint(string(t.Operation.AppendAnswerFingerprint(nil))),
 	}
 }
 

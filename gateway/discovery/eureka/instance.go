@@ -63,6 +63,11 @@ type instance struct {
 	SecurePort  port              `json:"securePort"`
 	Metadata    map[string]string `json:"metadata"`
 	HomePageURL string            `json:"homePageUrl"`
+
+	StatusPageURL        string          `json:"statusPageUrl"`
+	HealthCheckURL       string          `json:"healthCheckUrl"`
+	SecureHealthCheckURL string          `json:"secureHealthCheckUrl"`
+	LeaseInfo            json.RawMessage `json:"leaseInfo"` // read only if it is as it should be
 }
 
 // port is a port. Older servers write its number and whether it is enabled as strings, newer ones only the latter.
@@ -167,7 +172,15 @@ func (i *instance) target(name string) (discovery.Target, error) {
 	case host == "":
 		return t, errors.New("it has neither hostName nor ipAddr")
 	}
-	t.Instances = []string{net.JoinHostPort(host, strconv.Itoa(number))}
+	address := net.JoinHostPort(host, strconv.Itoa(number))
+	t.Instances = []string{address}
+	t.ContextPath = discovery.ContextPath(labels, address, i.StatusPageURL, i.HealthCheckURL, i.SecureHealthCheckURL)
+	var lease struct {
+		Registered json.Number `json:"registrationTimestamp"`
+	}
+	if json.Unmarshal(i.LeaseInfo, &lease) == nil && lease.Registered != "" {
+		t.Revisions = []string{address + " " + lease.Registered.String()}
+	}
 	return t, nil
 }
 

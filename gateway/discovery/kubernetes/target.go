@@ -38,6 +38,10 @@ func (s *service) target(all []*endpointSlice, direct bool) discovery.Target {
 			t.Tags = append(t.Tags, tag)
 		}
 	}
+	t.ContextPath = discovery.ContextPath(s.annotations, "")
+	if t.ContextPath == "" {
+		t.ContextPath = discovery.ContextPath(s.labels, "")
+	}
 	if s.external {
 		t.Problem = "the Service is an ExternalName, which stands for a host outside of the cluster"
 		return t
@@ -56,6 +60,7 @@ func (s *service) target(all []*endpointSlice, direct bool) discovery.Target {
 	case len(t.Instances) == 0:
 		t.Problem = "no endpoint of the Service is ready"
 	case !direct && !s.headless:
+		t.Revisions = t.Instances // the Service's name is the same, whatever is behind it
 		t.Instances = []string{net.JoinHostPort(s.name+"."+s.namespace+".svc", strconv.Itoa(port.number))}
 	}
 	return t
