@@ -44,7 +44,9 @@ func ContextPath(metadata map[string]string, instance string, statusURLs ...stri
 	return ""
 }
 
-func isUsable(path string) bool { return path != "" && len(path) <= maxLabel && !strings.Contains(path, "//") && checkPath(path) == nil }
+func isUsable(path string) bool {
+	return path != "" && len(path) <= maxLabel && !strings.Contains(path, "//") && checkPath(path) == nil
+}
 
 // sameServer reports whether the URL of a status page is that of the server of an instance: the management of a service may have a port of
 // its own, whose paths say nothing of those of the service.

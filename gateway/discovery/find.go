@@ -35,6 +35,9 @@ const searchTime = 10 * time.Second
 // maxProbe is how much of a response is read to see what it is, in bytes.
 const maxProbe = 256 << 10
 
+// acceptDocument is the Accept header of requests for documents.
+const acceptDocument = "application/json, application/yaml;q=0.9, */*;q=0.5"
+
 // errNoDocument tells that a service has responded to each request of a search, and none led to a document.
 var errNoDocument = errors.New("no OpenAPI document was found")
 
@@ -151,7 +154,7 @@ func (s *search) first(ctx context.Context, base *url.URL, references []string) 
 		if err != nil {
 			continue
 		}
-		if text, _ := s.get(ctx, at, "application/json, application/yaml;q=0.9, */*;q=0.5"); config.IsDocument(text) {
+		if text, _ := s.get(ctx, at, acceptDocument); config.IsDocument(text) {
 			return at
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -47,6 +48,15 @@ type service struct {
 	// service is served as it was.
 	stale bool
 	last  *config.API // as it was served
+
+	pace    pace // of what follows
+	woken   bool // it has changed since a search without result
+	reading bool // documents of instances are read
+	waiting bool // it is looked at again soon
+	rollout rollout
+	fresh   bool // no document of an instance was read since the document was found
+	moved   bool // the document in use is another one; until that is published
+	came    bool // an instance came; until that is published
 }
 
 func (p *provider) stop() {
@@ -119,10 +129,19 @@ func (p *provider) reconcile(nextSeq func() int) {
 			s.stale, s.problem, s.retries = s.location != "", "", 0
 			s.turn++ // a search that is under way is for another target
 			s.searching = false
-		} else if s.problem != "" && !slices.Equal(s.target.Instances, t.Instances) && s.retries > 0 {
-			s.problem, s.retries = "", 0 // the last instances did not respond
+		}
+		changed := !slices.Equal(s.target.Revisions, t.Revisions) || !maps.Equal(s.target.Labels, t.Labels) ||
+			s.target.ContextPath != t.ContextPath || s.target.AtRoot != t.AtRoot
+		restored := s.rollout.instances == nil && s.location != ""
+		if came := s.rollout.follow(t.Instances, changed); came && s.problem != "" {
+			s.woken = true
 		}
 		s.target, s.present = *t, true
+		if restored {
+			s.begin()
+		} else if s.rollout.choose() { // the instance with the document in use is gone
+			s.moved = true
+		}
 	}
 }
 
@@ -247,7 +266,7 @@ func (s *service) status(p *provider, taken map[string]string, names map[string]
 		Provider: p.d.Name, Namespace: printable(s.target.Namespace), Name: printable(s.target.Name), API: name, Document: s.location, By: s.by,
 	}
 	if s.invalid == "" { // else they may be anything
-		status.Instances = s.target.Instances
+		status.Instances, status.Versions = s.target.Instances, s.rollout.versions()
 	}
 	owner, conflict := taken[strings.ToLower(name)]
 	switch {

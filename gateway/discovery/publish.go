@@ -72,7 +72,7 @@ func (m *Manager) build() *Snapshot {
 		if api != nil {
 			taken[strings.ToLower(api.Name)] = e.String()
 			one := m.Instances(api.Name)
-			one.set(e.s.target.Instances)
+			e.s.publish(one)
 			serving = append(serving, one)
 			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
 		}
@@ -85,4 +85,18 @@ func (m *Manager) build() *Snapshot {
 		snapshot.Keys = append(snapshot.Keys, keys[snapshot.APIs[i].Name])
 	}
 	return snapshot
+}
+
+// publish tells those who call the service, and those who read its document, of its instances.
+func (s *service) publish(to *Instances) {
+	known := &addresses{all: s.target.Instances}
+	known.documents, known.only = s.rollout.routes()
+	to.known.Store(known)
+	if s.moved {
+		to.moved.raise()
+	}
+	if s.came {
+		to.came.raise()
+	}
+	s.moved, s.came = false, false
 }

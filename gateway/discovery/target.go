@@ -42,6 +42,8 @@ type Target struct {
 	// Revisions tell when an instance was started anew at the address that it had, or when instances behind an address have changed: texts
 	// whose order has no meaning; none if the registry doesn't show that.
 	Revisions []string `json:",omitempty"`
+	// Shared is true if an address stands for several instances, any of which may get a request.
+	Shared bool `json:",omitempty"`
 	// Document is where the OpenAPI document is: a URL, or a path that begins with / on the instances; "" if the registration
 	// doesn't say.
 	Document string

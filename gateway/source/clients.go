@@ -62,6 +62,8 @@ func (c *clients) documentClient(wrap wrapper, tls connection, named []string) *
 	o.NamedHosts, o.Proxy = named, egress.Proxy(c.api.SpecProxy)
 	if !c.api.IsDiscovered() { // else the document is at the service, most often
 		o.BaseURL = nil
+	} else {
+		o.Instances = c.deps.Instances(c.api.Name).Documents
 	}
 	o.Timeout, o.MaxBytes = time.Duration(c.api.SpecTimeout), int64(c.limits.MaxSpec)
 	return upstream.NewClient(o)
@@ -82,7 +84,8 @@ func (c *clients) options(name string, wrap wrapper, tls connection) upstream.Op
 		o.BaseURL = c.api.BaseURL.URL()
 	}
 	if c.api.IsDiscovered() {
-		o.Instances = c.deps.Instances(c.api.Name)
+		instances := c.deps.Instances(c.api.Name)
+		o.Instances, o.Having = instances.Load, instances.Having
 	}
 	return o
 }

@@ -204,7 +204,7 @@ func (l *loader) servicePath() *openapi.ServicePath {
 	if !path.Unnamed {
 		return nil
 	}
-	base, instances := l.api.BaseURL.URL(), l.deps.Instances(l.api.Name)()
+	base, instances := l.api.BaseURL.URL(), l.deps.Instances(l.api.Name).Load()
 	return &openapi.ServicePath{Context: path.Context, Key: path.Key, Own: func(host string) bool {
 		own := func(address string) bool {
 			return strings.EqualFold((&url.URL{Host: address}).Hostname(), (&url.URL{Host: host}).Hostname())

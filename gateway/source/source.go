@@ -129,6 +129,14 @@ func (s *Source) NameFor(title string) string { return nameFor(&s.Config, s.owne
 // BaseURL returns the URL that the operation's calls go to; nil if neither the configuration nor the document names one.
 func (s *Source) BaseURL(op *openapi.Operation) *url.URL { return baseURL(&s.Config, op) }
 
+// Context returns a context whose requests go to instances that have the operation, if the API is a discovered service.
+func (s *Source) Context(ctx context.Context, op *openapi.Operation) context.Context {
+	if !s.Config.IsDiscovered() {
+		return ctx
+	}
+	return upstream.WithOperation(ctx, op.Method+" "+op.Path)
+}
+
 // HasOrigin reports whether a URL has the only origin that gets what the gateway adds to requests.
 func (s *Source) HasOrigin(u *url.URL) bool { return origin.Same(credentialOrigin(s.Config), u) }
 

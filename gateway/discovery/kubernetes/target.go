@@ -60,7 +60,7 @@ func (s *service) target(all []*endpointSlice, direct bool) discovery.Target {
 	case len(t.Instances) == 0:
 		t.Problem = "no endpoint of the Service is ready"
 	case !direct && !s.headless:
-		t.Revisions = t.Instances // the Service's name is the same, whatever is behind it
+		t.Revisions, t.Shared = t.Instances, true
 		t.Instances = []string{net.JoinHostPort(s.name+"."+s.namespace+".svc", strconv.Itoa(port.number))}
 	}
 	return t

@@ -1,0 +1,220 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"time"
+
+	"drawbridge/config"
+)
+
+// Search looks for the documents of services again that have none, as an operator asks for by a reload.
+func (m *Manager) Search() {
+	select {
+	case m.events <- func(ctx context.Context) { m.wakeAll(ctx) }:
+	default: // as many requests as the channel holds are waiting
+	}
+}
+
+func (m *Manager) wakeAll(ctx context.Context) {
+	for _, p := range m.providers {
+		for _, key := range p.keys() {
+			if s := p.services[key]; s.problem != "" {
+				s.woken = true
+				m.look(ctx, p, s)
+			}
+		}
+	}
+}
+
+// look looks at a service again that has changed, as often as its pace allows: for its document if it has none, or else for the documents of
+// its instances.
+func (m *Manager) look(ctx context.Context, p *provider, s *service) {
+	if !s.wanted || s.searching || s.reading || s.waiting || p.services[s.target.key()] != s {
+		return
+	}
+	missing := s.problem != ""
+	addresses, next := s.rollout.due(time.Now())
+	switch {
+	case missing && !s.woken, !missing && (s.location == "" || s.stale):
+		return
+	case !missing && len(addresses) == 0:
+		if !next.IsZero() {
+			m.lookAfter(ctx, time.Until(next), p, s)
+		}
+		return
+	}
+	if wait := s.pace.take(time.Now()); wait > 0 {
+		m.lookAfter(ctx, wait+rand.N(paceEvery/10), p, s)
+		return
+	}
+	s.woken = false
+	if missing {
+		s.problem, s.retries = "", 0
+		m.search(ctx, p, s)
+		m.touch()
+		return
+	}
+	m.readInstances(ctx, p, s, addresses)
+}
+
+func (m *Manager) lookAfter(ctx context.Context, wait time.Duration, p *provider, s *service) {
+	s.waiting = true
+	time.AfterFunc(wait, func() {
+		m.post(ctx, func(ctx context.Context) {
+			s.waiting = false
+			m.look(ctx, p, s)
+		})
+	})
+}
+
+// isAtService reports whether each instance of a service has its document, and not another server or the registry.
+func (s *service) isAtService(api string) bool {
+	u, err := url.Parse(s.location)
+	return err == nil && s.by != byRegistry && !s.target.Shared && u.Host == baseURL(&s.target, api).Host
+}
+
+// readInstances reads the documents of instances in a goroutine of its own.
+func (m *Manager) readInstances(ctx context.Context, p *provider, s *service, addresses []string) {
+	s.reading = true
+	turn, target, d, location, by := s.turn, s.target, p.d, s.location, s.rollout.newest()
+	atService := s.isAtService(apiName(p.d, &s.target.Service))
+	m.group.Go(func() {
+		read := make([]instanceAnswer, len(addresses))
+		if atService {
+			select {
+			case m.searching <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			for i := range read {
+				read[i].err = errSearchPanicked
+			}
+			m.o.Step("the documents of instances were read", func() { m.readAll(ctx, d, &target, location, by, addresses, read) })
+			<-m.searching
+		}
+		m.post(ctx, func(ctx context.Context) {
+			s.reading = false
+			if s.turn == turn {
+				m.readEnded(ctx, p, s, addresses, read)
+			}
+			m.look(ctx, p, s)
+		})
+	})
+}
+
+// instanceAnswer is the document of an instance; both fields are nil if the document is elsewhere.
+type instanceAnswer struct {
+	document *instanceDocument
+	err      error
+}
+
+func (m *Manager) readAll(ctx context.Context, d *config.Discovery, t *Target, location string, known *instanceDocument, addresses []string, read []instanceAnswer) {
+	ctx, cancel := context.WithTimeout(ctx, searchTime)
+	defer cancel()
+	for i, address := range addresses {
+		read[i].document, read[i].err = m.readInstance(ctx, d, t, location, known, address)
+	}
+}
+
+// maxInstanceDocument is the most bytes of a document that is compared, whatever the limits of documents are.
+const maxInstanceDocument = 64 << 20
+
+// readInstance reads the document of one instance, unless it is the known one.
+func (m *Manager) readInstance(ctx context.Context, d *config.Discovery, t *Target, location string, known *instanceDocument, address string) (*instanceDocument, error) {
+	name := apiName(d, &t.Service)
+	api, err := settings(d, t, name, location)
+	if err != nil {
+		return nil, err
+	}
+	client, err := m.o.NewClient(&api, []string{address})
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := client.(interface{ Close() }); ok {
+		defer c.Close()
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, location, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", acceptDocument)
+	// Not If-Modified-Since: an older version that comes back may have been built before.
+	if known != nil && known.tag != "" {
+		req.Header.Set("If-None-Match", known.tag)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusNotModified && known != nil && known.tag != "":
+		return known, nil
+	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone:
+		return nil, errNoDocument
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("expected status 200, got %d", resp.StatusCode)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxInstanceDocument))
+	if err != nil {
+		return nil, err
+	}
+	if !config.IsDocument(text) {
+		return nil, errNoDocument
+	}
+	found := describe(text, address)
+	found.tag = resp.Header.Get("ETag")
+	return found, nil
+}
+
+// maxKept is how many operations of all services are kept to compare documents.
+const maxKept = 4_000_000
+
+func (m *Manager) kept() (all int) {
+	for _, p := range m.providers {
+		for _, s := range p.services {
+			all += s.rollout.kept
+		}
+	}
+	return all
+}
+
+// readEnded takes over the documents of instances.
+func (m *Manager) readEnded(ctx context.Context, p *provider, s *service, addresses []string, read []instanceAnswer) {
+	first := s.rollout.newest() == nil
+	lacked := s.rollout.lacks()
+	for i, address := range addresses {
+		switch a := &read[i]; {
+		case a.document == nil && a.err == nil: // whoever reads the document sees whether it has changed
+			s.rollout.elsewhere(address, s.target.Shared, time.Now())
+			s.moved, s.came = true, true
+		default:
+			s.rollout.read(address, a.document, a.err, time.Now())
+			s.came = s.came || a.err == nil
+			if a.err != nil && !errors.Is(a.err, context.Canceled) {
+				m.o.Logger.Debug("document of an instance can't be read", "provider", p.d.Name, "service", s.target.key().String(), "instance", address, "error", a.err)
+			}
+		}
+	}
+	s.rollout.kept = s.rollout.share(maxKept - m.kept() + s.rollout.kept)
+	versions := s.rollout.versions()
+	if s.rollout.choose() && (!first || !s.fresh || len(versions) > 1) {
+		s.moved = true // else the document in use is that of all
+	}
+	s.fresh = false
+	if n := len(versions); n > 1 && n != s.rollout.several {
+		m.o.Logger.Info("instances of a service have different documents; the newest is in use", "provider", p.d.Name, "service", s.target.key().String(),
+			"documents", fmt.Sprint(versions))
+	}
+	s.rollout.several = len(versions)
+	if s.rollout.lacks() && !lacked { // its place may be another one in a new version
+		m.search(ctx, p, s)
+	}
+	m.touch()
+}
