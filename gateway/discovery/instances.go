@@ -2,6 +2,8 @@ package discovery
 
 import (
 	"maps"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +20,7 @@ type Instances struct {
 // addresses are what is known of the instances at one moment.
 type addresses struct {
 	all       []string
+	former    []string            // that are gone lately: the document may be from there
 	documents []string            // those that have the document in use; nil if all may have it
 	only      map[uint64][]string // by the hashes of operations that not all instances have
 }
@@ -50,6 +53,18 @@ func (i *Instances) Having(operation string) []string {
 	}
 	return known.only[hashOperation(operation)]
 }
+
+// Own reports whether a host, host[:port] as in a URL, is that of an instance, at any port, or was so lately.
+func (i *Instances) Own(host string) bool {
+	known := i.known.Load()
+	if known == nil {
+		return false
+	}
+	same := func(address string) bool { return strings.EqualFold(hostname(address), hostname(host)) }
+	return slices.ContainsFunc(known.all, same) || slices.ContainsFunc(known.former, same)
+}
+
+func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
 
 // Moved returns a channel that is closed when the document is another one than before.
 func (i *Instances) Moved() <-chan struct{} { return i.moved.wait() }

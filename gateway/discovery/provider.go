@@ -54,9 +54,10 @@ type service struct {
 	reading bool // documents of instances are read
 	waiting bool // it is looked at again soon
 	rollout rollout
-	fresh   bool // no document of an instance was read since the document was found
-	moved   bool // the document in use is another one; until that is published
-	came    bool // an instance came; until that is published
+	former  []string // addresses of instances that are gone lately
+	fresh   bool     // no document of an instance was read since the document was found
+	moved   bool     // the document in use is another one; until that is published
+	came    bool     // an instance came; until that is published
 }
 
 func (p *provider) stop() {
@@ -136,6 +137,7 @@ func (p *provider) reconcile(nextSeq func() int) {
 		if came := s.rollout.follow(t.Instances, changed); came && s.problem != "" {
 			s.woken = true
 		}
+		s.former = withFormer(s.former, s.target.Instances, t.Instances)
 		s.target, s.present = *t, true
 		if restored {
 			s.begin()
@@ -143,6 +145,19 @@ func (p *provider) reconcile(nextSeq func() int) {
 			s.moved = true
 		}
 	}
+}
+
+// maxFormer is how many addresses of instances that are gone are remembered.
+const maxFormer = 32
+
+// withFormer adds the addresses that are gone now to those that went before.
+func withFormer(former, last, now []string) []string {
+	for _, address := range last {
+		if !slices.Contains(now, address) && !slices.Contains(former, address) {
+			former = append(slices.Clip(former), address)
+		}
+	}
+	return former[max(0, len(former)-maxFormer):]
 }
 
 // fewest is the number of services from which the loss of many at once is suspicious.

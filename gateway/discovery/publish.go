@@ -89,7 +89,7 @@ func (m *Manager) build() *Snapshot {
 
 // publish tells those who call the service, and those who read its document, of its instances.
 func (s *service) publish(to *Instances) {
-	known := &addresses{all: s.target.Instances}
+	known := &addresses{all: s.target.Instances, former: s.former}
 	known.documents, known.only = s.rollout.routes()
 	to.known.Store(known)
 	if s.moved {

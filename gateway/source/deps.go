@@ -23,6 +23,8 @@ type Instances interface {
 	Documents() []string
 	// Having returns those that have an operation, such as "GET /orders/{id}"; nil if all do.
 	Having(operation string) []string
+	// Own reports whether a host, host[:port] as in a URL, is that of an instance, or was so lately.
+	Own(host string) bool
 	// Moved returns a channel that is closed when the document is another one than before.
 	Moved() <-chan struct{}
 	// Came returns a channel that is closed when an instance has come.

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -204,12 +201,9 @@ func (l *loader) servicePath() *openapi.ServicePath {
 	if !path.Unnamed {
 		return nil
 	}
-	base, instances := l.api.BaseURL.URL(), l.deps.Instances(l.api.Name).Load()
+	base, instances := l.api.BaseURL.URL().Host, l.deps.Instances(l.api.Name)
 	return &openapi.ServicePath{Context: path.Context, Key: path.Key, Own: func(host string) bool {
-		own := func(address string) bool {
-			return strings.EqualFold((&url.URL{Host: address}).Hostname(), (&url.URL{Host: host}).Hostname())
-		}
-		return openapi.IsLocal(host) || own(base.Host) || slices.ContainsFunc(instances, own)
+		return host == base || openapi.IsLocal(host) || instances.Own(host)
 	}}
 }
 

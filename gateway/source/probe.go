@@ -47,6 +47,9 @@ func (f fixedInstances) Documents() []string { return f }
 // Having implements [Instances].
 func (f fixedInstances) Having(string) []string { return nil }
 
+// Own implements [Instances].
+func (f fixedInstances) Own(string) bool { return false }
+
 // Moved implements [Instances].
 func (f fixedInstances) Moved() <-chan struct{} { return nil }
 

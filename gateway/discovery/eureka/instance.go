@@ -64,10 +64,22 @@ type instance struct {
 	Metadata    map[string]string `json:"metadata"`
 	HomePageURL string            `json:"homePageUrl"`
 
-	StatusPageURL        string          `json:"statusPageUrl"`
-	HealthCheckURL       string          `json:"healthCheckUrl"`
-	SecureHealthCheckURL string          `json:"secureHealthCheckUrl"`
-	LeaseInfo            json.RawMessage `json:"leaseInfo"` // read only if it is as it should be
+	// These only help, so that one of another form costs the instance nothing.
+
+	StatusPageURL        any             `json:"statusPageUrl"`
+	HealthCheckURL       any             `json:"healthCheckUrl"`
+	SecureHealthCheckURL any             `json:"secureHealthCheckUrl"`
+	LeaseInfo            json.RawMessage `json:"leaseInfo"`
+}
+
+// statusURLs returns the URLs at which the state of the instance is shown.
+func (i *instance) statusURLs() (all []string) {
+	for _, value := range []any{i.StatusPageURL, i.HealthCheckURL, i.SecureHealthCheckURL} {
+		if text, ok := value.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // port is a port. Older servers write its number and whether it is enabled as strings, newer ones only the latter.
@@ -174,7 +186,7 @@ func (i *instance) target(name string) (discovery.Target, error) {
 	}
 	address := net.JoinHostPort(host, strconv.Itoa(number))
 	t.Instances = []string{address}
-	t.ContextPath = discovery.ContextPath(labels, address, i.StatusPageURL, i.HealthCheckURL, i.SecureHealthCheckURL)
+	t.ContextPath = discovery.ContextPath(labels, address, i.statusURLs()...)
 	var lease struct {
 		Registered json.Number `json:"registrationTimestamp"`
 	}
