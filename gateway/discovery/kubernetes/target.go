@@ -38,10 +38,7 @@ func (s *service) target(all []*endpointSlice, direct bool) discovery.Target {
 			t.Tags = append(t.Tags, tag)
 		}
 	}
-	t.ContextPath = discovery.ContextPath(s.annotations, "")
-	if t.ContextPath == "" {
-		t.ContextPath = discovery.ContextPath(s.labels, "")
-	}
+	t.ContextPath = s.contextPath
 	if s.external {
 		t.Problem = "the Service is an ExternalName, which stands for a host outside of the cluster"
 		return t
