@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"drawbridge/test/timebox"
 )
 
 // contextService is a service below a context path, which has nothing elsewhere. Its document is what text returns for its own address.
@@ -138,7 +140,7 @@ func TestRolloutUnderCalls(t *testing.T) {
 	r.write(files(v2))
 	r.eventually("the rollout ends", func() bool { return len(r.Status().Discovery.Services[0].Versions) == 0 })
 	stop.Store(true)
-	if failed := <-done; failed != "" {
+	if failed := timebox.Receive(t, done); failed != "" {
 		t.Errorf("a call failed: %s", failed)
 	}
 }

@@ -86,10 +86,10 @@ func (d *instanceDocument) sort() {
 	}
 }
 
-// has reports whether the document has an operation; true if its operations are not known.
+// has reports whether the document is known to have an operation.
 func (d *instanceDocument) has(operation uint64) bool {
 	_, found := slices.BinarySearch(d.operations, operation)
-	return found || d.operations == nil
+	return found
 }
 
 // hashOperation returns the hash of an operation, such as "GET /orders/{id}". A service that makes two of its own equal has its calls go to

@@ -66,6 +66,7 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 	if err == nil {
 		s.found(location, by)
 		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.key().String(), "document", location, "by", by)
+		m.look(ctx, p, s)
 		m.touch()
 		return
 	}

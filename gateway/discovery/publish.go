@@ -39,7 +39,7 @@ func (m *Manager) settle() {
 	default:
 	}
 	waits := func(p *provider) bool {
-		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(k key) bool { return p.services[k].searching })
+		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(k key) bool { return p.services[k].searching || p.services[k].reading })
 	}
 	if m.used && !slices.ContainsFunc(m.providers, waits) {
 		close(m.settled)

@@ -182,36 +182,43 @@ func (r *rollout) routes() (documents []string, only map[uint64][]string) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	newest := all[slices.IndexFunc(all, func(d sameDocument) bool { return d.digest == r.newest().digest })]
-	if len(all) == 1 || newest.operations == nil {
-		return newest.addresses, nil
+	used := r.newest().digest
+	documents = all[slices.IndexFunc(all, func(d sameDocument) bool { return d.digest == used })].addresses
+	if len(all) == 1 {
+		return documents, nil
 	}
-	having := map[string][]string{} // by which of all have it; operations share what is the same
-	for _, operation := range newest.operations {
-		key := make([]byte, len(all))
-		for i := range all {
-			if all[i].has(operation) {
-				key[i] = 1
+	return documents, operationsOfSome(slices.DeleteFunc(all, func(d sameDocument) bool { return d.operations == nil }))
+}
+
+// operationsOfSome returns the instances that have an operation, for each that some of the documents lack. Those of documents that are not
+// in use count too: they are called until the one in use is read.
+func operationsOfSome(all []sameDocument) map[uint64][]string {
+	having := map[string][]string{} // by which of all have an operation: operations share what is the same
+	only := map[uint64][]string{}
+	for _, d := range all {
+		for _, operation := range d.operations {
+			if _, done := only[operation]; done {
+				continue
 			}
-		}
-		if bytes.IndexByte(key, 0) < 0 {
-			continue
-		}
-		addresses, known := having[string(key)]
-		if !known {
+			which := make([]byte, len(all))
 			for i := range all {
-				if key[i] == 1 {
+				if all[i].has(operation) {
+					which[i] = 1
+				}
+			}
+			if bytes.IndexByte(which, 0) < 0 {
+				continue
+			}
+			addresses, known := having[string(which)]
+			for i := 0; !known && i < len(all); i++ {
+				if which[i] == 1 {
 					addresses = append(addresses, all[i].addresses...)
 				}
 			}
-			having[string(key)] = addresses
+			having[string(which)], only[operation] = addresses, addresses
 		}
-		if only == nil {
-			only = map[uint64][]string{}
-		}
-		only[operation] = addresses
 	}
-	return newest.addresses, only
+	return only
 }
 
 // sameDocument is a document with the instances that have it.

@@ -56,7 +56,11 @@ type DocumentVersion struct {
 
 // String describes the document on one line.
 func (v DocumentVersion) String() string {
-	text := fmt.Sprintf("version %q at %d", v.Version, v.Instances)
+	instances := "instances"
+	if v.Instances == 1 {
+		instances = "instance"
+	}
+	text := fmt.Sprintf("version %q at %d %s", v.Version, v.Instances, instances)
 	if v.InUse {
 		text += ", in use"
 	}
