@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"hash/fnv"
+	"io"
 	"slices"
 	"strings"
 
+	"drawbridge/config"
 	"drawbridge/openapi/tree"
 )
 
@@ -28,9 +30,36 @@ const maxYAML = 1 << 20
 // maxCompared is the most operations of a document that are compared.
 const maxCompared = 10_000
 
+// maxHeld is the most bytes of a document that are held to compare it. Of a larger one only the bytes are compared: instances are many, and
+// so are the services whose instances may be read at a time.
+const maxHeld = 4 << 20
+
+// describeBody returns what the document in the body of a response says of itself; nil if it is none.
+func describeBody(body io.Reader, address string) (*instanceDocument, error) {
+	text, err := io.ReadAll(io.LimitReader(body, maxHeld+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case !config.IsDocument(text):
+		return nil, errNoDocument
+	case len(text) <= maxHeld:
+		return describe(text, address), nil
+	}
+	all := sha256.New()
+	_, _ = all.Write(withoutAddress(text, address)) // it never fails
+	if _, err := io.Copy(all, body); err != nil {
+		return nil, err
+	}
+	return &instanceDocument{digest: [sha256.Size]byte(all.Sum(nil))}, nil
+}
+
+func withoutAddress(text []byte, address string) []byte {
+	return bytes.ReplaceAll(text, []byte(address), nil)
+}
+
 // describe returns what a document says of itself.
 func describe(text []byte, address string) *instanceDocument {
-	d := &instanceDocument{digest: sha256.Sum256(bytes.ReplaceAll(text, []byte(address), nil))}
+	d := &instanceDocument{digest: sha256.Sum256(withoutAddress(text, address))}
 	if trimmed := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")), " \t\r\n"); bytes.HasPrefix(trimmed, []byte("{")) {
 		var document struct {
 			Info struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -122,11 +121,13 @@ func (m *Manager) readAll(ctx context.Context, d *config.Discovery, t *Target, l
 	}
 }
 
-// maxInstanceDocument is the most bytes of a document that is compared, whatever the limits of documents are.
-const maxInstanceDocument = 64 << 20
+// readTime is the time that the document of one instance may take, so that one that hangs leaves time for others.
+const readTime = searchTime / 3
 
 // readInstance reads the document of one instance, unless it is the known one.
 func (m *Manager) readInstance(ctx context.Context, d *config.Discovery, t *Target, location string, known *instanceDocument, address string) (*instanceDocument, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
 	name := apiName(d, &t.Service)
 	api, err := settings(d, t, name, location)
 	if err != nil {
@@ -161,16 +162,11 @@ func (m *Manager) readInstance(ctx context.Context, d *config.Discovery, t *Targ
 	case resp.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("expected status 200, got %d", resp.StatusCode)
 	}
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxInstanceDocument))
-	if err != nil {
-		return nil, err
+	found, err := describeBody(resp.Body, address)
+	if err == nil {
+		found.tag = resp.Header.Get("ETag")
 	}
-	if !config.IsDocument(text) {
-		return nil, errNoDocument
-	}
-	found := describe(text, address)
-	found.tag = resp.Header.Get("ETag")
-	return found, nil
+	return found, err
 }
 
 // maxKept is how many operations of all services are kept to compare documents.

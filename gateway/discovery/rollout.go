@@ -76,7 +76,7 @@ func (r *rollout) forget() {
 // maxRead is the most documents that are read for a service at a time.
 const maxRead = 8
 
-// due returns the addresses whose documents are to be read now, the newest first, and when the next is; zero if none is.
+// due returns the addresses whose documents are to be read now, those that did not fail and the newest first, and when the next is; zero if none is.
 func (r *rollout) due(now time.Time) (addresses []string, next time.Time) {
 	for address, one := range r.instances {
 		switch {
@@ -89,7 +89,10 @@ func (r *rollout) due(now time.Time) (addresses []string, next time.Time) {
 			addresses = append(addresses, address)
 		}
 	}
-	slices.SortFunc(addresses, func(a, b string) int { return cmp.Compare(r.instances[b].arrival, r.instances[a].arrival) })
+	slices.SortFunc(addresses, func(a, b string) int {
+		x, y := r.instances[a], r.instances[b]
+		return cmp.Or(cmp.Compare(x.failures, y.failures), cmp.Compare(y.arrival, x.arrival))
+	})
 	return addresses[:min(len(addresses), maxRead)], next
 }
 

@@ -391,6 +391,24 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
+// A large document is compared without being held.
+func TestLargeDocument(t *testing.T) {
+	large := func(address, end string) *instanceDocument {
+		d, err := describeBody(strings.NewReader(versionOf("1", address, "x")+strings.Repeat(" ", maxHeld)+end), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	a, b, c := large("10.0.0.1:80", "x"), large("10.0.0.2:80", "x"), large("10.0.0.2:80", "y")
+	if a.digest != b.digest || b.digest == c.digest || a.operations != nil {
+		t.Error("large documents are not compared by their bytes")
+	}
+	if d, err := describeBody(strings.NewReader("<html>"), "x"); !errors.Is(err, errNoDocument) {
+		t.Errorf("%+v %v", d, err)
+	}
+}
+
 func FuzzDescribe(f *testing.F) {
 	f.Add([]byte(versionOf("1", "10.0.0.1:80", "x")))
 	f.Add([]byte("openapi: 3.0.3\ninfo: {version: 1}\n"))
