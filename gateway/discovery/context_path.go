@@ -37,7 +37,8 @@ func ContextPath(metadata map[string]string, instance string, statusURLs ...stri
 		if err != nil || !sameServer(u, instance) {
 			continue
 		}
-		if path, ok := beforeActuator(u.EscapedPath()); ok && isUsable(path) {
+		path, ok := beforeActuator(u.EscapedPath())
+		if path = strings.TrimRight(path, "/"); ok && isUsable(path) {
 			return path
 		}
 	}

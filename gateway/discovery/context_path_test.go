@@ -26,6 +26,7 @@ func TestContextPath(t *testing.T) {
 		{"encoded dot segments", nil, []string{"http://10.0.0.1:8080/%2e%2E/admin/actuator/health"}, ""},
 		{"behind encoded slashes", nil, []string{"http://10.0.0.1:8080/a%2f..%2fadmin/actuator/health"}, ""},
 		{"two slashes", nil, []string{"http://10.0.0.1:8080//evil/actuator/health"}, ""},
+		{"slashes at the end", nil, []string{"http://10.0.0.1:8080/shop//actuator/health"}, "/shop"},
 		{"no URL", nil, []string{"http://[", "\x00", "http://10.0.0.1:port/x/actuator"}, ""},
 		{"a long path", nil, []string{"http://10.0.0.1:8080/" + strings.Repeat("a", 5000) + "/actuator"}, ""},
 		{"metadata", map[string]string{"contextPath": "/shop/"}, []string{"http://10.0.0.1:8080/other/actuator/info"}, "/shop"},
