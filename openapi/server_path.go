@@ -24,15 +24,8 @@ type ServicePath struct {
 
 // servicePath returns the base URL with the path of the first server that is relative or of the service itself. Without one, or if its path
 // is empty, it is the context path, if the document was found below that and its own paths don't begin with it.
-func (s *servers) servicePath(root *tree.Node, swagger bool, p *ServicePath) *url.URL {
-	var all []server
-	if swagger {
-		all = s.swagger2(root, root.Get("schemes"))
-	} else {
-		for _, n := range root.Get("servers").Items() {
-			all = append(all, server{at: n, url: strings.TrimSpace(n.Get("url").Text()), variables: n.Get("variables")})
-		}
-	}
+func (s *servers) servicePath(root *tree.Node, all []server) *url.URL {
+	p := s.service
 	path, other := "", (*otherServer)(nil)
 	for _, candidate := range all {
 		found, err := s.pathOf(candidate, p)

@@ -53,7 +53,12 @@ func TestServicePath(t *testing.T) {
 		own := func(host string) bool {
 			return host == base.Host || strings.HasPrefix(host, "10.0.0.1") || IsLocal(host)
 		}
-		got := s.servicePath(root, root.Get("swagger") != nil, &ServicePath{Own: own, Context: c.context, Key: "the metadata base_path"})
+		s.service = &ServicePath{Own: own, Context: c.context, Key: "the metadata base_path"}
+		all := listed(root.Get("servers"))
+		if root.Get("swagger") != nil {
+			all = s.swagger2(root, root.Get("schemes"))
+		}
+		got := s.servicePath(root, all)
 		if got.EscapedPath() != c.want || got.Host != base.Host {
 			t.Errorf("%s: got %s, want the path %q", c.name, got, c.want)
 		}
@@ -79,7 +84,8 @@ func FuzzServicePath(f *testing.F) {
 		}
 		base := &url.URL{Scheme: "http", Host: "s.discovered.invalid"}
 		s := &servers{base: base, document: &url.URL{Scheme: "http", Host: base.Host, Path: "/shop/openapi.json"}, problems: &problems{}}
-		got := s.servicePath(root, false, &ServicePath{Own: func(string) bool { return true }, Context: context})
+		s.service = &ServicePath{Own: func(string) bool { return true }, Context: context}
+		got := s.servicePath(root, listed(root.Get("servers")))
 		again, err := url.Parse(got.String())
 		if err != nil || again.Host != base.Host || again.Scheme != "http" || again.User != nil || again.RawQuery != "" || again.Fragment != "" {
 			t.Fatalf("%q leads to %q (%v)", server, got, err)

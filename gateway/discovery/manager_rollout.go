@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,21 +82,18 @@ func (s *service) isAtService(api string) bool {
 // readInstances reads the documents of instances in a goroutine of its own.
 func (m *Manager) readInstances(ctx context.Context, p *provider, s *service, addresses []string) {
 	s.reading = true
-	turn, target, d, location, by := s.turn, s.target, p.d, s.location, s.rollout.newest()
-	atService := s.isAtService(apiName(p.d, &s.target.Service))
+	turn, target, slots, atService := s.turn, s.target, p.slots, s.isAtService(apiName(p.d, &s.target.Service))
+	r := reader{d: p.d, target: &target, isOnlyOne: p.isOnlyOne(s), location: s.location, known: s.rollout.newest()}
 	m.group.Go(func() {
 		read := make([]instanceAnswer, len(addresses))
 		if atService {
-			select {
-			case m.searching <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
 			for i := range read {
 				read[i].err = errSearchPanicked
 			}
-			m.o.Step("the documents of instances were read", func() { m.readAll(ctx, d, &target, location, by, addresses, read) })
-			<-m.searching
+			_, _, _ = slots.run(ctx, true, func(ctx context.Context) (_, _ string, err error) { // its error is that of an instance
+				m.o.Step("the documents of instances were read", func() { err = m.readAll(ctx, &r, addresses, read) })
+				return "", "", err
+			})
 		}
 		m.post(ctx, func(ctx context.Context) {
 			s.reading = false
@@ -113,23 +111,36 @@ type instanceAnswer struct {
 	err      error
 }
 
-func (m *Manager) readAll(ctx context.Context, d *config.Discovery, t *Target, location string, known *instanceDocument, addresses []string, read []instanceAnswer) {
+// reader is what the documents of the instances of a service are read with.
+type reader struct {
+	d         *config.Discovery
+	target    *Target
+	isOnlyOne bool
+	location  string
+	known     *instanceDocument // the document that counts; nil if it is not known
+}
+
+// readAll reads the documents that were not read before, and returns the error of one that can't be read.
+func (m *Manager) readAll(ctx context.Context, r *reader, addresses []string, read []instanceAnswer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, searchTime)
 	defer cancel()
 	for i, address := range addresses {
-		read[i].document, read[i].err = m.readInstance(ctx, d, t, location, known, address)
+		if read[i].document == nil {
+			read[i].document, read[i].err = m.readInstance(ctx, r, address)
+		}
+		err = cmp.Or(err, read[i].err)
 	}
+	return err
 }
 
 // readTime is the time that the document of one instance may take, so that one that hangs leaves time for others.
 const readTime = searchTime / 3
 
 // readInstance reads the document of one instance, unless it is the known one.
-func (m *Manager) readInstance(ctx context.Context, d *config.Discovery, t *Target, location string, known *instanceDocument, address string) (*instanceDocument, error) {
+func (m *Manager) readInstance(ctx context.Context, r *reader, address string) (*instanceDocument, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	name := apiName(d, &t.Service)
-	api, err := settings(d, t, name, location)
+	api, err := settings(r.d, r.target, apiName(r.d, &r.target.Service), r.location, r.isOnlyOne)
 	if err != nil {
 		return nil, err
 	}
@@ -140,13 +151,13 @@ func (m *Manager) readInstance(ctx context.Context, d *config.Discovery, t *Targ
 	if c, ok := client.(interface{ Close() }); ok {
 		defer c.Close()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, location, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.location, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept", acceptDocument)
 	// Not If-Modified-Since: an older version that comes back may have been built before.
-	if known != nil && known.tag != "" {
+	if known := r.known; known != nil && known.tag != "" {
 		req.Header.Set("If-None-Match", known.tag)
 	}
 	resp, err := client.Do(req)
@@ -155,8 +166,8 @@ func (m *Manager) readInstance(ctx context.Context, d *config.Discovery, t *Targ
 	}
 	defer resp.Body.Close()
 	switch {
-	case resp.StatusCode == http.StatusNotModified && known != nil && known.tag != "":
-		return known, nil
+	case resp.StatusCode == http.StatusNotModified && r.known != nil && r.known.tag != "":
+		return r.known, nil
 	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone:
 		return nil, errNoDocument
 	case resp.StatusCode != http.StatusOK:

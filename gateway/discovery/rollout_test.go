@@ -115,7 +115,7 @@ func TestRollout(t *testing.T) {
 			f.set(address, versionOf("1.9.0", address, "orders", "old"))
 		}
 		b.says(silentTarget(v1...))
-		service := b.Instances("shop-a")
+		service := b.Instances(config.ServiceID{Provider: "shop", Name: "a"})
 		moved := service.Moved()
 		if time.Sleep(time.Hour); isClosed(moved) {
 			t.Error("the document has moved although all instances have the same")
@@ -171,7 +171,7 @@ func TestStartInRollout(t *testing.T) {
 			f.set(address, versionOf([]string{"1.0", "1.1", "1.0"}[i], address, "orders"))
 		}
 		b.says(silentTarget(all...))
-		service := b.Instances("shop-a")
+		service := b.Instances(config.ServiceID{Provider: "shop", Name: "a"})
 		expect(t, "read at", fmt.Sprint(service.Documents()), "[10.0.0.2:80]")
 		if moved := service.Moved(); b.rests() == "" || isClosed(moved) {
 			t.Error("the document moves")
@@ -196,7 +196,7 @@ func TestReplacedInstance(t *testing.T) {
 		if n := f.asked(); n > 12 {
 			t.Errorf("%d requests for one instance", n)
 		}
-		service := b.Instances("shop-a")
+		service := b.Instances(config.ServiceID{Provider: "shop", Name: "a"})
 		for i, next := range []Target{silentTarget("10.0.0.2:80"), silentTarget("10.0.0.2:80"), silentTarget("10.0.0.2:80")} {
 			moved := service.Moved()
 			f.set("10.0.0.2:80", versionOf(fmt.Sprint(i+2), "10.0.0.2:80", "orders"))
@@ -235,7 +235,7 @@ func TestPaceOfRollouts(t *testing.T) {
 		f.set("10.0.0.2:80", "503")
 		f.set("10.0.0.3:80", "DOWN")
 		b.says(silentTarget("10.0.0.1:80"))
-		moved := b.Instances("shop-a").Moved()
+		moved := b.Instances(config.ServiceID{Provider: "shop", Name: "a"}).Moved()
 		b.says(silentTarget("10.0.0.1:80", "10.0.0.2:80", "10.0.0.3:80"))
 		f.set("10.0.0.2:80", versionOf("2", "10.0.0.2:80", "orders", "new"))
 		if time.Sleep(5 * time.Second); !isClosed(moved) {
@@ -334,7 +334,7 @@ func TestSharedAddress(t *testing.T) {
 		f.set("orders.shop.svc:80", versionOf("1", "orders.shop.svc:80", "orders"))
 		b.says(shared("10.0.0.1"))
 		f.asked()
-		service := b.Instances("shop-a")
+		service := b.Instances(config.ServiceID{Provider: "shop", Name: "a"})
 		moved := service.Moved()
 		b.says(shared("10.0.0.1", "10.0.0.2"))
 		times := 0

@@ -83,6 +83,9 @@ func (t *Target) normalize() {
 	t.Revisions = slices.Compact(slices.Sorted(slices.Values(t.Revisions)))
 }
 
+// isDown reports whether nothing but its instances keeps the service from being served.
+func (t *Target) isDown() bool { return t.Problem != "" || len(t.Instances) == 0 }
+
 // check returns an error if the registration can't be served as it is.
 func (t *Target) check(allow []config.Origin) error {
 	switch {

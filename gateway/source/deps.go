@@ -55,8 +55,8 @@ type Deps struct {
 	// LargeTexts holds a token for each document above [SmallText] that is being read; nil if memory is unlimited.
 	LargeTexts chan struct{}
 
-	// Instances returns the instances of a discovered service by the name of its API; nil if no service is discovered.
-	Instances func(api string) Instances
+	// Instances returns the instances of a discovered service; nil if no service is discovered.
+	Instances func(service config.ServiceID) Instances
 
 	// Files is the notifier of changes of documents that are files.
 	Files *config.FileNotifier

@@ -28,7 +28,7 @@ type Extensions struct {
 func newExtensions(api *openapi.API, settings *config.API) *Extensions {
 	e := &Extensions{Settings: map[*openapi.Operation]config.Settings{}, Faulty: map[*openapi.Operation][]int{}}
 	for _, op := range api.Operations {
-		if h := op.HiddenBy; h != nil && !settings.TrustExtensions && settings.Exposes(Subject("", op)) {
+		if h := op.HiddenBy; h != nil && !settings.TrustExtensions && settings.Exposes(apiNames{}.subject(op)) {
 			remedy := "exclude the operation"
 			if strings.HasPrefix(h.Text, "x-internal") {
 				remedy = "exclude {extension: x-internal}"

@@ -201,7 +201,7 @@ func (l *loader) servicePath() *openapi.ServicePath {
 	if !path.Unnamed {
 		return nil
 	}
-	base, instances := l.api.BaseURL.URL().Host, l.deps.Instances(l.api.Name)
+	base, instances := l.api.BaseURL.URL().Host, l.deps.Instances(l.api.Service())
 	return &openapi.ServicePath{Context: path.Context, Key: path.Key, Own: func(host string) bool {
 		return host == base || openapi.IsLocal(host) || instances.Own(host)
 	}}

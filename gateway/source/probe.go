@@ -19,7 +19,7 @@ func NewProbe(deps *Deps, api *config.API, instances []string, limits config.Lim
 	own := *api
 	own.Identity, own.PassHeaders = nil, nil
 	apart := *deps
-	apart.Instances = func(string) Instances { return fixedInstances(instances) }
+	apart.Instances = func(config.ServiceID) Instances { return fixedInstances(instances) }
 	s, err := newSource(&apart, authOptions{
 		api: own, limits: limits.OfSources(), now: deps.Now, panicked: deps.Panicked,
 		wrong: func(key string, err error) error { return fmt.Errorf("%s: %w", key, err) },

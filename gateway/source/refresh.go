@@ -98,7 +98,7 @@ func (s *Source) instanceSignals() (moved, came <-chan struct{}) {
 	if !s.Config.IsDiscovered() {
 		return nil, nil
 	}
-	instances := s.deps.Instances(s.Config.Name)
+	instances := s.deps.Instances(s.Config.Service())
 	return instances.Moved(), instances.Came()
 }
 

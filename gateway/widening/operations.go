@@ -105,6 +105,7 @@ type permissions struct {
 // opened lists the restrictions of the operation that are weaker than in was.
 func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []string) {
 	subject, before := source.Subject(v.name, op), source.Subject(was.name, op)
+	subject.Claimed, before.Claimed = v.api.Claimed(), was.api.Claimed()
 	if !v.api.Exposes(subject) {
 		return nil
 	}
