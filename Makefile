@@ -303,7 +303,7 @@ tty: ## the program in terminals (tmux), screen by screen (TTY_FLAGS=-update acc
 	test/tty/run $(TTY_FLAGS)
 
 .PHONY: discovery-e2e
-REGISTRIES = file http consul kubernetes eureka nacos service_center api_catalog dns
+REGISTRIES = file http consul kubernetes eureka nacos service_center api_catalog dns spring_boot
 discovery-e2e: build ## how soon discovered services are followed, what an outage of the registry costs, and many services (REGISTRIES=consul DISCOVERY_FLAGS='-outage 5s -services 50'); it builds the registries, and kubernetes needs root
 	test/discovery/run "$(REGISTRIES)" $(DISCOVERY_FLAGS)
 

@@ -119,11 +119,12 @@ type API struct {
 	// private, all others must be public. A link-local or metadata address needs its own entry.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none"`
 
-	directory  bool      // see FromDirectory
-	incomplete bool      // see IsIncomplete
-	service    ServiceID // see Service
-	claimed    string    // see Claimed
-	named      bool      // see TakesSecrets
+	directory  bool        // see FromDirectory
+	incomplete bool        // see IsIncomplete
+	service    ServiceID   // see Service
+	claimed    string      // see Claimed
+	named      bool        // see TakesSecrets
+	path       ServicePath // see ServicePath
 }
 
 // APITools says which operations of an API become tools.

@@ -118,6 +118,39 @@ func (a *API) Claimed() string { return a.claimed }
 // service, names it together with its namespace. The name of the API alone is chosen by the registration.
 func (a *API) TakesSecrets() bool { return !a.IsDiscovered() || a.named }
 
+// ServicePath says that the registration of a discovered service doesn't name the path of its base URL, so that the document decides.
+type ServicePath struct {
+	// Unnamed is true if the registration names no path; else the base URL has it.
+	Unnamed bool
+	// Context is the path at which the registration shows that the service is, such as that of a status page; "" if it shows none.
+	Context string
+	// Key is where registrations of its provider name the path, such as the metadata base_path; "" if they can't.
+	Key string
+}
+
+// ServicePath returns how the path of the base URL is found; it is zero if the base URL has it.
+func (a *API) ServicePath() ServicePath { return a.path }
+
+// SetServicePath sets how the path of the base URL of a discovered service is found.
+func (a *API) SetServicePath(p ServicePath) { a.path = p }
+
+// BasePathKey returns where registrations of the provider name the path of the base URL, for people; "" if they can't.
+func (d *Discovery) BasePathKey() string {
+	switch d.Kind() {
+	case "kubernetes":
+		return "the annotation drawbridge/path"
+	case "docker":
+		return "the label drawbridge.base_path"
+	case "file", "http":
+		return "the label base_path"
+	case "dns":
+		return ""
+	case "api_catalog":
+		return "the path of its anchor"
+	}
+	return "the metadata base_path"
+}
+
 // WithServices returns the configuration with APIs of discovered services behind those of the file. keys has for each of
 // them the key path of its provider, such as discovery[0].
 func (c *Config) WithServices(apis []API, keys []string) *Config {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -30,15 +31,37 @@ func (l *loader) discovery(cfg *Config) {
 		l.serviceSelectors(key+".services", d.Services)
 		l.apiNameTemplate(key+".api_name", d.APIName)
 		for j, path := range d.Documents.Paths {
-			if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?#") {
-				l.errorf(fmt.Sprintf("%s.documents.paths[%d]", key, j), "must be a path that begins with /, without query and fragment, got %s", quote(path))
-			}
+			l.documentPath(fmt.Sprintf("%s.documents.paths[%d]", key, j), path)
 		}
 		l.serviceDefaults(cfg, key+".api", d)
 		for j := range d.Credentials {
 			at := fmt.Sprintf("%s.credentials[%d]", key, j)
 			l.credentialMatch(at+".match", d, d.Credentials[j].Match)
 			l.serviceCredential(cfg, at, &d.Credentials[j])
+		}
+	}
+}
+
+// documentPath checks a path at which documents are looked for.
+func (l *loader) documentPath(key, path string) {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?#") {
+		l.errorf(key, "must be a path that begins with /, without query and fragment, got %s", quote(path))
+		return
+	}
+	for _, found := range placeholders.FindAllString(path, -1) {
+		if found != "{name}" {
+			l.errorf(key, "%s is not {name}, the only variable of a path", quote(found))
+			return
+		}
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		switch text, err := url.PathUnescape(segment); {
+		case err != nil:
+			l.errorf(key, "must be percent-encoded, got %s", quote(path))
+			return
+		case text == "." || text == ".." || strings.ContainsAny(text, `/\`):
+			l.errorf(key, "must have no dot segments and no encoded slashes, got %s", quote(path))
+			return
 		}
 	}
 }

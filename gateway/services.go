@@ -27,8 +27,10 @@ func (g *Gateway) newServices() *discovery.Manager {
 	return discovery.New(o)
 }
 
-// instances returns the addresses of a discovered service at each moment.
-func (g *Gateway) instances(service config.ServiceID) func() []string { return g.services.Instances(service).Load }
+// instances returns the instances of a discovered service.
+func (g *Gateway) instances(service config.ServiceID) source.Instances {
+	return g.services.Instances(service)
+}
 
 // AcceptLoss removes the services that a provider has lost; until then they are served although their registry no longer has
 // them. The error says why there are none.

@@ -50,6 +50,8 @@ type CompileOptions struct {
 	// BaseURL stands for the servers of the document as a whole: http or https, absolute, without user, query and
 	// fragment. Operations with other servers on the same origin keep the path of those. Nil: the document's servers, as far as S7 allows.
 	BaseURL *url.URL
+	// ServicePath is how the path of BaseURL is found; nil if BaseURL has it.
+	ServicePath *ServicePath
 	// AllowServers lists further origins ("https://api.example.com") that servers of the document may have.
 	AllowServers []string
 	Output       OutputMode

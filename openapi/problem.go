@@ -52,6 +52,7 @@ const (
 	codeSecurityDangling  = "security-dangling"         // a security scheme that is missing
 	codeSecurityUndefined = "security-undefined"        // a requirement of a scheme that is not declared
 	codeServer            = "server-unusable"           // a server that can't be used (S7)
+	codeServerPath        = "server-path"               // a server of a discovered service that is no instance of it
 	codeServerVariable    = "server-variable"           // the configuration names a variable that no server has
 	codeStandard          = "standard"                  // found by the validation of the standard (Document.Report)
 	codeStyle             = "style-unknown"             // a style that the location doesn't have: its default is used

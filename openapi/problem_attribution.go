@@ -26,7 +26,7 @@ func (a *API) Changed(o *Operation) bool {
 // all the same.
 func (p Problem) ChangesTool() bool {
 	switch p.Code {
-	case codeServer, codeSecurityDangling, codeSecurityUndefined, schema.CodeSchemaRE2:
+	case codeServer, codeServerPath, codeSecurityDangling, codeSecurityUndefined, schema.CodeSchemaRE2:
 		return false
 	}
 	return true

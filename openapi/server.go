@@ -16,9 +16,10 @@ import (
 // nearest list of servers is another one keeps that: on an origin of the document's own servers under the origin of the base URL, on
 // another origin only if the configuration allows it.
 type servers struct {
-	base     *url.URL // of the configuration; nil if there is none
-	document *url.URL // of a document that was fetched, else nil
-	origin   *url.URL // that may be called then
+	base     *url.URL     // of the configuration; nil if there is none
+	service  *ServicePath // how the path of base was found; nil if the configuration has it
+	document *url.URL     // of a document that was fetched, else nil
+	origin   *url.URL     // that may be called then
 	allowed  map[origin.Origin]bool
 	values   map[string]string // of variables, from the configuration
 	problems *problems
@@ -57,6 +58,9 @@ func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
 	}
 	s.own.learn(s, all)
 	if s.base != nil {
+		if s.service = o.ServicePath; s.service != nil {
+			s.base = s.servicePath(root, all)
+		}
 		s.root = target{url: s.base}
 		return s, nil
 	}

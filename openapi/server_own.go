@@ -94,7 +94,7 @@ func (s *servers) resolveOwn(candidate server) (*url.URL, error) {
 		return nil, err
 	}
 	check := checkBase
-	if at, ok := origin.Of(u); s.base != nil && (relative || ok && s.own.origins[at] || origin.Same(u, s.base)) {
+	if at, ok := origin.Of(u); s.base != nil && (relative || ok && s.own.origins[at] || s.isHere(u)) {
 		check = checkForm
 	}
 	if err := check(u); err != nil {
@@ -106,7 +106,7 @@ func (s *servers) resolveOwn(candidate server) (*url.URL, error) {
 		return nil, fmt.Errorf("the server URL %q has no origin that can be called", u.Redacted())
 	case s.base != nil && s.own.urls[serverKey(at, u)]:
 		return s.base, nil
-	case s.base != nil && (relative || s.own.origins[at] || origin.Same(u, s.base)):
+	case s.base != nil && (relative || s.own.origins[at] || s.isHere(u)):
 		moved := *s.base
 		moved.Path, moved.RawPath = u.Path, u.RawPath
 		return &moved, nil
@@ -114,6 +114,11 @@ func (s *servers) resolveOwn(candidate server) (*url.URL, error) {
 		return u, nil
 	}
 	return nil, &otherOriginError{u, at, s.ownOrigins()}
+}
+
+// isHere reports whether a server is that of the base URL, or an instance of the service that it stands for.
+func (s *servers) isHere(u *url.URL) bool {
+	return origin.Same(u, s.base) || s.service != nil && s.service.Own(u.Host)
 }
 
 // isOwn reports whether, without a base URL, an origin is that of the document: of its URL, or for a file those of its servers. A

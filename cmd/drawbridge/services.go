@@ -39,8 +39,8 @@ func unreadable(d *gateway.Discovery) (all []string) {
 	return all
 }
 
-// attentions describes registries without services, selectors that match none, and the services that need attention, of each
-// provider and state at most so many, with what to do next.
+// attentions describes registries without services, selectors that match none, services in a rollout, and those that need attention,
+// of each provider and state at most so many, with what to do next.
 func attentions(d *gateway.Discovery, c *config.Config, most int) (all []string) {
 	for i := range d.Providers {
 		p := &d.Providers[i]
@@ -63,6 +63,30 @@ func attentions(d *gateway.Discovery, c *config.Config, most int) (all []string)
 				all = append(all, fmt.Sprintf("discovery %s (%s): %d more are %s; GET /apis of the admin listener has all", p.Name, p.Kind, more, services[0].State))
 			}
 		}
+	}
+	return append(all, rollouts(d, most)...)
+}
+
+// rollouts describes the services whose instances have different documents, at most so many.
+func rollouts(d *gateway.Discovery, most int) (all []string) {
+	more := 0
+	for i := range d.Services {
+		s := &d.Services[i]
+		switch {
+		case len(s.Versions) == 0:
+		case len(all) == most:
+			more++
+		default:
+			var versions []string
+			for _, v := range s.Versions {
+				versions = append(versions, v.String())
+			}
+			all = append(all, fmt.Sprintf("%s: the instances of service %s of %s have %d documents: %s", s.API, serviceName(s.Namespace, s.Name), s.Provider,
+				len(versions), strings.Join(versions, "; ")))
+		}
+	}
+	if more > 0 {
+		all = append(all, fmt.Sprintf("services with different documents at their instances: %d more; GET /apis of the admin listener has all", more))
 	}
 	return all
 }

@@ -190,7 +190,7 @@ func (c JobCall) requestJob(ctx context.Context, r *job.Request, b *job.Handle, 
 		if err != nil {
 			return nil, "", c.failed(ctx, err)
 		}
-		req, err := op.NewRequest(r.Credential.Context(ctx), c.Plan.Source.BaseURL(r.Operation), args)
+		req, err := op.NewRequest(c.Plan.Source.Context(r.Credential.Context(ctx), r.Operation), r.Operation.Base, args)
 		if err != nil {
 			var bad *openapi.ArgumentError
 			if errors.As(err, &bad) {

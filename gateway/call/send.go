@@ -22,6 +22,7 @@ func (c *Call) send(ctx context.Context, args json.RawMessage) (*http.Response, 
 	if c.span != nil {
 		ctx = upstream.WithTemplate(ctx, c.Plan.Operation.Path)
 	}
+	ctx = c.Plan.Source.Context(ctx, c.Plan.Operation)
 	built, err := c.Plan.Requests.Build(ctx, c.Plan.Base, args)
 	if err != nil {
 		return nil, c.failed(ctx, err)

@@ -35,13 +35,20 @@ const searchTime = 10 * time.Second
 // maxProbe is how much of a response is read to see what it is, in bytes.
 const maxProbe = 256 << 10
 
+// acceptDocument is the Accept header of requests for documents.
+const acceptDocument = "application/json, application/yaml;q=0.9, */*;q=0.5"
+
 // errNoDocument tells that a service has responded to each request of a search, and none led to a document.
 var errNoDocument = errors.New("no OpenAPI document was found")
 
 // baseURL returns the base URL of a service's API. Its host is a name that has no address (RFC 6761 section 6.4): calls are
 // sent to the instances, so that the API stays the same wherever they are.
 func baseURL(t *Target, api string) *url.URL {
-	return &url.URL{Scheme: t.Scheme, Host: strings.ToLower(api) + ".discovered.invalid", Path: t.BasePath}
+	u := &url.URL{Scheme: t.Scheme, Host: strings.ToLower(api) + ".discovered.invalid"}
+	if path, err := url.Parse(t.BasePath); err == nil { // it was checked
+		u.Path, u.RawPath = path.Path, path.RawPath
+	}
+	return u
 }
 
 // search looks for the document of one service, by at most so many requests.
@@ -86,27 +93,58 @@ func (s *search) catalog(ctx context.Context) string {
 
 // link follows RFC 8631: the base URL names its description.
 func (s *search) link(ctx context.Context) string {
-	at := *s.base
-	if at.Path == "" {
-		at.Path = "/"
+	for _, at := range s.roots() {
+		if at.Path == "" {
+			at.Path = "/"
+		}
+		_, links := s.get(ctx, at.String(), "*/*")
+		if found := s.first(ctx, at, linksTo(links, "service-desc")); found != "" {
+			return found
+		}
+		if s.base.Path != "" {
+			break // the registration names it
+		}
 	}
-	_, links := s.get(ctx, at.String(), "*/*")
-	return s.first(ctx, &at, linksTo(links, "service-desc"))
+	return ""
+}
+
+// roots returns the URLs at which the service may be: its base URL if the registration names it, its context path, and the root.
+func (s *search) roots() (all []*url.URL) {
+	for _, path := range []string{s.base.EscapedPath(), s.target.ContextPath} {
+		if path == "" || len(all) > 0 && all[0].EscapedPath() == path {
+			continue
+		}
+		if parsed, err := url.Parse(path); err == nil { // it was checked
+			all = append(all, &url.URL{Scheme: s.base.Scheme, Host: s.base.Host, Path: parsed.Path, RawPath: parsed.RawPath})
+		}
+	}
+	return append(all, &url.URL{Scheme: s.base.Scheme, Host: s.base.Host})
 }
 
 // guess tries the usual places.
 func (s *search) guess(ctx context.Context) string {
 	var all []string
-	for _, path := range s.paths {
-		all = append(all, s.base.JoinPath(path).String())
-	}
-	if s.base.Path != "" {
-		origin := &url.URL{Scheme: s.base.Scheme, Host: s.base.Host}
+	for _, root := range s.roots() {
 		for _, path := range s.paths {
-			all = append(all, origin.JoinPath(path).String())
+			if path, ok := withName(path, s.target.Name); ok {
+				all = append(all, root.JoinPath(path).String())
+			}
 		}
 	}
 	return s.first(ctx, s.base, all)
+}
+
+// withName returns a path with the name of a service for {name}, as one segment. ok is false if the name could be anything else there: it is
+// chosen by the one who registers, and servers decode and split paths in different ways.
+func withName(path, name string) (_ string, ok bool) {
+	const variable = "{name}"
+	if !strings.Contains(path, variable) {
+		return path, true
+	}
+	if name == "" || checkText(name, maxServiceName) != nil || strings.ContainsAny(name, `./\%;?#`) {
+		return "", false
+	}
+	return strings.ReplaceAll(path, variable, url.PathEscape(name)), true
 }
 
 // first returns the first of several references that leads to a document.
@@ -116,7 +154,7 @@ func (s *search) first(ctx context.Context, base *url.URL, references []string) 
 		if err != nil {
 			continue
 		}
-		if text, _ := s.get(ctx, at, "application/json, application/yaml;q=0.9, */*;q=0.5"); config.IsDocument(text) {
+		if text, _ := s.get(ctx, at, acceptDocument); config.IsDocument(text) {
 			return at
 		}
 	}

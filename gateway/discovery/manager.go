@@ -185,6 +185,7 @@ func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured map
 	for _, p := range next {
 		m.evaluate(ctx, p)
 	}
+	m.wakeAll(ctx) // its settings may lead to documents that were missing
 	m.touch()
 }
 
@@ -253,6 +254,9 @@ func (m *Manager) received(ctx context.Context, name string, targets []Target, e
 func (m *Manager) evaluate(ctx context.Context, p *provider) {
 	for _, s := range p.evaluate(m.nextSeq) {
 		m.search(ctx, p, s)
+	}
+	for _, key := range p.keys() {
+		m.look(ctx, p, p.services[key])
 	}
 	for _, s := range p.gone {
 		if s.by == byRegistry {

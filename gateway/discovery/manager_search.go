@@ -60,13 +60,17 @@ func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target, isOn
 // found takes over the result of a search, and plans the next one if there was none.
 func (m *Manager) found(ctx context.Context, p *provider, s *service, location, by string, err error) {
 	s.searching, s.cancel = false, nil
+	if err != nil && s.location != "" && !s.stale {
+		return // it was looked for elsewhere; what is served stays
+	}
 	if err == nil {
-		s.location, s.by, s.problem, s.retries, s.stale = location, by, "", 0, false
+		s.found(location, by)
 		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.key().String(), "document", location, "by", by)
+		m.look(ctx, p, s)
 		m.touch()
 		return
 	}
-	s.problem, s.last = err.Error(), nil
+	s.problem, s.last, s.woken = err.Error(), nil, false
 	wait := searchAgain
 	if !errors.Is(err, errNoDocument) {
 		wait = min(firstRetry<<min(s.retries, 12), searchAgain)
@@ -82,4 +86,21 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 		})
 	})
 	m.touch()
+}
+
+// found takes over where the document is.
+func (s *service) found(location, by string) {
+	if s.location == location && !s.stale {
+		return
+	}
+	s.location, s.by, s.problem, s.retries, s.stale = location, by, "", 0, false
+	s.rollout.forget()
+	s.begin()
+}
+
+// begin begins to compare the documents of instances. That of a single one is read anyway.
+func (s *service) begin() {
+	if s.fresh = len(s.target.Instances) > 1; !s.fresh {
+		s.rollout.settle()
+	}
 }

@@ -1,5 +1,7 @@
 package discovery
 
+import "cmp"
+
 // Merger joins registrations of one service, each with its instances.
 type Merger struct {
 	all    []Target
@@ -24,6 +26,8 @@ func (m *Merger) Add(t *Target) bool {
 	}
 	have.Instances = append(have.Instances, t.Instances...)
 	have.Tags = append(have.Tags, t.Tags...)
+	have.Revisions = append(have.Revisions, t.Revisions...)
+	have.ContextPath = cmp.Or(have.ContextPath, t.ContextPath)
 	return true
 }
 

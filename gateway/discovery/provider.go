@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -54,6 +55,16 @@ type service struct {
 	cancel context.CancelFunc
 	// warnings are those that were logged.
 	warnings []string
+
+	pace    pace // of what follows
+	woken   bool // it has changed since a search without result
+	reading bool // documents of instances are read
+	waiting bool // it is looked at again soon
+	rollout rollout
+	former  []string // addresses of instances that are gone lately
+	fresh   bool     // no document of an instance was read since the document was found
+	moved   bool     // the document in use is another one; until that is published
+	came    bool     // an instance came; until that is published
 }
 
 // configure applies an item of the configuration.
@@ -142,11 +153,34 @@ func (p *provider) reconcile(nextSeq func() int) {
 		if s.target.Document != t.Document || s.target.Scheme != t.Scheme || s.target.BasePath != t.BasePath || !bytes.Equal(s.target.Text, t.Text) {
 			s.stale, s.problem, s.retries = s.location != "", "", 0
 			s.stopSearch() // it is for another target
-		} else if s.problem != "" && !slices.Equal(s.target.Instances, t.Instances) && s.retries > 0 {
-			s.problem, s.retries = "", 0 // the last instances did not respond
 		}
+		changed := !slices.Equal(s.target.Revisions, t.Revisions) || !maps.Equal(s.target.Labels, t.Labels) ||
+			s.target.ContextPath != t.ContextPath || s.target.AtRoot != t.AtRoot
+		restored := s.rollout.instances == nil && s.location != ""
+		if came := s.rollout.follow(t.Instances, changed); came && s.problem != "" {
+			s.woken = true
+		}
+		s.former = withFormer(s.former, s.target.Instances, t.Instances)
 		s.target, s.present = *t, true
+		if restored {
+			s.begin()
+		} else if s.rollout.choose() { // the instance with the document in use is gone
+			s.moved = true
+		}
 	}
+}
+
+// maxFormer is how many addresses of instances that are gone are remembered.
+const maxFormer = 32
+
+// withFormer adds the addresses that are gone now to those that went before.
+func withFormer(former, last, now []string) []string {
+	for _, address := range last {
+		if !slices.Contains(now, address) && !slices.Contains(former, address) {
+			former = append(slices.Clip(former), address)
+		}
+	}
+	return former[max(0, len(former)-maxFormer):]
 }
 
 // fewest is the number of services from which the loss of many at once is suspicious.

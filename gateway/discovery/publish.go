@@ -39,7 +39,7 @@ func (m *Manager) settle() {
 	default:
 	}
 	waits := func(p *provider) bool {
-		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(k key) bool { return p.services[k].searching })
+		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(k key) bool { return p.services[k].searching || p.services[k].reading })
 	}
 	if m.used && !slices.ContainsFunc(m.providers, waits) {
 		close(m.settled)
@@ -68,7 +68,7 @@ func (m *Manager) build() *Snapshot {
 		if api != nil {
 			taken[strings.ToLower(api.Name)] = n.claim.String()
 			one := m.Instances(api.Service())
-			one.set(n.s.target.Instances)
+			n.s.publish(one)
 			serving = append(serving, one)
 			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), n.p.key
 		}
@@ -81,4 +81,18 @@ func (m *Manager) build() *Snapshot {
 		snapshot.Keys = append(snapshot.Keys, keys[snapshot.APIs[i].Name])
 	}
 	return snapshot
+}
+
+// publish tells those who call the service, and those who read its document, of its instances.
+func (s *service) publish(to *Instances) {
+	known := &addresses{all: s.target.Instances, former: s.former}
+	known.documents, known.only = s.rollout.routes()
+	to.known.Store(known)
+	if s.moved {
+		to.moved.raise()
+	}
+	if s.came {
+		to.came.raise()
+	}
+	s.moved, s.came = false, false
 }

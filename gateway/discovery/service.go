@@ -76,7 +76,11 @@ func settings(d *config.Discovery, t *Target, name, location string, isOnlyOne b
 	if err != nil {
 		return config.API{}, fmt.Errorf("the base URL of the service: %w", err)
 	}
-	return d.APIFor(&t.Service, config.ServiceAPI{Name: name, Claimed: claimed, Spec: config.Location(location), Base: base, IsOnlyOne: isOnlyOne}), nil
+	api := d.APIFor(&t.Service, config.ServiceAPI{Name: name, Claimed: claimed, Spec: config.Location(location), Base: base, IsOnlyOne: isOnlyOne})
+	if t.BasePath == "" && !t.AtRoot {
+		api.SetServicePath(config.ServicePath{Unnamed: true, Context: t.ContextPath, Key: d.BasePathKey()})
+	}
+	return api, nil
 }
 
 // lastServed is what a service was when it was last served.
@@ -99,7 +103,7 @@ func (n *named) status(taken map[string]string) (*config.API, ServiceStatus) {
 		Provider: p.d.Name, Namespace: printable(s.target.Namespace), Name: printable(s.target.Name), API: name, Document: s.location, By: s.by,
 	}
 	if s.invalid == "" { // else they may be anything
-		status.Instances = s.target.Instances
+		status.Instances, status.Versions = s.target.Instances, s.rollout.versions()
 	}
 	target, location := &s.target, s.location
 	owner, conflict := taken[strings.ToLower(name)]

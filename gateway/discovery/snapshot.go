@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"fmt"
 	"time"
 
 	"drawbridge/config"
@@ -42,6 +43,31 @@ type ServiceStatus struct {
 	By       string `json:"found_by,omitempty"`
 	// Instances are the addresses that calls go to; none if the registration is refused.
 	Instances []string `json:"instances,omitempty"`
+	// Versions are the documents that the instances have, the one in use first, while they have different ones.
+	Versions []DocumentVersion `json:"versions,omitempty"`
+}
+
+// DocumentVersion is a document that some instances of a service have.
+type DocumentVersion struct {
+	// Version is info.version of the document.
+	Version string `json:"version"`
+	// Instances is how many instances have the document.
+	Instances int `json:"instances"`
+	// InUse is true if the tools are those of the document.
+	InUse bool `json:"in_use"`
+}
+
+// String describes the document on one line.
+func (v DocumentVersion) String() string {
+	instances := "instances"
+	if v.Instances == 1 {
+		instances = "instance"
+	}
+	text := fmt.Sprintf("version %q at %d %s", v.Version, v.Instances, instances)
+	if v.InUse {
+		text += ", in use"
+	}
+	return text
 }
 
 // IsServed reports whether the service is an API.

@@ -30,10 +30,20 @@ type Target struct {
 	config.Service
 	// Scheme is http or https.
 	Scheme string
-	// BasePath is the path of the base URL: "" or one that begins with /.
+	// BasePath is the path of the base URL, percent-encoded: one that begins with /; "" if the registration names none, so that the
+	// document decides.
 	BasePath string
+	// AtRoot is true if the registration says that the base URL has no path. [Manager] sets it for the base path /.
+	AtRoot bool `json:",omitempty"`
+	// ContextPath is the path at which the registration shows that the service is, without naming its base path: see [ContextPath].
+	ContextPath string `json:",omitempty"`
 	// Instances are the addresses, host:port, that calls go to, at least one. Their order has no meaning.
 	Instances []string
+	// Revisions tell when an instance was started anew at the address that it had, or when instances behind an address have changed: texts
+	// whose order has no meaning; none if the registry doesn't show that.
+	Revisions []string `json:",omitempty"`
+	// Shared is true if an address stands for several instances, any of which may get a request.
+	Shared bool `json:",omitempty"`
 	// Document is where the OpenAPI document is: a URL, or a path that begins with / on the instances; "" if the registration
 	// doesn't say.
 	Document string
@@ -67,7 +77,10 @@ func (k key) compare(other key) int {
 func (t *Target) normalize() {
 	t.Instances = slices.Compact(slices.Sorted(slices.Values(t.Instances)))
 	t.Tags = slices.Compact(slices.Sorted(slices.Values(t.Tags)))
-	t.BasePath = strings.TrimSuffix(t.BasePath, "/")
+	if path := strings.TrimRight(t.BasePath, "/"); path != t.BasePath {
+		t.BasePath, t.AtRoot = path, path == ""
+	}
+	t.Revisions = slices.Compact(slices.Sorted(slices.Values(t.Revisions)))
 }
 
 // isDown reports whether nothing but its instances keeps the service from being served.
@@ -139,11 +152,18 @@ func checkPath(path string) error {
 		return nil
 	}
 	u, err := url.Parse(path)
-	if err != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || u.RawQuery != "" || u.Fragment != "" ||
-		slices.ContainsFunc(strings.Split(u.Path, "/"), func(s string) bool { return s == ".." || s == "." }) {
+	if err != nil || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||
+		slices.ContainsFunc(strings.Split(u.EscapedPath(), "/"), isDots) || slices.ContainsFunc(strings.Split(u.Path, "/"), isDots) {
 		return fmt.Errorf("expected a path that begins with /, without query and dot segments, got %.100q", path)
 	}
 	return nil
+}
+
+// isDots reports whether a segment of a path is a dot segment, or holds one behind an encoded separator.
+func isDots(segment string) bool {
+	text, err := url.PathUnescape(segment)
+	return err != nil || slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' }),
+		func(s string) bool { return s == "." || s == ".." })
 }
 
 // checkInstance checks an address. Whether its IP address is allowed is decided when it is dialed, after name resolution.

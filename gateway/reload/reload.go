@@ -26,6 +26,9 @@ const replaceFor = 5 * time.Second
 // takeReload runs a reload now, or queues it if the reload under way must finish first. Waiters get an answer even
 // after a panic.
 func (w *writer) takeReload(req request) {
+	if req.asked {
+		w.o.Services.Search()
+	}
 	if w.next != nil && time.Since(w.since) >= w.o.ReplaceFor {
 		if w.later == nil {
 			w.later = &request{}

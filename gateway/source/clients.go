@@ -63,6 +63,8 @@ func (c *clients) documentClient(wrap wrapper, certificate connection, named []s
 	o.NamedHosts, o.Proxy = named, egress.Proxy(c.api.SpecProxy)
 	if !c.api.IsDiscovered() { // else the document is at the service, most often
 		o.BaseURL = nil
+	} else {
+		o.Instances = c.deps.Instances(c.api.Service()).Documents
 	}
 	o.Timeout, o.MaxBytes = time.Duration(c.api.SpecTimeout), int64(c.limits.MaxSpec)
 	return upstream.NewClient(o)
@@ -89,7 +91,8 @@ func (c *clients) options(name string, wrap wrapper, certificate connection) ups
 		}
 	}
 	if c.api.IsDiscovered() {
-		o.Instances = c.deps.Instances(c.api.Service())
+		instances := c.deps.Instances(c.api.Service())
+		o.Instances, o.Having = instances.Load, instances.Having
 	}
 	return o
 }

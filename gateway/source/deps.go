@@ -15,6 +15,22 @@ import (
 	"drawbridge/openapi"
 )
 
+// Instances are the addresses of the instances of a discovered service, host:port, as they are at each moment.
+type Instances interface {
+	// Load returns all addresses.
+	Load() []string
+	// Documents returns those at which the document is read.
+	Documents() []string
+	// Having returns those that have an operation, such as "GET /orders/{id}"; nil if all do.
+	Having(operation string) []string
+	// Own reports whether a host, host[:port] as in a URL, is that of an instance, or was so lately.
+	Own(host string) bool
+	// Moved returns a channel that is closed when the document is another one than before.
+	Moved() <-chan struct{}
+	// Came returns a channel that is closed when an instance has come.
+	Came() <-chan struct{}
+}
+
 // Deps holds what all sources of a process share.
 type Deps struct {
 	// Version is the program version in the User-Agent header.
@@ -39,9 +55,8 @@ type Deps struct {
 	// LargeTexts holds a token for each document above [SmallText] that is being read; nil if memory is unlimited.
 	LargeTexts chan struct{}
 
-	// Instances returns a function that returns the addresses of the instances of a discovered service, at each
-	// moment; nil if no service is discovered.
-	Instances func(service config.ServiceID) func() []string
+	// Instances returns the instances of a discovered service; nil if no service is discovered.
+	Instances func(service config.ServiceID) Instances
 
 	// Files is the notifier of changes of documents that are files.
 	Files *config.FileNotifier

@@ -169,6 +169,7 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 	if l.api.BaseURL != nil {
 		c.BaseURL = l.api.BaseURL.URL()
 	}
+	c.ServicePath = l.servicePath()
 	for _, origin := range l.api.AllowServers {
 		c.AllowServers = append(c.AllowServers, origin.String())
 	}
@@ -192,6 +193,18 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 		d.Advice = doc.Report(ctx)
 	}
 	return d, nil
+}
+
+// servicePath says how the path of the base URL is found; nil if the configuration has it.
+func (l *loader) servicePath() *openapi.ServicePath {
+	path := l.api.ServicePath()
+	if !path.Unnamed {
+		return nil
+	}
+	base, instances := l.api.BaseURL.URL().Host, l.deps.Instances(l.api.Service())
+	return &openapi.ServicePath{Context: path.Context, Key: path.Key, Own: func(host string) bool {
+		return host == base || openapi.IsLocal(host) || instances.Own(host)
+	}}
 }
 
 // slashParameters converts the configured path parameters that may contain slashes.

@@ -19,7 +19,7 @@ func NewProbe(deps *Deps, api *config.API, instances []string, limits config.Lim
 	own := *api
 	own.Identity, own.PassHeaders = nil, nil
 	apart := *deps
-	apart.Instances = func(config.ServiceID) func() []string { return func() []string { return instances } }
+	apart.Instances = func(config.ServiceID) Instances { return fixedInstances(instances) }
 	s, err := newSource(&apart, authOptions{
 		api: own, limits: limits.OfSources(), now: deps.Now, panicked: deps.Panicked,
 		wrong: func(key string, err error) error { return fmt.Errorf("%s: %w", key, err) },
@@ -34,3 +34,24 @@ func NewProbe(deps *Deps, api *config.API, instances []string, limits config.Lim
 
 // Close closes the idle connections.
 func (p *Probe) Close() { p.close() }
+
+// fixedInstances are instances that don't change.
+type fixedInstances []string
+
+// Load implements [Instances].
+func (f fixedInstances) Load() []string { return f }
+
+// Documents implements [Instances].
+func (f fixedInstances) Documents() []string { return f }
+
+// Having implements [Instances].
+func (f fixedInstances) Having(string) []string { return nil }
+
+// Own implements [Instances].
+func (f fixedInstances) Own(string) bool { return false }
+
+// Moved implements [Instances].
+func (f fixedInstances) Moved() <-chan struct{} { return nil }
+
+// Came implements [Instances].
+func (f fixedInstances) Came() <-chan struct{} { return nil }

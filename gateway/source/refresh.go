@@ -45,8 +45,8 @@ func (s *Source) stop() {
 	s.clients.close()
 }
 
-// run loads the document repeatedly: after the refresh interval, after a change of its files, on request, and with
-// back-off after a failure. It returns when ctx ends.
+// run loads the document repeatedly: after the refresh interval, after a change of its files, on request, when the instances of a
+// discovered service have another one, and with back-off after a failure, until an instance comes. It returns when ctx ends.
 func (s *Source) run(ctx context.Context) {
 	watch := fileWatch{deps: s.deps, label: s.owner.label, changed: make(chan struct{}, 1)}
 	defer watch.stop()
@@ -62,6 +62,7 @@ func (s *Source) run(ctx context.Context) {
 		case <-s.wake: // this attempt answers the request: request stores the turn before it signals
 		default:
 		}
+		moved, came := s.instanceSignals() // before the document is read
 		u, wait := a.next(ctx, s, &watch)
 		if ctx.Err() != nil {
 			return
@@ -76,14 +77,29 @@ func (s *Source) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
+		if u.Err == nil {
+			came = nil
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer:
 		case <-watch.changed:
 		case <-s.wake:
+		case <-moved:
+		case <-came:
 		}
 	}
+}
+
+// instanceSignals returns channels that are closed when the instances of a discovered service have another document, and when one has come;
+// nil if the API is none.
+func (s *Source) instanceSignals() (moved, came <-chan struct{}) {
+	if !s.Config.IsDiscovered() {
+		return nil, nil
+	}
+	instances := s.deps.Instances(s.Config.Service())
+	return instances.Moved(), instances.Came()
 }
 
 // attempts is what an attempt to load a document depends on that the attempts before it have found.

@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
+	"drawbridge/openapi"
 )
 
 // Source is one configured API: it loads the document, makes the clients for its service, and holds the outcome of the
@@ -122,6 +123,14 @@ func (s *Source) adopt(old *Source) {
 
 // NameFor returns the name of the source for the title of its document.
 func (s *Source) NameFor(title string) string { return nameFor(&s.Config, s.owner.label, title) }
+
+// Context returns a context whose requests go to instances that have the operation, if the API is a discovered service.
+func (s *Source) Context(ctx context.Context, op *openapi.Operation) context.Context {
+	if !s.Config.IsDiscovered() {
+		return ctx
+	}
+	return upstream.WithOperation(ctx, op.Method+" "+op.Path)
+}
 
 // CertificateExpiry returns the earliest expiry of the client certificates; zero if there is none.
 func (s *Source) CertificateExpiry() time.Time { return s.clients.auth.expiry() }

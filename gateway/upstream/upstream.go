@@ -28,6 +28,8 @@ type Options struct {
 	// Instances returns the addresses, host:port, that requests for the host of BaseURL go to, in turn; they need not be
 	// NamedHosts. nil if the host of BaseURL is itself the service. It is called for each request.
 	Instances func() []string
+	// Having returns those of Instances that have the operation of [WithOperation]; none if all do. It may be nil.
+	Having func(operation string) []string
 	// Socket is the path of a Unix domain socket that all requests go to, instead of the hosts of their URLs; "" if there is none.
 	Socket string
 	// NamedHosts are host names or IP literals, without ports, from the configuration (the host of
@@ -189,13 +191,18 @@ func NewClient(o Options) *Client {
 	var calls, patient http.RoundTripper = c.pool, noTimeoutPool{c.pool}
 	if o.Instances != nil && o.BaseURL != nil {
 		c.service = balance.New(balance.Options{
-			Host: o.BaseURL.Host, Instances: o.Instances, Unsent: isUnsent, None: &dialError{kind: Connect, err: errors.New("the service has no instance")},
+			Host: o.BaseURL.Host, Instances: o.Instances, Having: o.Having, Unsent: isUnsent, None: &dialError{kind: Connect, err: errors.New("the service has no instance")},
 			Ejection: c.newEjection(&o),
 		})
 		calls, patient = c.service.Over(calls), c.service.Over(patient)
 	}
 	c.chain, c.noTimeoutChain = newChain(o, calls), newChain(o, patient)
 	return c
+}
+
+// WithOperation returns a context whose requests go to instances that have an operation, such as "GET /orders/{id}".
+func WithOperation(ctx context.Context, operation string) context.Context {
+	return balance.WithOperation(ctx, operation)
 }
 
 // newChain wraps a pool with the layers that are common to all calls.

@@ -88,7 +88,7 @@ var rooms = map[string]room{
 	"gateway/generation":              {arrows: []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/authguard", "gateway/call", "gateway/catalog", "gateway/embedding", "gateway/endpoint", "gateway/job", "gateway/mcp", "gateway/plan", "gateway/prompt", "gateway/render", "gateway/report", "gateway/source", "gateway/task", "gateway/telemetry", "openapi", "openapi/fetch"}},
 	"gateway/reload":                  {arrows: []string{"config", "gateway/admin", "gateway/discovery", "gateway/diskcache", "gateway/generation", "gateway/recovery", "gateway/redact", "gateway/signal", "gateway/source", "gateway/telemetry", "gateway/widening"}},
 	"gateway/egress":                  {arrows: []string{"config", "gateway/upstream"}},
-	"gateway/discovery":               {arrows: []string{"config", "gateway/atomicfile", "gateway/signal"}},
+	"gateway/discovery":               {arrows: []string{"config", "gateway/atomicfile", "gateway/signal", "openapi/tree"}},
 	"gateway/discovery/targetgroup":   {arrows: []string{"config", "gateway/discovery", "openapi/tree"}, modules: []string{"go.yaml.in/yaml/v4"}},
 	"gateway/discovery/filesd":        {arrows: []string{"config", "gateway/discovery", "gateway/discovery/targetgroup", "gateway/regularfile"}, modules: []string{"github.com/fsnotify/fsnotify"}},
 	"gateway/discovery/httpsd":        {arrows: []string{"config", "gateway/discovery", "gateway/discovery/targetgroup"}},

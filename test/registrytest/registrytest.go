@@ -92,3 +92,11 @@ func RunCases(t *testing.T, update bool, report func(t *testing.T, files []txtar
 		}
 	})
 }
+
+// Context returns the context path that a registration shows, as it stands at the end of a line of a case; "" if there is none.
+func Context(t *discovery.Target) string {
+	if t.ContextPath == "" {
+		return ""
+	}
+	return fmt.Sprintf(" context %q", t.ContextPath)
+}

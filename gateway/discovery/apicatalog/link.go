@@ -58,6 +58,7 @@ func (p *Provider) target(reference, document string) (discovery.Target, error) 
 		Service: config.Service{Name: name(host, u.Path), Namespace: host}, Scheme: u.Scheme, BasePath: strings.TrimSuffix(u.EscapedPath(), "/"),
 		Instances: []string{net.JoinHostPort(host, port)},
 	}
+	t.AtRoot = t.BasePath == "" // the catalog has the whole URL
 	if document != "" {
 		at, err := p.at.Parse(document)
 		if err != nil {

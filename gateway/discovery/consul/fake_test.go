@@ -41,7 +41,7 @@ func instance(id, address string, port int, tags ...string) entry {
 	var e entry
 	e.Node.Address = "10.9.9.9"
 	e.Service.ID, e.Service.Address, e.Service.Port, e.Service.Tags = id, address, port, tags
-	e.Checks = []struct{ Status string }{{"passing"}, {"passing"}}
+	e.Checks = []check{{Status: "passing"}, {Status: "passing"}}
 	return e
 }
 

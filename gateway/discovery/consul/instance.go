@@ -35,7 +35,22 @@ type entry struct {
 		Port    int
 		Meta    map[string]string
 	}
-	Checks []struct{ Status string }
+	Checks []check
+}
+
+// check is a check of an instance or of its node. One by HTTP has its URL in the definition, or else in the output.
+type check struct {
+	Status     string
+	Output     string
+	Definition struct{ HTTP string }
+}
+
+// statusURLs returns the URLs of the checks by HTTP.
+func (e *entry) statusURLs() (all []string) {
+	for i := range e.Checks {
+		all = append(all, e.Checks[i].Definition.HTTP, discovery.StatusURL(e.Checks[i].Output))
+	}
+	return all
 }
 
 // healthy reports whether the instance passes all checks, its own and those of its node.
@@ -90,7 +105,9 @@ func (p *Provider) target(name string, entries []entry) (*discovery.Target, erro
 			problems = append(problems, fmt.Errorf("the instance %.100q of the service %.100q has no valid port: %d", e.Service.ID, name, e.Service.Port))
 			continue
 		default:
-			t.Instances = []string{net.JoinHostPort(cmp.Or(e.Service.Address, e.Node.Address), strconv.Itoa(e.Service.Port))}
+			address := net.JoinHostPort(cmp.Or(e.Service.Address, e.Node.Address), strconv.Itoa(e.Service.Port))
+			t.Instances = []string{address}
+			t.ContextPath = discovery.ContextPath(e.Service.Meta, address, e.statusURLs()...)
 		}
 		if !all.Add(&t) && e.healthy() {
 			problems = append(problems, fmt.Errorf("the instance %.100q of the service %.100q has another %s, %s or %s than another instance; it is left out",

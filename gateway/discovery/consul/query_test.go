@@ -17,6 +17,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
 	"drawbridge/test/cases"
+	"drawbridge/test/registrytest"
 )
 
 // onlyOrders has no path but those of the catalog and of the service orders.
@@ -64,7 +65,7 @@ func TestCases(t *testing.T) {
 func service(r result) string {
 	var b strings.Builder
 	if t := r.target; t != nil {
-		fmt.Fprintf(&b, "%s/%s %s %s %q %q %q %v\n", t.Namespace, t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Tags, t.Labels)
+		fmt.Fprintf(&b, "%s/%s %s %s %q %q %q %v%s\n", t.Namespace, t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Tags, t.Labels, registrytest.Context(t))
 	}
 	for _, err := range []error{r.problem, r.err} {
 		if err != nil {

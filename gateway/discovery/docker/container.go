@@ -95,7 +95,7 @@ func (p *Provider) targets(containers []container) ([]discovery.Target, error) {
 				problems = append(problems, fmt.Errorf("container %.100q: %w", c.name(), err))
 				continue
 			}
-			t.Instances = []string{address}
+			t.Instances, t.Revisions = []string{address}, []string{c.ID}
 		}
 		if !all.Add(&t) && c.healthy() {
 			problems = append(problems, fmt.Errorf("container %.100q is another one of the service %.100q, with another %s, %s or %s; it is left out",
@@ -114,10 +114,11 @@ const maxProblems = 5
 // registration returns what a container says of its service, without an address.
 func (c *container) registration() discovery.Target {
 	t := discovery.Target{
-		Service:  config.Service{Name: c.Labels[LabelService], Labels: c.usable()},
-		Scheme:   cmp.Or(c.Labels[LabelScheme], "http"),
-		BasePath: c.Labels[LabelBasePath],
-		Document: c.Labels[LabelOpenAPI],
+		Service:     config.Service{Name: c.Labels[LabelService], Labels: c.usable()},
+		Scheme:      cmp.Or(c.Labels[LabelScheme], "http"),
+		BasePath:    c.Labels[LabelBasePath],
+		Document:    c.Labels[LabelOpenAPI],
+		ContextPath: discovery.ContextPath(c.Labels, ""),
 	}
 	for _, label := range labelsOfNamespace {
 		t.Namespace = cmp.Or(t.Namespace, c.Labels[label])

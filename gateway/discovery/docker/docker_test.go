@@ -23,6 +23,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
 	"drawbridge/test/cases"
+	"drawbridge/test/registrytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -75,7 +76,7 @@ func services(targets []discovery.Target, err error) string {
 	}
 	for i := range targets {
 		t := &targets[i]
-		fmt.Fprintf(&b, "%s/%s %s %s %q %q %q\n", t.Namespace, t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Tags)
+		fmt.Fprintf(&b, "%s/%s %s %s %q %q %q%s\n", t.Namespace, t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Tags, registrytest.Context(t))
 	}
 	if err != nil {
 		fmt.Fprintf(&b, "error: %s\n", err)

@@ -41,7 +41,7 @@ func settings(t *testing.T) *config.EurekaDiscovery {
 // services is a report as text.
 func services(targets []discovery.Target, err error) string {
 	return registrytest.Report(targets, err, func(t *discovery.Target) string {
-		return fmt.Sprintf("%q %s %q %q %q %v", t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Labels)
+		return fmt.Sprintf("%q %s %q %q %q %v", t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Labels) + registrytest.Context(t)
 	})
 }
 

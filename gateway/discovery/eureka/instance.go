@@ -63,6 +63,23 @@ type instance struct {
 	SecurePort  port              `json:"securePort"`
 	Metadata    map[string]string `json:"metadata"`
 	HomePageURL string            `json:"homePageUrl"`
+
+	// These only help, so that one of another form costs the instance nothing.
+
+	StatusPageURL        any             `json:"statusPageUrl"`
+	HealthCheckURL       any             `json:"healthCheckUrl"`
+	SecureHealthCheckURL any             `json:"secureHealthCheckUrl"`
+	LeaseInfo            json.RawMessage `json:"leaseInfo"`
+}
+
+// statusURLs returns the URLs at which the state of the instance is shown.
+func (i *instance) statusURLs() (all []string) {
+	for _, value := range []any{i.StatusPageURL, i.HealthCheckURL, i.SecureHealthCheckURL} {
+		if text, ok := value.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // port is a port. Older servers write its number and whether it is enabled as strings, newer ones only the latter.
@@ -167,7 +184,15 @@ func (i *instance) target(name string) (discovery.Target, error) {
 	case host == "":
 		return t, errors.New("it has neither hostName nor ipAddr")
 	}
-	t.Instances = []string{net.JoinHostPort(host, strconv.Itoa(number))}
+	address := net.JoinHostPort(host, strconv.Itoa(number))
+	t.Instances = []string{address}
+	t.ContextPath = discovery.ContextPath(labels, address, i.statusURLs()...)
+	var lease struct {
+		Registered json.Number `json:"registrationTimestamp"`
+	}
+	if json.Unmarshal(i.LeaseInfo, &lease) == nil && lease.Registered != "" {
+		t.Revisions = []string{address + " " + lease.Registered.String()}
+	}
 	return t, nil
 }
 

@@ -1,11 +1,14 @@
 package kubernetes
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+
+	"drawbridge/gateway/discovery"
 )
 
 // object is what is kept of an object of the cluster: a *service or an *endpointSlice.
@@ -85,6 +88,7 @@ type service struct {
 	namespace, name string
 	labels          map[string]string
 	annotations     map[string]string // those of the gateway, without the prefix
+	contextPath     string            // that annotations or labels show
 	external        bool              // it stands for a name outside of the cluster
 	headless        bool              // its name has the addresses of the endpoints
 	ports           []servicePort     // of TCP
@@ -125,6 +129,7 @@ func decodeService(text []byte) (key, version string, _ object, err error) {
 			s.annotations[own] = value
 		}
 	}
+	s.contextPath = cmp.Or(discovery.ContextPath(o.Metadata.Annotations, ""), discovery.ContextPath(s.labels, ""))
 	for _, p := range o.Spec.Ports {
 		if p.Protocol == "" || p.Protocol == "TCP" {
 			s.ports = append(s.ports, servicePort{p.Name, p.AppProtocol, p.Port})

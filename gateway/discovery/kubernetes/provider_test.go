@@ -94,7 +94,7 @@ func describe(targets []discovery.Target, err error) string {
 	for i := range targets {
 		t := &targets[i]
 		fmt.Fprintf(&b, "%s/%s %s %s", t.Namespace, t.Name, t.Scheme, t.Instances)
-		for _, one := range []struct{ what, text string }{{"alias", t.Alias}, {"path", t.BasePath}, {"document", t.Document}, {"tags", strings.Join(t.Tags, " ")}, {"problem", t.Problem}} {
+		for _, one := range []struct{ what, text string }{{"alias", t.Alias}, {"path", t.BasePath}, {"context", t.ContextPath}, {"document", t.Document}, {"tags", strings.Join(t.Tags, " ")}, {"problem", t.Problem}} {
 			if one.text != "" {
 				fmt.Fprintf(&b, " %s=%q", one.what, one.text)
 			}

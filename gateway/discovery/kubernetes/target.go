@@ -38,6 +38,7 @@ func (s *service) target(all []*endpointSlice, direct bool) discovery.Target {
 			t.Tags = append(t.Tags, tag)
 		}
 	}
+	t.ContextPath = s.contextPath
 	if s.external {
 		t.Problem = "the Service is an ExternalName, which stands for a host outside of the cluster"
 		return t
@@ -56,6 +57,7 @@ func (s *service) target(all []*endpointSlice, direct bool) discovery.Target {
 	case len(t.Instances) == 0:
 		t.Problem = "no endpoint of the Service is ready"
 	case !direct && !s.headless:
+		t.Revisions, t.Shared = t.Instances, true
 		t.Instances = []string{net.JoinHostPort(s.name+"."+s.namespace+".svc", strconv.Itoa(port.number))}
 	}
 	return t

@@ -36,7 +36,7 @@ func settings(t *testing.T, more string) *config.NacosDiscovery {
 func services(targets []discovery.Target, err error) string {
 	return registrytest.Report(targets, err, func(t *discovery.Target) string {
 		labels, _ := json.Marshal(t.Labels) // sorted
-		return fmt.Sprintf("%q in %q %s %q %q %q %s", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, t.Document, labels)
+		return fmt.Sprintf("%q in %q %s %q %q %q %s", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, t.Document, labels) + registrytest.Context(t)
 	})
 }
 

@@ -51,6 +51,7 @@ func (p *Provider) target(group string, s *service) (*discovery.Target, error) {
 			continue
 		default:
 			t.Instances = []string{one.address()}
+			t.ContextPath = discovery.ContextPath(one.Metadata, one.address())
 		}
 		if !merged.Add(&t) && one.callable() {
 			problems = append(problems, fmt.Errorf("the instance %.100q of the service %.100q has another %s, %s or %s than another instance; it is left out",

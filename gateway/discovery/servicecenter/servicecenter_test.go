@@ -35,7 +35,7 @@ func settings(t *testing.T, more string) *config.ServiceCenterDiscovery {
 func services(targets []discovery.Target, err error) string {
 	return registrytest.Report(targets, err, func(t *discovery.Target) string {
 		labels, _ := json.Marshal(t.Labels) // sorted
-		return fmt.Sprintf("%q in %q %s %q %q, %d bytes, %s %q", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, len(t.Text), labels, t.Problem)
+		return fmt.Sprintf("%q in %q %s %q %q, %d bytes, %s %q", t.Name, t.Namespace, t.Scheme, t.Instances, t.BasePath, len(t.Text), labels, t.Problem) + registrytest.Context(t)
 	})
 }
 

@@ -101,6 +101,7 @@ func (d *detail) target(namespace, schema string) discovery.Target {
 			break
 		}
 	}
+	t.ContextPath = discovery.ContextPath(t.Labels, "")
 	if t.Scheme == "" {
 		t.Scheme, t.Problem = "http", "no instance that is UP has a rest endpoint"
 	}

@@ -114,11 +114,12 @@ func targets(groups []group) ([]discovery.Target, error) {
 func (g *group) target() discovery.Target {
 	l := g.Labels
 	t := discovery.Target{
-		Service:   config.Service{Name: cmp.Or(l[LabelService], l["job"]), Namespace: l[LabelNamespace], Labels: maps.Clone(l)},
-		Scheme:    cmp.Or(l[LabelScheme], l["__scheme__"], "http"),
-		BasePath:  l[LabelBasePath],
-		Document:  l[LabelOpenAPI],
-		Instances: slices.Clone(g.Targets),
+		Service:     config.Service{Name: cmp.Or(l[LabelService], l["job"]), Namespace: l[LabelNamespace], Labels: maps.Clone(l)},
+		Scheme:      cmp.Or(l[LabelScheme], l["__scheme__"], "http"),
+		BasePath:    l[LabelBasePath],
+		Document:    l[LabelOpenAPI],
+		Instances:   slices.Clone(g.Targets),
+		ContextPath: discovery.ContextPath(l, ""),
 	}
 	for tag := range strings.SplitSeq(l[LabelTags], ",") {
 		if tag = strings.TrimSpace(tag); tag != "" {

@@ -14,6 +14,7 @@ import (
 	"drawbridge/gateway/discovery"
 	"drawbridge/test/cases"
 	"drawbridge/test/race"
+	"drawbridge/test/registrytest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -42,7 +43,7 @@ func read(targets []discovery.Target, err error) string {
 	var b bytes.Buffer
 	for i := range targets {
 		t := &targets[i]
-		fmt.Fprintf(&b, "%s/%s %s %s %q %q %q\n", t.Namespace, t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Tags)
+		fmt.Fprintf(&b, "%s/%s %s %s %q %q %q%s\n", t.Namespace, t.Name, t.Scheme, t.Instances, t.BasePath, t.Document, t.Tags, registrytest.Context(t))
 	}
 	if err != nil {
 		fmt.Fprintf(&b, "error: %s\n", err)

@@ -1,6 +1,7 @@
 package balance
 
 import (
+	"context"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -10,6 +11,7 @@ import (
 type Service struct {
 	host   string
 	all    func() []string
+	having func(operation string) []string
 	unsent func(error) bool
 	none   error
 	turn   atomic.Uint64
@@ -22,6 +24,8 @@ type Options struct {
 	Host string
 	// Instances returns the addresses of the instances, host:port. It is called for each request.
 	Instances func() []string
+	// Having returns those of Instances that have an operation; none if all do. It may be nil.
+	Having func(operation string) []string
 	// Unsent reports whether the error of a round trip means that no connection came about.
 	Unsent func(error) bool
 	// None is the error of a request while there is no instance.
@@ -32,7 +36,7 @@ type Options struct {
 
 // New returns a service.
 func New(o Options) *Service {
-	return &Service{host: o.Host, all: o.Instances, unsent: o.Unsent, none: o.None, health: instances{Ejection: o.Ejection, now: time.Now, known: map[string]*instance{}}}
+	return &Service{host: o.Host, all: o.Instances, having: o.Having, unsent: o.Unsent, none: o.None, health: instances{Ejection: o.Ejection, now: time.Now, known: map[string]*instance{}}}
 }
 
 // Ejected returns how many instances get no requests now.
@@ -59,7 +63,7 @@ func (b transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != b.host {
 		return b.next.RoundTrip(req)
 	}
-	all := b.all()
+	all := b.candidates(req)
 	if len(all) == 0 {
 		closeBody(req)
 		return nil, b.none
@@ -67,7 +71,7 @@ func (b transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	body := &unsentBody{ReadCloser: req.Body}
 	var err error
 	for try := range min(len(all), maxInstances) {
-		address := b.health.pick(all, b.turn.Add(1))
+		address := b.health.pick(all, b.all(), b.turn.Add(1))
 		var resp *http.Response
 		resp, err = b.next.RoundTrip(b.to(req, address, body))
 		if err == nil {
@@ -85,6 +89,23 @@ func (b transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	closeBody(req)
 	return nil, err
+}
+
+type operationKey struct{}
+
+// WithOperation returns a context whose requests go to instances that have an operation.
+func WithOperation(ctx context.Context, operation string) context.Context {
+	return context.WithValue(ctx, operationKey{}, operation)
+}
+
+// candidates returns the instances that a request may go to.
+func (b *Service) candidates(req *http.Request) []string {
+	if operation, ok := req.Context().Value(operationKey{}).(string); ok && b.having != nil {
+		if some := b.having(operation); len(some) > 0 {
+			return some
+		}
+	}
+	return b.all()
 }
 
 // judge returns the outcome of a request. Without a judge, each response is a success.

@@ -57,15 +57,15 @@ type instances struct {
 	known map[string]*instance
 }
 
-// pick returns the instance whose turn it is, of those that are not ejected. The first request after a pause is a probe: the other
+// pick returns the instance whose turn it is, of those that may get the request and are not ejected. instances are all of the service. The first request after a pause is a probe: the other
 // requests go to the other instances until its outcome is known, or for another pause. If all are ejected, they get requests in turn.
-func (s *instances) pick(all []string, turn uint64) string {
+func (s *instances) pick(all, instances []string, turn uint64) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.known) == 0 {
 		return all[turn%uint64(len(all))]
 	}
-	s.forget(all)
+	s.forget(instances)
 	now := s.now()
 	healthy := make([]string, 0, len(all))
 	for _, address := range all {

@@ -229,3 +229,34 @@ func TestEjectionChurn(t *testing.T) {
 		t.Errorf("after all have recovered: %s", got)
 	}
 }
+
+// A request for an operation that some instances lack goes to the others alone, and what is known of all stays.
+func TestOperationOfSome(t *testing.T) {
+	f := newFleet(t, 3)
+	f.b.having = func(operation string) []string {
+		if operation == "GET /new" {
+			return []string{"c:80"}
+		}
+		return nil
+	}
+	f.answers["a:80"] = "dial"
+	f.call(3)
+	f.sent = nil
+	for range 4 {
+		req, err := http.NewRequestWithContext(WithOperation(t.Context(), "GET /new"), http.MethodGet, "http://service/new", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := f.client.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	}
+	if diff := cmp.Diff([]string{"c", "c", "c", "c"}, f.sent); diff != "" {
+		t.Error(diff)
+	}
+	if n := f.b.Ejected(); n != 1 {
+		t.Errorf("%d instances are ejected", n)
+	}
+}

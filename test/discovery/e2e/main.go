@@ -21,9 +21,10 @@ var kinds = []kind{
 	{"service_center", newServiceCenterRegistry},
 	{"api_catalog", newCatalogRegistry},
 	{"dns", newDNSRegistry},
+	{"spring_boot", nil},
 }
 
-// kind is a kind of registry. start starts one, which keeps its files in a directory.
+// kind is a kind of registry. start starts one, which keeps its files in a directory; nil if it is measured in a way of its own.
 type kind struct {
 	name  string
 	start func(ctx context.Context, o *options, dir string) (registry, error)
@@ -87,7 +88,11 @@ func kindNames() (names []string) {
 
 func (o *options) run(ctx context.Context, name string) error {
 	for _, k := range kinds {
-		if k.name == name {
+		switch {
+		case k.name != name:
+		case k.start == nil:
+			return o.measureSpringBoot(ctx)
+		default:
 			return o.measure(ctx, k)
 		}
 	}
