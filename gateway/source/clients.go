@@ -114,7 +114,7 @@ func prefixes(networks []config.Network) []netip.Prefix {
 func (c *clients) forCalls(name string, api *openapi.API) *upstream.Client {
 	var hosts []string
 	for _, op := range api.Operations {
-		if base := baseURL(c.api, op); base != nil && !slices.Contains(hosts, base.Hostname()) {
+		if base := BaseURL(c.api, op); base != nil && !slices.Contains(hosts, base.Hostname()) {
 			hosts = append(hosts, base.Hostname())
 		}
 	}
@@ -138,9 +138,9 @@ func (c *clients) forCalls(name string, api *openapi.API) *upstream.Client {
 	return c.calls
 }
 
-// baseURL returns the URL that the calls of an operation go to; nil if neither the configuration nor the document names
+// BaseURL returns the URL that the calls of an operation go to; nil if neither the configuration nor the document names
 // one.
-func baseURL(api *config.API, op *openapi.Operation) *url.URL {
+func BaseURL(api *config.API, op *openapi.Operation) *url.URL {
 	if api.BaseURL != nil {
 		return api.BaseURL.URL()
 	}

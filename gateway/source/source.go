@@ -40,8 +40,6 @@ type Source struct {
 	clients  *clients
 	loader   *loader
 	identity *credential.Identity // signs the caller's identity; nil if the API does not ask for it
-	// restricted reports whether the configuration has restrictions, which a newer document must not undo.
-	restricted bool
 	// adopted reports whether the source took over the document of an earlier source.
 	adopted bool
 
@@ -60,6 +58,8 @@ type Source struct {
 	FormerName string
 	// Document is the document in use; nil if there is none.
 	Document *Document
+	// baseline is the document that an earlier source served, with which the first one is compared; nil if there is none.
+	baseline *Document
 	// Quarantine holds a newer document that is not used; nil if there is none.
 	Quarantine *Quarantined
 	// Accepting holds acceptances of the quarantined document until it has been reread.
@@ -127,7 +127,7 @@ func (s *Source) adopt(old *Source) {
 func (s *Source) NameFor(title string) string { return nameFor(&s.Config, s.owner.label, title) }
 
 // BaseURL returns the URL that the operation's calls go to; nil if neither the configuration nor the document names one.
-func (s *Source) BaseURL(op *openapi.Operation) *url.URL { return baseURL(&s.Config, op) }
+func (s *Source) BaseURL(op *openapi.Operation) *url.URL { return BaseURL(&s.Config, op) }
 
 // HasOrigin reports whether a URL has the only origin that gets what the gateway adds to requests.
 func (s *Source) HasOrigin(u *url.URL) bool { return origin.Same(credentialOrigin(s.Config), u) }

@@ -43,9 +43,8 @@ func (s *Source) firstLoad(ctx context.Context) (d *Document, text *fetch.Copy, 
 	return d, text, s.fallBack(ctx, d), err
 }
 
-// fallBack returns the last-known-good document. It returns nil if there is none, or if it need not be compared
-// with now: now has all of its operations, exposes all that it exposed, and no restriction of the configuration could
-// lose a match.
+// fallBack returns the last-known-good document. It returns nil if there is none, or if it need not be compared with now, because both
+// are the same document and all that it exposed is exposed.
 func (s *Source) fallBack(ctx context.Context, now *Document) *Document {
 	if s.deps.Store == nil {
 		return nil
@@ -55,7 +54,7 @@ func (s *Source) fallBack(ctx context.Context, now *Document) *Document {
 	if doc == nil {
 		return nil
 	}
-	if now != nil && !lacks(s.exposed(now.API), now.API, doc) && (!s.restricted || doc.Copy.Is(now.Stamp)) {
+	if now != nil && !lacks(s.exposed(now.API), now.API, doc) && doc.Copy.Is(now.Stamp) {
 		return nil
 	}
 	stored, err := s.loader.restore(ctx, doc)

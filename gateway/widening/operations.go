@@ -71,12 +71,14 @@ func (d Served) documentsOf(c *config.Config) [][]*source.Source {
 func (d Served) operationsOpened(after *config.Config, s *source.Source, api *config.API, of *Document) []string {
 	opens := map[string][]string{}
 	var order []string
+	tokens := guarded(d.Config) && guarded(after)
 	for _, document := range s.Documents() {
 		was := permissions{c: d.Config, api: &s.Config, document: document, name: s.Name}
 		is := permissions{c: after, api: api, document: document, name: s.NameUnder(api)}
 		for _, op := range document.API.Operations {
 			of.Operations = append(of.Operations, source.Subject(of.Is, op))
-			for _, what := range is.opened(&was, op) {
+			now, before := is.accessTo(op, tokens), was.accessTo(op, tokens)
+			for _, what := range now.Opened(&before, impliedScopes(d.Config)) {
 				if opens[what] == nil {
 					order = append(order, what)
 				}
@@ -102,36 +104,39 @@ type permissions struct {
 	name     string
 }
 
-// opened lists the restrictions of the operation that are weaker than in was.
-func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []string) {
-	subject, before := source.Subject(v.name, op), source.Subject(was.name, op)
+// accessTo evaluates the access to an operation. Conditions and scopes count where both configurations require tokens.
+func (v *permissions) accessTo(op *openapi.Operation, guarded bool) Access {
+	subject := source.Subject(v.name, op)
 	if !v.api.Exposes(subject) {
-		return nil
+		return Access{}
 	}
-	if !was.api.Exposes(before) {
-		return []string{LetThrough}
+	set := v.c.Settings(subject, v.own(op))
+	a := Access{
+		Exposed: true, Confirmed: plan.NewConsent(v.c, set, !httpmethod.IsSafe(op.Method)).Needed,
+		Asked: Asked(set.Inputs), Fixed: Fixed(set.Arguments), Hidden: Hidden(set.SensitiveFields), SharedAnswers: set.Cache.On() && set.Cache.Shared,
+		Jobs: JobCalls(set.Job), Rate: rateOf(set.Rate),
 	}
-	set, old := v.c.Settings(subject, v.own(op)), was.c.Settings(before, was.own(op))
-	when := func(opens bool, line string) {
-		if opens {
-			what = append(what, line)
+	if guarded {
+		a.Condition, a.Scopes = set.Condition, v.scopes(op, subject, set)
+	}
+	return a
+}
+
+// scopes returns the scope sets of which a caller needs one, by the endpoint.
+func (v *permissions) scopes(op *openapi.Operation, subject config.Subject, set config.Settings) map[string][][]string {
+	at := func(defaults []string) (all [][]string) {
+		for _, scopes := range v.document.Scopes(op, v.api, set, defaults) {
+			all = append(all, cmpSlice(scopes, defaults))
+		}
+		return all
+	}
+	scopes := map[string][][]string{"": at(v.c.Auth.DefaultScopes)}
+	for i := range v.c.Endpoints {
+		if e := &v.c.Endpoints[i]; e.Has(subject) {
+			scopes[e.Name] = at(cmpSlice(e.DefaultScopes, v.c.Auth.DefaultScopes))
 		}
 	}
-	if guarded(was.c) && guarded(v.c) {
-		when(v.needsFewerScopes(was, op, subject, before, set, old), FewerScopes)
-		when(old.Condition != "" && set.Condition != old.Condition, OtherCondition)
-	}
-	asks, asked := plan.NewConsent(v.c, set, !httpmethod.IsSafe(op.Method)), plan.NewConsent(was.c, old, !httpmethod.IsSafe(op.Method))
-	when(asked.Needed && !asks.Needed, NoConsent)
-	given := Asked(set.Inputs)
-	when(slices.ContainsFunc(Asked(old.Inputs), func(name string) bool { return !slices.Contains(given, name) }), NotAsked)
-	when(!contains(Fixed(set.Arguments), Fixed(old.Arguments)), NotFixed)
-	hidden := Hidden(set.SensitiveFields)
-	when(slices.ContainsFunc(Hidden(old.SensitiveFields), func(f string) bool { return !slices.Contains(hidden, f) }), LessHidden)
-	when(set.Cache.On() && set.Cache.Shared && (!old.Cache.On() || !old.Cache.Shared), SharedAnswers)
-	calls := JobCalls(old.Job)
-	when(slices.ContainsFunc(JobCalls(set.Job), func(call string) bool { return !slices.Contains(calls, call) }), MoreJobs)
-	return what
+	return scopes
 }
 
 // own returns the settings that a trusted document declares for the operation.
@@ -142,44 +147,15 @@ func (v *permissions) own(op *openapi.Operation) config.Settings {
 	return v.document.Extensions.Settings[op]
 }
 
+// guarded reports whether calls need a token.
 func guarded(c *config.Config) bool { return c.Auth != nil && !c.Auth.Anonymous }
 
-// needsFewerScopes reports whether a caller needs fewer scopes for the operation at any endpoint than before. An
-// operation that is new at an endpoint is compared with its scopes at /mcp.
-func (v *permissions) needsFewerScopes(was *permissions, op *openapi.Operation, subject, before config.Subject, set, old config.Settings) bool {
-	needed := func(of *permissions, set config.Settings, defaults []string) [][]string {
-		var all [][]string
-		for _, scopes := range of.document.Scopes(op, of.api, set, of.c.Auth.DefaultScopes) {
-			if len(scopes) == 0 {
-				scopes = defaults
-			}
-			all = append(all, scopes)
-		}
-		return all
+// impliedScopes returns the scopes that scopes imply.
+func impliedScopes(c *config.Config) map[string][]string {
+	if c.Auth == nil {
+		return nil
 	}
-	fewer := func(defaults, were []string) bool {
-		earlier := needed(was, old, were)
-		return slices.ContainsFunc(needed(v, set, defaults), func(scopes []string) bool {
-			return !slices.ContainsFunc(earlier, func(e []string) bool { return AsStrict(scopes, e, was.c.Auth.Implies) })
-		})
-	}
-	if fewer(v.c.Auth.DefaultScopes, was.c.Auth.DefaultScopes) {
-		return true
-	}
-	for i := range v.c.Endpoints {
-		e := &v.c.Endpoints[i]
-		if !e.Has(subject) {
-			continue
-		}
-		defaults, were := cmpSlice(e.DefaultScopes, v.c.Auth.DefaultScopes), was.c.Auth.DefaultScopes
-		if at := slices.IndexFunc(was.c.Endpoints, func(o config.MCPEndpoint) bool { return o.Name == e.Name }); at >= 0 && was.c.Endpoints[at].Has(before) {
-			were = cmpSlice(was.c.Endpoints[at].DefaultScopes, were)
-		}
-		if fewer(defaults, were) {
-			return true
-		}
-	}
-	return false
+	return c.Auth.Implies
 }
 
 // cmpSlice returns a, or b if a is empty.

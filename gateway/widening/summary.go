@@ -147,7 +147,8 @@ type Rule struct {
 	Caches    bool     `json:"caches,omitempty"` // the rule enables or disables caching
 	Shared    bool     `json:"shared,omitempty"` // responses are shared among callers
 	HasJob    bool     `json:"has_job,omitempty"`
-	Job       []string `json:"job,omitempty"` // requests that a job may cause besides those for its status
+	Job       []string `json:"job,omitempty"`  // requests that a job may cause besides those for its status
+	Rate      *Rate    `json:"rate,omitempty"` // the zero value is off; nil if the rule has none
 }
 
 // Of summarizes a configuration. before is the summary of the preceding one, whose removed APIs are
@@ -302,6 +303,10 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 	if set.Condition != "" {
 		one.Condition = digest(set.Condition)
 	}
+	if set.Rate != nil {
+		rate := rateOf(set.Rate)
+		one.Rate = &rate
+	}
 	for _, sel := range r.Match {
 		if len(sel.API) == 0 {
 			one.API = nil
@@ -311,7 +316,7 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 			one.API = append(one.API, p.String())
 		}
 	}
-	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden)+len(one.Fixed)+len(one.Free) > 0 || one.Caches || one.HasJob
+	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden)+len(one.Fixed)+len(one.Free) > 0 || one.Caches || one.HasJob || one.Rate != nil
 }
 
 // Asked returns the arguments that are always elicited from the user, so that no caller can set
