@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"drawbridge/config"
 	"drawbridge/gateway/admin"
 )
 
@@ -112,7 +113,29 @@ func (c *documentAccessCase) afterARestart() string {
 		return second.state(0).State == admin.Held || len(metricLines(second.Gateway, `drawbridge_api_loads_total{api="a",outcome="changed"} 1`)) == 1
 	})
 	defer second.end()
+	if held := c.heldByCheck(text); held != c.held(second.running) {
+		c.t.Errorf("check says:\n%s", held)
+	}
 	return c.held(second.running)
+}
+
+// heldByCheck returns the same as a load that serves nothing tells it.
+func (c *documentAccessCase) heldByCheck(text string) string {
+	r := &running{t: c.t, dir: c.t.TempDir()}
+	r.write(map[string]string{"drawbridge.yaml": text})
+	cfg, problems := config.Load(filepath.Join(r.dir, "drawbridge.yaml"), func(string) string { return "" })
+	if cfg == nil {
+		c.t.Fatal(problems)
+	}
+	g, err := New(Options{Config: cfg, CompareStored: true})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err = g.Load(c.t.Context()); err != nil {
+		c.t.Fatal(err)
+	}
+	r.Gateway = g
+	return c.held(r)
 }
 
 func (c *documentAccessCase) held(r *running) string {

@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"context"
 	"slices"
 
 	"drawbridge/gateway/admin"
@@ -61,6 +62,22 @@ func (d *deployment) undone(s *source.Source, before, next *source.Document) []s
 		return problems
 	}
 	return append(problems, widening.Served{Config: d.Config, APIs: d.APIs}.WiderDocument(s, before, next)...)
+}
+
+// holdAsAStart quarantines the documents that a start would hold. They stay in use.
+func (r *Runner) holdAsAStart(ctx context.Context) {
+	for _, s := range r.first.APIs.Sources {
+		next := s.Document
+		if next == nil {
+			continue
+		}
+		if stored := s.Stored(ctx, next); stored != nil {
+			d := deployment{Deployment: r.first}
+			s.Document = stored
+			s.Hold(source.Update{Source: s, Document: next}, d.undone(s, stored, next))
+			s.Document = next
+		}
+	}
 }
 
 // compareWith has the first document of each source of a deployment that has none compared with the one that was served in its place.

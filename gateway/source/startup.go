@@ -43,6 +43,15 @@ func (s *Source) firstLoad(ctx context.Context) (d *Document, text *fetch.Copy, 
 	return d, text, s.fallBack(ctx, d), err
 }
 
+// Stored returns the last-known-good document, with which a start would compare one that was read; nil if there is none, or if a start
+// would use what was read without a comparison.
+func (s *Source) Stored(ctx context.Context, now *Document) *Document {
+	if s.StoreID == "" {
+		return nil
+	}
+	return s.fallBack(ctx, now)
+}
+
 // fallBack returns the last-known-good document. It returns nil if there is none, or if it need not be compared with now, because both
 // are the same document and all that it exposed is exposed.
 func (s *Source) fallBack(ctx context.Context, now *Document) *Document {

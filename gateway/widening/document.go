@@ -12,8 +12,12 @@ import (
 )
 
 // WiderDocument lists the access to known operations that a newer document of a source would give beyond an earlier one, under the
-// same configuration. Operations that are new are not compared: they have the defaults, and obey the rules that match them.
+// same configuration. Operations that are new are not compared: they have the defaults, and obey the rules that match them. With
+// tools.lock nothing is compared, because a tool that has changed is not served until it is approved.
 func (d Served) WiderDocument(s *source.Source, before, next *source.Document) []string {
+	if d.Config.Tools.Lock != "" {
+		return nil
+	}
 	c := documentComparison{
 		was: permissions{c: d.Config, api: &s.Config, document: before, name: d.APIs.NameWith(s, before.Title)},
 		is:  permissions{c: d.Config, api: &s.Config, document: next, name: d.APIs.NameWith(s, next.Title)},
