@@ -103,6 +103,8 @@ func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, d *Docume
 		w.when(o.DocumentScopes && !n.DocumentScopes, key, "scopes_from_document is off, so calls need fewer scopes")
 		w.when(o.DocumentScopes && n.DocumentScopes && !mapsAsStrictly(n.ScopeMap, o.ScopeMap, old.Auth.Implies), key, "scope_map is another, so calls may need other scopes")
 	}
+	w.when(n.Rate.exceeds(o.Rate), key, "rate is gone or allows more calls")
+	w.when(o.MaxInFlight > 0 && n.MaxInFlight > o.MaxInFlight, key, "max_in_flight lets more calls run at once")
 	w.restrictions(key, o, n, old, new, d)
 }
 
