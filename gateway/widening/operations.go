@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drawbridge/config"
+	"drawbridge/gateway/origin"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
@@ -26,6 +27,7 @@ func (d Served) WiderIn(before *Summary, c *config.Config) []string {
 	var opens []string
 	for i, sources := range d.documentsOf(c) {
 		if len(sources) == 0 {
+			documents[i] = d.additional(&c.APIs[i])
 			continue
 		}
 		of := &Document{Was: sources[0].Name, Is: sources[0].NameUnder(&c.APIs[i]), Opened: map[string][]config.Subject{}}
@@ -58,12 +60,46 @@ func (d Served) documentsOf(c *config.Config) [][]*source.Source {
 	sources := make([][]*source.Source, len(next))
 	for i, at := range succeeds {
 		for j, s := range d.APIs.Sources {
-			if (j == at || at < 0 && sameSpec(old[j], next[i])) && len(s.Documents()) > 0 {
+			if (j == at || at < 0 && sameSpec(old[j], next[i]) && !isOtherService(s, next[i])) && len(s.Documents()) > 0 {
 				sources[i] = append(sources[i], s)
 			}
 		}
 	}
 	return sources
+}
+
+// additional returns what is known of an API that is compared with none: whether it is another service; nil if nothing is known.
+func (d Served) additional(api *config.API) *Document {
+	known := false
+	for _, s := range d.APIs.Sources {
+		if s.Config.Spec == api.Spec {
+			if !isOtherService(s, api) {
+				return nil
+			}
+			known = true
+		}
+	}
+	if !known {
+		return nil
+	}
+	return &Document{OtherService: true}
+}
+
+// isOtherService reports whether the calls of an API with the document of a source surely go to another service: both have a base URL, or
+// no server of the document has the origin of its base URL.
+func isOtherService(s *source.Source, api *config.API) bool {
+	switch {
+	case api.BaseURL == nil:
+		return false
+	case s.Config.BaseURL != nil:
+		return s.Config.BaseURL.String() != api.BaseURL.String()
+	}
+	documents := s.Documents()
+	return len(documents) > 0 && !slices.ContainsFunc(documents, func(document *source.Document) bool {
+		return slices.ContainsFunc(document.API.Operations, func(op *openapi.Operation) bool {
+			return op.Base != nil && origin.Same(op.Base, api.BaseURL.URL())
+		})
+	})
 }
 
 // operationsOpened lists the access to operations that another configuration grants beyond the current one, for the
