@@ -66,7 +66,7 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 		m.touch()
 		return
 	}
-	s.problem, s.last = err.Error(), nil
+	s.problem, s.remedy, s.last = err.Error(), remedyFor(err), nil
 	wait := searchAgain
 	if !errors.Is(err, errNoDocument) {
 		wait = min(firstRetry<<min(s.retries, 12), searchAgain)

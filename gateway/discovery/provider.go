@@ -43,6 +43,7 @@ type service struct {
 	turn      int // the number of the newest search
 	retries   int
 	problem   string // why there is no document
+	remedy    string // what finds the document; "" if another search does
 	// stale tells that the registration is another one than location was found for. Until the search for it ends, the
 	// service is served as it was.
 	stale bool
@@ -262,10 +263,7 @@ func (s *service) status(p *provider, taken map[string]string, names map[string]
 	case (s.stale || s.location == "") && s.searching:
 		status.State = Searching
 	case s.stale || s.location == "":
-		status.State, status.Reason = Missing, s.problem
-		if s.problem == errNoDocument.Error() {
-			status.Next = "name it in the registration, or add its path to documents.paths"
-		}
+		status.State, status.Reason, status.Next = Missing, s.problem, s.remedy
 	case p.answered && !s.present:
 		status.State, status.Reason, status.Next = Lost, "the registry lost many services at once", fmt.Sprintf("POST /discovery/%s/accept", p.d.Name)
 	default:
