@@ -26,13 +26,20 @@ rules:
 
 func load(t *testing.T, text string) *config.Config {
 	t.Helper()
+	return loadOr(t, text, func(problems any) { t.Fatal(problems) })
+}
+
+// loadOr loads a configuration, and returns nil after failed if it has errors.
+func loadOr(t *testing.T, text string, failed func(problems any)) *config.Config {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "drawbridge.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, problems := config.Load(file, func(string) string { return "" })
 	if c == nil {
-		t.Fatal(problems)
+		failed(problems)
+		return nil
 	}
 	// Locations are relative to the file, and are to be the same in all cases.
 	for i := range c.APIs {
