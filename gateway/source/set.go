@@ -51,6 +51,11 @@ func NewSet(deps *Deps, c *config.Config, old *Set, identity *credential.Identit
 				continue
 			}
 			s.adopt(before.similar(api, limits))
+			if old != nil {
+				if p := old.Predecessor(s); p != nil {
+					s.former = p.former
+				}
+			}
 		} else if readsFiles(api) {
 			// Changed files are noticed where they are used. This call only validates them.
 			if _, err := newUpstreamAuth(o); err != nil {

@@ -60,6 +60,8 @@ type Source struct {
 	Document *Document
 	// baseline is the document that an earlier source served, with which the first one is compared; nil if there is none.
 	baseline *Document
+	// former holds operations that have left the document, see [FormerOperation].
+	former []FormerOperation
 	// Quarantine holds a newer document that is not used; nil if there is none.
 	Quarantine *Quarantined
 	// Accepting holds acceptances of the quarantined document until it has been reread.

@@ -34,6 +34,7 @@ func (s *Source) Attempted(u Update) {
 
 // Use puts the document of an update into use and stores it.
 func (s *Source) Use(u Update) {
+	s.rememberOperations(s.Before(), u.Document)
 	reread := s.Quarantine != nil && s.Quarantine.textDropped && u.Copy == nil
 	s.Document, s.Quarantine, s.baseline = u.Document, nil, nil
 	s.countDocuments()

@@ -25,10 +25,15 @@ func (d Served) WiderDocument(s *source.Source, before, next *source.Document) [
 		sameSettings: s.Document == before,
 	}
 	var found findings
-	for _, p := range pairOperations(before.API, next.API) {
+	known := map[*openapi.Operation]bool{}
+	for _, p := range pairOperations(before.API.Operations, next.API.Operations) {
+		known[p.is] = known[p.is] || !p.renamed
 		for _, what := range c.opened(p) {
 			found.add(what, p.is.Method+" "+p.is.Path)
 		}
+	}
+	for _, what := range c.openedAgain(s.Former(), next.API.Operations, known) {
+		found.add(what.what, what.operation)
 	}
 	var lines []string
 	for _, what := range found.order {
@@ -57,6 +62,33 @@ func (c *documentComparison) opened(p operationPair) []string {
 		what[at] = Unhidden
 	}
 	return what
+}
+
+// opening is one way in which one operation is wider.
+type opening struct{ what, operation string }
+
+// openedAgain returns the ways in which operations that are back are wider than when they left. known are those that have not left.
+func (c *documentComparison) openedAgain(former []source.FormerOperation, next []*openapi.Operation, known map[*openapi.Operation]bool) (all []opening) {
+	operations, documents := make([]*openapi.Operation, 0, len(former)), map[*openapi.Operation]*source.Document{}
+	for _, f := range former {
+		operations = append(operations, f.Operation)
+		documents[f.Operation] = f.Document
+	}
+	for _, p := range pairOperations(operations, next) {
+		if p.renamed || known[p.is] {
+			continue
+		}
+		v := c.was
+		v.document = documents[p.was]
+		is, was := c.is.accessTo(p.is, guarded(v.c)), v.accessTo(p.was, guarded(v.c))
+		for _, what := range is.Opened(&was, impliedScopes(v.c)) {
+			if what == LetThrough {
+				what = Unhidden
+			}
+			all = append(all, opening{what, p.is.Method + " " + p.is.Path})
+		}
+	}
+	return all
 }
 
 // access evaluates the access to an operation with the part that the document alone decides.
@@ -92,19 +124,19 @@ type operationPair struct {
 
 // pairOperations returns the operations of two documents that are the same: those with the same method and path, and those with the
 // same operationId that have moved.
-func pairOperations(before, next *openapi.API) (pairs []operationPair) {
+func pairOperations(before, next []*openapi.Operation) (pairs []operationPair) {
 	byKey, byID := map[string]*openapi.Operation{}, map[string]*openapi.Operation{}
-	for _, op := range before.Operations {
+	for _, op := range before {
 		byKey[source.OperationKey(op)] = op
 		if op.ID != "" {
 			byID[op.ID] = op
 		}
 	}
 	kept := map[string]bool{}
-	for _, op := range next.Operations {
+	for _, op := range next {
 		kept[source.OperationKey(op)] = true
 	}
-	for _, op := range next.Operations {
+	for _, op := range next {
 		was := byKey[source.OperationKey(op)]
 		if was != nil {
 			pairs = append(pairs, operationPair{was: was, is: op})
