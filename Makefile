@@ -103,7 +103,7 @@ whole: ## the tests that do less with the race detector, in full without it
 	.ci/whole
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (10s)
+fuzz: ## every fuzz target for FUZZTIME (10s); make test runs their seeds
 	.ci/fuzz $(FUZZTIME)
 
 .PHONY: cve

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,8 +42,8 @@ const (
 
 // proofVerifier verifies DPoP proofs (RFC 9449 section 4.3).
 type proofVerifier struct {
-	target     string // the only accepted "htu", normalized
-	required   bool   // no issuer accepts unbound tokens
+	targets    []string // the accepted values of "htu", normalized: one, unless identifiers share their audience
+	required   bool     // no issuer accepts unbound tokens
 	algorithms []jose.SignatureAlgorithm
 	algs       string // the names of the algorithms, separated by spaces
 	replays    ReplayCache
@@ -73,9 +74,16 @@ func newProofVerifier(o Options, resource *url.URL) (*proofVerifier, error) {
 		names[n] = string(a)
 	}
 	p.algs = strings.Join(names, " ")
-	var ok bool
-	if p.target, ok = normalizeTarget(resource.String()); !ok {
-		return nil, errors.New("the resource identifier can't be the target of a proof")
+	accepted := []string{resource.String()}
+	if o.SharedAudience {
+		accepted = append(accepted, o.Alternates...)
+	}
+	for _, each := range accepted {
+		target, ok := normalizeTarget(each)
+		if !ok {
+			return nil, errors.New("the resource identifier can't be the target of a proof")
+		}
+		p.targets = append(p.targets, target)
 	}
 	return p, nil
 }
@@ -126,7 +134,7 @@ func (p *proofVerifier) verify(ctx context.Context, c credential, v *verified, s
 		return rejectProof("ath")
 	case c.request == nil || proof.method != c.request.Method:
 		return rejectProof("htm")
-	case !ok || target != p.target:
+	case !ok || !slices.Contains(p.targets, target):
 		return rejectProof("htu")
 	case age > proofTime || age < -proofTime:
 		return rejectProof("iat")

@@ -40,7 +40,8 @@ func (g *Guard) Explain(ctx context.Context, text string) *Explanation {
 	}
 	e := &Explanation{Opaque: !isJOSE(text)}
 	v, err := g.examine(ctx, text, e)
-	if err == nil && len(g.requiredAudience) > 0 && !g.isForThisEndpoint(v) {
+	isFor := func(own *Guard) bool { return own.isForThisEndpoint(v) }
+	if err == nil && !isFor(g) && !slices.ContainsFunc(g.alternates, isFor) {
 		err = v.issuer.reject("audience")
 	}
 	if err == nil {
@@ -146,7 +147,7 @@ func (g *Guard) audiencesOf(issuer string) []string {
 		return nil
 	}
 	if here, ok := g.requiredAudience[i]; ok {
-		return []string{here}
+		return here
 	}
-	return i.audiences
+	return slices.DeleteFunc(slices.Clone(i.audiences), func(a string) bool { return slices.Contains(g.foreignAudiences, a) })
 }

@@ -90,6 +90,12 @@ type Options struct {
 	// Resource is the resource identifier (RFC 8707): the public URL of the endpoint. Metadata and
 	// challenges are derived from it alone, never from a request (T3).
 	Resource string
+	// Alternates are the other resource identifiers of the same endpoint, for a gateway that clients
+	// reach by several names; see [Guard.Alternate].
+	Alternates []string
+	// SharedAudience accepts a token for one identifier of an endpoint, and a DPoP proof for it, at
+	// all of them. Otherwise a token is valid only for the identifier that it names.
+	SharedAudience bool
 	// Endpoints are the other resources of the gateway; see [Guard.Endpoint].
 	Endpoints []Endpoint
 	// Issuers are the authorization servers, at least one.
@@ -174,7 +180,9 @@ type Guard struct {
 	metadata         []byte
 	cache            *tokenCache
 	fetches          *fetchGroup
-	requiredAudience map[*issuer]string // per issuer with implied audiences, the one required here; nil without endpoints
+	requiredAudience map[*issuer][]string // per issuer with implied audiences, those of which one is required here; nil with one identifier
+	foreignAudiences []string             // canonical: the gateway's identifiers that are not valid here, even if an issuer's audiences name them
+	alternates       []*Guard
 	endpoints        []*Guard
 	now              func() time.Time
 	log              *slog.Logger
@@ -236,7 +244,7 @@ func New(o Options) (*Guard, error) {
 	g.impliedScopes = impliedScopes(o.Implies)
 	g.challenges = newChallenges(g.metadataURL(), g.defaultScopes, g.dpop)
 	g.metadata = newMetadata(o, g.dpop)
-	if err := g.newEndpoints(o); err != nil {
+	if err := g.addIdentifiers(o); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -247,9 +255,8 @@ func addIssuers(g *Guard, o Options, problem func(format string, args ...any)) {
 	for _, config := range o.Issuers {
 		implied := len(config.Audiences) == 0
 		if implied {
-			config.Audiences = []string{o.Resource}
-			for _, e := range o.Endpoints {
-				config.Audiences = append(config.Audiences, e.Resource)
+			for _, e := range o.allEndpoints() {
+				config.Audiences = append(config.Audiences, e.identifiers()...)
 			}
 		}
 		i, err := newIssuer(config, cmp.Or(config.Client, o.Client), g.fetches, g.now, g.log)

@@ -217,7 +217,7 @@ func (g *Guard) authenticate(ctx context.Context, c credential) (*Principal, err
 			g.cache.put(sum, v, now)
 		}
 	}
-	if len(g.requiredAudience) > 0 && !g.isForThisEndpoint(v) {
+	if !g.isForThisEndpoint(v) {
 		return nil, v.issuer.reject("audience")
 	}
 	if c.dpop || v.thumbprint != "" {

@@ -14,6 +14,8 @@ type Auth struct {
 	Implies map[string][]string `yaml:"implies,omitempty" absent:"none"`
 	// Hides tools that the caller's scopes don't permit. Clients then can't request the missing scopes.
 	HideUnauthorized bool `yaml:"hide_unauthorized" default:"false"`
+	// Accepts a token that names one of server.public_urls at each of them.
+	SharedAudience bool `yaml:"shared_audience" default:"false"`
 	// Requires a nonce of the gateway in DPoP proofs (RFC 9449 section 9). Needs an issuer with dpop.
 	DPoPNonce bool `yaml:"dpop_nonce" default:"false"`
 }
@@ -31,7 +33,7 @@ type Issuer struct {
 	// How opaque tokens are introspected.
 	Introspection *Introspection `yaml:"introspection,omitempty" absent:"required for opaque tokens, or from the preset"`
 	// Values of the aud claim, of which a token must have at least one.
-	Audiences []string `yaml:"audiences" absent:"the resource identifier: public_url + /mcp"`
+	Audiences []string `yaml:"audiences" absent:"the resource identifiers: public_url, or each of public_urls, + /mcp"`
 	// The clients whose tokens are accepted. For a token without aud this replaces the audience check.
 	ClientIDs []string `yaml:"client_ids,omitempty" absent:"all clients"`
 	// Rejects tokens that don't name their client (client_id, azp, cid or appid).

@@ -78,32 +78,15 @@ type Telemetry struct {
 	LogFormat LogFormat `yaml:"log_format" reload:"restart" default:"auto"`
 }
 
-// Resource returns the resource identifier of the gateway (RFC 8707, RFC 9728): server.public_url, or http:// (https://
-// with server.tls) and server.listen when that is a loopback address, followed by /mcp. It is "" when neither is known, which can only be
-// when no issuer is configured.
-func (c *Config) Resource() string {
-	base := c.publicURL()
-	if base == "" {
-		return ""
-	}
-	return base + "/mcp"
-}
-
-// EndpointResource returns the resource identifier of an endpoint of [Config.Endpoints]; "" where Resource is.
-func (c *Config) EndpointResource(name string) string {
-	if base := c.Resource(); base != "" {
-		return base + "/" + name
-	}
-	return ""
-}
-
-// Hosts returns the values of the Host header that are let in: the host of public_url as it stands there (with its
-// port, if it has one), the host of server.listen unless it stands for all interfaces, on a loopback address localhost,
+// Hosts returns the values of the Host header that are let in: the hosts of public_url or public_urls as they stand there
+// (with their ports, if they have any), the host of server.listen unless it stands for all interfaces, on a loopback address localhost,
 // 127.0.0.1 and [::1], and server.allowed_hosts. An entry without a port stands for every port.
 func (c *Config) Hosts() []string {
 	var hosts []string
-	if c.Server.PublicURL != nil {
-		hosts = append(hosts, c.Server.PublicURL.URL().Host)
+	for _, u := range c.configuredURLs() {
+		if host := u.URL().Host; !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
 	}
 	if c.Server.Listen.Loopback() {
 		hosts = append(hosts, "localhost", "127.0.0.1", "[::1]")
@@ -123,16 +106,19 @@ func (c *Config) Hosts() []string {
 // the machine of their own user alone: elsewhere a session is one thing more that whoever sends blindly does not have.
 func (c *Config) AllowsSessionless() bool {
 	if s := &c.Server; s.Sessionless == "" {
-		return c.Auth == nil && s.PublicURL == nil && len(s.TrustedProxies) == 0
+		return c.Auth == nil && len(c.configuredURLs()) == 0 && len(s.TrustedProxies) == 0
 	}
 	return c.Server.Sessionless == SessionlessAllow
 }
 
-// Origins returns the values of the Origin header that are let in: the origin of public_url and server.allowed_origins.
+// Origins returns the values of the Origin header that are let in: the origins of public_url or public_urls, and
+// server.allowed_origins.
 func (c *Config) Origins() []string {
 	var origins []string
-	if c.Server.PublicURL != nil {
-		origins = append(origins, c.Server.PublicURL.Origin())
+	for _, u := range c.configuredURLs() {
+		if !slices.Contains(origins, u.Origin()) {
+			origins = append(origins, u.Origin())
+		}
 	}
 	for _, o := range c.Server.AllowedOrigins {
 		if !slices.Contains(origins, o.String()) {
@@ -208,14 +194,4 @@ func (c *Config) Origin(key string) string {
 		return "default: " + key
 	}
 	return fmt.Sprintf("%s:%d:%d: %s", c.file, at.line, at.column, key)
-}
-
-func (c *Config) publicURL() string {
-	switch {
-	case c.Server.PublicURL != nil:
-		return c.Server.PublicURL.trimmed()
-	case c.Server.Listen.Loopback() && c.Server.Listen.Port() != "0":
-		return c.Server.Scheme() + "://" + string(c.Server.Listen)
-	}
-	return ""
 }

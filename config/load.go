@@ -125,8 +125,8 @@ func (l *loader) derive(cfg *Config) {
 	cfg.deriveProxies()
 	if cfg.Auth != nil {
 		for i := range cfg.Auth.Issuers {
-			if is := &cfg.Auth.Issuers[i]; is.Audiences == nil && cfg.Resource() != "" {
-				is.Audiences = []string{cfg.Resource()}
+			if is := &cfg.Auth.Issuers[i]; is.Audiences == nil {
+				is.Audiences = cfg.Resources()
 			}
 		}
 	}

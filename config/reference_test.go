@@ -457,7 +457,7 @@ func valueWords(t reflect.Type, f field) string {
 			of = "secrets"
 		case reflect.TypeFor[string](), reflect.TypeFor[Field]():
 			of = "strings"
-		case reflect.TypeFor[Origin](), reflect.TypeFor[CallerOrigin]():
+		case reflect.TypeFor[URL](), reflect.TypeFor[Origin](), reflect.TypeFor[CallerOrigin]():
 			of = "URLs"
 		case reflect.TypeFor[Network]():
 			of = "networks"

@@ -41,15 +41,12 @@ func (c *Config) ServedAs(started *Config) *Config {
 	if own.Server.TLS != nil && (c.Server.TLS == nil || c.Server.TLS.ClientCAFile != own.Server.TLS.ClientCAFile) {
 		own.authorities = started.authorities
 	}
-	if c.Auth != nil && c.Resource() != own.Resource() {
+	if c.Auth != nil && !slices.Equal(c.Resources(), own.Resources()) {
 		auth := *c.Auth
 		auth.Issuers = slices.Clone(auth.Issuers)
 		for i := range auth.Issuers {
-			if is := &auth.Issuers[i]; slices.Equal(is.Audiences, []string{c.Resource()}) { // nobody wrote it down, see derive
-				is.Audiences = nil
-				if own.Resource() != "" {
-					is.Audiences = []string{own.Resource()}
-				}
+			if is := &auth.Issuers[i]; slices.Equal(is.Audiences, c.Resources()) { // nobody wrote it down, see derive
+				is.Audiences = own.Resources()
 			}
 		}
 		own.Auth = &auth

@@ -10,8 +10,12 @@ type Server struct {
 	// The address of the MCP endpoint. One that is not loopback needs auth.
 	Listen Address `yaml:"listen" reload:"restart" default:"127.0.0.1:8080"`
 	// The URL by which clients reach the gateway: https, or http for loopback. With /mcp appended it is the resource
-	// identifier of tokens (RFC 9728).
+	// identifier of tokens (RFC 9728). If it has a path, the gateway serves with and without that path.
 	PublicURL *URL `yaml:"public_url,omitempty" absent:"http:// (https:// with tls) and server.listen, if that is loopback"`
+	// The URLs, instead of public_url, of a gateway that clients reach by several names, such as one inside and one
+	// outside. The Host of a request chooses the URL that challenges and metadata name; a token is valid for the URL that it
+	// names, unless auth.shared_audience is true. Services call back at the first. At most 10.
+	PublicURLs []URL `yaml:"public_urls,omitempty" absent:"public_url"`
 	// The gateway's certificate. Without it the listener serves plain HTTP, for loopback or behind a proxy.
 	TLS *TLS `yaml:"tls,omitempty" reload:"restart" absent:"plain HTTP"`
 	// Addresses or networks (CIDR) of proxies whose X-Forwarded-For or Forwarded header names the client. Used for logs

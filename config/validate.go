@@ -36,29 +36,19 @@ func (l *loader) server(cfg *Config) {
 			l.errorf("server.listen", "other machines can reach %q, so callers need tokens: configure auth.issuers, or "+
 				"write auth: {anonymous: true} if everybody who can reach it may call", s.Listen)
 		}
-		if s.Listen.anyHost() && !l.given("server.public_url") && !l.given("server.allowed_hosts") {
+		if s.Listen.anyHost() && !l.given("server.public_url") && !l.given("server.public_urls") && !l.given("server.allowed_hosts") {
 			l.errorf("server.listen", "%q does not say by which name clients reach the gateway: give server.public_url "+
 				"or server.allowed_hosts, because requests with any other Host header are refused", s.Listen)
 		}
 	}
 	if s.Listen.Loopback() && !l.given("auth") && l.ok("auth") {
-		if key := l.keyOfExposure(s); key != "" {
+		if key := l.keyOfExposure(cfg); key != "" {
 			l.errorf(key, "says that others reach the gateway, so callers need tokens: configure auth.issuers, or "+
 				"write auth: {anonymous: true} if everybody who can reach it may call")
 		}
 	}
 	l.info("server.info", s.Info)
-	if u := s.PublicURL; u != nil {
-		if u.URL().Scheme != "https" && !u.Loopback() && cfg.Auth != nil && len(cfg.Auth.Issuers) > 0 {
-			l.errorf("server.public_url", "must be https, because tokens travel to it")
-		}
-		if u.URL().Scheme == "http" && s.TLS != nil && l.ok("server.tls") {
-			l.warnf("server.public_url", "is http, but with server.tls the gateway speaks https alone")
-		}
-		if strings.HasSuffix(u.trimmed(), "/mcp") {
-			l.warnf("server.public_url", "/mcp is added to it: the endpoint is %s", cfg.Resource())
-		}
-	}
+	l.publicURLs(cfg)
 	l.hosts("server.allowed_hosts", s.AllowedHosts)
 	if s.TLS != nil {
 		l.tls(cfg)
@@ -97,11 +87,15 @@ func (l *loader) sealKeyFile(s *Server) {
 }
 
 // keyOfExposure returns the key that says of a gateway on loopback that other machines reach it, by way of a proxy; "" if none does.
-func (l *loader) keyOfExposure(s *Server) string {
+func (l *loader) keyOfExposure(cfg *Config) string {
+	exposed := func(u URL) bool { return !u.Loopback() }
 	switch {
-	case s.PublicURL != nil && !s.PublicURL.Loopback() && l.ok("server.public_url"):
+	case slices.ContainsFunc(cfg.configuredURLs(), exposed) && l.ok("server.public_url", "server.public_urls"):
+		if cfg.Server.PublicURL == nil {
+			return "server.public_urls"
+		}
 		return "server.public_url"
-	case len(s.TrustedProxies) > 0:
+	case len(cfg.Server.TrustedProxies) > 0:
 		return "server.trusted_proxies"
 	}
 	return ""

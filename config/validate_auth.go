@@ -13,7 +13,7 @@ func (l *loader) auth(cfg *Config) {
 		return
 	}
 	if a.Anonymous {
-		for _, key := range []string{"issuers", "default_scopes", "allow_unscoped", "implies", "hide_unauthorized", "dpop_nonce"} {
+		for _, key := range []string{"issuers", "default_scopes", "allow_unscoped", "implies", "hide_unauthorized", "dpop_nonce", "shared_audience"} {
 			if l.given("auth." + key) {
 				l.errorf("auth."+key, "can't stand beside anonymous: true, which asks nobody for a token")
 			}
@@ -23,7 +23,7 @@ func (l *loader) auth(cfg *Config) {
 	if len(a.Issuers) == 0 && l.ok("auth.issuers", "auth.anonymous") {
 		l.errorf("auth", "needs issuers, or anonymous: true")
 	}
-	if len(a.Issuers) > 0 && cfg.Resource() == "" && l.ok("server", "server.public_url", "server.listen") {
+	if len(a.Issuers) > 0 && cfg.Resource() == "" && l.ok("server", "server.public_url", "server.public_urls", "server.listen") {
 		l.errorf("auth.issuers", "need server.public_url: tokens are issued for that URL followed by /mcp, and %q does "+
 			"not tell it", cfg.Server.Listen)
 	}
@@ -31,6 +31,9 @@ func (l *loader) auth(cfg *Config) {
 		l.ok("auth.default_scopes", "auth.allow_unscoped") {
 		l.errorf("auth.default_scopes", "is required with issuers: operations without a rule of their own need its "+
 			"scopes; write allow_unscoped: true if any valid token may call them")
+	}
+	if a.SharedAudience && len(cfg.configuredURLs()) < 2 && l.ok("auth.shared_audience", "server.public_url", "server.public_urls") {
+		l.errorf("auth.shared_audience", "needs server.public_urls: with one URL there is nothing to share")
 	}
 	l.scopes("auth.default_scopes", a.DefaultScopes)
 	for scope, granted := range a.Implies {

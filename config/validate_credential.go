@@ -268,7 +268,7 @@ func (l *loader) identity(cfg *Config) {
 		}
 		l.keyFile(k, f)
 	}
-	if cfg.publicURL() == "" && l.ok("server", "server.public_url", "server.listen") {
+	if cfg.publicURL() == "" && l.ok("server", "server.public_url", "server.public_urls", "server.listen") {
 		l.errorf("identity", "needs server.public_url: it says who signs, and %q does not tell it", cfg.Server.Listen)
 	}
 }

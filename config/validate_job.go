@@ -90,7 +90,7 @@ func (l *loader) callback(cfg *Config, key string, c *JobCallback) {
 	switch {
 	case l.fromDocument:
 		l.errorf(key, "can't stand in a document: who may call the gateway is the operator's to say")
-	case cfg.Server.PublicURL == nil && l.ok("server.public_url"):
+	case len(cfg.configuredURLs()) == 0 && l.ok("server.public_url", "server.public_urls"):
 		l.errorf(key, "needs server.public_url, which is where the service calls")
 	}
 	if s := c.Signature; s != nil && l.ok(key+".signature.header") && s.Header != "" && !headerToken(s.Header) {

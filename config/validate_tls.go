@@ -49,15 +49,20 @@ func (l *loader) tls(cfg *Config) {
 	case now.Before(leaf.NotBefore):
 		l.warnf(key+".cert_file", "the certificate is not valid before %s, so clients refuse it", leaf.NotBefore.UTC().Format(certificateTime))
 	}
-	if cfg.publicURL() == "" || !l.ok("server", "server.public_url", "server.listen") {
+	if cfg.publicURL() == "" || !l.ok("server", "server.public_url", "server.public_urls", "server.listen") {
 		return
 	}
-	host := cfg.Server.Listen.Host()
-	if u := cfg.Server.PublicURL; u != nil {
-		host = u.URL().Hostname()
+	hosts := []string{cfg.Server.Listen.Host()}
+	if urls := cfg.configuredURLs(); len(urls) > 0 {
+		hosts = hosts[:0]
+		for _, u := range urls {
+			hosts = append(hosts, u.URL().Hostname())
+		}
 	}
-	if leaf.VerifyHostname(host) != nil {
-		l.warnf(key+".cert_file", "the certificate is for %s, not for %s, so clients refuse it", names(leaf), host)
+	for _, host := range hosts {
+		if leaf.VerifyHostname(host) != nil {
+			l.warnf(key+".cert_file", "the certificate is for %s, not for %s, so clients refuse it", names(leaf), host)
+		}
 	}
 }
 

@@ -171,7 +171,7 @@ func TestReloadNeverOpensTheGateway(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("reload = %v, want %s", err, want)
 	}
-	if r.current.Load().Main.Guard == nil || len(*r.guards.Load()) == 0 {
+	if r.current.Load().Main.Guard == nil || do(r.Handler(), http.MethodGet, "/.well-known/oauth-protected-resource", nil).Code != http.StatusOK {
 		t.Error("the guard is gone")
 	}
 }

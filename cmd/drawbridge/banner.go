@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -126,20 +125,22 @@ func (b *banner) mcpURL() string {
 func (b *banner) addresses() {
 	b.printf("\n%s\n\n", b.paint("1", "drawbridge "+version))
 	base := strings.TrimSuffix(b.mcpURL(), "/mcp")
-	public := ""
-	if b.c.Server.PublicURL != nil {
-		public = strings.TrimSuffix(b.c.Resource(), "/mcp")
+	bases := []string{base}
+	if b.c.MainURL() != nil {
+		bases = b.c.PublicURLs()
 	}
 	paths := []string{"/mcp"}
 	for i := range b.c.Endpoints {
 		paths = append(paths, "/mcp/"+b.c.Endpoints[i].Name)
 	}
 	name := "MCP"
-	for _, path := range paths {
-		b.row(name, b.paint("1;36", cmp.Or(public, base)+path))
-		name = ""
+	for _, public := range bases {
+		for _, path := range paths {
+			b.row(name, b.paint("1;36", public+path))
+			name = ""
+		}
 	}
-	if public != "" {
+	if b.c.MainURL() != nil {
 		b.row("", "listening at "+base)
 	}
 	admin := "http://" + local(config.Address(b.s.admin.Addr().String()))
@@ -298,7 +299,7 @@ func (b *banner) next(clients bool) {
 			b.row("Try", "drawbridge tools "+strings.TrimSpace(b.where()))
 		}
 		url := b.mcpURL()
-		if b.c.Server.PublicURL != nil {
+		if b.c.MainURL() != nil {
 			url = b.c.Resource()
 		}
 		b.row("Connect", "claude mcp add --transport http drawbridge "+url)

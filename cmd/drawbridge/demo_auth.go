@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drawbridge/auth/authtest"
+	"drawbridge/config"
 	"drawbridge/gateway"
 	"drawbridge/gateway/origin"
 )
@@ -53,11 +54,12 @@ const demoIssuer = "127.0.0.1:8081"
 
 // startIssuer starts the authorization server for a gateway address.
 func (d *demonstration) startIssuer(listen string) (*authtest.Server, error) {
-	resource := "http://" + listen + "/mcp"
+	gateway := config.Config{Server: config.Server{Listen: config.Address(listen)}}
+	resources := gateway.Resources()
 	o := authtest.Options{
 		Address: demoIssuer,
 		Scopes:  demoScopes(), DefaultScopes: []string{"orders:read"},
-		Resources: []string{resource}, DefaultResource: resource,
+		Resources: resources, DefaultResource: resources[0],
 		// With refresh tokens, clients of the TypeScript SDK v1 would not request more scopes,
 		// which the demo is to show.
 		NoRefreshTokens: true, AccessLife: demoTokenLife,

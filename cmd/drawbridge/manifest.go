@@ -84,7 +84,7 @@ Exit codes: 0 on success, 2 on bad usage or configuration.`,
 
 // complete fills in the fields that no flag has set.
 func (e *registryEntry) complete(c *config.Config, endpoint string) error {
-	u := c.Server.PublicURL
+	u := c.MainURL()
 	if u == nil {
 		return errors.New("server.public_url: set the URL at which clients reach the gateway; the entry needs it")
 	}

@@ -32,7 +32,8 @@ type Settings struct {
 	keepToken bool
 	endpoints []auth.Endpoint // Resource holds the endpoint name
 	badTokens config.Rate     // rate limit per client address for invalid tokens
-	resource  string          // resource identifier of /mcp
+	resources []string        // resource identifiers of /mcp
+	shared    bool            // a token for one of them is accepted at all
 	groups    []auth.Group    // principals with a rate limit of their own
 	nonceKeys [][]byte        // keys of DPoP nonces; nil if DPoP needs no nonce
 }
@@ -47,7 +48,7 @@ func SettingsOf(c *config.Config, keys [][]byte) (*Settings, error) {
 	if c.Auth == nil || c.Auth.Anonymous {
 		return nil, nil
 	}
-	s := &Settings{auth: *c.Auth, badTokens: c.Limits.AddressRate, resource: c.Resource(), groups: admission.PrincipalGroups(c)}
+	s := &Settings{auth: *c.Auth, badTokens: c.Limits.AddressRate, resources: c.Resources(), shared: c.SharesAudience(), groups: admission.PrincipalGroups(c)}
 	if c.Auth.DPoPNonce {
 		s.nonceKeys = nonceKeys(keys)
 	}
@@ -101,7 +102,7 @@ type Previous struct {
 // through the same certificate authorities.
 func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth.Guard, error) {
 	o := auth.Options{
-		Resource: s.resource, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
+		Resource: s.resources[0], Alternates: s.resources[1:], SharedAudience: s.shared, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
 		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: b.Clients.Address, Replays: b.Replays, Logger: b.Log,
 		OnReject: b.OnReject, NonceKeys: s.nonceKeys,
 	}
@@ -109,7 +110,8 @@ func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth
 		o.OnCheck = func(r *http.Request, c auth.Check) { b.Tracer.Checked(r, c, call.PendingCheckOf(r.Context())) }
 	}
 	for _, e := range s.endpoints {
-		e.Resource = c.EndpointResource(e.Resource)
+		identifiers := c.EndpointResources(e.Resource)
+		e.Resource, e.Alternates = identifiers[0], identifiers[1:]
 		o.Endpoints = append(o.Endpoints, e)
 	}
 	if r := &s.badTokens; r.On() {
@@ -122,7 +124,7 @@ func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth
 		if err != nil {
 			return nil, c.Wrong(fmt.Sprintf("auth.issuers[%d].ca_file", n), err)
 		}
-		if slices.Equal(is.Audiences, []string{c.Resource()}) {
+		if slices.Equal(is.Audiences, s.resources) {
 			issuer.Audiences = nil // each endpoint has its own
 		}
 		if previous.Guard != nil {

@@ -23,9 +23,11 @@ type Endpoint struct {
 	*prompt.View
 	mainGuard *auth.Guard  // of the main endpoint, from which guard is derived; nil if no token is required
 	entry     http.Handler // the guard, then the MCP handler
-	rates     admission.Rates
-	catalog   *catalog.Catalog // may have more tools than the endpoint
-	visible   *visibility      // nil if every caller sees all tools
+	// alternates are the endpoint under each of the other public URLs, with the guard for that; nil if no token is required.
+	alternates []*Endpoint
+	rates      admission.Rates
+	catalog    *catalog.Catalog // may have more tools than the endpoint
+	visible    *visibility      // nil if every caller sees all tools
 	// callable determines the tools that a caller may call, whether or not it sees the others; nil if every caller may call
 	// all.
 	callable func() *visibility
@@ -81,7 +83,28 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 		full.visible = full.callable()
 		full.promptScopes = e.Guard.Views(prompt.ScopeSets(o.Prompts))
 	}
+	for n := 1; n < len(c.PublicURLs()); n++ {
+		full.alternates = append(full.alternates, full.withGuard(e.Guard.Alternate(n), o.Handler))
+	}
 	return full
+}
+
+// withGuard returns the endpoint under another public URL, whose guard differs from its own in whom it names to clients.
+func (e *Endpoint) withGuard(guard *auth.Guard, handler http.Handler) *Endpoint {
+	own, view, resources, calls := *e, *e.View, *e.View.View, *e.Endpoint
+	calls.Guard = guard
+	resources.Endpoint = &calls
+	view.View = &resources
+	own.View, own.entry, own.alternates = &view, guard.Protect(handler), nil
+	return &own
+}
+
+// under returns the endpoint as it is reached by the public URL with index n.
+func (e *Endpoint) under(n int) *Endpoint {
+	if e == nil || n == 0 || len(e.alternates) == 0 {
+		return e
+	}
+	return e.alternates[n-1]
 }
 
 // tools returns the tools of the endpoint by name.

@@ -41,9 +41,11 @@ func (s *Server) serveLanding(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) writeLanding(w http.ResponseWriter, r *http.Request) {
-	c := s.Current().Screening.config
-	url := c.Resource()
-	if url == "" { // listens on all interfaces without public_url; the Host was screened
+	screening := s.Current().Screening
+	c, url := screening.config, ""
+	if all := screening.config.Resources(); len(all) > 0 {
+		url = all[screening.urls.of(r)]
+	} else { // listens on all interfaces without public_url; the Host was screened
 		scheme := "http"
 		if r.TLS != nil {
 			scheme = "https"

@@ -2,8 +2,6 @@ package endpoint
 
 import (
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
 
@@ -35,16 +33,14 @@ func (s *Server) transport(r *http.Request) transport {
 	return streamable
 }
 
-// messagesPath returns the path for messages to an endpoint, as clients see it: below the path of public_url.
-func messagesPath(c *config.Config, name string) string {
-	path := legacyMessagesPath
-	if u, err := url.Parse(c.Resource()); err == nil {
-		path = strings.TrimSuffix(u.EscapedPath(), "/mcp") + path
-	}
+// messagesPath returns the path for messages to an endpoint, as the client sees it that has opened a stream: below the path
+// of the public URL that it asked for.
+func messagesPath(c *config.Config, name string) func(stream *http.Request) string {
+	urls, path := newPublicURLs(c), legacyMessagesPath
 	if name != "" {
 		path += "/" + name
 	}
-	return path
+	return func(stream *http.Request) string { return urls.path(stream) + path }
 }
 
 // ServeHTTP serves a request by its transport.

@@ -100,9 +100,10 @@ type manifestExample struct {
 // manifest serves the description of the gateway. It differs by the permissions of the caller, and each variant is serialized at
 // its first request. It is safe for concurrent use.
 type manifest struct {
-	endpoint   *Endpoint // the main one
-	publicURL  string    // of the endpoint; "" if it is not configured
-	version    string    // of the program
+	endpoint   *Endpoint  // the main one
+	resources  []string   // the endpoint under each public URL; none if no URL is known
+	urls       publicURLs // by the Host of a request
+	version    string     // of the program
 	info       mcp.ServerInfo
 	updated    time.Time   // when the tools last changed
 	visible    *visibility // nil if no token is required
@@ -112,8 +113,11 @@ type manifest struct {
 	variants map[manifestKey]func() *servedManifest
 }
 
-// manifestKey identifies a class of callers with the same manifest.
-type manifestKey struct{ tools, prompts auth.View }
+// manifestKey identifies a class of callers with the same manifest, at one public URL.
+type manifestKey struct {
+	tools, prompts auth.View
+	url            int
+}
 
 // maxManifests bounds the cached manifests; any other is built for each request.
 const maxManifests = 64
@@ -126,19 +130,19 @@ type servedManifest struct {
 // NewManifest returns the manifest of the main endpoint of a configuration, which serves HTTP. updated is when its tools last
 // changed.
 func NewManifest(e *Endpoint, c *config.Config, version string, updated time.Time) *manifest {
-	m := &manifest{endpoint: e, publicURL: c.Resource(), info: serverInfo(c, ""), version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
+	m := &manifest{endpoint: e, resources: c.Resources(), urls: newPublicURLs(c), info: serverInfo(c, ""), version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
 	if e.Guard != nil {
 		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Plans), e.Guard.Views(prompt.ScopeSets(e.Prompts))
 	}
 	return m
 }
 
-// variant returns the manifest for a caller, which is nil without a token. It contains the tools that the caller may call, whether or not
+// variant returns the manifest at a public URL for a caller, which is nil without a token. It contains the tools that the caller may call, whether or not
 // tools/list hides the others.
-func (m *manifest) variant(caller *auth.Principal) *servedManifest {
-	var view manifestKey // no scopes
+func (m *manifest) variant(url int, caller *auth.Principal) *servedManifest {
+	view := manifestKey{url: url} // no scopes
 	if m.visible != nil && caller != nil {
-		view = manifestKey{m.visible.views.Of(caller), m.promptSets.Of(caller)}
+		view.tools, view.prompts = m.visible.views.Of(caller), m.promptSets.Of(caller)
 	}
 	m.mu.Lock()
 	build := m.variants[view]
@@ -153,7 +157,10 @@ func (m *manifest) variant(caller *auth.Principal) *servedManifest {
 }
 
 func (m *manifest) build(view manifestKey) *servedManifest {
-	e, resource := m.endpoint, m.publicURL
+	e, resource := m.endpoint.under(view.url), ""
+	if len(m.resources) > 0 {
+		resource = m.resources[view.url]
+	}
 	doc := manifestBody{
 		SchemaVersion: manifestVersion, Name: m.info.Name, Title: m.info.Title,
 		Description: cmp.Or(m.info.Description, "REST services as tools, by way of their OpenAPI documents."),
@@ -231,7 +238,7 @@ func serveManifest(current func() *Table) http.HandlerFunc {
 			http.Error(w, "GET and HEAD are allowed here", http.StatusMethodNotAllowed)
 		default:
 			var h http.Handler = set.Manifest
-			if guard := set.Main.Guard; guard != nil && len(r.Header["Authorization"]) > 0 {
+			if guard := set.Main.under(set.Screening.urls.of(r)).Guard; guard != nil && len(r.Header["Authorization"]) > 0 {
 				h = guard.Protect(h)
 			}
 			h.ServeHTTP(w, r)
@@ -242,7 +249,7 @@ func serveManifest(current func() *Table) http.HandlerFunc {
 // ServeHTTP responds with the manifest for the caller in the request's context.
 func (m *manifest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	caller := auth.FromContext(r.Context())
-	s := m.variant(caller)
+	s := m.variant(m.urls.of(r), caller)
 	h := w.Header()
 	// Caches must revalidate, since a token or a reload changes the manifest; shared caches may not store one that required a
 	// token.

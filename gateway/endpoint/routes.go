@@ -46,6 +46,7 @@ func (s *Server) Routes(o RoutesOptions) http.Handler {
 		r.With(s.screen).HandleFunc(path, serveManifest(s.Current))
 	}
 	return routed{r, s.middleware(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		req = s.Current().Screening.urls.withoutPath(req)
 		if req.URL.Path == "/mcp" && req.URL.RawPath == "" { // fast path: nearly all requests, without a copy for route parameters
 			main(w, req)
 			return

@@ -14,6 +14,7 @@ type screening struct {
 	wrap       func(http.Handler) http.Handler // returns a handler of admitted requests
 	dispatcher *dispatcher                     // of requests to endpoints
 	config     *config.Config
+	urls       publicURLs
 }
 
 // NewTable returns a table with the screening of a configuration and no endpoints. The error reports all hosts and origins that
@@ -32,7 +33,7 @@ func (s *Server) newScreening(c *config.Config) (*screening, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &screening{wrap: wrap, dispatcher: &dispatcher{onPanic: s.Panicked, next: wrap(http.HandlerFunc(s.serve))}, config: c}, nil
+	return &screening{wrap: wrap, dispatcher: &dispatcher{onPanic: s.Panicked, next: wrap(http.HandlerFunc(s.serve))}, config: c, urls: newPublicURLs(c)}, nil
 }
 
 // screen wraps a handler that is no endpoint in the current screening.

@@ -30,7 +30,7 @@ type ServerOptions struct {
 // dispatch serves a request to an endpoint, of those that are served when it arrives.
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, name string, t transport) {
 	set := s.Current()
-	v := &Request{Endpoint: set.Lookup(name), early: set.Main == nil, transport: t, response: w.Header(), slot: listener.SlotOf(r)}
+	v := &Request{Endpoint: set.Lookup(name).under(set.Screening.urls.of(r)), early: set.Main == nil, transport: t, response: w.Header(), slot: listener.SlotOf(r)}
 	v.Identifier.Given = forwardedRequestID(s.Clients, r)
 	set.Screening.dispatcher.dispatch(w, r, v)
 }

@@ -33,35 +33,51 @@ func ServeKeys(identity func() *credential.Identity) http.HandlerFunc {
 // metadataPath is the path of the RFC 9728 metadata; the path of an endpoint is appended to it.
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-// MetadataGuards maps the metadata paths of all endpoints to their guards.
-type MetadataGuards map[string]*auth.Guard
+// MetadataGuards are the guards of all endpoints by metadata path, for each public URL.
+type MetadataGuards struct {
+	urls   publicURLs
+	byPath []map[string]*auth.Guard
+}
 
-// NewMetadataGuards lists each path twice if public_url has a path, since a proxy may have stripped it. guard is that of
+// NewMetadataGuards lists each path twice if a public URL has a path, since a proxy may have stripped it. guard is that of
 // the main endpoint; nil if no token is required.
 func NewMetadataGuards(c *config.Config, guard *auth.Guard) *MetadataGuards {
-	all := MetadataGuards{}
+	all := &MetadataGuards{urls: newPublicURLs(c)}
 	if guard == nil {
-		return &all
+		return all
 	}
-	for n, e := range c.Endpoints {
-		own := guard.Endpoint(n)
-		all[own.MetadataPaths()[0]], all[metadataPath+"/mcp/"+e.Name] = own, own
+	for n := range all.urls.paths {
+		byPath := map[string]*auth.Guard{}
+		for i, e := range c.Endpoints {
+			own := guard.Endpoint(i).Alternate(n)
+			byPath[own.MetadataPaths()[0]], byPath[metadataPath+"/mcp/"+e.Name] = own, own
+		}
+		main := guard.Alternate(n)
+		for _, path := range append(main.MetadataPaths(), metadataPath, metadataPath+"/mcp") {
+			byPath[path] = main
+		}
+		all.byPath = append(all.byPath, byPath)
 	}
-	for _, path := range append(guard.MetadataPaths(), metadataPath, metadataPath+"/mcp") {
-		all[path] = guard
+	return all
+}
+
+// find returns the guard whose metadata a request asks for; nil if there is none.
+func (m *MetadataGuards) find(r *http.Request) *auth.Guard {
+	if len(m.byPath) == 0 {
+		return nil
 	}
-	return &all
+	path := r.URL.Path
+	if path != metadataPath+"/" {
+		path = strings.TrimSuffix(path, "/") // the endpoint is served with and without the trailing slash
+	}
+	return m.byPath[m.urls.of(r)][path]
 }
 
 // ServeMetadata returns the handler of the protected resource metadata, which is served even before the first API is,
 // since a client may discover it early.
 func ServeMetadata(guards func() *MetadataGuards) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		path := r.URL.Path
-		if path != metadataPath+"/" {
-			path = strings.TrimSuffix(path, "/") // the endpoint is served with and without the trailing slash
-		}
-		if guard := (*guards())[path]; guard != nil {
+		if guard := guards().find(r); guard != nil {
 			guard.Metadata().ServeHTTP(w, r)
 			return
 		}

@@ -151,7 +151,7 @@ func newEndpoint(t testing.TB, methods mcp.Methods, o mcp.Options) http.Handler 
 func newOld(t testing.TB, methods mcp.Methods, o mcp.Options) http.Handler {
 	t.Helper()
 	return endpointOf(t, methods, o, func(h *mcp.Handler) http.Handler {
-		old := mcp.NewHTTPSSETransport(h, "/messages")
+		old := mcp.NewHTTPSSETransport(h, func(*http.Request) string { return "/messages" })
 		mux := http.NewServeMux()
 		mux.HandleFunc("/sse", old.Stream)
 		mux.HandleFunc("/messages", old.Messages)

@@ -24,15 +24,15 @@ const maxHTTPSSERequests = 64
 // limits and broker. All methods are safe for concurrent use.
 type HTTPSSETransport struct {
 	h            *Handler
-	messagesPath string
+	messagesPath func(stream *http.Request) string
 
 	mu      sync.Mutex
 	streams map[string]*httpSSEStream
 }
 
-// NewHTTPSSETransport returns the transport for a handler that has a [Broker]. messages is the path of Messages as
-// clients see it.
-func NewHTTPSSETransport(h *Handler, messages string) *HTTPSSETransport {
+// NewHTTPSSETransport returns the transport for a handler that has a [Broker]. messages returns the path of
+// Messages as the client sees it that has opened a stream.
+func NewHTTPSSETransport(h *Handler, messages func(stream *http.Request) string) *HTTPSSETransport {
 	return &HTTPSSETransport{h: h, messagesPath: messages, streams: make(map[string]*httpSSEStream)}
 }
 
@@ -122,7 +122,7 @@ func (t *HTTPSSETransport) serveStream(ctx context.Context, x *exchange, s *subs
 		}
 		t.unregister(name, st, cancel)
 	}()
-	graceful = st.write([]byte("event: endpoint\ndata: "+t.messagesPath+"?sessionId="+name+eventEnd)) == nil && s.run(ctx, x, until)
+	graceful = st.write([]byte("event: endpoint\ndata: "+t.messagesPath(x.req.HTTP)+"?sessionId="+name+eventEnd)) == nil && s.run(ctx, x, until)
 }
 
 func (t *HTTPSSETransport) register(name string, st *httpSSEStream, ss session) {

@@ -99,6 +99,7 @@ func (w *comparison) auth(old, new *Summary) {
 	w.when(n.AllowUnscoped && !o.AllowUnscoped, "auth.allow_unscoped", "operations without scopes of their own need none")
 	w.when(!AsStrict(n.DefaultScopes, o.DefaultScopes, o.Implies), "auth.default_scopes", "%s suffices where %s was needed", scopes(n.DefaultScopes), scopes(o.DefaultScopes))
 	w.when(o.Hide && !n.Hide, "auth.hide_unauthorized", "callers see tools that they may not call")
+	w.when(n.Shared && !o.Shared, "auth.shared_audience", "a token for one of the public URLs is accepted at all of them")
 	w.when(o.Nonce && !n.Nonce, "auth.dpop_nonce", "proofs of possession need no nonce any more")
 	for _, scope := range slices.Sorted(maps.Keys(n.Implies)) {
 		for _, granted := range closure(n.Implies, []string{scope}) {

@@ -141,6 +141,22 @@ func TestWider(t *testing.T) {
 	}
 }
 
+// TestSharedAudience: tokens for one URL begin to be accepted at another.
+func TestSharedAudience(t *testing.T) {
+	two := strings.Replace(base, `public_url: "https://mcp.example.com"`, `public_urls: ["https://mcp.example.com", "https://mcp.internal"]`, 1)
+	shared := strings.Replace(two, "  hide_un", "  shared_audience: true\n  hide_un", 1)
+	old, next := Of(load(t, two), nil), Of(load(t, shared), nil)
+	if got := Wider(old, next, nil); len(got) != 1 || !strings.HasPrefix(got[0], "auth.shared_audience") {
+		t.Errorf("shared_audience opens %q", got)
+	}
+	if got := Wider(next, old, nil); len(got) != 0 {
+		t.Errorf("without shared_audience: %q", got)
+	}
+	if got := strings.Join(Wider(Of(load(t, base), nil), old, nil), "\n"); !strings.Contains(got, `the host "mcp.internal"`) || !strings.Contains(got, `the audience "https://mcp.internal/mcp"`) {
+		t.Errorf("another URL opens %q", got)
+	}
+}
+
 // TestAPIComesBack: an API that a file lost with its rules is compared with what it was.
 func TestAPIComesBack(t *testing.T) {
 	two := base + "  - {match: {api: b, path: /y}, set: {confirm: true}}\n"

@@ -18,7 +18,7 @@ import (
 const all = `
 server:
   listen: 127.0.0.1:8080
-  public_url: https://mcp.example.com
+  public_urls: [https://mcp.example.com, https://mcp.internal]
   tls: {cert_file: tls.crt, key_file: tls.key, client_ca_file: tls.crt}
   trusted_proxies: [10.0.0.0/16]
   allowed_hosts: [a.internal]
@@ -48,6 +48,7 @@ auth:
   implies: {admin: [read]}
   hide_unauthorized: true
   dpop_nonce: true
+  shared_audience: true
 identity: {key_files: [tls.key]}
 apis:
   - spec: a.yaml
@@ -231,6 +232,8 @@ var uncompared = map[string]string{
 	"Settings.ParamHeaders": "callers repeat what they send anyway", "Settings.Timeout": "limits bound what a call costs",
 	"Settings.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
 	"Settings.Clean": "the form of answers", "Result": "less of an answer that its caller gets anyway; sensitive_fields hides",
+
+	"Server.PublicURL": "public_urls, of which it is one, is compared",
 
 	"Argument.Name": "names of arguments", "Argument.Description": "words for models", "Argument.Example": "words for models",
 	"Argument.Default": "callers may give another value",

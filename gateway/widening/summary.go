@@ -59,6 +59,7 @@ type Auth struct {
 	DefaultScopes []string            `json:"default_scopes,omitempty"`
 	AllowUnscoped bool                `json:"allow_unscoped,omitempty"`
 	Implies       map[string][]string `json:"implies,omitempty"`
+	Shared        bool                `json:"shared_audience,omitempty"`
 	Hide          bool                `json:"hide,omitempty"`
 	Nonce         bool                `json:"nonce,omitempty"`
 }
@@ -220,7 +221,7 @@ func authOf(c *config.Config) *Auth {
 	if c.Auth == nil || c.Auth.Anonymous {
 		return nil
 	}
-	a := &Auth{DefaultScopes: c.Auth.DefaultScopes, AllowUnscoped: c.Auth.AllowUnscoped, Implies: c.Auth.Implies,
+	a := &Auth{DefaultScopes: c.Auth.DefaultScopes, AllowUnscoped: c.Auth.AllowUnscoped, Implies: c.Auth.Implies, Shared: c.Auth.SharedAudience,
 		Hide: c.Auth.HideUnauthorized, Nonce: c.Auth.DPoPNonce}
 	for i := range c.Auth.Issuers {
 		is := &c.Auth.Issuers[i]
