@@ -41,8 +41,8 @@ Of APIs that discovery finds, the services are named. Services that are not serv
 as are selectors of a provider that match no service.
 
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served or a registry can't be read as a whole (with
---strict also if any operation is skipped, a document would be held, a selector or an action matches nothing, an API has no tools or no base URL, a directory has no
-document, or a service is not served), 2 on bad usage or configuration.`,
+--strict also if any operation is skipped, a document would be held, a selector or an action matches nothing, an API has no tools or
+no base URL, a directory has no document, or a service is not served), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --no-secrets --config drawbridge.yaml
   drawbridge check --verbose --filter api=orders --sort fate
@@ -50,7 +50,7 @@ document, or a service is not served), 2 on bad usage or configuration.`,
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
-	c.Flags().BoolVar(&o.strict, "strict", false, "exit with 1 if any operation is skipped, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
+	c.Flags().BoolVar(&o.strict, "strict", false, "exit with 1 if any operation is skipped, a document would be held, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
 	c.Flags().BoolVar(&o.standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
 	c.Flags().BoolVar(&p.noSecrets, "no-secrets", false, "check without the environment variables and secret files that are missing: each is a warning")
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
