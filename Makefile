@@ -117,6 +117,7 @@ mutate: ## would the tests of tokens, credentials, requests, the dial guard and 
 .PHONY: bombs
 bombs: ## hostile documents under the caps of S3 (2 s, 256 MiB each), as a table; wants a quiet machine
 	$(GO) test -count=1 -v -run '^TestBombCorpus$$' ./openapi -args -bombs
+	$(GO) test -count=1 -v -run '^TestBombOverlays$$' ./openapi -args -bombs
 	$(GO) test -count=1 -run '^TestBombs$$' ./openapi ./openapi/tree -args -bombs
 
 .PHONY: corpus

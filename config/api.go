@@ -18,7 +18,8 @@ type API struct {
 	// The API's name in tool names, rules, logs and metrics: unique, letters, digits, _ and -, at most 40. Set it if
 	// rules, tools.lock or alerts refer to the API, since the default changes with the title.
 	Name string `yaml:"name,omitempty" reload:"reconnect" absent:"from the document's title"`
-	// The base URL of calls, in place of the document's servers: http or https, without query and fragment.
+	// The base URL of calls, in place of the document's servers: http or https, without query and fragment. Operations
+	// with other servers of their own on the origin of these keep the path, below the origin of base_url.
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted"`
 	// How often a document from a URL is fetched again; 0s for never. Slow documents are fetched less often. Files are
 	// watched.
@@ -29,6 +30,9 @@ type API struct {
 	// Credentials by security scheme. An operation gets those of its first alternative whose schemes all have one, else
 	// credential.
 	Credentials map[string]*Credential `yaml:"credentials,omitempty" reload:"reconnect" absent:"none"`
+	// Credentials for other origins that operations go to, by scheme://host[:port]. Each must be listed in
+	// allow_servers. Without it, calls to another origin than that of the API carry no credential.
+	ServerCredentials map[string]*Credential `yaml:"server_credentials,omitempty" reload:"reconnect" absent:"none"`
 	// The credential for fetching the document, if it differs from credential. It is sent only to the origin of the
 	// document's URL, and can't be a token_exchange.
 	SpecCredential *Credential `yaml:"spec_credential,omitempty" reload:"reconnect" absent:"credential, if the document has the origin of the API"`
@@ -96,8 +100,11 @@ type API struct {
 	Rate *CallRate `yaml:"rate,omitempty" reload:"reconnect" absent:"any"`
 	// PEM certificates that are trusted for this API instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" reload:"reconnect" absent:"the system's certificates"`
-	// Servers to which a document from a URL may send calls, besides its own origin: scheme://host[:port].
+	// Further origins that servers in the document may have: scheme://host[:port]. An operation whose server is on another
+	// origin than those of the API is skipped otherwise.
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none"`
+	// How TLS connections to the service are made, and to the document on the same host and port.
+	TLS *ServiceTLS `yaml:"tls,omitempty" reload:"reconnect" absent:"the host of the URL, TLS 1.2"`
 	// Applies the document's x- extensions that correspond to settings of rules. Rules override them. x-internal: true
 	// then excludes an operation.
 	TrustExtensions bool `yaml:"trust_extensions" default:"false"`
@@ -112,8 +119,11 @@ type API struct {
 	// private, all others must be public. A link-local or metadata address needs its own entry.
 	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none"`
 
-	directory  bool // see FromDirectory
-	discovered bool // see IsDiscovered
+	directory  bool      // see FromDirectory
+	incomplete bool      // see IsIncomplete
+	service    ServiceID // see Service
+	claimed    string    // see Claimed
+	named      bool      // see TakesSecrets
 }
 
 // APITools says which operations of an API become tools.
@@ -125,7 +135,7 @@ type APITools struct {
 }
 
 // AllCredentials returns all credentials of the API, by their key below it: credential, those of credentials by the names
-// of their schemes, spec_credential.
+// of their schemes, those of server_credentials by their origins, spec_credential.
 func (a *API) AllCredentials() (keys []string, credentials []*Credential) {
 	add := func(key string, c *Credential) {
 		if c != nil {
@@ -135,6 +145,9 @@ func (a *API) AllCredentials() (keys []string, credentials []*Credential) {
 	add("credential", a.Credential)
 	for _, name := range slices.Sorted(maps.Keys(a.Credentials)) {
 		add("credentials."+name, a.Credentials[name])
+	}
+	for _, origin := range slices.Sorted(maps.Keys(a.ServerCredentials)) {
+		add("server_credentials."+origin, a.ServerCredentials[origin])
 	}
 	add("spec_credential", a.SpecCredential)
 	return keys, credentials
@@ -202,6 +215,9 @@ func (a *API) Exposes(s Subject) bool {
 
 // Hides reports whether the document hides the operation from models, and is trusted to do so.
 func (a *API) Hides(s Subject) bool { return a.TrustExtensions && s.HiddenBy != "" }
+
+// IsIncomplete reports whether the certificate or the identity of the API is left out, since a check without secrets doesn't have it.
+func (a *API) IsIncomplete() bool { return a.incomplete }
 
 // FromDirectory reports whether the entry stands for one file of a directory that the configuration gives as spec. Such a
 // file need not be a document: it may be a part that documents refer to.

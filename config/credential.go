@@ -105,6 +105,15 @@ type ClientCertificate struct {
 	KeyFile File `yaml:"key_file" need:"true"`
 }
 
+// ServiceTLS is how TLS connections to a service are made.
+type ServiceTLS struct {
+	// The name that the certificate of the service must have, which is also sent to it (SNI), if it differs from the host
+	// of the URL. It applies to the host and port of base_url alone, else to those of the document's URL.
+	ServerName string `yaml:"server_name,omitempty" absent:"the host of the URL"`
+	// The lowest version of TLS, for all connections of the API: "1.2" or "1.3".
+	MinVersion TLSVersion `yaml:"min_version" default:"1.2"`
+}
+
 // Identity is how the gateway signs what it tells services of callers.
 type Identity struct {
 	// PEM files with one P-256 private key each, at most 8. The first signs; all are published at

@@ -381,7 +381,8 @@ func bounds(v reflect.Value, f field) bool {
 // fits reports whether a scalar with a YAML tag can be read as a type.
 func fits(tag string, t reflect.Type) bool {
 	switch t {
-	case reflect.TypeFor[Duration](), reflect.TypeFor[ByteSize](), reflect.TypeFor[TokenCount](), reflect.TypeFor[Address](), reflect.TypeFor[Frequency](), reflect.TypeFor[OwnFrequency]():
+	case reflect.TypeFor[Duration](), reflect.TypeFor[ByteSize](), reflect.TypeFor[TokenCount](), reflect.TypeFor[Address](), reflect.TypeFor[Frequency](), reflect.TypeFor[OwnFrequency](),
+		reflect.TypeFor[TLSVersion]():
 		return true
 	}
 	switch t.Kind() {

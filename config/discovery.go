@@ -35,7 +35,8 @@ type Discovery struct {
 	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
 	// take the name of an API that the file names. Characters that API names can't have become -, and a name of more than 40
-	// characters ends in a digest.
+	// characters ends in a digest. Of several services with one name, the one has it that services or credentials name with its namespace;
+	// the others, or all if none or several are named, are PROVIDER-NAMESPACE-NAME.
 	APIName string `yaml:"api_name" default:"'{provider}-{name}'"`
 	// How the document of a service is found.
 	Documents DocumentSearch `yaml:"documents,omitempty" absent:"the defaults of its keys"`
@@ -125,7 +126,9 @@ type DocumentSearch struct {
 
 // ServiceCredential is what is sent to the services that it matches, as in an item of apis.
 type ServiceCredential struct {
-	// The services. A selector names its services: name is required and has no wildcard.
+	// The services. A selector names its services: name is required, and so is namespace if services of several namespaces can have the
+	// name; neither has a wildcard. Without namespace, the services of file, http and docker that have none are meant, or with
+	// allow_servers the only one with the name.
 	Match ServiceSelectors `yaml:"match" need:"true"`
 	// As credential of an item of apis.
 	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent"`
@@ -164,8 +167,8 @@ var notShared = map[string]string{
 	"credential": "what is sent to a service is in credentials", "credentials": "what is sent to a service is in credentials",
 	"spec_credential": "what is sent to a service is in credentials", "pass_headers": "what is sent to a service is in credentials",
 	"request": "what is sent to a service is in credentials", "identity": "what is sent to a service is in credentials",
-	"client_certificate": "what is sent to a service is in credentials",
-	"allow_servers":      "it is a key of the provider", "allow_addresses": "it is a key of the provider",
+	"client_certificate": "what is sent to a service is in credentials", "server_credentials": "services are called at their own servers and those of allow_servers without a credential",
+	"allow_servers": "it is a key of the provider", "allow_addresses": "it is a key of the provider",
 }
 
 // read reads an API without the keys of [notShared].

@@ -189,6 +189,17 @@ const (
 
 func (HTML) values() []string { return []string{"raw", "text"} }
 
+// TLSVersion is a version of TLS.
+type TLSVersion string
+
+// The values of [TLSVersion].
+const (
+	TLS12 TLSVersion = "1.2"
+	TLS13 TLSVersion = "1.3"
+)
+
+func (TLSVersion) values() []string { return []string{"1.2", "1.3"} }
+
 // SlashForm says how a slash in the value of a path parameter is sent.
 type SlashForm string
 

@@ -67,6 +67,19 @@ func (r *APIRequest) Claims() (names []string) {
 	return slices.Compact(names)
 }
 
+// Sends reports whether every request has a header or query parameter of that name. The receiver may be nil.
+func (r *APIRequest) Sends(in, name string) bool {
+	switch {
+	case r == nil:
+		return false
+	case in == "header":
+		return r.header(name) != ""
+	case in == "query":
+		return r.Query[name] != nil
+	}
+	return false
+}
+
 // Secrets returns the secrets among the values. The receiver may be nil.
 func (r *APIRequest) Secrets() (secrets []Secret) {
 	for _, v := range r.values() {

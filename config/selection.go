@@ -36,12 +36,13 @@ func (s *Selection) Severity() Severity {
 	return Warning
 }
 
-// Reaches reports whether the selector can match operations of an API, which has the name and comes from the entry of apis.
-func (s *Selection) Reaches(api, entry string) bool {
+// Reaches reports whether the selector can match operations of an API, which has the name, claims another one (see [API.Claimed]), and
+// comes from the entry of apis.
+func (s *Selection) Reaches(api, claimed, entry string) bool {
 	if s.Entry != "" {
 		return s.Entry == entry
 	}
-	return s.API.allow(api)
+	return s.API.allow(api) || claimed != "" && s.API.allow(claimed)
 }
 
 // Selections returns the selectors of apis, rules, tools and endpoints, in this order, without those that are optional.
@@ -62,7 +63,7 @@ func (c *Config) Selections() []Selection {
 		}
 		seen[entry] = true
 		list := entry + ".tools"
-		if c.APIs[i].discovered {
+		if c.APIs[i].IsDiscovered() {
 			list = entry + ".api.tools"
 		}
 		add(list+".include", c.APIs[i].Tools.Include, entry, nil)

@@ -91,7 +91,7 @@ func (c *Config) explainArgument(s *Selection, subjects []Subject) Problem {
 
 // reachesAny reports whether the selection can reach an API that the configuration names.
 func (c *Config) reachesAny(s *Selection) bool {
-	return slices.ContainsFunc(c.APIs, func(a API) bool { return a.Name == "" || s.Reaches(a.Name, s.Entry) })
+	return slices.ContainsFunc(c.APIs, func(a API) bool { return a.Name == "" || s.Reaches(a.Name, a.claimed, s.Entry) })
 }
 
 // listOf writes patterns for a message.

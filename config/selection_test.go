@@ -38,7 +38,7 @@ func TestSelections(t *testing.T) {
 			var reached []Subject
 			matched := false
 			for _, s := range subjectsIn(t, operations) {
-				if sel.Reaches(s.API, "apis[0]") {
+				if sel.Reaches(s.API, "", "apis[0]") {
 					reached = append(reached, s)
 					matched = matched || sel.Match(s)
 				}

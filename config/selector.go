@@ -9,6 +9,7 @@ import (
 // Subject is an operation as a [Selector] sees it.
 type Subject struct {
 	API       string   // the name of the API
+	Claimed   string   // see [API.Claimed]
 	Method    string   // the HTTP method
 	Path      string   // the path template, as in the document
 	Operation string   // the operationId, "" if there is none
@@ -62,7 +63,7 @@ type Selector struct {
 // Match reports whether the selector matches. The zero Selector matches nothing.
 func (sel Selector) Match(s Subject) bool {
 	return !sel.empty() &&
-		sel.API.allow(s.API) &&
+		(sel.API.allow(s.API) || s.Claimed != "" && sel.API.allow(s.Claimed)) &&
 		(len(sel.Tag) == 0 || slices.ContainsFunc(s.Tags, sel.Tag.allow)) &&
 		sel.Method.allow(strings.ToUpper(s.Method)) &&
 		sel.Path.allow(s.Path) &&

@@ -10,17 +10,28 @@ import (
 // Accepts reports whether a service of the provider becomes an API.
 func (d *Discovery) Accepts(s *Service) bool { return len(d.Services) == 0 || d.Services.Match(s) }
 
+// ServiceAPI is what the API of a discovered service is called, and where it is.
+type ServiceAPI struct {
+	// Name is the name of the API. Claimed is the one that api_name gives it, which other services may claim too: selectors match both.
+	Name, Claimed string
+	// Spec is the location of its document, Base its base URL.
+	Spec Location
+	Base URL
+	// IsOnlyOne reports whether no other service of the provider that can be served has the name of this one.
+	IsOnlyOne bool
+}
+
 // APIFor returns the settings of a service's API: those of the provider, with what is sent to this service.
-func (d *Discovery) APIFor(s *Service, name string, spec Location, base URL) API {
+func (d *Discovery) APIFor(s *Service, as ServiceAPI) API {
 	api := d.API.api
-	api.Name, api.Spec, api.BaseURL, api.discovered = name, spec, &base, true
+	api.Name, api.Spec, api.BaseURL = as.Name, as.Spec, &as.Base
+	api.service, api.claimed = ServiceID{d.Name, s.Namespace, s.Name}, as.Claimed
 	api.AllowServers, api.AllowAddresses = d.AllowServers, d.AllowAddresses
-	for i := range d.Credentials {
-		if c := &d.Credentials[i]; c.Match.Match(s) {
-			c.apply(&api)
-			break
-		}
+	c := d.credentialOf(s, as.IsOnlyOne)
+	if c != nil {
+		c.apply(&api)
 	}
+	api.named = c != nil || d.precedence(s) > Unnamed
 	return api
 }
 
@@ -94,7 +105,18 @@ func (d *Discovery) Holds() bool {
 
 // IsDiscovered reports whether the API is that of a service that a provider of [Config.Discovery] found. Its hosts are not
 // named by the configuration.
-func (a *API) IsDiscovered() bool { return a.discovered }
+func (a *API) IsDiscovered() bool { return a.service != ServiceID{} }
+
+// Service returns the service that the API was made of; zero if the configuration has it.
+func (a *API) Service() ServiceID { return a.service }
+
+// Claimed returns the name that api_name of the provider gives the API of a discovered service, even if another one has it; "" if the
+// configuration has the API.
+func (a *API) Claimed() string { return a.claimed }
+
+// TakesSecrets reports whether rules may send secrets and claims of callers to the API: if the configuration has it or, of a discovered
+// service, names it together with its namespace. The name of the API alone is chosen by the registration.
+func (a *API) TakesSecrets() bool { return !a.IsDiscovered() || a.named }
 
 // WithServices returns the configuration with APIs of discovered services behind those of the file. keys has for each of
 // them the key path of its provider, such as discovery[0].

@@ -13,6 +13,7 @@ func (l *loader) credentials(cfg *Config, key string, api *API) {
 	if l.given(key+".credentials") && len(api.Credentials) == 0 && l.ok(key+".credentials") {
 		l.errorf(key+".credentials", "is empty; leave it out, or name a security scheme")
 	}
+	l.serverCredentials(key, api)
 	keys, all := api.AllCredentials()
 	for i, c := range all {
 		at := key + "." + keys[i]
@@ -37,6 +38,7 @@ func (l *loader) credentials(cfg *Config, key string, api *API) {
 		l.authority(at+".cert_file", c.CertFile)
 		l.keyFile(at+".key_file", c.KeyFile)
 	}
+	l.serviceTLS(key+".tls", api)
 	for _, name := range []string{"credential", "credentials", "pass_headers", "identity", "client_certificate"} {
 		if l.given(key + "." + name) {
 			l.credentialOrigin(key, name, api)

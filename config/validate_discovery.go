@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"drawbridge/openapi/truncate"
 )
 
 // maxProviders is the maximum number of providers.
@@ -34,7 +36,9 @@ func (l *loader) discovery(cfg *Config) {
 		}
 		l.serviceDefaults(cfg, key+".api", d)
 		for j := range d.Credentials {
-			l.serviceCredential(cfg, fmt.Sprintf("%s.credentials[%d]", key, j), &d.Credentials[j])
+			at := fmt.Sprintf("%s.credentials[%d]", key, j)
+			l.credentialMatch(at+".match", d, d.Credentials[j].Match)
+			l.serviceCredential(cfg, at, &d.Credentials[j])
 		}
 	}
 }
@@ -165,24 +169,66 @@ func (l *loader) serviceDefaults(cfg *Config, key string, d *Discovery) {
 	l.apiSettings(cfg, key, api)
 }
 
-// serviceCredential checks what is sent to services. Services choose their names when they register, so a selector must name
-// the one that is meant.
-func (l *loader) serviceCredential(cfg *Config, key string, c *ServiceCredential) {
-	l.serviceSelectors(key+".match", c.Match)
-	for i := range c.Match {
-		at := selectorKey(l, key+".match", i)
-		if !l.ok(at) || l.faulty(at) || c.Match[i].empty() {
+// credentialMatch checks to which services something is sent. Services choose their names when they register, so a selector must name
+// the one that is meant: with its namespace where several can have the name, so that what is sent depends on no other registration.
+func (l *loader) credentialMatch(key string, d *Discovery, match ServiceSelectors) {
+	l.serviceSelectors(key, match)
+	for i, sel := range match {
+		at := selectorKey(l, key, i)
+		if !l.ok(at) || l.faulty(at) || sel.empty() {
 			continue
 		}
-		if len(c.Match[i].Name) == 0 {
+		if len(sel.Name) == 0 {
 			l.errorf(at, "needs name: what is sent to services goes only to those that are named")
+			continue
 		}
-		for j, p := range c.Match[i].Name {
-			if strings.Contains(p.text, "*") {
-				l.errorf(patternKey(l, at+".name", j), "%s has a wildcard; what is sent to services goes only to those that are named", quote(p.text))
+		for name, patterns := range map[string]Patterns{"name": sel.Name, "namespace": sel.Namespace} {
+			for j, p := range patterns {
+				if strings.Contains(p.text, "*") {
+					l.errorf(patternKey(l, at+"."+name, j), "%s has a wildcard; what is sent to services goes only to those that are named", quote(p.text))
+				}
+			}
+		}
+		for _, name := range sel.Name.literals() {
+			if len(sel.Namespace) == 0 && len(d.AllowServers) == 0 && !l.faulty(at) {
+				l.needsNamespace(at, d, name)
 			}
 		}
 	}
+}
+
+// needsNamespace reports a selector without a namespace if the services of a provider have several.
+func (l *loader) needsNamespace(at string, d *Discovery, name string) {
+	if _, ok := d.onlyNamespace(name); ok || d.Kind() == "" || !l.ok(at) {
+		return
+	}
+	known, example := []string(nil), "NAMESPACE"
+	switch {
+	case d.Kubernetes != nil:
+		known = d.Kubernetes.Namespaces
+	case d.Nacos != nil:
+		known = d.Nacos.Groups
+	case d.DNS != nil:
+		known = d.DNS.namespaces(name)
+	}
+	if len(known) > 0 {
+		example = known[0]
+	}
+	s := Service{Name: name, Namespace: example}
+	l.errorf(at, "needs namespace: services of several namespaces can have the name %s, so that a registration in any of them would get what is sent; write match: %s%s",
+		quote(name), s.Selector(), otherNamespaces(known))
+}
+
+// otherNamespaces names the namespaces besides the first.
+func otherNamespaces(known []string) string {
+	if len(known) < 2 {
+		return ""
+	}
+	return " (or " + truncate.List(known[1:], 5) + ")"
+}
+
+// serviceCredential checks what is sent to services.
+func (l *loader) serviceCredential(cfg *Config, key string, c *ServiceCredential) {
 	base := URL{}
 	_ = base.parse(placeholderURL) // it is valid
 	api := API{Spec: placeholderURL, BaseURL: &base, Credential: c.Credential, Credentials: c.Credentials, SpecCredential: c.SpecCredential,

@@ -14,7 +14,7 @@ func (l *loader) consulDiscovery(key string, d *Discovery) {
 	l.authority(key+".ca_file", c.CAFile)
 	l.clearToken(key, "address", c.Address, c.Token)
 	for name, value := range map[string]string{"datacenter": c.Datacenter, "namespace": c.Namespace, "partition": c.Partition} {
-		if at := key + "." + name; l.given(at) && l.ok(at) && (value == "" || checkToken(value) != nil) {
+		if at := key + "." + name; l.given(at) && l.ok(at) && (value == "" || value == "*" || checkToken(value) != nil) {
 			l.errorf(at, "%s is not a name", quote(value))
 		}
 	}

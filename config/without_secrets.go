@@ -30,12 +30,13 @@ func (l *loader) dropUnset(cfg *Config) {
 			c.unset = l.unsetBelow(at)
 		}
 		if l.unsetBelow(key + ".client_certificate") {
-			api.ClientCertificate = nil
+			api.ClientCertificate, api.incomplete = nil, true
 		}
 	}
 	if l.unsetBelow("identity") {
 		cfg.Identity = nil
 		for i := range cfg.APIs {
+			cfg.APIs[i].incomplete = cfg.APIs[i].incomplete || cfg.APIs[i].Identity != nil
 			cfg.APIs[i].Identity = nil
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"drawbridge/gateway/admin"
 )
 
 // TestOperationComesBack holds that a document can't drop an operation and bring it back with wider access, nor under a name that was
@@ -41,7 +39,7 @@ func TestOperationComesBack(t *testing.T) {
 			}
 			o.set(doc(""))
 			reload("")
-			if s := r.state(0); s.State != admin.Ready || s.Operations.Total != 1 {
+			if s := r.state(0); !inUse(s) || s.Operations.Total != 1 {
 				t.Fatalf("without the operation: %+v", s)
 			}
 			reload(", timeout: 9s") // another source
@@ -58,7 +56,7 @@ func TestOperationComesBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			reload("")
-			if s := r.state(0); s.State != admin.Ready {
+			if s := r.state(0); !inUse(s) {
 				t.Errorf("after it was accepted: %+v", s)
 			}
 		})

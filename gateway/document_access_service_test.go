@@ -30,7 +30,7 @@ discovery:
 		s := r.Status().APIs
 		return len(s) == 1 && s[0].State == admin.Held && len(s[0].Held.Restrictions) == 1 && strings.Contains(s[0].Held.Restrictions[0], "fewer or other scopes suffice for calls of GET /orders")
 	}
-	ready := func() bool { s := r.Status().APIs; return len(s) == 1 && s[0].State == admin.Ready }
+	ready := func() bool { s := r.Status().APIs; return len(s) == 1 && inUse(s[0]) }
 	r.eventually("the service is served", ready)
 	o.set(doc(""))
 	r.eventually("its document is held", held)

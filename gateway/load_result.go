@@ -27,6 +27,9 @@ type Discovery = admin.Discovery
 // Service is the service of a registry that an API was made of.
 type Service = admin.Service
 
+// ProviderStatus is the state of a provider of services.
+type ProviderStatus = discovery.ProviderStatus
+
 // ServiceStatus tells what became of a service of a registry.
 type ServiceStatus = discovery.ServiceStatus
 

@@ -24,7 +24,7 @@ import (
 // document returns an OpenAPI document with one operation for each name.
 func document(title string, operations ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "openapi: 3.1.0\ninfo: {title: %s, version: '1'}\npaths:\n", title)
+	fmt.Fprintf(&b, "openapi: 3.1.0\ninfo: {title: %s, version: '1'}\nservers: [{url: 'http://127.0.0.1:1'}, {url: /}]\npaths:\n", title)
 	for _, op := range operations {
 		fmt.Fprintf(&b, "  /%s: {get: {operationId: %s, responses: {'200': {description: ok, content: {application/json: {schema: {type: object}}}}}}}\n", op, op)
 	}

@@ -27,8 +27,8 @@ func (g *Gateway) newServices() *discovery.Manager {
 	return discovery.New(o)
 }
 
-// instances returns the addresses of a discovered service at each moment, by the name of its API.
-func (g *Gateway) instances(api string) func() []string { return g.services.Instances(api).Load }
+// instances returns the addresses of a discovered service at each moment.
+func (g *Gateway) instances(service config.ServiceID) func() []string { return g.services.Instances(service).Load }
 
 // AcceptLoss removes the services that a provider has lost; until then they are served although their registry no longer has
 // them. The error says why there are none.

@@ -14,10 +14,10 @@ import (
 func (s *served) Status() admin.Status {
 	status := *s.status.Load()
 	status.APIs = slices.Clone(status.APIs)
-	services := s.servicesOf()
+	kinds := s.kindsOf()
 	for i := range status.APIs {
 		s.traffic.Load().describe(&status.APIs[i])
-		status.APIs[i].Service = services[status.APIs[i].Name]
+		status.APIs[i].Service = serviceOf(&status.APIs[i], kinds)
 	}
 	status.Draining = s.draining.Load()
 	status.Ready = status.Ready && !status.Draining
@@ -28,20 +28,23 @@ func (s *served) Status() admin.Status {
 	return status
 }
 
-// servicesOf returns the services that APIs were made of, by the names of the APIs.
-func (s *served) servicesOf() map[string]*admin.Service {
-	found := s.discovered()
+// kindsOf returns the kinds of the providers by their names.
+func (s *served) kindsOf() map[string]string {
 	kinds := map[string]string{}
-	for i := range found.Providers {
-		kinds[found.Providers[i].Name] = found.Providers[i].Kind
+	for _, p := range s.discovered().Providers {
+		kinds[p.Name] = p.Kind
 	}
-	services := map[string]*admin.Service{}
-	for i := range found.Services {
-		if one := &found.Services[i]; one.IsServed() {
-			services[one.API] = &admin.Service{Provider: one.Provider, Kind: kinds[one.Provider], Namespace: one.Namespace, Name: one.Name}
-		}
+	return kinds
+}
+
+// serviceOf returns the service that an API was made of, with the kind of its provider; nil if the configuration has the API.
+func serviceOf(a *admin.API, kinds map[string]string) *admin.Service {
+	if a.Service == nil {
+		return nil
 	}
-	return services
+	of := *a.Service
+	of.Kind = kinds[of.Provider]
+	return &of
 }
 
 // Report returns the load report of an API, by its name in [Gateway.Status], and false if there is no such API. The
@@ -51,7 +54,7 @@ func (s *served) Report(name string) (admin.Report, bool) {
 		if a.Name != name {
 			continue
 		}
-		a.Service = s.servicesOf()[name]
+		a.Service = serviceOf(&a, s.kindsOf())
 		if gen := s.current.Load(); gen != nil && gen.Reports[name] != nil {
 			return gen.Reports[name].Report(a), true
 		}
@@ -89,7 +92,7 @@ func (s *served) whyNothing(name string) string {
 	b.WriteString("no API can be served; it is tried again")
 	for _, a := range s.Status().APIs {
 		switch {
-		case a.State == admin.Ready || a.State == admin.Stale:
+		case a.State.IsServed():
 			return fmt.Sprintf("the configuration in use has no endpoint %q any more", name)
 		case a.Error != "":
 			fmt.Fprintf(&b, "\n%s: %s", a.Name, a.Error)

@@ -89,7 +89,7 @@ func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
 			}
 		}
 	}
-	o := CompileOptions{}
+	o, location := CompileOptions{}, ""
 	for line := range strings.Lines(file(a, "options")) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch key {
@@ -99,6 +99,10 @@ func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
 				t.Fatal(err)
 			}
 			o.BaseURL = u
+		case "allow":
+			o.AllowServers = append(o.AllowServers, value)
+		case "fetched":
+			location = value
 		case "reserved":
 			in, name, _ := strings.Cut(value, " ")
 			o.Reserved = append(o.Reserved, Reserved{In: in, Name: name})
@@ -126,7 +130,12 @@ func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
 			t.Fatalf("unknown option %q", key)
 		}
 	}
-	doc, err := Load(t.Context(), spec, LoadOptions{})
+	from := LoadOptions{}
+	if location != "" { // the document comes from a URL
+		from.Client = &http.Client{Transport: served(file(a, filepath.Base(spec)))}
+		spec = location
+	}
+	doc, err := Load(t.Context(), spec, from)
 	if err != nil {
 		return nil, relative(err, dir)
 	}
@@ -145,6 +154,13 @@ func compileCase(t *testing.T, a *txtar.Archive) (*API, error) {
 		strip(&api.Skipped[i].Reason)
 	}
 	return api, nil
+}
+
+// served answers every request with a text.
+type served string
+
+func (s served) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(s))), Request: req}, nil
 }
 
 func relative(err error, dir string) error {

@@ -46,10 +46,10 @@ type SlashParameter struct {
 
 // CompileOptions is what the configuration says of one API.
 type CompileOptions struct {
-	// BaseURL is where calls go whatever the document says: http or https, absolute, without user, query and
-	// fragment. Nil: the document's servers, as far as S7 allows.
+	// BaseURL stands for the servers of the document as a whole: http or https, absolute, without user, query and
+	// fragment. Operations with other servers on the same origin keep the path of those. Nil: the document's servers, as far as S7 allows.
 	BaseURL *url.URL
-	// AllowServers lists origins ("https://api.example.com") that a document fetched from another origin may name.
+	// AllowServers lists further origins ("https://api.example.com") that servers of the document may have.
 	AllowServers []string
 	Output       OutputMode
 	// ReadableHTML reduces answers that are HTML to the text that a reader sees; those of failures always are.
@@ -96,6 +96,8 @@ type API struct {
 	Problems   []Problem    // by file, line and column
 	Schemes    []Scheme     // the security schemes that the document declares, in its order
 	Incoming   Incoming     // what is described and goes the other way
+	// Base is where operations without servers of their own go; nil if there is none that may be used.
+	Base *url.URL
 	// Size is about how many bytes the API keeps, with a tool for each of its operations.
 	Size int64
 }
@@ -191,7 +193,7 @@ func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget
 // collect makes an API of results in the document's order, so that the same operations are skipped each time. One that was passed over
 // because of some that come after it has its turn now.
 func (c *compiler) collect(found []found, skipped []Skipped, results []result, budget *budget) (*API, error) {
-	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found)}
+	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Base: c.servers.root.url}
 	for i := range skipped {
 		api.Size += result{skipped: &skipped[i]}.kept()
 	}

@@ -99,6 +99,9 @@ func (c *compiler) pathTemplate(op *Operation, m *model) (err error) {
 	if strings.ContainsFunc(op.Path, unicode.IsControl) {
 		return coded(codeSkipPath, skip(nil, "its path %q holds a control character", op.Path))
 	}
+	if err := checkPlaceholder(op.Path, m.declaresInPath); err != nil {
+		return err
+	}
 	if op.template, err = wire.ParseTemplate(c.bracedPath(op, m)); err != nil {
 		return coded(codeSkipPath, skip(nil, "%v", err))
 	}

@@ -44,8 +44,8 @@ type Operation struct {
 	// JSON of at most 300 bytes. It is nil when there is none.
 	Example json.RawMessage
 
-	// Base is where calls go when NewRequest is given no base: CompileOptions.BaseURL, else a server of the document.
-	// It is nil when there is none that may be used; BaseProblem then says what to configure.
+	// Base is where calls go when NewRequest is given no base: CompileOptions.BaseURL, else a server of the document; for an operation
+	// with servers of its own one of those. It is nil when there is none that may be used; BaseProblem then says what to configure.
 	Base        *url.URL
 	BaseProblem string
 
@@ -138,7 +138,11 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		Position: f.node.Position(), Pointer: strings.Clone(f.node.Pointer()),
 		maxDepth: c.options.MaxDepth,
 	}
-	op.Base, op.BaseProblem = c.servers.of(f)
+	to := c.servers.of(f)
+	if to.refused != nil {
+		return nil, coded(codeSkipServer, &skipError{at: to.at, reason: to.refused})
+	}
+	op.Base, op.BaseProblem = to.url, to.problem
 	if c.doc.dialect == swagger2 {
 		f = c.upgrade(f)
 	}

@@ -18,16 +18,13 @@ import (
 //	/items/(?P<id>\d+)                         regular expressions of Django
 //	/files/[id]  [...path]                     Next.js
 //	{{id}}  %7Bid%7D                           Postman; escaped by a generator
+//	${id}                                      template literals of JavaScript, if a parameter has the name
 //	{id:int}  {id?}  {id=5}  {*path}  {path+}  ASP.NET, JAX-RS, gRPC, Spring, API Gateway
 //
 // The path is reported then. A ":" within a segment begins one of Google's custom verbs ("/items/{id}:cancel") unless a path
 // parameter has that name, and so does "*" at the beginning of one.
 func (c *compiler) bracedPath(op *Operation, m *model) string {
-	r := pathReader{text: strings.TrimFunc(op.Path, unicode.IsSpace), declared: func(name string) bool {
-		return slices.ContainsFunc(m.parameters, func(p parameter) bool {
-			return p.typed.Name == name && (p.typed.In == wire.Path.String() || p.typed.In == wire.Query.String())
-		})
-	}}
+	r := pathReader{text: strings.TrimFunc(op.Path, unicode.IsSpace), declared: m.declaresInPath}
 	for r.at < len(r.text) {
 		r.step()
 	}
@@ -36,6 +33,13 @@ func (c *compiler) bracedPath(op *Operation, m *model) string {
 		c.problems.at(m.node, codePathVariable, "the path %q is read as %q", op.Path, path)
 	}
 	return path
+}
+
+// declaresInPath reports whether a parameter of path or query has the name.
+func (m *model) declaresInPath(name string) bool {
+	return slices.ContainsFunc(m.parameters, func(p parameter) bool {
+		return p.typed.Name == name && (p.typed.In == wire.Path.String() || p.typed.In == wire.Query.String())
+	})
 }
 
 // A pathReader rewrites one path, from left to right.
@@ -57,6 +61,11 @@ func (r *pathReader) step() {
 		r.colons = false
 	}
 	switch rest[0] {
+	case '$': // a template literal; others are placeholders, which were refused
+		if _, brace := openingOf(rest); brace == 1 {
+			r.write(1, "")
+			return
+		}
 	case '{':
 		if expression, n := r.balanced(rest, '{', '}'); n > 0 {
 			r.write(n, r.expression(expression))

@@ -12,9 +12,11 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// servers decides where calls go (S7).
+// servers decides where calls go (S7, ADR 0047). A configured base URL stands for the servers of the document as a whole. An operation whose
+// nearest list of servers is another one keeps that: on an origin of the document's own servers under the origin of the base URL, on
+// another origin only if the configuration allows it.
 type servers struct {
-	base     *url.URL // from the configuration: wins over everything
+	base     *url.URL // of the configuration; nil if there is none
 	document *url.URL // of a document that was fetched, else nil
 	origin   *url.URL // that may be called then
 	allowed  map[origin.Origin]bool
@@ -22,15 +24,17 @@ type servers struct {
 	problems *problems
 	swagger  *tree.Node // the root of a document of 2.0, else nil
 
-	root        *url.URL // of operations that name no server
-	rootProblem string
-	known       sync.Map // *tree.Node of a list → usable: operations share them
+	own   ownServers
+	root  target   // of operations that name no server
+	known sync.Map // *tree.Node of a list → target: operations share them
 }
 
-// usable is the server that calls go to, or why there is none.
-type usable struct {
+// target is where calls of an operation go, or why that isn't known.
+type target struct {
 	url     *url.URL
-	problem string
+	problem string     // why calls can't be made
+	refused error      // why the operation isn't served: its server is of an origin that isn't allowed
+	at      *tree.Node // that server
 }
 
 func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
@@ -42,47 +46,44 @@ func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
 		}
 		s.allowed[at] = true
 	}
-	if s.base != nil {
-		return s, nil
-	}
 	root := d.set.Root()
+	all := []server{{at: root, url: "/", missing: true}} // OAS: the default is one server with the URL "/"
 	switch list := root.Get("servers"); {
 	case d.dialect == swagger2:
 		s.swagger = root
-		s.root, s.rootProblem = s.first(root, s.swagger2(root, root.Get("schemes")))
+		all = s.swagger2(root, root.Get("schemes"))
 	case list.Len() > 0:
-		s.root, s.rootProblem = s.list(list)
-	default:
-		// OAS: the default is one server with the URL "/".
-		s.root, s.rootProblem = s.first(root, []server{{at: root, url: "/", missing: true}})
+		all = listed(list)
 	}
+	s.own.learn(s, all)
+	if s.base != nil {
+		s.root = target{url: s.base}
+		return s, nil
+	}
+	s.root = s.first(root, all, s.resolve)
 	return s, nil
 }
 
-// of returns where calls of an operation go, or why that isn't known. The nearest list of servers counts: operation,
-// path item, document (OAS operation object, servers).
-func (s *servers) of(f found) (*url.URL, string) {
-	if s.base != nil {
-		return s.base, ""
-	}
-	if s.swagger != nil && f.node.Get("schemes").Len() > 0 { // OAS 2.0 operation object, schemes: they replace those of the document
-		return s.first(f.node.Get("schemes"), s.swagger2(s.swagger, f.node.Get("schemes")))
+// of returns where calls of an operation go. The nearest list of servers counts: operation, path item, document (OAS operation object,
+// servers).
+func (s *servers) of(f found) target {
+	if s.swagger != nil {
+		return s.ofSwagger2(f)
 	}
 	for _, list := range []*tree.Node{f.node.Get("servers"), f.item.Get("servers")} {
 		if list.Len() == 0 {
 			continue
 		}
 		if known, ok := s.known.Load(list); ok {
-			if u, ok := known.(usable); ok {
-				return u.url, u.problem
+			if t, ok := known.(target); ok {
+				return t
 			}
 		}
-		var u usable
-		u.url, u.problem = s.list(list)
-		s.known.Store(list, u)
-		return u.url, u.problem
+		t := s.first(list, listed(list), s.resolveOwn)
+		s.known.Store(list, t)
+		return t
 	}
-	return s.root, s.rootProblem
+	return s.root
 }
 
 // A server is one candidate, its variables not yet replaced.
@@ -93,98 +94,64 @@ type server struct {
 	missing   bool // the document names none
 }
 
-func (s *servers) list(list *tree.Node) (*url.URL, string) {
-	var all []server
+// listed returns the servers of a list.
+func listed(list *tree.Node) (all []server) {
 	for _, n := range list.Items() {
 		all = append(all, server{at: n, url: strings.TrimSpace(n.Get("url").Text()), variables: n.Get("variables")})
-	}
-	return s.first(list, all)
-}
-
-// swagger2 makes servers of schemes, host and basePath; https comes first, whatever the order of schemes.
-func (s *servers) swagger2(root, schemeList *tree.Node) []server {
-	host, path := root.Get("host").Text(), root.Get("basePath").Text()
-	if path != "" && !strings.HasPrefix(path, "/") {
-		path = "/" + path
-	}
-	if host == "" {
-		return []server{{at: root, url: path + "/", missing: true}}
-	}
-	host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://") // seen in the wild
-	at := root.Get("host")
-	var http, https bool // there may be many thousands
-	for _, n := range schemeList.Items() {
-		http, https = http || strings.EqualFold(n.Text(), "http"), https || strings.EqualFold(n.Text(), "https")
-	}
-	var schemes []string
-	if https {
-		schemes = append(schemes, "https")
-	}
-	if http {
-		schemes = append(schemes, "http")
-	}
-	switch {
-	case len(schemes) > 0:
-	case s.document != nil:
-		schemes = []string{s.document.Scheme} // OAS 2.0: the default is the scheme that the document came by
-	default:
-		schemes = []string{"https"}
-	}
-	var all []server
-	for _, scheme := range schemes {
-		all = append(all, server{at: at, url: scheme + "://" + host + path})
 	}
 	return all
 }
 
-// first returns the first server that may be used, or the reason why the first of all may not.
-func (s *servers) first(at *tree.Node, all []server) (*url.URL, string) {
+// first returns the first server that may be used. If there is none, an origin that isn't allowed is the reason before others, since
+// the configuration can allow it.
+func (s *servers) first(at *tree.Node, all []server, resolve func(server) (*url.URL, error)) target {
 	var problem string
+	var refused target
 	for _, candidate := range all {
-		u, err := s.resolve(candidate)
+		u, err := resolve(candidate)
 		if err == nil {
-			return u, ""
+			return target{url: u}
 		}
-		if problem == "" {
-			at, problem = candidate.at, err.Error()+advice(candidate, err)
+		var other *otherOriginError
+		switch {
+		case errors.As(err, &other):
+			if refused.refused == nil {
+				refused = target{refused: err, at: candidate.at}
+			}
+		case problem == "":
+			at, problem = candidate.at, err.Error()+s.advice(candidate, err)
 		}
 	}
+	if refused.refused != nil {
+		return refused
+	}
 	s.problems.at(at, codeServer, "%s%s", unusableServer, problem)
-	return nil, problem
+	return target{problem: problem}
 }
 
 // advice tells what to do about a server that can't be used.
-func advice(candidate server, err error) string {
+func (s *servers) advice(candidate server, err error) string {
 	var v *variableError
+	unset := errors.As(err, &v) && !v.placeholder
 	switch {
 	case candidate.missing: // so it may be that the document is all that there is
 		return "; a configuration file with spec and base_url has to name it"
-	case errors.As(err, &v):
+	case unset && s.base != nil:
+		return "; set it in server_variables"
+	case unset:
 		return "; set it in server_variables, or set base_url for this API"
+	case s.base != nil:
+		return "; correct it in the document, or by an overlay"
 	default:
 		return "; set base_url for this API"
 	}
 }
 
+// resolve returns the URL of a server of the document as a whole. It is called without a base URL only.
 func (s *servers) resolve(candidate server) (*url.URL, error) {
-	text, empty, err := s.expand(candidate)
+	u, _, err := s.place(candidate)
 	if err != nil {
 		return nil, err
-	}
-	u, err := url.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("the server URL %q can't be parsed", text)
-	}
-	if !u.IsAbs() || u.Host == "" {
-		switch {
-		case s.document == nil && candidate.missing:
-			return nil, errors.New("the document names no server")
-		case empty != "" && (s.document == nil || u.IsAbs()):
-			return nil, &variableError{fmt.Sprintf("the variable %q of the server URL %q is empty", empty, candidate.url)}
-		case s.document == nil:
-			return nil, fmt.Errorf("the server URL %q is relative, and the document was read from a file", text)
-		}
-		u = s.document.ResolveReference(u)
 	}
 	if err := checkBase(u); err != nil {
 		return nil, fmt.Errorf("the server URL %q %w", u.Redacted(), err)
@@ -202,6 +169,17 @@ func (s *servers) resolve(candidate server) (*url.URL, error) {
 // checkBase tells whether u can be a base URL: http or https, without user, query and fragment, not link-local. The
 // last is where clouds keep the credentials of their machines; the guard of the client looks again at dial time.
 func checkBase(u *url.URL) error {
+	if err := checkForm(u); err != nil {
+		return err
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLinkLocalUnicast() {
+		return errors.New("is a link-local address")
+	}
+	return nil
+}
+
+// checkForm is checkBase for a URL whose host isn't called.
+func checkForm(u *url.URL) error {
 	switch scheme := strings.ToLower(u.Scheme); {
 	case scheme != "http" && scheme != "https":
 		return fmt.Errorf("has the scheme %q; only http and https are called", u.Scheme)
@@ -213,9 +191,6 @@ func checkBase(u *url.URL) error {
 		return errors.New("holds a query")
 	case u.Fragment != "":
 		return errors.New("holds a fragment")
-	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLinkLocalUnicast() {
-		return errors.New("is a link-local address")
 	}
 	return nil
 }

@@ -11,7 +11,10 @@ import (
 )
 
 // variableError is a variable of a server URL that has no value that can be used. The configuration can give it one.
-type variableError struct{ text string }
+type variableError struct {
+	text        string
+	placeholder bool // it is none of the document, but one that a build should have replaced
+}
 
 func (e *variableError) Error() string { return e.text }
 
@@ -26,6 +29,10 @@ func (s *servers) expand(candidate server) (text, empty string, err error) {
 		if !found {
 			break
 		}
+		if strings.HasSuffix(before, "$") || strings.HasSuffix(before, "#") {
+			return "", "", &variableError{text: fmt.Sprintf("the server URL %q holds the placeholder %.100q, which nothing has replaced", candidate.url,
+				placeholder(candidate.url, func(string) bool { return false })), placeholder: true}
+		}
 		name, tail, found := strings.Cut(after, "}")
 		if !found {
 			return "", "", fmt.Errorf("the server URL %q has an unclosed variable", candidate.url)
@@ -34,11 +41,11 @@ func (s *servers) expand(candidate server) (text, empty string, err error) {
 		value, given := s.values[name]
 		switch enum := v.Get("enum"); {
 		case given && enum.Len() > 0 && !hasText(enum, value):
-			return "", "", &variableError{fmt.Sprintf("the value %q of the variable %q of the server URL %q is none of %s",
+			return "", "", &variableError{text: fmt.Sprintf("the value %q of the variable %q of the server URL %q is none of %s",
 				value, name, candidate.url, quoted(enum))}
 		case given:
 			if c := forbidden(value, b.String(), tail); c != "" {
-				return "", "", &variableError{fmt.Sprintf("the value %q of the variable %q of the server URL %q holds %s, which can't stand there",
+				return "", "", &variableError{text: fmt.Sprintf("the value %q of the variable %q of the server URL %q holds %s, which can't stand there",
 					value, name, candidate.url, c)}
 			}
 		default:
@@ -47,7 +54,7 @@ func (s *servers) expand(candidate server) (text, empty string, err error) {
 				value = enum.At(0).Text()
 			}
 			if value == "" && v.Get("default") == nil {
-				return "", "", &variableError{fmt.Sprintf("the variable %q of the server URL %q has no default", name, candidate.url)}
+				return "", "", &variableError{text: fmt.Sprintf("the variable %q of the server URL %q has no default", name, candidate.url)}
 			}
 		}
 		if value == "" && empty == "" {

@@ -20,7 +20,11 @@ const (
 	codeSkipParameter = "operation-parameter" // a required parameter can't be sent
 	codeSkipPath      = "operation-path"      // a path that can't be written
 	codeSkipSchema    = "operation-schema"    // no schema of the arguments can be made
+	codeSkipServer    = "operation-server"    // its server is of an origin that isn't allowed
 )
+
+// SkipServer is the code of an operation whose server is on another origin than those that calls may go to.
+const SkipServer = codeSkipServer
 
 // Skipped is an operation that could not be made callable.
 type Skipped struct {

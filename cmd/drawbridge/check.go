@@ -38,11 +38,12 @@ credential then; their locations and files of certificate authorities must not d
 matches nothing is an error. At a terminal the table of --verbose fits its width; --wide, a file or a pipe gets it whole.
 
 Of APIs that discovery finds, the services are named. Services that are not served are listed with the reason and the next step,
-as are selectors of a provider that match no service.
+as are selectors of a provider that match no service, and services that get no credential, or not the name of their API, because the
+configuration does not name them with their namespace.
 
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served or a registry can't be read as a whole (with
---strict also if any operation is skipped, a document would be held, a selector or an action matches nothing, an API has no tools or
-no base URL, a directory has no document, or a service is not served), 2 on bad usage or configuration.`,
+--strict also if any operation is skipped, a document would be held, a selector or an action matches nothing, an API has no tool that
+can be called, a directory has no document, or a service is not served or not named), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --no-secrets --config drawbridge.yaml
   drawbridge check --verbose --filter api=orders --sort fate
@@ -92,7 +93,7 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 	}
 	selectors := g.SelectorProblems()
 	if d := g.Status().Discovery; d != nil {
-		failed = failed || d.IsIncomplete() || o.strict && (d.HasUnserved() || d.HasUnmatched())
+		failed = failed || d.IsIncomplete() || o.strict && (d.HasUnserved() || d.HasUnmatched() || d.HasUnnamed())
 	}
 	failed = failed || len(g.PromptProblems()) > 0 || o.strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
 	if o.json {

@@ -135,6 +135,9 @@ func (i *initialization) read(ctx context.Context, location string) (*described,
 		return nil, o.Err
 	}
 	api := &described{name: o.Name, title: o.Report.API.Title, standard: o.Report.API.Standard, tools: len(g.Plans())}
+	if o.API.Base != nil {
+		api.base = o.API.Base.String()
+	}
 	for _, op := range o.API.Operations {
 		if op.Base != nil && api.base == "" {
 			api.base = op.Base.String()

@@ -50,6 +50,7 @@ func attentions(d *gateway.Discovery, c *config.Config, most int) (all []string)
 		for _, key := range p.Unmatched {
 			all = append(all, fmt.Sprintf("discovery %s (%s): %s matches no service of the registry", p.Name, p.Kind, key))
 		}
+		all = append(all, unnamed(d, p, most)...)
 		for _, services := range d.Attention(p.Name) {
 			shown := min(len(services), most)
 			if len(services) == most+1 { // one more line is no longer than the line that would replace it
@@ -62,6 +63,29 @@ func attentions(d *gateway.Discovery, c *config.Config, most int) (all []string)
 				all = append(all, fmt.Sprintf("discovery %s (%s): %d more are %s; GET /apis of the admin listener has all", p.Name, p.Kind, more, services[0].State))
 			}
 		}
+	}
+	return all
+}
+
+// unnamed describes services that do without something because the configuration does not name them, at most so many, with the line that
+// names them.
+func unnamed(d *gateway.Discovery, p *gateway.ProviderStatus, most int) (all []string) {
+	more := 0
+	for i := range d.Services {
+		s := &d.Services[i]
+		if s.Provider != p.Name || len(s.Warnings) == 0 {
+			continue
+		}
+		if len(all) >= most {
+			more++
+			continue
+		}
+		for _, warning := range s.Warnings {
+			all = append(all, fmt.Sprintf("%s: service %s of %s (%s): %s", s.API, serviceName(s.Namespace, s.Name), p.Name, p.Kind, warning))
+		}
+	}
+	if more > 0 {
+		all = append(all, fmt.Sprintf("discovery %s (%s): %d more are not named; GET /apis of the admin listener has all", p.Name, p.Kind, more))
 	}
 	return all
 }

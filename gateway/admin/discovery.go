@@ -62,6 +62,11 @@ func (d *Discovery) HasUnserved() bool {
 	return slices.ContainsFunc(d.Services, func(s discovery.ServiceStatus) bool { return !s.IsServed() })
 }
 
+// HasUnnamed reports whether a service does without something because the configuration does not name it.
+func (d *Discovery) HasUnnamed() bool {
+	return slices.ContainsFunc(d.Services, func(s discovery.ServiceStatus) bool { return len(s.Warnings) > 0 })
+}
+
 // HasUnmatched reports whether a selector of a provider matches no service.
 func (d *Discovery) HasUnmatched() bool {
 	return slices.ContainsFunc(d.Providers, func(p discovery.ProviderStatus) bool { return len(p.Unmatched) > 0 })

@@ -8,13 +8,21 @@ import (
 // State is the state of an API.
 type State string
 
+// States returns all values of [State].
+func States() []State { return []State{Loading, Ready, Stale, Held, Uncallable, Failed} }
+
+// IsServed reports whether an API in this state is served from its newest or last good document.
+func (s State) IsServed() bool { return s == Ready || s == Stale || s == Uncallable }
+
 // Values of [State].
 const (
 	Loading State = "loading" // not loaded yet
 	Ready   State = "ready"   // served from the newest document
 	Stale   State = "stale"   // served from the last good document, because the newest could not be used
 	Held    State = "held"    // a newer document is in quarantine; the last good one is served, if there is one
-	Failed  State = "failed"  // not served, because no document could be used so far; it is retried
+	// Uncallable APIs are served, but no call can be made: there is no base URL, no credential, or an address that is not allowed.
+	Uncallable State = "uncallable"
+	Failed     State = "failed" // not served, because no document could be used so far; it is retried
 )
 
 // Status is the state of the whole gateway, without secrets.

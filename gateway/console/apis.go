@@ -35,7 +35,7 @@ func (c *Console) apis(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.Discovery != nil {
 		for _, service := range s.Discovery.Services {
-			if service.State != discovery.Served {
+			if service.State != discovery.Served || len(service.Warnings) > 0 {
 				d.Services = append(d.Services, service)
 			}
 		}
@@ -48,7 +48,7 @@ func originOf(a *admin.API) string {
 	if a.Service == nil {
 		return "the configuration"
 	}
-	return a.Service.Provider + ": " + a.Service.Name
+	return a.Service.Provider + ": " + strings.TrimPrefix(a.Service.Namespace+"/"+a.Service.Name, "/")
 }
 
 // apiData is what the page of an API shows: its state, and a page of its load report.

@@ -73,7 +73,7 @@ func compare(t *testing.T, b *bench, truth map[string]Target) {
 	s := b.Snapshot()
 	have := map[string][]string{}
 	for i := range s.APIs {
-		have[s.APIs[i].Name] = b.Instances(s.APIs[i].Name).Load()
+		have[s.APIs[i].Name] = b.Instances(s.APIs[i].Service()).Load()
 	}
 	if !maps.EqualFunc(want, have, slices.Equal) {
 		t.Fatalf("served %v, want %v", have, want)

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"unicode"
 	"unicode/utf8"
+
+	"drawbridge/config"
 )
 
 // A service whose API name is another one's never replaces the document that the registry keeps of the other.
@@ -27,11 +29,14 @@ func TestDocumentOfAnother(t *testing.T) {
 		b.says(with("x.y", "first"))
 		b.says(with("x.y", "first"), with("x-y", "hostile"), with("x y", "hostile too"))
 		s := b.Snapshot()
-		if len(s.APIs) != 1 {
+		if len(s.APIs) != 3 {
 			t.Fatalf("%+v", s)
 		}
-		if text, err := os.ReadFile(s.APIs[0].Spec.String()); string(text) != "first" {
-			t.Errorf("the document is %q, %v", text, err)
+		want := map[string]string{"x.y": "first", "x-y": "hostile", "x y": "hostile too"}
+		for i := range s.APIs {
+			if text, err := os.ReadFile(s.APIs[i].Spec.String()); string(text) != want[s.APIs[i].Service().Name] {
+				t.Errorf("the document of %+v is %q, %v", s.APIs[i].Service(), text, err)
+			}
 		}
 	})
 }
@@ -157,13 +162,13 @@ func TestNamesWithoutEnd(t *testing.T) {
 		if len(kept) != 10 || err != nil {
 			t.Errorf("%d documents are kept of 10 services, %v", len(kept), err)
 		}
-		live := b.Instances("shop-s19-0")
+		live := b.Instances(config.ServiceID{Provider: "shop", Name: "s19-0"})
 		runtime.GC()
 		b.says(target("other"))
 		if n := len(b.instances.all); n > 30 {
 			t.Errorf("the addresses of %d services are kept", n)
 		}
-		if b.Instances("shop-s19-0") != live {
+		if b.Instances(config.ServiceID{Provider: "shop", Name: "s19-0"}) != live {
 			t.Error("the addresses of a service that is still called are others")
 		}
 	})

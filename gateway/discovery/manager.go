@@ -40,7 +40,6 @@ const (
 	longest     = time.Second            // from the first change until changes are published
 	searchAgain = time.Hour              // after a search without result
 	firstRetry  = 2 * time.Second        // after a search without a response; it doubles
-	searches    = 8                      // at one time
 )
 
 // Manager runs the providers. Its methods are safe for concurrent use.
@@ -55,10 +54,9 @@ type Manager struct {
 	// Only the goroutine of Run uses what follows.
 
 	providers  []*provider
-	configured []string     // names of configured APIs, in lower case
-	serving    []*Instances // of the services that are served
-	seq        int          // the number of services that became known
-	searching  chan struct{}
+	configured map[string]bool // names of configured APIs, in lower case
+	serving    []*Instances    // of the services that are served
+	seq        int             // the number of services that became known
 	publish    *time.Timer
 	dirty      time.Time // when the first change came that is not published; zero if none did
 	group      sync.WaitGroup
@@ -70,7 +68,7 @@ type Manager struct {
 // New returns a manager without providers. It starts no goroutine.
 func New(o Options) *Manager {
 	m := &Manager{
-		o: o, documents: documentFiles{dir: o.DocumentDir}, events: make(chan func(context.Context), 64), changed: make(chan struct{}, 1), searching: make(chan struct{}, searches),
+		o: o, documents: documentFiles{dir: o.DocumentDir}, events: make(chan func(context.Context), 64), changed: make(chan struct{}, 1),
 		publish: time.NewTimer(time.Hour), settled: make(chan struct{}),
 	}
 	m.publish.Stop()
@@ -88,9 +86,9 @@ func (m *Manager) Settled() <-chan struct{} { return m.settled }
 // Snapshot returns what is known now.
 func (m *Manager) Snapshot() *Snapshot { return m.snapshot.Load() }
 
-// Instances returns the addresses of the service with that API name.
-func (m *Manager) Instances(api string) *Instances {
-	return m.instances.of(api)
+// Instances returns the addresses of a service.
+func (m *Manager) Instances(service config.ServiceID) *Instances {
+	return m.instances.of(service)
 }
 
 // Run runs the providers until ctx ends, and returns when all goroutines have ended.
@@ -118,10 +116,10 @@ func (m *Manager) run(ctx context.Context) {
 
 // Use takes over the providers of a configuration. Those that did not change go on.
 func (m *Manager) Use(c *config.Config) {
-	var names []string
+	names := map[string]bool{}
 	for i := range c.APIs {
-		if !c.APIs[i].IsDiscovered() {
-			names = append(names, strings.ToLower(c.APIs[i].Name))
+		if name := c.APIs[i].Name; name != "" && !c.APIs[i].IsDiscovered() {
+			names[strings.ToLower(name)] = true
 		}
 	}
 	// Before Run and after it, as many wait as the channel holds.
@@ -157,7 +155,7 @@ func (m *Manager) Settle(ctx context.Context, c *config.Config) error {
 // Release removes the documents that were kept for this run alone, after Settle.
 func (m *Manager) Release() { m.documents.close() }
 
-func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured []string) {
+func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured map[string]bool) {
 	m.used = true
 	m.configured = configured
 	var next []*provider
@@ -168,11 +166,11 @@ func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured []s
 		if j >= 0 {
 			p = m.providers[j]
 		} else {
-			p = &provider{services: map[key]*service{}}
+			p = &provider{services: map[key]*service{}, slots: newSearchSlots()}
 			m.restore(p, d)
 		}
 		same := j >= 0 && p.d.SameRegistry(d)
-		p.d, p.key = d, config.DiscoveryKey(i)
+		p.configure(d, config.DiscoveryKey(i))
 		if !same {
 			m.start(ctx, p)
 		}
@@ -270,19 +268,29 @@ func (m *Manager) nextSeq() int { m.seq++; return m.seq }
 // has decided on that one.
 func (m *Manager) Accept(ctx context.Context, api string) error {
 	return m.ask(ctx, func(ctx context.Context) error {
-		all := m.named(api)
-		if !slices.ContainsFunc(all, func(one known) bool { return !one.s.approved }) {
-			return fmt.Errorf("no service that awaits an operator has the API name %q", api)
-		}
-		if len(all) > 1 {
-			var names []string
-			for _, one := range all {
-				names = append(names, one.String())
+		var found, claiming []*named
+		for _, n := range m.names() {
+			switch {
+			case strings.EqualFold(n.claim.name(), api):
+				found = append(found, n)
+			case strings.EqualFold(n.claim.first(), api):
+				claiming = append(claiming, n)
 			}
-			return fmt.Errorf("several services have the API name %q: %s; %s", api, truncate.List(names, maxProblems), tellApart)
 		}
-		all[0].s.approved = true
-		m.evaluate(ctx, all[0].p)
+		waits := func(n *named) bool { return !n.s.approved }
+		switch {
+		case len(found) == 1 && waits(found[0]):
+		case !slices.ContainsFunc(slices.Concat(found, claiming), waits):
+			return fmt.Errorf("no service that awaits an operator has the API name %q", api)
+		default:
+			var names []string
+			for _, n := range slices.Concat(found, claiming) {
+				names = append(names, fmt.Sprintf("%s as %s", n.claim, n.claim.name()))
+			}
+			return fmt.Errorf("several services claim the API name %q: accept one by a name of its own: %s", api, truncate.List(names, maxProblems))
+		}
+		found[0].s.approved = true
+		m.evaluate(ctx, found[0].p)
 		m.touch()
 		return nil
 	})
@@ -294,11 +302,6 @@ type known struct {
 	s *service
 }
 
-// String returns the service for people.
-func (k known) String() string {
-	return fmt.Sprintf("service %s of provider %s", printable(k.s.target.key().String()), k.p.d.Name)
-}
-
 // known returns all services in the order in which they became known.
 func (m *Manager) known() (all []known) {
 	for _, p := range m.providers {
@@ -308,11 +311,6 @@ func (m *Manager) known() (all []known) {
 	}
 	slices.SortFunc(all, func(a, b known) int { return cmp.Compare(a.s.seq, b.s.seq) })
 	return all
-}
-
-// named returns the services with an API name.
-func (m *Manager) named(api string) []known {
-	return slices.DeleteFunc(m.known(), func(one known) bool { return !strings.EqualFold(apiName(one.p.d, &one.s.target.Service), api) })
 }
 
 // AcceptLoss removes the services that a provider has lost.

@@ -10,19 +10,19 @@ import (
 
 // search looks for the document of a service in a goroutine of its own.
 func (m *Manager) search(ctx context.Context, p *provider, s *service) {
-	s.searching = true
-	s.turn++
-	turn, target, d := s.turn, s.target, p.d
+	s.stopSearch()
+	own, cancel := context.WithCancel(ctx)
+	s.searching, s.cancel = true, cancel
+	turn, target, d, isOnlyOne := s.turn, s.target, p.d, p.isOnlyOne(s)
+	slots, isFirst := p.slots, s.retries == 0
 	m.group.Go(func() {
-		select {
-		case m.searching <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		location, by, err := "", "", errSearchPanicked
-		m.o.Step("a document was looked for", func() { location, by, err = m.find(ctx, d, &target) })
-		<-m.searching
-		m.post(ctx, func(ctx context.Context) {
+		defer cancel()
+		location, by, err := slots.run(own, isFirst, func(ctx context.Context) (location, by string, err error) {
+			err = errSearchPanicked
+			m.o.Step("a document was looked for", func() { location, by, err = m.find(ctx, d, &target, isOnlyOne) })
+			return location, by, err
+		})
+		m.post(own, func(ctx context.Context) {
 			if s.turn == turn {
 				m.found(ctx, p, s, location, by, err)
 			}
@@ -35,14 +35,14 @@ var errSearchPanicked = errors.New("internal error while the document was looked
 
 // find looks for the document at the instances of the target alone: another service may have the API name until this one is
 // published.
-func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target) (location, by string, err error) {
+func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target, isOnlyOne bool) (location, by string, err error) {
 	name := apiName(d, &t.Service)
 	if t.Text != nil {
 		location, err := m.documents.keep(d.Name, name, t.key(), t.Text)
 		return location, byRegistry, err
 	}
 	base := baseURL(t, name)
-	api, err := settings(d, t, name, base.String())
+	api, err := settings(d, t, name, base.String(), isOnlyOne)
 	if err != nil {
 		return "", "", err
 	}
@@ -59,7 +59,7 @@ func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target) (loc
 
 // found takes over the result of a search, and plans the next one if there was none.
 func (m *Manager) found(ctx context.Context, p *provider, s *service, location, by string, err error) {
-	s.searching = false
+	s.searching, s.cancel = false, nil
 	if err == nil {
 		s.location, s.by, s.problem, s.retries, s.stale = location, by, "", 0, false
 		m.o.Logger.Info("document of a service found", "provider", p.d.Name, "service", s.target.key().String(), "document", location, "by", by)

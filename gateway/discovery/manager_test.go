@@ -66,6 +66,10 @@ func (s *services) Do(req *http.Request) (*http.Response, error) {
 	if text == "DOWN" {
 		return nil, errors.New("connection refused")
 	}
+	if text == "HANG" {
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	}
 	if text == "PANIC" {
 		panic(errTest)
 	}
@@ -152,7 +156,7 @@ func (b *bench) rests() string {
 	s := b.Snapshot()
 	for i := range s.APIs {
 		api := &s.APIs[i]
-		fmt.Fprintf(&text, "API %s %s %s %v\n", api.Name, api.BaseURL, api.Spec, b.Instances(api.Name).Load())
+		fmt.Fprintf(&text, "API %s %s %s %v\n", api.Name, api.BaseURL, api.Spec, b.Instances(api.Service()).Load())
 	}
 	for _, one := range s.Services {
 		if one.State != Served {
@@ -264,7 +268,7 @@ func TestApprovals(t *testing.T) {
 	})
 }
 
-// Who registers chooses names: none replaces another API, and of two with one name the first known is served.
+// A registration chooses its names: none replaces another API, and of two with one name none has it.
 func TestNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, "", files)
@@ -272,8 +276,7 @@ func TestNames(t *testing.T) {
 		xy := served("x-y")
 		taken := "held shop-taken: taken: a configured API has the name shop-taken; set an api_name of the provider that tells them apart\n"
 		expect(t, "a configured name", b.says(target("taken"), target("x.y"), target("z")), xy+served("z")+taken)
-		second := "held shop-x-y: x-y: service x.y of provider shop has the name shop-x-y; set an api_name of the provider that tells them apart\n"
-		expect(t, "a name that is taken", b.says(target("x-y", "10.6.6.6:80"), target("x.y")), xy+second)
+		expect(t, "a name that two claim", b.names(target("x-y", "10.6.6.6:80"), target("x.y")), "x-y shop-x-y-9ae11816d66cc1b4, x.y shop-x-y-6d2d08c9a8c056a9")
 		expect(t, "the first is gone", b.says(target("x-y", "10.6.6.6:80")), served("x-y", "10.6.6.6:80"))
 		long := strings.Repeat("long", 12)
 		got := b.says(target(long+"1"), target(long+"2"))
@@ -395,7 +398,7 @@ func TestNameOfAnother(t *testing.T) {
 			if diff := cmp.Diff([]string{"10.6.6.6:80"}, instances); diff != "" {
 				t.Errorf("searched at %s", diff)
 			}
-			if diff := cmp.Diff([]string{"10.0.0.1:80"}, b.Instances("shop-x-y").Load()); diff != "" {
+			if diff := cmp.Diff([]string{"10.0.0.1:80"}, b.Instances(config.ServiceID{Provider: "shop", Name: "x.y"}).Load()); diff != "" {
 				t.Errorf("calls go to %s", diff)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"drawbridge/config"
@@ -16,11 +15,15 @@ import (
 type provider struct {
 	d        *config.Discovery
 	key      string // the key path of d
+	named    map[key]config.Precedence
+	kept     []key          // those of named whose names are kept for them while they are not registered
+	wanted   map[string]int // services that are to be served, by their names
 	cancel   context.CancelFunc
 	targets  []Target // the last answer of the registry
 	answered bool     // the registry has answered since the start
 	updated  time.Time
 	err      string
+	slots    searchSlots
 	services map[key]*service // those that d accepts, and those that are lost, by [Target.key]
 	gone     []*service       // that were removed, until [Manager] has taken note of it
 	refused  int              // services beyond the limit
@@ -47,7 +50,22 @@ type service struct {
 	// stale tells that the registration is another one than location was found for. Until the search for it ends, the
 	// service is served as it was.
 	stale bool
-	last  *config.API // as it was served
+	last  *lastServed // nil if it never was
+	// cancel ends the search that is under way; nil if there is none.
+	cancel context.CancelFunc
+	// warnings are those that were logged.
+	warnings []string
+}
+
+// configure applies an item of the configuration.
+func (p *provider) configure(d *config.Discovery, at string) {
+	p.d, p.key, p.named, p.kept = d, at, map[key]config.Precedence{}, nil
+	for _, named := range d.Named() {
+		of := key{named.Namespace, named.Name}
+		if p.named[of] = max(p.named[of], named.Precedence); !named.IsImplied && !slices.Contains(p.kept, of) {
+			p.kept = append(p.kept, of)
+		}
+	}
 }
 
 func (p *provider) stop() {
@@ -63,6 +81,7 @@ func (p *provider) evaluate(nextSeq func() int) (search []*service) {
 	if p.answered {
 		p.reconcile(nextSeq)
 	}
+	p.wanted = map[string]int{}
 	for _, key := range p.keys() {
 		s := p.services[key]
 		s.invalid = ""
@@ -70,7 +89,9 @@ func (p *provider) evaluate(nextSeq func() int) (search []*service) {
 			s.invalid = err.Error()
 		}
 		s.approved = s.approved || !p.d.Holds()
-		s.wanted = s.approved && s.invalid == ""
+		if s.wanted = s.approved && s.invalid == ""; s.wanted {
+			p.wanted[s.target.Name]++
+		}
 		if s.wanted && !s.searching && (s.stale || s.location == "") && s.problem == "" {
 			search = append(search, s)
 		}
@@ -82,7 +103,10 @@ func (p *provider) evaluate(nextSeq func() int) (search []*service) {
 func (p *provider) reconcile(nextSeq func() int) {
 	now := map[key]*Target{}
 	p.refused, p.unmatched = 0, p.findUnmatched()
-	known := func(t *Target) int { // those that are known come first
+	known := func(t *Target) int { // those that the configuration names come first, then those that are known
+		if p.named[t.key()] > config.Unnamed {
+			return 0
+		}
 		if s := p.services[t.key()]; s != nil {
 			return s.seq
 		}
@@ -118,8 +142,7 @@ func (p *provider) reconcile(nextSeq func() int) {
 		}
 		if s.target.Document != t.Document || s.target.Scheme != t.Scheme || s.target.BasePath != t.BasePath || !bytes.Equal(s.target.Text, t.Text) {
 			s.stale, s.problem, s.retries = s.location != "", "", 0
-			s.turn++ // a search that is under way is for another target
-			s.searching = false
+			s.stopSearch() // it is for another target
 		} else if s.problem != "" && !slices.Equal(s.target.Instances, t.Instances) && s.retries > 0 {
 			s.problem, s.retries = "", 0 // the last instances did not respond
 		}
@@ -149,6 +172,7 @@ func (p *provider) leave(now map[key]*Target) {
 }
 
 func (p *provider) remove(of key) {
+	p.services[of].stopSearch()
 	p.gone = append(p.gone, p.services[of])
 	delete(p.services, of)
 }
@@ -222,61 +246,4 @@ func (p *provider) findUnmatched() (keys []string) {
 		check(fmt.Sprintf("credentials[%d].match", i), p.d.Credentials[i].Match)
 	}
 	return keys
-}
-
-// settings returns the settings of a service's API.
-func settings(d *config.Discovery, t *Target, name, location string) (config.API, error) {
-	base, err := config.ParseURL(baseURL(t, name).String())
-	if err != nil {
-		return config.API{}, fmt.Errorf("the base URL of the service: %w", err)
-	}
-	return d.APIFor(&t.Service, name, config.Location(location), base), nil
-}
-
-// tellApart is what to do if several services have one API name.
-const tellApart = "set an api_name of the provider that tells them apart"
-
-// status returns what became of the service, and its API if it is served. taken has the names of other APIs, with whose
-// they are, and names has how many services have each name.
-func (s *service) status(p *provider, taken map[string]string, names map[string]int) (*config.API, ServiceStatus) {
-	name := apiName(p.d, &s.target.Service)
-	status := ServiceStatus{
-		Provider: p.d.Name, Namespace: printable(s.target.Namespace), Name: printable(s.target.Name), API: name, Document: s.location, By: s.by,
-	}
-	if s.invalid == "" { // else they may be anything
-		status.Instances = s.target.Instances
-	}
-	owner, conflict := taken[strings.ToLower(name)]
-	switch {
-	case s.invalid != "":
-		status.State, status.Reason = Refused, s.invalid
-	case conflict:
-		status.State, status.Reason = Held, fmt.Sprintf("%s has the name %s", owner, name)
-		status.Next = tellApart
-	case !s.approved && names[strings.ToLower(name)] > 1:
-		status.State, status.Reason, status.Next = Held, fmt.Sprintf("it is new, and another service has the name %s", name), tellApart
-	case !s.approved:
-		status.State, status.Reason, status.Next = Held, "it is new", fmt.Sprintf("POST /apis/%s/accept", name)
-	case s.stale && s.searching && s.last != nil:
-		status.State = Served
-		return s.last, status
-	case (s.stale || s.location == "") && s.searching:
-		status.State = Searching
-	case s.stale || s.location == "":
-		status.State, status.Reason, status.Next = Missing, s.problem, s.remedy
-	case p.answered && !s.present:
-		status.State, status.Reason, status.Next = Lost, "the registry lost many services at once", fmt.Sprintf("POST /discovery/%s/accept", p.d.Name)
-	default:
-		status.State = Served
-	}
-	if !status.IsServed() {
-		return nil, status
-	}
-	api, err := settings(p.d, &s.target, name, s.location)
-	if err != nil {
-		status.State, status.Reason = Refused, err.Error()
-		return nil, status
-	}
-	s.last = &api
-	return &api, status
 }

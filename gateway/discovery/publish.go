@@ -53,28 +53,24 @@ func (m *Manager) providerStatus() (all []ProviderStatus) {
 	return all
 }
 
-// build makes the snapshot: of several services with one name the configured, then the first known is served.
+// build makes the snapshot.
 func (m *Manager) build() *Snapshot {
 	snapshot := &Snapshot{Providers: m.providerStatus()}
-	taken := map[string]string{}
-	for _, name := range m.configured {
+	taken, logged := map[string]string{}, 0
+	for name := range m.configured {
 		taken[name] = "a configured API"
 	}
-	all := m.known()
-	names := map[string]int{} // services by the names of their APIs
-	for _, e := range all {
-		names[strings.ToLower(apiName(e.p.d, &e.s.target.Service))]++
-	}
 	keys, serving := map[string]string{}, []*Instances(nil)
-	for _, e := range all {
-		api, status := e.s.status(e.p, taken, names)
+	for _, n := range m.names() {
+		api, status := n.status(taken)
+		m.logWarnings(n, &status, &logged)
 		snapshot.Services = append(snapshot.Services, status)
 		if api != nil {
-			taken[strings.ToLower(api.Name)] = e.String()
-			one := m.Instances(api.Name)
-			one.set(e.s.target.Instances)
+			taken[strings.ToLower(api.Name)] = n.claim.String()
+			one := m.Instances(api.Service())
+			one.set(n.s.target.Instances)
 			serving = append(serving, one)
-			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), e.p.key
+			snapshot.APIs, keys[api.Name] = append(snapshot.APIs, *api), n.p.key
 		}
 	}
 	m.serving = serving

@@ -34,6 +34,9 @@ type ServiceStatus struct {
 	// Next is what serves the service: a request to the admin listener, such as POST /apis/NAME/accept, or words; "" if the
 	// gateway does it by itself, or only the registration can.
 	Next string `json:"next,omitempty"`
+	// Warnings tell what the service does without, such as a credential or its name, because the configuration does not name it with its
+	// namespace, and the line that names it.
+	Warnings []string `json:"warnings,omitempty"`
 	// Document is where the OpenAPI document was found, and By how; "" if it was not.
 	Document string `json:"document,omitempty"`
 	By       string `json:"found_by,omitempty"`

@@ -70,6 +70,9 @@ func (t *Target) normalize() {
 	t.BasePath = strings.TrimSuffix(t.BasePath, "/")
 }
 
+// isDown reports whether nothing but its instances keeps the service from being served.
+func (t *Target) isDown() bool { return t.Problem != "" || len(t.Instances) == 0 }
+
 // check returns an error if the registration can't be served as it is.
 func (t *Target) check(allow []config.Origin) error {
 	switch {

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/report"
@@ -22,6 +23,7 @@ type changes struct {
 func (gen *Generation) LogChanges(log *slog.Logger, old *Generation, diff catalog.Diff) {
 	c := &changes{log: log, next: gen, old: old}
 	c.operations()
+	c.uncallable()
 	for _, fault := range c.added(func(g *Generation) []string { return g.PromptFaults }) {
 		log.Warn("a prompt can't be served", "error", fault)
 	}
@@ -55,6 +57,23 @@ func (c *changes) operations() {
 		}
 		c.log.Info("operations", "api", name, "total", f.Counts.Total, "exposed", f.Counts.Exposed, "changed", f.Counts.Changed, "excluded", f.Counts.Excluded, "held", f.Counts.HeldBack,
 			"skipped", f.Counts.Skipped, "problem_codes", report.CodeList(f.Problems), "skip_codes", report.CodeList(f.Skips))
+	}
+}
+
+// uncallable warns once of each API whose calls can't be made, and of those of a part of its tools.
+func (c *changes) uncallable() {
+	for _, name := range slices.Sorted(maps.Keys(c.next.Reports)) {
+		all, part := c.next.Reports[name].CallFaults()
+		var allBefore, partBefore []string
+		if c.old != nil && c.old.Reports[name] != nil {
+			allBefore, partBefore = c.old.Reports[name].CallFaults()
+		}
+		if len(all) > 0 && !slices.Equal(all, allBefore) {
+			c.log.Warn("calls of an API can't be made", "api", name, "reason", strings.Join(all, "; "))
+		}
+		if len(part) > 0 && !slices.Equal(part, partBefore) {
+			c.log.Warn("calls of some tools can't be made", "api", name, "reason", strings.Join(part, "; "))
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func (gen *Generation) callEndpoint(name string, plans map[string]*plan.Plan, gu
 func (gen *Generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.Plan) map[string]*plan.Plan {
 	plans := map[string]*plan.Plan{}
 	for name, p := range all {
-		subject := source.Subject(p.Tool.API, p.Operation)
+		subject := p.Source.Subject(p.Operation)
 		if !c.Has(subject) {
 			continue
 		}

@@ -38,3 +38,9 @@ func (l *ElicitationLimit) Waiting() int {
 	defer l.mu.Unlock()
 	return l.total.requests
 }
+
+// ListsPause is the least time between two notifications of changes of a list.
+const ListsPause = listsPause
+
+// SetListsPause changes that time for streams that are opened later.
+func (b *Broker) SetListsPause(d time.Duration) { b.listsPause = d }

@@ -217,6 +217,7 @@ func TestTakenStreamPanics(t *testing.T) {
 // TestTakenSlowListener holds that a client that reads nothing is dropped after the write timeout and delays no other.
 func TestTakenSlowListener(t *testing.T) {
 	w := newWhole(mcp.BrokerOptions{})
+	w.broker.SetListsPause(0)
 	h := mcp.NewHandler(nil, mcp.Options{Broker: w.broker, Capabilities: mcp.Capabilities{Tools: true}, RunAfterMiddleware: func(ctx context.Context, rest func()) bool {
 		*ctx.Value(restKey{}).(*func()) = rest
 		return true

@@ -39,7 +39,14 @@ type subscriptionStream struct {
 	delivering bool          // a goroutine sends what is pending
 	delivered  chan struct{} // closed when that goroutine has ended; nil unless detach waits for it
 	panicked   bool          // a notification panicked
+	paused     List          // lists whose changes are held back for a while, because the client was just told of one
+	held       List          // those of them that have changed since
 }
+
+// listsPause is the least time between two notifications that a list of a client has changed: changes in between are one. A client reads
+// its whole list for each notification, and registries may change many times within moments. The first change is told at once, and a list
+// that is read has each change at once.
+const listsPause = 3 * time.Second
 
 // pending is the set of changes that are still to be sent.
 type pending struct {
@@ -59,6 +66,28 @@ func (s *subscriptionStream) enqueue(what func(*pending)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	what(&s.pending)
+	s.startDelivery()
+}
+
+// pause holds back further changes of lists for a while.
+func (s *subscriptionStream) pause(of List) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broker.listsPause <= 0 {
+		return
+	}
+	s.paused |= of
+	time.AfterFunc(s.broker.listsPause, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.endPause(of)
+	})
+}
+
+// endPause tells of the changes of lists that were held back. The caller holds the lock.
+func (s *subscriptionStream) endPause(of List) {
+	s.pending.lists |= s.held & of
+	s.paused, s.held = s.paused&^of, s.held&^of
 	s.startDelivery()
 }
 
@@ -95,6 +124,8 @@ func (s *subscriptionStream) deliver() {
 func (s *subscriptionStream) takePending() (x *exchange, p pending) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.held |= s.pending.lists & s.paused
+	s.pending.lists &^= s.paused
 	if s.x == nil || s.pending.empty() {
 		s.deliveryEnded()
 		return nil, pending{}
@@ -150,7 +181,9 @@ func (s *subscriptionStream) run(ctx context.Context, x *exchange, until time.Ti
 	}
 	x.out.onKeepAlive(func() { x.closeIfRevoked(ctx) }, s.close)
 	s.attach(x)
-	graceful = s.waitForEnd(ctx, x)
+	if graceful = s.waitForEnd(ctx, x); graceful {
+		s.flush()
+	}
 	s.detach()
 	return graceful && x.out.healthy()
 }
@@ -196,10 +229,16 @@ func (s *subscriptionStream) attach(x *exchange) {
 	s.startDelivery()
 }
 
-// detach stops the delivery of changes. When it returns no goroutine sends any more.
-func (s *subscriptionStream) detach() {
+// flush tells of changes that were held back before the stream ends: the client would know the new lists when it opens another one, and
+// not be told.
+func (s *subscriptionStream) flush() {
 	s.mu.Lock()
-	s.x = nil
+	s.endPause(s.paused)
+	s.awaitDelivery()
+}
+
+// awaitDelivery returns when no goroutine sends any more, unless changes come. The caller holds the lock, which it releases.
+func (s *subscriptionStream) awaitDelivery() {
 	var delivered chan struct{}
 	if s.delivering {
 		delivered = make(chan struct{})
@@ -209,6 +248,13 @@ func (s *subscriptionStream) detach() {
 	if delivered != nil {
 		<-delivered
 	}
+}
+
+// detach stops the delivery of changes. When it returns no goroutine sends any more.
+func (s *subscriptionStream) detach() {
+	s.mu.Lock()
+	s.x = nil
+	s.awaitDelivery()
 	if s.panicked {
 		panic(http.ErrAbortHandler) // only a closed connection tells the client
 	}
@@ -216,6 +262,7 @@ func (s *subscriptionStream) detach() {
 
 // sendPending sends notifications of what is pending. For a list it does so only if its version has changed.
 func (s *subscriptionStream) sendPending(ctx context.Context, w *responseWriter, p pending) error {
+	var told List
 	for i, list := range lists {
 		if p.lists&list == 0 {
 			continue
@@ -225,9 +272,13 @@ func (s *subscriptionStream) sendPending(ctx context.Context, w *responseWriter,
 			continue
 		}
 		s.listVersions[i] = now
+		told |= list
 		if err := s.sendNotification(w, list.notification(), nil); err != nil {
 			return err
 		}
+	}
+	if told != 0 {
+		s.pause(told)
 	}
 	for uri := range p.uris {
 		if err := s.sendNotification(w, "notifications/resources/updated", jsonscan.AppendString([]byte(`"uri":`), uri)); err != nil {

@@ -96,7 +96,8 @@ type BrokerOptions struct {
 // goroutine that waits for its end, and one while there is something to send; Drain waits for both. All methods are
 // safe for concurrent use.
 type Broker struct {
-	o BrokerOptions
+	o          BrokerOptions
+	listsPause time.Duration // see the constant
 
 	mu       sync.Mutex
 	streams  map[*subscriptionStream]struct{}
@@ -119,7 +120,7 @@ func NewBroker(o BrokerOptions) *Broker {
 		o.MaxSubscriptions = 256
 	}
 	return &Broker{
-		o: o, streams: make(map[*subscriptionStream]struct{}),
+		o: o, listsPause: listsPause, streams: make(map[*subscriptionStream]struct{}),
 		tasks:    make(map[string]map[*subscriptionStream]string),
 		sessions: make(map[[16]byte]*subscriptionSet),
 	}

@@ -99,6 +99,7 @@ func TestSlowListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const stall = 500 * time.Millisecond
 		w := newWhole(mcp.BrokerOptions{})
+		w.broker.SetListsPause(0)
 		h := mcp.NewHandler(nil, mcp.Options{Broker: w.broker, Capabilities: mcp.Capabilities{Tools: true}})
 		h.SetStall(stall)
 		pipes := newPipes()
@@ -179,6 +180,7 @@ func TestOneForEachChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const streams, changes = 50, 200
 		w := newWhole(mcp.BrokerOptions{})
+		w.broker.SetListsPause(0)
 		h := newEndpoint(t, nil, mcp.Options{Broker: w.broker})
 		listen := func(ctx context.Context) *talk {
 			k := &talk{header: http.Header{}}
@@ -230,6 +232,55 @@ func TestOneForEachChange(t *testing.T) {
 		}
 		if got := w.broker.Streams(); got != 0 {
 			t.Errorf("%d streams after the end", got)
+		}
+	})
+}
+
+// TestManyChanges: 37 changes within 15 seconds are told in notifications that are a pause apart, the first at once and the last not later
+// than a pause after the last change. A change that is undone within the pause is told to nobody, and one that is held back when the stream
+// ends is told before its end.
+func TestManyChanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		version := 0
+		broker := mcp.NewBroker(mcp.BrokerOptions{ListVersion: func(context.Context, mcp.Subscriber, mcp.List) string { return fmt.Sprint(version) }})
+		h := newEndpoint(t, nil, mcp.Options{Broker: broker})
+		k := &talk{header: http.Header{}}
+		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
+			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
+		var wg sync.WaitGroup
+		wg.Go(func() { h.ServeHTTP(k, r) })
+		told := func() int { synctest.Wait(); return strings.Count(k.text(), "list_changed") }
+		change := func(to int) { version = to; broker.ListsChanged(mcp.ToolsList); synctest.Wait() }
+		synctest.Wait()
+		change(1)
+		if n := told(); n != 1 {
+			t.Errorf("%d notifications after the first change", n)
+		}
+		for i := range 36 {
+			time.Sleep(15 * time.Second / 37)
+			change(2 + i)
+		}
+		time.Sleep(mcp.ListsPause)
+		if n := told(); n != 6 {
+			t.Errorf("%d notifications of 37 changes in 15 seconds", n)
+		}
+		time.Sleep(time.Hour)
+		change(100)
+		change(101)
+		change(100)
+		time.Sleep(time.Hour)
+		if n := told(); n != 7 {
+			t.Errorf("%d notifications after a change that was undone", n)
+		}
+		change(102)
+		change(103)
+		if err := broker.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if text := k.text(); told() != 9 || strings.LastIndex(text, "list_changed") > strings.LastIndex(text, `"resultType":"complete"`) {
+			t.Errorf("%d notifications at the end: %s", told(), text)
 		}
 	})
 }

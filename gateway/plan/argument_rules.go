@@ -18,6 +18,7 @@ const codeArguments = "arguments"
 
 // argumentCompiler compiles the changes of one operation's arguments.
 type argumentCompiler struct {
+	api       *config.API
 	operation *openapi.Operation
 	condition *auth.Condition // of calls; nil if there is none
 	report    reporter
@@ -31,8 +32,8 @@ type argumentCompiler struct {
 // newArguments compiles what rules change of the arguments of an operation. Changes that can't be made are reported. unfit is
 // the reason why the operation can't be served; "" if it can. Names that the operation doesn't have are left out, since rules
 // are for many operations; see [config.Config.Selections].
-func newArguments(op *openapi.Operation, changes map[string]*config.Argument, condition *auth.Condition, r reporter) (_ *Arguments, unfit string) {
-	c := argumentCompiler{operation: op, condition: condition, report: r, curation: openapi.Curation{Arguments: map[string]openapi.CuratedArgument{}}}
+func newArguments(op *openapi.Operation, api *config.API, changes map[string]*config.Argument, condition *auth.Condition, r reporter) (_ *Arguments, unfit string) {
+	c := argumentCompiler{operation: op, api: api, condition: condition, report: r, curation: openapi.Curation{Arguments: map[string]openapi.CuratedArgument{}}}
 	declared := map[string]openapi.Declared{}
 	for _, d := range op.Declares() {
 		declared[d.Name] = d
@@ -88,6 +89,12 @@ func (c *argumentCompiler) change(d openapi.Declared, a *config.Argument) {
 func (c *argumentCompiler) fix(d openapi.Declared, a *config.Argument) {
 	v := argumentValue{name: d.Name, claim: a.Claim, secret: !a.Secret.IsZero()}
 	switch {
+	case (v.secret || a.Claim != "") && !c.api.TakesSecrets():
+		of := c.api.Service()
+		s := config.Service{Namespace: of.Namespace, Name: of.Name}
+		c.wrong(a.FixedKey(), fmt.Sprintf("the argument %q is not sent to a service whose registration chose the name of its API: name the service in services or "+
+			"credentials of the provider %s: %s", d.Name, of.Provider, s.Selector()), true)
+		return
 	case a.Value != "":
 		v.text = c.fit(d.Name, json.RawMessage(a.Value), a.Key("value"), true)
 	case v.secret:

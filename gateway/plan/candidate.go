@@ -44,7 +44,7 @@ func newCandidates(o *Options, sources []*source.Source, changed argumentChanges
 		}
 		for _, op := range s.Document.API.Operations {
 			o.Pace.Step()
-			if subject := source.Subject(s.Name, op); s.Config.Exposes(subject) {
+			if subject := s.Subject(op); s.Config.Exposes(subject) {
 				c := newCandidate(o, s, op, o.Config.Settings(subject, s.Document.Extensions.Settings[op]), changed.byOperation[s], rejected.of(s.Name, op), u)
 				if c != nil {
 					candidates[op] = c

@@ -52,12 +52,12 @@ func newChangedArguments(o *Options, sources []*source.Source, rejected *rejecti
 		all.byOperation[s] = map[*openapi.Operation]*changedArguments{}
 		for _, op := range s.Document.API.Operations {
 			o.Pace.Step()
-			subject := source.Subject(s.Name, op)
+			subject := s.Subject(op)
 			set := o.Config.Settings(subject, s.Document.Extensions.Settings[op])
 			if len(set.Arguments) == 0 {
 				continue
 			}
-			arguments, unfit := newArguments(op, set.Arguments, conditionOf(o, set), rejected.of(s.Name, op))
+			arguments, unfit := newArguments(op, &s.Config, set.Arguments, conditionOf(o, set), rejected.of(s.Name, op))
 			if arguments == nil && unfit == "" {
 				continue
 			}

@@ -19,16 +19,17 @@ type ResponseOf struct {
 // match is ambiguous.
 func (p *Plan) ResponsesAt(method string, u *url.URL) (found []ResponseOf) {
 	least := 0
-	bases := map[string]bool{}
+	bases := map[[2]string]bool{}
 	for _, op := range p.siblings {
 		base := p.Source.BaseURL(op)
 		if op.Method != method || base == nil {
 			continue
 		}
-		same, known := bases[base.Host]
+		key := [2]string{base.Scheme, base.Host}
+		same, known := bases[key]
 		if !known {
 			same = origin.Same(base, u)
-			bases[base.Host] = same
+			bases[key] = same
 		}
 		rest, below := job.Below(base, u)
 		if !same || !below {

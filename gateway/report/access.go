@@ -50,11 +50,13 @@ func (r *AccessReporter) Access(p *plan.Plan) *admin.ToolAccess {
 	}
 	a.ConfirmFrom = from(func(set *config.Settings) bool { return set.Confirm != nil }, c.Origin("tools.confirm"))
 	entry := r.Entries[s]
-	switch {
-	case s.Config.BaseURL != nil:
-		a.BaseURL, a.BaseURLFrom = redact.Location(p.Base.String()), c.Origin(entry+".base_url")
-	case p.Base != nil:
+	if p.Base != nil {
 		a.BaseURL, a.BaseURLFrom = redact.Location(p.Base.String()), fromDocument
+		if base := s.Config.BaseURL; base != nil && p.Base.String() == base.URL().String() {
+			a.BaseURLFrom = c.Origin(entry + ".base_url")
+		} else if base != nil && s.HasOrigin(p.Base) {
+			a.BaseURLFrom += ", on the origin of " + c.Origin(entry+".base_url")
+		}
 	}
 	a.Credential, a.CredentialFrom = r.credentialOf(p)
 	return a
@@ -69,6 +71,12 @@ func (r *AccessReporter) credentialOf(p *plan.Plan) (kinds, from string) {
 	entry := r.Entries[s]
 	var all, keys []string
 	add := func(kind, key string) { all, keys = append(all, kind), append(keys, c.Origin(entry+"."+key)) }
+	if p.Base != nil && s.GoesElsewhere(p.Base) {
+		if key, own := s.ServerCredential(p.Base); own != nil {
+			return string(own.Type), c.Origin(entry + "." + key)
+		}
+		return "none", ""
+	}
 	switch {
 	case p.Credential != nil:
 		for _, scheme := range p.Credential.Schemes() {
@@ -96,13 +104,13 @@ func (r *AccessReporter) credentialOf(p *plan.Plan) (kinds, from string) {
 
 // settingsOf returns the settings of an operation from rules and from the document.
 func (r *AccessReporter) settingsOf(op *openapi.Operation, s *source.Source) config.Settings {
-	return r.Config.Settings(source.Subject(s.Name, op), s.Document.Extensions.Settings[op])
+	return r.Config.Settings(s.Subject(op), s.Document.Extensions.Settings[op])
 }
 
 // setBy returns the origin of a setting of an operation: the last matching rule that has it, else the document if an
 // extension has it, else otherwise.
 func (r *AccessReporter) setBy(op *openapi.Operation, s *source.Source, has func(*config.Settings) bool, otherwise string) string {
-	if key := r.Config.SetBy(source.Subject(s.Name, op), has); key != "" {
+	if key := r.Config.SetBy(s.Subject(op), has); key != "" {
 		return r.Config.Origin(key)
 	}
 	if own := s.Document.Extensions.Settings[op]; has(&own) {

@@ -48,7 +48,7 @@ type API struct {
 	Problems  admin.Counts
 	Skips     admin.Counts
 	access    func(*openapi.Operation) *admin.ToolAccess // access requirements of an operation that is a tool
-	faults    []string                                   // reasons why the API can't be used
+	usability usability
 }
 
 // Options are the parameters of [New].
@@ -100,8 +100,8 @@ func New(s *source.Source, o Options) *API {
 			a.Skips[skipped.Code]++
 		}
 	}
+	a.usability = a.usabilityOf(s, o.Config, o.Entry)
 	a.access = func(op *openapi.Operation) *admin.ToolAccess { return o.Access(set.ByOperation[op]) }
-	a.faults = a.faultsOf(o.Config, o.Entry)
 	return a
 }
 
@@ -150,10 +150,10 @@ func (a *API) ofSkipped(s openapi.Skipped) admin.Fate {
 func (a *API) Describe(state *admin.API) {
 	state.Operations, state.ProblemCodes, state.SkipCodes = a.Counts, a.Problems, a.Skips
 	state.Webhooks, state.Callbacks = a.api.Incoming.Webhooks, a.api.Incoming.Callbacks
-	if a.choices.Note != "" {
-		state.Notes = []string{a.shown(a.choices.Note)}
+	state.Notes, state.Faults = a.usability.notes, a.usability.faults
+	if a.usability.uncallable && state.State == admin.Ready { // the other states say more about the document
+		state.State = admin.Uncallable
 	}
-	state.Faults = a.faults
 	state.Tools, state.Skipped, state.Problems = 0, a.Counts.Skipped, a.Problems.Sum()
 	for _, t := range a.tools {
 		if !t.Hidden {
@@ -240,7 +240,7 @@ func (a *API) operation(op *openapi.Operation) admin.Operation {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonArgumentRenamed,
 			Message: a.shown(fmt.Sprintf("the argument %s is %q in the %s", renamed.Argument, renamed.Name, renamed.In))})
 	}
-	if op.Base == nil && a.config.BaseURL == nil {
+	if op.Base == nil {
 		o.Uncallable = a.shown(op.BaseProblem)
 	}
 	o.Access = a.access(op)
@@ -316,32 +316,6 @@ func CodeList(counts admin.Counts) string {
 		fmt.Fprintf(&b, "%s=%d", code, counts[code])
 	}
 	return b.String()
-}
-
-// faultsOf lists the reasons why an API can't be used although its document could be read.
-func (a *API) faultsOf(c *config.Config, entry string) (all []string) {
-	tools, uncallable, why := 0, 0, ""
-	for op := range a.tools {
-		tools++
-		if op.Base == nil && a.config.BaseURL == nil {
-			if uncallable++; why == "" || op.BaseProblem < why {
-				why = op.BaseProblem
-			}
-		}
-	}
-	switch {
-	case a.Counts.Total == 0:
-		all = append(all, "the document has no operation")
-	case tools == 0 && a.Counts.HeldBack == 0 && a.Counts.Excluded > 0:
-		key := entry + ".tools.exclude"
-		if len(a.config.Tools.Include) > 0 {
-			key = entry + ".tools.include"
-		}
-		all = append(all, fmt.Sprintf("%s: no operation becomes a tool", c.Origin(key)))
-	case tools > 0 && uncallable == tools:
-		all = append(all, a.shown("no call can be made: "+why))
-	}
-	return all
 }
 
 // reasonUnapproved is the reason code of a tool that is held back for lack of approval.

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"cmp"
+	"crypto/tls"
 	"crypto/x509"
 	"net/http"
 	"net/netip"
@@ -57,8 +58,8 @@ func (c *clients) makeDocumentClients() error {
 
 // documentClient makes a client that fetches documents. Only hosts that the operator has configured for this purpose
 // may be on private addresses (E1).
-func (c *clients) documentClient(wrap wrapper, tls connection, named []string) *upstream.Client {
-	o := c.options(c.label, wrap, tls)
+func (c *clients) documentClient(wrap wrapper, certificate connection, named []string) *upstream.Client {
+	o := c.options(c.label, wrap, certificate)
 	o.NamedHosts, o.Proxy = named, egress.Proxy(c.api.SpecProxy)
 	if !c.api.IsDiscovered() { // else the document is at the service, most often
 		o.BaseURL = nil
@@ -67,12 +68,12 @@ func (c *clients) documentClient(wrap wrapper, tls connection, named []string) *
 	return upstream.NewClient(o)
 }
 
-func (c *clients) options(name string, wrap wrapper, tls connection) upstream.Options {
+func (c *clients) options(name string, wrap wrapper, certificate connection) upstream.Options {
 	l := c.limits
 	o := upstream.Options{
 		Name: name, NamedHosts: c.namedHosts(), Timeout: time.Duration(cmp.Or(c.api.Timeout, l.Timeout)), Connect: time.Duration(l.ConnectTimeout),
 		TLSHandshake: time.Duration(l.TLSTimeout), FirstByte: time.Duration(l.FirstByteTimeout), MaxBytes: int64(c.api.MaxAnswer),
-		MaxRatio: int64(l.MaxRatio), RootCAs: c.roots, Wrap: wrap, TLS: tls, TracerProvider: c.deps.TracerProvider,
+		MaxRatio: int64(l.MaxRatio), RootCAs: c.roots, Wrap: wrap, TLS: certificate, TracerProvider: c.deps.TracerProvider,
 		AllowedAddresses: prefixes(c.api.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + c.deps.Version,
 		OnPanic:         c.deps.Panicked,
 		Proxy:           egress.Proxy(c.api.Proxy),
@@ -81,8 +82,14 @@ func (c *clients) options(name string, wrap wrapper, tls connection) upstream.Op
 	if c.api.BaseURL != nil {
 		o.BaseURL = c.api.BaseURL.URL()
 	}
+	if t := c.api.TLS; t != nil {
+		o.ServerName, o.Service = t.ServerName, credentialOrigin(*c.api)
+		if t.MinVersion == config.TLS13 {
+			o.MinTLS = tls.VersionTLS13
+		}
+	}
 	if c.api.IsDiscovered() {
-		o.Instances = c.deps.Instances(c.api.Name)
+		o.Instances = c.deps.Instances(c.api.Service())
 	}
 	return o
 }
@@ -109,12 +116,11 @@ func prefixes(networks []config.Network) []netip.Prefix {
 	return out
 }
 
-// forCalls returns the client for the servers of the operations. If base_url is not configured, the servers in the
-// document have already passed the rules of S7.
+// forCalls returns the client for the servers of the operations, which have passed the rules of S7.
 func (c *clients) forCalls(name string, api *openapi.API) *upstream.Client {
 	var hosts []string
 	for _, op := range api.Operations {
-		if base := BaseURL(c.api, op); base != nil && !slices.Contains(hosts, base.Hostname()) {
+		if base := op.Base; base != nil && !slices.Contains(hosts, base.Hostname()) {
 			hosts = append(hosts, base.Hostname())
 		}
 	}
@@ -136,15 +142,6 @@ func (c *clients) forCalls(name string, api *openapi.API) *upstream.Client {
 	setResilience(&o, c.api, c.deps.Logger)
 	c.key, c.calls = key, upstream.NewClient(o)
 	return c.calls
-}
-
-// BaseURL returns the URL that the calls of an operation go to; nil if neither the configuration nor the document names
-// one.
-func BaseURL(api *config.API, op *openapi.Operation) *url.URL {
-	if api.BaseURL != nil {
-		return api.BaseURL.URL()
-	}
-	return op.Base
 }
 
 // close closes the idle connections.

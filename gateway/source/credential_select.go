@@ -10,6 +10,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
 	"drawbridge/openapi/nearest"
 )
@@ -21,6 +22,9 @@ const (
 	codeCredentialUnused  = "credential-unused"  // a credential is configured for a scheme that the document does not declare
 )
 
+// lacksCredential is the reason why calls lack a credential while others are configured; the problems of the operations name the schemes.
+const lacksCredential = "no credential is configured for the security schemes that the document asks for (" + codeCredentialMissing + ")"
+
 // Credentials holds the credential of each operation of a document, selected at load. It is immutable.
 type Credentials struct {
 	// Choices holds the credentials of operations that don't use the default one.
@@ -29,24 +33,28 @@ type Credentials struct {
 	Problems []admin.Problem
 	// Missing holds the index into Problems of the credential that an operation lacks.
 	Missing map[*openapi.Operation]int
-	// Note is a fact about all operations; "" if there is none.
-	Note string
+	// Lacking holds the reason why calls of an operation lack a credential that the document asks for.
+	Lacking map[*openapi.Operation]string
 }
 
-// selectCredentials selects the credential of each operation of a document.
+// selectCredentials selects the credential of each operation of a document. Those of the API as a whole are for operations on its
+// origin.
 func selectCredentials(api *openapi.API, conf *config.API, auth *upstreamAuth) *Credentials {
-	c := &Credentials{Choices: map[*openapi.Operation]*credential.Choice{}, Missing: map[*openapi.Operation]int{}}
-	certified := auth.certified(api)
+	c := &Credentials{Choices: map[*openapi.Operation]*credential.Choice{}, Missing: map[*openapi.Operation]int{}, Lacking: map[*openapi.Operation]string{}}
+	satisfied := auth.satisfied(api, conf)
+	// Each caller has a credential with pass-through, and is one with an identity.
+	personal := conf.PassesCredential() || conf.Identity != nil || conf.IsIncomplete()
 	if auth.set == nil {
-		if !conf.PassesCredential() { // with pass-through each caller has a credential
-			c.Note = noCredential(api, certified)
-		}
+		c.reportNone(api, conf, satisfied, personal)
 		return c
 	}
 	c.reportUnused(conf, api)
 	indexes := map[string]int{}
 	for _, op := range api.Operations {
-		choice, err := auth.set.Choose(alternatives(op, certified))
+		if c.goesElsewhere(op, conf) {
+			continue
+		}
+		choice, err := auth.set.Choose(alternatives(op, satisfied))
 		var missing *credential.MissingError
 		switch {
 		case errors.As(err, &missing) && conf.PassesCredential(): // with pass-through each caller has a credential
@@ -56,9 +64,12 @@ func selectCredentials(api *openapi.API, conf *config.API, auth *upstreamAuth) *
 			if !known {
 				at = len(c.Problems)
 				indexes[text] = at
-				c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialMissing, Message: text})
+				c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialMissing, Message: text + ": calls are sent without one"})
 			}
 			c.Missing[op] = at
+			if !personal {
+				c.Lacking[op] = lacksCredential
+			}
 		case err == nil && len(choice.Schemes()) > 0:
 			c.Choices[op] = choice
 		}
@@ -66,24 +77,48 @@ func selectCredentials(api *openapi.API, conf *config.API, auth *upstreamAuth) *
 	return c
 }
 
-// certified returns the security schemes that the client certificate satisfies. It is empty without one.
-func (a *upstreamAuth) certified(api *openapi.API) map[string]bool {
+// goesElsewhere reports whether the calls of an operation go to another origin than that of the API, which gets the credential that is
+// configured for it, if any.
+func (c *Credentials) goesElsewhere(op *openapi.Operation, conf *config.API) bool {
+	if op.Base == nil || !goesElsewhere(conf, op.Base) {
+		return false
+	}
+	if key, _ := serverCredential(conf, op.Base); key == "" && required(alternatives(op, nil)) {
+		to, _ := origin.Of(op.Base)
+		c.Lacking[op] = fmt.Sprintf("calls to %s carry no credential, which the document asks for; server_credentials can have one for that origin", to)
+	}
+	return true
+}
+
+// required reports whether none of the alternatives is empty.
+func required(alternatives [][]string) bool {
+	return len(alternatives) > 0 && !slices.ContainsFunc(alternatives, func(names []string) bool { return len(names) == 0 })
+}
+
+// satisfied returns the security schemes that are satisfied without a credential: by the client certificate, or by a value that every
+// request has.
+func (a *upstreamAuth) satisfied(api *openapi.API, conf *config.API) map[string]bool {
 	names := map[string]bool{}
-	if a.tls != nil {
-		for _, scheme := range api.Schemes {
-			names[scheme.Name] = names[scheme.Name] || scheme.Type == "mutualTLS"
+	for _, scheme := range api.Schemes {
+		switch {
+		case scheme.Type == "mutualTLS":
+			names[scheme.Name] = names[scheme.Name] || a.tls != nil && conf.ClientCertificate != nil
+		case scheme.Type == "apiKey":
+			names[scheme.Name] = names[scheme.Name] || conf.Request.Sends(scheme.In, scheme.Key)
+		default:
+			names[scheme.Name] = names[scheme.Name] || conf.Request.Sends("header", "Authorization")
 		}
 	}
 	return names
 }
 
-// alternatives returns the scheme names of each security alternative of an operation, without those in certified.
-func alternatives(op *openapi.Operation, certified map[string]bool) [][]string {
+// alternatives returns the scheme names of each security alternative of an operation, without those in satisfied.
+func alternatives(op *openapi.Operation, satisfied map[string]bool) [][]string {
 	all := make([][]string, 0, len(op.Security))
 	for _, requirement := range op.Security {
 		names := make([]string, 0, len(requirement))
 		for _, use := range requirement {
-			if !certified[use.Scheme] {
+			if !satisfied[use.Scheme] {
 				names = append(names, use.Scheme)
 			}
 		}
@@ -121,18 +156,20 @@ func lackOf(e *credential.MissingError) string {
 	if len(e.Schemes) == 0 {
 		text = "two credentials of one alternative stand in the same place, the " + e.Conflict
 	}
-	return text + ": calls are sent without one"
+	return text
 }
 
-// noCredential describes the schemes that operations require while nothing is configured; "" if every operation can be
-// called without.
-func noCredential(api *openapi.API, certified map[string]bool) string {
+// reportNone reports the schemes that operations ask for while no credential is configured. personal reports whether callers are known
+// to the service without one.
+func (c *Credentials) reportNone(api *openapi.API, conf *config.API, satisfied map[string]bool, personal bool) {
 	var all []string
+	var lacking []*openapi.Operation
 	for _, op := range api.Operations {
-		asked := alternatives(op, certified)
-		if slices.ContainsFunc(asked, func(names []string) bool { return len(names) == 0 }) {
-			continue // it can be called without
+		asked := alternatives(op, satisfied)
+		if c.goesElsewhere(op, conf) || personal || !required(asked) {
+			continue
 		}
+		lacking = append(lacking, op)
 		for _, names := range asked {
 			text := strings.Join(names, " and ")
 			if len(names) > 1 {
@@ -143,8 +180,8 @@ func noCredential(api *openapi.API, certified map[string]bool) string {
 			}
 		}
 	}
-	if len(all) == 0 {
-		return ""
+	text := "the document asks for " + strings.Join(all, " or ") + " and no credential is configured"
+	for _, op := range lacking {
+		c.Lacking[op] = text
 	}
-	return "the document asks for " + strings.Join(all, " or ") + " and no credential is configured"
 }

@@ -39,9 +39,9 @@ type Deps struct {
 	// LargeTexts holds a token for each document above [SmallText] that is being read; nil if memory is unlimited.
 	LargeTexts chan struct{}
 
-	// Instances returns a function that returns the addresses of the instances of a discovered service, by the name of its
-	// API, at each moment; nil if no service is discovered.
-	Instances func(api string) func() []string
+	// Instances returns a function that returns the addresses of the instances of a discovered service, at each
+	// moment; nil if no service is discovered.
+	Instances func(service config.ServiceID) func() []string
 
 	// Files is the notifier of changes of documents that are files.
 	Files *config.FileNotifier

@@ -32,7 +32,7 @@ func newExtensionSettings() *Extensions {
 func newExtensions(api *openapi.API, settings *config.API) *Extensions {
 	e := newExtensionSettings()
 	for _, op := range api.Operations {
-		if h := op.HiddenBy; h != nil && !settings.TrustExtensions && settings.Exposes(Subject("", op)) {
+		if h := op.HiddenBy; h != nil && !settings.TrustExtensions && settings.Exposes(apiNames{}.subject(op)) {
 			remedy := "exclude the operation"
 			if strings.HasPrefix(h.Text, "x-internal") {
 				remedy = "exclude {extension: x-internal}"

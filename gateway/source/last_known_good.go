@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -18,7 +19,11 @@ func storeID(api *config.API) string {
 	if api.BaseURL != nil {
 		base = api.BaseURL.String()
 	}
-	parts := []string{location, api.Name, base}
+	name := api.Name
+	if api.IsDiscovered() { // its name depends on other services, and its location on its name
+		name = fmt.Sprintf("%q", api.Service())
+	}
+	parts := []string{location, name, base}
 	if api.Root != "" {
 		parts = append(parts, api.Root.String()) // a stored document includes files that another root allowed
 	}

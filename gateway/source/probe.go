@@ -19,7 +19,7 @@ func NewProbe(deps *Deps, api *config.API, instances []string, limits config.Lim
 	own := *api
 	own.Identity, own.PassHeaders = nil, nil
 	apart := *deps
-	apart.Instances = func(string) func() []string { return func() []string { return instances } }
+	apart.Instances = func(config.ServiceID) func() []string { return func() []string { return instances } }
 	s, err := newSource(&apart, authOptions{
 		api: own, limits: limits.OfSources(), now: deps.Now, panicked: deps.Panicked,
 		wrong: func(key string, err error) error { return fmt.Errorf("%s: %w", key, err) },

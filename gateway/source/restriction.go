@@ -35,17 +35,17 @@ func (set *Set) Unrestricted(s *Source, before, next *Document) (problems []stri
 			}
 		} else {
 			// The first document of an API without a configured name must not choose a name that no selector matches.
-			reached := sel.Reaches(names[s], set.Entries[s]) || before == nil && set.reaches(sel, s)
-			if sel.Severity() != config.Error || !reached || matchesAny(sel, names[s], next.API) {
+			reached := sel.Reaches(names[s], s.Config.Claimed(), set.Entries[s]) || before == nil && set.reaches(sel, s)
+			if sel.Severity() != config.Error || !reached || matchesAny(sel, s.as(names[s]), next.API) {
 				continue
 			}
 			// A document must not remove the operations that a selector matches and reintroduce them later under
 			// another name.
-			matchedBefore := before != nil && matchesAny(sel, namesBefore[s], before.API)
+			matchedBefore := before != nil && matchesAny(sel, s.as(namesBefore[s]), before.API)
 			if before != nil && len(added) == 0 || !matchedBefore && set.matchedElsewhere(sel, s) {
 				continue
 			}
-			p = set.config.Explain(sel, slices.Collect(subjectsOf(names[s], next.API)))
+			p = set.config.Explain(sel, slices.Collect(subjectsOf(s.as(names[s]), next.API)))
 			if len(added) > 0 {
 				p.Message += "; new operations: " + truncate.List(added, maxNamed)
 			}
@@ -71,16 +71,16 @@ func (set *Set) escaped(sel *config.Selection, c change) (operations []string) {
 		if s == c.source {
 			before, later = c.before, c.next
 		}
-		if before == nil || later == before && c.names[s] == c.namesBefore[s] || !sel.Reaches(c.namesBefore[s], set.Entries[s]) {
+		if before == nil || later == before && c.names[s] == c.namesBefore[s] || !sel.Reaches(c.namesBefore[s], s.Config.Claimed(), set.Entries[s]) {
 			continue
 		}
 		matched := map[string]bool{}
-		for subject := range subjectsOf(c.namesBefore[s], before.API) {
+		for subject := range subjectsOf(s.as(c.namesBefore[s]), before.API) {
 			if sel.Match(subject) {
 				matched[operationKey(subject)] = true
 			}
 		}
-		for subject := range subjectsOf(c.names[s], later.API) {
+		for subject := range subjectsOf(s.as(c.names[s]), later.API) {
 			if matched[operationKey(subject)] && !sel.Match(subject) {
 				operations = append(operations, subject.Method+" "+subject.Path)
 			}
@@ -96,10 +96,10 @@ func addedOperations(before, next *Document) (added []string) {
 		return nil
 	}
 	known := map[string]bool{}
-	for subject := range subjectsOf("", before.API) {
+	for subject := range subjectsOf(apiNames{}, before.API) {
 		known[operationKey(subject)] = true
 	}
-	for subject := range subjectsOf("", next.API) {
+	for subject := range subjectsOf(apiNames{}, next.API) {
 		if !known[operationKey(subject)] {
 			added = append(added, subject.Method+" "+subject.Path)
 		}
@@ -112,6 +112,6 @@ func addedOperations(before, next *Document) (added []string) {
 // of a source that it reaches is missing.
 func (set *Set) matchedElsewhere(sel *config.Selection, s *Source) bool {
 	return slices.ContainsFunc(set.Sources, func(other *Source) bool {
-		return other != s && set.reaches(sel, other) && (other.Document == nil || matchesAny(sel, other.Name, other.Document.API))
+		return other != s && set.reaches(sel, other) && (other.Document == nil || matchesAny(sel, other.as(other.Name), other.Document.API))
 	})
 }

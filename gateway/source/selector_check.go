@@ -15,10 +15,10 @@ type selectorMatches struct {
 	known      map[selectorMatch]bool // whether the selector matches the document
 }
 
-// selectorMatch is one selector and one document, under the name of its API.
+// selectorMatch is one selector and one document, under the names of its API.
 type selectorMatch struct {
 	selection int
-	name      string
+	names     apiNames
 	api       *openapi.API
 }
 
@@ -61,10 +61,10 @@ func (set *Set) CheckSelectors() (result SelectorResult) {
 				continue
 			}
 			for _, d := range s.Documents() {
-				check := selectorMatch{i, s.Name, d.API}
+				check := selectorMatch{i, s.as(s.Name), d.API}
 				hit, ok := set.selectors.known[check]
 				if !ok {
-					hit = matchesAny(sel, s.Name, d.API)
+					hit = matchesAny(sel, s.as(s.Name), d.API)
 				}
 				known[check] = hit
 				matched = matched || hit
@@ -104,7 +104,7 @@ func (set *Set) selects(sel *config.Selection) bool {
 	alone := *sel
 	alone.Argument = ""
 	return slices.ContainsFunc(set.Sources, func(s *Source) bool {
-		return set.reaches(sel, s) && (s.Document == nil || slices.ContainsFunc(s.Documents(), func(d *Document) bool { return matchesAny(&alone, s.Name, d.API) }))
+		return set.reaches(sel, s) && (s.Document == nil || slices.ContainsFunc(s.Documents(), func(d *Document) bool { return matchesAny(&alone, s.as(s.Name), d.API) }))
 	})
 }
 
@@ -114,7 +114,7 @@ func (set *Set) reaches(sel *config.Selection, s *Source) bool {
 	if s.Document == nil && s.Config.Name == "" && sel.Entry == "" {
 		return true
 	}
-	return sel.Reaches(s.Name, set.Entries[s])
+	return sel.Reaches(s.Name, s.Config.Claimed(), set.Entries[s])
 }
 
 // explain returns the reason why a selector matches nothing.
@@ -122,7 +122,7 @@ func (set *Set) explain(sel *config.Selection) config.Problem {
 	var subjects []config.Subject
 	for _, s := range set.Sources {
 		if set.reaches(sel, s) && s.Document != nil {
-			subjects = slices.AppendSeq(subjects, subjectsOf(s.Name, s.Document.API))
+			subjects = slices.AppendSeq(subjects, subjectsOf(s.as(s.Name), s.Document.API))
 		}
 	}
 	return set.config.Explain(sel, subjects)

@@ -155,15 +155,15 @@ func (l sourcesByLocation) same(api config.API, limits config.Limits, identity *
 	return nil
 }
 
-// Similar returns a source that reads the same location and compiles it under the same rules and limits; nil if there
-// is none.
+// Similar returns a source that reads the same location, of the same service if it is discovered, and compiles it under the same rules
+// and limits; nil if there is none.
 func (set *Set) Similar(api config.API, limits config.Limits) *Source {
 	return byLocation(set).similar(api, limits)
 }
 
 func (l sourcesByLocation) similar(api config.API, limits config.Limits) *Source {
 	for _, s := range l[api.Spec] {
-		if compilesAlike(s.Config, api) && reflect.DeepEqual(s.Limits.Compiled(), limits.Compiled()) {
+		if s.Config.Service() == api.Service() && compilesAlike(s.Config, api) && reflect.DeepEqual(s.Limits.Compiled(), limits.Compiled()) {
 			return s
 		}
 	}
@@ -183,7 +183,7 @@ func (set *Set) Predecessor(of *Source) *Source {
 	var found *Source
 	for _, s := range set.Sources {
 		sameService := s.Config.IsDiscovered() && of.Config.IsDiscovered() && s.Config.Name == of.Config.Name
-		if (s.Config.Spec == of.Config.Spec || sameService) && (found == nil || s.Config.Name == of.Config.Name) {
+		if (s.Config.Spec == of.Config.Spec || sameService) && s.Config.Service() == of.Config.Service() && (found == nil || s.Config.Name == of.Config.Name) {
 			found = s
 		}
 	}

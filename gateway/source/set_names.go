@@ -24,7 +24,8 @@ func (s *Source) NameUnder(api *config.API) string {
 
 // NameSources names the sources without a configured name after the titles of their documents. Sources with the same
 // title all get a suffix derived from the location of their documents, so that names don't depend on the order of the
-// configuration or of loading. While one of them can't be read, the other has no suffix; clashes describes these cases.
+// configuration or of loading. While one of them can't be read, the other has no suffix; clashes describes these cases. A discovered
+// service with the name of such an API gets the suffix alone.
 func (set *Set) NameSources() (clashes []string) {
 	names, clashes := set.nameByTitles(titleInUse, apiName)
 	former := set.formerNames()
@@ -93,10 +94,15 @@ func (set *Set) nameByTitles(titleOf func(*Source) (string, bool), nameOf func(t
 			continue
 		}
 		var specs []string
+		stay := slices.DeleteFunc(slices.Clone(sources), yieldsName)
 		for _, s := range sources {
-			if s.Config.Name == "" {
-				sum := sha256.Sum256([]byte(s.Config.Spec.String()))
-				names[s] = name + "-" + hex.EncodeToString(sum[:4])
+			switch {
+			case len(stay) > 0 && yieldsName(s):
+				names[s] = digestName(name, fmt.Sprintf("%q", s.Config.Service()))
+				clashes = append(clashes, fmt.Sprintf("the service %s of provider %s has the name %q of %s, so that a hash ends its name: give that API an entry with a name",
+					serviceName(s.Config.Service()), s.Config.Service().Provider, name, redact.Location(stay[0].Config.Spec.String())))
+			case s.Config.Name == "" && len(stay) > 1:
+				names[s] = digestName(name, s.Config.Spec.String())
 				if _, ok := titleOf(s); ok {
 					specs = append(specs, redact.Location(s.Config.Spec.String()))
 				}
@@ -110,3 +116,16 @@ func (set *Set) nameByTitles(titleOf func(*Source) (string, bool), nameOf func(t
 	slices.Sort(clashes)
 	return names, clashes
 }
+
+// yieldsName reports whether the API leaves its name to one of the configuration, though it be named by its title: the registration of a
+// service that the configuration does not name chose it.
+func yieldsName(s *Source) bool { return s.Config.IsDiscovered() && !s.Config.TakesSecrets() }
+
+// digestName returns a name with a hash at its end.
+func digestName(name, of string) string {
+	sum := sha256.Sum256([]byte(of))
+	return name + "-" + hex.EncodeToString(sum[:4])
+}
+
+// serviceName returns the name of a service for people.
+func serviceName(s config.ServiceID) string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }

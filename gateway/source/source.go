@@ -4,16 +4,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"net/url"
 	"sync/atomic"
 	"time"
 
 	"drawbridge/auth/credential"
 	"drawbridge/config"
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
-	"drawbridge/openapi"
 )
 
 // Source is one configured API: it loads the document, makes the clients for its service, and holds the outcome of the
@@ -127,12 +124,6 @@ func (s *Source) adopt(old *Source) {
 
 // NameFor returns the name of the source for the title of its document.
 func (s *Source) NameFor(title string) string { return nameFor(&s.Config, s.owner.label, title) }
-
-// BaseURL returns the URL that the operation's calls go to; nil if neither the configuration nor the document names one.
-func (s *Source) BaseURL(op *openapi.Operation) *url.URL { return BaseURL(&s.Config, op) }
-
-// HasOrigin reports whether a URL has the only origin that gets what the gateway adds to requests.
-func (s *Source) HasOrigin(u *url.URL) bool { return origin.Same(credentialOrigin(s.Config), u) }
 
 // CertificateExpiry returns the earliest expiry of the client certificates; zero if there is none.
 func (s *Source) CertificateExpiry() time.Time { return s.clients.auth.expiry() }

@@ -73,7 +73,7 @@ func (s *Source) Hold(u Update, unrestricted []string) *Quarantined {
 func (s *Source) exposed(api *openapi.API) []string {
 	var all []string
 	for _, op := range api.Operations {
-		if s.Config.Exposes(Subject(s.owner.label, op)) {
+		if s.Config.Exposes(s.as(s.owner.label).subject(op)) {
 			all = append(all, op.Method+" "+op.Path)
 		}
 	}

@@ -9,6 +9,9 @@ import (
 // Status returns the state of the API for operators. Only the goroutine that publishes calls it.
 func (s *Source) Status() admin.API {
 	a := admin.API{Name: s.Name, Spec: redact.Location(s.Config.Spec.String()), State: admin.Loading}
+	if of := s.Config.Service(); s.Config.IsDiscovered() {
+		a.Service = &admin.Service{Provider: of.Provider, Namespace: of.Namespace, Name: of.Name}
+	}
 	switch {
 	case s.Quarantine != nil:
 		a.State = admin.Held

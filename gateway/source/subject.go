@@ -10,10 +10,28 @@ import (
 	"drawbridge/openapi"
 )
 
-// Subject returns an operation as selectors see it. api is the name of its API.
+// Subject returns an operation of the source as selectors see it.
+func (s *Source) Subject(op *openapi.Operation) config.Subject { return s.as(s.Name).subject(op) }
+
+// Subject returns an operation of an API with this name as selectors see it.
 func Subject(api string, op *openapi.Operation) config.Subject {
+	return apiNames{name: api}.subject(op)
+}
+
+// SkippedSubject returns an operation that can't be a tool as selectors see it. api is the name of its API.
+func SkippedSubject(api string, s openapi.Skipped) config.Subject {
+	return apiNames{name: api}.skipped(s)
+}
+
+// apiNames are the names by which selectors know an API.
+type apiNames struct{ name, claimed string } // see [config.API.Claimed]
+
+// as returns the names of the source if the first is this one.
+func (s *Source) as(name string) apiNames { return apiNames{name, s.Config.Claimed()} }
+
+func (n apiNames) subject(op *openapi.Operation) config.Subject {
 	s := config.Subject{
-		API: api, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags, Deprecated: op.Deprecated, Extensions: op.Marks,
+		API: n.name, Claimed: n.claimed, Method: op.Method, Path: op.Path, Operation: op.ID, Tags: op.Tags, Deprecated: op.Deprecated, Extensions: op.Marks,
 		Arguments: func() []string { return slices.Sorted(maps.Keys(op.Names())) },
 	}
 	if op.HiddenBy != nil {
@@ -22,30 +40,29 @@ func Subject(api string, op *openapi.Operation) config.Subject {
 	return s
 }
 
-// SkippedSubject returns an operation that can't be a tool as selectors see it.
-func SkippedSubject(api string, s openapi.Skipped) config.Subject {
-	return config.Subject{API: api, Method: s.Method, Path: s.Path, Operation: s.ID, Tags: s.Tags}
+func (n apiNames) skipped(s openapi.Skipped) config.Subject {
+	return config.Subject{API: n.name, Claimed: n.claimed, Method: s.Method, Path: s.Path, Operation: s.ID, Tags: s.Tags}
 }
 
 // subjectsOf yields the operations of a document as selectors see them. It includes operations that can't be tools,
 // because a selector may name them, too.
-func subjectsOf(name string, api *openapi.API) iter.Seq[config.Subject] {
+func subjectsOf(names apiNames, api *openapi.API) iter.Seq[config.Subject] {
 	return func(yield func(config.Subject) bool) {
 		for _, op := range api.Operations {
-			if !yield(Subject(name, op)) {
+			if !yield(names.subject(op)) {
 				return
 			}
 		}
 		for _, s := range api.Skipped {
-			if !yield(SkippedSubject(name, s)) {
+			if !yield(names.skipped(s)) {
 				return
 			}
 		}
 	}
 }
 
-func matchesAny(sel *config.Selection, name string, api *openapi.API) bool {
-	for subject := range subjectsOf(name, api) {
+func matchesAny(sel *config.Selection, names apiNames, api *openapi.API) bool {
+	for subject := range subjectsOf(names, api) {
 		if sel.Match(subject) {
 			return true
 		}

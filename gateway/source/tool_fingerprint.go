@@ -20,7 +20,7 @@ func (s *Source) LockedTool(t *catalog.Tool) config.LockedTool {
 		// Without the suffix that distinguishes the tool from others: it depends on the others, and on data in the
 		// other digests.
 		Words: fingerprint(t.Title, t.Said), Schema: schemaPrint(t),
-		Request: requestPrint(t.Operation, s.Document, s.Config.BaseURL != nil), Access: accessPrint(t.Operation, s.Document.API.Schemes), Answers: fingerprint(string(t.Operation.AppendAnswerFingerprint(nil))),
+		Request: requestPrint(t.Operation, s.Document, s.Config.BaseURL), Access: accessPrint(t.Operation, s.Document.API.Schemes), Answers: fingerprint(string(t.Operation.AppendAnswerFingerprint(nil))),
 	}
 }
 
@@ -35,16 +35,16 @@ func schemaPrint(t *catalog.Tool) string {
 	return fingerprint(texts...)
 }
 
-// requestPrint is a digest of the parts of the document that decide the requests. Servers count unless the configuration
-// has the base URL.
-func requestPrint(op *openapi.Operation, d *Document, baseConfigured bool) string {
+// requestPrint is a digest of the parts of the document that decide the requests. Servers count unless calls go to the base URL of
+// the configuration, which may be nil.
+func requestPrint(op *openapi.Operation, d *Document, base *config.URL) string {
 	sent, whole := op.AppendRequestFingerprint(nil)
 	texts := []string{string(sent)}
 	if !whole {
 		digest := d.Stamp.Digest
 		texts = append(texts, string(digest[:]))
 	}
-	if !baseConfigured && op.Base != nil {
+	if op.Base != nil && (base == nil || op.Base.String() != base.URL().String()) {
 		texts = append(texts, op.Base.String())
 	}
 	return fingerprint(texts...)

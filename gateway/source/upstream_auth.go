@@ -21,7 +21,7 @@ import (
 
 // upstreamAuth is the upstream authentication of one API: everything that the gateway adds to requests to its service and
 // to the fetch of its document (credentials, the caller's identity, headers that the caller passes through). All of it
-// goes to one origin (E4). It caches tokens of authorization servers, so it lives as long as its source.
+// goes to one origin (E4), but for the credentials that the configuration has for others. It caches tokens of authorization servers, so it lives as long as its source.
 type upstreamAuth struct {
 	now      func() time.Time
 	set      *credential.Set // credentials by security scheme; nil if none is configured
@@ -65,6 +65,7 @@ func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
 		}
 	}
 	a.setCredentials(c, limits, to, problem)
+	a.setServerCredentials(c, limits, problem)
 	a.addHeaders(c, made.identity, to, problem)
 	a.setCertificate(c, to, problem)
 	problem("spec_credential", a.forDocument(c, limits))
@@ -103,6 +104,22 @@ func (a *upstreamAuth) setCredentials(c config.API, limits config.Limits, to *ur
 	problem("credentials", err)
 	if a.set != nil {
 		a.calls = a.set.Wrap
+	}
+}
+
+// setServerCredentials sets up the credentials for other origins, each of which goes to its own alone.
+func (a *upstreamAuth) setServerCredentials(c config.API, limits config.Limits, problem func(key string, err error)) {
+	for _, name := range slices.Sorted(maps.Keys(c.ServerCredentials)) {
+		o, err := a.options(c.ServerCredentials[name], limits)
+		if err == nil {
+			o.Origin, err = url.Parse(name)
+		}
+		var wrap wrapper
+		if err == nil {
+			wrap, err = credential.New(o)
+		}
+		problem("server_credentials."+name, err)
+		a.calls = around(wrap, a.calls)
 	}
 }
 
@@ -211,8 +228,8 @@ func (a *upstreamAuth) close() {
 	}
 }
 
-// credentialOrigin returns the only origin that receives credentials: that of base_url, else that of the document's
-// URL. A document never decides it (E4); for a document in a file the configuration must have base_url.
+// credentialOrigin returns the only origin that receives what is configured for the API as a whole: that of base_url, else that
+// of the document's URL. A document never decides it (E4); for a document in a file the configuration must have base_url.
 func credentialOrigin(c config.API) *url.URL {
 	if c.BaseURL != nil {
 		return c.BaseURL.URL()

@@ -39,7 +39,7 @@ func newAPIMetrics(r prometheus.Registerer) *apiMetrics {
 		skips: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_skipped_operations",
 			Help: "Operations that can't become tools, by reason code."}, []string{"api", "code"}),
 		apiState: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_api_state",
-			Help: "1 for the current state of the API: loading, ready, stale, held or failed."}, []string{"api", "state"}),
+			Help: "1 for the current state of the API: loading, ready, stale, held, uncallable or failed."}, []string{"api", "state"}),
 		certificates: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_client_certificate_expiry_timestamp_seconds",
 			Help: "Expiry of the client certificate for an API; the earliest if there are several."}, []string{"api"}),
 		lost: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_lost_operations",
@@ -133,7 +133,7 @@ func (m *Metrics) API(a *admin.API, certificateEnd time.Time) {
 	} else {
 		v.certificates.WithLabelValues(a.Name).Set(float64(certificateEnd.Unix()))
 	}
-	for _, state := range []admin.State{admin.Loading, admin.Ready, admin.Stale, admin.Held, admin.Failed} {
+	for _, state := range admin.States() {
 		is := 0.0
 		if state == a.State {
 			is = 1

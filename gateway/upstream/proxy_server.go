@@ -59,10 +59,11 @@ func (s *ProxyServer) connect(ctx context.Context, dial dialProxy, target string
 		return nil, s.failed(target, fmt.Errorf("the proxy can't be reached: %w", err))
 	}
 	if s.Scheme == "https" {
-		secure := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: s.RootCAs, ServerName: s.Host, NextProtos: []string{"http/1.1"}})
+		config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: s.RootCAs, ServerName: s.Host, NextProtos: []string{"http/1.1"}}
+		secure := tls.Client(conn, config)
 		if err := secure.HandshakeContext(ctx); err != nil {
 			conn.Close()
-			return nil, s.failed(target, fmt.Errorf("TLS with the proxy: %w", err))
+			return nil, s.failed(target, fmt.Errorf("TLS with the proxy: %w", tlsAdvice(err, config)))
 		}
 		conn = secure
 	}

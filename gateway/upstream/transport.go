@@ -24,7 +24,7 @@ type dialers struct{ plain, secure dialer }
 // (E5): the dialers know those that are configured. It does not decompress (P1).
 func newTransport(o Options, dial dialers, protocols *protocols) *http.Transport {
 	config := &tls.Config{
-		MinVersion: tls.VersionTLS12, // E6
+		MinVersion: max(tls.VersionTLS12, o.MinTLS), // E6
 		RootCAs:    o.RootCAs,
 		NextProtos: []string{"h2", "http/1.1"},
 	}
@@ -39,6 +39,10 @@ func newTransport(o Options, dial dialers, protocols *protocols) *http.Transport
 				if own, err = o.TLS(config, addr); err != nil {
 					return nil, &dialError{kind: Credential, err: err}
 				}
+			}
+			if o.ServerName != "" && o.isService(addr) {
+				own = own.Clone()
+				own.ServerName = o.ServerName
 			}
 			return dialTLS(ctx, dial.secure, own, protocols, o.TLSHandshake, network, addr)
 		}),
@@ -80,7 +84,7 @@ func dialTLS(ctx context.Context, dial dialer, config *tls.Config, spoken *proto
 		return nil, &dialError{kind: Connect, err: err}
 	}
 	config = config.Clone()
-	config.ServerName = host
+	config.ServerName = cmp.Or(config.ServerName, host)
 	secure := tls.Client(conn, config)
 	cancel := func() {}
 	if limit > 0 {
@@ -89,7 +93,7 @@ func dialTLS(ctx context.Context, dial dialer, config *tls.Config, spoken *proto
 	defer cancel()
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()
-		return nil, &dialError{kind: handshakeKind(err), err: err}
+		return nil, &dialError{kind: handshakeKind(err), err: tlsAdvice(err, config)}
 	}
 	spoken.observe(secure)
 	return secure, nil

@@ -88,6 +88,13 @@ type Options struct {
 	Proxy *Proxy
 	// RootCAs are the certificate authorities; the system's if nil.
 	RootCAs *x509.CertPool
+	// ServerName is the name that the certificate of Service, or of an instance, must have, and that is sent to it (SNI), instead
+	// of the host of the URL; "" for that host.
+	ServerName string
+	// Service is the URL of the server that ServerName is for.
+	Service *url.URL
+	// MinTLS is the lowest version of TLS, of those of crypto/tls; 0 stands for 1.2.
+	MinTLS uint16
 	// TLS returns the configuration for one connection to addr, host and port: base or a modified
 	// copy. Its errors have the kind Credential, and must not contain secrets. If nil, base is
 	// used.
@@ -129,6 +136,7 @@ type Client struct {
 	traced          bool              // both propagate the trace context
 	decoders        decoderPool
 
+	socket   bool             // all requests go to a Unix domain socket
 	baseHost string           // Host of BaseURL
 	service  *balance.Service // nil unless requests go to instances
 	encoding []string         // value of Accept-Encoding for baseHost
@@ -157,7 +165,7 @@ func NewClient(o Options) *Client {
 	c.allErrors = o.Breaker.AllErrors
 	c.health = newHealth(o.Breaker, c.baseHost, o.OnStateChange)
 	g := newDialPolicy(o.NamedHosts, o.DocumentHosts, o.AllowedAddresses, o.Connect)
-	c.dialPolicy = g
+	c.dialPolicy, c.socket = g, o.Socket != ""
 	direct := g.dial
 	if o.Socket != "" {
 		direct = socketDialer(o.Socket, o.Connect)

@@ -99,6 +99,7 @@ func (c *documentComparison) access(v *permissions, op *openapi.Operation) Acces
 	}
 	a.ByDocument.Safe = httpmethod.IsSafe(op.Method)
 	subject := source.Subject(v.name, op)
+	subject.Claimed = v.api.Claimed()
 	for i := range v.c.Endpoints {
 		if e := &v.c.Endpoints[i]; e.Has(subject) {
 			a.ByDocument.Endpoints = append(a.ByDocument.Endpoints, e.Name)
@@ -110,7 +111,7 @@ func (c *documentComparison) access(v *permissions, op *openapi.Operation) Acces
 		a.ByDocument.Credentials = []string{"default"}
 	}
 	if c.sameSettings {
-		a.ByDocument.Origin, _ = origin.Of(source.BaseURL(v.api, op))
+		a.ByDocument.Origin, _ = origin.Of(op.Base)
 	}
 	return a
 }

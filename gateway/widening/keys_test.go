@@ -82,6 +82,8 @@ apis:
     request: {headers: {X-Tenant: {claim: tenant}, X-Kind: k, X-Secret: {secret: 0123456789abcdef}}, query: {v: "1"}}
     identity: {audience: a, header: X-Caller}
     client_certificate: {cert_file: tls.crt, key_file: tls.key}
+    server_credentials: {"https://b.example.com": {type: bearer, token: secret}}
+    tls: {server_name: a.internal, min_version: "1.3"}
     tools: {include: {tag: public}, exclude: {path: /x}}
     scopes_from_document: true
     scope_map: {d: [read]}

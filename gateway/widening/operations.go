@@ -143,6 +143,7 @@ type permissions struct {
 // accessTo evaluates the access to an operation. Conditions and scopes count where both configurations require tokens.
 func (v *permissions) accessTo(op *openapi.Operation, guarded bool) Access {
 	subject := source.Subject(v.name, op)
+	subject.Claimed = v.api.Claimed()
 	if !v.api.Exposes(subject) {
 		return Access{}
 	}

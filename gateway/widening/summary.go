@@ -115,8 +115,10 @@ type API struct {
 	Slashes        []string       `json:"slashes,omitempty"`
 	Variables      string         `json:"variables,omitempty"`
 	CAFile         string         `json:"ca_file,omitempty"`
-	Root           string         `json:"root,omitempty"`     // digest of the path
-	Overlays       []string       `json:"overlays,omitempty"` // digests of the locations, in their order
+	ServerName     string         `json:"server_name,omitempty"` // of tls
+	TLS13          bool           `json:"tls_13,omitempty"`      // the lowest version is 1.3
+	Root           string         `json:"root,omitempty"`        // digest of the path
+	Overlays       []string       `json:"overlays,omitempty"`    // digests of the locations, in their order
 	Servers        []string       `json:"servers,omitempty"`
 	Refs           []string       `json:"refs,omitempty"`
 	Addresses      []netip.Prefix `json:"addresses,omitempty"`
@@ -273,6 +275,9 @@ func apiOf(c *config.Config, api *config.API) API {
 	a.Dropped, _ = c.DroppedArguments(api)
 	for _, overlay := range api.Overlays {
 		a.Overlays = append(a.Overlays, digest(overlay.String()))
+	}
+	if t := api.TLS; t != nil {
+		a.ServerName, a.TLS13 = t.ServerName, t.MinVersion == config.TLS13
 	}
 	if api.BaseURL != nil {
 		a.BaseURL = digest(api.BaseURL.String())

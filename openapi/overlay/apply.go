@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"drawbridge/openapi/overlay/jsonpath"
 	"drawbridge/openapi/tree"
+	"drawbridge/openapi/truncate"
 )
 
 // File is an overlay as it was read.
@@ -72,11 +74,11 @@ type applier struct {
 
 // apply applies one action to the result of those before it.
 func (a *applier) apply(act *action, revision int) error {
-	targets, err := act.target.selectFrom(a.editor.Root(), a.work)
+	targets, err := a.selected(act.target)
 	if err != nil {
-		return Fault{act.at, fmt.Sprintf("target %q %v", act.target.text, err)}
+		return Fault{act.at, fmt.Sprintf("target %q %v", shown(act.target), err)}
 	}
-	report := Action{Position: act.at, Target: strings.Clone(act.target.text), // the text is a part of the overlay's
+	report := Action{Position: act.at, Target: strings.Clone(act.target.String()), // the text is a part of the overlay's
 		Kind: act.kind(), Matched: len(targets), Optional: act.optional}
 	a.done = append(a.done, report)
 	if report.Kind == None {
@@ -88,7 +90,7 @@ func (a *applier) apply(act *action, revision int) error {
 	}
 	if len(targets) == 0 {
 		if !act.optional {
-			a.editor.Warn(act.at, tree.CodeOverlayUnmatched, "the target %q selects nothing, so the action (%s) changes nothing", act.target.text, report.Kind)
+			a.editor.Warn(act.at, tree.CodeOverlayUnmatched, "the target %q selects nothing, so the action (%s) changes nothing", shown(act.target), report.Kind)
 		}
 		return nil
 	}
@@ -107,6 +109,18 @@ func (a *applier) apply(act *action, revision int) error {
 	return nil
 }
 
+// selected returns the values of the document that a query selects.
+func (a *applier) selected(q *jsonpath.Query) ([]*tree.Node, error) {
+	nodes, err := q.Select(a.editor.Root(), a.work)
+	if err == nil && len(nodes) > maxMatches {
+		err = errTooManyMatches
+	}
+	return nodes, err
+}
+
+// shown is a query as errors show it.
+func shown(q *jsonpath.Query) string { return truncate.Bytes(q.String(), maxShown) }
+
 // checkTargets checks that the targets of an action are of kinds that the version of the overlay allows. Version 1.0 allows
 // objects and arrays only, but an official example of it removes a string, so only updates of primitive values are refused.
 func checkTargets(act *action, targets []*tree.Node, revision int) error {
@@ -116,11 +130,11 @@ func checkTargets(act *action, targets []*tree.Node, revision int) error {
 	for _, n := range targets {
 		if revision == 0 && isPrimitive(n) {
 			return Fault{act.at, fmt.Sprintf("target %q selects %s, at %s; an overlay of version 1.0 can update objects and arrays only: write overlay: 1.1.0, or select what it is in",
-				act.target.text, kindName(n), n.Position())}
+				shown(act.target), kindName(n), n.Position())}
 		}
 		if revision > 0 && class(n) != class(targets[0]) {
 			return Fault{act.at, fmt.Sprintf("target %q selects %s, at %s, and %s, at %s; it must select only objects, only arrays or only primitive values",
-				act.target.text, kindName(targets[0]), targets[0].Position(), kindName(n), n.Position())}
+				shown(act.target), kindName(targets[0]), targets[0].Position(), kindName(n), n.Position())}
 		}
 	}
 	return nil
@@ -132,18 +146,34 @@ func (a *applier) remove(act *action, targets []*tree.Node) error {
 			return Fault{act.at, "the root of the document can't be removed"}
 		}
 	}
+	if err := a.work.Take(siblings(targets)); err != nil {
+		return Fault{act.at, fmt.Sprintf("target %q %v", shown(act.target), err)}
+	}
 	a.editor.Remove(targets)
 	return nil
 }
 
+// siblings counts the values beside those that are removed, which move.
+func siblings(targets []*tree.Node) (n int) {
+	counted := make(map[*tree.Node]struct{})
+	for _, target := range targets {
+		parent := target.Parent()
+		if _, known := counted[parent]; !known {
+			counted[parent] = struct{}{}
+			n += parent.Len()
+		}
+	}
+	return n
+}
+
 // copy merges the one node that the action copies into each target.
 func (a *applier) copy(act *action, targets []*tree.Node) error {
-	sources, err := act.copy.selectFrom(a.editor.Root(), a.work)
+	sources, err := a.selected(act.copy)
 	if err != nil {
-		return Fault{act.copyAt, fmt.Sprintf("copy %q %v", act.copy.text, err)}
+		return Fault{act.copyAt, fmt.Sprintf("copy %q %v", shown(act.copy), err)}
 	}
 	if len(sources) != 1 {
-		return Fault{act.copyAt, fmt.Sprintf("copy %q selects %d values; it must select one", act.copy.text, len(sources))}
+		return Fault{act.copyAt, fmt.Sprintf("copy %q selects %d values; it must select one", shown(act.copy), len(sources))}
 	}
 	// The targets may be parts of what is copied, or the other way round.
 	value, err := a.editor.Clone(sources[0])
@@ -155,7 +185,7 @@ func (a *applier) copy(act *action, targets []*tree.Node) error {
 
 // update merges a value into each target.
 func (a *applier) update(act *action, targets []*tree.Node, value *tree.Node) error {
-	m := merger{editor: a.editor, act: act}
+	m := merger{editor: a.editor, work: a.work, act: act}
 	for _, target := range targets {
 		if err := m.into(target, value); err != nil {
 			return err

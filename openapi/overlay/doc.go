@@ -1,6 +1,6 @@
 // Package overlay applies OpenAPI overlays (Overlay Specification 1.0 and 1.1) to a document.
 //
-// It hides the form of an overlay, JSONPath (RFC 9535) on trees with positions, and how values are merged. [Apply] works on
+// It hides the form of an overlay, and how values are merged into those that a query (package jsonpath) selects. [Apply] works on
 // the raw root file of a document, before references are followed and values are repaired, so that an overlay sees what the
 // author of the document has written.
 //

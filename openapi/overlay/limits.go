@@ -12,29 +12,28 @@ const (
 	// MaxBytes is the size of one overlay, in bytes.
 	MaxBytes = 16 << 20
 
-	maxActions  = 10_000      // of one overlay
-	maxMatches  = 200_000     // nodes that one action changes
-	maxFiltered = 500_000     // values that the filters of one action look at
-	maxSteps    = 100_000_000 // of all queries: nodes that are looked at, and what filters look at
-	filterSteps = 8           // that a filter takes for a value that it looks at
-	maxFaults   = 20          // that are listed
-	textPerStep = 64          // bytes of a text that filters may read in one step
+	maxActions    = 10_000     // of one overlay
+	maxQueryBytes = 2 << 20    // of all queries of one overlay: what they are compiled to takes about thirty times as much
+	maxMatches    = 200_000    // nodes that one action changes
+	maxSteps      = 50_000_000 // of all overlays of a document: nodes that are visited, compared or merged, and texts that are read
+	maxFaults     = 20         // that are listed
+	mergeSteps    = 4          // for a member that is merged
+	maxShown      = 200        // bytes of a text that an error shows
 )
 
 var (
-	errTooManyMatches  = fmt.Errorf("selects more than %d values; narrow it", maxMatches)
-	errTooManyFiltered = fmt.Errorf("has filters that look at more than %d values; narrow what comes before them", maxFiltered)
-	errTooMuchWork     = errors.New("takes too long for a document of this size; use fewer descendant segments (..) and filters")
+	errTooManyMatches = fmt.Errorf("selects more than %d values; narrow it", maxMatches)
+	errTooMuchWork    = errors.New("takes too long for a document of this size; use fewer descendant segments (..), filters and actions, and shorter regular expressions")
 )
 
-// work counts the steps of all queries of a document.
+// work counts the steps of all overlays of a document.
 type work struct {
 	editor *tree.Editor // nil if nobody waits for the work
 	left   int
 }
 
-// take takes a number of steps, and makes way for calls.
-func (w *work) take(steps int) error {
+// Take takes a number of steps, and makes way for calls.
+func (w *work) Take(steps int) error {
 	if w.left -= steps; w.left < 0 {
 		return errTooMuchWork
 	}

@@ -9,6 +9,7 @@ import (
 // merger merges the value of an action into its targets.
 type merger struct {
 	editor *tree.Editor
+	work   *work
 	act    *action
 }
 
@@ -33,8 +34,8 @@ func (m merger) into(target, value *tree.Node) error {
 // object merges the members of an object into those of another.
 func (m merger) object(target, value *tree.Node) error {
 	for name, member := range value.Members() {
-		if err := m.editor.Step(); err != nil {
-			return err
+		if err := m.work.Take(mergeSteps); err != nil {
+			return Fault{m.act.at, fmt.Sprintf("target %q %v", shown(m.act.target), err)}
 		}
 		old := target.Get(name)
 		var err error

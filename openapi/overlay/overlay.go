@@ -5,7 +5,9 @@ import (
 	"regexp"
 	"strings"
 
+	"drawbridge/openapi/overlay/jsonpath"
 	"drawbridge/openapi/tree"
+	"drawbridge/openapi/truncate"
 )
 
 // overlay is one parsed Overlay Object.
@@ -19,9 +21,9 @@ type overlay struct {
 // action is one Action Object.
 type action struct {
 	at       tree.Position // of its target
-	target   *query
-	update   *tree.Node // nil if absent
-	copy     *query     // nil if absent
+	target   *jsonpath.Query
+	update   *tree.Node      // nil if absent
+	copy     *jsonpath.Query // nil if absent
 	copyAt   tree.Position
 	remove   bool
 	optional bool // extensionOptional: the target need not select anything
@@ -49,7 +51,8 @@ var versions = regexp.MustCompile(`\A1\.([01])\.\d+\z`)
 
 // parser reads an Overlay Object and collects what is wrong with it.
 type parser struct {
-	faults Faults
+	faults     Faults
+	queryBytes int
 }
 
 // parse reads an Overlay Object. The error is of type [Faults] and has all of them.
@@ -62,7 +65,18 @@ func parse(root *tree.Node) (*overlay, error) {
 	return o, nil
 }
 
+// wrong reports a fault. Texts of the overlay are shortened, and faults that nobody will see are only counted.
 func (p *parser) wrong(at *tree.Node, where, format string, args ...any) {
+	if len(p.faults) >= maxFaults {
+		p.faults = append(p.faults, Fault{})
+		return
+	}
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = truncate.Bytes(text, maxShown)
+		}
+	}
+	where = truncate.Bytes(where, maxShown)
 	p.faults = append(p.faults, Fault{Position: at.Position(), Message: strings.TrimPrefix(where+": ", ": ") + fmt.Sprintf(format, args...)})
 }
 
@@ -162,8 +176,12 @@ func (p *parser) action(n *tree.Node, where string, revision int) (a action) {
 }
 
 // query parses the JSONPath query of a field.
-func (p *parser) query(n *tree.Node, where string) *query {
-	q, err := parseQuery(n.Text())
+func (p *parser) query(n *tree.Node, where string) *jsonpath.Query {
+	if p.queryBytes += len(n.Text()); p.queryBytes > maxQueryBytes {
+		p.wrong(n, where, "the queries of the overlay up to this one have more than %d bytes together; split it", maxQueryBytes)
+		return nil
+	}
+	q, err := jsonpath.Parse(n.Text())
 	if err != nil {
 		p.wrong(n, where, "%q is not a JSONPath query of RFC 9535, such as $.paths['/orders'].get: %v", n.Text(), err)
 	}

@@ -67,7 +67,7 @@ func (a *acceptor) accept(c *check, value any) verdict {
 		}
 	case string:
 		if c.text != nil {
-			out = min(out, c.text.accept(value))
+			out = min(out, a.text(c.text, value))
 		}
 	case json.Number:
 		if c.number != nil {
@@ -249,13 +249,19 @@ func distinct(value []any) verdict {
 	return valid
 }
 
-func (c *textCheck) accept(value string) verdict {
+func (a *acceptor) text(c *textCheck, value string) verdict {
 	if c.least > 0 || c.most < len(value) {
 		if n := utf8.RuneCountInString(value); n < c.least || n > c.most {
 			return invalid
 		}
 	}
-	return verdictOf(c.pattern == nil || c.pattern.match(value))
+	if c.pattern == nil {
+		return valid
+	}
+	if a.steps -= c.pattern.cost(value); a.steps < 0 {
+		return unsure
+	}
+	return verdictOf(c.pattern.match(value))
 }
 
 func (c *numberCheck) accept(value json.Number) verdict {

@@ -77,7 +77,7 @@ func (e *explainer) picks(err *jsonschema.ValidationError, same []alternative) b
 	for name := range counts {
 		location := append(slices.Clone(err.InstanceLocation), name)
 		value := e.given(location)
-		e.add(location, "expected %s, got %s%s", oneOf(eachOnce(values[name])), show(value), similar(values[name], value))
+		e.add(location, "expected %s, got %s%s", oneOf(eachOnce(values[name])), show(value), e.similar(values[name], value))
 	}
 	return true
 }
@@ -176,5 +176,5 @@ func (e *explainer) kinds(err *jsonschema.ValidationError) {
 		}
 		expected = oneOf(eachOnce(values)) + expected
 	}
-	e.add(err.InstanceLocation, "expected %s, got %s%s%s", expected, show(value), similar(values, value), quotedHint(names, value))
+	e.add(err.InstanceLocation, "expected %s, got %s%s%s", expected, show(value), e.similar(values, value), quotedHint(names, value))
 }

@@ -41,6 +41,27 @@ type explainer struct {
 	faults []Fault
 	later  []Fault // reported only without other faults, because they may be consequences of those
 	branch string  // ends messages about one of several alternatives
+
+	known    map[string]*declaredNames // by the URL of the schema
+	compared int                       // names, in the search for one that was meant
+}
+
+// maxCompared is how many pairs of names are compared, in the search for those that were meant. The first faults have a hint, and
+// they are those that are shown.
+const maxCompared = 300_000
+
+// declaredNames are the properties that a schema names, in the author's order.
+type declaredNames struct {
+	list []string
+	set  map[string]bool
+}
+
+// near returns the one of some names that was probably meant, "" if there is none or enough were compared.
+func (e *explainer) near(given string, names []string) string {
+	if e.compared += len(names); e.compared > maxCompared {
+		return ""
+	}
+	return nearest.Name(given, names)
 }
 
 func (e *explainer) add(location []string, format string, args ...any) *Fault {
@@ -116,7 +137,7 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	case *kind.Const:
 		e.add(at, "expected %s, got %s", showPlain(k.Want), show(value))
 	case *kind.Enum:
-		e.add(at, "expected %s, got %s%s", oneOf(k.Want), show(value), similar(k.Want, value))
+		e.add(at, "expected %s, got %s%s", oneOf(k.Want), show(value), e.similar(k.Want, value))
 	case *kind.Required:
 		e.missing(err, k.Missing, "")
 	case *kind.DependentRequired:
@@ -212,14 +233,14 @@ func (e *explainer) missing(err *jsonschema.ValidationError, names []string, why
 	declared := e.declared(err.SchemaURL)
 	var strangers []string
 	for name := range object {
-		if !slices.Contains(declared, name) {
+		if !declared.set[name] {
 			strangers = append(strangers, name)
 		}
 	}
 	slices.Sort(strangers)
 	for _, name := range names {
 		hint := ""
-		if near := nearest.Name(name, strangers); near != "" {
+		if near := e.near(name, strangers); near != "" {
 			hint = fmt.Sprintf("; is %q meant to be it?", near)
 		}
 		f := e.add(at, "missing required %s %q%s%s", word(at), name, why, hint)
@@ -231,24 +252,24 @@ func (e *explainer) missing(err *jsonschema.ValidationError, names []string, why
 func (e *explainer) unknown(schemaURL string, at []string) {
 	name := at[len(at)-1]
 	declared := e.declared(schemaURL)
-	if slices.Contains(declared, name) {
+	if declared.set[name] {
 		// The member belongs to an alternative that does not apply, because of another fault or of this combination of members.
 		e.later = append(e.later, Fault{Pointer: pointerOf(at), Message: fmt.Sprintf("%s %q can't be combined with the others that are given",
 			word(at[:len(at)-1]), truncate.Words(name, maxShown))})
 		return
 	}
 	text := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), truncate.Words(name, maxShown))
-	near := nearest.Name(name, declared)
+	near := e.near(name, declared.list)
 	if near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	} else {
 		text += ";"
 	}
-	switch shown := declared[:min(len(declared), maxAllowed)]; {
-	case len(declared) == 0:
+	switch shown := declared.list[:min(len(declared.list), maxAllowed)]; {
+	case len(declared.list) == 0:
 		text += " none are declared"
-	case len(shown) < len(declared):
-		text += fmt.Sprintf(" allowed: %s and %d more", strings.Join(shown, ", "), len(declared)-len(shown))
+	case len(shown) < len(declared.list):
+		text += fmt.Sprintf(" allowed: %s and %d more", strings.Join(shown, ", "), len(declared.list)-len(shown))
 	default:
 		text += " allowed: " + strings.Join(shown, ", ")
 	}
@@ -309,23 +330,31 @@ func (e *explainer) bound(err *jsonschema.ValidationError, keyword string, want 
 	return want.RatString()
 }
 
-// declared returns the properties that a schema names, in the author's order, those of its composition included.
-func (e *explainer) declared(schemaURL string) []string {
-	var names []string
-	e.declares(e.schemaAt(schemaURL), &names, 0)
+// declared returns the properties that a schema names, those of its composition included.
+func (e *explainer) declared(schemaURL string) *declaredNames {
+	if names := e.known[schemaURL]; names != nil {
+		return names
+	}
+	names := &declaredNames{set: make(map[string]bool)}
+	e.declares(e.schemaAt(schemaURL), names, 0)
+	if e.known == nil {
+		e.known = make(map[string]*declaredNames)
+	}
+	e.known[schemaURL] = names
 	return names
 }
 
-func (e *explainer) declares(schema []byte, names *[]string, depth int) {
-	if depth > maxCompositionDepth || len(*names) > 1000 {
+func (e *explainer) declares(schema []byte, names *declaredNames, depth int) {
+	if depth > maxCompositionDepth || len(names.list) > 1000 {
 		return
 	}
 	for keyword, value := range jsonscan.Members(schema) {
 		switch string(keyword) {
 		case "properties":
 			for name := range jsonscan.Members(value) {
-				if !slices.Contains(*names, string(name)) {
-					*names = append(*names, string(name))
+				if !names.set[string(name)] {
+					names.set[string(name)] = true
+					names.list = append(names.list, string(name))
 				}
 			}
 		case "$ref":

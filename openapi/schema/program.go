@@ -399,19 +399,35 @@ type lazyPattern struct {
 	source string
 	once   sync.Once
 	re     *regexp.Regexp // nil: not checked
+	size   int            // of its program; 0 if it is one of the gateway's own
 }
 
-func (p *lazyPattern) match(s string) bool {
+// compile compiles the expression once.
+func (p *lazyPattern) compile() {
 	p.once.Do(func() {
 		if p.re = ownPatterns[p.source]; p.re != nil {
 			return
 		}
 		if parsed, err := ecmaregexp.Parse(p.source); err == nil && parsed.RE2 != "" {
 			p.re, _ = regexp.Compile(parsed.RE2)
+			p.size = parsed.Size
 		}
 	})
+}
+
+// cost returns how many steps a match takes.
+func (p *lazyPattern) cost(s string) int {
+	p.compile()
+	return matchCost(p.size, s) / matchedPerStep
+}
+
+func (p *lazyPattern) match(s string) bool {
+	p.compile()
 	return p.re == nil || p.re.MatchString(s)
 }
+
+// matchCost returns the most instructions of a program that a match runs: Go's engine is linear in the text, and in the program.
+func matchCost(size int, s string) int { return size * len(s) }
 
 // annotation reports whether a keyword restricts nothing.
 func (c *check) annotation(keyword string, value []byte) bool {

@@ -33,6 +33,7 @@ type Validator struct {
 	mu      sync.Mutex // one value at a time goes through the library, so that its work can be counted
 	library weak.Pointer[jsonschema.Schema]
 	steps   int
+	matched int // instructions that regular expressions may still run
 }
 
 // location is the name of the one schema that a compiler knows. No loader can open it.
@@ -61,7 +62,7 @@ func (v *Validator) compile() (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
-	c.UseRegexpEngine(compilePattern)
+	c.UseRegexpEngine(v.compilePattern)
 	registerFormats(c)
 	if err := c.AddResource(location, doc); err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
@@ -87,15 +88,25 @@ type anyText string
 func (anyText) MatchString(string) bool { return true }
 func (t anyText) String() string        { return string(t) }
 
-// ecmaPattern is a checked expression that calls itself what the schema calls it.
+// ecmaPattern is a checked expression that calls itself what the schema calls it, and whose matches are counted.
 type ecmaPattern struct {
 	*regexp.Regexp
 	source string
+	size   int
+	v      *Validator
+}
+
+// MatchString tells whether the expression matches a text, or ends the validation.
+func (p ecmaPattern) MatchString(s string) bool {
+	if p.v.matched -= matchCost(p.size, s); p.v.matched < 0 {
+		panic(tooManySteps{})
+	}
+	return p.Regexp.MatchString(s)
 }
 
 func (p ecmaPattern) String() string { return p.source }
 
-func compilePattern(text string) (jsonschema.Regexp, error) {
+func (v *Validator) compilePattern(text string) (jsonschema.Regexp, error) {
 	p, err := ecmaregexp.Parse(text)
 	if err != nil || p.RE2 == "" {
 		return anyText(text), nil
@@ -104,7 +115,7 @@ func compilePattern(text string) (jsonschema.Regexp, error) {
 	if err != nil {
 		return anyText(text), nil
 	}
-	return ecmaPattern{re, text}, nil
+	return ecmaPattern{re, text, p.Size, v}, nil
 }
 
 // prepare makes formats annotations, integers excepted, and has every step of the library counted.
@@ -156,6 +167,7 @@ func (v *Validator) prepare(s *jsonschema.Schema, seen map[*jsonschema.Schema]bo
 const (
 	maxSteps        = 3_000_000
 	maxLibrarySteps = 50_000
+	matchedPerStep  = 64   // instructions of a regular expression, for each byte of the text that it is matched with
 	maxExplained    = 5000 // parts of a value that the library sees: each may become a fault
 )
 
@@ -269,7 +281,7 @@ func (v *Validator) explain(value any, most int) (faults []Fault) {
 		}
 		v.library = weak.Make(root)
 	}
-	v.steps = maxLibrarySteps
+	v.steps, v.matched = maxLibrarySteps, maxSteps*matchedPerStep
 	err := root.Validate(value)
 	if err == nil {
 		return nil

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/nearest"
 	"drawbridge/openapi/truncate"
 )
 
@@ -117,9 +116,9 @@ func oneOf(values []any) string {
 }
 
 // similar returns a hint if one of the allowed texts is close to the given one.
-func similar(allowed []any, given any) string {
+func (e *explainer) similar(allowed []any, given any) string {
 	text, ok := given.(string)
-	if !ok {
+	if !ok || e.compared > maxCompared {
 		return ""
 	}
 	var names []string
@@ -128,7 +127,7 @@ func similar(allowed []any, given any) string {
 			names = append(names, s)
 		}
 	}
-	if near := nearest.Name(text, names); near != "" {
+	if near := e.near(text, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", truncate.Words(near, maxShown))
 	}
 	return ""

@@ -64,7 +64,8 @@ var rooms = map[string]room{
 	"openapi/mediatype":         {},
 	"openapi/answer":            {arrows: []string{"openapi/schema", "openapi/unseen", "openapi/mediatype", "openapi/charset"}, modules: []string{"golang.org/x/net/html"}},
 	"openapi/fetch":             {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/mediatype", "openapi/charset"}, modules: []string{"golang.org/x/net/html", "golang.org/x/text"}},
-	"openapi/overlay":           {arrows: []string{"openapi/tree"}, modules: []string{"github.com/theory/jsonpath"}},
+	"openapi/overlay":           {arrows: []string{"openapi/overlay/jsonpath", "openapi/tree"}},
+	"openapi/overlay/jsonpath":  {arrows: []string{"openapi/tree"}},
 	"openapi/charset":           {arrows: []string{"openapi/mediatype"}, modules: []string{"golang.org/x/text"}},
 
 	"auth":            {modules: []string{"github.com/coreos/go-oidc/v3", "github.com/go-jose/go-jose/v4", "cel.dev/cel-go"}},

@@ -14,11 +14,17 @@ import (
 // what else runs. With the race detector any time will do.
 func Processor(t testing.TB, limit time.Duration, f func()) {
 	t.Helper()
-	start := processorTime(t)
-	f()
-	if used := processorTime(t) - start; used > limit && !race.Enabled {
+	if used := ProcessorTime(t, f); used > limit && !race.Enabled {
 		t.Errorf("took %v of processor time, at most %v are right", used, limit)
 	}
+}
+
+// ProcessorTime runs f and returns the processor time of the process meanwhile.
+func ProcessorTime(t testing.TB, f func()) time.Duration {
+	t.Helper()
+	start := processorTime(t)
+	f()
+	return processorTime(t) - start
 }
 
 func processorTime(t testing.TB) time.Duration {

@@ -90,9 +90,10 @@ func (p *Provider) next(ctx context.Context) ([]discovery.Target, error) {
 		if k.problem != nil {
 			problems = append(problems, fmt.Errorf("the schemas of %.100q: %w", d.Service.Name, k.problem))
 		}
-		targets = append(targets, targetsOf(d, k)...)
+		targets = append(targets, p.targetsOf(d, k)...)
 	}
 	p.known = current
+	tellApart(targets)
 	return targets, discovery.JoinProblems(problems)
 }
 

@@ -1,6 +1,9 @@
 package servicecenter
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -14,9 +17,10 @@ const statusUp = "UP"
 
 // targetsOf returns the services of a microservice: one for each schema, or one whose document is looked for at its instances
 // if the registry has no schema of it.
-func targetsOf(d *detail, k *kept) []discovery.Target {
+func (p *Provider) targetsOf(d *detail, k *kept) []discovery.Target {
+	namespace := p.namespace(&d.Service)
 	if len(k.schemas) == 0 {
-		t := d.target("")
+		t := d.target(namespace, "")
 		if k.problem != nil {
 			t.Problem = k.problem.Error()
 		}
@@ -24,7 +28,7 @@ func targetsOf(d *detail, k *kept) []discovery.Target {
 	}
 	targets := make([]discovery.Target, 0, len(k.schemas))
 	for i := range k.schemas {
-		t := d.target(k.schemas[i].ID)
+		t := d.target(namespace, k.schemas[i].ID)
 		if t.Text = []byte(k.schemas[i].Text); len(t.Text) == 0 {
 			t.Text, t.Problem = nil, "the registry has no text of the schema"
 		}
@@ -34,10 +38,45 @@ func targetsOf(d *detail, k *kept) []discovery.Target {
 	return targets
 }
 
+// namespace returns the namespace of a microservice: its application, with its environment if the provider reads several. Microservices of
+// two environments are different ones, whatever they are called.
+func (p *Provider) namespace(s *microservice) string {
+	if p.d.Environment != "" || s.Environment == "" {
+		return s.Application
+	}
+	return s.Application + "@" + s.Environment
+}
+
+// tellApart gives services of different microservices that join to one name a digest: orders with the schema x-y, and orders-x with y.
+func tellApart(targets []discovery.Target) {
+	of := func(t *discovery.Target) string { return fmt.Sprintf("%q", []string{t.Namespace, t.Name}) }
+	microservices := map[string]string{}
+	shared := map[string]bool{}
+	for i := range targets {
+		t := &targets[i]
+		if other, known := microservices[of(t)]; known && other != t.Labels[labelMicroservice] {
+			shared[of(t)] = true
+		}
+		microservices[of(t)] = t.Labels[labelMicroservice]
+	}
+	for i := range targets {
+		if t := &targets[i]; shared[of(t)] {
+			digest := sha256.Sum256(fmt.Appendf(nil, "%q", []string{t.Labels[labelMicroservice], t.Labels[labelSchema]}))
+			t.Name += "-" + hex.EncodeToString(digest[:8])
+		}
+	}
+}
+
+// The labels that name a microservice and its schema.
+const (
+	labelMicroservice = "microservice"
+	labelSchema       = "schema"
+)
+
 // target returns the service of a schema without its document.
-func (d *detail) target(schema string) discovery.Target {
+func (d *detail) target(namespace, schema string) discovery.Target {
 	s := &d.Service
-	t := discovery.Target{Service: config.Service{Name: s.Name, Namespace: s.Application, Labels: d.labels(schema)}}
+	t := discovery.Target{Service: config.Service{Name: s.Name, Namespace: namespace, Labels: d.labels(schema)}}
 	if schema != "" {
 		t.Name += "-" + schema
 	}
@@ -75,10 +114,10 @@ func (d *detail) labels(schema string) map[string]string {
 		labels[name] = value
 	}
 	for name, value := range map[string]string{
-		"microservice": d.Service.Name, "schema": schema, "version": d.Service.Version, "environment": d.Service.Environment,
+		labelMicroservice: d.Service.Name, labelSchema: schema, "version": d.Service.Version, "environment": d.Service.Environment,
 	} {
-		if value != "" {
-			labels[name] = value
+		if labels[name] = value; value == "" {
+			delete(labels, name) // a property of that name does not stand for it
 		}
 	}
 	return labels

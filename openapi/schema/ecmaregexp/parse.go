@@ -18,6 +18,8 @@ type Expression struct {
 	JavaScript string
 	// RE2 is the expression for Go's regexp, "" if it has no equal there or only in a program of more than 1 MiB (L9).
 	RE2 string
+	// Size is how many instructions the program of RE2 has, about: what a match costs for each byte of a text.
+	Size int
 }
 
 // Parse checks and translates a regular expression. Documents are written for regular expression engines of all kinds: needless
@@ -48,7 +50,7 @@ func Parse(text string) (Expression, error) {
 	}
 	out := Expression{JavaScript: string(p.js)}
 	if p.portable && size <= maxProgram {
-		out.RE2 = string(p.re2)
+		out.RE2, out.Size = string(p.re2), size
 	}
 	return out, nil
 }

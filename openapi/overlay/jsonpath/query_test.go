@@ -1,7 +1,8 @@
-package overlay
+package jsonpath
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -36,7 +37,7 @@ func TestJSONPathCompliance(t *testing.T) {
 	}
 	for _, c := range suite.Tests {
 		t.Run(c.Name, func(t *testing.T) {
-			q, err := parseQuery(c.Selector)
+			q, err := Parse(c.Selector)
 			if c.IsInvalid != (err != nil) {
 				t.Fatalf("%q: %v", c.Selector, err)
 			}
@@ -47,7 +48,7 @@ func TestJSONPathCompliance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			nodes, err := q.selectFrom(root, &work{left: 1 << 20})
+			nodes, err := q.Select(root, &steps{left: 1 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,6 +67,18 @@ func TestJSONPathCompliance(t *testing.T) {
 			}
 		})
 	}
+}
+
+// steps is a Work of so many steps.
+type steps struct{ left int }
+
+var errSteps = errors.New("took too many steps")
+
+func (s *steps) Take(n int) error {
+	if s.left -= n; s.left < 0 {
+		return errSteps
+	}
+	return nil
 }
 
 // once returns paths sorted, each once.

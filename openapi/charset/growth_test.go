@@ -1,0 +1,26 @@
+package charset
+
+import (
+	"testing"
+	"time"
+
+	"drawbridge/test/growth"
+)
+
+// TestGrowth: the work on a hostile text grows with its length.
+func TestGrowth(t *testing.T) {
+	for name, parse := range map[string]func(string){
+		"declared": func(s string) { Declared("text/html", []byte(s)); Declared("application/xml", []byte(s)) },
+		"decoded": func(s string) {
+			ToUTF8([]byte(s), "shift_jis")
+			ToUTF8([]byte(s), "iso-2022-jp")
+			ToUTF8([]byte(s), "gb18030")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, before := range []string{"", "<?xml "} {
+				growth.Hostile(t, 60_000, time.Second, before, "", parse)
+			}
+		})
+	}
+}

@@ -1,0 +1,25 @@
+package fetch
+
+import (
+	"testing"
+	"time"
+
+	"drawbridge/test/growth"
+)
+
+// TestGrowth: the search for a document in a hostile page or script takes time in proportion to its length.
+func TestGrowth(t *testing.T) {
+	for name, parse := range map[string]func(string){
+		"page":     func(s string) { new(candidates).page([]byte(s)) },
+		"script":   func(s string) { new(candidates).script(s) },
+		"embedded": func(s string) { embedded([]byte(s), nil) },
+		"charset":  func(s string) { _, _ = decode([]byte(s), "") },
+		"markup":   func(s string) { isMarkup([]byte(s)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, before := range []string{"", "<script>SwaggerUIBundle({ url: "} {
+				growth.Hostile(t, 60_000, 500*time.Millisecond, before, "", parse)
+			}
+		})
+	}
+}

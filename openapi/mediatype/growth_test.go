@@ -1,0 +1,22 @@
+package mediatype
+
+import (
+	"testing"
+	"time"
+
+	"drawbridge/test/growth"
+)
+
+// TestGrowth: the work on a hostile media type grows with its length.
+func TestGrowth(t *testing.T) {
+	for name, parse := range map[string]func(string){
+		"essence": func(s string) { Essence(s); Charset(s) },
+		"kinds":   func(s string) { IsJSON(s); IsBinary(s); IsText(s); IsSequential(s) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, before := range []string{"", "text/plain;"} {
+				growth.Hostile(t, 60_000, time.Second, before, "", parse)
+			}
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package openapi
+
+import (
+	"strings"
+
+	"drawbridge/openapi/tree"
+)
+
+// ofSwagger2 returns where calls of an operation of 2.0 go. Its schemes replace those of the document (OAS 2.0 operation object,
+// schemes); host and path are always those of the document, so that a base URL stands for them all.
+func (s *servers) ofSwagger2(f found) target {
+	schemes := f.node.Get("schemes")
+	if s.base != nil || schemes.Len() == 0 {
+		return s.root
+	}
+	return s.first(schemes, s.swagger2(s.swagger, schemes), s.resolve)
+}
+
+// swagger2 makes servers of schemes, host and basePath; https comes first, whatever the order of schemes.
+func (s *servers) swagger2(root, schemeList *tree.Node) []server {
+	host, path := root.Get("host").Text(), root.Get("basePath").Text()
+	if path != "" && !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	if host == "" {
+		return []server{{at: root, url: path + "/", missing: true}}
+	}
+	host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://") // seen in the wild
+	at := root.Get("host")
+	var http, https bool // there may be many thousands
+	for _, n := range schemeList.Items() {
+		http, https = http || strings.EqualFold(n.Text(), "http"), https || strings.EqualFold(n.Text(), "https")
+	}
+	var schemes []string
+	if https {
+		schemes = append(schemes, "https")
+	}
+	if http {
+		schemes = append(schemes, "http")
+	}
+	switch {
+	case len(schemes) > 0:
+	case s.document != nil:
+		schemes = []string{s.document.Scheme} // OAS 2.0: the default is the scheme that the document came by
+	default:
+		schemes = []string{"https"}
+	}
+	var all []server
+	for _, scheme := range schemes {
+		all = append(all, server{at: at, url: scheme + "://" + host + path})
+	}
+	return all
+}
