@@ -199,13 +199,19 @@ func quietLogger(p *program, cfg *config.Config) *slog.Logger {
 }
 
 // compileAll compiles the argument validator of every operation, which serve does at the first
-// call, and returns the indexes of those that fail.
+// call, and returns the indexes of those that fail. Operations often have the schema of another, as those of paths that are references to one.
 func compileAll(o *gateway.Outcome) (unusable []int) {
 	if o.Err != nil {
 		return nil
 	}
+	known := make(map[string]error)
 	for i, op := range o.API.Operations {
-		if err := op.CheckSchema(); err != nil {
+		err, ok := known[string(op.Input)]
+		if !ok {
+			err = op.CheckSchema()
+			known[string(op.Input)] = err
+		}
+		if err != nil {
 			o.Report.Operations[i].Uncallable = fmt.Sprintf("the schema of the arguments can't be used: %v", err)
 			unusable = append(unusable, i)
 		}

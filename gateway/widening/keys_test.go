@@ -210,7 +210,7 @@ var uncompared = map[string]string{
 	"Server.ShutdownDelay": "how the process ends", "Server.DrainTimeout": "how the process ends", "Server.LegacyDisconnect": "when a call ends",
 	"Server.Sessionless":  "another form of the same requests, with the same checks",
 	"Server.OldTransport": "another form of the same requests, with the same checks", "Server.Manifest": "it shows what the lists show, to those who get these",
-	"Server.StateDir": "it holds documents and the record itself", "Server.Ready": "when the gateway serves, not whom", "Server.StrictSecrets": "a check of the file",
+	"Server.StateDir": "it holds documents and the record itself", "Ready.APIs": "when the gateway serves, not whom", "Ready.WithoutAudit": "whether it counts as ready, while no call is made", "Server.StrictSecrets": "a check of the file",
 
 	"Introspection.ClientID": "who asks the issuer", "Introspection.ClientSecret": "secrets are rotated", "Introspection.ClientAuth": "how the secret is sent",
 	"Introspection.Rate": "rates bound what a call costs",
