@@ -42,6 +42,12 @@ type accounting struct {
 
 func accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *accounting {
 	t.Helper()
+	return accountedWith(t, o, Options{}, answer)
+}
+
+// accountedWith is accounted with other options of the gateway; the audit log is filled in.
+func accountedWith(t *testing.T, o audit.Options, options Options, answer http.HandlerFunc) *accounting {
+	t.Helper()
 	a := &accounting{out: &sink{}, i: newIDP(t)}
 	service := httptest.NewServer(answer)
 	t.Cleanup(service.Close)
@@ -57,6 +63,7 @@ func accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *accounti
 	ended := make(chan error, 1)
 	go func() { ended <- log.Run(ctx) }()
 	t.Cleanup(func() { cancel(); timebox.Wait(t, ended) })
+	options.Audit = log
 	a.running = runWith(t, map[string]string{"a.yaml": accountedDocument, "drawbridge.yaml": fmt.Sprintf(`
 server: {public_url: %s, trusted_proxies: [192.0.2.1]}
 auth: {issuers: [%s], default_scopes: [mcp:tools]}
@@ -69,7 +76,7 @@ rules:
 prompts:
   - {name: status, messages: [{tool: stock}]}
 endpoints: [{name: part, match: {operation: stock}}]
-`, publicURL, issuers(a.i), service.URL)}, Options{Audit: log})
+`, publicURL, issuers(a.i), service.URL)}, options)
 	a.eventually("all is served", func() bool { return a.Status().Tools == 4 })
 	return a
 }

@@ -105,7 +105,7 @@ func New(o Options) (*Gateway, error) {
 	g.addHandlers(keys)
 	g.publisher = g.newPublisher()
 	g.runner = reload.New(reload.Options{
-		LoadConfig: o.LoadConfig, Started: c, Local: o.Local, ReplaceFor: o.replaceFor, InUse: o.InUse, Updates: updates, Deploy: g.deployer.Deploy,
+		LoadConfig: o.LoadConfig, Started: c, Local: o.Local, CompareStored: o.CompareStored, ReplaceFor: o.replaceFor, InUse: o.InUse, Updates: updates, Deploy: g.deployer.Deploy,
 		Services: g.services,
 		Recorder: recorder, Store: g.store, Recovery: g.recovery, Metrics: g.metrics, Log: g.log,
 	}, first, g.publisher)

@@ -56,7 +56,7 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 			fmt.Fprintf(&b, ": a newer document lacks %d of %d operations", a.Held.Lost, a.Held.Of)
 		}
 		if a.Held != nil && len(a.Held.Restrictions) > 0 {
-			fmt.Fprintf(&b, ": a document is held because it would undo %d restrictions of the configuration: %s", a.Held.Undone, strings.Join(a.Held.Restrictions, "; "))
+			fmt.Fprintf(&b, ": a document is held because it would undo %d restrictions: %s", a.Held.Undone, strings.Join(a.Held.Restrictions, "; "))
 		}
 		if a.Error != "" {
 			fmt.Fprintf(&b, ": %s", a.Error)

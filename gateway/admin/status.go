@@ -83,7 +83,7 @@ type Shared struct {
 }
 
 // HeldDocument is a document in quarantine: too many operations of the one that is served are
-// missing, or it would undo restrictions of the configuration.
+// missing, or it would undo restrictions.
 type HeldDocument struct {
 	Since      time.Time `json:"since"`
 	Digest     string    `json:"digest"`            // SHA-256 of its files, hexadecimal: the If-Match of a request to accept it
@@ -91,8 +91,8 @@ type HeldDocument struct {
 	Lost       int       `json:"lost"`              // operations that are missing
 	Of         int       `json:"of"`                // operations of the document in use
 	Operations []string  `json:"operations"`        // the first of these, as method and path
-	// Undone counts the restrictions of the configuration that it would undo, and Restrictions are
-	// the first of them, with positions in the file.
+	// Undone counts the restrictions that it would undo, and Restrictions are the first of them: those of the
+	// configuration with positions in the file, and wider access to the operations of the document in use.
 	Undone       int      `json:"undone,omitempty"`
 	Restrictions []string `json:"restrictions,omitempty"`
 }

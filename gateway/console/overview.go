@@ -127,7 +127,7 @@ func heldReason(h *admin.HeldDocument) string {
 		if reason != "" {
 			reason += "; "
 		}
-		reason += "it would undo " + number(h.Undone) + " restrictions of the configuration"
+		reason += "it would undo " + number(h.Undone) + " restrictions"
 	}
 	return reason
 }
