@@ -81,7 +81,8 @@ func pairOperations(before, next []*openapi.Operation) (pairs []operationPair) {
 }
 
 // address returns the method and the URL of an operation in a form that is the same for spellings that servers take for the same: in
-// another case, percent-encoded, with empty segments or dot segments, or with a part of the path in the server.
+// another case, percent-encoded, with empty segments, dot segments, parameters of segments or backslashes, or with a part of the path in
+// the server.
 func address(op *openapi.Operation) string {
 	at, _ := origin.Of(op.Base)
 	path := op.Path
@@ -93,8 +94,8 @@ func address(op *openapi.Operation) string {
 		path = text
 	}
 	var segments []string
-	for segment := range strings.SplitSeq(strings.ToLower(path), "/") {
-		switch segment {
+	for segment := range strings.SplitSeq(strings.ReplaceAll(strings.ToLower(path), `\`, "/"), "/") {
+		switch segment, _, _ = strings.Cut(segment, ";"); segment {
 		case "", ".":
 		case "..":
 			segments = segments[:max(0, len(segments)-1)]
