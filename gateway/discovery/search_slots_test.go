@@ -102,7 +102,8 @@ func TestSearchEnds(t *testing.T) {
 		if n := len(b.providers[0].slots.first) + len(b.providers[0].slots.slow); n > 0 {
 			t.Errorf("%d searches for services that are gone", n)
 		}
-		if most := 50 * slotsOfProvider; under > most {
+		// A search that waits may get the slot of one that was ended before itself: there are 100 a round without slots.
+		if most := 2 * 50 * slotsOfProvider; under > most {
 			t.Errorf("%d requests", under)
 		}
 	})
