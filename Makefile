@@ -1,5 +1,5 @@
 # `make` alone prints this list of targets. Everything a target needs is Go, git, make and curl;
-# conformance, interop, clients, auth-e2e, keycloak-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e needs nginx, alerts promtool.
+# conformance, interop, clients, auth-e2e, keycloak-e2e, console-e2e, corpus, judges, sbom, paths, site and docs-check also need npm, and install what they use below out/; proxy-e2e and failover need nginx, alerts promtool.
 
 GO            ?= go
 OUT           := out
@@ -119,6 +119,7 @@ bombs: ## hostile documents under the caps of S3 (2 s, 256 MiB each), as a table
 	$(GO) test -count=1 -v -run '^TestBombCorpus$$' ./openapi -args -bombs
 	$(GO) test -count=1 -v -run '^TestBombOverlays$$' ./openapi -args -bombs
 	$(GO) test -count=1 -run '^TestBombs$$' ./openapi ./openapi/tree -args -bombs
+	$(GO) test -count=1 -v -run '^TestHostileGrowth$$' ./openapi
 
 .PHONY: corpus
 corpus: ## the table of real documents in OPENAPI_CORPUS, then every tool's schema through ajv
@@ -182,6 +183,10 @@ chaos-full: build ## one of its figures as a whole, up to an hour (FIGURE=9)
 .PHONY: replicas
 replicas: build ## three gateways and a Redis that is killed under load, as a table (needs redis-server; REPLICAS_FLAGS=-h)
 	$(GO) run ./test/replicas -gateway bin/drawbridge $(REPLICAS_FLAGS)
+
+.PHONY: failover
+failover: build ## two gateways behind nginx: restarts while the identity provider hangs, a full audit disk; failed calls, as a table (FAILOVER_FLAGS=-h)
+	test/failover/run $(FAILOVER_FLAGS)
 
 .PHONY: interop
 interop: ## the official Go and TypeScript clients against the gateway

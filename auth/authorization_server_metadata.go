@@ -107,5 +107,6 @@ func (i *issuer) setIntrospectionEndpoint(d serverMetadata, at time.Time) error 
 	i.introspector.setEndpoint(i.url, d.introspection)
 	i.discovered = at
 	i.fetched.Store(at.UnixNano())
+	i.keep(&keyRecord{introspection: d.introspection, fetched: at})
 	return nil
 }

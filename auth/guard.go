@@ -71,6 +71,9 @@ type Issuer struct {
 	// endpoints that it has fetched from the issuer with the same URL and kind are taken over with
 	// their age. If nil, everything is fetched anew.
 	Previous *Guard
+	// Store keeps what is fetched, for a start while the issuer is down: after the first fetch has failed, what is stored is used
+	// for a day after it was fetched. If nil, nothing is kept.
+	Store KeyStore
 }
 
 // TokenKind is the kind of an issuer's access tokens.
@@ -299,6 +302,13 @@ func (g *Guard) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	for _, i := range g.issuers {
 		wg.Go(func() { i.refreshLoop(ctx) })
+		if i.kept != nil {
+			wg.Go(func() {
+				i.kept.run(ctx, i.url, func(err error) {
+					i.warn(ctx, "keys or metadata of issuer not stored: a start during an outage would have none", err)
+				})
+			})
+		}
 	}
 	<-ctx.Done()
 	g.fetches.drain()
@@ -317,8 +327,29 @@ type Status struct {
 	Fetched time.Time
 	// Fixed reports that nothing is ever fetched, because the introspection endpoint is configured.
 	Fixed bool
+	// Opaque reports that tokens are introspected.
+	Opaque bool
+	// Tried reports that a fetch has ended, or that there is nothing to fetch.
+	Tried bool
+	// Able reports that tokens can be verified: there are keys, or an introspection endpoint.
+	Able bool
+	// Stored reports that the keys or the endpoint are those of [Issuer].Store, because no fetch has succeeded yet.
+	Stored bool
 	// Err is the error of the last fetch, nil if it succeeded.
 	Err error
+}
+
+// Able reports whether the guard can verify tokens after a start: each issuer was tried, and at least one has keys or an
+// introspection endpoint (T12).
+func (g *Guard) Able() bool {
+	able := false
+	for _, i := range g.issuers {
+		if !i.fixed() && !i.tried.Load() {
+			return false
+		}
+		able = able || i.able()
+	}
+	return able
 }
 
 // Status returns the state of all issuers, sorted by identifier, for operators. A guard without

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -20,18 +21,6 @@ import (
 
 	"drawbridge/gateway/origin"
 	"drawbridge/openapi/truncate"
-)
-
-// Limits on fetches from an authorization server (T11 to T13).
-const (
-	fetchTime      = 2 * time.Second
-	fetchBytes     = 256 << 10
-	fetchRedirects = 3
-	refreshEvery   = 5 * time.Minute
-	staleAfter     = 24 * time.Hour
-	rediscover     = time.Hour
-	firstBackoff   = time.Second
-	lastBackoff    = time.Minute
 )
 
 // issuer is an authorization server: its rules and its keys.
@@ -65,15 +54,24 @@ type issuer struct {
 
 	longLived atomic.Bool // a warning about long-lived tokens was logged
 
+	tried    atomic.Bool // a fetch has ended
+	kept     *keptRecord // nil if nothing is kept
+	restored atomic.Bool // keys or endpoint are those of the store
+
 	// Used by the fetch in flight only.
 	jwksURL    string
 	discovered time.Time
+	storeRead  bool
+	fromStore  *keyRecord
 }
 
 func newIssuer(c Issuer, client *http.Client, all *fetchGroup, now func() time.Time, log *slog.Logger) (*issuer, error) {
 	i := &issuer{
 		url: c.URL, clientIDs: slices.Clone(c.ClientIDs), requireClient: c.RequireClient, requireSub: c.RequireSubject, scopeClaims: slices.Clone(c.ScopeClaims),
 		skew: cmp.Or(c.Skew, time.Minute), maxLifetime: c.MaxLifetime, dpop: c.DPoP, fetches: all, now: now, log: log,
+	}
+	if c.Store != nil {
+		i.kept = newKeptRecord(c.Store)
 	}
 	var problems []error
 	u, err := url.Parse(c.URL)
@@ -144,13 +142,29 @@ func (i *issuer) inherit(from *Guard) {
 	case i.introspector == nil && old.introspector == nil:
 		i.fetched.Store(old.fetched.Load()) // before the keys, as in a fetch: the keys are never older than this time
 		i.keys.Store(old.keys.Load())
+		i.tried.Store(old.tried.Load())
+		i.restored.Store(old.restored.Load())
 	case i.introspector != nil && old.introspector != nil && !i.introspector.fixed && !old.introspector.fixed:
 		if e := old.introspector.endpoint.Load(); e != nil {
 			i.fetched.Store(old.fetched.Load())
 			i.introspector.setEndpoint(i.url, e.url)
+			i.tried.Store(old.tried.Load())
+			i.restored.Store(old.restored.Load())
 		}
 	}
 }
+
+// able reports whether tokens of the issuer can be verified: there are keys, or an introspection endpoint to ask.
+func (i *issuer) able() bool {
+	if i.introspector != nil {
+		return i.introspector.endpoint.Load() != nil
+	}
+	keys := i.keys.Load()
+	return keys != nil && len(keys.keys) > 0
+}
+
+// fixed reports whether nothing is ever fetched, because the introspection endpoint is configured.
+func (i *issuer) fixed() bool { return i.introspector != nil && i.introspector.fixed }
 
 // checkFetchURL requires https, except on loopback (T13).
 func checkFetchURL(u *url.URL) error {
@@ -211,7 +225,7 @@ func (i *issuer) currentKeys(now time.Time) *keySet {
 }
 
 func (i *issuer) status() Status {
-	s := Status{Issuer: i.url, Fixed: i.introspector != nil && i.introspector.fixed}
+	s := Status{Issuer: i.url, Fixed: i.fixed(), Opaque: i.introspector != nil, Tried: i.fixed() || i.tried.Load(), Able: i.able(), Stored: i.restored.Load()}
 	if keys := i.keys.Load(); keys != nil {
 		s.Keys = len(keys.keys)
 	}
@@ -227,14 +241,18 @@ func (i *issuer) status() Status {
 // refreshLoop fetches the keys at once and then every few minutes, so that a removed key stops
 // verifying (T11). It retries sooner after a failure.
 func (i *issuer) refreshLoop(ctx context.Context) {
-	if i.introspector != nil && i.introspector.fixed {
-		return // the endpoint is configured
+	if i.fixed() {
+		return
 	}
 	backoff := firstBackoff
 	for {
 		wait := refreshEvery
 		if err := i.refreshRecovering(ctx); err != nil {
-			wait = backoff
+			last := lastBackoff
+			if !i.able() { // the gateway may not be ready until it is
+				last = lastBackoffWithoutKeys
+			}
+			wait = min(backoff, last)
 			backoff = min(2*backoff, lastBackoff)
 		} else {
 			backoff = firstBackoff
@@ -296,12 +314,16 @@ func (i *issuer) refresh(ctx context.Context, limited bool) error {
 		i.mu.Lock()
 		i.flight, i.err = nil, f.err
 		i.mu.Unlock()
+		if f.err == nil || f.ctx.Err() == nil {
+			i.tried.Store(true)
+		}
 		close(f.done)
 		f.finish()
 	}()
 	f.err = i.fetch(f.ctx)
 	if f.err != nil && f.ctx.Err() == nil {
 		i.warn(ctx, "keys or metadata of issuer not fetched", f.err)
+		i.restore(f.ctx)
 	}
 	return f.err
 }
@@ -337,7 +359,12 @@ func (i *issuer) fetch(ctx context.Context) error {
 			err = i.setKeySetURL(document, start)
 		}
 		if err != nil && i.jwksURL == "" {
-			return err
+			if r := i.stored(ctx); r != nil {
+				i.jwksURL = r.jwksURL
+			}
+			if i.jwksURL == "" {
+				return err
+			}
 		}
 	}
 	data, err := i.get(ctx, i.jwksURL)
@@ -357,7 +384,74 @@ func (i *issuer) fetch(ctx context.Context) error {
 		i.keys.Store(set) // a new pointer would invalidate the token cache
 	}
 	i.fetched.Store(start.UnixNano())
+	i.keep(&keyRecord{jwksURL: i.jwksURL, keys: i.keys.Load(), fetched: start})
 	return nil
+}
+
+// stored returns the usable record of the store, nil if there is none. It is read once, by the fetch in flight.
+func (i *issuer) stored(ctx context.Context) *keyRecord {
+	if i.kept == nil || i.storeRead {
+		return i.fromStore
+	}
+	text, err := i.kept.store.Load(ctx)
+	if ctx.Err() != nil {
+		return nil // it is read by the next fetch
+	}
+	i.storeRead = true
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var r *keyRecord
+	if err == nil {
+		r, err = parseKeyRecord(text, i.url, i.now())
+	}
+	switch {
+	case err != nil:
+	case i.introspector != nil:
+		err = i.checkEndpoint("introspection_endpoint", r.introspection)
+	case r.keys == nil:
+		err = errors.New("it has no key set")
+	default:
+		err = i.checkEndpoint("jwks_uri", r.jwksURL)
+	}
+	if err != nil {
+		i.warn(ctx, "stored keys or metadata of issuer not used", err)
+		return nil
+	}
+	i.fromStore = r
+	return r
+}
+
+// restore uses the record of the store after the first fetch has failed. Before that a stored key is not used, since the
+// issuer may have withdrawn it (T11).
+func (i *issuer) restore(ctx context.Context) {
+	if i.introspector != nil && i.introspector.endpoint.Load() != nil || i.introspector == nil && i.keys.Load() != nil {
+		return
+	}
+	r := i.stored(ctx)
+	switch {
+	case r == nil || i.now().Sub(r.fetched) > staleAfter:
+		return
+	case i.introspector != nil:
+		i.introspector.setEndpoint(i.url, r.introspection)
+		i.fetched.Store(r.fetched.UnixNano())
+	case len(r.keys.keys) == 0:
+		return
+	default:
+		i.fetched.Store(r.fetched.UnixNano()) // before the keys, as in a fetch
+		i.keys.Store(r.keys)
+	}
+	i.restored.Store(true)
+	i.log.LogAttrs(ctx, slog.LevelWarn, "stored keys or metadata of issuer are used until it responds",
+		slog.String("issuer", i.url), slog.Time("fetched", r.fetched))
+}
+
+// keep has a record stored, if there is a store.
+func (i *issuer) keep(r *keyRecord) {
+	i.restored.Store(false)
+	if i.kept != nil {
+		i.kept.put(r)
+	}
 }
 
 func (i *issuer) get(ctx context.Context, location string) ([]byte, error) {

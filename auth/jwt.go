@@ -471,6 +471,7 @@ func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at
 	algorithm := jose.SignatureAlgorithm(h.algorithm)
 	var jws *jose.JSONWebSignature // parsed only when there is a key to try, so that made-up keys cost nothing
 	c.check.record(CheckSignature, i.url)
+	failed := false // the fetch has failed, and there are stored keys
 	for fetched := false; ; fetched = true {
 		asOf := time.Unix(0, i.fetched.Load()) // before the keys are read: they may be newer, but not older
 		keys := i.currentKeys(now)
@@ -490,6 +491,9 @@ func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at
 				return nil, &rejection{outcome: badToken, reason: "signature", issuer: i.url}
 			}
 		}
+		if failed {
+			return nil, i.unreachable()
+		}
 		if fetched || keys != nil && !at.IsZero() && asOf.After(at.Add(publishedWithin+i.skew)) {
 			return nil, &rejection{outcome: badToken, reason: "unknown key", issuer: i.url}
 		}
@@ -503,8 +507,16 @@ func (i *issuer) verifySignature(ctx context.Context, c credential, h header, at
 				return nil, rejected
 			}
 			c.check.record(CheckKeys, i.url)
-			return nil, &rejection{outcome: unavailable, reason: "keys can't be fetched", issuer: i.url, retryAfter: bucketRefill}
+			if failed = keys == nil && i.currentKeys(now) != nil; failed {
+				continue
+			}
+			return nil, i.unreachable()
 		}
 		c.check.record(CheckKeys, i.url)
 	}
+}
+
+// unreachable is the error of a token whose key can't be fetched.
+func (i *issuer) unreachable() error {
+	return &rejection{outcome: unavailable, reason: "keys can't be fetched", issuer: i.url, retryAfter: bucketRefill}
 }

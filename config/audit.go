@@ -16,8 +16,8 @@ type Audit struct {
 	Fields []Pointer `yaml:"fields,omitempty" absent:"none"`
 	// Also records rejected tokens, hosts, requests over a limit and connections, combined by the minute.
 	Refusals bool `yaml:"refusals" default:"true"`
-	// The handling of calls when records can't be written fast enough: block rejects them after a second, drop
-	// continues without a record.
+	// The handling of calls when records can't be written: block rejects calls, at once after an error and after a second
+	// if the output is slow; drop continues without a record.
 	WhenFull WhenFull `yaml:"when_full" default:"block"`
 	// The maximum number of records that wait to be written.
 	Buffer int `yaml:"buffer" default:"8192" min:"64" max:"1000000"`

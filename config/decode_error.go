@@ -86,6 +86,8 @@ func expected(t reflect.Type) string {
 		return "any value"
 	case reflect.TypeFor[JSON]():
 		return "a mapping"
+	case reflect.TypeFor[Ready]():
+		return "any, tried, all or a mapping"
 	case reflect.TypeFor[Proxy]():
 		return "off, environment or a mapping"
 	case reflect.TypeFor[Patterns](), reflect.TypeFor[Values](), reflect.TypeFor[NoProxy]():

@@ -298,15 +298,3 @@ func ParseLogFormat(text string) (f LogFormat, err error) {
 	err = parseInto(reflect.ValueOf(&f).Elem(), text)
 	return f, err
 }
-
-// Ready says when the gateway is ready for the first time.
-type Ready string
-
-// The values of [Ready].
-const (
-	ReadyAny   Ready = "any"   // one API is served
-	ReadyTried Ready = "tried" // one is, and each document was tried once
-	ReadyAll   Ready = "all"   // each is
-)
-
-func (Ready) values() []string { return []string{"any", "tried", "all"} }

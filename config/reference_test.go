@@ -314,6 +314,8 @@ func schemaOf(t reflect.Type, f field) object {
 		return object{}
 	case reflect.TypeFor[PassedHeader](), reflect.TypeFor[SlashParameter](), reflect.TypeFor[Icon](), reflect.TypeFor[RequestValue]():
 		return object{{"anyOf", []object{text, {{"$ref", "#/$defs/" + t.Name()}}}}}
+	case reflect.TypeFor[Ready]():
+		return object{{"anyOf", []object{schemaOf(reflect.TypeFor[ReadyAPIs](), field{}), {{"$ref", "#/$defs/" + t.Name()}}}}}
 	case reflect.TypeFor[KeyHeader]():
 		return object{{"anyOf", []object{{{"type", "boolean"}}, text}}}
 	case reflect.TypeFor[Selectors](), reflect.TypeFor[ServiceSelectors](), reflect.TypeFor[Patterns](), reflect.TypeFor[Values]():

@@ -19,7 +19,7 @@ type Server struct {
 	// The gateway's certificate. Without it the listener serves plain HTTP, for loopback or behind a proxy.
 	TLS *TLS `yaml:"tls,omitempty" reload:"restart" absent:"plain HTTP"`
 	// Addresses or networks (CIDR) of proxies whose X-Forwarded-For or Forwarded header names the client. Used for logs
-	// and limits only.
+	// and limits only, also on the admin listener.
 	TrustedProxies []Network `yaml:"trusted_proxies,omitempty" absent:"none: the address of the TCP peer is used"`
 	// Keys that seal session ids and other handles, at least 32 characters each: the first seals, all open. Replicas
 	// must share them.
@@ -56,12 +56,11 @@ type Server struct {
 	OldTransport bool `yaml:"old_transport" reload:"restart" default:"false"`
 	// Serves a manifest at /.well-known/mcp/manifest and /manifest, with the tools that the caller may see.
 	Manifest bool `yaml:"manifest" default:"false"`
-	// A directory for each API's last good document, for starts without the original, for the accepted configuration,
-	// and for vectors of embeddings.
+	// A directory for each API's last good document and each issuer's keys, for starts during an outage, for the accepted
+	// configuration, and for vectors of embeddings.
 	StateDir File `yaml:"state_dir,omitempty" reload:"restart" absent:"documents are kept only in memory"`
-	// When the gateway first reports ready: when one API is served (any), when in addition each load was tried (tried),
-	// or when each API is served (all).
-	Ready Ready `yaml:"ready" default:"any"`
+	// When the gateway reports ready. One of any, tried and all is short for a mapping with apis.
+	Ready Ready `yaml:"ready" absent:"the defaults of its keys"`
 	// Makes a literal secret in the file an error instead of a warning.
 	StrictSecrets bool `yaml:"strict_secrets" default:"false"`
 }

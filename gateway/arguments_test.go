@@ -103,6 +103,38 @@ func TestArgumentClaims(t *testing.T) {
 	}
 }
 
+// TestFixedArgumentAndBody: the condition that check proposes for a member of the body with the name of a fixed argument lets no other
+// value pass.
+func TestFixedArgumentAndBody(t *testing.T) {
+	i, service := newIDP(t), newRecordingService(t)
+	const document = `
+openapi: 3.1.0
+info: {title: Shop, version: '1'}
+paths:
+  /{tenant}/orders:
+    post:
+      operationId: create
+      parameters: [{name: tenant, in: path, required: true, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {type: object, properties: {tenant: {type: string}, "x-y": {type: string}}}}}}
+      responses: {'201': {description: created}}
+`
+	g := start(t, document, fmt.Sprintf(`server: {public_url: https://mcp.example.com}
+auth: {issuers: [%s], default_scopes: [mcp:tools]}
+apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
+rules:
+  - match: {api: shop}
+    set:
+      arguments: {tenant: {value: acme}}
+      condition: '(!has(args.body) || !has(args.body.tenant) || args.body.tenant == args.tenant) && (!has(args.body) || !("x-y" in args.body) || args.body["x-y"] == args.tenant)'
+`, issuers(i)), service.URL)
+	for args, sent := range map[string]int{`{}`: 1, `{"body":{}}`: 1, `{"body":{"tenant":"acme"}}`: 1, `{"body":{"tenant":"other"}}`: 0, `{"body":{"x-y":"other"}}`: 0} {
+		w := newClient(t, g.Handler(), eras[0], i.token(t, nil)).send("tools/call", "create", args)
+		if n := len(service.taken()); n != sent {
+			t.Errorf("%s: %d requests; %s", args, n, w.Body)
+		}
+	}
+}
+
 // TestArgumentSecrets holds that a secret argument is in the request alone, and that the audit log has the arguments as they
 // were sent otherwise.
 func TestArgumentSecrets(t *testing.T) {

@@ -42,6 +42,12 @@ type accounting struct {
 
 func accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *accounting {
 	t.Helper()
+	return accountedWith(t, o, Options{}, answer)
+}
+
+// accountedWith is accounted with other options of the gateway; the audit log is filled in.
+func accountedWith(t *testing.T, o audit.Options, options Options, answer http.HandlerFunc) *accounting {
+	t.Helper()
 	a := &accounting{out: &sink{}, i: newIDP(t)}
 	service := httptest.NewServer(answer)
 	t.Cleanup(service.Close)
@@ -57,6 +63,7 @@ func accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *accounti
 	ended := make(chan error, 1)
 	go func() { ended <- log.Run(ctx) }()
 	t.Cleanup(func() { cancel(); timebox.Wait(t, ended) })
+	options.Audit = log
 	a.running = runWith(t, map[string]string{"a.yaml": accountedDocument, "drawbridge.yaml": fmt.Sprintf(`
 server: {public_url: %s, trusted_proxies: [192.0.2.1]}
 auth: {issuers: [%s], default_scopes: [mcp:tools]}
@@ -69,7 +76,7 @@ rules:
 prompts:
   - {name: status, messages: [{tool: stock}]}
 endpoints: [{name: part, match: {operation: stock}}]
-`, publicURL, issuers(a.i), service.URL)}, Options{Audit: log})
+`, publicURL, issuers(a.i), service.URL)}, options)
 	a.eventually("all is served", func() bool { return a.Status().Tools == 4 })
 	return a
 }
@@ -253,13 +260,19 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, http.ErrAbortHandler }
 
-// TestNothingUnaudited makes no call once the lines of a few have no room, and tells the model why.
+// slowOutput is an output that takes its time.
+type slowOutput chan struct{}
+
+func (s slowOutput) Write(p []byte) (int, error) { <-s; return len(p), nil }
+
+// TestNothingUnaudited makes no call once the lines of a few have no room, because the output is slow, and tells the model why.
 func TestNothingUnaudited(t *testing.T) {
-	calls := 0
-	a := accounted(t, audit.Options{Output: broken{}, Buffer: 3}, func(w http.ResponseWriter, _ *http.Request) {
+	calls, output := 0, make(slowOutput)
+	a := accounted(t, audit.Options{Output: output, Buffer: 3}, func(w http.ResponseWriter, _ *http.Request) {
 		calls++
 		w.WriteHeader(http.StatusNoContent)
 	})
+	t.Cleanup(func() { close(output) }) // before the log ends
 	c := newClient(t, a.Handler(), eras[0], a.i.token(t, nil))
 	for range 3 {
 		c.call("stock")
@@ -269,6 +282,32 @@ func TestNothingUnaudited(t *testing.T) {
 		t.Errorf("%d calls, the fourth: %d %s", calls, w.Code, w.Body)
 	}
 	if lines := metricLines(a.Gateway, "drawbridge_tool_calls_total", `outcome="unaudited"`); len(lines) != 1 {
+		t.Errorf("counted: %v", lines)
+	}
+}
+
+// TestNothingUnauditedAfterAnError: once a line could not be written, calls are refused with 503 at once, with room for their lines or
+// without, and whether the header names the call or not.
+func TestNothingUnauditedAfterAnError(t *testing.T) {
+	calls := 0
+	a := accounted(t, audit.Options{Output: broken{}}, func(w http.ResponseWriter, _ *http.Request) {
+		calls++
+		w.WriteHeader(http.StatusNoContent)
+	})
+	clients := []*client{newClient(t, a.Handler(), eras[0], a.i.token(t, nil)), newClient(t, a.Handler(), eras[1], a.i.token(t, nil))}
+	clients[1].send("tools/list", "", "")
+	clients[0].call("stock")
+	a.eventually("the error is noticed", func() bool { return a.Status().Audit.Refuses })
+	made := calls
+	for _, c := range clients {
+		if w := c.call("stock"); w.Code != http.StatusServiceUnavailable || !bytes.Contains(w.Body.Bytes(), []byte("nothing was sent")) {
+			t.Errorf("%s: %d %s", c.revision, w.Code, w.Body)
+		}
+	}
+	if calls != made {
+		t.Errorf("%d calls were made without a record", calls-made)
+	}
+	if lines := metricLines(a.Gateway, `drawbridge_refused_total{reason="unaudited"}`); len(lines) != 1 || !strings.HasSuffix(lines[0], " 2") {
 		t.Errorf("counted: %v", lines)
 	}
 }

@@ -31,7 +31,7 @@ func (g *Gateway) newConsole() *console.Console {
 		Provider: func(o *config.ConsoleOIDC) (*http.Client, error) {
 			return egress.ProviderClient(o, g.o.Version, g.recovery.Report)
 		},
-		Address: g.clients.Address, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
+		Address: g.clients.Certain, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
 	})
 }
 

@@ -80,6 +80,9 @@ func New(o Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.admission.calls = &admission.Calls{Overload: &g.admission.overload, Rates: s.shared.Rates}
+	if s.audit = o.Audit; s.audit != nil {
+		g.admission.calls.Unaudited = s.audit.Refuses
+	}
 	recorder := newRecorder(&g.o, g.recovery)
 	if err = recorder.CheckStart(c, o.Accept, o.Local); err != nil {
 		return nil, err
@@ -102,7 +105,7 @@ func New(o Options) (*Gateway, error) {
 	g.addHandlers(keys)
 	g.publisher = g.newPublisher()
 	g.runner = reload.New(reload.Options{
-		LoadConfig: o.LoadConfig, Started: c, Local: o.Local, ReplaceFor: o.replaceFor, InUse: o.InUse, Updates: updates, Deploy: g.deployer.Deploy,
+		LoadConfig: o.LoadConfig, Started: c, Local: o.Local, CompareStored: o.CompareStored, ReplaceFor: o.replaceFor, InUse: o.InUse, Updates: updates, Deploy: g.deployer.Deploy,
 		Services: g.services,
 		Recorder: recorder, Store: g.store, Recovery: g.recovery, Metrics: g.metrics, Log: g.log,
 	}, first, g.publisher)
@@ -154,6 +157,7 @@ func (g *Gateway) newDeployer(updates chan source.Update) *generation.Deployer {
 		Local: g.o.Local, Unlocked: g.o.Unlocked, SealKeys: g.keys.of, NewTable: g.server.NewTable, TracerProvider: g.o.TracerProvider, Version: g.o.Version, Now: g.o.now,
 		Guards: &authguard.Builder{
 			Clients: g.clients, Replays: g.shared.Replays, Tracer: g.tracer, Metrics: g.metrics, Log: g.log, OnReject: g.server.RefuseToken, Panicked: g.recovery.Report,
+			StateDir: g.stateDir(), Recover: g.recovery.Step,
 		},
 		Sources: &source.Deps{
 			Version: g.o.Version, Logger: g.log, Metrics: g.metrics, TracerProvider: g.o.TracerProvider, Now: g.o.now, Panicked: g.recovery.Report, Keep: g.Keep,
@@ -161,6 +165,14 @@ func (g *Gateway) newDeployer(updates chan source.Update) *generation.Deployer {
 			Files: new(config.FileNotifier), Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, Transport: g.o.service, Instances: g.instances,
 		},
 	}
+}
+
+// stateDir returns server.state_dir; "" if nothing is kept there, as by commands.
+func (g *Gateway) stateDir() string {
+	if g.o.Local {
+		return ""
+	}
+	return g.o.Config.Server.StateDir.String()
 }
 
 // addCalls adds what makes calls and what follows their jobs. The error is that of keys that cannot seal.

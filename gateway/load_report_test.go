@@ -210,6 +210,14 @@ func TestFirstLoadIsNoAlarm(t *testing.T) {
 		if err := r.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		for _, a := range r.Status().APIs {
+			if a.Held == nil {
+				continue
+			}
+			if err := r.Accept(t.Context(), a.Name, a.Held.Digest); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if got := strings.Count(log.String(), alarm) > before; got != want {
 			t.Errorf("%s: alarm = %v, want %v\n%s", name, got, want, log.String())
 		}
@@ -218,7 +226,7 @@ func TestFirstLoadIsNoAlarm(t *testing.T) {
 	step("the first one brings another tool", "first.json", text("First", "wipe", "delete"), true)
 	step("the second one has another title, and another tool", "second.json", text("Third", "erase", "delete"), true)
 	step("a tool that only reads", "second.json", text("Third", "list", "get"), false)
-	step("which is changed to delete", "second.json", text("Third", "list", "delete"), true)
+	step("which is changed to delete, and accepted", "second.json", text("Third", "list", "delete"), true)
 }
 
 // Whatever a document holds, a text of its report stays short and valid UTF-8.

@@ -37,6 +37,8 @@ type Options struct {
 	Audit *audit.Log
 	// Advise makes [Gateway.Load] also compare the documents with the OpenAPI standard, which takes time.
 	Advise bool
+	// CompareStored makes [Gateway.Load] also tell which documents a start would hold, in place of those in server.state_dir.
+	CompareStored bool
 	// Local makes a gateway for the user that runs the program: no token is required, whatever the configuration says,
 	// and [Gateway.ServeLines] serves. [Gateway.Handler] must not be served then.
 	Local bool

@@ -33,7 +33,7 @@ type publisher struct {
 	metrics *telemetry.Metrics
 	log     *slog.Logger
 
-	// becameReady reports whether the gateway has been ready.
+	// becameReady reports whether as many APIs were served as server.ready demands.
 	becameReady bool
 	// measured holds the operation results that the metrics show, by API name.
 	measured map[string]*report.API
@@ -45,6 +45,7 @@ func (p *publisher) Current() *generation.Generation { return p.current.Load() }
 // prepare applies a deployment to requests before anything is served.
 func (p *publisher) prepare(d *generation.Deployment) {
 	p.use(d.Settings)
+	p.useGuard(d.Guard)
 	p.guards.Store(endpoint.NewMetadataGuards(d.Config, d.Guard))
 	p.identity.Store(d.Identity)
 }

@@ -9,6 +9,7 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/audit"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/endpoint"
@@ -30,6 +31,10 @@ type served struct {
 	serving  chan struct{} // closed when current is set for the first time
 	isServed sync.Once     // closes serving
 	shared   *replica.State
+	audit    *audit.Log                 // nil if there is none
+	guard    atomic.Pointer[auth.Guard] // of the newest configuration that was in use; nil if no tokens are required
+	// wasAble reports that the gateway has been ready with the issuers of its tokens, whose later outages do not count.
+	wasAble atomic.Bool
 	// discovered returns what the providers of services have found.
 	discovered func() *discovery.Snapshot
 }
@@ -87,11 +92,10 @@ func (s *served) base() string { return strings.TrimSuffix(s.Config().Resource()
 
 // issuers returns the state of the token issuers; nil if no tokens are required.
 func (s *served) issuers() []auth.Status {
-	gen := s.current.Load()
-	if gen == nil || gen.Main.Guard == nil {
-		return nil
+	if guard := s.guard.Load(); guard != nil {
+		return guard.Status()
 	}
-	return gen.Main.Guard.Status()
+	return nil
 }
 
 // traffic maps the names of APIs to the clients of their calls.

@@ -21,7 +21,7 @@ func (g *Gateway) newServices() *discovery.Manager {
 			return source.NewProbe(g.deployer.Sources, api, instances, g.Config().Limits)
 		},
 	}
-	if dir := g.o.Config.Server.StateDir.String(); dir != "" && !g.o.Local {
+	if dir := g.stateDir(); dir != "" {
 		o.StateFile, o.DocumentDir = filepath.Join(dir, "discovery.json"), filepath.Join(dir, "discovery")
 	}
 	return discovery.New(o)

@@ -19,8 +19,7 @@ func (s *served) Status() admin.Status {
 		s.traffic.Load().describe(&status.APIs[i])
 		status.APIs[i].Service = serviceOf(&status.APIs[i], kinds)
 	}
-	status.Draining = s.draining.Load()
-	status.Ready = status.Ready && !status.Draining
+	s.judge(&status)
 	status.Shared = s.shared.Status()
 	if found := s.discovered(); len(found.Providers) > 0 {
 		status.Discovery = &admin.Discovery{Providers: found.Providers, Services: found.Services}

@@ -124,3 +124,28 @@ func TestAuditIsHeldAtTheStart(t *testing.T) {
 		t.Errorf("in use is %+v", audit)
 	}
 }
+
+// TestAnotherServiceOfADocument: a further API with the document of another one is new if its calls go to another service, and else has
+// to be restricted like that one.
+func TestAnotherServiceOfADocument(t *testing.T) {
+	const cfg = "apis:\n  - {spec: a.yaml, name: a%s}\n%srules: [{match: {api: a}, set: {confirm: true}}]\n"
+	for _, tt := range []struct {
+		name, base, further, want string
+	}{
+		{"another base URL", ", base_url: 'http://127.0.0.1:1/eu'", "  - {spec: a.yaml, name: b, base_url: 'http://127.0.0.1:1/us'}\n", ""},
+		{"the same base URL", ", base_url: 'http://127.0.0.1:1/eu'", "  - {spec: a.yaml, name: b, base_url: 'http://127.0.0.1:1/eu'}\n", "no consent is needed"},
+		{"no base URL", ", base_url: 'http://127.0.0.1:1/eu'", "  - {spec: a.yaml, name: b}\n", "no consent is needed"},
+		{"another origin than the servers", "", "  - {spec: a.yaml, name: b, base_url: 'http://127.0.0.1:2'}\n", ""},
+		{"the origin of the servers", "", "  - {spec: a.yaml, name: b, base_url: 'http://127.0.0.1:1/v2'}\n", "no consent is needed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, tt.base, ""), "a.yaml": tagged("A", "GET /orders listOrders orders")})
+			r.served()
+			r.write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, tt.base, tt.further)})
+			done := r.submit(false)
+			if err := timebox.Receive(t, done); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"drawbridge/openapi/answer"
+	"drawbridge/openapi/pacing"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 )
@@ -98,6 +99,8 @@ type API struct {
 	Problems   []Problem    // by file, line and column
 	Schemes    []Scheme     // the security schemes that the document declares, in its order
 	Incoming   Incoming     // what is described and goes the other way
+	// Used is what reading and compiling the document took of its budget of steps.
+	Used pacing.Used
 	// Base is where operations without servers of their own go; nil if there is none that may be used.
 	Base *url.URL
 	// Size is about how many bytes the API keeps, with a tool for each of its operations.
@@ -106,7 +109,14 @@ type API struct {
 
 // Compile makes a plan of every operation. A fault in one operation removes only that one, into API.Skipped.
 // The error is for a document that can't be used at all, for options that can't be met ([ErrLargeAPI] is one), and for the end of ctx.
-func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) {
+func (d *Document) Compile(ctx context.Context, o CompileOptions) (api *API, err error) {
+	o.Pace = o.Pace.Bound(loadBudget)
+	o.Pace.Resume(d.used)
+	defer func() {
+		if ended := pacing.Cause(recover()); ended != nil {
+			api, err = nil, d.exceeded(ended, d.set.Root())
+		}
+	}()
 	if err := o.Pace.Take(ctx); err != nil {
 		return nil, err
 	}
@@ -126,12 +136,16 @@ func (d *Document) Compile(ctx context.Context, o CompileOptions) (*API, error) 
 	if len(found) > limit {
 		return nil, fmt.Errorf("%s: the document has %d operations; at most %d are allowed", d.set.Root().Position(), len(found), limit)
 	}
-	var budget budget
-	results, err := c.compileAll(ctx, found, &budget)
+	budget := newBudget(d.used.Bytes)
+	results, err := c.compileAll(ctx, found, budget)
 	if err != nil {
 		return nil, err
 	}
-	return c.collect(found, skipped, results, &budget)
+	if api, err = c.collect(found, skipped, results, budget); err != nil {
+		return nil, err
+	}
+	api.Used = o.Pace.Used()
+	return api, nil
 }
 
 func newCompiler(d *Document, o CompileOptions) (c *compiler, err error) {
@@ -177,12 +191,14 @@ func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget
 			}
 			continue
 		}
-		group.Go(func() error {
+		group.Go(func() (err error) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if emitted.Load() <= maxOperationBytes {
-				results[i] = c.compile(f)
+			if emitted.Load() <= budget.most {
+				if results[i], err = c.compileBounded(f); err != nil {
+					return err
+				}
 				emitted.Add(results[i].cost())
 				return keep(results[i])
 			}
@@ -202,7 +218,10 @@ func (c *compiler) collect(found []found, skipped []Skipped, results []result, b
 	var touched []touch
 	for i, r := range results {
 		if r == (result{}) && budget.left() {
-			r = c.compile(found[i])
+			var err error
+			if r, err = c.compileBounded(found[i]); err != nil {
+				return nil, err
+			}
 		}
 		if err := budget.memory(r.cost()); err != nil {
 			s := found[i].skipped(err)
@@ -233,7 +252,7 @@ type result struct {
 
 // compile makes an operation, or says why it is skipped.
 func (c *compiler) compile(f found) result {
-	c.options.Pace.Step()
+	c.options.Pace.Work(stepsOfOperation)
 	own := c.alone(f)
 	op, err := own.operation(f)
 	if err != nil {
@@ -242,6 +261,20 @@ func (c *compiler) compile(f found) result {
 		return result{skipped: &s, wasted: errors.As(err, &size)}
 	}
 	return result{operation: op, met: own.problems}
+}
+
+// compileBounded is compile with an error that ends the whole document.
+func (c *compiler) compileBounded(f found) (r result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			ended := pacing.Cause(v)
+			if ended == nil {
+				panic(v)
+			}
+			err = c.doc.exceeded(ended, f.node)
+		}
+	}()
+	return c.compile(f), nil
 }
 
 // cost is what the result takes of the budget of memory.

@@ -17,7 +17,9 @@ const (
 	maxAllEntries     = 500_000  // of these, of all operations
 	maxTexts          = 32 << 20 // bytes of the descriptions of all operations with their parameters and answers
 	maxWeight         = 8 << 20  // of the schemas that stand in operations and parameters, from the second operation on that has them
-	maxOperationBytes = 64 << 20 // Operation.size of all operations
+	maxOperationBytes = 64 << 20 // Operation.size of all operations, however large the document is; see newBudget
+	minOperationBytes = 16 << 20 // the same for the smallest
+	expansion         = 16       // bytes of operations for each byte of the document beyond
 	maxPath           = 8 << 10  // bytes of one path: servers refuse longer ones, and a variable may stand in it many times
 	argumentBytes     = 150      // what an argument takes beside its schema, about
 	toolBytes         = 3 << 10  // what an operation takes beside Operation.size, with its tool: 2.8 KiB of the least there is
@@ -36,6 +38,13 @@ type budget struct {
 	weights    map[*tree.Node]int
 	used       map[*tree.Node]int // see uses
 	bytes      int64              // see Operation.size
+	most       int64              // of bytes
+}
+
+// newBudget returns the budget of a document of so many bytes. What its operations may take grows with it: real documents have at most seven
+// times their bytes in schemas and texts of tools.
+func newBudget(bytes int64) *budget {
+	return &budget{most: min(minOperationBytes+expansion*bytes, maxOperationBytes)}
 }
 
 // lists charges what an operation lists: parameters, answers, media types, tags, alternatives of security, and the texts
@@ -167,13 +176,13 @@ func (b *budget) chargeParameters(f found) error {
 // memory charges what an operation keeps or has wasted. The error says why it is skipped, and with it all that follow.
 func (b *budget) memory(bytes int64) error {
 	if b.bytes += bytes; !b.left() {
-		return coded(codeSkipLimit, skip(nil, "the operations up to this one, with their schemas and texts, take more than %d MiB together; split the document", maxOperationBytes>>20))
+		return coded(codeSkipLimit, skip(nil, "the operations up to this one, with their schemas and texts, take more than %d MiB together, all that there are for a document of its size; split the document", b.most>>20))
 	}
 	return nil
 }
 
 // left tells whether there is room for another operation.
-func (b *budget) left() bool { return b.bytes <= maxOperationBytes }
+func (b *budget) left() bool { return b.bytes <= b.most }
 
 // size is about how many bytes an operation keeps. A schema that several have in common counts for each, since each
 // shows it to its clients.

@@ -73,6 +73,7 @@ type Document struct {
 	Overlays []overlay.Action
 
 	set      *tree.Set
+	used     pacing.Used // of its budget, by Load
 	dialect  dialect
 	url      *url.URL // of a document that was fetched, else nil
 	origin   *url.URL // that its location was given with: a page may lead to another
@@ -95,6 +96,10 @@ const (
 func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			if ended := pacing.Cause(r); ended != nil {
+				d, err = nil, fmt.Errorf("document %q: %w", location, ended)
+				return
+			}
 			d, err = nil, fmt.Errorf("document %q: internal error while reading it: %v", location, r)
 		}
 	}()
@@ -135,6 +140,7 @@ func load(ctx context.Context, src *fetch.Source, o LoadOptions) (*Document, err
 	if err != nil {
 		return nil, err
 	}
+	o.Limits.Pace = o.Limits.Pace.Bound(loadBudget)
 	if err := o.Limits.Pace.Take(ctx); err != nil {
 		return nil, err
 	}
@@ -173,7 +179,7 @@ func load(ctx context.Context, src *fetch.Source, o LoadOptions) (*Document, err
 	if err != nil {
 		return nil, fmt.Errorf("%w%s", err, hint)
 	}
-	d := &Document{Location: src.Location(), Stamp: src.Stamp(set.Files()), Overlays: actions, set: set}
+	d := &Document{Location: src.Location(), Stamp: src.Stamp(set.Files()), Overlays: actions, set: set, used: o.Limits.Pace.Used()}
 	d.url, d.origin = src.URLs()
 	d.Copy = src.Copy(d.Stamp)
 	for _, w := range append(src.Warnings(), warnings...) {
@@ -204,6 +210,10 @@ func overlays(src *fetch.Source, actions *[]overlay.Action) tree.Edit {
 func LoadCopy(ctx context.Context, location string, c *fetch.Copy, o LoadOptions) (d *Document, err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			if ended := pacing.Cause(r); ended != nil {
+				d, err = nil, fmt.Errorf("copy of document %q: %w", fetch.Redacted(location), ended)
+				return
+			}
 			d, err = nil, fmt.Errorf("copy of document %q: internal error while reading it: %v", fetch.Redacted(location), r)
 		}
 	}()

@@ -297,6 +297,12 @@ func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/secret", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	mux.HandleFunc("/to-secret", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/secret?session=1", http.StatusFound)
+	})
+	mux.HandleFunc("/page", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("<html><script>SwaggerUIBundle({configUrl: '/secret?x=1'})</script></html>"))
+	})
 	mux.HandleFunc("/bomb", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
 		z := gzip.NewWriter(w)
@@ -323,6 +329,8 @@ func TestLoadErrors(t *testing.T) {
 		{"http://u:p@x/", client, tree.Limits{}, "URL holds a user name or password; give it as the credential of the API instead"},
 		{server.URL + "/none", client, tree.Limits{}, `fetch: the server answered "404 Not Found"`},
 		{server.URL + "/secret", client, tree.Limits{}, `fetch: the server answered "401 Unauthorized"; if the document is protected, give the API a credential`},
+		{server.URL + "/to-secret", client, tree.Limits{}, `fetch: the server answered "401 Unauthorized" at "` + server.URL + `/secret", to which it redirects; if the document is protected, give the API a credential`},
+		{server.URL + "/page", client, tree.Limits{}, `this is the page of an API viewer, and "` + server.URL + `/secret?x=1", which may name its document: fetch: the server answered "401 Unauthorized"; if the document is protected, give the API a credential`},
 		{server.URL + "/bomb", client, tree.Limits{Bytes: 4 << 20}, "fetch: is larger than 4 MiB; the limit is there to protect the gateway"},
 		{write(t, dir, "empty.yaml", " \n"), nil, tree.Limits{}, ""},
 		{write(t, dir, "page.html", "<!DOCTYPE html>\n<html></html>"), nil, tree.Limits{}, ""},

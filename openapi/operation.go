@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"drawbridge/openapi/answer"
+	"drawbridge/openapi/pacing"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -121,6 +122,9 @@ func (o *Operation) Renamed() (all []Renamed) {
 func (c *compiler) operation(f found) (op *Operation, err error) {
 	defer func() {
 		if r := recover(); r != nil {
+			if pacing.Cause(r) != nil {
+				panic(r) // it ends the document, not the operation alone
+			}
 			op, err = nil, coded(codeSkipInternal, fmt.Errorf("internal error while compiling it: %v at %s", r, panicSite(debug.Stack())))
 		}
 	}()

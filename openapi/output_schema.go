@@ -17,9 +17,11 @@ func (c *compiler) output(op *Operation, m *model) {
 	success := successes(m.responses)
 	op.accept = []string{accept(success)}
 	d := answer.Declaration{Method: op.Method}
+	seen := make(map[string]bool)
 	for _, a := range success {
 		for _, ct := range a.contents {
-			if media := mediatype.Essence(ct.media); !slices.Contains(d.MediaTypes, media) {
+			if media := mediatype.Essence(ct.media); !seen[media] {
+				seen[media] = true
 				d.MediaTypes = append(d.MediaTypes, media)
 			}
 		}
@@ -179,11 +181,13 @@ const maxAccept = 6
 func accept(success []response) string {
 	const rest = "*/*;q=0.1"
 	var jsons, others []string
+	seen := make(map[string]bool)
 	for _, a := range success {
 		for _, ct := range a.contents {
 			media := mediatype.Essence(ct.media)
 			switch {
-			case mediatype.IsRange(media) || !printable(media) || slices.Contains(jsons, media) || slices.Contains(others, media):
+			case mediatype.IsRange(media) || !printable(media) || seen[media]:
+				continue
 			case media == "application/json":
 				jsons = slices.Insert(jsons, 0, media)
 			case mediatype.IsJSON(media):
@@ -191,6 +195,7 @@ func accept(success []response) string {
 			default:
 				others = append(others, media)
 			}
+			seen[media] = true
 		}
 	}
 	switch {

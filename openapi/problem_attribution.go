@@ -165,7 +165,7 @@ func (r *reach) walk(p *part, n *tree.Node) {
 		return
 	}
 	if r.looked%64 == 0 {
-		r.pace.Step()
+		r.pace.Work(64)
 	}
 	r.note(p, n)
 	if n.Kind() == tree.Array {

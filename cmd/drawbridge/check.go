@@ -24,7 +24,8 @@ func (p *program) checkCommand() *cobra.Command {
 become tools, unchanged or changed, and how many are excluded by the configuration, held back because they are not approved,
 or skipped because they can't be tools; then the reasons and all problems that were repaired or guessed, by kind, each with
 file:line:col and JSON Pointer; and for each endpoint whether its list shows all tools, or those that search for them.
-Each action of an overlay is listed with the number of values that it selected.
+Each action of an overlay is listed with the number of values that it selected. If server.state_dir has the document that ran
+before, a document that serve would hold is reported, because it gives wider access or lacks too many operations.
 
 A selector of the configuration that matches no operation is listed with its position. It is an error if it restricts access,
 as is an action of an overlay that should remove something and selects nothing; serve rejects the configuration then.
@@ -41,8 +42,8 @@ as are selectors of a provider that match no service, and services that get no c
 configuration does not name them with their namespace.
 
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served or a registry can't be read as a whole (with
---strict also if any operation is skipped, a selector or an action matches nothing, an API has no tool that can be called, a directory has no
-document, or a service is not served or not named), 2 on bad usage or configuration.`,
+--strict also if any operation is skipped, a document would be held, a selector or an action matches nothing, an API has no tool that
+can be called, a directory has no document, or a service is not served or not named), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --no-secrets --config drawbridge.yaml
   drawbridge check --verbose --filter api=orders --sort fate
@@ -50,7 +51,7 @@ document, or a service is not served or not named), 2 on bad usage or configurat
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
-	c.Flags().BoolVar(&o.strict, "strict", false, "exit with 1 if any operation is skipped, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
+	c.Flags().BoolVar(&o.strict, "strict", false, "exit with 1 if any operation is skipped, a document would be held, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
 	c.Flags().BoolVar(&o.standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
 	c.Flags().BoolVar(&p.noSecrets, "no-secrets", false, "check without the environment variables and secret files that are missing: each is a warning")
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
@@ -73,7 +74,7 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 	if err := o.check(c.Flags().Changed("sort")); err != nil {
 		return usageError{err, c}
 	}
-	g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: o.standard})
+	g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: o.standard, CompareStored: true})
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 	for i := range outcomes {
 		unusable[i] = compileAll(&outcomes[i])
 		report := &outcomes[i].Report
-		failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || o.strict && (report.API.Skipped > 0 || len(report.API.Faults) > 0 || selectsNothing(report.Overlays))
+		failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || o.strict && (report.API.Skipped > 0 || report.API.Held != nil || len(report.API.Faults) > 0 || selectsNothing(report.Overlays))
 	}
 	progress.Stop()
 	if outcomes, unusable, err = o.filter.outcomes(outcomes, unusable); err != nil {
@@ -198,13 +199,19 @@ func quietLogger(p *program, cfg *config.Config) *slog.Logger {
 }
 
 // compileAll compiles the argument validator of every operation, which serve does at the first
-// call, and returns the indexes of those that fail.
+// call, and returns the indexes of those that fail. Operations often have the schema of another, as those of paths that are references to one.
 func compileAll(o *gateway.Outcome) (unusable []int) {
 	if o.Err != nil {
 		return nil
 	}
+	known := make(map[string]error)
 	for i, op := range o.API.Operations {
-		if err := op.CheckSchema(); err != nil {
+		err, ok := known[string(op.Input)]
+		if !ok {
+			err = op.CheckSchema()
+			known[string(op.Input)] = err
+		}
+		if err != nil {
 			o.Report.Operations[i].Uncallable = fmt.Sprintf("the schema of the arguments can't be used: %v", err)
 			unusable = append(unusable, i)
 		}

@@ -19,7 +19,7 @@ func TestHalfWritten(t *testing.T) {
 	part := files["drawbridge.yaml"]
 	files["drawbridge.yaml"] = strings.Replace(whole, "server: {", "server: {public_url: 'http://localhost:1', ", 1)
 	s := serve(t, files)
-	s.awaitReady()
+	s.awaitServing()
 	file := filepath.Join(s.dir, "drawbridge.yaml")
 	served, err := os.ReadFile(file) // with the ports
 	if err != nil {

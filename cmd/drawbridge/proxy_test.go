@@ -42,7 +42,7 @@ func TestClientOfRefusedToken(t *testing.T) {
 	files["drawbridge.yaml"] += "telemetry: {log_level: debug}\nauth: {issuers: [{issuer: 'http://127.0.0.1:1'}], default_scopes: [a], }\n"
 	files["drawbridge.yaml"] = strings.Replace(files["drawbridge.yaml"], "server: {", "server: {public_url: 'http://localhost:1', ", 1)
 	s := serve(t, files)
-	s.awaitReady()
+	s.awaitServing()
 	r := httpGet(t, s.mcp)
 	r.Header.Set("Authorization", "Bearer canary-token-of-the-test")
 	r.Header.Set("X-Forwarded-For", "198.51.100.1")

@@ -58,6 +58,7 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	for _, note := range a.Notes {
 		t.printf("  %s\n", note)
 	}
+	t.quarantined(o)
 	t.heldBack(o)
 	t.skipped(o)
 	t.overlays(o)
@@ -74,6 +75,21 @@ func (t *reportText) outcome(o *gateway.Outcome, unusable []int) {
 	}
 	if t.verbose {
 		t.table(o)
+	}
+}
+
+// quarantined writes why a start would serve the document in server.state_dir and hold the one that was read.
+func (t *reportText) quarantined(o *gateway.Outcome) {
+	held := o.Report.API.Held
+	if held == nil {
+		return
+	}
+	const would = "  warning: serve would hold this document and go on with the one in server.state_dir until POST /apis/%s/accept: %s\n"
+	if held.Lost > 0 {
+		t.printf(would, o.Name, fmt.Sprintf("%d of %d operations are missing", held.Lost, held.Of))
+	}
+	for _, restriction := range held.Restrictions {
+		t.printf(would, o.Name, restriction)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/test/timebox"
 )
 
@@ -535,6 +536,21 @@ func (s *served) awaitReady() {
 	for deadline := time.Now().Add(time.Minute); ; {
 		status, text := s.get("/readyz")
 		if status == http.StatusOK {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("/readyz = %d %s; log:\n%s", status, text, s.log)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// awaitServing returns when an API is served, also by a gateway that is not ready because no issuer responds.
+func (s *served) awaitServing() {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; {
+		status, text := s.get("/readyz")
+		if status == http.StatusOK || text == string(admin.NoIssuer)+"\n" {
 			return
 		}
 		if time.Now().After(deadline) {

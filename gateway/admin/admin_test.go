@@ -70,6 +70,24 @@ func TestRoutes(t *testing.T) {
 		}}, method: "GET", target: "/readyz?verbose", status: 503, body: "some APIs are not served yet, and server.ready waits for them: 3 tools\n" +
 			"api orders: ready: 3 tools, 0 operations skipped, 0 problems\n" +
 			"api billing: loading: 0 tools, 0 operations skipped, 0 problems\n"},
+		{name: "without keys of an issuer", options: Options{Status: func() Status {
+			return Status{NotReady: NoIssuer, Tools: 3, Issuers: []Issuer{{Issuer: "https://idp.example.com", Error: "discover: status 502"}, {Issuer: "https://other.example.com", Introspection: true, Able: true}},
+				Audit: &Audit{Writable: true, Pending: 2}, Shared: &Shared{Up: true, Replicas: 3}}
+		}}, method: "GET", target: "/readyz?verbose", status: 503, body: "no token can be verified: no issuer has keys, or not each was tried yet: 3 tools\n" +
+			"issuer https://idp.example.com: no keys: discover: status 502\n" +
+			"issuer https://other.example.com: introspection\n" +
+			"audit log: writable, 2 records wait\n" +
+			"shared state: up, 3 replicas\n"},
+		{name: "without an audit log", options: Options{Status: func() Status {
+			at := time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)
+			return Status{NotReady: NoAudit, Tools: 3, Issuers: []Issuer{{Issuer: "https://idp.example.com", Keys: 2, Able: true, Stored: true, Fetched: &at}},
+				Audit: &Audit{Since: at, Pending: 2, Refuses: true, Error: "no space left on device"}, Shared: &Shared{Since: at, Replicas: 3, Error: "refused"}}
+		}}, method: "GET", target: "/readyz?verbose", status: 503, body: "the audit log can't be written, and calls are refused: 3 tools\n" +
+			"issuer https://idp.example.com: 2 keys, fetched at 2026-11-28T09:00:00Z by an earlier process\n" +
+			"audit log: not writable since 2026-11-28T09:00:00Z, calls are refused, 2 records wait: no space left on device\n" +
+			"shared state: away since 2026-11-28T09:00:00Z, 3 replicas were last seen: refused\n"},
+		{name: "draining without an audit log", options: Options{Status: func() Status { return Status{Draining: true, NotReady: NoAudit} }}, method: "GET", target: "/readyz",
+			status: 503, body: "draining\n"},
 		{name: "draining", options: Options{Status: status(true, true)}, method: "GET", target: "/readyz", status: 503, body: "draining\n"},
 		{name: "verbose", method: "GET", target: "/readyz?verbose", status: 200, body: "ready: 3 tools\n" +
 			"config: the last good one is in use, the newer one was refused: c.yaml:1:1: apis: expected a list\n" +

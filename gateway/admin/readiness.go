@@ -5,17 +5,18 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 // ready serves a readiness probe. It fails while nothing is served, or not all that is waited for,
-// and while the gateway drains; a single API that fails later does not make the gateway unready
-// (O6).
+// before tokens can be verified, while calls are refused for lack of an audit record, and while the
+// gateway drains; a single API or issuer that fails later does not make the gateway unready (O6).
 func ready(w http.ResponseWriter, s Status, verbose bool) {
 	status, word := http.StatusOK, "ready"
 	switch {
 	case s.Draining:
 		status, word = http.StatusServiceUnavailable, "draining"
+	case s.NotReady != "":
+		status, word = http.StatusServiceUnavailable, string(s.NotReady)
 	case !s.Ready:
 		status, word = http.StatusServiceUnavailable, "no API is served yet"
 		if slices.ContainsFunc(s.APIs, func(a API) bool { return a.State != Loading && a.State != Failed }) {
@@ -37,12 +38,14 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 	for _, opens := range s.Config.Opens {
 		fmt.Fprintf(&b, "config: the last good one is in use, a newer one is held until SIGHUP, POST /reload or a restart with --accept, since it would open access: %s\n", opens)
 	}
-	if sh := s.Shared; sh != nil {
-		if b.WriteString("shared state: "); sh.Up {
-			fmt.Fprintf(&b, "up, %d replicas\n", sh.Replicas)
-		} else {
-			fmt.Fprintf(&b, "away since %s, %d replicas were last seen: %s\n", sh.Since.UTC().Format(time.RFC3339), sh.Replicas, sh.Error)
-		}
+	for _, i := range s.Issuers {
+		fmt.Fprintf(&b, "issuer %s: %s\n", i.Issuer, i)
+	}
+	if s.Audit != nil {
+		fmt.Fprintf(&b, "audit log: %s\n", s.Audit)
+	}
+	if s.Shared != nil {
+		fmt.Fprintf(&b, "shared state: %s\n", s.Shared)
 	}
 	for _, a := range s.APIs {
 		fmt.Fprintf(&b, "api %s: %s: %d tools, %d operations skipped, %d problems", a.Name, a.State, a.Tools, a.Skipped, a.Problems)
@@ -53,7 +56,7 @@ func ready(w http.ResponseWriter, s Status, verbose bool) {
 			fmt.Fprintf(&b, ": a newer document lacks %d of %d operations", a.Held.Lost, a.Held.Of)
 		}
 		if a.Held != nil && len(a.Held.Restrictions) > 0 {
-			fmt.Fprintf(&b, ": a document is held because it would undo %d restrictions of the configuration: %s", a.Held.Undone, strings.Join(a.Held.Restrictions, "; "))
+			fmt.Fprintf(&b, ": a document is held because it would undo %d restrictions: %s", a.Held.Undone, strings.Join(a.Held.Restrictions, "; "))
 		}
 		if a.Error != "" {
 			fmt.Fprintf(&b, ": %s", a.Error)

@@ -27,15 +27,51 @@ const (
 
 // Status is the state of the whole gateway, without secrets.
 type Status struct {
-	Ready    bool   `json:"ready"`    // as many APIs are served as server.ready requires, at least one, and the gateway does not drain
-	Draining bool   `json:"draining"` // the process is about to end
-	Tools    int    `json:"tools"`    // tools served
+	// Ready reports that as many APIs are served as server.ready requires, at least one, that tokens can be verified, that calls are not
+	// refused for lack of an audit record, and that the gateway does not drain.
+	Ready    bool   `json:"ready"`
+	NotReady Lack   `json:"not_ready,omitempty"` // why it is not ready although it serves the APIs; "" else
+	Draining bool   `json:"draining"`            // the process is about to end
+	Tools    int    `json:"tools"`               // tools served
 	Config   Config `json:"config"`
 	APIs     []API  `json:"apis"` // in the order of the configuration
+	// Issuers are the token issuers; empty if no tokens are required.
+	Issuers []Issuer `json:"issuers,omitempty"`
+	// Audit is the audit log; nil if there is none.
+	Audit *Audit `json:"audit,omitempty"`
 	// Shared is the state that replicas share; nil if it is not configured.
 	Shared *Shared `json:"shared,omitempty"`
 	// Discovery is what providers of services have found; nil if there are no providers.
 	Discovery *Discovery `json:"discovery,omitempty"`
+}
+
+// Lack is a reason why a gateway that serves its APIs is not ready.
+type Lack string
+
+// Values of [Lack].
+const (
+	NoIssuer Lack = "no token can be verified: no issuer has keys, or not each was tried yet"
+	NoAudit  Lack = "the audit log can't be written, and calls are refused"
+)
+
+// Issuer is the state of one token issuer. An outage after the start does not affect readiness.
+type Issuer struct {
+	Issuer        string     `json:"issuer"`
+	Able          bool       `json:"able"`              // there are keys, or an introspection endpoint
+	Keys          int        `json:"keys"`              // usable keys; 0 with introspection
+	Introspection bool       `json:"introspection"`     // tokens are introspected
+	Stored        bool       `json:"stored"`            // keys or endpoint are those of server.state_dir, since no fetch has succeeded yet
+	Fetched       *time.Time `json:"fetched,omitempty"` // when they were fetched
+	Error         string     `json:"error,omitempty"`   // of the last fetch
+}
+
+// Audit is the state of the audit log.
+type Audit struct {
+	Writable bool      `json:"writable"`        // the last attempt to write succeeded
+	Since    time.Time `json:"since"`           // time of the last change of writable
+	Error    string    `json:"error,omitempty"` // of the last attempt
+	Pending  int       `json:"pending"`         // records that wait to be written
+	Refuses  bool      `json:"refuses_calls"`   // no call is made, because it is not writable
 }
 
 // Shared is the state of the connection to the shared state. It does not affect readiness.
@@ -47,7 +83,7 @@ type Shared struct {
 }
 
 // HeldDocument is a document in quarantine: too many operations of the one that is served are
-// missing, or it would undo restrictions of the configuration.
+// missing, or it would undo restrictions.
 type HeldDocument struct {
 	Since      time.Time `json:"since"`
 	Digest     string    `json:"digest"`            // SHA-256 of its files, hexadecimal: the If-Match of a request to accept it
@@ -55,8 +91,8 @@ type HeldDocument struct {
 	Lost       int       `json:"lost"`              // operations that are missing
 	Of         int       `json:"of"`                // operations of the document in use
 	Operations []string  `json:"operations"`        // the first of these, as method and path
-	// Undone counts the restrictions of the configuration that it would undo, and Restrictions are
-	// the first of them, with positions in the file.
+	// Undone counts the restrictions that it would undo, and Restrictions are the first of them: those of the
+	// configuration with positions in the file, and wider access to the operations of the document in use.
 	Undone       int      `json:"undone,omitempty"`
 	Restrictions []string `json:"restrictions,omitempty"`
 }

@@ -16,6 +16,8 @@ import (
 type Calls struct {
 	Overload *Controller
 	Rates    state.Rates // rate counters of tools and APIs
+	// Unaudited reports whether no call may be made, because the audit log can't be written; nil if there is none.
+	Unaudited func() bool
 }
 
 // Request is a call that is to be admitted.
@@ -60,6 +62,9 @@ func (a *Calls) Ticket(maxCalls int) Ticket { return Ticket{overload: a.Overload
 // Check returns why no further call can be admitted, or nil. It counts nothing. The memory isn't looked at again if
 // memoryChecked is set: an earlier Check of the same call did.
 func (a *Calls) Check(maxCalls int, memoryChecked bool) *Rejection {
+	if a.Unaudited != nil && a.Unaudited() {
+		return unaudited()
+	}
 	if because := a.Overload.Check(maxCalls, memoryChecked); because != "" {
 		return overloaded(because)
 	}
@@ -109,6 +114,13 @@ func exceeded(limit *Rate, d state.Decision) *Rejection {
 		return &Rejection{because, telemetry.OutcomeUncounted, e}
 	}
 	return &Rejection{because, telemetry.OutcomeLimited, e}
+}
+
+// unaudited returns the rejection of a call while the audit log can't be written. It is an HTTP status, so that a load balancer
+// sends the call to another replica.
+func unaudited() *Rejection {
+	return &Rejection{telemetry.RefusedUnaudited, telemetry.OutcomeUnaudited, mcp.RetryLater(http.StatusServiceUnavailable, time.Second,
+		"the gateway can't write its audit log, and makes no call without it; nothing was sent: come again in 1 second; the operator must look at the audit log")}
 }
 
 // overloaded returns the rejection of a call that there is no capacity for.

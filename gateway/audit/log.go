@@ -65,8 +65,8 @@ const (
 	roomWait = time.Second
 	// flushTime is the time limit for writing the lines of the last calls.
 	flushTime = 5 * time.Second
-	// Delays between two attempts to write.
-	firstPause, lastPause = 50 * time.Millisecond, 5 * time.Second
+	// Delays between two attempts to write. The last one is short, since no call is made meanwhile.
+	firstPause, lastPause = 50 * time.Millisecond, time.Second
 	// maxBatch is the maximum size of a buffer that is reused.
 	maxBatch = 1 << 20
 )
@@ -87,9 +87,10 @@ type Log struct {
 	hurry  chan struct{} // half of the buffer is full
 
 	mu      sync.Mutex
-	pending []byte // whole lines that are not being written yet
-	lines   int    // in pending, and in the current write
-	failing bool   // the last attempt to write failed
+	pending []byte    // whole lines that are not being written yet
+	lines   int       // in pending, and in the current write
+	failure error     // of the last attempt to write; nil if it succeeded
+	since   time.Time // of the last change between failing and not
 	room    chan struct{}
 
 	refusedMu sync.Mutex
@@ -105,7 +106,7 @@ func New(o Options) (*Log, error) {
 	}
 	l := &Log{
 		o: o, hashes: newHashes(o.Key), out: output{path: o.Path, stream: o.Output}, log: o.Logger,
-		wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), reopen: make(chan struct{}, 1), room: make(chan struct{}),
+		since: time.Now(), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), reopen: make(chan struct{}, 1), room: make(chan struct{}),
 	}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
@@ -121,11 +122,11 @@ func New(o Options) (*Log, error) {
 func (l *Log) Shows() bool { return len(l.o.Fields) > 0 }
 
 // Ready waits until the buffer has space for the line of a new call, for a second at most. The
-// error is [ErrFull], or that of ctx. It does not wait while lines can't be written at all. If
-// lines may be dropped, it returns nil at once.
+// error is [ErrFull], or that of ctx. While lines can't be written at all, it returns ErrFull at
+// once, however much space there is. If lines may be dropped, it returns nil at once.
 func (l *Log) Ready(ctx context.Context) error {
 	l.mu.Lock()
-	if l.o.Drop || l.lines < l.o.Buffer {
+	if l.o.Drop || l.failure == nil && l.lines < l.o.Buffer {
 		l.mu.Unlock()
 		return nil
 	}
@@ -138,14 +139,14 @@ func (l *Log) await(ctx context.Context) error {
 	defer timer.Stop()
 	for {
 		l.mu.Lock()
-		room, failing := l.room, l.failing
+		room, failing := l.room, l.failure != nil
 		full := l.lines >= l.o.Buffer
 		l.mu.Unlock()
 		switch {
-		case !full:
-			return nil
 		case failing:
 			return ErrFull
+		case !full:
+			return nil
 		}
 		select {
 		case <-room:
@@ -155,6 +156,32 @@ func (l *Log) await(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// Status is whether lines can be written.
+type Status struct {
+	// Error is that of the last attempt to write; nil if it succeeded. An output that is only slow has none.
+	Error error
+	// Since is the time of the last change between failing and not.
+	Since time.Time
+	// Pending is the number of lines that wait to be written.
+	Pending int
+	// Refuses reports that no call is made for that error. If lines may be dropped, calls are made all the same.
+	Refuses bool
+}
+
+// Status returns whether lines can be written.
+func (l *Log) Status() Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Status{Error: l.failure, Since: l.since, Pending: l.lines, Refuses: l.failure != nil && !l.o.Drop}
+}
+
+// Refuses reports whether no call is made, because lines can't be written at all.
+func (l *Log) Refuses() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failure != nil && !l.o.Drop
 }
 
 // linePool holds buffers in which lines are formatted.
@@ -234,7 +261,7 @@ func (l *Log) runRecovering(ctx context.Context) (panicked bool) {
 	defer due.Stop()
 	for {
 		l.gather(ctx, last)
-		l.reopenIfRequested()
+		l.reopenIfRequested(ctx)
 		l.writeCounts(false)
 		batch = l.take(batch)
 		if len(batch) > 0 {
@@ -268,15 +295,13 @@ func (l *Log) gather(ctx context.Context, last time.Time) {
 	}
 }
 
-// reopenIfRequested reopens the file if that was requested. A failure is found again by the next
-// write.
-func (l *Log) reopenIfRequested() {
+// reopenIfRequested reopens the file if that was requested, and retries until that succeeds or ctx
+// ends: no line comes that would find it again, since no call is made meanwhile.
+func (l *Log) reopenIfRequested(ctx context.Context) {
 	select {
 	case <-l.reopen:
 		l.out.close()
-		if err := l.out.open(); err != nil {
-			l.fail(err)
-		}
+		l.write(ctx, nil)
 	default:
 	}
 }
@@ -294,15 +319,18 @@ func (l *Log) take(empty []byte) []byte {
 }
 
 // write writes lines, and retries until that succeeds or ctx ends. The remaining lines then go back
-// to the front of the buffer.
+// to the front of the buffer. Without lines it opens the file, if it is not open.
 func (l *Log) write(ctx context.Context, batch []byte) {
 	pause := firstPause
-	for len(batch) > 0 {
+	for {
 		n, err := l.out.write(batch)
 		l.countWritten(batch[:n])
 		batch = batch[n:]
 		if err == nil {
 			l.recover()
+			if len(batch) == 0 {
+				return
+			}
 			continue
 		}
 		l.fail(err)
@@ -334,23 +362,28 @@ func (l *Log) countWritten(part []byte) {
 func (l *Log) fail(err error) {
 	l.metrics.errors.Inc()
 	l.mu.Lock()
-	first := !l.failing
-	l.failing = true
+	first := l.failure == nil
+	if first {
+		l.since = time.Now()
+	}
+	l.failure = err
 	close(l.room)
 	l.room = make(chan struct{})
 	l.mu.Unlock()
 	if first { // the rest of them are counted
-		l.log.Error("the audit log can't be written", "error", err, "lines_are_dropped", l.o.Drop)
+		l.log.Error("the audit log can't be written", "error", err, "calls_are_refused", !l.o.Drop)
 	}
 }
 
 func (l *Log) recover() {
 	l.mu.Lock()
-	was := l.failing
-	l.failing = false
+	was, since := l.failure != nil, l.since
+	if was {
+		l.failure, l.since = nil, time.Now()
+	}
 	l.mu.Unlock()
 	if was {
-		l.log.Info("the audit log can be written again")
+		l.log.Info("the audit log can be written again", "after", time.Since(since))
 	}
 }
 

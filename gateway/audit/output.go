@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -83,14 +84,28 @@ func (o *output) write(lines []byte) (n int, err error) {
 			o.broken = false
 		}
 	}
+	if o.torn == len(lines) {
+		return 0, nil
+	}
 	written, err := to.Write(lines[o.torn:])
+	if err == nil && written < len(lines)-o.torn { // which an io.Writer must not do
+		err = io.ErrShortWrite
+	}
 	written += o.torn
 	n = bytes.LastIndexByte(lines[:written], '\n') + 1
 	o.torn = written - n
 	if err != nil {
+		if !noSpace(err) {
+			o.close() // a file that is opened again may work, as after an error of its device
+		}
 		return n, fmt.Errorf("write the audit log: %w", err)
 	}
 	return n, nil
+}
+
+// noSpace reports whether a write failed for lack of space, after which the same file takes the rest of a line.
+func noSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 // moved reports whether the file is no longer the one with its name.

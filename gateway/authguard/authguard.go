@@ -90,6 +90,10 @@ type Builder struct {
 	Log      *slog.Logger
 	OnReject func(r *http.Request, reason string, status int) // records a rejected token
 	Panicked func(what string, v any)
+	// StateDir is server.state_dir, where keys of issuers are kept; "" if they are not kept. Recover runs a step in a goroutine of
+	// its own, and reports whether it panicked.
+	StateDir string
+	Recover  func(what string, step func()) (panicked bool)
 }
 
 // Previous is the guard that a new one replaces, with its settings; zero if there is none.
@@ -103,7 +107,7 @@ type Previous struct {
 func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth.Guard, error) {
 	o := auth.Options{
 		Resource: s.resources[0], Alternates: s.resources[1:], SharedAudience: s.shared, DefaultScopes: s.auth.DefaultScopes, AllowUnscoped: s.auth.AllowUnscoped,
-		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: b.Clients.Address, Replays: b.Replays, Logger: b.Log,
+		Implies: s.auth.Implies, KeepClaims: s.keepClaims, KeepToken: s.keepToken, Groups: s.groups, ClientAddress: b.Clients.Attributed, Replays: b.Replays, Logger: b.Log,
 		OnReject: b.OnReject, NonceKeys: s.nonceKeys,
 	}
 	if b.Tracer != nil {
@@ -131,6 +135,9 @@ func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth
 			if authority, ok := previous.Settings.authorityOf(issuer.URL); ok && bytes.Equal(authority, s.authority[n]) {
 				issuer.Previous = previous.Guard
 			}
+		}
+		if b.StateDir != "" {
+			issuer.Store = b.keyFileOf(issuer.URL, s.authority[n])
 		}
 		hosts = append(hosts, issuerHosts(is)...)
 		o.Issuers = append(o.Issuers, issuer)

@@ -173,8 +173,7 @@ func (c JobCall) answerSeeOther(ctx context.Context, resp *http.Response) error 
 	if err != nil {
 		return err
 	}
-	c.Done(ctx, telemetry.OutcomeOK, nil)
-	return c.deliver(c.projectAll(ctx, parts), other)
+	return c.deliverProjected(ctx, parts, other)
 }
 
 // requestJob sends one request about a job and returns the response and its Location header, unresolved. A nil r is GET on the

@@ -95,8 +95,9 @@ func (c JobCall) CaptureResult(ctx context.Context, s *JobStatus) []byte {
 	if s.State == job.Failed {
 		return c.CaptureFailure(ctx, c.failedJob(s))
 	}
-	c.Done(ctx, telemetry.OutcomeOK, nil)
-	_ = c.deliver(c.projectAll(ctx, s.parts), s.resp) // capturing can't fail
+	if err := c.deliverProjected(ctx, s.parts, s.resp); err != nil { // of the projection: capturing can't fail
+		return c.CaptureFailure(ctx, err)
+	}
 	return c.captured.members
 }
 

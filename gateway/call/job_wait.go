@@ -35,8 +35,7 @@ func (c JobCall) answerAccepted(ctx context.Context, args []byte, resp *http.Res
 	}
 	b := c.jobHandle(args, resp, parts)
 	if b == nil {
-		c.Done(ctx, telemetry.OutcomeOK, nil)
-		return c.deliver(c.projectAll(ctx, parts), resp)
+		return c.deliverProjected(ctx, parts, resp)
 	}
 	first := &JobStatus{parts: parts, resp: resp, body: job.JSONOf(parts), Retry: render.RetryTime(resp, time.Now())}
 	first.Report = c.Plan.Job.Read(first.body, c.redactor().Text)
@@ -48,8 +47,7 @@ func (c JobCall) answerAccepted(ctx context.Context, args []byte, resp *http.Res
 			if err := c.fetchResult(ctx, b, first); err != nil {
 				return c.answerInitial(ctx, err, &began)
 			}
-			c.Done(ctx, telemetry.OutcomeOK, nil)
-			return c.deliver(c.projectAll(ctx, first.parts), first.resp)
+			return c.deliverProjected(ctx, first.parts, first.resp)
 		case job.Failed, job.Cancelled:
 			return c.failedJob(first)
 		case job.Unknown, job.Working:
@@ -176,8 +174,7 @@ func (c JobCall) waitForJob(ctx context.Context, b *job.Handle, first *JobStatus
 			return c.answerInitial(ctx, err, first)
 		case now.State == job.Succeeded:
 			forget()
-			c.Done(ctx, telemetry.OutcomeOK, nil)
-			return c.deliver(c.projectAll(ctx, now.parts), now.resp)
+			return c.deliverProjected(ctx, now.parts, now.resp)
 		case now.State == job.Failed, now.State == job.Cancelled:
 			return c.failedJob(now)
 		}

@@ -53,7 +53,7 @@ func (w *resultWriter) Done(ctx context.Context, o telemetry.Outcome, cause erro
 	}
 	attrs := []slog.Attr{
 		slog.String("api", w.Plan.Tool.API), slog.String("tool", w.Plan.Tool.Name), slog.String("outcome", string(o)),
-		slog.String("principal", w.Request.Principal),
+		slog.String("principal", w.r.Audit.Principal(w.Request.Principal)),
 	}
 	if w.status != 0 {
 		attrs = append(attrs, slog.Int("status", w.status))

@@ -80,6 +80,17 @@ func (w *resultWriter) waysToTheRest(a *projection.Answer, size int) (ways []str
 	return ways
 }
 
+// waysToTheWhole returns how the client gets an answer that can't be projected: less of it, or the whole as a resource.
+func (w *resultWriter) waysToTheWhole() (ways []string) {
+	if smaller := w.Plan.Projection.Smaller; smaller != "" {
+		ways = append(ways, smaller)
+	}
+	if uri := w.wholeURI(true); uri != "" {
+		ways = append(ways, "read the resource "+uri)
+	}
+	return ways
+}
+
 // wholeURI returns a URI at which the client can read the whole answer; "" if there is none. A sealed link is long: it is made
 // only if sealed is set.
 func (w *resultWriter) wholeURI(sealed bool) string {

@@ -101,11 +101,11 @@ func (w *resultWriter) answerSuccess(ctx context.Context, resp *http.Response) e
 				return nil
 			}
 		}
+		if w.Plan.Projection != nil {
+			return w.answerProjected(ctx, part, resp.StatusCode)
+		}
 		w.answered = true
 		w.Done(ctx, telemetry.OutcomeOK, nil)
-		if w.Plan.Projection != nil {
-			return w.answerProjected(ctx, part)
-		}
 		if w.Plan.Links != nil {
 			parts := w.parts
 			if parts == nil {
@@ -135,13 +135,18 @@ func (w *resultWriter) answerSuccess(ctx context.Context, resp *http.Response) e
 
 // answerProjected passes on the last part of a successful answer, projected, with those before it. An answer that is too large
 // even so is a link to the whole.
-func (w *resultWriter) answerProjected(ctx context.Context, last answer.Part) error {
+func (w *resultWriter) answerProjected(ctx context.Context, last answer.Part, status int) error {
 	whole := w.parts
 	if whole == nil {
 		whole = []answer.Part{last}
 	}
 	before := w.note
-	shown := w.projectAll(ctx, whole)
+	shown, err := w.projectAll(ctx, whole, status)
+	if err != nil {
+		return err
+	}
+	w.answered = true
+	w.Done(ctx, telemetry.OutcomeOK, nil)
 	if l := w.Plan.Links; l != nil && (l.Over == 0 || sizeOf(shown) > l.Over) {
 		says := w.note
 		w.note = before
@@ -151,27 +156,33 @@ func (w *resultWriter) answerProjected(ctx context.Context, last answer.Part) er
 		w.note = says
 	}
 	r := w.Renderer()
-	if w.parts != nil {
+	if len(shown) > 1 {
 		return w.sendResult(r.Parts(shown))
 	}
 	return w.sendResult(r.Part(shown[0]))
 }
 
-// projectAll projects the parts of an answer that was buffered, and adds what is said of them to the note.
-func (w *resultWriter) projectAll(ctx context.Context, parts []answer.Part) []answer.Part {
+// projectAll projects the parts of an answer with a status that was buffered, and adds what is said of them to the note. The error is
+// a [*Failure] of a call that changed nothing, see [resultWriter.unselected].
+func (w *resultWriter) projectAll(ctx context.Context, parts []answer.Part, status int) ([]answer.Part, error) {
 	if w.Plan.Projection == nil {
-		return parts
+		return parts, nil
 	}
 	shown := make([]answer.Part, len(parts))
 	for i := range parts {
 		part, a, note := projectPart(ctx, w.Plan.Projection, w.fields, parts[i])
+		if a != nil && a.Failed != nil {
+			shown, note, err := w.unselected(a, sizeOf(parts), status)
+			w.addNote(note)
+			return shown, err
+		}
 		if shown[i] = part; a != nil {
 			w.Plan.Metrics.Results.Projected(parts[i].Data, len(part.Data))
 			note = a.Note(w.waysToTheRest(a, len(parts[i].Data)))
 		}
 		w.addNote(note)
 	}
-	return shown
+	return shown, nil
 }
 
 // addNote adds a sentence to what is given beside the answer.
@@ -180,6 +191,16 @@ func (w *resultWriter) addNote(text string) {
 		w.note += " "
 	}
 	w.note += text
+}
+
+// deliverProjected is deliver for a call that succeeded, with its parts projected.
+func (w *resultWriter) deliverProjected(ctx context.Context, parts []answer.Part, resp *http.Response) error {
+	shown, err := w.projectAll(ctx, parts, resp.StatusCode)
+	if err != nil {
+		return err
+	}
+	w.Done(ctx, telemetry.OutcomeOK, nil)
+	return w.deliver(shown, resp)
 }
 
 // deliver responds with parts of a response that was read before, and with the call's note if there is one.

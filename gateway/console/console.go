@@ -33,8 +33,9 @@ type Options struct {
 	Clean func([]byte) []byte
 	// Provider returns the client for requests to an OpenID provider, with SSRF protection and a limit on responses.
 	Provider func(*config.ConsoleOIDC) (*http.Client, error)
-	// Address returns the address of the client of a request; false if it has none.
-	Address func(*http.Request) (netip.Addr, bool)
+	// Address returns the address of the client of a request, zero if it has none, and whether other clients certainly have other
+	// addresses.
+	Address func(*http.Request) (a netip.Addr, certain bool)
 	Log     *slog.Logger
 	// Version is that of the program.
 	Version string
@@ -65,7 +66,8 @@ type Console struct {
 	o        Options
 	sessions *signin.Sessions
 	provider *signin.OIDC
-	failures *signin.Failures
+	failures *signin.Failures // with tokens
+	refusals *signin.Failures // of responses of the OpenID provider
 	pages    *pages
 	handler  http.Handler
 }
@@ -75,7 +77,7 @@ func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Console{o: o, sessions: signin.NewSessions(o.Now), provider: signin.NewOIDC(o.Provider, o.Now), failures: signin.NewFailures(o.Now), pages: newPages()}
+	c := &Console{o: o, sessions: signin.NewSessions(o.Now), provider: signin.NewOIDC(o.Provider, o.Now), failures: signin.NewFailures(o.Now), refusals: signin.NewFailures(o.Now), pages: newPages()}
 	c.handler = c.middleware(c.routes())
 	return c
 }

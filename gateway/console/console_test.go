@@ -87,6 +87,27 @@ func newTestConsole(t *testing.T, change func(*Options)) *Console {
 	return New(o)
 }
 
+// TestDependencies: the overview shows issuers, the audit log and the shared state, and why the gateway is not ready.
+func TestDependencies(t *testing.T) {
+	c := newTestConsole(t, func(o *Options) {
+		o.Gateway = fixed{status: admin.Status{NotReady: admin.NoAudit, Audit: &admin.Audit{Error: "no space left on device", Refuses: true, Pending: 17}, Shared: &admin.Shared{Up: true, Replicas: 3},
+			Issuers: []admin.Issuer{{Issuer: "https://a.example.com", Error: "status 502"}, {Issuer: "https://b.example.com", Able: true, Keys: 2, Stored: true, Error: "<b>"}, {Issuer: "https://c.example.com", Able: true, Keys: 1}}}}
+	})
+	page := signedIn(t, c, viewToken).get("/console").Body.String()
+	for _, want := range []string{
+		"the audit log can&#39;t be written, and calls are refused</p>",
+		`https://a.example.com</th><td><span class="state failed">failed</span></td><td>no keys: status 502<`,
+		`https://b.example.com</th><td><span class="state stale">stale</span></td><td>2 keys by an earlier process: &lt;b&gt;<`,
+		`https://c.example.com</th><td><span class="state ready">ready</span></td><td>1 key<`,
+		`audit log</th><td><span class="state failed">failed</span></td><td>not writable since `, `calls are refused, 17 records wait: no space left on device<`,
+		`shared state</th><td><span class="state ready">ready</span></td><td>up, 3 replicas<`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in %s", want, page)
+		}
+	}
+}
+
 // browser is a browser with a cookie.
 type browser struct {
 	t       *testing.T

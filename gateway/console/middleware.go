@@ -67,7 +67,7 @@ type sessionKey struct{}
 // withSession adds the session of a request to its context.
 func (c *Console) withSession(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s := c.sessions.Of(r, c.valid); s != nil {
+		if s := c.sessions.Of(r, c.o.Config().Admin.ConsoleSecure(), c.valid); s != nil {
 			r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, s))
 		}
 		next.ServeHTTP(w, r)

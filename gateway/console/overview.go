@@ -16,8 +16,10 @@ type overviewData struct {
 	Rows    []chartRow             // the values of the charts
 	Calls   map[string]history.Sum // by API
 	Waiting []waiting
-	Done    string // what the operator has just done
-	Failed  string // why it failed
+	// Dependencies are what calls depend on besides the APIs: issuers, the audit log, the shared state.
+	Dependencies []dependency
+	Done         string // what the operator has just done
+	Failed       string // why it failed
 }
 
 // stateCounts is how many APIs are in each group of states.
@@ -53,8 +55,43 @@ func (c *Console) overviewData() overviewData {
 	minutes, total := c.o.History.Hour()
 	perByte := c.tokensPerByte()
 	d.Charts, d.Rows, d.Calls = chartsOf(minutes, total, perByte), chartRowsOf(minutes, perByte), c.o.History.APIs()
-	d.Waiting = waitingOf(&d.Status)
+	d.Waiting, d.Dependencies = waitingOf(&d.Status), dependenciesOf(&d.Status)
 	return d
+}
+
+// dependency is something that calls depend on besides their API.
+type dependency struct {
+	Name    string
+	State   admin.State // ready, stale for one that works with what it has, or failed
+	Details string
+}
+
+func dependenciesOf(s *admin.Status) (all []dependency) {
+	for _, i := range s.Issuers {
+		d := dependency{Name: i.Issuer, State: admin.Ready, Details: i.String()}
+		switch {
+		case !i.Able:
+			d.State = admin.Failed
+		case i.Error != "" || i.Stored:
+			d.State = admin.Stale
+		}
+		all = append(all, d)
+	}
+	if s.Audit != nil {
+		d := dependency{Name: "audit log", State: admin.Ready, Details: s.Audit.String()}
+		if !s.Audit.Writable {
+			d.State = admin.Failed
+		}
+		all = append(all, d)
+	}
+	if s.Shared != nil {
+		d := dependency{Name: "shared state", State: admin.Ready, Details: s.Shared.String()}
+		if !s.Shared.Up {
+			d.State = admin.Failed
+		}
+		all = append(all, d)
+	}
+	return all
 }
 
 // waitingOf returns what waits for an operator.
@@ -90,7 +127,7 @@ func heldReason(h *admin.HeldDocument) string {
 		if reason != "" {
 			reason += "; "
 		}
-		reason += "it would undo " + number(h.Undone) + " restrictions of the configuration"
+		reason += "it would undo " + number(h.Undone) + " restrictions"
 	}
 	return reason
 }

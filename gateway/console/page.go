@@ -147,6 +147,7 @@ var functions = template.FuncMap{
 	"join":   strings.Join,
 	"ms":     milliseconds,
 	"bytes":  byteCount,
+	"exact":  exact,
 }
 
 // staticURL returns the URL of a static file, which changes with its content.

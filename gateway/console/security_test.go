@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -225,6 +226,33 @@ func TestFailedSignIns(t *testing.T) {
 	signedIn(t, c, operateToken)
 	if text := log.String(); strings.Contains(text, "canary") || strings.Contains(text, operateToken) || strings.Count(text, "a sign-in to the console failed") != 10 {
 		t.Errorf("log: %s", text)
+	}
+}
+
+// TestFailuresOfOthers: where the address may be that of a proxy, wrong tokens of others never keep the right one out, are refused
+// with 429 after ten, and don't fill the log. Sign-ins at the provider are not counted with tokens.
+func TestFailuresOfOthers(t *testing.T) {
+	var log bytes.Buffer
+	c := newTestConsole(t, func(o *Options) {
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.Address = func(*http.Request) (netip.Addr, bool) { return netip.MustParseAddr("203.0.113.7"), false }
+	})
+	attacker := &browser{t: t, console: c}
+	for n := range 100 {
+		want := http.StatusUnauthorized
+		if n >= 10 {
+			want = http.StatusTooManyRequests
+		}
+		if w := attacker.post("/console/signin", url.Values{"token": {"wrong"}}); w.Code != want {
+			t.Fatalf("attempt %d: %d", n, w.Code)
+		}
+	}
+	operator := signedIn(t, c, operateToken)
+	if w := operator.get("/console"); w.Code != http.StatusOK {
+		t.Errorf("the operator gets %d", w.Code)
+	}
+	if n := strings.Count(log.String(), "a sign-in to the console failed"); n != 10 {
+		t.Errorf("%d records of failures", n)
 	}
 }
 

@@ -49,7 +49,8 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	next, token := r.PostFormValue("next"), strings.TrimSpace(r.PostFormValue("token"))
 	var who signin.Identity
 	var ok bool
-	wait := c.failures.Attempt(c.address(r), func() bool {
+	address, certain := c.o.Address(r)
+	wait := c.failures.Attempt(address, certain, func() bool {
 		who, ok = signin.NewTokens(&c.o.Config().Admin).Identity(token)
 		return ok
 	})
@@ -99,10 +100,6 @@ func (c *Console) signInAtProvider(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, base+r.URL.Path+"?"+url.Values{"next": {next}, "moved": {"1"}}.Encode(), http.StatusSeeOther)
 		return
 	}
-	if wait := c.failures.Wait(c.address(r)); wait > 0 {
-		c.tooManyFailures(w, r, next, wait)
-		return
-	}
 	location, err := c.provider.Start(w, r, a, next)
 	if err != nil {
 		c.signInFailed(w, r, next, err)
@@ -120,7 +117,9 @@ func (c *Console) signInCallback(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, http.StatusNotFound, "There is no OpenID provider: the configuration has no admin.console.oidc.")
 		return
 	}
-	if wait := c.failures.Wait(c.address(r)); wait > 0 {
+	// Failures with tokens do not count here. Those of this kind cost requests to the provider, and keep out only who caused them.
+	address, certain := c.o.Address(r)
+	if wait := c.refusals.Wait(address); wait > 0 && certain {
 		c.tooManyFailures(w, r, "", wait)
 		return
 	}
@@ -146,7 +145,7 @@ func (c *Console) signInFailed(w http.ResponseWriter, r *http.Request, next stri
 	status := http.StatusBadGateway
 	if !failure.Unavailable {
 		status = http.StatusForbidden
-		c.failures.Count(c.address(r))
+		c.refusals.Count(c.address(r))
 	}
 	c.renderStatus(w, r, status, "signin", c.signInData(next, failure.Reason))
 }

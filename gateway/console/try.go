@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -132,6 +133,10 @@ func (c *Console) runTrial(r *http.Request, s *signin.Session, data *tryData, ar
 
 // consentTo returns the proof that a session was shown a call and its arguments: another call needs another one.
 func consentTo(s *signin.Session, tool string, args []byte) string {
+	var compact bytes.Buffer // browsers change line ends
+	if json.Compact(&compact, args) == nil {
+		args = compact.Bytes()
+	}
 	digest := sha256.Sum256(fmt.Appendf(nil, "%q %q %s", s.CSRF, tool, args))
 	return hex.EncodeToString(digest[:])
 }

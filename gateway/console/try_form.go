@@ -6,10 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"drawbridge/openapi/unseen"
 )
 
 // tryForm is a form made from the schema of a tool's arguments: the required ones first, each group in the order of the schema.
@@ -215,9 +220,9 @@ func (f *tryForm) arguments(r *http.Request) (args json.RawMessage, fields []try
 		text := cmp.Or(strings.TrimSpace(r.PostFormValue("arguments")), "{}")
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(text), &object); err != nil || object == nil {
-			return json.RawMessage(text), f.fill(nil), fmt.Errorf("The arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are null"))) //nolint:staticcheck // a sentence of a page
+			return visible([]byte(text)), f.fill(nil), fmt.Errorf("The arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are null"))) //nolint:staticcheck // a sentence of a page
 		}
-		return json.RawMessage(text), f.fill(json.RawMessage(text)), nil
+		return visible([]byte(text)), f.fill(json.RawMessage(text)), nil
 	}
 	fields = slices.Clone(f.fields)
 	b := []byte{'{'}
@@ -241,9 +246,39 @@ func (f *tryForm) arguments(r *http.Request) (args json.RawMessage, fields []try
 	}
 	b = append(b, '}')
 	if wrong > 0 {
-		return b, fields, errors.New("Nothing was sent: correct the marked fields.") //nolint:staticcheck // a sentence of a page
+		return visible(b), fields, errors.New("Nothing was sent: correct the marked fields.") //nolint:staticcheck // a sentence of a page
 	}
-	return b, fields, nil
+	return visible(b), fields, nil
+}
+
+// visible returns a JSON text with escapes for characters that nobody sees. Pages are cleaned of these: the operator sees what is
+// sent, and a form that repeats the arguments has all of them.
+func visible(text []byte) json.RawMessage {
+	seen := make([]byte, 0, len(text))
+	for _, r := range string(text) {
+		if r < ' ' || !unseen.Is(r) { // control characters are white space, or an error
+			seen = utf8.AppendRune(seen, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			seen = fmt.Appendf(seen, `\u%04x`, unit)
+		}
+	}
+	return seen
+}
+
+// exact returns a value for an attribute or a text area, with character references instead of characters that the page would be
+// cleaned of: a form sends it as it is.
+func exact(value string) template.HTML {
+	var b strings.Builder
+	for _, r := range value {
+		if unseen.Is(r) && (r < 0x80 || r >= 0xa0) { // references to C1 characters mean others in HTML
+			fmt.Fprintf(&b, "&#x%x;", r)
+		} else {
+			b.WriteString(template.HTMLEscapeString(string(r)))
+		}
+	}
+	return template.HTML(b.String()) //nolint:gosec // each character is escaped
 }
 
 // jsonNumber is the grammar of numbers of RFC 8259.

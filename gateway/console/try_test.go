@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/gateway/call"
+	"drawbridge/openapi/unseen"
 )
 
 // tried is a gateway that remembers which calls were made.
@@ -103,6 +105,51 @@ func TestTryForm(t *testing.T) {
 				t.Errorf("%s\nwant %s", got, test.want)
 			}
 		})
+	}
+}
+
+// unseenText has characters that pages are cleaned of: a zero-width space, a tag, an override of the direction, a control character.
+const unseenText = "a\u200bb\U000e0041\u202ec\u0086"
+
+// TestTryUnseen: a form sends characters that nobody sees, also after the confirmation, in which the operator sees them as escapes. The
+// values of a choice are sent as the document has them.
+func TestTryUnseen(t *testing.T) {
+	trials := newTrials()
+	trials.tools["confirmed"] = TrialTool{Name: "confirmed", Confirm: true, Input: json.RawMessage(`{"type":"object","properties":{"note":{"type":"string"},"kind":{"enum":["x` + "\u200b" + `y","z"]}}}`)}
+	c := newTestConsole(t, func(o *Options) { o.Trials, o.Clean = trials, unseen.Bytes })
+	b := signedIn(t, c, operateToken)
+	for _, form := range []url.Values{
+		{"arg.note": {unseenText}},
+		{"use": {"json"}, "arguments": {"{\"note\":\r\n\"" + unseenText + "\"}"}},
+	} {
+		trials.calls = nil
+		form.Set("csrf", b.csrf())
+		page := b.post("/console/try/confirmed", form).Body.String()
+		if !strings.Contains(page, `a\u200bb\udb40\udc41\u202ec\u0086`) {
+			t.Errorf("the confirmation does not show what nobody sees: %s", page)
+		}
+		again := url.Values{"csrf": {b.csrf()}, "use": {"json"}}
+		for _, name := range []string{"arguments", "consent"} {
+			_, rest, _ := strings.Cut(page, `name="`+name+`" value="`)
+			value, _, _ := strings.Cut(rest, `"`)
+			again.Set(name, html.UnescapeString(value))
+		}
+		b.post("/console/try/confirmed", again)
+		var sent struct{ Note string }
+		if len(trials.calls) != 1 || json.Unmarshal([]byte(trials.calls[0][strings.IndexByte(trials.calls[0], '{'):]), &sent) != nil || sent.Note != unseenText {
+			t.Errorf("sent %+q, want %+q", trials.calls, unseenText)
+		}
+		if form.Get("use") == "" {
+			_, rest, _ := strings.Cut(page, `name="arg.note" value="`)
+			value, _, _ := strings.Cut(rest, `"`)
+			if got := html.UnescapeString(value); got != strings.TrimSuffix(unseenText, "\u0086") { // which has no character reference
+				t.Errorf("the form has %+q", got)
+			}
+		}
+	}
+	page := b.get("/console/try/confirmed").Body.String()
+	if !strings.Contains(page, "&#x200b;y&#34;") {
+		t.Errorf("the choice has lost what nobody sees: %s", page)
 	}
 }
 

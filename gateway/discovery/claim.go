@@ -109,7 +109,10 @@ func (by claims) owner(name string) *claim {
 // rivals returns the other services that claim the first name of a service, a few of them, those first that the configuration names.
 func (by claims) rivals(c *claim) (rivals []*claim) {
 	for _, other := range by[strings.ToLower(c.first())] {
-		if other != c && len(rivals) < maxProblems {
+		if len(rivals) == maxProblems {
+			break
+		}
+		if other != c {
 			rivals = append(rivals, other)
 		}
 	}

@@ -60,6 +60,8 @@ type search struct {
 	paths  []string
 	left   int
 	failed error // the last request that had no response
+	// refused lists the URLs that the service refuses to clients without another credential.
+	refused []refusedRequest
 }
 
 // find returns where the document is, and how it was found.
@@ -80,6 +82,9 @@ func (s *search) find(ctx context.Context) (location, by string, err error) {
 	}
 	if s.failed != nil {
 		return "", "", fmt.Errorf("the service did not respond: %w", s.failed)
+	}
+	if len(s.refused) > 0 {
+		return "", "", &protectedError{s.base, s.refused}
 	}
 	return "", "", errNoDocument
 }
@@ -203,6 +208,9 @@ func (s *search) get(ctx context.Context, at, accept string) (text []byte, links
 	}
 	defer resp.Body.Close()
 	text, err = io.ReadAll(io.LimitReader(resp.Body, maxProbe))
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		s.refused = append(s.refused, refusedRequest{resp.StatusCode, req.URL})
+	}
 	if resp.StatusCode != http.StatusOK || err != nil {
 		return nil, nil
 	}

@@ -70,7 +70,7 @@ func (m *Manager) found(ctx context.Context, p *provider, s *service, location, 
 		m.touch()
 		return
 	}
-	s.problem, s.last, s.woken = err.Error(), nil, false
+	s.problem, s.remedy, s.last, s.woken = err.Error(), remedyFor(err), nil, false
 	wait := searchAgain
 	if !errors.Is(err, errNoDocument) {
 		wait = min(firstRetry<<min(s.retries, 12), searchAgain)

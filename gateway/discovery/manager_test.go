@@ -77,6 +77,8 @@ func (s *services) Do(req *http.Request) (*http.Response, error) {
 	switch {
 	case !ok:
 		status = 404
+	case text == "PROTECTED":
+		status = 401
 	case strings.HasPrefix(text, "<"):
 		header.Set("Link", text)
 	}
@@ -330,20 +332,25 @@ func TestSearch(t *testing.T) {
 		b.services.set("shop-c.discovered.invalid/v1/openapi.json", document)
 		b.services.set("shop-d.discovered.invalid/swagger.json", "<html>")
 		b.services.set("shop-e.discovered.invalid/.well-known/api-catalog", "DOWN")
+		for _, path := range []string{"/v1/v3/api-docs", "/v3/api-docs"} {
+			b.services.set("shop-f.discovered.invalid"+path, "PROTECTED")
+		}
 		found := func(name, at string) string {
 			return fmt.Sprintf("API shop-%s http://shop-%[1]s.discovered.invalid/v1 http://shop-%[1]s.discovered.invalid%s [10.0.0.1:80]\n", name, at)
 		}
 		here := found("a", "/one.json") + found("b", "/spec.yaml") + found("c", "/v1/openapi.json")
 		none := "missing shop-d: d: no OpenAPI document was found; name it in the registration, or add its path to documents.paths\n"
-		expect(t, "found", b.says(silent("a"), silent("b"), silent("c"), silent("d"), silent("e")),
-			here+none+"missing shop-e: e: the service did not respond: connection refused\n")
+		const protected = "missing shop-f: f: no OpenAPI document was found where the service lets this gateway look; it answered 401 at /v1/v3/api-docs, " +
+			"401 at /v3/api-docs; give the service a spec_credential in credentials of its provider, or let it serve its document to anybody\n"
+		expect(t, "found", b.says(silent("a"), silent("b"), silent("c"), silent("d"), silent("e"), silent("f")),
+			here+none+"missing shop-e: e: the service did not respond: connection refused\n"+protected)
 		b.services.set("shop-d.discovered.invalid/openapi.json", document)
 		b.services.texts.Delete("shop-e.discovered.invalid/.well-known/api-catalog")
 		b.services.set("shop-e.discovered.invalid/v1/v3/api-docs", document)
 		time.Sleep(10 * time.Second)
-		expect(t, "the one that did not respond", b.rests(), here+found("e", "/v1/v3/api-docs")+none)
+		expect(t, "the one that did not respond", b.rests(), here+found("e", "/v1/v3/api-docs")+none+protected)
 		time.Sleep(searchAgain)
-		expect(t, "after an hour", b.rests(), here+found("d", "/openapi.json")+found("e", "/v1/v3/api-docs"))
+		expect(t, "after an hour", b.rests(), here+found("d", "/openapi.json")+found("e", "/v1/v3/api-docs")+protected)
 	})
 }
 

@@ -46,6 +46,7 @@ type service struct {
 	turn      int // the number of the newest search
 	retries   int
 	problem   string // why there is no document
+	remedy    string // what finds the document; "" if another search does
 	// stale tells that the registration is another one than location was found for. Until the search for it ends, the
 	// service is served as it was.
 	stale bool

@@ -120,10 +120,7 @@ func (n *named) status(taken map[string]string) (*config.API, ServiceStatus) {
 	case (s.stale || s.location == "") && s.searching:
 		status.State = Searching
 	case s.stale || s.location == "":
-		status.State, status.Reason = Missing, s.problem
-		if s.problem == errNoDocument.Error() {
-			status.Next = "name it in the registration, or add its path to documents.paths"
-		}
+		status.State, status.Reason, status.Next = Missing, s.problem, s.remedy
 	case p.answered && !s.present:
 		status.State, status.Reason, status.Next = Lost, "the registry lost many services at once", fmt.Sprintf("POST /discovery/%s/accept", p.d.Name)
 	default:

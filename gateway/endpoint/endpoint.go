@@ -14,6 +14,7 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/prompt"
 	"drawbridge/gateway/resource"
+	"drawbridge/gateway/toolsearch"
 	"drawbridge/openapi"
 )
 
@@ -40,6 +41,7 @@ type Endpoint struct {
 	// caller sees all prompts.
 	promptScopes *auth.Views
 	PageCache    *pageCache
+	searched     *toolsearch.Views
 }
 
 // Options are the parameters of [New].
@@ -66,7 +68,7 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 	c := o.Config
 	full := &Endpoint{
 		View: &prompt.View{View: &resource.View{Endpoint: e, Resources: o.Resources, Links: o.Links}, Prompts: o.Prompts}, mainGuard: o.MainGuard, entry: o.Handler, rates: o.Rates,
-		catalog: o.Catalog, profile: o.Profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, PageCache: newPageCache(),
+		catalog: o.Catalog, profile: o.Profile, pageSize: c.Server.PageSize, maxDepth: c.Limits.MaxDepth, PageCache: newPageCache(), searched: &toolsearch.Views{},
 	}
 	var before *Presentation
 	if o.Before != nil {

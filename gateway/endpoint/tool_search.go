@@ -81,11 +81,20 @@ func target(req *mcp.Request) string {
 
 // scope returns what a caller may find: the tools of the endpoint that it may call, of those that it has chosen.
 func (e *Endpoint) scope(c *choice, caller *auth.Principal) *toolsearch.Scope {
-	may, finder := e.mayCall(caller), e.Presentation.finder
+	may, found := e.mayCall(caller), e.Presentation.finder
 	return &toolsearch.Scope{
-		Tools: e.catalog.All(), Index: finder.Index, Find: finder.Find,
+		Tools: e.catalog.All(), Index: found.Index, Find: found.Find,
+		Views: e.searched, Granted: e.granted(caller), Shown: may,
 		Allowed: func(t *catalog.Tool) bool { return c.has(t) && may(t) },
 	}
+}
+
+// granted returns what a caller may see by its scopes; the zero View if every caller may call all tools.
+func (e *Endpoint) granted(caller *auth.Principal) auth.View {
+	if e.callable == nil {
+		return auth.View{}
+	}
+	return e.callable().views.Of(caller)
 }
 
 // mayCall returns the function that reports whether the caller may call a tool, by its scopes.

@@ -1,7 +1,6 @@
 package finder
 
 import (
-	"math"
 	"slices"
 	"sync"
 )
@@ -15,12 +14,14 @@ type Index struct {
 	byInitial map[byte][]int32 // terms by their first byte, for the correction of spelling
 	stemmed   []string         // the stem of each term
 	languages []*language      // of the texts, the first is English
+	lengths   [][fields]int32  // of the fields of each tool, in words
 	scratch   sync.Pool        // of *scratch
 }
 
 // entry is a tool in the index.
 type entry struct {
 	name, api string
+	language  *language
 	tags      []string
 	action    action
 	one       bool     // the path names one thing
@@ -31,7 +32,8 @@ type entry struct {
 // posting is the occurrence of a term in a tool.
 type posting struct {
 	tool   int32
-	weight float32 // frequency in the fields, weighted and divided by their relative length
+	times  times
+	weight float32 // of times, if all tools are seen
 }
 
 // Parameters of BM25F (section 3.6 of the paper in doc.go).
@@ -135,7 +137,7 @@ func (b *builder) add(t *Tool) {
 		b.known[l] = known
 	}
 	n := int32(len(b.x.tools))
-	e := entry{name: t.Name, api: t.API, tags: t.Tags, action: actionOf(t.Method), one: t.endsInVariable()}
+	e := entry{name: t.Name, api: t.API, language: l, tags: t.Tags, action: actionOf(t.Method), one: t.endsInVariable()}
 	b.lengths = append(b.lengths, [fields]int32{})
 	length := &b.lengths[n]
 	b.pairs = b.pairs[:0]
@@ -202,26 +204,20 @@ func (b *builder) count(term, tool int32, f field) {
 // finish computes what depends on all tools.
 func (b *builder) finish() *Index {
 	x, n := b.x, float64(len(b.x.tools))
-	var average [fields]float64
-	for f := range fields {
-		average[f] = max(b.sums[f]/max(n, 1), 1e-9)
-	}
+	slope := slopes(b.sums, n)
+	x.lengths = b.lengths
 	x.postings, x.idf = make([][]posting, len(b.found)), make([]float64, len(b.found))
 	for term, list := range b.found {
 		postings := make([]posting, len(list))
 		for i := range list {
-			weight := 0.0
+			var in times
 			for f := range fields {
-				if times := list[i].in[f]; times > 0 {
-					relative := 1 - lengthNorm + lengthNorm*float64(b.lengths[list[i].tool][f])/average[f]
-					weight += weights[f] * float64(times) / relative
-				}
+				in |= times(list[i].in[f]) << (2 * f)
 			}
-			postings[i] = posting{list[i].tool, float32(weight)}
+			postings[i] = posting{list[i].tool, in, float32(in.weight(&b.lengths[list[i].tool], &slope))}
 		}
 		x.postings[term] = postings
-		df := float64(len(list))
-		x.idf[term] = math.Log(1 + (n-df+0.5)/(df+0.5))
+		x.idf[term] = inverseFrequency(float64(len(list)), n)
 	}
 	x.scratch.New = func() any { return newScratch(len(x.tools), len(x.stemmed)) }
 	return x

@@ -7,6 +7,9 @@ type scratch struct {
 	said    []bool    // terms of the query, by term
 	query   *parsed   // nil until the query is parsed
 
+	view      *View // of the query; nil if the caller sees all tools
+	languages []*language
+
 	allowed func(tool int) bool // of the query; nil if all tools may be found
 	asked   []answer            // what allowed has said, by tool
 	known   []int32             // tools that allowed was asked for
@@ -42,7 +45,7 @@ func (s *scratch) end() {
 	for _, tool := range s.known {
 		s.asked[tool] = notAsked
 	}
-	s.known, s.allowed = s.known[:0], nil
+	s.known, s.allowed, s.view, s.languages = s.known[:0], nil, nil, nil
 	for _, tool := range s.touched {
 		s.scores[tool] = 0
 	}

@@ -43,6 +43,8 @@ type Query struct {
 	Limit int
 	// Allowed, if not nil, reports whether a tool, by its place in the argument of [New], may be found.
 	Allowed func(tool int) bool
+	// View is the index as the caller sees it, nil if the caller may see all tools.
+	View *View
 }
 
 // Hit is a tool that was found.
@@ -56,14 +58,15 @@ func (x *Index) Search(q Query) []Hit {
 	s := x.scratch.Get().(*scratch) //nolint:errcheck // New puts nothing else there
 	defer x.scratch.Put(s)
 	s.allowed = q.Allowed
+	if s.languages = x.languages; q.View != nil && q.View.x == x {
+		s.view, s.languages = q.View, q.View.languages
+	}
 	defer s.end()
 	p := x.parse(prefix(q.Text, MaxQuery), s)
 	s.begin(p)
-	for _, t := range p.terms {
-		idf := x.idf[t.id] * t.weight
-		for _, at := range x.postings[t.id] {
-			s.add(at.tool, idf*float64(at.weight)*(1+saturation)/(saturation+float64(at.weight)))
-		}
+	for i := range p.terms {
+		p.terms[i].idf = x.idfOf(p.terms[i].id, s.view)
+		x.score(p.terms[i], s)
 	}
 	best := newTop(x, max(q.Limit, reranked))
 	for _, tool := range s.touched {
@@ -93,10 +96,20 @@ func (x *Index) compare(a, b Hit) int {
 func (x *Index) pairScore(t *entry, p *parsed) (score float64) {
 	for _, pair := range p.pairs {
 		if _, found := slices.BinarySearch(t.pairs, pairHash(pair[0], pair[1])); found {
-			score += pairGain * min(x.idf[pair[0]], x.idf[pair[1]])
+			score += pairGain * min(x.idfIn(p, pair[0]), x.idfIn(p, pair[1]))
 		}
 	}
 	return score
+}
+
+// idfIn returns how much a term of a query says.
+func (x *Index) idfIn(p *parsed, id int32) float64 {
+	for i := range p.terms {
+		if p.terms[i].id == id {
+			return p.terms[i].idf
+		}
+	}
+	return 0 // the query has too many terms
 }
 
 // parsed is a query as the index sees it.
@@ -109,6 +122,7 @@ type parsed struct {
 type queryTerm struct {
 	id     int32
 	weight float64
+	idf    float64
 	said   bool // a word of the query itself
 }
 
@@ -123,7 +137,7 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 			if at == 0 && questions[word] {
 				p.intent.actions[read] = 1
 			}
-			if tooShort(word) || x.isStop(word) {
+			if tooShort(word) || s.isStop(word) {
 				return
 			}
 			spoken = true
@@ -134,7 +148,7 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 			id := x.lookUp(p, word, weight, s)
 			if id < 0 && guesses < maxGuesses {
 				guesses++
-				x.guess(p, stem, guessWeight*weight)
+				x.guess(p, stem, guessWeight*weight, s)
 			}
 			if id >= 0 {
 				known = true
@@ -149,7 +163,7 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 	p.intent.settle()
 	if named {
 		for _, stem := range finding {
-			if id, ok := x.terms[stem]; ok {
+			if id, ok := x.terms[stem]; ok && x.occurs(id, s) {
 				p.add(id, nameWeight, false)
 			}
 		}
@@ -158,14 +172,14 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 }
 
 // isStop reports whether a word says nothing in one of the languages of the texts.
-func (x *Index) isStop(word string) bool {
-	return slices.ContainsFunc(x.languages, func(l *language) bool { return l.stop[word] })
+func (s *scratch) isStop(word string) bool {
+	return slices.ContainsFunc(s.languages, func(l *language) bool { return l.stop[word] })
 }
 
 // lookUp adds the stems of a word in each language of the texts. It returns the first one that is known, or -1.
 func (x *Index) lookUp(p *parsed, word string, weight float64, s *scratch) int32 {
 	first := int32(-1)
-	for _, l := range x.languages {
+	for _, l := range s.languages {
 		if id, ok := x.terms[l.reduce(word)]; ok && x.occurs(id, s) {
 			if first < 0 {
 				first = id
@@ -180,16 +194,19 @@ func (x *Index) lookUp(p *parsed, word string, weight float64, s *scratch) int32
 
 // occurs reports whether a tool that may be found has a term.
 func (x *Index) occurs(id int32, s *scratch) bool {
+	if v := s.view; v != nil {
+		return slices.ContainsFunc(x.postings[id], func(at posting) bool { return v.shown[at.tool] })
+	}
 	return slices.ContainsFunc(x.postings[id], func(at posting) bool { return s.isAllowed(at.tool) })
 }
 
 // guess adds the known terms that an unknown word may stand for.
-func (x *Index) guess(p *parsed, stem string, weight float64) {
+func (x *Index) guess(p *parsed, stem string, weight float64, s *scratch) {
 	if stem == "" {
 		return
 	}
 	for _, id := range x.byInitial[stem[0]] {
-		if resemble(stem, x.stemmed[id]) {
+		if resemble(stem, x.stemmed[id]) && x.occurs(id, s) {
 			p.add(id, weight, false)
 		}
 	}
@@ -210,6 +227,6 @@ func (p *parsed) add(id int32, weight float64, said bool) {
 		}
 	}
 	if len(p.terms) < maxTerms {
-		p.terms = append(p.terms, queryTerm{id, weight, said})
+		p.terms = append(p.terms, queryTerm{id: id, weight: weight, said: said})
 	}
 }

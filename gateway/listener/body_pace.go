@@ -36,7 +36,7 @@ func DefaultBodyPace(gaveUp func()) BodyPace {
 func (p BodyPace) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 {
-			b := &pacedBody{ReadCloser: r.Body, pace: &p, control: http.NewResponseController(w), begin: time.Now()}
+			b := &pacedBody{ReadCloser: framed(w, r), pace: &p, control: http.NewResponseController(w), begin: time.Now()}
 			b.extend(b.begin)
 			r.Body = b
 		}

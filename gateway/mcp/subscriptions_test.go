@@ -242,8 +242,8 @@ func TestOneForEachChange(t *testing.T) {
 func TestManyChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		version := 0
-		broker := mcp.NewBroker(mcp.BrokerOptions{ListVersion: func(context.Context, mcp.Subscriber, mcp.List) string { return fmt.Sprint(version) }})
+		var version atomic.Int64
+		broker := mcp.NewBroker(mcp.BrokerOptions{ListVersion: func(context.Context, mcp.Subscriber, mcp.List) string { return fmt.Sprint(version.Load()) }})
 		h := newEndpoint(t, nil, mcp.Options{Broker: broker})
 		k := &talk{header: http.Header{}}
 		r := newRequest(t, "mcp.example", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
@@ -251,7 +251,7 @@ func TestManyChanges(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { h.ServeHTTP(k, r) })
 		told := func() int { synctest.Wait(); return strings.Count(k.text(), "list_changed") }
-		change := func(to int) { version = to; broker.ListsChanged(mcp.ToolsList); synctest.Wait() }
+		change := func(to int) { version.Store(int64(to)); broker.ListsChanged(mcp.ToolsList); synctest.Wait() }
 		synctest.Wait()
 		change(1)
 		if n := told(); n != 1 {

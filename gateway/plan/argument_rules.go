@@ -67,6 +67,9 @@ func (c *argumentCompiler) change(d openapi.Declared, a *config.Argument) {
 	if a.Concealed() {
 		c.curation.Hidden = append(c.curation.Hidden, d.Name)
 		c.fix(d, a)
+		if a.Value != "" || a.Claim != "" || !a.Secret.IsZero() {
+			c.checkFreeMember(d, a.Key(fixedBy(a)))
+		}
 		return
 	}
 	own := openapi.CuratedArgument{Name: a.Name, Description: a.Description}
@@ -83,6 +86,18 @@ func (c *argumentCompiler) change(d openapi.Declared, a *config.Argument) {
 		c.wrong(a.Key("name"), fmt.Sprintf("the condition of the tool names the argument %q: write %q there", d.Name, a.Name), true)
 	}
 	c.curation.Arguments[d.Name] = own
+}
+
+// fixedBy returns the key by which a rule fixes an argument.
+func fixedBy(a *config.Argument) string {
+	switch {
+	case a.Value != "":
+		return "value"
+	case a.Claim != "":
+		return "claim"
+	default:
+		return "secret"
+	}
 }
 
 // fix adds the value of an argument that callers don't give.

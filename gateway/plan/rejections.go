@@ -89,6 +89,13 @@ func (r reporter) doubt(code, key, text string, has func(*config.Settings) bool)
 	}
 }
 
+// doubtAt reports, like rejectAt, a setting that is applied and may not restrict as much as it seems to.
+func (r reporter) doubtAt(code, key, text string) {
+	if err := r.reportAt(code, key, text); err != nil {
+		r.all.log.Warn("a setting may not restrict as much as it seems to", "api", r.api, "method", r.operation.Method, "path", r.operation.Path, "error", err)
+	}
+}
+
 // report adds a setting to the problems of the API and returns it for the log; nil if it is not logged.
 func (r reporter) report(code, key, text string, has func(*config.Settings) bool) error {
 	if rule := r.ruleOf(has); rule != "" {

@@ -9,5 +9,5 @@
 // numbers that are selected; [Compiler.Compile] refuses expressions that calculate with numbers, because jq does so in binary floating
 // point.
 //
-// The rule that must not be broken: nothing is left out without a note that says so, and what can't be projected stays whole.
+// The rule that must not be broken: nothing is left out without a note that says so, and an answer that can't be projected is never sent as it is.
 package projection

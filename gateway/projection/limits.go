@@ -2,6 +2,7 @@ package projection
 
 import (
 	"bytes"
+	"unicode/utf8"
 
 	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi/jsonscan"
@@ -42,6 +43,21 @@ func (l Limits) Apply(data []byte) ([]byte, []Cut) {
 		data = l.fit(data, &cuts)
 	}
 	return data, cuts.all
+}
+
+// ApplyText is Apply for an answer that is text and no JSON: it loses its end if it has more than MaxTokens tokens.
+func (l Limits) ApplyText(text []byte) ([]byte, []Cut) {
+	if l.MaxTokens <= 0 || fits(text, l.MaxTokens) {
+		return text, nil
+	}
+	n := min(len(text), 16*l.MaxTokens)
+	for n > 0 && !fits(text[:n], l.MaxTokens) {
+		n -= 1 + n/16
+		for n > 0 && !utf8.RuneStart(text[n]) {
+			n--
+		}
+	}
+	return text[:n], []Cut{{Kind: jsonscan.String, Left: len(text) - n}}
 }
 
 // cuts collect what is left out, by path.

@@ -12,10 +12,7 @@ import (
 // "For the rest, ", such as "read the resource …".
 func (a *Answer) Note(more []string) string {
 	var says []string
-	switch {
-	case a.Failed != nil:
-		says = append(says, fmt.Sprintf("The fields that the operator selects could not be selected: the expression %v. The answer is as the service gave it.", a.Failed))
-	case a.Selected:
+	if a.Selected {
 		says = append(says, "Only the fields that the operator selected are shown.")
 	}
 	for _, m := range a.Missed {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/itchyny/gojq"
 )
@@ -14,10 +13,8 @@ import (
 const (
 	// MaxProgram is the maximum length of an expression in bytes.
 	MaxProgram = 4096
-	// Deadline is the time that an expression has for one answer.
-	Deadline = 50 * time.Millisecond
 	// MaxProgramInput is the size of an answer, in bytes, beyond which expressions are not evaluated: a decoded answer takes
-	// about twenty times its size in memory, and the deadline does not suffice for more.
+	// about twenty times its size in memory.
 	MaxProgramInput = 2 << 20
 	// smallInput is the size of an answer up to which any number is evaluated at the same time.
 	smallInput = 64 << 10
@@ -25,14 +22,13 @@ const (
 
 // A Compiler compiles the expressions of one configuration, which share a limit on the evaluations of large answers.
 type Compiler struct {
-	slots    chan struct{}
-	deadline time.Duration
+	slots chan struct{}
 }
 
 // NewCompiler returns a compiler whose programs are evaluated on as many large answers at the same time as there are
 // processors.
 func NewCompiler() *Compiler {
-	return &Compiler{slots: make(chan struct{}, runtime.GOMAXPROCS(0)), deadline: Deadline}
+	return &Compiler{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
 // A Program is an expression in jq that was checked and compiled. It is immutable and safe for concurrent use.
@@ -42,8 +38,8 @@ func NewCompiler() *Compiler {
 type Program struct {
 	query    *gojq.Query // as it was checked, without guards
 	code     *gojq.Code
+	matchers []matcher     // its regular expressions, as guards refer to them
 	slots    chan struct{} // of large answers that are evaluated
-	deadline time.Duration
 }
 
 // Compile compiles an expression. The error joins all reasons why it is refused, one for each fault:
@@ -71,13 +67,13 @@ func (c *Compiler) Compile(text string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	guardQuery(guarded)
-	code, err := gojq.Compile(guarded, gojq.WithVariables([]string{budgetVariable}), gojq.WithFunction(guardFunction, 1, 1, guard),
-		gojq.WithFunction(matchesFunction, 2, 2, guardMatches))
+	var g guards
+	g.query(guarded)
+	code, err := gojq.Compile(guarded, gojq.WithVariables([]string{meterVariable}), gojq.WithFunction(guardFunction, 4, 4, guard))
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "gojq: "))
 	}
-	return &Program{query: query, code: code, slots: c.slots, deadline: c.deadline}, nil
+	return &Program{query: query, code: code, matchers: g.matchers, slots: c.slots}, nil
 }
 
 // syntaxError returns the error of the parser with the place in the text.
@@ -97,19 +93,19 @@ func syntaxError(text string, err error) error {
 	return fmt.Errorf("is not jq: %s, at byte %d", what, at)
 }
 
-// Errors of [Program.Run], as a phrase that goes on from "the expression".
+// Errors of [Program.Run], as a phrase that goes on from "the expression". ErrNotJSON is for answers that Run can't be given.
 var (
-	ErrDeadline = fmt.Errorf("took longer than %s", Deadline)
-	errTooMuch  = errors.New("works with more data than an answer of this size allows")
 	errTooLarge = fmt.Errorf("is not evaluated on answers of more than %d MiB", MaxProgramInput>>20)
 	errNoValue  = errors.New("gave no value")
 	errSeveral  = errors.New("gave several values")
 	errLong     = errors.New("gave more than the answer has")
+	ErrNotJSON  = errors.New("selects from JSON, and the answer is none")
 )
 
 // Run evaluates the program on an answer, which must be valid JSON. Numbers that are selected keep their digits; members come
-// sorted by name, as jq writes them. An error means that the answer can't be projected: it took longer than [Deadline], or the
-// answer does not have the shape that the program expects.
+// sorted by name, as jq writes them. An error means that the answer can't be projected: it takes too much work, or the answer does
+// not have the shape that the program expects. The work is counted, so the same answer has the same result however busy the machine
+// is. ctx is that of the call, and ends the evaluation with it.
 func (p *Program) Run(ctx context.Context, data []byte) (projected []byte, err error) {
 	if len(data) > MaxProgramInput {
 		return nil, errTooLarge
@@ -119,7 +115,7 @@ func (p *Program) Run(ctx context.Context, data []byte) (projected []byte, err e
 		case p.slots <- struct{}{}:
 			defer func() { <-p.slots }()
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, fmt.Errorf("was not evaluated before the call ended: %w", ctx.Err())
 		}
 	}
 	defer func() {
@@ -131,36 +127,34 @@ func (p *Program) Run(ctx context.Context, data []byte) (projected []byte, err e
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.deadline)
-	defer cancel()
-	b := newBudget(ctx, len(data))
-	iter := p.code.RunWithContext(ctx, input, b)
+	m := newMeter(ctx, len(data), p.matchers)
+	iter := p.code.RunWithContext(m, input, m)
 	result, ok := iter.Next()
 	if !ok {
-		return nil, errNoValue
+		return nil, runError(m, errNoValue)
 	}
 	if err, failed := result.(error); failed {
-		return nil, runError(ctx, err)
+		return nil, runError(m, err)
 	}
-	if _, more := iter.Next(); more {
-		return nil, runError(ctx, errSeveral)
+	if _, more := iter.Next(); more || m.err != nil {
+		return nil, runError(m, errSeveral)
 	}
 	e := encoder{ctx: ctx, most: 2*len(data) + 1<<12}
 	if err := e.value(result, 0); err != nil {
-		return nil, runError(ctx, err)
+		return nil, runError(m, err)
 	}
 	return e.out, nil
 }
 
 // runError returns the error of an evaluation without values of the answer, which the texts of jq repeat.
-func runError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return ErrDeadline
-		}
-		return ctx.Err()
+func runError(m *meter, err error) error {
+	switch {
+	case errors.Is(m.err, errTooMuch):
+		return errTooMuch
+	case m.err != nil:
+		return fmt.Errorf("was not evaluated before the call ended: %w", m.err)
 	}
-	for _, own := range []error{errTooMuch, errSeveral, errLong} {
+	for _, own := range []error{errSeveral, errLong, errNoValue} {
 		if errors.Is(err, own) {
 			return own
 		}

@@ -14,14 +14,10 @@ type function struct {
 	gives cardinality
 	// kinds are those of the result; 0 if it depends.
 	kinds jsonscan.Kinds
-	// heavy reports that one step takes time or memory in proportion to the size of its input or its arguments.
-	heavy bool
-	// paths reports that the arguments are paths.
-	paths bool
+	// input and args are what a step costs by the size of its input and of each argument.
+	input, args charge
 	// literal reports that the first argument must be a string literal: gojq keeps every regular expression that it compiles.
 	literal bool
-	// matches reports that all matches of the first argument, a regular expression, are found.
-	matches bool
 	// result says how the result follows from the input and the arguments.
 	result resultRule
 }
@@ -46,35 +42,35 @@ var functions = map[string]function{
 	"booleans/0": {result: inputOrNone}, "arrays/0": {result: inputOrNone}, "objects/0": {result: inputOrNone}, "iterables/0": {result: inputOrNone},
 	"scalars/0": {result: inputOrNone},
 
-	"map/1": {kinds: ofArray, result: mapped}, "map_values/1": {result: mappedValues}, "walk/1": {result: walked}, "recurse/0": {gives: many},
+	"map/1": {kinds: ofArray, result: mapped, input: byWidth}, "map_values/1": {result: mappedValues, input: byWidth}, "walk/1": {result: walked, input: bySize}, "recurse/0": {gives: many, input: bySize},
 
 	"first/0": {result: oneElement}, "last/0": {result: oneElement}, "first/1": {result: oneOfArgument}, "last/1": {result: oneOfArgument},
-	"limit/2": {result: manyOfArgument},
+	"limit/2": {result: manyOfArgument, args: byDigits},
 
-	"isempty/1": {kinds: ofBool}, "any/0": {kinds: ofBool}, "all/0": {kinds: ofBool}, "any/2": {kinds: ofBool}, "all/2": {kinds: ofBool},
-	"any/1": {kinds: ofBool, result: overElements}, "all/1": {kinds: ofBool, result: overElements},
+	"isempty/1": {kinds: ofBool}, "any/0": {kinds: ofBool, input: byWidth}, "all/0": {kinds: ofBool, input: byWidth}, "any/2": {kinds: ofBool}, "all/2": {kinds: ofBool},
+	"any/1": {kinds: ofBool, result: overElements, input: byWidth}, "all/1": {kinds: ofBool, result: overElements, input: byWidth},
 
-	"length/0": {kinds: ofNumber, result: counted},
-	"keys/0":   {kinds: ofArray}, "to_entries/0": {kinds: ofArray}, "from_entries/0": {kinds: ofObject}, "with_entries/1": {kinds: ofObject, result: overEntries},
-	"has/1": {kinds: ofBool}, "in/1": {kinds: ofBool}, "not/0": {kinds: ofBool}, "type/0": {kinds: ofString},
+	"length/0": {kinds: ofNumber, result: counted, input: byWidth},
+	"keys/0":   {kinds: ofArray, input: byWidth}, "to_entries/0": {kinds: ofArray, input: byWidth}, "from_entries/0": {kinds: ofObject, input: byWidth}, "with_entries/1": {kinds: ofObject, result: overEntries, input: byWidth},
+	"has/1": {kinds: ofBool, args: byDigits}, "in/1": {kinds: ofBool, input: byDigits}, "not/0": {kinds: ofBool}, "type/0": {kinds: ofString},
 
-	"contains/1": {kinds: ofBool, heavy: true}, "inside/1": {kinds: ofBool, heavy: true}, "IN/1": {kinds: ofBool, heavy: true}, "index/1": {heavy: true},
-	"del/1": {heavy: true, paths: true, result: deleted}, "pick/1": {heavy: true, paths: true, result: picked},
+	"contains/1": {kinds: ofBool, input: byPairs}, "inside/1": {kinds: ofBool, input: byPairs}, "IN/1": {kinds: ofBool, input: byDigits, args: byDigits}, "index/1": {input: byPairs},
+	"del/1": {result: deleted, input: byPaths}, "pick/1": {result: picked, input: byPaths},
 
-	"sort/0": {heavy: true, result: rearranged}, "unique/0": {heavy: true, result: rearranged}, "reverse/0": {heavy: true, result: rearranged},
-	"sort_by/1": {heavy: true, result: rearranged}, "unique_by/1": {heavy: true, result: rearranged}, "group_by/1": {kinds: ofArray, heavy: true, result: grouped},
-	"min/0": {heavy: true, result: oneElement}, "max/0": {heavy: true, result: oneElement}, "min_by/1": {heavy: true, result: oneElement}, "max_by/1": {heavy: true, result: oneElement},
-	"flatten/0": {kinds: ofArray, heavy: true}, "flatten/1": {kinds: ofArray, heavy: true},
+	"sort/0": {result: rearranged, input: bySorting}, "unique/0": {result: rearranged, input: bySorting}, "reverse/0": {result: rearranged, input: bySize},
+	"sort_by/1": {result: rearranged, input: bySize, args: byKeys}, "unique_by/1": {result: rearranged, input: bySize, args: byKeys}, "group_by/1": {kinds: ofArray, result: grouped, input: bySize, args: byKeys},
+	"min/0": {result: oneElement, input: byDigits}, "max/0": {result: oneElement, input: byDigits}, "min_by/1": {result: oneElement, input: bySize, args: byKeys}, "max_by/1": {result: oneElement, input: bySize, args: byKeys},
+	"flatten/0": {kinds: ofArray, input: bySize}, "flatten/1": {kinds: ofArray, input: bySize, args: byDigits},
 
-	"tostring/0": {kinds: ofString, heavy: true}, "tojson/0": {kinds: ofString, heavy: true}, "fromjson/0": {heavy: true},
-	"ascii_downcase/0": {kinds: ofString, heavy: true}, "ascii_upcase/0": {kinds: ofString, heavy: true},
-	"ltrimstr/1": {heavy: true}, "rtrimstr/1": {heavy: true}, "ltrim/0": {kinds: ofString, heavy: true}, "rtrim/0": {kinds: ofString, heavy: true},
-	"trim/0":       {kinds: ofString, heavy: true},
-	"startswith/1": {kinds: ofBool, heavy: true}, "endswith/1": {kinds: ofBool, heavy: true}, "join/1": {kinds: ofString, heavy: true}, "split/1": {kinds: ofArray, heavy: true},
+	"tostring/0": {kinds: ofString, input: bySize}, "tojson/0": {kinds: ofString, input: bySize}, "fromjson/0": {input: byParsing},
+	"ascii_downcase/0": {kinds: ofString, input: bySize}, "ascii_upcase/0": {kinds: ofString, input: bySize},
+	"ltrimstr/1": {input: bySize, args: bySize}, "rtrimstr/1": {input: bySize, args: bySize}, "ltrim/0": {kinds: ofString, input: bySize}, "rtrim/0": {kinds: ofString, input: bySize},
+	"trim/0":       {kinds: ofString, input: bySize},
+	"startswith/1": {kinds: ofBool, input: bySize, args: bySize}, "endswith/1": {kinds: ofBool, input: bySize, args: bySize}, "join/1": {kinds: ofString, input: byPairs}, "split/1": {kinds: ofArray, input: bySize, args: bySize},
 
-	"test/1": {kinds: ofBool, heavy: true, literal: true}, "test/2": {kinds: ofBool, heavy: true, literal: true},
-	"scan/1": {gives: many, heavy: true, literal: true, matches: true}, "capture/1": {gives: many, kinds: ofObject, heavy: true, literal: true},
-	"sub/2": {kinds: ofString, heavy: true, literal: true}, "gsub/2": {kinds: ofString, heavy: true, literal: true, matches: true},
+	"test/1": {kinds: ofBool, literal: true, input: byMatch, args: bySize}, "test/2": {kinds: ofBool, literal: true, input: byMatch, args: bySize},
+	"scan/1": {gives: many, literal: true, input: byMatches, args: bySize}, "capture/1": {gives: many, kinds: ofObject, literal: true, input: byMatch, args: bySize},
+	"sub/2": {kinds: ofString, literal: true, input: byMatch, args: bySize}, "gsub/2": {kinds: ofString, literal: true, input: byMatches, args: bySize},
 }
 
 // resultRule says how the result of a function follows from its input and its arguments.

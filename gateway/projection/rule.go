@@ -21,7 +21,8 @@ type Answer struct {
 	Data []byte
 	// Wrapped reports that the published schema has the answer under the member result.
 	Wrapped bool
-	// Selected reports that Select was applied, and Failed why it was not: nil if it was, or if there is none.
+	// Selected reports that Select was applied, and Failed why it was not: nil if it was, or if there is none. An answer that Select
+	// was not applied to must not be shown: it may be much larger than what Select leaves, and have what the operator left out.
 	Selected bool
 	Failed   error
 	// Mismatch is the place where the result of Select differs from Shape; nil if it fits.
@@ -33,21 +34,22 @@ type Answer struct {
 }
 
 // Apply projects an answer: Select first, then the list of fields of the model, nil if there is none, then the limits. The
-// answer must be compact JSON that was scanned before. If Select fails, the rest is applied to the answer as it came, without
-// the list of fields, which is about what Select gives.
+// answer must be compact JSON that was scanned before. If Select fails, nothing else is applied.
 func (r *Rule) Apply(ctx context.Context, data []byte, wrapped bool, fields *FieldList) Answer {
 	a := Answer{Data: data, Wrapped: wrapped}
 	if r.Select != nil {
 		projected, err := r.Select.Run(ctx, data)
-		if a.Failed = err; err == nil {
-			a.Data, a.Selected = projected, true
-			a.Wrapped = r.Shape != nil && IsWrapped(r.Shape)
-			if info, err := jsonscan.Scan(projected, jsonscan.Options{Shape: r.Shape}); err == nil {
-				a.Mismatch = info.Mismatch
-			}
+		if err != nil {
+			a.Data, a.Failed = nil, err
+			return a
+		}
+		a.Data, a.Selected = projected, true
+		a.Wrapped = r.Shape != nil && IsWrapped(r.Shape)
+		if info, err := jsonscan.Scan(projected, jsonscan.Options{Shape: r.Shape}); err == nil {
+			a.Mismatch = info.Mismatch
 		}
 	}
-	if fields != nil && a.Failed == nil {
+	if fields != nil {
 		if a.Wrapped {
 			fields = fields.unwrapped()
 		}

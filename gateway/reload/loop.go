@@ -86,14 +86,20 @@ func (w *writer) stop(d, stays *deployment) {
 // moments at startup, and each generation costs a pass over all tools. The first generation is built at once.
 const coalesce = 20 * time.Millisecond
 
+// statusDelay is how long the runner waits for the outcomes of more attempts before the status has their times. The status costs a pass over
+// all APIs.
+const statusDelay = 250 * time.Millisecond
+
 // pending is what the loop does later.
 type pending struct {
 	dirty         bool        // documents have changed since the last generation
 	publish, trim *time.Timer // when a generation is built of them; when memory is released
+	tried         bool        // attempts have ended since the last status
+	status        *time.Timer // when the status has their times
 }
 
 func newPending() *pending {
-	p := &pending{publish: time.NewTimer(time.Hour), trim: time.NewTimer(time.Hour)}
+	p := &pending{publish: time.NewTimer(time.Hour), trim: time.NewTimer(time.Hour), status: time.NewTimer(time.Hour)}
 	p.stop()
 	return p
 }
@@ -101,6 +107,7 @@ func newPending() *pending {
 func (p *pending) stop() {
 	p.publish.Stop()
 	p.trim.Stop()
+	p.status.Stop()
 }
 
 func (w *writer) loop(ctx context.Context) {
@@ -120,6 +127,9 @@ func (w *writer) loop(ctx context.Context) {
 		case <-p.publish.C:
 			p.dirty = false
 			w.surviving("what is served was built", w.publish)
+		case <-p.status.C:
+			p.tried = false
+			w.surviving("the status was published", func() { w.served.SetStatus(w.served.Current(), w.inUse.Deployment, w.newest()) })
 		case <-p.trim.C:
 			w.spawn(func(context.Context) error { debug.FreeOSMemory(); return nil })
 		case req := <-w.reloads:
@@ -155,6 +165,9 @@ func (w *writer) update(u source.Update, p *pending) {
 		p.trim.Reset(w.trimDelay())
 	}
 	switch {
+	case !changed && !p.tried && !u.Early:
+		p.tried = true
+		p.status.Reset(statusDelay)
 	case !changed:
 	case w.served.Current() == nil || len(u.Source.Accepting) > 0:
 		w.surviving("what is served was built", w.publish)

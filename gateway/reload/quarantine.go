@@ -1,12 +1,14 @@
 package reload
 
 import (
+	"context"
 	"slices"
 
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/widening"
 )
 
 // holds quarantines a document if necessary, and reports whether it did.
@@ -26,7 +28,7 @@ func (w *writer) holds(s *source.Source, u source.Update) bool {
 			"accept", "POST /apis/"+s.Name+"/accept", "digest", digest)
 	}
 	if q.Unrestricted != nil {
-		w.o.Log.Error("a document would undo restrictions of the configuration and is quarantined; correct the configuration, or accept the document", "api", s.Name,
+		w.o.Log.Error("a document would undo restrictions and is quarantined; correct the document or the configuration, or accept the document", "api", s.Name,
 			"spec", redact.Location(s.Config.Spec.String()), "problems", telemetry.LogNames(q.Unrestricted), "tools_served", s.Document != nil,
 			"accept", "POST /apis/"+s.Name+"/accept", "digest", digest)
 	}
@@ -40,16 +42,54 @@ func (w *writer) undone(s *source.Source, next *source.Document) []string {
 	if !d.APIs.Has(s) {
 		d = w.next
 	}
-	before := s.Document
+	before := s.Before()
 	if before == nil && d != w.inUse {
 		if old := w.inUse.APIs.Predecessor(s); old != nil {
-			before = old.Document
+			before = old.Before()
 		}
 	}
 	if before == nil && (w.starting || d != w.inUse) {
 		return nil
 	}
-	return d.APIs.Unrestricted(s, before, next)
+	return d.undone(s, before, next)
+}
+
+// undone returns the restrictions that a document would undo: those of the configuration that would no longer match, and those of the
+// document before it, nil if there is none, that the newer one lacks.
+func (d *deployment) undone(s *source.Source, before, next *source.Document) []string {
+	problems := d.APIs.Unrestricted(s, before, next)
+	if before == nil {
+		return problems
+	}
+	return append(problems, widening.Served{Config: d.Config, APIs: d.APIs}.WiderDocument(s, before, next)...)
+}
+
+// holdAsAStart quarantines the documents that a start would hold. They stay in use.
+func (r *Runner) holdAsAStart(ctx context.Context) {
+	for _, s := range r.first.APIs.Sources {
+		next := s.Document
+		if next == nil {
+			continue
+		}
+		if stored := s.Stored(ctx, next); stored != nil {
+			d := deployment{Deployment: r.first}
+			s.Document = stored
+			s.Hold(source.Update{Source: s, Document: next}, d.undone(s, stored, next))
+			s.Document = next
+		}
+	}
+}
+
+// compareWith has the first document of each source of a deployment that has none compared with the one that was served in its place.
+func (d *deployment) compareWith(old *deployment) {
+	for _, s := range d.APIs.Sources {
+		if s.Document != nil || old.APIs.Has(s) {
+			continue
+		}
+		if p := old.APIs.Predecessor(s); p != nil {
+			s.CompareWith(p.Before())
+		}
+	}
 }
 
 // release puts quarantined documents into use that no longer undo a restriction, because the configuration or another
@@ -60,7 +100,7 @@ func (w *writer) release() (released bool) {
 		if q == nil || q.Unrestricted == nil || q.Lost != nil {
 			continue
 		}
-		if q.Update != nil && w.inUse.APIs.Unrestricted(s, s.Document, q.Update.Document) == nil {
+		if q.Update != nil && w.inUse.undone(s, s.Before(), q.Update.Document) == nil {
 			w.o.Log.Info("a quarantined document no longer undoes any restriction and is in use now", "api", s.Name, "digest", q.Digest)
 			w.use(s, *q.Update)
 			released = true

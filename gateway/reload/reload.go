@@ -165,6 +165,7 @@ func (w *writer) undoes(next *deployment) error {
 func (w *writer) promote() {
 	old := w.inUse
 	w.inUse, w.next, w.starting = w.next, nil, false
+	w.inUse.compareWith(old)
 	w.release()
 	for _, s := range w.inUse.APIs.Sources {
 		if s.Quarantine != nil && s.Quarantine.Unrestricted != nil && s.Quarantine.Update == nil {

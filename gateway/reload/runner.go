@@ -33,6 +33,9 @@ type Options struct {
 	Started *config.Config
 	// Local is true for the user that runs the program: there are no tokens to be dropped.
 	Local bool
+	// CompareStored makes Load quarantine the documents that a start would hold, because those in Store restrict more or have more
+	// operations. The quarantine only tells of them: Load publishes the documents that it has read.
+	CompareStored bool
 	// ReplaceFor is how long newer configurations replace the one whose documents are being read; 5 s if it is 0.
 	ReplaceFor time.Duration
 	// InUse, if not nil, is called with each reloaded configuration once it is in use.
@@ -178,6 +181,9 @@ func (r *Runner) Load(ctx context.Context, progress func(done, all int)) ([]Load
 	}
 	for i, s := range sources {
 		s.Document, s.Err, s.Tried = outcomes[i].Document, outcomes[i].Err, true
+	}
+	if r.o.CompareStored {
+		r.holdAsAStart(ctx)
 	}
 	r.publish(r.first, NotInUse{})
 	return outcomes, nil

@@ -73,6 +73,7 @@ func (w *writer) takeServices() {
 	next := old.succeed(deployed)
 	next.waiters, old.waiters = old.waiters, nil
 	next.APIs.Follow(old.APIs)
+	next.compareWith(old)
 	w.inUse = next
 	w.start(next)
 	next.APIs.NameStored()

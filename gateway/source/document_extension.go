@@ -25,8 +25,12 @@ type Extensions struct {
 	Faulty map[*openapi.Operation][]int
 }
 
+func newExtensionSettings() *Extensions {
+	return &Extensions{Settings: map[*openapi.Operation]config.Settings{}, Faulty: map[*openapi.Operation][]int{}}
+}
+
 func newExtensions(api *openapi.API, settings *config.API) *Extensions {
-	e := &Extensions{Settings: map[*openapi.Operation]config.Settings{}, Faulty: map[*openapi.Operation][]int{}}
+	e := newExtensionSettings()
 	for _, op := range api.Operations {
 		if h := op.HiddenBy; h != nil && !settings.TrustExtensions && settings.Exposes(apiNames{}.subject(op)) {
 			remedy := "exclude the operation"

@@ -8,8 +8,8 @@ import (
 // leastLoss is the minimum number of operations that a document must lose to be quarantined, unless it loses all.
 const leastLoss = 4
 
-// Quarantined is a document that lacks too many operations of the one in use (O2), or that would undo restrictions of
-// the configuration. It is immutable.
+// Quarantined is a document that lacks too many operations of the one in use (O2), or that would undo restrictions. It
+// is immutable.
 type Quarantined struct {
 	// Digest identifies the document.
 	Digest string
@@ -20,7 +20,8 @@ type Quarantined struct {
 	Lost []string
 	// Of is the number of operations of the document in use.
 	Of int
-	// Unrestricted lists the restrictions that it would undo, with their positions in the configuration.
+	// Unrestricted lists the restrictions that it would undo: those of the configuration with their positions, and those of the document in
+	// use that it lacks.
 	Unrestricted []string
 
 	version string // of the API, from the document

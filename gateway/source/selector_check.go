@@ -22,11 +22,6 @@ type selectorMatch struct {
 	api       *openapi.API
 }
 
-// restrict reports whether any selector restricts access.
-func (m *selectorMatches) restrict() bool {
-	return slices.ContainsFunc(m.selections, func(sel config.Selection) bool { return len(sel.Restricts) > 0 })
-}
-
 // maxNamed is the maximum number of operations or APIs that a problem names.
 const maxNamed = 5
 

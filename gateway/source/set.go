@@ -50,8 +50,12 @@ func NewSet(deps *Deps, c *config.Config, old *Set, identity *credential.Identit
 				problems = append(problems, err)
 				continue
 			}
-			s.restricted = set.selectors.restrict() || len(api.Overlays) > 0
 			s.adopt(before.similar(api, limits))
+			if old != nil {
+				if p := old.Predecessor(s); p != nil {
+					s.former = p.former
+				}
+			}
 		} else if readsFiles(api) {
 			// Changed files are noticed where they are used. This call only validates them.
 			if _, err := newUpstreamAuth(o); err != nil {
@@ -174,11 +178,12 @@ func compilesAlike(a, b config.API) bool {
 
 // Predecessor returns the source that reads the document of a source of a newer configuration; nil if there is none. It
 // may have another base URL or other repairs, so that its document can't be taken over, but restrictions are compared
-// with the document in use.
+// with the document in use. A discovered service is known by the name of its API: its registration decides where its document is.
 func (set *Set) Predecessor(of *Source) *Source {
 	var found *Source
 	for _, s := range set.Sources {
-		if s.Config.Spec == of.Config.Spec && s.Config.Service() == of.Config.Service() && (found == nil || s.Config.Name == of.Config.Name) {
+		sameService := s.Config.IsDiscovered() && of.Config.IsDiscovered() && s.Config.Name == of.Config.Name
+		if (s.Config.Spec == of.Config.Spec || sameService) && s.Config.Service() == of.Config.Service() && (found == nil || s.Config.Name == of.Config.Name) {
 			found = s
 		}
 	}

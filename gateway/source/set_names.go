@@ -73,6 +73,9 @@ func (set *Set) namesWith(changed *Source, title string) map[*Source]string {
 	return names
 }
 
+// NameWith returns the name of a source if a document with this title were in use for it.
+func (set *Set) NameWith(s *Source, title string) string { return set.namesWith(s, title)[s] }
+
 // nameByTitles returns names of the sources, made by nameOf from the titles of their documents. titleOf returns false
 // for a source without a document.
 func (set *Set) nameByTitles(titleOf func(*Source) (string, bool), nameOf func(title string) string) (names map[*Source]string, clashes []string) {

@@ -38,8 +38,6 @@ type Source struct {
 	clients  *clients
 	loader   *loader
 	identity *credential.Identity // signs the caller's identity; nil if the API does not ask for it
-	// restricted reports whether the configuration has restrictions, which a newer document must not undo.
-	restricted bool
 	// adopted reports whether the source took over the document of an earlier source.
 	adopted bool
 
@@ -58,6 +56,10 @@ type Source struct {
 	FormerName string
 	// Document is the document in use; nil if there is none.
 	Document *Document
+	// baseline is the document that an earlier source served, with which the first one is compared; nil if there is none.
+	baseline *Document
+	// former holds operations that have left the document, see [FormerOperation].
+	former []FormerOperation
 	// Quarantine holds a newer document that is not used; nil if there is none.
 	Quarantine *Quarantined
 	// Accepting holds acceptances of the quarantined document until it has been reread.

@@ -43,9 +43,17 @@ func (s *Source) firstLoad(ctx context.Context) (d *Document, text *fetch.Copy, 
 	return d, text, s.fallBack(ctx, d), err
 }
 
-// fallBack returns the last-known-good document. It returns nil if there is none, or if it need not be compared
-// with now: now has all of its operations, exposes all that it exposed, and no restriction of the configuration could
-// lose a match.
+// Stored returns the last-known-good document, with which a start would compare one that was read; nil if there is none, or if a start
+// would use what was read without a comparison.
+func (s *Source) Stored(ctx context.Context, now *Document) *Document {
+	if s.StoreID == "" {
+		return nil
+	}
+	return s.fallBack(ctx, now)
+}
+
+// fallBack returns the last-known-good document. It returns nil if there is none, or if it need not be compared with now, because both
+// are the same document and all that it exposed is exposed.
 func (s *Source) fallBack(ctx context.Context, now *Document) *Document {
 	if s.deps.Store == nil {
 		return nil
@@ -55,7 +63,7 @@ func (s *Source) fallBack(ctx context.Context, now *Document) *Document {
 	if doc == nil {
 		return nil
 	}
-	if now != nil && !lacks(s.exposed(now.API), now.API, doc) && (!s.restricted || doc.Copy.Is(now.Stamp)) {
+	if now != nil && !lacks(s.exposed(now.API), now.API, doc) && doc.Copy.Is(now.Stamp) {
 		return nil
 	}
 	stored, err := s.loader.restore(ctx, doc)

@@ -13,7 +13,7 @@ import (
 // Restore puts the last-known-good document of an update into use if there is no other. It reports whether it did.
 func (s *Source) Restore(u Update) (restored bool) {
 	if restored = s.Document == nil && u.Stored != nil; restored {
-		s.Document, s.confirmed = u.Stored, u.Stored.Read
+		s.Document, s.confirmed, s.baseline = u.Stored, u.Stored.Read, nil
 	}
 	if u.Early {
 		s.unconfirmed = s.Document == u.Stored
@@ -34,8 +34,9 @@ func (s *Source) Attempted(u Update) {
 
 // Use puts the document of an update into use and stores it.
 func (s *Source) Use(u Update) {
+	s.rememberOperations(s.Before(), u.Document)
 	reread := s.Quarantine != nil && s.Quarantine.textDropped && u.Copy == nil
-	s.Document, s.Quarantine = u.Document, nil
+	s.Document, s.Quarantine, s.baseline = u.Document, nil, nil
 	s.countDocuments()
 	s.store(u.Document, u.Copy)
 	if reread {
@@ -112,8 +113,23 @@ func (s *Source) countDocuments() {
 	for _, d := range s.Documents() {
 		all = append(all, d.API)
 	}
+	if s.baseline != nil {
+		all = append(all, s.baseline.API)
+	}
 	s.deps.Documents.Set(s.owner, all...)
 }
+
+// Before returns the document that a newer one is compared with: the one in use, else the one that an earlier source served; nil if there
+// is none.
+func (s *Source) Before() *Document {
+	if s.Document != nil {
+		return s.Document
+	}
+	return s.baseline
+}
+
+// CompareWith has the first document of the source compared with one that an earlier source served; nil for none.
+func (s *Source) CompareWith(before *Document) { s.baseline = before }
 
 // Documents returns the document in use and the one in quarantine.
 func (s *Source) Documents() (all []*Document) {

@@ -74,6 +74,9 @@ func matchesAny(sel *config.Selection, names apiNames, api *openapi.API) bool {
 // /orders/{order} are the same URL.
 func operationKey(s config.Subject) string { return withoutNames(s.Method + " " + s.Path) }
 
+// OperationKey identifies an operation in the versions of its document, by method and path without the names of its variables.
+func OperationKey(op *openapi.Operation) string { return withoutNames(op.Method + " " + op.Path) }
+
 // withoutNames removes the names of path variables from an operation, given as method and path.
 func withoutNames(operation string) string {
 	return pathVariable.ReplaceAllLiteralString(operation, "{}")

@@ -91,7 +91,7 @@ var ErrAway = errors.New("the state that replicas share can't be reached")
 
 // Shared is a Redis that replicas share. One circuit breaker covers all uses: after an operation
 // fails for a reason that concerns all, such as the connection, none is tried until a probe of
-// [Shared.Run] has succeeded. A timeout pauses its own use, and triggers a probe, which decides for
+// [Shared.Run] has succeeded. A timeout pauses its own use, and triggers probes, which decide for
 // the others. Before Run nothing is shared. It is safe for concurrent use.
 type Shared struct {
 	o        SharedOptions
@@ -101,6 +101,8 @@ type Shared struct {
 	key      atomic.Pointer[[]byte]
 	broken   chan struct{} // signals that Redis became unavailable
 	full     atomic.Bool   // it became unavailable because it accepts no writes
+	awayAt   atomic.Int64  // when it became unavailable, Unix ns
+	wasSlow  atomic.Bool   // it became unavailable because it was too slow
 	suspect  chan struct{} // signals a timeout
 	replicas replicaCount
 	failures map[use]prometheus.Counter
@@ -287,6 +289,8 @@ func (s *Shared) setAway(err error) {
 		return
 	}
 	s.full.Store(isFull(err))
+	s.wasSlow.Store(isTimeout(err))
+	s.awayAt.Store(time.Now().UnixNano())
 	s.setReason(err.Error())
 	s.logAway(err)
 	signal.Raise(s.broken)

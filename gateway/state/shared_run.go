@@ -30,6 +30,14 @@ const (
 	// suspectTimes is the factor by which the timeout of a probe exceeds that of a call when a
 	// probe follows a timeout: it may have to connect.
 	suspectTimes = 5
+	// maxSlow is the number of heartbeats in a row that must take too long before Redis counts as
+	// unavailable: one slow answer, which may be the fault of this machine, is no outage. Each use has a
+	// breaker of its own meanwhile.
+	maxSlow = 3
+	// A Redis that was too slow, and again within steadyAfter of its recovery, has to answer in time for
+	// firstHold before it counts as available, each time for twice as long, up to lastHold.
+	steadyAfter         = time.Minute
+	firstHold, lastHold = 2 * time.Second, time.Minute
 	// maxReplicas limits the number of replicas that is accepted.
 	maxReplicas = 1000
 )
@@ -139,6 +147,36 @@ type heartbeat struct {
 	pause    time.Duration // time to the next probe while Redis is unavailable
 	reported bool          // the first result was reported
 	upSince  time.Time     // time of the last recovery
+	slow     int           // heartbeats in a row that took too long, while Redis is available
+	hold     holdDown
+}
+
+// holdDown is how long Redis has to answer in time before it counts as available again.
+type holdDown struct {
+	span      time.Duration // of the outage; 0 if the first answer suffices
+	decided   bool          // span is that of this outage
+	recovered time.Time     // time of the last recovery; zero if there was none
+	good      time.Time     // since when it answers in time; zero if it does not
+}
+
+// over records an answer in time during an outage that began at away, and reports whether the outage is over.
+func (h *holdDown) over(away time.Time, wasSlow bool, now time.Time) bool {
+	if !h.decided {
+		h.decided = true
+		if wasSlow && !h.recovered.IsZero() && away.Sub(h.recovered) < steadyAfter {
+			h.span = min(max(2*h.span, firstHold), lastHold)
+		} else {
+			h.span = 0
+		}
+	}
+	if h.good.IsZero() {
+		h.good = now
+	}
+	if now.Sub(h.good) < h.span {
+		return false
+	}
+	h.decided, h.good, h.recovered = false, time.Time{}, now
+	return true
 }
 
 // record evaluates the result of a heartbeat.
@@ -146,19 +184,29 @@ func (m *heartbeat) record(err error) {
 	s := m.s
 	switch {
 	case err == nil:
+		m.slow = 0
 		m.succeeded()
 	case phase(s.phase.Load()) == up:
+		if m.slow++; isTimeout(err) && m.slow < maxSlow {
+			return
+		}
+		m.slow = 0
 		s.setAway(err)
 	case !m.reported: // at the start
 		m.reported = true
 		s.setReason(err.Error())
 		s.logAway(err)
+	default:
+		m.hold.good = time.Time{}
 	}
 }
 
 func (m *heartbeat) succeeded() {
 	s := m.s
 	if phase(s.phase.Load()) == away {
+		if m.reported && !m.hold.over(time.Unix(0, s.awayAt.Load()), s.wasSlow.Load(), time.Now()) {
+			return
+		}
 		s.doubt()
 	}
 	if s.phase.CompareAndSwap(int32(away), int32(up)) {
@@ -183,6 +231,9 @@ func (m *heartbeat) stable() bool { return time.Since(m.upSince) > stableAfter }
 func (m *heartbeat) wait(ctx context.Context) {
 	s := m.s
 	wait := beatPause
+	if m.slow > 0 {
+		wait, m.limit = firstProbe, suspectTimes*s.o.Timeout
+	}
 	if phase(s.phase.Load()) != up {
 		s.renew()
 		wait = m.pause

@@ -45,7 +45,7 @@ func newAPIMetrics(r prometheus.Registerer) *apiMetrics {
 		lost: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_lost_operations",
 			Help: "Operations missing from a newer document that is quarantined for it."}, []string{"api"}),
 		unrestricted: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_undone_restrictions",
-			Help: "Restrictions of the configuration that a newer document would undo and is quarantined for."}, []string{"api"}),
+			Help: "Restrictions, of the configuration or of the document in use, that a newer document would undo and is quarantined for."}, []string{"api"}),
 		heldTools: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_held_tools",
 			Help: "Tools not served because tools.lock does not approve them."}, []string{"api"}),
 		documents: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "drawbridge_document_loaded_timestamp_seconds",

@@ -20,7 +20,8 @@ const (
 	OutcomeJobFailed   Outcome = "job_failed"   // the service went on with it, in vain
 	OutcomeNoTasks     Outcome = "no_tasks"     // only clients with tasks may call it
 	OutcomeNoBase      Outcome = "no_base_url"
-	OutcomeHeader      Outcome = "bad_header" // a header of the caller that is to be passed on can't be
+	OutcomeHeader      Outcome = "bad_header"    // a header of the caller that is to be passed on can't be
+	OutcomeProjection  Outcome = "not_projected" // the answer could not be reduced as the operator wants
 	OutcomeInternal    Outcome = "internal"
 	OutcomeUnaudited   Outcome = "unaudited" // the audit log has no room for it
 	OutcomeLimited     Outcome = "limited"   // refused by the gateway because of a rate or a full resource

@@ -19,6 +19,7 @@ const (
 	RefusedBadTokens          RefusalReason = "bad_tokens"                             // of one address, whose tokens are not checked for a while
 	RefusedOverload           RefusalReason = "overload"                               // too many calls run
 	RefusedMemory             RefusalReason = RefusalReason(listener.ShortOfMemory)    // there is no memory for more
+	RefusedUnaudited          RefusalReason = "unaudited"                              // the audit log can't be written
 	RefusedConnections        RefusalReason = RefusalReason(listener.TooMany)          // too many are open
 	RefusedAddressConnections RefusalReason = RefusalReason(listener.TooManyOfAddress) // too many of one address are open
 	RefusedStreams            RefusalReason = "streams"                                // too many are open, or sessions with subscriptions
@@ -34,7 +35,7 @@ func newRefused(r prometheus.Registerer) map[RefusalReason]prometheus.Counter {
 	r.MustRegister(vec)
 	all := map[RefusalReason]prometheus.Counter{}
 	for _, because := range []RefusalReason{RefusedAddressRate, RefusedPrincipalRate, RefusedToolRate, RefusedAPIRate, RefusedUncounted, RefusedBadTokens,
-		RefusedOverload, RefusedMemory, RefusedConnections, RefusedAddressConnections, RefusedStreams, RefusedCallerStreams,
+		RefusedOverload, RefusedMemory, RefusedUnaudited, RefusedConnections, RefusedAddressConnections, RefusedStreams, RefusedCallerStreams,
 		RefusedWaits, RefusedCallerWaits} {
 		all[because] = vec.WithLabelValues(string(because))
 	}

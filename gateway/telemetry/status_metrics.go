@@ -9,9 +9,9 @@ import (
 // statusCollector reports to Prometheus the state that the gateway reports to probes and operators, and by which it refuses callers, since
 // an alert with a calculation of its own would differ from what the gateway does.
 type statusCollector struct {
-	memoryUsed                   func() float64
-	status                       func() admin.Status
-	ready, refused, held, memory *prometheus.Desc
+	memoryUsed                            func() float64
+	status                                func() admin.Status
+	ready, unready, refused, held, memory *prometheus.Desc
 }
 
 // NewStatusCollector returns a collector of the state of the gateway; memoryUsed returns how much of the memory limit is used, from 0 to 1.
@@ -19,6 +19,8 @@ func NewStatusCollector(status func() admin.Status, memoryUsed func() float64) p
 	return &statusCollector{status: status, memoryUsed: memoryUsed,
 		ready: prometheus.NewDesc("drawbridge_ready",
 			"1 if the gateway is ready, as /readyz says; 0 before an API is served, or all that server.ready waits for, and while it drains.", nil, nil),
+		unready: prometheus.NewDesc("drawbridge_unready",
+			"1 while the gateway is not ready for that reason: apis, issuers (no token can be verified), audit (records can't be written) or draining.", []string{"reason"}, nil),
 		refused: prometheus.NewDesc("drawbridge_config_refused",
 			"1 while the newest configuration was refused and the one before it is in use.", nil, nil),
 		held: prometheus.NewDesc("drawbridge_config_held",
@@ -31,6 +33,7 @@ func NewStatusCollector(status func() admin.Status, memoryUsed func() float64) p
 // Describe implements [prometheus.Collector].
 func (m *statusCollector) Describe(c chan<- *prometheus.Desc) {
 	c <- m.ready
+	c <- m.unready
 	c <- m.refused
 	c <- m.held
 	c <- m.memory
@@ -46,6 +49,12 @@ func (m *statusCollector) Collect(c chan<- prometheus.Metric) {
 		return 0
 	}
 	c <- prometheus.MustNewConstMetric(m.ready, prometheus.GaugeValue, is(s.Ready))
+	for reason, holds := range map[string]bool{
+		"draining": s.Draining, "issuers": s.NotReady == admin.NoIssuer, "audit": s.NotReady == admin.NoAudit,
+		"apis": !s.Ready && !s.Draining && s.NotReady == "",
+	} {
+		c <- prometheus.MustNewConstMetric(m.unready, prometheus.GaugeValue, is(holds), reason)
+	}
 	c <- prometheus.MustNewConstMetric(m.refused, prometheus.GaugeValue, is(s.Config.Error != ""))
 	c <- prometheus.MustNewConstMetric(m.held, prometheus.GaugeValue, is(len(s.Config.Opens) > 0))
 	c <- prometheus.MustNewConstMetric(m.memory, prometheus.GaugeValue, m.memoryUsed())

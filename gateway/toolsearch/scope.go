@@ -22,16 +22,25 @@ type Scope struct {
 	Index func() *finder.Index
 	// Find, if not nil, finds the tools for search_tools in the place of Index.
 	Find func(ctx context.Context, q finder.Query) []finder.Hit
+	// Views, if not nil, has what callers see of Index, by which the tools are ranked. Granted are the permissions of the caller, which can
+	// be compared, and Shown reports whether they let it see a tool.
+	Views   *Views
+	Granted any
+	Shown   func(*catalog.Tool) bool
 	// Allowed reports whether the caller may find a tool.
 	Allowed func(*catalog.Tool) bool
 }
 
 // query returns the query for tools that fit a text and a filter. A nil filter lets all pass.
 func (s *Scope) query(text string, limit int, filter func(*catalog.Tool) bool) finder.Query {
-	return finder.Query{Text: text, Limit: limit, Allowed: func(i int) bool {
+	q := finder.Query{Text: text, Limit: limit, Allowed: func(i int) bool {
 		t := s.Tools[i]
 		return s.Allowed(t) && (filter == nil || filter(t))
 	}}
+	if s.Views != nil {
+		q.View = s.Views.of(s.Index(), s.Granted, s.Tools, s.Shown)
+	}
+	return q
 }
 
 // find returns the tools that fit a text and a filter, the best first.

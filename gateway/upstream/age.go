@@ -68,7 +68,7 @@ func (p *pool) send(req *http.Request, header HeaderTimeout) (*http.Response, er
 	if c.cleartext.takes(req) {
 		return c.cleartext.send(req, firstByte)
 	}
-	return chain.RoundTrip(p.protocols.preventReplay(req))
+	return trailerGuard{chain, p.protocols}.RoundTrip(p.protocols.preventReplay(req))
 }
 
 // maxRetired is the number of retired sets kept for close. An older one has no calls, or one of

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"drawbridge/gateway/trailer"
 )
 
 // cleartextConn is a connection of [cleartext]. One call has it at a time.
@@ -102,7 +104,7 @@ func (c *cleartextConn) exchange(req *http.Request) (*http.Response, error) {
 	if int64(c.r.Buffered()) < resp.ContentLength || resp.ContentLength < 0 { // else the rest is here
 		_ = c.SetReadDeadline(time.Time{})
 	}
-	resp.Body = &cleartextBody{from: resp.Body, conn: c, stop: stop, again: again}
+	resp.Body = &cleartextBody{from: resp.Body, resp: resp, conn: c, stop: stop, again: again}
 	return resp, nil
 }
 
@@ -149,6 +151,7 @@ func (c *cleartextConn) done(stop func() bool, again bool) {
 // goroutine reads.
 type cleartextBody struct {
 	from  io.Reader // closing it would read all that the service sends, so nobody does
+	resp  *http.Response
 	conn  *cleartextConn
 	stop  func() bool
 	again bool
@@ -165,6 +168,11 @@ func (b *cleartextBody) Read(p []byte) (int, error) {
 		return 0, http.ErrBodyReadAfterClose
 	}
 	n, err := b.from.Read(p)
+	if errors.Is(err, io.EOF) {
+		if broken := trailer.Check(b.resp.Trailer); broken != nil {
+			err = broken
+		}
+	}
 	if err != nil && b.ended.CompareAndSwap(false, true) {
 		b.whole = errors.Is(err, io.EOF)
 		b.conn.done(b.stop, b.again && b.whole)

@@ -14,11 +14,20 @@ type Document struct {
 	Was, Is    string                      // the name of the API, under both configurations
 	Operations []config.Subject            // the operations that were compared
 	Opened     map[string][]config.Subject // those with wider access, by the kind of it, such as [NoConsent]
+	// OtherService reports whether the API is an additional one whose calls go to another service than those of each API with the same
+	// document.
+	OtherService bool
 }
 
 func (w *comparison) apis(old, new *Summary, documents func(i int) *Document) {
 	known := slices.Concat(old.APIs, old.Gone)
-	baselines := baselinesOf(old, new)
+	baselines := baselinesOf(old, new, func(i int) bool {
+		if documents == nil {
+			return false
+		}
+		d := documents(i)
+		return d != nil && d.OtherService
+	})
 	for i, n := range new.APIs {
 		key := "apis: " + cmp.Or(n.Name, "one without name")
 		var d *Document
@@ -40,8 +49,9 @@ func (w *comparison) apis(old, new *Summary, documents func(i int) *Document) {
 
 // baselinesOf returns the old APIs that each new API is compared with: the one with the same name
 // and document, else the renamed one with the same document. An API whose document had several
-// entries is compared with each of them; removed entries are used only if there are no others.
-func baselinesOf(old, new *Summary) [][]*API {
+// entries is compared with each of them; removed entries are used only if there are no others. An
+// additional API with a base URL of its own is a new one: the document describes another service.
+func baselinesOf(old, new *Summary, otherService func(i int) bool) [][]*API {
 	known := slices.Concat(old.APIs, old.Gone)
 	type entry struct {
 		API
@@ -63,6 +73,9 @@ func baselinesOf(old, new *Summary) [][]*API {
 			continue
 		}
 		for at := range known {
+			if is, was := new.APIs[i].BaseURL, known[at].BaseURL; is != "" && is != was && (was != "" || otherService(i)) {
+				continue
+			}
 			if known[at].Spec == new.APIs[i].Spec && (len(baselines[i]) == 0 || !before[at].gone) {
 				baselines[i] = append(baselines[i], &known[at])
 			}
@@ -105,6 +118,8 @@ func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, d *Docume
 		w.when(o.DocumentScopes && !n.DocumentScopes, key, "scopes_from_document is off, so calls need fewer scopes")
 		w.when(o.DocumentScopes && n.DocumentScopes && !mapsAsStrictly(n.ScopeMap, o.ScopeMap, old.Auth.Implies), key, "scope_map is another, so calls may need other scopes")
 	}
+	w.when(n.Rate.exceeds(o.Rate), key, "rate is gone or allows more calls")
+	w.when(o.MaxInFlight > 0 && n.MaxInFlight > o.MaxInFlight, key, "max_in_flight lets more calls run at once")
 	w.restrictions(key, o, n, old, new, d)
 }
 

@@ -33,6 +33,7 @@ func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) 
 	w.when(old.Refuse && !new.Refuse, "tools.unconfirmed", "calls go on where nobody can be asked for consent")
 	w.when(len(new.Exempt) > 0 && (len(old.Exempt) == 0 || !contains(new.Exempt, old.Exempt)), "tools.unconfirmed_scopes",
 		"callers with other scopes than before are not asked for consent")
+	w.limits(&old.Limits, &new.Limits)
 	w.endpoints(old, new)
 	w.prompts(old, new)
 	w.outside(old, new)

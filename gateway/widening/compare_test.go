@@ -17,12 +17,20 @@ auth:
   hide_unauthorized: true
 apis:
   - {spec: a.yaml, name: a, base_url: "https://a.example.com/v1", tools: {exclude: {path: /x}}}
+limits: {principal_rate: {rate: 10/s, burst: 20}, principal_rates: [{match: {client_id: app}, rate: 5/s, per: all}]}
 tools: {confirm: destructive, drop_arguments: [toolCallId]}
 rules:
   - {match: {path: /pay}, set: {scopes: [pay], confirm: true, condition: "args.n < 1000"}}
+  - {match: {path: /slow}, set: {rate: {rate: 10/m, burst: 2}}}
 `
 
 func load(t *testing.T, text string) *config.Config {
+	t.Helper()
+	return loadOr(t, text, func(problems any) { t.Fatal(problems) })
+}
+
+// loadOr loads a configuration, and returns nil after failed if it has errors.
+func loadOr(t *testing.T, text string, failed func(problems any)) *config.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "drawbridge.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -30,7 +38,8 @@ func load(t *testing.T, text string) *config.Config {
 	}
 	c, problems := config.Load(file, func(string) string { return "" })
 	if c == nil {
-		t.Fatal(problems)
+		failed(problems)
+		return nil
 	}
 	// Locations are relative to the file, and are to be the same in all cases.
 	for i := range c.APIs {
@@ -81,6 +90,9 @@ func TestWider(t *testing.T) {
 		{"another API in its place", "{spec: a.yaml, name: a,", "{spec: b.yaml, name: b,", "it comes in the place of another"},
 		{"another document", "{spec: a.yaml,", "{spec: a.yam,", "the document is another"},
 		{"the same document again", "apis:\n", "apis:\n  - {spec: a.yaml, name: b}\n", "apis: b: "},
+		{"the same document, of the same service", "apis:\n", "apis:\n  - {spec: a.yaml, name: b, base_url: \"https://a.example.com/v1\"}\n", "apis: b: "},
+		{"the same document, of another service", "apis:\n", "apis:\n  - {spec: a.yaml, name: b, base_url: \"https://b.example.com/v1\"}\n", ""},
+		{"another service in its place", "name: a, base_url: \"https://a.", "name: b, base_url: \"https://b.", "calls go to another place"},
 		{"slashes in a path parameter", "name: a,", "name: a, slash_parameters: [x],", "slash_parameters"},
 		{"more headers of answers", "name: a,", "name: a, answer_headers: [X-Total-Count],", "answer_headers"},
 		{"arguments that are not dropped any more", "name: a,", "name: a, drop_arguments: [],", "drop_arguments lets more arguments through"},
@@ -90,6 +102,27 @@ func TestWider(t *testing.T) {
 		{"encoded slashes in a path parameter", "name: a,", "name: a, slash_parameters: [{name: x, as: encoded}],", "slash_parameters"},
 		{"extensions of the document", "name: a,", "name: a, trust_extensions: true,", "trust_extensions"},
 		{"files beside the document's folder", "name: a,", "name: a, root: .,", "root lets the document take parts from other files"},
+		{"no rate", "rate: {rate: 10/m, burst: 2}", "timeout: 9s", "rate is gone or allows more calls of operations that match {path: \"/slow\"}"},
+		{"a rate that is off", "rate: {rate: 10/m, burst: 2}", "rate: \"off\"", "rate is gone or allows more calls"},
+		{"a higher rate", "10/m", "11/m", "rate is gone or allows more calls"},
+		{"a higher burst", "burst: 2}}}", "burst: 3}}}", "rate is gone or allows more calls"},
+		{"a rate for each principal", "burst: 2}}}", "burst: 2, per: principal}}}", "rate is gone or allows more calls"},
+		{"a lower rate", "10/m", "9/m", ""},
+		{"an equal rate", "10/m", "600/h", ""},
+		{"a rate of the API", "name: a,", "name: a, rate: {rate: 1/s},", ""},
+		{"more concurrent calls", "name: a,", "name: a, max_in_flight: 65,", "max_in_flight lets more calls run at once"},
+		{"fewer concurrent calls", "name: a,", "name: a, max_in_flight: 6,", ""},
+		{"more calls", "limits: {", "limits: {max_calls: 5000, ", "limits.max_calls"},
+		{"a higher rate of addresses", "limits: {", "limits: {address_rate: {rate: 1000/s}, ", "limits.address_rate"},
+		{"a lower rate of addresses", "limits: {", "limits: {address_rate: {rate: 10/s, burst: 20}, ", ""},
+		{"a higher rate of principals", "10/s, burst: 20", "11/s, burst: 20", "limits.principal_rate"},
+		{"no rate of principals", "principal_rate: {rate: 10/s, burst: 20}", "principal_rate: \"off\"", "limits.principal_rate"},
+		{"a higher rate of one principal", "rate: 5/s, per", "rate: 6/s, per", "limits.principal_rates"},
+		{"no rate of one principal", ", principal_rates: [{match: {client_id: app}, rate: 5/s, per: all}]", "", "limits.principal_rates"},
+		{"a rate of another principal", "{client_id: app}", "{client_id: b}", "limits.principal_rates"},
+		{"a lower rate of one more principal", "principal_rates: [", "principal_rates: [{match: {client_id: b}, rate: 1/s, per: all}, ", ""},
+		{"a higher rate of one more principal", "principal_rates: [", "principal_rates: [{match: {client_id: b}, rate: 7/s}, ", "limits.principal_rates"},
+		{"a lower rate behind", "rate: 5/s, per: all}", "rate: 5/s, per: all}, {match: {client_id: b}, rate: 7/s}", ""},
 		{"an endpoint", "tools: {c", "endpoints: [{name: a}]\ntools: {c", `tokens for the endpoint "a"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -160,7 +193,7 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"very-secret", "a.example.com", "1000"} {
+	for _, secret := range []string{"very-secret", "a.example.com", "args.n"} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("the record holds %q", secret)
 		}

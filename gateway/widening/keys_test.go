@@ -90,6 +90,8 @@ apis:
     server_variables: {v: x}
     slash_parameters: [p]
     drop_arguments: [q]
+    rate: {rate: 10/s, burst: 10, per: principal}
+    max_in_flight: 5
     answer_headers: [X-Total-Count]
     follow_redirects: same_origin
     ca_file: tls.crt
@@ -150,6 +152,7 @@ rules:
       arguments: {t: {value: acme}, u: {claim: org}, v: {secret: 0123456789abcdef}, w: {hidden: true}}
       scopes: [s]
       condition: args.n < 1
+      rate: {rate: 1/s, burst: 3, per: principal}
       confirm: true
       inputs: [{key: k, arguments: [n], when: always}, {key: l, schema: {type: object, properties: {f: {type: string}}}, bind: {m: /f}, when: always}]
       sensitive_fields: {fields: [ssn], action: remove}
@@ -163,6 +166,11 @@ rules:
   - {match: {api: b, path: /shared}, set: {cache: {shared: true}}}
 endpoints: [{name: e, match: {path: /e}, default_scopes: [e]}]
 prompts: [{name: p, scopes: [s], endpoints: [e], messages: [{text: t}]}]
+limits:
+  max_calls: 100
+  address_rate: {rate: 10/s, burst: 10}
+  principal_rate: {rate: 10/s, burst: 10}
+  principal_rates: [{match: {client_id: app, issuer: "https://idp.example.com/realms/main", subject: s, claims: {c: v}}, rate: 5/s, burst: 5, per: all}]
 state:
   redis: {url: "rediss://127.0.0.1", ca_file: tls.crt, prefix: p, answers: true}
   closed: [consents]
@@ -174,15 +182,23 @@ audit: {file: audit.log, subject: plain, fields: [/n], refusals: true}
 // uncompared are the keys, or all keys of a type, that decide neither who may do what nor where data and credentials go, or that nothing can be told of, with
 // the reason. A key that is new belongs here, or into the summary and into all.
 var uncompared = map[string]string{
-	"Limits":       "limits bound what a call costs",
-	"Breaker":      "limits bound what a call costs",
-	"Retries":      "limits bound what a call costs",
-	"CallRate":     "rates bound what a call costs",
-	"Progress":     "callers see of it what they get in the end",
-	"Resource":     "a resource needs what the call of its operation needs",
-	"Links":        "a link leads to the answer that its caller would have got",
-	"JobStates":    "words for states decide nothing but when a job has ended",
-	"TLS.CertFile": "the gateway's own certificate is renewed", "TLS.KeyFile": "the gateway's own certificate is renewed",
+	"Limits.MaxBody": "limits bound what a call costs", "Limits.MaxDepth": "limits bound what a call costs", "Limits.MaxStreams": "limits bound what a stream costs",
+	"Limits.MaxStreamsPerCaller": "limits bound what a stream costs", "Limits.MaxStreamAge": "limits bound what a stream costs",
+	"Limits.MaxConnections": "limits bound what a connection costs", "Limits.MaxConnectionsPerAddress": "limits bound what a connection costs",
+	"Limits.MaxHeader": "limits bound what a call costs", "Limits.Timeout": "limits bound what a call costs", "Limits.ConnectTimeout": "limits bound what a call costs",
+	"Limits.TLSTimeout": "limits bound what a call costs", "Limits.FirstByteTimeout": "limits bound what a call costs",
+	"Limits.MaxInFlight": "the default of apis[].max_in_flight, which is compared", "Limits.MaxQueued": "calls that wait reach no service",
+	"Limits.QueueTimeout": "calls that wait reach no service", "Limits.ConnectionAge": "how connections are reused", "Limits.MaxAnswer": "limits bound what a call costs",
+	"Limits.MaxRatio": "limits bound what a call costs", "Limits.Cache": "limits bound what a call costs", "Limits.MaxSpec": "limits bound what a document costs",
+	"Limits.MaxSchema": "the form of lists", "Limits.SpecTimeout": "when documents are read", "Limits.MaxLoss": "a limit, which documents are held by",
+	"Limits.MaxOperations": "limits bound what a document costs",
+	"Breaker":              "limits bound what a call costs",
+	"Retries":              "limits bound what a call costs",
+	"Progress":             "callers see of it what they get in the end",
+	"Resource":             "a resource needs what the call of its operation needs",
+	"Links":                "a link leads to the answer that its caller would have got",
+	"JobStates":            "words for states decide nothing but when a job has ended",
+	"TLS.CertFile":         "the gateway's own certificate is renewed", "TLS.KeyFile": "the gateway's own certificate is renewed",
 	"ClientCertificate.KeyFile": "it belongs to the certificate",
 	"Identity":                  "keys are rotated, and services know them; apis[].identity decides who is told",
 
@@ -194,7 +210,7 @@ var uncompared = map[string]string{
 	"Server.ShutdownDelay": "how the process ends", "Server.DrainTimeout": "how the process ends", "Server.LegacyDisconnect": "when a call ends",
 	"Server.Sessionless":  "another form of the same requests, with the same checks",
 	"Server.OldTransport": "another form of the same requests, with the same checks", "Server.Manifest": "it shows what the lists show, to those who get these",
-	"Server.StateDir": "it holds documents and the record itself", "Server.Ready": "when the gateway serves, not whom", "Server.StrictSecrets": "a check of the file",
+	"Server.StateDir": "it holds documents and the record itself", "Ready.APIs": "when the gateway serves, not whom", "Ready.WithoutAudit": "whether it counts as ready, while no call is made", "Server.StrictSecrets": "a check of the file",
 
 	"Introspection.ClientID": "who asks the issuer", "Introspection.ClientSecret": "secrets are rotated", "Introspection.ClientAuth": "how the secret is sent",
 	"Introspection.Rate": "rates bound what a call costs",
@@ -202,8 +218,8 @@ var uncompared = map[string]string{
 	"API.Refresh": "when documents are read", "API.SpecTimeout": "when documents are read", "API.MaxLoss": "a limit, which documents are held by",
 	"API.SpecCredential": "it goes to the place of the document alone, and callers get nothing by it",
 	"API.SchemaProfile":  "the form of lists", "API.OutputSchemas": "the form of lists", "API.Answers": "the form of answers", "API.HTML": "the form of answers",
-	"API.Clean": "the form of answers", "API.Timeout": "limits bound what a call costs", "API.MaxInFlight": "limits bound what a call costs",
-	"API.MaxQueued": "limits bound what a call costs", "API.QueueTimeout": "limits bound what a call costs", "API.MaxAnswer": "limits bound what a call costs",
+	"API.Clean": "the form of answers", "API.Timeout": "limits bound what a call costs", "API.MaxQueued": "calls that wait reach no service",
+	"API.QueueTimeout": "calls that wait reach no service", "API.MaxAnswer": "limits bound what a call costs",
 
 	"Credential.Token": "secrets are rotated, and nothing tells a new token of somebody else from a new token", "Credential.Password": "secrets are rotated",
 	"Credential.Value": "secrets are rotated", "Credential.SecretAccessKey": "secrets are rotated", "Credential.SessionToken": "secrets are rotated",

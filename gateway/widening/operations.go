@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drawbridge/config"
+	"drawbridge/gateway/origin"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
@@ -26,6 +27,7 @@ func (d Served) WiderIn(before *Summary, c *config.Config) []string {
 	var opens []string
 	for i, sources := range d.documentsOf(c) {
 		if len(sources) == 0 {
+			documents[i] = d.additional(&c.APIs[i])
 			continue
 		}
 		of := &Document{Was: sources[0].Name, Is: sources[0].NameUnder(&c.APIs[i]), Opened: map[string][]config.Subject{}}
@@ -58,7 +60,7 @@ func (d Served) documentsOf(c *config.Config) [][]*source.Source {
 	sources := make([][]*source.Source, len(next))
 	for i, at := range succeeds {
 		for j, s := range d.APIs.Sources {
-			if (j == at || at < 0 && sameSpec(old[j], next[i])) && len(s.Documents()) > 0 {
+			if (j == at || at < 0 && sameSpec(old[j], next[i]) && !isOtherService(s, next[i])) && len(s.Documents()) > 0 {
 				sources[i] = append(sources[i], s)
 			}
 		}
@@ -66,17 +68,53 @@ func (d Served) documentsOf(c *config.Config) [][]*source.Source {
 	return sources
 }
 
+// additional returns what is known of an API that is compared with none: whether it is another service; nil if nothing is known.
+func (d Served) additional(api *config.API) *Document {
+	known := false
+	for _, s := range d.APIs.Sources {
+		if s.Config.Spec == api.Spec {
+			if !isOtherService(s, api) {
+				return nil
+			}
+			known = true
+		}
+	}
+	if !known {
+		return nil
+	}
+	return &Document{OtherService: true}
+}
+
+// isOtherService reports whether the calls of an API with the document of a source surely go to another service: both have a base URL, or
+// no server of the document has the origin of its base URL.
+func isOtherService(s *source.Source, api *config.API) bool {
+	switch {
+	case api.BaseURL == nil:
+		return false
+	case s.Config.BaseURL != nil:
+		return s.Config.BaseURL.String() != api.BaseURL.String()
+	}
+	documents := s.Documents()
+	return len(documents) > 0 && !slices.ContainsFunc(documents, func(document *source.Document) bool {
+		return slices.ContainsFunc(document.API.Operations, func(op *openapi.Operation) bool {
+			return op.Base != nil && origin.Same(op.Base, api.BaseURL.URL())
+		})
+	})
+}
+
 // operationsOpened lists the access to operations that another configuration grants beyond the current one, for the
 // document in use and for the one in quarantine, which may be accepted next. It records the operations in of.
 func (d Served) operationsOpened(after *config.Config, s *source.Source, api *config.API, of *Document) []string {
 	opens := map[string][]string{}
 	var order []string
+	tokens := guarded(d.Config) && guarded(after)
 	for _, document := range s.Documents() {
 		was := permissions{c: d.Config, api: &s.Config, document: document, name: s.Name}
 		is := permissions{c: after, api: api, document: document, name: s.NameUnder(api)}
 		for _, op := range document.API.Operations {
 			of.Operations = append(of.Operations, source.Subject(of.Is, op))
-			for _, what := range is.opened(&was, op) {
+			now, before := is.accessTo(op, tokens), was.accessTo(op, tokens)
+			for _, what := range now.Opened(&before, impliedScopes(d.Config)) {
 				if opens[what] == nil {
 					order = append(order, what)
 				}
@@ -102,37 +140,40 @@ type permissions struct {
 	name     string
 }
 
-// opened lists the restrictions of the operation that are weaker than in was.
-func (v *permissions) opened(was *permissions, op *openapi.Operation) (what []string) {
-	subject, before := source.Subject(v.name, op), source.Subject(was.name, op)
-	subject.Claimed, before.Claimed = v.api.Claimed(), was.api.Claimed()
+// accessTo evaluates the access to an operation. Conditions and scopes count where both configurations require tokens.
+func (v *permissions) accessTo(op *openapi.Operation, guarded bool) Access {
+	subject := source.Subject(v.name, op)
+	subject.Claimed = v.api.Claimed()
 	if !v.api.Exposes(subject) {
-		return nil
+		return Access{}
 	}
-	if !was.api.Exposes(before) {
-		return []string{LetThrough}
+	set := v.c.Settings(subject, v.own(op))
+	a := Access{
+		Exposed: true, Confirmed: plan.NewConsent(v.c, set, !httpmethod.IsSafe(op.Method)).Needed,
+		Asked: Asked(set.Inputs), Fixed: Fixed(set.Arguments), Hidden: Hidden(set.SensitiveFields), SharedAnswers: set.Cache.On() && set.Cache.Shared,
+		Jobs: JobCalls(set.Job), Rate: rateOf(set.Rate),
 	}
-	set, old := v.c.Settings(subject, v.own(op)), was.c.Settings(before, was.own(op))
-	when := func(opens bool, line string) {
-		if opens {
-			what = append(what, line)
+	if guarded {
+		a.Condition, a.Scopes = set.Condition, v.scopes(op, subject, set)
+	}
+	return a
+}
+
+// scopes returns the scope sets of which a caller needs one, by the endpoint.
+func (v *permissions) scopes(op *openapi.Operation, subject config.Subject, set config.Settings) map[string][][]string {
+	at := func(defaults []string) (all [][]string) {
+		for _, scopes := range v.document.Scopes(op, v.api, set, defaults) {
+			all = append(all, cmpSlice(scopes, defaults))
+		}
+		return all
+	}
+	scopes := map[string][][]string{"": at(v.c.Auth.DefaultScopes)}
+	for i := range v.c.Endpoints {
+		if e := &v.c.Endpoints[i]; e.Has(subject) {
+			scopes[e.Name] = at(cmpSlice(e.DefaultScopes, v.c.Auth.DefaultScopes))
 		}
 	}
-	if guarded(was.c) && guarded(v.c) {
-		when(v.needsFewerScopes(was, op, subject, before, set, old), FewerScopes)
-		when(old.Condition != "" && set.Condition != old.Condition, OtherCondition)
-	}
-	asks, asked := plan.NewConsent(v.c, set, !httpmethod.IsSafe(op.Method)), plan.NewConsent(was.c, old, !httpmethod.IsSafe(op.Method))
-	when(asked.Needed && !asks.Needed, NoConsent)
-	given := Asked(set.Inputs)
-	when(slices.ContainsFunc(Asked(old.Inputs), func(name string) bool { return !slices.Contains(given, name) }), NotAsked)
-	when(!contains(Fixed(set.Arguments), Fixed(old.Arguments)), NotFixed)
-	hidden := Hidden(set.SensitiveFields)
-	when(slices.ContainsFunc(Hidden(old.SensitiveFields), func(f string) bool { return !slices.Contains(hidden, f) }), LessHidden)
-	when(set.Cache.On() && set.Cache.Shared && (!old.Cache.On() || !old.Cache.Shared), SharedAnswers)
-	calls := JobCalls(old.Job)
-	when(slices.ContainsFunc(JobCalls(set.Job), func(call string) bool { return !slices.Contains(calls, call) }), MoreJobs)
-	return what
+	return scopes
 }
 
 // own returns the settings that a trusted document declares for the operation.
@@ -143,44 +184,15 @@ func (v *permissions) own(op *openapi.Operation) config.Settings {
 	return v.document.Extensions.Settings[op]
 }
 
+// guarded reports whether calls need a token.
 func guarded(c *config.Config) bool { return c.Auth != nil && !c.Auth.Anonymous }
 
-// needsFewerScopes reports whether a caller needs fewer scopes for the operation at any endpoint than before. An
-// operation that is new at an endpoint is compared with its scopes at /mcp.
-func (v *permissions) needsFewerScopes(was *permissions, op *openapi.Operation, subject, before config.Subject, set, old config.Settings) bool {
-	needed := func(of *permissions, set config.Settings, defaults []string) [][]string {
-		var all [][]string
-		for _, scopes := range of.document.Scopes(op, of.api, set, of.c.Auth.DefaultScopes) {
-			if len(scopes) == 0 {
-				scopes = defaults
-			}
-			all = append(all, scopes)
-		}
-		return all
+// impliedScopes returns the scopes that scopes imply.
+func impliedScopes(c *config.Config) map[string][]string {
+	if c.Auth == nil {
+		return nil
 	}
-	fewer := func(defaults, were []string) bool {
-		earlier := needed(was, old, were)
-		return slices.ContainsFunc(needed(v, set, defaults), func(scopes []string) bool {
-			return !slices.ContainsFunc(earlier, func(e []string) bool { return AsStrict(scopes, e, was.c.Auth.Implies) })
-		})
-	}
-	if fewer(v.c.Auth.DefaultScopes, was.c.Auth.DefaultScopes) {
-		return true
-	}
-	for i := range v.c.Endpoints {
-		e := &v.c.Endpoints[i]
-		if !e.Has(subject) {
-			continue
-		}
-		defaults, were := cmpSlice(e.DefaultScopes, v.c.Auth.DefaultScopes), was.c.Auth.DefaultScopes
-		if at := slices.IndexFunc(was.c.Endpoints, func(o config.MCPEndpoint) bool { return o.Name == e.Name }); at >= 0 && was.c.Endpoints[at].Has(before) {
-			were = cmpSlice(was.c.Endpoints[at].DefaultScopes, were)
-		}
-		if fewer(defaults, were) {
-			return true
-		}
-	}
-	return false
+	return c.Auth.Implies
 }
 
 // cmpSlice returns a, or b if a is empty.

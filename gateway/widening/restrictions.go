@@ -12,19 +12,6 @@ import (
 	"drawbridge/openapi/httpmethod"
 )
 
-// Ways in which an operation is wider; the operation follows in the text.
-const (
-	LetThrough     = "tools.include and tools.exclude let calls through"
-	FewerScopes    = "fewer or other scopes suffice for calls"
-	OtherCondition = "a condition is gone or another, for calls"
-	NoConsent      = "no consent is needed for calls"
-	NotAsked       = "callers give arguments that the user was asked for, in calls"
-	NotFixed       = "callers give arguments that were fixed or hidden, or other values are fixed, in calls"
-	LessHidden     = "sensitive_fields hides fewer fields in answers"
-	SharedAnswers  = "cache.shared gives other callers the answers"
-	MoreJobs       = "job does more than before after calls"
-)
-
 const (
 	// maxComparisons limits the comparisons of rules with operations, in all APIs. It is exceeded
 	// only if hundreds of rules change at once.
@@ -305,57 +292,52 @@ func describe(s config.Selector) string {
 	return "{" + strings.Join(keys, ", ") + "}"
 }
 
-// effect is the result of applying the rules of a side to an operation.
-type effect struct {
-	scopes        []string
-	condition     string
-	confirm       bool
-	asked, hidden []string
-	fixed         []string
-	shared        bool
-	job           []string
-}
-
 func (s *side) exposes(op config.Subject) bool {
 	return (len(s.include) == 0 || s.include.Match(op)) && !s.exclude.Match(op)
 }
 
-func (s *side) effectOn(op config.Subject) (e effect) {
-	if !httpmethod.IsSafe(op.Method) {
-		e.confirm = s.all.Confirm
+// accessTo returns the access that the rules give to an operation, and the scopes that the last of them requires; no scopes stand for the
+// defaults and those of the document.
+func (s *side) accessTo(op config.Subject) (a Access, scopes []string) {
+	if a.Exposed = s.exposes(op); !a.Exposed {
+		return a, nil
 	}
+	a.Confirmed = s.all.Confirm && !httpmethod.IsSafe(op.Method)
 	for _, r := range s.rules {
 		if !r.match.Match(op) {
 			continue
 		}
 		if r.scoped() {
-			e.scopes = r.Scopes
+			scopes = r.Scopes
 		}
 		if r.Condition != "" {
-			e.condition = r.Condition
+			a.Condition = r.Condition
 		}
 		if r.Confirm != nil {
-			e.confirm = *r.Confirm
+			a.Confirmed = *r.Confirm
 		}
 		if r.Asks {
-			e.asked = r.Asked
+			a.Asked = r.Asked
 		}
 		if r.Caches || r.Shared {
-			e.shared = r.Shared
+			a.SharedAnswers = r.Shared
 		}
 		if r.HasJob {
-			e.job = r.Job
+			a.Jobs = r.Job
 		}
-		e.hidden = append(e.hidden, r.Hidden...)
-		e.fixed = fixedAfter(e.fixed, r.Rule)
+		if r.Rate != nil {
+			a.Rate = *r.Rate
+		}
+		a.Hidden = append(a.Hidden, r.Hidden...)
+		a.Fixed = fixedAfter(a.Fixed, r.Rule)
 	}
-	return e
+	return a, scopes
 }
 
 func (r *Rule) scoped() bool { return len(r.Scopes) > 0 || r.Unscoped }
 
 // opened returns the requirements of an operation that are lower than before.
-func (s *side) opened(was *side, op config.Subject) (what []string) {
+func (s *side) opened(was *side, op config.Subject) []string {
 	before := op
 	if s.name != "" {
 		op.API = s.name
@@ -363,28 +345,19 @@ func (s *side) opened(was *side, op config.Subject) (what []string) {
 	if before.API = op.API; was.name != "" {
 		before.API = was.name
 	}
-	if !s.exposes(op) {
-		return nil
+	is, scopes := s.accessTo(op)
+	old, earlier := was.accessTo(before)
+	if was.api.Identities == nil { // a record of an earlier version doesn't tell of jobs
+		is.Jobs = nil
 	}
-	if !was.exposes(before) {
-		return []string{LetThrough}
+	tokens := s.all.Auth != nil && was.all.Auth != nil
+	if !tokens {
+		old.Condition = ""
 	}
-	is, old := s.effectOn(op), was.effectOn(before)
-	when := func(opens bool, line string) {
-		if opens {
-			what = append(what, line)
-		}
+	what := is.Opened(&old, nil)
+	if is.Exposed && old.Exposed && tokens && s.needsFewerScopes(was, scopes, earlier) {
+		what = append([]string{FewerScopes}, what...)
 	}
-	if s.all.Auth != nil && was.all.Auth != nil {
-		when(s.needsFewerScopes(was, is.scopes, old.scopes), FewerScopes)
-		when(old.condition != "" && is.condition != old.condition, OtherCondition)
-	}
-	when(old.confirm && !is.confirm, NoConsent)
-	when(!contains(is.asked, old.asked), NotAsked)
-	when(!contains(is.hidden, old.hidden), LessHidden)
-	when(!contains(is.fixed, old.fixed), NotFixed)
-	when(is.shared && !old.shared, SharedAnswers)
-	when(was.api.Identities != nil && !contains(old.job, is.job), MoreJobs)
 	return what
 }
 

@@ -46,6 +46,7 @@ type Summary struct {
 	Outside map[string]string `json:"outside"`
 	// Providers are the providers of services, by their names.
 	Providers map[string]Provider `json:"providers,omitempty"`
+	Limits    Limits              `json:"limits,omitzero"`
 	// Gone are removed APIs with their restrictions: one that reappears is compared with its last
 	// version.
 	Gone        []API    `json:"gone,omitempty"`
@@ -129,6 +130,8 @@ type API struct {
 	Redirected     bool           `json:"redirected,omitempty"` // requests follow redirects of the service
 	Dropped        []string       `json:"dropped,omitempty"`    // arguments that are not sent
 	Rules          []Rule         `json:"rules,omitempty"`
+	Rate           Rate           `json:"rate,omitzero"`
+	MaxInFlight    int            `json:"max_in_flight,omitempty"` // concurrent calls; 0 if unknown
 	// Identities are the identities that the service sees; nil if unknown, and then so is what
 	// rules allow for jobs.
 	Identities map[string]string `json:"identities"`
@@ -150,7 +153,8 @@ type Rule struct {
 	Caches    bool     `json:"caches,omitempty"` // the rule enables or disables caching
 	Shared    bool     `json:"shared,omitempty"` // responses are shared among callers
 	HasJob    bool     `json:"has_job,omitempty"`
-	Job       []string `json:"job,omitempty"` // requests that a job may cause besides those for its status
+	Job       []string `json:"job,omitempty"`  // requests that a job may cause besides those for its status
+	Rate      *Rate    `json:"rate,omitempty"` // the zero value is off; nil if the rule has none
 }
 
 // Of summarizes a configuration. before is the summary of the preceding one, whose removed APIs are
@@ -161,7 +165,7 @@ func Of(c *config.Config, before *Summary) *Summary {
 		Hosts: c.Hosts(), AdminHosts: c.Admin.Hosts(), Origins: c.Origins(), Proxies: prefixes(c.Server.TrustedProxies),
 		TLS: c.Server.TLS != nil, ClientCAs: c.Server.TLS != nil && c.Server.TLS.ClientCAFile != "", Clients: c.ClientAuthorities(),
 		Local: c.Server.Listen.Loopback(), AdminLocal: c.Admin.Listen.Loopback(), AdminRefuses: c.Admin.Token.IsZero(),
-		Audit: auditOf(c), Console: consoleOf(&c.Admin), Outside: outsideOf(c), Providers: providersOf(c),
+		Audit: auditOf(c), Console: consoleOf(&c.Admin), Outside: outsideOf(c), Providers: providersOf(c), Limits: limitsOf(c),
 		Lock: digest(c.Tools.Lock.String()), Confirm: c.Tools.Confirm == config.ConfirmDestructive,
 		Refuse: c.Tools.Unconfirmed != config.UnconfirmedAllow, Exempt: c.Tools.UnconfirmedScopes, CallbackURLs: texts(c.Tools.CallbackURLs),
 	}
@@ -266,7 +270,7 @@ func apiOf(c *config.Config, api *config.API) API {
 		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: passedHeaders(api.PassHeaders),
 		Proxy: proxyOf(api.Proxy), SpecProxy: proxyOf(api.SpecProxy), Unchecked: api.Proxy.ResolvesNames() || api.SpecProxy.ResolvesNames(),
 		AnswerHeaders: api.AnswerHeaders, Redirected: api.FollowRedirects == config.FollowSameOrigin,
-		Include: encode(api.Tools.Include), Identities: identitiesOf(api),
+		Include: encode(api.Tools.Include), Identities: identitiesOf(api), Rate: rateOf(api.Rate), MaxInFlight: api.MaxInFlight,
 	}
 	a.Dropped, _ = c.DroppedArguments(api)
 	for _, overlay := range api.Overlays {
@@ -308,6 +312,10 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 	if set.Condition != "" {
 		one.Condition = digest(set.Condition)
 	}
+	if set.Rate != nil {
+		rate := rateOf(set.Rate)
+		one.Rate = &rate
+	}
 	for _, sel := range r.Match {
 		if len(sel.API) == 0 {
 			one.API = nil
@@ -317,7 +325,7 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 			one.API = append(one.API, p.String())
 		}
 	}
-	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden)+len(one.Fixed)+len(one.Free) > 0 || one.Caches || one.HasJob
+	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden)+len(one.Fixed)+len(one.Free) > 0 || one.Caches || one.HasJob || one.Rate != nil
 }
 
 // Asked returns the arguments that are always elicited from the user, so that no caller can set

@@ -188,6 +188,16 @@ type response struct {
 	charset            string // problem with the charset, "" if there is none
 }
 
+// redirectedTo says where a response comes from if its request was redirected from u. Queries of redirects are often secret.
+func redirectedTo(resp *http.Response, u *url.URL) string {
+	if resp.Request == nil || resp.Request.URL == nil || *resp.Request.URL == *u {
+		return ""
+	}
+	at := *resp.Request.URL
+	at.RawQuery, at.Fragment, at.User = "", "", nil
+	return fmt.Sprintf(" at %.200q, to which it redirects", at.String())
+}
+
 // get fetches one URL, conditionally if previous has validators.
 func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, max int64, pace *pacing.Pace) ([]byte, response, error) {
 	var none response
@@ -219,9 +229,9 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 	case resp.StatusCode == http.StatusNotModified && conditional:
 		return nil, none, ErrUnchanged
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
-		return nil, none, fmt.Errorf("fetch: the server answered %q; %w", resp.Status, ErrProtected)
+		return nil, none, fmt.Errorf("fetch: the server answered %q%s; %w", resp.Status, redirectedTo(resp, u), ErrProtected)
 	case resp.StatusCode != http.StatusOK:
-		return nil, none, fmt.Errorf("fetch: the server answered %q", resp.Status)
+		return nil, none, fmt.Errorf("fetch: the server answered %q%s", resp.Status, redirectedTo(resp, u))
 	}
 	data, err := readLimited(resp.Body, resp.ContentLength, max, pace)
 	if err != nil {

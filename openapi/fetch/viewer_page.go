@@ -40,6 +40,7 @@ type viewer struct {
 	page    *url.URL
 	fetches int
 	found   candidates
+	refused error // of the first file beside the page that the server refuses; nil if there is none
 }
 
 // behindPage returns the document that the page shows, or the page itself if it names none.
@@ -70,6 +71,9 @@ func (s *urlSource) behindPage(ctx context.Context, page []byte, previous *Stamp
 		if err := v.configure(ctx); err != nil {
 			return nil, response{}, err
 		}
+	}
+	if len(v.found.documents) == 0 && v.refused != nil {
+		return nil, response{}, v.refused
 	}
 	if len(v.found.documents) == 0 {
 		return page, response{url: s.location}, nil
@@ -155,7 +159,11 @@ func (v *viewer) fetch(ctx context.Context, name string, previous *Stamp) ([]byt
 	if v.fetches++; v.fetches > maxPageFetches {
 		return nil, response{}, errors.New("too many files lead to the document")
 	}
-	return v.source.fetch(ctx, u, 1, previous)
+	data, got, err := v.source.fetch(ctx, u, 1, previous)
+	if errors.Is(err, ErrProtected) && v.refused == nil {
+		v.refused = fmt.Errorf("this is the page of an API viewer, and %q, which may name its document: %w", u.Redacted(), err)
+	}
+	return data, got, err
 }
 
 // configure reads the configurations of Swagger UI, whose documents precede those of the page.

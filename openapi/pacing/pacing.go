@@ -4,12 +4,15 @@
 // processor is idle it looks at the network as rarely: each step of a call, and a call has six, waits as long. So what reads documents
 // takes a [Pace.Step] every few microseconds, and rests after each stretch of a fifth of a millisecond.
 //
+// It bounds the work, too. A document of a few kilobytes can be written so that reading it never ends, so each has a budget of steps that grows
+// with its bytes ([Pace.Bound]); steps count work and not time, so that a document is refused on each machine or on none. And no document keeps
+// the others waiting for longer than [slice]: after that the one that has used the least time has the next turn.
+//
 // The rule that must not be broken: no stretch of work between two steps is long, and no copy is large. The runtime can't interrupt
 // one: a collection that begins meanwhile waits for its end, and keeps the other processors waiting too.
 package pacing
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -27,98 +30,51 @@ const (
 	busy = 20 * time.Millisecond
 	// forgotten is after how long without a step a new stretch begins: there was other work, or none.
 	forgotten = 20 * time.Millisecond
-	// turns is how many documents are read at the same time, so that one that takes long delays none (S4), and all together don't take much
-	// memory.
-	turns = 2
 )
 
 // Pace is the pace of work that several goroutines have a part in. It is safe for concurrent use. Nil makes way for nobody.
 type Pace struct {
 	*shared
-	taken  atomic.Int64 // when the turn was taken that it has, in ns after begin
-	worked atomic.Int64 // how long it had turns until now, in ns
+	*part
+	*meter // nil: the work is not bounded
 }
 
-// shared is what all parts of a pace have in common.
+// shared is what all parts of a pace have in common; nil makes way for nobody.
 type shared struct {
 	serving, waited func() bool
 	begin           time.Time
 	rest            time.Duration // after a stretch while somebody waits
 	since           atomic.Int64  // when the stretch began, in ns after begin
 	until           atomic.Int64  // when nobody counts as waiting any more, in ns after begin
-	given           atomic.Int64  // when the last turn was given back, in ns after begin; 0: none was
-	turns           chan struct{}
+	turns           queue
 }
 
 // New returns the pace of work that makes way once serving tells that there is somebody to make way for, and rests while waited tells that
 // somebody waits. Both are asked up to some thousand times a second.
 func New(serving, waited func() bool) *Pace {
 	others := max(runtime.GOMAXPROCS(0)-1, 1)
-	return &Pace{shared: &shared{serving: serving, waited: waited, begin: time.Now(), rest: share * stretch / time.Duration(others), turns: make(chan struct{}, turns)}}
-}
-
-// Part returns the pace of somebody who has one turn at a time. Steps, rests and turns are those of p; what [Pace.Worked] tells is its own.
-func (p *Pace) Part() *Pace {
-	if p == nil {
-		return nil
-	}
-	return &Pace{shared: p.shared}
-}
-
-// Worked tells how long a part had turns until now, with the rests in them and without the turn that it may have at the moment.
-func (p *Pace) Worked() time.Duration {
-	if p == nil {
-		return 0
-	}
-	return time.Duration(p.worked.Load())
-}
-
-// Take waits for one of two turns, which [Pace.Give] gives back. The error is that of ctx.
-func (p *Pace) Take(ctx context.Context) error {
-	if p == nil {
-		return ctx.Err()
-	}
-	select {
-	case p.turns <- struct{}{}:
-		p.taken.Store(int64(time.Since(p.begin)))
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// Give gives back a turn.
-func (p *Pace) Give() {
-	if p != nil {
-		now := int64(time.Since(p.begin))
-		p.worked.Add(now - p.taken.Load())
-		p.given.Store(now)
-		<-p.turns
-	}
-}
-
-// Working tells whether somebody has a turn, or had one within the time.
-func (p *Pace) Working(within time.Duration) bool {
-	if p == nil {
-		return false
-	}
-	given := p.given.Load()
-	return len(p.turns) > 0 || given > 0 && time.Since(p.begin)-time.Duration(given) < within
+	return &Pace{shared: &shared{serving: serving, waited: waited, begin: time.Now(), rest: share * stretch / time.Duration(others)}, part: newPart()}
 }
 
 // Workers is how many goroutines may work at the same time in one turn.
 func (p *Pace) Workers() int {
-	if p == nil || !p.serving() {
+	if p == nil || p.shared == nil || !p.serving() {
 		return runtime.GOMAXPROCS(0)
 	}
 	return 1
 }
 
-// Step is called every few microseconds of the work. It returns at once, or after a rest.
+// Step is called every few microseconds of the work. It returns at once, after a rest, or once the others whose turn it is had theirs. It
+// panics with an [Exceeded] or an [Ended] when the work must end, see [Pace.Bound].
 func (p *Pace) Step() {
 	if p == nil {
 		return
 	}
+	p.checkDeadline()
+	if p.shared == nil {
+		return
+	}
+	p.share()
 	now := time.Since(p.begin)
 	worked := now - time.Duration(p.since.Load())
 	if worked < stretch {

@@ -213,7 +213,7 @@ func (e *emitter) undeclared(n *tree.Node, at place, f *schemaFacts) []string {
 	}
 	var names []string
 	show := func(name string) bool {
-		return !f.hidden[name] && plainName(name) && n.Get("properties").Get(name) == nil && !slices.Contains(names, name)
+		return !f.hidden.has(name) && plainName(name) && n.Get("properties").Get(name) == nil && !slices.Contains(names, name)
 	}
 	if at.extra != nil && at.extra.object {
 		for _, name := range at.extra.undeclared {
@@ -337,7 +337,7 @@ func (e *emitter) required(v *tree.Node, at place, f *schemaFacts) {
 	for _, item := range v.Items() {
 		e.step()
 		name := item.Text()
-		if item.Kind() != tree.String || f.hidden[name] || unclean(name) {
+		if item.Kind() != tree.String || f.hidden.has(name) || unclean(name) {
 			continue
 		}
 		names.add(e.argument(name, at))

@@ -23,15 +23,15 @@ type emitter struct {
 
 // place is where a schema stands.
 type place struct {
-	name    string          // of the property whose schema it is
-	inPlace bool            // it applies to the same value as the fragment's schema
-	branch  bool            // it is a member of allOf, anyOf and their like
-	all     bool            // of allOf
-	union   bool            // of anyOf or oneOf
-	sole    bool            // it is an alternative, and beside the alternatives no properties are declared
-	base    bool            // oneOf and anyOf are left out
-	kept    bool            // properties that are readOnly stay, see keeps
-	hidden  map[string]bool // names that required must not list: they are readOnly in another member of the allOf
+	name    string       // of the property whose schema it is
+	inPlace bool         // it applies to the same value as the fragment's schema
+	branch  bool         // it is a member of allOf, anyOf and their like
+	all     bool         // of allOf
+	union   bool         // of anyOf or oneOf
+	sole    bool         // it is an alternative, and beside the alternatives no properties are declared
+	base    bool         // oneOf and anyOf are left out
+	kept    bool         // properties that are readOnly stay, see keeps
+	hidden  *hiddenNames // names that required must not list: they are readOnly in another member of the allOf
 	extra   *extra
 }
 
@@ -88,7 +88,7 @@ func (e *emitter) textMember(name string) {
 // step is taken for each schema, and each name where there may be many.
 func (e *emitter) step() {
 	if e.steps++; e.steps%32 == 0 {
-		e.c.limits.Pace.Step()
+		e.c.limits.Pace.Work(64)
 	}
 }
 

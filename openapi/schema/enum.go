@@ -19,12 +19,12 @@ const (
 // already. Generators have extensions for it, since the standard has no place: x-enumNames (NSwag), x-enum-varnames and
 // x-enum-descriptions (OpenAPI Generator), x-enumDescriptions (Redoc), x-ms-enum (AutoRest).
 func meanings(n *tree.Node, text string) string {
-	values := enumValues(n.Get("enum"))
-	if len(values) == 0 {
+	if n.Get("enum").Len() == 0 || !slices.ContainsFunc(slices.Concat(valueNames, valueDescriptions, []string{"x-ms-enum"}), func(extension string) bool { return n.Get(extension) != nil }) {
 		return ""
 	}
-	names := wordsOf(n, values, "x-enumNames", "x-enum-varnames")
-	descriptions := wordsOf(n, values, "x-enum-descriptions", "x-enumDescriptions")
+	values := enumValues(n.Get("enum"))
+	names := wordsOf(n, values, valueNames...)
+	descriptions := wordsOf(n, values, valueDescriptions...)
 	addVariants(n.Get("x-ms-enum").Get("values"), values, names, descriptions)
 	var b strings.Builder
 	said := true
@@ -62,6 +62,12 @@ func meanings(n *tree.Node, text string) string {
 	}
 	return "Values: " + b.String() + "."
 }
+
+// The extensions that name and describe the values of an enum.
+var (
+	valueNames        = []string{"x-enumNames", "x-enum-varnames"}
+	valueDescriptions = []string{"x-enum-descriptions", "x-enumDescriptions"}
+)
 
 // enumValue is a value of an enum as a model writes it.
 type enumValue struct {
@@ -117,9 +123,13 @@ func addVariants(variants *tree.Node, values []enumValue, names, descriptions []
 	if variants.Kind() != tree.Array {
 		return
 	}
+	places := make(map[string]int, len(values))
+	for i, v := range slices.Backward(values) {
+		places[v.text] = i // the first that reads so
+	}
 	for _, variant := range variants.Items() {
-		i := slices.IndexFunc(values, func(v enumValue) bool { return v.text == valueText(variant.Get("value")) })
-		if i < 0 {
+		i, ok := places[valueText(variant.Get("value"))]
+		if !ok {
 			continue
 		}
 		names[i] = cmp.Or(names[i], meaningOf(variant.Get("name")))

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"bytes"
-	"maps"
 	"strings"
 
 	"drawbridge/openapi/tree"
@@ -28,9 +27,9 @@ type schemaFacts struct {
 	wrapNull bool // null is an alternative to all that the schema asserts
 	noNull   bool // null is none of the values, whatever the schema says
 
-	hidden            map[string]bool // properties that required must not name
-	misplaced         *tree.Node      // enum of an array that is meant for its items
-	unreadablePattern bool            // patternProperties holds what can't be checked
+	hidden            *hiddenNames // properties that required must not name
+	misplaced         *tree.Node   // enum of an array that is meant for its items
+	unreadablePattern bool         // patternProperties holds what can't be checked
 }
 
 // facts reads a schema object.
@@ -49,7 +48,7 @@ func (e *emitter) facts(n *tree.Node, at place) *schemaFacts {
 		f.unreadablePattern = !readablePatterns(p)
 	}
 	if n.Get("required") != nil || n.Get("allOf") != nil {
-		f.hidden = withNames(f.hidden, e.c.hiddenNames(n, nil))
+		f.hidden = e.c.hiddenIn(n, f.hidden)
 	}
 	return f
 }
@@ -108,19 +107,6 @@ func misplacedEnum(enum *tree.Node, set types) *tree.Node {
 		}
 	}
 	return enum
-}
-
-// withNames returns a set with names added. The set itself stays as it is, since other places have it too.
-func withNames(set map[string]bool, names []string) map[string]bool {
-	if len(names) == 0 {
-		return set
-	}
-	all := make(map[string]bool, len(set)+len(names))
-	maps.Copy(all, set)
-	for _, name := range names {
-		all[name] = true
-	}
-	return all
 }
 
 // valuesOfOthers returns the types of the values of an enum if none of them is of the type beside it, so that nothing would
@@ -225,11 +211,33 @@ func impliedTypes(n *tree.Node) types {
 }
 
 // typesOf returns the types that a schema accepts as far as is plain to see; 0 when it is not. nullable counts.
-func (c *Converter) typesOf(n *tree.Node) types { return c.typesIn(n, nil) }
+func (c *Converter) typesOf(n *tree.Node) types {
+	if n = c.resolve(n); n.Get("allOf") == nil && n.Get("oneOf") == nil && n.Get("anyOf") == nil && n.Get("enum").Len() <= maxShown {
+		return c.typesIn(n, nil)
+	}
+	known, ok := c.plain.Load(n)
+	if !ok {
+		known, _ = c.plain.LoadOrStore(n, c.typesIn(n, &composedTypes{known: map[*tree.Node]types{}}))
+	}
+	set, _ := known.(types)
+	return set
+}
 
-// typesIn is typesOf within other schemas: known holds what was found of those that are composed, 0 of those that are
+// composedTypes is what typesIn knows of the schemas that it meets: what was found of those that are composed, 0 of those that are
 // still looked at, so that the work does not multiply with the ways to get from one to the other.
-func (c *Converter) typesIn(n *tree.Node, known map[*tree.Node]types) types {
+type composedTypes struct {
+	known map[*tree.Node]types
+	steps int
+}
+
+// Bounds of one question for types: how many composed schemas, and how many of all, are looked at. Of more, nothing is plain to see.
+const (
+	maxPlainComposed = 250
+	maxPlain         = 20_000
+)
+
+// typesIn is typesOf within other schemas; in may be nil for a schema that is not composed.
+func (c *Converter) typesIn(n *tree.Node, in *composedTypes) types {
 	if n = c.resolve(n); n == nil {
 		return 0
 	}
@@ -237,16 +245,16 @@ func (c *Converter) typesIn(n *tree.Node, known map[*tree.Node]types) types {
 	if set == 0 {
 		set = impliedTypes(n)
 	}
-	if set == 0 && (n.Get("allOf") != nil || n.Get("oneOf") != nil || n.Get("anyOf") != nil) {
-		if found, ok := known[n]; ok {
+	if set == 0 && in != nil && (n.Get("allOf") != nil || n.Get("oneOf") != nil || n.Get("anyOf") != nil) {
+		if found, ok := in.known[n]; ok {
 			return found
 		}
-		if known == nil {
-			known = map[*tree.Node]types{}
+		if len(in.known) >= maxPlainComposed {
+			return 0
 		}
-		known[n] = 0
-		set = c.composedTypes(n, known)
-		known[n] = set
+		in.known[n] = 0
+		set = c.composedTypes(n, in)
+		in.known[n] = set
 	}
 	if set == 0 {
 		for _, v := range n.Get("enum").Items() {
@@ -259,16 +267,23 @@ func (c *Converter) typesIn(n *tree.Node, known map[*tree.Node]types) types {
 	return set
 }
 
-func (c *Converter) composedTypes(n *tree.Node, known map[*tree.Node]types) types {
+func (c *Converter) composedTypes(n *tree.Node, in *composedTypes) types {
+	typesIn := func(s *tree.Node) types {
+		c.step()
+		if in.steps++; in.steps > maxPlain {
+			return 0
+		}
+		return c.typesIn(s, in)
+	}
 	for _, s := range n.Get("allOf").Items() {
-		if set := c.typesIn(s, known); set != 0 {
+		if set := typesIn(s); set != 0 {
 			return set
 		}
 	}
 	for _, word := range []string{"oneOf", "anyOf"} {
 		var set types
 		for _, s := range n.Get(word).Items() {
-			t := c.typesIn(s, known)
+			t := typesIn(s)
 			if t == 0 {
 				set = 0
 				break
@@ -306,27 +321,3 @@ func (c *Converter) marksNull(n *tree.Node) bool {
 
 // acceptsNull tells whether null is plainly one of the values of a schema.
 func (c *Converter) acceptsNull(n *tree.Node) bool { return c.typesOf(n)&nullType != 0 }
-
-// hiddenNames lists the properties of a schema, and of those it is composed of, that are left out. seen may be nil.
-func (c *Converter) hiddenNames(n *tree.Node, seen map[*tree.Node]bool) []string {
-	if n == nil || seen[n] {
-		return nil
-	}
-	var names []string
-	for name, s := range n.Get("properties").Members() {
-		if c.hidden(s, Request) {
-			names = append(names, name)
-		}
-	}
-	if n.Get("allOf").Len() == 0 {
-		return names
-	}
-	if seen == nil {
-		seen = map[*tree.Node]bool{}
-	}
-	seen[n] = true
-	for _, s := range n.Get("allOf").Items() {
-		names = append(names, c.hiddenNames(c.resolve(s), seen)...)
-	}
-	return names
-}

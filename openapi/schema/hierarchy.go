@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"slices"
 	"strings"
 
 	"drawbridge/openapi/tree"
@@ -87,8 +86,13 @@ func (h *hierarchy) add(ref, child *tree.Node) {
 	if ref.Get("$ref").Kind() != tree.String {
 		return
 	}
-	if base, err := h.set.Follow(ref); err == nil && base != child && !slices.Contains(h.children[base], child) {
-		h.children[base] = append(h.children[base], child)
+	base, err := h.set.Follow(ref)
+	if err != nil || base == child {
+		return
+	}
+	// What one child extends is added together, so that it is the last if it was added before.
+	if known := h.children[base]; len(known) == 0 || known[len(known)-1] != child {
+		h.children[base] = append(known, child)
 	}
 }
 

@@ -37,8 +37,8 @@ func (c *Converter) emptied(n *tree.Node) bool {
 		if len(seen) > maxEmptied || n.Get("additionalProperties").Kind() == tree.Object || n.Get("patternProperties").Len() > 0 {
 			return true
 		}
-		for _, property := range n.Get("properties").Members() {
-			if !c.hidden(property, Request) {
+		if n.Get("properties").Len() > 0 {
+			if c.sends(n) {
 				return true
 			}
 			hidden = true
@@ -53,6 +53,22 @@ func (c *Converter) emptied(n *tree.Node) bool {
 		return false
 	}
 	return !declares(n) && hidden
+}
+
+// sends tells whether a property of an object is sent.
+func (c *Converter) sends(n *tree.Node) bool {
+	known, ok := c.sent.Load(n)
+	if !ok {
+		sent := false
+		for _, property := range n.Get("properties").Members() {
+			c.step()
+			if sent = !c.hidden(property, Request); sent {
+				break
+			}
+		}
+		known, _ = c.sent.LoadOrStore(n, sent)
+	}
+	return known == true
 }
 
 // A sampler follows the examples of requests through their schemas.

@@ -35,7 +35,7 @@ func (c *Converter) referredCheck(h hole) *check {
 	}
 	found := get(h)
 	for len(waiting) > 0 { // no recursion: a document may have a chain of 200,000
-		c.limits.Pace.Step()
+		c.limits.Pace.Work(32)
 		key := waiting[len(waiting)-1]
 		waiting = waiting[:len(waiting)-1]
 		f := c.fragment(fragmentKey{node: key.node, base: key.base, kept: key.kept, cut: withoutTexts, in: key.in})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/pacing"
@@ -65,12 +66,14 @@ type Converter struct {
 	at      *tree.Node                // what is converted for, see For
 	found   map[*tree.Node]*tree.Node // base → its alternatives, see alternativesOfBases
 	dynamic bool                      // there are $dynamicAnchors, see scope
+	steps   *atomic.Int64             // see step
 
 	*converted
 }
 
 // converted is what has been converted so far.
 type converted struct {
+	pace      *pacing.Pace
 	fragments sync.Map // fragmentKey → *fragment
 	roots     sync.Map // *tree.Node → *fitted, see Root
 	outputs   sync.Map // *tree.Node → *Output (nil: none)
@@ -81,6 +84,11 @@ type converted struct {
 	referred  referred // checks of what is referred to
 	kept      sync.Map // *tree.Node → bool, see keeps
 	tags      sync.Map // list of alternatives → those of tagged
+	sent      sync.Map // *tree.Node → bool: a property is sent
+	readOnly  sync.Map // *tree.Node → *readOnlyPart
+	listed    sync.Map // *tree.Node → *listed
+	overlaps  sync.Map // overlapKey → bool
+	plain     sync.Map // *tree.Node → types, see typesOf
 
 	sampledOnce sync.Once
 	sampled     map[*tree.Node]bool // see samples
@@ -88,6 +96,9 @@ type converted struct {
 	// collection after its last use, and with it all that it is a part of.
 	scratch *sync.Pool
 }
+
+// bytesOfStep is how many bytes are written in the time of a step.
+const bytesOfStep = 128
 
 // written returns what write appends to an empty slice, in memory of its own that is no longer than it. Schemas are written
 // in many small steps, and what they need is known at the end only.
@@ -97,6 +108,7 @@ func (c *converted) written(write func(dst []byte) []byte) []byte {
 		buffer = new([]byte)
 	}
 	out := write((*buffer)[:0])
+	c.pace.Work(len(out) / bytesOfStep)
 	defer func() { *buffer = out; c.scratch.Put(buffer) }()
 	return bytes.Clone(out)
 }
@@ -107,7 +119,7 @@ func NewConverter(set *tree.Set, d Dialect, warn func(tree.Warning), l Limits) *
 	if warn == nil {
 		warn = func(tree.Warning) {}
 	}
-	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults(), found: alternativesOfBases(set), dynamic: hasAnchors(set, d), converted: &converted{scratch: &sync.Pool{}}}
+	return &Converter{set: set, dialect: d, warn: warn, limits: l.withDefaults(), found: alternativesOfBases(set), dynamic: hasAnchors(set, d), steps: new(atomic.Int64), converted: &converted{pace: l.Pace, scratch: &sync.Pool{}}}
 }
 
 // For returns a converter for one owner of schemas, such as an operation, at the node at: what concerns all of a tool's
@@ -115,7 +127,7 @@ func NewConverter(set *tree.Set, d Dialect, warn func(tree.Warning), l Limits) *
 // about a part before is not reported again.
 func (c *Converter) For(at *tree.Node, warn func(tree.Warning)) *Converter {
 	own := *c
-	own.at, own.warn = at, warn
+	own.at, own.warn, own.steps = at, warn, new(atomic.Int64)
 	return &own
 }
 

@@ -61,31 +61,71 @@ func (c *Converter) discriminator(n *tree.Node) string {
 // discriminator does "allOf: [parent]" to take over the parent's properties (OAS 3.0.4, discriminator object), not to
 // be one of the parent's children again.
 func (c *Converter) lists(parent, child *tree.Node) bool {
-	return c.listsWithin(parent, child, map[*tree.Node]bool{})
-}
-
-func (c *Converter) listsWithin(parent, child *tree.Node, seen map[*tree.Node]bool) bool {
-	if parent == nil || seen[parent] || len(seen) > 100 {
+	if parent == nil || child == nil {
 		return false
 	}
-	seen[parent] = true
-	for _, union := range []*tree.Node{parent.Get("oneOf"), c.anyOf(parent)} {
-		for _, branch := range union.Items() {
-			branch = c.resolve(branch)
-			if branch == child && branch != nil {
-				return true
-			}
-			if (branch.Get("oneOf") != nil || c.anyOf(branch) != nil) && c.listsWithin(branch, child, seen) {
-				return true
-			}
+	seen := make(map[*tree.Node]bool)
+	next := []*tree.Node{parent}
+	for len(next) > 0 && len(seen) < maxComposed {
+		n := next[0]
+		next = next[1:]
+		if seen[n] {
+			continue
 		}
-	}
-	for _, part := range parent.Get("allOf").Items() {
-		if c.listsWithin(c.resolve(part), child, seen) {
+		c.step()
+		seen[n] = true
+		l := c.listedBy(n)
+		if l.alternatives[child] {
 			return true
 		}
+		next = append(next, l.composed...)
 	}
-	return c.reference(parent) != nil && c.listsWithin(c.resolve(parent), child, seen)
+	return false
+}
+
+// listed is what a schema has below it that applies in place.
+type listed struct {
+	alternatives map[*tree.Node]bool
+	composed     []*tree.Node // the first maxComposed that may list others: alternatives, members of allOf, what it refers to
+}
+
+// listedBy returns what a schema lists.
+func (c *Converter) listedBy(n *tree.Node) *listed {
+	if known, ok := c.listed.Load(n); ok {
+		l, _ := known.(*listed)
+		return l
+	}
+	l := &listed{}
+	add := func(n *tree.Node) {
+		if n != nil && len(l.composed) < maxComposed && (n.Get("oneOf") != nil || c.anyOf(n) != nil || n.Get("allOf") != nil || c.reference(n) != nil) {
+			l.composed = append(l.composed, n)
+		}
+	}
+	for _, union := range []*tree.Node{n.Get("oneOf"), c.anyOf(n)} {
+		for _, branch := range union.Items() {
+			c.step()
+			if branch = c.resolve(branch); branch == nil {
+				continue
+			}
+			if l.alternatives == nil {
+				l.alternatives = make(map[*tree.Node]bool)
+			}
+			l.alternatives[branch] = true
+			if branch.Get("oneOf") != nil || c.anyOf(branch) != nil {
+				add(branch)
+			}
+		}
+	}
+	for _, part := range n.Get("allOf").Items() {
+		c.step()
+		add(c.resolve(part))
+	}
+	if c.reference(n) != nil {
+		add(c.resolve(n))
+	}
+	known, _ := c.listed.LoadOrStore(n, l)
+	l, _ = known.(*listed)
+	return l
 }
 
 // overlap tells whether ordinary values of one alternative fit another too. With oneOf they are refused, which hardly
@@ -94,16 +134,43 @@ func (c *Converter) listsWithin(parent, child *tree.Node, seen map[*tree.Node]bo
 //
 // Objects of which one kind is a special case of the other stay as they are written, unless a discriminator says that
 // they are meant to be kept apart by it.
+//
+// Each is compared with each, so that there is an end to it: of lists that would take too many comparisons, values may fit more than one.
 func (c *Converter) overlap(n *tree.Node, branches *tree.Node) bool {
+	key := overlapKey{branches, n.Get("discriminator").Kind() == tree.Object}
+	known, ok := c.overlaps.Load(key)
+	if !ok {
+		known, _ = c.overlaps.LoadOrStore(key, c.newOverlap(branches, key.told))
+	}
+	overlap, _ := known.(bool)
+	return overlap
+}
+
+// overlapKey is what decides about the overlap of alternatives: their list, and whether a discriminator tells them apart.
+type overlapKey struct {
+	list *tree.Node
+	told bool
+}
+
+// maxOverlapLooks is how many names and values of alternatives are looked at to find out whether they overlap: 1,000 of 300 names each, or
+// 2,400 small ones.
+const maxOverlapLooks = 3_000_000
+
+// comparedInStep is how many of them take the time of a step.
+const comparedInStep = 8
+
+func (c *Converter) newOverlap(branches *tree.Node, told bool) bool {
 	if branches.Len() > 1 && slices.ContainsFunc(itemsOf(branches), c.unsaid) {
 		return true // such as a reference that leads nowhere: with two of them, or one beside any value, nothing would fit
 	}
-	told := n.Get("discriminator").Kind() == tree.Object
+	left, before := maxOverlapLooks, maxOverlapLooks
 	var seen []alternatives
 	for _, s := range branches.Items() {
-		b := c.alternative(s)
+		c.limits.Pace.Work((before - left) / comparedInStep)
+		before = left
+		b := c.alternative(s, &left)
 		for i := range seen {
-			if b.meets(&seen[i], told) {
+			if b.meets(&seen[i], told, &left) || left < 0 {
 				return true
 			}
 		}
@@ -167,20 +234,40 @@ const maxUnsaid = 64 // schemas looked at: composition can multiply
 // alternatives is what tells one alternative from others.
 type alternatives struct {
 	types  types
-	values []string // enum or const as JSON; nil: any
+	values values // enum or const
 	object objectKind
 }
+
+// values are those of an enum or const as JSON; nil: any.
+type values map[string]bool
 
 // objectKind is what tells objects from others.
 type objectKind struct {
 	known    bool // properties are declared
 	closed   bool
-	required []string
-	types    map[string]types    // of properties
-	values   map[string][]string // of properties that have few
+	required nameSet
+	types    map[string]types  // of properties
+	values   map[string]values // of properties that have few
 }
 
-func (c *Converter) alternative(s *tree.Node) alternatives {
+// nameSet is a set of names in the order in which they came, so that the same is counted each time.
+type nameSet struct {
+	names []string
+	known map[string]bool
+}
+
+func (s *nameSet) has(name string) bool { return s.known[name] }
+
+func (s *nameSet) add(name string) {
+	if s.known == nil {
+		s.known = make(map[string]bool)
+	}
+	s.known[name] = true
+	s.names = append(s.names, name)
+}
+
+// alternative reads an alternative. left counts down what is looked at.
+func (c *Converter) alternative(s *tree.Node, left *int) alternatives {
 	a := alternatives{types: c.typesOf(s)}
 	if a.types&numberType != 0 {
 		a.types |= integerType
@@ -188,10 +275,24 @@ func (c *Converter) alternative(s *tree.Node) alternatives {
 	if s = c.resolve(s); s == nil {
 		return a
 	}
-	a.values = fixedValues(s)
-	a.object = objectKind{types: map[string]types{}, values: map[string][]string{}}
-	c.objectKind(s, &a.object, map[*tree.Node]bool{})
+	a.values = valuesOf(s, left)
+	a.object = objectKind{types: map[string]types{}, values: map[string]values{}}
+	c.objectKind(s, &a.object, map[*tree.Node]bool{}, left)
 	return a
+}
+
+// valuesOf returns the values that a schema fixes.
+func valuesOf(s *tree.Node, left *int) values {
+	fixed := fixedValues(s)
+	*left -= len(fixed)
+	if fixed == nil {
+		return nil
+	}
+	set := make(values, len(fixed))
+	for _, v := range fixed {
+		set[v] = true
+	}
+	return set
 }
 
 func fixedValues(s *tree.Node) []string {
@@ -205,12 +306,17 @@ func fixedValues(s *tree.Node) []string {
 	return out
 }
 
-func (c *Converter) objectKind(n *tree.Node, o *objectKind, seen map[*tree.Node]bool) {
-	if n == nil || seen[n] {
+func (c *Converter) objectKind(n *tree.Node, o *objectKind, seen map[*tree.Node]bool, left *int) {
+	if n == nil || seen[n] || *left < 0 {
 		return
 	}
 	seen[n] = true
+	*left--
 	for name, property := range n.Get("properties").Members() {
+		if *left--; *left < 0 {
+			return
+		}
+		c.step()
 		o.known = true
 		if c.hidden(property, Request) {
 			continue
@@ -221,47 +327,51 @@ func (c *Converter) objectKind(n *tree.Node, o *objectKind, seen map[*tree.Node]
 		}
 		o.types[name] |= t
 		if property = c.resolve(property); property != nil && o.values[name] == nil {
-			o.values[name] = fixedValues(property)
+			if set := valuesOf(property, left); set != nil {
+				o.values[name] = set
+			}
 		}
 	}
-	hidden := c.hiddenNames(n, nil)
+	hidden := c.hiddenIn(n, nil)
 	for _, name := range n.Get("required").Items() {
-		if !slices.Contains(o.required, name.Text()) && !slices.Contains(hidden, name.Text()) {
-			o.required = append(o.required, name.Text())
+		if *left--; !o.required.has(name.Text()) && !hidden.has(name.Text()) {
+			o.required.add(name.Text())
 		}
 	}
 	if more := n.Get("additionalProperties"); more.Kind() == tree.Bool && !more.Bool() {
 		o.closed = true
 	}
 	for _, part := range n.Get("allOf").Items() {
-		c.objectKind(c.resolve(part), o, seen)
+		c.objectKind(c.resolve(part), o, seen, left)
 	}
 }
 
 // meets tells whether two alternatives share ordinary values.
-func (a *alternatives) meets(b *alternatives, told bool) bool {
+func (a *alternatives) meets(b *alternatives, told bool, left *int) bool {
+	*left--
 	common := a.types & b.types
-	if common&^objectType != 0 && !disjoint(a.values, b.values) {
+	if common&^objectType != 0 && !disjoint(a.values, b.values, left) {
 		return true
 	}
 	if common&objectType == 0 {
 		return false
 	}
-	one, other := a.object.covers(&b.object), b.object.covers(&a.object)
+	one, other := a.object.covers(&b.object, left), b.object.covers(&a.object, left)
 	return one && other || told && (one || other)
 }
 
 // covers tells whether the smallest objects of kind b are of kind a too.
-func (a *objectKind) covers(b *objectKind) bool {
+func (a *objectKind) covers(b *objectKind, left *int) bool {
 	if !a.known && !b.known {
 		return false // "oneOf: [{required: [a]}, {required: [b]}]" means what it says
 	}
-	for _, name := range a.required {
-		if !slices.Contains(b.required, name) {
+	for _, name := range a.required.names {
+		if *left--; !b.required.has(name) {
 			return false
 		}
 	}
-	for _, name := range b.required {
+	for _, name := range b.required.names {
+		*left--
 		set, declared := a.types[name]
 		if !declared {
 			if a.closed {
@@ -269,20 +379,24 @@ func (a *objectKind) covers(b *objectKind) bool {
 			}
 			continue
 		}
-		if other := b.types[name]; set != 0 && other != 0 && set&other == 0 || disjoint(a.values[name], b.values[name]) {
+		if other := b.types[name]; set != 0 && other != 0 && set&other == 0 || disjoint(a.values[name], b.values[name], left) {
 			return false
 		}
 	}
 	return true
 }
 
-// disjoint tells whether two lists of values, nil standing for all values, have none in common.
-func disjoint(a, b []string) bool {
+// disjoint tells whether two sets of values, nil standing for all values, have none in common.
+func disjoint(a, b values, left *int) bool {
 	if a == nil || b == nil {
 		return false
 	}
-	for _, x := range a {
-		if slices.Contains(b, x) {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	*left -= len(a)
+	for x := range a {
+		if b[x] {
 			return false
 		}
 	}

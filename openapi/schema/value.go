@@ -347,6 +347,7 @@ func (e *emitter) values(v *tree.Node, f *schemaFacts) {
 		e.out = append(e.out, value...)
 	}
 	for _, item := range v.Items() {
+		e.step()
 		if len(e.out)-start > 2*e.c.limits.MaxBytes {
 			break // it fits nowhere any more, and is not used
 		}
@@ -373,9 +374,9 @@ func (e *emitter) values(v *tree.Node, f *schemaFacts) {
 	}
 }
 
-// canonical makes equal numbers equal texts, so that 1 and 1.0 count as one value.
+// canonical makes equal numbers equal texts, so that 1 and 1.0 count as one value. Numbers that can't be worked with are their texts.
 func canonical(value []byte) string {
-	if c := value[0]; c == '-' || c >= '0' && c <= '9' {
+	if c := value[0]; (c == '-' || c >= '0' && c <= '9') && saneNumber(string(value)) {
 		if r, ok := new(big.Rat).SetString(string(value)); ok {
 			return r.RatString()
 		}

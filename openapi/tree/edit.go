@@ -42,7 +42,7 @@ func (e *Editor) Step() error {
 	if e.steps++; e.steps%1024 != 0 {
 		return nil
 	}
-	e.file.budget.Pace.Step()
+	e.file.budget.Pace.Step() // overlays have a budget of their own
 	return e.ctx.Err()
 }
 

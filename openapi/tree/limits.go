@@ -21,7 +21,7 @@ type Limits struct {
 	// Memory is the most bytes that the texts and values of all files may take, a value 100; 0: what the other limits come to.
 	Memory int64
 
-	Pace *pacing.Pace // of the work; nil: it makes way for nobody
+	Pace *pacing.Pace // of the work, with its budget of steps; nil: it makes way for nobody, and has no bound but the others
 }
 
 // budget is what is left of Limits while a document is loaded.
@@ -62,6 +62,7 @@ func tooMany(p Position, limit int, what string) *LimitError {
 }
 
 func (b *budget) addBytes(p Position, n int) error {
+	b.Pace.Allow(n)
 	if b.bytes += int64(n); b.bytes > b.Bytes {
 		return &LimitError{Position: p, Message: fmt.Sprintf("more than %d bytes; %s", b.Bytes, splitAdvice)}
 	}

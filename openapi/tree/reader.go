@@ -26,7 +26,7 @@ func (r *reader) newRoot(line, col uint32) *Node {
 // countNode charges one value, n, to the budget.
 func (r *reader) countNode(n *Node) error {
 	if r.budget.nodes%64 == 0 {
-		r.budget.Pace.Step()
+		r.budget.Pace.Work(64)
 	}
 	if r.budget.nodes++; r.budget.nodes > r.budget.Nodes {
 		return r.budget.tooManyValues(r.position(n))

@@ -63,7 +63,7 @@ func (w *walker) walk(root *Node) error {
 // made of it, so that its holder should leave it out; a warning has been given.
 func (w *walker) value(n *Node, f field) (keep bool, err error) {
 	if w.values++; w.values%64 == 0 {
-		w.budget.Pace.Step()
+		w.budget.Pace.Work(64)
 	}
 	if n.kind == Null && f.shape != shapeAny {
 		return w.null(n, f), nil

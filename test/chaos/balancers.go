@@ -116,15 +116,17 @@ func startNginx(ctx context.Context, s *suite, front string, replicas []*gateway
 	if err != nil {
 		return nil, err
 	}
-	servers := ""
+	servers, again := "", ""
 	for _, g := range replicas {
-		servers += "    server " + g.host + ";\n"
+		servers += "    server " + g.host + " fail_timeout=2s;\n"
+		again += "    server " + g.host + " max_fails=0;\n"
 	}
 	text, err := replaced(string(example), map[string]string{
-		"    server 10.0.0.11:8080;\n    server 10.0.0.12:8080;\n":      servers,
-		"    listen 443 ssl;\n    http2 on;\n":                          "    listen " + front + ";\n",
-		"    ssl_certificate     /etc/nginx/tls/mcp.example.com.pem;\n": "",
-		"    ssl_certificate_key /etc/nginx/tls/mcp.example.com.key;\n": "",
+		"    server 10.0.0.11:8080 fail_timeout=2s;\n    server 10.0.0.12:8080 fail_timeout=2s;\n": servers,
+		"    server 10.0.0.11:8080 max_fails=0;\n    server 10.0.0.12:8080 max_fails=0;\n":         again,
+		"    listen 443 ssl;\n    http2 on;\n":                                                     "    listen " + front + ";\n",
+		"    ssl_certificate     /etc/nginx/tls/mcp.example.com.pem;\n":                            "",
+		"    ssl_certificate_key /etc/nginx/tls/mcp.example.com.key;\n":                            "",
 	})
 	if err != nil {
 		return nil, fmt.Errorf("deploy/nginx/drawbridge.conf: %w", err)
@@ -142,7 +144,7 @@ func startNginx(ctx context.Context, s *suite, front string, replicas []*gateway
 // out marks a replica as down and lets nginx reload. The old worker serves what it has, on connections that it then closes.
 func (n *nginx) out(ctx context.Context, replica int) error {
 	server := "    server " + n.replicas[replica].host
-	return n.reload(ctx, strings.Replace(n.text, server+";", server+" down;", 1))
+	return n.reload(ctx, strings.Replace(n.text, server+" fail_timeout", server+" down fail_timeout", 1))
 }
 
 func (n *nginx) in(ctx context.Context, _ int) error { return n.reload(ctx, n.text) }

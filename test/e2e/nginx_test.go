@@ -146,12 +146,14 @@ func startNginx(ctx context.Context, t *testing.T, nginx string, ca *authority, 
 	certFile, keyFile := ca.issue(t, dir, 300)
 	text := string(example)
 	for was, is := range map[string]string{
-		"listen 443 ssl;":                     "listen " + front + " ssl;",
-		"10.0.0.11:8080":                      gateways[0],
-		"10.0.0.12:8080":                      gateways[1],
-		"/etc/nginx/tls/mcp.example.com.pem;": certFile + ";",
-		"/etc/nginx/tls/mcp.example.com.key;": keyFile + ";",
-		"proxy_pass http://drawbridge;":       "proxy_pass http://drawbridge;\n        proxy_bind 127.0.0.1;",
+		"listen 443 ssl;":                        "listen " + front + " ssl;",
+		"server 10.0.0.11:8080 fail_timeout=2s;": "server " + gateways[0] + " fail_timeout=2s;",
+		"server 10.0.0.12:8080 fail_timeout=2s;": "server " + gateways[1] + " fail_timeout=2s;",
+		"server 10.0.0.11:8080 max_fails=0;":     "server " + gateways[0] + " max_fails=0;",
+		"server 10.0.0.12:8080 max_fails=0;":     "server " + gateways[1] + " max_fails=0;",
+		"/etc/nginx/tls/mcp.example.com.pem;":    certFile + ";",
+		"/etc/nginx/tls/mcp.example.com.key;":    keyFile + ";",
+		"    location / {\n":                     "    proxy_bind 127.0.0.1;\n    location / {\n",
 	} {
 		if strings.Count(text, was) != 1 {
 			t.Fatalf("deploy/nginx/drawbridge.conf has no, or more than one, %q", was)

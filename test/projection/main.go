@@ -80,19 +80,11 @@ func run(w io.Writer, dir string, goal float64) error {
 // saved returns the percentage that a projection saves.
 func saved(before, after int) float64 { return 100 * float64(before-after) / float64(before) }
 
-// measure returns the tokens of an answer after a projection, with those of the note, and the time that it takes. On a machine
-// that is busy the deadline may pass; then it is tried again.
+// measure returns the tokens of an answer after a projection, with those of the note, and the time that it takes.
 func measure(rule *projection.Rule, data []byte, fields *projection.FieldList) (int, time.Duration, error) {
-	const attempts = 10
-	var a projection.Answer
-	var took time.Duration
-	for range attempts {
-		begin := time.Now()
-		a = rule.Apply(context.Background(), data, false, fields)
-		if took = time.Since(begin); !errors.Is(a.Failed, projection.ErrDeadline) {
-			break
-		}
-	}
+	begin := time.Now()
+	a := rule.Apply(context.Background(), data, false, fields)
+	took := time.Since(begin)
 	switch {
 	case a.Failed != nil:
 		return 0, took, a.Failed

@@ -9,7 +9,8 @@ import (
 	"drawbridge/gateway/state"
 )
 
-// Failures limits failed sign-ins by client address: 10 at once, and one more every 30 s. It is safe for concurrent use.
+// Failures limits failed sign-ins by client address: 10 at once, and one more every 30 s. An address that others may share, such as
+// that of a proxy, never keeps the right credential out. It is safe for concurrent use.
 type Failures struct {
 	rates *state.LocalRates
 
@@ -35,17 +36,22 @@ func (f *Failures) Wait(address netip.Addr) time.Duration { return f.take(addres
 func (f *Failures) Count(address netip.Addr) { f.take(address, 1) }
 
 // Attempt calls try, which reports whether somebody is signed in and must return soon, and counts a failure. It returns the
-// time until the address may try again, without a call, if there were too many.
-func (f *Failures) Attempt(address netip.Addr, try func() bool) (wait time.Duration) {
+// time until the address may try again if there were too many failures. If certain is set, the address is that of one client,
+// and try is not called then. Otherwise others may have failed, and try may still succeed.
+func (f *Failures) Attempt(address netip.Addr, certain bool, try func() bool) (wait time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if wait := f.Wait(address); wait > 0 {
+	wait = f.Wait(address)
+	if wait > 0 && certain {
 		return wait
 	}
-	if !try() {
+	if try() {
+		return 0
+	}
+	if wait == 0 {
 		f.Count(address)
 	}
-	return 0
+	return wait
 }
 
 // take counts failures of an address. IPv6 addresses count by /64, which one client has as a whole.

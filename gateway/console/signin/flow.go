@@ -13,7 +13,7 @@ import (
 const (
 	// flowLifetime is how long somebody may take to sign in at the provider.
 	flowLifetime = 10 * time.Minute
-	// flowCookieName is the name of the cookie of a flow.
+	// flowCookieName is the name of the cookie of a flow, which has hostPrefix over HTTPS.
 	flowCookieName = Cookie + "_flow"
 )
 
@@ -51,8 +51,8 @@ func (s flowSealer) seal(f *flow) string {
 }
 
 // open returns the flow of a request; false if it has none, or it began too long ago.
-func (s flowSealer) open(r *http.Request) (*flow, bool) {
-	c, err := r.Cookie(flowCookieName)
+func (s flowSealer) open(r *http.Request, secure bool) (*flow, bool) {
+	c, err := r.Cookie(cookieName(flowCookieName, secure))
 	if err != nil {
 		return nil, false
 	}
@@ -75,6 +75,7 @@ func (s flowSealer) open(r *http.Request) (*flow, bool) {
 // which has no cookie that is Strict.
 func flowCookie(value string, maxAge int, secure bool) *http.Cookie {
 	return &http.Cookie{
-		Name: flowCookieName, Value: value, Path: Path + "/signin", MaxAge: maxAge, Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: cookieName(flowCookieName, secure), Value: value, Path: cookiePath(Path+"/signin", secure), MaxAge: maxAge, Secure: secure, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
 	}
 }

@@ -24,6 +24,8 @@ const (
 	providerTimeout = 5 * time.Second
 	// rediscoverAfter is the age at which a provider's metadata is read again.
 	rediscoverAfter = time.Hour
+	// maxRedeeming is the most codes that are redeemed at a time.
+	maxRedeeming = 8
 	// retryAfter is the time after a failed discovery in which it is not repeated.
 	retryAfter = 5 * time.Second
 )
@@ -34,6 +36,8 @@ type OIDC struct {
 	client func(*config.ConsoleOIDC) (*http.Client, error)
 	now    func() time.Time
 	flows  flowSealer
+	// redeeming has a place for each code that is redeemed at a time: anybody can bring a code, and each costs requests to the provider.
+	redeeming chan struct{}
 
 	mu       sync.Mutex
 	provider *provider // the last one; nil before the first
@@ -42,7 +46,7 @@ type OIDC struct {
 // NewOIDC returns what signs people in. client returns the client for requests to a provider, with SSRF protection and a
 // limit on responses; now is the clock.
 func NewOIDC(client func(*config.ConsoleOIDC) (*http.Client, error), now func() time.Time) *OIDC {
-	return &OIDC{client: client, now: now, flows: newFlowSealer(now)}
+	return &OIDC{client: client, now: now, flows: newFlowSealer(now), redeeming: make(chan struct{}, maxRedeeming)}
 }
 
 // Failure is an error of a sign-in at an OpenID provider.
@@ -89,7 +93,7 @@ func (o *OIDC) Start(w http.ResponseWriter, r *http.Request, a *config.Admin, ne
 func (o *OIDC) Finish(w http.ResponseWriter, r *http.Request, a *config.Admin) (who Identity, next string, err error) {
 	http.SetCookie(w, flowCookie("", -1, a.ConsoleSecure()))
 	q := r.URL.Query()
-	f, ok := o.flows.open(r)
+	f, ok := o.flows.open(r, a.ConsoleSecure())
 	if !ok || subtle.ConstantTimeCompare([]byte(f.State), []byte(q.Get("state"))) != 1 {
 		return who, "", failed(nil, "This sign-in was not begun in this browser, or more than %s ago. Begin again.", flowLifetime)
 	}
@@ -106,6 +110,12 @@ func (o *OIDC) Finish(w http.ResponseWriter, r *http.Request, a *config.Admin) (
 		return who, "", failed(nil, "The provider did not sign you in: %s.", errorCode(q.Get("error")))
 	case q.Get("code") == "":
 		return who, "", failed(nil, "The provider's response has no code.")
+	}
+	select {
+	case o.redeeming <- struct{}{}:
+		defer func() { <-o.redeeming }()
+	case <-r.Context().Done():
+		return who, "", unavailable(r.Context().Err(), "The provider is asked by too many at a time.")
 	}
 	claims, err := p.claims(r.Context(), q.Get("code"), f)
 	if err != nil {

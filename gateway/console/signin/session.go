@@ -12,9 +12,12 @@ import (
 const (
 	// Lifetime is how long a session lasts after its sign-in, however often it is used.
 	Lifetime = 12 * time.Hour
-	// Cookie is the name of the cookie with the identifier of a session.
+	// Cookie is the name of the cookie with the identifier of a session, which has hostPrefix over HTTPS.
 	Cookie = "drawbridge_console"
-	// Path is the path of the cookie, below which the console is.
+	// hostPrefix is the beginning of names that browsers accept only from HTTPS, from the host itself and for its path / (RFC 6265bis
+	// section 4.1.3.2): neither a sibling domain nor plain HTTP can set such a cookie.
+	hostPrefix = "__Host-"
+	// Path is the path below which the console is, and the path of its cookies over plain HTTP.
 	Path = "/console"
 	// maxSessions is the most sessions at a time. One more ends the oldest.
 	maxSessions = 1000
@@ -54,7 +57,7 @@ func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, who Identity, s
 	id := secret()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c, err := r.Cookie(Cookie); err == nil {
+	if c, err := r.Cookie(cookieName(Cookie, secure)); err == nil {
 		delete(s.byID, sha256.Sum256([]byte(c.Value)))
 	}
 	s.makeRoom()
@@ -80,9 +83,10 @@ func (s *Sessions) makeRoom() {
 
 func (s *Sessions) over(session *Session) bool { return s.now().Sub(session.Began) >= Lifetime }
 
-// Of returns the session of a request; nil if it has none, it is over, or its credential is no longer valid.
-func (s *Sessions) Of(r *http.Request, valid func(Identity) bool) *Session {
-	c, err := r.Cookie(Cookie)
+// Of returns the session of a request; nil if it has none, it is over, or its credential is no longer valid. secure is that of
+// [Sessions.Begin].
+func (s *Sessions) Of(r *http.Request, secure bool, valid func(Identity) bool) *Session {
+	c, err := r.Cookie(cookieName(Cookie, secure))
 	if err != nil {
 		return nil
 	}
@@ -102,7 +106,7 @@ func (s *Sessions) Of(r *http.Request, valid func(Identity) bool) *Session {
 
 // End ends the session of a request and removes its cookie.
 func (s *Sessions) End(w http.ResponseWriter, r *http.Request, secure bool) {
-	if c, err := r.Cookie(Cookie); err == nil {
+	if c, err := r.Cookie(cookieName(Cookie, secure)); err == nil {
 		s.mu.Lock()
 		delete(s.byID, sha256.Sum256([]byte(c.Value)))
 		s.mu.Unlock()
@@ -110,9 +114,26 @@ func (s *Sessions) End(w http.ResponseWriter, r *http.Request, secure bool) {
 	http.SetCookie(w, cookie("", -1, secure))
 }
 
+// cookieName returns the name of a cookie. secure reports whether browsers reach the console over HTTPS.
+func cookieName(name string, secure bool) string {
+	if secure {
+		return hostPrefix + name
+	}
+	return name
+}
+
+// cookiePath returns the path of a cookie that is for path, which a name with hostPrefix rules out.
+func cookiePath(path string, secure bool) string {
+	if secure {
+		return "/"
+	}
+	return path
+}
+
 func cookie(value string, maxAge int, secure bool) *http.Cookie {
 	return &http.Cookie{
-		Name: Cookie, Value: value, Path: Path, MaxAge: maxAge, Secure: secure, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: cookieName(Cookie, secure), Value: value, Path: cookiePath(Path, secure), MaxAge: maxAge, Secure: secure, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
 	}
 }
 

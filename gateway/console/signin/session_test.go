@@ -14,7 +14,7 @@ func everybody(Identity) bool { return true }
 func with(id string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "/console", nil)
 	if id != "" {
-		r.AddCookie(&http.Cookie{Name: Cookie, Value: id})
+		r.AddCookie(&http.Cookie{Name: cookieName(Cookie, true), Value: id})
 	}
 	return r
 }
@@ -37,7 +37,7 @@ func TestSessionFixation(t *testing.T) {
 	if got := begin(t, s, "chosen-by-somebody-else", Identity{Name: "mia"}); got.Value == "chosen-by-somebody-else" {
 		t.Error("the identifier that the browser brought was taken")
 	}
-	if s.Of(with("chosen-by-somebody-else"), everybody) != nil {
+	if s.Of(with("chosen-by-somebody-else"), true, everybody) != nil {
 		t.Error("an identifier that a browser brought has a session")
 	}
 	first := begin(t, s, "", Identity{Name: "mia"})
@@ -45,18 +45,46 @@ func TestSessionFixation(t *testing.T) {
 	if second.Value == first.Value {
 		t.Error("the second sign-in has the identifier of the first")
 	}
-	if s.Of(with(first.Value), everybody) != nil {
+	if s.Of(with(first.Value), true, everybody) != nil {
 		t.Error("the session before goes on")
 	}
-	if got := s.Of(with(second.Value), everybody); got == nil || got.Name != "noah" {
+	if got := s.Of(with(second.Value), true, everybody); got == nil || got.Name != "noah" {
 		t.Errorf("the second session is of %+v", got)
 	}
 }
 
 func TestSessionCookie(t *testing.T) {
 	c := begin(t, NewSessions(time.Now), "", Identity{})
-	if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "/console" || c.Domain != "" || c.MaxAge != 12*60*60 || len(c.Value) != 43 {
+	if c.Name != "__Host-drawbridge_console" || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 12*60*60 || len(c.Value) != 43 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestCookiesOfSchemes: over HTTPS both cookies have names that no other host can set, and a session is found by that name alone;
+// over plain HTTP they have the path of the console.
+func TestCookiesOfSchemes(t *testing.T) {
+	for _, secure := range []bool{true, false} {
+		s, w := NewSessions(time.Now), httptest.NewRecorder()
+		s.Begin(w, with(""), Identity{Name: "mia"}, secure)
+		session := w.Result().Cookies()[0]
+		flow := flowCookie("sealed", 1, secure)
+		if secure != (session.Name == "__Host-drawbridge_console" && session.Path == "/" && session.Secure && session.Domain == "") ||
+			secure != (flow.Name == "__Host-drawbridge_console_flow" && flow.Path == "/" && flow.Secure && flow.Domain == "") ||
+			secure == (session.Name == "drawbridge_console" && session.Path == "/console" && flow.Name == "drawbridge_console_flow" && flow.Path == "/console/signin") {
+			t.Errorf("secure %v: %v, %v", secure, session, flow)
+		}
+		for _, asked := range []bool{true, false} {
+			r := httptest.NewRequest(http.MethodGet, "/console", nil)
+			r.AddCookie(&http.Cookie{Name: session.Name, Value: session.Value})
+			if (s.Of(r, asked, everybody) != nil) != (asked == secure) {
+				t.Errorf("a cookie %s is taken over HTTPS: %v", session.Name, asked)
+			}
+		}
+		end := httptest.NewRecorder()
+		s.End(end, with(""), secure)
+		if c := end.Result().Cookies()[0]; c.Name != session.Name || c.Path != session.Path || c.MaxAge >= 0 {
+			t.Errorf("ended with %v", c)
+		}
 	}
 }
 
@@ -66,12 +94,12 @@ func TestSessionExpires(t *testing.T) {
 	s := NewSessions(func() time.Time { return now })
 	c := begin(t, s, "", Identity{})
 	for range 12 {
-		if s.Of(with(c.Value), everybody) == nil {
+		if s.Of(with(c.Value), true, everybody) == nil {
 			t.Fatal("the session ended early")
 		}
 		now = now.Add(time.Hour)
 	}
-	if s.Of(with(c.Value), everybody) != nil {
+	if s.Of(with(c.Value), true, everybody) != nil {
 		t.Error("the session goes on after 12 hours")
 	}
 }
@@ -80,7 +108,7 @@ func TestSessionExpires(t *testing.T) {
 func TestSessionOfInvalidCredential(t *testing.T) {
 	s := NewSessions(time.Now)
 	c := begin(t, s, "", Identity{})
-	if s.Of(with(c.Value), func(Identity) bool { return false }) != nil || s.Of(with(c.Value), everybody) != nil {
+	if s.Of(with(c.Value), true, func(Identity) bool { return false }) != nil || s.Of(with(c.Value), true, everybody) != nil {
 		t.Error("the session goes on without its credential")
 	}
 }
@@ -97,7 +125,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	if len(s.byID) != maxSessions {
 		t.Errorf("%d sessions", len(s.byID))
 	}
-	if s.Of(with(all[0].Value), everybody) != nil || s.Of(with(all[1].Value), everybody) == nil {
+	if s.Of(with(all[0].Value), true, everybody) != nil || s.Of(with(all[1].Value), true, everybody) == nil {
 		t.Error("another session than the oldest ended")
 	}
 }
@@ -109,11 +137,11 @@ func TestFailures(t *testing.T) {
 	wrong := func() bool { return false }
 	four, six, neighbour, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::ffff"), netip.MustParseAddr("2001:db8:0:1::1")
 	for i := range failureBurst {
-		if wait := f.Attempt(four, wrong) + f.Attempt(six, wrong); wait != 0 {
+		if wait := f.Attempt(four, true, wrong) + f.Attempt(six, true, wrong); wait != 0 {
 			t.Fatalf("attempt %d waits %s", i, wait)
 		}
 	}
-	if f.Attempt(four, func() bool { t.Error("an attempt beyond the limit was made"); return true }) != failureInterval {
+	if f.Attempt(four, true, func() bool { t.Error("an attempt beyond the limit was made"); return true }) != failureInterval {
 		t.Error("no limit")
 	}
 	if f.Wait(netip.MustParseAddr("::ffff:192.0.2.1")) == 0 || f.Wait(neighbour) == 0 {
@@ -122,12 +150,18 @@ func TestFailures(t *testing.T) {
 	if f.Wait(other) != 0 || f.Wait(netip.Addr{}) != 0 {
 		t.Error("another client is limited")
 	}
+	if wait := f.Attempt(four, false, func() bool { return true }); wait != 0 {
+		t.Errorf("others' failures keep the right credential out for %s", wait)
+	}
+	if wait := f.Attempt(four, false, wrong); wait != failureInterval {
+		t.Errorf("one failure more waits %s", wait)
+	}
 	now = now.Add(failureInterval)
-	if f.Attempt(four, wrong) != 0 || f.Wait(four) == 0 {
+	if f.Attempt(four, true, wrong) != 0 || f.Wait(four) == 0 {
 		t.Error("after the interval there is not one attempt more")
 	}
 	for range 100 {
-		if f.Attempt(other, func() bool { return true }) != 0 {
+		if f.Attempt(other, true, func() bool { return true }) != 0 {
 			t.Fatal("successes count")
 		}
 	}

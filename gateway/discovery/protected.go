@@ -1,0 +1,57 @@
+package discovery
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"drawbridge/openapi/truncate"
+)
+
+// refusedRequest is a request of a search that was answered with 401 or 403.
+type refusedRequest struct {
+	status int
+	url    *url.URL
+}
+
+// protectedError tells that no document was found, and that one may be where the service refuses requests.
+type protectedError struct {
+	base    *url.URL
+	refused []refusedRequest
+}
+
+// maxRefused is the maximum number of places that the error names.
+const maxRefused = 5
+
+func (e *protectedError) Error() string {
+	var places []string
+	for _, r := range e.refused {
+		place := r.url.EscapedPath()
+		if r.url.Host != e.base.Host {
+			place = r.url.Redacted()
+		}
+		places = append(places, fmt.Sprintf("%d at %.100s", r.status, place))
+	}
+	return fmt.Sprintf("%v where the service lets this gateway look; it answered %s", errNoDocument, truncate.List(places, maxRefused))
+}
+
+// Unwrap makes it one of the errors of services that have responded.
+func (e *protectedError) Unwrap() error { return errNoDocument }
+
+// remedyFor says what finds the document; "" if another attempt does.
+func remedyFor(err error) string {
+	var protected *protectedError
+	switch {
+	case errors.As(err, &protected):
+		for _, r := range protected.refused {
+			if r.status == http.StatusUnauthorized {
+				return "give the service a spec_credential in credentials of its provider, or let it serve its document to anybody"
+			}
+		}
+		return "let the service serve its document to this gateway, name it in the registration, or add its path to documents.paths"
+	case errors.Is(err, errNoDocument):
+		return "name it in the registration, or add its path to documents.paths"
+	}
+	return ""
+}

@@ -1,0 +1,101 @@
+package finder
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// View is an index as a caller sees it that may not see all tools. How rare a word is, and how long the texts of tools are, is counted over
+// the tools that the caller may see: otherwise the ranking would tell which words the others have. It is immutable and safe for
+// concurrent use.
+type View struct {
+	x         *Index
+	shown     []bool // by tool
+	tools     float64
+	slope     [fields]float64
+	languages []*language
+}
+
+// View returns the index as a caller sees it; nil if the caller may see all tools. shown reports whether a tool, by its place in the
+// argument of [New], may be seen.
+func (x *Index) View(shown func(tool int) bool) *View {
+	v := &View{x: x, shown: make([]bool, len(x.tools)), languages: languages[:1:1]}
+	var sums [fields]float64
+	for i := range x.tools {
+		if !shown(i) {
+			continue
+		}
+		v.shown[i] = true
+		v.tools++
+		for f := range fields {
+			sums[f] += float64(x.lengths[i][f])
+		}
+		if l := x.tools[i].language; !slices.Contains(v.languages, l) {
+			v.languages = append(v.languages, l)
+		}
+	}
+	if int(v.tools) == len(x.tools) {
+		return nil
+	}
+	v.slope = slopes(sums, v.tools)
+	return v
+}
+
+// slopes returns by how much each word of a field makes the occurrence of another count less, for the lengths of all fields together
+// in a number of tools.
+func slopes(sums [fields]float64, tools float64) (slope [fields]float64) {
+	for f := range fields {
+		slope[f] = lengthNorm / max(sums[f]/max(tools, 1), 1e-9)
+	}
+	return slope
+}
+
+// times is how often a term occurs in each field of a tool, two bits for each, at most maxFrequency.
+type times uint32
+
+// weight returns the frequency of a term in the fields, weighted and divided by their relative length.
+func (t times) weight(lengths *[fields]int32, slope *[fields]float64) float64 {
+	weight := 0.0
+	for left := uint32(t); left != 0; {
+		f := bits.TrailingZeros32(left) / 2
+		weight += weights[f] * float64(left>>(2*f)&3) / (1 - lengthNorm + slope[f]*float64(lengths[f]))
+		left &^= 3 << (2 * f)
+	}
+	return weight
+}
+
+// inverseFrequency returns how much a term says that so many of all tools have.
+func inverseFrequency(having, tools float64) float64 {
+	return math.Log(1 + (tools-having+0.5)/(having+0.5))
+}
+
+// idfOf returns how much a term says to the caller of a search.
+func (x *Index) idfOf(term int32, v *View) float64 {
+	if v == nil {
+		return x.idf[term]
+	}
+	having := 0
+	for i := range x.postings[term] {
+		if v.shown[x.postings[term][i].tool] {
+			having++
+		}
+	}
+	return inverseFrequency(float64(having), v.tools)
+}
+
+// score adds the scores of a term to the tools that have it.
+func (x *Index) score(t queryTerm, s *scratch) {
+	idf := t.idf * t.weight
+	for i := range x.postings[t.id] {
+		at := &x.postings[t.id][i]
+		weight := float64(at.weight)
+		if v := s.view; v != nil {
+			if !v.shown[at.tool] {
+				continue
+			}
+			weight = float64(float32(at.times.weight(&x.lengths[at.tool], &v.slope)))
+		}
+		s.add(at.tool, idf*weight*(1+saturation)/(saturation+weight))
+	}
+}

@@ -1,0 +1,62 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"drawbridge/gateway/admin"
+	"drawbridge/test/hostile"
+)
+
+// overBudget is a document whose budget is used up.
+func overBudget(t *testing.T) string {
+	t.Helper()
+	for _, k := range hostile.Kinds() {
+		if k.Name == "all-of-ring" {
+			return k.Make(10 * k.N)
+		}
+	}
+	t.Fatal("there is no such kind")
+	return ""
+}
+
+// TestHostileDocuments: documents that cost as much as they can keep neither a good one beside them waiting nor a reload. They fail with the
+// place, and one that was good before is served on.
+func TestHostileDocuments(t *testing.T) {
+	bad := newChanging(t, overBudget(t))
+	good, changed := newChanging(t, numbered("Good", 3)), newChanging(t, numbered("Changed", 4))
+	const count = 3
+	cfg := "limits: {max_loss: 100}\napis:\n"
+	for i := range count {
+		cfg += fmt.Sprintf("  - {name: bad%d, spec: '%s/a%[1]d.json', refresh: 0s}\n", i, bad.URL)
+	}
+	cfg += fmt.Sprintf("  - {name: good, spec: '%s/good.yaml', refresh: 0s}\n  - {name: changed, spec: '%s/changed.yaml', refresh: 0s}\n", good.URL, changed.URL)
+	p := starting(t, cfg, func(*Gateway) {})
+	failed := func() (n int) {
+		for _, s := range p.Status().APIs[:count] {
+			if s.State == admin.Failed {
+				n++
+			}
+		}
+		return n
+	}
+	p.eventually("the good ones are served", func() bool { return p.Status().Tools == 7 })
+	if n := failed(); n == count {
+		t.Errorf("%d of %d hostile documents were read before the good ones", n, count)
+	}
+	p.eventually("the hostile ones failed", func() bool { return failed() == count })
+	if got := p.state(0).Error; !strings.Contains(got, "/paths/~1a/post: reading the document takes more than ") {
+		t.Errorf("%q names no place", got)
+	}
+
+	changed.set(overBudget(t))
+	good.set(numbered("Good", 5))
+	if err := p.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.eventually("the good one is newer, the changed one as it was", func() bool { return p.Status().Tools == 9 && p.state(count+1).State == admin.Stale })
+	if got := p.state(count + 1).Error; !strings.Contains(got, "takes more than ") {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,151 @@
+package widening
+
+import (
+	"fmt"
+	"slices"
+
+	"drawbridge/gateway/origin"
+	"drawbridge/gateway/source"
+	"drawbridge/openapi"
+	"drawbridge/openapi/httpmethod"
+	"drawbridge/openapi/truncate"
+)
+
+// WiderDocument lists the access to known operations that a newer document of a source would give beyond an earlier one, under the
+// same configuration. Operations that are new are not compared: they have the defaults, and obey the rules that match them. With
+// tools.lock nothing is compared, because a tool that has changed is not served until it is approved.
+func (d Served) WiderDocument(s *source.Source, before, next *source.Document) []string {
+	if d.Config.Tools.Lock != "" {
+		return nil
+	}
+	c := documentComparison{
+		was: permissions{c: d.Config, api: &s.Config, document: before, name: d.APIs.NameWith(s, before.Title)},
+		is:  permissions{c: d.Config, api: &s.Config, document: next, name: d.APIs.NameWith(s, next.Title)},
+		// The document of a source that another one replaces was compiled with other settings.
+		sameSettings: s.Document == before,
+	}
+	var found findings
+	known := map[*openapi.Operation]bool{}
+	for _, p := range pairOperations(before.API.Operations, next.API.Operations) {
+		known[p.is] = known[p.is] || !p.renamed
+		for _, what := range c.opened(p) {
+			found.add(what, p.is.Method+" "+p.is.Path)
+		}
+	}
+	for _, what := range c.openedAgain(s.Former(), next.API.Operations, known) {
+		found.add(what.what, what.operation)
+	}
+	var lines []string
+	for _, what := range found.order {
+		lines = append(lines, fmt.Sprintf("apis: %s: %s of %s", s.Name, what, truncate.List(found.of[what], 5)))
+	}
+	return lines
+}
+
+// documentComparison compares two documents under one configuration.
+type documentComparison struct {
+	was, is      permissions
+	sameSettings bool
+}
+
+// opened returns the ways in which the newer document widens the access to an operation.
+func (c *documentComparison) opened(p operationPair) []string {
+	is, was := c.access(&c.is, p.is), c.access(&c.was, p.was)
+	if p.renamed { // two operations, of which one has the name of the other
+		if is.Exposed && was.Exposed && was.ByDocument.Safe && !is.ByDocument.Safe {
+			return []string{ChangesData}
+		}
+		return nil
+	}
+	what := is.Opened(&was, impliedScopes(c.is.c))
+	if at := slices.Index(what, LetThrough); at >= 0 {
+		what[at] = Unhidden
+	}
+	return what
+}
+
+// opening is one way in which one operation is wider.
+type opening struct{ what, operation string }
+
+// openedAgain returns the ways in which operations that are back are wider than when they left. known are those that have not left.
+func (c *documentComparison) openedAgain(former []source.FormerOperation, next []*openapi.Operation, known map[*openapi.Operation]bool) (all []opening) {
+	operations, documents := make([]*openapi.Operation, 0, len(former)), map[*openapi.Operation]*source.Document{}
+	for _, f := range former {
+		operations = append(operations, f.Operation)
+		documents[f.Operation] = f.Document
+	}
+	for _, p := range pairOperations(operations, next) {
+		if p.renamed || known[p.is] {
+			continue
+		}
+		v := c.was
+		v.document = documents[p.was]
+		is, was := c.is.accessTo(p.is, guarded(v.c)), v.accessTo(p.was, guarded(v.c))
+		for _, what := range is.Opened(&was, impliedScopes(v.c)) {
+			if what == LetThrough {
+				what = Unhidden
+			}
+			all = append(all, opening{what, p.is.Method + " " + p.is.Path})
+		}
+	}
+	return all
+}
+
+// access evaluates the access to an operation with the part that the document alone decides.
+func (c *documentComparison) access(v *permissions, op *openapi.Operation) Access {
+	a := v.accessTo(op, guarded(v.c))
+	if !a.Exposed {
+		return a
+	}
+	a.ByDocument.Safe = httpmethod.IsSafe(op.Method)
+	subject := source.Subject(v.name, op)
+	subject.Claimed = v.api.Claimed()
+	for i := range v.c.Endpoints {
+		if e := &v.c.Endpoints[i]; e.Has(subject) {
+			a.ByDocument.Endpoints = append(a.ByDocument.Endpoints, e.Name)
+		}
+	}
+	if choice := v.document.Credentials.Choices[op]; choice != nil {
+		a.ByDocument.Credentials = choice.Schemes()
+	} else if v.api.Credential != nil {
+		a.ByDocument.Credentials = []string{"default"}
+	}
+	if c.sameSettings {
+		a.ByDocument.Origin, _ = origin.Of(op.Base)
+	}
+	return a
+}
+
+// operationPair is an operation of a newer document with the one that it was before.
+type operationPair struct {
+	was, is *openapi.Operation
+	// renamed means that both documents have both operations, and the newer one gives one the operationId of the other.
+	renamed bool
+}
+
+// pairOperations returns the operations of two documents that are the same: those with the same method and path, and those with the
+// same operationId that have moved.
+func pairOperations(before, next []*openapi.Operation) (pairs []operationPair) {
+	byKey, byID := map[string]*openapi.Operation{}, map[string]*openapi.Operation{}
+	for _, op := range before {
+		byKey[source.OperationKey(op)] = op
+		if op.ID != "" {
+			byID[op.ID] = op
+		}
+	}
+	kept := map[string]bool{}
+	for _, op := range next {
+		kept[source.OperationKey(op)] = true
+	}
+	for _, op := range next {
+		was := byKey[source.OperationKey(op)]
+		if was != nil {
+			pairs = append(pairs, operationPair{was: was, is: op})
+		}
+		if same := byID[op.ID]; same != nil && same != was {
+			moved := was == nil && !kept[source.OperationKey(same)]
+			pairs = append(pairs, operationPair{was: same, is: op, renamed: !moved})
+		}
+	}
+	return pairs
+}
