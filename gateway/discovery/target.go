@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -121,6 +122,11 @@ func (t *Target) check(allow []config.Origin) error {
 		}
 	}
 	return t.checkDocument()
+}
+
+// isAnother reports whether the document of another registration of the service is looked for anew.
+func (t *Target) isAnother(next *Target) bool {
+	return t.Document != next.Document || t.Scheme != next.Scheme || t.BasePath != next.BasePath || !bytes.Equal(t.Text, next.Text)
 }
 
 // checkText refuses what can't be shown as it is: a name is printed in logs, pages and terminals.
