@@ -8,12 +8,6 @@ import (
 	"strings"
 )
 
-// ServiceID identifies a discovered service.
-type ServiceID struct {
-	// Provider is the name of its provider, Namespace and Name are those at the registry.
-	Provider, Namespace, Name string
-}
-
 // Precedence tells how the configuration names a service together with its namespace. A higher one wins the name of an API.
 type Precedence int
 
