@@ -8,12 +8,6 @@ import (
 	"strings"
 )
 
-// ServiceID identifies a discovered service.
-type ServiceID struct {
-	// Provider is the name of the discovery provider; Namespace and Name are those of the service at the registry.
-	Provider, Namespace, Name string
-}
-
 // Precedence is the way in which the configuration names a service together with its namespace. A higher one wins the name of an API.
 type Precedence int
 

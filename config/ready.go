@@ -28,6 +28,9 @@ const (
 
 func (ReadyAPIs) values() []string { return []string{"any", "tried", "all"} }
 
+// words are those that may stand for the mapping.
+func (Ready) words() []string { return ReadyAPIs("").values() }
+
 // read reads one of the words, or a mapping.
 func (r *Ready) read(l *loader, n *yaml.Node, key string) {
 	if n.Kind == yaml.MappingNode {
