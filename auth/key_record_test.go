@@ -295,7 +295,7 @@ func TestKeyRecord(t *testing.T) {
 		"list":              {summed("[]"), "not an object"},
 		"twice":             {summed(strings.Replace(body, "{", `{"issuer":"x",`, 1)), "issuer"},
 		"other format":      {summed(strings.Replace(body, `"format":1`, `"format":2`, 1)), "format 2"},
-		"other issuer":      {summed(strings.Replace(body, h.a.url, h.b.url, 1)), "is of issuer"},
+		"other issuer":      {summed(strings.Replace(body, h.a.url, h.b.url, 1)), "belongs to issuer"},
 		"without a time":    {summed(strings.Replace(body, `"fetched":`, `"fetch":`, 1)), "does not say when"},
 		"from the future":   {summed(strings.Replace(body, "2026-11-20", "2026-11-21", 1)), "in the future"},
 		"old":               {summed(strings.Replace(body, "2026-11-20", "2026-11-18", 1)), "more than 24h"},

@@ -2,7 +2,7 @@ package config
 
 // ServiceID identifies a discovered service.
 type ServiceID struct {
-	// Provider is the name of its provider, Namespace and Name are those at the registry.
+	// Provider is the name of the discovery provider; Namespace and Name are those of the service at the registry.
 	Provider, Namespace, Name string
 }
 
@@ -21,7 +21,7 @@ func (a *API) Claimed() string { return a.claimed }
 // service, names it together with its namespace. The name of the API alone is chosen by the registration.
 func (a *API) TakesSecrets() bool { return !a.IsDiscovered() || a.named }
 
-// ServicePath says that the registration of a discovered service doesn't name the path of its base URL, so that the document decides.
+// ServicePath describes how the path of the base URL is found if the registration of a discovered service doesn't name it.
 type ServicePath struct {
 	// Unnamed is true if the registration names no path; else the base URL has it.
 	Unnamed bool

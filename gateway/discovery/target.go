@@ -40,7 +40,7 @@ type Target struct {
 	ContextPath string `json:",omitempty"`
 	// Instances are the addresses, host:port, that calls go to, at least one. Their order has no meaning.
 	Instances []string
-	// Revisions tell when an instance was started anew at the address that it had, or when instances behind an address have changed: texts
+	// Revisions show that an instance was restarted at the address that it had, or when instances behind an address have changed: texts
 	// whose order has no meaning; none if the registry doesn't show that.
 	Revisions []string `json:",omitempty"`
 	// Shared is true if an address stands for several instances, any of which may get a request.

@@ -91,7 +91,7 @@ func valueOf(e *evaluation, c *call, current *tree.Node) (value, error) {
 	return e.of(only)
 }
 
-// matches applies a regular expression to a text. Whatever is no text and no regular expression doesn't match.
+// matches applies a regular expression to a text. A value of another type doesn't match, nor does an invalid regular expression.
 func matches(e *evaluation, c *call, current *tree.Node) (value, error) {
 	text, err := c.args[0].value(e, current)
 	if err != nil {

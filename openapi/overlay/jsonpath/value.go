@@ -111,7 +111,7 @@ func (e *evaluation) equalNodes(a, b *tree.Node) (bool, error) {
 	return true, nil
 }
 
-// less tells whether a number is less than another, or a text stands before another by its characters.
+// less reports whether a number is less than another, or a text stands before another by its characters.
 func (e *evaluation) less(a, b value) (bool, error) {
 	if err := e.work.Take(1 + min(len(a.text), len(b.text))/textPerStep); err != nil || a.kind != b.kind {
 		return false, err
