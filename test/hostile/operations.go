@@ -46,7 +46,7 @@ var operations = []Kind{
 		return document(`"paths":{` + list(n, `"/a/{p§}/b/{q}":{"get":{`+responses+`}}`) + `}`)
 	}},
 	{"paths-suggesting", 300, func(n int) string {
-		return document(`"paths":{` + list(n, `"/a/{variable§}":{"get":{"parameters":[{"name":"variabel§","in":"path","required":true}],`+responses+`}}`) + `}`)
+		return document(`"paths":{` + list(n, `"/a/{variable§}":{"get":{"parameters":[{"name":"variables§","in":"path","required":true}],`+responses+`}}`) + `}`)
 	}},
 	{"path-parameters", 50, func(n int) string {
 		return document(`"paths":{` + repeat(n, func(i int) string {
