@@ -311,11 +311,11 @@ func TestKeysThatAreLeftOut(t *testing.T) {
 
 // TestIssuerLearns: what the metadata of an issuer of opaque tokens says is known at once, and from when it is.
 func TestIssuerLearns(t *testing.T) {
-	i := &issuer{url: "https://h", introspector: &introspector{}}
+	at := time.Unix(1_000, 0)
+	i := &issuer{url: "https://h", introspector: &introspector{}, now: func() time.Time { return at }}
 	if s := i.status(); s.Keys != 0 || !s.Fetched.IsZero() || s.Fixed {
 		t.Errorf("at first: %+v", s)
 	}
-	at := time.Unix(1_000, 0)
 	if err := i.setIntrospectionEndpoint(serverMetadata{introspection: "https://h/ask"}, at); err != nil {
 		t.Fatal(err)
 	}

@@ -154,12 +154,12 @@ func (i *issuer) inherit(from *Guard) {
 	}
 }
 
-// able reports whether tokens of the issuer can be verified: there are keys, or an introspection endpoint to ask.
+// able reports whether tokens of the issuer can be verified: there are keys that are not too old, or an introspection endpoint to ask.
 func (i *issuer) able() bool {
 	if i.introspector != nil {
 		return i.introspector.endpoint.Load() != nil
 	}
-	keys := i.keys.Load()
+	keys := i.currentKeys(i.now())
 	return keys != nil && len(keys.keys) > 0
 }
 
@@ -226,7 +226,7 @@ func (i *issuer) currentKeys(now time.Time) *keySet {
 
 func (i *issuer) status() Status {
 	s := Status{Issuer: i.url, Fixed: i.fixed(), Opaque: i.introspector != nil, Tried: i.fixed() || i.tried.Load(), Able: i.able(), Stored: i.restored.Load()}
-	if keys := i.keys.Load(); keys != nil {
+	if keys := i.currentKeys(i.now()); keys != nil {
 		s.Keys = len(keys.keys)
 	}
 	if at := i.fetched.Load(); at != 0 {

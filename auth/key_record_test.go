@@ -101,6 +101,9 @@ func TestRestartDuringOutage(t *testing.T) {
 				second.wantStatus("stored key after 20 hours", h.keyA.token(h.a.url, time.Now(), nil), http.StatusOK)
 				time.Sleep(5 * time.Hour)
 				second.wantStatus("stored key after a day", h.keyA.token(h.a.url, time.Now(), nil), http.StatusServiceUnavailable)
+				if s := second.guard.Status()[0]; second.guard.Able() || s.Able || s.Keys != 0 || s.Fetched.IsZero() {
+					t.Errorf("with keys that are too old: %+v", s)
+				}
 				late := restarted(t, h, store)
 				run(t, late)
 				time.Sleep(3 * fetchTime)

@@ -166,7 +166,7 @@ func TestBadTokensOfAddress(t *testing.T) {
 func TestSmallRules(t *testing.T) {
 	g := &Guard{issuers: map[string]*issuer{}}
 	for name := range strings.SplitSeq("fadbec", "") {
-		g.issuers[name] = &issuer{url: name}
+		g.issuers[name] = &issuer{url: name, now: time.Now}
 	}
 	names := ""
 	for _, s := range g.Status() {

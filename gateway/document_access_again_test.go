@@ -62,3 +62,31 @@ func TestOperationComesBack(t *testing.T) {
 		})
 	}
 }
+
+// TestOperationTakesAPlace holds that an operation that has moved to the place of one that left needs what that one needed.
+func TestOperationTakesAPlace(t *testing.T) {
+	const cfg = "server: {public_url: 'https://mcp.example.com'}\nauth: {issuers: [{issuer: 'http://127.0.0.1:1'}], default_scopes: [use]}\n" +
+		"apis: [{name: a, spec: %s/a.yaml, refresh: 0s, base_url: 'http://127.0.0.1:1', scopes_from_document: true}]\n"
+	doc := func(path, operation string) string {
+		return "openapi: 3.1.0\ninfo: {title: A, version: '1'}\ncomponents: {securitySchemes: {oauth: {type: oauth2, flows: {}}}}\npaths:\n" +
+			"  /other: {get: {operationId: other, responses: {'200': {description: ok}}}}\n" +
+			"  " + path + ": {get: {operationId: " + operation + ", responses: {'200': {description: ok}}}}\n"
+	}
+	for _, last := range []string{"/orders", "/Orders/"} {
+		o := newChanging(t, doc("/orders", "orders, security: [{oauth: [admin]}]"))
+		r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, o.URL)})
+		r.served()
+		for _, text := range []string{doc("/stock", "stock"), doc(last, "stock")} {
+			o.set(text)
+			if err := r.Reload(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if s := r.state(0); text == doc("/stock", "stock") && !inUse(s) {
+				t.Fatalf("another operation is held: %+v", s.Held)
+			}
+		}
+		if s := r.state(0); s.Held == nil || !strings.Contains(strings.Join(s.Held.Restrictions, " "), "fewer or other scopes suffice for calls of GET "+last) {
+			t.Errorf("%s: held %+v", last, s.Held)
+		}
+	}
+}

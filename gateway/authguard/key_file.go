@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -38,8 +39,11 @@ func (b *Builder) keyFileOf(issuer string, authority []byte) *keyFile {
 	return &keyFile{path: filepath.Join(b.StateDir, keyFolder, hex.EncodeToString(h.Sum(nil)[:16])+".keys"), recover: b.Recover}
 }
 
-// errWritable is the error of a file that everybody can write to.
-var errWritable = errors.New("every user of the machine can write to the file, so its keys are not trusted; it needs mode 0600")
+// Errors of a file that everybody can write to, or replace.
+var (
+	errWritable       = errors.New("every user of the machine can write to the file, so its keys are not trusted; it needs mode 0600")
+	errWritableFolder = errors.New("every user of the machine can replace the file, so its keys are not trusted; its folder needs mode 0700")
+)
 
 // Load returns the text of the file.
 func (f *keyFile) Load(ctx context.Context) ([]byte, error) {
@@ -52,6 +56,12 @@ func (f *keyFile) Load(ctx context.Context) ([]byte, error) {
 		info, err := file.Stat()
 		if err == nil && info.Mode().Perm()&0o002 != 0 {
 			err = errWritable
+		}
+		if err == nil {
+			info, err = os.Stat(filepath.Dir(f.path))
+		}
+		if err == nil && info.Mode().Perm()&0o002 != 0 {
+			err = errWritableFolder
 		}
 		if err != nil {
 			return nil, err

@@ -18,8 +18,11 @@ type Catalog struct {
 
 // API is an upstream service with its operations.
 type API struct {
-	Name       string
-	Former     string // the name that the previous release gave it; "" if unchanged
+	Name   string
+	Former string // the name that the previous release gave it; "" if unchanged
+	// Yields reports that tools of the API leave their names to those of APIs that don't yield: the names of its operations, and its own,
+	// are a stranger's.
+	Yields     bool
 	Operations []*openapi.Operation
 	// Choose returns the configuration of an operation, and whether it becomes a tool. It is called
 	// once for each operation. If nil, all become tools.
@@ -74,7 +77,7 @@ func Build(apis []API, o Options) *Catalog {
 	for _, api := range apis {
 		for _, op := range api.Operations {
 			o.Pace.Step()
-			c := &candidate{api: api.Name, formerAPI: cmp.Or(api.Former, api.Name), op: op, exposed: true}
+			c := &candidate{api: api.Name, formerAPI: cmp.Or(api.Former, api.Name), yields: api.Yields, op: op, exposed: true}
 			if api.Choose != nil {
 				c.choice, c.exposed = api.Choose(op)
 			}

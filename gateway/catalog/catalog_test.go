@@ -33,6 +33,7 @@ type fixture struct {
 	Reserved []string
 	API      []struct {
 		Name       string
+		Yields     bool
 		Operations []struct {
 			ID, Method, Path, Summary, Description, Returns string
 			Tags                                            []string
@@ -48,7 +49,7 @@ func (f *fixture) build() *Catalog {
 	var apis []API
 	for _, a := range f.API {
 		choices := map[*openapi.Operation]Choice{}
-		api := API{Name: a.Name, Choose: func(op *openapi.Operation) (Choice, bool) {
+		api := API{Name: a.Name, Yields: a.Yields, Choose: func(op *openapi.Operation) (Choice, bool) {
 			c, ok := choices[op]
 			return c, ok
 		}}

@@ -13,7 +13,7 @@ func setFormerNames(candidates []*candidate, o Options) {
 	}
 	before := make([]*candidate, len(candidates))
 	for i, c := range candidates {
-		b := &candidate{api: c.formerAPI, op: c.op, choice: c.choice}
+		b := &candidate{api: c.formerAPI, yields: c.yields, op: c.op, choice: c.choice}
 		b.deriveFormer(o.prefixed())
 		b.suffixed = len(b.full) > o.limit()
 		b.rename(o.limit())

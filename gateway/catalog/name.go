@@ -15,6 +15,7 @@ import (
 // candidate is an operation that is being named.
 type candidate struct {
 	api       string
+	yields    bool   // see API.Yields
 	formerAPI string // the name of the API in the previous release
 	op        *openapi.Operation
 	choice    Choice
@@ -52,7 +53,7 @@ const (
 )
 
 // Clash is a name that tools of several APIs would have. While all of them exist, each has another
-// name that ends in a hash.
+// name that ends in a hash, except those of APIs that don't yield if others do.
 type Clash struct {
 	Name string
 	APIs []string // sorted
@@ -128,11 +129,23 @@ func betweenAPIs(clashes [][]*candidate) (between []Clash) {
 	return between
 }
 
-// settle adds the suffix to all candidates of a clash, or only to those that yield. Candidates with
+// settle adds the suffix to all candidates of a clash, or only to those that yield: those of APIs that
+// yield first, then derived names. Candidates with
 // equal names even with their hashes, because of equal method and path or hash prefixes, are
 // numbered in an order that depends on themselves only.
 func settle(clash []*candidate) {
 	more := false
+	if slices.ContainsFunc(clash, func(c *candidate) bool { return !c.yields }) {
+		for _, c := range clash {
+			if c.yields && !c.suffixed {
+				c.yield()
+				more = true
+			}
+		}
+	}
+	if more {
+		return
+	}
 	for _, c := range clash {
 		if c.derived && !c.suffixed {
 			c.yield()
@@ -149,8 +162,14 @@ func settle(clash []*candidate) {
 	if more {
 		return
 	}
+	last := func(c *candidate) int {
+		if c.yields {
+			return 1
+		}
+		return 0
+	}
 	slices.SortFunc(clash, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(a.hash(), b.hash()), cmp.Compare(a.full, b.full), cmp.Compare(a.op.Pointer, b.op.Pointer))
+		return cmp.Or(cmp.Compare(last(a), last(b)), cmp.Compare(a.hash(), b.hash()), cmp.Compare(a.full, b.full), cmp.Compare(a.op.Pointer, b.op.Pointer))
 	})
 	for i, c := range clash {
 		c.ordinal += i

@@ -84,7 +84,7 @@ func newCatalog(o *Options, candidates candidates, kept units) *catalog.Catalog 
 			apis = append(apis, u.api(s))
 			continue
 		}
-		apis = append(apis, catalog.API{Name: s.Name, Former: s.FormerName, Operations: s.Document.API.Operations,
+		apis = append(apis, catalog.API{Name: s.Name, Former: s.FormerName, Yields: s.YieldsName(), Operations: s.Document.API.Operations,
 			Choose: func(op *openapi.Operation) (catalog.Choice, bool) {
 				c := candidates[op]
 				if c == nil {

@@ -122,7 +122,7 @@ func (u *unit) api(s *source.Source) catalog.API {
 	}
 	next := 0
 	return catalog.API{
-		Name: s.Name, Former: s.FormerName, Operations: s.Document.API.Operations,
+		Name: s.Name, Former: s.FormerName, Yields: s.YieldsName(), Operations: s.Document.API.Operations,
 		Choose: func(*openapi.Operation) (catalog.Choice, bool) {
 			next++
 			return u.choices[next-1].Choice, u.choices[next-1].exposed

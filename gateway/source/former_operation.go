@@ -58,6 +58,10 @@ func lightOperation(op *openapi.Operation) *openapi.Operation {
 		ID: strings.Clone(op.ID), Method: strings.Clone(op.Method), Path: strings.Clone(op.Path), Tags: cloneTexts(op.Tags),
 		Deprecated: op.Deprecated, Marks: cloneTexts(op.Marks),
 	}
+	if op.Base != nil {
+		base := *op.Base
+		own.Base = &base
+	}
 	if op.HiddenBy != nil {
 		own.HiddenBy = &openapi.Hiding{Text: strings.Clone(op.HiddenBy.Text)}
 	}

@@ -117,6 +117,9 @@ func (set *Set) nameByTitles(titleOf func(*Source) (string, bool), nameOf func(t
 	return names, clashes
 }
 
+// YieldsName reports whether tools of the API leave their names to those of other APIs, as its own name.
+func (s *Source) YieldsName() bool { return yieldsName(s) }
+
 // yieldsName reports whether the API leaves its name to one of the configuration, though it be named by its title: the registration of a
 // service that the configuration does not name chose it.
 func yieldsName(s *Source) bool { return s.Config.IsDiscovered() && !s.Config.TakesSecrets() }

@@ -77,6 +77,9 @@ func operationKey(s config.Subject) string { return withoutNames(s.Method + " " 
 // OperationKey identifies an operation in the versions of its document, by method and path without the names of its variables.
 func OperationKey(op *openapi.Operation) string { return withoutNames(op.Method + " " + op.Path) }
 
+// WithoutNames removes the names of path variables from a path.
+func WithoutNames(path string) string { return withoutNames(path) }
+
 // withoutNames removes the names of path variables from an operation, given as method and path.
 func withoutNames(operation string) string {
 	return pathVariable.ReplaceAllLiteralString(operation, "{}")

@@ -28,6 +28,7 @@ const (
 	NewlyAtEndpoint = "more endpoints serve calls"
 	OtherCredential = "the security requirements select another credential for calls"
 	OtherOrigin     = "the servers are another origin for calls"
+	NotJudged       = "an argument that a condition names is gone, in calls"
 	ChangesData     = "the method is no longer safe, under the same operationId, for calls"
 )
 
@@ -62,6 +63,8 @@ type ByDocument struct {
 	Endpoints []string
 	// Credentials lists the security schemes whose credentials are sent; "default" stands for that of all schemes. Nil if none is.
 	Credentials []string
+	// Judged lists the arguments that the condition names.
+	Judged []string
 	// Origin is the origin that calls go to; zero if it is unknown.
 	Origin origin.Origin
 	// Safe reports whether the method promises not to change data.
@@ -118,6 +121,7 @@ func (a *Access) Opened(was *Access, implies map[string][]string) (what []string
 		{!contains(was.ByDocument.Endpoints, a.ByDocument.Endpoints), NewlyAtEndpoint},
 		{!contains(was.ByDocument.Credentials, a.ByDocument.Credentials), OtherCredential},
 		{was.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != was.ByDocument.Origin, OtherOrigin},
+		{!contains(a.ByDocument.Judged, was.ByDocument.Judged), NotJudged},
 		{was.ByDocument.Safe && !a.ByDocument.Safe, ChangesData},
 	} {
 		if way.opens {

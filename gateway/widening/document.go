@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drawbridge/gateway/origin"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
@@ -25,9 +26,9 @@ func (d Served) WiderDocument(s *source.Source, before, next *source.Document) [
 		sameSettings: s.Document == before,
 	}
 	var found findings
-	known := map[*openapi.Operation]bool{}
+	known := map[*openapi.Operation]likeness{}
 	for _, p := range pairOperations(before.API.Operations, next.API.Operations) {
-		known[p.is] = known[p.is] || !p.renamed
+		known[p.is] = max(known[p.is], p.by)
 		for _, what := range c.opened(p) {
 			found.add(what, p.is.Method+" "+p.is.Path)
 		}
@@ -46,12 +47,32 @@ func (d Served) WiderDocument(s *source.Source, before, next *source.Document) [
 type documentComparison struct {
 	was, is      permissions
 	sameSettings bool
+	judged       map[string][]string // the arguments that each condition of the configuration names; nil until one is needed
+}
+
+// judgedArguments returns the arguments of an operation that a condition names.
+func (c *documentComparison) judgedArguments(condition string, op *openapi.Operation) []string {
+	if condition == "" {
+		return nil
+	}
+	if c.judged == nil {
+		c.judged = map[string][]string{}
+		compiled, _ := plan.CompileConditions(c.is.c) // those of a configuration in use have no faults
+		for text, one := range compiled {
+			c.judged[text] = one.Arguments()
+		}
+	}
+	if len(c.judged[condition]) == 0 {
+		return nil
+	}
+	names := op.Names()
+	return slices.DeleteFunc(slices.Clone(c.judged[condition]), func(name string) bool { return !names[name] })
 }
 
 // opened returns the ways in which the newer document widens the access to an operation.
 func (c *documentComparison) opened(p operationPair) []string {
 	is, was := c.access(&c.is, p.is), c.access(&c.was, p.was)
-	if p.renamed { // two operations, of which one has the name of the other
+	if p.by == renamed { // two operations, of which one has the name of the other
 		if is.Exposed && was.Exposed && was.ByDocument.Safe && !is.ByDocument.Safe {
 			return []string{ChangesData}
 		}
@@ -67,15 +88,16 @@ func (c *documentComparison) opened(p operationPair) []string {
 // opening is one way in which one operation is wider.
 type opening struct{ what, operation string }
 
-// openedAgain returns the ways in which operations that are back are wider than when they left. known are those that have not left.
-func (c *documentComparison) openedAgain(former []source.FormerOperation, next []*openapi.Operation, known map[*openapi.Operation]bool) (all []opening) {
+// openedAgain returns the ways in which operations that are back are wider than when they left. known tells which operations have not
+// left: those at their place, and under their operationId those that have moved. One that has moved can take the place of one that left.
+func (c *documentComparison) openedAgain(former []source.FormerOperation, next []*openapi.Operation, known map[*openapi.Operation]likeness) (all []opening) {
 	operations, documents := make([]*openapi.Operation, 0, len(former)), map[*openapi.Operation]*source.Document{}
 	for _, f := range former {
 		operations = append(operations, f.Operation)
 		documents[f.Operation] = f.Document
 	}
 	for _, p := range pairOperations(operations, next) {
-		if p.renamed || known[p.is] {
+		if p.by == renamed || known[p.is] == sameKey || known[p.is] >= moved && p.by == moved {
 			continue
 		}
 		v := c.was
@@ -110,42 +132,9 @@ func (c *documentComparison) access(v *permissions, op *openapi.Operation) Acces
 	} else if v.api.Credential != nil {
 		a.ByDocument.Credentials = []string{"default"}
 	}
+	a.ByDocument.Judged = c.judgedArguments(a.Condition, op)
 	if c.sameSettings {
 		a.ByDocument.Origin, _ = origin.Of(op.Base)
 	}
 	return a
-}
-
-// operationPair is an operation of a newer document with the one that it was before.
-type operationPair struct {
-	was, is *openapi.Operation
-	// renamed means that both documents have both operations, and the newer one gives one the operationId of the other.
-	renamed bool
-}
-
-// pairOperations returns the operations of two documents that are the same: those with the same method and path, and those with the
-// same operationId that have moved.
-func pairOperations(before, next []*openapi.Operation) (pairs []operationPair) {
-	byKey, byID := map[string]*openapi.Operation{}, map[string]*openapi.Operation{}
-	for _, op := range before {
-		byKey[source.OperationKey(op)] = op
-		if op.ID != "" {
-			byID[op.ID] = op
-		}
-	}
-	kept := map[string]bool{}
-	for _, op := range next {
-		kept[source.OperationKey(op)] = true
-	}
-	for _, op := range next {
-		was := byKey[source.OperationKey(op)]
-		if was != nil {
-			pairs = append(pairs, operationPair{was: was, is: op})
-		}
-		if same := byID[op.ID]; same != nil && same != was {
-			moved := was == nil && !kept[source.OperationKey(same)]
-			pairs = append(pairs, operationPair{was: same, is: op, renamed: !moved})
-		}
-	}
-	return pairs
 }
