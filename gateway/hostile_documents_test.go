@@ -26,7 +26,7 @@ func overBudget(t *testing.T) string {
 func TestHostileDocuments(t *testing.T) {
 	bad := newChanging(t, overBudget(t))
 	good, changed := newChanging(t, numbered("Good", 3)), newChanging(t, numbered("Changed", 4))
-	const count = 3
+	const count = 8
 	cfg := "limits: {max_loss: 100}\napis:\n"
 	for i := range count {
 		cfg += fmt.Sprintf("  - {name: bad%d, spec: '%s/a%[1]d.json', refresh: 0s}\n", i, bad.URL)
