@@ -216,7 +216,7 @@ func (a *assembly) add(key partKey, depth int) *part {
 }
 
 // stepsOfPart is what a part takes beside its holes, eight of which take a step.
-const stepsOfPart = 2
+const stepsOfPart = 3
 
 // breakCycles makes sure that no schema applies to a value for ever: "A: {allOf: [A]}" and its longer forms. Where an
 // allOf leads back to a schema that lists alternatives, the schema without them is meant.

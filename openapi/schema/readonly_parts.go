@@ -51,6 +51,7 @@ func (c *Converter) readOnlyParts(n *tree.Node) []*readOnlyPart {
 	}
 	seen := map[*tree.Node]bool{n: true}
 	for i := 0; i < len(parts); i++ { // grows
+		c.work(int64(1 + len(parts[i].refs)))
 		for _, ref := range parts[i].refs {
 			if !seen[ref] && len(parts) < maxComposed {
 				seen[ref] = true
