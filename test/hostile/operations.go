@@ -34,7 +34,7 @@ var operations = []Kind{
 			return fmt.Sprintf(`{"allOf":[%s,{"properties":{"p%d":{"type":"string"}},"required":["p%[2]d"]}]}`, to(i-1), i)
 		})
 	}},
-	{"any-of-ring-by-operation", 100, func(n int) string {
+	{"any-of-ring-by-operation", 200, func(n int) string {
 		return bodies(min(n, 200), n, func(i int) string {
 			return fmt.Sprintf(`{"anyOf":[%s,%s],"properties":{"x%d":{"type":"integer"}}}`, next(i, n), to((i*7+3)%n), i)
 		})
