@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"drawbridge/config"
@@ -110,25 +111,20 @@ func (p *inProcess) Access(of *plan.Plan) *admin.ToolAccess {
 	return nil
 }
 
-// DefinitionsWithAccess returns [Gateway.Definitions] with the result of [Gateway.Access] in the _meta of each tool. It
-// is for the operator; no client receives it.
-func (p *inProcess) DefinitionsWithAccess() (json.RawMessage, error) {
-	var tools []json.RawMessage
-	if err := json.Unmarshal(p.Definitions(), &tools); err != nil {
-		return nil, err
-	}
-	for i, tool := range tools {
-		var of struct{ Name string }
-		if err := json.Unmarshal(tool, &of); err != nil {
-			return nil, err
+// DefinitionsWithAccess returns those of [Gateway.Definitions] one by one, with the result of [Gateway.Access] in the _meta of each tool. They
+// are for the operator; no client receives them.
+func (p *inProcess) DefinitionsWithAccess() iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		for tool := range jsonscan.Elements(p.Definitions()) {
+			meta, err := json.Marshal(map[string]any{"drawbridge/access": p.Access(p.Plan(jsonscan.StringAt(tool, "/name")))})
+			if err == nil {
+				tool, err = json.Marshal(json.RawMessage(slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))))
+			}
+			if !yield(tool, err) || err != nil {
+				return
+			}
 		}
-		meta, err := json.Marshal(map[string]any{"drawbridge/access": p.Access(p.Plan(of.Name))})
-		if err != nil {
-			return nil, err
-		}
-		tools[i] = slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))
 	}
-	return json.Marshal(tools)
 }
 
 // Lock returns the lock entries that would approve the tools of the generation in use. It is for [Gateway.Load] with

@@ -119,9 +119,15 @@ func (r *running) served() {
 // eventually waits for a condition that another goroutine brings about; the test's own deadline bounds it.
 func (r *running) eventually(what string, ok func() bool) {
 	r.t.Helper()
+	r.within(20*time.Second, what, ok)
+}
+
+// within is eventually with another time on the clock.
+func (r *running) within(limit time.Duration, what string, ok func() bool) {
+	r.t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	timeout := time.After(20 * time.Second)
+	timeout := time.After(limit)
 	for !ok() {
 		select {
 		case <-tick.C:

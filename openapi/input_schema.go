@@ -247,6 +247,9 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	return nil
 }
 
+// stepsOfNames is what the look for the names in one schema of a composition takes, beside one for each eight properties.
+const stepsOfNames = 2
+
 // rootNames returns the top-level property names of a body schema, wherever its composition holds them, and whether
 // the schema can stand for all arguments: an object that declares properties, or allows others in so many words. An
 // object about which nothing is said becomes the argument "body", which then takes any object.
@@ -263,6 +266,7 @@ func (c *compiler) rootNames(s *tree.Node) (names []string, ok bool) {
 			return
 		}
 		seen[n] = true
+		c.options.Pace.Work(stepsOfNames + n.Get("properties").Len()/8)
 		for name := range n.Get("properties").Members() {
 			if !known[name] {
 				known[name] = true

@@ -90,12 +90,9 @@ type Operation struct {
 	callers   *Operation // by whose arguments faults are explained, see Curate; nil: the operation itself
 }
 
-// CheckSchema compiles the validator of the arguments, which otherwise happens on the first call. An error means that
-// the operation can't be called.
-func (o *Operation) CheckSchema() error {
-	_, err := o.validator()
-	return err
-}
+// CheckSchema finds out whether a validator of the arguments can be made, which happens on the first call. An error means that
+// the operation can't be called. It keeps nothing.
+func (o *Operation) CheckSchema() error { return schema.Check(o.Input) }
 
 // A Renamed argument has another name than the parameter or property that it becomes.
 type Renamed struct {

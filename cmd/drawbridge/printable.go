@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -13,7 +14,11 @@ import (
 type printable struct{ w io.Writer }
 
 func (p printable) Write(b []byte) (int, error) {
-	if _, err := p.w.Write(bytes.Map(visible, b)); err != nil {
+	text := b
+	if slices.ContainsFunc(b, func(c byte) bool { return (c < ' ' || c > '~') && c != '\n' && c != '\t' }) {
+		text = bytes.Map(visible, b)
+	}
+	if _, err := p.w.Write(text); err != nil {
 		return 0, err
 	}
 	return len(b), nil

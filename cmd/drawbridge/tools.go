@@ -15,6 +15,7 @@ import (
 
 	"drawbridge/cmd/drawbridge/terminal"
 	"drawbridge/gateway"
+	"drawbridge/openapi/jsonscan"
 )
 
 func (p *program) toolsCommand() *cobra.Command {
@@ -98,40 +99,40 @@ func listedTool(plan *gateway.Plan) listed {
 	return listed{"name": {plan.Tool.Name}, "tag": op.Tags, "api": {plan.Source.Name}, "method": {op.Method}, "path": {op.Path}}
 }
 
+// maxIndented is the deepest nesting of a definition that is indented: of a deeper one most would be spaces, hundreds of megabytes of them.
+const maxIndented = 100
+
+// printToolsJSON prints the tools that the filter selects, one by one: all together take many times their size.
 func (p *program) printToolsJSON(g *gateway.Gateway, f *filter) error {
+	out := printable{p.stdout}
+	before, after := "{\n  \"tools\": [", "]\n}\n"
 	var b bytes.Buffer
-	definitions, err := g.DefinitionsWithAccess()
-	if err != nil {
-		return err
-	}
-	if len(f.patterns) > 0 {
-		if definitions, err = filterDefinitions(g, definitions, f); err != nil {
+	for definition, err := range g.DefinitionsWithAccess() {
+		if err != nil {
 			return err
 		}
+		if len(f.patterns) > 0 {
+			if plan := g.Plan(jsonscan.StringAt(definition, "/name")); plan == nil || !f.match(listedTool(plan)) {
+				continue
+			}
+		}
+		b.Reset()
+		b.WriteString(before + "\n    ")
+		if _, err := jsonscan.Scan(definition, jsonscan.Options{MaxDepth: maxIndented}); err != nil {
+			b.Write(definition)
+		} else if err := json.Indent(&b, definition, "    ", "  "); err != nil {
+			return err
+		}
+		if _, err := out.Write(b.Bytes()); err != nil {
+			return err
+		}
+		before, after = ",", "\n  ]\n}\n"
 	}
-	if err := json.Indent(&b, append(append([]byte(`{"tools":`), definitions...), '}'), "", "  "); err != nil {
-		return err
+	if before != "," {
+		after = before + after
 	}
-	_, err = fmt.Fprintln(printable{p.stdout}, b.String())
+	_, err := io.WriteString(out, after)
 	return err
-}
-
-// filterDefinitions returns those definitions whose tools the filter selects.
-func filterDefinitions(g *gateway.Gateway, definitions json.RawMessage, f *filter) (json.RawMessage, error) {
-	var all, some []json.RawMessage
-	if err := json.Unmarshal(definitions, &all); err != nil {
-		return nil, err
-	}
-	for _, definition := range all {
-		var of struct{ Name string }
-		if err := json.Unmarshal(definition, &of); err != nil {
-			return nil, err
-		}
-		if plan := g.Plan(of.Name); plan != nil && f.match(listedTool(plan)) {
-			some = append(some, definition)
-		}
-	}
-	return json.Marshal(some)
 }
 
 // toolTable prints the tools.

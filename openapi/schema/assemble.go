@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"sort"
@@ -63,8 +64,13 @@ func (c *Converter) fit(rename map[string]string, own *tree.Node, write func(e *
 			e.report()
 		}
 		a := assembly{c: c, rename: rename, own: own, root: &fragment{body: root, holes: e.holes}}
-		a.collect(stage)
-		if size = a.estimate(); size > c.limits.MaxBytes+c.limits.MaxBytes/8 {
+		most := c.limits.MaxBytes + c.limits.MaxBytes/8
+		if i == len(stages)-1 {
+			a.collect(stage, noMost) // the error tells the size
+		} else {
+			a.collect(stage, most)
+		}
+		if size = a.size; size > most {
 			return nil
 		}
 		a.breakCycles()
@@ -105,6 +111,8 @@ type assembly struct {
 	own    *tree.Node // the root schema's own $defs
 	root   *fragment
 	cut    cut
+	size   int     // about how many bytes write will return
+	work   int     // steps that are not counted yet
 	parts  []*part // in the order of discovery
 	index  map[partKey]*part
 	swaps  map[holeKey]*part // holes that are filled with another part than they ask for; nil: with nothing
@@ -142,9 +150,14 @@ type holeKey struct {
 // maxInlined is the most bytes of a schema that is written in the place of the only reference to it.
 const maxInlined = 1024
 
-// collect finds all parts, nearest first, because the depth at which a schema is first met decides how it is cut.
-func (a *assembly) collect(c cut) {
+// noMost is a size that no schema has.
+const noMost = math.MaxInt
+
+// collect finds all parts, nearest first, because the depth at which a schema is first met decides how it is cut. It ends once they take more
+// than most bytes. Those of a schema that is not cut are found nevertheless, each in one such schema, since their faults are reported then.
+func (a *assembly) collect(c cut, most int) {
 	a.cut = c
+	a.size = len(a.root.body)
 	a.index = map[partKey]*part{}
 	byDepth := [][]partKey{nil}
 	meet := func(f *fragment, depth int) {
@@ -162,9 +175,24 @@ func (a *assembly) collect(c cut) {
 	meet(a.root, 0)
 	for depth := 0; depth < len(byDepth); depth++ {
 		for i := 0; i < len(byDepth[depth]); i++ {
-			if key := byDepth[depth][i]; a.index[key] == nil {
-				meet(a.add(key, depth).fragment, depth)
+			key := byDepth[depth][i]
+			if a.index[key] != nil {
+				continue
 			}
+			if a.size > most {
+				if c != uncut {
+					return
+				}
+				if _, known := a.c.walked.Load(key); known {
+					continue
+				}
+			}
+			meet(a.add(key, depth).fragment, depth)
+		}
+	}
+	if a.size > most {
+		for key := range a.index {
+			a.c.walked.Store(key, true)
 		}
 	}
 }
@@ -179,17 +207,16 @@ func (a *assembly) add(key partKey, depth int) *part {
 	}
 	a.index[key] = p
 	a.parts = append(a.parts, p)
+	a.size += len(p.body) + 24 + 24*len(p.holes)
+	if a.work += stepsOfPart + len(p.holes)/8; a.work >= 64 {
+		a.c.limits.Pace.Work(a.work)
+		a.work = 0
+	}
 	return p
 }
 
-// estimate returns about how many bytes write will return.
-func (a *assembly) estimate() int {
-	size := len(a.root.body)
-	for _, p := range a.parts {
-		size += len(p.body) + 24 + 24*len(p.holes)
-	}
-	return size
-}
+// stepsOfPart is what a part takes beside its holes, eight of which take a step.
+const stepsOfPart = 3
 
 // breakCycles makes sure that no schema applies to a value for ever: "A: {allOf: [A]}" and its longer forms. Where an
 // allOf leads back to a schema that lists alternatives, the schema without them is meant.

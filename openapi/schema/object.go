@@ -226,6 +226,9 @@ type surface struct {
 	seen     map[*tree.Node]bool
 }
 
+// stepsOfSurvey is what a look at one schema of a composition takes.
+const stepsOfSurvey = 2
+
 func (c *Converter) survey(n *tree.Node, s *surface) {
 	own := n
 	if n = c.resolve(n); n.Kind() != tree.Object {
@@ -236,6 +239,7 @@ func (c *Converter) survey(n *tree.Node, s *surface) {
 		return
 	}
 	s.seen[n] = true
+	c.work(stepsOfSurvey)
 	if own != n {
 		s.composed = true
 	}

@@ -51,6 +51,7 @@ func (c *Converter) readOnlyParts(n *tree.Node) []*readOnlyPart {
 	}
 	seen := map[*tree.Node]bool{n: true}
 	for i := 0; i < len(parts); i++ { // grows
+		c.work(int64(1 + len(parts[i].refs)))
 		for _, ref := range parts[i].refs {
 			if !seen[ref] && len(parts) < maxComposed {
 				seen[ref] = true
@@ -96,8 +97,13 @@ func (c *Converter) addReadOnly(p *readOnlyPart, n *tree.Node) {
 
 // step is taken for each schema and property that is looked at. Steps are counted here first, because the budget is one that several
 // goroutines have together.
-func (c *Converter) step() {
-	if c.steps.Add(1)%32 == 0 {
-		c.limits.Pace.Work(32)
+func (c *Converter) step() { c.work(1) }
+
+// work takes several steps.
+func (c *Converter) work(steps int64) {
+	const batch = 32
+	now := c.steps.Add(steps)
+	if batches := now/batch - (now-steps)/batch; batches > 0 {
+		c.limits.Pace.Work(int(batches * batch))
 	}
 }

@@ -89,6 +89,7 @@ type converted struct {
 	listed    sync.Map // *tree.Node → *listed
 	overlaps  sync.Map // overlapKey → bool
 	plain     sync.Map // *tree.Node → types, see typesOf
+	walked    sync.Map // partKey → true: of a schema that was too large uncut, see collect
 
 	sampledOnce sync.Once
 	sampled     map[*tree.Node]bool // see samples

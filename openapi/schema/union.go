@@ -57,6 +57,9 @@ func (c *Converter) discriminator(n *tree.Node) string {
 	return fmt.Sprintf("%q tells which of the alternatives it is: %s.", truncate.Words(name, maxShown), strings.Join(values, ", "))
 }
 
+// stepsOfListing is what a look at one schema of a composition takes.
+const stepsOfListing = 3
+
 // lists tells whether a schema, or one that it is composed of, has child among its alternatives. A child of a
 // discriminator does "allOf: [parent]" to take over the parent's properties (OAS 3.0.4, discriminator object), not to
 // be one of the parent's children again.
@@ -72,7 +75,7 @@ func (c *Converter) lists(parent, child *tree.Node) bool {
 		if seen[n] {
 			continue
 		}
-		c.step()
+		c.work(stepsOfListing)
 		seen[n] = true
 		l := c.listedBy(n)
 		if l.alternatives[child] {

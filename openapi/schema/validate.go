@@ -25,7 +25,7 @@ import (
 // A valid value, which is what most calls bring, is recognized by walking schema and value side by side without
 // allocation. Only what is not plainly valid is handed to the JSON Schema library, which finds all faults. Compiled by
 // the library a schema takes ten times its size in memory, so that form is dropped when memory is collected and made
-// again when it is asked for.
+// again when it is asked for. Of a schema that is certainly [sound] it is first made then.
 type Validator struct {
 	source  json.RawMessage
 	program *check
@@ -46,13 +46,24 @@ const location = "https://json-schema.org/input"
 // (L9). The schema must not be changed afterwards.
 func Compile(schema json.RawMessage) (*Validator, error) {
 	v := &Validator{source: schema}
-	root, err := v.compile()
-	if err != nil {
-		return nil, err
+	if !sound(schema) {
+		root, err := v.compile()
+		if err != nil {
+			return nil, err
+		}
+		v.library = weak.Make(root)
 	}
-	v.library = weak.Make(root)
 	v.program = newProgram(schema)
 	return v, nil
+}
+
+// Check reports why [Compile] would fail, without what that keeps.
+func Check(schema json.RawMessage) error {
+	if sound(schema) {
+		return nil
+	}
+	_, err := (&Validator{source: schema}).compile()
+	return err
 }
 
 // compile makes the library's form of the schema.

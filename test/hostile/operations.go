@@ -26,6 +26,24 @@ var operations = []Kind{
 			return fmt.Sprintf(`"B%d":{"type":"object","properties":{`, i) + list(n, `"p§":{"type":"string","pattern":"(","default":5}`) + `}}`
 		})+`}}`)
 	}},
+	{"all-of-chain-by-operation", 100, func(n int) string {
+		return bodies(n, n, func(i int) string {
+			if i == 0 {
+				return `{"type":"object","properties":{"z":{"type":"string"}}}`
+			}
+			return fmt.Sprintf(`{"allOf":[%s,{"properties":{"p%d":{"type":"string"}},"required":["p%[2]d"]}]}`, to(i-1), i)
+		})
+	}},
+	{"any-of-ring-by-operation", 200, func(n int) string {
+		return bodies(min(n, 200), n, func(i int) string {
+			return fmt.Sprintf(`{"anyOf":[%s,%s],"properties":{"x%d":{"type":"integer"}}}`, next(i, n), to((i*7+3)%n), i)
+		})
+	}},
+	{"mutual-properties-by-operation", 60, func(n int) string {
+		return bodies(n, n, func(i int) string {
+			return `{"type":"object","properties":{` + repeat(8, func(j int) string { return fmt.Sprintf(`"r%d":%s`, j, to((i*31+j*17)%n)) }) + `}}`
+		})
+	}},
 	{"problems-by-operation", 200, func(n int) string {
 		return paths(n, func(i int) string {
 			return fmt.Sprintf(`{"get":{"operationId":"o%d","parameters":[{"name":"q","in":"qery","schema":{"type":"strng"}},{"name":"r","in":"query","schema":{"type":"string","pattern":"(","default":5}}],"responses":{"200":{"description":5}}}}`, i)
@@ -208,4 +226,12 @@ var standards = []Kind{
 	{"nulls", 2_000, func(n int) string {
 		return document(`"paths":{` + list(n, `"/p§":null`) + `,"/a":{"get":{"parameters":[` + repeat(min(n, 900), func(i int) string { return "null" }) + `],` + responses + `}}}`)
 	}},
+}
+
+// bodies writes a document of n operations, each of which takes and answers one of some schemas.
+func bodies(n, of int, schema func(i int) string) string {
+	return paths(n, func(i int) string {
+		content := `"content":{"application/json":{"schema":` + to(i) + `}}`
+		return fmt.Sprintf(`{"post":{"operationId":"o%d","requestBody":{%s},"responses":{"200":{"description":"OK",%[2]s}}}}`, i, content)
+	}, `,"components":{"schemas":{`+schemas(of, schema)+`}}`)
 }

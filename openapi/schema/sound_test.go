@@ -1,0 +1,59 @@
+package schema
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+var soundCases = map[string]bool{
+	`{}`: true,
+	`{"type":"object","properties":{"a":{"type":["string","null"]},"b":true},"required":["a"],"additionalProperties":false}`: true,
+	`{"$ref":"#/$defs/A","$defs":{"A":{"allOf":[{"$ref":"#"},{"not":{"enum":[{"a":1}]}}],"minimum":1.5}}}`:                   true,
+	`{"properties":{"$ref":{"type":"string"},"a\"b":{"pattern":"^["}},"patternProperties":{"(":{}}}`:                         true,
+	`{"prefixItems":[{},false],"items":{"contains":{"const":{"$ref":"#/nowhere"}}},"default":{"$id":"x"}}`:                   true,
+	`{"$ref":"#/$defs/B","$defs":{"A":{}}}`:              false,
+	`{"$ref":"#/$defs/A/properties/a","$defs":{"A":{}}}`: false,
+	`{"$ref":"#a","$defs":{"A":{"$anchor":"a"}}}`:        false,
+	`{"$ref":"#/$defs/A b","$defs":{"A b":{}}}`:          false,
+	`{"$ref":"https://example.com/s"}`:                   false,
+	`{"$ref":5}`:                                         false,
+	`{"$id":"https://example.com/s"}`:                    false,
+	`{"$schema":"https://example.com/s"}`:                false,
+	`{"items":[{}]}`:                                     false,
+	`{"allOf":{}}`:                                       false,
+	`{"properties":[]}`:                                  false,
+	`{"properties":{"a":5}}`:                             false,
+	`{"$defs":{"A":5}}`:                                  false,
+	`{"maximum":1e999999999}`:                            false,
+	`{"properties":{"a":{"$defs":{"A":{}}}}}`:            false,
+	`{"type": "string"}`:                                 false,
+	`{"type":"string"`:                                   false,
+	`true`:                                               false,
+	``:                                                   false,
+	strings.Repeat(`{"not":`, 300) + `{}` + strings.Repeat(`}`, 300): true, strings.Repeat(`{"not":`, 10_001) + `{}` + strings.Repeat(`}`, 10_001): false,
+}
+
+// TestSound: a schema that is called sound is compiled by the library, and common ones are.
+func TestSound(t *testing.T) {
+	for text, want := range soundCases {
+		if got := sound([]byte(text)); got != want {
+			t.Errorf("%.100s: %t, want %t", text, got, want)
+		}
+	}
+}
+
+// FuzzSound holds that the library compiles what is called sound.
+func FuzzSound(f *testing.F) {
+	for text := range soundCases {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if !sound(text) {
+			return
+		}
+		if _, err := (&Validator{source: json.RawMessage(text)}).compile(); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	})
+}
