@@ -17,7 +17,7 @@ import (
 
 const (
 	keyRecordFormat = 1
-	// maxKeyRecord is the maximum size of a record: keys are written shorter than they are fetched.
+	// maxKeyRecord is the maximum size of a record: a stored key set is smaller than the fetched one.
 	maxKeyRecord = 2 * fetchBytes
 	// maxClockStep is how far in the future a record may be: clocks are set back.
 	maxClockStep = time.Minute
@@ -25,7 +25,7 @@ const (
 	maxShownIssuer = 300
 )
 
-// keyRecord is what was fetched from an issuer.
+// keyRecord is the data that was fetched from an issuer.
 type keyRecord struct {
 	jwksURL       string
 	introspection string  // endpoint, of an issuer of opaque tokens
@@ -87,7 +87,7 @@ func parseKeyRecord(data []byte, issuer string, now time.Time) (*keyRecord, erro
 	case t.Format != keyRecordFormat:
 		return nil, fmt.Errorf("it has format %d, not %d", t.Format, keyRecordFormat)
 	case t.Issuer != issuer:
-		return nil, fmt.Errorf("it is of issuer %q", truncate.Bytes(t.Issuer, maxShownIssuer))
+		return nil, fmt.Errorf("it belongs to issuer %q", truncate.Bytes(t.Issuer, maxShownIssuer))
 	case t.Fetched.IsZero():
 		return nil, errors.New("it does not say when it was fetched")
 	case t.Fetched.After(now.Add(maxClockStep)):

@@ -295,7 +295,7 @@ func TestKeyRecord(t *testing.T) {
 		"list":              {summed("[]"), "not an object"},
 		"twice":             {summed(strings.Replace(body, "{", `{"issuer":"x",`, 1)), "issuer"},
 		"other format":      {summed(strings.Replace(body, `"format":1`, `"format":2`, 1)), "format 2"},
-		"other issuer":      {summed(strings.Replace(body, h.a.url, h.b.url, 1)), "is of issuer"},
+		"other issuer":      {summed(strings.Replace(body, h.a.url, h.b.url, 1)), "belongs to issuer"},
 		"without a time":    {summed(strings.Replace(body, `"fetched":`, `"fetch":`, 1)), "does not say when"},
 		"from the future":   {summed(strings.Replace(body, "2026-11-20", "2026-11-21", 1)), "in the future"},
 		"old":               {summed(strings.Replace(body, "2026-11-20", "2026-11-18", 1)), "more than 24h"},
@@ -358,9 +358,7 @@ func summed(text string) string {
 // FuzzKeyRecord: no text in the store does harm, and what is read is written as it was.
 func FuzzKeyRecord(f *testing.F) {
 	h := newHouse(f, nil)
-	for _, k := range []signer{newES256("e"), newEdDSA("d"), newRSA("r", jose.RS256, 2048)} {
-		h.a.keys = append(h.a.keys, k)
-	}
+	h.a.keys = append(h.a.keys, newES256("e"), newEdDSA("d"), newRSA("r", jose.RS256, 2048))
 	set, err := parseKeySet(h.a.set())
 	if err != nil {
 		f.Fatal(err)

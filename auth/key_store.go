@@ -8,7 +8,7 @@ import (
 	"drawbridge/gateway/signal"
 )
 
-// KeyStore keeps what was fetched from one issuer for a start while the issuer is down. Its methods return within a few
+// KeyStore keeps the data that was fetched from one issuer, for a start while the issuer is down. Its methods return within a few
 // seconds, and are safe for concurrent use. Nobody but the operator may be able to write to the store: its keys decide
 // which tokens are valid.
 type KeyStore interface {

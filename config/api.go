@@ -18,8 +18,8 @@ type API struct {
 	// The API's name in tool names, rules, logs and metrics: unique, letters, digits, _ and -, at most 40. Set it if
 	// rules, tools.lock or alerts refer to the API, since the default changes with the title.
 	Name string `yaml:"name,omitempty" reload:"reconnect" absent:"from the document's title"`
-	// The base URL of calls, in place of the document's servers: http or https, without query and fragment. Operations
-	// with other servers of their own on the origin of these keep the path, below the origin of base_url.
+	// The base URL of calls, instead of the document's servers: http or https, without query and fragment. Operations
+	// with other servers on the origin of the document's keep their path, on the origin of base_url.
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted"`
 	// How often a document from a URL is fetched again; 0s for never. Slow documents are fetched less often. Files are
 	// watched.
@@ -100,10 +100,10 @@ type API struct {
 	Rate *CallRate `yaml:"rate,omitempty" reload:"reconnect" absent:"any"`
 	// PEM certificates that are trusted for this API instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" reload:"reconnect" absent:"the system's certificates"`
-	// Further origins that servers in the document may have: scheme://host[:port]. An operation whose server is on another
-	// origin than those of the API is skipped otherwise.
+	// Further origins that servers in the document may have: scheme://host[:port]. An operation with a server
+	// on any other origin is skipped.
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none"`
-	// How TLS connections to the service are made, and to the document on the same host and port.
+	// Settings of TLS connections to the service, and to the document if it is on the same host and port.
 	TLS *ServiceTLS `yaml:"tls,omitempty" reload:"reconnect" absent:"the host of the URL, TLS 1.2"`
 	// Applies the document's x- extensions that correspond to settings of rules. Rules override them. x-internal: true
 	// then excludes an operation.

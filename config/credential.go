@@ -108,7 +108,7 @@ type ClientCertificate struct {
 // ServiceTLS is how TLS connections to a service are made.
 type ServiceTLS struct {
 	// The name that the certificate of the service must have, which is also sent to it (SNI), if it differs from the host
-	// of the URL. It applies to the host and port of base_url alone, else to those of the document's URL.
+	// of the URL. It applies only to the host and port of base_url, or without base_url to those of the document's URL.
 	ServerName string `yaml:"server_name,omitempty" absent:"the host of the URL"`
 	// The lowest version of TLS, for all connections of the API: "1.2" or "1.3".
 	MinVersion TLSVersion `yaml:"min_version" default:"1.2"`

@@ -17,6 +17,9 @@ type listed interface{ list() any }
 // switched is a mapping for which true may stand, as for one without keys, and false.
 type switched interface{ turn(on bool) }
 
+// named is a mapping for which one of some words may stand.
+type named interface{ words() []string }
+
 // stoppable is a mapping for which the word off may stand.
 type stoppable interface{ stop() }
 

@@ -86,8 +86,6 @@ func expected(t reflect.Type) string {
 		return "any value"
 	case reflect.TypeFor[JSON]():
 		return "a mapping"
-	case reflect.TypeFor[Ready]():
-		return "any, tried, all or a mapping"
 	case reflect.TypeFor[Proxy]():
 		return "off, environment or a mapping"
 	case reflect.TypeFor[Patterns](), reflect.TypeFor[Values](), reflect.TypeFor[NoProxy]():
@@ -97,6 +95,9 @@ func expected(t reflect.Type) string {
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
 		return "true, false or a mapping"
+	}
+	if words, ok := reflect.New(t).Interface().(named); ok {
+		return strings.Join(words.words(), ", ") + " or a mapping"
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[stoppable]()) {
 		return "off or a mapping"

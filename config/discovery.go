@@ -35,15 +35,15 @@ type Discovery struct {
 	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
 	// take the name of an API that the file names. Characters that API names can't have become -, and a name of more than 40
-	// characters ends in a digest. Of several services with one name, the one has it that services or credentials name with its namespace;
-	// the others, or all if none or several are named, are PROVIDER-NAMESPACE-NAME.
+	// characters ends in a digest. If several services claim a name, it belongs to the one that credentials or services name with its
+	// namespace; the others, or all if none or several are named, are PROVIDER-NAMESPACE-NAME.
 	APIName string `yaml:"api_name" default:"'{provider}-{name}'"`
 	// How the document of a service is found.
 	Documents DocumentSearch `yaml:"documents,omitempty" absent:"the defaults of its keys"`
 	// Settings of the APIs, as an item of apis has them, without spec, root, name and base_url, and without what is sent to
 	// services: that is in credentials.
 	API APIDefaults `yaml:"api,omitempty" absent:"the defaults of an item of apis"`
-	// What is sent to which services. The first item that matches counts; a service that none matches gets nothing.
+	// Credentials and other values that services get. The first item that matches a service applies; without one it gets nothing.
 	Credentials []ServiceCredential `yaml:"credentials,omitempty" absent:"no credential is sent"`
 	// Whether a service that is new to the gateway is served at once, or held until an operator accepts it with
 	// POST /apis/NAME/accept.
@@ -129,8 +129,8 @@ type DocumentSearch struct {
 // ServiceCredential is what is sent to the services that it matches, as in an item of apis.
 type ServiceCredential struct {
 	// The services. A selector names its services: name is required, and so is namespace if services of several namespaces can have the
-	// name; neither has a wildcard. Without namespace, the services of file, http and docker that have none are meant, or with
-	// allow_servers the only one with the name.
+	// name; neither has a wildcard. Without namespace, a selector of file, http or docker means services without a namespace; with
+	// allow_servers it means the only service with the name.
 	Match ServiceSelectors `yaml:"match" need:"true"`
 	// As credential of an item of apis.
 	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent"`

@@ -8,13 +8,7 @@ import (
 	"strings"
 )
 
-// ServiceID identifies a discovered service.
-type ServiceID struct {
-	// Provider is the name of its provider, Namespace and Name are those at the registry.
-	Provider, Namespace, Name string
-}
-
-// Precedence tells how the configuration names a service together with its namespace. A higher one wins the name of an API.
+// Precedence is the way in which the configuration names a service together with its namespace. A higher one wins the name of an API.
 type Precedence int
 
 // The values of [Precedence].
@@ -77,7 +71,7 @@ func (d *Discovery) namespaces(sel ServiceSelector, name string) []string {
 
 // onlyNamespace returns the namespace of services with a name, where a selector gives none: the one that the configuration of the
 // provider leaves, else "" where registrations may do without a namespace. ok is false if each registration has one, and several can
-// have the name: then the selector says too little.
+// have the name: then the selector is ambiguous.
 func (d *Discovery) onlyNamespace(name string) (namespace string, ok bool) {
 	if namespaces, all := d.Services.namespaces(); all && len(namespaces) == 1 {
 		return namespaces[0], true
@@ -142,7 +136,7 @@ func (d *Discovery) sends(sel ServiceSelector, s *Service, isOnlyOne bool) bool 
 		(slices.Contains(d.namespaces(sel, s.Name), s.Namespace) || len(sel.Namespace) == 0 && len(d.AllowServers) > 0 && isOnlyOne)
 }
 
-// credentialOf returns the item of credentials for a service; nil if there is none. isOnlyOne tells that no other service of the
+// credentialOf returns the item of credentials for a service; nil if there is none. isOnlyOne reports that no other service of the
 // provider that can be served has its name.
 func (d *Discovery) credentialOf(s *Service, isOnlyOne bool) *ServiceCredential {
 	for i := range d.Credentials {
@@ -154,7 +148,7 @@ func (d *Discovery) credentialOf(s *Service, isOnlyOne bool) *ServiceCredential 
 	return nil
 }
 
-// Withheld tells why nothing of credentials is sent to a service although a selector has its name, and the selector that would send it;
+// Withheld returns the reason why nothing of credentials is sent to a service although a selector has its name, and the selector that would send it;
 // "" if there is no such selector, or something is sent. key is the key path of the provider.
 func (d *Discovery) Withheld(key string, s *Service, isOnlyOne bool) string {
 	if d.credentialOf(s, isOnlyOne) != nil {

@@ -144,7 +144,7 @@ func (l *loader) publicURLs(cfg *Config) {
 	case len(s.PublicURLs) == 0:
 		l.errorf(list, "is empty: list the URLs by which clients reach the gateway, or leave it out")
 	case l.given("server.public_url"):
-		l.errorf(list, "can't stand beside public_url: list that URL here as well, the main one first")
+		l.errorf(list, "can't be combined with public_url: list that URL here as well, the main one first")
 	case len(s.PublicURLs) > maxPublicURLs:
 		l.errorf(list, "has %d URLs; at most %d are allowed", len(s.PublicURLs), maxPublicURLs)
 	}
@@ -171,7 +171,7 @@ func (l *loader) publicURL(cfg *Config, key string, u *URL) {
 		l.errorf(key, "must be https, because tokens travel to it")
 	}
 	if u.URL().Scheme == "http" && cfg.Server.TLS != nil && l.ok("server.tls") {
-		l.warnf(key, "is http, but with server.tls the gateway speaks https alone")
+		l.warnf(key, "is http, but with server.tls the gateway serves only https")
 	}
 	if strings.HasSuffix(u.trimmed(), "/mcp") {
 		l.warnf(key, "/mcp is added to it: the endpoint is %s", u.trimmed()+"/mcp")

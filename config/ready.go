@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Ready says when the gateway reports ready.
+// Ready sets when the gateway reports ready.
 type Ready struct {
 	// When the gateway first reports ready: when one API is served (any), when in addition each load was tried (tried),
 	// or when each API is served (all).
@@ -16,7 +16,7 @@ type Ready struct {
 	WithoutAudit bool `yaml:"without_audit" default:"false"`
 }
 
-// ReadyAPIs says which APIs the gateway waits for.
+// ReadyAPIs is the set of APIs that the gateway waits for.
 type ReadyAPIs string
 
 // The values of [ReadyAPIs].
@@ -27,6 +27,9 @@ const (
 )
 
 func (ReadyAPIs) values() []string { return []string{"any", "tried", "all"} }
+
+// words are those that may stand for the mapping.
+func (Ready) words() []string { return ReadyAPIs("").values() }
 
 // read reads one of the words, or a mapping.
 func (r *Ready) read(l *loader, n *yaml.Node, key string) {

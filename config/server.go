@@ -12,8 +12,8 @@ type Server struct {
 	// The URL by which clients reach the gateway: https, or http for loopback. With /mcp appended it is the resource
 	// identifier of tokens (RFC 9728). If it has a path, the gateway serves with and without that path.
 	PublicURL *URL `yaml:"public_url,omitempty" absent:"http:// (https:// with tls) and server.listen, if that is loopback"`
-	// The URLs, instead of public_url, of a gateway that clients reach by several names, such as one inside and one
-	// outside. The Host of a request chooses the URL that challenges and metadata name; a token is valid for the URL that it
+	// The URLs of a gateway that clients reach by several names, such as one inside and one outside a network; it replaces
+	// public_url. The Host of a request chooses the URL that challenges and metadata name; a token is valid for the URL that it
 	// names, unless auth.shared_audience is true. Services call back at the first. At most 10.
 	PublicURLs []URL `yaml:"public_urls,omitempty" absent:"public_url"`
 	// The gateway's certificate. Without it the listener serves plain HTTP, for loopback or behind a proxy.

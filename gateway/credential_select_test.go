@@ -47,7 +47,7 @@ func TestCredentialChoice(t *testing.T) {
 			"inherits": "Bearer the-user-of-a", "key": "the-key-of-a", "both": "Bearer the-user-of-a the-key-of-a", "maybe": "the-key-of-a"},
 			[]string{`credential-missing 1: no credential is configured for the security scheme "cert": calls are sent without one`,
 				`credential-missing 1: no credential is configured for the security scheme "other": calls are sent without one`},
-			[]string{"2 of 7 tools can't be called: no credential is configured for the security schemes that the document asks for (credential-missing)"}},
+			[]string{"2 of 7 tools can't be called: no credential is configured for the security schemes that the document requires (credential-missing)"}},
 		{"by scheme and by default", `credential: {type: bearer, token: "${D:-default}"}, credentials: {` + key + "}", map[string]string{
 			"inherits": "Bearer default", "key": "the-key-of-a", "both": "Bearer default", "open": "Bearer default", "maybe": "the-key-of-a", "strange": "Bearer default", "cert": "Bearer default"}, nil, nil},
 		{"misspelt", "credentials: {" + strings.Replace(key, "key:", "kye:", 1) + ", elsewhere: {type: bearer, token: '${X:-xxxxxxxxxx}'}}", map[string]string{},
@@ -58,8 +58,8 @@ func TestCredentialChoice(t *testing.T) {
 				`credential-missing 1: no credential is configured for the security scheme "user": calls are sent without one`,
 				`credential-unused 0: credentials.elsewhere: the document has no security scheme of that name, so the credential is not used`,
 				`credential-unused 0: credentials.kye: the document has no security scheme of that name, so the credential is not used; did you mean "key"?`},
-			[]string{"5 of 7 tools can't be called: no credential is configured for the security schemes that the document asks for (credential-missing)"}},
-		{"none at all", "timeout: 5s", map[string]string{}, nil, []string{"5 of 7 tools can't be called: the document asks for user or other or key or (key and user) or cert and no credential is configured"}},
+			[]string{"5 of 7 tools can't be called: no credential is configured for the security schemes that the document requires (credential-missing)"}},
+		{"none at all", "timeout: 5s", map[string]string{}, nil, []string{"5 of 7 tools can't be called: the document requires user or other or key or (key and user) or cert, but no credential is configured"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := start(t, schemes, "apis: [{name: a, spec: $SPEC, base_url: $BASE, "+tt.keys+"}]", service.URL)
@@ -106,7 +106,7 @@ func TestCertifiedSchemes(t *testing.T) {
 `})
 	r.eventually("both are served", func() bool { return r.Status().Tools == 14 })
 	a, _ := r.Report("a")
-	if want := []string{"4 of 7 tools can't be called: the document asks for user or other or key or (key and user) and no credential is configured"}; !slices.Equal(a.API.Notes, want) {
+	if want := []string{"4 of 7 tools can't be called: the document requires user or other or key or (key and user), but no credential is configured"}; !slices.Equal(a.API.Notes, want) {
 		t.Errorf("notes %q", a.API.Notes)
 	}
 	b, _ := r.Report("b")

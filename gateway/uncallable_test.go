@@ -50,7 +50,7 @@ func TestUncallableAPIs(t *testing.T) {
 	if n := strings.Count(text, "calls of an API can't be made"); n != 1 || !strings.Contains(text, `api=shop reason="no call can be made: the document names no server; a configuration file with spec and base_url has to name it"`) {
 		t.Errorf("%d lines in %s", n, text)
 	}
-	if n := strings.Count(text, "calls of some tools can't be made"); n != 1 || !strings.Contains(text, `api=part reason="2 of 3 tools can't be called: the document asks for key and no credential is configured"`) {
+	if n := strings.Count(text, "calls of some tools can't be made"); n != 1 || !strings.Contains(text, `api=part reason="2 of 3 tools can't be called: the document requires key, but no credential is configured"`) {
 		t.Errorf("%d lines in %s", n, text)
 	}
 }

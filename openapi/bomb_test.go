@@ -59,7 +59,7 @@ func TestBombs(t *testing.T) {
 		return b.String()
 	}
 	const body = `"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Big"}}}}`
-	const schemas = "the operations up to this one, with their schemas and texts, take more than %d MiB together, all that there are for a document of its size; split the document"
+	const schemas = "the operations up to this one, with their schemas and texts, take more than %d MiB together, the limit for a document of its size; split the document"
 	for _, tt := range []struct {
 		name, data string
 		want       int

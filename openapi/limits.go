@@ -176,7 +176,7 @@ func (b *budget) chargeParameters(f found) error {
 // memory charges what an operation keeps or has wasted. The error says why it is skipped, and with it all that follow.
 func (b *budget) memory(bytes int64) error {
 	if b.bytes += bytes; !b.left() {
-		return coded(codeSkipLimit, skip(nil, "the operations up to this one, with their schemas and texts, take more than %d MiB together, all that there are for a document of its size; split the document", b.most>>20))
+		return coded(codeSkipLimit, skip(nil, "the operations up to this one, with their schemas and texts, take more than %d MiB together, the limit for a document of its size; split the document", b.most>>20))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// ServicePath says how the path of [CompileOptions].BaseURL is found if that URL is of a service whose registration doesn't name a path.
+// ServicePath describes how the path of [CompileOptions].BaseURL is found if that URL is of a service whose registration doesn't name a path.
 // Calls go to the instances of the service whatever the document says, so of its servers only the path counts.
 type ServicePath struct {
 	// Own reports whether a host, host[:port] as in a URL, is the service itself: one of its instances, or the name that stands for them.
@@ -52,7 +52,7 @@ type otherServer struct {
 	err error
 }
 
-// advice tells what to write if the path of the server is that of the service all the same.
+// advice returns what to write if the path of the server is that of the service all the same.
 func (o *otherServer) advice(p *ServicePath) string {
 	u, err := url.Parse(o.url)
 	if err != nil {

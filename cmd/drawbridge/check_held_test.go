@@ -24,7 +24,7 @@ func TestCheckHeld(t *testing.T) {
 	if line["accept"] != "POST /apis/a/accept" {
 		t.Errorf("%v", line)
 	}
-	const want = "warning: serve would hold this document and go on with the one in server.state_dir until POST /apis/a/accept: " +
+	const want = "warning: serve would hold this document and keep using the one in server.state_dir until POST /apis/a/accept: " +
 		"apis: a: fewer or other scopes suffice for calls of GET /orders\n"
 	if code, text := check(); code != 0 || !strings.Contains(text, want) {
 		t.Errorf("check = %d\n%s", code, text)

@@ -84,7 +84,7 @@ func (t *reportText) quarantined(o *gateway.Outcome) {
 	if held == nil {
 		return
 	}
-	const would = "  warning: serve would hold this document and go on with the one in server.state_dir until POST /apis/%s/accept: %s\n"
+	const would = "  warning: serve would hold this document and keep using the one in server.state_dir until POST /apis/%s/accept: %s\n"
 	if held.Lost > 0 {
 		t.printf(would, o.Name, fmt.Sprintf("%d of %d operations are missing", held.Lost, held.Of))
 	}

@@ -73,7 +73,7 @@ func TestRoutes(t *testing.T) {
 		{name: "without keys of an issuer", options: Options{Status: func() Status {
 			return Status{NotReady: NoIssuer, Tools: 3, Issuers: []Issuer{{Issuer: "https://idp.example.com", Error: "discover: status 502"}, {Issuer: "https://other.example.com", Introspection: true, Able: true}},
 				Audit: &Audit{Writable: true, Pending: 2}, Shared: &Shared{Up: true, Replicas: 3}}
-		}}, method: "GET", target: "/readyz?verbose", status: 503, body: "no token can be verified: no issuer has keys, or not each was tried yet: 3 tools\n" +
+		}}, method: "GET", target: "/readyz?verbose", status: 503, body: "no token can be verified: no issuer has keys, or some issuers were not tried yet: 3 tools\n" +
 			"issuer https://idp.example.com: no keys: discover: status 502\n" +
 			"issuer https://other.example.com: introspection\n" +
 			"audit log: writable, 2 records wait\n" +

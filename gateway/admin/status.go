@@ -50,7 +50,7 @@ type Lack string
 
 // Values of [Lack].
 const (
-	NoIssuer Lack = "no token can be verified: no issuer has keys, or not each was tried yet"
+	NoIssuer Lack = "no token can be verified: no issuer has keys, or some issuers were not tried yet"
 	NoAudit  Lack = "the audit log can't be written, and calls are refused"
 )
 

@@ -120,7 +120,7 @@ func exceeded(limit *Rate, d state.Decision) *Rejection {
 // sends the call to another replica.
 func unaudited() *Rejection {
 	return &Rejection{telemetry.RefusedUnaudited, telemetry.OutcomeUnaudited, mcp.RetryLater(http.StatusServiceUnavailable, time.Second,
-		"the gateway can't write its audit log, and makes no call without it; nothing was sent: come again in 1 second; the operator must look at the audit log")}
+		"the gateway can't write its audit log, and makes no calls without it; nothing was sent: come again in 1 second; the operator must look at the audit log")}
 }
 
 // overloaded returns the rejection of a call that there is no capacity for.

@@ -15,7 +15,7 @@ import (
 
 // projectPart reduces a part of a successful answer, after everything that must not be in it was redacted. It returns the part
 // that the client gets, and the projection, nil if there is nothing to project. The part that the service sent is not changed:
-// links and the cache have it. The note is what is said of a part that no fields of can be selected.
+// links and the cache have it. The note describes a part of which no fields can be selected.
 func projectPart(ctx context.Context, p *plan.Projection, fields *projection.FieldList, whole answer.Part) (part answer.Part, a *projection.Answer, note string) {
 	if p.Select == nil && fields == nil && p.Limits == (projection.Limits{}) {
 		return whole, nil, ""

@@ -162,7 +162,7 @@ func (w *resultWriter) answerProjected(ctx context.Context, last answer.Part, st
 	return w.sendResult(r.Part(shown[0]))
 }
 
-// projectAll projects the parts of an answer with a status that was buffered, and adds what is said of them to the note. The error is
+// projectAll projects the parts of an answer with a status that was buffered, and adds their notes to the note. The error is
 // a [*Failure] of a call that changed nothing, see [resultWriter.unselected].
 func (w *resultWriter) projectAll(ctx context.Context, parts []answer.Part, status int) ([]answer.Part, error) {
 	if w.Plan.Projection == nil {

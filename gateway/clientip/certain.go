@@ -32,7 +32,7 @@ func (c *Resolver) Certain(r *http.Request) (a netip.Addr, certain bool) {
 }
 
 // Attributed is [Resolver.Address], but false for a peer with a private address, or on loopback, that forwards for others and is not
-// trusted: one client behind it would use up what all of them may cost.
+// trusted: one client behind it would use up the limit that all of them share.
 func (c *Resolver) Attributed(r *http.Request) (netip.Addr, bool) {
 	a, _, untrusted := c.Classify(r)
 	if untrusted && (a.IsPrivate() || a.IsLoopback() || a.IsLinkLocalUnicast()) {

@@ -8,9 +8,8 @@ import (
 	"drawbridge/config"
 )
 
-// claim is what a service claims: names for its API, of which it has the first that it need not share. A service that gives up a name
-// keeps its claim to it. So the names depend on which services there are, and on nothing that came before: neither on the order in which
-// they were registered, nor on a restart.
+// claim lists the names that a service claims for its API; it gets the first one that it need not share. A service that gives up a name
+// keeps its claim to it. So names depend only on the set of services, not on the order in which they were registered or on a restart.
 type claim struct {
 	id         config.ServiceID
 	d          *config.Discovery
@@ -46,7 +45,7 @@ func (c *claim) giveUp() {
 // claims are the claims of services by name, in lower case.
 type claims map[string][]*claim
 
-// settle decides which service has which name. A name that several claim belongs to the one that the configuration names, else to none:
+// settle decides which service has which name. A name that several claim belongs to the one that the configuration names, otherwise to none:
 // nobody takes the name of a service by registering another one. configured are the names of configured APIs, which no service has.
 func settle(all []*claim, configured map[string]bool) claims {
 	by, changed := claims{}, map[string]bool{}
@@ -119,7 +118,7 @@ func (by claims) rivals(c *claim) (rivals []*claim) {
 	return rivals
 }
 
-// String returns the service for people.
+// String returns a description of the service for messages.
 func (c *claim) String() string {
 	return "service " + printable(keyOf(c.id).String()) + " of provider " + c.id.Provider
 }

@@ -15,7 +15,7 @@ var contextKeys = []string{
 
 // ContextPath returns the path at which a registration shows that the service is, without naming its base path: that of its metadata, such
 // as contextPath, or the path before /actuator in the URL of a status page or a check of an instance. "" if it shows none. A path that
-// can't be used is none: it only says where a document is looked for first.
+// can't be used is ignored: the path only decides where a document is looked for first.
 func ContextPath(metadata map[string]string, instance string, statusURLs ...string) string {
 	for _, key := range contextKeys {
 		value := metadata[key]

@@ -34,7 +34,7 @@ const maxCompared = 10_000
 // so are the services whose instances may be read at a time.
 const maxHeld = 4 << 20
 
-// describeBody returns what the document in the body of a response says of itself; nil if it is none.
+// describeBody describes the document in the body of a response; it returns nil if the body is no document.
 func describeBody(body io.Reader, address string) (*instanceDocument, error) {
 	text, err := io.ReadAll(io.LimitReader(body, maxHeld+1))
 	switch {
@@ -57,7 +57,7 @@ func withoutAddress(text []byte, address string) []byte {
 	return bytes.ReplaceAll(text, []byte(address), nil)
 }
 
-// describe returns what a document says of itself.
+// describe reads the version and the operations of a document.
 func describe(text []byte, address string) *instanceDocument {
 	d := &instanceDocument{digest: sha256.Sum256(withoutAddress(text, address))}
 	if trimmed := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")), " \t\r\n"); bytes.HasPrefix(trimmed, []byte("{")) {

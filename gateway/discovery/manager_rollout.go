@@ -13,7 +13,7 @@ import (
 	"drawbridge/config"
 )
 
-// Search looks for the documents of services again that have none, as an operator asks for by a reload.
+// Search looks again for the documents of services that have none. Reloads call it.
 func (m *Manager) Search() {
 	select {
 	case m.events <- func(ctx context.Context) { m.wakeAll(ctx) }:
@@ -198,7 +198,7 @@ func (m *Manager) readEnded(ctx context.Context, p *provider, s *service, addres
 	lacked := s.rollout.lacks()
 	for i, address := range addresses {
 		switch a := &read[i]; {
-		case a.document == nil && a.err == nil: // whoever reads the document sees whether it has changed
+		case a.document == nil && a.err == nil: // the reader of the document sees whether it has changed
 			s.rollout.elsewhere(address, s.target.Shared, time.Now())
 			s.moved, s.came = true, true
 		default:

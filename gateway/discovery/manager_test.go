@@ -340,8 +340,8 @@ func TestSearch(t *testing.T) {
 		}
 		here := found("a", "/one.json") + found("b", "/spec.yaml") + found("c", "/v1/openapi.json")
 		none := "missing shop-d: d: no OpenAPI document was found; name it in the registration, or add its path to documents.paths\n"
-		const protected = "missing shop-f: f: no OpenAPI document was found where the service lets this gateway look; it answered 401 at /v1/v3/api-docs, " +
-			"401 at /v3/api-docs; give the service a spec_credential in credentials of its provider, or let it serve its document to anybody\n"
+		const protected = "missing shop-f: f: no OpenAPI document was found; the service answered 401 at /v1/v3/api-docs, " +
+			"401 at /v3/api-docs; give the service a spec_credential in credentials of its provider, or let it serve its document without authentication\n"
 		expect(t, "found", b.says(silent("a"), silent("b"), silent("c"), silent("d"), silent("e"), silent("f")),
 			here+none+"missing shop-e: e: the service did not respond: connection refused\n"+protected)
 		b.services.set("shop-d.discovered.invalid/openapi.json", document)

@@ -2,8 +2,8 @@ package discovery
 
 import "time"
 
-// pace limits how often a service that changes is looked at again: several times at once, as in a rollout, but a registry whose services
-// come and go all the time makes no storm of requests.
+// pace limits how often a service that changes is looked at again: several times at once, as in a rollout needs, and then rarely, so that a
+// registry whose services come and go all the time causes no storm of requests.
 type pace struct{ full time.Time }
 
 // Limits of [pace].

@@ -15,7 +15,7 @@ type refusedRequest struct {
 	url    *url.URL
 }
 
-// protectedError tells that no document was found, and that one may be where the service refuses requests.
+// protectedError reports that no document was found, and that one may be at a place where the service rejects requests.
 type protectedError struct {
 	base    *url.URL
 	refused []refusedRequest
@@ -33,20 +33,20 @@ func (e *protectedError) Error() string {
 		}
 		places = append(places, fmt.Sprintf("%d at %.100s", r.status, place))
 	}
-	return fmt.Sprintf("%v where the service lets this gateway look; it answered %s", errNoDocument, truncate.List(places, maxRefused))
+	return fmt.Sprintf("%v; the service answered %s", errNoDocument, truncate.List(places, maxRefused))
 }
 
 // Unwrap makes it one of the errors of services that have responded.
 func (e *protectedError) Unwrap() error { return errNoDocument }
 
-// remedyFor says what finds the document; "" if another attempt does.
+// remedyFor returns the advice that leads to the document; "" if another attempt does.
 func remedyFor(err error) string {
 	var protected *protectedError
 	switch {
 	case errors.As(err, &protected):
 		for _, r := range protected.refused {
 			if r.status == http.StatusUnauthorized {
-				return "give the service a spec_credential in credentials of its provider, or let it serve its document to anybody"
+				return "give the service a spec_credential in credentials of its provider, or let it serve its document without authentication"
 			}
 		}
 		return "let the service serve its document to this gateway, name it in the registration, or add its path to documents.paths"

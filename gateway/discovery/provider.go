@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -142,6 +141,11 @@ func (p *provider) reconcile(nextSeq func() int) {
 		}
 	}
 	p.leave(now)
+	for key, t := range now { // all at once, so that none of them gets the slot of another that ends
+		if s := p.services[key]; s != nil && s.target.isAnother(t) {
+			s.stopSearch() // it is for another target
+		}
+	}
 	for _, t := range targets {
 		if now[t.key()] != t {
 			continue
@@ -151,9 +155,8 @@ func (p *provider) reconcile(nextSeq func() int) {
 			s = &service{seq: nextSeq()}
 			p.services[t.key()] = s
 		}
-		if s.target.Document != t.Document || s.target.Scheme != t.Scheme || s.target.BasePath != t.BasePath || !bytes.Equal(s.target.Text, t.Text) {
+		if s.target.isAnother(t) {
 			s.stale, s.problem, s.retries = s.location != "", "", 0
-			s.stopSearch() // it is for another target
 		}
 		changed := !slices.Equal(s.target.Revisions, t.Revisions) || !maps.Equal(s.target.Labels, t.Labels) ||
 			s.target.ContextPath != t.ContextPath || s.target.AtRoot != t.AtRoot

@@ -83,7 +83,7 @@ func (m *Manager) build() *Snapshot {
 	return snapshot
 }
 
-// publish tells those who call the service, and those who read its document, of its instances.
+// publish passes the instances on to the callers of the service and the readers of its document.
 func (s *service) publish(to *Instances) {
 	known := &addresses{all: s.target.Instances, former: s.former}
 	known.documents, known.only = s.rollout.routes()

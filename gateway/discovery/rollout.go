@@ -32,7 +32,7 @@ type rolledOut struct {
 	repeats  int  // how often its document was read since instances behind the address have changed
 }
 
-// follow takes over the addresses that a service has now. again tells that instances were started anew. It reports whether there is one whose
+// follow takes over the addresses that a service has now. again reports that instances were restarted. It reports whether there is one whose
 // document is not known.
 func (r *rollout) follow(addresses []string, again bool) (came bool) {
 	if r.instances == nil {

@@ -96,7 +96,7 @@ type named struct {
 	by    claims
 }
 
-// status returns what became of the service, and its API if it is served. taken has the names of other APIs, with whose they are.
+// status returns the state of the service, and its API if it is served. taken maps the names of other APIs to their owners.
 func (n *named) status(taken map[string]string) (*config.API, ServiceStatus) {
 	s, p, name := n.s, n.p, n.claim.name()
 	status := ServiceStatus{
@@ -142,10 +142,10 @@ func (n *named) status(taken map[string]string) (*config.API, ServiceStatus) {
 	return &api, status
 }
 
-// tellApart is what to do if a configured API has the name of a service.
+// tellApart is the advice if a configured API has the name of a service.
 const tellApart = "set an api_name of the provider that tells them apart"
 
-// warnings tells what the service does without because of other services, or because the configuration does not name it.
+// warnings lists what the service lacks because of other services, or because the configuration does not name it.
 func (n *named) warnings(isOnlyOne bool) (all []string) {
 	if why := n.lostName(); why != "" {
 		all = append(all, why)
@@ -156,7 +156,7 @@ func (n *named) warnings(isOnlyOne bool) (all []string) {
 	return all
 }
 
-// lostName tells why the API does not have the name that api_name gives it, and how it gets it; "" if it has it, or if the configuration
+// lostName returns why the API does not have the name that api_name gives it, and how it gets it; "" if it has it, or if the configuration
 // has given it to another service.
 func (n *named) lostName() string {
 	name, rivals := n.claim.first(), n.by.rivals(n.claim)

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -39,7 +40,7 @@ type Target struct {
 	ContextPath string `json:",omitempty"`
 	// Instances are the addresses, host:port, that calls go to, at least one. Their order has no meaning.
 	Instances []string
-	// Revisions tell when an instance was started anew at the address that it had, or when instances behind an address have changed: texts
+	// Revisions show that an instance was restarted at the address that it had, or when instances behind an address have changed: texts
 	// whose order has no meaning; none if the registry doesn't show that.
 	Revisions []string `json:",omitempty"`
 	// Shared is true if an address stands for several instances, any of which may get a request.
@@ -121,6 +122,11 @@ func (t *Target) check(allow []config.Origin) error {
 		}
 	}
 	return t.checkDocument()
+}
+
+// isAnother reports whether the document of another registration of the service is looked for anew.
+func (t *Target) isAnother(next *Target) bool {
+	return t.Document != next.Document || t.Scheme != next.Scheme || t.BasePath != next.BasePath || !bytes.Equal(t.Text, next.Text)
 }
 
 // checkText refuses what can't be shown as it is: a name is printed in logs, pages and terminals.

@@ -9,8 +9,8 @@ import (
 	"drawbridge/gateway/plan"
 )
 
-// publicURLs are the URLs by which clients reach the gateway. The Host of a request chooses one of them, and no header of a
-// proxy does: whoever sends X-Forwarded-Host would choose where clients log in (T3). It is immutable.
+// publicURLs are the URLs by which clients reach the gateway. The Host of a request chooses one of them. Headers of
+// a proxy don't: a sender of X-Forwarded-Host could choose where clients log in (T3). It is immutable.
 type publicURLs struct {
 	byHost map[string]int // values of the Host header
 	paths  []string       // of the URLs, without a slash at the end

@@ -7,7 +7,7 @@ import (
 )
 
 // View is an index as a caller sees it that may not see all tools. How rare a word is, and how long the texts of tools are, is counted over
-// the tools that the caller may see: otherwise the ranking would tell which words the others have. It is immutable and safe for
+// the tools that the caller may see: otherwise the ranking would reveal which words the other tools have. It is immutable and safe for
 // concurrent use.
 type View struct {
 	x         *Index

@@ -39,12 +39,12 @@ type subscriptionStream struct {
 	delivering bool          // a goroutine sends what is pending
 	delivered  chan struct{} // closed when that goroutine has ended; nil unless detach waits for it
 	panicked   bool          // a notification panicked
-	paused     List          // lists whose changes are held back for a while, because the client was just told of one
+	paused     List          // lists whose changes are held back for a while, because the client was just notified of one
 	held       List          // those of them that have changed since
 }
 
 // listsPause is the least time between two notifications that a list of a client has changed: changes in between are one. A client reads
-// its whole list for each notification, and registries may change many times within moments. The first change is told at once, and a list
+// its whole list for each notification, and registries may change many times within moments. The first change is sent at once, and a list
 // that is read has each change at once.
 const listsPause = 3 * time.Second
 
@@ -84,7 +84,7 @@ func (s *subscriptionStream) pause(of List) {
 	})
 }
 
-// endPause tells of the changes of lists that were held back. The caller holds the lock.
+// endPause sends notifications of the changes of lists that were held back. The caller holds the lock.
 func (s *subscriptionStream) endPause(of List) {
 	s.pending.lists |= s.held & of
 	s.paused, s.held = s.paused&^of, s.held&^of
@@ -229,8 +229,8 @@ func (s *subscriptionStream) attach(x *exchange) {
 	s.startDelivery()
 }
 
-// flush tells of changes that were held back before the stream ends: the client would know the new lists when it opens another one, and
-// not be told.
+// flush sends notifications of changes that were held back before the stream ends: the client would know the new lists when it opens another one, and
+// not be notified.
 func (s *subscriptionStream) flush() {
 	s.mu.Lock()
 	s.endPause(s.paused)

@@ -35,8 +35,8 @@ func (c *argumentCompiler) checkFreeMember(d openapi.Declared, key string) {
 			return
 		}
 		place := "args." + bodyArgument + "." + strings.Join(path, ".")
-		c.report.doubtAt(codeArguments, key, fmt.Sprintf("the body of the operation has a member of that name, %s, which callers still give as they like; if the service must not get"+
-			" another value in it, write in the rule: condition: %s", strings.TrimPrefix(place, "args."), yamlQuoted(equalIfGiven(path, d.Name))))
+		c.report.doubtAt(codeArguments, key, fmt.Sprintf("the body of the operation has a member with that name, %s, which callers can still set; if it must not have"+
+			" another value, write in the rule: condition: %s", strings.TrimPrefix(place, "args."), yamlQuoted(equalIfGiven(path, d.Name))))
 		return
 	}
 }

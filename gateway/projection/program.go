@@ -99,7 +99,7 @@ var (
 	errNoValue  = errors.New("gave no value")
 	errSeveral  = errors.New("gave several values")
 	errLong     = errors.New("gave more than the answer has")
-	ErrNotJSON  = errors.New("selects from JSON, and the answer is none")
+	ErrNotJSON  = errors.New("selects from JSON, but the answer is not JSON")
 )
 
 // Run evaluates the program on an answer, which must be valid JSON. Numbers that are selected keep their digits; members come

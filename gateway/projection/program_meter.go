@@ -25,7 +25,7 @@ const (
 // errTooMuch is the error of an evaluation that has used its units.
 var errTooMuch = errors.New("needs more work than an answer of this size allows")
 
-// charge is how the units of one step follow from the size of its input.
+// charge is the way in which the units of one step are derived from the size of its input.
 type charge uint8
 
 const (

@@ -34,7 +34,7 @@ type Options struct {
 	// Local is true for the user that runs the program: there are no tokens to be dropped.
 	Local bool
 	// CompareStored makes Load quarantine the documents that a start would hold, because those in Store restrict more or have more
-	// operations. The quarantine only tells of them: Load publishes the documents that it has read.
+	// operations. The quarantine only reports them: Load publishes the documents that it has read.
 	CompareStored bool
 	// ReplaceFor is how long newer configurations replace the one whose documents are being read; 5 s if it is 0.
 	ReplaceFor time.Duration

@@ -12,7 +12,7 @@ import (
 	"drawbridge/openapi"
 )
 
-// usability tells whether an API whose document could be read can be used.
+// usability states whether an API whose document could be read can be used.
 type usability struct {
 	uncallable bool     // no call can be made
 	faults     []string // reasons why the API can't be used
@@ -132,7 +132,7 @@ func (a *API) isHome(op *openapi.Operation) bool {
 	return op.Base == home || home != nil && op.Base.String() == home.String()
 }
 
-// credentialNote tells which credential calls to another origin carry; "" for those on the origin of the API.
+// credentialNote names the credential that calls to another origin carry; "" for those on the origin of the API.
 func credentialNote(s *source.Source, op *openapi.Operation) string {
 	if !s.GoesElsewhere(op.Base) {
 		return ""

@@ -23,7 +23,7 @@ const (
 )
 
 // lacksCredential is the reason why calls lack a credential while others are configured; the problems of the operations name the schemes.
-const lacksCredential = "no credential is configured for the security schemes that the document asks for (" + codeCredentialMissing + ")"
+const lacksCredential = "no credential is configured for the security schemes that the document requires (" + codeCredentialMissing + ")"
 
 // Credentials holds the credential of each operation of a document, selected at load. It is immutable.
 type Credentials struct {
@@ -33,7 +33,7 @@ type Credentials struct {
 	Problems []admin.Problem
 	// Missing holds the index into Problems of the credential that an operation lacks.
 	Missing map[*openapi.Operation]int
-	// Lacking holds the reason why calls of an operation lack a credential that the document asks for.
+	// Lacking holds the reason why calls of an operation lack a credential that the document requires.
 	Lacking map[*openapi.Operation]string
 }
 
@@ -85,7 +85,7 @@ func (c *Credentials) goesElsewhere(op *openapi.Operation, conf *config.API) boo
 	}
 	if key, _ := serverCredential(conf, op.Base); key == "" && required(alternatives(op, nil)) {
 		to, _ := origin.Of(op.Base)
-		c.Lacking[op] = fmt.Sprintf("calls to %s carry no credential, which the document asks for; server_credentials can have one for that origin", to)
+		c.Lacking[op] = fmt.Sprintf("calls to %s carry no credential, but the document requires one; server_credentials can have one for that origin", to)
 	}
 	return true
 }
@@ -180,7 +180,7 @@ func (c *Credentials) reportNone(api *openapi.API, conf *config.API, satisfied m
 			}
 		}
 	}
-	text := "the document asks for " + strings.Join(all, " or ") + " and no credential is configured"
+	text := "the document requires " + strings.Join(all, " or ") + ", but no credential is configured"
 	for _, op := range lacking {
 		c.Lacking[op] = text
 	}

@@ -18,7 +18,7 @@ type statusCollector struct {
 func NewStatusCollector(status func() admin.Status, memoryUsed func() float64) prometheus.Collector {
 	return &statusCollector{status: status, memoryUsed: memoryUsed,
 		ready: prometheus.NewDesc("drawbridge_ready",
-			"1 if the gateway is ready, as /readyz says; 0 before an API is served, or all that server.ready waits for, and while it drains.", nil, nil),
+			"1 if the gateway is ready, as /readyz says; if it is 0, drawbridge_unready has the reason.", nil, nil),
 		unready: prometheus.NewDesc("drawbridge_unready",
 			"1 while the gateway is not ready for that reason: apis, issuers (no token can be verified), audit (records can't be written) or draining.", []string{"reason"}, nil),
 		refused: prometheus.NewDesc("drawbridge_config_refused",

@@ -20,7 +20,7 @@ func Check(fields http.Header) error {
 		case !httpguts.ValidHeaderFieldName(name):
 			return fmt.Errorf("the trailer has a field with the name %.60q", name)
 		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
-			return fmt.Errorf("the trailer has the field %s, which belongs to the head", http.CanonicalHeaderKey(name))
+			return fmt.Errorf("the trailer has the field %s, which is not allowed in a trailer", http.CanonicalHeaderKey(name))
 		}
 	}
 	return nil

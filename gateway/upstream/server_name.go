@@ -20,23 +20,23 @@ func (o *Options) isService(addr string) bool {
 	return o.Instances != nil && slices.Contains(o.Instances(), addr)
 }
 
-// tlsAdvice adds to the error of a handshake which key of the configuration can change it. The keys have these names wherever the
-// configuration names a server.
+// tlsAdvice adds to the error of a TLS handshake the configuration key that can change it. The keys have the same names at each server in
+// the configuration.
 func tlsAdvice(err error, config *tls.Config) error {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError
 	var plain tls.RecordHeaderError
 	switch {
 	case errors.As(err, &unknown) && config.RootCAs == nil:
-		return fmt.Errorf("%w; if its authority is the right one, set ca_file to a file with the certificate of that", err)
+		return fmt.Errorf("%w; if the authority is the right one, set ca_file to a file with its certificate", err)
 	case errors.As(err, &unknown):
-		return fmt.Errorf("%w; none of the certificates in ca_file is that of its authority", err)
+		return fmt.Errorf("%w; ca_file does not contain the certificate of its authority", err)
 	case errors.As(err, &name):
-		return fmt.Errorf("%w; the certificate is for another name: correct the URL, or for a service set tls.server_name of its API", err)
+		return fmt.Errorf("%w; the certificate is for another name: correct the URL, or set tls.server_name of the API", err)
 	case errors.As(err, &plain):
 		return fmt.Errorf("%w; the server may speak http, not https", err)
 	case config.MinVersion > tls.VersionTLS12 && strings.Contains(err.Error(), "protocol version"):
-		return fmt.Errorf("%w; tls.min_version asks for %s", err, tls.VersionName(config.MinVersion))
+		return fmt.Errorf("%w; tls.min_version requires %s", err, tls.VersionName(config.MinVersion))
 	}
 	return err
 }

@@ -106,10 +106,10 @@ func TestTLSAdvice(t *testing.T) {
 		least uint16
 		want  string
 	}{
-		{"an unknown authority", service, nil, 0, "set ca_file to a file with the certificate of that"},
-		{"another authority", service, others, 0, "none of the certificates in ca_file is that of its authority"},
+		{"an unknown authority", service, nil, 0, "set ca_file to a file with its certificate"},
+		{"another authority", service, others, 0, "ca_file does not contain the certificate of its authority"},
 		{"no TLS", cleartext, roots, 0, "the server may speak http, not https"},
-		{"an old version", old, roots, tls.VersionTLS13, "tls.min_version asks for TLS 1.3"},
+		{"an old version", old, roots, tls.VersionTLS13, "tls.min_version requires TLS 1.3"},
 		{"an old version that will do", old, roots, tls.VersionTLS12, "200 OK"},
 		{"no lower version", old, roots, tls.VersionTLS10, "200 OK"},
 	} {

@@ -53,7 +53,7 @@ func (u *usedConn) close() {
 	defer u.mu.Unlock()
 	conn := u.conn
 	if secure, ok := conn.(*tls.Conn); ok {
-		conn = secure.NetConn() // without the farewell, for which the service might be waited
+		conn = secure.NetConn() // without the TLS close_notify, which could block on the service
 	}
 	if conn != nil {
 		conn.Close()

@@ -51,8 +51,8 @@ type Access struct {
 	Jobs []string
 	// Rate limits the calls of clients.
 	Rate Rate
-	// ByDocument is the part that a document alone decides. It is zero while configurations are compared, which decide it by keys of
-	// their own.
+	// ByDocument is the part that a document alone decides. It is zero while configurations are compared, which have keys of their own
+	// for it.
 	ByDocument ByDocument
 }
 

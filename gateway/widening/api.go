@@ -92,11 +92,11 @@ func inEntry(all []API, a API) bool {
 
 func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, d *Document) {
 	w.when(o.BaseURL != n.BaseURL || o.Variables != n.Variables, key, "calls go to another place: base_url or server_variables is another")
-	w.when(o.CAFile != n.CAFile, key, "ca_file is another, so other servers are believed")
-	w.when(o.ServerName != n.ServerName, key, "tls.server_name is another, so other servers are believed")
+	w.when(o.CAFile != n.CAFile, key, "ca_file is another, so other servers are trusted")
+	w.when(o.ServerName != n.ServerName, key, "tls.server_name is another, so other servers are trusted")
 	w.when(o.TLS13 && !n.TLS13, key, "tls.min_version is lower")
 	w.when(n.Trusted && !o.Trusted, key, "trust_extensions lets the document decide on its restrictions")
-	w.when(o.Trusted && !n.Trusted, key, "trust_extensions is off, so the restrictions that the document asks for are gone")
+	w.when(o.Trusted && !n.Trusted, key, "trust_extensions is off, so the restrictions in the document no longer apply")
 	w.when(!contains(o.Slashes, n.Slashes), key, "slash_parameters lets arguments lead to more paths")
 	w.when(!contains(o.PassHeaders, n.PassHeaders), key, "pass_headers passes on more of the caller's headers")
 	w.when(!contains(o.AnswerHeaders, n.AnswerHeaders), key, "answer_headers shows callers more headers of the service's answers")

@@ -122,7 +122,7 @@ func (w *comparison) issuer(o, n *Issuer) {
 	when(o.Preset != n.Preset, "preset is another, which decides what tokens are accepted")
 	when(o.Opaque != n.Opaque, "tokens of another kind are accepted")
 	when(o.Introspection != n.Introspection, "another URL is asked about tokens")
-	when(o.CAFile != n.CAFile, "ca_file is another, so other servers are believed")
+	when(o.CAFile != n.CAFile, "ca_file is another, so other servers are trusted")
 	for _, aud := range n.Audiences {
 		when(!slices.Contains(o.Audiences, aud), "tokens for the audience %q are accepted", aud)
 	}

@@ -11,7 +11,7 @@ import (
 func TestGrowth(t *testing.T) {
 	for name, parse := range map[string]func(string){
 		"essence": func(s string) { Essence(s); Charset(s) },
-		"kinds":   func(s string) { IsJSON(s); IsBinary(s); IsText(s); IsSequential(s) },
+		"kinds":   func(s string) { _, _, _, _ = IsJSON(s), IsBinary(s), IsText(s), IsSequential(s) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, before := range []string{"", "text/plain;"} {

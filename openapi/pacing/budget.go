@@ -13,24 +13,24 @@ type Budget struct {
 	Time  time.Duration // for all, of the clock; 0: any
 }
 
-// Exceeded is why the work on a document was ended. [Pace.Step] and [Pace.Work] panic with it: the work is done by walks through trees and
-// schemas, most of which have no error to return, and whoever began it turns the panic into an error.
+// Exceeded is the reason why the work on a document ended. [Pace.Step] and [Pace.Work] panic with it: the work is done by walks through
+// trees and schemas, most of which return no error. Load and Compile turn the panic into an error.
 type Exceeded struct {
 	Steps int64         // that were allowed
 	Bytes int64         // of the document, which allowed them
 	Time  time.Duration // that was allowed, if it was the time that was exceeded; else 0
 }
 
-// Error says what was exceeded and what to do.
+// Error names the exceeded limit and what to do.
 func (e *Exceeded) Error() string {
-	const advice = "split the document, or simplify its schemas: compositions, references and discriminators that lead to each other take most"
+	const advice = "split the document, or simplify its schemas: compositions, references and discriminators that lead to each other take the most steps"
 	if e.Time > 0 {
 		return fmt.Sprintf("reading the document takes more than %v; %s", e.Time, advice)
 	}
-	return fmt.Sprintf("reading the document takes more than %d steps, all that there are for one of %d bytes; %s", e.Steps, e.Bytes, advice)
+	return fmt.Sprintf("reading the document takes more than %d steps, the limit for a document of %d bytes; %s", e.Steps, e.Bytes, advice)
 }
 
-// Ended is what a step panics with when the context of the turn ended while others had theirs.
+// Ended is the value with which a step panics when the context of the turn ended while others had theirs.
 type Ended struct{ Err error }
 
 // Error is that of the context.
@@ -110,7 +110,7 @@ func (m *meter) allowed() int64 {
 	return m.budget.Steps + m.bytes.Load()/m.budget.Bytes
 }
 
-// Used returns what of the budget was used, and what there is.
+// Used returns the used part of the budget, and the whole.
 func (p *Pace) Used() Used {
 	if p == nil || p.meter == nil {
 		return Used{}
@@ -118,7 +118,7 @@ func (p *Pace) Used() Used {
 	return Used{Steps: p.steps.Load(), Bytes: p.bytes.Load(), Allowed: p.allowed()}
 }
 
-// Used is what was used of a budget.
+// Used is the used part of a budget.
 type Used struct {
 	Steps   int64
 	Bytes   int64 // of the document

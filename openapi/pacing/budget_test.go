@@ -26,7 +26,7 @@ func TestBudget(t *testing.T) {
 				t.Errorf("used %+v, want %+v", got, want)
 			}
 			err := ended(func() { b.Work(1) })
-			const want = "reading the document takes more than 1250 steps, all that there are for one of 500 bytes; split the document, or simplify its schemas: compositions, references and discriminators that lead to each other take most"
+			const want = "reading the document takes more than 1250 steps, the limit for a document of 500 bytes; split the document, or simplify its schemas: compositions, references and discriminators that lead to each other take the most steps"
 			if e := (*Exceeded)(nil); !errors.As(err, &e) || err.Error() != want {
 				t.Errorf("got %v\nwant %s", err, want)
 			}
@@ -54,7 +54,7 @@ func TestDeadline(t *testing.T) {
 				t.Errorf("%s: after a minute: %v", name, err)
 			}
 			time.Sleep(time.Nanosecond)
-			const want = "reading the document takes more than 1m0s; split the document, or simplify its schemas: compositions, references and discriminators that lead to each other take most"
+			const want = "reading the document takes more than 1m0s; split the document, or simplify its schemas: compositions, references and discriminators that lead to each other take the most steps"
 			if err := ended(b.Step); err == nil || err.Error() != want {
 				t.Errorf("%s: got %v\nwant %s", name, err, want)
 			}

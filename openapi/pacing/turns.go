@@ -15,7 +15,7 @@ const (
 	slice = 50 * time.Millisecond
 )
 
-// queue hands out the turns: to whom has had the least, and of those that have had as little to the first that came.
+// queue hands out the turns: to the document that has had the least time, and among equals to the first that came.
 type queue struct {
 	mu      sync.Mutex
 	taken   int
@@ -83,7 +83,7 @@ func (q *queue) remove(i int) {
 	q.waits.Store(int32(len(q.waiting)))
 }
 
-// part is what one who has one turn at a time has of a pace.
+// part is the share of a pace that belongs to one user with one turn at a time.
 type part struct {
 	ctx     context.Context // of the turn that was taken last
 	held    atomic.Int32    // turns that it has
@@ -94,7 +94,7 @@ type part struct {
 	away    atomic.Bool     // it does
 }
 
-// Part returns the pace of somebody who has one turn at a time. Steps, rests and turns are those of p; what [Pace.Worked] tells is its own.
+// Part returns a pace for one user with one turn at a time. Steps, rests and turns are those of p; the result of [Pace.Worked] is its own.
 func (p *Pace) Part() *Pace {
 	if p == nil {
 		return nil
@@ -102,7 +102,7 @@ func (p *Pace) Part() *Pace {
 	return &Pace{shared: p.shared, part: newPart()}
 }
 
-// Worked tells how long a part had turns until now, with the rests in them and without the turn that it may have at the moment.
+// Worked returns how long a part had turns until now, with the rests in them and without the turn that it may have at the moment.
 func (p *Pace) Worked() time.Duration {
 	if p == nil || p.part == nil {
 		return 0
@@ -161,7 +161,7 @@ func (p *Pace) share() {
 	}
 }
 
-// Working tells whether somebody has a turn, or had one within the time.
+// Working reports whether somebody has a turn, or had one within the time.
 func (p *Pace) Working(within time.Duration) bool {
 	if p == nil || p.shared == nil {
 		return false

@@ -55,7 +55,7 @@ func (c *Converter) emptied(n *tree.Node) bool {
 	return !declares(n) && hidden
 }
 
-// sends tells whether a property of an object is sent.
+// sends reports whether a property of an object is sent.
 func (c *Converter) sends(n *tree.Node) bool {
 	known, ok := c.sent.Load(n)
 	if !ok {

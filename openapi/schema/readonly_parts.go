@@ -21,7 +21,7 @@ func (c *Converter) hiddenIn(n *tree.Node, outer *hiddenNames) *hiddenNames {
 	return &hiddenNames{c: c, node: n, outer: outer}
 }
 
-// has tells whether a name is in the set.
+// has reports whether a name is in the set.
 func (h *hiddenNames) has(name string) bool {
 	for ; h != nil; h = h.outer {
 		if h.parts == nil {

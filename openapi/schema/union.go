@@ -149,7 +149,7 @@ func (c *Converter) overlap(n *tree.Node, branches *tree.Node) bool {
 	return overlap
 }
 
-// overlapKey is what decides about the overlap of alternatives: their list, and whether a discriminator tells them apart.
+// overlapKey is what decides about the overlap of alternatives: their list, and whether a discriminator distinguishes them.
 type overlapKey struct {
 	list *tree.Node
 	told bool
@@ -389,7 +389,7 @@ func (a *objectKind) covers(b *objectKind, left *int) bool {
 	return true
 }
 
-// disjoint tells whether two sets of values, nil standing for all values, have none in common.
+// disjoint reports whether two sets of values, nil standing for all values, have none in common.
 func disjoint(a, b values, left *int) bool {
 	if a == nil || b == nil {
 		return false

@@ -114,7 +114,7 @@ type ecmaPattern struct {
 	v      *Validator
 }
 
-// MatchString tells whether the expression matches a text, or ends the validation.
+// MatchString reports whether the expression matches a text, or ends the validation.
 func (p ecmaPattern) MatchString(s string) bool {
 	if p.v.matched -= matchCost(p.size, s); p.v.matched < 0 {
 		panic(tooManySteps{})

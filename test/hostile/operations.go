@@ -36,7 +36,7 @@ var operations = []Kind{
 	}},
 	{"any-of-ring-by-operation", 200, func(n int) string {
 		return bodies(min(n, 200), n, func(i int) string {
-			return fmt.Sprintf(`{"anyOf":[%s,%s],"properties":{"x%d":{"type":"integer"}}}`, next(i, n), to((i*7+3)%n), i)
+			return fmt.Sprintf(`{"anyOf":[%s,%s],"title":"%s","properties":{"x%d":{"type":"integer"}}}`, next(i, n), to((i*7+3)%n), strings.Repeat("t", 300), i)
 		})
 	}},
 	{"mutual-properties-by-operation", 60, func(n int) string {
@@ -64,7 +64,7 @@ var operations = []Kind{
 		return document(`"paths":{` + list(n, `"/a/{p§}/b/{q}":{"get":{`+responses+`}}`) + `}`)
 	}},
 	{"paths-suggesting", 300, func(n int) string {
-		return document(`"paths":{` + list(n, `"/a/{variable§}":{"get":{"parameters":[{"name":"variabel§","in":"path","required":true}],`+responses+`}}`) + `}`)
+		return document(`"paths":{` + list(n, `"/a/{variable§}":{"get":{"parameters":[{"name":"variables§","in":"path","required":true}],`+responses+`}}`) + `}`)
 	}},
 	{"path-parameters", 50, func(n int) string {
 		return document(`"paths":{` + repeat(n, func(i int) string {

@@ -11,13 +11,17 @@ const (
 	largestSetOf = 15
 )
 
-// largestSets are the limits of the packages whose files have long needed each other.
+// largestSets are the limits of the packages whose files have long needed each other. A set that grows past its limit is a reason to
+// look at what joins the files, and to raise the limit if they belong together: files are not cut or merged for its sake.
 var largestSets = map[string]int{
-	"auth":           18,
-	"auth/authtest":  17,
-	"gateway/mcp":    29,
-	"openapi":        35,
-	"openapi/schema": 25,
+	"auth":             18,
+	"auth/authtest":    17,
+	"gateway/call":     16,
+	"gateway/mcp":      29,
+	"gateway/source":   21,
+	"gateway/upstream": 18,
+	"openapi":          40,
+	"openapi/schema":   26,
 }
 
 // exceeded tells which limits a package exceeds, one a line.

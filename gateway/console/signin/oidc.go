@@ -115,7 +115,7 @@ func (o *OIDC) Finish(w http.ResponseWriter, r *http.Request, a *config.Admin) (
 	case o.redeeming <- struct{}{}:
 		defer func() { <-o.redeeming }()
 	case <-r.Context().Done():
-		return who, "", unavailable(r.Context().Err(), "The provider is asked by too many at a time.")
+		return who, "", unavailable(r.Context().Err(), "Too many sign-ins are waiting for the provider.")
 	}
 	claims, err := p.claims(r.Context(), q.Get("code"), f)
 	if err != nil {

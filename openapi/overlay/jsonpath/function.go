@@ -56,7 +56,7 @@ func lengthOf(e *evaluation, c *call, current *tree.Node) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	switch v.kind {
+	switch v.kind { //nolint:exhaustive // other values have no length
 	case tree.String:
 		return value{kind: tree.Number, number: float64(utf8.RuneCountInString(v.text))}, e.work.Take(len(v.text) / textPerStep)
 	case tree.Array, tree.Object:
@@ -68,14 +68,14 @@ func lengthOf(e *evaluation, c *call, current *tree.Node) (value, error) {
 // countOf returns the number of nodes that a query selects.
 func countOf(e *evaluation, c *call, current *tree.Node) (value, error) {
 	n := 0
-	err := e.query(c.args[0].(*Query), current, func(*tree.Node) error { n++; return e.work.Take(1) }) //nolint:forcetypeassert // the parser takes nothing else
+	err := e.query(c.args[0].(*Query), current, func(*tree.Node) error { n++; return e.work.Take(1) }) //nolint:errcheck // the parser takes nothing else
 	return value{kind: tree.Number, number: float64(n)}, err
 }
 
 // valueOf returns the value of the only node that a query selects, nothing if there are none or several.
 func valueOf(e *evaluation, c *call, current *tree.Node) (value, error) {
 	var only *tree.Node
-	err := e.query(c.args[0].(*Query), current, func(n *tree.Node) error { //nolint:forcetypeassert // the parser takes nothing else
+	err := e.query(c.args[0].(*Query), current, func(n *tree.Node) error { //nolint:errcheck // the parser takes nothing else
 		if only != nil {
 			return errFound
 		}
@@ -91,7 +91,7 @@ func valueOf(e *evaluation, c *call, current *tree.Node) (value, error) {
 	return e.of(only)
 }
 
-// matches applies a regular expression to a text. Whatever is no text and no regular expression doesn't match.
+// matches applies a regular expression to a text. A value of another type doesn't match, nor does an invalid regular expression.
 func matches(e *evaluation, c *call, current *tree.Node) (value, error) {
 	text, err := c.args[0].value(e, current)
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 
 var (
 	errTooLong         = fmt.Errorf("it is longer than %d bytes", MaxBytes)
-	errTooManySelected = fmt.Errorf("selects more than %d values in the middle; narrow it", maxSelected)
+	errTooManySelected = fmt.Errorf("selects more than %d values before its last segment; narrow it", maxSelected)
 
 	// ErrTooDeep is the error of a query whose filters, parentheses or functions are nested too deep.
 	ErrTooDeep = errors.New("filters, parentheses and functions are nested more than 32 levels deep")

@@ -111,7 +111,7 @@ func (p *parser) test() (expression, error) {
 		}
 	}
 	p.blank()
-	return nil, p.expected("a comparison, since a value alone is no test")
+	return nil, p.expected("a comparison, since a value alone is not a test")
 }
 
 // comparison reads a comparison operator, "" if there is none.

@@ -36,7 +36,7 @@ func (p *parser) quoted() (string, error) {
 		}
 	}
 	p.at = start
-	return "", p.wrong("the text in quotes has no end")
+	return "", p.wrong("the quoted text has no closing quote")
 }
 
 // escape reads an escape at its backslash. If it is wrong, the position stays there.
@@ -96,7 +96,7 @@ func (p *parser) number() (float64, error) {
 	}
 	if !ok {
 		p.at = start
-		return 0, p.wrong("expected a number, as JSON has them")
+		return 0, p.wrong("expected a JSON number")
 	}
 	n, _ := strconv.ParseFloat(p.in[start:p.at], 64) // out of range is infinite
 	return n, nil

@@ -58,7 +58,7 @@ func (q *Query) value(e *evaluation, current *tree.Node) (value, error) {
 func (e *evaluation) of(n *tree.Node) (value, error) {
 	v := value{kind: n.Kind(), text: n.Text(), node: n}
 	steps := 1
-	switch v.kind {
+	switch v.kind { //nolint:exhaustive // the others have no value of their own
 	case tree.Number:
 		steps += len(v.text) / digitsPerStep
 		v.number, _ = strconv.ParseFloat(v.text, 64) // out of range is infinite
@@ -73,7 +73,7 @@ func (e *evaluation) equal(a, b value) (bool, error) {
 	if err := e.work.Take(1); err != nil || a.kind != b.kind {
 		return false, err
 	}
-	switch a.kind {
+	switch a.kind { //nolint:exhaustive // null has one value
 	case tree.String:
 		return a.text == b.text, e.work.Take(min(len(a.text), len(b.text)) / textPerStep)
 	case tree.Number:
@@ -111,12 +111,12 @@ func (e *evaluation) equalNodes(a, b *tree.Node) (bool, error) {
 	return true, nil
 }
 
-// less tells whether a number is less than another, or a text stands before another by its characters.
+// less reports whether a number is less than another, or a text stands before another by its characters.
 func (e *evaluation) less(a, b value) (bool, error) {
 	if err := e.work.Take(1 + min(len(a.text), len(b.text))/textPerStep); err != nil || a.kind != b.kind {
 		return false, err
 	}
-	switch a.kind {
+	switch a.kind { //nolint:exhaustive // the others have no order
 	case tree.String:
 		return a.text < b.text, nil
 	case tree.Number:
