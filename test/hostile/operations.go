@@ -36,7 +36,7 @@ var operations = []Kind{
 	}},
 	{"any-of-ring-by-operation", 200, func(n int) string {
 		return bodies(min(n, 200), n, func(i int) string {
-			return fmt.Sprintf(`{"anyOf":[%s,%s],"properties":{"x%d":{"type":"integer"}}}`, next(i, n), to((i*7+3)%n), i)
+			return fmt.Sprintf(`{"anyOf":[%s,%s],"title":"%s","properties":{"x%d":{"type":"integer"}}}`, next(i, n), to((i*7+3)%n), strings.Repeat("t", 300), i)
 		})
 	}},
 	{"mutual-properties-by-operation", 60, func(n int) string {
