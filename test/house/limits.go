@@ -21,7 +21,7 @@ var largestSets = map[string]int{
 	"gateway/source":   21,
 	"gateway/upstream": 18,
 	"openapi":          40,
-	"openapi/schema":   26,
+	"openapi/schema":   27,
 }
 
 // exceeded tells which limits a package exceeds, one a line.
