@@ -76,7 +76,7 @@ type applier struct {
 func (a *applier) apply(act *action, revision int) error {
 	targets, err := a.selected(act.target)
 	if err != nil {
-		return Fault{act.at, fmt.Sprintf("target %q %v", shown(act.target), err)}
+		return Fault{Position: act.at, Message: fmt.Sprintf("target %q %v", shown(act.target), err)}
 	}
 	report := Action{Position: act.at, Target: strings.Clone(act.target.String()), // the text is a part of the overlay's
 		Kind: act.kind(), Matched: len(targets), Optional: act.optional}
@@ -129,11 +129,11 @@ func checkTargets(act *action, targets []*tree.Node, revision int) error {
 	}
 	for _, n := range targets {
 		if revision == 0 && isPrimitive(n) {
-			return Fault{act.at, fmt.Sprintf("target %q selects %s, at %s; an overlay of version 1.0 can update objects and arrays only: write overlay: 1.1.0, or select what it is in",
+			return Fault{Position: act.at, Message: fmt.Sprintf("target %q selects %s, at %s; an overlay of version 1.0 can update objects and arrays only: write overlay: 1.1.0, or select what it is in",
 				shown(act.target), kindName(n), n.Position())}
 		}
 		if revision > 0 && class(n) != class(targets[0]) {
-			return Fault{act.at, fmt.Sprintf("target %q selects %s, at %s, and %s, at %s; it must select only objects, only arrays or only primitive values",
+			return Fault{Position: act.at, Message: fmt.Sprintf("target %q selects %s, at %s, and %s, at %s; it must select only objects, only arrays or only primitive values",
 				shown(act.target), kindName(targets[0]), targets[0].Position(), kindName(n), n.Position())}
 		}
 	}
@@ -143,11 +143,11 @@ func checkTargets(act *action, targets []*tree.Node, revision int) error {
 func (a *applier) remove(act *action, targets []*tree.Node) error {
 	for _, n := range targets {
 		if n == a.editor.Root() {
-			return Fault{act.at, "the root of the document can't be removed"}
+			return Fault{Position: act.at, Message: "the root of the document can't be removed"}
 		}
 	}
 	if err := a.work.Take(siblings(targets)); err != nil {
-		return Fault{act.at, fmt.Sprintf("target %q %v", shown(act.target), err)}
+		return Fault{Position: act.at, Message: fmt.Sprintf("target %q %v", shown(act.target), err)}
 	}
 	a.editor.Remove(targets)
 	return nil
@@ -170,10 +170,10 @@ func siblings(targets []*tree.Node) (n int) {
 func (a *applier) copy(act *action, targets []*tree.Node) error {
 	sources, err := a.selected(act.copy)
 	if err != nil {
-		return Fault{act.copyAt, fmt.Sprintf("copy %q %v", shown(act.copy), err)}
+		return Fault{Position: act.copyAt, Message: fmt.Sprintf("copy %q %v", shown(act.copy), err)}
 	}
 	if len(sources) != 1 {
-		return Fault{act.copyAt, fmt.Sprintf("copy %q selects %d values; it must select one", shown(act.copy), len(sources))}
+		return Fault{Position: act.copyAt, Message: fmt.Sprintf("copy %q selects %d values; it must select one", shown(act.copy), len(sources))}
 	}
 	// The targets may be parts of what is copied, or the other way round.
 	value, err := a.editor.Clone(sources[0])

@@ -35,7 +35,7 @@ func (m merger) into(target, value *tree.Node) error {
 func (m merger) object(target, value *tree.Node) error {
 	for name, member := range value.Members() {
 		if err := m.work.Take(mergeSteps); err != nil {
-			return Fault{m.act.at, fmt.Sprintf("target %q %v", shown(m.act.target), err)}
+			return Fault{Position: m.act.at, Message: fmt.Sprintf("target %q %v", shown(m.act.target), err)}
 		}
 		old := target.Get(name)
 		var err error
@@ -73,7 +73,7 @@ func (m merger) incompatible(target, value *tree.Node) error {
 	if m.act.copy != nil {
 		at, what = m.act.copyAt, "the copied value"
 	}
-	return Fault{at, fmt.Sprintf("%s is %s and can't be merged into %s, at %s, %s", what, kindName(value), kindName(target), target.Position(), target.Pointer())}
+	return Fault{Position: at, Message: fmt.Sprintf("%s is %s and can't be merged into %s, at %s, %s", what, kindName(value), kindName(target), target.Position(), target.Pointer())}
 }
 
 // valueClass groups the kinds of values that can be merged.

@@ -67,8 +67,11 @@ func parse(root *tree.Node) (*overlay, error) {
 
 // wrong reports a fault. Texts of the overlay are shortened, and faults that nobody will see are only counted.
 func (p *parser) wrong(at *tree.Node, where, format string, args ...any) {
-	if len(p.faults) >= maxFaults {
-		p.faults = append(p.faults, Fault{})
+	if n := len(p.faults); n > maxFaults {
+		p.faults[n-1].more++
+		return
+	} else if n == maxFaults {
+		p.faults = append(p.faults, Fault{Position: at.Position(), more: 1})
 		return
 	}
 	for i, arg := range args {
