@@ -83,7 +83,7 @@ func TestReadyWithIssuers(t *testing.T) {
 	if _, text := readyWith(second.Gateway, "/readyz?verbose"); !strings.Contains(text, "\nissuer "+i.URL+": 1 key, fetched at ") || !strings.Contains(text, " by an earlier process: ") {
 		t.Errorf("with stored keys: %s", text)
 	}
-	// A reload that brings an issuer that is down, in the place of the other, is no reason to be unready.
+	// A reload that replaces an issuer with one that is down is no reason to be unready.
 	down := newIDP(t)
 	down.Close()
 	second.write(files(tokensOf(state, down)))

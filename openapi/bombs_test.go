@@ -307,8 +307,14 @@ func bombText(a *txtar.Archive, name string) string {
 // explode loads a document in another process.
 func explode(t *testing.T, path string) exploded {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBombChild$", "-test.count=1")
-	cmd.Env = append(os.Environ(), "BOMB="+path)
+	return explodeIn(t, "TestBombChild", "BOMB="+path)
+}
+
+// explodeIn runs a test in another process, with a variable in its environment that says what it loads.
+func explodeIn(t *testing.T, child, variable string) exploded {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+child+"$", "-test.count=1")
+	cmd.Env = append(os.Environ(), variable)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -1,17 +1,14 @@
 package openapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"text/tabwriter"
 	"time"
@@ -194,20 +191,7 @@ func overlaidBombDocument() string {
 // explodeOverlay loads the document beside an overlay with it, in another process.
 func explodeOverlay(t *testing.T, path string) exploded {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBombOverlayChild$", "-test.count=1")
-	cmd.Env = append(os.Environ(), "BOMB_OVERLAY="+path)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	first, _, _ := bytes.Cut(out, []byte("\n"))
-	var e exploded
-	if err != nil || json.Unmarshal(first, &e) != nil {
-		t.Fatalf("%v: %.2000s %.2000s", err, out, errs.Bytes())
-	}
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		e.cpu = time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	return e
+	return explodeIn(t, "TestBombOverlayChild", "BOMB_OVERLAY="+path)
 }
 
 // TestBombOverlayChild is the other process of TestBombOverlays.

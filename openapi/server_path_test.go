@@ -8,7 +8,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// The path of calls to a discovered service is that of its own server, and what is not used is told with the line to write.
+// The path of calls to a discovered service is that of its own server, and a path that is not used is reported with the line to write.
 func TestServicePath(t *testing.T) {
 	for _, c := range []struct{ name, document, at, context, want, problem string }{
 		{"no server", `{"openapi": "3.0.3", "paths": {}}`, "/openapi.json", "", "", ""},

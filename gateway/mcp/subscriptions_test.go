@@ -237,8 +237,8 @@ func TestOneForEachChange(t *testing.T) {
 }
 
 // TestManyChanges: 37 changes within 15 seconds are told in notifications that are a pause apart, the first at once and the last not later
-// than a pause after the last change. A change that is undone within the pause is told to nobody, and one that is held back when the stream
-// ends is told before its end.
+// than a pause after the last change. A change that is undone within the pause is not sent, and one that is held back when the stream
+// ends is sent before its end.
 func TestManyChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
