@@ -83,6 +83,9 @@ func (x *exchange) mayFollow(resp *http.Response) bool {
 	return x.Plan.FollowsRedirects && render.IsRedirect(resp.StatusCode) && (x.Plan.PolledJob == nil || !seesOther(resp.StatusCode))
 }
 
+// seesOther reports whether a status code says that the result of a job is elsewhere.
+func seesOther(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }
+
 // conditional reports whether the request validates a cached response. No argument sets these headers.
 func (x *exchange) conditional(req *http.Request) bool {
 	return x.Plan.Cache != nil && !x.bypassCache && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
