@@ -15,9 +15,9 @@ const (
 	logBurst, logRate           = 64, 20
 )
 
-// heartbeat is the maximum time between two progress notifications to a client that has asked for progress. Clients that begin their
-// time-out anew with each give up after a minute by default, some earlier.
-const heartbeat = 10 * time.Second
+// heartbeat is the time after a progress notification when the next one is due to a client that has asked for progress. Clients begin
+// their time-out anew with each; it is a minute by default, and 10 seconds with some.
+const heartbeat = 9 * time.Second
 
 // notificationState is the state of the notifications before the response. The writer's sse.mu guards it.
 type notificationState struct {

@@ -134,12 +134,12 @@ func TestKeepAliveOfASilentCall(t *testing.T) {
 		{"", 20 * time.Second, 59 * time.Second, both, ":\n\n:\n\n" + last},
 		{"", 20 * time.Second, 59 * time.Second, "application/json", result},
 		{"", 0, time.Hour, both, result},
-		{"1", 20 * time.Second, 9 * time.Second, both, result},
-		{"1", 20 * time.Second, 39 * time.Second, both, beat("10") + beat("20") + beat("30") + last},
-		{"1", 20 * time.Second, 39 * time.Second, "application/json", result},
-		{"1", 0, 21 * time.Second, both, beat("10") + beat("20") + last},
-		{"1", 10 * time.Second, 21 * time.Second, both, beat("10") + beat("20") + last},
-		{"1", 6 * time.Second, 17 * time.Second, both, ":\n\n" + beat("10") + ":\n\n" + last},
+		{"1", 20 * time.Second, 8 * time.Second, both, result},
+		{"1", 20 * time.Second, 35 * time.Second, both, beat("9") + beat("18") + beat("27") + last},
+		{"1", 20 * time.Second, 35 * time.Second, "application/json", result},
+		{"1", 0, 21 * time.Second, both, beat("9") + beat("18") + last},
+		{"1", 10 * time.Second, 21 * time.Second, both, beat("9") + beat("18") + last},
+		{"1", 6 * time.Second, 17 * time.Second, both, ":\n\n" + beat("9") + ":\n\n" + last},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := NewHandler(nil, Options{ReloadableOptions: ReloadableOptions{KeepAlive: c.keepAlive}})
@@ -217,7 +217,7 @@ func TestHeartbeats(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _ := progressOf(t, w.body.String())
-		want := []string{"1/4 one", "1.001/4 still working after 15 s", "2/4 two", "2.001/4 still working after 27 s", "2.002/4 still working after 37 s", "4/4 four", "4.001/0 still working after 48 s"}
+		want := []string{"1/4 one", "1.001/4 still working after 14 s", "2/4 two", "2.001/4 still working after 26 s", "2.002/4 still working after 35 s", "4/4 four", "4.001/0 still working after 47 s"}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q, want\n%q", got, want)
 		}
@@ -236,7 +236,7 @@ func TestHeartbeats(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _ := progressOf(t, w.body.String())
-		want := []string{"10/0 still working after 10 s", "20/0 still working after 20 s", "20.001/100 late", "20.002/100 late", "25/100 late"}
+		want := []string{"9/0 still working after 9 s", "18/0 still working after 18 s", "18.001/100 late", "18.002/100 late", "25/100 late"}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q, want\n%q", got, want)
 		}
