@@ -53,16 +53,18 @@ func Signature(data []byte) string {
 			return s.media
 		}
 	}
-	switch sniffed := http.DetectContentType(data); {
-	case len(data) >= 12 && string(data[4:8]) == "ftyp":
+	if len(data) >= 12 && string(data[4:8]) == "ftyp" {
 		return brandOf(data)
+	}
+	if frame := frameType(data); frame != "" {
+		return frame
+	}
+	switch sniffed := http.DetectContentType(data); {
 	case sniffed == "image/bmp":
 		if isBitmap(data) {
 			return sniffed
 		}
-	case sniffed == "application/octet-stream":
-		return frameType(data)
-	case !strings.HasPrefix(sniffed, "text/"):
+	case sniffed != "application/octet-stream" && !strings.HasPrefix(sniffed, "text/"):
 		return Registered(sniffed)
 	}
 	return ""
@@ -130,7 +132,7 @@ func TextSignature(text []byte) string {
 	case IsJSONDocument(text):
 		return "application/json"
 	}
-	switch sniffed := Essence(http.DetectContentType(text)); sniffed {
+	switch sniffed := Essence(http.DetectContentType(bytes.TrimPrefix(text, []byte("\ufeff")))); sniffed {
 	case "text/html", "text/xml":
 		return sniffed
 	}
