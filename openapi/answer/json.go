@@ -40,28 +40,10 @@ func (r *reader) json(e entity) (part Part, empty, ok bool) {
 		part.Drift, part.DuplicateName = duplicateName(jsonscan.PointerAt(data, info.Twice)), true
 	}
 	if info.Spaced || info.Escapes {
-		data = appendNormal(data[:0], data, info)
+		data = jsonscan.AppendNormal(data[:0], data, info)
 	}
 	part.Data = data
 	return part, false, true
-}
-
-// appendNormal appends a JSON text as it leaves the gateway: without white space, and with characters for the escapes that JSON does not
-// require, which cost a model several times as much. Strict parsers refuse a whole message for half a surrogate pair, so that it is
-// replaced. dst may be text[:0].
-func appendNormal(dst, text []byte, info jsonscan.Info) []byte {
-	if !info.Escapes {
-		if !info.Spaced {
-			return append(dst, text...)
-		}
-		return jsonscan.AppendCompact(dst, text)
-	}
-	if info.Spaced {
-		begin := len(dst)
-		dst = jsonscan.AppendCompact(dst, text)
-		dst, text = dst[:begin], dst[begin:]
-	}
-	return jsonscan.AppendUnescaped(dst, text)
 }
 
 // drift describes a mismatch in a whole answer.

@@ -85,7 +85,7 @@ func appendEvent(dst []byte, ev event, info jsonscan.Info, asJSON, asObject bool
 		dst = append(dst, `"data":`...)
 	}
 	if asJSON {
-		dst = appendNormal(dst, ev.data, info)
+		dst = jsonscan.AppendNormal(dst, ev.data, info)
 	} else {
 		dst = jsonscan.AppendString(dst, ev.data)
 	}

@@ -31,7 +31,7 @@ func (p *Part) Result(pointer string) bool {
 			if err != nil {
 				continue
 			}
-			event = appendNormal(nil, text, info)
+			event = jsonscan.AppendNormal(nil, text, info)
 		}
 		if at := jsonscan.At(event, pointer); at != nil && jsonscan.KindOf(at) != jsonscan.Null {
 			result = at

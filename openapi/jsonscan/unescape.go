@@ -48,6 +48,23 @@ func AppendUnescaped(dst, src []byte) []byte {
 	}
 }
 
+// AppendNormal appends a JSON text as it leaves the gateway: without white space outside strings, see [AppendCompact], and without the
+// escapes that [AppendUnescaped] replaces. Escapes cost a model several times as much as their characters, and strict parsers refuse a
+// whole message for half a surrogate pair. info is what [Scan] learned about the text. dst may be text[:0].
+func AppendNormal(dst, text []byte, info Info) []byte {
+	switch {
+	case !info.Escapes && !info.Spaced:
+		return append(dst, text...)
+	case !info.Escapes:
+		return AppendCompact(dst, text)
+	case info.Spaced:
+		begin := len(dst)
+		dst = AppendCompact(dst, text)
+		dst, text = dst[:begin], dst[begin:]
+	}
+	return AppendUnescaped(dst, text)
+}
+
 // HasEscapes reports whether a JSON text may have escapes that [AppendUnescaped] replaces. It is much cheaper than a scan.
 func HasEscapes(text []byte) bool {
 	for {
