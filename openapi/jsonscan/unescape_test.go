@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestAppendUnescaped holds which escapes become characters, and what becomes of half a surrogate pair.
+// TestAppendUnescaped holds which escapes become characters, and what becomes of half a surrogate pair (pains row 153 and pains row 154).
 func TestAppendUnescaped(t *testing.T) {
 	for in, want := range map[string]string{
 		``:                              ``,
