@@ -49,8 +49,8 @@ var answerInvariants = []struct {
 	{"JSON keeps its value", (*sentAnswer).keepsValue},
 }
 
-// TestAnswerProperties holds the invariants over generated answers: types x labels x sizes x encodings x surrogates (pains rows 149 to 151,
-// 153 and 154).
+// TestAnswerProperties holds the invariants over generated answers: types x labels x sizes x encodings x surrogates
+// (pains rows 149, 150, 151, 153 and 154).
 func TestAnswerProperties(t *testing.T) {
 	const document = `openapi: 3.1.0
 info: {title: Files, version: "1"}
