@@ -30,6 +30,12 @@ func (r *reader) json(e entity) (part Part, empty, ok bool) {
 	}
 	info, err := jsonscan.Scan(data, jsonscan.Options{Shape: r.expected.shape})
 	if err != nil {
+		var ok bool
+		if data, ok = charset.JoinSurrogates(data); ok {
+			info, err = jsonscan.Scan(data, jsonscan.Options{Shape: r.expected.shape})
+		}
+	}
+	if err != nil {
 		return Part{}, false, false
 	}
 	part = Part{Kind: JSON, Wrapped: r.expected.wrapped}
