@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -155,7 +156,7 @@ func (r *reader) part(e entity) (p Part, found bool, err error) {
 // byContent reads an entity that is not JSON by its label, as far as the bytes do not contradict it: clients pass images on to models, and
 // a model that gets one of another type than it is labelled with refuses the whole conversation.
 func (r *reader) byContent(e entity) (p Part, found bool, err error) {
-	media, text := mediatype.Content(e.media, e.data)
+	media, text := mediatype.Content(e.media, unmarked(e.data))
 	if !text {
 		kind := Binary
 		switch {
@@ -178,6 +179,17 @@ func (r *reader) byContent(e entity) (p Part, found bool, err error) {
 		return Part{Kind: Text, MediaType: media, Data: htmlText(r.text(e))}, true, nil
 	}
 	return Part{Kind: Text, MediaType: media, Data: r.text(e)}, true, nil
+}
+
+// unmarked returns a page or another text that shows what it is in UTF-8 if it is in UTF-16, and other data as it is.
+func unmarked(data []byte) []byte {
+	if !bytes.HasPrefix(data, []byte("\xff\xfe")) && !bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return data
+	}
+	if text := charset.ToUTF8(data, ""); mediatype.IsReadable(text) && mediatype.TextSignature(text) != "" {
+		return text
+	}
+	return data
 }
 
 // text returns the data of an entity as UTF-8.
