@@ -320,6 +320,9 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 		return err
 	}
 	for i := range contents {
+		if caption := contents[i].Caption(); caption != "" {
+			b.text(m, []byte(caption))
+		}
 		b.message(m, contents[i].Block()...)
 	}
 	return nil
@@ -328,6 +331,7 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 // part appends a message with a part of a response; n is its number among several, 0 if it is the only one.
 func (b *promptBuilder) part(r *render.Renderer, m *promptMessage, part answer.Part, n int) {
 	if part.Kind != answer.JSON && part.Kind != answer.Text {
+		b.text(m, []byte(r.Caption(part, n)))
 		b.message(m, mcp.Chunk{Bytes: r.BinaryBlock(part, n)})
 		return
 	}

@@ -49,7 +49,7 @@ var rooms = map[string]room{
 	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/latin", "openapi/mediatype", "openapi/answer", "openapi/fetch", "openapi/overlay"}, modules: []string{"github.com/getkin/kin-openapi"}},
 	"openapi/tree":       {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
 	"openapi/schema":     {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-	"openapi/wire":       {},
+	"openapi/wire":       {arrows: []string{"openapi/mediatype"}},
 	"openapi/jsonscan":   {},
 	"openapi/nearest":    {},
 	"openapi/truncate":   {},
