@@ -19,6 +19,11 @@ func (x *exchange) redactor() redact.Redactor {
 	return redact.Redactor{Configured: x.Plan.Secrets, Sent: x.sentSecrets}
 }
 
+// errorRedactor is redactor for the texts of errors, which may name what the caller sent.
+func (x *exchange) errorRedactor() redact.Redactor {
+	return x.redactor()
+}
+
 // readResponse reads a response to the plan's request as [answer.Plan.Read] does. emit gets each part after its
 // sensitive fields are hidden. Invisible characters are removed before that, because a zero-width character would make
 // another name or another secret of it. Error responses are always cleaned, since only a model reads their texts.

@@ -123,6 +123,7 @@ type Plan struct {
 	// changed are the arguments of operations of the document that rules change.
 	changed map[*openapi.Operation]*changedArguments
 	dropped droppedArguments
+	owner   credentialOwner
 	// addsSecrets reports whether requests carry values that are in no configuration, such as tokens and identities.
 	addsSecrets bool
 }
@@ -163,7 +164,7 @@ func newPlan(t *draft, c parts) *Plan {
 		Job: c.job, PolledJob: c.polledJob,
 
 		Requests: t.requests, Arguments: t.arguments, Claims: s.Config.Request.Claims(), given: t.given, changed: c.changed,
-		siblings: s.Document.API.Operations, publicURL: c.publicURL, number: c.number,
+		siblings: s.Document.API.Operations, publicURL: c.publicURL, number: c.number, owner: newCredentialOwner(s, t.operation),
 	}
 	if set.Clean != nil {
 		p.Clean = *set.Clean

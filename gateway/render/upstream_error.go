@@ -22,6 +22,7 @@ type UpstreamError struct {
 	Meaning    string // the document's description of the status; "" if it has none
 	Unfollowed string // why a redirect was not followed; "" if redirects are not followed at all
 	Safe       bool   // the call can't have changed anything
+	Owner      CredentialOwner
 	Redactor   redact.Redactor
 
 	body   []byte
@@ -88,7 +89,7 @@ func (e *UpstreamError) Text(tooLarge bool, now time.Time) string {
 	if e.Unfollowed != "" && e.Response.StatusCode < 400 {
 		b.WriteString(redirectHint(e.Response, e.Unfollowed))
 	} else {
-		b.WriteString(hint(e.Response, e.Safe, now))
+		b.WriteString(hint(e.Response, e.Safe, e.Owner, now))
 	}
 	return b.String()
 }
