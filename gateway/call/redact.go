@@ -19,9 +19,12 @@ func (x *exchange) redactor() redact.Redactor {
 	return redact.Redactor{Configured: x.Plan.Secrets, Sent: x.sentSecrets}
 }
 
-// errorRedactor is redactor for the texts of errors, which may name what the caller sent.
-func (x *exchange) errorRedactor() redact.Redactor {
-	return x.redactor()
+// errorRedactor is redactor for the text of an error with a status. URLs and addresses that the caller sent stay, and so do links by which
+// a user gets on. Arguments that the gateway adds are not the caller's.
+func (x *exchange) errorRedactor(status int) redact.Redactor {
+	r := x.redactor()
+	r.Kept = &redact.Kept{Document: x.Plan.PublicHosts, Sent: redact.NewSentHosts(x.Plan.Arguments.Given(x.args)), Links: status < http.StatusInternalServerError}
+	return r
 }
 
 // readResponse reads a response to the plan's request as [answer.Plan.Read] does. emit gets each part after its

@@ -79,6 +79,8 @@ type Plan struct {
 	Credential *credential.Choice
 	// Secrets are the configured secrets of the API.
 	Secrets *redact.Configured
+	// PublicHosts are the hosts that the document names for its readers; nil if there are none.
+	PublicHosts *redact.Hosts
 	// PassesHeaders reports whether headers of the caller's request go on to the service.
 	PassesHeaders bool
 	// Personal reports whether the request carries values that depend on the caller.
@@ -134,6 +136,7 @@ type parts struct {
 	number    int           // among all tools
 	publicURL func() string // without a path
 	headers   *render.Headers
+	hosts     *redact.Hosts
 	job       *job.Definition
 	polledJob *job.Definition
 	resource  *Resource
@@ -155,7 +158,7 @@ func newPlan(t *draft, c parts) *Plan {
 
 		Client: s.Document.Client, Base: s.BaseURL(t.operation), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(set, t.key),
 		FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin, Credential: s.Document.Credentials.Choices[t.operation],
-		Secrets: c.secrets, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
+		Secrets: c.secrets, PublicHosts: c.hosts, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
 
 		MaxResponse: int64(s.Config.MaxAnswer), Sensitive: redact.NewSensitive(set.SensitiveFields), Clean: s.Config.Clean,
 		ResponseHeaders: c.headers, Progress: render.NewEventRules(set.Progress), ShortText: s.Config.Answers == config.AnswersStructured,
@@ -185,6 +188,17 @@ func newResponseHeaders(sources []*source.Source) map[*source.Source]*render.Hea
 		}
 	}
 	return headers
+}
+
+// newPublicHosts returns the hosts that the document of each source names for its readers.
+func newPublicHosts(sources []*source.Source) map[*source.Source]*redact.Hosts {
+	hosts := map[*source.Source]*redact.Hosts{}
+	for _, s := range sources {
+		if s.Document != nil {
+			hosts[s] = redact.NewPublicHosts(s.Document.API.Hosts)
+		}
+	}
+	return hosts
 }
 
 // CallerOperation returns the operation with the arguments that callers pass, or are asked for.

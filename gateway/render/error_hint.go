@@ -26,7 +26,7 @@ func hint(resp *http.Response, safe bool, owner CredentialOwner, now time.Time) 
 	case upstream.IsRateLimited(resp, now) || code == http.StatusServiceUnavailable:
 		text := cmp.Or(wait, "Wait a while before the next call.")
 		if code == http.StatusForbidden {
-			text = "The service limits how often it is called, and no call is left. " + text
+			text = "This is a rate limit of the service, not a lack of rights. " + text
 		}
 		return text
 	}
