@@ -99,7 +99,7 @@ func (x *exchange) serviceFailure(resp *http.Response) error {
 
 // serviceFailureAs is serviceFailure with the document's description of the status, meaning, which may be empty.
 func (x *exchange) serviceFailureAs(resp *http.Response, meaning string) error {
-	e := render.UpstreamError{API: x.Plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: x.unfollowed, Safe: x.Plan.Safe, Redactor: x.errorRedactor(resp.StatusCode),
+	e := render.UpstreamError{API: x.Plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: x.unfollowed, Safe: x.Plan.ChangesNothing(), Redactor: x.errorRedactor(resp.StatusCode),
 		Owner: x.Plan.CredentialOwner(x.Request.HTTP.Header)}
 	err := x.readResponse(resp, e.AddPart)
 	tooLarge := isTooLarge(err)

@@ -23,7 +23,10 @@ func (x *exchange) redactor() redact.Redactor {
 // a user gets on. Arguments that the gateway adds are not the caller's.
 func (x *exchange) errorRedactor(status int) redact.Redactor {
 	r := x.redactor()
-	r.Kept = &redact.Kept{Document: x.Plan.PublicHosts, Sent: redact.NewSentHosts(x.Plan.Arguments.Given(x.args)), Links: status < http.StatusInternalServerError}
+	r.Kept = &redact.Kept{Document: x.Plan.PublicHosts, Links: status < http.StatusInternalServerError}
+	if len(x.args) > 0 {
+		r.Kept.Sent = redact.NewSentHosts(x.Plan.Arguments.Given(x.args))
+	}
 	return r
 }
 

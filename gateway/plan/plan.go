@@ -209,6 +209,10 @@ func (p *Plan) CallerOperation() *openapi.Operation {
 // AsksUser reports whether calls of the plan need consent or input from the user.
 func (p *Plan) AsksUser() bool { return asksUser(p.Consent, p.Elicitation) }
 
+// ChangesNothing reports whether a call can't have changed anything, so that it can be repeated: its method is safe, and no rule says that
+// the operation is not idempotent all the same.
+func (p *Plan) ChangesNothing() bool { return p.Safe && p.Retry != upstream.RetryNever }
+
 // Title returns the tool's title with its name, or the name alone.
 func (p *Plan) Title() string {
 	if title := strings.TrimSpace(p.Tool.Title); title != "" {

@@ -102,7 +102,7 @@ var sentHost = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/?#@"'<>\\]*
 
 // text adds the hosts in a text.
 func (h *Hosts) text(text string) {
-	for len(text) > 0 && len(h.names) < maxSentNames && len(h.inside) <= maxSentInside {
+	for len(text) > 0 && len(h.names) < maxSentNames {
 		at := sentHost.FindStringSubmatchIndex(text)
 		if at == nil {
 			return
@@ -122,7 +122,7 @@ func (h *Hosts) add(host string) {
 	switch {
 	case isPublicName(host):
 		h.names[host] = true
-	case err == nil || strings.Trim(host, digits+".:") != "":
+	case len(h.inside) <= maxSentInside && (err == nil || strings.Trim(host, digits+".:") != ""):
 		h.inside[host] = true
 	}
 }
