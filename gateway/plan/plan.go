@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/source"
@@ -100,6 +101,8 @@ type Plan struct {
 	Progress *render.EventRules
 	// ShortText shortens the text beside structuredContent.
 	ShortText bool
+	// Failure finds responses with status 2xx that report a failure; nil if the status alone decides.
+	Failure *projection.Failure
 	// Projection reduces responses; nil if they are passed on as they are.
 	Projection *Projection
 	// Links says which responses are returned as resource links; nil if none are.
@@ -162,7 +165,7 @@ func newPlan(t *draft, c parts) *Plan {
 
 		MaxResponse: int64(s.Config.MaxAnswer), Sensitive: redact.NewSensitive(set.SensitiveFields), Clean: s.Config.Clean,
 		ResponseHeaders: c.headers, Progress: render.NewEventRules(set.Progress), ShortText: s.Config.Answers == config.AnswersStructured,
-		Projection: t.projection, Links: newLinks(s.Config.Links, t.safe), Resource: c.resource, Cache: c.cache, InvalidatesCache: c.apiCached && !t.safe,
+		Failure: t.failure, Projection: t.projection, Links: newLinks(s.Config.Links, t.safe), Resource: c.resource, Cache: c.cache, InvalidatesCache: c.apiCached && !t.safe,
 
 		Job: c.job, PolledJob: c.polledJob,
 
