@@ -21,8 +21,11 @@ func (e *AnswerError) On() bool { return e != nil && !e.off }
 
 // answerError checks when responses report a failure. Expressions are compiled by those who evaluate them.
 func (l *loader) answerError(key string, e *AnswerError) {
-	if !e.On() || !l.ok(key) {
+	if !e.On() || !l.ok(key) || l.faulty(key) {
 		return
+	}
+	if *e == (AnswerError{}) {
+		l.errorf(key, "is empty; say in when how a response reports a failure, such as {when: .success == false}")
 	}
 	if when := key + ".when"; l.given(when) && l.ok(when) && strings.TrimSpace(e.When) == "" {
 		l.errorf(when, "is empty; say when a response reports a failure, such as .success == false")

@@ -7,7 +7,7 @@ import (
 )
 
 // codeError is the problem code of settings for failures in successful responses that fit nothing.
-const codeError = "error"
+const codeError = "failure"
 
 // newFailure returns how successful responses of an operation report failures; nil if the status alone decides. Names that the
 // responses don't have are reported, if that is so of every operation that the rule is for: documents often describe the data of a
