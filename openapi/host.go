@@ -21,18 +21,17 @@ func (c *compiler) hosts(all []found) (hosts []string) {
 			}
 		}
 	}
+	seen := map[*tree.Node]bool{} // lists that several operations share
 	servers := func(list *tree.Node) {
-		for i, s := range listed(list) {
+		if list.Len() == 0 || seen[list] {
+			return
+		}
+		seen[list] = true
+		for i, at := range list.Items() {
 			if i == maxHosts {
 				break
 			}
-			for name, variable := range s.variables.Members() {
-				s.url = strings.ReplaceAll(s.url, "{"+name+"}", variable.Get("default").Text())
-				if len(s.url) > maxServerURL {
-					break
-				}
-			}
-			add(s.url)
+			add(withDefaults(at.Get("url").Text(), at.Get("variables")))
 		}
 	}
 	root := c.set.Root()
@@ -58,5 +57,23 @@ func (c *compiler) hosts(all []found) (hosts []string) {
 	return hosts
 }
 
-// maxServerURL is the length of a server's URL beyond which its variables are not replaced.
-const maxServerURL = 2 << 10
+// withDefaults returns the URL of a server with the defaults of its variables. A long URL is returned as it is, and a long default is not
+// filled in.
+func withDefaults(at string, variables *tree.Node) string {
+	const (
+		longestURL     = 2 << 10
+		longestDefault = 253 // of a host
+		mostVariables  = 20
+	)
+	n := 0
+	for name, variable := range variables.Members() {
+		value := variable.Get("default").Text()
+		if n++; n > mostVariables || len(at) > longestURL {
+			break
+		}
+		if len(value) <= longestDefault {
+			at = strings.ReplaceAll(at, "{"+name+"}", value)
+		}
+	}
+	return at
+}

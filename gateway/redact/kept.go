@@ -47,7 +47,7 @@ func newHosts() *Hosts { return &Hosts{names: map[string]bool{}, inside: map[str
 // Limits of what is searched for hosts in the arguments of a call.
 const (
 	maxArguments = 64 << 10 // bytes
-	maxSentNames = 1000
+	maxSentNames = 100
 	// maxSentInside bounds how many addresses and names of networks inside count as sent. Without it, a caller could send all
 	// addresses of a network, and learn from what stays in the error which of them the service names.
 	maxSentInside = 16
@@ -144,7 +144,9 @@ func hostName(host string) string {
 	} else if strings.Count(host, ":") == 1 {
 		host, _, _ = strings.Cut(host, ":")
 	}
-	host, _, _ = strings.Cut(host, "%")
+	if strings.Contains(host, ":") {
+		host, _, _ = strings.Cut(host, "%") // the zone of an IPv6 address
+	}
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.Unmap().String()
 	}
@@ -179,10 +181,10 @@ func isPublicName(host string) bool {
 }
 
 // trouble finds words about a request between machines that failed. The URLs beside them are where the service called, and lead no user on.
-var trouble = regexp.MustCompile(`(?i)\b(?:dial (?:tcp|udp|unix)|lookup|no such host|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONN[A-Z]+|ETIMEDOUT|EHOSTUNREACH|EPIPE|refused|reset by peer|timed? ?out|timeout|unreachable|` +
-	`(?:can't|can not|cannot|could not|couldn't|unable to|fail(?:ed|s|ure)? to|fail(?:ed|ure)? while) (?:be )?(?:connect|reach|reached|resolve|fetch|call|contact|get|load|send|post|query|request)[a-z]*|` +
+var trouble = regexp.MustCompile(`(?i)\b(?:dial (?:tcp|udp|unix)|lookup [a-z0-9.-]+(?: on |:)|no such host|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONN[A-Z]+|ETIMEDOUT|EHOSTUNREACH|EPIPE|connection (?:was )?(?:refused|reset|closed|aborted|lost)|` +
+	`actively refused|reset by peer|timed? ?out|timeout|unreachable|(?:can't|can not|cannot|could not|couldn't|unable to|fail(?:ed|s|ure)? to) (?:be reached|connect|reach|fetch|contact|resolve (?:host|name|address|dns))|` +
 	`upstream|backend|x509|handshake|socket|EOF|proxy|i/o|connectionpool|max retries|unknownhost[a-z]*|connect(?:ion)?(?:error|exception|timeout)[a-z]*|bad gateway|` +
-	`(?:GET|POST|PUT|PATCH|DELETE|HEAD|request (?:for|to)|response from|status (?:code )?\d{3} (?:from|for)) [\\"']*https?:|returned (?:http |status |code )*[45]\d\d)`)
+	`(?:GET|POST|PUT|PATCH|DELETE|HEAD|response from|status (?:code )?\d{3} (?:from|for)|I/O error on [A-Z]+ request for) [\\"']*https?:|request (?:for|to) [\\"']*https?:\S+ (?:was |has )?fail|returned (?:http |status |code )*[45]\d\d)`)
 
 // sent reports whether the caller sent a host; k may be nil.
 func (k *Kept) sent(host string) bool { return k != nil && k.Sent.has(host) }
@@ -256,7 +258,12 @@ var longSecret = []string{"key", "code", "hash", "session", "auth", "ticket", "m
 
 // withoutQuerySecrets returns the query and the fragment of a URL without the values of secret names: the signature of a presigned URL,
 // and the token of a link, let everybody in.
-func withoutQuerySecrets(tail string) string {
+func withoutQuerySecrets(tail string) string { return withoutSecretsOfQuery(tail, maxEncoded) }
+
+// maxEncoded is how often a URL may be encoded in the query of another, to be looked at.
+const maxEncoded = 3
+
+func withoutSecretsOfQuery(tail string, encoded int) string {
 	if !strings.Contains(tail, "=") {
 		return tail
 	}
@@ -267,7 +274,7 @@ func withoutQuerySecrets(tail string) string {
 			end = len(tail)
 		}
 		name, value, found := strings.Cut(tail[:end], "=")
-		if found && value != "" && isSecretQuery(name, value) {
+		if found && value != "" && (isSecretQuery(name, value) || encoded > 0 && holdsSecret(value, encoded-1)) {
 			value = Placeholder
 		}
 		b.WriteString(name)
@@ -277,6 +284,19 @@ func withoutQuerySecrets(tail string) string {
 		tail = tail[end:]
 	}
 	return b.String()
+}
+
+// holdsSecret reports whether the value of a parameter is a URL or a form with a secret, as in ?next=https%3A%2F%2Fdepot.example%2F%3Ftoken%3Dx.
+func holdsSecret(value string, encoded int) bool {
+	if !strings.Contains(value, "%") {
+		return false
+	}
+	decoded, err := url.QueryUnescape(value)
+	if err != nil || !strings.Contains(decoded, "=") && !strings.Contains(decoded, "%") {
+		return false
+	}
+	decoded = "?" + decoded
+	return withoutSecretsOfQuery(decoded, encoded) != decoded || encoded > 0 && holdsSecret(decoded, encoded-1)
 }
 
 // isSecretQuery reports whether a query parameter is a secret. Unlike a pair in words it has no other meaning.
