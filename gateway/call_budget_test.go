@@ -148,7 +148,7 @@ func TestBatchOfLargeAnswers(t *testing.T) {
 
 	header.Del("Stuck")
 	body := post(g.Handler(), header, batch("large700", "large700", "list", "large700", "large700")).Body.String()
-	const want = `"text":"The answers to the calls of this request are too large together. The call may have taken effect: if it only reads data, make it by itself, or ask for less."}],"isError":true`
+	const want = `"text":"The answers to the calls of this request are too large together. The call changed nothing: make it by itself, or ask for less."}],"isError":true`
 	if large, refused := strings.Count(body, strings.Repeat("x", 700<<10)), strings.Count(body, want); refused == 0 || large+refused != 4 || !strings.Contains(body, `{\"done\":true}`) {
 		t.Errorf("%d large answers, %d refused, %d bytes", large, refused, len(body))
 	}

@@ -79,6 +79,11 @@ func (c BufferedCall) readAll(ctx context.Context, resp *http.Response) (err err
 	if err != nil {
 		return err
 	}
+	for _, part := range parts {
+		if err := c.reportedFailure(ctx, resp, part); err != nil {
+			return err
+		}
+	}
 	c.parts = parts
 	if !c.background {
 		c.Done(ctx, telemetry.OutcomeOK, nil)

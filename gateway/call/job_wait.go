@@ -33,6 +33,11 @@ func (c JobCall) answerAccepted(ctx context.Context, args []byte, resp *http.Res
 	if err != nil {
 		return err
 	}
+	for _, part := range parts {
+		if err := c.reportedFailure(ctx, resp, part); err != nil {
+			return err
+		}
+	}
 	b := c.jobHandle(args, resp, parts)
 	if b == nil {
 		return c.deliverProjected(ctx, parts, resp)

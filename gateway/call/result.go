@@ -95,6 +95,9 @@ func (w *resultWriter) answerSuccess(ctx context.Context, resp *http.Response) e
 		}
 		w.Plan.Progress.Reduce(&part)
 		w.redactPart(ctx, &part)
+		if err := w.reportedFailure(ctx, resp, part); err != nil {
+			return err
+		}
 		if part.More || w.parts != nil {
 			w.parts = append(w.parts, part)
 			if part.More {

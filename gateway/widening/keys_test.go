@@ -234,6 +234,7 @@ var uncompared = map[string]string{
 	"Settings.ParamHeaders": "callers repeat what they send anyway", "Settings.Timeout": "limits bound what a call costs",
 	"Settings.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
 	"Settings.Clean": "the form of answers", "Result": "less of an answer that its caller gets anyway; sensitive_fields hides",
+	"AnswerError": "an answer that its caller gets anyway, as an error; sensitive_fields hides",
 
 	"Server.PublicURL": "public_urls, of which it is one, is compared",
 
