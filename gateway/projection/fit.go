@@ -10,13 +10,18 @@ import (
 
 // fit returns an answer of at most MaxTokens tokens.
 func (l Limits) fit(data []byte, all *cuts) []byte {
-	if fits(data, l.MaxTokens) {
+	// The tokens of a part can't be known before it is cut, so bytes are estimated from the beginning, and counted again.
+	room, _ := prefix(data, l.MaxTokens)
+	if room == len(data) {
 		return data
 	}
+	if short := shortenOpaque(data, all); len(short) < len(data) {
+		data = short
+		if room, _ = prefix(data, l.MaxTokens); room == len(data) {
+			return data
+		}
+	}
 	before := slices.Clone(all.all)
-	// The tokens of a part can't be known before it is cut, so bytes are estimated from the beginning, and counted again.
-	begin := data[:min(len(data), 4*l.MaxTokens)]
-	room := share(len(begin), l.MaxTokens, tokenizer.Count(begin))
 	for range maxFits {
 		f := fitter{cuts: all}
 		all.path = all.path[:0]
@@ -29,6 +34,12 @@ func (l Limits) fit(data []byte, all *cuts) []byte {
 	}
 	all.path = all.path[:0]
 	all.add(jsonscan.KindOf(data), 1)
+	switch data[0] { // what has the kind of the answer fits its schema
+	case '{':
+		return []byte("{}")
+	case '[':
+		return []byte("[]")
+	}
 	return []byte("null")
 }
 
@@ -44,6 +55,14 @@ const (
 // fits reports whether a text has at most a number of tokens. No token has less than a byte.
 func fits(data []byte, most int) bool {
 	return len(data) <= most || tokenizer.CountUpTo(data, most) <= most
+}
+
+// prefix returns the length of a beginning of a text that has at most a number of tokens, and the whole length if all of it has.
+func prefix(data []byte, most int) (length, tokens int) {
+	if len(data) <= most {
+		return len(data), len(data)
+	}
+	return tokenizer.Prefix(data, most)
 }
 
 // share returns the part of a size that some of its tokens take.
