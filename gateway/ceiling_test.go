@@ -54,7 +54,7 @@ type stored struct {
 }
 
 // newAnswerStore serves answers by the last segment of the path.
-func newAnswerStore(t *testing.T, answers map[string]stored) *httptest.Server {
+func newAnswerStore(t testing.TB, answers map[string]stored) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := answers[path.Base(r.URL.Path)]
@@ -222,7 +222,7 @@ type ceilingClient struct {
 // ceilingClients returns clients of all revisions that differ, at gateways of all forms of results.
 func ceilingClients(t *testing.T, limit int, base string) (clients []ceilingClient) {
 	for _, form := range []string{"answers: both", "answers: structured", "answers: text", "schema_profile: portable"} {
-		cfg := fmt.Sprintf("apis: [{name: shop, spec: $SPEC, base_url: $BASE, %s}]\nlimits: {max_result_tokens: %d}\ntools: {presentation: all}\n", form, limit)
+		cfg := fmt.Sprintf("apis: [{name: shop, spec: $SPEC, base_url: $BASE, %s}]\nlimits: {max_result_tokens: %d, address_rate: off, principal_rate: off}\ntools: {presentation: all}\n", form, limit)
 		g := start(t, ceilingDocument, cfg, base)
 		for _, revision := range []string{"2026-07-28", "2025-06-18", "2024-11-05"} {
 			c := newClient(t, g.Handler(), revision, "")
