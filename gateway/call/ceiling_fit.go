@@ -44,9 +44,9 @@ func (w *resultWriter) atMost(parts []answer.Part) (n int) {
 // fit returns the beginnings of parts that are within a number of tokens with all that stands beside them, and a note on what they
 // lack; "" if they are whole.
 func (w *resultWriter) fit(parts []answer.Part, most int) (shown []answer.Part, note string) {
-	f := fitter{w: w, most: most, parts: slices.Clone(parts)}
+	f := newFitter(w, parts, most)
 	if f.measure() <= most {
-		return parts, ""
+		return f.parts, ""
 	}
 	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
 	ways := w.waysAboveCeiling(parts, most/4)
@@ -57,7 +57,7 @@ func (w *resultWriter) fit(parts []answer.Part, most int) (shown []answer.Part, 
 		var left int
 		shown, cuts, left = f.share(most - f.beside() - reserve)
 		note = w.aboveCeiling(most, cuts, left, ways)
-		total := f.cost(shown) + f.beside() + tokenizer.Count([]byte(note))
+		total := f.shown + f.beside() + tokenizer.Count([]byte(note))
 		if total <= most {
 			return shown, note
 		}
@@ -71,19 +71,38 @@ type fitter struct {
 	w     *resultWriter
 	most  int
 	parts []answer.Part
-	costs []int // tokens of the data of each part, as far as they matter
+	json  []bool // texts that are JSON which was not read as such, for lack of a schema
+	costs []int  // tokens of the data of each part; more than most if it has more
+	begin []int  // bytes of each part that have as many tokens, or most
+	shown int    // tokens of the parts that share returned, with what is said about them
 }
 
-// measure counts the tokens of the result. The count ends once it is greater than most.
+// newFitter returns the fitter of parts, in which texts that are JSON have no white space between tokens.
+func newFitter(w *resultWriter, parts []answer.Part, most int) *fitter {
+	f := &fitter{w: w, most: most, parts: slices.Clone(parts), json: make([]bool, len(parts)), costs: make([]int, len(parts)), begin: make([]int, len(parts))}
+	for i := range f.parts {
+		if p := &f.parts[i]; p.Kind == answer.Text && isStructure(p.Data) {
+			if data, ok := projection.Compact(p.Data); ok {
+				p.Data, f.json[i] = data, true
+			}
+		}
+	}
+	return f
+}
+
+// measure counts the tokens of the result, those of each part until there are more than most.
 func (f *fitter) measure() (total int) {
 	total = f.beside()
-	f.costs = make([]int, len(f.parts))
 	for i := range f.parts {
-		total += f.around(&f.parts[i])
-	}
-	for i := range f.parts {
-		f.costs[i] = f.data(&f.parts[i], f.most)
-		total += f.costs[i]
+		p := &f.parts[i]
+		if !isBinary(p.Kind) {
+			if f.begin[i], f.costs[i] = tokenizer.Prefix(p.Data, f.most); f.begin[i] < len(p.Data) {
+				f.costs[i] = f.most + 1
+			} else {
+				f.costs[i] = max(f.costs[i], f.quoted(p, f.most))
+			}
+		}
+		total += f.around(p) + f.costs[i]
 	}
 	return total
 }
@@ -95,10 +114,7 @@ func (f *fitter) beside() int {
 
 // around returns an upper bound of the tokens of what is said about a part besides its data.
 func (f *fitter) around(p *answer.Part) int {
-	n := structureTokens
-	if p.Field != "" {
-		n += len(p.Field)
-	}
+	n := structureTokens + len(p.Field)
 	if p.Events > 0 {
 		n += blockTokens
 	}
@@ -108,25 +124,12 @@ func (f *fitter) around(p *answer.Part) int {
 	return n
 }
 
-// data returns the tokens of the data of a part, in the block or in structuredContent, whichever has more; not exactly if they are
-// more than a limit.
-func (f *fitter) data(p *answer.Part, limit int) int {
-	if isBinary(p.Kind) {
+// quoted returns the tokens of a text as it stands in structuredContent, as far as they are not more than a limit; 0 if it does not.
+func (f *fitter) quoted(p *answer.Part, limit int) int {
+	if p.Kind != answer.Text || !f.w.structured() {
 		return 0
 	}
-	n := tokenizer.CountUpTo(p.Data, limit)
-	if p.Kind == answer.Text && f.w.structured() && n <= limit {
-		n = max(n, tokenizer.CountUpTo(jsonscan.AppendString(nil, p.Data), limit))
-	}
-	return n
-}
-
-// cost returns the tokens of parts with what is said about them.
-func (f *fitter) cost(parts []answer.Part) (n int) {
-	for i := range parts {
-		n += f.around(&parts[i]) + f.data(&parts[i], f.most)
-	}
-	return n
+	return tokenizer.CountUpTo(jsonscan.AppendString(nil, p.Data), limit)
 }
 
 // share divides a number of tokens among the parts, so that short parts stay whole. Parts for which there is no room are left out from
@@ -138,12 +141,15 @@ func (f *fitter) share(room int) (shown []answer.Part, cuts []projection.Cut, le
 		shown[i].Field, shown[i].File = truncate.Bytes(shown[i].Field, maxFieldName), truncate.Bytes(shown[i].File, maxFieldName)
 	}
 	kept := 0
+	f.shown = blockTokens // of the sentence about parts that are left out
 	for i := range shown {
-		need := f.around(&shown[i]) + min(f.costs[i], least)
+		around := f.around(&shown[i])
+		need := around + min(f.costs[i], least)
 		if kept > 0 && need > room {
 			break
 		}
 		room -= need
+		f.shown += around
 		kept++
 	}
 	left = len(shown) - kept
@@ -157,15 +163,16 @@ func (f *fitter) share(room int) (shown []answer.Part, cuts []projection.Cut, le
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return f.costs[a] - f.costs[b] })
 	for n, i := range order {
-		part := max(room/(len(order)-n), least)
-		if f.costs[i] > part {
+		tokens, part := f.costs[i], max(room/(len(order)-n), least)
+		if tokens > part {
 			var of []projection.Cut
-			shown[i].Data, of = f.cut(&shown[i], part)
+			shown[i].Data, of, tokens = f.cut(i, part)
 			for _, c := range of {
 				cuts = append(cuts, inPart(c, i, len(f.parts)))
 			}
 		}
-		room -= min(f.costs[i], part)
+		room -= tokens
+		f.shown += tokens
 	}
 	if left > 0 { // not to be taken for an answer of one part
 		shown = append(shown, answer.Part{Kind: answer.Text, Data: fmt.Appendf(nil, "%d parts are left out.", left)})
@@ -173,25 +180,38 @@ func (f *fitter) share(room int) (shown []answer.Part, cuts []projection.Cut, le
 	return shown, atMostPlaces(cuts), left
 }
 
-// cut returns the data of a part within a number of tokens.
-func (f *fitter) cut(p *answer.Part, most int) ([]byte, []projection.Cut) {
-	if p.Kind == answer.JSON {
-		return projection.Limits{MaxTokens: most}.Apply(p.Data)
-	}
-	text := bytes.TrimLeft(p.Data, " \t\r\n") // nobody reads a block that is white space
-	limits := projection.Limits{MaxTokens: most}
-	for {
-		shown, cuts := limits.ApplyText(text)
-		n := f.data(&answer.Part{Kind: answer.Text, Data: shown}, 8*most)
-		if n <= most || len(shown) == 0 {
-			if len(cuts) == 0 {
-				cuts = []projection.Cut{{Kind: jsonscan.String, Left: len(p.Data) - len(text)}}
-			}
-			return shown, cuts
+// cut returns the data of a part within a number of tokens, what is left out, and its tokens.
+func (f *fitter) cut(i, most int) (data []byte, left []projection.Cut, tokens int) {
+	p := f.parts[i]
+	for within := most; within > 0; {
+		if p.Kind == answer.JSON || f.json[i] {
+			room := int64(f.begin[i]) * int64(within) / int64(max(min(f.costs[i], f.most), 1))
+			data, left, tokens = projection.Fit(f.parts[i].Data, within, int(room))
+		} else {
+			data, left = f.cutText(i, within)
+			tokens = within
 		}
-		limits.MaxTokens = min(limits.MaxTokens*most/n, limits.MaxTokens-1)
-		if limits.MaxTokens <= 0 {
-			return nil, []projection.Cut{{Kind: jsonscan.String, Left: len(p.Data)}}
+		p.Data = data
+		quoted := f.quoted(&p, 8*most)
+		if quoted <= most {
+			return data, left, max(tokens, quoted)
 		}
+		within = min(within*most/quoted, within-1)
 	}
+	return nil, []projection.Cut{{Kind: jsonscan.String, Left: len(f.parts[i].Data)}}, 0
+}
+
+// cutText returns the beginning of a text within a number of tokens, and what is left out. White space before it is: nobody reads a
+// block of it.
+func (f *fitter) cutText(i, most int) ([]byte, []projection.Cut) {
+	whole := f.parts[i].Data
+	text := bytes.TrimLeft(whole, " \t\r\n")
+	if len(text) == 0 {
+		return []byte("The answer is white space."), []projection.Cut{{Kind: jsonscan.String, Left: len(whole)}}
+	}
+	data, left := projection.Limits{MaxTokens: most}.ApplyText(text)
+	if len(left) == 0 {
+		left = []projection.Cut{{Kind: jsonscan.String, Left: len(whole) - len(text)}}
+	}
+	return data, left
 }

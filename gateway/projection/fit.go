@@ -8,39 +8,53 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
+// Fit returns an answer of at most a number of tokens, as [Limits].Apply does, and the number of its tokens. It is for a caller that has
+// counted those of the answer, which has more: room is the number of bytes of it that have about that many tokens.
+func Fit(data []byte, most, room int) (fitted []byte, left []Cut, tokens int) {
+	var all cuts
+	fitted, tokens = fit(data, most, room, &all)
+	return fitted, all.all, tokens
+}
+
 // fit returns an answer of at most MaxTokens tokens.
 func (l Limits) fit(data []byte, all *cuts) []byte {
-	// The tokens of a part can't be known before it is cut, so bytes are estimated from the beginning, and counted again.
 	room, _ := prefix(data, l.MaxTokens)
-	if room == len(data) {
-		return data
+	if room < len(data) {
+		data, _ = fit(data, l.MaxTokens, room, all)
 	}
+	return data
+}
+
+// fit returns an answer of at most a number of tokens, and its tokens. The tokens of a part can't be known before it is cut, so room is
+// an estimate, and they are counted again.
+func fit(data []byte, most, room int, all *cuts) (fitted []byte, tokens int) {
 	if short := shortenOpaque(data, all); len(short) < len(data) {
 		data = short
-		if room, _ = prefix(data, l.MaxTokens); room == len(data) {
-			return data
+		if room, tokens = prefix(data, most); room == len(data) {
+			return data, tokens
 		}
 	}
+	room -= room / 64 // an estimate that is a little too large costs another count
 	before := slices.Clone(all.all)
 	for range maxFits {
 		f := fitter{cuts: all}
 		all.path = all.path[:0]
 		out := f.value(make([]byte, 0, room+16), data, room, 0)
-		if fits(out, l.MaxTokens) {
-			return out
+		if tokens = count(out, most); tokens <= most {
+			return out, tokens
 		}
-		room = min(room*9/10, share(room, l.MaxTokens, tokenizer.Count(out)))
+		room = min(room*9/10, share(room, most, tokenizer.Count(out)))
 		all.all = append(all.all[:0], before...)
 	}
 	all.path = all.path[:0]
 	all.add(jsonscan.KindOf(data), 1)
 	switch data[0] { // what has the kind of the answer fits its schema
 	case '{':
-		return []byte("{}")
+		return []byte("{}"), 1
 	case '[':
-		return []byte("[]")
+		return []byte("[]"), 1
 	}
-	return []byte("null")
+	return []byte("null"), 1
 }
 
 const (
@@ -52,9 +66,12 @@ const (
 	minString = 24
 )
 
-// fits reports whether a text has at most a number of tokens. No token has less than a byte.
-func fits(data []byte, most int) bool {
-	return len(data) <= most || tokenizer.CountUpTo(data, most) <= most
+// count returns the tokens of a text as far as they matter: those of a short text are bytes, as no token has less.
+func count(data []byte, most int) int {
+	if len(data) <= most {
+		return len(data)
+	}
+	return tokenizer.CountUpTo(data, most)
 }
 
 // prefix returns the length of a beginning of a text that has at most a number of tokens, and the whole length if all of it has.
