@@ -148,7 +148,7 @@ func canCut(value []byte) bool {
 // fitted is a member of an object that is cut.
 type fitted struct {
 	name, value []byte // the name with its quotes
-	room        int    // bytes of the value; -1 if the member is left out
+	room        int    // bytes of the value
 }
 
 // object gives each member what it needs least, and shares the rest so that short members stay whole: totals and links beside
@@ -158,12 +158,10 @@ func (f *fitter) object(dst, value []byte, room, depth int) []byte {
 		f.cuts.add(jsonscan.Object, countMembers(value))
 		return append(dst, "{}"...)
 	}
-	members, rest := fittingMembers(value, room)
-	bySize := make([]*fitted, 0, len(members))
+	members, rest, left := fittingMembers(value, room)
+	bySize := make([]*fitted, len(members))
 	for i := range members {
-		if members[i].room >= 0 {
-			bySize = append(bySize, &members[i])
-		}
+		bySize[i] = &members[i]
 	}
 	slices.SortStableFunc(bySize, func(a, b *fitted) int { return len(a.value) - len(b.value) })
 	for i, m := range bySize {
@@ -172,29 +170,24 @@ func (f *fitter) object(dst, value []byte, room, depth int) []byte {
 		rest -= more
 	}
 	dst = append(dst, '{')
-	shown := 0
-	for _, m := range members {
-		if m.room < 0 {
-			continue
-		}
-		if shown > 0 {
+	for i, m := range members {
+		if i > 0 {
 			dst = append(dst, ',')
 		}
-		shown++
 		dst = append(append(dst, m.name...), ':')
 		length := f.cuts.enter(m.name)
 		dst = f.value(dst, m.value, m.room, depth+1)
 		f.cuts.leave(length)
 	}
-	if shown < len(members) {
-		f.cuts.add(jsonscan.Object, len(members)-shown)
+	if left > 0 {
+		f.cuts.add(jsonscan.Object, left)
 	}
 	return append(dst, '}')
 }
 
 // fittingMembers returns the members of an object with the least room for each, and the room that is left then. Members are left
-// out once there is not even that.
-func fittingMembers(object []byte, room int) (members []fitted, rest int) {
+// out once there is not even that; left is their number. What is kept grows with the room, not with the object.
+func fittingMembers(object []byte, room int) (members []fitted, rest, left int) {
 	rest = room - len("{}")
 	for i := 1; object[i] != '}'; i++ {
 		start := i
@@ -206,15 +199,15 @@ func fittingMembers(object []byte, room int) (members []fitted, rest int) {
 		m.room = minRoom(m.value)
 		if n := len(m.name) + len(":,") + m.room; n <= rest {
 			rest -= n
+			members = append(members, m)
 		} else {
-			m.room = -1
+			left++
 		}
-		members = append(members, m)
 		if object[i] == '}' {
 			break
 		}
 	}
-	return members, rest
+	return members, rest, left
 }
 
 func countMembers(object []byte) (n int) {
