@@ -209,6 +209,7 @@ var uncompared = map[string]string{
 	"Server.SealKeys": "keys are rotated", "Server.SealKeyFile": "keys are rotated",
 	"Info": "words for clients", "Server.Instructions": "words for models", "Server.PageSize": "how lists are sent", "Server.KeepAlive": "how streams are sent",
 	"Server.ShutdownDelay": "how the process ends", "Server.DrainTimeout": "how the process ends", "Server.LegacyDisconnect": "when a call ends",
+	"Server.SessionLife":  "a session is no authentication: the token is checked with each request",
 	"Server.Sessionless":  "another form of the same requests, with the same checks",
 	"Server.OldTransport": "another form of the same requests, with the same checks", "Server.Manifest": "it shows what the lists show, to those who get these",
 	"Server.StateDir": "it holds documents and the record itself", "Ready.APIs": "when the gateway serves, not whom", "Ready.WithoutAudit": "whether it counts as ready, while no call is made", "Server.StrictSecrets": "a check of the file",
