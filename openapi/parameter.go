@@ -178,6 +178,9 @@ func (b *binder) encode() ([]binding, error) {
 			continue
 		}
 		next.encoder = encoder
+		if next.location == wire.Path && encoder.Spans() {
+			b.op.template = b.op.template.Spanning(slices.Index(b.op.template.Names(), next.wire))
+		}
 		kept = append(kept, next)
 	}
 	return kept, nil
@@ -214,11 +217,13 @@ func (b *binding) demands() (d schema.Demands) {
 	switch b.location {
 	case wire.Path:
 		d = schema.Demands{NotNull: path("null"), MinLength: path(`""`), MinItems: path("[]"), MinProperties: path("{}")}
-		switch {
-		case path(`""`) && path(`"."`) && path(`"a/b"`):
+		switch whole := path(`""`) && path(`"."`); {
+		case whole && path(`"a/b"`):
 			d.Pattern = schema.PatternSegment
 		case path(`"a/b"`):
 			d.Pattern = schema.PatternNoSlash
+		case whole && path(`"a/../b"`):
+			d.Pattern = schema.PatternSegments
 		}
 		return d
 	case wire.Header:
@@ -270,28 +275,12 @@ func ignoredHeader(name string) bool {
 	return strings.EqualFold(name, "Accept") || strings.EqualFold(name, "Content-Type") || strings.EqualFold(name, "Authorization")
 }
 
-// slash returns what becomes of a slash in the value of a path parameter: as the operator says, else as the path does.
-func (c *compiler) slash(op *Operation, name string) wire.Slash {
-	for _, p := range c.options.SlashParameters {
-		if p.Name == name && p.Encoded {
-			return wire.SlashEncoded
-		}
-		if p.Name == name {
-			return wire.SlashRaw
-		}
-	}
-	if op.template.Reserved(slices.Index(op.template.Names(), name)) {
-		return wire.SlashRaw
-	}
-	return wire.SlashRefused
-}
-
 // encoder makes the encoder of a parameter. A style that the standard doesn't have for the location is replaced by
 // the location's own.
 func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]struct{}) (*wire.Encoder, error) {
 	w := wire.Parameter{Name: b.wire, In: b.location, Style: b.location.Style(), Taken: taken}
 	if b.location == wire.Path {
-		w.Slash = c.slash(op, b.wire)
+		w.Slash = c.slash(op, b)
 	}
 	p := b.parameter
 	if p == nil {

@@ -46,6 +46,7 @@ const (
 	codeParameterReserved = "parameter-reserved"        // a parameter that the gateway sends itself (R5): left out
 	codeParameterStyle    = "parameter-style"           // a parameter that can't be written: left out
 	codePathIllegal       = "path-illegal"              // a character that can't stand in a URI: percent-encoded
+	codePathSlash         = "path-slash"                // a value of a path parameter has a slash: sent as "%2F"
 	codePathUndeclared    = "path-parameter-undeclared" // a variable of the path without parameter: a string is asked for
 	codePathUnused        = "path-parameter-unused"     // a path parameter that the path doesn't have: left out
 	codePathVariable      = "path-variable"             // a variable of a path as a framework writes it: read as one

@@ -76,6 +76,9 @@ func (c *compiler) upgradeParameter(p parameter) *tree.Node {
 			n.Set(strings.TrimPrefix(key, "x-"), member)
 		}
 	}
+	if member := p.node.Get(multiSegment); member != nil {
+		n.Set(multiSegment, member)
+	}
 	if p.says != "" {
 		n.Set("description", tree.NewString(p.node, p.says))
 	}
