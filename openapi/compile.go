@@ -375,7 +375,14 @@ var methods = []string{"get", "put", "post", "delete", "options", "head", "patch
 
 // walk lists all operations in the document's order, and as skipped those that it can't reach.
 func (c *compiler) walk() (all []found, skipped []Skipped) {
-	for path, node := range c.set.Root().Get("paths").Members() {
+	for _, key := range []string{"paths", tree.MSPaths} {
+		all, skipped = c.walkPaths(c.set.Root().Get(key), all, skipped)
+	}
+	return all, skipped
+}
+
+func (c *compiler) walkPaths(paths *tree.Node, all []found, skipped []Skipped) ([]found, []Skipped) {
+	for path, node := range paths.Members() {
 		if strings.HasPrefix(path, "x-") {
 			continue
 		}

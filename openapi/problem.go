@@ -34,6 +34,7 @@ const (
 	codeBodyEmpty         = "body-empty"                // a request body without content
 	codeBodyKind          = "body-kind"                 // a request body that is not an object: left out
 	codeBodyMedia         = "body-media-types"          // a body that is another one in other media types: one is sent
+	codeBodyParameter     = "body-parameter"            // a parameter in "body" or "formData" in 3.x: read as the request body
 	codeBodySeveral       = "body-several"              // more than one body: the first is sent
 	codeCollectionFormat  = "collection-format"         // a collectionFormat that is not known: csv is used
 	codeExtension         = "extension"                 // an extension that can't be used: left out
@@ -46,10 +47,14 @@ const (
 	codeParameterReserved = "parameter-reserved"        // a parameter that the gateway sends itself (R5): left out
 	codeParameterStyle    = "parameter-style"           // a parameter that can't be written: left out
 	codePathIllegal       = "path-illegal"              // a character that can't stand in a URI: percent-encoded
+	codePathName          = "path-parameter-name"       // a path parameter that the path spells differently: read as its variable
+	codePathQuery         = "path-query"                // a query parameter that the query of the path has already: left out
 	codePathSlash         = "path-slash"                // a value of a path parameter has a slash: sent as "%2F"
+	codePathSlashless     = "path-slashless"            // a path that does not begin with "/": read as if it did
 	codePathUndeclared    = "path-parameter-undeclared" // a variable of the path without parameter: a string is asked for
 	codePathUnused        = "path-parameter-unused"     // a path parameter that the path doesn't have: left out
 	codePathVariable      = "path-variable"             // a variable of a path as a framework writes it: read as one
+	codeQueryMap          = "query-map"                 // a map in the query as grpc-gateway describes it: read as an object
 	codeSecurityDangling  = "security-dangling"         // a security scheme that is missing
 	codeSecurityUndefined = "security-undefined"        // a requirement of a scheme that is not declared
 	codeServer            = "server-unusable"           // a server that can't be used (S7)
