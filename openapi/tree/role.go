@@ -216,6 +216,14 @@ func (r role) describe() string {
 		return "a server"
 	case roleRequirement:
 		return "a security requirement"
+	case roleDocument:
+		return "the document"
+	case roleInfo:
+		return "\"info\""
+	case roleComponents:
+		return "\"components\""
+	case roleVariable:
+		return "a server variable"
 	default:
 		return "an object"
 	}
