@@ -31,7 +31,9 @@ func (b *binder) matchVariables() {
 		before, _, _ := strings.Cut(variable, ":")
 		return strings.EqualFold(before, name)
 	})
-	match(func(variable, name string) bool { return plainName(variable) != "" && plainName(variable) == plainName(name) })
+	match(func(variable, name string) bool {
+		return plainName(variable) != "" && plainName(variable) == plainName(name)
+	})
 	if p, v := b.lonely(); p != nil {
 		b.pair(p, v)
 	}

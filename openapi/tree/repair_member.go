@@ -54,6 +54,9 @@ func (w *walker) repairSpelling(n *Node, r role) {
 		if _, ok := w.grammar[r].fields[k.key]; ok || strings.HasPrefix(k.key, "x-") || strings.HasPrefix(k.key, "$") {
 			continue
 		}
+		if r == rolePathItem && w.grammar[r].fields[strings.ToLower(k.key)].role == roleOperation {
+			continue // see repairMethods
+		}
 		if names == nil {
 			if names = w.known(r); names == nil {
 				return
