@@ -237,9 +237,31 @@ func (c *compiler) collect(found []found, skipped []Skipped, results []result, b
 			return nil, ErrLargeAPI
 		}
 	}
+	c.reportTwins(touched)
 	api.Problems = c.problems.sorted()
 	attribute(c.set, api.Problems, touched, c.options.Pace)
 	return api, nil
+}
+
+// reportTwins reports operations whose operationId another one before them has: ids are unique (OAS Operation Object).
+func (c *compiler) reportTwins(all []touch) {
+	first := make(map[string]*touch, len(all))
+	for i := range all {
+		t := &all[i]
+		if t.operation.ID == "" {
+			continue
+		}
+		if twin := first[t.operation.ID]; twin != nil {
+			at := t.found.node.Get("operationId")
+			if at == nil {
+				at = t.found.node
+			}
+			c.problems.at(at, codeOperationID, "the operationId %q is also that of %s %s (%s); tools that would have the same name get words of their paths",
+				brief(t.operation.ID), twin.operation.Method, brief(twin.operation.Path), twin.operation.Position)
+			continue
+		}
+		first[t.operation.ID] = t
+	}
 }
 
 // A result is what became of one operation; the zero value stands for one that had no turn yet.

@@ -107,6 +107,9 @@ func (b *binder) parameter(p *parameter) error {
 			}
 			return nil
 		}
+		if !next.required {
+			b.problems.at(p.node, codeParameterOptional, "path parameter %q must have \"required: true\"; it is read as required", name)
+		}
 		next.wire, next.required = b.op.template.Names()[i], true
 	case wire.Header:
 		b.headers[strings.ToLower(name)] = true

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 
 	"drawbridge/openapi/mediatype"
@@ -176,7 +177,11 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 		object.Set("required", required)
 	}
 	content := tree.NewObject(op)
-	for _, m := range formMediaTypes(consumes, file) {
+	kept := formMediaTypes(consumes, file)
+	if len(consumes) > 0 && !slices.ContainsFunc(consumes, func(m string) bool { return slices.Contains(kept, mediatype.Essence(m)) }) {
+		c.problems.at(form[0], codeFormMedia, "the operation has form parameters, and %q can't hold them; %s is sent", strings.Join(consumes, ", "), kept[0])
+	}
+	for _, m := range kept {
 		mediaType := tree.NewObject(op)
 		mediaType.Set("schema", object)
 		mediaType.Set("encoding", encoding)

@@ -80,6 +80,7 @@ func name(candidates []*candidate, o Options) (between []Clash) {
 		c.suffixed = c.lost || len(c.full) > limit || reserved
 		c.rename(limit)
 	}
+	nameTwins(candidates, limit)
 	between = settleAll(candidates, limit)
 	setFormerNames(candidates, o)
 	return between
