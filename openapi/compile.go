@@ -41,8 +41,9 @@ const DefaultMaxOperations = 10_000
 
 // A SlashParameter is a path parameter whose values may hold slashes.
 type SlashParameter struct {
-	Name    string
-	Encoded bool // a slash is sent as "%2F"; else as it is
+	Name     string
+	Encoded  bool // a slash is sent as "%2F"; else as it is
+	Rejected bool // a slash is refused, although the document allows it
 }
 
 // CompileOptions is what the configuration says of one API.
@@ -68,7 +69,7 @@ type CompileOptions struct {
 	MaxSchema int
 	// ServerVariables are values for variables of the document's servers, by name (S7).
 	ServerVariables map[string]string
-	// SlashParameters are the path parameters whose values may hold slashes (R2).
+	// SlashParameters are the path parameters whose values may hold slashes (R2), or must not, whatever the document says.
 	SlashParameters []SlashParameter
 	// Extensions names the extensions of operations that are kept, in the order in which Operation.Extensions has them.
 	Extensions []string

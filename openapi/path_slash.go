@@ -3,6 +3,7 @@ package openapi
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drawbridge/openapi/schema"
@@ -19,10 +20,13 @@ const multiSegment = "x-multi-segment"
 // slash returns what becomes of a slash in the value of a path parameter: as the operator says, else as the document does (ADR 0055).
 func (c *compiler) slash(op *Operation, b *binding) wire.Slash {
 	for _, p := range c.options.SlashParameters {
-		if p.Name == b.wire && p.Encoded {
+		switch {
+		case p.Name != b.wire:
+		case p.Rejected:
+			return wire.SlashRefused
+		case p.Encoded:
 			return wire.SlashEncoded
-		}
-		if p.Name == b.wire {
+		default:
 			return wire.SlashRaw
 		}
 	}
@@ -47,6 +51,22 @@ func (c *compiler) slash(op *Operation, b *binding) wire.Slash {
 		return wire.SlashEscaped
 	}
 	return wire.SlashRefused
+}
+
+// SlashVariables tells which variables of the path take values with slashes, by their places, and how these are sent: "0 raw".
+func (o *Operation) SlashVariables() (all []string) {
+	for i, place := range o.variables {
+		if place < 0 {
+			continue
+		}
+		switch e := o.arguments[place].encoder; {
+		case e.Spans():
+			all = append(all, strconv.Itoa(i)+" raw")
+		case e.EscapesSlashes():
+			all = append(all, strconv.Itoa(i)+" encoded")
+		}
+	}
+	return all
 }
 
 var (

@@ -98,6 +98,9 @@ func (e *Encoder) Undefined(v []byte) bool {
 // Spans reports whether the value of a path parameter may span several segments.
 func (e *Encoder) Spans() bool { return e.p.Slash == SlashRaw }
 
+// EscapesSlashes reports whether the value of a path parameter may hold slashes, which are sent as "%2F".
+func (e *Encoder) EscapesSlashes() bool { return e.p.Slash == SlashEncoded || e.p.Slash == SlashEscaped }
+
 // AppendPath appends the value of a path parameter. The error is a [*ValueError].
 func (e *Encoder) AppendPath(dst, v []byte) ([]byte, error) {
 	if e.p.ContentType == "" && !defined(v) && !e.p.AllowEmptyValue {
