@@ -257,7 +257,7 @@ func (c *compiler) reportTwins(all []touch) {
 			if at == nil {
 				at = t.found.node
 			}
-			c.problems.at(at, codeOperationID, "the operationId %q is also that of %s %s (%s); tools that would have the same name get words of their paths",
+			c.problems.at(at, codeOperationID, "the operationId %.100q is also that of %s %.200s (%s); tools that would have the same name get words of their paths",
 				brief(t.operation.ID), twin.operation.Method, brief(twin.operation.Path), twin.operation.Position)
 			continue
 		}

@@ -27,7 +27,7 @@ func nameTwins(candidates []*candidate, limit int) {
 		for _, words := range []func(*candidate) string{literals, methodAndLiterals, wholePath} {
 			if names := distinct(twins, words, limit); names != nil {
 				for i, c := range twins {
-					c.full, c.name, c.derived, c.renamed = names[i], names[i], true, true
+					c.twin, c.full, c.name, c.derived, c.renamed = c.full, names[i], names[i], true, true
 				}
 				break
 			}
