@@ -64,7 +64,7 @@ type API struct {
 	// The form of JSON responses: text and structuredContent (both), text only, or structuredContent with a short text.
 	Answers Answers `yaml:"answers" default:"both"`
 	// Returns large or binary responses as links to resources.
-	Links *Links `yaml:"links,omitempty" reload:"reconnect" absent:"all answers are given as they are"`
+	Links *Links `yaml:"links,omitempty" reload:"reconnect" absent:"limits.max_result_binary applies"`
 	// Further response headers that are returned in _meta and in the text, such as X-Total-Count, at most 32. Cookies
 	// and credentials never are.
 	AnswerHeaders []string `yaml:"answer_headers,omitempty" absent:"none"`

@@ -205,11 +205,12 @@ type SlashForm string
 
 // The values of [SlashForm].
 const (
-	SlashRaw     SlashForm = "raw"     // as it is
-	SlashEncoded SlashForm = "encoded" // as %2F
+	SlashRaw      SlashForm = "raw"      // as it is
+	SlashEncoded  SlashForm = "encoded"  // as %2F
+	SlashRejected SlashForm = "rejected" // not at all, whatever the document says
 )
 
-func (SlashForm) values() []string { return []string{"raw", "encoded"} }
+func (SlashForm) values() []string { return []string{"raw", "encoded", "rejected"} }
 
 // Prefix says whether tool names begin with the name of their API.
 type Prefix string

@@ -109,7 +109,7 @@ progress {"progressToken":"p","progress":1,"total":2,"message":"half"}`,
 			name: "secrets", media: ndjson, stream: `{"progress":1,"message":"key the-\u200bkey-of-the-api","log":"the-key-of-the-api"}` + "\n",
 			before: `message {"level":"info","logger":"run","data":"[redacted]"}
 progress {"progressToken":"p","progress":1,"message":"key [redacted]"}`,
-			answer: "[{\"progress\":1,\"message\":\"key the-\\u200bkey-of-the-api\",\"log\":\"[redacted]\"}]\nstructured {\"result\":[{\"progress\":1,\"message\":\"key the-\\u200bkey-of-the-api\",\"log\":\"[redacted]\"}]}",
+			answer: "[{\"progress\":1,\"message\":\"key the-\u200bkey-of-the-api\",\"log\":\"[redacted]\"}]\nstructured {\"result\":[{\"progress\":1,\"message\":\"key the-\u200bkey-of-the-api\",\"log\":\"[redacted]\"}]}",
 		},
 		{
 			name: "odd", media: ndjson, stream: `{"progress":"1","total":1}` + "\n" + `{"progress":1e999}` + "\n" + `{"progress":5,"total":"x","message":7}` + "\n",

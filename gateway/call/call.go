@@ -183,7 +183,7 @@ func (r *Runner) newCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mc
 	}
 	c.exchange = exchange{
 		r: r, record: c.record, Plan: p, Request: req, reply: reply, Endpoint: e,
-		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse},
+		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse, safe: p.ChangesNothing()},
 	}
 	if e.Guard != nil {
 		c.Caller = auth.FromContext(ctx)

@@ -334,5 +334,5 @@ func (c JobCall) readJobResponse(ctx context.Context, resp *http.Response) (part
 
 // failedJob returns the failure of a job that has ended without success, in the service's words.
 func (c JobCall) failedJob(l *JobStatus) *Failure {
-	return &Failure{Outcome: telemetry.OutcomeJobFailed, Text: render.FailedJob(c.Plan.Tool.API, &l.Report, l.body, c.redactor())}
+	return &Failure{Outcome: telemetry.OutcomeJobFailed, Text: render.FailedJob(c.Plan.Tool.API, &l.Report, l.body, c.errorRedactor(http.StatusOK))}
 }
