@@ -36,7 +36,7 @@ type FollowRedirects string
 // The values of [FollowRedirects].
 const (
 	FollowOff        FollowRedirects = "off"         // none
-	FollowSameOrigin FollowRedirects = "same_origin" // 307 and 308 to the same origin, below the base URL
+	FollowSameOrigin FollowRedirects = "same_origin" // those to the same origin, below the base URL, that lead to the same request
 )
 
 func (FollowRedirects) values() []string { return []string{"off", "same_origin"} }

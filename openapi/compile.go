@@ -104,6 +104,8 @@ type API struct {
 	Used pacing.Used
 	// Base is where operations without servers of their own go; nil if there is none that may be used.
 	Base *url.URL
+	// Hosts are those that the document names for its readers, at most 64: of servers, documentation and info.
+	Hosts []string
 	// Size is about how many bytes the API keeps, with a tool for each of its operations.
 	Size int64
 }
@@ -212,7 +214,7 @@ func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget
 // collect makes an API of results in the document's order, so that the same operations are skipped each time. One that was passed over
 // because of some that come after it has its turn now.
 func (c *compiler) collect(found []found, skipped []Skipped, results []result, budget *budget) (*API, error) {
-	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Base: c.servers.root.url}
+	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Base: c.servers.root.url, Hosts: c.hosts(found)}
 	for i := range skipped {
 		api.Size += result{skipped: &skipped[i]}.kept()
 	}

@@ -55,17 +55,19 @@ func (c *compiler) input(op *Operation, m *model) error {
 		return coded(codeSkipParameter, err)
 	}
 	content, kind := c.chooseBody(m)
-	in := inputs{op: op, bound: bound, content: content, kind: kind, required: kind != nil && m.body.required}
+	in := inputs{op: op, bound: bound, content: content, kind: kind, required: kind != nil && m.body.required, choice: c.answerChoice(m)}
 	if kind != nil && kind.members {
-		if len(bound) == 0 {
+		if len(bound) > 0 || in.choice != nil {
+			in.members, in.flat = c.flattened(content.schema, bound, m.body.required)
+		}
+		if len(bound) == 0 && !in.flat {
 			if names, ok := c.rootNames(content.schema); ok {
 				return c.rootInput(op, m, content, kind, names)
 			}
-		} else {
-			in.members, in.flat = c.flattened(content.schema, bound, m.body.required)
 		}
 	}
 	in.nameAll()
+	in.addChoice()
 	if kind != nil {
 		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
 		if op.body.codec.err != nil {
@@ -127,6 +129,7 @@ type inputs struct {
 	members  []schema.Member
 	flat     bool    // the members of the body are arguments
 	names    []named // of all arguments, in this order
+	choice   *choice // of media types of the answer; nil if there is none
 }
 
 // nameAll names the arguments.

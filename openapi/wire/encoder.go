@@ -58,6 +58,15 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	return e, nil
 }
 
+// NewAccept returns the encoder of the header Accept, the one that [NewEncoder] forbids and a caller may choose after all: among the media
+// types of an answer that the document has. The caller of it checks the choice.
+func NewAccept() *Encoder {
+	p := Parameter{Name: "Accept", In: Header, Style: Header.Style()}
+	e := &Encoder{p: p, name: p.Name, layout: layoutOf(p.Style, p.In, p.Explode)}
+	e.keep, e.names = unescaped(p.In, false, false)
+	return e
+}
+
 // unescaped returns the characters of values and of names that are not escaped.
 func unescaped(in Location, allowReserved, body bool) (values, names class) {
 	switch {
