@@ -34,14 +34,14 @@ func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []s
 	if len(faults) > schema.MaxFaults {
 		all = v.ValidateUpTo(decode(args), maxCoercedFaults)
 	}
-	h := coercer{o: o, v: v, empties: httpmethod.IsSafe(o.Method)}
+	h := coercer{o: o, v: v, empties: httpmethod.IsSafe(o.Method), nulls: o.dropsNull}
 	result := h.run(args, all)
 	if result.args != nil {
 		return result
 	}
 	result.left = uncoerced(faults, result.left)
 	if !h.empties {
-		h.empties = true
+		h.empties, h.nulls = true, func(string) bool { return true }
 		sayOptional(args, result.left, h.run(args, all))
 	}
 	return result
@@ -51,9 +51,10 @@ func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []s
 type coercer struct {
 	o       *Operation
 	v       *schema.Validator
-	empties bool            // not only null stands for nothing
-	kept    map[string]bool // pointers of members that are not dropped, since they are required
-	work    int             // bytes so far
+	empties bool                      // not only null stands for nothing
+	nulls   func(pointer string) bool // tells whether null does at a pointer
+	kept    map[string]bool           // pointers of members that are not dropped, since they are required
+	work    int                       // bytes so far
 }
 
 // run heals, and keeps what is missed when it is dropped. All faults that are left are in the result.
@@ -78,7 +79,7 @@ func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 		h.work += len(args)
 		pass := coercionPass{
 			scanning: h.o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)),
-			empties: h.empties, kept: h.kept, dropped: dropped,
+			empties: h.empties, nulls: h.nulls, kept: h.kept, dropped: dropped,
 		}
 		for _, f := range faults {
 			pass.at[f.Pointer] = true
@@ -132,6 +133,7 @@ type coercionPass struct {
 	at       map[string]bool // pointers of faults
 	above    map[string]bool // those and all that lead to them
 	empties  bool            // not only null stands for nothing
+	nulls    func(pointer string) bool
 	kept     map[string]bool // pointers of members that are not dropped
 	dropped  []string        // pointers of those that were
 	changed  bool
@@ -147,7 +149,7 @@ func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
 		dst = append(dst, '{')
 		for name, member := range jsonscan.Members(value) {
 			below := pointer + jsonscan.PointerTo(string(name))
-			if h.at[below] && !h.kept[below] && isAbsent(member, h.empties) {
+			if h.at[below] && !h.kept[below] && h.isAbsent(member, below) {
 				h.dropped, h.changed = append(h.dropped, below), true
 				continue
 			}

@@ -166,7 +166,11 @@ func (in *inputs) bodyMembers() (properties []schema.Property) {
 	in.op.body.form, in.op.body.first = formMembers, len(in.bound)
 	for i, member := range in.members {
 		name := in.names[len(in.bound)+i].name
-		properties = append(properties, schema.Property{Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body"})
+		p := schema.Property{Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body"}
+		if in.content.merge != nil {
+			p.MergePatch, p.Removable = member.Schema, true
+		}
+		properties = append(properties, p)
 		in.op.arguments = append(in.op.arguments, argument{name: name, wire: strings.Clone(member.Name), place: inMember, required: member.Required})
 	}
 	return properties
@@ -181,6 +185,7 @@ func (in *inputs) wholeBody(c *compiler, m *model) schema.Property {
 	}
 	p := schema.Property{
 		Name: "body", Schema: s, Required: in.required, Description: c.bodyDescription(m, in.content, in.kind), Example: c.example(in.content.node),
+		MergePatch: in.content.merge,
 	}
 	if p.Required && in.kind.name == "ndjson" { // without a line there is no body
 		p.Demands = schema.Demands{MinItems: true, MinLength: true}
@@ -241,7 +246,11 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	}
 	op.variables = variables(op)
 	var err error
-	if op.Input, err = c.schema.Root(content.schema, rename); err != nil {
+	root := c.schema.Root
+	if content.merge != nil {
+		root = c.schema.RootOfMergePatch
+	}
+	if op.Input, err = root(content.schema, rename); err != nil {
 		return coded(codeSkipSchema, skip(content.node, "the schema of its arguments can't be made: %w", err))
 	}
 	return nil

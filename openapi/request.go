@@ -71,9 +71,9 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 }
 
 // Check returns args as the object that a request is built of: args itself, or, where a string holds what should stand in
-// its place, that. Members that are not required and stand for nothing are dropped where args would be refused for them: null, and
-// for safe methods empty values; their pointers are returned. The checked arguments are accepted again, unchanged. Wrong arguments
-// give an *ArgumentError with all faults.
+// its place, that. Members that are not required and stand for nothing are dropped where args would be refused for them: null, save in the
+// body of a PATCH, and for safe methods empty values; their pointers are returned, with those of nulls that the format of the body can't
+// express. The checked arguments are accepted again, unchanged. Wrong arguments give an *ArgumentError with all faults.
 func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, dropped []string, err error) {
 	args, err = o.readObject(args)
 	if err != nil {
@@ -89,14 +89,17 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 		spelled = append(spelled, o.hiddenGiven(args, faults)...)
 	}
 	if len(spelled) == 0 {
-		if len(faults) == 0 {
-			return args, nil, nil
+		result := coerced{args: args}
+		if len(faults) > 0 {
+			result = o.coerce(v, args, faults)
 		}
-		result := o.coerce(v, args, faults)
 		if result.args != nil {
-			return result.args, result.dropped, nil
+			if dropped, faults = o.settleNulls(result.args, result.dropped); faults == nil {
+				return result.args, dropped, nil
+			}
+		} else {
+			faults = result.left
 		}
-		faults = result.left
 	}
 	return nil, nil, o.argumentError(args, spelled, faults)
 }

@@ -47,7 +47,9 @@ type codec struct {
 	// typed, if it is not nil, takes the place of whole for types whose Content-Type depends on the value.
 	typed func(dst, value []byte) (out []byte, media string, err error)
 	files bool // some parts are files
-	bytes int  // what it keeps, about; see Operation.size
+	// unwritten returns the pointers of the nulls in the value of a member that the format has no way to write; nil: it writes all.
+	unwritten func(name string, value []byte) []string
+	bytes     int // what it keeps, about; see Operation.size
 	// plan appends what decides how bodies are written; nil: the media type does. It is false as XMLNode.AppendPlan is.
 	plan func(dst []byte) ([]byte, bool)
 	err  error // why there is no such codec: the operation is skipped
@@ -164,6 +166,9 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 		c.otherBodies(m, best, kind)
 	}
 	prepared := *best
+	if prepared.merge == nil && prepared.isMergePatch() {
+		prepared.merge = prepared.schema
+	}
 	prepared.document = best.schema
 	if kind.prepare != nil {
 		prepared.schema = kind.prepare(c, &prepared)
@@ -255,8 +260,8 @@ func formCodec(c *compiler, ct *content) codec {
 		panic(err) // the fallback is ours
 	}
 	return codec{
-		bytes: partBytes * ct.node.Get("encoding").Len(),
-		plan:  func(dst []byte) ([]byte, bool) { return form.AppendPlan(dst), true },
+		bytes: partBytes * ct.node.Get("encoding").Len(), unwritten: form.Unwritten,
+		plan: func(dst []byte) ([]byte, bool) { return form.AppendPlan(dst), true },
 		whole: func(dst, value []byte) ([]byte, error) {
 			switch jsonscan.KindOf(value) {
 			case jsonscan.Object:

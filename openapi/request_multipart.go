@@ -34,7 +34,7 @@ func multipartCodec(c *compiler, ct *content) codec {
 	for _, p := range plan.Parts {
 		files = files || p.File
 	}
-	return codec{files: files, plan: encoder.AppendPlan, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
+	return codec{files: files, plan: encoder.AppendPlan, unwritten: encoder.Unwritten, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
 		boundary := wire.NewBoundary()
 		return codec{
 			whole: func(dst, value []byte) ([]byte, error) {
