@@ -26,6 +26,14 @@ func (o *Operation) InBody(pointer string) bool {
 	return !known || o.arguments[i].place >= inBody
 }
 
+// wholeBody returns the pointer of the argument that is the request body, "" if there is none.
+func (o *Operation) wholeBody() string {
+	if o.body == nil || o.body.form != formWhole {
+		return ""
+	}
+	return jsonscan.PointerTo(o.arguments[o.body.first].name)
+}
+
 // isMergePatch reports whether a content is a merge patch (RFC 7396).
 func (ct *content) isMergePatch() bool { return mediatype.Essence(ct.media) == mergePatch }
 
@@ -103,10 +111,7 @@ const leavesAsItIs = "; leave it out to leave the value as it is"
 
 // isEmptied reports whether nothing is left of the body without what was dropped of it, or would not be written.
 func (o *Operation) isEmptied(args []byte, dropped []string) bool {
-	within := "" // the pointer of the body
-	if o.body.form == formWhole {
-		within = jsonscan.PointerTo(o.arguments[o.body.first].name)
-	}
+	within := o.wholeBody()
 	gone := make(map[string]bool)
 	for _, pointer := range dropped {
 		if !o.InBody(pointer) {

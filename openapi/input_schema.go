@@ -67,7 +67,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	}
 	in.nameAll()
 	if kind != nil {
-		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
+		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content)}
 		if op.body.codec.err != nil {
 			return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 		}
@@ -230,7 +230,7 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	nameArguments(names)
 	op.former = formerNames(names)
 	rename := make(map[string]string)
-	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: kind.codec(c, content), form: formRoot}
+	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content), form: formRoot}
 	if op.body.codec.err != nil {
 		return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 	}

@@ -125,6 +125,9 @@ func (o *Operation) readObject(args json.RawMessage) (json.RawMessage, error) {
 		}
 		return nil, fmt.Errorf("expected a JSON object, got something else: %w", err)
 	}
+	if info.Kind == jsonscan.Array && isEmpty(args) {
+		return json.RawMessage("{}"), nil // PHP has one notation for both (pains row 166)
+	}
 	if info.Kind != jsonscan.Object {
 		return nil, errors.New("expected an object, got " + info.Kind.String())
 	}
@@ -258,6 +261,12 @@ func (b *building) given(i int) ([]byte, bool) {
 }
 
 func (b *building) fault(a *argument, err error) {
+	if several := (*charsetError)(nil); errors.As(err, &several) {
+		for _, f := range several.faults {
+			b.fault(a, f)
+		}
+		return
+	}
 	f := Fault{Pointer: jsonscan.PointerTo(a.name), Message: reasonOf(err)}
 	var v *wire.ValueError
 	if errors.As(err, &v) {
@@ -278,6 +287,12 @@ func reasonOf(err error) string {
 // memberFault is fault for a body whose members are arguments: the pointer of the error begins with the name that one of
 // them has in the request.
 func (b *building) memberFault(err error) {
+	if several := (*charsetError)(nil); errors.As(err, &several) {
+		for _, f := range several.faults {
+			b.memberFault(f)
+		}
+		return
+	}
 	f := Fault{Message: err.Error()}
 	var v *wire.ValueError
 	if errors.As(err, &v) {

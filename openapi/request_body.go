@@ -225,7 +225,11 @@ func (ct *content) sends() string {
 			return mediatype.Essence(strings.ToValidUTF8(ct.media[:i], ""))
 		}
 	}
-	if media := mediatype.Essence(ct.media); strings.HasPrefix(media, "text/") && mediatype.Charset(ct.media) == "" {
+	media := mediatype.Essence(ct.media)
+	if mediatype.IsJSON(media) && isWide(ct.media) { // JSON is UTF-8, see body_charset.go
+		return mediatype.Without(ct.media, "charset")
+	}
+	if strings.HasPrefix(media, "text/") && mediatype.Charset(ct.media) == "" {
 		return media + "; charset=utf-8"
 	}
 	return strings.Clone(strings.TrimSpace(ct.media))
@@ -372,12 +376,26 @@ func textCodec(*compiler, *content) codec {
 }
 
 // rawCodec sends the text or the bytes of a string; anything else as JSON.
-func rawCodec(_ *compiler, ct *content) codec {
+func rawCodec(c *compiler, ct *content) codec {
 	media := ct.sends()
 	if mediatype.IsRange(ct.media) {
 		media = mediatype.Essence(ct.media)
 	}
-	return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendRaw(dst, value, media) }}
+	e := c.charset(ct)
+	if e == nil || mediatype.IsRange(media) {
+		return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendRaw(dst, value, media) }}
+	}
+	return codec{typed: func(dst, value []byte) ([]byte, string, error) {
+		text, sent, err := wire.AppendRaw(nil, value, media)
+		if err != nil || jsonscan.KindOf(value) == jsonscan.String && wire.IsDataURL(string(jsonscan.Unquote(value))) {
+			return append(dst, text...), sent, err // the bytes of a data URL are the caller's
+		}
+		out, err := e.Append(dst, text)
+		if err != nil {
+			return dst, "", misfits(e, err, value)
+		}
+		return out, sent, nil
+	}}
 }
 
 // textSchema keeps the document's schema unless it says nothing.

@@ -58,7 +58,7 @@ func multipartCodec(c *compiler, ct *content) codec {
 // every part is sent with its name, list that the parts are the items of an array.
 func (c *compiler) multipartPlan(ct *content, named, list bool) wire.Multipart {
 	s, encoding := ct.document, ct.node.Get("encoding")
-	plan := wire.Multipart{Named: named, Parts: make(map[string]wire.Part)}
+	plan := wire.Multipart{Named: named, Parts: make(map[string]wire.Part), Text: partIn}
 	c.eachProperty(s, func(name string, property *tree.Node) {
 		if _, known := plan.Parts[name]; !known {
 			name = strings.Clone(name)
