@@ -39,7 +39,22 @@ func (ct *content) isMergePatch() bool { return mediatype.Essence(ct.media) == m
 
 // dropsNull reports whether null at a pointer counts as absent where the schema refuses it.
 func (o *Operation) dropsNull(pointer string) bool {
-	return o.Method != http.MethodPatch || !o.InBody(pointer)
+	return o.Method != http.MethodPatch || o.isSafe() || !o.InBody(pointer)
+}
+
+// WithSafety returns the operation with another answer to the question whether a call changes nothing than its method gives.
+func (o *Operation) WithSafety(safe bool) *Operation {
+	own := *o
+	own.safety = &safe
+	return &own
+}
+
+// isSafe reports whether a call changes nothing.
+func (o *Operation) isSafe() bool {
+	if o.safety != nil {
+		return *o.safety
+	}
+	return httpmethod.IsSafe(o.Method)
 }
 
 // unwritten returns the pointers of the nulls in checked arguments that the format of the body can't express.
@@ -87,7 +102,7 @@ func (o *Operation) unwritten(args []byte) (pointers []string) {
 func (o *Operation) settleNulls(args []byte, dropped []string) (all []string, faults []schema.Fault) {
 	lost := o.unwritten(args)
 	if lost != nil {
-		if o.Method == http.MethodPatch {
+		if o.Method == http.MethodPatch && !o.isSafe() {
 			for _, pointer := range lost {
 				faults = append(faults, schema.Fault{Pointer: pointer, Message: "null can't be written as " + mediatype.Essence(o.body.media) + leavesAsItIs})
 			}
@@ -95,7 +110,7 @@ func (o *Operation) settleNulls(args []byte, dropped []string) (all []string, fa
 		}
 		dropped = slices.Concat(dropped, lost)
 	}
-	if o.body == nil || httpmethod.IsSafe(o.Method) || !o.isEmptied(args, dropped) {
+	if o.body == nil || o.isSafe() || !o.isEmptied(args, dropped) {
 		return dropped, nil
 	}
 	for _, pointer := range dropped {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"drawbridge/openapi/httpmethod"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/schema"
 )
@@ -33,7 +32,7 @@ func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []s
 	if len(faults) > schema.MaxFaults {
 		all = v.ValidateUpTo(decode(args), maxCoercedFaults)
 	}
-	h := coercer{o: o, v: v, empties: httpmethod.IsSafe(o.Method), nulls: o.dropsNull}
+	h := coercer{o: o, v: v, empties: o.isSafe(), nulls: o.dropsNull}
 	result := h.run(args, all)
 	if result.args != nil {
 		return result
