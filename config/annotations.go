@@ -54,7 +54,7 @@ func (l *loader) annotations(key string, set *Settings) {
 	switch {
 	case a == nil || !l.ok(key):
 		return
-	case *a == Annotations{}:
+	case *a == Annotations{} && !l.faulty(key):
 		l.errorf(key, "is empty; give read_only, destructive, idempotent or open_world")
 	case isTrue(a.ReadOnly) && isTrue(a.Destructive):
 		l.errorf(key+".destructive", "is true, and so is read_only: a call that changes nothing can't destroy anything; leave out one of them")
