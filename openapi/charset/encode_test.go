@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/encoding/ianaindex"
 )
 
-// TestAppend holds what a text becomes in a charset, and which character is named if it has no place there.
+// TestAppend holds what a text becomes in a charset, and which character is named if it has no place there (pains row 165).
 func TestAppend(t *testing.T) {
 	for _, tt := range []struct{ label, text, want, fault string }{
 		{"iso-8859-1", "Zürich", "Z\xfcrich", ""},
@@ -78,7 +78,7 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-// TestWithDeclaration holds how the encoding in an XML declaration is replaced.
+// TestWithDeclaration holds how the encoding in an XML declaration is replaced (pains row 165).
 func TestWithDeclaration(t *testing.T) {
 	for document, want := range map[string]string{
 		`<a/>`: `<a/>`,
