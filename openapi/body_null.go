@@ -110,7 +110,7 @@ func (o *Operation) settleNulls(args []byte, dropped []string) (all []string, fa
 		}
 		dropped = slices.Concat(dropped, lost)
 	}
-	if o.body == nil || o.isSafe() || !o.isEmptied(args, dropped) {
+	if len(dropped) == 0 || o.body == nil || o.isSafe() || !o.isEmptied(args, dropped) {
 		return dropped, nil
 	}
 	for _, pointer := range dropped {

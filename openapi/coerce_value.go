@@ -19,7 +19,7 @@ func (h *coercionPass) meant(value []byte, wants jsonscan.Kinds, pointer string)
 		if asks(wants, jsonscan.Bool) && (bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false"))) {
 			return bytes.ToLower(text)
 		}
-		if info, err := jsonscan.Scan(text, h.scanning); err == nil && info.Kind != jsonscan.String && (!asks(wants, jsonscan.Array) || !isOne(value)) {
+		if info, err := jsonscan.Scan(text, h.scanning); err == nil && info.Kind != jsonscan.String && (asks(wants, info.Kind) || !asks(wants, jsonscan.Array) || !isOne(value)) {
 			return text
 		}
 	}
