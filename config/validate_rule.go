@@ -66,6 +66,7 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 		}
 	}
 	l.arguments(cfg, key+".arguments", set.Arguments)
+	l.annotations(key+".annotations", set)
 	l.paramHeaders(key+".param_headers", set.ParamHeaders)
 	l.most(key+".condition", set.Condition, 4096)
 	if condition := key + ".condition"; set.Condition != "" && l.ok(condition, "auth") && (cfg.Auth == nil || cfg.Auth.Anonymous) {

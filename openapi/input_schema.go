@@ -69,7 +69,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	in.nameAll()
 	in.addChoice()
 	if kind != nil {
-		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
+		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content)}
 		if op.body.codec.err != nil {
 			return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 		}
@@ -172,7 +172,11 @@ func (in *inputs) bodyMembers() (properties []schema.Property) {
 	in.op.body.form, in.op.body.first = formMembers, len(in.bound)
 	for i, member := range in.members {
 		name := in.names[len(in.bound)+i].name
-		properties = append(properties, schema.Property{Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body"})
+		p := schema.Property{Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body"}
+		if in.content.merge != nil {
+			p.MergePatch, p.Removable = member.Schema, true
+		}
+		properties = append(properties, p)
 		in.op.arguments = append(in.op.arguments, argument{name: name, wire: strings.Clone(member.Name), place: inMember, required: member.Required})
 	}
 	return properties
@@ -187,6 +191,7 @@ func (in *inputs) wholeBody(c *compiler, m *model) schema.Property {
 	}
 	p := schema.Property{
 		Name: "body", Schema: s, Required: in.required, Description: c.bodyDescription(m, in.content, in.kind), Example: c.example(in.content.node),
+		MergePatch: in.content.merge,
 	}
 	if p.Required && in.kind.name == "ndjson" { // without a line there is no body
 		p.Demands = schema.Demands{MinItems: true, MinLength: true}
@@ -231,7 +236,7 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	nameArguments(names)
 	op.former = formerNames(names)
 	rename := make(map[string]string)
-	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: kind.codec(c, content), form: formRoot}
+	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content), form: formRoot}
 	if op.body.codec.err != nil {
 		return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 	}
@@ -247,7 +252,11 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	}
 	op.variables = variables(op)
 	var err error
-	if op.Input, err = c.schema.Root(content.schema, rename); err != nil {
+	root := c.schema.Root
+	if content.merge != nil {
+		root = c.schema.RootOfMergePatch
+	}
+	if op.Input, err = root(content.schema, rename); err != nil {
 		return coded(codeSkipSchema, skip(content.node, "the schema of its arguments can't be made: %w", err))
 	}
 	return nil

@@ -87,6 +87,7 @@ type Operation struct {
 	withheld  []string   // arguments that callers can't give, see Variant
 	hidden    []string   // arguments that callers don't know of, see Curate
 	optional  []string   // arguments that callers may leave out, since they are filled in; see Curate
+	safety    *bool      // whether a call changes nothing, see WithSafety; nil: the method says
 	callers   *Operation // by whose arguments faults are explained, see Curate; nil: the operation itself
 }
 

@@ -66,6 +66,7 @@ const (
 	codeServerVariable    = "server-variable"           // the configuration names a variable that no server has
 	codeStandard          = "standard"                  // found by the validation of the standard (Document.Report)
 	codeStyle             = "style-unknown"             // a style that the location doesn't have: its default is used
+	codeCharset           = "body-charset"              // a charset that is unknown: ASCII alone is sent
 	codeXMLName           = "xml-name"                  // what can't be a name in XML: left out
 	codeXMLRoot           = "xml-root"                  // a root element without a name: "root" is used
 )

@@ -47,7 +47,9 @@ type codec struct {
 	// typed, if it is not nil, takes the place of whole for types whose Content-Type depends on the value.
 	typed func(dst, value []byte) (out []byte, media string, err error)
 	files bool // some parts are files
-	bytes int  // what it keeps, about; see Operation.size
+	// unwritten returns the pointers of the nulls in the value of a member that the format has no way to write; nil: it writes all.
+	unwritten func(name string, value []byte) []string
+	bytes     int // what it keeps, about; see Operation.size
 	// plan appends what decides how bodies are written; nil: the media type does. It is false as XMLNode.AppendPlan is.
 	plan func(dst []byte) ([]byte, bool)
 	err  error // why there is no such codec: the operation is skipped
@@ -164,6 +166,9 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 		c.otherBodies(m, best, kind)
 	}
 	prepared := *best
+	if prepared.merge == nil && prepared.isMergePatch() {
+		prepared.merge = prepared.schema
+	}
 	prepared.document = best.schema
 	if kind.prepare != nil {
 		prepared.schema = kind.prepare(c, &prepared)
@@ -220,7 +225,11 @@ func (ct *content) sends() string {
 			return mediatype.Essence(strings.ToValidUTF8(ct.media[:i], ""))
 		}
 	}
-	if media := mediatype.Essence(ct.media); strings.HasPrefix(media, "text/") && mediatype.Charset(ct.media) == "" {
+	media := mediatype.Essence(ct.media)
+	if mediatype.IsJSON(media) && isWide(ct.media) { // JSON is UTF-8, see body_charset.go
+		return mediatype.Without(ct.media, "charset")
+	}
+	if strings.HasPrefix(media, "text/") && mediatype.Charset(ct.media) == "" {
 		return media + "; charset=utf-8"
 	}
 	return strings.Clone(strings.TrimSpace(ct.media))
@@ -255,8 +264,8 @@ func formCodec(c *compiler, ct *content) codec {
 		panic(err) // the fallback is ours
 	}
 	return codec{
-		bytes: partBytes * ct.node.Get("encoding").Len(),
-		plan:  func(dst []byte) ([]byte, bool) { return form.AppendPlan(dst), true },
+		bytes: partBytes * ct.node.Get("encoding").Len(), unwritten: form.Unwritten,
+		plan: func(dst []byte) ([]byte, bool) { return form.AppendPlan(dst), true },
 		whole: func(dst, value []byte) ([]byte, error) {
 			switch jsonscan.KindOf(value) {
 			case jsonscan.Object:
@@ -367,12 +376,26 @@ func textCodec(*compiler, *content) codec {
 }
 
 // rawCodec sends the text or the bytes of a string; anything else as JSON.
-func rawCodec(_ *compiler, ct *content) codec {
+func rawCodec(c *compiler, ct *content) codec {
 	media := ct.sends()
 	if mediatype.IsRange(ct.media) {
 		media = mediatype.Essence(ct.media)
 	}
-	return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendRaw(dst, value, media) }}
+	e := c.charset(ct)
+	if e == nil || mediatype.IsRange(media) {
+		return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendRaw(dst, value, media) }}
+	}
+	return codec{typed: func(dst, value []byte) ([]byte, string, error) {
+		text, sent, err := wire.AppendRaw(nil, value, media)
+		if err != nil || jsonscan.KindOf(value) == jsonscan.String && wire.IsDataURL(string(jsonscan.Unquote(value))) {
+			return append(dst, text...), sent, err // the bytes of a data URL are the caller's
+		}
+		out, err := e.Append(dst, text)
+		if err != nil {
+			return dst, "", misfits(e, err, value)
+		}
+		return out, sent, nil
+	}}
 }
 
 // textSchema keeps the document's schema unless it says nothing.

@@ -34,7 +34,7 @@ func multipartCodec(c *compiler, ct *content) codec {
 	for _, p := range plan.Parts {
 		files = files || p.File
 	}
-	return codec{files: files, plan: encoder.AppendPlan, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
+	return codec{files: files, plan: encoder.AppendPlan, unwritten: encoder.Unwritten, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
 		boundary := wire.NewBoundary()
 		return codec{
 			whole: func(dst, value []byte) ([]byte, error) {
@@ -58,7 +58,7 @@ func multipartCodec(c *compiler, ct *content) codec {
 // every part is sent with its name, list that the parts are the items of an array.
 func (c *compiler) multipartPlan(ct *content, named, list bool) wire.Multipart {
 	s, encoding := ct.document, ct.node.Get("encoding")
-	plan := wire.Multipart{Named: named, Parts: make(map[string]wire.Part)}
+	plan := wire.Multipart{Named: named, Parts: make(map[string]wire.Part), Text: partIn}
 	c.eachProperty(s, func(name string, property *tree.Node) {
 		if _, known := plan.Parts[name]; !known {
 			name = strings.Clone(name)

@@ -214,7 +214,7 @@ func TestAnnotations(t *testing.T) {
 		"PATCH":    {Destructive: true, OpenWorld: true},
 		"PROPFIND": {Destructive: true, OpenWorld: true},
 	} {
-		if got := annotations(method); got != want {
+		if got := AnnotationsOf(method); got != want {
 			t.Errorf("%s: got %+v, want %+v", method, got, want)
 		}
 	}

@@ -49,7 +49,7 @@ func newTool(c *candidate) *Tool {
 	shown := c.shown()
 	t := &Tool{
 		Title: title(c.op, c.choice), Description: c.description, Said: c.said, API: c.api, Operation: c.op,
-		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless, shown: shown,
+		Annotations: c.annotations(), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless, shown: shown,
 	}
 	names := c.names()
 	t.Name, t.Wanted, t.Lost, t.Former, t.FormerAPI = names.name, names.wanted, names.lost, names.former, names.formerAPI
@@ -60,6 +60,14 @@ func newTool(c *candidate) *Tool {
 	t.annotate = t.Annotations.Append([]byte(`,"annotations":{`))
 	t.ParamHeaders = t.headerSafe(c.choice.ParamHeaders)
 	return t
+}
+
+// annotations returns the chosen annotations, else those of the method.
+func (c *candidate) annotations() Annotations {
+	if a := c.choice.Annotations; a != nil {
+		return *a
+	}
+	return AnnotationsOf(c.op.Method)
 }
 
 // names are the names of a tool, which other documents may change.

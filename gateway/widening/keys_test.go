@@ -156,6 +156,7 @@ rules:
       confirm: true
       inputs: [{key: k, arguments: [n], when: always}, {key: l, schema: {type: object, properties: {f: {type: string}}}, bind: {m: /f}, when: always}]
       sensitive_fields: {fields: [ssn], action: remove}
+      annotations: {read_only: false, destructive: true, open_world: true, idempotent: false}
       job:
         status: {operation: s}
         result: {operation: r}
@@ -234,7 +235,7 @@ var uncompared = map[string]string{
 
 	"Settings.Name": "names of tools", "Settings.Title": "words for models", "Settings.Description": "words for models",
 	"Settings.ParamHeaders": "callers repeat what they send anyway", "Settings.Timeout": "limits bound what a call costs",
-	"Settings.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
+	"Settings.Idempotent": "a request may be sent again, as it was", "Annotations.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
 	"Settings.Clean": "the form of answers", "Result": "less of an answer that its caller gets anyway; sensitive_fields hides",
 	"AnswerError": "an answer that its caller gets anyway, as an error; sensitive_fields hides",
 

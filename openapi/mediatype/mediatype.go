@@ -32,6 +32,19 @@ func Parameter(s, wanted string) string {
 	return ""
 }
 
+// Without returns a media type without a parameter.
+func Without(s, unwanted string) string {
+	essence, parameters, _ := strings.Cut(s, ";")
+	kept := strings.Trim(essence, blanks)
+	for p := range strings.SplitSeq(parameters, ";") {
+		name, _, _ := strings.Cut(p, "=")
+		if p = strings.Trim(p, blanks); p != "" && !strings.EqualFold(strings.Trim(name, blanks), unwanted) {
+			kept += "; " + p
+		}
+	}
+	return kept
+}
+
 // IsJSON reports whether a media type is JSON: the registered one, its older spelling, or a structured suffix (RFC 6839).
 func IsJSON(media string) bool {
 	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")

@@ -176,5 +176,5 @@ func (e *explainer) kinds(err *jsonschema.ValidationError) {
 		}
 		expected = oneOf(eachOnce(values)) + expected
 	}
-	e.add(err.InstanceLocation, "expected %s, got %s%s%s", expected, show(value), e.similar(values, value), quotedHint(names, value))
+	e.add(err.InstanceLocation, "expected %s, got %s%s%s", expected, show(value), e.similar(values, value), quotedHint(names, value)).Wants = wantedKinds(names)
 }

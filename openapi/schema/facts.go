@@ -73,9 +73,10 @@ func (e *emitter) besideReference(n *tree.Node, f *schemaFacts) (composed bool) 
 // nullFacts finds out whether null is one of the values of a schema, and where that is said.
 func (e *emitter) nullFacts(n *tree.Node, at place, f *schemaFacts, composed bool) {
 	f.noNull = at.extra.refusesNull()
-	nullable := e.c.marksNull(n) && !f.noNull && !(at.extra != nil && at.extra.object)
+	marked := e.c.marksNull(n)
+	nullable := (marked || at.null) && !f.noNull && !(at.extra != nil && at.extra.object)
 	if nullable && !(f.target != nil && e.c.acceptsNull(f.target)) {
-		f.alone, f.annotated = false, false
+		f.alone, f.annotated = false, f.annotated && !marked
 		f.wrapNull = f.target != nil || composed || n.Get("const") != nil
 		f.addNull = !f.wrapNull
 	}

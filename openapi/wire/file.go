@@ -36,6 +36,7 @@ func FileFault(v []byte) string {
 type file struct {
 	name, mediaType string
 	content         []byte
+	text            bool // content is what the caller gave as text, in UTF-8
 }
 
 // isFile tells whether a value is an object of the members of a file. One without members is if it can be nothing else.
@@ -133,7 +134,7 @@ func readFile(v []byte, types []string) (f file, err error) {
 		return f, refuse("must have the content of the file in %q, or in %q as base64", FileText, FileData)
 	}
 	if text {
-		f.content = jsonscan.Unquote(source)
+		f.content, f.text = jsonscan.Unquote(source), true
 	} else {
 		var u dataURL
 		if u, err = readDataURL(string(jsonscan.Unquote(source))); err != nil {

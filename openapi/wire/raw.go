@@ -28,9 +28,9 @@ func AppendRaw(dst, v []byte, media string) (out []byte, mediaType string, err e
 	}
 	text := jsonscan.Unquote(v)
 	switch {
-	case isDataURL(string(text)) && isRange:
+	case IsDataURL(string(text)) && isRange:
 		return AppendFile(dst, v, []string{media})
-	case isDataURL(string(text)): // its media type can't be another than the document's
+	case IsDataURL(string(text)): // its media type can't be another than the document's
 		u, err := readDataURL(string(text))
 		if err != nil {
 			return dst, "", err
@@ -43,9 +43,9 @@ func AppendRaw(dst, v []byte, media string) (out []byte, mediaType string, err e
 	}
 }
 
-// isDataURL tells whether a text is a data URL (RFC 2397) rather than a text that begins like one, such as the line of an
+// IsDataURL tells whether a text is a data URL (RFC 2397) rather than a text that begins like one, such as the line of an
 // event stream: it has a media type or base64, and no space before the comma.
-func isDataURL(text string) bool {
+func IsDataURL(text string) bool {
 	rest, found := strings.CutPrefix(text, "data:")
 	if !found {
 		return false
