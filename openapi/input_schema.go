@@ -108,7 +108,7 @@ func (c *compiler) pathTemplate(op *Operation, m *model) (err error) {
 		return coded(codeSkipPath, skip(nil, "%v", err))
 	}
 	if first := strings.TrimLeftFunc(op.Path, unicode.IsSpace); first == "" || first[0] != '/' {
-		c.problems.at(m.node, codePathSlashless, "the path %q does not begin with \"/\"; it is read as %q", op.Path, "/"+first)
+		c.problems.at(m.node, codePathNoSlash, "the path %q does not begin with \"/\"; it is read as %q", op.Path, "/"+first)
 	}
 	if signs := op.template.Illegal(); signs != "" {
 		c.problems.at(m.node, codePathIllegal, "the path %q holds %q, which can't stand in a URI and is sent percent-encoded", op.Path, signs)
