@@ -230,9 +230,7 @@ func (c *Call) begin(ctx context.Context) (_ context.Context, end func(), err er
 		stop = context.AfterFunc(c.Request.HTTP.Context(), cancel)
 	}
 	ctx, c.sent = p.Attach(ctx, c.Request.HTTP.Header, c.Endpoint.Guard)
-	if p.Timeout > silence {
-		c.reply.KeepAlive(silence)
-	}
+	c.reply.KeepAlive()
 	ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Request.Method, Tool: p.Tool.Name, Revision: c.Request.Revision, API: p.Tool.API,
 		TraceParent: c.Request.Meta.TraceParent, TraceState: c.Request.Meta.TraceState, Header: c.Request.HTTP.Header}, PendingCheckOf(ctx))
 	return ctx, func() {

@@ -74,7 +74,7 @@ type Plan struct {
 	Retry upstream.RetryPolicy
 	// HeaderTimeout says whether the response header may take as long as the call.
 	HeaderTimeout upstream.HeaderTimeout
-	// FollowsRedirects reports whether redirects to the same origin that keep the method are followed.
+	// FollowsRedirects reports whether redirects to the same origin are followed, by the rules of package call.
 	FollowsRedirects bool
 	// Credential is that of the operation; nil if the default of the API applies.
 	Credential *credential.Choice

@@ -201,6 +201,9 @@ func smaller(listed *openapi.Operation) string {
 	return ""
 }
 
+// Smaller is [Projection].Smaller for a tool without a projection. It looks at the arguments each time.
+func (p *Plan) Smaller() string { return smaller(p.given) }
+
 // selectSchema is the schema of the argument.
 var selectSchema = json.RawMessage(`{"type":"string","description":"Fields of the answer to return, as paths separated by commas: items.id,items.owner.name. ` +
 	`Arrays are passed through. Leave it out for the whole answer."}`)
