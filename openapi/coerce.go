@@ -102,18 +102,27 @@ func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 }
 
 // uncoerced returns those of the first faults in whose place, or below it, some are left. Where a value had another type than is
-// wanted, and what it holds has not, what is wrong with that is told.
+// wanted, and what it holds has not, what is wrong with that is told. Where the type was right, and that of what it holds is not, the
+// first fault stands: a text of ten digits that fits no pattern is no number.
 func uncoerced(first, left []schema.Fault) []schema.Fault {
 	var kept []schema.Fault
+	mistyped := make(map[string]bool)
+	for _, f := range first {
+		mistyped[f.Pointer] = mistyped[f.Pointer] || f.Keyword == "type"
+	}
 	for _, f := range first {
 		var below []schema.Fault
+		worse := false
 		for _, l := range left {
 			if l.Pointer == f.Pointer || strings.HasPrefix(l.Pointer, f.Pointer+"/") {
 				below = append(below, l)
+				worse = worse || l.Pointer == f.Pointer && (l.Keyword == "type" || l.Keyword == "enum") && !mistyped[f.Pointer]
 			}
 		}
 		switch {
 		case len(below) == 0:
+		case worse:
+			kept = append(kept, f)
 		case strings.HasPrefix(f.Message, "expected "):
 			kept = append(kept, below...)
 		default:
