@@ -315,8 +315,9 @@ func (c *compiler) followAll(n *tree.Node, visit func(*tree.Node)) *tree.Node {
 }
 
 // flattened returns the members of a body that can stand beside the parameters: a plain object whose names clash with
-// none of theirs, and that has nothing named "body". Of a body that may be left out nothing may be required either: what
-// is required as soon as another member is given is better said by an argument "body".
+// none of theirs. A member named "body" must not take an object, since a caller that gives the body as a whole under that
+// name could not be told from one that gives the member (ADR 0056). Of a body that may be left out nothing may be required
+// either: what is required as soon as another member is given is better said by an argument "body".
 func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]schema.Member, bool) {
 	if s == nil {
 		return nil, false
@@ -327,13 +328,13 @@ func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]sc
 	}
 	// Names are compared as they were before they were transliterated: those that are the same since then get a hash, and the
 	// arguments stay where they were.
-	taken := map[string]bool{"body": true}
+	taken := make(map[string]bool, len(bound)+len(members))
 	for _, b := range bound {
 		taken[formerName(b.wire)] = true
 	}
 	for _, member := range members {
 		name := formerName(member.Name)
-		if taken[name] || member.Required && !required {
+		if taken[name] || member.Required && !required || name == "body" && c.schema.TakesObject(member.Schema) {
 			return nil, false
 		}
 		taken[name] = true

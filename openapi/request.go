@@ -93,6 +93,11 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 			return args, nil, nil
 		}
 		result := o.coerce(v, args, faults)
+		if result.args == nil {
+			if other := o.bodyOtherwise(v, args); other.args != nil {
+				result = other
+			}
+		}
 		if result.args != nil {
 			return result.args, result.dropped, nil
 		}

@@ -397,6 +397,13 @@ func (c *Converter) TakesString(schema *tree.Node) bool {
 	return set == 0 || set&stringType != 0
 }
 
+// TakesObject tells whether a schema may take objects: it may unless its types are plain to see and objects are none of
+// them.
+func (c *Converter) TakesObject(schema *tree.Node) bool {
+	set := c.typesOf(schema)
+	return set == 0 || set&objectType != 0
+}
+
 // IsObject tells whether a schema is of objects: by its type, its properties, or because it is composed of such.
 func (c *Converter) IsObject(schema *tree.Node) bool {
 	return c.typesOf(schema)&^nullType == objectType
