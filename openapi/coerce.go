@@ -78,7 +78,7 @@ func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 		h.work += len(args)
 		pass := coercionPass{
 			scanning: h.o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)),
-			empties: h.empties, kept: h.kept, dropped: dropped,
+			empties: h.empties, kept: h.kept, dropped: dropped, bytes: h.o.bytesPointer(),
 		}
 		for _, f := range faults {
 			pass.at[f.Pointer] = true
@@ -142,6 +142,7 @@ type coercionPass struct {
 	above    map[string]bool // those and all that lead to them
 	empties  bool            // not only null stands for nothing
 	kept     map[string]bool // pointers of members that are not dropped
+	bytes    string          // pointer of the argument that is a body of bytes, "" if there is none
 	dropped  []string        // pointers of those that were
 	changed  bool
 }
@@ -167,6 +168,10 @@ func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
 			dst = h.append(dst, member, below)
 		}
 		return append(dst, '}')
+	case kind == jsonscan.Array && h.bytes != "" && pointer == h.bytes && h.at[pointer]:
+		text, ok := base64OfList(value)
+		h.changed = h.changed || ok
+		return append(dst, text...)
 	case kind == jsonscan.Array:
 		dst = append(dst, '[')
 		i := 0

@@ -78,13 +78,20 @@ func bodyKinds() []bodyKind {
 		{name: "ndjson", matches: isNDJSON, codec: ndjsonCodec, hint: "An array; each element is sent as one line of JSON."},
 		{name: "xml", matches: mediatype.IsXML, members: true, prepare: xmlSchema, codec: xmlCodec},
 		{name: "multipart", matches: isMultipart, members: true, prepare: multipartSchema, codec: multipartCodec},
+		{name: "token", matches: mediatype.IsToken, codec: textCodec, schema: tokenSchema, hint: tokenHint},
 		{name: "text", matches: func(m string) bool { return mediatype.IsText(m) || m == "text/*" }, codec: textCodec, schema: textSchema},
+		{name: "json file", matches: func(string) bool { return false }, codec: jsonFileCodec, schema: anySchema, hint: jsonFileHint},
 		{name: "raw", matches: func(m string) bool { return !mediatype.IsBinary(m) }, codec: rawCodec, hint: rawHint},
 		{name: "binary", matches: func(string) bool { return true }, codec: binaryCodec, schema: binarySchema, hint: "The bytes, encoded as base64."},
 	}
 }
 
 const rawHint = "A string is sent as it is, one that is a data URL (data:image/png;base64,…) as its bytes, anything else as JSON."
+
+const (
+	tokenHint    = "The signed or encrypted token as text, such as header.payload.signature."
+	jsonFileHint = "The JSON to send. A string is sent as it is, one that is base64 or a data URL as its bytes."
+)
 
 // kindOf returns the place in the table of the kind of a media type. For a media type that stands for others, or of which
 // nothing is known, the schema decides: JSON is made of what has a JSON type that is no string, and what a string is
@@ -102,6 +109,8 @@ func (c *compiler) kindOf(kinds []bodyKind, ct *content) int {
 		case c.schema.TakesString(ct.schema):
 			return named("raw")
 		}
+	case kinds[r].name == "json" && c.isFile(value, nil):
+		return named("json file") // in quotes, and nothing else, it would be no file
 	case kinds[r].name == "raw" && bytes:
 		return named("binary")
 	case kinds[r].name == "text" && c.isFile(value, nil):
@@ -375,6 +384,11 @@ func rawCodec(_ *compiler, ct *content) codec {
 	return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendRaw(dst, value, media) }}
 }
 
+// jsonFileCodec sends a JSON document that is given as JSON, as text or as bytes.
+func jsonFileCodec(*compiler, *content) codec {
+	return codec{whole: wire.AppendJSONFile}
+}
+
 // textSchema keeps the document's schema unless it says nothing.
 func textSchema(ct *content) *tree.Node {
 	if ct.schema.Len() > 0 {
@@ -382,6 +396,18 @@ func textSchema(ct *content) *tree.Node {
 	}
 	return stringSchema(ct.node, "")
 }
+
+// tokenSchema keeps the document's schema if it is that of a text. Others describe the claims, which only the holder of a key can
+// turn into a token.
+func tokenSchema(ct *content) *tree.Node {
+	if types := ct.schema.Get("type"); types.Text() == "string" {
+		return ct.schema
+	}
+	return stringSchema(ct.node, "")
+}
+
+// anySchema takes every value.
+func anySchema(ct *content) *tree.Node { return tree.NewObject(ct.node) }
 
 func binarySchema(ct *content) *tree.Node { return stringSchema(ct.node, "byte") }
 

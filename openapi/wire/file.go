@@ -73,6 +73,15 @@ func readText(v []byte, types []string) (f file, err error) {
 			return readFile(text, types)
 		}
 	}
+	if f, err = readBase64(text); err != nil {
+		return f, err
+	}
+	f.mediaType, err = fileType("", types, &f)
+	return f, err
+}
+
+// readBase64 reads the content of a file from base64.
+func readBase64(text []byte) (f file, err error) {
 	const forms = `text is given as {"text": "…"}`
 	if len(text) == 0 || bytes.ContainsAny(text, " \t") {
 		return f, refuse("must be base64 or a data URL; " + forms)
@@ -84,8 +93,7 @@ func readText(v []byte, types []string) (f file, err error) {
 	if plain && (len(text) <= maxDoubtful || bytes.ContainsAny(text, "\r\n")) && (!utf8.Valid(f.content) || detectType(f.content, "") == unknownType) {
 		return f, refuse(`may be text or base64; bytes are given as {"data": "…"}, ` + forms)
 	}
-	f.mediaType, err = fileType("", types, &f)
-	return f, err
+	return f, nil
 }
 
 // AppendFile appends the content of a file that is a string, base64 or a data URL, and returns the media type that it
