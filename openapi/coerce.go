@@ -187,10 +187,11 @@ func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
 	return append(dst, value...)
 }
 
-// held returns what a string holds, the string itself if that is nothing.
+// held returns what a string holds, the string itself if that is nothing. A string that holds a string, such as "\"text/plain\"", has
+// quotes that were meant for it.
 func (h *coercionPass) held(value []byte) []byte {
 	text := bytes.TrimSpace(jsonscan.Unquote(value))
-	if info, err := jsonscan.Scan(text, h.scanning); err == nil && info.Kind != jsonscan.String {
+	if _, err := jsonscan.Scan(text, h.scanning); err == nil {
 		h.changed = true
 		return text
 	}

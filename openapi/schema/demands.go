@@ -25,7 +25,7 @@ const (
 	PatternNoSlash = "^[^/]*$"                    // of a text that is a part of one
 	PatternASCII   = "^[ -~]*$"                   // of a text that is sent as a header
 
-	PatternMediaType = `^([\w.+\-]+/[\w.+\-]+( *; *[\w\-]+=.+)?)?$` // of the media type of a file, "" among them
+	PatternMediaType = `^([\w.+\-]+/[\w.+\-]+( *; *[\w\-]+="?[ !#-:<-~]*"?)*)?$` // of the media type of a file, "" among them
 )
 
 var ownPatterns = map[string]*regexp.Regexp{

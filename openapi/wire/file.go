@@ -221,7 +221,7 @@ func fileType(given string, types []string, f *file) (string, error) {
 		return "", refuse("must be a media type of at most %d characters", maxMediaType)
 	}
 	if given != "" {
-		base, parameters, err := mime.ParseMediaType(given)
+		base, parameters, err := parseMediaType(given)
 		if err != nil || !strings.Contains(base, "/") {
 			return "", refuse("must be a media type such as image/png, got %q", given)
 		}
@@ -263,6 +263,30 @@ func fileType(given string, types []string, f *file) (string, error) {
 		return types[concrete], nil
 	}
 	return unknownType, nil
+}
+
+// parseMediaType reads a media type that a caller has given. Callers forget the quotes around the value of a parameter, or one of
+// them; such a value is read without quotes. Of a parameter that is there several times, the first counts, and one without a value is left out.
+func parseMediaType(text string) (base string, parameters map[string]string, err error) {
+	if base, parameters, err = mime.ParseMediaType(text); err == nil {
+		return base, parameters, nil
+	}
+	essence, rest, _ := strings.Cut(text, ";")
+	if base, _, err = mime.ParseMediaType(essence); err != nil {
+		return base, nil, err
+	}
+	parameters = make(map[string]string)
+	for p := range strings.SplitSeq(rest, ";") {
+		name, value, found := strings.Cut(p, "=")
+		name, value = strings.ToLower(strings.TrimSpace(name)), strings.Trim(value, ` "`)
+		if !found || !isToken(name) || strings.ContainsAny(value, "\"\r\n") {
+			return base, nil, mime.ErrInvalidMediaParameter
+		}
+		if _, known := parameters[name]; !known && value != "" {
+			parameters[name] = value
+		}
+	}
+	return base, parameters, nil
 }
 
 // covers tells whether a media type, or range, of a document takes in another one.
