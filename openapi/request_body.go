@@ -289,8 +289,12 @@ func formFallback() wire.Parameter {
 func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (*wire.FormEncoder, error) {
 	properties := make(map[string]wire.Parameter)
 	var names []string
+	objects := make(map[string]bool) // lists of objects, which no delimiter can join
 	c.eachProperty(ct.schema, func(name string, property *tree.Node) {
 		name = strings.Clone(name)
+		if e := ct.node.Get("encoding").Get(name); e != nil && c.schema.IsObject(c.follow(property).Get("items")) {
+			objects[name] = true
+		}
 		if ct.node.Get("encoding").Len() > 0 {
 			names = append(names, name) // for Taken
 		}
@@ -324,6 +328,10 @@ func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (
 			p.Style, p.Explode, p.AllowReserved = style, style.Explode(), reserved
 			if explode := e.Get("explode"); explode != nil {
 				p.Explode = isTrue(explode)
+			}
+			if !p.Explode && objects[name] {
+				c.problems.at(ct.node, codeStyle, "form property %q is a list of objects, which style %q can't join; each of them is a field as JSON", name, style.String())
+				p.Style, p.Explode = wire.ByType, true
 			}
 		case len(types) > 0 && mediatype.IsJSON(mediatype.Essence(types[0])):
 			p.ContentType = "application/json"

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 
 	"drawbridge/openapi/mediatype"
@@ -141,10 +142,11 @@ func upgradeBody(p *tree.Node, consumes []string) *tree.Node {
 }
 
 // upgradeForm makes one object schema of all form parameters. Without a form type in consumes it is multipart when a
-// file is among them, else urlencoded (OAS 2.0, parameter object, in: formData).
+// file is among them, else urlencoded (OAS 2.0, parameter object, in: formData). A form has no notation for objects in lists: where
+// the operation consumes JSON too, that is sent, else a field for each of them.
 func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []string) *tree.Node {
 	properties, required, encoding := tree.NewObject(op), tree.NewArray(op), tree.NewObject(op)
-	file := false
+	file, objects := false, false
 	for _, p := range form {
 		name := p.Get("name").Text()
 		if name == "" {
@@ -158,7 +160,13 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 		switch p.Get("type").Text() {
 		case "file":
 			file = true
+		case "object":
+			objects = true
 		case "array":
+			if c.schema.IsObject(p.Get("items")) {
+				objects = true
+				continue
+			}
 			style, explode := c.collectionFormat(p)
 			e := tree.NewObject(p)
 			e.Set("style", tree.NewString(p, style))
@@ -173,10 +181,16 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 		object.Set("required", required)
 	}
 	content := tree.NewObject(op)
-	for _, m := range formMediaTypes(consumes, file) {
+	media := formMediaTypes(consumes, file)
+	if i := slices.IndexFunc(consumes, func(m string) bool { return mediatype.IsJSON(mediatype.Essence(m)) }); objects && !file && i >= 0 {
+		media, encoding = consumes[i:i+1], nil
+	}
+	for _, m := range media {
 		mediaType := tree.NewObject(op)
 		mediaType.Set("schema", object)
-		mediaType.Set("encoding", encoding)
+		if encoding != nil {
+			mediaType.Set("encoding", encoding)
+		}
 		content.Set(m, mediaType)
 	}
 	body := tree.NewObject(op)
