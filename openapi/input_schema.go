@@ -75,7 +75,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	properties := in.parameters(c)
 	switch {
 	case in.flat:
-		properties = append(properties, in.bodyMembers()...)
+		properties = append(properties, in.bodyMembers(c)...)
 	case kind != nil:
 		properties = append(properties, in.wholeBody(c, m))
 	}
@@ -162,11 +162,15 @@ func (in *inputs) parameters(c *compiler) []schema.Property {
 }
 
 // bodyMembers adds an argument for each member of the body, and returns their schemas.
-func (in *inputs) bodyMembers() (properties []schema.Property) {
+func (in *inputs) bodyMembers(c *compiler) (properties []schema.Property) {
+	example := c.example(in.content.node)
+	if example == nil {
+		example = c.follow(in.content.schema).Get("example")
+	}
 	in.op.body.form, in.op.body.first = formMembers, len(in.bound)
 	for i, member := range in.members {
 		name := in.names[len(in.bound)+i].name
-		properties = append(properties, schema.Property{Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body"})
+		properties = append(properties, schema.Property{Name: name, Schema: member.Schema, Required: member.Required, Given: example.Get(member.Name), WireName: member.Name, In: "body"})
 		in.op.arguments = append(in.op.arguments, argument{name: name, wire: strings.Clone(member.Name), place: inMember, required: member.Required})
 	}
 	return properties

@@ -193,7 +193,7 @@ func (e *emitter) properties(n, v *tree.Node, at place, f *schemaFacts) {
 			continue
 		}
 		argument := e.argument(name, at)
-		inner := place{name: name}
+		inner := place{name: name, given: n.Get("example").Get(name)}
 		if argument != name {
 			inner.extra = &extra{note: sentAs(name, "")}
 		}

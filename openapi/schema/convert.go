@@ -19,6 +19,8 @@ type emitter struct {
 	shown    []shownValue // of schemas that are not written to their end
 	depth    int
 	steps    int // schemas and names that were written
+
+	patternless *tree.Node // the schema whose pattern was left out last
 }
 
 // place is where a schema stands.
@@ -31,6 +33,7 @@ type place struct {
 	sole    bool         // it is an alternative, and beside the alternatives no properties are declared
 	base    bool         // oneOf and anyOf are left out
 	kept    bool         // properties that are readOnly stay, see keeps
+	given   *tree.Node   // an example of the value, in one of the object that the schema is of a property of
 	hidden  *hiddenNames // names that required must not list: they are readOnly in another member of the allOf
 	extra   *extra
 }

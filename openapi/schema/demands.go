@@ -97,7 +97,7 @@ func (e *emitter) demands(n *tree.Node, d Demands, set types, typed bool) {
 	}
 	listed := said("enum") != nil || said("const") != nil
 	narrow := slices.Contains(narrowFormats, said("format").Text()) || d.Pattern == PatternASCII && slices.Contains(asciiFormats, said("format").Text())
-	patterned := d.Pattern != "" && set&stringType != 0 && !listed && !narrow && said("pattern") == nil
+	patterned := d.Pattern != "" && set&stringType != 0 && !listed && !narrow && (said("pattern") == nil || n != nil && e.patternless == n)
 	least(d.MinLength && !listed && !(patterned && d.Pattern == PatternSegment), stringType, "minLength")
 	least(d.MinItems, arrayType, "minItems")
 	least(d.MinProperties, objectType, "minProperties")

@@ -37,7 +37,7 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 				x = nil
 			}
 			e.textMember(p.Name)
-			e.schema(p.Schema, place{name: p.Name, extra: x})
+			e.schema(p.Schema, place{name: p.Name, given: p.Given, extra: x})
 			if p.Required {
 				required = append(required, p.Name)
 			}
