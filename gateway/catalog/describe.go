@@ -57,9 +57,9 @@ func describe(op *openapi.Operation, choice Choice, aside string) string {
 	if strings.Contains(body, "\n") {
 		separator = "\n\n" // the body may end in a list or a table, which must not absorb the sentence
 	}
-	if text := string(op.Example); text != "" {
+	if len(op.Example) > 0 {
 		// An example call is worth less than the words that it would displace.
-		if text = separator + "Example: " + text; utf8.RuneCountInString(body+separator+tail+text) <= maxDescription {
+		if text := separator + openapi.ExampleText(op.Example, op.ExampleInvented); utf8.RuneCountInString(body+separator+tail+text) <= maxDescription {
 			tail += text
 		}
 	}
