@@ -158,6 +158,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	if op.Summary == "" && op.Description == "" {
 		op.Summary, op.Description = texts(f.item) // meant for all of its operations (OAS path item object)
 	}
+	op.Summary, op.Description = op.wordsOf(op.Summary, op.Description)
 	op.Deprecated = m.typed.Deprecated
 	for _, tag := range m.typed.Tags {
 		op.Tags = append(op.Tags, strings.Clone(tag))
