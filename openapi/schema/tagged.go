@@ -87,7 +87,7 @@ func (c *Converter) componentOf(branch *tree.Node) string {
 
 // implied returns the values of a discriminator without mapping for each schema: the name of the component, or the value of the
 // property's enum that is written like it but for case and separators. It is nil if the document shows that other values are meant: an
-// alternative isn't a component, doesn't declare the property as a plain text, or has other values or examples for it.
+// alternative isn't a component, doesn't declare the property as a text, or has other values or examples for it.
 func (c *Converter) implied(n, list *tree.Node) map[*tree.Node][]*tree.Node {
 	name := discriminatorName(n)
 	values := make(map[*tree.Node][]*tree.Node)
@@ -112,7 +112,8 @@ func (c *Converter) implied(n, list *tree.Node) map[*tree.Node][]*tree.Node {
 
 // impliedValue returns the value that the name of a component gives to a property that tells kinds apart, "" if the property has others.
 func impliedValue(property *tree.Node, component string) string {
-	if set, _ := writtenTypes(property.Get("type")); set != 0 && set&^nullType != stringType || property == nil ||
+	set, _ := writtenTypes(property.Get("type"))
+	if fixed := property.Get("enum") != nil || property.Get("const") != nil; set&^nullType != stringType && !(set == 0 && fixed) ||
 		property.Get("anyOf") != nil || property.Get("oneOf") != nil || property.Get("allOf") != nil {
 		return ""
 	}
