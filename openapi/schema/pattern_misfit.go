@@ -16,9 +16,9 @@ import (
 // maxJudged is how many values of a document a pattern is held against.
 const maxJudged = 8
 
-// fitless tells whether a pattern matches none of the values that the document gives for the schema, and names the first. It does not if
+// misfit tells whether a pattern matches none of the values that the document gives for the schema, and names the first. It does not if
 // there are none, or if the pattern can't be checked.
-func (e *emitter) fitless(n, pattern *tree.Node, at place, f *schemaFacts) (value string, ok bool) {
+func (e *emitter) misfit(n, pattern *tree.Node, at place, f *schemaFacts) (value string, ok bool) {
 	given := givenTexts(n, at, f)
 	if len(given) == 0 {
 		return "", false
@@ -78,7 +78,7 @@ func (e *emitter) leaveOut(n, pattern *tree.Node, at place, f *schemaFacts) bool
 	if f.numeric {
 		return true
 	}
-	value, ok := e.fitless(n, pattern, at, f)
+	value, ok := e.misfit(n, pattern, at, f)
 	if ok {
 		e.patternless = n
 		e.warnf(pattern, CodeSchemaPattern, "the regular expression %q matches none of the values that the document gives, such as %q; it is left out",
