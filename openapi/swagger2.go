@@ -77,6 +77,9 @@ func (c *compiler) upgradeParameter(p parameter) *tree.Node {
 			n.Set(strings.TrimPrefix(key, "x-"), member)
 		}
 	}
+	if member := p.node.Get(multiSegment); member != nil {
+		n.Set(multiSegment, member)
+	}
 	if p.says != "" {
 		n.Set("description", tree.NewString(p.node, p.says))
 	}
@@ -157,16 +160,12 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 		if isTrue(p.Get("required")) {
 			required.Append(tree.NewString(p, name))
 		}
-		switch p.Get("type").Text() {
-		case "file":
+		switch s := c.fieldSchema(p); {
+		case s.Get("type").Text() == "file", p.Get("schema") != nil && s.Get("format").Text() == "binary":
 			file = true
-		case "object":
+		case s.Get("type").Text() == "object", s.Get("type").Text() == "array" && c.schema.IsObject(s.Get("items")):
 			objects = true
-		case "array":
-			if c.schema.IsObject(p.Get("items")) {
-				objects = true
-				continue
-			}
+		case s.Get("type").Text() == "array" && p.Get("schema") == nil:
 			style, explode := c.collectionFormat(p)
 			e := tree.NewObject(p)
 			e.Set("style", tree.NewString(p, style))
@@ -181,11 +180,14 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 		object.Set("required", required)
 	}
 	content := tree.NewObject(op)
-	media := formMediaTypes(consumes, file)
+	kept := formMediaTypes(consumes, file)
 	if i := slices.IndexFunc(consumes, func(m string) bool { return mediatype.IsJSON(mediatype.Essence(m)) }); objects && !file && i >= 0 {
-		media, encoding = consumes[i:i+1], nil
+		kept, encoding = []string{mediatype.Essence(consumes[i])}, nil
 	}
-	for _, m := range media {
+	if len(consumes) > 0 && !slices.ContainsFunc(consumes, func(m string) bool { return slices.Contains(kept, mediatype.Essence(m)) }) {
+		c.problems.at(form[0], codeFormMedia, "the operation has form parameters, and %q can't hold them; %s is sent", strings.Join(consumes, ", "), kept[0])
+	}
+	for _, m := range kept {
 		mediaType := tree.NewObject(op)
 		mediaType.Set("schema", object)
 		if encoding != nil {
@@ -202,17 +204,28 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 // upgradeField returns the schema of a form's parameter.
 func (c *compiler) upgradeField(p *tree.Node) *tree.Node {
 	s := c.liftSchema(p)
+	if own := p.Get("schema"); own != nil {
+		s = tree.Copy(own)
+	}
 	if s == nil {
 		s = tree.NewObject(p)
 	}
 	if d := p.Get("description"); d != nil {
 		s.Set("description", d)
 	}
-	if p.Get("type").Text() == "file" {
+	if s.Get("type").Text() == "file" {
 		s.Set("type", tree.NewString(p, "string"))
 		s.Set("format", tree.NewString(p, "binary"))
 	}
 	return s
+}
+
+// fieldSchema returns what says of which type a form's parameter is: the parameter itself, or its schema where a document of 3.x has one.
+func (c *compiler) fieldSchema(p *tree.Node) *tree.Node {
+	if s := p.Get("schema"); s != nil {
+		return c.follow(s)
+	}
+	return p
 }
 
 // formMediaTypes returns the media types of a form: those that the operation consumes and that can hold it, else the usual one.
