@@ -78,7 +78,7 @@ func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 		h.work += len(args)
 		pass := coercionPass{
 			scanning: h.o.scanning(), at: make(map[string]jsonscan.Kinds, len(faults)), above: make(map[string]bool, len(faults)),
-			empties: h.empties, nulls: h.nulls, kept: h.kept, dropped: dropped, wrapped: wrapped, body: h.o.wholeBody(),
+			empties: h.empties, nulls: h.nulls, kept: h.kept, dropped: dropped, wrapped: wrapped, body: h.o.wholeBody(), bytes: h.o.bytesPointer(),
 		}
 		for _, f := range faults {
 			pass.at[f.Pointer] |= f.Wants
@@ -102,18 +102,27 @@ func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 }
 
 // uncoerced returns those of the first faults in whose place, or below it, some are left. Where a value had another type than is
-// wanted, and what it holds has not, what is wrong with that is told.
+// wanted, and what it holds has not, what is wrong with that is told. Where the type was right, and that of what it holds is not, the
+// first fault stands: a text of ten digits that fits no pattern is no number.
 func uncoerced(first, left []schema.Fault, wrapped map[string]bool) []schema.Fault {
 	var kept []schema.Fault
+	mistyped := make(map[string]bool)
+	for _, f := range first {
+		mistyped[f.Pointer] = mistyped[f.Pointer] || f.Keyword == "type"
+	}
 	for _, f := range first {
 		var below []schema.Fault
+		worse := false
 		for _, l := range left {
 			if l.Pointer == f.Pointer || strings.HasPrefix(l.Pointer, f.Pointer+"/") {
 				below = append(below, l)
+				worse = worse || l.Pointer == f.Pointer && (l.Keyword == "type" || l.Keyword == "enum") && !mistyped[f.Pointer]
 			}
 		}
 		switch {
 		case len(below) == 0:
+		case worse:
+			kept = append(kept, f)
 		case strings.HasPrefix(f.Message, "expected ") && !wrapped[f.Pointer]:
 			kept = append(kept, below...)
 		default:
@@ -134,6 +143,7 @@ type coercionPass struct {
 	empties  bool                      // not only null stands for nothing
 	nulls    func(pointer string) bool
 	kept     map[string]bool // pointers of members that are not dropped
+	bytes    string          // pointer of the argument that is a body of bytes, "" if there is none
 	dropped  []string        // pointers of those that were
 	wrapped  map[string]bool // pointers of values that became lists
 	changed  bool
@@ -141,7 +151,8 @@ type coercionPass struct {
 }
 
 func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
-	if wants, faulty := h.at[pointer]; faulty {
+	wants, faulty := h.at[pointer]
+	if faulty {
 		if text := h.meant(value, wants, pointer); text != nil {
 			h.changed = true
 			return append(dst, text...)
@@ -165,6 +176,10 @@ func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
 			dst = h.append(dst, member, below)
 		}
 		return append(dst, '}')
+	case kind == jsonscan.Array && h.bytes != "" && pointer == h.bytes && faulty:
+		text, ok := base64OfList(value)
+		h.changed = h.changed || ok
+		return append(dst, text...)
 	case kind == jsonscan.Array:
 		dst = append(dst, '[')
 		i := 0

@@ -19,7 +19,9 @@ func (h *coercionPass) meant(value []byte, wants jsonscan.Kinds, pointer string)
 		if asks(wants, jsonscan.Bool) && (bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false"))) {
 			return bytes.ToLower(text)
 		}
-		if info, err := jsonscan.Scan(text, h.scanning); err == nil && info.Kind != jsonscan.String && (asks(wants, info.Kind) || !asks(wants, jsonscan.Array) || !isOne(value)) {
+		info, err := jsonscan.Scan(text, h.scanning)
+		quoted := info.Kind == jsonscan.String // "\"text/plain\"" has quotes that were meant for it
+		if err == nil && (!quoted || wants == 0 || asks(wants, jsonscan.String)) && (asks(wants, info.Kind) || !asks(wants, jsonscan.Array) || !isOne(value)) {
 			return text
 		}
 	}

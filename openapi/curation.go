@@ -143,6 +143,10 @@ func (o *Operation) rename(original *Operation, names map[string]string) {
 	}
 	if original.Example != nil {
 		o.Example = renameMembers(original.Example, names)
+		o.ExampleInvented = slices.Clone(original.ExampleInvented)
+		for i, name := range o.ExampleInvented {
+			o.ExampleInvented[i] = now(name)
+		}
 	}
 	if b := original.body; b != nil && b.form == formRoot {
 		own := *b

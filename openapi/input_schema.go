@@ -77,7 +77,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	properties := in.parameters(c)
 	switch {
 	case in.flat:
-		properties = append(properties, in.bodyMembers()...)
+		properties = append(properties, in.bodyMembers(c)...)
 	case kind != nil:
 		properties = append(properties, in.wholeBody(c, m))
 	}
@@ -168,11 +168,15 @@ func (in *inputs) parameters(c *compiler) []schema.Property {
 }
 
 // bodyMembers adds an argument for each member of the body, and returns their schemas.
-func (in *inputs) bodyMembers() (properties []schema.Property) {
+func (in *inputs) bodyMembers(c *compiler) (properties []schema.Property) {
+	example := c.example(in.content.node)
+	if example == nil {
+		example = c.follow(in.content.schema).Get("example")
+	}
 	in.op.body.form, in.op.body.first = formMembers, len(in.bound)
 	for i, member := range in.members {
 		name := in.names[len(in.bound)+i].name
-		p := schema.Property{Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body"}
+		p := schema.Property{Name: name, Schema: member.Schema, Required: member.Required, Given: example.Get(member.Name), WireName: member.Name, In: "body"}
 		if in.content.merge != nil {
 			p.MergePatch, p.Removable = member.Schema, true
 		}
@@ -330,8 +334,9 @@ func (c *compiler) followAll(n *tree.Node, visit func(*tree.Node)) *tree.Node {
 }
 
 // flattened returns the members of a body that can stand beside the parameters: a plain object whose names clash with
-// none of theirs, and that has nothing named "body". Of a body that may be left out nothing may be required either: what
-// is required as soon as another member is given is better said by an argument "body".
+// none of theirs. A member named "body" must not take an object, since a caller that gives the body as a whole under that
+// name could not be told from one that gives the member (ADR 0056). Of a body that may be left out nothing may be required
+// either: what is required as soon as another member is given is better said by an argument "body".
 func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]schema.Member, bool) {
 	if s == nil {
 		return nil, false
@@ -342,13 +347,13 @@ func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]sc
 	}
 	// Names are compared as they were before they were transliterated: those that are the same since then get a hash, and the
 	// arguments stay where they were.
-	taken := map[string]bool{"body": true}
+	taken := make(map[string]bool, len(bound)+len(members))
 	for _, b := range bound {
 		taken[formerName(b.wire)] = true
 	}
 	for _, member := range members {
 		name := formerName(member.Name)
-		if taken[name] || member.Required && !required {
+		if taken[name] || member.Required && !required || name == "body" && c.schema.TakesObject(member.Schema) {
 			return nil, false
 		}
 		taken[name] = true

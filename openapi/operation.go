@@ -44,6 +44,8 @@ type Operation struct {
 	// Example is one valid call for the tool's description, of what the document gives as examples of the body: compact
 	// JSON of at most 300 bytes. It is nil when there is none.
 	Example json.RawMessage
+	// ExampleInvented names the arguments in Example with values that the document does not give and that don't show it.
+	ExampleInvented []string
 
 	// Base is where calls go when NewRequest is given no base: CompileOptions.BaseURL, else a server of the document; for an operation
 	// with servers of its own one of those. It is nil when there is none that may be used; BaseProblem then says what to configure.
@@ -159,6 +161,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	if op.Summary == "" && op.Description == "" {
 		op.Summary, op.Description = texts(f.item) // meant for all of its operations (OAS path item object)
 	}
+	op.Summary, op.Description = op.wordsOf(op.Summary, op.Description)
 	op.Deprecated = m.typed.Deprecated
 	for _, tag := range m.typed.Tags {
 		op.Tags = append(op.Tags, strings.Clone(tag))
@@ -168,7 +171,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		return nil, err
 	}
 	if f.place < maxExampled {
-		op.Example = c.exampleCall(op, m)
+		op.Example, op.ExampleInvented = c.exampleCall(op, m)
 	}
 	c.output(op, m)
 	op.Extensions = c.extensions(m)

@@ -92,6 +92,11 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 		result := coerced{args: args}
 		if len(faults) > 0 {
 			result = o.coerce(v, args, faults)
+			if result.args == nil {
+				if other := o.bodyOtherwise(v, args); other.args != nil {
+					result = other
+				}
+			}
 		}
 		if result.args != nil {
 			if dropped, faults = o.settleNulls(result.args, result.dropped); faults == nil {

@@ -80,13 +80,20 @@ func bodyKinds() []bodyKind {
 		{name: "ndjson", matches: isNDJSON, codec: ndjsonCodec, hint: "An array; each element is sent as one line of JSON."},
 		{name: "xml", matches: mediatype.IsXML, members: true, prepare: xmlSchema, codec: xmlCodec},
 		{name: "multipart", matches: isMultipart, members: true, prepare: multipartSchema, codec: multipartCodec},
+		{name: "token", matches: mediatype.IsToken, codec: textCodec, schema: tokenSchema, hint: tokenHint},
 		{name: "text", matches: func(m string) bool { return mediatype.IsText(m) || m == "text/*" }, codec: textCodec, schema: textSchema},
+		{name: "json file", matches: func(string) bool { return false }, codec: jsonFileCodec, schema: anySchema, hint: jsonFileHint},
 		{name: "raw", matches: func(m string) bool { return !mediatype.IsBinary(m) }, codec: rawCodec, hint: rawHint},
 		{name: "binary", matches: func(string) bool { return true }, codec: binaryCodec, schema: binarySchema, hint: "The bytes, encoded as base64."},
 	}
 }
 
 const rawHint = "A string is sent as it is, one that is a data URL (data:image/png;base64,…) as its bytes, anything else as JSON."
+
+const (
+	tokenHint    = "The signed or encrypted token as text, such as header.payload.signature."
+	jsonFileHint = "The JSON to send. A string is sent as it is, one that is base64 or a data URL as its bytes."
+)
 
 // kindOf returns the place in the table of the kind of a media type. For a media type that stands for others, or of which
 // nothing is known, the schema decides: JSON is made of what has a JSON type that is no string, and what a string is
@@ -104,6 +111,8 @@ func (c *compiler) kindOf(kinds []bodyKind, ct *content) int {
 		case c.schema.TakesString(ct.schema):
 			return named("raw")
 		}
+	case kinds[r].name == "json" && c.isFile(value, nil):
+		return named("json file") // in quotes, and nothing else, it would be no file
 	case kinds[r].name == "raw" && bytes:
 		return named("binary")
 	case kinds[r].name == "text" && c.isFile(value, nil):
@@ -289,8 +298,12 @@ func formFallback() wire.Parameter {
 func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (*wire.FormEncoder, error) {
 	properties := make(map[string]wire.Parameter)
 	var names []string
+	objects := make(map[string]bool) // lists of objects, which no delimiter can join
 	c.eachProperty(ct.schema, func(name string, property *tree.Node) {
 		name = strings.Clone(name)
+		if e := ct.node.Get("encoding").Get(name); e != nil && c.schema.IsObject(c.follow(property).Get("items")) {
+			objects[name] = true
+		}
 		if ct.node.Get("encoding").Len() > 0 {
 			names = append(names, name) // for Taken
 		}
@@ -324,6 +337,10 @@ func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (
 			p.Style, p.Explode, p.AllowReserved = style, style.Explode(), reserved
 			if explode := e.Get("explode"); explode != nil {
 				p.Explode = isTrue(explode)
+			}
+			if !p.Explode && objects[name] {
+				c.problems.at(ct.node, codeStyle, "form property %q is a list of objects, which style %q can't join; each of them is a field as JSON", name, style.String())
+				p.Style, p.Explode = wire.ByType, true
 			}
 		case len(types) > 0 && mediatype.IsJSON(mediatype.Essence(types[0])):
 			p.ContentType = "application/json"
@@ -398,6 +415,11 @@ func rawCodec(c *compiler, ct *content) codec {
 	}}
 }
 
+// jsonFileCodec sends a JSON document that is given as JSON, as text or as bytes.
+func jsonFileCodec(*compiler, *content) codec {
+	return codec{whole: wire.AppendJSONFile}
+}
+
 // textSchema keeps the document's schema unless it says nothing.
 func textSchema(ct *content) *tree.Node {
 	if ct.schema.Len() > 0 {
@@ -405,6 +427,18 @@ func textSchema(ct *content) *tree.Node {
 	}
 	return stringSchema(ct.node, "")
 }
+
+// tokenSchema keeps the document's schema if it is that of a text. Others describe the claims, which only the holder of a key can
+// turn into a token.
+func tokenSchema(ct *content) *tree.Node {
+	if types := ct.schema.Get("type"); types.Text() == "string" {
+		return ct.schema
+	}
+	return stringSchema(ct.node, "")
+}
+
+// anySchema takes every value.
+func anySchema(ct *content) *tree.Node { return tree.NewObject(ct.node) }
 
 func binarySchema(ct *content) *tree.Node { return stringSchema(ct.node, "byte") }
 

@@ -202,6 +202,7 @@ func (e *emitter) properties(n, v *tree.Node, at place, f *schemaFacts) {
 		}
 		argument := e.argument(name, at)
 		inner := at.ofMember(name)
+		inner.given = n.Get("example").Get(name)
 		if argument != name {
 			inner.extra = &extra{note: sentAs(name, "")}
 		}

@@ -20,6 +20,8 @@ type emitter struct {
 	depth    int
 	steps    int        // schemas and names that were written
 	merge    *tree.Node // the schema of a merge patch that begins within the fragment; nil: none
+
+	patternless *tree.Node // the schema whose pattern was left out last
 }
 
 // place is where a schema stands.
@@ -34,6 +36,7 @@ type place struct {
 	kept    bool         // properties that are readOnly stay, see keeps
 	merge   bool         // it is that of a merge patch, see ofMember
 	null    bool         // null is one of the values, since it removes the member
+	given   *tree.Node   // an example of the value, in one of the object that the schema is of a property of
 	hidden  *hiddenNames // names that required must not list: they are readOnly in another member of the allOf
 	extra   *extra
 }

@@ -22,7 +22,7 @@ import (
 type Fault struct {
 	Pointer string         // RFC 6901 pointer into the value, "" for the value as a whole
 	Message string         // what was expected and what was given: `expected integer, got string "x"`
-	Keyword string         // that is not met: "required", "minLength", "pattern"; "": another, or none in particular
+	Keyword string         // that is not met: "type", "enum" (of const too), "required", "minLength", "pattern"; "": another, or none in particular
 	Missing string         // the member that is required and not there
 	Wants   jsonscan.Kinds // which would fit instead; none if the fault is not about the type
 }
@@ -134,11 +134,12 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	value := e.given(at)
 	switch k := err.ErrorKind.(type) {
 	case *kind.Type:
-		e.add(at, "expected %s, got %s%s", typeList(k.Want), show(value), quotedHint(k.Want, value)).Wants = wantedKinds(k.Want)
+		f := e.add(at, "expected %s, got %s%s", typeList(k.Want), show(value), quotedHint(k.Want, value))
+		f.Keyword, f.Wants = "type", wantedKinds(k.Want)
 	case *kind.Const:
-		e.add(at, "expected %s, got %s", showPlain(k.Want), show(value))
+		e.add(at, "expected %s, got %s", showPlain(k.Want), show(value)).Keyword = "enum"
 	case *kind.Enum:
-		e.add(at, "expected %s, got %s%s", oneOf(k.Want), show(value), e.similar(k.Want, value))
+		e.add(at, "expected %s, got %s%s", oneOf(k.Want), show(value), e.similar(k.Want, value)).Keyword = "enum"
 	case *kind.Required:
 		e.missing(err, k.Missing, "")
 	case *kind.DependentRequired:

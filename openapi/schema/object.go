@@ -38,7 +38,7 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 			}
 			e.textMember(p.Name)
 			e.merge = p.MergePatch
-			e.schema(p.Schema, place{name: p.Name, null: p.Removable, extra: x})
+			e.schema(p.Schema, place{name: p.Name, given: p.Given, null: p.Removable, extra: x})
 			if p.Required {
 				required = append(required, p.Name)
 			}
@@ -411,6 +411,13 @@ func (c *Converter) Void(schema *tree.Node) bool {
 func (c *Converter) TakesString(schema *tree.Node) bool {
 	set := c.typesOf(schema)
 	return set == 0 || set&stringType != 0
+}
+
+// TakesObject tells whether a schema may take objects: it may unless its types are plain to see and objects are none of
+// them.
+func (c *Converter) TakesObject(schema *tree.Node) bool {
+	set := c.typesOf(schema)
+	return set == 0 || set&objectType != 0
 }
 
 // IsObject tells whether a schema is of objects: by its type, its properties, or because it is composed of such.

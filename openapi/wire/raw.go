@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -41,6 +42,24 @@ func AppendRaw(dst, v []byte, media string) (out []byte, mediaType string, err e
 	default:
 		return append(dst, text...), first(plainText + "; charset=utf-8"), nil
 	}
+}
+
+// AppendJSONFile appends a body that the document calls both JSON and bytes, which frameworks write for handlers that read the
+// body themselves: a string as the bytes that it holds as base64 or a data URL, any other string as it is, and every other value as
+// JSON. JSON and what may be a text as well as base64 count as text. The error is a [*ValueError].
+func AppendJSONFile(dst, v []byte) ([]byte, error) {
+	if jsonscan.KindOf(v) != jsonscan.String {
+		return append(dst, v...), nil
+	}
+	text := jsonscan.Unquote(v)
+	if IsDataURL(string(text)) {
+		u, err := readDataURL(string(text))
+		return append(dst, u.content...), err
+	}
+	if f, err := readBase64(bytes.TrimSpace(text)); err == nil && !mediatype.IsJSONDocument(text) {
+		return append(dst, f.content...), nil
+	}
+	return append(dst, text...), nil
 }
 
 // IsDataURL tells whether a text is a data URL (RFC 2397) rather than a text that begins like one, such as the line of an
