@@ -43,9 +43,7 @@ func (o *Operation) Variant(optional, withheld []string, note string) *Operation
 	if variant.Example != nil {
 		variant.Example = without(o.Example, withheld)
 	}
-	if o.portable != nil {
-		variant.portable = variant.inPortable(len(o.portable.input))
-	}
+	variant.showLike(o, 0)
 	variant.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(variant.Input) })
 	return &variant
 }

@@ -158,6 +158,14 @@ func (t *Tool) Published(p openapi.Profile) (input, output json.RawMessage) {
 	return input, output
 }
 
+// Approved returns the schemas that an approval of the tool covers; output is nil if the tool has none.
+func (t *Tool) Approved() (input, output json.RawMessage) {
+	if input, output = t.shown.Approved(); t.Shapeless {
+		output = nil
+	}
+	return input, output
+}
+
 // Structured reports whether the tool has an output schema.
 func (t *Tool) Structured() bool { return !t.Shapeless && t.shown.Output != nil }
 
