@@ -230,6 +230,9 @@ func (w *compatibleWriter) keyword(out []byte, c *conjunction, k string, level i
 	switch k {
 	case "description":
 		return c.description(out, all[0])
+	case "$ref":
+		w.refer(strings.TrimPrefix(string(jsonscan.Unquote(all[0])), "#/$defs/"), true)
+		return append(out, all[0]...)
 	case "type":
 		return appendTypes(out, all)
 	case "properties":
