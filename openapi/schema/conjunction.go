@@ -96,7 +96,7 @@ func (w *compatibleWriter) members(c *conjunction) {
 			if jsonscan.KindOf(value) != jsonscan.Object || string(value) == "{}" {
 				continue
 			}
-			if c.one("properties") == nil {
+			if properties := c.one("properties"); properties == nil || string(properties) == "{}" {
 				c.note("Its members: " + w.kind(value) + ".")
 			} else {
 				c.note("Other members: " + w.kind(value) + ".")
@@ -121,10 +121,7 @@ func (w *compatibleWriter) kind(schema []byte) string {
 
 // choose leaves in enum nothing but texts, which all clients take.
 func (c *conjunction) choose() {
-	if value := c.one("const"); value != nil && jsonscan.KindOf(value) == jsonscan.String && len(value) > len(`""`) {
-		c.remove("const")
-		c.add("enum", slices.Concat([]byte("["), value, []byte("]")))
-	}
+	c.fix()
 	lists := c.values["enum"]
 	if lists == nil {
 		return
@@ -165,6 +162,25 @@ func (c *conjunction) choose() {
 		c.add("anyOf", slices.Concat([]byte(`[{"type":"string","enum":[`), bytes.Join(texts, []byte(",")), []byte(`]},{"type":"null"}]`)))
 	default:
 		c.values["enum"] = [][]byte{slices.Concat([]byte("["), bytes.Join(texts, []byte(",")), []byte("]"))}
+		if c.one("type") == nil {
+			c.add("type", []byte(`"string"`))
+		}
+	}
+}
+
+// fix has a constant that is a text become enum, and describes others, which google-genai drops.
+func (c *conjunction) fix() {
+	value := c.one("const")
+	switch kind := jsonscan.KindOf(value); {
+	case value == nil:
+	case kind == jsonscan.String && len(value) > len(`""`):
+		c.remove("const")
+		c.add("enum", slices.Concat([]byte("["), value, []byte("]")))
+	case kind == jsonscan.Number, kind == jsonscan.Bool:
+		c.note("Always " + string(value) + ".")
+		if c.one("type") == nil {
+			c.add("type", []byte(map[jsonscan.Kind]string{jsonscan.Number: `"number"`, jsonscan.Bool: `"boolean"`}[kind]))
+		}
 	}
 }
 
@@ -273,6 +289,9 @@ func objects(schemas [][]byte) [][]byte {
 
 // items writes the schema of an array's items. One about which nothing is known gets types, since Gemini refuses an array without.
 func (w *compatibleWriter) items(out []byte, all [][]byte, level int) []byte {
+	if slices.ContainsFunc(all, impossible) {
+		all = nil // of a closed tuple
+	}
 	all = objects(all)
 	if !slices.ContainsFunc(all, func(s []byte) bool { return len(s) > len("{}") }) {
 		return append(out, `{"type":["string","number","boolean"],"description":"Or an object or array."}`...)
