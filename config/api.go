@@ -64,7 +64,7 @@ type API struct {
 	// The form of JSON responses: text and structuredContent (both), text only, or structuredContent with a short text.
 	Answers Answers `yaml:"answers" default:"both"`
 	// Returns large or binary responses as links to resources.
-	Links *Links `yaml:"links,omitempty" reload:"reconnect" absent:"all answers are given as they are"`
+	Links *Links `yaml:"links,omitempty" reload:"reconnect" absent:"limits.max_result_binary applies"`
 	// Further response headers that are returned in _meta and in the text, such as X-Total-Count, at most 32. Cookies
 	// and credentials never are.
 	AnswerHeaders []string `yaml:"answer_headers,omitempty" absent:"none"`
@@ -92,7 +92,8 @@ type API struct {
 	Breaker Breaker `yaml:"breaker" reload:"reconnect" absent:"the defaults of its keys"`
 	// Retries of failed requests; off disables them.
 	Retries Retries `yaml:"retries" reload:"reconnect" absent:"the defaults of its keys"`
-	// Which redirects are followed: none, or 307 and 308 within the same origin, below the base URL, at most 5 a call.
+	// Which redirects are followed: none, or those within the same origin, below the base URL, at most 5 a call: 307 and 308, and for
+	// GET and HEAD 301, 302 and 303 too.
 	FollowRedirects FollowRedirects `yaml:"follow_redirects,omitempty" absent:"off"`
 	// The maximum bytes of a response, after decompression.
 	MaxAnswer ByteSize `yaml:"max_answer" reload:"reconnect" min:"1KiB" max:"1GiB" absent:"limits.max_answer"`

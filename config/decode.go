@@ -257,7 +257,7 @@ func (l *loader) scalar(n *yaml.Node, v reflect.Value, key string, f field) {
 		l.exposed(key, e)
 	}
 	if !bounds(v, f) {
-		l.outOfBounds(n, key, f, e)
+		l.outOfBounds(n, v, key, f, e)
 	}
 }
 
@@ -275,10 +275,13 @@ func (l *loader) expanded(n *yaml.Node, key string) (e expansion, ok bool) {
 }
 
 // outOfBounds reports a value that is not within min and max.
-func (l *loader) outOfBounds(n *yaml.Node, key string, f field, e expansion) {
+func (l *loader) outOfBounds(n *yaml.Node, v reflect.Value, key string, f field, e expansion) {
 	zero, got := "", ", got "+n.Value
 	if f.zero {
-		zero = "0s or "
+		zero = "0 or "
+		if v.Type() == reflect.TypeFor[Duration]() {
+			zero = "0s or "
+		}
 	}
 	if e.expanded {
 		got = ", but what " + quote(n.Value) + " expands to is not"

@@ -36,7 +36,7 @@ type FollowRedirects string
 // The values of [FollowRedirects].
 const (
 	FollowOff        FollowRedirects = "off"         // none
-	FollowSameOrigin FollowRedirects = "same_origin" // 307 and 308 to the same origin, below the base URL
+	FollowSameOrigin FollowRedirects = "same_origin" // those to the same origin, below the base URL, that lead to the same request
 )
 
 func (FollowRedirects) values() []string { return []string{"off", "same_origin"} }
@@ -206,11 +206,12 @@ type SlashForm string
 
 // The values of [SlashForm].
 const (
-	SlashRaw     SlashForm = "raw"     // as it is
-	SlashEncoded SlashForm = "encoded" // as %2F
+	SlashRaw      SlashForm = "raw"      // as it is
+	SlashEncoded  SlashForm = "encoded"  // as %2F
+	SlashRejected SlashForm = "rejected" // not at all, whatever the document says
 )
 
-func (SlashForm) values() []string { return []string{"raw", "encoded"} }
+func (SlashForm) values() []string { return []string{"raw", "encoded", "rejected"} }
 
 // Prefix says whether tool names begin with the name of their API.
 type Prefix string

@@ -44,6 +44,12 @@ type Limits struct {
 	ConnectionAge Duration `yaml:"connection_age" default:"5m" min:"1s" max:"24h" zero:"any"`
 	// The maximum bytes of an upstream response, after decompression.
 	MaxAnswer ByteSize `yaml:"max_answer" default:"8MiB" min:"1KiB" max:"1GiB"`
+	// The maximum tokens of a result in a model's context, in o200k_base tokens, text and structuredContent being the same data; 0 for
+	// no limit. Longer answers are cut, and the result says how to get the rest. result.max_tokens of a rule raises it.
+	MaxResultTokens TokenCount `yaml:"max_result_tokens" reload:"live" default:"25k" min:"1k" max:"10000k" zero:"any"`
+	// The maximum bytes of a result that are neither JSON nor text; 0 for no limit. If the method is safe, what exceeds it is returned
+	// as a link to a resource.
+	MaxResultBinary ByteSize `yaml:"max_result_binary" reload:"live" default:"100KB" min:"1KB" max:"1GiB" zero:"any"`
 	// The maximum growth of an upstream response in decompression, as a factor.
 	MaxRatio int `yaml:"max_ratio" default:"200" min:"1" max:"10000"`
 	// Memory for cached responses; 0 for none. One caller uses at most a quarter.

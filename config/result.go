@@ -7,8 +7,9 @@ type Result struct {
 	Select string `yaml:"select,omitempty" absent:"the whole answer"`
 	// The maximum number of elements of each array. The result says how many are left out.
 	MaxItems int `yaml:"max_items,omitempty" min:"1" max:"1000000" absent:"any"`
-	// The maximum number of tokens. Arrays lose elements, then long strings are shortened, and the result says so.
-	MaxTokens int `yaml:"max_tokens,omitempty" min:"50" max:"10000000" absent:"any"`
+	// The maximum number of tokens. Arrays lose elements, then long strings are shortened, and the result says so. More than
+	// limits.max_result_tokens raises that limit.
+	MaxTokens int `yaml:"max_tokens,omitempty" min:"50" max:"10000000" absent:"limits.max_result_tokens"`
 	// Adds the optional argument _select, by which the model lists the fields that it wants, such as
 	// items.id,items.owner.name.
 	SelectArgument bool `yaml:"select_argument" default:"false"`

@@ -52,6 +52,9 @@ type Server struct {
 	// Requests without a session, for revisions before 2026-07-28: allow answers tools/list, tools/call and ping,
 	// refuse requires initialize.
 	Sessionless Sessionless `yaml:"sessionless,omitempty" absent:"allow without auth, public_url and trusted_proxies; else refuse"`
+	// The validity of a session from its initialize on, for revisions before 2026-07-28. Use does not prolong it; a client
+	// must initialize again afterwards, which some don't. A change applies to new sessions.
+	SessionLife Duration `yaml:"session_life,omitempty" min:"1m" max:"8760h" absent:"24h"`
 	// Serves the HTTP+SSE transport of 2024-11-05 at /sse and /messages. Replicas then need sticky sessions.
 	OldTransport bool `yaml:"old_transport" reload:"restart" default:"false"`
 	// Serves a manifest at /.well-known/mcp/manifest and /manifest, with the tools that the caller may see.

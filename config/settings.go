@@ -53,6 +53,8 @@ type Settings struct {
 	Cache *Cache `yaml:"cache,omitempty" absent:"no caching"`
 	// Reduces JSON responses by fields, elements or tokens. Errors stay whole. false overrides earlier rules.
 	Result *Result `yaml:"result,omitempty" absent:"the whole answer"`
+	// When a response with status 2xx reports a failure, so that the call is an error. false overrides earlier rules.
+	Error *AnswerError `yaml:"error,omitempty" absent:"the status decides"`
 	// Whether invisible characters are removed from the responses.
 	Clean *bool `yaml:"clean,omitempty" absent:"the API's clean"`
 	// Fields that are redacted from all responses. A list means fields. Those of all rules are combined.

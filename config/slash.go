@@ -8,11 +8,11 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// SlashParameter is a path parameter whose values may hold slashes. A name alone sends each slash as it is.
+// SlashParameter is a path parameter whose values may hold slashes, or must not. A name alone sends each slash as it is.
 type SlashParameter struct {
 	// The name of the path parameter in the document.
 	Name string `yaml:"name" need:"true"`
-	// How a slash is sent: raw as /, encoded as %2F.
+	// How a slash is sent: raw as /, encoded as %2F. rejected sends none, although the document allows it.
 	As SlashForm `yaml:"as" default:"raw"`
 }
 

@@ -57,6 +57,7 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 	l.sensitive(key+".sensitive_fields", set.SensitiveFields)
 	l.progress(key+".progress", set.Progress)
 	l.result(key+".result", set.Result)
+	l.answerError(key+".error", set.Error)
 	l.inputs(cfg, key+".inputs", set.Inputs)
 	if set.Job != nil && !set.Job.off {
 		l.job(cfg, key+".job", set.Job)

@@ -79,7 +79,7 @@ func tryReserve(t *testing.T, g *Gateway, n int64) (release func(), ok bool) {
 // TestSlowReaderHoldsNoPlace: who does not read its answer holds neither the room of the API nor one of max_calls, and of the room for large answers
 // no more than is in memory.
 func TestSlowReaderHoldsNoPlace(t *testing.T) {
-	g := start(t, document("Shop", "list", "large600"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {max_calls: 1}\n", largeService(t))
+	g := start(t, document("Shop", "list", "large600"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {max_calls: 1, max_result_tokens: 0}\n", largeService(t))
 	withRoom(g, 16<<20)
 	w := newStuck()
 	slow := newClient(t, stuckTo(g.Handler(), w), "2026-07-28", "")
@@ -117,7 +117,7 @@ func TestSlowReaderHoldsNoPlace(t *testing.T) {
 
 // TestBatchOfLargeAnswers: together they are no larger than one may be, and hold their place until they are out.
 func TestBatchOfLargeAnswers(t *testing.T) {
-	g := start(t, document("Shop", "list", "large600", "large700"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 2MiB}\n", largeService(t))
+	g := start(t, document("Shop", "list", "large600", "large700"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 2MiB, max_result_tokens: 0}\n", largeService(t))
 	withRoom(g, 2<<20)
 	w := newStuck()
 	c := newClient(t, stuckTo(g.Handler(), w), "2025-03-26", "")
@@ -148,7 +148,7 @@ func TestBatchOfLargeAnswers(t *testing.T) {
 
 	header.Del("Stuck")
 	body := post(g.Handler(), header, batch("large700", "large700", "list", "large700", "large700")).Body.String()
-	const want = `"text":"The answers to the calls of this request are too large together. The call may have taken effect: if it only reads data, make it by itself, or ask for less."}],"isError":true`
+	const want = `"text":"The answers to the calls of this request are too large together. The call changed nothing: make it by itself, or ask for less."}],"isError":true`
 	if large, refused := strings.Count(body, strings.Repeat("x", 700<<10)), strings.Count(body, want); refused == 0 || large+refused != 4 || !strings.Contains(body, `{\"done\":true}`) {
 		t.Errorf("%d large answers, %d refused, %d bytes", large, refused, len(body))
 	}

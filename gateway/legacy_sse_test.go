@@ -159,7 +159,8 @@ func TestOldTransport(t *testing.T) {
 
 // TestOldTransportGivesRoomBack: a large answer, which goes out after the request that asked for it has ended, keeps no room.
 func TestOldTransportGivesRoomBack(t *testing.T) {
-	g := start(t, document("Shop", "list", "large600"), "server: {old_transport: true, allowed_hosts: [mcp.example.com]}\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n", largeService(t))
+	g := start(t, document("Shop", "list", "large600"),
+		"server: {old_transport: true, allowed_hosts: [mcp.example.com]}\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_result_tokens: 0}\n", largeService(t))
 	withRoom(g, 16<<20)
 	server := httptest.NewServer(g.Handler())
 	t.Cleanup(server.Close) // after the stream has ended

@@ -129,7 +129,7 @@ func TestLargeAnswersWait(t *testing.T) {
 		_, _ = io.WriteString(w, `{"done":true}`)
 	}))
 	defer service.Close()
-	g := start(t, document("Shop", "list", "large"), "", service.URL)
+	g := start(t, document("Shop", "list", "large"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_result_tokens: 0}\n", service.URL)
 	withRoom(g, 1<<20)
 	free, ok := tryReserve(t, g, 1)
 	if !ok {

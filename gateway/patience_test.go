@@ -16,7 +16,7 @@ func TestOwnTimeout(t *testing.T) {
 		_, _ = w.Write([]byte("[]"))
 	}))
 	defer service.Close()
-	const cut = `The service \"shop\" did not answer in time. The call may have taken effect all the same: if it changes data, look before you repeat it. If it reads data, ask for less or try again later.`
+	const cut = `The service \"shop\" did not answer in time. The call changed nothing and can be repeated. Ask for less, or try again later.`
 	for _, c := range []struct {
 		name, api, more string
 		want            string // "": the answer

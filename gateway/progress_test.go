@@ -109,7 +109,7 @@ progress {"progressToken":"p","progress":1,"total":2,"message":"half"}`,
 			name: "secrets", media: ndjson, stream: `{"progress":1,"message":"key the-\u200bkey-of-the-api","log":"the-key-of-the-api"}` + "\n",
 			before: `message {"level":"info","logger":"run","data":"[redacted]"}
 progress {"progressToken":"p","progress":1,"message":"key [redacted]"}`,
-			answer: "[{\"progress\":1,\"message\":\"key the-\\u200bkey-of-the-api\",\"log\":\"[redacted]\"}]\nstructured {\"result\":[{\"progress\":1,\"message\":\"key the-\\u200bkey-of-the-api\",\"log\":\"[redacted]\"}]}",
+			answer: "[{\"progress\":1,\"message\":\"key the-\u200bkey-of-the-api\",\"log\":\"[redacted]\"}]\nstructured {\"result\":[{\"progress\":1,\"message\":\"key the-\u200bkey-of-the-api\",\"log\":\"[redacted]\"}]}",
 		},
 		{
 			name: "odd", media: ndjson, stream: `{"progress":"1","total":1}` + "\n" + `{"progress":1e999}` + "\n" + `{"progress":5,"total":"x","message":7}` + "\n",
@@ -223,17 +223,11 @@ func TestLeavingAStream(t *testing.T) {
 	for _, era := range eras {
 		for tool, want := range map[string]string{"run": "closed", "order": map[bool]string{true: "finished", false: "closed"}[era < "2026"]} {
 			ctx, cancel := context.WithCancel(t.Context())
-			session := ""
-			meta := `"progressToken":1`
-			if era < "2026" {
-				resp := send(t, ctx, screening.URL, http.Header{}, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+era+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
-				session = resp.Header.Get("Mcp-Session-Id")
-				resp.Body.Close()
-			} else {
-				meta += `,"io.modelcontextprotocol/protocolVersion":"` + era + `","io.modelcontextprotocol/clientCapabilities":{}`
+			header, meta := connect(t, screening.URL, era, tool)
+			if meta != "" {
+				meta += ","
 			}
-			resp := send(t, ctx, screening.URL, http.Header{"Mcp-Session-Id": {session}, "Mcp-Protocol-Version": {era}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool}},
-				`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":{},"_meta":{`+meta+`}}}`)
+			resp := send(t, ctx, screening.URL, header, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":{},"_meta":{`+meta+`"progressToken":1}}}`)
 			line, err := bufio.NewReader(resp.Body).ReadString('\n')
 			if err != nil || !strings.HasPrefix(line, "event:") {
 				t.Fatalf("%s %s: %q, %v", era, tool, line, err)
@@ -271,4 +265,47 @@ func send(t *testing.T, ctx context.Context, url string, header http.Header, bod
 		t.Fatal(err)
 	}
 	return resp
+}
+
+// connect opens a session if the era has them, and returns the headers and the _meta of a call of a tool.
+func connect(t *testing.T, url, era, tool string) (header http.Header, meta string) {
+	t.Helper()
+	header = http.Header{"Mcp-Protocol-Version": {era}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool}}
+	if era >= "2026" {
+		return header, `"io.modelcontextprotocol/protocolVersion":"` + era + `","io.modelcontextprotocol/clientCapabilities":{}`
+	}
+	resp := send(t, t.Context(), url, http.Header{}, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+era+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	defer resp.Body.Close()
+	header.Set("Mcp-Session-Id", resp.Header.Get("Mcp-Session-Id"))
+	return header, ""
+}
+
+// TestCommentsFromKeepAliveOn: a call that is silent for server.keep_alive becomes a stream with a comment, in both families of revisions (pains
+// row 162).
+func TestCommentsFromKeepAliveOn(t *testing.T) {
+	release := make(chan struct{})
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		<-release
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"a":1}`)
+	}))
+	defer service.Close()
+	g := start(t, eventDocument, "server: {keep_alive: 100ms}\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\n", service.URL)
+	screening := httptest.NewServer(g.Handler())
+	defer screening.Close()
+	for _, era := range eras {
+		header, meta := connect(t, screening.URL, era, "order")
+		resp := send(t, t.Context(), screening.URL, header, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"order","arguments":{},"_meta":{`+meta+`}}}`)
+		lines := bufio.NewReader(resp.Body)
+		first, err := lines.ReadString('\n')
+		timebox.Send(t, release, struct{}{})
+		if err != nil || first != ":\n" {
+			t.Errorf("%s: %q, %v", era, first, err)
+		}
+		rest, err := io.ReadAll(lines)
+		if err != nil || !strings.Contains(string(rest), `{\"a\":1}`) {
+			t.Errorf("%s: %s, %v", era, rest, err)
+		}
+		resp.Body.Close()
+	}
 }

@@ -36,7 +36,7 @@ func fileService(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/picture") {
 			w.Header().Set("Content-Type", "image/png")
-			_, _ = io.WriteString(w, "PNG")
+			_, _ = io.WriteString(w, "\x89PNG\r\n\x1a\n")
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -80,7 +80,7 @@ func TestLinks(t *testing.T) {
 		}{
 			{"getFile", `{"name":"large","X-Part":"7"}`, true, "The answer, 2022 bytes of JSON, an object with the members data, part, is behind this link. Read the resource within 1m; it is asked for anew then."},
 			{"getFile", `{"name":"small"}`, false, ""},
-			{"getFile", `{"name":"picture"}`, true, "The answer, 3 bytes of image/png, is behind this link. Read the resource within 1m; it is asked for anew then."},
+			{"getFile", `{"name":"picture"}`, true, "The answer, 8 bytes of image/png, is behind this link. Read the resource within 1m; it is asked for anew then."},
 			{"postFile", `{"name":"large"}`, false, ""},
 			{"getFile", fmt.Sprintf(`{"name":"large","X-Part":%q}`, strings.Repeat("y", 4000)), false, ""},
 		} {

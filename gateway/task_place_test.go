@@ -69,7 +69,7 @@ func TestLargeAnswersAboutAJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		look := "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\",\"log\":\"" + strings.Repeat("x", 500<<10) + "\"}\n===\n"
 		service := newJobService(acceptedJob + "===\n" + strings.Repeat(look, 4) + strings.Replace(strings.TrimSuffix(look, "===\n"), "running", "done", 1))
-		g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, address_rate: off, principal_rate: off}\n", service)
+		g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, max_result_tokens: 0, address_rate: off, principal_rate: off}\n", service)
 		withRoom(g, 2<<20)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport"}, "")
 		if answer := string(messages[len(messages)-1]); !strings.Contains(answer, `\"done\"`) || strings.Contains(answer, `"isError":true`) {
@@ -98,7 +98,7 @@ func TestLargeFirstAnswerOfAJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, address_rate: off, principal_rate: off}\n", newJobService(tt.answers))
+				g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, max_result_tokens: 0, address_rate: off, principal_rate: off}\n", newJobService(tt.answers))
 				withRoom(g, tt.room)
 				looked := time.AfterFunc(3*time.Second, func() {
 					if free, ok := tryReserve(t, g, tt.room-tt.held+1); ok {
@@ -124,7 +124,7 @@ func TestLargeFirstAnswerOfAJob(t *testing.T) {
 func TestLargeTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, text := largeJob()
-		g := startJobs(t, reportsAPI(t), "", service)
+		g := startJobs(t, reportsAPI(t), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_result_tokens: 0}\n", service)
 		withRoom(g, 16<<20)
 		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
@@ -213,7 +213,7 @@ func TestLargeReport(t *testing.T) {
 		slow := &slowCaller{jobService: service}
 		g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n"+
 			"tools: {callback_urls: [\"https://caller.test\"], callback_secret: secret-of-the-cases}\n"+
-			"limits: {max_answer: 700KiB, address_rate: off, principal_rate: off}\n", slow)
+			"limits: {max_answer: 700KiB, max_result_tokens: 0, address_rate: off, principal_rate: off}\n", slow)
 		defer func() {
 			if err := g.tasks.Followers.Stop(context.Background()); err != nil {
 				t.Error(err)

@@ -53,6 +53,7 @@ func TestArguments(t *testing.T) {
 		"word query required=false list=false",
 		"X-Who header required=true list=false",
 		"search /search?kind=a ",
+		"accept header required=false list=false",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

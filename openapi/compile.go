@@ -42,8 +42,9 @@ const DefaultMaxOperations = 10_000
 
 // A SlashParameter is a path parameter whose values may hold slashes.
 type SlashParameter struct {
-	Name    string
-	Encoded bool // a slash is sent as "%2F"; else as it is
+	Name     string
+	Encoded  bool // a slash is sent as "%2F"; else as it is
+	Rejected bool // a slash is refused, although the document allows it
 }
 
 // CompileOptions is what the configuration says of one API.
@@ -69,7 +70,7 @@ type CompileOptions struct {
 	MaxSchema int
 	// ServerVariables are values for variables of the document's servers, by name (S7).
 	ServerVariables map[string]string
-	// SlashParameters are the path parameters whose values may hold slashes (R2).
+	// SlashParameters are the path parameters whose values may hold slashes (R2), or must not, whatever the document says.
 	SlashParameters []SlashParameter
 	// Extensions names the extensions of operations that are kept, in the order in which Operation.Extensions has them.
 	Extensions []string
@@ -104,6 +105,8 @@ type API struct {
 	Used pacing.Used
 	// Base is where operations without servers of their own go; nil if there is none that may be used.
 	Base *url.URL
+	// Hosts are those that the document names for its readers, at most 64: of servers, documentation and info.
+	Hosts []string
 	// Size is about how many bytes the API keeps, with a tool for each of its operations.
 	Size int64
 }
@@ -212,7 +215,7 @@ func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget
 // collect makes an API of results in the document's order, so that the same operations are skipped each time. One that was passed over
 // because of some that come after it has its turn now.
 func (c *compiler) collect(found []found, skipped []Skipped, results []result, budget *budget) (*API, error) {
-	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Base: c.servers.root.url}
+	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Base: c.servers.root.url, Hosts: c.hosts(found)}
 	for i := range skipped {
 		api.Size += result{skipped: &skipped[i]}.kept()
 	}
@@ -238,9 +241,31 @@ func (c *compiler) collect(found []found, skipped []Skipped, results []result, b
 			return nil, ErrLargeAPI
 		}
 	}
+	c.reportTwins(touched)
 	api.Problems = c.problems.sorted()
 	attribute(c.set, api.Problems, touched, c.options.Pace)
 	return api, nil
+}
+
+// reportTwins reports operations whose operationId another one before them has: ids are unique (OAS Operation Object).
+func (c *compiler) reportTwins(all []touch) {
+	first := make(map[string]*touch, len(all))
+	for i := range all {
+		t := &all[i]
+		if t.operation.ID == "" {
+			continue
+		}
+		if twin := first[t.operation.ID]; twin != nil {
+			at := t.found.node.Get("operationId")
+			if at == nil {
+				at = t.found.node
+			}
+			c.problems.at(at, codeOperationID, "the operationId %.100q is also that of %s %.200s (%s); tools that would have the same name get words of their paths",
+				brief(t.operation.ID), twin.operation.Method, brief(twin.operation.Path), twin.operation.Position)
+			continue
+		}
+		first[t.operation.ID] = t
+	}
 }
 
 // A result is what became of one operation; the zero value stands for one that had no turn yet.
@@ -376,7 +401,14 @@ var methods = []string{"get", "put", "post", "delete", "options", "head", "patch
 
 // walk lists all operations in the document's order, and as skipped those that it can't reach.
 func (c *compiler) walk() (all []found, skipped []Skipped) {
-	for path, node := range c.set.Root().Get("paths").Members() {
+	for _, key := range []string{"paths", tree.MSPaths} {
+		all, skipped = c.walkPaths(c.set.Root().Get(key), all, skipped)
+	}
+	return all, skipped
+}
+
+func (c *compiler) walkPaths(paths *tree.Node, all []found, skipped []Skipped) ([]found, []Skipped) {
+	for path, node := range paths.Members() {
 		if strings.HasPrefix(path, "x-") {
 			continue
 		}

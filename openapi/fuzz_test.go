@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,21 @@ func FuzzNewRequest(f *testing.F) {
 		}
 		ops = append(ops, api.Operations[0])
 	}
+	// The document says it itself: in words, and with values that span segments.
+	for _, said := range []string{`description: "URL-encoded"`, "x-multi-segment: true"} {
+		spec := strings.Replace(fuzzSpec, "{name: one,", "{name: one, "+said+",", 1)
+		if err := os.WriteFile(name, []byte(spec), 0o600); err != nil {
+			f.Fatal(err)
+		}
+		if doc, err = Load(f.Context(), name, LoadOptions{}); err != nil {
+			f.Fatal(err)
+		}
+		api, err := doc.Compile(f.Context(), CompileOptions{})
+		if err != nil || len(api.Operations) != 1 {
+			f.Fatal(err, api)
+		}
+		ops = append(ops, api.Operations[0])
+	}
 	base := &url.URL{Scheme: "https", Host: "api.example:8443", Path: "/base path/v1", RawPath: ""}
 	for _, seed := range []string{
 		`{"one":"x","two":"y","q":[1,2],"d":{"a":{"b":1}},"r":"a/b?c&d","X-H":"v","c":"v","body":{"x":1}}`,
@@ -113,7 +129,8 @@ func FuzzNewRequest(f *testing.F) {
 		`{"one":{"..":1},"two":[".",".."]}`, `{"one":"a","two":"b","X-H":"a\r\nB: c","c":"a;b=c"}`, `{"one":"a","two":"b","q":{"evil":1,"d":2}}`,
 		`{"one":"//evil.example/","two":"http://evil.example"}`, `{"one":"%","two":"%25%32%65"}`, `"{\"one\":1,\"two\":2}"`,
 		`{"one":"grp/prj","two":"b"}`, `{"one":"grp/../prj","two":"b"}`, `{"one":"grp%2f..","two":"b"}`, `{"one":"grp/%252e%252e/prj","two":"b"}`,
-		`{"one":"grp\\..\\prj","two":"b"}`, `{"one":["grp/prj","/.."],"two":"b"}`,
+		`{"one":"grp\\..\\prj","two":"b"}`, `{"one":["grp/prj","/.."],"two":"b"}`, `{"one":"grp%2Fprj","two":"b"}`, `{"one":"a/b/c","two":"b"}`,
+		`{"one":"%2e%2e%2f%2e%2e","two":"b"}`, `{"one":"a/%2e%2e/b","two":"b"}`, `{"one":"a//b","two":"b"}`, `{"one":"a/..","two":"/b"}`,
 	} {
 		f.Add(seed)
 	}
@@ -122,6 +139,23 @@ func FuzzNewRequest(f *testing.F) {
 			checkRequest(t, op, base, args)
 		}
 	})
+}
+
+// checkSegment holds that a segment of the path is none that a server could read as another path.
+func checkSegment(t *testing.T, args, s string) {
+	t.Helper()
+	for range 6 {
+		for part := range strings.SplitSeq(strings.ReplaceAll(s, `\`, "/"), "/") { // as it is once the server has decoded it
+			if head, _, _ := strings.Cut(part, ";"); head == "." || head == ".." || strings.ContainsAny(s, "\x00\r\n") {
+				t.Fatalf("%q: segment %q", args, s)
+			}
+		}
+		next, err := url.PathUnescape(s)
+		if err != nil {
+			break
+		}
+		s = next
+	}
 }
 
 // checkRequest holds what must be true of every request of the operation of fuzzSpec.
@@ -147,23 +181,21 @@ func checkRequest(t *testing.T, op *Operation, base *url.URL, args string) {
 		t.Fatalf("%q: goes to %q", args, text)
 	}
 	segments := strings.Split(u.EscapedPath(), "/")
+	if one := op.arguments[op.index["one"]]; one.encoder.Spans() && len(segments) > 7 {
+		if slices.Contains(segments[1:], "") {
+			t.Fatalf("%q: empty segment in %q", args, u.EscapedPath())
+		}
+		for _, s := range segments[5 : len(segments)-2] {
+			checkSegment(t, args, s)
+		}
+		segments = slices.Delete(segments, 5, len(segments)-2)
+	}
 	if len(segments) != 7 || segments[1] != "base%20path" || segments[2] != "v1" || segments[3] != "a" || segments[5] != "b" ||
 		!strings.HasSuffix(segments[6], ".json") {
 		t.Fatalf("%q: path %q", args, u.EscapedPath())
 	}
 	for _, s := range segments[1:] {
-		for range 6 {
-			for part := range strings.SplitSeq(strings.ReplaceAll(s, `\`, "/"), "/") { // as it is once the server has decoded it
-				if head, _, _ := strings.Cut(part, ";"); head == "." || head == ".." || strings.ContainsAny(s, "\x00\r\n") {
-					t.Fatalf("%q: segment %q", args, s)
-				}
-			}
-			next, err := url.PathUnescape(s)
-			if err != nil {
-				break
-			}
-			s = next
-		}
+		checkSegment(t, args, s)
 	}
 	if strings.ContainsAny(text, "\r\n \x00") {
 		t.Fatalf("%q: URL %q", args, text)

@@ -55,17 +55,19 @@ func (c *compiler) input(op *Operation, m *model) error {
 		return coded(codeSkipParameter, err)
 	}
 	content, kind := c.chooseBody(m)
-	in := inputs{op: op, bound: bound, content: content, kind: kind, required: kind != nil && m.body.required}
+	in := inputs{op: op, bound: bound, content: content, kind: kind, required: kind != nil && m.body.required, choice: c.answerChoice(m)}
 	if kind != nil && kind.members {
-		if len(bound) == 0 {
+		if len(bound) > 0 || in.choice != nil {
+			in.members, in.flat = c.flattened(content.schema, bound, m.body.required)
+		}
+		if len(bound) == 0 && !in.flat {
 			if names, ok := c.rootNames(content.schema); ok {
 				return c.rootInput(op, m, content, kind, names)
 			}
-		} else {
-			in.members, in.flat = c.flattened(content.schema, bound, m.body.required)
 		}
 	}
 	in.nameAll()
+	in.addChoice()
 	if kind != nil {
 		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
 		if op.body.codec.err != nil {
@@ -105,6 +107,9 @@ func (c *compiler) pathTemplate(op *Operation, m *model) (err error) {
 	if op.template, err = wire.ParseTemplate(c.bracedPath(op, m)); err != nil {
 		return coded(codeSkipPath, skip(nil, "%v", err))
 	}
+	if first := strings.TrimLeftFunc(op.Path, unicode.IsSpace); first == "" || first[0] != '/' {
+		c.problems.at(m.node, codePathNoSlash, "the path %q does not begin with \"/\"; it is read as %q", op.Path, "/"+first)
+	}
 	if signs := op.template.Illegal(); signs != "" {
 		c.problems.at(m.node, codePathIllegal, "the path %q holds %q, which can't stand in a URI and is sent percent-encoded", op.Path, signs)
 	}
@@ -124,6 +129,7 @@ type inputs struct {
 	members  []schema.Member
 	flat     bool    // the members of the body are arguments
 	names    []named // of all arguments, in this order
+	choice   *choice // of media types of the answer; nil if there is none
 }
 
 // nameAll names the arguments.

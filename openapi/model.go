@@ -126,6 +126,9 @@ func (c *compiler) parameters(f found) []parameter {
 			if p.schema == nil {
 				p.schema = c.liftSchema(node)
 			}
+			if n := node.Get("content").Len(); n > 1 {
+				c.problems.at(node, codeParameterContent, "the content of a parameter has one media type, found %d; the first is used", n)
+			}
 			for media, mediaType := range node.Get("content").Members() {
 				p.media = media
 				p.mediaNode = c.follow(mediaType)

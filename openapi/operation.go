@@ -146,6 +146,8 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	op.Base, op.BaseProblem = to.url, to.problem
 	if c.doc.dialect == swagger2 {
 		f = c.upgrade(f)
+	} else {
+		f = c.liftBody(f)
 	}
 	m, err := c.model(f)
 	if err != nil {

@@ -32,6 +32,7 @@ type binding struct {
 // required and can't be sent ends the operation.
 func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 	b := &binder{compiler: c, op: op, model: m, declared: make([]bool, len(op.template.Names())), headers: make(map[string]bool)}
+	b.matchVariables()
 	for _, r := range c.options.Reserved {
 		if l, ok := wire.ParseLocation(r.In); ok {
 			b.taken[l] = append(b.taken[l], r.Name)
@@ -63,6 +64,7 @@ type binder struct {
 	taken    [wire.QueryString + 1][]string // names by location
 	headers  map[string]bool                // names in lower case
 	declared []bool                         // variables of the path that have a parameter
+	paired   map[*tree.Node]int             // parameters of the path → their variables
 }
 
 // parameter adds the binding of a parameter, unless it is left out.
@@ -81,6 +83,8 @@ func (b *binder) parameter(p *parameter) error {
 	case location == wire.Header && b.headers[strings.ToLower(name)]:
 		b.problems.at(p.node, codeHeaderCase, "parameter %q is left out: the names of headers don't depend on case, and it was there already", name)
 		return nil
+	case location == wire.Query && b.fixed(p):
+		return nil
 	case b.reserved(location, name):
 		b.problems.at(p.node, codeParameterReserved, "parameter %q is left out: the gateway sends it itself", name)
 		return nil
@@ -95,11 +99,17 @@ func (b *binder) parameter(p *parameter) error {
 	next := binding{wire: strings.Clone(name), location: location, node: p.node, parameter: p, schema: p.schema, says: p.says, required: p.typed.Required, deprecated: p.typed.Deprecated}
 	switch location {
 	case wire.Path:
-		i := b.variable(p)
-		if i < 0 {
+		i, ok := b.paired[p.node]
+		if !ok {
+			ofQuery := func(q wire.QueryVariable) bool { return q.Name == name } // which queryVariable binds
+			if !slices.ContainsFunc(b.op.template.QueryVariables(), ofQuery) {
+				b.problems.at(p.node, codePathUnused, "path parameter %q is left out: the path %q has no such variable", name, b.op.Path)
+			}
 			return nil
 		}
-		b.declared[i] = true
+		if !next.required {
+			b.problems.at(p.node, codeParameterOptional, "path parameter %q must have \"required: true\"; it is read as required", name)
+		}
 		next.wire, next.required = b.op.template.Names()[i], true
 	case wire.Header:
 		b.headers[strings.ToLower(name)] = true
@@ -107,32 +117,12 @@ func (b *binder) parameter(p *parameter) error {
 		if p.typed.AllowEmptyValue {
 			next.schema = b.withEmpty(next.schema)
 		}
+		b.mapInQuery(&next)
 	default: // cookies and the whole query need nothing more
 	}
 	b.taken[location] = append(b.taken[location], next.wire)
 	b.all = append(b.all, next)
 	return nil
-}
-
-// variable returns the index of the path variable that a parameter is for, or -1 if there is none that has no parameter yet.
-func (b *binder) variable(p *parameter) int {
-	name, variables := p.typed.Name, b.op.template.Names()
-	i := slices.Index(variables, name)
-	if i < 0 {
-		// "{ID}" for "id", and "{id:[0-9]+}" of some frameworks.
-		i = slices.IndexFunc(variables, func(v string) bool {
-			before, _, _ := strings.Cut(v, ":")
-			return strings.EqualFold(before, name)
-		})
-	}
-	if i >= 0 && !b.declared[i] {
-		return i
-	}
-	ofQuery := func(q wire.QueryVariable) bool { return q.Name == name } // which queryVariable binds
-	if !slices.ContainsFunc(b.op.template.QueryVariables(), ofQuery) {
-		b.problems.at(p.node, codePathUnused, "path parameter %q is left out: the path %q has no such variable", name, b.op.Path)
-	}
-	return -1
 }
 
 // queryVariable adds the binding of a variable in the query of the path, unless a parameter has its key.
@@ -178,6 +168,9 @@ func (b *binder) encode() ([]binding, error) {
 			continue
 		}
 		next.encoder = encoder
+		if next.location == wire.Path && encoder.Spans() {
+			b.op.template = b.op.template.Spanning(slices.Index(b.op.template.Names(), next.wire))
+		}
 		kept = append(kept, next)
 	}
 	return kept, nil
@@ -214,11 +207,13 @@ func (b *binding) demands() (d schema.Demands) {
 	switch b.location {
 	case wire.Path:
 		d = schema.Demands{NotNull: path("null"), MinLength: path(`""`), MinItems: path("[]"), MinProperties: path("{}")}
-		switch {
-		case path(`""`) && path(`"."`) && path(`"a/b"`):
+		switch whole := path(`""`) && path(`"."`); {
+		case whole && path(`"a/b"`):
 			d.Pattern = schema.PatternSegment
 		case path(`"a/b"`):
 			d.Pattern = schema.PatternNoSlash
+		case whole && path(`"a/../b"`):
+			d.Pattern = schema.PatternSegments
 		}
 		return d
 	case wire.Header:
@@ -270,28 +265,12 @@ func ignoredHeader(name string) bool {
 	return strings.EqualFold(name, "Accept") || strings.EqualFold(name, "Content-Type") || strings.EqualFold(name, "Authorization")
 }
 
-// slash returns what becomes of a slash in the value of a path parameter: as the operator says, else as the path does.
-func (c *compiler) slash(op *Operation, name string) wire.Slash {
-	for _, p := range c.options.SlashParameters {
-		if p.Name == name && p.Encoded {
-			return wire.SlashEncoded
-		}
-		if p.Name == name {
-			return wire.SlashRaw
-		}
-	}
-	if op.template.Reserved(slices.Index(op.template.Names(), name)) {
-		return wire.SlashRaw
-	}
-	return wire.SlashRefused
-}
-
 // encoder makes the encoder of a parameter. A style that the standard doesn't have for the location is replaced by
 // the location's own.
 func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]struct{}) (*wire.Encoder, error) {
 	w := wire.Parameter{Name: b.wire, In: b.location, Style: b.location.Style(), Taken: taken}
 	if b.location == wire.Path {
-		w.Slash = c.slash(op, b.wire)
+		w.Slash = c.slash(op, b)
 	}
 	p := b.parameter
 	if p == nil {

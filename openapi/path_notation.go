@@ -18,13 +18,14 @@ import (
 //	/items/(?P<id>\d+)                         regular expressions of Django
 //	/files/[id]  [...path]                     Next.js
 //	{{id}}  %7Bid%7D                           Postman; escaped by a generator
+//	(.{format})  (.:format)  (.json)  (/:id)   optional parts of Rails and Grape; [/{id}] of Slim
 //	${id}                                      template literals of JavaScript, if a parameter has the name
 //	{id:int}  {id?}  {id=5}  {*path}  {path+}  ASP.NET, JAX-RS, gRPC, Spring, API Gateway
 //
 // The path is reported then. A ":" within a segment begins one of Google's custom verbs ("/items/{id}:cancel") unless a path
 // parameter has that name, and so does "*" at the beginning of one.
 func (c *compiler) bracedPath(op *Operation, m *model) string {
-	r := pathReader{text: strings.TrimFunc(op.Path, unicode.IsSpace), declared: m.declaresInPath}
+	r := pathReader{text: strings.TrimFunc(op.Path, unicode.IsSpace), declared: m.declaresInPath, ofPath: m.declaresOfPath}
 	for r.at < len(r.text) {
 		r.step()
 	}
@@ -42,10 +43,17 @@ func (m *model) declaresInPath(name string) bool {
 	})
 }
 
+// declaresOfPath reports whether a parameter of the path has the name.
+func (m *model) declaresOfPath(name string) bool {
+	return slices.ContainsFunc(m.parameters, func(p parameter) bool { return p.typed.Name == name && p.typed.In == wire.Path.String() })
+}
+
 // A pathReader rewrites one path, from left to right.
 type pathReader struct {
 	text     string
 	declared func(name string) bool // whether a parameter of path or query has the name
+	ofPath   func(name string) bool // whether a parameter of the path has the name
+	closing  []int                  // where the optional parts end that are read as if they were none
 	at       int
 	colons   bool // the segment began with ":name"
 	query    bool // the path has ended
@@ -59,6 +67,16 @@ func (r *pathReader) step() {
 	start := r.at == 0 || r.text[r.at-1] == '/'
 	if start {
 		r.colons = false
+	}
+	for n := len(r.closing); n > 0 && r.closing[n-1] <= r.at; n = len(r.closing) {
+		at := r.closing[n-1]
+		if r.closing = r.closing[:n-1]; at == r.at {
+			r.at++
+			return
+		}
+	}
+	if r.optional(rest) {
+		return
 	}
 	switch rest[0] {
 	case '$': // a template literal; others are placeholders, which were refused
@@ -117,6 +135,35 @@ func (r *pathReader) step() {
 	r.at++
 }
 
+// optional reads the beginning of an optional part of the path: "(.{format})" of Rails and Grape, "[/{id}]" of Slim. It is left out, and its
+// brackets alone if it has a variable that is a parameter of the path. Parentheses around anything else belong to the path, as in OData.
+func (r *pathReader) optional(rest string) bool {
+	if r.query || len(rest) < 3 || rest[1] != '.' && rest[1] != '/' {
+		return false
+	}
+	closing := byte(')')
+	switch {
+	case rest[0] == '(':
+	case rest[0] == '[' && (rest[2] == '{' || rest[2] == ':'):
+		closing = ']'
+	default:
+		return false
+	}
+	inner, n := r.balanced(rest, rest[0], closing)
+	if n == 0 {
+		return false
+	}
+	for _, name := range variableName.FindAllStringSubmatch(inner, -1) {
+		if r.ofPath(name[1]) {
+			r.closing = append(r.closing, r.at+n-1)
+			r.at++
+			return true
+		}
+	}
+	r.at += n
+	return true
+}
+
 // write puts what is meant in place of the next n bytes.
 func (r *pathReader) write(n int, meant string) {
 	r.out.WriteString(meant)
@@ -172,9 +219,10 @@ func (r *pathReader) expression(e string) string {
 }
 
 var (
-	namedGroup = regexp.MustCompile(`^\(\?P?<([\pL_][\pL\pN_]*)>`)
-	bracketed  = regexp.MustCompile(`^(\[{1,2}(\.\.\.)?([\pL_][\pL\pN_-]*)\]{1,2})(?:/|\?|#|$)`)
-	angled     = regexp.MustCompile(`^[\pL\pN_][\pL\pN_ .-]*$`)
+	variableName = regexp.MustCompile(`[{:]([\pL_][\pL\pN_-]*)`)
+	namedGroup   = regexp.MustCompile(`^\(\?P?<([\pL_][\pL\pN_]*)>`)
+	bracketed    = regexp.MustCompile(`^(\[{1,2}(\.\.\.)?([\pL_][\pL\pN_-]*)\]{1,2})(?:/|\?|#|$)`)
+	angled       = regexp.MustCompile(`^[\pL\pN_][\pL\pN_ .-]*$`)
 )
 
 // maxAngled is how far from "<" its ">" may stand.

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 
 	"drawbridge/openapi/mediatype"
@@ -75,6 +76,9 @@ func (c *compiler) upgradeParameter(p parameter) *tree.Node {
 		if member := p.node.Get(key); member != nil {
 			n.Set(strings.TrimPrefix(key, "x-"), member)
 		}
+	}
+	if member := p.node.Get(multiSegment); member != nil {
+		n.Set(multiSegment, member)
 	}
 	if p.says != "" {
 		n.Set("description", tree.NewString(p.node, p.says))
@@ -155,10 +159,10 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 		if isTrue(p.Get("required")) {
 			required.Append(tree.NewString(p, name))
 		}
-		switch p.Get("type").Text() {
-		case "file":
+		switch s := c.fieldSchema(p); {
+		case s.Get("type").Text() == "file", p.Get("schema") != nil && s.Get("format").Text() == "binary":
 			file = true
-		case "array":
+		case s.Get("type").Text() == "array" && p.Get("schema") == nil:
 			style, explode := c.collectionFormat(p)
 			e := tree.NewObject(p)
 			e.Set("style", tree.NewString(p, style))
@@ -173,7 +177,11 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 		object.Set("required", required)
 	}
 	content := tree.NewObject(op)
-	for _, m := range formMediaTypes(consumes, file) {
+	kept := formMediaTypes(consumes, file)
+	if len(consumes) > 0 && !slices.ContainsFunc(consumes, func(m string) bool { return slices.Contains(kept, mediatype.Essence(m)) }) {
+		c.problems.at(form[0], codeFormMedia, "the operation has form parameters, and %q can't hold them; %s is sent", strings.Join(consumes, ", "), kept[0])
+	}
+	for _, m := range kept {
 		mediaType := tree.NewObject(op)
 		mediaType.Set("schema", object)
 		mediaType.Set("encoding", encoding)
@@ -188,17 +196,28 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 // upgradeField returns the schema of a form's parameter.
 func (c *compiler) upgradeField(p *tree.Node) *tree.Node {
 	s := c.liftSchema(p)
+	if own := p.Get("schema"); own != nil {
+		s = tree.Copy(own)
+	}
 	if s == nil {
 		s = tree.NewObject(p)
 	}
 	if d := p.Get("description"); d != nil {
 		s.Set("description", d)
 	}
-	if p.Get("type").Text() == "file" {
+	if s.Get("type").Text() == "file" {
 		s.Set("type", tree.NewString(p, "string"))
 		s.Set("format", tree.NewString(p, "binary"))
 	}
 	return s
+}
+
+// fieldSchema returns what says of which type a form's parameter is: the parameter itself, or its schema where a document of 3.x has one.
+func (c *compiler) fieldSchema(p *tree.Node) *tree.Node {
+	if s := p.Get("schema"); s != nil {
+		return c.follow(s)
+	}
+	return p
 }
 
 // formMediaTypes returns the media types of a form: those that the operation consumes and that can hold it, else the usual one.

@@ -71,6 +71,9 @@ type Choice struct {
 // default, or if nothing is sent.
 func (c *Choice) Schemes() []string { return slices.Clone(c.schemes) }
 
+// Sends reports whether any credential is sent.
+func (c *Choice) Sends() bool { return len(c.credentials.list) > 0 }
+
 type choiceKey struct{}
 
 // Context returns a context whose requests are sent with the choice by the transports of its set.

@@ -28,8 +28,8 @@ func (p *program) callCommand() *cobra.Command {
 With --dry-run nothing is sent: the HTTP request is printed instead, without the credential, and standard error shows what a
 call requires and which settings require it. An API without a base URL is shown with the host base-url.invalid.
 The arguments are a JSON object; @FILE reads them from a file, and - from standard input, up to limits.max_body.
-The result is what a model reads. If the service did not answer, the cause is printed on standard error, with the host and
-the port of the service.
+The result is what a model reads, but whole: limits.max_result_tokens and limits.max_result_binary do not apply. If the service
+did not answer, the cause is printed on standard error, with the host and the port of the service.
 
 Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configuration.`,
 		Example: `  drawbridge call --config drawbridge.yaml getOrder '{"order_no": "2024/17"}'

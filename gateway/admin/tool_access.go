@@ -19,6 +19,8 @@ type ToolAccess struct {
 	BaseURLFrom    string     `json:"base_url_from,omitempty"`
 	Credential     string     `json:"credential"` // kinds of the credentials that are added, or "none"
 	CredentialFrom string     `json:"credential_from,omitempty"`
+	Failure        string     `json:"failure,omitempty"` // the expression by which a successful response reports a failure; "" if the status alone decides
+	FailureFrom    string     `json:"failure_from,omitempty"`
 }
 
 // Lines formats it for people, one item per line, equal for tools with the same access.
@@ -44,8 +46,12 @@ func (a *ToolAccess) Lines() []string {
 	if a.Confirm {
 		confirm = "yes"
 	}
-	return []string{
+	lines := []string{
 		line("scopes", scopes, a.ScopesFrom), line("condition", a.Condition, a.ConditionFrom), line("confirmation", confirm, a.ConfirmFrom),
 		line("base URL", cmp.Or(a.BaseURL, "none, calls can't be made"), a.BaseURLFrom), line("credential", a.Credential, a.CredentialFrom),
 	}
+	if a.Failure != "" {
+		lines = append(lines, line("failure with status 2xx", a.Failure, a.FailureFrom))
+	}
+	return lines
 }

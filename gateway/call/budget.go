@@ -26,6 +26,7 @@ type responseMemory struct {
 	budget      *admission.ResponseBudget
 	req         *mcp.Request           // of the caller
 	maxAnswer   int64                  // maximum size of a response, in bytes
+	safe        bool                   // the call can't have changed anything
 	reservation *admission.Reservation // that of the request; nil until a response is large
 	owned       bool                   // the reservation is the call's own
 	body        budgetBody             // of the last response, if memory is limited
@@ -108,15 +109,18 @@ func (b *budgetBody) Read(p []byte) (int, error) {
 		p = p[:min(int64(len(p)), beyond)] // one read may return all that follows, and the end
 	} else if !b.counted {
 		if err := b.m.reserve(b.ctx).Begin(b.ctx, b.m.maxAnswer, b.read); err != nil {
-			return 0, noBudget(err)
+			return 0, noBudget(err, b.m.safe)
 		}
 		b.counted = true
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	if b.counted && !b.m.reservation.Add(int64(n)) {
-		return 0, &Failure{telemetry.Outcome(upstream.TooLarge.String()), nil, "The answers to the calls of this request are too large together. The call may have taken effect: " +
-			"if it only reads data, make it by itself, or ask for less."}
+		effect := "The call may have taken effect: if it only reads data, make it by itself, or ask for less."
+		if b.m.safe {
+			effect = "The call changed nothing: make it by itself, or ask for less."
+		}
+		return 0, &Failure{telemetry.Outcome(upstream.TooLarge.String()), nil, "The answers to the calls of this request are too large together. " + effect}
 	}
 	return n, err
 }
@@ -132,11 +136,14 @@ func (b *budgetBody) Close() error {
 }
 
 // noBudget returns the failure of a call whose response got no memory.
-func noBudget(err error) error {
+func noBudget(err error, safe bool) error {
 	if errors.Is(err, context.Canceled) {
 		e := &upstream.Error{Kind: upstream.Canceled, Err: err}
-		return &Failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessage()}
+		return &Failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessageFor(safe)}
 	}
-	return &Failure{telemetry.Outcome(upstream.Overloaded.String()), err, "The gateway has no room for an answer of this size now: others are on their way. The call may have taken " +
-		"effect. If it only reads data, try again in a minute, or ask for less."}
+	effect := "The call may have taken effect. If it only reads data, try again in a minute, or ask for less."
+	if safe {
+		effect = "The call changed nothing: try again in a minute, or ask for less."
+	}
+	return &Failure{telemetry.Outcome(upstream.Overloaded.String()), err, "The gateway has no room for an answer of this size now: others are on their way. " + effect}
 }

@@ -32,6 +32,26 @@ func (c BufferedCall) Collect(ctx context.Context, args []byte) (parts []answer.
 	return c.parts, c.response, err
 }
 
+// Ceil returns the collected parts as they are shown in a prompt, within a number of tokens and the ceiling on binary data, a note on
+// what they lack, "" if they are whole, and an upper bound of the tokens of both. There is no limit if most is 0.
+func (c BufferedCall) Ceil(ctx context.Context, parts []answer.Part, most int) (shown []answer.Part, note string, tokens int) {
+	shown = parts
+	if limit := c.ceiling(ctx).Binary; limit > 0 && binarySize(parts) > limit {
+		shown = c.linkBinary(parts, limit)
+		for i := range shown {
+			if shown[i].Kind != parts[i].Kind {
+				shown[i].MediaType = "text/plain"
+			}
+		}
+	}
+	bound := c.atMost(shown)
+	if most == 0 || bound <= most {
+		return shown, "", bound
+	}
+	shown, note = c.fit(shown, most)
+	return shown, note, most
+}
+
 // PrepareFirst is prepare for a caller that decides after it whether to collect.
 func (c BufferedCall) PrepareFirst(ctx context.Context, args []byte) ([]byte, error) {
 	args, err := c.prepare(ctx, args)
@@ -78,6 +98,11 @@ func (c BufferedCall) readAll(ctx context.Context, resp *http.Response) (err err
 	parts, err := c.gather(ctx, resp, c.Plan.Progress.Reduce)
 	if err != nil {
 		return err
+	}
+	for _, part := range parts {
+		if err := c.reportedFailure(ctx, resp, part); err != nil {
+			return err
+		}
 	}
 	c.parts = parts
 	if !c.background {

@@ -183,7 +183,7 @@ func (r *Runner) newCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mc
 	}
 	c.exchange = exchange{
 		r: r, record: c.record, Plan: p, Request: req, reply: reply, Endpoint: e,
-		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse},
+		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse, safe: p.ChangesNothing()},
 	}
 	if e.Guard != nil {
 		c.Caller = auth.FromContext(ctx)
@@ -230,9 +230,7 @@ func (c *Call) begin(ctx context.Context) (_ context.Context, end func(), err er
 		stop = context.AfterFunc(c.Request.HTTP.Context(), cancel)
 	}
 	ctx, c.sent = p.Attach(ctx, c.Request.HTTP.Header, c.Endpoint.Guard)
-	if p.Timeout > silence {
-		c.reply.KeepAlive(silence)
-	}
+	c.reply.KeepAlive()
 	ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Request.Method, Tool: p.Tool.Name, Revision: c.Request.Revision, API: p.Tool.API,
 		TraceParent: c.Request.Meta.TraceParent, TraceState: c.Request.Meta.TraceState, Header: c.Request.HTTP.Header}, PendingCheckOf(ctx))
 	return ctx, func() {

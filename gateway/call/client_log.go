@@ -13,10 +13,6 @@ import (
 // logger is the name of the gateway in log messages to clients.
 const logger = "drawbridge"
 
-// silence is how long a call may take before its answer becomes an event stream with comments, so that no proxy on the
-// path takes the connection for dead. It applies only to calls whose timeout is longer.
-const silence = 45 * time.Second
-
 // Clients that subscribe to log messages learn the progress of a call: the operation, the status, the outcome. The
 // messages contain nothing of the request, the answer or the service's address.
 

@@ -20,6 +20,8 @@ type Endpoint struct {
 	cancelOnDisconnect bool
 	Searches           bool // tools/list has search_tools in the place of all tools
 	MaxCalls           int  // limit of calls in flight (limits.max_calls)
+	// Ceiling bounds the results that clients get.
+	Ceiling Ceiling
 	// Continuation is what becomes of the jobs that calls start.
 	Continuation         Continuation
 	AllowsCallerWebhooks bool // callers may ask for a webhook at the end of a job
@@ -28,7 +30,7 @@ type Endpoint struct {
 // NewEndpoint returns the view that calls have of an endpoint for plans, but for Searches and what becomes of their jobs.
 func NewEndpoint(name string, c *config.Config, plans map[string]*plan.Plan, guard *auth.Guard) *Endpoint {
 	e := &Endpoint{
-		Name: name, Guard: guard, Plans: plans, operations: make(map[*openapi.Operation]*plan.Plan, len(plans)), MaxCalls: c.Limits.MaxCalls,
+		Name: name, Guard: guard, Plans: plans, operations: make(map[*openapi.Operation]*plan.Plan, len(plans)), MaxCalls: c.Limits.MaxCalls, Ceiling: newCeiling(&c.Limits),
 		HideUnauthorized: guard != nil && c.Auth.HideUnauthorized, cancelOnDisconnect: c.Server.LegacyDisconnect == config.DisconnectCancel,
 	}
 	for _, p := range plans {

@@ -17,7 +17,6 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
-	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 )
@@ -82,7 +81,7 @@ func (x *exchange) awaitAudit(ctx context.Context) error {
 // transmit sends the request to the service, and follows redirects if follow_redirects is set.
 func (x *exchange) transmit(req *http.Request) (*http.Response, error) {
 	resp, err := x.transmitOnce(req, x.Plan.Retry)
-	if err == nil && x.Plan.FollowsRedirects && render.KeepsMethod(resp.StatusCode) {
+	if err == nil && x.mayFollow(resp) {
 		return x.followRedirects(req, resp)
 	}
 	return resp, err

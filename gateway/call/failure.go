@@ -38,8 +38,8 @@ func IsFailure(err error) bool {
 }
 
 // failureOf returns the failure of a call for an error of building its request, of sending it, or of reading the response.
-// It returns nil for an error that should not happen.
-func failureOf(err error, caller *auth.Principal) *Failure {
+// It returns nil for an error that should not happen. safe means that the call can't have changed anything.
+func failureOf(err error, caller *auth.Principal, safe bool) *Failure {
 	var bad *openapi.ArgumentError
 	var homeless *openapi.BaseError
 	switch {
@@ -65,7 +65,7 @@ func failureOf(err error, caller *auth.Principal) *Failure {
 		return &Failure{telemetry.OutcomeCondition, err, claim.ToolMessage()}
 	}
 	if known {
-		return &Failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessage()}
+		return &Failure{telemetry.Outcome(e.Kind.String()), err, e.ToolMessageFor(safe)}
 	}
 	var broken *answer.Error
 	if errors.As(err, &broken) {
@@ -73,7 +73,7 @@ func failureOf(err error, caller *auth.Principal) *Failure {
 		if broken.Truncated {
 			kind = upstream.Truncated
 		}
-		return &Failure{telemetry.Outcome(kind.String()), err, broken.ToolMessage()}
+		return &Failure{telemetry.Outcome(kind.String()), err, broken.ToolMessageFor(safe)}
 	}
 	return nil
 }
@@ -99,7 +99,8 @@ func (x *exchange) serviceFailure(resp *http.Response) error {
 
 // serviceFailureAs is serviceFailure with the document's description of the status, meaning, which may be empty.
 func (x *exchange) serviceFailureAs(resp *http.Response, meaning string) error {
-	e := render.UpstreamError{API: x.Plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: x.unfollowed, Safe: x.Plan.Safe, Redactor: x.redactor()}
+	e := render.UpstreamError{API: x.Plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: x.unfollowed, Safe: x.Plan.ChangesNothing(), Redactor: x.errorRedactor(resp.StatusCode),
+		Owner: x.Plan.CredentialOwner(x.Request.HTTP.Header)}
 	err := x.readResponse(resp, e.AddPart)
 	tooLarge := isTooLarge(err)
 	if err != nil && !tooLarge {

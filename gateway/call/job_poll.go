@@ -147,9 +147,6 @@ func (l *JobStatus) hasState(status int, plain bool) bool {
 	return false
 }
 
-// seesOther reports whether a status code says that the result is elsewhere.
-func seesOther(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }
-
 // answerSeeOther follows the redirect in the response of a tool that reports on jobs, so that a caller that polls with that tool gets
 // the result at the end, like a caller that waits.
 func (c JobCall) answerSeeOther(ctx context.Context, resp *http.Response) error {
@@ -337,5 +334,5 @@ func (c JobCall) readJobResponse(ctx context.Context, resp *http.Response) (part
 
 // failedJob returns the failure of a job that has ended without success, in the service's words.
 func (c JobCall) failedJob(l *JobStatus) *Failure {
-	return &Failure{Outcome: telemetry.OutcomeJobFailed, Text: render.FailedJob(c.Plan.Tool.API, &l.Report, l.body, c.redactor())}
+	return &Failure{Outcome: telemetry.OutcomeJobFailed, Text: render.FailedJob(c.Plan.Tool.API, &l.Report, l.body, c.errorRedactor(http.StatusOK))}
 }

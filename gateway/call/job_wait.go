@@ -33,6 +33,11 @@ func (c JobCall) answerAccepted(ctx context.Context, args []byte, resp *http.Res
 	if err != nil {
 		return err
 	}
+	for _, part := range parts {
+		if err := c.reportedFailure(ctx, resp, part); err != nil {
+			return err
+		}
+	}
 	b := c.jobHandle(args, resp, parts)
 	if b == nil {
 		return c.deliverProjected(ctx, parts, resp)
@@ -70,7 +75,7 @@ func (c JobCall) answerInitial(ctx context.Context, err error, first *JobStatus)
 	}
 	c.Done(ctx, telemetry.OutcomeJob, nil)
 	c.note = f.Text
-	return c.deliver(first.parts, first.resp)
+	return c.deliver(ctx, first.parts, first.resp)
 }
 
 // beginTask makes a task of a job and responds with it. It returns false, without a response, if the client does not support
@@ -246,7 +251,7 @@ func (c JobCall) answerStillRunning(ctx context.Context, b *job.Handle, first, l
 		j.Webhook = c.Endpoint.Continuation.Follow(ctx, c.startedJob(b, c.args, first))
 	}
 	c.note = j.Text(c.redactor())
-	return c.deliver(first.parts, first.resp)
+	return c.deliver(ctx, first.parts, first.resp)
 }
 
 // statusTool returns the tool that reports the job's status and its arguments, or "" if there is none that the caller may call.

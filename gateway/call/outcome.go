@@ -112,7 +112,7 @@ func (w *resultWriter) failed(ctx context.Context, err error) error {
 	if IsFailure(err) { // as it is: it may say more than a failure does
 		return err
 	}
-	if f := failureOf(err, w.Caller); f != nil {
+	if f := failureOf(err, w.Caller, w.Plan.ChangesNothing()); f != nil {
 		return f
 	}
 	return w.internal(ctx, err)

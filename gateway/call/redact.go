@@ -19,6 +19,17 @@ func (x *exchange) redactor() redact.Redactor {
 	return redact.Redactor{Configured: x.Plan.Secrets, Sent: x.sentSecrets}
 }
 
+// errorRedactor is redactor for the text of an error with a status. URLs and addresses that the caller sent stay, and so do links by which
+// a user gets on. Arguments that the gateway adds are not the caller's.
+func (x *exchange) errorRedactor(status int) redact.Redactor {
+	r := x.redactor()
+	r.Kept = &redact.Kept{Document: x.Plan.PublicHosts, Links: status < http.StatusInternalServerError}
+	if len(x.args) > 0 {
+		r.Kept.Sent = redact.NewSentHosts(x.Plan.Arguments.Given(x.args))
+	}
+	return r
+}
+
 // readResponse reads a response to the plan's request as [answer.Plan.Read] does. emit gets each part after its
 // sensitive fields are hidden. Invisible characters are removed before that, because a zero-width character would make
 // another name or another secret of it. Error responses are always cleaned, since only a model reads their texts.

@@ -19,11 +19,15 @@ const maxRedirects = 5
 // of the call covers all of them. A redirect that is not followed is the answer.
 func (x *exchange) followRedirects(req *http.Request, resp *http.Response) (*http.Response, error) {
 	var at []*url.URL
-	for render.KeepsMethod(resp.StatusCode) {
+	for x.mayFollow(resp) {
 		from := req.URL
 		u, why := x.redirectTarget(from, resp)
 		switch at = append(at, from); {
 		case why != "":
+		case !render.MayFollow(resp.StatusCode, req.Method):
+			why = fmt.Sprintf("%d keeps neither the method nor the body of a request, so it is followed for GET and HEAD only", resp.StatusCode)
+		case resp.StatusCode == http.StatusSeeOther && req.ContentLength != 0:
+			why = "the request has a body, and 303 leads to a request without one"
 		case len(at) > maxRedirects:
 			why = fmt.Sprintf("%d were followed already", maxRedirects)
 		case slices.ContainsFunc(at, func(been *url.URL) bool { return *been == *u }):
@@ -73,6 +77,15 @@ func (x *exchange) followRedirects(req *http.Request, resp *http.Response) (*htt
 	return resp, nil
 }
 
+// mayFollow reports whether a response is a redirect that the configuration has the gateway follow. A tool that reports on jobs has
+// its own rules for a redirect to the result of a job.
+func (x *exchange) mayFollow(resp *http.Response) bool {
+	return x.Plan.FollowsRedirects && render.IsRedirect(resp.StatusCode) && (x.Plan.PolledJob == nil || !seesOther(resp.StatusCode))
+}
+
+// seesOther reports whether a status code says that the result of a job is elsewhere.
+func seesOther(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }
+
 // conditional reports whether the request validates a cached response. No argument sets these headers.
 func (x *exchange) conditional(req *http.Request) bool {
 	return x.Plan.Cache != nil && !x.bypassCache && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
@@ -91,6 +104,9 @@ func (x *exchange) redirectTarget(from *url.URL, resp *http.Response) (u *url.UR
 		return nil, "the call was permitted as it was made"
 	}
 	if u, err := from.Parse(location); err == nil && u.Host != "" && !origin.Same(u, from) {
+		if u.Scheme != from.Scheme && u.Hostname() == from.Hostname() { // what base_url has wrong most often
+			return nil, "it leads to another origin, by " + u.Scheme + " instead of " + from.Scheme
+		}
 		return nil, "it leads to another origin"
 	}
 	b := &job.Handle{Origin: from, Base: x.Plan.Base}

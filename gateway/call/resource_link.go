@@ -17,9 +17,9 @@ const LinkScheme = "drawbridge-link:"
 // MaxLink is the maximum size in bytes of a link's URI. A call whose arguments make it longer is answered without links.
 const MaxLink = 4 << 10
 
-// answerWithLink responds with a link to the parts of the response. It returns false if they must be returned inline: revisions before
-// 2025-06-18 have no links; a truncated response, or one with supplementary text, could not be read again; and one that needed
-// input from the user could not be read without asking again.
+// answerWithLink responds with a link to the parts of the response, as the API configures links. It returns false if they must be
+// returned inline: revisions before 2025-06-18 have no links; a truncated response, or one with supplementary text, could not be read
+// again; and one that needed input from the user could not be read without asking again.
 func (w *resultWriter) answerWithLink(parts ...answer.Part) (done bool, err error) {
 	l := w.Plan.Links
 	if w.Request.Revision < "2025-06-18" || w.note != "" || w.Plan.Elicitation != nil {
@@ -54,7 +54,7 @@ func (w *resultWriter) linkURI() (uri, lasts string) {
 		}
 	}
 	payload := slices.Concat([]byte(w.Plan.Tool.Name), []byte{'\n'}, args)
-	ttl := w.Plan.Links.TTL
+	ttl := w.linkTTL()
 	uri = LinkScheme + w.r.Links.Seal(payload, time.Now().Add(ttl), w.Request.Principal)
 	if len(uri) > MaxLink {
 		return "", ""

@@ -74,9 +74,11 @@ func (x *exchange) fetch(ctx context.Context, req *http.Request) (*http.Response
 		return resp, err
 	}
 	rule := &k.Rule
-	if x.sent != nil {
+	if x.sent != nil || x.Plan.Failure != nil {
 		own := k.Rule
-		own.Whole = x.isFreeOfSecrets
+		own.Whole = func(head http.Header, body []byte) bool {
+			return (x.sent == nil || x.isFreeOfSecrets(head, body)) && (x.Plan.Failure == nil || x.isNoFailure(ctx, body))
+		}
 		rule = &own
 	}
 	var unheard error

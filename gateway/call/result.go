@@ -24,6 +24,7 @@ type resultWriter struct {
 	ticket   admission.Ticket // the capacity that the call occupies until its result is delivered
 	answered bool             // the result was begun, so that no other can be given
 	captured *capturedResult  // receives the result instead of the client; nil if the client gets it
+	fromJob  bool             // the result is that of a job, which another request would not yield
 
 	dropped []string              // JSON Pointers of the arguments that were dropped
 	fields  *projection.FieldList // fields of the answer that the model wants; nil if it wants all
@@ -80,7 +81,7 @@ func (w *resultWriter) sendMembers(meta []byte, chunks ...mcp.Chunk) error {
 func (w *resultWriter) fail(ctx context.Context, o telemetry.Outcome, cause error, text string) error {
 	w.Done(ctx, o, cause)
 	w.answered = true
-	return w.sendMembers(w.requestIDMeta(ctx), render.Error(text)...)
+	return w.sendMembers(w.requestIDMeta(ctx), render.Error(w.ceilText(ctx, text))...)
 }
 
 // answerSuccess passes on a response with a status below 300.
@@ -95,6 +96,9 @@ func (w *resultWriter) answerSuccess(ctx context.Context, resp *http.Response) e
 		}
 		w.Plan.Progress.Reduce(&part)
 		w.redactPart(ctx, &part)
+		if err := w.reportedFailure(ctx, resp, part); err != nil {
+			return err
+		}
 		if part.More || w.parts != nil {
 			w.parts = append(w.parts, part)
 			if part.More {
@@ -106,20 +110,16 @@ func (w *resultWriter) answerSuccess(ctx context.Context, resp *http.Response) e
 		}
 		w.answered = true
 		w.Done(ctx, telemetry.OutcomeOK, nil)
+		parts := w.parts
+		if parts == nil {
+			parts = []answer.Part{part}
+		}
 		if w.Plan.Links != nil {
-			parts := w.parts
-			if parts == nil {
-				parts = []answer.Part{part}
-			}
 			if done, err := w.answerWithLink(parts...); done {
 				return err
 			}
 		}
-		r := w.Renderer()
-		if w.parts != nil {
-			return w.sendResult(r.Parts(w.parts))
-		}
-		return w.sendResult(r.Part(part))
+		return w.sendParts(ctx, parts)
 	})
 	if err != nil || w.answered {
 		return err
@@ -155,11 +155,20 @@ func (w *resultWriter) answerProjected(ctx context.Context, last answer.Part, st
 		}
 		w.note = says
 	}
-	r := w.Renderer()
-	if len(shown) > 1 {
-		return w.sendResult(r.Parts(shown))
+	return w.sendParts(ctx, shown)
+}
+
+// sendParts delivers the parts of a successful answer, at least one, within the ceiling.
+func (w *resultWriter) sendParts(ctx context.Context, parts []answer.Part) error {
+	if result, ok := w.binaryLink(ctx, parts); ok {
+		return w.sendResult(result)
 	}
-	return w.sendResult(r.Part(shown[0]))
+	parts = w.ceil(ctx, parts)
+	r := w.Renderer()
+	if len(parts) > 1 {
+		return w.sendResult(r.Parts(parts))
+	}
+	return w.sendResult(r.Part(parts[0]))
 }
 
 // projectAll projects the parts of an answer with a status that was buffered, and adds their notes to the note. The error is
@@ -200,16 +209,19 @@ func (w *resultWriter) deliverProjected(ctx context.Context, parts []answer.Part
 		return err
 	}
 	w.Done(ctx, telemetry.OutcomeOK, nil)
-	return w.deliver(shown, resp)
+	return w.deliver(ctx, shown, resp)
 }
 
 // deliver responds with parts of a response that was read before, and with the call's note if there is one.
-func (w *resultWriter) deliver(parts []answer.Part, resp *http.Response) error {
-	w.answered = true
+func (w *resultWriter) deliver(ctx context.Context, parts []answer.Part, resp *http.Response) error {
+	w.answered, w.fromJob = true, true
 	if render.IsUnended(parts, resp) {
 		w.noteUnended()
 	}
 	w.readHeaders(resp)
+	if len(parts) > 0 {
+		parts = w.ceil(ctx, parts)
+	}
 	r := w.Renderer()
 	return w.sendResult(r.Response(parts, resp))
 }

@@ -33,8 +33,9 @@ type candidate struct {
 	renamed bool
 	// long is the id that full is a part of, used if full clashes; "" if full is all of it.
 	long     string
-	suffixed bool // the name has a suffix because of a clash, its length, or loss
-	ordinal  int  // among those with equal hashes
+	twin     string // the full name that it shares with others of its API, see nameTwins; "" if it shares none
+	suffixed bool   // the name has a suffix because of a clash, its length, or loss
+	ordinal  int    // among those with equal hashes
 	name     string
 	former   string // the name in the previous release; "" if unchanged
 
@@ -82,6 +83,7 @@ func name(candidates []*candidate, o Options) (between []Clash) {
 		c.suffixed = c.lost || len(c.full) > limit || reserved
 		c.rename(limit)
 	}
+	nameTwins(candidates, limit)
 	between = settleAll(candidates, limit)
 	setFormerNames(candidates, o)
 	return between

@@ -75,7 +75,10 @@ func (t *Tool) names() names { return names{t.Name, t.Wanted, t.Lost, t.Digit, t
 
 func (c *candidate) names() names {
 	n := names{name: c.name, digit: c.digit, former: c.former}
-	if c.name != c.full {
+	switch {
+	case c.twin != "":
+		n.wanted = c.twin
+	case c.name != c.full:
 		n.wanted, n.lost = c.full, c.lost
 	}
 	if c.formerAPI != c.api {

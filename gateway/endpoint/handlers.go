@@ -114,6 +114,7 @@ func (s *Handlers) Reload(c *config.Config, keys [][]byte) {
 	t := mcp.ReloadableOptions{
 		MaxBody: int64(c.Limits.MaxBody), MaxDepth: c.Limits.MaxDepth, KeepAlive: time.Duration(c.Server.KeepAlive), SealKeys: keys,
 		MaxStreamAge: time.Duration(c.Limits.MaxStreamAge), Sessionless: c.AllowsSessionless(),
+		SessionLife: time.Duration(c.Server.SessionLife),
 	}
 	if s.o.Await != nil {
 		t.KeepAlive = 0 // no proxies in between

@@ -90,10 +90,10 @@ func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
 		if v == nil {
 			return
 		}
+		x.out.endEvents()
 		if v == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			panic(v)
 		}
-		x.out.endEvents()
 		fault = x.panicError("panic in a method", v)
 		if x.out.unfinished() {
 			// Part of the response has been sent, so only a closed connection tells the client.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,7 @@ type Handler struct {
 	relaySealer   *SealedHandles
 	reloadable    atomic.Pointer[ReloadableOptions]
 	elicitations  pendingElicitations
+	wakers        sync.Pool // of *waker
 	buffers       bufferPool
 	smallBuffers  bufferPool // for responses that are borrowed but for a few bytes
 	headers       *headerValues

@@ -133,7 +133,7 @@ func (x *exchange) negotiate(e *envelope) (instructions string, fault *Error) {
 		return "", InvalidParams("params.protocolVersion must be a string")
 	}
 	ss := session{
-		expiry:       h.now().Add(sessionLife).Unix(),
+		expiry:       h.now().Add(h.reloadable.Load().SessionLife).Unix(),
 		revision:     uint8(max(0, legacyIndex(requested))), //nolint:gosec // few
 		capabilities: clientCapabilities(jsonscan.Lookup(e.params, "capabilities")),
 		query:        x.req.Query(),

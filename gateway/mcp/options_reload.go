@@ -24,6 +24,9 @@ type ReloadableOptions struct {
 	// Sessionless also serves tools/list, tools/call and ping of the legacy revisions in requests without a session.
 	// Such a client can't be elicited.
 	Sessionless bool
+	// SessionLife is the validity of the session ids that are handed out. Those handed out before keep theirs. The default is 24
+	// hours.
+	SessionLife time.Duration
 	// SealKeys seal the ids of legacy sessions and the request states of elicitations: the first seals, all open.
 	// Without a key a random one is made, so that handles are valid in this process only. Keys may have any length; 32
 	// random bytes are recommended. (Where the process is restricted to FIPS 140, NewHandler panics on keys under 14
@@ -35,6 +38,7 @@ type ReloadableOptions struct {
 // bounded puts numbers in the place of zero, where it stands for no limit.
 func (o ReloadableOptions) bounded() ReloadableOptions {
 	o.MaxBody, o.MaxDepth = cmp.Or(o.MaxBody, 1<<62), cmp.Or(o.MaxDepth, jsonscan.DefaultMaxDepth)
+	o.SessionLife = cmp.Or(o.SessionLife, sessionLife)
 	return o
 }
 

@@ -15,10 +15,17 @@ const (
 	logBurst, logRate           = 64, 20
 )
 
+// heartbeat is the time after a progress notification when the next one is due to a client that has asked for progress. Clients begin
+// their time-out anew with each; it is a minute by default, and 10 seconds with some.
+const heartbeat = 9 * time.Second
+
 // notificationState is the state of the notifications before the response. The writer's sse.mu guards it.
 type notificationState struct {
 	progress       float64 // the last that was sent or held back
 	hasProgress    bool
+	reported       float64 // the last that the method reported
+	total          float64 // that it reported with it; 0 if it is not known
+	hasReported    bool
 	heldProgress   []byte // params of progress that came too fast, nil if there is none
 	progressBucket tokenBucket
 	logBucket      tokenBucket
@@ -77,38 +84,66 @@ func (w *responseWriter) writeNotification(method string, params ...Chunk) {
 	w.writeString("}}")
 }
 
-// KeepAlive makes the response an event stream if the method is silent for the given time, and sends keep-alive
-// comments from then on, so that intermediaries don't close the connection of a long call. It does nothing if the
-// client does not accept event streams, if the response is a stream already, or on nil.
-func (r *Reply) KeepAlive(after time.Duration) {
+// KeepAlive keeps a method that takes long from looking dead. After each silence of [ReloadableOptions].KeepAlive a comment is sent, so that
+// intermediaries don't close the connection; a client that has asked for progress gets some at least every 10 seconds, so that
+// it does not give up. The first makes the response an event stream. It does nothing if the client does not accept event
+// streams, or on nil.
+func (r *Reply) KeepAlive() {
 	if r == nil {
 		return
 	}
 	w := &r.x.out
 	w.sse.mu.Lock()
 	defer w.sse.mu.Unlock()
-	if w.sse.timer == nil && !w.sse.ended && w.sse.period > 0 && r.x.acceptsEventStream() {
-		w.sse.timer = time.AfterFunc(after, w.onTimer)
+	progress := r.x.req.Meta.ProgressToken != nil
+	k := w.sse.waker // not nil if there were events before
+	switch {
+	case w.sse.ended || k != nil && k.silent != nil || w.sse.period == 0 && !progress:
+		return
+	case k == nil:
+		if k, _ = w.h.wakers.Get().(*waker); k == nil {
+			k = new(waker)
+		}
 	}
+	if k.silent, k.began, k.beat = r, time.Now(), 0; progress {
+		k.beat = heartbeat
+	}
+	k.start(w, k.next(w.sse.period))
 }
 
 // Progress sends a progress notification if the client has asked for progress. total is 0 if it is not known; message
-// may be empty. Values that don't increase are dropped. Values above the rate limit are held back: each replaces the
+// may be empty. Values that don't increase are dropped; one that increases, but not above the heartbeats sent before it, is sent as the
+// next number above them. Values above the rate limit are held back: each replaces the
 // one before, and the last is sent before the result. The error is that of [Reply.Notify].
 func (r *Reply) Progress(progress, total float64, message string) error {
-	token := r.x.req.Meta.ProgressToken
-	if token == nil || !finite(progress) || !finite(total) {
+	if r.x.req.Meta.ProgressToken == nil || !isProgress(progress) || !isProgress(total) {
 		return nil
 	}
 	w := &r.x.out
 	w.sse.mu.Lock()
 	defer w.sse.mu.Unlock()
 	t := r.notificationState()
-	if t.hasProgress && progress <= t.progress {
+	if t.hasReported && progress <= t.reported {
 		return nil
 	}
+	t.hasReported, t.reported, t.total = true, progress, total
+	if t.hasProgress && progress <= t.progress {
+		progress, total = t.above()
+	}
+	text := r.progressParams(progress, total, message)
+	if !t.progressBucket.allow(r.x.h.now(), progressBurst, progressRate) {
+		t.heldProgress = text
+		return nil
+	}
+	return r.sendProgress(text)
+}
+
+// progressParams returns the params of a progress notification, in place of those that were held back. The caller holds sse.mu.
+func (r *Reply) progressParams(progress, total float64, message string) []byte {
+	t := r.notified
 	t.hasProgress, t.progress = true, progress
-	text := append(append(t.heldProgress[:0], `"progressToken":`...), token...)
+	text := append(append(t.heldProgress[:0], `"progressToken":`...), r.x.req.Meta.ProgressToken...)
+	t.heldProgress = nil
 	text = strconv.AppendFloat(append(text, `,"progress":`...), progress, 'f', -1, 64)
 	if total > 0 {
 		text = strconv.AppendFloat(append(text, `,"total":`...), total, 'f', -1, 64)
@@ -116,11 +151,48 @@ func (r *Reply) Progress(progress, total float64, message string) error {
 	if message != "" && r.x.req.Revision >= revision20250326 { // the first with messages
 		text = jsonscan.AppendString(append(text, `,"message":`...), message)
 	}
-	if t.heldProgress = nil; !t.progressBucket.allow(r.x.h.now(), progressBurst, progressRate) {
-		t.heldProgress = text
-		return nil
+	return text
+}
+
+// sendProgress sends progress, after which no heartbeat is due for a while. The caller holds sse.mu.
+func (r *Reply) sendProgress(params []byte) error {
+	if k := r.x.out.sse.waker; k != nil && k.beat > 0 {
+		k.beat = time.Since(k.began) + heartbeat
 	}
-	return r.notifyLocked("notifications/progress", Chunk{Bytes: text})
+	return r.notifyLocked("notifications/progress", Chunk{Bytes: params})
+}
+
+// sendHeartbeat sends the progress that was held back. If there is none, it reports the seconds that the method has taken, or, once
+// the method has reported progress, a little more than that. The caller holds sse.mu.
+func (r *Reply) sendHeartbeat() error {
+	t := r.notificationState()
+	if params := t.heldProgress; params != nil {
+		t.heldProgress = nil
+		return r.sendProgress(params)
+	}
+	taken := math.Round(time.Since(r.x.out.sse.waker.began).Seconds())
+	progress, total := taken, 0.0
+	if t.hasReported || t.hasProgress && taken <= t.progress {
+		progress, total = t.above()
+	}
+	return r.sendProgress(r.progressParams(progress, total, "still working after "+strconv.FormatFloat(taken, 'f', -1, 64)+" s"))
+}
+
+// above returns a number just above the last progress, and the total if the number is not above that. There is room for many
+// such numbers before the next whole one, and before the total.
+func (t *notificationState) above() (progress, total float64) {
+	step := 0.001
+	if t.total > t.progress {
+		step = min(step, (t.total-t.progress)/1000)
+	}
+	progress = max(t.progress+step, math.Nextafter(t.progress, math.Inf(1)))
+	if short := math.Round(progress*1e6) / 1e6; short > t.progress && short < 1e9 { // without the last digits of binary fractions
+		progress = short
+	}
+	if t.total >= progress {
+		total = t.total
+	}
+	return progress, total
 }
 
 // flushProgress sends the progress that was held back. An error is the connection's, which the response meets too.
@@ -131,11 +203,12 @@ func (r *Reply) flushProgress() {
 	if r.notified == nil || r.notified.heldProgress == nil {
 		return
 	}
-	_ = r.notifyLocked("notifications/progress", Chunk{Bytes: r.notified.heldProgress})
+	_ = r.sendProgress(r.notified.heldProgress)
 	r.notified.heldProgress = nil
 }
 
-func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
+// isProgress reports whether a number can be sent and there are numbers above it. NaN is none.
+func isProgress(f float64) bool { return math.Abs(f) <= 1e300 }
 
 // tokenBucket is a rate limit. Its zero value allows a whole burst.
 type tokenBucket struct {

@@ -22,7 +22,7 @@ func aged(t *testing.T, o mcp.BrokerOptions) *dialogue {
 		if err != nil {
 			return err
 		}
-		reply.KeepAlive(15 * time.Second)
+		reply.KeepAlive()
 		time.Sleep(takes)
 		return reply.Result(mcp.Chunk{Bytes: []byte(`"content":[]`)})
 	}

@@ -61,8 +61,8 @@ func clientCapabilities(object []byte) ClientCapabilities {
 	return c
 }
 
-// sessionLife is the validity of a session id (T20). Use does not prolong it, since the id itself is the only record of
-// the session.
+// sessionLife is the default of [ReloadableOptions].SessionLife (T20). Use does not prolong a session, since its id itself is the only
+// record of it.
 const sessionLife = 24 * time.Hour
 
 // session is the content of a legacy session id, negotiated by initialize. It is small because each request holds one.

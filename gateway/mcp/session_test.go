@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/base64"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,57 @@ func TestSessionExpires(t *testing.T) {
 	now = now.Add(time.Second)
 	if _, err := h.openSession(t.Context(), header, ""); err == nil || err.HTTPStatus != http.StatusNotFound {
 		t.Errorf("after 24:00:00: %v", err)
+	}
+}
+
+// TestSessionLife: the configuration says how long a session is good for, a reload changes that for new sessions alone, and what ended
+// one holds until its end (pains row 163).
+func TestSessionLife(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	h := NewHandler(nil, Options{Now: func() time.Time { return now }, Title: "t", ReloadableOptions: ReloadableOptions{SessionLife: 30 * 24 * time.Hour, SealKeys: [][]byte{[]byte("key")}}})
+	initialize := func() http.Header {
+		t.Helper()
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		h.ServeHTTP(w, r)
+		id := w.Header().Get(headerSession)
+		if id == "" {
+			t.Fatal(w.Code, w.Body)
+		}
+		return http.Header{headerSession: {id}}
+	}
+	good := func(header http.Header) bool {
+		_, err := h.openSession(t.Context(), header, "")
+		return err == nil
+	}
+	month := initialize()
+	if err := h.Reload(ReloadableOptions{SessionLife: time.Hour, SealKeys: [][]byte{[]byte("key")}}); err != nil {
+		t.Fatal(err)
+	}
+	hour := initialize()
+	if err := h.Reload(ReloadableOptions{SealKeys: [][]byte{[]byte("key")}}); err != nil {
+		t.Fatal(err)
+	}
+	day := initialize()
+	for _, tt := range []struct {
+		after            time.Duration
+		month, hour, day bool
+	}{
+		{time.Hour - time.Second, true, true, true},
+		{time.Hour, true, false, true},
+		{24*time.Hour - time.Second, true, false, true},
+		{24 * time.Hour, true, false, false},
+		{30*24*time.Hour - time.Second, true, false, false},
+		{30 * 24 * time.Hour, false, false, false},
+	} {
+		now = time.Unix(1_800_000_000, 0).Add(tt.after)
+		if m, o, d := good(month), good(hour), good(day); m != tt.month || o != tt.hour || d != tt.day {
+			t.Errorf("after %v: %t %t %t, want %t %t %t", tt.after, m, o, d, tt.month, tt.hour, tt.day)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,18 +15,59 @@ const keepAliveComment = ":\n\n"
 // sseState is the state of events before the response. Its zero value is a response that can still become JSON.
 type sseState struct {
 	mu      sync.Mutex
-	started bool        // the response is an event stream whose header has been sent
-	ended   bool        // the response has begun, so no events may precede it
-	timer   *time.Timer // sends the next keep-alive comment; nil if there is none
-	period  time.Duration
+	started bool          // the response is an event stream whose header has been sent
+	ended   bool          // the response has begun, so no events may precede it
+	waker   *waker        // sends the next keep-alive comment or heartbeat; nil if there is none
+	period  time.Duration // of keep-alive comments; 0 if there are none
+}
+
+// waker is the timer of one response at a time. It is used again, so that a call that is answered before anything is due costs no
+// allocation.
+type waker struct {
+	timer *time.Timer
+	w     atomic.Pointer[responseWriter]
+
+	// The mu of the response guards these.
+
+	silent *Reply        // the reply that [Reply.KeepAlive] was called for; nil if it was not
+	began  time.Time     // when it was called
+	beat   time.Duration // from then to the next heartbeat; 0 if the client has not asked for progress
+}
+
+func (k *waker) wake() { k.w.Load().onTimer() }
+
+// next returns the time until the next comment or heartbeat. There is none without a period, unless the client has asked for progress.
+func (k *waker) next(period time.Duration) time.Duration {
+	if k.beat == 0 {
+		return period
+	}
+	left := max(k.beat-time.Since(k.began), time.Nanosecond)
+	if period > 0 {
+		left = min(left, period)
+	}
+	return left
+}
+
+// start starts the timer of a response. The caller holds its mu.
+func (k *waker) start(w *responseWriter, d time.Duration) {
+	k.w.Store(w)
+	if k.timer == nil {
+		k.timer = time.AfterFunc(d, k.wake)
+	} else {
+		k.timer.Reset(d)
+	}
+	w.sse.waker = k
 }
 
 // endEvents ends the events before the response. When it returns no other goroutine writes, nor will one later.
 func (w *responseWriter) endEvents() {
 	w.sse.mu.Lock()
 	w.sse.ended = true
-	if w.sse.timer != nil {
-		w.sse.timer.Stop()
+	if k := w.sse.waker; k != nil && k.timer.Stop() && !w.sse.started { // else its function may be about to run, for this response
+		w.sse.waker = nil
+		k.w.Store(nil)
+		k.silent = nil
+		w.h.wakers.Put(k)
 	}
 	w.sse.mu.Unlock()
 }
@@ -38,8 +80,8 @@ func (w *responseWriter) startEventStream() {
 	}
 	w.sse.started, w.event, w.status = true, true, http.StatusOK
 	w.sendHeader(-1)
-	if w.sse.timer == nil && w.sse.period > 0 {
-		w.sse.timer = time.AfterFunc(w.sse.period, w.onTimer)
+	if w.sse.waker == nil && w.sse.period > 0 {
+		new(waker).start(w, w.sse.period)
 	}
 }
 
@@ -70,21 +112,21 @@ func (w *responseWriter) sendComment() error {
 	return w.sendCommentLocked()
 }
 
-// finishEvent flushes an event and restarts the keep-alive timer.
+// finishEvent flushes an event and restarts the timer.
 func (w *responseWriter) finishEvent() {
 	w.release()
 	if w.err == nil {
 		w.flushAndClearDeadline()
 	}
-	if w.sse.timer != nil {
-		w.sse.timer.Reset(w.sse.period)
+	if k := w.sse.waker; k != nil {
+		k.timer.Reset(k.next(w.sse.period))
 	}
 }
 
 // errBroken is the error of a stream that was interrupted in the middle of a write.
 var errBroken = errors.New("panic while the stream was written")
 
-// onTimer is the function of the keep-alive timer.
+// onTimer is the function of the timer.
 func (w *responseWriter) onTimer() { w.recoverTimerPanic(func() { w.sendKeepAlive() }) }
 
 // recoverTimerPanic calls f in a timer, where nothing else would recover a panic.
@@ -97,7 +139,7 @@ func (w *responseWriter) recoverTimerPanic(f func()) {
 	f()
 }
 
-// sendKeepAlive sends a keep-alive comment and reports whether the stream is still open. An error is kept for the next
+// sendKeepAlive sends a heartbeat if one is due, else a keep-alive comment, and reports whether the stream is still open. An error is kept for the next
 // write; net/http ends the request's context with it. A stream whose response has begun is not touched, since that is
 // written without the lock.
 func (w *responseWriter) sendKeepAlive() (lives bool) {
@@ -112,7 +154,16 @@ func (w *responseWriter) sendKeepAlive() (lives bool) {
 			w.err = errBroken
 		}
 	}()
-	err := w.sendCommentLocked()
+	var err error
+	switch k := w.sse.waker; {
+	case k.silent != nil && !w.sse.started && !k.silent.x.acceptsEventStream():
+		panicked = false
+		return false
+	case k.beat > 0 && time.Since(k.began) >= k.beat:
+		err = k.silent.sendHeartbeat()
+	default:
+		err = w.sendCommentLocked()
+	}
 	panicked = false
 	return err == nil
 }
@@ -129,11 +180,11 @@ func (w *responseWriter) healthy() bool {
 func (w *responseWriter) onKeepAlive(alive, broken func()) {
 	w.sse.mu.Lock()
 	defer w.sse.mu.Unlock()
-	if w.sse.timer == nil {
+	if w.sse.waker == nil {
 		return
 	}
-	w.sse.timer.Stop()
-	w.sse.timer = time.AfterFunc(w.sse.period, func() {
+	w.sse.waker.timer.Stop()
+	w.sse.waker.timer = time.AfterFunc(w.sse.period, func() {
 		lives := false
 		w.recoverTimerPanic(func() {
 			if w.sendKeepAlive() {

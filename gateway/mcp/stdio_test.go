@@ -258,8 +258,12 @@ func lineTool(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
 		}
 		return reply.Result(content)
 	case "long silence":
-		reply.KeepAlive(time.Second)
+		reply.KeepAlive()
 		time.Sleep(time.Hour)
+		return reply.Result(content)
+	case "silence of 25 s":
+		reply.KeepAlive()
+		time.Sleep(25 * time.Second)
 		return reply.Result(content)
 	case "abort":
 		if err := reply.Notify("notifications/message", mcp.Chunk{Bytes: []byte(`"level":"info","data":1`)}); err != nil {

@@ -8,6 +8,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 )
@@ -26,6 +27,7 @@ type candidate struct {
 	requests, given *openapi.Operation
 	arguments       *Arguments  // nil unless rules change them
 	projection      *Projection // nil if answers are passed on as they are
+	failure         *projection.Failure
 }
 
 // candidates are the candidates of sources.
@@ -69,6 +71,7 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 	if len(set.Inputs) > 0 {
 		c.elicitation = newElicitation(callerOperation(c.given, c.job, c.key), set.Inputs, r)
 	}
+	c.failure = newFailure(o, op, &c.settings, r, u)
 	c.projection = newProjection(o, s, op, c.listedOperation(), &c.settings, r, u)
 	return c
 }

@@ -51,6 +51,7 @@ func Compile(o Options) *Set {
 	caches := newCaches(&o, drafts, jobs, rejected)
 	resources := newResourceTools(sources, drafts, rejected)
 	headers := newResponseHeaders(sources)
+	hosts := newPublicHosts(sources)
 	set := &Set{
 		Catalog: tools, Readable: resources.names, Unapproved: approval.reasons, HeldBack: approval.heldBack, RenamedApprovals: approval.renamed,
 		Rejected: rejected.byAPI, Unfit: changed.unfit, ByTool: make(map[string]*Plan, len(tools.All())), ByOperation: make(map[*openapi.Operation]*Plan, len(tools.All())),
@@ -59,7 +60,7 @@ func Compile(o Options) *Set {
 		o.Pace.Step()
 		set.add(newPlan(t, parts{
 			metrics: o.Metrics.Call(t.definition.API, metricLabel(t.number, t.definition.Name)), number: t.number, publicURL: o.PublicURL,
-			headers: headers[t.source], job: jobs.jobs[t.operation], polledJob: jobs.polled[t.operation],
+			headers: headers[t.source], hosts: hosts[t.source], job: jobs.jobs[t.operation], polledJob: jobs.polled[t.operation],
 			resource: resources.byOperation[t.operation], cache: caches.policies[t.operation], apiCached: caches.cached[t.source],
 			secrets: changed.secrets.of(t), changed: changed.byOperation[t.source],
 		}))

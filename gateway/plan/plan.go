@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/projection"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/source"
@@ -73,12 +74,14 @@ type Plan struct {
 	Retry upstream.RetryPolicy
 	// HeaderTimeout says whether the response header may take as long as the call.
 	HeaderTimeout upstream.HeaderTimeout
-	// FollowsRedirects reports whether redirects to the same origin that keep the method are followed.
+	// FollowsRedirects reports whether redirects to the same origin are followed, by the rules of package call.
 	FollowsRedirects bool
 	// Credential is that of the operation; nil if the default of the API applies.
 	Credential *credential.Choice
 	// Secrets are the configured secrets of the API.
 	Secrets *redact.Configured
+	// PublicHosts are the hosts that the document names for its readers; nil if there are none.
+	PublicHosts *redact.Hosts
 	// PassesHeaders reports whether headers of the caller's request go on to the service.
 	PassesHeaders bool
 	// Personal reports whether the request carries values that depend on the caller.
@@ -98,6 +101,8 @@ type Plan struct {
 	Progress *render.EventRules
 	// ShortText shortens the text beside structuredContent.
 	ShortText bool
+	// Failure finds responses with status 2xx that report a failure; nil if the status alone decides.
+	Failure *projection.Failure
 	// Projection reduces responses; nil if they are passed on as they are.
 	Projection *Projection
 	// Links says which responses are returned as resource links; nil if none are.
@@ -123,6 +128,7 @@ type Plan struct {
 	// changed are the arguments of operations of the document that rules change.
 	changed map[*openapi.Operation]*changedArguments
 	dropped droppedArguments
+	owner   credentialOwner
 	// addsSecrets reports whether requests carry values that are in no configuration, such as tokens and identities.
 	addsSecrets bool
 }
@@ -133,6 +139,7 @@ type parts struct {
 	number    int           // among all tools
 	publicURL func() string // without a path
 	headers   *render.Headers
+	hosts     *redact.Hosts
 	job       *job.Definition
 	polledJob *job.Definition
 	resource  *Resource
@@ -154,16 +161,16 @@ func newPlan(t *draft, c parts) *Plan {
 
 		Client: s.Document.Client, Base: s.BaseURL(t.operation), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(set, t.key),
 		FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin, Credential: s.Document.Credentials.Choices[t.operation],
-		Secrets: c.secrets, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
+		Secrets: c.secrets, PublicHosts: c.hosts, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
 
 		MaxResponse: int64(s.Config.MaxAnswer), Sensitive: redact.NewSensitive(set.SensitiveFields), Clean: s.Config.Clean,
 		ResponseHeaders: c.headers, Progress: render.NewEventRules(set.Progress), ShortText: s.Config.Answers == config.AnswersStructured,
-		Projection: t.projection, Links: newLinks(s.Config.Links, t.safe), Resource: c.resource, Cache: c.cache, InvalidatesCache: c.apiCached && !t.safe,
+		Failure: t.failure, Projection: t.projection, Links: newLinks(s.Config.Links, t.safe), Resource: c.resource, Cache: c.cache, InvalidatesCache: c.apiCached && !t.safe,
 
 		Job: c.job, PolledJob: c.polledJob,
 
 		Requests: t.requests, Arguments: t.arguments, Claims: s.Config.Request.Claims(), given: t.given, changed: c.changed,
-		siblings: s.Document.API.Operations, publicURL: c.publicURL, number: c.number,
+		siblings: s.Document.API.Operations, publicURL: c.publicURL, number: c.number, owner: newCredentialOwner(s, t.operation),
 	}
 	if set.Clean != nil {
 		p.Clean = *set.Clean
@@ -186,6 +193,17 @@ func newResponseHeaders(sources []*source.Source) map[*source.Source]*render.Hea
 	return headers
 }
 
+// newPublicHosts returns the hosts that the document of each source names for its readers.
+func newPublicHosts(sources []*source.Source) map[*source.Source]*redact.Hosts {
+	hosts := map[*source.Source]*redact.Hosts{}
+	for _, s := range sources {
+		if s.Document != nil {
+			hosts[s] = redact.NewPublicHosts(s.Document.API.Hosts)
+		}
+	}
+	return hosts
+}
+
 // CallerOperation returns the operation with the arguments that callers pass, or are asked for.
 func (p *Plan) CallerOperation() *openapi.Operation {
 	return callerOperation(p.given, p.Job, p.Key)
@@ -193,6 +211,10 @@ func (p *Plan) CallerOperation() *openapi.Operation {
 
 // AsksUser reports whether calls of the plan need consent or input from the user.
 func (p *Plan) AsksUser() bool { return asksUser(p.Consent, p.Elicitation) }
+
+// ChangesNothing reports whether a call can't have changed anything, so that it can be repeated: its method is safe, and no rule says that
+// the operation is not idempotent all the same.
+func (p *Plan) ChangesNothing() bool { return p.Safe && p.Retry != upstream.RetryNever }
 
 // Title returns the tool's title with its name, or the name alone.
 func (p *Plan) Title() string {

@@ -37,20 +37,32 @@ type Programs map[string]*projection.Program
 func CompilePrograms(c *config.Config) (Programs, error) {
 	programs, compiler := Programs{}, projection.NewCompiler()
 	var errs []error
-	for n := range c.Rules {
-		set := c.Rules[n].Set.Result
-		if set.On() && set.MaxTokens > 0 {
-			projection.Prepare()
+	compile := func(key, text string) *projection.Program {
+		if text == "" || programs[text] != nil {
+			return programs[text]
 		}
-		if !set.On() || set.Select == "" || programs[set.Select] != nil {
-			continue
-		}
-		program, err := compiler.Compile(set.Select)
+		program, err := compiler.Compile(text)
 		for _, one := range config.SplitErrors(err) {
-			errs = append(errs, c.Wrong(fmt.Sprintf("rules[%d].set.result.select", n), one))
+			errs = append(errs, c.Wrong(key, one))
 		}
 		if err == nil {
-			programs[set.Select] = program
+			programs[text] = program
+		}
+		return program
+	}
+	for n := range c.Rules {
+		key, set := fmt.Sprintf("rules[%d].set", n), &c.Rules[n].Set
+		if set.Result.On() {
+			if set.Result.MaxTokens > 0 {
+				projection.Prepare()
+			}
+			compile(key+".result.select", set.Result.Select)
+		}
+		if set.Error.On() {
+			if when := compile(key+".error.when", set.Error.When); when != nil && when.IsNeverFalse() {
+				errs = append(errs, c.Wrong(key+".error.when", errors.New("is never false, so that every call would fail: compare with something, such as .success == false")))
+			}
+			compile(key+".error.message", set.Error.Message)
 		}
 	}
 	return programs, errors.Join(errs...)
@@ -66,7 +78,7 @@ type unfit struct {
 
 // unfitKey is one setting of a rule.
 type unfitKey struct {
-	set *config.Result
+	set any // *config.Result or *config.AnswerError
 	key string
 }
 
@@ -188,6 +200,9 @@ func smaller(listed *openapi.Operation) string {
 	}
 	return ""
 }
+
+// Smaller is [Projection].Smaller for a tool without a projection. It looks at the arguments each time.
+func (p *Plan) Smaller() string { return smaller(p.given) }
 
 // selectSchema is the schema of the argument.
 var selectSchema = json.RawMessage(`{"type":"string","description":"Fields of the answer to return, as paths separated by commas: items.id,items.owner.name. ` +

@@ -8,28 +8,53 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
+// Fit returns an answer of at most a number of tokens, as [Limits].Apply does, and the number of its tokens. It is for a caller that has
+// counted those of the answer, which has more: room is the number of bytes of it that have about that many tokens.
+func Fit(data []byte, most, room int) (fitted []byte, left []Cut, tokens int) {
+	var all cuts
+	fitted, tokens = fit(data, most, room, &all)
+	return fitted, all.all, tokens
+}
+
 // fit returns an answer of at most MaxTokens tokens.
 func (l Limits) fit(data []byte, all *cuts) []byte {
-	if fits(data, l.MaxTokens) {
-		return data
+	room, _ := prefix(data, l.MaxTokens)
+	if room < len(data) {
+		data, _ = fit(data, l.MaxTokens, room, all)
 	}
+	return data
+}
+
+// fit returns an answer of at most a number of tokens, and its tokens. The tokens of a part can't be known before it is cut, so room is
+// an estimate, and they are counted again.
+func fit(data []byte, most, room int, all *cuts) (fitted []byte, tokens int) {
+	if short := shortenOpaque(data, all); len(short) < len(data) {
+		data = short
+		if room, tokens = prefix(data, most); room == len(data) {
+			return data, tokens
+		}
+	}
+	room -= room / 64 // an estimate that is a little too large costs another count
 	before := slices.Clone(all.all)
-	// The tokens of a part can't be known before it is cut, so bytes are estimated from the beginning, and counted again.
-	begin := data[:min(len(data), 4*l.MaxTokens)]
-	room := share(len(begin), l.MaxTokens, tokenizer.Count(begin))
 	for range maxFits {
 		f := fitter{cuts: all}
 		all.path = all.path[:0]
 		out := f.value(make([]byte, 0, room+16), data, room, 0)
-		if fits(out, l.MaxTokens) {
-			return out
+		if tokens = count(out, most); tokens <= most {
+			return out, tokens
 		}
-		room = min(room*9/10, share(room, l.MaxTokens, tokenizer.Count(out)))
+		room = min(room*9/10, share(room, most, tokenizer.Count(out)))
 		all.all = append(all.all[:0], before...)
 	}
 	all.path = all.path[:0]
 	all.add(jsonscan.KindOf(data), 1)
-	return []byte("null")
+	switch data[0] { // what has the kind of the answer fits its schema
+	case '{':
+		return []byte("{}"), 1
+	case '[':
+		return []byte("[]"), 1
+	}
+	return []byte("null"), 1
 }
 
 const (
@@ -41,9 +66,20 @@ const (
 	minString = 24
 )
 
-// fits reports whether a text has at most a number of tokens. No token has less than a byte.
-func fits(data []byte, most int) bool {
-	return len(data) <= most || tokenizer.CountUpTo(data, most) <= most
+// count returns the tokens of a text as far as they matter: those of a short text are bytes, as no token has less.
+func count(data []byte, most int) int {
+	if len(data) <= most {
+		return len(data)
+	}
+	return tokenizer.CountUpTo(data, most)
+}
+
+// prefix returns the length of a beginning of a text that has at most a number of tokens, and the whole length if all of it has.
+func prefix(data []byte, most int) (length, tokens int) {
+	if len(data) <= most {
+		return len(data), len(data)
+	}
+	return tokenizer.Prefix(data, most)
 }
 
 // share returns the part of a size that some of its tokens take.
@@ -112,7 +148,7 @@ func canCut(value []byte) bool {
 // fitted is a member of an object that is cut.
 type fitted struct {
 	name, value []byte // the name with its quotes
-	room        int    // bytes of the value; -1 if the member is left out
+	room        int    // bytes of the value
 }
 
 // object gives each member what it needs least, and shares the rest so that short members stay whole: totals and links beside
@@ -122,12 +158,10 @@ func (f *fitter) object(dst, value []byte, room, depth int) []byte {
 		f.cuts.add(jsonscan.Object, countMembers(value))
 		return append(dst, "{}"...)
 	}
-	members, rest := fittingMembers(value, room)
-	bySize := make([]*fitted, 0, len(members))
+	members, rest, left := fittingMembers(value, room)
+	bySize := make([]*fitted, len(members))
 	for i := range members {
-		if members[i].room >= 0 {
-			bySize = append(bySize, &members[i])
-		}
+		bySize[i] = &members[i]
 	}
 	slices.SortStableFunc(bySize, func(a, b *fitted) int { return len(a.value) - len(b.value) })
 	for i, m := range bySize {
@@ -136,29 +170,24 @@ func (f *fitter) object(dst, value []byte, room, depth int) []byte {
 		rest -= more
 	}
 	dst = append(dst, '{')
-	shown := 0
-	for _, m := range members {
-		if m.room < 0 {
-			continue
-		}
-		if shown > 0 {
+	for i, m := range members {
+		if i > 0 {
 			dst = append(dst, ',')
 		}
-		shown++
 		dst = append(append(dst, m.name...), ':')
 		length := f.cuts.enter(m.name)
 		dst = f.value(dst, m.value, m.room, depth+1)
 		f.cuts.leave(length)
 	}
-	if shown < len(members) {
-		f.cuts.add(jsonscan.Object, len(members)-shown)
+	if left > 0 {
+		f.cuts.add(jsonscan.Object, left)
 	}
 	return append(dst, '}')
 }
 
 // fittingMembers returns the members of an object with the least room for each, and the room that is left then. Members are left
-// out once there is not even that.
-func fittingMembers(object []byte, room int) (members []fitted, rest int) {
+// out once there is not even that; left is their number. What is kept grows with the room, not with the object.
+func fittingMembers(object []byte, room int) (members []fitted, rest, left int) {
 	rest = room - len("{}")
 	for i := 1; object[i] != '}'; i++ {
 		start := i
@@ -170,15 +199,15 @@ func fittingMembers(object []byte, room int) (members []fitted, rest int) {
 		m.room = minRoom(m.value)
 		if n := len(m.name) + len(":,") + m.room; n <= rest {
 			rest -= n
+			members = append(members, m)
 		} else {
-			m.room = -1
+			left++
 		}
-		members = append(members, m)
 		if object[i] == '}' {
 			break
 		}
 	}
-	return members, rest
+	return members, rest, left
 }
 
 func countMembers(object []byte) (n int) {

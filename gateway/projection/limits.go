@@ -2,7 +2,6 @@ package projection
 
 import (
 	"bytes"
-	"unicode/utf8"
 
 	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi/jsonscan"
@@ -45,17 +44,18 @@ func (l Limits) Apply(data []byte) ([]byte, []Cut) {
 	return data, cuts.all
 }
 
-// ApplyText is Apply for an answer that is text and no JSON: it loses its end if it has more than MaxTokens tokens.
+// ApplyText is Apply for an answer that is text and no JSON: it loses its end if it has more than MaxTokens tokens, from the end of a
+// line on if a good part of it ends there.
 func (l Limits) ApplyText(text []byte) ([]byte, []Cut) {
-	if l.MaxTokens <= 0 || fits(text, l.MaxTokens) {
+	if l.MaxTokens <= 0 {
 		return text, nil
 	}
-	n := min(len(text), 16*l.MaxTokens)
-	for n > 0 && !fits(text[:n], l.MaxTokens) {
-		n -= 1 + n/16
-		for n > 0 && !utf8.RuneStart(text[n]) {
-			n--
-		}
+	n, _ := prefix(text, l.MaxTokens)
+	if n == len(text) {
+		return text, nil
+	}
+	if end := bytes.LastIndexByte(text[:n], '\n') + 1; end > n/2 {
+		n = end
 	}
 	return text[:n], []Cut{{Kind: jsonscan.String, Left: len(text) - n}}
 }

@@ -3,6 +3,7 @@ package projection
 import (
 	"bytes"
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -81,6 +82,27 @@ func TestLimitsCostLittle(t *testing.T) {
 		}
 		if tokenizer.Count(got) > 100 || len(cuts) == 0 {
 			t.Errorf("%s: %s, %v", name, got, cuts)
+		}
+	}
+}
+
+// TestLimitsTakeLittleMemory: an answer that is cut to little takes little memory, whatever it consists of.
+func TestLimitsTakeLittleMemory(t *testing.T) {
+	tokenizer.Load()
+	for name, data := range map[string]string{
+		"members": `{"x":0` + strings.Repeat(`,"a":1`, 1_000_000) + `}`,
+		"names":   `{"x":0` + strings.Repeat(`,"":[]`, 1_000_000) + `}`,
+		"rows":    `[0` + strings.Repeat(`,{"a":1}`, 700_000) + `]`,
+		"files":   `["` + strings.Repeat(strings.Repeat("iVBORw0K", 150)+`","`, 4_000) + `"]`,
+		"text":    `"` + strings.Repeat("a word ", 800_000) + `"`,
+	} {
+		answer := []byte(data)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, _ := Limits{MaxTokens: 25_000}.Apply(answer)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+			t.Errorf("%s: %d bytes take %d MiB to be cut to %d", name, len(data), took>>20, len(got))
 		}
 	}
 }

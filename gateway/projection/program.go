@@ -99,6 +99,7 @@ var (
 	errNoValue  = errors.New("gave no value")
 	errSeveral  = errors.New("gave several values")
 	errLong     = errors.New("gave more than the answer has")
+	errShape    = errors.New("does not fit the shape of this answer")
 	ErrNotJSON  = errors.New("selects from JSON, but the answer is not JSON")
 )
 
@@ -163,5 +164,5 @@ func runError(m *meter, err error) error {
 	if errors.As(err, &depth) {
 		return depth
 	}
-	return errors.New("does not fit the shape of this answer")
+	return errShape
 }

@@ -70,8 +70,8 @@ func Compact(text []byte) (data []byte, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	if info.Spaced {
-		return jsonscan.AppendCompact(nil, text), true
+	if info.Spaced || info.Escapes {
+		return jsonscan.AppendNormal(nil, text, info), true
 	}
 	return bytes.TrimSpace(text), true
 }

@@ -78,6 +78,7 @@ func (g Getter) Serve(ctx context.Context, e *View, req *mcp.Request, reply *mcp
 	if err := b.locate(ctx); err != nil {
 		return err
 	}
+	b.share = b.tokens()
 	b.raw(`"messages":[`)
 	for i := range p.messages {
 		if err := b.add(ctx, i); err != nil {
@@ -158,6 +159,7 @@ type promptBuilder struct {
 	found  map[int]located // the resources of messages, by index
 	chunks []mcp.Chunk
 	count  int // number of messages
+	share  tokenShare
 }
 
 // located is a resource whose plan is known.
@@ -289,12 +291,16 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 	if len(parts) == 0 {
 		b.text(m, []byte(r.EmptyText(resp)))
 	}
-	for i, part := range parts {
+	shown, note := b.ceil(ctx, c, parts)
+	for i, part := range shown {
 		n := 0
-		if len(parts) > 1 {
+		if len(shown) > 1 {
 			n = i + 1
 		}
 		b.part(&r, m, part, n)
+	}
+	if note != "" {
+		b.text(m, []byte(note))
 	}
 	if render.IsUnended(parts, resp) {
 		b.text(m, []byte(render.Unended))
@@ -305,7 +311,11 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 // resource appends messages with the contents of a resource.
 func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
 	c := b.Calls.NewBufferedCall(ctx, b.endpoint.Endpoint, l.plan, b.req, b.reply)
-	contents, err := resource.Read(ctx, c, l.uri, l.args)
+	note := ""
+	contents, err := resource.Read(ctx, c, l.uri, l.args, func(parts []answer.Part) []answer.Part {
+		parts, note = b.ceil(ctx, c, parts)
+		return parts
+	})
 	var refused *mcp.Error
 	switch {
 	case errors.As(err, &refused) && (refused.HTTPStatus == http.StatusUnauthorized || refused.HTTPStatus == http.StatusTooManyRequests || refused.HTTPStatus == http.StatusServiceUnavailable):
@@ -320,7 +330,13 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 		return err
 	}
 	for i := range contents {
+		if caption := contents[i].Caption(); caption != "" {
+			b.text(m, []byte(caption))
+		}
 		b.message(m, contents[i].Block()...)
+	}
+	if note != "" {
+		b.text(m, []byte(note))
 	}
 	return nil
 }
@@ -328,6 +344,7 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 // part appends a message with a part of a response; n is its number among several, 0 if it is the only one.
 func (b *promptBuilder) part(r *render.Renderer, m *promptMessage, part answer.Part, n int) {
 	if part.Kind != answer.JSON && part.Kind != answer.Text {
+		b.text(m, []byte(r.Caption(part, n)))
 		b.message(m, mcp.Chunk{Bytes: r.BinaryBlock(part, n)})
 		return
 	}

@@ -25,33 +25,81 @@ var (
 
 // withoutAddresses takes out where the service and what is behind it stand. Of a URL the path stays: it tells which thing is meant,
 // as the type of a problem does (RFC 9457). As with secrets, an expression runs only where a part of it is there.
-func withoutAddresses(text string) string {
+//
+// kept says which stay; isJSON, that the quotes in the text are those of strings.
+func withoutAddresses(text string, kept *Kept, isJSON bool) string {
 	if strings.Contains(text, ":/") || strings.Contains(text, `:\/`) {
-		text = location.ReplaceAllStringFunc(text, pathOf)
+		text = withoutURLs(text, kept, isJSON)
 	}
 	low := strings.ToLower(text)
 	if strings.Contains(low, "jdbc:") {
 		text = database.ReplaceAllString(text, somewhere)
 	}
 	if containsAny(low, "enotfound", "eai_again", "econn", "etimedout", "ehostunreach", "unknownhost", "resolv", "dial ", "connect") {
-		text = resolved.ReplaceAllString(text, "${1}"+somewhere)
+		text = withoutGroup(text, resolved, kept)
 	}
 	if containsAny(low, "enotfound", "eai_again", "unknownhost", "lookup ", "resolve host: ", "getaddrinfo for ", "host name ", "connectionpool(") {
-		text = bareName.ReplaceAllString(text, "${1}"+somewhere+"${3}")
+		text = withoutGroup(text, bareName, kept)
 	}
 	if containsAny(low, "localhost", ".internal", ".intranet", ".local", ".lan", ".corp", ".home.arpa", ".svc", ".consul", ".test", ".private") {
 		text = inside.ReplaceAllStringFunc(text, func(found string) string {
+			if kept.sent(found) {
+				return found
+			}
 			if strings.HasSuffix(found, ".") {
 				return somewhere + "."
 			}
 			return somewhere
 		})
 	}
-	return withoutNumbers(text)
+	return withoutNumbers(text, kept)
+}
+
+// withoutURLs takes out of each URL all but its path, unless it stays.
+func withoutURLs(text string, kept *Kept, isJSON bool) string {
+	var b strings.Builder
+	copied, where := 0, place{kept: kept, text: text, json: isJSON}
+	for _, at := range location.FindAllStringSubmatchIndex(text, -1) {
+		b.WriteString(text[copied:at[0]])
+		scheme, path := strings.ToLower(text[at[2]:at[3]]), text[at[6]:at[7]]
+		switch {
+		case where.keeps(scheme, text[at[4]:at[5]], at[0]):
+			b.WriteString(text[at[0]:at[7]] + withoutQuerySecrets(text[at[7]:at[1]]))
+		case scheme == "http" || scheme == "https":
+			b.WriteString(somewhere + path)
+		default:
+			b.WriteString(somewhere)
+		}
+		copied = at[1]
+	}
+	if copied == 0 {
+		return text
+	}
+	b.WriteString(text[copied:])
+	return b.String()
+}
+
+// withoutGroup takes out what an expression finds to be a host, in its second group, unless the caller sent it.
+func withoutGroup(text string, host *regexp.Regexp, kept *Kept) string {
+	var b strings.Builder
+	copied := 0
+	for _, at := range host.FindAllStringSubmatchIndex(text, -1) {
+		if kept.sent(text[at[4]:at[5]]) {
+			continue
+		}
+		b.WriteString(text[copied:at[4]])
+		b.WriteString(somewhere)
+		copied = at[5]
+	}
+	if copied == 0 {
+		return text
+	}
+	b.WriteString(text[copied:])
+	return b.String()
 }
 
 // withoutNumbers takes out IP addresses with their ports.
-func withoutNumbers(text string) string {
+func withoutNumbers(text string, kept *Kept) string {
 	var b strings.Builder
 	copied := 0
 	for i := 0; i < len(text); {
@@ -74,7 +122,7 @@ func withoutNumbers(text string) string {
 			continue
 		}
 		from, to := addressIn(text, start, i)
-		if from == to {
+		if from == to || kept.sent(text[from:to]) {
 			continue
 		}
 		b.WriteString(text[copied:from])
@@ -161,15 +209,4 @@ func withZone(text string, start, end int) (from, to int) {
 		}
 	}
 	return from, to
-}
-
-// pathOf returns what is told of a URL.
-func pathOf(found string) string {
-	at := location.FindStringSubmatchIndex(found)
-	name, path := strings.ToLower(found[at[2]:at[3]]), found[at[6]:at[7]]
-	if name != "http" && name != "https" {
-		return somewhere
-	}
-	tail := strings.TrimRight(path, ".:!") // of the sentence
-	return somewhere + tail + path[len(tail):]
 }

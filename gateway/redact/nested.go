@@ -11,19 +11,19 @@ import (
 const maxNested = 2
 
 // inJSON returns JSON without what has to go, and whether there was something.
-func inJSON(text string, nested int) (less string, found bool) {
+func inJSON(text string, nested int, kept *Kept) (less string, found bool) {
 	text = withoutEscapes(text)
 	less = text
 	if nested > 0 {
-		less = withinStrings(less, nested-1)
+		less = withinStrings(less, nested-1, kept)
 	}
-	less = clean(less)
+	less = clean(less, kept, true)
 	return less, less != text
 }
 
 // withinStrings cleans the strings of a JSON text that hold JSON with escapes of its own. One without is seen through from outside. One in which nothing is
 // found stays as it was written: it may be something else.
-func withinStrings(text string, nested int) string {
+func withinStrings(text string, nested int, kept *Kept) string {
 	if !strings.Contains(text, `\\`) {
 		return text
 	}
@@ -48,7 +48,7 @@ func withinStrings(text string, nested int) string {
 		if begin < 0 {
 			continue
 		}
-		less, found := inJSON(said[begin:], nested)
+		less, found := inJSON(said[begin:], nested, kept)
 		if !found {
 			continue
 		}

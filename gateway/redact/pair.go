@@ -109,10 +109,21 @@ func secretName(name string) string {
 	for _, more := range []string{"confirmation", "hash", "value"} {
 		name = strings.TrimSuffix(name, more)
 	}
-	if slices.ContainsFunc(secretNames, func(s string) bool { return strings.HasSuffix(name, s) }) {
+	if slices.ContainsFunc(secretNames, func(s string) bool { return strings.HasSuffix(name, s) }) && !isPlaceToken(name) {
 		return name
 	}
 	return ""
+}
+
+// isPlaceToken reports whether a name, in lower case and without signs, is that of a token that stands for a place in a list or
+// for one request, and lets nobody in: pageToken, nextSyncToken, clientRequestToken.
+func isPlaceToken(name string) bool {
+	name, ok := strings.CutSuffix(name, "token")
+	if !ok || containsAny(name, "access", "refresh", "async", "auth", "session", "secret", "security", "bearer", "login", "api") {
+		return false
+	}
+	return slices.ContainsFunc([]string{"page", "next", "previous", "prev", "continuation", "continue", "cursor", "sync", "delta", "resume", "skip", "pagination", "start", "starting", "clientrequest",
+		"idempotency", "change", "cancellation", "consistency"}, func(word string) bool { return strings.HasSuffix(name, word) })
 }
 
 func isNameByte(c byte) bool {
@@ -228,10 +239,23 @@ func isSecret(name, value string, loose bool) bool {
 	switch {
 	case name == shortPassword && !strings.ContainsAny(value, digits):
 		return false
+	case isOneWord(value) && !isPassword(name): // "secret": "rotate" is about a secret
+		return false
 	case loose:
 		return len(value) >= 6 && strings.ContainsAny(value, digits) || isLong(value)
 	}
 	return true
+}
+
+// isPassword tells whether a name is that of a secret that people think of, and which may be a word.
+func isPassword(name string) bool {
+	return slices.ContainsFunc([]string{"password", "passwd", "passphrase", "passcode", "pwd"}, func(s string) bool { return strings.HasSuffix(name, s) })
+}
+
+// isOneWord tells whether a value is a word as people write it. What machines make as a secret has digits, or letters of both cases
+// in it, or is longer.
+func isOneWord(s string) bool {
+	return len(s) < 12 && (strings.Trim(s, letters) == "" || strings.Trim(s[1:], letters) == "" || strings.Trim(s, strings.ToUpper(letters)) == "")
 }
 
 // isLong tells whether a text without digits and signs is longer than words are.

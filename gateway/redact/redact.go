@@ -11,20 +11,23 @@ const Margin = 1 << 10
 
 // Error returns what a service said, without secrets, addresses and stacks. The text may be JSON, or the beginning of it, and is
 // that afterwards: what goes stood within one string.
-func Error(text string) string {
+func Error(text string) string { return errorKeeping(text, nil) }
+
+// errorKeeping is Error with URLs and addresses that stay.
+func errorKeeping(text string, kept *Kept) string {
 	if isJSON(text) {
-		text, _ = inJSON(text, maxNested)
+		text, _ = inJSON(text, maxNested, kept)
 		return text
 	}
-	return clean(text)
+	return clean(text, kept, false)
 }
 
 // clean takes out what is not hidden by escapes.
-func clean(text string) string {
+func clean(text string, kept *Kept, isJSON bool) string {
 	text = unescape.Replace(text)
 	text = withoutSecrets(text)
 	text = withoutStacks(text)
-	return escape.Replace(withoutAddresses(text))
+	return escape.Replace(withoutAddresses(text, kept, isJSON))
 }
 
 // While the patterns look at a text, control characters stand in it for the escapes of JSON, so that a line in a string begins

@@ -11,6 +11,7 @@ import (
 type Redactor struct {
 	Configured *Configured // nil if the API has no secrets
 	Sent       *Forms      // nil if no token or identity was sent
+	Kept       *Kept       // what stays in an error; nil for no URL and no address
 }
 
 // Part takes what the gateway attached to the request out of a part of the answer, and reports whether there was any.
@@ -50,7 +51,7 @@ func (r Redactor) Longest() int {
 // secrets, addresses and stacks (P7).
 func (r Redactor) Error(text string, cut bool) string {
 	text = r.All(text)
-	if less := Error(text); less != text {
+	if less := errorKeeping(text, r.Kept); less != text {
 		text = r.All(less) // escapes that stood in a secret may be decoded now
 	}
 	if cut {

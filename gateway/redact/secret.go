@@ -19,6 +19,9 @@ var (
 		`SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{30,}|shp(?:at|ss|ca)_[A-Fa-f0-9]{30,}|do[por]_v1_[A-Fa-f0-9]{30,}|` +
 		`hv[sb]\.[A-Za-z0-9_-]{20,}|gl(?:sa_|rt-|dt-)[A-Za-z0-9_-]{16,}|xapp-[A-Za-z0-9-]{12,}|whsec_[A-Za-z0-9+/=]{16,}|GOCSPX-[A-Za-z0-9_-]{20,}|pypi-[A-Za-z0-9_-]{16,}|ATATT3[A-Za-z0-9_=-]{16,}|` +
 		`lin_api_[A-Za-z0-9]{20,}|dp\.(?:st|pt|ct)\.[A-Za-z0-9_.-]{20,}|gsk_[A-Za-z0-9]{20,}|dckr_pat_[A-Za-z0-9_-]{16,}|sq0[a-z]{3}-[A-Za-z0-9_-]{16,})`)
+	// URLs whose path is the secret: who knows it can write to a channel of Slack, Discord or Teams, or be a bot of Telegram.
+	webhook = regexp.MustCompile(`(?i)\b((?:hooks\.slack\.com\\?/(?:services|workflows|triggers)|discord(?:app)?\.com\\?/api\\?/webhooks|[a-z0-9.-]+\.webhook\.office\.com\\?/webhookb2|api\.telegram\.org)\\?/(?:bot)?)` +
+		`[^\s\x01-\x03"'<>?#,;)\]}]+`)
 	// A name and a password in a URL (RFC 3986 section 3.2.1).
 	userinfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?:\\?/){2})[^\s/@"'<>\\]+@`)
 	// HTTP credentials (RFC 9110 section 11.1): the name of a scheme, and a possible value. Some writers of JSON escape the slash.
@@ -70,6 +73,9 @@ func withoutSecrets(text string) string {
 	}
 	if containsAny(text, beginnings...) {
 		text = known.ReplaceAllString(text, Placeholder)
+	}
+	if containsAny(low, "hooks.slack.com", "/webhooks", "webhook.office.com", "api.telegram.org") {
+		text = webhook.ReplaceAllString(text, "${1}"+Placeholder)
 	}
 	if strings.Contains(text, "@") && strings.Contains(text, ":") {
 		text = userinfo.ReplaceAllString(text, "${1}"+Placeholder+"@")

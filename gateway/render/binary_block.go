@@ -2,25 +2,26 @@ package render
 
 import (
 	"encoding/base64"
-	"strings"
 
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 )
 
 // BinaryBlock returns the content block of binary data. n is the number of the part among several, or 0 if it is the
-// only one.
+// only one. A [Renderer.Caption] belongs beside it.
 func (r *Renderer) BinaryBlock(p answer.Part, n int) []byte {
 	open, data, end := `{"type":"resource","resource":{"uri":`, `,"blob":"`, `"}}`
-	switch {
-	case p.Kind == answer.Image:
+	form := r.formOf(p)
+	switch form {
+	case asImage:
 		open, data, end = `{"type":"image"`, `,"data":"`, `"}`
-	case p.Kind == answer.Audio && r.Revision >= "2025-03-26": // the first revision with audio content
+	case asAudio:
 		open, data, end = `{"type":"audio"`, `,"data":"`, `"}`
+	case asResource:
 	}
 	b := make([]byte, 0, len(open)+len(p.MediaType)+len(data)+base64.StdEncoding.EncodedLen(len(p.Data))+len(end)+128)
 	b = append(b, open...)
-	if strings.HasSuffix(open, ":") {
+	if form == asResource {
 		b = jsonscan.AppendString(b, r.embeddedURI(p, n))
 	}
 	b = append(b, `,"mimeType":`...)

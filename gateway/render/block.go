@@ -17,6 +17,7 @@ var (
 	resourceOpen     = []byte(`{"type":"resource","resource":`)
 	blockOpen        = []byte(`{"type":"text","text":"`)
 	blockClose       = []byte(`"}`)
+	blockNext        = []byte(`"},`)
 	closeBrace       = []byte(`}`)
 	listOpen         = []byte(`[`)
 	listClose        = []byte(`]`)
@@ -25,12 +26,12 @@ var (
 
 // TextBlock returns a text as a content block.
 func TextBlock(text []byte) []mcp.Chunk {
-	return []mcp.Chunk{{Bytes: blockOpen}, {Bytes: text, Escape: true}, {Bytes: blockClose}}
+	return []mcp.Chunk{{Bytes: blockOpen}, {Bytes: seenText(text), Escape: true}, {Bytes: blockClose}}
 }
 
 // Error returns the members of a result that is an error, with a text for the model.
 func Error(text string) []mcp.Chunk {
-	return []mcp.Chunk{{Bytes: textOpen}, {Bytes: []byte(text), Escape: true}, {Bytes: errorClose}}
+	return []mcp.Chunk{{Bytes: textOpen}, {Bytes: seenText([]byte(text)), Escape: true}, {Bytes: errorClose}}
 }
 
 // Texts returns the members of a result with a content block for each text.
@@ -41,7 +42,7 @@ func Texts(texts [][]byte, isError bool) []mcp.Chunk {
 		if i == 0 {
 			between = textOpen
 		}
-		chunks = append(chunks, mcp.Chunk{Bytes: between}, mcp.Chunk{Bytes: text, Escape: true})
+		chunks = append(chunks, mcp.Chunk{Bytes: between}, mcp.Chunk{Bytes: seenText(text), Escape: true})
 	}
 	end := textClose
 	if isError {

@@ -1,13 +1,17 @@
 package render
 
 import (
+	"cmp"
 	"net/http"
+	"strings"
 	"time"
+
+	"drawbridge/gateway/upstream"
 )
 
 // hint returns the advice on what to try next. It is worded for the model, which can change arguments, wait, or tell
-// its user. safe means that the call can't have changed anything.
-func hint(resp *http.Response, safe bool, now time.Time) string {
+// its user. safe means that the call can't have changed anything; owner is the party whose credentials it carried.
+func hint(resp *http.Response, safe bool, owner CredentialOwner, now time.Time) string {
 	code := resp.StatusCode
 	wait := retryAfter(resp, now)
 	switch {
@@ -15,15 +19,18 @@ func hint(resp *http.Response, safe bool, now time.Time) string {
 		return "Nothing has changed since the version that the arguments name: leave them out to get it."
 	case code == http.StatusMultipleChoices:
 		return "The service has several versions of this; an argument may choose one."
+	case code < 300:
+		return strings.TrimSpace("Look at what the service says, and correct the arguments by it. " + wait)
 	case code < 400:
 		return redirectHint(resp, "")
-	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
-		if wait == "" {
-			wait = "Wait a while before the next call."
+	case upstream.IsRateLimited(resp, now) || code == http.StatusServiceUnavailable:
+		text := cmp.Or(wait, "Wait a while before the next call.")
+		if code == http.StatusForbidden {
+			text = "This is a rate limit of the service, not a lack of rights. " + text
 		}
-		return wait
+		return text
 	}
-	text := advice(code)
+	text := advice(code, owner)
 	if code >= 500 && code != http.StatusNotImplemented && !safe {
 		text += " The call may have taken effect all the same: look before you repeat it."
 	}
@@ -34,7 +41,10 @@ func hint(resp *http.Response, safe bool, now time.Time) string {
 }
 
 // advice returns the sentence of hint for a status, by which a model can choose its next step.
-func advice(code int) string {
+func advice(code int, owner CredentialOwner) string {
+	if code == http.StatusUnauthorized || code == http.StatusForbidden {
+		return owner.refused(code)
+	}
 	if text, ok := adviceOn[code]; ok {
 		return text
 	}
@@ -49,14 +59,12 @@ const (
 	wrongCredential  = "The service does not accept the gateway's credential; tell the user that the operator must look at it."
 )
 
-// adviceOn is the advice on the status codes of RFC 9110 and later ones.
+// adviceOn is the advice on the status codes of RFC 9110 and later ones but 401 and 403, see [CredentialOwner].
 var adviceOn = map[int]string{
 	http.StatusBadRequest:                   correctArguments,
 	http.StatusUnprocessableEntity:          correctArguments,
-	http.StatusUnauthorized:                 wrongCredential,
 	http.StatusProxyAuthRequired:            wrongCredential,
 	http.StatusPaymentRequired:              "The account at the service does not cover this; tell the user, repeating the call does not help.",
-	http.StatusForbidden:                    "The service does not let the gateway do this; other arguments may be allowed, else the operator must help.",
 	http.StatusNotFound:                     "Check the identifiers in the arguments; a list or search tool may tell which exist.",
 	http.StatusMethodNotAllowed:             "The service does not do this with this resource; use another tool, or another resource.",
 	http.StatusNotAcceptable:                "The service has no answer in a format that was asked for; an argument that chooses the format may help.",

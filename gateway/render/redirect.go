@@ -48,9 +48,15 @@ func (r *Renderer) Redirect(resp *http.Response, link, why, meaning string) Resu
 	return Result{Chunks: r.withoutValue(append(chunks, mcp.Chunk{Bytes: listClose}))}
 }
 
-// KeepsMethod reports whether a redirect keeps the method and the body (RFC 9110 sections 15.4.8, 15.4.9).
-func KeepsMethod(code int) bool {
-	return code == http.StatusTemporaryRedirect || code == http.StatusPermanentRedirect
+// MayFollow reports whether a redirect leads to the same request at another URL. 307 and 308 keep the method and the body (RFC 9110
+// sections 15.4.8, 15.4.9); 301, 302 and 303 may change the method to GET (sections 15.4.2 to 15.4.4), so they do so only for GET
+// and HEAD.
+func MayFollow(code int, method string) bool {
+	switch code {
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return IsRedirect(code) && (method == http.MethodGet || method == http.MethodHead)
 }
 
 // RedirectLink returns the target of a redirect as an absolute URL in visible ASCII, or the reason why it is withheld.
@@ -149,8 +155,16 @@ func redirectHint(resp *http.Response, unfollowed string) string {
 	switch {
 	case unfollowed != "":
 		return "The gateway did not follow this redirect" + path + ": " + unfollowed + "."
-	case KeepsMethod(resp.StatusCode):
+	case MayFollow(resp.StatusCode, methodOf(resp)):
 		return "The gateway does not follow redirects" + path + "; the operator can correct base_url, or set follow_redirects if this one leads to the same origin."
 	}
 	return "The gateway does not follow redirects" + path + "; the operator can correct base_url."
+}
+
+// methodOf returns the method of the request that a response answers, or "" if the response has no request.
+func methodOf(resp *http.Response) string {
+	if resp.Request == nil {
+		return ""
+	}
+	return resp.Request.Method
 }

@@ -38,7 +38,7 @@ type Result struct {
 
 // Text renders a text that stands in the place of a response.
 func (r *Renderer) Text(text string) Result {
-	return Result{Chunks: r.withoutValue(append(r.buffer[:0], mcp.Chunk{Bytes: textOpen}, mcp.Chunk{Bytes: []byte(text), Escape: true}, mcp.Chunk{Bytes: textClose}))}
+	return Result{Chunks: r.withoutValue(append(r.buffer[:0], mcp.Chunk{Bytes: textOpen}, mcp.Chunk{Bytes: seenText([]byte(text)), Escape: true}, mcp.Chunk{Bytes: textClose}))}
 }
 
 // withoutValue adds an empty structuredContent, which fits every output schema, if the client expects one.

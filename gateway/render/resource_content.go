@@ -2,17 +2,20 @@ package render
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // Content is one item of the contents of a resource.
 type Content struct {
 	URI, MIMEType string
-	Text, Blob    []byte // at most one is set; if both are nil, the text is empty
+	Text, Blob    []byte // at most one is set
 }
 
 // appendTo appends the content as a JSON object, as in a list of contents and in an embedded resource.
@@ -44,26 +47,28 @@ func Contents(contents []Content) []mcp.Chunk {
 }
 
 // ContentsOf converts the parts of a response to contents, each with its own URI if there are several, and the notes on
-// what may be missing. A response without parts is an empty text: a resource is never an empty list (2026-07-28
-// server/resources, Error Handling). unended is the result of [IsUnended].
+// what may be missing. A response without parts is a sentence: a resource is never an empty list (2026-07-28 server/resources, Error
+// Handling), and clients pass its text on to models, which refuse one that is empty. The media type of bytes is what they show: a
+// resource that is declared as an image or audio, and has bytes of which nothing is known, is neither. unended is the result of [IsUnended].
 func ContentsOf(uri, mimeType string, parts []answer.Part, unended bool) (contents []Content) {
 	contents = make([]Content, 0, len(parts)+1)
 	if len(parts) == 0 {
-		if mimeType == "" {
-			mimeType = "text/plain"
-		}
-		contents = append(contents, Content{URI: uri, MIMEType: mimeType})
+		contents = append(contents, blankContent(uri))
 	}
 	for i, part := range parts {
 		c := Content{URI: uri, MIMEType: part.MediaType}
 		if len(parts) > 1 {
 			c.URI += "#" + strconv.Itoa(i+1)
 		}
-		if c.MIMEType == "" && len(parts) == 1 {
+		if c.MIMEType == "" && len(parts) == 1 && (part.Kind == answer.Text || !strings.HasPrefix(mimeType, "image/") && !strings.HasPrefix(mimeType, "audio/")) {
 			c.MIMEType = mimeType
 		}
 		switch part.Kind {
 		case answer.JSON, answer.Text:
+			if answer.IsBlank(part.Data) {
+				c = blankContent(c.URI)
+				break
+			}
 			if c.Text = part.Data; c.MIMEType == "" {
 				c.MIMEType = "text/plain"
 			}
@@ -78,6 +83,19 @@ func ContentsOf(uri, mimeType string, parts []answer.Part, unended bool) (conten
 		contents = append(contents, noteAt(uri, Unended))
 	}
 	return contents
+}
+
+// blankContent returns the contents at a URI without text or with white space alone.
+func blankContent(uri string) Content {
+	return Content{URI: uri, MIMEType: "text/plain", Text: []byte(blankFile)}
+}
+
+// Caption returns the text beside the content as a content block, "" if it is text.
+func (c *Content) Caption() string {
+	if c.Blob == nil {
+		return ""
+	}
+	return fmt.Sprintf("The resource %s (%s) is in the next block, in base64.", truncate.Bytes(strings.ToValidUTF8(c.URI, "\uFFFD"), 200), facts(c.MIMEType, len(c.Blob)))
 }
 
 // noteAt returns supplementary text for the contents at a URI, such as that they were cut off.

@@ -27,8 +27,8 @@ func (r *Renderer) Link(uri, lasts string, parts []answer.Part) Result {
 		description += " of " + first.MediaType
 	}
 	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s; it is asked for anew then.", description, lasts)
-	if r.Headers != "" {
-		text += "\n" + r.Headers
+	if beside := r.beside(); beside != "" {
+		text += "\n" + beside
 	}
 	block := jsonscan.AppendString([]byte(`,{"type":"resource_link","uri":`), uri)
 	name := r.Tool

@@ -9,6 +9,7 @@ import (
 
 	"drawbridge/gateway/origin"
 	"drawbridge/gateway/redact"
+	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
 )
@@ -32,6 +33,9 @@ const (
 // usualHeaders are passed on whatever the document declares: the version of a resource, related links, its location,
 // and the time to retry.
 var usualHeaders = []string{"Etag", "Link", "Location", "Retry-After"}
+
+// rateLimitHeaders are passed on with errors: services send them with every response, and they matter once a call is refused.
+var rateLimitHeaders = upstream.RateLimitHeaders()
 
 // Headers determines which headers of the responses of an API are passed on. It is immutable.
 type Headers struct {
@@ -87,8 +91,12 @@ func (h *Headers) Read(x Exchange) (notes HeaderNotes) {
 		return HeaderNotes{}
 	}
 	r := headReader{Exchange: x}
+	var limits []string
+	if x.Response.StatusCode >= 400 {
+		limits = rateLimitHeaders
+	}
 	// Headers that other calls depend on come first: a document may declare more than the size limits allow.
-	for _, names := range [...][]string{h.needed, usualHeaders, h.named, x.Declared} {
+	for _, names := range [...][]string{h.needed, usualHeaders, limits, h.named, x.Declared} {
 		for _, name := range names {
 			d := slices.Contains(x.Declared, name)
 			r.read(name, d || slices.Contains(h.named, name) || x.Response.StatusCode < 300 && slices.Contains(h.needed, name), d)
@@ -255,7 +263,7 @@ func spelled(name string) string {
 	if name == "Etag" {
 		return "ETag"
 	}
-	return name
+	return strings.Replace(name, "Ratelimit", "RateLimit", 1)
 }
 
 // isTraffic reports whether a header is about the exchange and not about the content: a request id, or the state of a

@@ -31,7 +31,7 @@ func (r *Renderer) Empty(resp *http.Response) Result {
 // and copied unchanged as structuredContent.
 func (r *Renderer) Part(p answer.Part) Result {
 	if p.Kind != answer.JSON && p.Kind != answer.Text {
-		chunks := append(r.buffer[:0], mcp.Chunk{Bytes: contentOpen}, mcp.Chunk{Bytes: r.BinaryBlock(p, 0)})
+		chunks := r.captioned(append(r.buffer[:0], mcp.Chunk{Bytes: contentOpen}), p, 0)
 		if r.beside() != "" {
 			chunks = append(r.noted(append(chunks, mcp.Chunk{Bytes: comma}), blockOpen), mcp.Chunk{Bytes: blockClose})
 		}
@@ -45,7 +45,7 @@ func (r *Renderer) Part(p answer.Part) Result {
 	if r.Structured && r.ShortText && p.Kind == answer.JSON {
 		chunks = append(chunks, mcp.Chunk{Bytes: []byte(shortText(p)), Escape: true})
 	} else {
-		chunks = append(chunks, mcp.Chunk{Bytes: p.Data, Escape: true})
+		chunks = append(chunks, mcp.Chunk{Bytes: seen(p.Data), Escape: true})
 	}
 	if p.Events > 0 {
 		chunks = append(chunks, mcp.Chunk{Bytes: textNext}, mcp.Chunk{Bytes: []byte(CutOff(p.Events)), Escape: true})
@@ -69,7 +69,7 @@ func (r *Renderer) Part(p answer.Part) Result {
 	return Result{Chunks: chunks}
 }
 
-// Parts renders a response of several parts: one block for each, in order.
+// Parts renders a response of several parts in order: one block for each, with a caption before one that is not text.
 func (r *Renderer) Parts(parts []answer.Part) Result {
 	chunks := make([]mcp.Chunk, 0, 4+5*len(parts))
 	chunks = append(chunks, mcp.Chunk{Bytes: contentOpen})
@@ -78,14 +78,15 @@ func (r *Renderer) Parts(parts []answer.Part) Result {
 			chunks = append(chunks, mcp.Chunk{Bytes: comma})
 		}
 		if p.Kind != answer.JSON && p.Kind != answer.Text {
-			chunks = append(chunks, mcp.Chunk{Bytes: r.BinaryBlock(p, i+1)})
+			chunks = r.captioned(chunks, p, i+1)
 			continue
 		}
+		text := seen(p.Data)
 		chunks = append(chunks, mcp.Chunk{Bytes: blockOpen})
 		if p.Field != "" { // a form field is described by its name alone
-			chunks = append(chunks, mcp.Chunk{Bytes: []byte(p.Field + ": "), Escape: true})
+			chunks, text = append(chunks, mcp.Chunk{Bytes: []byte(p.Field + ": "), Escape: true}), p.Data
 		}
-		chunks = append(chunks, mcp.Chunk{Bytes: p.Data, Escape: true}, mcp.Chunk{Bytes: blockClose})
+		chunks = append(chunks, mcp.Chunk{Bytes: text, Escape: true}, mcp.Chunk{Bytes: blockClose})
 	}
 	if r.beside() != "" {
 		chunks = append(r.noted(append(chunks, mcp.Chunk{Bytes: comma}), blockOpen), mcp.Chunk{Bytes: blockClose})

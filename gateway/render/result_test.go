@@ -25,7 +25,7 @@ func written(chunks []mcp.Chunk) string {
 	return string(b)
 }
 
-// TestResult holds the form of a result for each kind of response, for a client that expects structuredContent.
+// TestResult holds the form of a result for each kind of response, for a client that expects structuredContent (pains rows 150 and 151).
 func TestResult(t *testing.T) {
 	object := answer.Part{Kind: answer.JSON, MediaType: "application/json", Data: []byte(`{"a":"b"}`)}
 	with := func(change func(*answer.Part)) answer.Part { p := object; change(&p); return p }
@@ -47,10 +47,12 @@ func TestResult(t *testing.T) {
 		{"another shape", Renderer{}, []answer.Part{with(func(p *answer.Part) { p.Drift = "/a: bad" })}, quoted + `,"structuredContent":{"unexpected":{"a":"b"}}`, "/a: bad"},
 		{"another declared shape", Renderer{}, []answer.Part{with(func(p *answer.Part) { p.Drift, p.Declared = "/a: bad", true })}, quoted + `,"structuredContent":{"unexpected":{"a":"b"}}`, ""},
 		{"text", Renderer{Note: "N", Headers: "H"}, []answer.Part{text}, `"content":[{"type":"text","text":"<b>"},{"type":"text","text":"H\nN"}],"structuredContent":{"unexpected":"<b>"}`, "the answer is text/plain, not JSON"},
-		{"image", Renderer{Note: "N"}, []answer.Part{image}, `"content":[{"type":"image","mimeType":"image/png","data":"iQ=="},{"type":"text","text":"N"}],"structuredContent":{"unexpected":"image/png"}`, "the answer is image/png, not JSON"},
-		{"audio", Renderer{Revision: "2025-03-26"}, []answer.Part{audio}, `"content":[{"type":"audio","mimeType":"audio/ogg","data":"bw=="}],"structuredContent":{"unexpected":"audio/ogg"}`, "the answer is audio/ogg, not JSON"},
-		{"audio of old", Renderer{Revision: "2024-11-05"}, []answer.Part{audio}, `"content":[{"type":"resource","resource":{"uri":"drawbridge://shop/get%20it/a%20b.ogg","mimeType":"audio/ogg","blob":"bw=="}}],"structuredContent":{"unexpected":"audio/ogg"}`, "the answer is audio/ogg, not JSON"},
-		{"two", Renderer{}, []answer.Part{with(func(p *answer.Part) { p.Field = "f" }), image}, `"content":[{"type":"text","text":"f: {\"a\":\"b\"}"},{"type":"image","mimeType":"image/png","data":"iQ=="}],"structuredContent":{"unexpected":[{"a":"b"},"image/png"]}`, "the answer has 2 parts, and is not JSON"},
+		{"image", Renderer{Note: "N"}, []answer.Part{image}, `"content":[{"type":"text","text":"The answer (image/png, 1 byte) is in the next block, as an image. If you can't read that block, tell the user that the answer has come and that this client does not pass images on."},{"type":"image","mimeType":"image/png","data":"iQ=="},{"type":"text","text":"N"}],"structuredContent":{"unexpected":"image/png"}`, "the answer is image/png, not JSON"},
+		{"audio", Renderer{Revision: "2025-03-26"}, []answer.Part{audio}, `"content":[{"type":"text","text":"a b.ogg (audio/ogg, 1 byte) is in the next block, as audio. If you can't read that block, tell the user that the answer has come and that this client does not pass audio on."},{"type":"audio","mimeType":"audio/ogg","data":"bw=="}],"structuredContent":{"unexpected":"audio/ogg"}`, "the answer is audio/ogg, not JSON"},
+		{"audio of old", Renderer{Revision: "2024-11-05"}, []answer.Part{audio}, `"content":[{"type":"text","text":"a b.ogg (audio/ogg, 1 byte) is in the next block, as a resource in base64. If you can't read that block, tell the user that the answer has come and that this client does not pass such files on."},{"type":"resource","resource":{"uri":"drawbridge://shop/get%20it/a%20b.ogg","mimeType":"audio/ogg","blob":"bw=="}}],"structuredContent":{"unexpected":"audio/ogg"}`, "the answer is audio/ogg, not JSON"},
+		{"two", Renderer{}, []answer.Part{with(func(p *answer.Part) { p.Field = "f" }), image}, `"content":[{"type":"text","text":"f: {\"a\":\"b\"}"},{"type":"text","text":"Part 2 of the answer (image/png, 1 byte) is in the next block, as an image. If you can't read that block, tell the user that the answer has come and that this client does not pass images on."},{"type":"image","mimeType":"image/png","data":"iQ=="}],"structuredContent":{"unexpected":[{"a":"b"},"image/png"]}`, "the answer has 2 parts, and is not JSON"},
+		{"blank", Renderer{}, []answer.Part{{Kind: answer.Text, MediaType: "text/csv", Data: []byte("\r\n")}}, `"content":[{"type":"text","text":"` + blankAnswer + `"}],"structuredContent":{"unexpected":"\r\n"}`, "the answer is text/csv, not JSON"},
+		{"blank parts", Renderer{}, []answer.Part{{Kind: answer.Text, Data: []byte(" ")}, {Kind: answer.Text, Field: "f", Data: []byte(" ")}}, `"content":[{"type":"text","text":"` + blankAnswer + `"},{"type":"text","text":"f:  "}],"structuredContent":{"unexpected":[" "," "]}`, "the answer has 2 parts, and is not JSON"},
 		{"none", Renderer{Note: "N"}, nil, `"content":[{"type":"text","text":"The service answered 204 No Content, without a body."},{"type":"text","text":"N"}],"structuredContent":{}`, ""},
 	} {
 		for _, structured := range []bool{true, false} {

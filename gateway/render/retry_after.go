@@ -12,14 +12,13 @@ import (
 // longestWait is the longest time that a model is told to wait; longer waits are for people.
 const longestWait = 24 * time.Hour
 
-// retryAfter returns the Retry-After header, in seconds or as a date (RFC 9110 section 10.2.3), as a sentence, or "" if
-// there is none.
+// retryAfter returns the time that the service asks to wait as a sentence, or "" if it does not ask.
 func retryAfter(resp *http.Response, now time.Time) string {
-	wait, ok := upstream.RetryAfter(resp.Header, now)
-	if !ok {
+	limit := upstream.RateLimitOf(resp, now)
+	if !limit.Known {
 		return ""
 	}
-	switch {
+	switch wait := limit.Wait; {
 	case wait > longestWait:
 		return "The service asks to wait more than a day; tell the user."
 	case wait > 2*time.Hour:
@@ -28,15 +27,16 @@ func retryAfter(resp *http.Response, now time.Time) string {
 		return fmt.Sprintf("Wait %d minutes before the next call.", int(math.Ceil(wait.Minutes())))
 	case wait <= time.Second:
 		return "Wait 1 second before the next call."
+	default:
+		return fmt.Sprintf("Wait %d seconds before the next call.", int(math.Ceil(wait.Seconds())))
 	}
-	return fmt.Sprintf("Wait %d seconds before the next call.", int(math.Ceil(wait.Seconds())))
 }
 
 // RetryTime returns the time that the service asks to wait, at most longestWait, or 0 if it does not ask.
 func RetryTime(resp *http.Response, now time.Time) time.Duration {
-	wait, ok := upstream.RetryAfter(resp.Header, now)
-	if !ok {
+	limit := upstream.RateLimitOf(resp, now)
+	if !limit.Known {
 		return 0
 	}
-	return min(max(wait, time.Millisecond), longestWait)
+	return min(max(limit.Wait, time.Millisecond), longestWait)
 }

@@ -15,14 +15,17 @@ import (
 // say more on their second page.
 const MaxErrorBody = 8 << 10
 
-// UpstreamError is a response with a status of 300 or more, as the text about it needs it.
+// UpstreamError is a response with a status of 300 or more, or one that reports a failure with another status, as the text about it needs it.
 type UpstreamError struct {
 	API        string
 	Response   *http.Response
 	Meaning    string // the document's description of the status; "" if it has none
 	Unfollowed string // why a redirect was not followed; "" if redirects are not followed at all
 	Safe       bool   // the call can't have changed anything
+	Owner      CredentialOwner
 	Redactor   redact.Redactor
+	Reported   bool   // the response has a status below 300, and its body reports a failure
+	Said       string // what the operator's rule takes from it as the text of the error; "" for the body
 
 	body   []byte
 	lead   string // text of an error in JSON
@@ -58,6 +61,14 @@ func (e *UpstreamError) AddPart(part answer.Part) error {
 func (e *UpstreamError) Text(tooLarge bool, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s answered %s", e.API, answeredStatus(e.Response))
+	if e.Reported {
+		b.WriteString(", and reports a failure")
+	}
+	if e.Said != "" {
+		most := MaxErrorBody + e.Redactor.Longest()
+		said := e.Redactor.Error(truncate.Prefix(e.Said, most), len(e.Said) > most)
+		return b.String() + ": " + truncate.Bytes(said, MaxErrorBody) + "\n" + hint(e.Response, e.Safe, e.Owner, now)
+	}
 	said, short := e.Redactor.Error(string(e.body), e.short), e.short
 	if limit := MaxErrorBody - len(e.lead); len(said) > limit {
 		said, short = truncate.Prefix(said, limit), true
@@ -88,7 +99,7 @@ func (e *UpstreamError) Text(tooLarge bool, now time.Time) string {
 	if e.Unfollowed != "" && e.Response.StatusCode < 400 {
 		b.WriteString(redirectHint(e.Response, e.Unfollowed))
 	} else {
-		b.WriteString(hint(e.Response, e.Safe, now))
+		b.WriteString(hint(e.Response, e.Safe, e.Owner, now))
 	}
 	return b.String()
 }

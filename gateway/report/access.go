@@ -59,6 +59,10 @@ func (r *AccessReporter) Access(p *plan.Plan) *admin.ToolAccess {
 		}
 	}
 	a.Credential, a.CredentialFrom = r.credentialOf(p)
+	if p.Failure != nil {
+		a.Failure = r.settingsOf(p.Operation, s).Error.When
+		a.FailureFrom = from(func(set *config.Settings) bool { return set.Error != nil }, "")
+	}
 	return a
 }
 

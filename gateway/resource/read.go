@@ -12,6 +12,7 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/truncate"
 )
@@ -41,7 +42,7 @@ func (r Reader) read(ctx context.Context, e *View, req *mcp.Request, reply *mcp.
 		return nil, Authorize(e.Endpoint, c.Caller, p, req)
 	}
 	whole, _, part := strings.Cut(uri, "#")
-	contents, err := Read(ctx, c, whole, args)
+	contents, err := Read(ctx, c, whole, args, nil)
 	if err != nil || !part {
 		return contents, err
 	}
@@ -53,11 +54,15 @@ func (r Reader) read(ctx context.Context, e *View, req *mcp.Request, reply *mcp.
 	return nil, notFound(req, uri)
 }
 
-// Read makes the call that reads a resource for an authorized caller. The error is for the client.
-func Read(ctx context.Context, c call.BufferedCall, uri string, args []byte) ([]render.Content, error) {
+// Read makes the call that reads a resource for an authorized caller. reduce returns the parts that are passed on; nil if all are. The
+// error is for the client.
+func Read(ctx context.Context, c call.BufferedCall, uri string, args []byte, reduce func([]answer.Part) []answer.Part) ([]render.Content, error) {
 	parts, resp, err := c.Collect(ctx, args) //nolint:bodyclose // it was read
 	if err != nil {
 		return nil, unread(c, uri, resp, err)
+	}
+	if reduce != nil {
+		parts = reduce(parts)
 	}
 	mimeType := c.Plan.Operation.Answers.MediaType()
 	if r := c.Plan.Resource; r != nil {

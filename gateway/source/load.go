@@ -219,7 +219,7 @@ func (l *loader) servicePath() *openapi.ServicePath {
 // slashParameters converts the configured path parameters that may contain slashes.
 func slashParameters(list []config.SlashParameter) (out []openapi.SlashParameter) {
 	for _, p := range list {
-		out = append(out, openapi.SlashParameter{Name: p.Name, Encoded: p.As == config.SlashEncoded})
+		out = append(out, openapi.SlashParameter{Name: p.Name, Encoded: p.As == config.SlashEncoded, Rejected: p.As == config.SlashRejected})
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func newResultMetrics(r prometheus.Registerer) *resultMetrics {
 		tokens: prometheus.NewDesc("drawbridge_result_tokens_total",
 			"Tokens (o200k_base) of the texts in results of tool calls, errors included: all bytes are counted, and the tokens per byte are estimated from samples.", api, nil),
 		saved: prometheus.NewDesc("drawbridge_result_tokens_saved_total",
-			"Tokens (o200k_base) that projection removed from results of tool calls, estimated from samples like drawbridge_result_tokens_total.", api, nil),
+			"Tokens (o200k_base) that projection and ceilings removed from results of tool calls, estimated from samples like drawbridge_result_tokens_total.", api, nil),
 	}
 	r.MustRegister(m)
 	return m

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -68,7 +69,29 @@ func (p *pool) send(req *http.Request, header HeaderTimeout) (*http.Response, er
 	if c.cleartext.takes(req) {
 		return c.cleartext.send(req, firstByte)
 	}
-	return trailerGuard{chain, p.protocols}.RoundTrip(p.protocols.preventReplay(req))
+	return p.sendByNetHTTP(chain, req)
+}
+
+// sendByNetHTTP sends a request over net/http, again for each connection of its pool that turns out to have been idle for too long: net/http
+// itself repeats only requests that it may send twice.
+func (p *pool) sendByNetHTTP(chain http.RoundTripper, req *http.Request) (*http.Response, error) {
+	for {
+		resp, err := trailerGuard{chain, p.protocols}.RoundTrip(p.protocols.preventReplay(req))
+		var expired errExpired
+		if !errors.As(err, &expired) {
+			return resp, err
+		}
+		if req.Body != nil && req.Body != http.NoBody {
+			if req.GetBody == nil {
+				return nil, err
+			}
+			again := req.WithContext(req.Context())
+			if again.Body, err = req.GetBody(); err != nil {
+				return nil, err
+			}
+			req = again
+		}
+	}
 }
 
 // maxRetired is the number of retired sets kept for close. An older one has no calls, or one of

@@ -35,8 +35,6 @@ const (
 	// maxWritten is the longest request that is written before the answer is looked at. It fits into the buffers of
 	// the two sockets, so that a service that answers before it has read all can't hold the call up.
 	maxWritten = 32 << 10
-	// maxRest is how long a connection may be idle, here and in net/http.
-	maxRest = 90 * time.Second
 	// sweepEvery is the time between two looks at the idle connections.
 	sweepEvery = 15 * time.Second
 )
@@ -141,7 +139,7 @@ func (c *cleartext) take(req *http.Request, firstByte time.Duration) (*cleartext
 		return nil, context.Cause(ctx)
 	}
 	conn := c.last(req.URL.Host)
-	for conn != nil && !conn.isAlive(within(firstByte)) {
+	for conn != nil && (conn.hasExpired() || !conn.isAlive(within(firstByte))) {
 		conn.Close()
 		conn = c.last(req.URL.Host)
 	}
@@ -211,7 +209,7 @@ func (c *cleartext) clean() {
 	c.sweep = nil
 	for host, kept := range c.idle {
 		c.idle[host] = slices.DeleteFunc(kept, func(conn *cleartextConn) bool {
-			if time.Since(conn.since) < maxRest && conn.isAlive(time.Time{}) {
+			if !conn.hasExpired() && conn.isAlive(time.Time{}) {
 				return false
 			}
 			conn.Close()

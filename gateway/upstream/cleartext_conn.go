@@ -27,8 +27,9 @@ type cleartextConn struct {
 	w    *bufio.Writer
 	// isQuiet reports whether the service has sent nothing on the idle connection.
 	isQuiet func() bool
-	end     func() // closes the connection, so that the call under way ends; made once
-	since   time.Time
+	end     func()        // closes the connection, so that the call under way ends; made once
+	since   time.Time     // when the last call ended
+	limit   time.Duration // how long the connection may be idle
 
 	used    int   // calls before this one
 	left    int64 // bytes that may still be read; maxHeaderBytes until the first of this call's answer comes
@@ -37,7 +38,7 @@ type cleartextConn struct {
 }
 
 func newCleartextConn(pool *cleartext, conn net.Conn, host string) *cleartextConn {
-	c := &cleartextConn{Conn: conn, pool: pool, host: host, isQuiet: pool.look(conn)}
+	c := &cleartextConn{Conn: conn, pool: pool, host: host, isQuiet: pool.look(conn), limit: maxRest}
 	c.r, c.w = bufio.NewReader(reading{c}), bufio.NewWriter(writing{c})
 	c.end = func() { conn.Close() }
 	return c
@@ -74,6 +75,9 @@ func (c writing) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// hasExpired reports whether an idle connection has been idle for as long as it may be.
+func (c *cleartextConn) hasExpired() bool { return time.Since(c.since) >= c.limit }
+
 // isAlive reports whether the service has neither closed an idle connection nor sent something that was not asked for, which must not
 // become the next call's answer. until is the time from which reading fails; a passed one would look like an end.
 func (c *cleartextConn) isAlive(until time.Time) bool {
@@ -96,7 +100,10 @@ func (c *cleartextConn) exchange(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	c.left = math.MaxInt64
-	again := !resp.Close && c.lost == nil && resp.StatusCode >= http.StatusOK
+	if limit, ok := idleTime(resp.Header); ok {
+		c.limit = limit
+	}
+	again := !resp.Close && c.lost == nil && resp.StatusCode >= http.StatusOK && c.limit > 0
 	if resp.Body == http.NoBody {
 		c.done(stop, again)
 		return resp, nil

@@ -116,9 +116,15 @@ func (e *Error) neverSent() bool {
 
 // ToolMessage returns the text for the model: the failure, with advice. It contains no other name
 // than the API's configured one (P7).
-func (e *Error) ToolMessage() string {
-	text := e.message()
+func (e *Error) ToolMessage() string { return e.ToolMessageFor(false) }
+
+// ToolMessageFor is ToolMessage for a call whose method is safe (RFC 9110 section 9.2.1), which
+// changes nothing and can be repeated, or not.
+func (e *Error) ToolMessageFor(safe bool) string {
+	text := e.message(safe)
 	switch {
+	case e.seen && safe:
+		text = strings.Replace(text, nothingSent, "It may have got the same call a moment ago, which changes nothing.", 1)
 	case e.seen:
 		text = strings.Replace(text, nothingSent, "It may have got the same call a moment ago: if that changes data, look before you repeat it.", 1)
 	case e.reauthenticated:
@@ -130,11 +136,30 @@ func (e *Error) ToolMessage() string {
 // nothingSent is part of the message of all kinds for which neverSent is true.
 const nothingSent = "Nothing was sent to it."
 
-// message is ToolMessage for a call that was sent once.
-func (e *Error) message() string {
+// Parts of messages.
+const (
+	changedNothing = "The call changed nothing and can be repeated."
+	askForLess     = "Ask for less: use filters, a page size or fewer fields if the tool has arguments for them."
+)
+
+// message is ToolMessageFor for a call that was sent once.
+func (e *Error) message(safe bool) string {
 	service := "The service"
 	if e.API != "" {
 		service = fmt.Sprintf("The service %q", e.API)
+	}
+	switch {
+	case !safe:
+	case e.Kind == Timeout:
+		return service + " did not answer in time. " + changedNothing + " Ask for less, or try again later."
+	case e.Kind == Canceled:
+		return "The call was canceled before the answer came. " + changedNothing
+	case e.Kind == TooLarge:
+		return service + " sent an answer that is too large. " + askForLess
+	case e.Kind == Truncated:
+		return service + " broke off before its answer was complete. " + changedNothing
+	case e.Kind == Protocol:
+		return service + " sent an answer that the gateway can't read. The call changed nothing. Repeating it is not likely to help: tell the user that the service does not answer as it should."
 	}
 	switch e.Kind {
 	case Timeout:
@@ -152,7 +177,7 @@ func (e *Error) message() string {
 	case Credential:
 		return "The gateway has no working credential for " + lowerFirst(service) + ". Nothing was sent to it. Repeating the call does not help: tell the user that the operator of the gateway must repair the credential."
 	case TooLarge:
-		return service + " sent an answer that is too large. The call may have taken effect. Ask for less: use filters, a page size or fewer fields if the tool has arguments for them."
+		return service + " sent an answer that is too large. The call may have taken effect. " + askForLess
 	case Truncated:
 		return service + " broke off before its answer was complete. The call may have taken effect all the same: if it changes data, look before you repeat it. If it reads data, try again."
 	case Protocol:

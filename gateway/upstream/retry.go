@@ -152,13 +152,16 @@ func (c *Client) Retried() iter.Seq2[string, int64] {
 }
 
 // pause returns the delay before the n-th retry, or false if the deadline is too close: the time
-// left after the delay must be at least as long as the last attempt took.
+// left after the delay must be at least as long as the last attempt took. Without a time to wait, a
+// service that has no call left is not called again: that would only prolong the limit at some.
 func (r *retrier) pause(n int, resp *http.Response, took, left time.Duration) (time.Duration, bool) {
 	wait := r.jitter(firstPause << min(n-1, 10))
 	if resp != nil {
-		if asked, ok := RetryAfter(resp.Header, time.Now()); ok {
-			wait += max(asked, 0) // the jitter is kept: all clients were told the same time
+		l := RateLimitOf(resp, time.Now())
+		if l.Exhausted && !l.Known {
+			return 0, false
 		}
+		wait += l.Wait // the jitter is kept: all clients were told the same time
 	}
 	return wait, wait+took < left
 }

@@ -64,6 +64,10 @@ func TestFaultMatrix(t *testing.T) {
 		{"503, some day", status(503, "Retry-After: 86400\r\n"), "503", once, ""},
 		{"429, tomorrow", status(429, "Retry-After: "+time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat)+"\r\n"), "429", once, ""},
 		{"429, yesterday", status(429, "Retry-After: "+time.Now().Add(-24*time.Hour).UTC().Format(http.TimeFormat)+"\r\n"), "429", three, "429"},
+		{"429, none left", status(429, "X-RateLimit-Remaining: 0\r\n"), "429", once, ""},
+		{"429, none left until", status(429, "RateLimit: \"d\";r=0;t=3600\r\n"), "429", once, ""},
+		{"429, reset", status(429, "X-Rate-Limit-Reset: 86400\r\n"), "429", once, ""},
+		{"503, soon", status(503, "retry-after-ms: 1\r\n"), "503", three, "503"},
 		{"404", status(404, ""), "404", once, ""},
 		{"302", status(302, "Location: /\r\n"), "302", once, ""},
 	} {

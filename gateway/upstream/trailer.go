@@ -12,8 +12,8 @@ import (
 	"drawbridge/gateway/trailer"
 )
 
-// trailerGuard checks the trailers of answers over HTTP/1.1 that net/http reads. When net/http reports the end of an answer, it has
-// kept the connection already, so that is remembered to be closed.
+// trailerGuard checks the trailers of answers over HTTP/1.1 that net/http reads, and keeps the time for which connections may be idle. When net/http
+// reports the end of an answer, it has kept the connection already, so that is remembered to be closed.
 type trailerGuard struct {
 	next      http.RoundTripper
 	protocols *protocols
@@ -27,10 +27,16 @@ func (g trailerGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 	used := &usedConn{}
 	resp, err := g.next.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GotConn: used.got})))
 	if err != nil {
-		return nil, err
+		return nil, used.failed(err)
 	}
 	resp.Request = req
-	if resp.ProtoMajor == 1 && len(resp.TransferEncoding) > 0 && resp.Body != nil && resp.Body != http.NoBody {
+	if resp.ProtoMajor != 1 {
+		return resp, nil
+	}
+	limited := used.heed(resp.Header)
+	if resp.Body == nil || resp.Body == http.NoBody {
+		used.rest()
+	} else if limited || len(resp.TransferEncoding) > 0 {
 		resp.Body = &trailerBody{ReadCloser: resp.Body, resp: resp, used: used}
 	}
 	return resp, nil
@@ -38,14 +44,47 @@ func (g trailerGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // usedConn is the connection of a call.
 type usedConn struct {
-	mu   sync.Mutex
-	conn net.Conn
+	mu    sync.Mutex
+	conn  net.Conn
+	timed *timedConn // conn, or the one below it; nil if there is none
+
+	number  int  // of the call at timed
+	expired bool // conn was idle for too long
 }
 
 func (u *usedConn) got(info httptrace.GotConnInfo) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.conn = info.Conn
+	if u.timed = timedConnOf(info.Conn); u.timed != nil {
+		u.number, u.expired = u.timed.use()
+	}
+}
+
+// failed returns the error of a call that got no response.
+func (u *usedConn) failed(err error) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.expired {
+		return errExpired{err}
+	}
+	return err
+}
+
+// heed takes the time that a response sets for the connection, and reports whether the connection has one.
+func (u *usedConn) heed(h http.Header) (limited bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.timed != nil && u.timed.heed(h)
+}
+
+// rest ends the call, from which on the connection is idle.
+func (u *usedConn) rest() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.timed != nil {
+		u.timed.rest(u.number)
+	}
 }
 
 func (u *usedConn) close() {
@@ -60,7 +99,7 @@ func (u *usedConn) close() {
 	}
 }
 
-// trailerBody checks the trailer at the end of a body.
+// trailerBody checks the trailer at the end of a body, which is the end of the call.
 type trailerBody struct {
 	io.ReadCloser
 	resp *http.Response
@@ -79,6 +118,7 @@ func (b *trailerBody) Read(p []byte) (int, error) {
 			b.used.close()
 			return n, b.err
 		}
+		b.used.rest()
 	}
 	return n, err
 }

@@ -30,7 +30,7 @@ func newTransport(o Options, dial dialers, protocols *protocols) *http.Transport
 	}
 	ping := cmp.Or(o.ping, 15*time.Second)
 	return &http.Transport{
-		DialContext: recovering(dial.plain),
+		DialContext: recovering(timed(dial.plain)),
 		// Custom, so that its errors can be distinguished from all others.
 		DialTLSContext: recovering(func(ctx context.Context, network, addr string) (net.Conn, error) {
 			own := config
@@ -60,6 +60,17 @@ func newTransport(o Options, dial dialers, protocols *protocols) *http.Transport
 	}
 }
 
+// timed wraps the connections of a dialer.
+func timed(dial dialer) dialer {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &timedConn{Conn: conn, limit: maxRest}, nil
+	}
+}
+
 // recovering converts a panic to an error: net/http dials in goroutines of its own, where it would
 // end the process.
 func recovering(dial dialer) dialer {
@@ -74,7 +85,7 @@ func recovering(dial dialer) dialer {
 }
 
 func dialTLS(ctx context.Context, dial dialer, config *tls.Config, spoken *protocols, limit time.Duration, network, addr string) (net.Conn, error) {
-	conn, err := dial(ctx, network, addr)
+	conn, err := timed(dial)(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}

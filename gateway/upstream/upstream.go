@@ -179,7 +179,7 @@ func NewClient(o Options) *Client {
 	spoken := &protocols{}
 	c.pool = newPool(o.ConnectionAge, spoken, func() *connections {
 		t := newTransport(o, dial, spoken)
-		plain := newCleartext(t.DialContext, t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost)
+		plain := newCleartext(recovering(dial.plain), t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost)
 		plain.panicked = o.OnPanic
 		plain.off = o.Proxy.encryptsPlain()
 		patient := newTransport(o, dial, spoken)

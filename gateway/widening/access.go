@@ -29,6 +29,7 @@ const (
 	OtherCredential = "the security requirements select another credential for calls"
 	OtherOrigin     = "the servers are another origin for calls"
 	NotJudged       = "an argument that a condition names is gone, in calls"
+	MoreSlashes     = "arguments may hold slashes and lead to more paths, for calls"
 	ChangesData     = "the method is no longer safe, under the same operationId, for calls"
 )
 
@@ -67,6 +68,9 @@ type ByDocument struct {
 	Judged []string
 	// Origin is the origin that calls go to; zero if it is unknown.
 	Origin origin.Origin
+	// Slashes lists the variables of the path whose values may hold slashes, see [openapi.Operation.SlashVariables]: such an argument
+	// may lead to the path of another operation.
+	Slashes []string
 	// Safe reports whether the method promises not to change data.
 	Safe bool
 }
@@ -122,6 +126,7 @@ func (a *Access) Opened(was *Access, implies map[string][]string) (what []string
 		{!contains(was.ByDocument.Credentials, a.ByDocument.Credentials), OtherCredential},
 		{was.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != was.ByDocument.Origin, OtherOrigin},
 		{!contains(a.ByDocument.Judged, was.ByDocument.Judged), NotJudged},
+		{!contains(was.ByDocument.Slashes, a.ByDocument.Slashes), MoreSlashes},
 		{was.ByDocument.Safe && !a.ByDocument.Safe, ChangesData},
 	} {
 		if way.opens {

@@ -31,7 +31,7 @@ func (r *accesses) coin() bool { return r.IntN(2) == 0 }
 func (r *accesses) access() Access {
 	a := Access{
 		Exposed: true, Scopes: map[string][][]string{}, Confirmed: r.coin(), Asked: r.list(), Fixed: r.list(), Hidden: r.list(), SharedAnswers: r.coin(), Jobs: r.list(),
-		ByDocument: ByDocument{Endpoints: r.list(), Credentials: r.list(), Judged: r.list(), Safe: r.coin()},
+		ByDocument: ByDocument{Endpoints: r.list(), Credentials: r.list(), Judged: r.list(), Slashes: r.list(), Safe: r.coin()},
 	}
 	if r.coin() {
 		a.Condition = r.name()
@@ -57,7 +57,7 @@ func (r *accesses) narrowed(a Access) Access {
 	}
 	for {
 		before := a
-		switch r.IntN(17) {
+		switch r.IntN(18) {
 		case 0:
 			a.Exposed = false
 		case 1:
@@ -121,6 +121,11 @@ func (r *accesses) narrowed(a Access) Access {
 			a.ByDocument.Credentials = less(a.ByDocument.Credentials)
 		case 16:
 			a.ByDocument.Judged = more(a.ByDocument.Judged)
+		case 17:
+			if len(a.ByDocument.Slashes) == 0 {
+				continue
+			}
+			a.ByDocument.Slashes = less(a.ByDocument.Slashes)
 		case 15:
 			if a.ByDocument.Safe = true; before.ByDocument.Safe {
 				continue

@@ -98,6 +98,7 @@ func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, d *Docume
 	w.when(n.Trusted && !o.Trusted, key, "trust_extensions lets the document decide on its restrictions")
 	w.when(o.Trusted && !n.Trusted, key, "trust_extensions is off, so the restrictions in the document no longer apply")
 	w.when(!contains(o.Slashes, n.Slashes), key, "slash_parameters lets arguments lead to more paths")
+	w.when(!contains(n.NoSlashes, o.NoSlashes), key, "slash_parameters rejects fewer slashes, so arguments may lead to more paths")
 	w.when(!contains(o.PassHeaders, n.PassHeaders), key, "pass_headers passes on more of the caller's headers")
 	w.when(!contains(o.AnswerHeaders, n.AnswerHeaders), key, "answer_headers shows callers more headers of the service's answers")
 	w.when(n.Redirected && !o.Redirected, key, "follow_redirects lets the service lead calls to other paths")

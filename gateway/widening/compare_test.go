@@ -99,6 +99,7 @@ func TestWider(t *testing.T) {
 		{"other arguments that are dropped", "name: a,", "name: a, drop_arguments: [sessionId],", "drop_arguments lets more arguments through"},
 		{"more arguments that are dropped", "name: a,", "name: a, drop_arguments: [sessionId, toolCallId],", ""},
 		{"redirects that are followed", "name: a,", "name: a, follow_redirects: same_origin,", "follow_redirects"},
+		{"slashes that are rejected", "name: a,", "name: a, slash_parameters: [{name: x, as: rejected}],", ""},
 		{"encoded slashes in a path parameter", "name: a,", "name: a, slash_parameters: [{name: x, as: encoded}],", "slash_parameters"},
 		{"extensions of the document", "name: a,", "name: a, trust_extensions: true,", "trust_extensions"},
 		{"files beside the document's folder", "name: a,", "name: a, root: .,", "root lets the document take parts from other files"},
@@ -138,6 +139,14 @@ func TestWider(t *testing.T) {
 				t.Error("the case changes nothing")
 			}
 		})
+	}
+}
+
+// TestRejectedSlashes: slashes that were rejected are left to the document.
+func TestRejectedSlashes(t *testing.T) {
+	old := Of(load(t, strings.Replace(base, "name: a,", "name: a, slash_parameters: [{name: x, as: rejected}],", 1)), nil)
+	if got := Wider(old, Of(load(t, base), old), nil); len(got) != 1 || !strings.Contains(got[0], "slash_parameters rejects fewer slashes") {
+		t.Errorf("opens %q", got)
 	}
 }
 

@@ -119,7 +119,7 @@ func (c *documentComparison) access(v *permissions, op *openapi.Operation) Acces
 	if !a.Exposed {
 		return a
 	}
-	a.ByDocument.Safe = httpmethod.IsSafe(op.Method)
+	a.ByDocument.Safe, a.ByDocument.Slashes = httpmethod.IsSafe(op.Method), op.SlashVariables()
 	subject := source.Subject(v.name, op)
 	subject.Claimed = v.api.Claimed()
 	for i := range v.c.Endpoints {

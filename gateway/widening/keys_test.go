@@ -189,6 +189,7 @@ var uncompared = map[string]string{
 	"Limits.TLSTimeout": "limits bound what a call costs", "Limits.FirstByteTimeout": "limits bound what a call costs",
 	"Limits.MaxInFlight": "the default of apis[].max_in_flight, which is compared", "Limits.MaxQueued": "calls that wait reach no service",
 	"Limits.QueueTimeout": "calls that wait reach no service", "Limits.ConnectionAge": "how connections are reused", "Limits.MaxAnswer": "limits bound what a call costs",
+	"Limits.MaxResultTokens": "less of an answer that its caller gets anyway", "Limits.MaxResultBinary": "a link leads to the answer that its caller would have got",
 	"Limits.MaxRatio": "limits bound what a call costs", "Limits.Cache": "limits bound what a call costs", "Limits.MaxSpec": "limits bound what a document costs",
 	"Limits.MaxSchema": "the form of lists", "Limits.SpecTimeout": "when documents are read", "Limits.MaxLoss": "a limit, which documents are held by",
 	"Limits.MaxOperations": "limits bound what a document costs",
@@ -208,6 +209,7 @@ var uncompared = map[string]string{
 	"Server.SealKeys": "keys are rotated", "Server.SealKeyFile": "keys are rotated",
 	"Info": "words for clients", "Server.Instructions": "words for models", "Server.PageSize": "how lists are sent", "Server.KeepAlive": "how streams are sent",
 	"Server.ShutdownDelay": "how the process ends", "Server.DrainTimeout": "how the process ends", "Server.LegacyDisconnect": "when a call ends",
+	"Server.SessionLife":  "a session is no authentication: the token is checked with each request",
 	"Server.Sessionless":  "another form of the same requests, with the same checks",
 	"Server.OldTransport": "another form of the same requests, with the same checks", "Server.Manifest": "it shows what the lists show, to those who get these",
 	"Server.StateDir": "it holds documents and the record itself", "Ready.APIs": "when the gateway serves, not whom", "Ready.WithoutAudit": "whether it counts as ready, while no call is made", "Server.StrictSecrets": "a check of the file",
@@ -234,6 +236,7 @@ var uncompared = map[string]string{
 	"Settings.ParamHeaders": "callers repeat what they send anyway", "Settings.Timeout": "limits bound what a call costs",
 	"Settings.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
 	"Settings.Clean": "the form of answers", "Result": "less of an answer that its caller gets anyway; sensitive_fields hides",
+	"AnswerError": "an answer that its caller gets anyway, as an error; sensitive_fields hides",
 
 	"Server.PublicURL": "public_urls, of which it is one, is compared",
 

@@ -113,6 +113,7 @@ type API struct {
 	Trusted        bool           `json:"trusted,omitempty"` // with extensions
 	BaseURL        string         `json:"base_url,omitempty"`
 	Slashes        []string       `json:"slashes,omitempty"`
+	NoSlashes      []string       `json:"no_slashes,omitempty"` // path parameters whose slashes are rejected
 	Variables      string         `json:"variables,omitempty"`
 	CAFile         string         `json:"ca_file,omitempty"`
 	ServerName     string         `json:"server_name,omitempty"` // of tls
@@ -248,25 +249,31 @@ func passedHeaders(headers []config.PassedHeader) (names []string) {
 	return names
 }
 
-func slashes(parameters []config.SlashParameter) (names []string) {
+// slashes returns the path parameters whose values may hold slashes, and those whose values must not.
+func slashes(parameters []config.SlashParameter) (names, rejected []string) {
 	for _, p := range parameters {
 		name := p.Name
+		if p.As == config.SlashRejected {
+			rejected = append(rejected, name)
+			continue
+		}
 		if p.As != config.SlashRaw {
 			name += " " + string(p.As)
 		}
 		names = append(names, name)
 	}
-	return names
+	return names, rejected
 }
 
 func apiOf(c *config.Config, api *config.API) API {
+	allowed, rejected := slashes(api.SlashParameters)
 	entry := api.Spec.String()
 	if api.FromDirectory() {
 		entry = filepath.Dir(entry)
 	}
 	a := API{
 		Name: api.Name, Spec: digest(api.Spec.String()), Entry: digest(entry), DocumentScopes: api.ScopesFromDocument, ScopeMap: encode(api.ScopeMap),
-		Trusted: api.TrustExtensions, Slashes: slashes(api.SlashParameters), Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()), Root: digest(api.Root.String()),
+		Trusted: api.TrustExtensions, Slashes: allowed, NoSlashes: rejected, Variables: encode(api.ServerVariables), CAFile: digest(api.CAFile.String()), Root: digest(api.Root.String()),
 		Servers: texts(api.AllowServers), Refs: texts(api.AllowRefs), Addresses: prefixes(api.AllowAddresses), PassHeaders: passedHeaders(api.PassHeaders),
 		Proxy: proxyOf(api.Proxy), SpecProxy: proxyOf(api.SpecProxy), Unchecked: api.Proxy.ResolvesNames() || api.SpecProxy.ResolvesNames(),
 		AnswerHeaders: api.AnswerHeaders, Redirected: api.FollowRedirects == config.FollowSameOrigin,

@@ -21,9 +21,19 @@ func (e *Error) Error() string {
 }
 
 // ToolMessage returns the text for the model.
-func (e *Error) ToolMessage() string {
-	text := fmt.Sprintf("The service sent an answer that can't be used: its %s %s. The call may have taken effect all the same: if it changes data, look before you repeat it.",
-		truncate.Bytes(strings.ToValidUTF8(e.MediaType, ""), 100), e.Reason)
+func (e *Error) ToolMessage() string { return e.ToolMessageFor(false) }
+
+// ToolMessageFor is ToolMessage for a call whose method is safe (RFC 9110 section 9.2.1), which changes nothing and can be
+// repeated, or not.
+func (e *Error) ToolMessageFor(safe bool) string {
+	text := fmt.Sprintf("The service sent an answer that can't be used: its %s %s.", truncate.Bytes(strings.ToValidUTF8(e.MediaType, ""), 100), e.Reason)
+	switch {
+	case safe && e.Truncated:
+		return text + " The call changed nothing and can be repeated."
+	case safe:
+		return text + " The call changed nothing."
+	}
+	text += " The call may have taken effect all the same: if it changes data, look before you repeat it."
 	if e.Truncated {
 		return text + " If it reads data, try again."
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 	"drawbridge/test/growth"
 )
 
@@ -14,10 +16,10 @@ func TestGrowth(t *testing.T) {
 		"file name":   func(s string) { fileName(s) },
 		"field name":  func(s string) { fieldName(s) },
 		"may be JSON": func(s string) { mayBeJSON("text/plain", []byte(s)); isTruncatedJSON([]byte(s)); holdsJSON([]byte(s)) },
-		"readable":    func(s string) { isReadable([]byte(s)); CleanData([]byte(s)) },
+		"readable":    func(s string) { mediatype.IsReadable([]byte(s)); CleanData([]byte(s)) },
 		"events": func(s string) {
 			for ev := range events([]byte(s), true) {
-				appendEvent(nil, ev, true, true)
+				appendEvent(nil, ev, jsonscan.Info{Spaced: true, Escapes: true}, true, true)
 			}
 		},
 		"lines": func(s string) {

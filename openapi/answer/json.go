@@ -30,6 +30,12 @@ func (r *reader) json(e entity) (part Part, empty, ok bool) {
 	}
 	info, err := jsonscan.Scan(data, jsonscan.Options{Shape: r.expected.shape})
 	if err != nil {
+		var ok bool
+		if data, ok = charset.JoinSurrogates(data); ok {
+			info, err = jsonscan.Scan(data, jsonscan.Options{Shape: r.expected.shape})
+		}
+	}
+	if err != nil {
 		return Part{}, false, false
 	}
 	part = Part{Kind: JSON, Wrapped: r.expected.wrapped}
@@ -39,8 +45,8 @@ func (r *reader) json(e entity) (part Part, empty, ok bool) {
 	case info.Twice > 0:
 		part.Drift, part.DuplicateName = duplicateName(jsonscan.PointerAt(data, info.Twice)), true
 	}
-	if info.Spaced {
-		data = jsonscan.AppendCompact(data[:0], data)
+	if info.Spaced || info.Escapes {
+		data = jsonscan.AppendNormal(data[:0], data, info)
 	}
 	part.Data = data
 	return part, false, true
@@ -86,13 +92,13 @@ func isUTF8(contentType string) bool {
 	return name == "" || strings.EqualFold(name, "utf-8") || strings.EqualFold(name, "utf8") || strings.EqualFold(name, "us-ascii")
 }
 
-// isCompactText reports whether a JSON answer is UTF-8 and seems to have no white space between its tokens. It looks for line breaks,
-// which JSON allows nowhere else, for a space behind one of the first colons, and for the zeros of UTF-16, and is much cheaper than a
-// scan.
+// isCompactText reports whether a JSON answer is UTF-8, seems to have no white space between its tokens, and has no escapes to replace. It
+// looks for line breaks, which JSON allows nowhere else, for a space behind one of the first colons, and for the zeros of UTF-16, and is
+// much cheaper than a scan.
 func isCompactText(data []byte) bool {
 	const begin = 512
 	return data[0] > ' ' && data[0] < utf8.RuneSelf && bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, 0) < 0 &&
-		!bytes.Contains(data[:min(len(data), begin)], []byte(`": `)) && utf8.Valid(data)
+		!bytes.Contains(data[:min(len(data), begin)], []byte(`": `)) && utf8.Valid(data) && !jsonscan.HasEscapes(data)
 }
 
 // isTruncatedJSON reports whether a text is JSON without its end. The end may be missing within an escape or a literal; the error is

@@ -81,10 +81,7 @@ func appendElement(out, text []byte, info jsonscan.Info) []byte {
 	if len(out) > 1 {
 		out = append(out, ',')
 	}
-	if info.Spaced {
-		return jsonscan.AppendCompact(out, text)
-	}
-	return append(out, text...)
+	return jsonscan.AppendNormal(out, text, info)
 }
 
 // lines yields the texts of JSON lines except blank ones; whole is false for a line without its end.

@@ -198,7 +198,7 @@ func (m *multipartReader) entity(piece []byte) (e entity, err error) {
 		}
 	}
 	e.media = mediatype.Essence(e.contentType)
-	if e.media == "" && isReadable(e.data) {
+	if e.media == "" && mediatype.IsReadable(e.data) {
 		e.media = "text/plain" // RFC 2046 section 5.1
 	}
 	if e.data, err = decodeTransfer(encoding, e.data); err != nil {

@@ -14,15 +14,17 @@ type Kind uint8
 const (
 	JSON   Kind = iota // one valid JSON text without white space around or between its tokens
 	Text               // valid UTF-8
-	Image              // bytes of an image/* type
-	Audio              // bytes of an audio/* type
+	Image              // PNG, JPEG, GIF or WebP, the images that models take
+	Audio              // bytes that show an audio/* type
 	Binary             // any other bytes
 )
 
 // Part is an answer, or one of several parts of it.
 type Part struct {
-	Kind      Kind
-	MediaType string // without parameters, lower case; "" if neither the service nor the document names one
+	Kind Kind
+	// MediaType is without parameters, in lower case; "" if neither the service nor the document names one. It is that of the bytes where
+	// they contradict the label.
+	MediaType string
 	Data      []byte // valid until Read returns
 	// Drift is the place where a JSON answer of status 2xx differs from the output schema, and how: "/items/0/id: expected number, got
 	// string". It is "" if the answer fits.
@@ -76,6 +78,9 @@ func CleanData(data []byte) []byte {
 	p.Clean()
 	return p.Data
 }
+
+// IsBlank reports whether a text is white space alone, or has nothing else to see in it.
+func IsBlank(text []byte) bool { return unseen.Blank(text) }
 
 // holdsJSON reports whether a text is JSON with escapes in it.
 func holdsJSON(data []byte) bool {

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -65,8 +66,15 @@ func (p *Plan) Read(resp *http.Response, emit func(Part) error) error {
 	}
 	part.MaybeTruncated = e.closeDelimited && !e.timedOut && !isSelfDelimiting(part)
 	part.UndeclaredHTML = !r.failed && !p.mayBeHTML && part.Kind == Text && mediatype.IsHTML(part.MediaType)
-	part.Declared = r.expected.others != nil && slices.Contains(r.expected.others, part.MediaType)
+	part.Declared = r.expected.others != nil && r.declares(part, e.media)
 	return emit(part)
+}
+
+// declares reports whether the document declares the media type of a part beside that of the output schema. Bytes of another type than
+// their label are declared by it all the same, unless they are text: that may be the page of an error.
+func (r *reader) declares(p Part, label string) bool {
+	others := r.expected.others
+	return slices.Contains(others, p.MediaType) || p.Kind != JSON && p.Kind != Text && slices.Contains(others, label)
 }
 
 // Delimited reports whether the end of an answer shows that it is whole, as a length, chunks, compression and HTTP/2 do. Any other
@@ -136,35 +144,55 @@ func (r *reader) part(e entity) (p Part, found bool, err error) {
 			return Part{}, false, &Error{Truncated: true, MediaType: cmp.Or(e.media, "application/json"), Reason: "ends too early, and has no length"}
 		}
 	}
-	switch {
-	case mediatype.IsHTML(e.media) && (r.failed || r.plan.readableHTML): // the page of an error holds no data
-		return Part{Kind: Text, MediaType: e.media, Data: htmlText(r.text(e))}, true, nil
-	case strings.HasPrefix(e.media, "image/") && !mediatype.IsXML(e.media):
-		return Part{Kind: Image, MediaType: e.media, Data: e.data}, true, nil
-	case strings.HasPrefix(e.media, "audio/"):
-		return Part{Kind: Audio, MediaType: e.media, Data: e.data, Location: e.location}, true, nil
-	case generic && (mediatype.IsGeneric(e.media) || mediatype.IsJSON(e.media)):
-		if isReadable(e.data) || e.media == "" && utf8.Valid(e.data) {
+	if generic && (mediatype.IsGeneric(e.media) || mediatype.IsJSON(e.media)) {
+		if mediatype.IsReadable(e.data) || e.media == "" && utf8.Valid(e.data) {
 			return Part{Kind: Text, MediaType: e.media, Data: charset.ToUTF8(e.data, mediatype.Charset(e.contentType))}, true, nil
 		}
 		e.media = mediatype.Essence(e.contentType)
-	case mediatype.IsText(e.media), mediatype.IsJSON(e.media):
-		return Part{Kind: Text, MediaType: e.media, Data: r.text(e)}, true, nil
 	}
-	return Part{Kind: Binary, MediaType: e.media, Data: e.data, File: fileName(e.disposition), Location: e.location}, true, nil
+	return r.byContent(e)
+}
+
+// byContent reads an entity that is not JSON by its label, as far as the bytes do not contradict it: clients pass images on to models, and
+// a model that gets one of another type than it is labelled with refuses the whole conversation.
+func (r *reader) byContent(e entity) (p Part, found bool, err error) {
+	media, text := mediatype.Content(e.media, unmarked(e.data))
+	if !text {
+		kind := Binary
+		switch {
+		case mediatype.IsImageForModels(media):
+			kind = Image
+		case strings.HasPrefix(media, "audio/") && mediatype.Signature(e.data) != "":
+			kind = Audio
+		}
+		return Part{Kind: kind, MediaType: media, Data: e.data, File: fileName(e.disposition), Location: e.location}, true, nil
+	}
+	labelled := e.media
+	e.media = media
+	switch {
+	case mediatype.IsJSON(media) && !mediatype.IsJSON(labelled):
+		if part, _, ok := r.json(e); ok {
+			part.MediaType = media
+			return part, true, nil
+		}
+	case mediatype.IsHTML(media) && (r.failed || r.plan.readableHTML): // the page of an error holds no data
+		return Part{Kind: Text, MediaType: media, Data: htmlText(r.text(e))}, true, nil
+	}
+	return Part{Kind: Text, MediaType: media, Data: r.text(e)}, true, nil
+}
+
+// unmarked returns a page or another text that shows what it is in UTF-8 if it is in UTF-16, and other data as it is.
+func unmarked(data []byte) []byte {
+	if !bytes.HasPrefix(data, []byte("\xff\xfe")) && !bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return data
+	}
+	if text := charset.ToUTF8(data, ""); mediatype.IsReadable(text) && mediatype.TextSignature(text) != "" {
+		return text
+	}
+	return data
 }
 
 // text returns the data of an entity as UTF-8.
 func (r *reader) text(e entity) []byte {
 	return charset.ToUTF8(e.data, cmp.Or(mediatype.Charset(e.contentType), charset.Declared(e.media, e.data)))
-}
-
-// isReadable reports whether bytes without a media type can be shown as text: UTF-8 without controls.
-func isReadable(data []byte) bool {
-	for _, c := range data {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' || c == 0x7f {
-			return false
-		}
-	}
-	return utf8.Valid(data)
 }

@@ -27,6 +27,7 @@ func (r *reader) events(e entity) (p Part, found bool, err error) {
 		data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	}
 	asJSON, asObjects, ended := true, false, false
+	info := jsonscan.Info{Spaced: true} // of all events
 	count := 0
 	for ev := range events(data, !e.timedOut) {
 		count++
@@ -36,8 +37,8 @@ func (r *reader) events(e entity) (p Part, found bool, err error) {
 			continue
 		}
 		if asJSON {
-			_, err := jsonscan.Scan(ev.data, jsonscan.Options{})
-			asJSON = err == nil
+			of, err := jsonscan.Scan(ev.data, jsonscan.Options{})
+			asJSON, info.Escapes = err == nil, info.Escapes || of.Escapes
 		}
 	}
 	size := len(data) + len("[]")
@@ -56,7 +57,7 @@ func (r *reader) events(e entity) (p Part, found bool, err error) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = appendEvent(out, ev, asJSON, asObjects)
+		out = appendEvent(out, ev, info, asJSON, asObjects)
 	}
 	if count == 0 {
 		return Part{}, false, nil
@@ -72,7 +73,7 @@ func (r *reader) events(e entity) (p Part, found bool, err error) {
 }
 
 // appendEvent appends the data of an event, as JSON or as a text, and with asObject its name and id as well.
-func appendEvent(dst []byte, ev event, asJSON, asObject bool) []byte {
+func appendEvent(dst []byte, ev event, info jsonscan.Info, asJSON, asObject bool) []byte {
 	if asObject {
 		dst = append(dst, '{')
 		if ev.name != nil {
@@ -84,7 +85,7 @@ func appendEvent(dst []byte, ev event, asJSON, asObject bool) []byte {
 		dst = append(dst, `"data":`...)
 	}
 	if asJSON {
-		dst = jsonscan.AppendCompact(dst, ev.data)
+		dst = jsonscan.AppendNormal(dst, ev.data, info)
 	} else {
 		dst = jsonscan.AppendString(dst, ev.data)
 	}

@@ -27,10 +27,11 @@ func (p *Part) Result(pointer string) bool {
 		}
 		if jsonscan.KindOf(event) == jsonscan.String { // another event is not JSON, so all are strings
 			text := jsonscan.Unquote(event)
-			if _, err := jsonscan.Scan(text, jsonscan.Options{}); err != nil {
+			info, err := jsonscan.Scan(text, jsonscan.Options{})
+			if err != nil {
 				continue
 			}
-			event = jsonscan.AppendCompact(nil, text)
+			event = jsonscan.AppendNormal(nil, text, info)
 		}
 		if at := jsonscan.At(event, pointer); at != nil && jsonscan.KindOf(at) != jsonscan.Null {
 			result = at

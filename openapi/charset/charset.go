@@ -40,6 +40,9 @@ func ToUTF8(data []byte, label string) []byte {
 	if utf8.Valid(data) {
 		return data
 	}
+	if joined, ok := JoinSurrogates(data); ok {
+		return joined
+	}
 	if label == "utf-8" || label == "utf8" {
 		return bytes.ToValidUTF8(data, []byte("\uFFFD")) // one bad byte doesn't make all of it another charset
 	}

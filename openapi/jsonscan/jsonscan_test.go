@@ -65,13 +65,13 @@ func TestScanAccepts(t *testing.T) {
 	}
 	many.WriteString(`"last":{"m0":1}}`)
 	for text, want := range map[string]Info{
-		`{"a":1,"A":2,"\u0061\u0061":3}`: {Kind: Object},
+		`{"a":1,"A":2,"\u0061\u0061":3}`: {Kind: Object, Escapes: true},
 		` [ ] `:                          {Kind: Array, Spaced: true},
 		`"a b"`:                          {Kind: String},
 		`{"a":[{"x":1},{"x":1}]}`:        {Kind: Object},
 		many.String():                    {Kind: Object},
 		`-0.0e-5`:                        {Kind: Number},
-		`"\ud800"`:                       {Kind: String},
+		`"\ud800"`:                       {Kind: String, Escapes: true},
 	} {
 		got, err := Scan([]byte(text), Options{Unique: true})
 		if err != nil || got != want {

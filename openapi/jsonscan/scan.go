@@ -19,6 +19,7 @@ type Options struct {
 type Info struct {
 	Kind     Kind
 	Spaced   bool      // there is white space outside strings
+	Escapes  bool      // there are escapes that [AppendUnescaped] may replace
 	Mismatch *Mismatch // the first place where the value leaves Options.Shape; nil if it fits
 	// Twice is the offset of the first value whose name stood in its object before, 0 if there is none. It is looked for in objects that have
 	// a shape, among the first 256 names that this knows and the first 24 others: that costs next to nothing.
@@ -55,7 +56,7 @@ func Scan(data []byte, o Options) (Info, error) {
 	if s.twice > 0 { // so far the offset of the name
 		s.twice = skipSpace(data, skipSpace(data, skipValue(data, s.twice))+1)
 	}
-	return Info{Kind: kind, Spaced: s.spaced, Mismatch: s.mismatch, Twice: s.twice}, nil
+	return Info{Kind: kind, Spaced: s.spaced, Escapes: s.escapes, Mismatch: s.mismatch, Twice: s.twice}, nil
 }
 
 // enterRoom makes room for names.
@@ -80,6 +81,7 @@ type scanner struct {
 	max      int
 	unique   bool
 	spaced   bool
+	escapes  bool
 	mismatch *Mismatch
 	twice    int
 	room     *[][]byte // of rooms; nil: names has none yet

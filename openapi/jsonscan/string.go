@@ -20,6 +20,7 @@ func (s *scanner) str(i int) (end int, escaped bool, err error) {
 			if n == 0 {
 				return i, escaped, s.fail(i, Syntax, "invalid escape in a string")
 			}
+			s.escapes = s.escapes || n > 2 || d[i+1] == '/'
 			i += n
 		case c < ' ':
 			return i, escaped, s.fail(i, Syntax, fmt.Sprintf("control character %#02x in a string", c))

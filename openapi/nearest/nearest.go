@@ -99,3 +99,34 @@ func distance(a, b string) int {
 	}
 	return last[len(b)]
 }
+
+// Typo returns the name of which the given one is a misspelling, or "": the same but for case and separators, or one letter off, two where
+// the name has nine letters or more. Short names and beginnings of names are none, as they are for [Name]: who asks has no use for a guess.
+func Typo(given string, names []string) string {
+	if len(given) > longest {
+		return ""
+	}
+	best, least := "", mostEdits+1
+	folded := fold(given)
+	for _, name := range names {
+		known, most := fold(name), 0
+		switch {
+		case len(name) >= longTypo:
+			most = 2
+		case len(name) > shortTypo:
+			most = 1
+		}
+		if off := len(known) - len(folded); off > most || -off > most || len(folded) < shortTypo && known != folded {
+			continue
+		}
+		if d := distance(folded, known); d <= most && d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+const (
+	shortTypo = 3 // letters of the shortest misspelling that has a wrong letter
+	longTypo  = 9 // letters of a name that is misspelt by two
+)

@@ -23,6 +23,7 @@ import (
 //   - oneOf becomes anyOf, and enum is of texts: google-genai drops the one, and its model of a schema has no other values;
 //   - a reference by which a definition holds itself has nothing beside it: openai-agents writes the definition in its place for ever;
 //   - at most maxCompatibleDepth schemas are nested: openai-agents refuses 100 levels of objects and arrays;
+//   - a property named "$ref" is described in words: LangChain's converter takes it for a reference;
 //   - a schema of which more than maxExpanded would become is in the portable profile, which has no references.
 func Compatible(schema json.RawMessage, maxBytes int) json.RawMessage {
 	if maxBytes <= 0 {

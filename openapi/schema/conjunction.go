@@ -89,8 +89,18 @@ func (w *compatibleWriter) write(out []byte, c *conjunction, level int) []byte {
 	return append(out, '}')
 }
 
+// unnamed tells whether a property is left out: LangChain takes one that is named "$ref" for a reference.
+func unnamed(name string) bool { return name == "$ref" }
+
 // members puts what is known of undeclared members into words, and leaves out the keywords for them.
 func (w *compatibleWriter) members(c *conjunction) {
+	for _, object := range c.values["properties"] {
+		for name, s := range jsonscan.Members(object) {
+			if unnamed(string(name)) {
+				c.note("Also " + string(name) + ": " + w.kind(s) + ".")
+			}
+		}
+	}
 	for _, k := range []string{"additionalProperties", "unevaluatedProperties"} {
 		for _, value := range c.values[k] {
 			if jsonscan.KindOf(value) != jsonscan.Object || string(value) == "{}" {
@@ -369,6 +379,9 @@ func (w *compatibleWriter) properties(out []byte, c *conjunction, level int) []b
 	for _, object := range c.values["properties"] {
 		for key, s := range jsonscan.Members(object) {
 			name := string(key)
+			if unnamed(name) {
+				continue
+			}
 			if schemas[name] == nil {
 				names = append(names, name)
 			}
@@ -397,7 +410,7 @@ func (w *compatibleWriter) names(out []byte, c *conjunction) []byte {
 	barred := map[string]bool{}
 	for _, object := range c.values["properties"] {
 		for key, s := range jsonscan.Members(object) {
-			if impossible(s) {
+			if impossible(s) || unnamed(string(key)) {
 				barred[string(key)] = true
 			}
 		}

@@ -3,8 +3,11 @@ package schema
 import (
 	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema/ecmaregexp"
 	"drawbridge/openapi/tree"
 )
 
@@ -15,7 +18,7 @@ type Demands struct {
 	MinLength     bool   // a text has at least one character
 	MinItems      bool   // an array has at least one element
 	MinProperties bool   // an object has at least one member
-	Pattern       string // of texts that have no pattern, enum or narrow format; "": any
+	Pattern       string // of texts that have no enum or narrow format; "": any
 }
 
 // The gateway's own patterns, those of Demands among them. They are compiled once, since thousands of tools have them. Messages
@@ -24,11 +27,14 @@ const (
 	PatternSegment = `^([^/]*[^/.][^/]*|\.{3,})$` // of a text that is one segment of a path: not empty, and none of "." and ".."
 	PatternNoSlash = "^[^/]*$"                    // of a text that is a part of one
 	PatternASCII   = "^[ -~]*$"                   // of a text that is sent as a header
+	// PatternSegments is of a text that is one or more segments of a path: none of them is empty, "." or "..".
+	PatternSegments = `^(\.{0,2}[^/.]|\.{3})[^/]*(/(\.{0,2}[^/.]|\.{3})[^/]*)*$`
 
 	PatternMediaType = `^([\w.+\-]+/[\w.+\-]+( *; *[\w\-]+=.+)?)?$` // of the media type of a file, "" among them
 )
 
 var ownPatterns = map[string]*regexp.Regexp{
+	PatternSegments:  regexp.MustCompile(PatternSegments),
 	PatternSegment:   regexp.MustCompile(PatternSegment),
 	PatternNoSlash:   regexp.MustCompile(PatternNoSlash),
 	PatternASCII:     regexp.MustCompile(PatternASCII),
@@ -97,12 +103,66 @@ func (e *emitter) demands(n *tree.Node, d Demands, set types, typed bool) {
 	}
 	listed := said("enum") != nil || said("const") != nil
 	narrow := slices.Contains(narrowFormats, said("format").Text()) || d.Pattern == PatternASCII && slices.Contains(asciiFormats, said("format").Text())
-	patterned := d.Pattern != "" && set&stringType != 0 && !listed && !narrow && said("pattern") == nil
-	least(d.MinLength && !listed && !(patterned && d.Pattern == PatternSegment), stringType, "minLength")
+	patterned := d.Pattern != "" && set&stringType != 0 && !listed && !narrow
+	least(d.MinLength && !listed && !(patterned && (d.Pattern == PatternSegment || d.Pattern == PatternSegments)), stringType, "minLength")
 	least(d.MinItems, arrayType, "minItems")
 	least(d.MinProperties, objectType, "minProperties")
 	if patterned {
-		e.member("pattern")
-		e.out = jsonscan.AppendString(e.out, d.Pattern)
+		e.demandPattern(n, said("pattern"), d.Pattern)
 	}
+}
+
+// demandPattern writes a pattern that texts must match beside own, that of the document, if this does not ask for it already; own may be
+// nil. A schema has one pattern: another stands in a composition of its own.
+func (e *emitter) demandPattern(n, own *tree.Node, pattern string) {
+	write := func() { e.out = jsonscan.AppendString(e.out, pattern) }
+	parsed, err := ecmaregexp.Parse(own.Text())
+	if own == nil || own.Kind() != tree.String || unclean(own.Text()) || err != nil || parsed.JavaScript == "" || n.Get("pattern") == nil {
+		if own == nil || err != nil || !covers(parsed, pattern) {
+			e.member("pattern")
+			write()
+		}
+		return
+	}
+	if covers(parsed, pattern) {
+		return
+	}
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} { // of one schema, which are the same
+		if n.Get(keyword) == nil {
+			e.member(keyword)
+			e.raw(`[{"pattern":`)
+			write()
+			e.raw(`}]`)
+			return
+		}
+	}
+}
+
+// NamesSlash reports whether a pattern asks for slashes in so many words, as that of a resource name does: "depots/[^/]+".
+func NamesSlash(pattern string) bool {
+	if !strings.Contains(pattern, "/") {
+		return false
+	}
+	parsed, err := ecmaregexp.Parse(pattern)
+	return err == nil && parsed.RE2 != "" && parsed.Names('/')
+}
+
+// coveredProgram is the largest program that is run to find out whether a pattern covers another.
+const coveredProgram = 1000
+
+// covers reports whether the texts of an expression match one of the gateway's own patterns, too. It is false where that can't be told.
+func covers(own ecmaregexp.Expression, pattern string) bool {
+	switch pattern {
+	case PatternNoSlash:
+		return own.Excludes('/', '/')
+	case PatternASCII:
+		return own.Excludes(0, ' '-1) && own.Excludes('~'+1, unicode.MaxRune)
+	case PatternSegment, PatternSegments:
+		if own.Size > coveredProgram || !own.Excludes('/', '/') {
+			return false
+		}
+		re, err := regexp.Compile(own.RE2)
+		return err == nil && !re.MatchString("") && !re.MatchString(".") && !re.MatchString("..")
+	}
+	return false
 }

@@ -169,12 +169,36 @@ func (e *emitter) typeFacts(n *tree.Node, at place, f *schemaFacts) {
 	if t != nil && f.types == 0 && t.Kind() != tree.Null && t.Text() != "any" {
 		e.warnf(t, CodeSchemaType, "%s is not a type; anything is accepted", excerpt(t))
 	}
+	e.reportTypeWords(t)
 	if f.types == 0 && f.target == nil && !at.branch {
 		f.types = impliedTypes(n)
 		f.inferred = f.types != 0
 	}
 	if f.target != nil && f.types != 0 {
 		f.dropType = e.c.dialect != OpenAPI31 && !f.viaAllOf || f.types == e.c.typesOf(f.target)
+	}
+}
+
+// reportTypeWords reports the words under "type" that JSON Schema doesn't have and that are read as one which it has.
+func (e *emitter) reportTypeWords(t *tree.Node) {
+	report := func(n *tree.Node) {
+		set, format := typeName(n.Text())
+		if n.Kind() != tree.String || set == 0 || set.names()[0] == n.Text() || n.Text() == "file" && e.c.dialect == Swagger20 {
+			return
+		}
+		meant := `"` + set.names()[0] + `"`
+		if format != "" {
+			meant += ` with the format "` + format + `"`
+		}
+		e.warnf(n, CodeSchemaWord, "%s is not a type of JSON Schema; read as %s", excerpt(n), meant)
+	}
+	switch t.Kind() {
+	case tree.String:
+		report(t)
+	case tree.Array:
+		for _, item := range t.Items() {
+			report(item)
+		}
 	}
 }
 

@@ -195,15 +195,16 @@ func warning(n *tree.Node, code, format string, args ...any) tree.Warning {
 
 // Codes of the warnings of this package.
 const (
-	CodeSchemaRef     = "schema-ref"      // a reference that leads to no schema: anything is accepted there
-	CodeSchemaCycle   = "schema-cycle"    // a schema that contains itself in place: the inner one is left out
-	CodeSchemaKind    = "schema-kind"     // something else than a schema: anything is accepted there
-	CodeSchemaType    = "schema-type"     // an unknown word under "type": left out
-	CodeSchemaKeyword = "schema-keyword"  // a keyword with a value that it can't have: left out
-	CodeSchemaText    = "schema-unclean"  // a value that holds hidden characters or is too long: left out
-	CodeSchemaPattern = "schema-pattern"  // a regular expression that JavaScript does not know: left out
-	CodeSchemaRE2     = "pattern-not-re2" // a regular expression that stays but is not checked here
-	CodeSchemaOneOf   = "schema-one-of"   // alternatives that overlap: anyOf instead of oneOf
-	CodeSchemaSize    = "schema-size"     // a schema that had to be reduced
-	CodeSchemaExample = "schema-example"  // an example or default that breaks its own schema: left out
+	CodeSchemaRef     = "schema-ref"       // a reference that leads to no schema: anything is accepted there
+	CodeSchemaCycle   = "schema-cycle"     // a schema that contains itself in place: the inner one is left out
+	CodeSchemaKind    = "schema-kind"      // something else than a schema: anything is accepted there
+	CodeSchemaWord    = "schema-type-word" // a word under "type" that JSON Schema doesn't have: read as one that it has
+	CodeSchemaType    = "schema-type"      // an unknown word under "type": left out
+	CodeSchemaKeyword = "schema-keyword"   // a keyword with a value that it can't have: left out
+	CodeSchemaText    = "schema-unclean"   // a value that holds hidden characters or is too long: left out
+	CodeSchemaPattern = "schema-pattern"   // a regular expression that JavaScript does not know: left out
+	CodeSchemaRE2     = "pattern-not-re2"  // a regular expression that stays but is not checked here
+	CodeSchemaOneOf   = "schema-one-of"    // alternatives that overlap: anyOf instead of oneOf
+	CodeSchemaSize    = "schema-size"      // a schema that had to be reduced
+	CodeSchemaExample = "schema-example"   // an example or default that breaks its own schema: left out
 )

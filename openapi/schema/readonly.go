@@ -84,10 +84,12 @@ const maxSampleSteps = 1_000_000
 func (c *Converter) samples() map[*tree.Node]bool {
 	c.sampledOnce.Do(func() {
 		s := sampler{c: c, held: make(map[*tree.Node]bool), steps: maxSampleSteps}
-		for _, item := range c.set.Root().Get("paths").Members() {
-			for _, op := range s.follow(item).Members() {
-				if op.Kind() == tree.Object {
-					s.operation(op)
+		for _, paths := range []string{"paths", tree.MSPaths} {
+			for _, item := range c.set.Root().Get(paths).Members() {
+				for _, op := range s.follow(item).Members() {
+					if op.Kind() == tree.Object {
+						s.operation(op)
+					}
 				}
 			}
 		}

@@ -195,6 +195,9 @@ func (w *walker) dict(n *Node, f field) (keep bool, err error) {
 	if n.key == "properties" && f.role == roleSchema {
 		w.repairMisplaced(n)
 	}
+	if n.key == "content" && f.role == roleMedia {
+		w.repairMediaNames(n)
+	}
 	entry := field{shape: shapeOne, role: f.role, empty: f.role != roleOperation}
 	var drop []*Node
 	for _, k := range n.body.kids {

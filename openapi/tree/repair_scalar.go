@@ -199,6 +199,9 @@ func (w *walker) texts(n *Node) (keep bool, err error) {
 		}
 	}
 	n.drop(drop)
+	if n.key == "consumes" || n.key == "produces" {
+		w.repairMediaTexts(n)
+	}
 	return true, nil
 }
 

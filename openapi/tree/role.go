@@ -68,6 +68,9 @@ type object struct {
 	other  field // of members that are not in fields
 }
 
+// MSPaths is the member of Microsoft's documents that has the paths which differ by their query: "/shares?comp=list".
+const MSPaths = "x-ms-paths"
+
 // newGrammar returns the objects of OpenAPI 2.0 to 3.2. The versions hardly
 // contradict each other in shapes, so one table serves all.
 func newGrammar() *[roleCount]object {
@@ -80,7 +83,7 @@ func newGrammar() *[roleCount]object {
 
 	g := new([roleCount]object)
 	g[roleDocument].fields = map[string]field{
-		"info": one(roleInfo), "paths": open(rolePathItem), "webhooks": open(rolePathItem),
+		"info": one(roleInfo), "paths": open(rolePathItem), MSPaths: open(rolePathItem), "webhooks": open(rolePathItem),
 		"servers": list(roleServer), "tags": list(roleTag), "security": list(roleRequirement),
 		"components": one(roleComponents), "externalDocs": one(roleDocs),
 		"jsonSchemaDialect": text, "$self": text,
@@ -213,6 +216,14 @@ func (r role) describe() string {
 		return "a server"
 	case roleRequirement:
 		return "a security requirement"
+	case roleDocument:
+		return "the document"
+	case roleInfo:
+		return "\"info\""
+	case roleComponents:
+		return "\"components\""
+	case roleVariable:
+		return "a server variable"
 	default:
 		return "an object"
 	}

@@ -18,6 +18,9 @@ type walker struct {
 	lifted  map[*Node]map[string]bool // names in "required", of schemas that got some
 	takers  map[*Node][]*Node         // containers that took over the children of the key
 
+	names     map[role][]string   // of the members of a role
+	spellings map[spelling]string // what was meant by names that are no members; "": nothing
+
 	composed  []*Node // schemas that others are part of
 	requiring []*Node // schemas that require what they don't declare
 	closed    bool    // one of the schemas is closed
@@ -32,7 +35,7 @@ type task struct {
 }
 
 func newWalker(l *loader) *walker {
-	return &walker{loader: l, grammar: newGrammar(), others: map[task]bool{}, lifted: map[*Node]map[string]bool{}, takers: map[*Node][]*Node{}}
+	return &walker{loader: l, grammar: newGrammar(), others: map[task]bool{}, lifted: map[*Node]map[string]bool{}, takers: map[*Node][]*Node{}, names: map[role][]string{}, spellings: map[spelling]string{}}
 }
 
 // walk repairs everything that is reachable from root.
@@ -94,6 +97,7 @@ func (w *walker) object(n *Node, r role) error {
 		}
 		n.roles |= 1 << r
 	}
+	w.repairSpelling(n, r)
 	if err := w.repair(n, r); err != nil {
 		return err
 	}

@@ -44,6 +44,10 @@ const (
 	CodeWrongKind   = "wrong-kind"   // "$ref" to another kind of component: used as far as it fits
 	CodeTextRef     = "text-ref"     // "$ref" where text belongs: text taken over
 
+	// Names.
+	CodeMemberName = "member-name" // a misspelt member: read as the one that was meant
+	CodeMediaName  = "media-name"  // a misspelt media type: read as the one that was meant
+
 	// Values of the wrong type.
 	CodeNull       = "null-value"  // null where it means nothing
 	CodeWrongType  = "wrong-type"  // can't be read as what belongs there: left out

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,6 +58,15 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	return e, nil
 }
 
+// NewAccept returns the encoder of the header Accept, the one that [NewEncoder] forbids and a caller may choose after all: among the media
+// types of an answer that the document has. The caller of it checks the choice.
+func NewAccept() *Encoder {
+	p := Parameter{Name: "Accept", In: Header, Style: Header.Style()}
+	e := &Encoder{p: p, name: p.Name, layout: layoutOf(p.Style, p.In, p.Explode)}
+	e.keep, e.names = unescaped(p.In, false, false)
+	return e
+}
+
 // unescaped returns the characters of values and of names that are not escaped.
 func unescaped(in Location, allowReserved, body bool) (values, names class) {
 	switch {
@@ -94,6 +104,14 @@ func (e *Encoder) Undefined(v []byte) bool {
 	return e.p.ContentType == "" && !e.p.AllowEmptyValue && !defined(v)
 }
 
+// Spans reports whether the value of a path parameter may span several segments.
+func (e *Encoder) Spans() bool { return e.p.Slash == SlashRaw }
+
+// EscapesSlashes reports whether the value of a path parameter may hold slashes, which are sent as "%2F".
+func (e *Encoder) EscapesSlashes() bool {
+	return e.p.Slash == SlashEncoded || e.p.Slash == SlashEscaped
+}
+
 // AppendPath appends the value of a path parameter. The error is a [*ValueError].
 func (e *Encoder) AppendPath(dst, v []byte) ([]byte, error) {
 	if e.p.ContentType == "" && !defined(v) && !e.p.AllowEmptyValue {
@@ -122,10 +140,7 @@ func (e *Encoder) HeaderValue(v []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if n := len(out); n > 0 && (isBlank(out[0]) || isBlank(out[n-1])) {
-		return "", refuse("must not begin or end with a space: it is sent as a header")
-	}
-	return string(out), nil
+	return string(bytes.Trim(out, " ")), nil // what stands around a value is no part of it (RFC 9110 section 5.5)
 }
 
 // CookiePairs appends the pairs of a cookie parameter to the value of a Cookie header: none if v is undefined. Pairs are

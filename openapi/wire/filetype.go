@@ -1,12 +1,11 @@
 package wire
 
 import (
-	"bytes"
 	"net/http"
 	"strings"
 	"unicode/utf8"
 
-	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 )
 
 const (
@@ -14,8 +13,8 @@ const (
 	plainText   = "text/plain"
 )
 
-// A fileKind is the media type of an extension, and what [http.DetectContentType] says of such a file: "" nothing, "text"
-// some text, else the media type of the container that it is. The table is ours, because that of package mime depends
+// A fileKind is the media type of an extension, and what its content shows: "" its own signature or none, "text" some
+// text, else the media type of the container that it is (see [mediatype.Signature]). The table is ours, because that of package mime depends
 // on the files of the machine, and every machine is to send the same.
 type fileKind struct{ mediaType, content string }
 
@@ -40,17 +39,17 @@ var fileKinds = map[string]fileKind{
 	"odt":  {"application/vnd.oasis.opendocument.text", "application/zip"}, "ods": {"application/vnd.oasis.opendocument.spreadsheet", "application/zip"},
 	"odp": {"application/vnd.oasis.opendocument.presentation", "application/zip"}, "epub": {"application/epub+zip", "application/zip"},
 	"jar": {"application/java-archive", "application/zip"}, "war": {"application/java-archive", "application/zip"}, "apk": {"application/vnd.android.package-archive", "application/zip"},
-	"kmz": {"application/vnd.google-earth.kmz", "application/zip"}, "gz": {"application/gzip", "application/x-gzip"}, "tgz": {"application/gzip", "application/x-gzip"},
+	"kmz": {"application/vnd.google-earth.kmz", "application/zip"}, "gz": {"application/gzip", "application/gzip"}, "tgz": {"application/gzip", "application/gzip"},
 	"m4a": {"audio/mp4", "video/mp4"}, "m4v": {"video/x-m4v", "video/mp4"}, "weba": {"audio/webm", "video/webm"}, "mkv": {"video/x-matroska", "video/webm"},
 	"ogg": {"audio/ogg", "application/ogg"}, "oga": {"audio/ogg", "application/ogg"}, "opus": {"audio/ogg", "application/ogg"}, "ogv": {"video/ogg", "application/ogg"},
-	"wav": {"audio/wav", "audio/wave"}, "avi": {"video/x-msvideo", "video/avi"},
+	"wav": {"audio/wav", ""}, "avi": {"video/x-msvideo", ""},
 	// Files that a detector knows by their first bytes, or not at all.
 	"png": {"image/png", ""}, "jpg": {"image/jpeg", ""}, "jpeg": {"image/jpeg", ""}, "gif": {"image/gif", ""}, "webp": {"image/webp", ""}, "bmp": {"image/bmp", ""},
-	"ico": {"image/vnd.microsoft.icon", "image/x-icon"}, "tif": {"image/tiff", ""}, "tiff": {"image/tiff", ""}, "heic": {"image/heic", ""}, "heif": {"image/heif", ""}, "avif": {"image/avif", ""},
+	"ico": {"image/vnd.microsoft.icon", ""}, "tif": {"image/tiff", ""}, "tiff": {"image/tiff", ""}, "heic": {"image/heic", ""}, "heif": {"image/heif", ""}, "avif": {"image/avif", ""},
 	"mp3": {"audio/mpeg", ""}, "aac": {"audio/aac", ""}, "flac": {"audio/flac", ""}, "mid": {"audio/midi", ""}, "aiff": {"audio/aiff", ""}, "amr": {"audio/amr", ""},
 	"mp4": {"video/mp4", ""}, "webm": {"video/webm", ""}, "mov": {"video/quicktime", "video/mp4"}, "mpg": {"video/mpeg", ""}, "mpeg": {"video/mpeg", ""}, "wmv": {"video/x-ms-wmv", ""}, "flv": {"video/x-flv", ""}, "3gp": {"video/3gpp", "video/mp4"},
 	"pdf": {"application/pdf", ""}, "doc": {"application/msword", ""}, "xls": {"application/vnd.ms-excel", ""}, "ppt": {"application/vnd.ms-powerpoint", ""}, "msg": {"application/vnd.ms-outlook", ""},
-	"zip": {"application/zip", ""}, "tar": {"application/x-tar", ""}, "bz2": {"application/x-bzip2", ""}, "xz": {"application/x-xz", ""}, "zst": {"application/zstd", ""}, "7z": {"application/x-7z-compressed", ""}, "rar": {"application/vnd.rar", "application/x-rar-compressed"},
+	"zip": {"application/zip", ""}, "tar": {"application/x-tar", ""}, "bz2": {"application/x-bzip2", ""}, "xz": {"application/x-xz", ""}, "zst": {"application/zstd", ""}, "7z": {"application/x-7z-compressed", ""}, "rar": {"application/vnd.rar", ""},
 	"woff": {"font/woff", ""}, "woff2": {"font/woff2", ""}, "ttf": {"font/ttf", ""}, "otf": {"font/otf", ""}, "wasm": {"application/wasm", ""},
 	"parquet": {"application/vnd.apache.parquet", ""}, "sqlite": {"application/vnd.sqlite3", ""}, "p12": {"application/x-pkcs12", ""}, "pfx": {"application/x-pkcs12", ""},
 	"der": {"application/pkix-cert", ""}, "cer": {"application/pkix-cert", ""}, "crt": {"application/x-x509-ca-cert", ""}, "torrent": {"application/x-bittorrent", ""}, "glb": {"model/gltf-binary", ""}, "stl": {"model/stl", ""},
@@ -59,20 +58,25 @@ var fileKinds = map[string]fileKind{
 // detectType returns the media type of a file by its content, and where that is some text, a container or nothing known, by
 // the extension of its name.
 func detectType(content []byte, name string) string {
-	sniffed := http.DetectContentType(content)
+	signature, sniffed := mediatype.Signature(content), ""
+	if signature == "" {
+		sniffed = http.DetectContentType(content)
+	}
 	known, ok := fileKinds[extension(name)]
-	isText := strings.HasPrefix(sniffed, "text/")
+	isText := strings.HasPrefix(sniffed, "text/") || sniffed == "image/bmp" // "BM" alone is no bitmap
 	switch {
-	case ok && (len(content) == 0 || sniffed == unknownType || sniffed == known.content || isText && known.content == "text"):
+	case ok && (len(content) == 0 || sniffed == unknownType || signature != "" && signature == known.content || isText && known.content == "text"):
 		return withCharset(known.mediaType, content)
-	case isText && isSVG(content):
-		return "image/svg+xml"
-	case isText && isJSONDocument(content):
-		return "application/json"
-	case sniffed == "application/x-gzip":
-		return "application/gzip" // RFC 6713
-	case isText && strings.HasSuffix(sniffed, "charset=utf-8"): // said of all that is no UTF-16
-		return withCharset(bare(sniffed), content)
+	case signature != "":
+		return signature
+	case !isText:
+		return sniffed
+	}
+	if shown := mediatype.TextSignature(content); shown != "" {
+		return shown
+	}
+	if strings.HasSuffix(sniffed, "charset=utf-8") { // said of all that is no UTF-16
+		return withCharset(plainText, content)
 	}
 	return sniffed
 }
@@ -93,17 +97,4 @@ func extension(name string) string {
 		return ""
 	}
 	return strings.ToLower(name[i+1:])
-}
-
-// isSVG tells whether XML is a picture, as far as its beginning says.
-func isSVG(content []byte) bool {
-	content = bytes.TrimLeft(bytes.TrimPrefix(content, []byte("\ufeff")), " \t\r\n")
-	head := content[:min(len(content), 1024)]
-	return bytes.HasPrefix(head, []byte("<svg")) || bytes.HasPrefix(head, []byte("<?xml")) && bytes.Contains(head, []byte("<svg"))
-}
-
-// isJSONDocument tells whether text is a JSON object or list. A number or a word is text to most.
-func isJSONDocument(content []byte) bool {
-	info, err := jsonscan.Scan(content, jsonscan.Options{})
-	return err == nil && (info.Kind == jsonscan.Object || info.Kind == jsonscan.Array)
 }

@@ -90,6 +90,7 @@ const (
 	SlashRefused Slash = iota
 	SlashRaw           // it is sent as it is, so that a value may span several segments
 	SlashEncoded       // it is sent as "%2F", so that a value stays one segment
+	SlashEscaped       // as SlashEncoded, and a value that is percent-encoded already is decoded first
 )
 
 // A Parameter is what a document says of one parameter, with the defaults of the standard filled in by the caller (see

@@ -1,6 +1,9 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // maxDecodings is how often a server and what stands before it are assumed to percent-decode a path at most (R2).
 const maxDecodings = 5
@@ -11,7 +14,10 @@ const maxDecodings = 5
 // every server, and more often by chains of them.
 func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, error) {
 	if slash == SlashRefused && bytes.IndexByte(text, '/') >= 0 {
-		return dst, refuse("must not contain \"/\": it is one segment of the path (the operator of the gateway can allow slashes here with slash_parameters)")
+		return dst, refuse("must not contain \"/\": it is one segment of the path (the operator of the gateway can allow slashes here with slash_parameters, and have them sent as %%2F with \"as: encoded\")")
+	}
+	if slash == SlashEscaped {
+		text = unescapedOnce(text)
 	}
 	if err := checkSegments(text, true); err != nil {
 		return dst, err
@@ -19,7 +25,7 @@ func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, erro
 	switch slash {
 	case SlashRefused:
 		return appendEscaped(dst, text, keep, not), nil
-	case SlashEncoded:
+	case SlashEncoded, SlashEscaped:
 		if err := checkEncoded(text); err != nil {
 			return dst, err
 		}
@@ -40,6 +46,26 @@ func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, erro
 		}
 		text = rest
 	}
+}
+
+// unescapedOnce returns the text that a percent-encoded one stands for, and any other text as it is: documents that want a value to be
+// URL-encoded have it given either way, and it must be escaped once.
+func unescapedOnce(text []byte) []byte {
+	if bytes.IndexByte(text, '%') < 0 {
+		return text
+	}
+	for i, b := range text {
+		if b != '%' {
+			continue
+		}
+		if _, ok := triple(text, i); !ok {
+			return text
+		}
+	}
+	if plain := appendDecoded(make([]byte, 0, len(text)), text); utf8.Valid(plain) {
+		return plain
+	}
+	return text
 }
 
 func emptySegment() error { return refuse("must not begin or end with \"/\" or contain \"//\"") }

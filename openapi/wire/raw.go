@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
 )
 
 // AppendRaw appends a body whose media type says nothing of JSON: a string as it is, or the bytes of a data URL that it is, and
@@ -35,7 +36,7 @@ func AppendRaw(dst, v []byte, media string) (out []byte, mediaType string, err e
 			return dst, "", err
 		}
 		return append(dst, u.content...), media, nil
-	case isJSONDocument(text): // what a caller gives who writes JSON into a string
+	case mediatype.IsJSONDocument(text): // what a caller gives who writes JSON into a string
 		return append(dst, text...), first("application/json", plainText+"; charset=utf-8"), nil
 	default:
 		return append(dst, text...), first(plainText + "; charset=utf-8"), nil

@@ -55,6 +55,17 @@ func (t *Template) Names() []string { return t.names }
 // [Parameter] wants SlashRaw.
 func (t *Template) Reserved(i int) bool { return t.reserved[i] }
 
+// Spanning returns the template with variable i written "{+name}".
+func (t *Template) Spanning(i int) *Template {
+	if t.reserved[i] {
+		return t
+	}
+	spanning := *t
+	spanning.reserved = slices.Clone(t.reserved)
+	spanning.reserved[i] = true
+	return &spanning
+}
+
 // Query returns the fixed query of the template, escaped and without "?"; "" when there is none.
 func (t *Template) Query() string { return t.query }
 

@@ -56,7 +56,7 @@ auth:
   default_scopes: [mcp:tools]
 apis:
   - {spec: %q, name: bench, base_url: %q, output_schemas: %s, rate: {rate: 1000000/s, burst: 1000000}}
-limits: {principal_rate: {rate: 1000000/s, burst: 1000000}}
+limits: {principal_rate: {rate: 1000000/s, burst: 1000000}, max_result_tokens: 0}
 audit: {file: %q}
 tools: {presentation: all}
 telemetry: {log_level: error}

@@ -78,7 +78,7 @@ func (s *suite) startProgram(ctx context.Context, program string, u setup) (*gat
 admin: {listen: %q, token: "${ADMIN_TOKEN:-%s}"}
 apis: %s
 tools: {presentation: all}
-limits: {%s%s}
+limits: {%s, max_result_tokens: 0%s}
 telemetry: {log_level: %s}
 %s`, g.host, u.server, g.admin, adminToken, u.apis, u.rates, u.limits, u.level, u.more))
 	if err != nil {

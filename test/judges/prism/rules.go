@@ -1,10 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"maps"
+	"math/big"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -228,6 +231,25 @@ var rules = []rule{
 		applies:   func(f finding) bool { return emptyish.MatchString(f.request) },
 	},
 	{
+		name:      "a form without members",
+		clause:    "URL Standard section 5.2: the form of no members is the empty text, and RFC 9110 section 6.4 allows content without octets; Prism takes it for no body",
+		violation: regexp.MustCompile(`^(request)?: Body parameter is required`),
+		applies: func(f finding) bool {
+			return strings.HasSuffix(f.request, ` application/x-www-form-urlencoded ""`)
+		},
+	},
+	{
+		name:      "a multiple of a decimal fraction",
+		clause:    "JSON Schema 2020-12 validation, section 6.2.1: the division results in an integer, as 8.44 / 0.01 does; Prism divides binary floating point numbers",
+		violation: decimal,
+		applies: func(f finding) bool {
+			return !slices.ContainsFunc(f.violations(), func(v string) bool {
+				m := decimal.FindStringSubmatch(v)
+				return m != nil && !isMultiple(valueAt(f.arguments, strings.Split(m[2], ".")), m[3])
+			})
+		},
+	},
+	{
 		name:      "a pattern between slashes",
 		clause:    "JSON Schema 2020-12 validation, section 6.3.3: a pattern is a regular expression without delimiters, so that of the document matches no text; the gateway leaves it away",
 		violation: regexp.MustCompile(`must match pattern "/\^`),
@@ -256,8 +278,32 @@ var (
 	absent             = regexp.MustCompile(`^(request\.)?query: Request query must have required property '([^']*)'`)
 	headless           = regexp.MustCompile(`^(request\.)?header: Request header must have required property '([^']*)'`)
 	spaced             = regexp.MustCompile(`^(request\.)?query\.([^:]*)\.0: `)
+	decimal            = regexp.MustCompile(`^(request\.)?body\.([^:]*): .* must be multiple of ([0-9.]+) \(multipleOf\)`)
 	emptyish           = regexp.MustCompile(`json "(false|0|null|\\"\\")\\?n?"$`)
 )
+
+// valueAt returns the value at a path of member names and indexes, as it is written, or "" if there is none.
+func valueAt(value []byte, path []string) string {
+	for _, name := range path {
+		if i, err := strconv.Atoi(name); err == nil && jsonscan.KindOf(value) == jsonscan.Array {
+			var list []json.RawMessage
+			if json.Unmarshal(value, &list) != nil || i >= len(list) {
+				return ""
+			}
+			value = list[i]
+			continue
+		}
+		value = jsonscan.Lookup(value, name)
+	}
+	return string(value)
+}
+
+// isMultiple tells whether a decimal number is an integer multiple of another.
+func isMultiple(number, of string) bool {
+	a, ok1 := new(big.Rat).SetString(number)
+	b, ok2 := new(big.Rat).SetString(of)
+	return ok1 && ok2 && b.Sign() != 0 && a.Quo(a, b).IsInt()
+}
 
 func isForm(f finding) bool {
 	return strings.Contains(f.request, " multipart/form-data") || strings.Contains(f.request, " application/x-www-form-urlencoded")

@@ -80,6 +80,11 @@ func TestExplain(t *testing.T) {
 			"- /h: must contain ASCII characters only: it is sent as a header\n- /id: must not contain \"/\": it is one segment of the path\nIt takes: h (string)", request: nothing}, "a text that no header or cookie holds"},
 		"and something that is wrong": {finding{reason: "the gateway: The arguments are not valid; nothing was sent. Correct them and call again.\n" +
 			"- /h: must contain ASCII characters only: it is sent as a header\n- /n: must be an integer", request: nothing}, ""},
+		"an empty form":        {finding{reason: ": Body parameter is required (required)", request: `DELETE /x application/x-www-form-urlencoded ""`}, "a form without members"},
+		"a form with a member": {finding{reason: ": Body parameter is required (required)", request: `DELETE /x application/x-www-form-urlencoded "a="`}, ""},
+		"a multiple":           {finding{reason: "request.body.r.0: Request body property r.0 must be multiple of 0.01 (multipleOf)", arguments: []byte(`{"r":[8.44]}`)}, "a multiple of a decimal fraction"},
+		"no multiple":          {finding{reason: "request.body.r.0: Request body property r.0 must be multiple of 0.01 (multipleOf)", arguments: []byte(`{"r":[8.445]}`)}, ""},
+		"a multiple not given": {finding{reason: "request.body.r.1: Request body property r.1 must be multiple of 0.01 (multipleOf)", arguments: []byte(`{"r":[8.44]}`)}, ""},
 		"nothing but refusals": {finding{verdict: failed, reason: "404 no", listed: served{Hopeless: true}}, "nothing but refusals"},
 	} {
 		switch c.f.request {

@@ -1,0 +1,69 @@
+package call
+
+import (
+	"context"
+
+	"drawbridge/config"
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/truncate"
+)
+
+// Ceiling bounds the results that clients get. A zero field is no limit. What is not for a client has the whole answer: the
+// cache, resources, and calls of the operator of the process.
+type Ceiling struct {
+	Tokens int // of a result in a model's context; text and structuredContent are the same data
+	Binary int // bytes of all parts that are neither JSON nor text
+}
+
+// besideTokens is what a limit of a rule that is higher than the ceiling leaves for notes, which it does not count.
+const besideTokens = 2_000
+
+// newCeiling returns the limits of a configuration.
+func newCeiling(l *config.Limits) Ceiling {
+	return Ceiling{Tokens: int(l.MaxResultTokens), Binary: int(l.MaxResultBinary)}
+}
+
+// ceiling returns the limits for the result of the call.
+func (w *resultWriter) ceiling(ctx context.Context) Ceiling {
+	if v := InfoOf(ctx); v != nil && v.Operator {
+		return Ceiling{}
+	}
+	c := w.Endpoint.Ceiling
+	if p := w.Plan.Projection; p != nil && c.Tokens > 0 && p.Limits.MaxTokens > c.Tokens {
+		c.Tokens = p.Limits.MaxTokens + besideTokens
+	}
+	return c
+}
+
+// ceil returns the parts of a successful answer as they are shown, within the ceiling, and adds to the note what they lack and how
+// to get it. The parts themselves are not changed. A result above the ceiling is no error: a model would repeat the call.
+func (w *resultWriter) ceil(ctx context.Context, parts []answer.Part) []answer.Part {
+	c := w.ceiling(ctx)
+	if c.Binary > 0 && binarySize(parts) > c.Binary {
+		parts = w.linkBinary(parts, c.Binary)
+	}
+	if c.Tokens == 0 || w.atMost(parts) <= c.Tokens {
+		return parts
+	}
+	shown, note := w.fit(parts, c.Tokens)
+	if note != "" {
+		for i := range shown {
+			if i < len(parts) && len(shown[i].Data) < len(parts[i].Data) {
+				w.Plan.Metrics.Results.Projected(parts[i].Data, len(shown[i].Data))
+			}
+		}
+		w.addNote(note)
+	}
+	return shown
+}
+
+// ceilText returns the text of an error within the ceiling. The texts of errors are bounded, but by more than a low ceiling permits.
+func (w *resultWriter) ceilText(ctx context.Context, text string) string {
+	const rest = " The rest of this text is left out."
+	if most := w.ceiling(ctx).Tokens; most > 0 && len(text) > most {
+		if short := beginning(text, most-len(rest)-len(truncate.Ellipsis)); len(short) < len(text) {
+			return short + rest
+		}
+	}
+	return text
+}

@@ -1,0 +1,95 @@
+package call
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/projection"
+	"drawbridge/gateway/tokenizer"
+	"drawbridge/openapi/answer"
+	"drawbridge/openapi/truncate"
+)
+
+// waysAboveCeiling returns how the client gets what an answer above the ceiling lacks. A URI of more than a number of tokens is left
+// out.
+func (w *resultWriter) waysAboveCeiling(parts []answer.Part, most int) (ways []string) {
+	if p := w.Plan.Projection; p != nil && p.Argument && w.fields == nil {
+		ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
+	}
+	if smaller := w.Plan.Smaller(); smaller != "" {
+		ways = append(ways, smaller)
+	}
+	if slices.ContainsFunc(parts, func(p answer.Part) bool { return p.Events > 0 }) {
+		return ways // a stream that was cut off does not end at the same place again
+	}
+	if uri, lasts := w.rereadURI(); uri != "" && tokenizer.Count([]byte(uri)) <= most {
+		ways = append(ways, "read the resource "+uri+lasts)
+	}
+	return ways
+}
+
+// aboveCeiling is the note on an answer that was cut to a number of tokens. left is the number of parts that are left out.
+func (w *resultWriter) aboveCeiling(most int, cuts []projection.Cut, left int, ways []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The answer is cut to %d tokens.", most)
+	if said := (&projection.Answer{Cuts: cuts}).Note(nil); said != "" {
+		b.WriteString(" " + said)
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, " The last %d parts are left out.", left)
+	}
+	if !w.Plan.Safe {
+		b.WriteString(" The call succeeded: do not repeat it for the rest.")
+		if len(ways) > 0 {
+			b.WriteString(" In other calls, " + strings.Join(ways, ", or ") + ".")
+		}
+		return b.String()
+	}
+	if len(ways) == 0 {
+		ways = []string{"ask for less by other arguments"}
+	}
+	b.WriteString(" For the rest, " + strings.Join(ways, ", or ") + ".")
+	return b.String()
+}
+
+// beginning returns the beginning of a text within a number of tokens.
+func beginning(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	if n, _ := tokenizer.Prefix([]byte(text), most); n < len(text) {
+		return text[:n] + truncate.Ellipsis
+	}
+	return text
+}
+
+// inPart names the part of a cut if there are several.
+func inPart(c projection.Cut, i, parts int) projection.Cut {
+	switch {
+	case parts == 1:
+	case c.Path == "":
+		c.Path = fmt.Sprintf("part %d", i+1)
+	default:
+		c.Path += fmt.Sprintf(" in part %d", i+1)
+	}
+	return c
+}
+
+// atMostPlaces returns the first cuts, and one for all others.
+func atMostPlaces(cuts []projection.Cut) []projection.Cut {
+	const most = 4
+	if len(cuts) <= most {
+		return cuts
+	}
+	others := 0
+	for _, c := range cuts[most-1:] {
+		if c.Kind == 0 { // it is several already
+			others += c.Left
+		} else {
+			others++
+		}
+	}
+	return append(slices.Clip(cuts[:most-1]), projection.Cut{Left: others})
+}

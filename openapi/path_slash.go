@@ -1,0 +1,118 @@
+package openapi
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"drawbridge/openapi/schema"
+	"drawbridge/openapi/tree"
+	"drawbridge/openapi/wire"
+)
+
+// A path parameter is one segment of the path (OAS 3.1.1 "Path Templating"), and a slash in its value is refused. Services whose values have
+// slashes (names of branches, files and resources) say so in their documents in several ways, which are read here.
+
+// multiSegment is GitHub's extension of a path parameter whose value may span several segments, as "{+name}" does.
+const multiSegment = "x-multi-segment"
+
+// slash returns what becomes of a slash in the value of a path parameter: as the operator says, else as the document does (ADR 0055).
+func (c *compiler) slash(op *Operation, b *binding) wire.Slash {
+	for _, p := range c.options.SlashParameters {
+		switch {
+		case p.Name != b.wire:
+		case p.Rejected:
+			return wire.SlashRefused
+		case p.Encoded:
+			return wire.SlashEncoded
+		default:
+			return wire.SlashRaw
+		}
+	}
+	if op.template.Reserved(slices.Index(op.template.Names(), b.wire)) {
+		return wire.SlashRaw
+	}
+	if b.parameter == nil {
+		return wire.SlashRefused
+	}
+	s := c.follow(b.schema)
+	switch {
+	case isTrue(b.node.Get(multiSegment)) || isTrue(s.Get(multiSegment)):
+		return wire.SlashRaw
+	case wantsEncoded(b.says) || wantsEncoded(s.Get("description").Text()):
+		return wire.SlashEscaped
+	case schema.NamesSlash(s.Get("pattern").Text()):
+		return wire.SlashRaw
+	}
+	if example := c.exampleWithSlash(b, s); example != nil {
+		c.problems.at(example, codePathSlash, "the path parameter %q has the value %q: a slash in it is sent as %%2F, as the standard has it; slash_parameters sends it as it is",
+			b.wire, brief(example.Text()))
+		return wire.SlashEscaped
+	}
+	return wire.SlashRefused
+}
+
+// SlashVariables tells which variables of the path take values with slashes, by their places, and how these are sent: "0 raw".
+func (o *Operation) SlashVariables() (all []string) {
+	for i, place := range o.variables {
+		if place < 0 {
+			continue
+		}
+		switch e := o.arguments[place].encoder; {
+		case e.Spans():
+			all = append(all, strconv.Itoa(i)+" raw")
+		case e.EscapesSlashes():
+			all = append(all, strconv.Itoa(i)+" encoded")
+		}
+	}
+	return all
+}
+
+var (
+	encoded = regexp.MustCompile(`(?i)\b(?:ur[li]|percent)[ -]?(?:encod|escap)(?:ed?|ing)\b|\bencodeURIComponent\b|%2F`)
+	// unencoded is what stands before it where a value must not be encoded, or more than once.
+	unencoded = regexp.MustCompile(`(?i)(?:\bnot|\bnever|n't|\bwithout|\bno need|\bun-?|\bbase-?64|\bdoubl[ey])[^.;,]{0,30}$`)
+)
+
+// wantsEncoded reports whether a description asks for a value to be URL-encoded, which it must be where it has slashes alone: all else is
+// escaped in any case.
+func wantsEncoded(text string) bool {
+	if len(text) > maxRead {
+		text = text[:maxRead]
+	}
+	found := encoded.FindStringIndex(text)
+	return found != nil && !unencoded.MatchString(text[max(found[0]-60, 0):found[0]])
+}
+
+// maxRead is how much of a description is read.
+const maxRead = 4 << 10
+
+// exampleWithSlash returns the first of the values that the document gives for a path parameter that has a slash and can be sent with it
+// as "%2F"; nil if there is none.
+func (c *compiler) exampleWithSlash(b *binding, s *tree.Node) *tree.Node {
+	encoder, err := wire.NewEncoder(wire.Parameter{Name: b.wire, In: wire.Path, Style: wire.Simple, Slash: wire.SlashEscaped})
+	if err != nil {
+		return nil
+	}
+	given := []*tree.Node{c.example(b.node), c.example(s), s.Get("const"), s.Get("default")}
+	for _, list := range []*tree.Node{s.Get("examples"), s.Get("enum")} {
+		if list.Kind() == tree.Array {
+			for i := range min(list.Len(), maxValues) {
+				given = append(given, list.At(i))
+			}
+		}
+	}
+	for _, n := range given {
+		if n.Kind() != tree.String || !strings.Contains(n.Text(), "/") && !strings.Contains(strings.ToUpper(n.Text()), "%2F") {
+			continue
+		}
+		if _, err := encoder.AppendPath(nil, n.AppendJSON(nil)); err == nil {
+			return n
+		}
+	}
+	return nil
+}
+
+// maxValues is how many values of one list are looked at.
+const maxValues = 100

@@ -1,0 +1,86 @@
+package openapi
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// TestPublishedPathsAreAccepted holds that a value fits the published schema of a path parameter if and only if it is sent, and that a
+// value which is sent stays in its place, for all ways in which a document says what a value may hold (pains rows 175, 176, 179 and 180).
+func TestPublishedPathsAreAccepted(t *testing.T) {
+	declared := map[string]string{
+		"plain":     "schema: {type: string}",
+		"pattern":   `schema: {type: string, pattern: "^.{1,40}$"}`,
+		"named":     `schema: {type: string, pattern: "[a-z/]+"}`,
+		"class":     `schema: {type: string, pattern: "^[a-z./-]*$"}`,
+		"closed":    `schema: {type: string, pattern: "^[a-z.]*$"}`,
+		"multi":     "x-multi-segment: true, schema: {type: string}",
+		"encoded":   `description: "URL-encoded", schema: {type: string}`,
+		"example":   `schema: {type: string, example: "a/b"}`,
+		"resource":  `schema: {type: string, pattern: "^depots/[^/]+$"}`,
+		"composed":  `schema: {type: string, pattern: "^.*$", allOf: [{maxLength: 30}]}`,
+		"reference": `schema: {$ref: "#/components/schemas/Any"}`,
+	}
+	spec := "openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths:\n"
+	for name, said := range declared {
+		spec += fmt.Sprintf("  /%s/{v}/end: {get: {operationId: %s, parameters: [{name: v, in: path, required: true, %s}], responses: {'200': {description: OK}}}}\n", name, name, said)
+	}
+	spec += "components: {schemas: {Any: {type: string, pattern: '.', anyOf: [{maxLength: 30}]}}}\n"
+	file := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(file, []byte(spec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := Load(t.Context(), file, LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, err := doc.Compile(t.Context(), CompileOptions{})
+	if err != nil || len(api.Operations) != len(declared) {
+		t.Fatal(err, api.Skipped)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	letters := []string{"a", "b", ".", "..", "/", "/", "-", "depots/", "é", " "}
+	sent := map[string]int{}
+	for _, op := range api.Operations {
+		v, err := op.validator()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3000 {
+			var b strings.Builder
+			for range r.IntN(7) {
+				b.WriteString(letters[r.IntN(len(letters))])
+			}
+			value := b.String()
+			args := append(append([]byte(`{"v":`), jsonscan.AppendString(nil, []byte(value))...), '}')
+			fits := len(v.Validate(decode(args))) == 0
+			req, err := op.NewRequest(t.Context(), &url.URL{Scheme: "https", Host: "api.example", Path: "/base"}, args)
+			if fits != (err == nil) {
+				t.Fatalf("%s: %q fits %s: %t; sent: %v", op.ID, value, op.Input, fits, err)
+			}
+			if err != nil {
+				continue
+			}
+			if strings.Contains(value, "/") {
+				sent[op.ID]++
+			}
+			if path := req.URL.EscapedPath(); !regexp.MustCompile("^/base/"+op.ID+"/.+/end$").MatchString(path) || filepath.Clean(path) != path {
+				t.Fatalf("%s: %q is sent as %s", op.ID, value, path)
+			}
+		}
+	}
+	for name := range declared {
+		with := name == "named" || name == "class" || name == "multi" || name == "encoded" || name == "example" || name == "resource"
+		if (sent[name] > 0) != with {
+			t.Errorf("%s: %d values with slashes were sent", name, sent[name])
+		}
+	}
+}

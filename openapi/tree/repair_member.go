@@ -1,0 +1,127 @@
+package tree
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/nearest"
+)
+
+// maxSpellings bounds the different names of unknown members that are compared with the known ones, in one document.
+const maxSpellings = 5_000
+
+// others are the members of objects that the grammar doesn't have, since their values are the author's own.
+var others = map[role][]string{
+	roleDocument:  {"openapi", "swagger"},
+	roleOperation: {},
+	roleParameter: {"example", "examples", "enum", "default", "title", "additionalProperties", "properties"},
+	roleHeader:    {"example", "examples", "enum", "default", "title"},
+	roleBody:      {}, roleEncoding: {}, rolePathItem: {}, roleFlows: {}, roleInfo: {}, roleTag: {}, roleServer: {}, roleVariable: {}, roleComponents: {},
+	roleMedia:    {"example", "examples"},
+	roleResponse: {"examples"},
+	roleLink:     {"parameters", "requestBody"},
+	roleSecurity: {"scopes"},
+	roleFlow:     {"scopes"},
+	roleSchema: {
+		"type", "enum", "const", "default", "example", "examples", "discriminator", "xml", "externalDocs", "id", "$id", "$schema", "$anchor",
+		"$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment", "dependentRequired", "dependencies",
+	},
+}
+
+// spelling is a member of an object of a role, by its name.
+type spelling struct {
+	role role
+	name string
+}
+
+// known returns the names of the members of a role, nil if they are not checked.
+func (w *walker) known(r role) []string {
+	if names, ok := w.names[r]; ok {
+		return names
+	}
+	if more, ok := others[r]; ok {
+		w.names[r] = slices.Concat(slices.Sorted(maps.Keys(w.grammar[r].fields)), more)
+	}
+	return w.names[r]
+}
+
+// repairSpelling reads misspelt members as they were meant ("operationID", "paramters", "readonly", "enm"): without that they would be
+// ignored, as extensions are that lack their "x-". A member that exists already, or could not have such a value, was not meant.
+func (w *walker) repairSpelling(n *Node, r role) {
+	var names []string
+	for _, k := range n.body.kids {
+		if _, ok := w.grammar[r].fields[k.key]; ok || strings.HasPrefix(k.key, "x-") || strings.HasPrefix(k.key, "$") {
+			continue
+		}
+		if r == rolePathItem && w.grammar[r].fields[strings.ToLower(k.key)].role == roleOperation {
+			continue // see repairMethods
+		}
+		if names == nil {
+			if names = w.known(r); names == nil {
+				return
+			}
+		}
+		meant := w.meant(spelling{r, k.key}, names)
+		if meant == "" || !w.fits(k, r, meant) {
+			continue
+		}
+		if n.Get(meant) != nil {
+			w.warn.add(k, CodeMemberName, "%s is not a member of %s; %s was probably meant, which is there already: left out", quote(clip(k.key)), r.describe(), quote(meant))
+			continue
+		}
+		w.warn.add(k, CodeMemberName, "%s is not a member of %s; read as %s", quote(clip(k.key)), r.describe(), quote(meant))
+		n.rename(k, meant)
+	}
+}
+
+// meant returns the name of the member that another name is a misspelling of, "" if there is none.
+func (w *walker) meant(s spelling, names []string) string {
+	if meant, ok := w.spellings[s]; ok {
+		return meant
+	}
+	if len(w.spellings) >= maxSpellings || slices.Contains(names, s.name) {
+		return ""
+	}
+	w.budget.Pace.Work(stepsOfSpelling)
+	meant := nearest.Typo(s.name, names)
+	w.spellings[s] = meant
+	return meant
+}
+
+// stepsOfSpelling is what it takes to compare a name with all others.
+const stepsOfSpelling = 8
+
+// fits reports whether a value is of the kind that the member has.
+func (w *walker) fits(k *Node, r role, name string) bool {
+	f, ok := w.grammar[r].fields[name]
+	if !ok { // the author's own
+		switch name {
+		case "enum", "dependencies":
+			return k.kind == Array
+		case "type":
+			return k.kind == String && isTypeName(strings.ToLower(k.text)) || k.kind == Array
+		case "scopes", "examples", "discriminator", "xml", "externalDocs", "parameters", "properties", "dependentRequired":
+			return k.kind == Object || k.kind == Array
+		}
+		return name == "example" || name == "default" || name == "const" || k.kind == String
+	}
+	switch f.shape {
+	case shapeText:
+		return k.kind == String || k.kind == Number
+	case shapeFlag:
+		return k.kind == Bool || k.kind == String && (k.text == "true" || k.text == "false")
+	case shapeNumber, shapeBound:
+		return k.kind == Number || k.kind == Bool && f.shape == shapeBound
+	case shapeTexts:
+		return k.kind == Array || k.kind == String
+	case shapeList:
+		return k.kind == Array
+	case shapeOne:
+		return k.kind == Object || k.kind == Bool && f.role == roleSchema
+	case shapeDict:
+		return k.kind == Object
+	default:
+		return true
+	}
+}
