@@ -107,9 +107,7 @@ func (o *Operation) renamed(changes map[string]CuratedArgument) (*Operation, err
 	if len(names) > 0 {
 		curated.rename(o, names)
 	}
-	if o.portable != nil {
-		curated.portable = curated.inPortable(len(o.portable.input) + max(0, len(curated.Input)-len(o.Input)))
-	}
+	curated.showLike(o, max(0, len(curated.Input)-len(o.Input)))
 	curated.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(curated.Input) })
 	return &curated, nil
 }

@@ -85,7 +85,7 @@ type Operation struct {
 	accept    []string
 	validator func() (*schema.Validator, error)
 	maxDepth  int        // of arguments; 0: that of jsonscan
-	portable  *shown     // what is published instead of Input and Output; nil: those themselves
+	shown     *shown     // what is published instead of Input and Output; nil: those themselves
 	withheld  []string   // arguments that callers can't give, see Variant
 	hidden    []string   // arguments that callers don't know of, see Curate
 	optional  []string   // arguments that callers may leave out, since they are filled in; see Curate
@@ -177,9 +177,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	op.Extensions = c.extensions(m)
 	op.Marks, op.HiddenBy = marks(f), hiding(f)
 	op.Links, op.Callbacks = c.links(m.responses), c.callbacks(m)
-	if c.options.Profile == ProfilePortable {
-		op.portable = op.inPortable(c.options.MaxSchema)
-	}
+	op.shown = op.in(c.options.Profile, c.options.MaxSchema)
 	op.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(op.Input) })
 	return op, nil
 }

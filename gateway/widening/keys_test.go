@@ -257,8 +257,8 @@ var uncompared = map[string]string{
 	"JobQuestions.Schema": "where an answer is read", "JobCallback.Argument": "arguments of the operation", "JobCallback.MaxBody": "limits bound what a call costs",
 	"CallbackSignature": "that there is one counts; its secret is rotated", "Cache.TTL": "how long an answer is good", "Cache.MaxBytes": "limits bound what a call costs",
 
-	"Tools.Presentation": "the form of lists", "Tools.ListBudget": "the form of lists", "Tools.Pinned": "the form of lists",
-	"MCPEndpoint.Presentation": "the form of lists", "MCPEndpoint.ListBudget": "the form of lists", "MCPEndpoint.Pinned": "the form of lists",
+	"Tools.Presentation": "the form of lists", "Tools.ListBudget": "the form of lists", "Tools.ListLimit": "the form of lists", "Tools.Pinned": "the form of lists",
+	"MCPEndpoint.Presentation": "the form of lists", "MCPEndpoint.ListBudget": "the form of lists", "MCPEndpoint.ListLimit": "the form of lists", "MCPEndpoint.Pinned": "the form of lists",
 	"MCPEndpoint.Title": "words for models", "MCPEndpoint.Instructions": "words for models", "MCPEndpoint.SchemaProfile": "the form of lists",
 
 	"Prompt.Title": "words for users", "Prompt.Description": "words for users", "Prompt.Arguments": "words for users, and calls as the caller",
