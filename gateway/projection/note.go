@@ -48,6 +48,8 @@ func (c *Cut) note() string {
 		unit = "member"
 	case jsonscan.String:
 		unit = "byte"
+	case jsonscan.Number:
+		return "a number that is too long"
 	default:
 		return "and more at " + strconv.Itoa(c.Left) + " other places"
 	}

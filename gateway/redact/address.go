@@ -12,7 +12,7 @@ const somewhere = "[address]"
 
 var (
 	// An absolute URL; its slashes may be escaped. The path is told, the rest is not.
-	location = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9+.-]+):(?:\\?/){2}((?:\[redacted\]@)?(?:\[[0-9A-Fa-f:.%]+\])?[^\s\x01-\x03"'<>\\/?#,;)\]}]*)((?:\\?/[^\s\x01-\x03"'<>\\/?#,;)\]}]*)*)(?:[?#](?:\[redacted\]|[^\s\x01-\x03"'<>\\)\]}])*)?`)
+	location = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9+.-]+):(?:\\?/){2}((?:\[redacted\]@)?(?:\[[0-9A-Fa-f:.%]+\])?[^\s\x01-\x03"'<>\\/?#,;)\]}]*)((?:\\?/[^\s\x01-\x03"'<>\\/?#,;)\]}]*)*)(?:[?#](?:\[redacted\]|\[[A-Za-z0-9_.-]*\]|[^\s\x01-\x03"'<>\\)\]}])*)?`)
 	// The place of a database, as Java writes it.
 	database = regexp.MustCompile(`\bjdbc:[^\s\x01-\x03"'<>\\]+`)
 	// Names that only a network inside knows (RFC 6762, RFC 8375, RFC 9476, and custom).
@@ -28,9 +28,7 @@ var (
 //
 // kept says which stay; isJSON, that the quotes in the text are those of strings.
 func withoutAddresses(text string, kept *Kept, isJSON bool) string {
-	if strings.Contains(text, ":/") || strings.Contains(text, `:\/`) {
-		text = withoutURLs(text, kept, isJSON)
-	}
+	text = withoutURLs(text, kept, isJSON)
 	low := strings.ToLower(text)
 	if strings.Contains(low, "jdbc:") {
 		text = database.ReplaceAllString(text, somewhere)
@@ -55,16 +53,20 @@ func withoutAddresses(text string, kept *Kept, isJSON bool) string {
 	return withoutNumbers(text, kept)
 }
 
-// withoutURLs takes out of each URL all but its path, unless it stays.
+// withoutURLs takes out of each URL all but its path, unless it stays, and the secrets of all links.
 func withoutURLs(text string, kept *Kept, isJSON bool) string {
+	links := linkSecrets{kept}
+	if !strings.Contains(text, ":/") && !strings.Contains(text, `:\/`) {
+		return links.elsewhere(text)
+	}
 	var b strings.Builder
 	copied, where := 0, place{kept: kept, text: text, json: isJSON}
 	for _, at := range location.FindAllStringSubmatchIndex(text, -1) {
-		b.WriteString(text[copied:at[0]])
-		scheme, path := strings.ToLower(text[at[2]:at[3]]), text[at[6]:at[7]]
+		b.WriteString(links.elsewhere(text[copied:at[0]]))
+		scheme, path := strings.ToLower(text[at[2]:at[3]]), links.path(text[at[6]:at[7]])
 		switch {
 		case where.keeps(scheme, text[at[4]:at[5]], at[0]):
-			b.WriteString(text[at[0]:at[7]] + withoutQuerySecrets(text[at[7]:at[1]]))
+			b.WriteString(text[at[0]:at[6]] + path + links.query(text[at[7]:at[1]]))
 		case scheme == "http" || scheme == "https":
 			b.WriteString(somewhere + path)
 		default:
@@ -72,10 +74,7 @@ func withoutURLs(text string, kept *Kept, isJSON bool) string {
 		}
 		copied = at[1]
 	}
-	if copied == 0 {
-		return text
-	}
-	b.WriteString(text[copied:])
+	b.WriteString(links.elsewhere(text[copied:]))
 	return b.String()
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/publicsuffix"
+
 	"drawbridge/openapi/jsonscan"
 )
 
@@ -176,15 +178,22 @@ func isPublicName(host string) bool {
 			return false
 		}
 	}
-	last := labels[len(labels)-1]
-	return len(last) >= 2 && (strings.Trim(last, letters) == "" || strings.HasPrefix(last, "xn--"))
+	if last := labels[len(labels)-1]; strings.Trim(last, letters) != "" && !strings.HasPrefix(last, "xn--") {
+		return false
+	}
+	// A name may end as those of a cluster do, orders.default. Only a list tells that from a domain.
+	suffix, managed := publicsuffix.PublicSuffix(host)
+	return managed || strings.Contains(suffix, ".") || suffix == documentation
 }
+
+// documentation is the top-level domain of examples (RFC 2606), which is on no list.
+const documentation = "example"
 
 // trouble finds words about a request between machines that failed. The URLs beside them are where the service called, and lead no user on.
 var trouble = regexp.MustCompile(`(?i)\b(?:dial (?:tcp|udp|unix)|lookup [a-z0-9.-]+(?: on |:)|no such host|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONN[A-Z]+|ETIMEDOUT|EHOSTUNREACH|EPIPE|connection (?:was )?(?:refused|reset|closed|aborted|lost)|` +
 	`actively refused|reset by peer|timed? ?out|timeout|unreachable|(?:can't|can not|cannot|could not|couldn't|unable to|fail(?:ed|s|ure)? to) (?:be reached|connect|reach|fetch|contact|resolve (?:host|name|address|dns))|` +
 	`upstream|backend|x509|handshake|socket|EOF|proxy|i/o|connectionpool|max retries|unknownhost[a-z]*|connect(?:ion)?(?:error|exception|timeout)[a-z]*|bad gateway|` +
-	`(?:GET|POST|PUT|PATCH|DELETE|HEAD|response from|status (?:code )?\d{3} (?:from|for)|I/O error on [A-Z]+ request for) [\\"']*https?:|request (?:for|to) [\\"']*https?:\S+ (?:was |has )?fail|returned (?:http |status |code )*[45]\d\d)`)
+	`(?:GET|POST|PUT|PATCH|DELETE|HEAD|call(?:ing|ed)?|call (?:to|of)|response from|status (?:code )?\d{3} (?:from|for)|I/O error on [A-Z]+ request for) [\\"']*https?:|request (?:for|to) [\\"']*https?:\S+ (?:was |has )?fail|returned (?:http |status |code )*[45]\d\d)`)
 
 // sent reports whether the caller sent a host; k may be nil.
 func (k *Kept) sent(host string) bool { return k != nil && k.Sent.has(host) }
@@ -204,17 +213,22 @@ type place struct {
 // keeps reports whether the URL at an offset stays; host is its authority.
 func (p *place) keeps(scheme, host string, at int) bool {
 	k := p.kept
+	return k.keeps(scheme, host) && (k.Sent.has(host) || k.Document.has(host) && usualPort(host) || !p.tellsOfTrouble(at))
+}
+
+// keeps reports whether a URL stays if no words about a failed connection stand beside it; k may be nil.
+func (k *Kept) keeps(scheme, host string) bool {
 	switch {
 	case k == nil || host == "" || strings.Contains(host, "@"):
 		return false
 	case k.Sent.has(host):
 		return true
-	case scheme != "http" && scheme != "https":
+	case scheme != "http" && scheme != "https" || !usualPort(host):
 		return false
-	case k.Document.has(host) && usualPort(host):
+	case k.Document.has(host):
 		return true
 	}
-	return k.Links && scheme == "https" && usualPort(host) && isPublicName(hostName(host)) && !p.tellsOfTrouble(at)
+	return k.Links && scheme == "https" && isPublicName(hostName(host))
 }
 
 // usualPort reports whether a host has no port but that of its scheme.
@@ -248,69 +262,4 @@ func (p *place) ends(at int) bool {
 		return p.json && (at == 0 || p.text[at-1] != '\\')
 	}
 	return false
-}
-
-// secretQuery are further names of query parameters, beside those of pairs, whose values are secrets.
-var secretQuery = []string{"key", "code", "ticket", "hmac", "mac", "jwt", "auth", "authkey", "sid", "session", "assertion", "samlresponse", "hash", "cookie", "pass", "ott", "magic"}
-
-// longSecret are those of secretQuery whose values are often short and no secrets.
-var longSecret = []string{"key", "code", "hash", "session", "auth", "ticket", "mac"}
-
-// withoutQuerySecrets returns the query and the fragment of a URL without the values of secret names: the signature of a presigned URL,
-// and the token of a link, let everybody in.
-func withoutQuerySecrets(tail string) string { return withoutSecretsOfQuery(tail, maxEncoded) }
-
-// maxEncoded is how often a URL may be encoded in the query of another, to be looked at.
-const maxEncoded = 3
-
-func withoutSecretsOfQuery(tail string, encoded int) string {
-	if !strings.Contains(tail, "=") {
-		return tail
-	}
-	var b strings.Builder
-	for len(tail) > 0 {
-		end := strings.IndexAny(tail[1:], "?&;#") + 1
-		if end == 0 {
-			end = len(tail)
-		}
-		name, value, found := strings.Cut(tail[:end], "=")
-		if found && value != "" && (isSecretQuery(name, value) || encoded > 0 && holdsSecret(value, encoded-1)) {
-			value = Placeholder
-		}
-		b.WriteString(name)
-		if found {
-			b.WriteString("=" + value)
-		}
-		tail = tail[end:]
-	}
-	return b.String()
-}
-
-// holdsSecret reports whether the value of a parameter is a URL or a form with a secret, as in ?next=https%3A%2F%2Fdepot.example%2F%3Ftoken%3Dx.
-func holdsSecret(value string, encoded int) bool {
-	if !strings.Contains(value, "%") {
-		return false
-	}
-	decoded, err := url.QueryUnescape(value)
-	if err != nil || !strings.Contains(decoded, "=") && !strings.Contains(decoded, "%") {
-		return false
-	}
-	decoded = "?" + decoded
-	return withoutSecretsOfQuery(decoded, encoded) != decoded || encoded > 0 && holdsSecret(decoded, encoded-1)
-}
-
-// isSecretQuery reports whether a query parameter is a secret. Unlike a pair in words it has no other meaning.
-func isSecretQuery(name, value string) bool {
-	name = strings.TrimLeft(name, "?&;#")
-	if decoded, err := url.QueryUnescape(name); err == nil {
-		name = decoded
-	}
-	if secretName(name) != "" {
-		return true
-	}
-	name = strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
-	if !slices.Contains(secretQuery, name) {
-		return false
-	}
-	return !slices.Contains(longSecret, name) || len(value) >= 16 && strings.ContainsAny(value, digits)
 }

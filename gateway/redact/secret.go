@@ -24,6 +24,8 @@ var (
 		`[^\s\x01-\x03"'<>?#,;)\]}]+`)
 	// A name and a password in a URL (RFC 3986 section 3.2.1).
 	userinfo = regexp.MustCompile(`(\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?:\\?/){2})[^\s/@"'<>\\]+@`)
+	// That in a reference without a scheme (section 4.2).
+	relativeUserinfo = regexp.MustCompile(`((?:^|[\s"'(=,<>\x01-\x03])(?:\\?/){2})[^\s/@:"'<>\\]*:[^\s/@"'<>\\]+@`)
 	// HTTP credentials (RFC 9110 section 11.1): the name of a scheme, and a possible value. Some writers of JSON escape the slash.
 	scheme = regexp.MustCompile(`(?i)\b(?:bearer|basic|dpop|negotiate|ntlm|digest|apikey|token)(?: |\+|%20)+["']?((?:[A-Za-z0-9._~+-]|\\*/){8,}=*)`)
 	// A line of cookies (RFC 6265), or a member of that name.
@@ -79,6 +81,7 @@ func withoutSecrets(text string) string {
 	}
 	if strings.Contains(text, "@") && strings.Contains(text, ":") {
 		text = userinfo.ReplaceAllString(text, "${1}"+Placeholder+"@")
+		text = relativeUserinfo.ReplaceAllString(text, "${1}"+Placeholder+"@")
 	}
 	if containsAny(low, "bearer", "basic", "dpop", "negotiate", "ntlm", "digest", "apikey", "token") {
 		text = scheme.ReplaceAllStringFunc(text, func(found string) string {

@@ -122,7 +122,7 @@ var rooms = map[string]room{
 	"gateway/source":                  {arrows: []string{"auth", "auth/credential", "config", "gateway/admin", "gateway/admission", "gateway/catalog", "gateway/diskcache", "gateway/egress", "gateway/elicit", "gateway/redact", "gateway/signal", "gateway/telemetry", "gateway/upstream", "openapi", "openapi/fetch", "openapi/latin", "openapi/overlay"}},
 	"gateway/sealkey":                 {arrows: []string{"gateway/regularfile"}},
 	"gateway/telemetry":               {arrows: []string{"auth", "gateway/admin", "gateway/discovery", "gateway/listener", "gateway/mcp", "gateway/tokenizer", "gateway/upstream"}},
-	"gateway/redact":                  {arrows: []string{"config", "openapi/answer"}},
+	"gateway/redact":                  {arrows: []string{"config", "openapi/answer"}, modules: []string{"golang.org/x/net/publicsuffix"}},
 	"gateway/render":                  {arrows: []string{"config", "openapi", "openapi/answer", "gateway/job", "gateway/mcp", "gateway/redact", "gateway/upstream"}},
 	"gateway/cache":                   {},
 	"gateway/job":                     {arrows: []string{"config", "auth/credential", "openapi", "openapi/answer", "openapi/httpmethod", "gateway/elicit", "gateway/mcp", "gateway/redact"}},
