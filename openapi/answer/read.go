@@ -125,6 +125,9 @@ type entity struct {
 
 // part reads an entity that is not multipart; found is false if it is empty.
 func (r *reader) part(e entity) (p Part, found bool, err error) {
+	if text := wideJSON(e.data); text != nil {
+		e.data, e.contentType = text, e.media
+	}
 	expected, generic := r.expected, mediatype.IsGeneric(e.media)
 	if generic && expected.media != "" {
 		e.media = expected.media
@@ -190,6 +193,28 @@ func unmarked(data []byte) []byte {
 		return text
 	}
 	return data
+}
+
+// wideJSON returns a JSON object or array in UTF-16 without a byte order mark as UTF-8, whatever its label, and nil for other data. The zeros
+// in its first two characters show it, as RFC 4627 section 3 describes. Bytes with a label of their own would be shown with the fields that
+// are to be hidden.
+func wideJSON(data []byte) []byte {
+	if len(data) < 4 || len(data)%2 != 0 {
+		return nil
+	}
+	label := ""
+	switch {
+	case data[0] == 0 && (data[1] == '{' || data[1] == '[') && data[2] == 0:
+		label = "utf-16be"
+	case data[1] == 0 && (data[0] == '{' || data[0] == '[') && data[3] == 0:
+		label = "utf-16le"
+	default:
+		return nil
+	}
+	if text := charset.ToUTF8(data, label); mediatype.IsJSONDocument(text) {
+		return text
+	}
+	return nil
 }
 
 // text returns the data of an entity as UTF-8.
