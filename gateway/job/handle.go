@@ -139,10 +139,8 @@ func (h *Handle) Resolve(text string) *url.URL {
 	if err != nil || u.User != nil || u.Opaque != "" || !origin.Same(u, h.Origin) {
 		return nil
 	}
-	for segment := range strings.FieldsFuncSeq(u.Path, func(r rune) bool { return r == '/' || r == '\\' }) {
-		if segment == "." || segment == ".." {
-			return nil // an escaped dot segment may lead elsewhere
-		}
+	if hasDotSegment(u.Path) {
+		return nil // an escaped dot segment may lead elsewhere
 	}
 	if h.Base != nil {
 		if _, below := Below(h.Base, u); !below {
@@ -151,6 +149,26 @@ func (h *Handle) Resolve(text string) *url.URL {
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u
+}
+
+// maxUnescaped is how often a path is unescaped to find dot segments: proxies in front of a service may do so again.
+const maxUnescaped = 3
+
+// hasDotSegment reports whether a path has a dot segment, however it is escaped.
+func hasDotSegment(path string) bool {
+	for range maxUnescaped {
+		for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+			if segment, _, _ = strings.Cut(segment, ";"); segment == "." || segment == ".." { // some servers drop parameters of a segment first
+				return true
+			}
+		}
+		plain, err := url.PathUnescape(path)
+		if err != nil || plain == path {
+			return false
+		}
+		path = plain
+	}
+	return strings.Contains(path, "%") // nobody escapes a path so often for a good reason
 }
 
 // Below reports whether the path of a URL is that of base or below it, and returns the rest of the escaped path.

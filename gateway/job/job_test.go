@@ -35,6 +35,10 @@ func TestResolve(t *testing.T) {
 		"/v2/jobs/7":                          "",
 		"/v10/jobs":                           "",
 		"/v1/%2e%2e/admin":                    "",
+		"/v1/%252e%252e/admin":                "",
+		"/v1/..;x=1/admin":                    "",
+		"/v1/jobs%2525252525/7":               "",
+		"/v1/jobs/100%25":                     "https://api.example/v1/jobs/100%25",
 		"mailto:a@b.example":                  "",
 		"/v1/" + string(make([]byte, maxURL)): "",
 	} {
