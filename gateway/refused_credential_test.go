@@ -25,6 +25,8 @@ func TestRefusedCredentials(t *testing.T) {
 		{"request: {headers: {X-Org: acme}}", "", nobody},
 		{"pass_headers: [{from: X-Depot-Token, to: Authorization}]", "Bearer own-credential-1", user},
 		{"pass_headers: [{from: X-Depot-Token, to: Authorization}]", "", missing},
+		{"pass_headers: [{from: X-Depot-Token, to: Authorization}]", "Bearer ", missing},
+		{"pass_headers: [{from: X-Depot-Token, to: Authorization}]", " ", missing},
 		{"pass_headers: [X-Depot-Token]", "own-credential-1", user},
 		{"pass_headers: [X-Depot-Token]", "", missing},
 		{"pass_headers: [X-Tenant]", "", nobody},

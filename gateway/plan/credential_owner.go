@@ -86,7 +86,7 @@ func (p *Plan) CredentialOwner(inbound http.Header) render.CredentialOwner {
 	add := func(names []string, expected bool) {
 		for _, name := range names {
 			switch {
-			case len(inbound[http.CanonicalHeaderKey(name)]) > 0:
+			case slices.ContainsFunc(inbound[http.CanonicalHeaderKey(name)], isCredential):
 				o.Sent = append(o.Sent, name)
 			case expected:
 				o.Missing = append(o.Missing, name)
@@ -99,4 +99,14 @@ func (p *Plan) CredentialOwner(inbound http.Header) render.CredentialOwner {
 		o.Missing = nil
 	}
 	return o
+}
+
+// isCredential reports whether a header has more than the name of a scheme: a client sends "Bearer " if the variable of its configuration that
+// holds the token is not set.
+func isCredential(value string) bool {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "", "bearer", "basic", "token", "apikey", "dpop", "digest", "negotiate":
+		return false
+	}
+	return true
 }

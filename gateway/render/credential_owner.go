@@ -17,19 +17,26 @@ type CredentialOwner struct {
 	Gateway bool
 }
 
+// ownInstead is the advice on a credential of the gateway beside that of the user.
+const ownInstead = " If that does not help, the operator must look at the gateway's own."
+
 // refused returns the advice on a response that refuses the credentials of a call, 401, or the permissions behind them, 403.
 func (o CredentialOwner) refused(status int) string {
 	forbidden := status == http.StatusForbidden
 	headers := strings.Join(o.Sent, " and ")
 	switch {
 	case len(o.Missing) > 0:
-		return "The client sent no " + strings.Join(o.Missing, " and no ") + ", where the user's credential for the service belongs; tell the user to set it in the MCP client."
+		text := "The client sent no " + strings.Join(o.Missing, " and no ") + ", where the user's credential for the service belongs; tell the user to set it in the MCP client."
+		if o.Gateway && !forbidden {
+			text += ownInstead
+		}
+		return text
 	case len(o.Sent) > 0 && forbidden:
 		return "The service does not allow this with the user's credential in " + headers + "; other arguments may be allowed, else the user needs more rights at the service."
 	case len(o.Sent) > 0:
 		text := "The service does not accept the user's credential in " + headers + "; tell the user to renew it in the MCP client."
 		if o.Gateway {
-			text += " If that does not help, the operator must look at the gateway's own."
+			text += ownInstead
 		}
 		return text
 	case (o.Exchanged || o.Identity) && forbidden:

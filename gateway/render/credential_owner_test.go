@@ -17,6 +17,7 @@ func TestCredentialOwner(t *testing.T) {
 		{CredentialOwner{Gateway: true}, "the operator must look at it", "the operator must help"},
 		{CredentialOwner{Sent: []string{"X-Depot-Token"}}, "the user's credential in X-Depot-Token; tell the user to renew it", "the user needs more rights"},
 		{CredentialOwner{Missing: []string{"X-Depot-Token"}}, "The client sent no X-Depot-Token", "The client sent no X-Depot-Token"},
+		{CredentialOwner{Missing: []string{"X-Depot-Token"}, Gateway: true}, "the operator must look at the gateway's own", "The client sent no X-Depot-Token"},
 		{CredentialOwner{Sent: []string{"X-Depot-Token"}, Gateway: true}, "the operator must look at the gateway's own", "the user needs more rights"},
 		{CredentialOwner{Exchanged: true}, "tell the user to sign in again", "the user needs more rights"},
 		{CredentialOwner{Identity: true}, "the user's identity as the gateway sends it; tell the user that the operator", "the user needs more rights"},
