@@ -106,3 +106,11 @@ func TestLimitsTakeLittleMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestLongNumber: a number that is the whole answer and too long is null, since it can't be cut, and the note names it.
+func TestLongNumber(t *testing.T) {
+	got, cuts := Limits{MaxTokens: 50}.Apply([]byte(strings.Repeat("9", 1000)))
+	if note := (&Answer{Cuts: cuts}).Note(nil); string(got) != "null" || note != "Left out: a number that is too long." {
+		t.Errorf("%s, %q", got, note)
+	}
+}

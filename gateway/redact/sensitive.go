@@ -1,7 +1,9 @@
 package redact
 
 import (
+	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"drawbridge/config"
 	"drawbridge/openapi/answer"
@@ -58,7 +60,8 @@ func (s *Sensitive) HasHeader(name string) bool {
 const withheld = "[withheld by the gateway: this part of the answer is not JSON, and may hold what is hidden of it]"
 
 // Part hides the sensitive fields of a part of an answer. A text or bytes that aren't JSON can't be taken apart: they are withheld if
-// they are labelled as JSON or mention a sensitive field; and so is a single event that is a text. Pictures and sound stay.
+// they are labelled as JSON or mention a sensitive field; and so is a single event that is a text. Pictures and sound stay,
+// unless they are a text.
 func (s *Sensitive) Part(p *answer.Part) {
 	if s.names[p.Field] && p.Field != "" {
 		p.Kind, p.MediaType, p.Data = answer.Text, "text/plain", []byte("[hidden]")
@@ -81,7 +84,9 @@ func (s *Sensitive) Part(p *answer.Part) {
 		return
 	case answer.Text, answer.Binary:
 	case answer.Image, answer.Audio:
-		return
+		if !utf8.Valid(p.Data) || bytes.IndexByte(p.Data, 0) >= 0 {
+			return
+		} // a text that begins like a picture
 	}
 	if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err == nil {
 		p.Data = s.filter.Apply(p.Data)
