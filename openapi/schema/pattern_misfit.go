@@ -40,8 +40,12 @@ func (e *emitter) misfit(n, pattern *tree.Node, at place, f *schemaFacts) (value
 	return given[0], true
 }
 
+// inWords matches placeholders, "{{locale}}" and "<id>", and descriptions of the value, such as "Current date and time".
+var inWords = regexp.MustCompile(`^(?:[{<$%#]+[A-Za-z_. -]+[}>%]+|[A-Za-z]+(?: [A-Za-z]+){2,}\.?)$`)
+
 // givenTexts returns the texts that a document gives for a schema: its values, its default and its examples, and those of its owner.
-// Texts that stand for others, such as the "string" of generators and what is cut off with an ellipsis, say nothing.
+// Texts that stand for others, such as the "string" of generators, placeholders, descriptions, and what is cut off with an ellipsis, say
+// nothing.
 func givenTexts(n *tree.Node, at place, f *schemaFacts) (texts []string) {
 	add := func(v *tree.Node) {
 		text := v.Text()
@@ -54,7 +58,7 @@ func givenTexts(n *tree.Node, at place, f *schemaFacts) (texts []string) {
 		default:
 			return
 		}
-		if text == "" || text == "string" || len(text) > maxValueText || len(texts) == maxJudged || strings.Contains(text, "...") || strings.Contains(text, "…") {
+		if text == "" || text == "string" || len(text) > maxValueText || len(texts) == maxJudged || strings.Contains(text, "...") || strings.Contains(text, "…") || inWords.MatchString(text) {
 			return
 		}
 		texts = append(texts, text)
