@@ -1,10 +1,10 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"net/url"
-	"strings"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/wire"
@@ -68,14 +68,14 @@ func (api *API) introduce() {
 // claimed returns the place of an argument whose slashes make an escaped path, below the base, that of a more specific operation with the
 // same method; -1 if there is none. Services would take the request for that one's, which may be excluded, need other scopes or consent
 // (ADR 0055).
-func (o *Operation) claimed(path string, values [][]byte) (place int) {
+func (o *Operation) claimed(path []byte, values [][]byte) (place int) {
 	place = -1
 	for _, v := range o.variables {
-		if v >= 0 && o.arguments[v].encoder.Spans() && strings.Contains(string(values[v]), "/") {
+		if v >= 0 && o.arguments[v].encoder.Spans() && bytes.ContainsAny(values[v], `/\`) { // or an escape
 			place = v
 		}
 	}
-	if place < 0 || !o.template.Claimed(path, o.others()) {
+	if place < 0 || !o.template.Claimed(string(path), o.others()) {
 		return -1
 	}
 	return place

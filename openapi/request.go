@@ -339,7 +339,7 @@ func (b *building) url(base *url.URL) url.URL {
 	}
 	end := len(text)
 	if b.o.siblings != nil && b.faults == nil {
-		if place := b.o.claimed(string(text[len(prefix):]), b.values); place >= 0 {
+		if place := b.o.claimed(text[len(prefix):], b.values); place >= 0 {
 			b.fault(&b.o.arguments[place], &wire.ValueError{Reason: "its slashes lead to the path of another operation; call that one, or give another value"})
 		}
 	}
