@@ -100,6 +100,9 @@ func (o *Operation) unwritten(args []byte) (pointers []string) {
 // settleNulls decides about the nulls of checked arguments: dropped are those that count as absent so far. It returns all that do, or the
 // faults of a request that would not say what its caller did.
 func (o *Operation) settleNulls(args []byte, dropped []string) (all []string, faults []schema.Fault) {
+	if faults := o.emptiedFilters(args, dropped); faults != nil {
+		return nil, faults
+	}
 	lost := o.unwritten(args)
 	if lost != nil {
 		if o.Method == http.MethodPatch && !o.isSafe() {
@@ -119,6 +122,21 @@ func (o *Operation) settleNulls(args []byte, dropped []string) (all []string, fa
 		}
 	}
 	return nil, faults
+}
+
+// emptiedFilters returns the faults of nulls beside the body without which nothing is left of their object, if the method changes
+// something: without a filter it may change too much. A null argument itself is absent.
+func (o *Operation) emptiedFilters(args []byte, dropped []string) (faults []schema.Fault) {
+	if len(dropped) == 0 || o.isSafe() {
+		return nil
+	}
+	for _, pointer := range dropped {
+		above := pointer[:strings.LastIndexByte(pointer, '/')]
+		if above != "" && !o.InBody(pointer) && isEmpty(jsonscan.At(args, above)) {
+			faults = append(faults, schema.Fault{Pointer: pointer, Message: "null is not allowed here, and without it nothing is left of the object; give a value, or leave it out"})
+		}
+	}
+	return faults
 }
 
 // leavesAsItIs ends the fault of null in a PATCH.

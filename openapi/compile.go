@@ -241,6 +241,7 @@ func (c *compiler) collect(found []found, skipped []Skipped, results []result, b
 			return nil, ErrLargeAPI
 		}
 	}
+	api.introduce()
 	c.reportTwins(touched)
 	api.Problems = c.problems.sorted()
 	attribute(c.set, api.Problems, touched, c.options.Pace)

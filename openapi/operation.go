@@ -80,8 +80,9 @@ type Operation struct {
 	index     map[string]int    // argument name → place in arguments
 	former    map[string]string // what the release before named arguments → their names now
 	template  *wire.Template
-	variables []int // template variable → place in arguments
-	body      *body // nil: none is sent
+	variables []int        // template variable → place in arguments
+	siblings  []*Operation // those of the API, if a value may span several segments: see claimed
+	body      *body        // nil: none is sent
 	accept    []string
 	validator func() (*schema.Validator, error)
 	maxDepth  int        // of arguments; 0: that of jsonscan

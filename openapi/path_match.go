@@ -1,10 +1,13 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
+	"iter"
 	"net/url"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/wire"
 )
 
 // Match tells whether an escaped path, below the base, is one of the operation's, and returns the arguments of which such a call
@@ -49,4 +52,47 @@ func (o *Operation) Match(path string, query url.Values) (args json.RawMessage, 
 		add(a.name, append(list, ']'))
 	}
 	return append(args, '}'), len(o.template.Names()), true
+}
+
+// introduce makes the operations of an API known to those that have to leave the paths of others alone.
+func (api *API) introduce() {
+	for _, o := range api.Operations {
+		for _, place := range o.variables {
+			if place >= 0 && o.arguments[place].encoder.Spans() {
+				o.siblings = api.Operations
+			}
+		}
+	}
+}
+
+// claimed returns the place of an argument whose slashes make an escaped path, below the base, that of a more specific operation with the
+// same method; -1 if there is none. Services would take the request for that one's, which may be excluded, need other scopes or consent
+// (ADR 0055).
+func (o *Operation) claimed(path []byte, values [][]byte) (place int) {
+	place = -1
+	for _, v := range o.variables {
+		if v >= 0 && o.arguments[v].encoder.Spans() && bytes.ContainsAny(values[v], `/\`) { // or an escape
+			place = v
+		}
+	}
+	if place < 0 || !o.template.Claimed(string(path), o.others()) {
+		return -1
+	}
+	return place
+}
+
+// others are the templates of the operations with the same method and base.
+func (o *Operation) others() iter.Seq[*wire.Template] {
+	return func(yield func(*wire.Template) bool) {
+		for _, other := range o.siblings {
+			if other.Method == o.Method && sameBase(o.Base, other.Base) && !yield(other.template) {
+				return
+			}
+		}
+	}
+}
+
+// sameBase reports whether two operations have one base.
+func sameBase(a, b *url.URL) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }

@@ -338,6 +338,11 @@ func (b *building) url(base *url.URL) url.URL {
 		return u
 	}
 	end := len(text)
+	if b.o.siblings != nil && b.faults == nil {
+		if place := b.o.claimed(text[len(prefix):], b.values); place >= 0 {
+			b.fault(&b.o.arguments[place], &wire.ValueError{Reason: "its slashes lead to the path of another operation; call that one, or give another value"})
+		}
+	}
 	text = b.appendQuery(text)
 	b.text = text
 	u.RawPath = string(text[:end])

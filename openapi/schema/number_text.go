@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strings"
 
 	"drawbridge/openapi/schema/ecmaregexp"
 	"drawbridge/openapi/tree"
@@ -25,11 +27,36 @@ func onlyNumber(n *tree.Node, set types) (types, bool) {
 	if !typed && (set&^nullType != 0 || n.Get("type") != nil || format == 0) || !isNumericPattern(pattern.Text()) {
 		return set, false
 	}
+	if typed && format == 0 && fitsCode(pattern.Text()) {
+		return set, false
+	}
 	if typed {
 		return set &^ stringType, true
 	}
 	return set | format, true
 }
+
+// fitsCode tells whether a pattern also matches texts that begin with a zero that no number has, such as the code "00501": the number would
+// lose it.
+func fitsCode(pattern string) bool {
+	p, err := ecmaregexp.Parse(pattern)
+	if err != nil {
+		return true
+	}
+	re, err := regexp.Compile(p.RE2)
+	if err != nil {
+		return true
+	}
+	for n := 1; n < maxCode; n++ {
+		if re.MatchString(strings.Repeat("0", n) + "1") {
+			return true
+		}
+	}
+	return false
+}
+
+// maxCode is the number of digits of the longest code that is tried.
+const maxCode = 32
 
 // numericFormats are the formats that frameworks write of numbers.
 var numericFormats = map[string]types{

@@ -90,9 +90,99 @@ func (w *portableWriter) merge(o *outline, same []*outline) {
 		}
 	}
 	o.required = append(o.required, common...)
-	if len(same) > 1 {
-		o.choices = append(o.choices, sets)
+	if len(same) == 1 {
+		return
 	}
+	if text := w.choiceByTag(same, given, names); text != "" {
+		o.note(text)
+		return
+	}
+	o.choices = append(o.choices, sets)
+}
+
+// maxChoiceText is the longest text about the members of alternatives, in bytes.
+const maxChoiceText = maxDescription / 2
+
+// choiceByTag tells which members go with which value of the member that tells alternatives apart; "" if there is none, or too much to
+// tell. Without it a caller learns from a refused call that a member of one alternative can't be combined with the value of another.
+func (w *portableWriter) choiceByTag(same []*outline, given map[string][]outlineMember, names []string) string {
+	if len(same) > maxAllowed {
+		return ""
+	}
+	for _, tag := range names {
+		values := w.tagValues(same, tag, given[tag])
+		if values == nil {
+			continue
+		}
+		var texts []string
+		for i, sub := range same {
+			var needed, allowed []string
+			for _, m := range sub.members {
+				switch {
+				case len(given[m.name]) == len(same) && allRequire(same, m.name) == slices.Contains(sub.required, m.name):
+				case slices.Contains(sub.required, m.name):
+					needed = append(needed, m.name)
+				case len(given[m.name]) < len(same):
+					allowed = append(allowed, m.name)
+				}
+			}
+			text := values[i]
+			switch {
+			case len(needed) > 0 && len(allowed) > 0:
+				text += " needs " + joinNames(needed, maxAllowed) + " and takes " + joinNames(allowed, maxAllowed)
+			case len(needed) > 0:
+				text += " needs " + joinNames(needed, maxAllowed)
+			case len(allowed) > 0:
+				text += " takes " + joinNames(allowed, maxAllowed)
+			default:
+				text += " takes no others"
+			}
+			texts = append(texts, text)
+		}
+		if text := "By " + tag + ": " + strings.Join(texts, "; ") + "."; len(text) <= maxChoiceText && !same[0].isAlike(same) {
+			return text
+		}
+	}
+	return ""
+}
+
+// tagValues returns the values of a member that all alternatives require, each with texts of its own, by alternative; nil if it is none.
+func (w *portableWriter) tagValues(same []*outline, name string, each []outlineMember) (values []string) {
+	if len(each) != len(same) || !allRequire(same, name) {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, m := range each {
+		sub := w.outline(m.schemas)
+		if !sub.listed || len(sub.values) == 0 || sub.pick() != stringType {
+			return nil
+		}
+		var own []string
+		for _, v := range sub.values {
+			if known[string(v)] {
+				return nil
+			}
+			known[string(v)] = true
+			own = append(own, string(v))
+		}
+		values = append(values, strings.Join(own, " or "))
+	}
+	return values
+}
+
+// isAlike tells whether all alternatives have the same members, required alike.
+func (o *outline) isAlike(same []*outline) bool {
+	return !slices.ContainsFunc(same, func(sub *outline) bool {
+		return len(sub.members) != len(o.members) || len(sub.required) != len(o.required) ||
+			slices.ContainsFunc(o.names(), func(name string) bool {
+				return !slices.Contains(sub.names(), name) || slices.Contains(o.required, name) != slices.Contains(sub.required, name)
+			})
+	})
+}
+
+// allRequire tells whether a member is required by all alternatives.
+func allRequire(same []*outline, name string) bool {
+	return !slices.ContainsFunc(same, func(sub *outline) bool { return !slices.Contains(sub.required, name) })
 }
 
 // absorb takes over what only one alternative says.

@@ -47,11 +47,12 @@ func (w *walker) known(r role) []string {
 }
 
 // repairSpelling reads misspelt members as they were meant ("operationID", "paramters", "readonly", "enm"): without that they would be
-// ignored, as extensions are that lack their "x-". A member that exists already, or could not have such a value, was not meant.
+// ignored, as extensions are that lack their "x-". A member that exists already, or could not have such a value, was not meant, and a name
+// with a sign before or behind it, such as "_required", is one that its author disabled.
 func (w *walker) repairSpelling(n *Node, r role) {
 	var names []string
 	for _, k := range n.body.kids {
-		if _, ok := w.grammar[r].fields[k.key]; ok || strings.HasPrefix(k.key, "x-") || strings.HasPrefix(k.key, "$") {
+		if _, ok := w.grammar[r].fields[k.key]; ok || strings.HasPrefix(k.key, "x-") || strings.HasPrefix(k.key, "$") || strings.Trim(k.key, "_-#/.~!+*") != k.key {
 			continue
 		}
 		if r == rolePathItem && w.grammar[r].fields[strings.ToLower(k.key)].role == roleOperation {
@@ -66,6 +67,10 @@ func (w *walker) repairSpelling(n *Node, r role) {
 		if meant == "" || !w.fits(k, r, meant) {
 			continue
 		}
+		if meant == "security" && isOpen(k) {
+			w.warn.add(k, CodeMemberName, "%s is not a member of %s; %s was probably meant, but would take protection away: it is not read", quote(clip(k.key)), r.describe(), quote(meant))
+			continue
+		}
 		if n.Get(meant) != nil {
 			w.warn.add(k, CodeMemberName, "%s is not a member of %s; %s was probably meant, which is there already: left out", quote(clip(k.key)), r.describe(), quote(meant))
 			continue
@@ -73,6 +78,11 @@ func (w *walker) repairSpelling(n *Node, r role) {
 		w.warn.add(k, CodeMemberName, "%s is not a member of %s; read as %s", quote(clip(k.key)), r.describe(), quote(meant))
 		n.rename(k, meant)
 	}
+}
+
+// isOpen reports whether security requirements let requests through without a credential (OAS Security Requirement Object).
+func isOpen(n *Node) bool {
+	return n.kind != Array || len(n.body.kids) == 0 || slices.ContainsFunc(n.body.kids, func(k *Node) bool { return k.kind != Object || len(k.body.kids) == 0 })
 }
 
 // meant returns the name of the member that another name is a misspelling of, "" if there is none.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"iter"
 	"net/url"
 	"strings"
 )
@@ -63,6 +64,54 @@ func (m *matching) from(i int, path string) bool {
 		}
 	}
 	return false
+}
+
+// Claimed tells whether an escaped path that the template makes is one that another template makes, too, which is the more specific of the
+// two: services take the path for that one's. It errs on the side of yes, as Match does.
+func (t *Template) Claimed(path string, others iter.Seq[*Template]) bool {
+	plain := plainPath(path)
+	m := matching{steps: maxClaimSteps}
+	for other := range others {
+		m.t, m.values = other, make([]string, len(other.names))
+		if m.from(0, plain) && t.isAbove(other, &m.steps) || m.steps < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// maxClaimSteps bounds the attempts to find the values in a path for all other templates.
+const maxClaimSteps = 200_000
+
+// isAbove tells whether the paths of another template are some of those of this one, and not the other way round. steps are those that
+// are left.
+func (t *Template) isAbove(other *Template, steps *int) bool {
+	makes := func(t *Template, path string) bool {
+		m := matching{t: t, values: make([]string, len(t.names)), steps: *steps}
+		ok := m.from(0, plainPath(path))
+		*steps = m.steps
+		return ok
+	}
+	return makes(t, other.sample("\x01")) && !makes(other, t.sample("\x01"+strings.Repeat("/\x01", maxSegments)))
+}
+
+// maxSegments is how many segments more than one a sample of a value has that may span several.
+const maxSegments = 50
+
+// sample returns a path that the template makes, without escapes, with a value for the variables that may span several segments.
+func (t *Template) sample(spanning string) string {
+	var b strings.Builder
+	for _, p := range t.parts {
+		switch {
+		case p.literal != "":
+			b.WriteString(p.literal)
+		case t.reserved[p.variable]:
+			b.WriteString(spanning)
+		default:
+			b.WriteString("\x01")
+		}
+	}
+	return b.String()
 }
 
 // plainPath returns an escaped path without escapes, and without slashes that divide nothing.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,6 +39,40 @@ func TestMatch(t *testing.T) {
 		}
 		if got != c.values {
 			t.Errorf("%s: %s: %q, want %q", c.template, c.path, got, c.values)
+		}
+	}
+}
+
+// TestClaimed holds which paths of a template belong to a more specific one (pains row 175).
+func TestClaimed(t *testing.T) {
+	for _, c := range []struct {
+		template, path, other string
+		claimed               bool
+	}{
+		{"/files/{+path}", "/files/a/secrets", "/files/{id}/secrets", true},
+		{"/files/{+path}", "/files/a/SECRETS/", "/files/{id}/secrets", true},
+		{"/files/{+path}", "/files/a/s%65crets", "/files/{id}/secrets", true},
+		{"/files/{+path}", "/files/a%2Fsecrets", "/files/{id}/secrets", false},
+		{"/files/{+path}", "/files/a/b/secrets", "/files/{id}/secrets", false},
+		{"/files/{+path}", "/files/a/b/secrets", "/files/{+path}/secrets", true},
+		{"/files/{+path}/secrets", "/files/a/b/secrets", "/files/{+path}", false},
+		{"/files/{+path}", "/files/a/b", "/files/{id}/{part}", true},
+		{"/files/{+path}", "/files/a/b", "/{+any}", false},
+		{"/files/{+path}", "/files/a/b", "/files/{+other}", false},
+		{"/files/{+path}", "/files/admin/all", "/files/admin/all", true},
+		{"/{+any}", "/files/a", "/files/{id}", true},
+		{"/{a}/{+b}", "/admin/x/y", "/admin/{+c}", true},
+		{"/a/{+x}", "/a/" + strings.Repeat("y/", 100), "/a/{+b}{+c}{+d}{+e}{+f}{+g}{+h}x", true}, // too many ways to read it
+	} {
+		var both [2]*Template
+		for i, text := range []string{c.template, c.other} {
+			var err error
+			if both[i], err = ParseTemplate(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := both[0].Claimed(c.path, slices.Values(both[1:])); got != c.claimed {
+			t.Errorf("%s: %s is claimed by %s: %t", c.template, c.path, c.other, got)
 		}
 	}
 }

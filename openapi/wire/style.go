@@ -272,6 +272,9 @@ func (w *writer) deep(prefix, v []byte) error {
 			if bytes.ContainsAny(name, "[]") {
 				return refuse("must not have a member %q: brackets would make it another one", name)
 			}
+			if len(name) == 0 {
+				return refuse("must not have a member without a name: its empty brackets would make a list")
+			}
 			if err := w.repeated.add(len(prefix) + len(name)); err != nil {
 				return err
 			}
