@@ -3,25 +3,12 @@ package call
 import (
 	"context"
 
-	"drawbridge/config"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/truncate"
 )
 
-// Ceiling bounds the results that clients get. A zero field is no limit. What is not for a client has the whole answer: the
-// cache, resources, and calls of the operator of the process.
-type Ceiling struct {
-	Tokens int // of a result in a model's context; text and structuredContent are the same data
-	Binary int // bytes of all parts that are neither JSON nor text
-}
-
 // besideTokens is what a limit of a rule that is higher than the ceiling leaves for notes, which it does not count.
 const besideTokens = 2_000
-
-// newCeiling returns the limits of a configuration.
-func newCeiling(l *config.Limits) Ceiling {
-	return Ceiling{Tokens: int(l.MaxResultTokens), Binary: int(l.MaxResultBinary)}
-}
 
 // ceiling returns the limits for the result of the call.
 func (w *resultWriter) ceiling(ctx context.Context) Ceiling {

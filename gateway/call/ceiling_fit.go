@@ -81,8 +81,8 @@ type fitter struct {
 func newFitter(w *resultWriter, parts []answer.Part, most int) *fitter {
 	f := &fitter{w: w, most: most, parts: slices.Clone(parts), json: make([]bool, len(parts)), costs: make([]int, len(parts)), begin: make([]int, len(parts))}
 	for i := range f.parts {
-		if p := &f.parts[i]; p.Kind == answer.Text && isStructure(p.Data) {
-			if data, ok := projection.Compact(p.Data); ok {
+		if p := &f.parts[i]; p.Kind == answer.Text {
+			if data, ok := projection.Structure(p.Data); ok {
 				p.Data, f.json[i] = data, true
 			}
 		}
