@@ -210,3 +210,10 @@ func scopeToken(s string) bool {
 	}
 	return s != ""
 }
+
+// needCallers records an error where nobody has a token.
+func (l *loader) needCallers(cfg *Config, key, message string) {
+	if l.ok("auth", "auth.issuers", key) && (cfg.Auth == nil || cfg.Auth.Anonymous) {
+		l.errorf(key, "%s", message)
+	}
+}

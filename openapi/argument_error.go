@@ -1,6 +1,10 @@
 package openapi
 
-import "strings"
+import (
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
 
 // ArgumentError tells all that is wrong with the arguments of a call. Its ToolMessage is meant for the model that
 // chose them (D7).
@@ -8,6 +12,7 @@ type ArgumentError struct {
 	Faults []Fault // at least one
 
 	operation *Operation
+	accepts   func(args []byte) bool // whether a call with these arguments is sent, for the example in the text
 }
 
 // A Fault is one thing that is wrong with the arguments.
@@ -48,7 +53,7 @@ func (e *ArgumentError) ToolMessage() string {
 		b.WriteByte('\n')
 	}
 	if e.operation != nil {
-		e.operation.appendArguments(&b, e.Faults)
+		e.operation.appendArguments(&b, e.Faults, e.accepts)
 	}
 	return b.String()
 }
@@ -66,10 +71,8 @@ func (e *BaseError) ToolMessage() string {
 	return "This operation can't be called yet: the operator of the gateway has to set base_url for its API."
 }
 
-// forCallers returns the operation with whose arguments faults are explained.
-func (o *Operation) forCallers() *Operation {
-	if o.callers != nil {
-		return o.callers
-	}
-	return o
+// topLevel returns the name of the argument that a pointer leads to, if it leads no further.
+func topLevel(pointer string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(pointer, "/")
+	return jsonscan.UnescapeToken(name), ok && !strings.Contains(name, "/")
 }

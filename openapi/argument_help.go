@@ -1,9 +1,7 @@
 package openapi
 
 import (
-	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -111,8 +109,8 @@ func (p published) arguments() []declared {
 }
 
 // appendArguments appends what the operation takes, and an example: first what the faults are about, then what is
-// required.
-func (o *Operation) appendArguments(b *strings.Builder, faults []Fault) {
+// required. accepts tells whether a call with the example is sent.
+func (o *Operation) appendArguments(b *strings.Builder, faults []Fault, accepts func(args []byte) bool) {
 	input := published{o.Input, o.Input}
 	all := input.arguments()
 	if len(all) == 0 {
@@ -148,7 +146,7 @@ func (o *Operation) appendArguments(b *strings.Builder, faults []Fault) {
 		b.WriteString(", …")
 	}
 	b.WriteString(".\n")
-	if example, invented := o.smallest(!required, faulty); example != nil {
+	if example, invented := o.smallest(!required, faulty, accepts); example != nil {
 		b.WriteString(ExampleText(example, invented))
 		b.WriteByte('\n')
 	}
@@ -181,26 +179,16 @@ func insideBody(body string) string { return fmt.Sprintf("it belongs inside %q",
 
 // smallest returns arguments with which a call is sent: what is required, and also what is named, or, where nothing is
 // required, what the document gives examples of, and which of them are invented. It is nil when none are found.
-func (o *Operation) smallest(optional bool, also []string) (example []byte, invented []string) {
+func (o *Operation) smallest(optional bool, also []string, accepts func(args []byte) bool) (example []byte, invented []string) {
 	v, err := o.validator()
 	if err != nil {
 		return nil, nil
 	}
 	example, ok := v.Example(schema.ExampleOptions{MaxBytes: maxExample, Documented: optional, Also: also, Invented: &invented})
-	if !ok || string(example) == "{}" || !o.accepts(example) {
+	if !ok || string(example) == "{}" || !accepts(example) {
 		return nil, nil
 	}
 	return example, invented
-}
-
-// accepts tells whether a call with these arguments is sent.
-func (o *Operation) accepts(args []byte) bool {
-	if o.hidden != nil { // what is hidden is missing in the request
-		_, _, err := o.Check(args)
-		return err == nil
-	}
-	_, err := o.NewRequest(context.Background(), &url.URL{Scheme: "https", Host: "example"}, args)
-	return err == nil
 }
 
 // phrase returns "string", "array of integer", "one of \"a\", \"b\"" …

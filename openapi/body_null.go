@@ -158,7 +158,7 @@ func (o *Operation) isEmptied(args []byte, dropped []string) bool {
 		return false
 	}
 	left := func(pointer string) bool { return !gone[pointer] && o.InBody(pointer) }
-	value := []byte(args)
+	value := args
 	if o.body.form == formWhole {
 		if value = jsonscan.At(args, within); value == nil || gone[within] {
 			return true

@@ -54,7 +54,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 	header := b.header()
 	text, media := b.body()
 	if b.faults != nil {
-		return Built{}, &ArgumentError{Faults: b.faults, operation: o.forCallers()}
+		return Built{}, o.newArgumentError(b.faults)
 	}
 	var reader io.Reader
 	if media != "" {
@@ -77,7 +77,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, dropped []string, err error) {
 	args, err = o.readObject(args)
 	if err != nil {
-		return nil, nil, &ArgumentError{Faults: []Fault{{Message: err.Error()}}, operation: o.forCallers()}
+		return nil, nil, o.newArgumentError([]Fault{{Message: err.Error()}})
 	}
 	v, err := o.validator()
 	if err != nil {
@@ -139,10 +139,19 @@ func (o *Operation) readObject(args json.RawMessage) (json.RawMessage, error) {
 	return args, nil
 }
 
+// newArgumentError returns the error for faults, which is explained by what callers can give.
+func (o *Operation) newArgumentError(faults []Fault) *ArgumentError {
+	of := o
+	if o.callers != nil {
+		of = o.callers
+	}
+	return &ArgumentError{Faults: faults, operation: of, accepts: of.accepts}
+}
+
 // argumentError words what is wrong with arguments: names that are spelled otherwise, and the faults of the schema that are not
 // about these, each once.
 func (o *Operation) argumentError(args json.RawMessage, spelled []Fault, faults []schema.Fault) *ArgumentError {
-	e := &ArgumentError{operation: o.forCallers(), Faults: spelled}
+	e := o.newArgumentError(spelled)
 	for _, f := range faults {
 		if slices.ContainsFunc(spelled, func(known Fault) bool { return known.Pointer == f.Pointer }) {
 			continue
@@ -201,10 +210,14 @@ func (o *Operation) hiddenGiven(args []byte, faults []schema.Fault) (more []Faul
 	return more
 }
 
-// topLevel returns the name of the argument that a pointer leads to, if it leads no further.
-func topLevel(pointer string) (name string, ok bool) {
-	name, ok = strings.CutPrefix(pointer, "/")
-	return jsonscan.UnescapeToken(name), ok && !strings.Contains(name, "/")
+// accepts tells whether a call with these arguments is sent.
+func (o *Operation) accepts(args []byte) bool {
+	if o.hidden != nil { // what is hidden is missing in the request
+		_, _, err := o.Check(args)
+		return err == nil
+	}
+	_, err := o.NewRequest(context.Background(), &url.URL{Scheme: "https", Host: "example"}, args)
+	return err == nil
 }
 
 // building is one request while it is built. Faults are collected to the end, so that the model hears of all.

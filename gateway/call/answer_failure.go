@@ -49,8 +49,8 @@ func judgedJSON(part answer.Part) []byte {
 	switch {
 	case part.Kind == answer.JSON:
 		return part.Data
-	case part.Kind == answer.Text && isStructure(part.Data):
-		if data, ok := projection.Compact(part.Data); ok {
+	case part.Kind == answer.Text:
+		if data, ok := projection.Structure(part.Data); ok {
 			return data
 		}
 	}
@@ -59,9 +59,6 @@ func judgedJSON(part answer.Part) []byte {
 
 // isNoFailure reports whether the body of a response that is to be cached reports no failure: the next call may succeed.
 func (x *exchange) isNoFailure(ctx context.Context, body []byte) bool {
-	if !isStructure(body) {
-		return true
-	}
-	data, ok := projection.Compact(body)
+	data, ok := projection.Structure(body)
 	return !ok || !x.reports(ctx, data)
 }

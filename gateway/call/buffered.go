@@ -44,7 +44,7 @@ func (c BufferedCall) Ceil(ctx context.Context, parts []answer.Part, most int) (
 			}
 		}
 	}
-	bound := c.atMost(shown)
+	bound := c.beside().atMost(shown)
 	if most == 0 || bound <= most {
 		return shown, "", bound
 	}

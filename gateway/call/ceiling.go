@@ -3,25 +3,12 @@ package call
 import (
 	"context"
 
-	"drawbridge/config"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/truncate"
 )
 
-// Ceiling bounds the results that clients get. A zero field is no limit. What is not for a client has the whole answer: the
-// cache, resources, and calls of the operator of the process.
-type Ceiling struct {
-	Tokens int // of a result in a model's context; text and structuredContent are the same data
-	Binary int // bytes of all parts that are neither JSON nor text
-}
-
 // besideTokens is what a limit of a rule that is higher than the ceiling leaves for notes, which it does not count.
 const besideTokens = 2_000
-
-// newCeiling returns the limits of a configuration.
-func newCeiling(l *config.Limits) Ceiling {
-	return Ceiling{Tokens: int(l.MaxResultTokens), Binary: int(l.MaxResultBinary)}
-}
 
 // ceiling returns the limits for the result of the call.
 func (w *resultWriter) ceiling(ctx context.Context) Ceiling {
@@ -42,7 +29,7 @@ func (w *resultWriter) ceil(ctx context.Context, parts []answer.Part) []answer.P
 	if c.Binary > 0 && binarySize(parts) > c.Binary {
 		parts = w.linkBinary(parts, c.Binary)
 	}
-	if c.Tokens == 0 || w.atMost(parts) <= c.Tokens {
+	if c.Tokens == 0 || w.beside().atMost(parts) <= c.Tokens {
 		return parts
 	}
 	shown, note := w.fit(parts, c.Tokens)
@@ -55,6 +42,23 @@ func (w *resultWriter) ceil(ctx context.Context, parts []answer.Part) []answer.P
 		w.addNote(note)
 	}
 	return shown
+}
+
+// beside returns what stands beside the parts of the result.
+func (w *resultWriter) beside() beside {
+	return beside{headers: w.headers.Text, note: w.note, structured: w.structured()}
+}
+
+// fit returns the beginnings of parts that are within a number of tokens with all that stands beside them, and a note on what they
+// lack; "" if they are whole.
+func (w *resultWriter) fit(parts []answer.Part, most int) (shown []answer.Part, note string) {
+	f := newFitter(w.beside(), parts, most)
+	if f.measure() <= most {
+		return f.parts, ""
+	}
+	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
+	f.beside = w.beside()
+	return f.fit(w.Plan.Safe, w.waysAboveCeiling(parts, most/4))
 }
 
 // ceilText returns the text of an error within the ceiling. The texts of errors are bounded, but by more than a low ceiling permits.

@@ -23,16 +23,22 @@ const (
 	maxFitted = 4
 )
 
+// beside is what stands beside the parts of a result.
+type beside struct {
+	headers, note string
+	structured    bool // the parts are in structuredContent, too
+}
+
 // atMost returns an upper bound of the tokens of a result, without counting any: no token has less than a byte.
-func (w *resultWriter) atMost(parts []answer.Part) (n int) {
-	n = len(w.headers.Text) + len(w.note)
+func (b beside) atMost(parts []answer.Part) (n int) {
+	n = len(b.headers) + len(b.note)
 	for i := range parts {
 		p := &parts[i]
 		n += blockTokens + structureTokens + len(p.Field) + len(p.File)
 		switch {
 		case isBinary(p.Kind):
 			n += len(p.MediaType)
-		case p.Kind == answer.Text && w.structured():
+		case p.Kind == answer.Text && b.structured:
 			n += len(`\u0000`) * len(p.Data) // as a JSON string
 		default:
 			n += len(p.Data)
@@ -41,48 +47,29 @@ func (w *resultWriter) atMost(parts []answer.Part) (n int) {
 	return n
 }
 
-// fit returns the beginnings of parts that are within a number of tokens with all that stands beside them, and a note on what they
-// lack; "" if they are whole.
-func (w *resultWriter) fit(parts []answer.Part, most int) (shown []answer.Part, note string) {
-	f := newFitter(w, parts, most)
-	if f.measure() <= most {
-		return f.parts, ""
-	}
-	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
-	ways := w.waysAboveCeiling(parts, most/4)
-	// The note has at most as many places as one part that is cut.
-	reserve := tokenizer.Count([]byte(w.aboveCeiling(most, nil, 0, ways))) + 2*blockTokens
-	for range maxFitted {
-		var cuts []projection.Cut
-		var left int
-		shown, cuts, left = f.share(most - f.beside() - reserve)
-		note = w.aboveCeiling(most, cuts, left, ways)
-		total := f.shown + f.beside() + tokenizer.Count([]byte(note))
-		if total <= most {
-			return shown, note
-		}
-		reserve += total - most + blockTokens
-	}
-	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, w.aboveCeiling(most, nil, 0, nil)
+// tokens returns the tokens of the texts beside the parts.
+func (b beside) tokens() int {
+	return tokenizer.Count([]byte(b.headers)) + tokenizer.Count([]byte(b.note)) + 1
 }
 
 // fitter fits the parts of one answer into a number of tokens.
 type fitter struct {
-	w     *resultWriter
+	beside
 	most  int
 	parts []answer.Part
-	json  []bool // texts that are JSON which was not read as such, for lack of a schema
-	costs []int  // tokens of the data of each part; more than most if it has more
-	begin []int  // bytes of each part that have as many tokens, or most
-	shown int    // tokens of the parts that share returned, with what is said about them
+	// counted is the beginning of each part that has most tokens, or nearly, or all of it.
+	counted []projection.Counted
+	json    []bool // texts that are JSON which was not read as such, for lack of a schema
+	costs   []int  // tokens of the data of each part; more than most if it has more
+	shown   int    // tokens of the parts that share returned, with what is said about them
 }
 
 // newFitter returns the fitter of parts, in which texts that are JSON have no white space between tokens.
-func newFitter(w *resultWriter, parts []answer.Part, most int) *fitter {
-	f := &fitter{w: w, most: most, parts: slices.Clone(parts), json: make([]bool, len(parts)), costs: make([]int, len(parts)), begin: make([]int, len(parts))}
+func newFitter(b beside, parts []answer.Part, most int) *fitter {
+	f := &fitter{beside: b, most: most, parts: slices.Clone(parts), json: make([]bool, len(parts)), costs: make([]int, len(parts)), counted: make([]projection.Counted, len(parts))}
 	for i := range f.parts {
-		if p := &f.parts[i]; p.Kind == answer.Text && isStructure(p.Data) {
-			if data, ok := projection.Compact(p.Data); ok {
+		if p := &f.parts[i]; p.Kind == answer.Text {
+			if data, ok := projection.Structure(p.Data); ok {
 				p.Data, f.json[i] = data, true
 			}
 		}
@@ -92,14 +79,15 @@ func newFitter(w *resultWriter, parts []answer.Part, most int) *fitter {
 
 // measure counts the tokens of the result, those of each part until there are more than most.
 func (f *fitter) measure() (total int) {
-	total = f.beside()
+	total = f.tokens()
 	for i := range f.parts {
 		p := &f.parts[i]
 		if !isBinary(p.Kind) {
-			if f.begin[i], f.costs[i] = tokenizer.Prefix(p.Data, f.most); f.begin[i] < len(p.Data) {
+			counted := &f.counted[i]
+			if counted.Bytes, counted.Tokens = tokenizer.Prefix(p.Data, f.most); counted.Bytes < len(p.Data) {
 				f.costs[i] = f.most + 1
 			} else {
-				f.costs[i] = max(f.costs[i], f.quoted(p, f.most))
+				f.costs[i] = max(counted.Tokens, f.quoted(p, f.most))
 			}
 		}
 		total += f.around(p) + f.costs[i]
@@ -107,9 +95,24 @@ func (f *fitter) measure() (total int) {
 	return total
 }
 
-// beside returns the tokens of the texts beside the parts.
-func (f *fitter) beside() int {
-	return tokenizer.Count([]byte(f.w.headers.Text)) + tokenizer.Count([]byte(f.w.note)) + 1
+// fit returns the beginnings of the parts, which were measured, and the note on what they lack. The note has the ways to the rest, and
+// says whether the call is safe to be made again.
+func (f *fitter) fit(safe bool, ways []string) (shown []answer.Part, note string) {
+	// The note has at most as many places as one part that is cut.
+	reserve := tokenizer.Count([]byte(aboveCeiling(f.most, nil, 0, safe, ways))) + 2*blockTokens
+	texts := f.tokens()
+	for range maxFitted {
+		var cuts []projection.Cut
+		var left int
+		shown, cuts, left = f.share(f.most - texts - reserve)
+		note = aboveCeiling(f.most, cuts, left, safe, ways)
+		total := f.shown + texts + tokenizer.Count([]byte(note))
+		if total <= f.most {
+			return shown, note
+		}
+		reserve += total - f.most + blockTokens
+	}
+	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, aboveCeiling(f.most, nil, 0, safe, nil)
 }
 
 // around returns an upper bound of the tokens of what is said about a part besides its data.
@@ -126,7 +129,7 @@ func (f *fitter) around(p *answer.Part) int {
 
 // quoted returns the tokens of a text as it stands in structuredContent, as far as they are not more than a limit; 0 if it does not.
 func (f *fitter) quoted(p *answer.Part, limit int) int {
-	if p.Kind != answer.Text || !f.w.structured() {
+	if p.Kind != answer.Text || !f.structured {
 		return 0
 	}
 	return tokenizer.CountUpTo(jsonscan.AppendString(nil, p.Data), limit)
@@ -185,8 +188,7 @@ func (f *fitter) cut(i, most int) (data []byte, left []projection.Cut, tokens in
 	p := f.parts[i]
 	for within := most; within > 0; {
 		if p.Kind == answer.JSON || f.json[i] {
-			room := int64(f.begin[i]) * int64(within) / int64(max(min(f.costs[i], f.most), 1))
-			data, left, tokens = projection.Fit(f.parts[i].Data, within, int(room))
+			data, left, tokens = projection.Fit(f.parts[i].Data, within, f.counted[i])
 		} else {
 			data, left = f.cutText(i, within)
 			tokens = within
@@ -209,9 +211,18 @@ func (f *fitter) cutText(i, most int) ([]byte, []projection.Cut) {
 	if len(text) == 0 {
 		return []byte("The answer is white space."), []projection.Cut{{Kind: jsonscan.String, Left: len(whole)}}
 	}
-	data, left := projection.Limits{MaxTokens: most}.ApplyText(text)
+	var n int
+	if c := f.counted[i]; len(text) == len(whole) {
+		n, _ = tokenizer.Shorten(text[:c.Bytes], c.Tokens, most)
+	} else {
+		n, _ = tokenizer.Prefix(text, most)
+	}
+	data, left := projection.CutText(text, n)
 	if len(left) == 0 {
 		left = []projection.Cut{{Kind: jsonscan.String, Left: len(whole) - len(text)}}
 	}
 	return data, left
 }
+
+// isBinary reports whether parts of a kind are neither JSON nor text.
+func isBinary(k answer.Kind) bool { return k != answer.JSON && k != answer.Text }

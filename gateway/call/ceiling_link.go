@@ -79,9 +79,6 @@ func (w *resultWriter) rereadURI() (uri, lasts string) {
 	return w.linkURI()
 }
 
-// isBinary reports whether parts of a kind are neither JSON nor text.
-func isBinary(k answer.Kind) bool { return k != answer.JSON && k != answer.Text }
-
 // binarySize returns the bytes of the parts that are neither JSON nor text.
 func binarySize(parts []answer.Part) (n int) {
 	for i := range parts {

@@ -5,33 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/plan"
 	"drawbridge/gateway/projection"
 	"drawbridge/gateway/tokenizer"
-	"drawbridge/openapi/answer"
 	"drawbridge/openapi/truncate"
 )
 
-// waysAboveCeiling returns how the client gets what an answer above the ceiling lacks. A URI of more than a number of tokens is left
-// out.
-func (w *resultWriter) waysAboveCeiling(parts []answer.Part, most int) (ways []string) {
-	if p := w.Plan.Projection; p != nil && p.Argument && w.fields == nil {
-		ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
-	}
-	if smaller := w.Plan.Smaller(); smaller != "" {
-		ways = append(ways, smaller)
-	}
-	if slices.ContainsFunc(parts, func(p answer.Part) bool { return p.Events > 0 }) {
-		return ways // a stream that was cut off does not end at the same place again
-	}
-	if uri, lasts := w.rereadURI(); uri != "" && tokenizer.Count([]byte(uri)) <= most {
-		ways = append(ways, "read the resource "+uri+lasts)
-	}
-	return ways
-}
-
 // aboveCeiling is the note on an answer that was cut to a number of tokens. left is the number of parts that are left out.
-func (w *resultWriter) aboveCeiling(most int, cuts []projection.Cut, left int, ways []string) string {
+func aboveCeiling(most int, cuts []projection.Cut, left int, safe bool, ways []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The answer is cut to %d tokens.", most)
 	if said := (&projection.Answer{Cuts: cuts}).Note(nil); said != "" {
@@ -40,7 +20,7 @@ func (w *resultWriter) aboveCeiling(most int, cuts []projection.Cut, left int, w
 	if left > 0 {
 		fmt.Fprintf(&b, " The last %d parts are left out.", left)
 	}
-	if !w.Plan.Safe {
+	if !safe {
 		b.WriteString(" The call succeeded: do not repeat it for the rest.")
 		if len(ways) > 0 {
 			b.WriteString(" In other calls, " + strings.Join(ways, ", or ") + ".")

@@ -27,6 +27,13 @@ type Endpoint struct {
 	AllowsCallerWebhooks bool // callers may ask for a webhook at the end of a job
 }
 
+// Ceiling bounds the results that clients get. A zero field is no limit. What is not for a client has the whole answer: the
+// cache, resources, and calls of the operator of the process.
+type Ceiling struct {
+	Tokens int // of a result in a model's context; text and structuredContent are the same data
+	Binary int // bytes of all parts that are neither JSON nor text
+}
+
 // NewEndpoint returns the view that calls have of an endpoint for plans, but for Searches and what becomes of their jobs.
 func NewEndpoint(name string, c *config.Config, plans map[string]*plan.Plan, guard *auth.Guard) *Endpoint {
 	e := &Endpoint{
@@ -37,6 +44,11 @@ func NewEndpoint(name string, c *config.Config, plans map[string]*plan.Plan, gua
 		e.operations[p.Operation] = p
 	}
 	return e
+}
+
+// newCeiling returns the limits of a configuration.
+func newCeiling(l *config.Limits) Ceiling {
+	return Ceiling{Tokens: int(l.MaxResultTokens), Binary: int(l.MaxResultBinary)}
 }
 
 // Tool returns the plan of a tool, or nil if there is none or it is a resource only.

@@ -10,7 +10,6 @@ import (
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
-	"drawbridge/openapi/jsonscan"
 )
 
 // projectPart reduces a part of a successful answer, after everything that must not be in it was redacted. It returns the part
@@ -21,8 +20,8 @@ func projectPart(ctx context.Context, p *plan.Projection, fields *projection.Fie
 		return whole, nil, ""
 	}
 	part = whole
-	if part.Kind == answer.Text && isStructure(part.Data) { // no schema, so that it was not read as JSON
-		if data, ok := projection.Compact(part.Data); ok {
+	if part.Kind == answer.Text { // it was not read as JSON, for lack of a schema
+		if data, ok := projection.Structure(part.Data); ok {
 			part.Kind, part.Data = answer.JSON, data
 		}
 	}
@@ -89,10 +88,4 @@ func sizeOf(parts []answer.Part) (size int) {
 		size += len(parts[i].Data)
 	}
 	return size
-}
-
-// isStructure reports whether a text may be a JSON object or array.
-func isStructure(text []byte) bool {
-	kind := jsonscan.KindOf(text)
-	return kind == jsonscan.Object || kind == jsonscan.Array
 }

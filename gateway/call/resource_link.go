@@ -8,6 +8,7 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/projection"
 	"drawbridge/gateway/render"
+	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi/answer"
 )
 
@@ -87,6 +88,24 @@ func (w *resultWriter) waysToTheWhole() (ways []string) {
 	}
 	if uri := w.wholeURI(true); uri != "" {
 		ways = append(ways, "read the resource "+uri)
+	}
+	return ways
+}
+
+// waysAboveCeiling returns how the client gets what an answer above the ceiling lacks. A URI of more than a number of tokens is left
+// out.
+func (w *resultWriter) waysAboveCeiling(parts []answer.Part, most int) (ways []string) {
+	if p := w.Plan.Projection; p != nil && p.Argument && w.fields == nil {
+		ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
+	}
+	if smaller := w.Plan.Smaller(); smaller != "" {
+		ways = append(ways, smaller)
+	}
+	if slices.ContainsFunc(parts, func(p answer.Part) bool { return p.Events > 0 }) {
+		return ways // a stream that was cut off does not end at the same place again
+	}
+	if uri, lasts := w.rereadURI(); uri != "" && tokenizer.Count([]byte(uri)) <= most {
+		ways = append(ways, "read the resource "+uri+lasts)
 	}
 	return ways
 }

@@ -39,11 +39,11 @@ func NewAnnotations(method string, set *config.Settings) catalog.Annotations {
 
 // ruledSettings returns the settings of an operation by rules alone, where they may differ from those with the document's: what a request
 // may do to a service a second time is not for a document to say.
-func ruledSettings(o *Options, s *source.Source, op *openapi.Operation, all *config.Settings) *config.Settings {
+func ruledSettings(c *config.Config, s *source.Source, op *openapi.Operation, all *config.Settings) *config.Settings {
 	if s.Document.Extensions.Settings[op].Annotations == nil {
 		return all
 	}
-	ruled := o.Config.Settings(s.Subject(op), config.Settings{})
+	ruled := c.Settings(s.Subject(op), config.Settings{})
 	return &ruled
 }
 

@@ -62,7 +62,7 @@ func newCandidates(o *Options, sources []*source.Source, changed argumentChanges
 
 func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, all map[*openapi.Operation]*changedArguments, r reporter, u *unfit) *candidate {
 	c := &candidate{source: s, operation: op, settings: set, requests: op, given: op}
-	c.ruled = ruledSettings(o, s, op, &c.settings)
+	c.ruled = ruledSettings(o.Config, s, op, &c.settings)
 	if changed := all[op]; changed != nil {
 		if changed.unfit != "" {
 			return nil

@@ -9,41 +9,47 @@ import (
 )
 
 // Fit returns an answer of at most a number of tokens, as [Limits].Apply does, and the number of its tokens. It is for a caller that has
-// counted those of the answer, which has more: room is the number of bytes of it that have about that many tokens.
-func Fit(data []byte, most, room int) (fitted []byte, left []Cut, tokens int) {
+// counted those of a beginning of the answer, which has as many or more.
+func Fit(data []byte, most int, counted Counted) (fitted []byte, left []Cut, tokens int) {
 	var all cuts
-	fitted, tokens = fit(data, most, room, &all)
+	fitted, tokens = fit(data, most, counted, &all)
 	return fitted, all.all, tokens
 }
 
+// Counted is a beginning of an answer whose tokens were counted.
+type Counted struct{ Bytes, Tokens int }
+
 // fit returns an answer of at most MaxTokens tokens.
 func (l Limits) fit(data []byte, all *cuts) []byte {
-	room, _ := prefix(data, l.MaxTokens)
-	if room < len(data) {
-		data, _ = fit(data, l.MaxTokens, room, all)
+	if room, tokens := prefix(data, l.MaxTokens); room < len(data) {
+		data, _ = fit(data, l.MaxTokens, Counted{room, tokens}, all)
 	}
 	return data
 }
 
-// fit returns an answer of at most a number of tokens, and its tokens. The tokens of a part can't be known before it is cut, so room is
-// an estimate, and they are counted again.
-func fit(data []byte, most, room int, all *cuts) (fitted []byte, tokens int) {
+// fit returns an answer of at most a number of tokens, and its tokens. The tokens of a part can't be known before it is cut, so its room
+// is estimated by what was counted, and they are counted again.
+func fit(data []byte, most int, counted Counted, all *cuts) (fitted []byte, tokens int) {
 	if short := shortenOpaque(data, all); len(short) < len(data) {
 		data = short
-		if room, tokens = prefix(data, most); room == len(data) {
-			return data, tokens
+		if counted.Bytes, counted.Tokens = prefix(data, most); counted.Bytes == len(data) {
+			return data, counted.Tokens
 		}
 	}
+	room := min(counted.Bytes, share(counted.Bytes, most, counted.Tokens))
 	room -= room / 64 // an estimate that is a little too large costs another count
 	before := slices.Clone(all.all)
 	for range maxFits {
 		f := fitter{cuts: all}
 		all.path = all.path[:0]
 		out := f.value(make([]byte, 0, room+16), data, room, 0)
-		if tokens = count(out, most); tokens <= most {
+		if len(out) <= most { // no token has less than a byte
+			return out, len(out)
+		}
+		if tokens = tokenizer.CountBeside(out, data[:counted.Bytes], counted.Tokens); tokens <= most {
 			return out, tokens
 		}
-		room = min(room*9/10, share(room, most, tokenizer.Count(out)))
+		room = min(room*9/10, share(room, most, tokens))
 		all.all = append(all.all[:0], before...)
 	}
 	all.path = all.path[:0]
@@ -65,14 +71,6 @@ const (
 	// minString is the number of bytes below which a string is not shortened.
 	minString = 24
 )
-
-// count returns the tokens of a text as far as they matter: those of a short text are bytes, as no token has less.
-func count(data []byte, most int) int {
-	if len(data) <= most {
-		return len(data)
-	}
-	return tokenizer.CountUpTo(data, most)
-}
 
 // prefix returns the length of a beginning of a text that has at most a number of tokens, and the whole length if all of it has.
 func prefix(data []byte, most int) (length, tokens int) {

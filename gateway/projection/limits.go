@@ -51,6 +51,11 @@ func (l Limits) ApplyText(text []byte) ([]byte, []Cut) {
 		return text, nil
 	}
 	n, _ := prefix(text, l.MaxTokens)
+	return CutText(text, n)
+}
+
+// CutText returns the first n bytes of a text, or nearly as many, to the end of a line if a good part ends there, and what is left out.
+func CutText(text []byte, n int) ([]byte, []Cut) {
 	if n == len(text) {
 		return text, nil
 	}

@@ -63,8 +63,16 @@ func (r *Rule) Apply(ctx context.Context, data []byte, wrapped bool, fields *Fie
 // object.
 func IsWrapped(s *jsonscan.Shape) bool { return s.Kinds != jsonscan.Of(jsonscan.Object) }
 
-// Compact returns a text as compact JSON; ok is false if it is none. Services whose answers have no schema are not held to
-// it before.
+// Structure returns a text as compact JSON; ok is false if it is no object or array. Services whose answers have no schema are not
+// held to JSON before.
+func Structure(text []byte) (data []byte, ok bool) {
+	if kind := jsonscan.KindOf(text); kind != jsonscan.Object && kind != jsonscan.Array {
+		return nil, false
+	}
+	return Compact(text)
+}
+
+// Compact returns a text as compact JSON; ok is false if it is none.
 func Compact(text []byte) (data []byte, ok bool) {
 	info, err := jsonscan.Scan(text, jsonscan.Options{})
 	if err != nil {

@@ -200,6 +200,7 @@ func Profile(p config.SchemaProfile) openapi.Profile {
 		return openapi.ProfileCompatible
 	case config.ProfilePortable:
 		return openapi.ProfilePortable
+	case config.ProfileFull:
 	}
 	return openapi.ProfileFull
 }

@@ -3,7 +3,6 @@ package schema
 import (
 	"bytes"
 	"math/big"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -178,8 +177,6 @@ func (e *emitter) examples(v *tree.Node, r rule, set types, own *tree.Node, x *e
 const (
 	maxExample    = 200
 	maxValueDepth = 20
-	maxExponent   = 308 // of a number; beyond it JavaScript sees infinity, and exact arithmetic takes for ever
-	maxDigits     = 100
 )
 
 // Presentable tells whether a value of a document can be shown to a model as it is: it has no hidden characters (S8), no
@@ -219,49 +216,6 @@ func presentableValue(v *tree.Node, left *int, depth int) bool {
 		}
 	}
 	return true
-}
-
-// saneNumber tells whether a literal is a JSON number (RFC 8259 section 6) of a size that can be worked with.
-func saneNumber(s string) bool {
-	if len(s) > maxDigits {
-		return false
-	}
-	rest := strings.TrimPrefix(s, "-")
-	whole := digits(rest)
-	if whole == 0 || whole > 1 && rest[0] == '0' {
-		return false
-	}
-	rest = rest[whole:]
-	if strings.HasPrefix(rest, ".") {
-		n := digits(rest[1:])
-		if n == 0 {
-			return false
-		}
-		rest = rest[1+n:]
-	}
-	if rest == "" {
-		return true
-	}
-	if rest[0] != 'e' && rest[0] != 'E' {
-		return false
-	}
-	rest = rest[1:]
-	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
-		rest = rest[1:]
-	}
-	if rest == "" || digits(rest) != len(rest) {
-		return false
-	}
-	exponent, err := strconv.Atoi(rest)
-	return err == nil && exponent <= maxExponent
-}
-
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // literal returns v as JSON of one of the types, if it can be read so: documents write "10" as the default of an

@@ -7,7 +7,7 @@ import (
 	"drawbridge/openapi/nearest"
 )
 
-// Misspelt media types: "aplication/json", "application-json", "application/x-www-form-urlencode". A body would be sent as that, and an
+// Misspelt media types: "application-json", "application/x-www-form-urlencode". A body would be sent as that, and an
 // answer not read.
 
 // topLevels are the types of RFC 6838 section 4.2 that documents use.

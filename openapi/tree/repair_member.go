@@ -46,7 +46,7 @@ func (w *walker) known(r role) []string {
 	return w.names[r]
 }
 
-// repairSpelling reads misspelt members as they were meant ("operationID", "paramters", "readonly", "enm"): without that they would be
+// repairSpelling reads misspelt members as they were meant ("operationID", "readonly", "enm"): without that they would be
 // ignored, as extensions are that lack their "x-". A member that exists already, or could not have such a value, was not meant, and a name
 // with a sign before or behind it, such as "_required", is one that its author disabled.
 func (w *walker) repairSpelling(n *Node, r role) {

@@ -73,8 +73,8 @@ paths:
       responses: {"200": {description: A record, content: {application/json: {schema: {type: object}}}}}
 `
 
-// picture is not one, which nobody looks at.
-var picture = []byte("not really a PNG")
+// picture is one by its signature alone, which is all that anybody looks at.
+var picture = []byte("\x89PNG\r\n\x1a\nand no more of it")
 
 // record is what a record holds.
 func record(id string) string { return fmt.Sprintf(`{"id":%q}`, id) }
