@@ -22,10 +22,27 @@ import (
 // The problems are in the order of the file. With an error among them the Config is nil. Load reads the files that the
 // configuration refers to for secrets and certificates, but no OpenAPI document and nothing from the network.
 func Load(location string, getenv func(string) string) (*Config, Problems) {
-	if isURL(location) || isDirectory(location) {
-		return Bare(location)
+	return LoadWith(location, getenv, LoadOptions{})
+}
+
+// LoadOptions are settings of the command line for [LoadWith].
+type LoadOptions struct {
+	// WithoutSecrets makes it [LoadWithoutSecrets].
+	WithoutSecrets bool
+	// AsOf, if not nil, is an earlier release whose defaults apply: for a comparison of what both releases make of one file.
+	AsOf *Release
+}
+
+// LoadWith is [Load] with options.
+func LoadWith(location string, getenv func(string) string, o LoadOptions) (*Config, Problems) {
+	l := &loader{getenv: getenv, withoutSecrets: o.WithoutSecrets}
+	if o.AsOf != nil {
+		l.asOf(*o.AsOf)
 	}
-	return loadFrom(location, true, &loader{getenv: getenv})
+	if isURL(location) || isDirectory(location) {
+		return l.bare(location)
+	}
+	return loadFrom(location, true, l)
 }
 
 // LoadFile is [Load] for the path of a configuration file alone: in the place of one nothing else is taken, neither an OpenAPI document nor a
@@ -44,7 +61,7 @@ func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch document := IsDocument(data); {
 	case document && documents:
-		return Bare(location)
+		return l.bare(location)
 	case document:
 		l.add(Error, position{1, 1}, "", "is an OpenAPI document, not a configuration file; to serve one without a configuration give it as an argument, without --config")
 		return nil, l.report()
@@ -69,8 +86,11 @@ func schemeHint(location string, err error) string {
 
 // Bare returns the configuration that has the OpenAPI document at location, a URL, a path or a directory, as its one entry
 // and the defaults for all else.
-func Bare(location string) (*Config, Problems) {
-	l := &loader{file: withoutUser(location)}
+func Bare(location string) (*Config, Problems) { return (&loader{}).bare(location) }
+
+// bare is [Bare] with the defaults of the loader.
+func (l *loader) bare(location string) (*Config, Problems) {
+	*l = loader{file: withoutUser(location), former: l.former}
 	cfg := Config{APIs: make([]API, 1)}
 	l.defaults(reflect.ValueOf(&cfg).Elem())
 	l.defaults(reflect.ValueOf(&cfg.APIs[0]).Elem())

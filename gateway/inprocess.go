@@ -111,12 +111,16 @@ func (p *inProcess) Access(of *plan.Plan) *admin.ToolAccess {
 	return nil
 }
 
-// DefinitionsWithAccess returns those of [Gateway.Definitions] one by one, with the result of [Gateway.Access] in the _meta of each tool. They
-// are for the operator; no client receives them.
+// DefinitionsWithAccess returns those of [Gateway.Definitions] one by one, with the operation and the result of [Gateway.Access] in the _meta
+// of each tool. They are for the operator; no client receives them.
 func (p *inProcess) DefinitionsWithAccess() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		for tool := range jsonscan.Elements(p.Definitions()) {
-			meta, err := json.Marshal(map[string]any{"drawbridge/access": p.Access(p.Plan(jsonscan.StringAt(tool, "/name")))})
+			of := p.Plan(jsonscan.StringAt(tool, "/name"))
+			meta, err := json.Marshal(map[string]any{
+				"drawbridge/access":    p.Access(of),
+				"drawbridge/operation": map[string]string{"api": of.Source.Name, "method": of.Operation.Method, "path": of.Operation.Path},
+			})
 			if err == nil {
 				tool, err = json.Marshal(json.RawMessage(slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))))
 			}

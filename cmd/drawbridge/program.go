@@ -138,16 +138,17 @@ func noArguments(c *cobra.Command, args []string) error {
 
 // load loads the configuration and prints its problems; errors end the program with exit code 2.
 func (p *program) load(location string) (*config.Config, error) {
-	load := config.Load
-	if p.noSecrets {
-		load = config.LoadWithoutSecrets
-	}
-	c, problems := load(location, p.getenv)
+	c, problems := config.LoadWith(location, p.getenv, p.loadOptions())
 	p.print(problems)
 	if c == nil {
 		return nil, exitError(exitUsage)
 	}
 	return c, nil
+}
+
+// loadOptions returns what flags say of the configuration.
+func (p *program) loadOptions() config.LoadOptions {
+	return config.LoadOptions{WithoutSecrets: p.noSecrets}
 }
 
 func (p *program) print(problems config.Problems) {
