@@ -94,7 +94,7 @@ func (p *inProcess) call(ctx context.Context, tool string, args json.RawMessage,
 		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
 	result, cause, err = endpoint.CallInProcess(ctx, p.handlers.Main(gen.Config), gen.OperatorEndpoint(), tool, args, trial)
-	if cause != nil {
+	if cause = causeOf(gen.Main.Tool(tool), cause, result); cause != nil {
 		if text := gen.Main.Tool(tool).Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)
 		}

@@ -191,7 +191,7 @@ func (p *program) loadOnce(ctx context.Context, location string, o gateway.Optio
 // loadConfig is loadOnce with the configuration.
 func (p *program) loadConfig(ctx context.Context, cfg *config.Config, o gateway.Options) (*gateway.Gateway, []gateway.Outcome, error) {
 	// The outcome of each API is printed, so it need not be logged.
-	o.Config, o.Version, o.Logger = cfg, version, quietLogger(p, cfg)
+	o.Config, o.Version, o.Logger, o.TryUsualPaths = cfg, version, quietLogger(p, cfg), true
 	progress := p.progress("reading documents")
 	defer progress.Stop()
 	o.Progress = progress.Count
