@@ -29,16 +29,41 @@ func Load(location string, getenv func(string) string) (*Config, Problems) {
 type LoadOptions struct {
 	// WithoutSecrets makes it [LoadWithoutSecrets].
 	WithoutSecrets bool
+	// BaseURL, unless it is "", is the base_url of the only API, whatever the file says.
+	BaseURL string
 	// AsOf, if not nil, is an earlier release whose defaults apply: for a comparison of what both releases make of one file.
 	AsOf *Release
 }
 
-// LoadWith is [Load] with options.
-func LoadWith(location string, getenv func(string) string, o LoadOptions) (*Config, Problems) {
-	l := &loader{getenv: getenv, withoutSecrets: o.WithoutSecrets}
+func newLoader(getenv func(string) string, o LoadOptions) *loader {
+	l := &loader{getenv: getenv, withoutSecrets: o.WithoutSecrets, baseURL: o.BaseURL}
 	if o.AsOf != nil {
 		l.asOf(*o.AsOf)
 	}
+	return l
+}
+
+// BaseURLFlag is the flag that sets [LoadOptions.BaseURL], for messages.
+const BaseURLFlag = "--base-url"
+
+// setBaseURL sets the base URL of the only API.
+func (l *loader) setBaseURL(cfg *Config) {
+	if len(cfg.APIs) != 1 {
+		l.errorf("", "%s is that of one API, and the configuration has %d; write base_url below the API that it is for", BaseURLFlag, len(cfg.APIs))
+		return
+	}
+	var u URL
+	if err := u.parse(l.baseURL); err != nil {
+		l.errorf("", "%s: %s", BaseURLFlag, err)
+		return
+	}
+	cfg.APIs[0].BaseURL = &u
+	cfg.flags = map[string]string{"apis[0].base_url": BaseURLFlag}
+}
+
+// LoadWith is [Load] with options.
+func LoadWith(location string, getenv func(string) string, o LoadOptions) (*Config, Problems) {
+	l := newLoader(getenv, o)
 	if isURL(location) || isDirectory(location) {
 		return l.bare(location)
 	}
@@ -90,7 +115,7 @@ func Bare(location string) (*Config, Problems) { return (&loader{}).bare(locatio
 
 // bare is [Bare] with the defaults of the loader.
 func (l *loader) bare(location string) (*Config, Problems) {
-	*l = loader{file: withoutUser(location), former: l.former}
+	*l = loader{file: withoutUser(location), former: l.former, baseURL: l.baseURL}
 	cfg := Config{APIs: make([]API, 1)}
 	l.defaults(reflect.ValueOf(&cfg).Elem())
 	l.defaults(reflect.ValueOf(&cfg.APIs[0]).Elem())
@@ -114,6 +139,9 @@ func withoutUser(location string) string {
 
 // finish derives what depends on several values, checks everything and returns the result of a Load.
 func (l *loader) finish(cfg *Config) (*Config, Problems) {
+	if l.ok("") && l.baseURL != "" {
+		l.setBaseURL(cfg)
+	}
 	if l.ok("") {
 		l.derive(cfg)
 		l.validate(cfg)

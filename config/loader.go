@@ -43,6 +43,7 @@ type loader struct {
 	withoutSecrets bool                // what is missing is noted: see [LoadWithoutSecrets]
 	unset          map[string]bool     // key paths whose value is missing, and noted
 	noted          map[string]bool     // references that were noted
+	baseURL        string              // of the only API; "" for that of the file
 	former         map[ownedKey]string // defaults of an earlier version, where they differ
 	fromDocument   bool                // an extension of a document is read, whose author is not the operator
 }

@@ -59,6 +59,7 @@ can be called, a directory has no document, a service is not served or not named
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
+	p.baseURLFlag(c)
 	c.Flags().BoolVar(&o.strict, "strict", false, "exit with 1 if any operation is skipped, a document would be held, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
 	c.Flags().BoolVar(&o.standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
 	c.Flags().BoolVar(&p.noSecrets, "no-secrets", false, "check without the environment variables and secret files that are missing: each is a warning")
