@@ -32,6 +32,7 @@ BENCH_FLAGS   ?=
 DEMO_FLAGS    ?=
 TOKENS_FLAGS  ?=
 STREAMS_FLAGS ?=
+VENDORS_FLAGS ?=
 REPLICAS_FLAGS ?=
 MUTATE_FLAGS  ?=
 CHAOS_FLAGS   ?=
@@ -195,6 +196,10 @@ interop: ## the official Go and TypeScript clients against the gateway
 .PHONY: clients
 clients: ## tables of features and of search mode, by official clients and revisions, with a loop as hosts have it
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/clients/run
+
+.PHONY: vendors
+vendors: build ## clients and converters of model vendors on the tools of real documents, as a table (VENDORS_FLAGS='-every 6 -calls 3')
+	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/vendors/run $(VENDORS_FLAGS)
 
 .PHONY: auth-e2e
 auth-e2e: ## official clients log in at oidc-provider and at the demo's server (BROWSER=1: also with chromium)

@@ -56,9 +56,9 @@ type API struct {
 	ScopesFromDocument bool `yaml:"scopes_from_document" default:"false"`
 	// The caller scopes that stand for a scope of the document. It needs scopes_from_document.
 	ScopeMap map[string][]string `yaml:"scope_map,omitempty" absent:"scopes are used unchanged"`
-	// The keywords in published schemas: full is all of JSON Schema 2020-12, portable only those that common models and
-	// clients accept.
-	SchemaProfile SchemaProfile `yaml:"schema_profile" default:"full"`
+	// The keywords in published schemas: compatible is what the converters and APIs of the common model vendors accept,
+	// full is all of JSON Schema 2020-12, portable only the few keywords that every known client accepts.
+	SchemaProfile SchemaProfile `yaml:"schema_profile" default:"compatible"`
 	// Whether tools have an output schema: loose matches every response of the documented shape, off omits it.
 	OutputSchemas OutputSchemas `yaml:"output_schemas" default:"loose"`
 	// The form of JSON responses: text and structuredContent (both), text only, or structuredContent with a short text.

@@ -13,6 +13,8 @@ type MCPEndpoint struct {
 	Presentation Presentation `yaml:"presentation,omitempty" absent:"tools.presentation"`
 	// The size of the list, in tokens, above which auto switches to search.
 	ListBudget TokenCount `yaml:"list_budget,omitempty" min:"1k" max:"10000k" absent:"tools.list_budget"`
+	// The number of tools above which auto switches to search; 0 means no limit.
+	ListLimit *int `yaml:"list_limit,omitempty" min:"0" max:"100000" absent:"tools.list_limit"`
 	// Tools of the endpoint that are listed with search, too.
 	Pinned Selectors `yaml:"pinned,omitempty" absent:"tools.pinned"`
 	// The name that clients show, at most 200 bytes.

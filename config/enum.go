@@ -160,11 +160,12 @@ type SchemaProfile string
 
 // The values of [SchemaProfile].
 const (
-	ProfileFull     SchemaProfile = "full"     // all of JSON Schema 2020-12
-	ProfilePortable SchemaProfile = "portable" // what every known model and client takes
+	ProfileFull       SchemaProfile = "full"       // all of JSON Schema 2020-12
+	ProfileCompatible SchemaProfile = "compatible" // what the converters and APIs of the common model vendors take
+	ProfilePortable   SchemaProfile = "portable"   // what every known model and client takes
 )
 
-func (SchemaProfile) values() []string { return []string{"full", "portable"} }
+func (SchemaProfile) values() []string { return []string{"compatible", "full", "portable"} }
 
 // Answers says how a JSON answer is passed on.
 type Answers string

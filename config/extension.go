@@ -18,12 +18,13 @@ func extensions() map[string]string {
 	return map[string]string{
 		"x-sensitive-fields": "sensitive_fields",
 
-		"x-mcp-async":    "job",
-		"x-mcp-confirm":  "confirm",
-		"x-mcp-inputs":   "inputs",
-		"x-mcp-job":      "job",
-		"x-mcp-resource": "resource",
-		"x-mcp-progress": "progress",
+		"x-mcp-annotations": "annotations",
+		"x-mcp-async":       "job",
+		"x-mcp-confirm":     "confirm",
+		"x-mcp-inputs":      "inputs",
+		"x-mcp-job":         "job",
+		"x-mcp-resource":    "resource",
+		"x-mcp-progress":    "progress",
 	}
 }
 
@@ -63,6 +64,9 @@ func ParseExtension(name string, value []byte) (Settings, Problems) {
 	}
 	if set.Confirm != nil && !*set.Confirm {
 		l.errorf(join(at, key), "is false: a document can ask for consent, and can't do without it")
+	}
+	if a := set.Annotations; a != nil && l.ok(join(at, key)) {
+		l.tightening(join(at, key), a)
 	}
 	return set, l.renamed(join(at, key), name)
 }

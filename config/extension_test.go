@@ -18,13 +18,18 @@ func TestParseExtension(t *testing.T) {
 		{"x-mcp-progress", `{"progress":"/done","result":"/r"}`, ""},
 		{"x-mcp-progress", `{"progress":"${HOME}"}`, "x-mcp-progress.progress: must be a JSON Pointer, such as /items/0/name, got \"${HOME}\""},
 		{"x-mcp-confrim", ``, `x-mcp-confrim: unknown extension; did you mean "x-mcp-confirm"?`},
-		{"x-mcp-tool", ``, "x-mcp-tool: unknown extension; those of the gateway are x-mcp-async, x-mcp-confirm, x-mcp-inputs, x-mcp-job, x-mcp-progress, " +
+		{"x-mcp-tool", ``, "x-mcp-tool: unknown extension; those of the gateway are x-mcp-annotations, x-mcp-async, x-mcp-confirm, x-mcp-inputs, x-mcp-job, x-mcp-progress, " +
 			"x-mcp-resource, x-sensitive-fields"},
 		{"x-mcp-progress", `{}`, "x-mcp-progress: is empty; leave it out"},
 		{"x-mcp-progress", `true`, "x-mcp-progress: is empty; leave it out"},
 		{"x-mcp-inputs", `[]`, "x-mcp-inputs: is empty; leave it out"},
 		{"x-mcp-inputs", `false`, "x-mcp-inputs: expected a list, got false"},
 		{"x-mcp-job", `{}`, ""},
+		{"x-mcp-annotations", `{"read_only":false,"destructive":true}`, ""},
+		{"x-mcp-annotations", `{"read_only":true}`, "x-mcp-annotations.read_only: is true: a document can set read_only to false and destructive to true; the rest is for a rule to say"},
+		{"x-mcp-annotations", `{"destructive":false,"idempotent":false,"open_world":false}`, "x-mcp-annotations.destructive: is false: a document can set read_only to false and destructive to true; the rest is for a rule to say\n" +
+			"x-mcp-annotations.idempotent: decides about retries: a document can set read_only to false and destructive to true; the rest is for a rule to say\n" +
+			"x-mcp-annotations.open_world: is false: a document can set read_only to false and destructive to true; the rest is for a rule to say"},
 	} {
 		set, problems := ParseExtension(c.name, []byte(c.value))
 		var lines []string
@@ -55,6 +60,9 @@ func FuzzParseExtension(f *testing.F) {
 		}
 		if set.Confirm != nil && !*set.Confirm && len(problems.Errors()) == 0 {
 			t.Fatal("a document does without consent")
+		}
+		if a := set.Annotations; a != nil && len(problems.Errors()) == 0 && (isTrue(a.ReadOnly) || a.Destructive != nil && !*a.Destructive || a.Idempotent != nil) {
+			t.Fatal("a document promises what its calls don't do")
 		}
 	})
 }

@@ -40,6 +40,8 @@ func defaultChanges() []DefaultChange {
 	changes := []DefaultChange{
 		{Since: firstRelease, Key: "limits.max_result_tokens", Was: "0", Restore: "limits: {max_result_tokens: 0}"},
 		{Since: firstRelease, Key: "limits.max_result_binary", Was: "0", Restore: "limits: {max_result_binary: 0}"},
+		{Since: firstRelease, Key: "apis[].schema_profile", Was: "full", Restore: "schema_profile: full"},
+		{Since: firstRelease, Key: "tools.list_limit", Was: "0", Restore: "tools: {list_limit: 0}"},
 		{Since: firstRelease, Key: "server.keep_alive", What: "the time until a silent call becomes an event stream", Was: "45s", Now: "server.keep_alive (15s)", Restore: "server: {keep_alive: 45s}"},
 	}
 	for i := range changes {

@@ -12,18 +12,22 @@ func ReservedToolNames() []string {
 type List struct {
 	Presentation Presentation
 	Budget       int // in tokens
+	Limit        int // of tools; 0: none
 	Pinned       Selectors
 }
 
 // List returns what the list of /mcp shows.
 func (c *Config) List() List {
-	return List{Presentation: c.Tools.Presentation, Budget: int(c.Tools.ListBudget), Pinned: c.Tools.Pinned}
+	return List{Presentation: c.Tools.Presentation, Budget: int(c.Tools.ListBudget), Limit: c.Tools.ListLimit, Pinned: c.Tools.Pinned}
 }
 
 // ListOf returns what the list of an endpoint shows.
 func (c *Config) ListOf(e *MCPEndpoint) List {
 	list := List{
-		Presentation: cmp.Or(e.Presentation, c.Tools.Presentation), Budget: int(cmp.Or(e.ListBudget, c.Tools.ListBudget)), Pinned: e.Pinned,
+		Presentation: cmp.Or(e.Presentation, c.Tools.Presentation), Budget: int(cmp.Or(e.ListBudget, c.Tools.ListBudget)), Limit: c.Tools.ListLimit, Pinned: e.Pinned,
+	}
+	if e.ListLimit != nil {
+		list.Limit = *e.ListLimit
 	}
 	if len(list.Pinned) == 0 {
 		list.Pinned = c.Tools.Pinned

@@ -92,6 +92,7 @@ func (s *Settings) Restricts() []string {
 		{"scopes", len(s.Scopes) > 0},
 		{"condition", s.Condition != ""},
 		{"confirm", s.Confirm != nil && *s.Confirm},
+		{"annotations", s.Annotations.Tightens()},
 		{"rate", s.Rate.On()},
 		{"arguments", len(s.concealed()) > 0},
 		{"sensitive_fields", s.SensitiveFields != nil},

@@ -37,6 +37,8 @@ type Settings struct {
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" max:"1h" absent:"the API's timeout"`
 	// Whether a request may be sent again if its outcome is unknown.
 	Idempotent *bool `yaml:"idempotent,omitempty" absent:"as RFC 9110 defines for the method"`
+	// Hints for clients that differ from those of the method. Those of all rules are combined.
+	Annotations *Annotations `yaml:"annotations,omitempty" absent:"as RFC 9110 defines for the method"`
 	// Sends a random UUID in Idempotency-Key, or in the header named here, so that the request may be retried. false
 	// overrides earlier rules.
 	IdempotencyKey KeyHeader `yaml:"idempotency_key,omitempty" absent:"none"`
@@ -63,15 +65,18 @@ type Settings struct {
 
 func (s *Settings) empty() bool { return reflect.ValueOf(*s).IsZero() }
 
-// Apply puts the settings that later has in the place of those that were there, and joins what both hide and the arguments
-// that both change.
+// Apply puts the settings that later has in the place of those that were there, and joins what both hide, the arguments
+// that both change and their annotations.
 func (s *Settings) Apply(later Settings) {
-	hidden, arguments := later.SensitiveFields.with(s.SensitiveFields), mergeArguments(s.Arguments, later.Arguments)
+	hidden, arguments, annotations := later.SensitiveFields.with(s.SensitiveFields), mergeArguments(s.Arguments, later.Arguments), later.Annotations.over(s.Annotations)
 	to, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(later)
 	for i := range from.NumField() {
 		if !from.Field(i).IsZero() { // an empty list is something else than none
 			to.Field(i).Set(from.Field(i))
 		}
 	}
-	s.SensitiveFields, s.Arguments = hidden, arguments
+	s.SensitiveFields, s.Arguments, s.Annotations = hidden, arguments, annotations
+	if a := later.Annotations; a != nil && a.Idempotent != nil {
+		s.Idempotent = a.Idempotent // two keys of one setting
+	}
 }

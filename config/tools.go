@@ -3,10 +3,13 @@ package config
 // Tools says how tools are named, listed and confirmed.
 type Tools struct {
 	// The tools in tools/list of /mcp: all, or search_tools, describe_tools, read_tool, call_tool and the pinned tools.
-	// auto switches to search above list_budget. Clients can override it with ?presentation=.
+	// auto switches to search above list_budget or list_limit. Clients can override it with ?presentation=.
 	Presentation Presentation `yaml:"presentation" default:"auto"`
 	// The size of the list, in o200k_base tokens, above which auto switches to search. It switches back below 80 %.
 	ListBudget TokenCount `yaml:"list_budget" default:"20k" min:"1k" max:"10000k"`
+	// The number of tools above which auto switches to search; 0 means no limit. It switches back below 80 %. OpenAI and
+	// Copilot take 128 tools in a request.
+	ListLimit int `yaml:"list_limit" default:"100" min:"0" max:"100000"`
 	// Tools that are listed with search, too.
 	Pinned Selectors `yaml:"pinned,omitempty" absent:"none"`
 	// Whether tool names begin with the API's name: auto does so with more than one API.

@@ -66,6 +66,7 @@ func (l *loader) settings(cfg *Config, key string, set *Settings) {
 		}
 	}
 	l.arguments(cfg, key+".arguments", set.Arguments)
+	l.annotations(key+".annotations", set)
 	l.paramHeaders(key+".param_headers", set.ParamHeaders)
 	l.most(key+".condition", set.Condition, 4096)
 	if condition := key + ".condition"; set.Condition != "" && l.ok(condition, "auth") && (cfg.Auth == nil || cfg.Auth.Anonymous) {
@@ -82,6 +83,8 @@ func (l *loader) toolName(cfg *Config, key, name string) {
 		l.errorf(key, "%s is the name of one of the gateway's own tools", quote(name))
 	case len(name) > cfg.Tools.MaxName && l.ok("tools.max_name"):
 		l.errorf(key, "is longer than tools.max_name, %d", cfg.Tools.MaxName)
+	case name[0] >= '0' && name[0] <= '9':
+		l.warnf(key, "%s begins with a digit, and Gemini refuses a list with such a name; %s is accepted by all", quote(name), quote("_"+name))
 	}
 }
 

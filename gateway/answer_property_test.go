@@ -204,6 +204,9 @@ func (a *sentAnswer) hasTrueImages() error {
 		if b.Resource != nil {
 			b = *b.Resource
 		}
+		if b.Type == "resource_link" { // its bytes are read later
+			continue
+		}
 		data, err := base64.StdEncoding.DecodeString(b.Data + b.Blob)
 		if err != nil {
 			return err

@@ -267,6 +267,45 @@ func TestAutoPresentation(t *testing.T) {
 	}
 }
 
+// TestListLimit: the list changes to search above its number of tools, and back below 80 % of it; endpoints have their own number, and
+// 0 is none (pains row 173).
+func TestListLimit(t *testing.T) {
+	document := func(operations int) string {
+		names := make([]string, operations)
+		for i := range names {
+			names[i] = fmt.Sprintf("operation%d", i)
+		}
+		return document("Shop", names...)
+	}
+	const cfg = "apis: [{name: shop, spec: api.yaml, base_url: 'http://127.0.0.1:1'}]\n" +
+		"endpoints: [{name: any, match: {api: shop}, list_limit: 0}, {name: few, match: {api: shop}, list_limit: 10}, {name: all, match: {api: shop}, presentation: all}]\n"
+	r := run(t, map[string]string{"drawbridge.yaml": cfg, "api.yaml": document(1)})
+	r.served()
+	for _, tt := range []struct {
+		tools int
+		main  bool
+		few   bool
+	}{
+		{10, false, false}, {11, false, true}, {8, false, false}, {100, false, true}, {101, true, true}, {81, true, true}, {80, false, true}, {100, false, true},
+	} {
+		r.write(map[string]string{"api.yaml": document(tt.tools)})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.eventually("the document is read", func() bool { return len(r.tools()) == tt.tools })
+		table := r.current.Load()
+		for name, want := range map[string]bool{"": tt.main, "any": false, "few": tt.few, "all": false} {
+			e := table.Main
+			if name != "" {
+				e = table.Named[name]
+			}
+			if e.Presentation.Search != want {
+				t.Errorf("%d tools, endpoint %q: %v, because %s; want search: %v", tt.tools, name, e.Presentation, e.Presentation.Reason, want)
+			}
+		}
+	}
+}
+
 // TestSearchModeInstructions: the instructions tell a client in search mode how to find tools, after those of the operator,
 // and no other client.
 func TestSearchModeInstructions(t *testing.T) {

@@ -148,9 +148,8 @@ func (o *Operation) appendArguments(b *strings.Builder, faults []Fault) {
 		b.WriteString(", …")
 	}
 	b.WriteString(".\n")
-	if example := o.smallest(!required, faulty); example != nil {
-		b.WriteString("Example: ")
-		b.Write(example)
+	if example, invented := o.smallest(!required, faulty); example != nil {
+		b.WriteString(ExampleText(example, invented))
 		b.WriteByte('\n')
 	}
 }
@@ -181,17 +180,17 @@ func (o *Operation) bodyArgument() string {
 func insideBody(body string) string { return fmt.Sprintf("it belongs inside %q", body) }
 
 // smallest returns arguments with which a call is sent: what is required, and also what is named, or, where nothing is
-// required, what the document gives examples of. It is nil when none are found.
-func (o *Operation) smallest(optional bool, also []string) []byte {
+// required, what the document gives examples of, and which of them are invented. It is nil when none are found.
+func (o *Operation) smallest(optional bool, also []string) (example []byte, invented []string) {
 	v, err := o.validator()
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	example, ok := v.Example(schema.ExampleOptions{MaxBytes: maxExample, Documented: optional, Also: also})
+	example, ok := v.Example(schema.ExampleOptions{MaxBytes: maxExample, Documented: optional, Also: also, Invented: &invented})
 	if !ok || string(example) == "{}" || !o.accepts(example) {
-		return nil
+		return nil, nil
 	}
-	return example
+	return example, invented
 }
 
 // accepts tells whether a call with these arguments is sent.

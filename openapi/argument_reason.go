@@ -22,7 +22,7 @@ func (o *Operation) reworded(args json.RawMessage, f schema.Fault) string {
 			}
 		}
 	}
-	if o.body != nil && o.body.codec.files {
+	if o.body != nil && o.body.codec.files && f.Pointer != "" {
 		pointer := strings.TrimSuffix(f.Pointer, "/"+wire.FileMediaType)
 		if reason := wire.FileFault(jsonscan.At(args, pointer)); reason != "" {
 			return reason

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -240,7 +241,22 @@ func onTheWire(t *testing.T, req *http.Request) string {
 	if body == "" {
 		return head + "\n"
 	}
-	return head + "\n\n" + strings.TrimRight(body, "\n") + "\n"
+	return head + "\n\n" + visible(strings.TrimRight(body, "\n")) + "\n"
+}
+
+// visible returns a body with the bytes that are no text as \xNN.
+func visible(body string) string {
+	var b strings.Builder
+	for i := 0; i < len(body); {
+		r, size := utf8.DecodeRuneInString(body[i:])
+		if size == 1 && (r == utf8.RuneError || r < ' ' && r != '\n' && r != '\t') {
+			fmt.Fprintf(&b, "\\x%02x", body[i])
+		} else {
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return b.String()
 }
 
 // TestCompile: document → the operations with their schemas, what was skipped and what was repaired.

@@ -1,12 +1,10 @@
 package openapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
 
-	"drawbridge/openapi/httpmethod"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/schema"
 )
@@ -23,25 +21,25 @@ const (
 type coerced struct {
 	args    json.RawMessage // nil if faults are left
 	dropped []string        // pointers of members that count as absent
+	wrapped map[string]bool // pointers of values that became lists
 	left    []schema.Fault
 }
 
-// coerce replaces faulty values that are strings holding JSON by that JSON, at any depth: models write {"filter":"{\"a\":1}"} and
-// {"limit":"5"} (pains row 32). Faulty members that stand for nothing count as absent, see isAbsent. If the result has no arguments it
+// coerce replaces faulty values by what they plainly stand for, at any depth, see meant. Faulty members that stand for nothing count as absent, see isAbsent. If the result has no arguments it
 // has the faults that are left; those that coercion removes need no correction.
 func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []schema.Fault) coerced {
 	all := faults
 	if len(faults) > schema.MaxFaults {
 		all = v.ValidateUpTo(decode(args), maxCoercedFaults)
 	}
-	h := coercer{o: o, v: v, empties: httpmethod.IsSafe(o.Method)}
+	h := coercer{o: o, v: v, empties: o.isSafe(), nulls: o.dropsNull}
 	result := h.run(args, all)
 	if result.args != nil {
 		return result
 	}
-	result.left = uncoerced(faults, result.left)
+	result.left = uncoerced(faults, result.left, result.wrapped)
 	if !h.empties {
-		h.empties = true
+		h.empties, h.nulls = true, func(string) bool { return true }
 		sayOptional(args, result.left, h.run(args, all))
 	}
 	return result
@@ -51,9 +49,10 @@ func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []s
 type coercer struct {
 	o       *Operation
 	v       *schema.Validator
-	empties bool            // not only null stands for nothing
-	kept    map[string]bool // pointers of members that are not dropped, since they are required
-	work    int             // bytes so far
+	empties bool                      // not only null stands for nothing
+	nulls   func(pointer string) bool // tells whether null does at a pointer
+	kept    map[string]bool           // pointers of members that are not dropped, since they are required
+	work    int                       // bytes so far
 }
 
 // run heals, and keeps what is missed when it is dropped. All faults that are left are in the result.
@@ -71,17 +70,18 @@ func (h *coercer) run(args json.RawMessage, faults []schema.Fault) coerced {
 func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 	first := faults
 	var dropped []string
+	wrapped := make(map[string]bool)
 	for range maxCoercions {
 		if h.work > maxCoercedBytes/2 {
 			break
 		}
 		h.work += len(args)
 		pass := coercionPass{
-			scanning: h.o.scanning(), at: make(map[string]bool, len(faults)), above: make(map[string]bool, len(faults)),
-			empties: h.empties, kept: h.kept, dropped: dropped,
+			scanning: h.o.scanning(), at: make(map[string]jsonscan.Kinds, len(faults)), above: make(map[string]bool, len(faults)),
+			empties: h.empties, nulls: h.nulls, kept: h.kept, dropped: dropped, wrapped: wrapped, body: h.o.wholeBody(), bytes: h.o.bytesPointer(),
 		}
 		for _, f := range faults {
-			pass.at[f.Pointer] = true
+			pass.at[f.Pointer] |= f.Wants
 			for p := f.Pointer; p != ""; p = p[:strings.LastIndexByte(p, '/')] {
 				pass.above[p] = true
 			}
@@ -98,23 +98,32 @@ func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 			return coerced{args: args, dropped: dropped}
 		}
 	}
-	return coerced{dropped: dropped, left: faults}
+	return coerced{dropped: dropped, wrapped: wrapped, left: faults}
 }
 
 // uncoerced returns those of the first faults in whose place, or below it, some are left. Where a value had another type than is
-// wanted, and what it holds has not, what is wrong with that is told.
-func uncoerced(first, left []schema.Fault) []schema.Fault {
+// wanted, and what it holds has not, what is wrong with that is told. Where the type was right, and that of what it holds is not, the
+// first fault stands: a text of ten digits that fits no pattern is no number.
+func uncoerced(first, left []schema.Fault, wrapped map[string]bool) []schema.Fault {
 	var kept []schema.Fault
+	mistyped := make(map[string]bool)
+	for _, f := range first {
+		mistyped[f.Pointer] = mistyped[f.Pointer] || f.Keyword == "type"
+	}
 	for _, f := range first {
 		var below []schema.Fault
+		worse := false
 		for _, l := range left {
 			if l.Pointer == f.Pointer || strings.HasPrefix(l.Pointer, f.Pointer+"/") {
 				below = append(below, l)
+				worse = worse || l.Pointer == f.Pointer && (l.Keyword == "type" || l.Keyword == "enum") && !mistyped[f.Pointer]
 			}
 		}
 		switch {
 		case len(below) == 0:
-		case strings.HasPrefix(f.Message, "expected "):
+		case worse:
+			kept = append(kept, f)
+		case strings.HasPrefix(f.Message, "expected ") && !wrapped[f.Pointer]:
 			kept = append(kept, below...)
 		default:
 			kept = append(kept, f)
@@ -129,25 +138,34 @@ func uncoerced(first, left []schema.Fault) []schema.Fault {
 // coercionPass replaces values in one pass over the arguments.
 type coercionPass struct {
 	scanning jsonscan.Options
-	at       map[string]bool // pointers of faults
-	above    map[string]bool // those and all that lead to them
-	empties  bool            // not only null stands for nothing
+	at       map[string]jsonscan.Kinds // pointers of faults, with what would fit there
+	above    map[string]bool           // those and all that lead to them
+	empties  bool                      // not only null stands for nothing
+	nulls    func(pointer string) bool
 	kept     map[string]bool // pointers of members that are not dropped
+	bytes    string          // pointer of the argument that is a body of bytes, "" if there is none
 	dropped  []string        // pointers of those that were
+	wrapped  map[string]bool // pointers of values that became lists
 	changed  bool
+	body     string // pointer of the argument that is the request body; one value of a list is no body
 }
 
 func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
+	wants, faulty := h.at[pointer]
+	if faulty {
+		if text := h.meant(value, wants, pointer); text != nil {
+			h.changed = true
+			return append(dst, text...)
+		}
+	}
 	switch kind := jsonscan.KindOf(value); {
-	case kind == jsonscan.String && h.at[pointer]:
-		return append(dst, h.held(value)...)
 	case pointer != "" && !h.above[pointer]:
 		return append(dst, value...)
 	case kind == jsonscan.Object:
 		dst = append(dst, '{')
 		for name, member := range jsonscan.Members(value) {
 			below := pointer + jsonscan.PointerTo(string(name))
-			if h.at[below] && !h.kept[below] && isAbsent(member, h.empties) {
+			if wants, faulty := h.at[below]; faulty && !h.kept[below] && h.isAbsent(member, below) && !isEmptyObject(member, wants) {
 				h.dropped, h.changed = append(h.dropped, below), true
 				continue
 			}
@@ -158,6 +176,10 @@ func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
 			dst = h.append(dst, member, below)
 		}
 		return append(dst, '}')
+	case kind == jsonscan.Array && h.bytes != "" && pointer == h.bytes && faulty:
+		text, ok := base64OfList(value)
+		h.changed = h.changed || ok
+		return append(dst, text...)
 	case kind == jsonscan.Array:
 		dst = append(dst, '[')
 		i := 0
@@ -171,14 +193,4 @@ func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
 		return append(dst, ']')
 	}
 	return append(dst, value...)
-}
-
-// held returns what a string holds, the string itself if that is nothing.
-func (h *coercionPass) held(value []byte) []byte {
-	text := bytes.TrimSpace(jsonscan.Unquote(value))
-	if info, err := jsonscan.Scan(text, h.scanning); err == nil && info.Kind != jsonscan.String {
-		h.changed = true
-		return text
-	}
-	return value
 }

@@ -12,11 +12,14 @@ import (
 // Clients that give every argument that a schema declares fill in null for those that they have no value for, and models "", 0,
 // [] or {} (pains rows 120 and 127). Where such a value is allowed it is sent. Where the call would be refused for it, null counts as
 // absent, and so do the others if the method is safe: without a filter a safe method answers too much, while another one may change
-// too much.
+// too much. In the body of a PATCH null is what the caller says, and stays refused (ADR 0053).
 
-// isAbsent tells whether a value stands for nothing: null, with empties also what isEmpty.
-func isAbsent(value []byte, empties bool) bool {
-	return jsonscan.KindOf(value) == jsonscan.Null || empties && isEmpty(value)
+// isAbsent tells whether the value at a pointer stands for nothing: null where it does, with empties also what isEmpty.
+func (h *coercionPass) isAbsent(value []byte, pointer string) bool {
+	if jsonscan.KindOf(value) == jsonscan.Null {
+		return h.nulls(pointer)
+	}
+	return h.empties && isEmpty(value)
 }
 
 // isEmpty tells whether a value is the empty text, list or object, or zero. False is not empty: it is one of two.
@@ -50,7 +53,13 @@ func (h *coercer) keep(result coerced) (found bool) {
 func sayOptional(args []byte, left []schema.Fault, without coerced) {
 	for i := range left {
 		f := &left[i]
-		if slices.Contains(without.dropped, f.Pointer) && isEmpty(jsonscan.At(args, f.Pointer)) && !strings.HasPrefix(f.Message, "unknown ") {
+		if !slices.Contains(without.dropped, f.Pointer) || strings.HasPrefix(f.Message, "unknown ") {
+			continue
+		}
+		switch value := jsonscan.At(args, f.Pointer); {
+		case jsonscan.KindOf(value) == jsonscan.Null:
+			f.Message += leavesAsItIs
+		case isEmpty(value):
 			f.Message += mayBeLeftOut
 		}
 	}

@@ -32,8 +32,9 @@ type Profile uint8
 
 // The profiles.
 const (
-	ProfileFull     Profile = iota // all of JSON Schema 2020-12
-	ProfilePortable                // what every known model and client takes
+	ProfileFull       Profile = iota // all of JSON Schema 2020-12
+	ProfileCompatible                // what the converters and APIs of the common model vendors take
+	ProfilePortable                  // what every known model and client takes
 )
 
 // DefaultMaxOperations is the most operations of one document when CompileOptions.MaxOperations is zero (S3).

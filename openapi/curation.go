@@ -107,9 +107,7 @@ func (o *Operation) renamed(changes map[string]CuratedArgument) (*Operation, err
 	if len(names) > 0 {
 		curated.rename(o, names)
 	}
-	if o.portable != nil {
-		curated.portable = curated.inPortable(len(o.portable.input) + max(0, len(curated.Input)-len(o.Input)))
-	}
+	curated.showLike(o, max(0, len(curated.Input)-len(o.Input)))
 	curated.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(curated.Input) })
 	return &curated, nil
 }
@@ -143,6 +141,10 @@ func (o *Operation) rename(original *Operation, names map[string]string) {
 	}
 	if original.Example != nil {
 		o.Example = renameMembers(original.Example, names)
+		o.ExampleInvented = slices.Clone(original.ExampleInvented)
+		for i, name := range o.ExampleInvented {
+			o.ExampleInvented[i] = now(name)
+		}
 	}
 	if b := original.body; b != nil && b.form == formRoot {
 		own := *b

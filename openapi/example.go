@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"strings"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/schema"
@@ -15,12 +16,21 @@ const (
 	maxExampleOf   = 8 << 10 // bytes of an input schema; so small a value says little about a larger one
 )
 
+// ExampleText words an example call for models. Texts that are invented show it; invented names the arguments whose values are too, and
+// don't.
+func ExampleText(call []byte, invented []string) string {
+	if len(invented) == 0 {
+		return "Example: " + string(call)
+	}
+	return "Example (made up: " + strings.Join(invented, ", ") + "): " + string(call)
+}
+
 // exampleCall makes one valid call of what the document gives as examples, nil when it gives none for the body: what it
-// gives for a parameter stands in the schema already, beside the parameter.
-func (c *compiler) exampleCall(op *Operation, m *model) json.RawMessage {
+// gives for a parameter stands in the schema already, beside the parameter. invented are the arguments whose values are nobody's.
+func (c *compiler) exampleCall(op *Operation, m *model) (call json.RawMessage, invented []string) {
 	body := c.exampleBody(op, m)
 	if body == nil || len(op.Input) > maxExampleOf {
-		return nil
+		return nil, nil
 	}
 	given := []byte{'{'}
 	addText := func(name string, value []byte) {
@@ -65,12 +75,12 @@ func (c *compiler) exampleCall(op *Operation, m *model) json.RawMessage {
 	}
 	given = append(given, '}')
 	for _, documented := range []bool{true, false} {
-		o := schema.ExampleOptions{Documented: documented, Given: given, Quick: true, MaxBytes: maxExampleCall}
+		o := schema.ExampleOptions{Documented: documented, Given: given, Quick: true, MaxBytes: maxExampleCall, Invented: &invented}
 		if text, ok := schema.Example(op.Input, o); ok && len(text) > len("{}") {
-			return text
+			return text, invented
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // exampleBody returns the document's example of the body that is sent, nil if there is none.

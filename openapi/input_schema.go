@@ -69,7 +69,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	in.nameAll()
 	in.addChoice()
 	if kind != nil {
-		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: kind.codec(c, content)}
+		op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), list: kind.list, required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content)}
 		if op.body.codec.err != nil {
 			return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 		}
@@ -77,7 +77,7 @@ func (c *compiler) input(op *Operation, m *model) error {
 	properties := in.parameters(c)
 	switch {
 	case in.flat:
-		properties = append(properties, in.bodyMembers()...)
+		properties = append(properties, in.bodyMembers(c)...)
 	case kind != nil:
 		properties = append(properties, in.wholeBody(c, m))
 	}
@@ -108,7 +108,7 @@ func (c *compiler) pathTemplate(op *Operation, m *model) (err error) {
 		return coded(codeSkipPath, skip(nil, "%v", err))
 	}
 	if first := strings.TrimLeftFunc(op.Path, unicode.IsSpace); first == "" || first[0] != '/' {
-		c.problems.at(m.node, codePathSlashless, "the path %q does not begin with \"/\"; it is read as %q", op.Path, "/"+first)
+		c.problems.at(m.node, codePathNoSlash, "the path %q does not begin with \"/\"; it is read as %q", op.Path, "/"+first)
 	}
 	if signs := op.template.Illegal(); signs != "" {
 		c.problems.at(m.node, codePathIllegal, "the path %q holds %q, which can't stand in a URI and is sent percent-encoded", op.Path, signs)
@@ -168,11 +168,19 @@ func (in *inputs) parameters(c *compiler) []schema.Property {
 }
 
 // bodyMembers adds an argument for each member of the body, and returns their schemas.
-func (in *inputs) bodyMembers() (properties []schema.Property) {
+func (in *inputs) bodyMembers(c *compiler) (properties []schema.Property) {
+	example := c.example(in.content.node)
+	if example == nil {
+		example = c.follow(in.content.schema).Get("example")
+	}
 	in.op.body.form, in.op.body.first = formMembers, len(in.bound)
 	for i, member := range in.members {
 		name := in.names[len(in.bound)+i].name
-		properties = append(properties, schema.Property{Name: name, Schema: member.Schema, Required: member.Required, WireName: member.Name, In: "body"})
+		p := schema.Property{Name: name, Schema: member.Schema, Required: member.Required, Given: example.Get(member.Name), WireName: member.Name, In: "body"}
+		if in.content.merge != nil {
+			p.MergePatch, p.Removable = member.Schema, true
+		}
+		properties = append(properties, p)
 		in.op.arguments = append(in.op.arguments, argument{name: name, wire: strings.Clone(member.Name), place: inMember, required: member.Required})
 	}
 	return properties
@@ -187,6 +195,7 @@ func (in *inputs) wholeBody(c *compiler, m *model) schema.Property {
 	}
 	p := schema.Property{
 		Name: "body", Schema: s, Required: in.required, Description: c.bodyDescription(m, in.content, in.kind), Example: c.example(in.content.node),
+		MergePatch: in.content.merge,
 	}
 	if p.Required && in.kind.name == "ndjson" { // without a line there is no body
 		p.Demands = schema.Demands{MinItems: true, MinLength: true}
@@ -231,7 +240,7 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	nameArguments(names)
 	op.former = formerNames(names)
 	rename := make(map[string]string)
-	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: kind.codec(c, content), form: formRoot}
+	op.body = &body{kind: kind.name, of: strings.Clone(content.media), media: content.sends(), required: m.body.required, codec: c.inCharset(kind.codec(c, content), kind, content), form: formRoot}
 	if op.body.codec.err != nil {
 		return coded(codeSkipLimit, skip(content.node, "%w", op.body.codec.err))
 	}
@@ -247,7 +256,11 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	}
 	op.variables = variables(op)
 	var err error
-	if op.Input, err = c.schema.Root(content.schema, rename); err != nil {
+	root := c.schema.Root
+	if content.merge != nil {
+		root = c.schema.RootOfMergePatch
+	}
+	if op.Input, err = root(content.schema, rename); err != nil {
 		return coded(codeSkipSchema, skip(content.node, "the schema of its arguments can't be made: %w", err))
 	}
 	return nil
@@ -321,8 +334,9 @@ func (c *compiler) followAll(n *tree.Node, visit func(*tree.Node)) *tree.Node {
 }
 
 // flattened returns the members of a body that can stand beside the parameters: a plain object whose names clash with
-// none of theirs, and that has nothing named "body". Of a body that may be left out nothing may be required either: what
-// is required as soon as another member is given is better said by an argument "body".
+// none of theirs. A member named "body" must not take an object, since a caller that gives the body as a whole under that
+// name could not be told from one that gives the member (ADR 0056). Of a body that may be left out nothing may be required
+// either: what is required as soon as another member is given is better said by an argument "body".
 func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]schema.Member, bool) {
 	if s == nil {
 		return nil, false
@@ -333,13 +347,13 @@ func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]sc
 	}
 	// Names are compared as they were before they were transliterated: those that are the same since then get a hash, and the
 	// arguments stay where they were.
-	taken := map[string]bool{"body": true}
+	taken := make(map[string]bool, len(bound)+len(members))
 	for _, b := range bound {
 		taken[formerName(b.wire)] = true
 	}
 	for _, member := range members {
 		name := formerName(member.Name)
-		if taken[name] || member.Required && !required {
+		if taken[name] || member.Required && !required || name == "body" && c.schema.TakesObject(member.Schema) {
 			return nil, false
 		}
 		taken[name] = true

@@ -187,7 +187,7 @@ func (b *budget) left() bool { return b.bytes <= b.most }
 // size is about how many bytes an operation keeps. A schema that several have in common counts for each, since each
 // shows it to its clients.
 func (o *Operation) size() int64 {
-	n := len(o.Summary) + len(o.Description) + len(o.Returns) + len(o.Input) + len(o.Output) + o.portable.size() + argumentBytes*len(o.arguments) + o.Answers.Size()
+	n := len(o.Summary) + len(o.Description) + len(o.Returns) + len(o.Input) + len(o.Output) + o.shown.size() + argumentBytes*len(o.arguments) + o.Answers.Size()
 	for i := range o.Links {
 		n += o.Links[i].size()
 	}

@@ -49,6 +49,7 @@ type content struct {
 	schema *tree.Node // nil: none given
 	// document is the schema as the document has it where schema is another one, see bodyKind.prepare.
 	document *tree.Node
+	merge    *tree.Node // the schema of a merge patch, which is schema or one of its alternatives; nil: there is none
 }
 
 // response is one response object; status is "200", "2XX" or "DEFAULT".

@@ -44,6 +44,8 @@ type Operation struct {
 	// Example is one valid call for the tool's description, of what the document gives as examples of the body: compact
 	// JSON of at most 300 bytes. It is nil when there is none.
 	Example json.RawMessage
+	// ExampleInvented names the arguments in Example with values that the document does not give and that don't show it.
+	ExampleInvented []string
 
 	// Base is where calls go when NewRequest is given no base: CompileOptions.BaseURL, else a server of the document; for an operation
 	// with servers of its own one of those. It is nil when there is none that may be used; BaseProblem then says what to configure.
@@ -83,10 +85,11 @@ type Operation struct {
 	accept    []string
 	validator func() (*schema.Validator, error)
 	maxDepth  int        // of arguments; 0: that of jsonscan
-	portable  *shown     // what is published instead of Input and Output; nil: those themselves
+	shown     *shown     // what is published instead of Input and Output; nil: those themselves
 	withheld  []string   // arguments that callers can't give, see Variant
 	hidden    []string   // arguments that callers don't know of, see Curate
 	optional  []string   // arguments that callers may leave out, since they are filled in; see Curate
+	safety    *bool      // whether a call changes nothing, see WithSafety; nil: the method says
 	callers   *Operation // by whose arguments faults are explained, see Curate; nil: the operation itself
 }
 
@@ -158,6 +161,7 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	if op.Summary == "" && op.Description == "" {
 		op.Summary, op.Description = texts(f.item) // meant for all of its operations (OAS path item object)
 	}
+	op.Summary, op.Description = op.wordsOf(op.Summary, op.Description)
 	op.Deprecated = m.typed.Deprecated
 	for _, tag := range m.typed.Tags {
 		op.Tags = append(op.Tags, strings.Clone(tag))
@@ -167,15 +171,13 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 		return nil, err
 	}
 	if f.place < maxExampled {
-		op.Example = c.exampleCall(op, m)
+		op.Example, op.ExampleInvented = c.exampleCall(op, m)
 	}
 	c.output(op, m)
 	op.Extensions = c.extensions(m)
 	op.Marks, op.HiddenBy = marks(f), hiding(f)
 	op.Links, op.Callbacks = c.links(m.responses), c.callbacks(m)
-	if c.options.Profile == ProfilePortable {
-		op.portable = op.inPortable(c.options.MaxSchema)
-	}
+	op.shown = op.in(c.options.Profile, c.options.MaxSchema)
 	op.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(op.Input) })
 	return op, nil
 }

@@ -12,9 +12,8 @@ import (
 // schemas leaves no room for it. Only what is published changes: Answers reads what the service sends.
 func (o *Operation) WithOutput(shape *jsonscan.Shape) *Operation {
 	other := *o
-	if other.Output = schema.OutputOf(shape); o.portable != nil {
-		other.portable = other.inPortable(len(o.portable.input))
-	}
+	other.Output = schema.OutputOf(shape)
+	other.showLike(o, 0)
 	return &other
 }
 
@@ -23,9 +22,7 @@ func (o *Operation) WithOutput(shape *jsonscan.Shape) *Operation {
 func (o *Operation) WithArgument(name string, of json.RawMessage) *Operation {
 	other := *o
 	other.Input = withProperty(o.Input, name, of)
-	if o.portable != nil {
-		other.portable = other.inPortable(len(o.portable.input) + len(of) + len(name) + len(`"":,`))
-	}
+	other.showLike(o, len(of)+len(name)+len(`"":,`))
 	other.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(other.Input) })
 	return &other
 }

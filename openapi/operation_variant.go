@@ -42,10 +42,9 @@ func (o *Operation) Variant(optional, withheld []string, note string) *Operation
 	variant.withheld = slices.Concat(o.withheld, withheld)
 	if variant.Example != nil {
 		variant.Example = without(o.Example, withheld)
+		variant.ExampleInvented = slices.DeleteFunc(slices.Clone(o.ExampleInvented), func(name string) bool { return slices.Contains(withheld, name) })
 	}
-	if o.portable != nil {
-		variant.portable = variant.inPortable(len(o.portable.input))
-	}
+	variant.showLike(o, 0)
 	variant.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(variant.Input) })
 	return &variant
 }

@@ -55,6 +55,9 @@ func (c *compiler) patchBody(object, list *content) (*content, *bodyKind) {
 		either.Append(operations)
 		both.schema = tree.NewObject(object.node)
 		both.schema.Set("anyOf", either)
+		if object.isMergePatch() {
+			both.merge = both.schema.Get("anyOf").At(0)
+		}
 	}
 	return &both, &bodyKind{
 		name: "patch", codec: jsonCodec, list: list.sends(),

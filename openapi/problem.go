@@ -54,7 +54,7 @@ const (
 	codePathName          = "path-parameter-name"       // a path parameter that the path spells differently: read as its variable
 	codePathQuery         = "path-query"                // a query parameter that the query of the path has already: left out
 	codePathSlash         = "path-slash"                // a value of a path parameter has a slash: sent as "%2F"
-	codePathSlashless     = "path-slashless"            // a path that does not begin with "/": read as if it did
+	codePathNoSlash       = "path-no-slash"             // a path that does not begin with "/": read as if it did
 	codePathUndeclared    = "path-parameter-undeclared" // a variable of the path without parameter: a string is asked for
 	codePathUnused        = "path-parameter-unused"     // a path parameter that the path doesn't have: left out
 	codePathVariable      = "path-variable"             // a variable of a path as a framework writes it: read as one
@@ -66,6 +66,7 @@ const (
 	codeServerVariable    = "server-variable"           // the configuration names a variable that no server has
 	codeStandard          = "standard"                  // found by the validation of the standard (Document.Report)
 	codeStyle             = "style-unknown"             // a style that the location doesn't have: its default is used
+	codeCharset           = "body-charset"              // a charset that is unknown: ASCII alone is sent
 	codeXMLName           = "xml-name"                  // what can't be a name in XML: left out
 	codeXMLRoot           = "xml-root"                  // a root element without a name: "root" is used
 )

@@ -71,9 +71,9 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 }
 
 // Check returns args as the object that a request is built of: args itself, or, where a string holds what should stand in
-// its place, that. Members that are not required and stand for nothing are dropped where args would be refused for them: null, and
-// for safe methods empty values; their pointers are returned. The checked arguments are accepted again, unchanged. Wrong arguments
-// give an *ArgumentError with all faults.
+// its place, that. Members that are not required and stand for nothing are dropped where args would be refused for them: null, save in the
+// body of a PATCH, and for safe methods empty values; their pointers are returned, with those of nulls that the format of the body can't
+// express. The checked arguments are accepted again, unchanged. Wrong arguments give an *ArgumentError with all faults.
 func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, dropped []string, err error) {
 	args, err = o.readObject(args)
 	if err != nil {
@@ -89,14 +89,22 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 		spelled = append(spelled, o.hiddenGiven(args, faults)...)
 	}
 	if len(spelled) == 0 {
-		if len(faults) == 0 {
-			return args, nil, nil
+		result := coerced{args: args}
+		if len(faults) > 0 {
+			result = o.coerce(v, args, faults)
+			if result.args == nil {
+				if other := o.bodyOtherwise(v, args); other.args != nil {
+					result = other
+				}
+			}
 		}
-		result := o.coerce(v, args, faults)
 		if result.args != nil {
-			return result.args, result.dropped, nil
+			if dropped, faults = o.settleNulls(result.args, result.dropped); faults == nil {
+				return result.args, dropped, nil
+			}
+		} else {
+			faults = result.left
 		}
-		faults = result.left
 	}
 	return nil, nil, o.argumentError(args, spelled, faults)
 }
@@ -121,6 +129,9 @@ func (o *Operation) readObject(args json.RawMessage) (json.RawMessage, error) {
 			return nil, errors.New("expected fewer levels: the arguments are " + e.Detail)
 		}
 		return nil, fmt.Errorf("expected a JSON object, got something else: %w", err)
+	}
+	if info.Kind == jsonscan.Array && isEmpty(args) {
+		return json.RawMessage("{}"), nil // PHP has one notation for both (pains row 166)
 	}
 	if info.Kind != jsonscan.Object {
 		return nil, errors.New("expected an object, got " + info.Kind.String())
@@ -255,6 +266,12 @@ func (b *building) given(i int) ([]byte, bool) {
 }
 
 func (b *building) fault(a *argument, err error) {
+	if several := (*charsetError)(nil); errors.As(err, &several) {
+		for _, f := range several.faults {
+			b.fault(a, f)
+		}
+		return
+	}
 	f := Fault{Pointer: jsonscan.PointerTo(a.name), Message: reasonOf(err)}
 	var v *wire.ValueError
 	if errors.As(err, &v) {
@@ -275,6 +292,12 @@ func reasonOf(err error) string {
 // memberFault is fault for a body whose members are arguments: the pointer of the error begins with the name that one of
 // them has in the request.
 func (b *building) memberFault(err error) {
+	if several := (*charsetError)(nil); errors.As(err, &several) {
+		for _, f := range several.faults {
+			b.memberFault(f)
+		}
+		return
+	}
 	f := Fault{Message: err.Error()}
 	var v *wire.ValueError
 	if errors.As(err, &v) {

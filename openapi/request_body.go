@@ -47,7 +47,9 @@ type codec struct {
 	// typed, if it is not nil, takes the place of whole for types whose Content-Type depends on the value.
 	typed func(dst, value []byte) (out []byte, media string, err error)
 	files bool // some parts are files
-	bytes int  // what it keeps, about; see Operation.size
+	// unwritten returns the pointers of the nulls in the value of a member that the format has no way to write; nil: it writes all.
+	unwritten func(name string, value []byte) []string
+	bytes     int // what it keeps, about; see Operation.size
 	// plan appends what decides how bodies are written; nil: the media type does. It is false as XMLNode.AppendPlan is.
 	plan func(dst []byte) ([]byte, bool)
 	err  error // why there is no such codec: the operation is skipped
@@ -78,13 +80,20 @@ func bodyKinds() []bodyKind {
 		{name: "ndjson", matches: isNDJSON, codec: ndjsonCodec, hint: "An array; each element is sent as one line of JSON."},
 		{name: "xml", matches: mediatype.IsXML, members: true, prepare: xmlSchema, codec: xmlCodec},
 		{name: "multipart", matches: isMultipart, members: true, prepare: multipartSchema, codec: multipartCodec},
+		{name: "token", matches: mediatype.IsToken, codec: textCodec, schema: tokenSchema, hint: tokenHint},
 		{name: "text", matches: func(m string) bool { return mediatype.IsText(m) || m == "text/*" }, codec: textCodec, schema: textSchema},
+		{name: "json file", matches: func(string) bool { return false }, codec: jsonFileCodec, schema: anySchema, hint: jsonFileHint},
 		{name: "raw", matches: func(m string) bool { return !mediatype.IsBinary(m) }, codec: rawCodec, hint: rawHint},
 		{name: "binary", matches: func(string) bool { return true }, codec: binaryCodec, schema: binarySchema, hint: "The bytes, encoded as base64."},
 	}
 }
 
 const rawHint = "A string is sent as it is, one that is a data URL (data:image/png;base64,…) as its bytes, anything else as JSON."
+
+const (
+	tokenHint    = "The signed or encrypted token as text, such as header.payload.signature."
+	jsonFileHint = "The JSON to send. A string is sent as it is, one that is base64 or a data URL as its bytes."
+)
 
 // kindOf returns the place in the table of the kind of a media type. For a media type that stands for others, or of which
 // nothing is known, the schema decides: JSON is made of what has a JSON type that is no string, and what a string is
@@ -102,6 +111,8 @@ func (c *compiler) kindOf(kinds []bodyKind, ct *content) int {
 		case c.schema.TakesString(ct.schema):
 			return named("raw")
 		}
+	case kinds[r].name == "json" && c.isFile(value, nil):
+		return named("json file") // in quotes, and nothing else, it would be no file
 	case kinds[r].name == "raw" && bytes:
 		return named("binary")
 	case kinds[r].name == "text" && c.isFile(value, nil):
@@ -164,6 +175,9 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 		c.otherBodies(m, best, kind)
 	}
 	prepared := *best
+	if prepared.merge == nil && prepared.isMergePatch() {
+		prepared.merge = prepared.schema
+	}
 	prepared.document = best.schema
 	if kind.prepare != nil {
 		prepared.schema = kind.prepare(c, &prepared)
@@ -220,7 +234,11 @@ func (ct *content) sends() string {
 			return mediatype.Essence(strings.ToValidUTF8(ct.media[:i], ""))
 		}
 	}
-	if media := mediatype.Essence(ct.media); strings.HasPrefix(media, "text/") && mediatype.Charset(ct.media) == "" {
+	media := mediatype.Essence(ct.media)
+	if mediatype.IsJSON(media) && isWide(ct.media) { // JSON is UTF-8, see body_charset.go
+		return mediatype.Without(ct.media, "charset")
+	}
+	if strings.HasPrefix(media, "text/") && mediatype.Charset(ct.media) == "" {
 		return media + "; charset=utf-8"
 	}
 	return strings.Clone(strings.TrimSpace(ct.media))
@@ -255,8 +273,8 @@ func formCodec(c *compiler, ct *content) codec {
 		panic(err) // the fallback is ours
 	}
 	return codec{
-		bytes: partBytes * ct.node.Get("encoding").Len(),
-		plan:  func(dst []byte) ([]byte, bool) { return form.AppendPlan(dst), true },
+		bytes: partBytes * ct.node.Get("encoding").Len(), unwritten: form.Unwritten,
+		plan: func(dst []byte) ([]byte, bool) { return form.AppendPlan(dst), true },
 		whole: func(dst, value []byte) ([]byte, error) {
 			switch jsonscan.KindOf(value) {
 			case jsonscan.Object:
@@ -280,8 +298,12 @@ func formFallback() wire.Parameter {
 func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (*wire.FormEncoder, error) {
 	properties := make(map[string]wire.Parameter)
 	var names []string
+	objects := make(map[string]bool) // lists of objects, which no delimiter can join
 	c.eachProperty(ct.schema, func(name string, property *tree.Node) {
 		name = strings.Clone(name)
+		if e := ct.node.Get("encoding").Get(name); e != nil && c.schema.IsObject(c.follow(property).Get("items")) {
+			objects[name] = true
+		}
 		if ct.node.Get("encoding").Len() > 0 {
 			names = append(names, name) // for Taken
 		}
@@ -315,6 +337,10 @@ func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (
 			p.Style, p.Explode, p.AllowReserved = style, style.Explode(), reserved
 			if explode := e.Get("explode"); explode != nil {
 				p.Explode = isTrue(explode)
+			}
+			if !p.Explode && objects[name] {
+				c.problems.at(ct.node, codeStyle, "form property %q is a list of objects, which style %q can't join; each of them is a field as JSON", name, style.String())
+				p.Style, p.Explode = wire.ByType, true
 			}
 		case len(types) > 0 && mediatype.IsJSON(mediatype.Essence(types[0])):
 			p.ContentType = "application/json"
@@ -367,12 +393,31 @@ func textCodec(*compiler, *content) codec {
 }
 
 // rawCodec sends the text or the bytes of a string; anything else as JSON.
-func rawCodec(_ *compiler, ct *content) codec {
+func rawCodec(c *compiler, ct *content) codec {
 	media := ct.sends()
 	if mediatype.IsRange(ct.media) {
 		media = mediatype.Essence(ct.media)
 	}
-	return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendRaw(dst, value, media) }}
+	e := c.charset(ct)
+	if e == nil || mediatype.IsRange(media) {
+		return codec{typed: func(dst, value []byte) ([]byte, string, error) { return wire.AppendRaw(dst, value, media) }}
+	}
+	return codec{typed: func(dst, value []byte) ([]byte, string, error) {
+		text, sent, err := wire.AppendRaw(nil, value, media)
+		if err != nil || jsonscan.KindOf(value) == jsonscan.String && wire.IsDataURL(string(jsonscan.Unquote(value))) {
+			return append(dst, text...), sent, err // the bytes of a data URL are the caller's
+		}
+		out, err := e.Append(dst, text)
+		if err != nil {
+			return dst, "", misfits(e, err, value)
+		}
+		return out, sent, nil
+	}}
+}
+
+// jsonFileCodec sends a JSON document that is given as JSON, as text or as bytes.
+func jsonFileCodec(*compiler, *content) codec {
+	return codec{whole: wire.AppendJSONFile}
 }
 
 // textSchema keeps the document's schema unless it says nothing.
@@ -382,6 +427,18 @@ func textSchema(ct *content) *tree.Node {
 	}
 	return stringSchema(ct.node, "")
 }
+
+// tokenSchema keeps the document's schema if it is that of a text. Others describe the claims, which only the holder of a key can
+// turn into a token.
+func tokenSchema(ct *content) *tree.Node {
+	if types := ct.schema.Get("type"); types.Text() == "string" {
+		return ct.schema
+	}
+	return stringSchema(ct.node, "")
+}
+
+// anySchema takes every value.
+func anySchema(ct *content) *tree.Node { return tree.NewObject(ct.node) }
 
 func binarySchema(ct *content) *tree.Node { return stringSchema(ct.node, "byte") }
 

@@ -34,7 +34,7 @@ func multipartCodec(c *compiler, ct *content) codec {
 	for _, p := range plan.Parts {
 		files = files || p.File
 	}
-	return codec{files: files, plan: encoder.AppendPlan, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
+	return codec{files: files, plan: encoder.AppendPlan, unwritten: encoder.Unwritten, bytes: partBytes * len(plan.Parts), begin: func() (codec, string) {
 		boundary := wire.NewBoundary()
 		return codec{
 			whole: func(dst, value []byte) ([]byte, error) {
@@ -58,7 +58,7 @@ func multipartCodec(c *compiler, ct *content) codec {
 // every part is sent with its name, list that the parts are the items of an array.
 func (c *compiler) multipartPlan(ct *content, named, list bool) wire.Multipart {
 	s, encoding := ct.document, ct.node.Get("encoding")
-	plan := wire.Multipart{Named: named, Parts: make(map[string]wire.Part)}
+	plan := wire.Multipart{Named: named, Parts: make(map[string]wire.Part), Text: partIn}
 	c.eachProperty(s, func(name string, property *tree.Node) {
 		if _, known := plan.Parts[name]; !known {
 			name = strings.Clone(name)
@@ -270,6 +270,10 @@ func (c *compiler) constant(header *tree.Node) (string, bool) {
 
 // multipartSchema returns the schema of a multipart body with its files as the objects that a caller gives them by.
 func multipartSchema(c *compiler, ct *content) *tree.Node {
+	if isFormData(ct) && c.isList(ct.schema) {
+		ct.document = c.formOfList(ct)
+		ct.schema = ct.document
+	}
 	s := ct.schema
 	if !isFormData(ct) && c.isList(s) {
 		return c.partList(ct, s)
@@ -292,6 +296,34 @@ func multipartSchema(c *compiler, ct *content) *tree.Node {
 	n := w.object(s)
 	c.prepared.Store(key, n)
 	return n
+}
+
+// formOfList returns an object schema instead of the array that a document gives for a form: each item is a part, and every part of
+// a form has a name, which a list has no place for. The name is that of the only encoding object, else the caller gives it, as the
+// text of the operation says it.
+func (c *compiler) formOfList(ct *content) *tree.Node {
+	if known, ok := c.prepared.Load(preparedKey{ct.node, ct.schema}); ok {
+		if n, ok := known.(*tree.Node); ok {
+			return n
+		}
+	}
+	object := tree.NewObject(ct.node)
+	object.Set("type", tree.NewString(ct.node, "object"))
+	if encoding := ct.node.Get("encoding"); encoding.Len() == 1 {
+		properties, required := tree.NewObject(ct.node), tree.NewArray(ct.node)
+		for name := range encoding.Members() {
+			properties.Set(name, tree.Copy(ct.schema))
+			required.Append(tree.NewString(ct.node, name))
+		}
+		object.Set("properties", properties)
+		object.Set("required", required)
+	} else {
+		const says = "The parts: under the name that they have in the form, a list of their values. The document does not name them."
+		object.Set("description", tree.NewString(ct.node, says))
+		object.Set("additionalProperties", tree.Copy(ct.schema))
+	}
+	c.prepared.Store(preparedKey{ct.node, ct.schema}, object)
+	return object
 }
 
 // A preparedKey is all that the schema of a multipart body is made of. Operations that share it share what is made of it.

@@ -145,10 +145,11 @@ func upgradeBody(p *tree.Node, consumes []string) *tree.Node {
 }
 
 // upgradeForm makes one object schema of all form parameters. Without a form type in consumes it is multipart when a
-// file is among them, else urlencoded (OAS 2.0, parameter object, in: formData).
+// file is among them, else urlencoded (OAS 2.0, parameter object, in: formData). A form has no notation for objects in lists: where
+// the operation consumes JSON too, that is sent, else a field for each of them.
 func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []string) *tree.Node {
 	properties, required, encoding := tree.NewObject(op), tree.NewArray(op), tree.NewObject(op)
-	file := false
+	file, objects := false, false
 	for _, p := range form {
 		name := p.Get("name").Text()
 		if name == "" {
@@ -162,6 +163,8 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 		switch s := c.fieldSchema(p); {
 		case s.Get("type").Text() == "file", p.Get("schema") != nil && s.Get("format").Text() == "binary":
 			file = true
+		case s.Get("type").Text() == "object", s.Get("type").Text() == "array" && c.schema.IsObject(s.Get("items")):
+			objects = true
 		case s.Get("type").Text() == "array" && p.Get("schema") == nil:
 			style, explode := c.collectionFormat(p)
 			e := tree.NewObject(p)
@@ -178,13 +181,18 @@ func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []stri
 	}
 	content := tree.NewObject(op)
 	kept := formMediaTypes(consumes, file)
+	if i := slices.IndexFunc(consumes, func(m string) bool { return mediatype.IsJSON(mediatype.Essence(m)) }); objects && !file && i >= 0 {
+		kept, encoding = []string{mediatype.Essence(consumes[i])}, nil
+	}
 	if len(consumes) > 0 && !slices.ContainsFunc(consumes, func(m string) bool { return slices.Contains(kept, mediatype.Essence(m)) }) {
 		c.problems.at(form[0], codeFormMedia, "the operation has form parameters, and %q can't hold them; %s is sent", strings.Join(consumes, ", "), kept[0])
 	}
 	for _, m := range kept {
 		mediaType := tree.NewObject(op)
 		mediaType.Set("schema", object)
-		mediaType.Set("encoding", encoding)
+		if encoding != nil {
+			mediaType.Set("encoding", encoding)
+		}
 		content.Set(m, mediaType)
 	}
 	body := tree.NewObject(op)

@@ -394,15 +394,16 @@ func mediaTypeSchema(at *tree.Node, types []string) *tree.Node {
 	return media
 }
 
-// fileExample returns an example of a file: bytes if all types that it may have are of bytes, else a text.
+// fileExample returns an example of a file: bytes if all types that it may have are of bytes, else a text. Its texts show that they are
+// invented.
 func fileExample(at *tree.Node, types []string) *tree.Node {
 	example := tree.NewObject(at)
 	if len(types) == 0 || slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || mediatype.IsGeneric(mediatype.Essence(t)) }) {
-		example.Set(wire.FileName, tree.NewString(at, "notes.txt"))
-		example.Set(wire.FileText, tree.NewString(at, "Hello"))
+		example.Set(wire.FileName, tree.NewString(at, "<filename>"))
+		example.Set(wire.FileText, tree.NewString(at, "<text>"))
 		return example
 	}
-	name := "file"
+	name := "<filename>"
 	if _, subtype, _ := strings.Cut(mediatype.Essence(types[0]), "/"); subtype != "*" {
 		name += "." + subtype
 	}

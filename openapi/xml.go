@@ -66,7 +66,7 @@ func xmlCodec(c *compiler, ct *content) codec {
 		root.Name = defaultXMLRoot
 	}
 	return codec{
-		plan: root.AppendPlan,
+		plan: root.AppendPlan, unwritten: root.Unwritten,
 		whole: func(dst, value []byte) ([]byte, error) {
 			if jsonscan.KindOf(value) == jsonscan.String {
 				return append(dst, jsonscan.Unquote(value)...), nil // where the schema takes a string: XML that is written already

@@ -8,19 +8,25 @@ import (
 // ToolAccess is what a call of a tool requires and how it reaches its service. Beside each value is
 // the setting that determines it, as "file:line:col: key", "default: key" or "the document".
 type ToolAccess struct {
-	Token          bool       `json:"token"`  // a token is required
-	Scopes         [][]string `json:"scopes"` // sets of scopes, of which the caller's token must have one
-	ScopesFrom     string     `json:"scopes_from"`
-	Condition      string     `json:"condition"` // an expression, or "none"
-	ConditionFrom  string     `json:"condition_from,omitempty"`
-	Confirm        bool       `json:"confirm"` // a call waits for the user's consent
-	ConfirmFrom    string     `json:"confirm_from"`
-	BaseURL        string     `json:"base_url,omitempty"` // "" if calls can't be made
-	BaseURLFrom    string     `json:"base_url_from,omitempty"`
-	Credential     string     `json:"credential"` // kinds of the credentials that are added, or "none"
-	CredentialFrom string     `json:"credential_from,omitempty"`
-	Failure        string     `json:"failure,omitempty"` // the expression by which a successful response reports a failure; "" if the status alone decides
-	FailureFrom    string     `json:"failure_from,omitempty"`
+	Token         bool       `json:"token"`  // a token is required
+	Scopes        [][]string `json:"scopes"` // sets of scopes, of which the caller's token must have one
+	ScopesFrom    string     `json:"scopes_from"`
+	Condition     string     `json:"condition"` // an expression, or "none"
+	ConditionFrom string     `json:"condition_from,omitempty"`
+	Confirm       bool       `json:"confirm"` // a call waits for the user's consent
+	ConfirmFrom   string     `json:"confirm_from"`
+	// Annotations are what clients are told about a call in words, such as "read-only, idempotent". AnnotationsFrom is "" if they follow
+	// from the method.
+	Annotations     string `json:"annotations"`
+	AnnotationsFrom string `json:"annotations_from,omitempty"`
+
+	BaseURL        string `json:"base_url,omitempty"` // "" if calls can't be made
+	BaseURLFrom    string `json:"base_url_from,omitempty"`
+	Credential     string `json:"credential"` // kinds of the credentials that are added, or "none"
+	CredentialFrom string `json:"credential_from,omitempty"`
+
+	Failure     string `json:"failure,omitempty"` // the expression by which a successful response reports a failure; "" if the status alone decides
+	FailureFrom string `json:"failure_from,omitempty"`
 }
 
 // Lines formats it for people, one item per line, equal for tools with the same access.
@@ -48,8 +54,12 @@ func (a *ToolAccess) Lines() []string {
 	}
 	lines := []string{
 		line("scopes", scopes, a.ScopesFrom), line("condition", a.Condition, a.ConditionFrom), line("confirmation", confirm, a.ConfirmFrom),
-		line("base URL", cmp.Or(a.BaseURL, "none, calls can't be made"), a.BaseURLFrom), line("credential", a.Credential, a.CredentialFrom),
 	}
+	if a.AnnotationsFrom != "" {
+		lines = append(lines, line("annotations", a.Annotations, a.AnnotationsFrom))
+	}
+	lines = append(lines,
+		line("base URL", cmp.Or(a.BaseURL, "none, calls can't be made"), a.BaseURLFrom), line("credential", a.Credential, a.CredentialFrom))
 	if a.Failure != "" {
 		lines = append(lines, line("failure with status 2xx", a.Failure, a.FailureFrom))
 	}

@@ -27,6 +27,7 @@ type resultWriter struct {
 	fromJob  bool             // the result is that of a job, which another request would not yield
 
 	dropped []string              // JSON Pointers of the arguments that were dropped
+	unsent  []string              // those of the request body
 	fields  *projection.FieldList // fields of the answer that the model wants; nil if it wants all
 	parts   []answer.Part         // parts of a response with several until the last one arrives, or of one that is buffered
 	headers render.HeaderNotes    // headers of the response that the client sees
@@ -38,7 +39,7 @@ func (w *resultWriter) Renderer() render.Renderer {
 	p := w.Plan
 	r := render.Renderer{
 		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: w.Request.Revision, Structured: w.structured(), ShortText: p.ShortText,
-		Redactor: w.redactor(), Target: w.target, Base: p.Base, Arguments: w.args, Headers: w.headers.Text, Note: w.note,
+		Redactor: w.redactor(), Target: w.target, Base: p.Base, Arguments: w.args, Headers: w.headers.Text, Note: w.noteWithUnsent(),
 	}
 	if p.Resource != nil && p.Elicitation == nil { // input of the user is not for the model to read
 		r.URI = &p.Resource.URI
@@ -81,6 +82,11 @@ func (w *resultWriter) sendMembers(meta []byte, chunks ...mcp.Chunk) error {
 func (w *resultWriter) fail(ctx context.Context, o telemetry.Outcome, cause error, text string) error {
 	w.Done(ctx, o, cause)
 	w.answered = true
+	if o == telemetry.OutcomeClientError { // the service may miss what was not sent
+		if unsent := render.Unsent(w.unsent); unsent != "" {
+			text += "\n" + unsent
+		}
+	}
 	return w.sendMembers(w.requestIDMeta(ctx), render.Error(w.ceilText(ctx, text))...)
 }
 
@@ -287,6 +293,21 @@ func (w *resultWriter) addDropped(pointers []string) {
 	w.dropped = append(slices.Clone(w.dropped), pointers...)
 	slices.Sort(w.dropped)
 	w.dropped = slices.Compact(w.dropped)
+	w.unsent = nil
+	for _, pointer := range w.dropped {
+		if w.Plan.Requests.InBody(pointer) {
+			w.unsent = append(w.unsent, pointer)
+		}
+	}
+}
+
+// noteWithUnsent returns the call's note, after one on the members of the request body that were not sent: models don't see _meta.
+func (w *resultWriter) noteWithUnsent() string {
+	unsent := render.Unsent(w.unsent)
+	if unsent == "" || w.note == "" {
+		return unsent + w.note
+	}
+	return unsent + " " + w.note
 }
 
 // answerNotDisclosed responds with the text of [JobCall.notDisclosed] only.

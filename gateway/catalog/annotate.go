@@ -15,12 +15,12 @@ type Annotations struct {
 	OpenWorld   bool // the tool interacts with an external system
 }
 
-// annotations follow from the method only (RFC 9110 section 9.2, S11): safe methods are read-only
+// AnnotationsOf returns the annotations of a method. They follow from the method only (RFC 9110 section 9.2, S11): safe methods are read-only
 // and idempotent; PUT replaces and DELETE removes the state of a resource, both idempotent; PATCH
 // (RFC 5789) modifies it in place. For POST, which may do anything (section 9.3.3), and unknown
 // methods the worst is assumed: destructiveHint false would promise that a call only adds. Every
 // operation reaches an external service.
-func annotations(method string) Annotations {
+func AnnotationsOf(method string) Annotations {
 	a := Annotations{OpenWorld: true}
 	a.ReadOnly, a.Idempotent = httpmethod.IsSafe(method), httpmethod.IsIdempotent(method)
 	a.Destructive = !a.ReadOnly

@@ -39,6 +39,8 @@ type Choice struct {
 	Title       string
 	Description string
 	Hidden      bool // no view lists the tool
+	// Annotations are the hints of the tool; nil for those of the method.
+	Annotations *Annotations
 	// ParamHeaders are arguments that clients mirror in headers, in the order of the argument
 	// names.
 	ParamHeaders []ParamHeader

@@ -39,6 +39,7 @@ type fixture struct {
 			Tags                                            []string
 			Deprecated                                      bool
 			Output, Example                                 json.RawMessage
+			ExampleInvented                                 []string
 			Choice                                          Choice
 			Excluded                                        bool
 		}
@@ -56,7 +57,7 @@ func (f *fixture) build() *Catalog {
 		for _, o := range a.Operations {
 			op := &openapi.Operation{
 				ID: o.ID, Method: o.Method, Path: o.Path, Tags: o.Tags, Summary: o.Summary, Description: o.Description, Returns: o.Returns,
-				Deprecated: o.Deprecated, Output: o.Output, Example: o.Example, Input: json.RawMessage(`{"type":"object"}`),
+				Deprecated: o.Deprecated, Output: o.Output, Example: o.Example, ExampleInvented: o.ExampleInvented, Input: json.RawMessage(`{"type":"object"}`),
 			}
 			api.Operations = append(api.Operations, op)
 			if !o.Excluded {
@@ -214,7 +215,7 @@ func TestAnnotations(t *testing.T) {
 		"PATCH":    {Destructive: true, OpenWorld: true},
 		"PROPFIND": {Destructive: true, OpenWorld: true},
 	} {
-		if got := annotations(method); got != want {
+		if got := AnnotationsOf(method); got != want {
 			t.Errorf("%s: got %+v, want %+v", method, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,7 +17,8 @@ const (
 )
 
 // title returns the display name: the configured one, else the first sentence of the summary, else
-// the operation's id in words, else method and path. It is one line without Markdown, because
+// the operation's id in words, else method and path. The first sentence of the description comes before an id that
+// is made of a path, and before method and path. It is one line without Markdown, because
 // clients show it unchanged. A sentence too long for a list of names is replaced by the operation's
 // id.
 func title(op *openapi.Operation, choice Choice) string {
@@ -28,10 +30,20 @@ func title(op *openapi.Operation, choice Choice) string {
 	if text != "" && (utf8.RuneCountInString(text) <= longTitle || !strings.Contains(id, " ") || utf8.RuneCountInString(id) > longTitle) {
 		return truncate.Words(text, maxTitle)
 	}
+	if said, _, _ := strings.Cut(oneLine(unmarked(clean(op.Description))), ". "); text == "" && said != "" && utf8.RuneCountInString(said) <= maxTitle && (id == "" || isPathID(op.ID)) {
+		return strings.TrimRight(said, ". ")
+	}
 	if id != "" {
 		return truncate.Words(id, maxTitle)
 	}
 	return truncate.Words(endpoint(op), maxTitle)
+}
+
+// isPathID tells whether an operation's id holds a path instead of words, as "get_/berths/{id}" and FastAPI's
+// "read_berth_berths__id__get" do.
+func isPathID(id string) bool {
+	return strings.ContainsAny(id, "{}") || strings.HasPrefix(id, "/") ||
+		slices.ContainsFunc([]string{"__", "_/", "-/", " /"}, func(sign string) bool { return strings.Contains(id, sign) })
 }
 
 // describe returns the description for models. It begins with the document's text and ends with
@@ -57,9 +69,9 @@ func describe(op *openapi.Operation, choice Choice, aside string) string {
 	if strings.Contains(body, "\n") {
 		separator = "\n\n" // the body may end in a list or a table, which must not absorb the sentence
 	}
-	if text := string(op.Example); text != "" {
+	if len(op.Example) > 0 {
 		// An example call is worth less than the words that it would displace.
-		if text = separator + "Example: " + text; utf8.RuneCountInString(body+separator+tail+text) <= maxDescription {
+		if text := separator + openapi.ExampleText(op.Example, op.ExampleInvented); utf8.RuneCountInString(body+separator+tail+text) <= maxDescription {
 			tail += text
 		}
 	}

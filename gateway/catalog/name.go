@@ -24,6 +24,8 @@ type candidate struct {
 	full string // the name without clashes, of any length
 	// lost reports that full was transliterated from a form that others share.
 	lost bool
+	// digit reports that full begins with "_" because a digit would be its first character.
+	digit bool
 	// derived reports that the document does not contain full in these letters: it yields to a name
 	// that does.
 	derived bool
@@ -72,7 +74,7 @@ func name(candidates []*candidate, o Options) (between []Clash) {
 			if prefixed {
 				f = prefix(c.api, f)
 			}
-			if len(f) <= limit {
+			if f = withLetter(f); len(f) <= limit {
 				c.full, c.long, c.lost, c.derived, c.renamed = f, c.full, false, true, true
 			}
 		}
@@ -191,7 +193,9 @@ func (c *candidate) yield() {
 // which also replace an id without letters.
 func (c *candidate) derive(prefixed bool) {
 	if name := sanitize(c.choice.Name); name != "" {
-		c.full = name
+		if c.full = name; strings.HasPrefix(c.choice.Name, "_") {
+			c.full = withLetter(name) // the configuration can also name a tool with a digit in front
+		}
 		return
 	}
 	source := c.op.ID
@@ -205,8 +209,17 @@ func (c *candidate) derive(prefixed bool) {
 	if prefixed {
 		name = prefix(c.api, name)
 	}
-	c.full, c.lost, c.derived = name, lost, latin.Needed(source)
-	c.renamed = c.renamed || c.derived
+	c.full, c.lost, c.derived = withLetter(name), lost, latin.Needed(source)
+	c.digit = c.full != name
+	c.renamed = c.renamed || c.derived || c.digit
+}
+
+// withLetter puts "_" before a name that begins with a digit: Gemini refuses the whole list otherwise (pains row 172).
+func withLetter(name string) string {
+	if name != "" && '0' <= name[0] && name[0] <= '9' {
+		return "_" + name
+	}
+	return name
 }
 
 func prefix(api, name string) string {

@@ -29,6 +29,8 @@ type Tool struct {
 	Wanted string
 	// Lost reports that Wanted was transliterated from a form that others share.
 	Lost bool
+	// Digit reports that the name begins with "_" because a digit would be its first character.
+	Digit bool
 	// Former is the name that the previous release gave the tool, FormerAPI that of the API; "" if
 	// unchanged. Approvals are looked up by them for one release.
 	Former, FormerAPI string
@@ -49,10 +51,10 @@ func newTool(c *candidate) *Tool {
 	shown := c.shown()
 	t := &Tool{
 		Title: title(c.op, c.choice), Description: c.description, Said: c.said, API: c.api, Operation: c.op,
-		Annotations: annotations(c.op.Method), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless, shown: shown,
+		Annotations: c.annotations(), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless, shown: shown,
 	}
 	names := c.names()
-	t.Name, t.Wanted, t.Lost, t.Former, t.FormerAPI = names.name, names.wanted, names.lost, names.former, names.formerAPI
+	t.Name, t.Wanted, t.Lost, t.Digit, t.Former, t.FormerAPI = names.name, names.wanted, names.lost, names.digit, names.former, names.formerAPI
 	t.head = jsonscan.AppendString([]byte(`{"name":`), t.Name)
 	t.title = jsonscan.AppendString(nil, t.Title)
 	t.middle = jsonscan.AppendString([]byte(`,"description":`), t.Description)
@@ -62,17 +64,25 @@ func newTool(c *candidate) *Tool {
 	return t
 }
 
+// annotations returns the chosen annotations, else those of the method.
+func (c *candidate) annotations() Annotations {
+	if a := c.choice.Annotations; a != nil {
+		return *a
+	}
+	return AnnotationsOf(c.op.Method)
+}
+
 // names are the names of a tool, which other documents may change.
 type names struct {
 	name, wanted      string
-	lost              bool
+	lost, digit       bool
 	former, formerAPI string
 }
 
-func (t *Tool) names() names { return names{t.Name, t.Wanted, t.Lost, t.Former, t.FormerAPI} }
+func (t *Tool) names() names { return names{t.Name, t.Wanted, t.Lost, t.Digit, t.Former, t.FormerAPI} }
 
 func (c *candidate) names() names {
-	n := names{name: c.name, former: c.former}
+	n := names{name: c.name, digit: c.digit, former: c.former}
 	switch {
 	case c.twin != "":
 		n.wanted = c.twin
@@ -156,6 +166,14 @@ func (t *Tool) size(f Features) int {
 // Published returns the schemas as clients see them; output is nil if the tool has none.
 func (t *Tool) Published(p openapi.Profile) (input, output json.RawMessage) {
 	if input, output = t.shown.Published(p); t.Shapeless {
+		output = nil
+	}
+	return input, output
+}
+
+// Approved returns the schemas that an approval of the tool covers; output is nil if the tool has none.
+func (t *Tool) Approved() (input, output json.RawMessage) {
+	if input, output = t.shown.Approved(); t.Shapeless {
 		output = nil
 	}
 	return input, output

@@ -37,25 +37,38 @@ func newPresentation(list config.List, tools []*catalog.Tool, pinned func(*catal
 			p.pinned = append(p.pinned, t)
 		}
 	}
-	limit := list.Budget
+	budget, limit := list.Budget, list.Limit
 	if before != nil && before.Search && before.list.Presentation == config.PresentationAuto {
-		limit = limit * backBelow / 100
+		budget, limit = budget*backBelow/100, limit*backBelow/100
 	}
 	switch list.Presentation {
 	case config.PresentationSearch:
 		p.Search, p.Reason = true, "configured"
 	case config.PresentationAll:
 		p.Reason = "configured"
-		if exceeds(tools, limit) {
-			p.OverBudget, p.Reason = true, fmt.Sprintf("configured, although all tools cost more than %d tokens (list_budget)", limit)
+		if exceeds(tools, budget) {
+			p.OverBudget, p.Reason = true, fmt.Sprintf("configured, although all tools cost more than %d tokens (list_budget)", budget)
 		}
 	case config.PresentationAuto:
-		p.Reason = fmt.Sprintf("all tools cost at most %d tokens", limit)
-		if exceeds(tools, limit) {
-			p.Search, p.Reason = true, fmt.Sprintf("all tools cost more than %d tokens", limit)
+		p.Reason = fmt.Sprintf("all tools cost at most %d tokens", budget)
+		switch n := visible(tools); {
+		case list.Limit > 0 && n > limit:
+			p.Search, p.Reason = true, fmt.Sprintf("%d tools are more than %d (list_limit)", n, limit)
+		case exceeds(tools, budget):
+			p.Search, p.Reason = true, fmt.Sprintf("all tools cost more than %d tokens", budget)
 		}
 	}
 	return p
+}
+
+// visible returns how many of the tools a list of all would show.
+func visible(tools []*catalog.Tool) (n int) {
+	for _, t := range tools {
+		if !t.Hidden {
+			n++
+		}
+	}
+	return n
 }
 
 // String returns the presentation as the configuration names it.

@@ -29,9 +29,7 @@ func (gen *Generation) addEndpoints(d *Deployment, before *endpoint.Table, handl
 			guard = d.Guard.Endpoint(n)
 		}
 		named := o
-		if c.SchemaProfile == config.ProfilePortable {
-			named.Profile = openapi.ProfilePortable
-		}
+		named.Profile = source.Profile(c.SchemaProfile)
 		named.List, named.Before, named.Handler = d.Config.ListOf(c), before.Named[c.Name], handler(c.Name, c.Title, c.Instructions)
 		gen.Named[c.Name] = gen.newEndpoint(c.Name, gen.selectPlans(c, gen.ByTool), guard, named)
 	}

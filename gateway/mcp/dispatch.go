@@ -44,9 +44,11 @@ func (x *exchange) lookupMethod(e *envelope) (methodEntry, *Error) {
 	if err = m.checkParams(&x.req); err != nil {
 		return m, err
 	}
-	switch jsonscan.KindOf(e.arguments) {
+	switch objectKind(e.arguments) {
 	case jsonscan.Object:
-		x.req.Arguments = e.arguments
+		if x.req.Arguments = e.arguments; isEmptyList(e.arguments) {
+			x.req.Arguments = []byte("{}")
+		}
 	case 0, jsonscan.Null:
 	default:
 		return m, InvalidParams("params.arguments must be an object, got %s", kindName(jsonscan.KindOf(e.arguments)))

@@ -145,7 +145,10 @@ func ParseInputResponse(kind InputKind, result []byte) (InputResponse, bool) {
 		switch action {
 		case "accept":
 			content := jsonscan.Lookup(result, "content")
-			if jsonscan.KindOf(content) == jsonscan.Object {
+			if objectKind(content) == jsonscan.Object {
+				if isEmptyList(content) {
+					content = []byte("{}")
+				}
 				return InputResponse{Accepted, content}, true
 			}
 			return InputResponse{Action: Accepted}, kind == ElicitURL

@@ -86,7 +86,7 @@ func (x *exchange) readRequestState() (*requestState, *Error) {
 		return nil, InvalidParams("params.requestState must be a string")
 	}
 	responses := jsonscan.Lookup(x.req.Params, "inputResponses")
-	switch jsonscan.KindOf(responses) {
+	switch objectKind(responses) {
 	case 0, jsonscan.Null:
 	case jsonscan.Object:
 		for key, result := range jsonscan.Members(responses) {

@@ -103,7 +103,7 @@ func parseScanned(body []byte) (e envelope, fault *Error) {
 }
 
 func (e *envelope) parseParams() *Error {
-	switch jsonscan.KindOf(e.params) {
+	switch objectKind(e.params) {
 	case jsonscan.Object:
 	case jsonscan.Null: // from clients whose language has no absent members
 		e.params = nil
@@ -129,7 +129,7 @@ func (e *envelope) parseParams() *Error {
 			e.meta = value
 		}
 	}
-	switch jsonscan.KindOf(e.meta) {
+	switch objectKind(e.meta) {
 	case jsonscan.Object:
 	case jsonscan.Null:
 		e.meta = nil

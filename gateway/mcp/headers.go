@@ -90,7 +90,7 @@ func checkStateless(h http.Header, e *envelope) *Error {
 
 // checkMeta checks the members of a stateless request's _meta that describe the client.
 func checkMeta(e *envelope) *Error {
-	if jsonscan.KindOf(e.metaCapabilities) != jsonscan.Object {
+	if objectKind(e.metaCapabilities) != jsonscan.Object {
 		return InvalidParams("params._meta needs %q, an object", keyClientCapabilities)
 	}
 	if e.metaLogLevel != nil && parseLogLevel(e.metaLogLevel) == 0 {

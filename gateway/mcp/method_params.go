@@ -73,7 +73,7 @@ func (r *Request) StringArguments() (map[string]string, error) {
 
 // stringMap decodes an object of strings; nil if it is absent.
 func stringMap(where string, object []byte) (map[string]string, error) {
-	switch jsonscan.KindOf(object) {
+	switch objectKind(object) {
 	case jsonscan.Object:
 	case 0, jsonscan.Null:
 		return nil, nil
@@ -96,7 +96,7 @@ func stringMap(where string, object []byte) (map[string]string, error) {
 // error is an *Error.
 func (r *Request) InputResponses(requests []InputRequest) (map[string]InputResponse, error) {
 	responses := jsonscan.Lookup(r.Params, "inputResponses")
-	if jsonscan.KindOf(responses) != jsonscan.Object {
+	if objectKind(responses) != jsonscan.Object {
 		return nil, InvalidParams("params.inputResponses must be an object")
 	}
 	parsed := make(map[string]InputResponse)

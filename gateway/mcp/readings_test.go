@@ -26,7 +26,7 @@ import (
 // does, and names in brackets the readers that may refuse what it accepts. One that begins with a quotation mark is a Go string.
 //
 // Numbers are compared as doubles, since JavaScript keeps no more of them, and half of a surrogate pair as U+FFFD, since
-// UTF-8 can carry no half; a tool has neither in its name.
+// UTF-8 can carry no half; a tool has neither in its name. Arguments that are an empty list are none (pains row 166).
 func TestReadings(t *testing.T) {
 	t.Parallel()
 	archive, err := txtar.ParseFile("testdata/readings/documents.txtar")
@@ -85,6 +85,7 @@ func TestReadings(t *testing.T) {
 			for i, f := range archive.Files {
 				switch kind, _, _ := strings.Cut(f.Name, ":"); {
 				case ours[i] == nil:
+				case theirs[i] != nil && strings.TrimSuffix(*theirs[i], ",[]]") == strings.TrimSuffix(*ours[i], ",{}]"): // an empty list is an empty object
 				case theirs[i] != nil && *theirs[i] != *ours[i]:
 					t.Errorf("%s: %.300q is %.300s here, and %.300s there", f.Name, documents[i], *ours[i], *theirs[i])
 				case theirs[i] == nil && !strings.Contains(kind, reader.name):

@@ -36,7 +36,7 @@ func (c ClientCapabilities) Has(want ClientCapabilities) bool { return c&want ==
 func clientCapabilities(object []byte) ClientCapabilities {
 	var c ClientCapabilities
 	for name, value := range jsonscan.Members(object) {
-		if jsonscan.KindOf(value) != jsonscan.Object {
+		if objectKind(value) != jsonscan.Object {
 			continue
 		}
 		switch string(name) {

@@ -141,12 +141,13 @@ func TestSessionLife(t *testing.T) {
 func TestClientCapabilities(t *testing.T) {
 	t.Parallel()
 	for object, want := range map[string]ClientCapabilities{
-		`{}`:                                     0,
-		`{"elicitation":{}}`:                     ClientElicitation,
-		`{"elicitation":{"form":{}}}`:            ClientElicitation,
-		`{"elicitation":{"url":{}}}`:             ClientElicitationURL,
-		`{"elicitation":{"form":{},"url":{}}}`:   ClientElicitation | ClientElicitationURL,
-		`{"elicitation":null,"roots":[],"x":{}}`: 0,
+		`{}`:                                                     0,
+		`{"elicitation":{}}`:                                     ClientElicitation,
+		`{"elicitation":{"form":{}}}`:                            ClientElicitation,
+		`{"elicitation":{"url":{}}}`:                             ClientElicitationURL,
+		`{"elicitation":{"form":{},"url":{}}}`:                   ClientElicitation | ClientElicitationURL,
+		`{"elicitation":null,"roots":[1],"x":{}}`:                0,
+		`{"elicitation":[],"roots":[ ]}`:                         ClientElicitation | ClientRoots, // of PHP
 		`{"roots":{"listChanged":true},"sampling":{"tools":{}}}`: ClientRoots | ClientSampling,
 		`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`:    ClientTasks,
 		`{"extensions":{"io.modelcontextprotocol/ui":{}}}`:       0,

@@ -47,6 +47,11 @@ func newCaches(o *Options, tools drafts, jobs checkedJobs, rejected *rejections)
 		if !set.On() || op.Method != http.MethodGet && op.Method != http.MethodHead || jobs.polled[op] != nil {
 			continue
 		}
+		if !t.changesNothing() {
+			rejected.of(t.definition.API, op).reject(codeCache, "cache", "annotations say that calls change something, so their answers are not cached",
+				func(s *config.Settings) bool { return s.Cache.On() })
+			continue
+		}
 		shared := set.Shared
 		if shared && t.personal {
 			// The configuration is validated for this; if that fails, no caller gets the response of another.

@@ -11,6 +11,7 @@ import (
 	"drawbridge/gateway/projection"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
+	"drawbridge/openapi/httpmethod"
 )
 
 // candidate is an operation that the configuration exposes, with the parts of its plan that determine the definition of
@@ -19,6 +20,7 @@ type candidate struct {
 	source      *source.Source
 	operation   *openapi.Operation
 	settings    config.Settings
+	ruled       *config.Settings // of rules alone, see ruledSettings
 	job         *job.Definition
 	key         *IdempotencyKey
 	elicitation *elicit.Operation
@@ -60,12 +62,14 @@ func newCandidates(o *Options, sources []*source.Source, changed argumentChanges
 
 func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set config.Settings, all map[*openapi.Operation]*changedArguments, r reporter, u *unfit) *candidate {
 	c := &candidate{source: s, operation: op, settings: set, requests: op, given: op}
+	c.ruled = ruledSettings(o, s, op, &c.settings)
 	if changed := all[op]; changed != nil {
 		if changed.unfit != "" {
 			return nil
 		}
 		c.arguments, c.requests, c.given = changed.arguments, changed.arguments.all, changed.arguments.given
 	}
+	c.takeSafety()
 	c.job = newJob(s.Document, c.given, set.Job, all, o.GuessedJob, r)
 	c.key = newIdempotencyKey(c.requests, callerOperation(c.given, c.job, nil), set.IdempotencyKey, r)
 	if len(set.Inputs) > 0 {
@@ -74,6 +78,25 @@ func newCandidate(o *Options, s *source.Source, op *openapi.Operation, set confi
 	c.failure = newFailure(o, op, &c.settings, r, u)
 	c.projection = newProjection(o, s, op, c.listedOperation(), &c.settings, r, u)
 	return c
+}
+
+// changesNothing reports whether rules, or the method if they don't say, promise that a call changes nothing.
+func (c *candidate) changesNothing() bool {
+	return NewAnnotations(c.operation.Method, c.ruled).ReadOnly
+}
+
+// takeSafety has arguments read as those of an operation that changes something, or nothing, where rules differ from the method.
+func (c *candidate) takeSafety() {
+	safe := c.changesNothing()
+	if safe == httpmethod.IsSafe(c.operation.Method) {
+		return
+	}
+	same := c.given == c.requests
+	if c.requests = c.requests.WithSafety(safe); same {
+		c.given = c.requests
+	} else {
+		c.given = c.given.WithSafety(safe)
+	}
 }
 
 // newCatalog returns the definitions of the candidates, and those of kept units. All operations take part in naming.
@@ -105,8 +128,10 @@ func newCatalog(o *Options, candidates candidates, kept units) *catalog.Catalog 
 // choice returns the settings of the candidate's definition.
 func (c *candidate) choice() catalog.Choice {
 	set := &c.settings
+	annotations := NewAnnotations(c.operation.Method, set)
 	choice := catalog.Choice{
-		Name: set.Name, Title: set.Title, Description: set.Description,
+		Annotations: &annotations,
+		Name:        set.Name, Title: set.Title, Description: set.Description,
 		Hidden:       set.Resource.On() && !set.Resource.Tool && c.operation.Method == http.MethodGet,
 		ParamHeaders: newParamHeaders(c.given, set.ParamHeaders),
 		Shapeless:    set.Progress.On() && set.Progress.Result != "" && (c.projection == nil || c.projection.Shape == nil),

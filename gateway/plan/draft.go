@@ -4,7 +4,6 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/catalog"
 	"drawbridge/openapi"
-	"drawbridge/openapi/httpmethod"
 )
 
 // draft is a candidate that has become a tool, with the parts of its plan that depend on no other tool.
@@ -55,7 +54,7 @@ func newDraft(o *Options, t *catalog.Tool, c *candidate, r reporter) *draft {
 		scopes:    c.source.Document.Scopes(c.operation, api, c.settings, o.DefaultScopes),
 		condition: o.Conditions[c.settings.Condition],
 		consent:   NewConsent(o.Config, c.settings, t.Annotations.Destructive),
-		safe:      httpmethod.IsSafe(c.operation.Method),
+		safe:      t.Annotations.ReadOnly,
 		personal:  api.Personal() != "" || c.arguments.UsesClaims(),
 		dropped:   newDroppedArguments(o.Config, api, o.APIs.Entries[c.source], c.listedOperation(), r),
 	}

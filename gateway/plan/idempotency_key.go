@@ -63,17 +63,6 @@ func keyInHeader(op, seen *openapi.Operation, name string) (*IdempotencyKey, err
 	return k, nil
 }
 
-// newRetryPolicy returns the retry policy of an operation's requests.
-func newRetryPolicy(set *config.Settings, key *IdempotencyKey) upstream.RetryPolicy {
-	switch {
-	case set.Idempotent != nil && !*set.Idempotent:
-		return upstream.RetryNever
-	case set.Idempotent != nil, key != nil:
-		return upstream.RetryAlways
-	}
-	return upstream.RetryByMethod
-}
-
 // Prepare adds a new key to the arguments if an argument carries it, and returns the key.
 func (k *IdempotencyKey) Prepare(args json.RawMessage) (with json.RawMessage, value string) {
 	value = newUUID()

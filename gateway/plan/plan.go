@@ -66,7 +66,7 @@ type Plan struct {
 	Client *upstream.Client
 	// Base is the base URL; nil if the operation has none, see [openapi.Operation].BaseProblem.
 	Base *url.URL
-	// Safe reports whether the method is safe (RFC 9110 section 9.2.1), so that a call may be stopped at any time.
+	// Safe reports whether a call changes nothing, by its method (RFC 9110 section 9.2.1) or annotations, so that it may be stopped at any time.
 	Safe bool
 	// Key makes idempotency keys; nil if requests carry none.
 	Key *IdempotencyKey
@@ -159,13 +159,13 @@ func newPlan(t *draft, c parts) *Plan {
 		Condition: t.condition, Consent: t.consent, Elicitation: t.elicitation, dropped: t.dropped,
 		Repeated: newRepeatedArguments(t.definition), Rates: admission.NewCallRates(t.definition.Name, set.Rate, s.Name, s.Config.Rate),
 
-		Client: s.Document.Client, Base: s.BaseURL(t.operation), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(set, t.key),
+		Client: s.Document.Client, Base: s.BaseURL(t.operation), Safe: t.safe, Key: t.key, Retry: newRetryPolicy(t.operation.Method, t.ruled, t.key),
 		FollowsRedirects: s.Config.FollowRedirects == config.FollowSameOrigin, Credential: s.Document.Credentials.Choices[t.operation],
 		Secrets: c.secrets, PublicHosts: c.hosts, PassesHeaders: len(s.Config.PassHeaders) > 0, addsSecrets: s.AddsSecrets, Personal: t.personal,
 
 		MaxResponse: int64(s.Config.MaxAnswer), Sensitive: redact.NewSensitive(set.SensitiveFields), Clean: s.Config.Clean,
 		ResponseHeaders: c.headers, Progress: render.NewEventRules(set.Progress), ShortText: s.Config.Answers == config.AnswersStructured,
-		Failure: t.failure, Projection: t.projection, Links: newLinks(s.Config.Links, t.safe), Resource: c.resource, Cache: c.cache, InvalidatesCache: c.apiCached && !t.safe,
+		Failure: t.failure, Projection: t.projection, Links: newLinks(s.Config.Links, t.safe), Resource: c.resource, Cache: c.cache, InvalidatesCache: c.apiCached && !t.changesNothing(),
 
 		Job: c.job, PolledJob: c.polledJob,
 

@@ -35,6 +35,33 @@ func CutOff(events int) string {
 	return fmt.Sprintf("The stream of events had not ended when the time for this call was up: these are the first %d events, more may follow.", events)
 }
 
+// Limits of the members that Unsent names.
+const (
+	maxUnsent      = 20  // members
+	maxUnsentBytes = 100 // of one pointer
+)
+
+// Unsent returns the note on members of a request body that were not sent since they are null, or empty, and the schema or the format of
+// the body has no such value there. pointers are JSON Pointers into the arguments. It is "" if there are none.
+func Unsent(pointers []string) string {
+	if len(pointers) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Not sent in the request body, because null or an empty value is not allowed there: ")
+	for i, pointer := range pointers[:min(len(pointers), maxUnsent)] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(truncate.Bytes(strings.ToValidUTF8(pointer, "\uFFFD"), maxUnsentBytes))
+	}
+	if more := len(pointers) - maxUnsent; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	b.WriteByte('.')
+	return b.String()
+}
+
 // EmptyText describes a response without a body: its status, the location of the created resource, and, for a response
 // to HEAD, which has nothing but headers, the headers. Other headers are up to [Headers] (E9), and those that it has
 // included are not repeated. Secrets are removed from those that are shown.

@@ -6,6 +6,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/source"
@@ -49,6 +50,8 @@ func (r *AccessReporter) Access(p *plan.Plan) *admin.ToolAccess {
 		a.Condition = r.settingsOf(p.Operation, s).Condition
 	}
 	a.ConfirmFrom = from(func(set *config.Settings) bool { return set.Confirm != nil }, c.Origin("tools.confirm"))
+	a.Annotations = annotationsText(p.Tool.Annotations)
+	a.AnnotationsFrom = from(func(set *config.Settings) bool { return set.Annotations != nil || set.Idempotent != nil }, "")
 	entry := r.Entries[s]
 	if p.Base != nil {
 		a.BaseURL, a.BaseURLFrom = redact.Location(p.Base.String()), fromDocument
@@ -64,6 +67,24 @@ func (r *AccessReporter) Access(p *plan.Plan) *admin.ToolAccess {
 		a.FailureFrom = from(func(set *config.Settings) bool { return set.Error != nil }, "")
 	}
 	return a
+}
+
+// annotationsText returns the words for annotations.
+func annotationsText(a catalog.Annotations) string {
+	words := []string{"not destructive", "not idempotent"}
+	switch {
+	case a.ReadOnly:
+		words[0] = "read-only"
+	case a.Destructive:
+		words[0] = "destructive"
+	}
+	if a.Idempotent {
+		words[1] = "idempotent"
+	}
+	if !a.OpenWorld {
+		words = append(words, "closed world")
+	}
+	return strings.Join(words, ", ")
 }
 
 // fromDocument is the origin of settings from the OpenAPI document.

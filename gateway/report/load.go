@@ -229,7 +229,7 @@ func (a *API) operation(op *openapi.Operation) admin.Operation {
 		o.Problems = append(slices.Clip(o.Problems), len(a.api.Problems)+len(a.choices.Problems)+at)
 	}
 	o.Problems = append(slices.Clip(o.Problems), a.rejectedOf(op)...)
-	if t.Wanted != "" {
+	if t.Wanted != "" || t.Digit {
 		o.Reasons = append(o.Reasons, admin.Reason{Code: reasonToolRenamed,
 			Message: a.shown(a.renamed(t))})
 	}
@@ -259,6 +259,8 @@ func (a *API) rejectedOf(op *openapi.Operation) (all []int) {
 func (a *API) renamed(t *catalog.Tool) string {
 	wanted := t.Wanted
 	switch {
+	case wanted == "":
+		return fmt.Sprintf("the name %q begins with a digit, which some models' APIs refuse", strings.TrimPrefix(t.Name, "_"))
 	case len(wanted) > a.maxName:
 		return fmt.Sprintf("the name %q has %d characters, more than tools.max_name, %d", wanted, len(wanted), a.maxName)
 	case t.Lost:

@@ -166,9 +166,7 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 	if l.api.TrustExtensions {
 		c.Extensions, c.ExtensionPrefix = config.Extensions(), config.ExtensionPrefix
 	}
-	if l.api.SchemaProfile == config.ProfilePortable {
-		c.Profile = openapi.ProfilePortable
-	}
+	c.Profile = Profile(l.api.SchemaProfile)
 	if l.api.BaseURL != nil {
 		c.BaseURL = l.api.BaseURL.URL()
 	}
@@ -196,6 +194,17 @@ func (l *loader) compile(ctx context.Context, doc *openapi.Document, pace *opena
 		d.Advice = doc.Report(ctx)
 	}
 	return d, nil
+}
+
+// Profile returns the profile that a configuration names; "" is the full one, the least reduced.
+func Profile(p config.SchemaProfile) openapi.Profile {
+	switch p {
+	case config.ProfileCompatible:
+		return openapi.ProfileCompatible
+	case config.ProfilePortable:
+		return openapi.ProfilePortable
+	}
+	return openapi.ProfileFull
 }
 
 // servicePath says how the path of the base URL is found; nil if the configuration has it.

@@ -27,8 +27,9 @@ func (s *Source) LockedTool(t *catalog.Tool) config.LockedTool {
 // schemaPrint is a digest of the published schemas, and of those that validate arguments and responses if they differ:
 // parts of these appear in validation errors for callers and in elicitation for users.
 func schemaPrint(t *catalog.Tool) string {
-	input, output := t.Published(openapi.ProfileFull)
-	texts := []string{string(input), string(output), fmt.Sprintf("%+v", t.Annotations)}
+	input, output := t.Approved()
+	// The annotations of rules are configuration, and those of documents are among the extensions.
+	texts := []string{string(input), string(output), fmt.Sprintf("%+v", catalog.AnnotationsOf(t.Operation.Method))}
 	if op := t.Operation; string(op.Input) != string(input) || output != nil && string(op.Output) != string(output) {
 		texts = append(texts, string(op.Input), string(op.Output))
 	}

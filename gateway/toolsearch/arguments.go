@@ -116,6 +116,12 @@ func (a *arguments) nested(name string) []byte {
 		return nil
 	case jsonscan.Object:
 		return v
+	case jsonscan.Array:
+		for range jsonscan.Elements(v) {
+			a.fault("%s must be an object, not %s", name, kind)
+			break
+		}
+		return nil // [] is how PHP writes an empty object (pains row 166)
 	case jsonscan.String:
 		inner := jsonscan.Unquote(v)
 		info, err := jsonscan.Scan(inner, jsonscan.Options{Unique: true})
@@ -123,7 +129,7 @@ func (a *arguments) nested(name string) []byte {
 			return inner
 		}
 		a.fault("%s must be an object, not a string", name)
-	case jsonscan.Null, jsonscan.Bool, jsonscan.Number, jsonscan.Array:
+	case jsonscan.Null, jsonscan.Bool, jsonscan.Number:
 		a.fault("%s must be an object, not %s", name, kind)
 	}
 	return nil

@@ -20,6 +20,7 @@ const (
 	SharedAnswers  = "cache.shared gives other callers the answers"
 	MoreJobs       = "job does more than before after calls"
 	HigherRate     = "rate is gone or allows more calls"
+	PromisesMore   = "annotations promise clients more, or warn of less, before calls"
 )
 
 // Ways in which a newer document makes an operation wider, besides those above.
@@ -51,6 +52,8 @@ type Access struct {
 	SharedAnswers bool
 	// Jobs lists the requests that a job may cause, see [JobCalls].
 	Jobs []string
+	// Promises are what clients are told that calls don't do, and by the method alone; see promisesOf.
+	Promises, ByMethod Promises
 	// Rate limits the calls of clients.
 	Rate Rate
 	// ByDocument is the part that a document alone decides. It is zero while configurations are compared, which have keys of their own
@@ -121,6 +124,7 @@ func (a *Access) Opened(was *Access, implies map[string][]string) (what []string
 		{!contains(a.Hidden, was.Hidden), LessHidden},
 		{a.SharedAnswers && !was.SharedAnswers, SharedAnswers},
 		{!contains(was.Jobs, a.Jobs), MoreJobs},
+		{a.promisesMore(was), PromisesMore},
 		{a.Rate.exceeds(was.Rate), HigherRate},
 		{!contains(was.ByDocument.Endpoints, a.ByDocument.Endpoints), NewlyAtEndpoint},
 		{!contains(was.ByDocument.Credentials, a.ByDocument.Credentials), OtherCredential},

@@ -156,6 +156,7 @@ rules:
       confirm: true
       inputs: [{key: k, arguments: [n], when: always}, {key: l, schema: {type: object, properties: {f: {type: string}}}, bind: {m: /f}, when: always}]
       sensitive_fields: {fields: [ssn], action: remove}
+      annotations: {read_only: false, destructive: true, open_world: true, idempotent: false}
       job:
         status: {operation: s}
         result: {operation: r}
@@ -234,7 +235,7 @@ var uncompared = map[string]string{
 
 	"Settings.Name": "names of tools", "Settings.Title": "words for models", "Settings.Description": "words for models",
 	"Settings.ParamHeaders": "callers repeat what they send anyway", "Settings.Timeout": "limits bound what a call costs",
-	"Settings.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
+	"Settings.Idempotent": "a request may be sent again, as it was", "Annotations.Idempotent": "a request may be sent again, as it was", "Settings.IdempotencyKey": "a request may be sent again, as it was",
 	"Settings.Clean": "the form of answers", "Result": "less of an answer that its caller gets anyway; sensitive_fields hides",
 	"AnswerError": "an answer that its caller gets anyway, as an error; sensitive_fields hides",
 
@@ -256,8 +257,8 @@ var uncompared = map[string]string{
 	"JobQuestions.Schema": "where an answer is read", "JobCallback.Argument": "arguments of the operation", "JobCallback.MaxBody": "limits bound what a call costs",
 	"CallbackSignature": "that there is one counts; its secret is rotated", "Cache.TTL": "how long an answer is good", "Cache.MaxBytes": "limits bound what a call costs",
 
-	"Tools.Presentation": "the form of lists", "Tools.ListBudget": "the form of lists", "Tools.Pinned": "the form of lists",
-	"MCPEndpoint.Presentation": "the form of lists", "MCPEndpoint.ListBudget": "the form of lists", "MCPEndpoint.Pinned": "the form of lists",
+	"Tools.Presentation": "the form of lists", "Tools.ListBudget": "the form of lists", "Tools.ListLimit": "the form of lists", "Tools.Pinned": "the form of lists",
+	"MCPEndpoint.Presentation": "the form of lists", "MCPEndpoint.ListBudget": "the form of lists", "MCPEndpoint.ListLimit": "the form of lists", "MCPEndpoint.Pinned": "the form of lists",
 	"MCPEndpoint.Title": "words for models", "MCPEndpoint.Instructions": "words for models", "MCPEndpoint.SchemaProfile": "the form of lists",
 
 	"Prompt.Title": "words for users", "Prompt.Description": "words for users", "Prompt.Arguments": "words for users, and calls as the caller",

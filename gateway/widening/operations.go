@@ -10,7 +10,6 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
-	"drawbridge/openapi/httpmethod"
 	"drawbridge/openapi/truncate"
 )
 
@@ -149,10 +148,12 @@ func (v *permissions) accessTo(op *openapi.Operation, guarded bool) Access {
 	}
 	set := v.c.Settings(subject, v.own(op))
 	a := Access{
-		Exposed: true, Confirmed: plan.NewConsent(v.c, set, !httpmethod.IsSafe(op.Method)).Needed,
-		Asked: Asked(set.Inputs), Fixed: Fixed(set.Arguments), Hidden: Hidden(set.SensitiveFields), SharedAnswers: set.Cache.On() && set.Cache.Shared,
+		Exposed: true,
+		Asked:   Asked(set.Inputs), Fixed: Fixed(set.Arguments), Hidden: Hidden(set.SensitiveFields), SharedAnswers: set.Cache.On() && set.Cache.Shared,
 		Jobs: JobCalls(set.Job), Rate: rateOf(set.Rate),
 	}
+	a.setPromises(op.Method, &set)
+	a.Confirmed = plan.NewConsent(v.c, set, a.Promises&NotDestructive == 0).Needed
 	if guarded {
 		a.Condition, a.Scopes = set.Condition, v.scopes(op, subject, set)
 	}

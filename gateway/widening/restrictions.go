@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"drawbridge/config"
-	"drawbridge/openapi/httpmethod"
 )
 
 const (
@@ -302,7 +301,8 @@ func (s *side) accessTo(op config.Subject) (a Access, scopes []string) {
 	if a.Exposed = s.exposes(op); !a.Exposed {
 		return a, nil
 	}
-	a.Confirmed = s.all.Confirm && !httpmethod.IsSafe(op.Method)
+	var confirm *bool
+	var set config.Settings
 	for _, r := range s.rules {
 		if !r.match.Match(op) {
 			continue
@@ -314,7 +314,7 @@ func (s *side) accessTo(op config.Subject) (a Access, scopes []string) {
 			a.Condition = r.Condition
 		}
 		if r.Confirm != nil {
-			a.Confirmed = *r.Confirm
+			confirm = r.Confirm
 		}
 		if r.Asks {
 			a.Asked = r.Asked
@@ -328,8 +328,16 @@ func (s *side) accessTo(op config.Subject) (a Access, scopes []string) {
 		if r.Rate != nil {
 			a.Rate = *r.Rate
 		}
+		if r.Annotations != nil {
+			set.Apply(config.Settings{Annotations: r.Annotations.settings()})
+		}
 		a.Hidden = append(a.Hidden, r.Hidden...)
 		a.Fixed = fixedAfter(a.Fixed, r.Rule)
+	}
+	a.setPromises(op.Method, &set)
+	a.Confirmed = s.all.Confirm && a.Promises&NotDestructive == 0
+	if confirm != nil {
+		a.Confirmed = *confirm
 	}
 	return a, scopes
 }

@@ -50,6 +50,13 @@ func TestRestrictionsWithoutOperations(t *testing.T) {
 		{"all are included", include("{tag: public}"), bare, through},
 		{"a tag is included but not its exclusion", exclude("{tag: secret}"), include("{tag: public}"), through},
 
+		{"annotations promise more", bare, rules("{match: {path: /find}, set: {annotations: {read_only: true}}}"), "annotations promise clients more, or warn of less, before calls of operations that match {path: \"/find\"}"},
+		{"annotations promise that nothing is destroyed", bare, rules("{match: {path: /find}, set: {annotations: {destructive: false}}}"), "annotations promise"},
+		{"annotations promise a closed world", bare, rules("{match: {path: /find}, set: {annotations: {open_world: false}}}"), "annotations promise"},
+		{"annotations promise less", rules("{match: {path: /find}, set: {annotations: {read_only: true}}}"), bare, ""},
+		{"annotations warn", bare, rules("{match: {path: /find}, set: {annotations: {read_only: false}}}"), ""},
+		{"annotations don't warn any more", rules("{match: {path: /find, method: GET}, set: {annotations: {read_only: false}}}"), bare, "annotations promise"},
+		{"annotations of an operation that is there", bare, rules("{match: {method: POST, path: /orders}, set: {annotations: {idempotent: true}}}"), ""},
 		{"a rule goes", confirm("{path: /admin/**}"), bare, asked + " for calls of operations that match {path: \"/admin/**\"}"},
 		{"a rule becomes an exclusion", confirm("{path: /admin/**}"), exclude("{path: /admin/**}"), ""},
 		{"a rule is merged", both("{path: /admin/**}", "{path: /pay}"), confirm("{path: [/pay, /admin/**]}"), ""},

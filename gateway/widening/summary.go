@@ -156,6 +156,27 @@ type Rule struct {
 	HasJob    bool     `json:"has_job,omitempty"`
 	Job       []string `json:"job,omitempty"`  // requests that a job may cause besides those for its status
 	Rate      *Rate    `json:"rate,omitempty"` // the zero value is off; nil if the rule has none
+	// Annotations are the hints that decide what clients let pass; nil if the rule has none of them.
+	Annotations *Annotations `json:"annotations,omitempty"`
+}
+
+// Annotations are those of a rule that clients act upon.
+type Annotations struct {
+	ReadOnly    *bool `json:"read_only,omitempty"`
+	Destructive *bool `json:"destructive,omitempty"`
+	OpenWorld   *bool `json:"open_world,omitempty"`
+}
+
+func annotationsOf(a *config.Annotations) *Annotations {
+	if a == nil || a.ReadOnly == nil && a.Destructive == nil && a.OpenWorld == nil {
+		return nil
+	}
+	return &Annotations{a.ReadOnly, a.Destructive, a.OpenWorld}
+}
+
+// settings returns the annotations as those of a rule.
+func (a *Annotations) settings() *config.Annotations {
+	return &config.Annotations{ReadOnly: a.ReadOnly, Destructive: a.Destructive, OpenWorld: a.OpenWorld}
 }
 
 // Of summarizes a configuration. before is the summary of the preceding one, whose removed APIs are
@@ -314,7 +335,7 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 		Match: encode(r.Match), Scopes: set.Scopes, Unscoped: set.Scopes != nil && len(set.Scopes) == 0, Confirm: set.Confirm,
 		Asks: set.Inputs != nil, Asked: Asked(set.Inputs), Hidden: Hidden(set.SensitiveFields),
 		Fixed: Fixed(set.Arguments), Free: free(set.Arguments),
-		Caches: set.Cache != nil, Shared: set.Cache.On() && set.Cache.Shared, HasJob: set.Job != nil, Job: JobCalls(set.Job),
+		Caches: set.Cache != nil, Shared: set.Cache.On() && set.Cache.Shared, HasJob: set.Job != nil, Job: JobCalls(set.Job), Annotations: annotationsOf(set.Annotations),
 	}
 	if set.Condition != "" {
 		one.Condition = digest(set.Condition)
@@ -332,7 +353,7 @@ func ruleOf(r *config.Rule) (Rule, bool) {
 			one.API = append(one.API, p.String())
 		}
 	}
-	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden)+len(one.Fixed)+len(one.Free) > 0 || one.Caches || one.HasJob || one.Rate != nil
+	return one, set.Scopes != nil || set.Condition != "" || set.Confirm != nil || set.Inputs != nil || len(one.Hidden)+len(one.Fixed)+len(one.Free) > 0 || one.Caches || one.HasJob || one.Rate != nil || one.Annotations != nil
 }
 
 // Asked returns the arguments that are always elicited from the user, so that no caller can set

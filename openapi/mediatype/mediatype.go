@@ -32,6 +32,19 @@ func Parameter(s, wanted string) string {
 	return ""
 }
 
+// Without returns a media type without a parameter.
+func Without(s, unwanted string) string {
+	essence, parameters, _ := strings.Cut(s, ";")
+	kept := strings.Trim(essence, blanks)
+	for p := range strings.SplitSeq(parameters, ";") {
+		name, _, _ := strings.Cut(p, "=")
+		if p = strings.Trim(p, blanks); p != "" && !strings.EqualFold(strings.Trim(name, blanks), unwanted) {
+			kept += "; " + p
+		}
+	}
+	return kept
+}
+
 // IsJSON reports whether a media type is JSON: the registered one, its older spelling, or a structured suffix (RFC 6839).
 func IsJSON(media string) bool {
 	return media == "application/json" || media == "text/json" || strings.HasSuffix(media, "+json")
@@ -119,16 +132,27 @@ func IsGeneric(media string) bool {
 	return media == "" || media == "application/octet-stream" || media == "binary/octet-stream"
 }
 
+// IsToken reports whether a media type is a signed or encrypted text in the compact form of JOSE (RFC 7515 section 7.1), such as
+// a JSON Web Token. A schema beside it describes what the text holds.
+func IsToken(media string) bool {
+	for _, name := range []string{"jwt", "sd-jwt", "jose", "jws", "jwe"} {
+		if media == "application/"+name || strings.HasSuffix(media, "+"+name) {
+			return true
+		}
+	}
+	return false
+}
+
 // IsText reports whether the bytes of a media type are meant to be read as text.
 func IsText(media string) bool {
-	if strings.HasPrefix(media, "text/") || strings.HasPrefix(media, "message/") || IsXML(media) || strings.HasSuffix(media, "+yaml") || IsSequential(media) {
+	if strings.HasPrefix(media, "text/") || strings.HasPrefix(media, "message/") || IsToken(media) || IsXML(media) || strings.HasSuffix(media, "+yaml") || IsSequential(media) {
 		return true
 	}
 	switch media {
 	case "application/yaml", "application/x-yaml", "application/javascript", "application/ecmascript", "application/graphql",
 		"application/http", // the parts of a batch
 		"application/x-www-form-urlencoded", "application/sql", "application/toml", "application/rtf", "application/csv",
-		"application/x-sh", "application/x-pem-file", "application/jwt", "application/jose", "application/sdp":
+		"application/x-sh", "application/x-pem-file", "application/sdp":
 		return true
 	}
 	return false

@@ -16,13 +16,13 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 	case propertiesRule:
 		e.properties(n, v, at, f)
 	case patternsRule:
-		e.patternProperties(v, f)
+		e.patternProperties(v, at, f)
 	case closedRule:
-		e.closed(name, v, f)
+		e.closed(name, v, at, f)
 	case itemsRule:
-		e.items(n, v, f)
+		e.items(n, v, at, f)
 	case tupleRule:
-		e.prefixItems(name, v)
+		e.prefixItems(name, v, at)
 	case innerRule:
 		if name == "contains" && n.Get("maxContains") != nil && e.cut.depth != noLimit {
 			return
@@ -44,11 +44,11 @@ func (e *emitter) applicator(n *tree.Node, name string, v *tree.Node, r rule, at
 
 // branchOf is the place of a schema that applies to the same value as the one at the given place, beside its other keywords.
 func branchOf(at place, f *schemaFacts) place {
-	return place{inPlace: at.inPlace, branch: true, hidden: f.hidden, kept: at.kept}
+	return place{inPlace: at.inPlace, branch: true, hidden: f.hidden, kept: at.kept, merge: at.merge}
 }
 
 // closed writes what additionalProperties and unevaluated… say of the members and items that nothing else speaks of.
-func (e *emitter) closed(name string, v *tree.Node, f *schemaFacts) {
+func (e *emitter) closed(name string, v *tree.Node, at place, f *schemaFacts) {
 	additional := name == "additionalProperties"
 	switch {
 	case !additional && e.cut.depth != noLimit: // what evaluates the rest may be cut
@@ -56,20 +56,24 @@ func (e *emitter) closed(name string, v *tree.Node, f *schemaFacts) {
 		e.member(name)
 		e.raw(v.Text())
 	case v.Kind() == tree.Object && !f.unreadablePattern:
+		inner := at.ofMember("")
+		if name == "unevaluatedItems" {
+			inner = at.ofItem()
+		}
 		e.member(name)
-		e.schema(v, place{})
+		e.schema(v, inner)
 	case v.Kind() != tree.Object && v.Kind() != tree.Bool:
 		e.refuse(v, name)
 	}
 }
 
-func (e *emitter) prefixItems(name string, v *tree.Node) {
+func (e *emitter) prefixItems(name string, v *tree.Node, at place) {
 	switch {
 	case v.Kind() != tree.Array:
 		e.refuse(v, name)
 	case v.Len() > 0:
 		e.member(name)
-		e.list(v, place{})
+		e.list(v, at.ofItem())
 	}
 }
 
@@ -82,8 +86,12 @@ func (e *emitter) inPlace(n *tree.Node, name string, v *tree.Node, at place, f *
 		e.refer(v, &schemaFacts{}) // warns; nothing would fit "not" of anything
 		return
 	}
+	inner := branchOf(at, f)
+	if name == "not" || name == "if" {
+		inner.merge = false // what is refused, or decides, is what the document says
+	}
 	e.member(name)
-	e.schema(v, branchOf(at, f))
+	e.schema(v, inner)
 }
 
 func (e *emitter) allOf(name string, v *tree.Node, at place, f *schemaFacts) {
@@ -92,7 +100,7 @@ func (e *emitter) allOf(name string, v *tree.Node, at place, f *schemaFacts) {
 		e.refuse(v, name)
 	case v.Len() == 0:
 	case f.viaAllOf:
-		e.hole(f.target, f.in, place{inPlace: at.inPlace, all: true, kept: at.kept}, false)
+		e.hole(f.target, f.in, place{inPlace: at.inPlace, all: true, kept: at.kept, merge: at.merge}, false)
 	default:
 		inner := branchOf(at, f)
 		inner.all, inner.base = true, at.base
@@ -115,7 +123,7 @@ func (e *emitter) union(n *tree.Node, name string, v *tree.Node, at place, f *sc
 	}
 	v, _ = e.c.tagged(n, v)
 	if name == "oneOf" {
-		if name = e.oneOfKeyword(n, v); name == "" {
+		if name = e.oneOfKeyword(n, v, at); name == "" {
 			return
 		}
 	}
@@ -128,8 +136,8 @@ func (e *emitter) union(n *tree.Node, name string, v *tree.Node, at place, f *sc
 
 // oneOfKeyword returns the keyword under which the alternatives of oneOf are written. It is anyOf if a value may fit more than
 // one of them as they are written. If the schema has an anyOf of its own, it is "": they are left out.
-func (e *emitter) oneOfKeyword(n, v *tree.Node) string {
-	cut := e.cut.depth != noLimit // alternatives that are cut look alike
+func (e *emitter) oneOfKeyword(n, v *tree.Node, at place) string {
+	cut := e.cut.depth != noLimit || at.merge // alternatives that are cut look alike, and null as a member fits several
 	switch {
 	case n.Get("anyOf") != nil:
 		if cut || slices.ContainsFunc(itemsOf(v), e.c.unsaid) {
@@ -193,7 +201,8 @@ func (e *emitter) properties(n, v *tree.Node, at place, f *schemaFacts) {
 			continue
 		}
 		argument := e.argument(name, at)
-		inner := place{name: name}
+		inner := at.ofMember(name)
+		inner.given = n.Get("example").Get(name)
 		if argument != name {
 			inner.extra = &extra{note: sentAs(name, "")}
 		}
@@ -254,7 +263,7 @@ func (e *emitter) anything(n *tree.Node, names []string, at place) {
 	}
 	for _, name := range names {
 		e.textMember(e.argument(name, at))
-		e.schema(more, place{})
+		e.schema(more, at.ofMember(""))
 	}
 }
 
@@ -270,7 +279,7 @@ func sentAs(wire, in string) string {
 	return fmt.Sprintf("Sent as %s%q.", what, Clean(wire, maxTitle))
 }
 
-func (e *emitter) patternProperties(v *tree.Node, f *schemaFacts) {
+func (e *emitter) patternProperties(v *tree.Node, at place, f *schemaFacts) {
 	if v.Kind() != tree.Object {
 		e.refuse(v, "patternProperties")
 		return
@@ -289,7 +298,7 @@ func (e *emitter) patternProperties(v *tree.Node, f *schemaFacts) {
 		}
 		seen[p.JavaScript] = true
 		e.textMember(p.JavaScript)
-		e.schema(s, place{})
+		e.schema(s, at.ofMember(""))
 	}
 	e.raw("}")
 }
@@ -305,8 +314,8 @@ func readablePatterns(v *tree.Node) bool {
 	return true
 }
 
-func (e *emitter) items(n, v *tree.Node, f *schemaFacts) {
-	inner := place{}
+func (e *emitter) items(n, v *tree.Node, at place, f *schemaFacts) {
+	inner := at.ofItem()
 	if f.misplaced != nil {
 		inner.extra = &extra{values: f.misplaced}
 	}
@@ -316,7 +325,7 @@ func (e *emitter) items(n, v *tree.Node, f *schemaFacts) {
 	case v.Kind() == tree.Array && v.Len() > 1:
 		if n.Get("prefixItems") == nil {
 			e.member("prefixItems")
-			e.list(v, place{})
+			e.list(v, at.ofItem())
 		}
 		return
 	case v.Kind() == tree.Array:

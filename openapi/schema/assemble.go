@@ -136,11 +136,12 @@ type partKey struct {
 	node    *tree.Node
 	base    bool
 	kept    bool
+	merge   bool
 	renamed bool
 	in      *scope
 }
 
-func (h hole) key() partKey { return partKey{h.node, h.base, h.kept, h.renamed, h.in} }
+func (h hole) key() partKey { return partKey{h.node, h.base, h.kept, h.merge, h.renamed, h.in} }
 
 type holeKey struct {
 	fragment *fragment
@@ -198,7 +199,7 @@ func (a *assembly) collect(c cut, most int) {
 }
 
 func (a *assembly) add(key partKey, depth int) *part {
-	form := fragmentKey{node: key.node, base: key.base, kept: key.kept, cut: a.cut.below(depth), in: key.in}
+	form := fragmentKey{node: key.node, base: key.base, kept: key.kept, merge: key.merge, cut: a.cut.below(depth), in: key.in}
 	p := &part{key: key}
 	if key.renamed {
 		p.fragment, _ = a.c.convert(form, a.rename)

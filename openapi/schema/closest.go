@@ -176,5 +176,9 @@ func (e *explainer) kinds(err *jsonschema.ValidationError) {
 		}
 		expected = oneOf(eachOnce(values)) + expected
 	}
-	e.add(err.InstanceLocation, "expected %s, got %s%s%s", expected, show(value), e.similar(values, value), quotedHint(names, value))
+	f := e.add(err.InstanceLocation, "expected %s, got %s%s%s", expected, show(value), e.similar(values, value), quotedHint(names, value))
+	f.Wants = wantedKinds(names)
+	if f.Keyword = "type"; len(values) > 0 {
+		f.Keyword = "enum"
+	}
 }

@@ -18,7 +18,10 @@ type emitter struct {
 	warnings []nodeWarning
 	shown    []shownValue // of schemas that are not written to their end
 	depth    int
-	steps    int // schemas and names that were written
+	steps    int        // schemas and names that were written
+	merge    *tree.Node // the schema of a merge patch that begins within the fragment; nil: none
+
+	patternless *tree.Node // the schema whose pattern was left out last
 }
 
 // place is where a schema stands.
@@ -31,9 +34,22 @@ type place struct {
 	sole    bool         // it is an alternative, and beside the alternatives no properties are declared
 	base    bool         // oneOf and anyOf are left out
 	kept    bool         // properties that are readOnly stay, see keeps
+	merge   bool         // it is that of a merge patch, see ofMember
+	null    bool         // null is one of the values, since it removes the member
+	given   *tree.Node   // an example of the value, in one of the object that the schema is of a property of
 	hidden  *hiddenNames // names that required must not list: they are readOnly in another member of the allOf
 	extra   *extra
 }
+
+// In a merge patch null is no value of a member but removes it (RFC 7396 section 2), whatever the schema says, which is most often
+// that of the resource. So null is one of the values of each member of such a body, at any depth and in maps and lists of objects too.
+// Elements of lists are values as ever: a patch replaces a list as a whole.
+
+// ofMember returns the place of the schema of a member of an object at the given place.
+func (p place) ofMember(name string) place { return place{name: name, merge: p.merge, null: p.merge} }
+
+// ofItem returns the place of the schema of an element of a list at the given place.
+func (p place) ofItem() place { return place{merge: p.merge} }
 
 // extra is what the owner of a schema adds to it.
 type extra struct {
@@ -97,6 +113,9 @@ func (e *emitter) raw(s string) { e.out = append(e.out, s...) }
 // schema writes a schema. A nil node accepts everything.
 func (e *emitter) schema(n *tree.Node, at place) {
 	e.step()
+	if n != nil && n == e.merge {
+		at.merge = true
+	}
 	switch n.Kind() {
 	case tree.Object:
 	case tree.Invalid:
@@ -200,6 +219,8 @@ func (e *emitter) skeleton(n *tree.Node, at place) {
 	}
 	if at.extra.refusesNull() {
 		set &^= nullType
+	} else if at.null && set != 0 {
+		set |= nullType
 	}
 	if set != 0 {
 		e.typeKeyword(set)
@@ -230,7 +251,7 @@ func (e *emitter) hole(target *tree.Node, in *scope, at place, whole bool) {
 	base := at.base || (at.all || !whole) && e.self != nil && e.c.lists(target, e.self)
 	e.holes = append(e.holes, hole{
 		at: len(e.out), node: target, base: base, whole: whole, inPlace: at.inPlace, all: at.all || !whole, union: at.union,
-		renamed: at.inPlace && len(e.rename) > 0, kept: at.kept, in: in, depth: e.depth - 1,
+		renamed: at.inPlace && len(e.rename) > 0, kept: at.kept, merge: at.merge, in: in, depth: e.depth - 1,
 	})
 }
 
@@ -367,7 +388,7 @@ func (e *emitter) addAssertions(n *tree.Node, at place, f *schemaFacts) {
 		e.values(x.values, f)
 	}
 	if !f.dropType && f.types&arrayType != 0 && n.Get("items") == nil && n.Get("prefixItems") == nil && n.Get("unevaluatedItems") == nil {
-		e.items(n, nil, f) // some clients refuse an array that does not say of what
+		e.items(n, nil, at, f) // some clients refuse an array that does not say of what
 	}
 	if n.Get("properties").Kind() != tree.Object {
 		e.addProperties(n, at, f)

@@ -320,25 +320,27 @@ func (d *demand) allows(r *big.Rat) bool {
 	return true
 }
 
-// text returns a text of the format, one that the pattern describes, or one that is plausible under its name.
-func (d *demand) text(name string, nth int) ([]byte, bool) {
+// text returns a text of the format, one that is marked as invented, one that is plausible under its name, or one that the pattern
+// describes. marked tells that it shows that it was invented.
+func (d *demand) text(name string, nth int) (text []byte, marked, ok bool) {
 	if d.shortest > 200 {
-		return nil, false
+		return nil, false, false
 	}
 	var candidates []string
 	if text := formatExamples[d.format]; text != "" {
 		candidates = append(candidates, text)
 	}
-	candidates = append(candidates, d.stretch(plausible(name), nth))
+	mark := d.mark(name, nth)
+	candidates = append(candidates, mark, d.stretch(plausible(name), nth))
 	var checks []*regexp.Regexp
 	for _, p := range d.patterns {
 		parsed, err := ecmaregexp.Parse(p)
 		if err != nil || parsed.RE2 == "" {
-			return nil, false // nobody can say whether a text fits
+			return nil, false, false // nobody can say whether a text fits
 		}
 		re, err := regexp.Compile(parsed.RE2)
 		if err != nil {
-			return nil, false
+			return nil, false, false
 		}
 		checks = append(checks, re)
 		candidates = append(candidates, parsed.Samples()...)
@@ -350,9 +352,23 @@ func (d *demand) text(name string, nth int) ([]byte, bool) {
 		if slices.ContainsFunc(checks, func(re *regexp.Regexp) bool { return !re.MatchString(text) }) {
 			continue
 		}
-		return jsonscan.AppendString(nil, text), true
+		return jsonscan.AppendString(nil, text), text == mark, true
 	}
-	return nil, false
+	return nil, false, false
+}
+
+// mark returns a text that shows that it stands for another: the name in angle brackets.
+func (d *demand) mark(name string, nth int) string {
+	if !plainName(name) {
+		name = "value"
+	}
+	if nth > 0 {
+		name += strconv.Itoa(nth + 1)
+	}
+	if n := d.shortest - len(name) - len("<>"); n > 0 {
+		name += strings.Repeat("x", n)
+	}
+	return "<" + name + ">"
 }
 
 // stretch gives a text the length that is asked for, and a number if it has to differ from others.

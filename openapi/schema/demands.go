@@ -30,7 +30,7 @@ const (
 	// PatternSegments is of a text that is one or more segments of a path: none of them is empty, "." or "..".
 	PatternSegments = `^(\.{0,2}[^/.]|\.{3})[^/]*(/(\.{0,2}[^/.]|\.{3})[^/]*)*$`
 
-	PatternMediaType = `^([\w.+\-]+/[\w.+\-]+( *; *[\w\-]+=.+)?)?$` // of the media type of a file, "" among them
+	PatternMediaType = `^([\w.+\-]+/[\w.+\-]+( *; *[\w\-]+="?[ !#-:<-~]*"?)*)?$` // of the media type of a file, "" among them
 )
 
 var ownPatterns = map[string]*regexp.Regexp{
@@ -108,7 +108,11 @@ func (e *emitter) demands(n *tree.Node, d Demands, set types, typed bool) {
 	least(d.MinItems, arrayType, "minItems")
 	least(d.MinProperties, objectType, "minProperties")
 	if patterned {
-		e.demandPattern(n, said("pattern"), d.Pattern)
+		own := said("pattern")
+		if n != nil && e.patternless == n {
+			own = nil
+		}
+		e.demandPattern(n, own, d.Pattern)
 	}
 }
 

@@ -22,10 +22,14 @@ type ExampleOptions struct {
 	Quick bool
 	// MaxBytes is the most bytes of the example; 0: 1 KiB.
 	MaxBytes int
+	// Invented, if it is not nil, gets the names of the members of the root with values that nobody gave and that don't show it:
+	// numbers, and texts of a format or pattern. An invented text that may be any text is "<name>".
+	Invented *[]string
 }
 
 // Example returns one small value that an input schema accepts, as compact JSON: made of the examples, defaults and
-// enums of the schema where it has them, else of types, formats, bounds and patterns. It is false when no such value is
+// enums of the schema where it has them, else of types, formats, bounds and patterns. Invented values must not be taken for ones that
+// work (pains row 195), so texts are marked, as "<name>". It is false when no such value is
 // found, which does not mean that there is none. The schema is one that Compile accepts.
 func Example(schema json.RawMessage, o ExampleOptions) (json.RawMessage, bool) {
 	return newQuickValidator(schema).Example(o)
@@ -54,6 +58,9 @@ func (v *Validator) Example(o ExampleOptions) (json.RawMessage, bool) {
 	if !ok || len(text) > o.MaxBytes || unclean(string(text)) {
 		return nil, false
 	}
+	if o.Invented != nil {
+		*o.Invented = x.invented
+	}
 	value := decodeWhole(text)
 	if o.Quick {
 		a := &acceptor{steps: maxSteps / 100}
@@ -80,6 +87,9 @@ type exampler struct {
 	program *programmer
 	checks  map[*byte]*check
 	defs    map[string][]byte // read when the first is asked for
+
+	unmarked bool     // a value of the member of the root that is being made is invented and does not show it
+	invented []string // members of the root with such values
 }
 
 func (x *exampler) definition(name string) []byte {
@@ -114,9 +124,11 @@ func (x *exampler) value(schemas [][]byte, name string, depth, nth int) ([]byte,
 			continue
 		}
 		for _, kind := range d.kinds() {
+			before := x.unmarked
 			if text, ok := x.make(d, kind, name, depth, nth); ok && x.fits(schemas, text) {
 				return text, true
 			}
+			x.unmarked = before
 		}
 	}
 	return nil, false
@@ -147,8 +159,11 @@ func (x *exampler) make(d *demand, kind types, name string, depth, nth int) ([]b
 	case arrayType:
 		return x.array(d, name, depth)
 	case stringType:
-		return d.text(name, nth)
+		text, marked, ok := d.text(name, nth)
+		x.unmarked = x.unmarked || ok && !marked
+		return text, ok
 	case integerType, numberType:
+		x.unmarked = true
 		return d.number(kind, nth)
 	case booleanType:
 		return []byte("true"), true
@@ -244,8 +259,14 @@ func (o *objectExample) add(name string) bool {
 	schemas := o.schemas(name)
 	value, ok := o.given(name, schemas), true
 	if value == nil {
+		if o.depth == 0 {
+			o.x.unmarked = false
+		}
 		if value, ok = o.x.value(schemas, name, o.depth+1, o.nth); !ok {
 			return false
+		}
+		if o.depth == 0 && o.x.unmarked {
+			o.x.invented = append(o.x.invented, name)
 		}
 	}
 	o.has[name] = true
@@ -261,6 +282,9 @@ func (o *objectExample) tryToAdd(name string) {
 	if before := o.text; !o.add(name) {
 		o.text = before
 		delete(o.has, name)
+		if o.depth == 0 {
+			o.x.invented = slices.DeleteFunc(o.x.invented, func(n string) bool { return n == name })
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ type schemaFacts struct {
 	inferred bool   // types is not written but follows from other keywords
 	dropType bool   // "type" is beside a reference where the dialect ignores it, or says what the target says
 	format   string // that the word under "type" implies
+	numeric  bool   // of numbers that are also taken as texts: pattern is that of such texts
 
 	addNull  bool // null becomes one of the values of enum
 	wrapNull bool // null is an alternative to all that the schema asserts
@@ -73,9 +74,10 @@ func (e *emitter) besideReference(n *tree.Node, f *schemaFacts) (composed bool) 
 // nullFacts finds out whether null is one of the values of a schema, and where that is said.
 func (e *emitter) nullFacts(n *tree.Node, at place, f *schemaFacts, composed bool) {
 	f.noNull = at.extra.refusesNull()
-	nullable := e.c.marksNull(n) && !f.noNull && !(at.extra != nil && at.extra.object)
+	marked := e.c.marksNull(n)
+	nullable := (marked || at.null) && !f.noNull && !(at.extra != nil && at.extra.object)
 	if nullable && !(f.target != nil && e.c.acceptsNull(f.target)) {
-		f.alone, f.annotated = false, false
+		f.alone, f.annotated = false, f.annotated && !marked
 		f.wrapNull = f.target != nil || composed || n.Get("const") != nil
 		f.addNull = !f.wrapNull
 	}
@@ -162,6 +164,9 @@ func (e *emitter) refer(n *tree.Node, f *schemaFacts) {
 func (e *emitter) typeFacts(n *tree.Node, at place, f *schemaFacts) {
 	t := n.Get("type")
 	f.types, f.format = writtenTypes(t)
+	if f.types, f.numeric = onlyNumber(n, f.types); f.numeric && t == nil && f.target == nil {
+		f.inferred = true
+	}
 	if f.types&(numberType|integerType) == numberType && formatNamed(n.Get("format").Text()) != nil {
 		// The format registry of OpenAPI has the integer formats for numbers, and services read such a number into an integer.
 		f.types = f.types&^numberType | integerType

@@ -20,10 +20,11 @@ import (
 
 // A Fault is one thing that is wrong with a value, worded for the model that made the value.
 type Fault struct {
-	Pointer string // RFC 6901 pointer into the value, "" for the value as a whole
-	Message string // what was expected and what was given: `expected integer, got string "x"`
-	Keyword string // that is not met: "required", "minLength", "pattern"; "": another, or none in particular
-	Missing string // the member that is required and not there
+	Pointer string         // RFC 6901 pointer into the value, "" for the value as a whole
+	Message string         // what was expected and what was given: `expected integer, got string "x"`
+	Keyword string         // that is not met: "type", "enum" (of const too), "required", "minLength", "pattern"; "": another, or none in particular
+	Missing string         // the member that is required and not there
+	Wants   jsonscan.Kinds // which would fit instead; none if the fault is not about the type
 }
 
 const (
@@ -133,11 +134,12 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	value := e.given(at)
 	switch k := err.ErrorKind.(type) {
 	case *kind.Type:
-		e.add(at, "expected %s, got %s%s", typeList(k.Want), show(value), quotedHint(k.Want, value))
+		f := e.add(at, "expected %s, got %s%s", typeList(k.Want), show(value), quotedHint(k.Want, value))
+		f.Keyword, f.Wants = "type", wantedKinds(k.Want)
 	case *kind.Const:
-		e.add(at, "expected %s, got %s", showPlain(k.Want), show(value))
+		e.add(at, "expected %s, got %s", showPlain(k.Want), show(value)).Keyword = "enum"
 	case *kind.Enum:
-		e.add(at, "expected %s, got %s%s", oneOf(k.Want), show(value), e.similar(k.Want, value))
+		e.add(at, "expected %s, got %s%s", oneOf(k.Want), show(value), e.similar(k.Want, value)).Keyword = "enum"
 	case *kind.Required:
 		e.missing(err, k.Missing, "")
 	case *kind.DependentRequired:
@@ -193,6 +195,27 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	default:
 		e.add(at, "%s does not fit the schema", show(value))
 	}
+}
+
+// wantedKinds returns the kinds of values of types.
+func wantedKinds(names []string) (kinds jsonscan.Kinds) {
+	for _, name := range names {
+		switch name {
+		case "null":
+			kinds |= jsonscan.Of(jsonscan.Null)
+		case "boolean":
+			kinds |= jsonscan.Of(jsonscan.Bool)
+		case "integer", "number":
+			kinds |= jsonscan.Of(jsonscan.Number)
+		case "string":
+			kinds |= jsonscan.Of(jsonscan.String)
+		case "array":
+			kinds |= jsonscan.Of(jsonscan.Array)
+		case "object":
+			kinds |= jsonscan.Of(jsonscan.Object)
+		}
+	}
+	return kinds
 }
 
 // typeList lists types, null last.

@@ -36,11 +36,12 @@ func (c cut) below(levels int) cut {
 
 // fragmentKey names one form of a schema that others refer to.
 type fragmentKey struct {
-	node *tree.Node
-	base bool // without its oneOf and anyOf: what an alternative takes over from the schema that lists it
-	kept bool // with its readOnly properties
-	cut  cut
-	in   *scope
+	node  *tree.Node
+	base  bool // without its oneOf and anyOf: what an alternative takes over from the schema that lists it
+	kept  bool // with its readOnly properties
+	merge bool // of a merge patch
+	cut   cut
+	in    *scope
 }
 
 // A fragment is a schema as JSON with holes where it refers to others, which are known only when a tool's schema is
@@ -60,6 +61,7 @@ type hole struct {
 	all     bool // it is a member of allOf, or stands beside other keywords
 	union   bool // it is a member of anyOf or oneOf
 	kept    bool // its readOnly properties stay
+	merge   bool // it is part of a merge patch
 	renamed bool // it applies to the root value of a tool, whose properties have other names for the model
 	in      *scope
 	depth   int // levels between the fragment's schema and the one referred to
@@ -87,7 +89,7 @@ func (c *Converter) convert(key fragmentKey, rename map[string]string) (*fragmen
 	e := &emitter{c: c, self: key.node, cut: key.cut, in: key.in, rename: rename}
 	body := c.written(func(dst []byte) []byte {
 		e.out = dst
-		e.schema(key.node, place{base: key.base, kept: key.kept, inPlace: true})
+		e.schema(key.node, place{base: key.base, kept: key.kept, merge: key.merge, inPlace: true})
 		return e.out
 	})
 	return &fragment{body: body, holes: e.holes}, e

@@ -7,9 +7,9 @@ import (
 )
 
 // Prose makes a text of a document that is meant for people fit for a model: what Clean does, and HTML, which takes
-// tokens and says nothing, becomes plain text. Some documents write all their descriptions in it.
+// tokens and says nothing, becomes plain text. Some documents write all their descriptions in it. Notes and tags of source code go, too.
 func Prose(text string, max int) string {
-	return Clean(withoutHTML(text), max)
+	return Clean(withoutHTML(withoutSourceComments(text)), max)
 }
 
 // withoutHTML drops the tags of HTML and decodes entities. Blocks begin on a line of their own, items of lists with "- ",

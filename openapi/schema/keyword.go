@@ -238,7 +238,9 @@ func (e *emitter) assertion(n *tree.Node, name string, v *tree.Node, r rule, at 
 			e.refuse(v, name)
 		}
 	case patternRule:
-		e.pattern(v)
+		if !e.leaveOut(n, v, at, f) {
+			e.pattern(v)
+		}
 	case namesRule:
 		e.required(v, at, f)
 	case needsRule:

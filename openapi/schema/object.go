@@ -37,7 +37,8 @@ func (c *Converter) Object(props []Property) (json.RawMessage, error) {
 				x = nil
 			}
 			e.textMember(p.Name)
-			e.schema(p.Schema, place{name: p.Name, extra: x})
+			e.merge = p.MergePatch
+			e.schema(p.Schema, place{name: p.Name, given: p.Given, null: p.Removable, extra: x})
 			if p.Required {
 				required = append(required, p.Name)
 			}
@@ -61,24 +62,39 @@ const dialect2020 = "https://json-schema.org/draft/2020-12/schema"
 // arguments to the names that the model uses. Members that the schema does not declare are refused unless it allows
 // them in so many words (D10), or declares none at all.
 func (c *Converter) Root(schema *tree.Node, rename map[string]string) (json.RawMessage, error) {
+	return c.rootOf(schema, rename, false)
+}
+
+// RootOfMergePatch is Root for a body that is a merge patch (RFC 7396).
+func (c *Converter) RootOfMergePatch(schema *tree.Node, rename map[string]string) (json.RawMessage, error) {
+	return c.rootOf(schema, rename, true)
+}
+
+// rootKey names the input schema that a body makes.
+type rootKey struct {
+	node  *tree.Node
+	merge bool
+}
+
+func (c *Converter) rootOf(schema *tree.Node, rename map[string]string, merge bool) (json.RawMessage, error) {
 	if len(rename) > 0 {
-		return c.root(schema, rename).report(c, schema)
+		return c.root(schema, rename, merge).report(c, schema)
 	}
-	key := schema // thousands of operations may have one body (S6)
+	key := rootKey{schema, merge} // thousands of operations may have one body (S6)
 	if !c.dynamic && c.pureRef(schema) {
 		if target, _ := c.target(schema); target != nil {
-			key = target
+			key.node = target
 		}
 	}
 	known, ok := c.roots.Load(key)
 	if !ok {
-		known, _ = c.roots.LoadOrStore(key, c.root(schema, nil))
+		known, _ = c.roots.LoadOrStore(key, c.root(schema, nil, merge))
 	}
 	f, _ := known.(*fitted)
 	return f.report(c, schema)
 }
 
-func (c *Converter) root(schema *tree.Node, rename map[string]string) *fitted {
+func (c *Converter) root(schema *tree.Node, rename map[string]string, merge bool) *fitted {
 	root := c.merged(schema)
 	closing, undeclared := c.closing(root)
 	in := c.scopeOf(schema)
@@ -93,7 +109,7 @@ func (c *Converter) root(schema *tree.Node, rename map[string]string) *fitted {
 		if closing == "additionalProperties" || e.cut.depth == noLimit {
 			x.closing = closing
 		}
-		e.schema(root, place{inPlace: true, kept: c.keeps(schema), extra: x})
+		e.schema(root, place{inPlace: true, kept: c.keeps(schema), merge: merge, extra: x})
 		e.out = e.out[:len(e.out)-1] // the closing brace: $defs follow
 	})
 }
@@ -395,6 +411,13 @@ func (c *Converter) Void(schema *tree.Node) bool {
 func (c *Converter) TakesString(schema *tree.Node) bool {
 	set := c.typesOf(schema)
 	return set == 0 || set&stringType != 0
+}
+
+// TakesObject tells whether a schema may take objects: it may unless its types are plain to see and objects are none of
+// them.
+func (c *Converter) TakesObject(schema *tree.Node) bool {
+	set := c.typesOf(schema)
+	return set == 0 || set&objectType != 0
 }
 
 // IsObject tells whether a schema is of objects: by its type, its properties, or because it is composed of such.

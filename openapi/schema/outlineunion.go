@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -125,6 +126,9 @@ func (w *portableWriter) oneOfSeveral(each []outlineMember) outlineMember {
 	for _, m := range each {
 		sub := w.outline(m.schemas)
 		if !sub.listed || len(sub.values) == 0 || sub.pick() != stringType {
+			if w.unions {
+				return anyOfSeveral(each)
+			}
 			return each[0]
 		}
 		if about == "" {
@@ -142,4 +146,25 @@ func (w *portableWriter) oneOfSeveral(each []outlineMember) outlineMember {
 		out = jsonscan.AppendString(append(out, `,"description":`...), about)
 	}
 	return outlineMember{each[0].name, [][]byte{append(out, '}')}, nil}
+}
+
+// anyOfSeveral returns a member that may be what any of several alternatives says of it.
+func anyOfSeveral(each []outlineMember) outlineMember {
+	var all [][]byte
+	var within []string
+	for _, m := range each {
+		s := m.schemas[0]
+		if len(m.schemas) > 1 {
+			s = slices.Concat([]byte(`{"allOf":[`), bytes.Join(m.schemas, []byte(",")), []byte("]}"))
+		}
+		if !slices.ContainsFunc(all, func(other []byte) bool { return bytes.Equal(s, other) }) {
+			all = append(all, s)
+		}
+		within = append(within, m.within...)
+	}
+	if len(all) > 1 {
+		all = [][]byte{slices.Concat([]byte(`{"anyOf":[`), bytes.Join(all, []byte(",")), []byte("]}"))}
+	}
+	slices.Sort(within)
+	return outlineMember{each[0].name, all, slices.Compact(within)}
 }

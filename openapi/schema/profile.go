@@ -61,6 +61,8 @@ type portableWriter struct {
 	steps int
 	most  int      // bytes
 	path  []string // the definitions that the schema being written stands in
+	// unions has a member that alternatives describe differently keep all of their schemas, as alternatives of its own.
+	unions bool
 }
 
 func (w *portableWriter) root(schema []byte) []byte {

@@ -38,7 +38,7 @@ func (c *Converter) referredCheck(h hole) *check {
 		c.limits.Pace.Work(32)
 		key := waiting[len(waiting)-1]
 		waiting = waiting[:len(waiting)-1]
-		f := c.fragment(fragmentKey{node: key.node, base: key.base, kept: key.kept, cut: withoutTexts, in: key.in})
+		f := c.fragment(fragmentKey{node: key.node, base: key.base, kept: key.kept, merge: key.merge, cut: withoutTexts, in: key.in})
 		p, text := f.program(0, get)
 		p.fill(c.referred.checks[key], text)
 	}

@@ -75,7 +75,7 @@ type Converter struct {
 type converted struct {
 	pace      *pacing.Pace
 	fragments sync.Map // fragmentKey → *fragment
-	roots     sync.Map // *tree.Node → *fitted, see Root
+	roots     sync.Map // rootKey → *fitted, see Root
 	outputs   sync.Map // *tree.Node → *Output (nil: none)
 	told      sync.Map // what has been reported, see tell
 	scopes    sync.Map // what it binds → *scope
@@ -140,12 +140,17 @@ type Property struct {
 	Description string // wins over the schema's own; "" keeps that
 	Deprecated  bool
 	Example     *tree.Node // shown to the model when it is short and fits Schema, in place of the schema's own; may be nil
+	Given       *tree.Node // the value in an example of an object that has the property; not shown; may be nil
 	// Sends tells whether a value can be sent, as JSON. Examples and defaults that can't are left out. It returns the value
 	// that is shown as an example in its place. nil: all can be sent, and are shown as they are.
 	Sends    func(value []byte) (shown []byte, ok bool)
 	Demands  Demands
 	WireName string // the name in the request; mentioned in the description when it differs from Name
 	In       string // where the argument goes ("query", "header" …), for the mention of WireName; may be ""
+	// MergePatch is the schema of a merge patch (RFC 7396) that the argument is or is a part of: Schema, or one of its alternatives. nil:
+	// there is none. Removable says that the argument is a member of such a patch, which null removes.
+	MergePatch *tree.Node
+	Removable  bool
 }
 
 // Member is one property of a plain object, see [Converter.Plain].

@@ -6,12 +6,12 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// tagged returns the alternatives of n, each with the values of the discriminator that its mapping gives for it (OAS 3.0.4,
-// discriminator object), so that a model sees which value goes with which alternative, and one of another is refused. The
+// tagged returns the alternatives of n, each with the values of the discriminator that its mapping, or its name, gives for it (OAS
+// 3.0.4, discriminator object), so that a model sees which value goes with which alternative, and one of another is refused. The
 // property is required then, as the standard has it, unless a defaultMapping says what is meant without. complete tells whether each has
 // some. An alternative that can't have the values stays as it is written, and one that has fewer itself.
 func (c *Converter) tagged(n, list *tree.Node) (alternatives *tree.Node, complete bool) {
-	if list.Kind() != tree.Array || n.Get("discriminator").Get("mapping").Len() == 0 || c.found[n] != nil {
+	if list.Kind() != tree.Array || n.Get("discriminator").Kind() != tree.Object || c.found[n] != nil {
 		return list, false
 	}
 	type result struct {
@@ -29,7 +29,10 @@ func (c *Converter) tagged(n, list *tree.Node) (alternatives *tree.Node, complet
 
 func (c *Converter) newTagged(n, list *tree.Node) (alternatives *tree.Node, complete bool) {
 	name := discriminatorName(n)
-	values := c.mapped(n)
+	values, named := c.mapped(n), false
+	if n.Get("discriminator").Get("mapping").Len() == 0 {
+		values, named = c.implied(n, list), true
+	}
 	if name == "" || len(values) == 0 {
 		return list, false
 	}
@@ -54,6 +57,9 @@ func (c *Converter) newTagged(n, list *tree.Node) (alternatives *tree.Node, comp
 			required.Append(tree.NewString(branch, name))
 			alternative.Set("required", required)
 		}
+		if title := c.componentOf(branch); named && c.resolve(branch).Get("title") == nil {
+			alternative.Set("title", tree.NewString(branch, title))
+		}
 		alternatives.Append(alternative)
 	}
 	if !changed {
@@ -62,12 +68,106 @@ func (c *Converter) newTagged(n, list *tree.Node) (alternatives *tree.Node, comp
 	return alternatives, complete
 }
 
+// components returns the named schemas of the document.
+func (c *Converter) components() *tree.Node {
+	if components := c.set.Root().Get("components").Get("schemas"); components != nil {
+		return components
+	}
+	return c.set.Root().Get("definitions")
+}
+
+// componentOf returns the name of the component that an alternative refers to, "" if it refers to none.
+func (c *Converter) componentOf(branch *tree.Node) string {
+	target, err := c.set.Resolve(branch)
+	if err != nil || c.reference(branch) == nil || target == nil || unclean(target.Key()) || c.components().Get(target.Key()) != target {
+		return ""
+	}
+	return target.Key()
+}
+
+// implied returns the values of a discriminator without mapping for each schema: the name of the component, or the value of the
+// property's enum that is written like it but for case and separators. It is nil if the document shows that other values are meant: an
+// alternative isn't a component, doesn't declare the property as a text, or has other values or examples for it.
+func (c *Converter) implied(n, list *tree.Node) map[*tree.Node][]*tree.Node {
+	name := discriminatorName(n)
+	values := make(map[*tree.Node][]*tree.Node)
+	own := c.resolve(n.Get("properties").Get(name))
+	for _, branch := range list.Items() {
+		component, target := c.componentOf(branch), c.resolve(branch)
+		if component == "" || target == nil {
+			return nil
+		}
+		property := c.resolve(c.declaredIn(target, name))
+		if property == nil {
+			property = own
+		}
+		value := impliedValue(property, component)
+		if value == "" || own != nil && impliedValue(own, value) != value {
+			return nil
+		}
+		values[target] = append(values[target], tree.NewString(branch, value))
+	}
+	return values
+}
+
+// impliedValue returns the value that the name of a component gives to a property that tells kinds apart, "" if the property has others.
+func impliedValue(property *tree.Node, component string) string {
+	set, _ := writtenTypes(property.Get("type"))
+	if fixed := property.Get("enum") != nil || property.Get("const") != nil; set&^nullType != stringType && !(set == 0 && fixed) ||
+		property.Get("anyOf") != nil || property.Get("oneOf") != nil || property.Get("allOf") != nil {
+		return ""
+	}
+	listed := make([]*tree.Node, 0, property.Get("enum").Len()+1)
+	for _, v := range property.Get("enum").Items() {
+		listed = append(listed, v)
+	}
+	if v := property.Get("const"); v != nil {
+		listed = append(listed, v)
+	}
+	if len(listed) == 0 {
+		for _, word := range []string{"default", "example"} {
+			if v := property.Get(word); v != nil {
+				listed = append(listed, v)
+			}
+		}
+		if len(listed) == 0 {
+			return component
+		}
+	}
+	match := ""
+	for _, v := range listed {
+		switch text := v.Text(); {
+		case text == component:
+			return component
+		case letters(text) == letters(component):
+			match = text
+		}
+	}
+	return match
+}
+
+// declaredIn returns the property of an object schema or of one that it takes over, nil if there is none.
+func (c *Converter) declaredIn(n *tree.Node, name string) *tree.Node {
+	next, seen := []*tree.Node{n}, make(map[*tree.Node]bool)
+	for len(next) > 0 && len(seen) < maxEmptied {
+		n, next = next[0], next[1:]
+		if n == nil || seen[n] {
+			continue
+		}
+		seen[n] = true
+		if property := n.Get("properties").Get(name); property != nil {
+			return property
+		}
+		for _, part := range n.Get("allOf").Items() {
+			next = append(next, c.resolve(part))
+		}
+	}
+	return nil
+}
+
 // mapped returns the values that the mapping of a discriminator gives for each schema.
 func (c *Converter) mapped(n *tree.Node) map[*tree.Node][]*tree.Node {
-	components := c.set.Root().Get("components").Get("schemas")
-	if components == nil {
-		components = c.set.Root().Get("definitions")
-	}
+	components := c.components()
 	values := make(map[*tree.Node][]*tree.Node)
 	for value, to := range n.Get("discriminator").Get("mapping").Members() {
 		target := components.Get(to.Text())

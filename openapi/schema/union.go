@@ -23,6 +23,9 @@ func (c *Converter) discriminator(n *tree.Node) string {
 		if _, complete := c.tagged(n, list); complete {
 			return "" // the alternatives say it
 		}
+		if list != nil && !found && d.Get("mapping").Len() == 0 && c.implied(n, list) == nil {
+			return "" // the names of the components are not what the property has
+		}
 	}
 	var values []string
 	add := func(value string) {

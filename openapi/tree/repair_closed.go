@@ -221,10 +221,51 @@ func (c *closedParts) judge(n *Node, outer names) {
 		for name := range inner[len(parts)+i] {
 			delete(others, name) // an alternative that doesn't take it leaves it to others
 		}
+		tag := discriminatorOf(n)
 		for _, k := range list {
+			c.declareTag(c.schema(k), tag)
 			c.judge(c.schema(k), others)
 		}
 	}
+}
+
+// declareTag adds the property that tells alternatives apart to one that is closed
+// and doesn't declare it: every value has it (OAS 3.0.4, discriminator object), and
+// no other member is meant to be allowed.
+func (c *closedParts) declareTag(n *Node, tag string) {
+	if tag == "" || !isFalse(n.Get("additionalProperties")) || matchesPattern(n, tag) {
+		return
+	}
+	known := names{}
+	if c.whole(n, known, map[*Node]bool{}); known[tag] && n.Get("properties").Get(tag) == nil && !requires(n, tag) || n.Get("properties").Get(tag) != nil {
+		return
+	}
+	c.w.warn.add(n.Get("additionalProperties"), CodeClosedPart, "\"additionalProperties: false\" refuses %s, which tells the alternatives apart; declared", quote(clip(tag)))
+	properties := n.Get("properties")
+	if properties.Kind() != Object {
+		properties = newChild(n, n, "properties", Object, "")
+		n.put("properties", properties)
+	}
+	properties.put(tag, newChild(properties, properties, tag, Object, ""))
+}
+
+// requires reports whether a schema itself requires a member.
+func requires(n *Node, name string) bool {
+	for _, item := range n.Get("required").Items() {
+		if item.Kind() == String && item.text == name {
+			return true
+		}
+	}
+	return false
+}
+
+// discriminatorOf returns the name of the property that tells the alternatives of a
+// schema apart, "" if it has none.
+func discriminatorOf(n *Node) string {
+	if n.Get("oneOf") == nil && n.Get("anyOf") == nil {
+		return ""
+	}
+	return n.Get("discriminator").Get("propertyName").Text()
 }
 
 // open removes the keyword that closes n, if n doesn't declare one of the names

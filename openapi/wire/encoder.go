@@ -108,7 +108,9 @@ func (e *Encoder) Undefined(v []byte) bool {
 func (e *Encoder) Spans() bool { return e.p.Slash == SlashRaw }
 
 // EscapesSlashes reports whether the value of a path parameter may hold slashes, which are sent as "%2F".
-func (e *Encoder) EscapesSlashes() bool { return e.p.Slash == SlashEncoded || e.p.Slash == SlashEscaped }
+func (e *Encoder) EscapesSlashes() bool {
+	return e.p.Slash == SlashEncoded || e.p.Slash == SlashEscaped
+}
 
 // AppendPath appends the value of a path parameter. The error is a [*ValueError].
 func (e *Encoder) AppendPath(dst, v []byte) ([]byte, error) {

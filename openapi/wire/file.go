@@ -36,6 +36,7 @@ func FileFault(v []byte) string {
 type file struct {
 	name, mediaType string
 	content         []byte
+	text            bool // content is what the caller gave as text, in UTF-8
 }
 
 // isFile tells whether a value is an object of the members of a file. One without members is if it can be nothing else.
@@ -73,6 +74,15 @@ func readText(v []byte, types []string) (f file, err error) {
 			return readFile(text, types)
 		}
 	}
+	if f, err = readBase64(text); err != nil {
+		return f, err
+	}
+	f.mediaType, err = fileType("", types, &f)
+	return f, err
+}
+
+// readBase64 reads the content of a file from base64.
+func readBase64(text []byte) (f file, err error) {
 	const forms = `text is given as {"text": "…"}`
 	if len(text) == 0 || bytes.ContainsAny(text, " \t") {
 		return f, refuse("must be base64 or a data URL; " + forms)
@@ -84,8 +94,7 @@ func readText(v []byte, types []string) (f file, err error) {
 	if plain && (len(text) <= maxDoubtful || bytes.ContainsAny(text, "\r\n")) && (!utf8.Valid(f.content) || detectType(f.content, "") == unknownType) {
 		return f, refuse(`may be text or base64; bytes are given as {"data": "…"}, ` + forms)
 	}
-	f.mediaType, err = fileType("", types, &f)
-	return f, err
+	return f, nil
 }
 
 // AppendFile appends the content of a file that is a string, base64 or a data URL, and returns the media type that it
@@ -133,7 +142,7 @@ func readFile(v []byte, types []string) (f file, err error) {
 		return f, refuse("must have the content of the file in %q, or in %q as base64", FileText, FileData)
 	}
 	if text {
-		f.content = jsonscan.Unquote(source)
+		f.content, f.text = jsonscan.Unquote(source), true
 	} else {
 		var u dataURL
 		if u, err = readDataURL(string(jsonscan.Unquote(source))); err != nil {
@@ -213,7 +222,7 @@ func fileType(given string, types []string, f *file) (string, error) {
 		return "", refuse("must be a media type of at most %d characters", maxMediaType)
 	}
 	if given != "" {
-		base, parameters, err := mime.ParseMediaType(given)
+		base, parameters, err := parseMediaType(given)
 		if err != nil || !strings.Contains(base, "/") {
 			return "", refuse("must be a media type such as image/png, got %q", given)
 		}
@@ -255,6 +264,30 @@ func fileType(given string, types []string, f *file) (string, error) {
 		return types[concrete], nil
 	}
 	return unknownType, nil
+}
+
+// parseMediaType reads a media type that a caller has given. Callers forget the quotes around the value of a parameter, or one of
+// them; such a value is read without quotes. Of a parameter that is there several times, the first counts, and one without a value is left out.
+func parseMediaType(text string) (base string, parameters map[string]string, err error) {
+	if base, parameters, err = mime.ParseMediaType(text); err == nil {
+		return base, parameters, nil
+	}
+	essence, rest, _ := strings.Cut(text, ";")
+	if base, _, err = mime.ParseMediaType(essence); err != nil {
+		return base, nil, err
+	}
+	parameters = make(map[string]string)
+	for p := range strings.SplitSeq(rest, ";") {
+		name, value, found := strings.Cut(p, "=")
+		name, value = strings.ToLower(strings.TrimSpace(name)), strings.Trim(value, ` "`)
+		if !found || !isToken(name) || strings.ContainsAny(value, "\"\r\n") {
+			return base, nil, mime.ErrInvalidMediaParameter
+		}
+		if _, known := parameters[name]; !known && value != "" {
+			parameters[name] = value
+		}
+	}
+	return base, parameters, nil
 }
 
 // covers tells whether a media type, or range, of a document takes in another one.

@@ -39,6 +39,7 @@ type PartHeader struct{ Name, Value string }
 // use.
 type MultipartEncoder struct {
 	named    bool // parts have names: multipart/form-data
+	text     func(dst []byte, mediaType string, text []byte) ([]byte, error)
 	parts    map[string]*Part
 	order    map[string]int
 	fallback *Part
@@ -58,11 +59,14 @@ type Multipart struct {
 	Prefix []Part
 	// Fallback is for all others.
 	Fallback Part
+	// Text appends a text as the media type of its part demands, in its charset above all. The error completes a sentence that begins with
+	// the part's name. nil: texts are as they are.
+	Text func(dst []byte, mediaType string, text []byte) ([]byte, error)
 }
 
 // NewMultipartEncoder compiles an encoder. It fails on headers that can't stand in a part.
 func NewMultipartEncoder(m Multipart) (*MultipartEncoder, error) {
-	e := &MultipartEncoder{named: m.Named, parts: make(map[string]*Part, len(m.Parts)), order: make(map[string]int, len(m.Order)), fallback: &m.Fallback}
+	e := &MultipartEncoder{named: m.Named, text: m.Text, parts: make(map[string]*Part, len(m.Parts)), order: make(map[string]int, len(m.Order)), fallback: &m.Fallback}
 	for name, p := range m.Parts {
 		if err := p.check(); err != nil {
 			return nil, fmt.Errorf("part %q: %w", name, err)
@@ -217,8 +221,13 @@ func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 		if err := w.open(name, f.fileName(name), f.mediaType, p.Headers); err != nil {
 			return err
 		}
-		w.dst = append(append(w.dst, f.content...), "\r\n"...)
-		return nil
+		if f.text {
+			err = w.text(f.mediaType, f.content)
+		} else {
+			w.dst = append(w.dst, f.content...)
+		}
+		w.dst = append(w.dst, "\r\n"...)
+		return err
 	}
 	mediaType := ""
 	if i := slices.IndexFunc(p.Types, func(t string) bool { return !strings.Contains(t, "*") }); i >= 0 {
@@ -231,18 +240,39 @@ func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 	if err := w.open(name, "", mediaType, p.Headers); err != nil {
 		return err
 	}
+	var content []byte
 	switch {
 	case composite && p.XML != nil:
-		var err error
-		if w.dst, err = p.XML.Append(w.dst, v); err != nil {
+		if content, err = p.XML.Append(nil, v); err != nil {
 			return err
 		}
 	case composite, mediaType != "" && isJSON(mediaType) && !holdsJSON(v):
-		w.dst = appendJSON(w.dst, v)
+		if !strings.Contains(mediaType, ";") {
+			w.dst = append(appendJSON(w.dst, v), "\r\n"...)
+			return nil
+		}
+		content = appendJSON(nil, v)
 	default:
-		w.dst = append(w.dst, text(v)...)
+		content = text(v)
+	}
+	if err := w.text(mediaType, content); err != nil {
+		return err
 	}
 	w.dst = append(w.dst, "\r\n"...)
+	return nil
+}
+
+// text appends the text of a part of a media type, "" for none.
+func (w *multipartWriter) text(mediaType string, text []byte) error {
+	if w.e.text == nil || mediaType == "" {
+		w.dst = append(w.dst, text...)
+		return nil
+	}
+	out, err := w.e.text(w.dst, mediaType, text)
+	if err != nil {
+		return refuse("%v", err)
+	}
+	w.dst = out
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -28,9 +29,9 @@ func AppendRaw(dst, v []byte, media string) (out []byte, mediaType string, err e
 	}
 	text := jsonscan.Unquote(v)
 	switch {
-	case isDataURL(string(text)) && isRange:
+	case IsDataURL(string(text)) && isRange:
 		return AppendFile(dst, v, []string{media})
-	case isDataURL(string(text)): // its media type can't be another than the document's
+	case IsDataURL(string(text)): // its media type can't be another than the document's
 		u, err := readDataURL(string(text))
 		if err != nil {
 			return dst, "", err
@@ -43,9 +44,27 @@ func AppendRaw(dst, v []byte, media string) (out []byte, mediaType string, err e
 	}
 }
 
-// isDataURL tells whether a text is a data URL (RFC 2397) rather than a text that begins like one, such as the line of an
+// AppendJSONFile appends a body that the document calls both JSON and bytes, which frameworks write for handlers that read the
+// body themselves: a string as the bytes that it holds as base64 or a data URL, any other string as it is, and every other value as
+// JSON. JSON and what may be a text as well as base64 count as text. The error is a [*ValueError].
+func AppendJSONFile(dst, v []byte) ([]byte, error) {
+	if jsonscan.KindOf(v) != jsonscan.String {
+		return append(dst, v...), nil
+	}
+	text := jsonscan.Unquote(v)
+	if IsDataURL(string(text)) {
+		u, err := readDataURL(string(text))
+		return append(dst, u.content...), err
+	}
+	if f, err := readBase64(bytes.TrimSpace(text)); err == nil && !mediatype.IsJSONDocument(text) {
+		return append(dst, f.content...), nil
+	}
+	return append(dst, text...), nil
+}
+
+// IsDataURL tells whether a text is a data URL (RFC 2397) rather than a text that begins like one, such as the line of an
 // event stream: it has a media type or base64, and no space before the comma.
-func isDataURL(text string) bool {
+func IsDataURL(text string) bool {
 	rest, found := strings.CutPrefix(text, "data:")
 	if !found {
 		return false

@@ -46,7 +46,7 @@ var leaves = []string{"openapi/jsonscan", "openapi/nearest", "openapi/otherforma
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
-	"openapi":             {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/latin", "openapi/mediatype", "openapi/answer", "openapi/fetch", "openapi/overlay"}, modules: []string{"github.com/getkin/kin-openapi"}},
+	"openapi":             {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/latin", "openapi/mediatype", "openapi/charset", "openapi/answer", "openapi/fetch", "openapi/overlay"}, modules: []string{"github.com/getkin/kin-openapi"}},
 	"openapi/tree":        {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
 	"openapi/schema":      {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
 	"openapi/wire":        {arrows: []string{"openapi/mediatype"}},

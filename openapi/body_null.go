@@ -1,0 +1,158 @@
+package openapi
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/httpmethod"
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/mediatype"
+	"drawbridge/openapi/schema"
+)
+
+// What becomes of null in a request body (ADR 0053). It clears a member in most services, and clients fill it in for members that they
+// have no value for; nothing tells one from the other. So it is sent where the schema and the format of the body have it, and never lost
+// without a word: a PATCH, which would change nothing or the wrong thing, is refused, and other requests say what was left out.
+
+// InBody reports whether a pointer into the arguments leads to a part of the request body.
+func (o *Operation) InBody(pointer string) bool {
+	if o.body == nil {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	i, known := o.index[jsonscan.UnescapeToken(name)]
+	return !known || o.arguments[i].place >= inBody
+}
+
+// wholeBody returns the pointer of the argument that is the request body, "" if there is none.
+func (o *Operation) wholeBody() string {
+	if o.body == nil || o.body.form != formWhole {
+		return ""
+	}
+	return jsonscan.PointerTo(o.arguments[o.body.first].name)
+}
+
+// isMergePatch reports whether a content is a merge patch (RFC 7396).
+func (ct *content) isMergePatch() bool { return mediatype.Essence(ct.media) == mergePatch }
+
+// dropsNull reports whether null at a pointer counts as absent where the schema refuses it.
+func (o *Operation) dropsNull(pointer string) bool {
+	return o.Method != http.MethodPatch || o.isSafe() || !o.InBody(pointer)
+}
+
+// WithSafety returns the operation with another answer to the question whether a call changes nothing than its method gives.
+func (o *Operation) WithSafety(safe bool) *Operation {
+	own := *o
+	own.safety = &safe
+	return &own
+}
+
+// isSafe reports whether a call changes nothing.
+func (o *Operation) isSafe() bool {
+	if o.safety != nil {
+		return *o.safety
+	}
+	return httpmethod.IsSafe(o.Method)
+}
+
+// unwritten returns the pointers of the nulls in checked arguments that the format of the body can't express.
+func (o *Operation) unwritten(args []byte) (pointers []string) {
+	if o.body == nil || o.body.codec.unwritten == nil || !bytes.Contains(args, []byte("null")) {
+		return nil
+	}
+	find := func(pointer, name string, value []byte) {
+		for _, below := range o.body.codec.unwritten(name, value) {
+			pointers = append(pointers, pointer+below)
+		}
+	}
+	switch o.body.form {
+	case formWhole:
+		a := &o.arguments[o.body.first]
+		value, pointer := jsonscan.Lookup(args, a.name), jsonscan.PointerTo(a.name)
+		if jsonscan.KindOf(value) != jsonscan.Object { // a list, or a body that is written already
+			find(pointer, "", value)
+			return pointers
+		}
+		for name, member := range jsonscan.Members(value) {
+			find(pointer+jsonscan.PointerTo(string(name)), string(name), member)
+		}
+	case formMembers:
+		for i := o.body.first; i < len(o.arguments); i++ {
+			a := &o.arguments[i]
+			if value := jsonscan.Lookup(args, a.name); value != nil {
+				find(jsonscan.PointerTo(a.name), a.wire, value)
+			}
+		}
+	default:
+		for name, value := range jsonscan.Members(args) {
+			wireName, ok := o.body.rename[string(name)]
+			if !ok {
+				wireName = string(name)
+			}
+			find(jsonscan.PointerTo(string(name)), wireName, value)
+		}
+	}
+	return pointers
+}
+
+// settleNulls decides about the nulls of checked arguments: dropped are those that count as absent so far. It returns all that do, or the
+// faults of a request that would not say what its caller did.
+func (o *Operation) settleNulls(args []byte, dropped []string) (all []string, faults []schema.Fault) {
+	lost := o.unwritten(args)
+	if lost != nil {
+		if o.Method == http.MethodPatch && !o.isSafe() {
+			for _, pointer := range lost {
+				faults = append(faults, schema.Fault{Pointer: pointer, Message: "null can't be written as " + mediatype.Essence(o.body.media) + leavesAsItIs})
+			}
+			return nil, faults
+		}
+		dropped = slices.Concat(dropped, lost)
+	}
+	if len(dropped) == 0 || o.body == nil || o.isSafe() || !o.isEmptied(args, dropped) {
+		return dropped, nil
+	}
+	for _, pointer := range dropped {
+		if o.InBody(pointer) {
+			faults = append(faults, schema.Fault{Pointer: pointer, Message: "null is not allowed here, and without it nothing is left of the request body; give a value, or leave it out"})
+		}
+	}
+	return nil, faults
+}
+
+// leavesAsItIs ends the fault of null in a PATCH.
+const leavesAsItIs = "; leave it out to leave the value as it is"
+
+// isEmptied reports whether nothing is left of the body without what was dropped of it, or would not be written.
+func (o *Operation) isEmptied(args []byte, dropped []string) bool {
+	within := o.wholeBody()
+	gone := make(map[string]bool)
+	for _, pointer := range dropped {
+		if !o.InBody(pointer) {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(pointer, within); ok && strings.LastIndexByte(rest, '/') <= 0 {
+			gone[pointer] = true // the body itself, or a member of it
+		}
+	}
+	if len(gone) == 0 {
+		return false
+	}
+	left := func(pointer string) bool { return !gone[pointer] && o.InBody(pointer) }
+	value := []byte(args)
+	if o.body.form == formWhole {
+		if value = jsonscan.At(args, within); value == nil || gone[within] {
+			return true
+		}
+		if jsonscan.KindOf(value) != jsonscan.Object {
+			return false
+		}
+	}
+	for name := range jsonscan.Members(value) {
+		if left(within + jsonscan.PointerTo(string(name))) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,68 @@
+package openapi
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"drawbridge/openapi/schema"
+	"drawbridge/test/judges/generate"
+)
+
+// maxNarrowed is how many of the arguments that a full schema accepts may not fit the compatible one: those of an alternative that
+// leaves open what another declares, and empty texts of an enum.
+const maxNarrowed = 0.002
+
+// TestCorpusFits holds that arguments made from a full schema fit the compatible one: a model isn't kept from what the service takes
+// (pains rows 170 and 171).
+func TestCorpusFits(t *testing.T) {
+	documents := corpus(t, "testdata/corpus")
+	if dir := os.Getenv("OPENAPI_CORPUS"); dir != "" {
+		documents = append(documents, corpus(t, dir)...)
+	}
+	calls, narrowed, tools := 0, 0, 0
+	for _, name := range documents {
+		doc, err := Load(t.Context(), name, LoadOptions{})
+		if err != nil {
+			continue // which TestCorpus holds
+		}
+		api, err := doc.Compile(t.Context(), CompileOptions{Output: OutputOff, Profile: ProfileCompatible})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, op := range api.Operations {
+			tools++
+			published, _ := op.Published(ProfileFull)
+			compatible, err := schema.Compile(published)
+			if err != nil {
+				t.Fatalf("%s %s %s: %v", filepath.Base(name), op.Method, op.Path, err)
+			}
+			full, err := generate.New(op.Input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hash := fnv.New64()
+			fmt.Fprint(hash, op.Method, op.Path)
+			r := rand.New(rand.NewPCG(2, hash.Sum64()))
+			for i := range 4 {
+				args, err := full.Instance(r, generate.Options{Plain: i%2 == 0, NoExamples: i < 2})
+				if err != nil {
+					continue
+				}
+				calls++
+				if faults := compatible.Validate(decode(args)); len(faults) > 0 {
+					if narrowed++; narrowed < 20 {
+						t.Logf("%s %s %s: %v\n\t%.300s", filepath.Base(name), op.Method, op.Path, faults[0], args)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d tools, %d calls, %d don't fit", tools, calls, narrowed)
+	if float64(narrowed) > max(2, maxNarrowed*float64(calls)) {
+		t.Errorf("%d of %d calls don't fit", narrowed, calls)
+	}
+}

@@ -1,0 +1,53 @@
+package openapi
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Some generators write the method and the path as the summary, "GET /berths/{id}", which says what the name of the tool and its path say
+// already. Where the document has other words, those are used.
+
+// wordsOf returns the texts of an operation without one that only names its method and path, unless nothing else is left to say.
+func (o *Operation) wordsOf(summary, description string) (string, string) {
+	named := o.ID != "" && !o.isEndpoint(o.ID)
+	if o.isEndpoint(summary) && (description != "" && !o.isEndpoint(description) || named) {
+		summary = ""
+	}
+	if o.isEndpoint(description) && (summary != "" || named) {
+		description = ""
+	}
+	return summary, description
+}
+
+// isEndpoint tells whether a text is made of the operation's method and path, or of the path alone. Texts without a slash are words: "Get
+// berths" of GET /berths.
+func (o *Operation) isEndpoint(text string) bool {
+	text = strings.Trim(text, " .`*\"'")
+	method := text
+	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }); i >= 0 {
+		method = text[:i]
+	}
+	if strings.EqualFold(method, o.Method) {
+		text = strings.TrimLeft(text[len(method):], " \t:-_`[]()")
+	}
+	if !strings.Contains(text, "/") || strings.ContainsAny(text, " \t\n") {
+		return false
+	}
+	path := pathLetters(o.Path)
+	written := pathLetters(text)
+	return written == path || path != "" && strings.HasSuffix(written, "/"+path) // below a prefix such as /api/v1
+}
+
+// pathLetters returns a path without what notations of variables differ in, in lower case and without slashes at its ends.
+func pathLetters(path string) string {
+	path = strings.Map(func(r rune) rune {
+		switch {
+		case r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		default:
+			return -1
+		}
+	}, path)
+	return strings.Trim(path, "/")
+}

@@ -1,0 +1,328 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"drawbridge/openapi/jsonscan"
+)
+
+// Compatible rewrites an input schema so that the converters of model vendors take it and the APIs behind them accept it.
+// Unlike [Portable] it keeps $defs, bounds, patterns, formats and nested alternatives, so that a model still sees what is checked.
+// Arguments are still checked against the schema that it was made of. maxBytes is the most that it takes; 0: 64 KiB.
+//
+// The rules, and the clients that require them (ADR 0054):
+//   - the root has no composition, enum, const or not: allOf is merged, alternatives become the union of their members
+//     (Claude and OpenAI refuse the request otherwise);
+//   - no keyword of objects is a boolean, and properties, items and alternatives are never one: google-genai reads members of each
+//     schema, and fails on true and false, as do openai-agents and the TypeScript SDK;
+//   - the values of undeclared members are described in words: openai-agents refuses to close an object that says more;
+//   - allOf is merged, and so is a reference with assertions beside it: google-genai drops the former, openai-agents refuses the latter;
+//   - oneOf becomes anyOf, and enum is of texts: google-genai drops the one, and its model of a schema has no other values;
+//   - a reference by which a definition holds itself has nothing beside it: openai-agents writes the definition in its place for ever;
+//   - at most maxCompatibleDepth schemas are nested: openai-agents refuses 100 levels of objects and arrays;
+//   - a property named "$ref" is described in words: LangChain's converter takes it for a reference;
+//   - a schema of which more than maxExpanded would become is in the portable profile, which has no references.
+func Compatible(schema json.RawMessage, maxBytes int) json.RawMessage {
+	if maxBytes <= 0 {
+		maxBytes = Limits{}.withDefaults().MaxBytes
+	}
+	w := compatibleWriter{defs: map[string][]byte{}, most: maxBytes}
+	for name, s := range jsonscan.Members(jsonscan.Lookup(schema, "$defs")) {
+		w.defs[string(name)] = s
+	}
+	for _, merges := range []bool{true, false} {
+		w.merges = merges
+		out, ok := w.root(schema)
+		if ok && w.bareRecursion() {
+			out, ok = w.root(schema)
+		}
+		if ok {
+			return out
+		}
+	}
+	return Portable(schema, maxBytes)
+}
+
+const (
+	maxCompatibleSteps = 20_000 // schemas that are read for one: a base may be merged into many
+	maxCompatibleDepth = 40     // nested schemas
+	// maxExpanded is the most schemas that a schema has once each reference is replaced by what it refers to, which converters do:
+	// google-genai takes about a second for so many.
+	maxExpanded = 10_000
+)
+
+// Open returns an input schema without "additionalProperties": false at its root, which is all by which [Compatible] differs
+// from most schemas.
+func Open(schema json.RawMessage) json.RawMessage {
+	return slices.Concat(cutClosing(schema))
+}
+
+// cutClosing returns what is before and behind "additionalProperties": false at the root of a schema.
+func cutClosing(schema []byte) (before, after []byte) {
+	const closing = `,"additionalProperties":false`
+	for name, value := range jsonscan.Members(schema) {
+		if string(name) != "additionalProperties" || string(value) != "false" {
+			continue
+		}
+		end := cap(schema) - cap(value) + len(value)
+		if start := end - len(closing); start > 0 && string(schema[start:end]) == closing {
+			return schema[:start], schema[end:]
+		}
+	}
+	return schema, nil
+}
+
+// compatibleWriter writes one schema.
+type compatibleWriter struct {
+	defs   map[string][]byte
+	most   int  // bytes
+	merges bool // allOf is merged below the root, too
+	steps  int
+	used   []string // definitions that are referred to, in the order of the references
+	known  map[string]*definition
+	in     *definition     // that is being written, or the root
+	bare   map[string]bool // definitions whose references have nothing beside them
+}
+
+// A definition is how much of a schema is written in one place.
+type definition struct {
+	schemas int
+	refs    []*definition // one for each reference
+	open    bool          // it is being expanded
+	noted   bool          // a reference to it has annotations beside it
+	visit   *definition   // by which it was last found
+}
+
+// recurs tells whether a definition holds itself.
+func (d *definition) recurs() bool {
+	found := []*definition{d}
+	for len(found) > 0 {
+		last := found[len(found)-1]
+		found = found[:len(found)-1]
+		for _, ref := range last.refs {
+			if ref == d {
+				return true
+			}
+			if ref.visit != d {
+				ref.visit = d
+				found = append(found, ref)
+			}
+		}
+	}
+	return false
+}
+
+// bareRecursion has references to definitions that hold themselves lose what is beside them; it is false if there are none.
+func (w *compatibleWriter) bareRecursion() bool {
+	bare := map[string]bool{}
+	for name, d := range w.known {
+		if d.noted && d.recurs() {
+			bare[name] = true
+		}
+	}
+	w.bare = bare
+	return len(bare) > 0
+}
+
+// expand returns what is left of a number of schemas after those that become of a definition, as converters see it; below zero if
+// there are more. A reference to a definition that stands in itself is not followed.
+func (d *definition) expand(left int) int {
+	if d.open {
+		return left
+	}
+	d.open = true
+	left -= d.schemas
+	for _, ref := range d.refs {
+		if left < 0 {
+			break
+		}
+		left = ref.expand(left - 1)
+	}
+	d.open = false
+	return left
+}
+
+// root returns the whole schema; it is false if that takes too much.
+func (w *compatibleWriter) root(schema []byte) ([]byte, bool) {
+	out := make([]byte, 0, len(schema))
+	root := &definition{}
+	w.in, w.steps, w.used, w.known = root, maxCompatibleSteps, nil, map[string]*definition{}
+	if composed(schema) {
+		out = w.composedRoot(schema)
+	} else {
+		out = w.conjunction(out, [][]byte{schema}, 0)
+	}
+	out = out[:len(out)-1]
+	for i := 0; i < len(w.used) && len(out) <= w.most && w.steps >= 0; i++ {
+		if i == 0 {
+			out = append(out, `,"$defs":{`...)
+		} else {
+			out = append(out, ',')
+		}
+		out = append(jsonscan.AppendString(out, w.used[i]), ':')
+		w.in = w.known[w.used[i]]
+		out = w.conjunction(out, [][]byte{w.defs[w.used[i]]}, 1)
+	}
+	if len(w.used) > 0 {
+		out = append(out, '}')
+	}
+	out = append(out, '}')
+	return out, len(out) <= w.most && w.steps >= 0 && root.expand(maxExpanded) >= 0
+}
+
+// composed tells whether the root of a schema has a keyword that vendors refuse there.
+func composed(schema []byte) bool {
+	for name := range jsonscan.Members(schema) {
+		switch string(name) {
+		case "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const", "dependentSchemas":
+			return true
+		}
+	}
+	return false
+}
+
+// composedRoot writes the root of a composed schema, without $defs: the members of all its parts and alternatives, of which those
+// are required that each alternative requires, and what else is to be said in the description.
+func (w *compatibleWriter) composedRoot(schema []byte) []byte {
+	p := &portableWriter{defs: w.defs, cut: portableStages[0], steps: maxPortableSteps, most: w.most, unions: true}
+	o := p.outline([][]byte{schema})
+	if p.steps < 0 {
+		w.steps = -1
+	}
+	out := []byte(`{"type":"object"`)
+	if text := o.text(p.cut, 0, ""); text != "" {
+		out = jsonscan.AppendString(append(out, `,"description":`...), text)
+	}
+	out = append(out, `,"properties":{`...)
+	written := map[string]bool{}
+	for _, m := range o.members {
+		if slices.ContainsFunc(m.schemas, impossible) {
+			continue
+		}
+		if len(written) > 0 {
+			out = append(out, ',')
+		}
+		written[m.name] = true
+		out = w.schema(append(jsonscan.AppendString(out, m.name), ':'), m.schemas, 1)
+	}
+	out = append(out, '}')
+	return append(w.required(out, o.required, written), '}')
+}
+
+// required writes the names of members that are required and can be given; nil: all can.
+func (w *compatibleWriter) required(out []byte, names []string, given map[string]bool) []byte {
+	first := true
+	for i, name := range names {
+		if given != nil && !given[name] || slices.Contains(names[:i], name) {
+			continue
+		}
+		if first {
+			out = append(out, `,"required":[`...)
+		} else {
+			out = append(out, ',')
+		}
+		out, first = jsonscan.AppendString(out, name), false
+	}
+	if !first {
+		out = append(out, ']')
+	}
+	return out
+}
+
+// impossible tells whether a schema accepts nothing.
+func impossible(schema []byte) bool {
+	if jsonscan.KindOf(schema) == jsonscan.Bool {
+		return string(bytes.TrimSpace(schema)) == "false"
+	}
+	not := jsonscan.Lookup(schema, "not")
+	return string(not) == "{}" || string(not) == "true"
+}
+
+// schema writes what several schemas say together of one value.
+func (w *compatibleWriter) schema(out []byte, schemas [][]byte, level int) []byte {
+	if len(schemas) == 1 {
+		if name, ok := w.plainReference(schemas[0]); ok {
+			if w.bare[name] {
+				w.refer(name, false)
+				return append(jsonscan.AppendString(append(out, `{"$ref":`...), "#/$defs/"+name), '}')
+			}
+			w.refer(name, len(schemas[0]) > len(`{"$ref":"#/$defs/"}`)+len(name))
+			return append(out, schemas[0]...)
+		}
+	}
+	return w.conjunction(out, schemas, level)
+}
+
+// refer takes note of a definition that is referred to.
+func (w *compatibleWriter) refer(name string, noted bool) {
+	d := w.known[name]
+	if d == nil {
+		d = &definition{}
+		w.known[name] = d
+		w.used = append(w.used, name)
+	}
+	d.noted = d.noted || noted
+	w.in.refs = append(w.in.refs, d)
+}
+
+// plainReference returns the definition that a schema refers to with nothing but annotations beside.
+func (w *compatibleWriter) plainReference(schema []byte) (name string, ok bool) {
+	for key, value := range jsonscan.Members(schema) {
+		switch string(key) {
+		case "$ref":
+			name, ok = strings.CutPrefix(string(jsonscan.Unquote(value)), "#/$defs/")
+		case "description", "title", "default", "examples", "deprecated":
+		default:
+			return "", false
+		}
+	}
+	return name, ok && w.defs[name] != nil
+}
+
+// conjunction writes schemas as one, the references among them and in their allOf followed.
+func (w *compatibleWriter) conjunction(out []byte, schemas [][]byte, level int) []byte {
+	w.in.schemas++
+	c := &conjunction{}
+	for _, s := range schemas {
+		w.collect(c, s, nil, level == 0 || w.merges || len(schemas) > 1)
+	}
+	if level > maxCompatibleDepth {
+		c.deep()
+	}
+	if len(out) > w.most || w.steps < 0 {
+		return append(out, "{}"...) // what is written is not used
+	}
+	return w.write(out, c, level)
+}
+
+// collect adds a schema to a conjunction; merge follows allOf and references. within lists the definitions that it is part of.
+func (w *compatibleWriter) collect(c *conjunction, s []byte, within []string, merge bool) {
+	if w.steps--; w.steps < 0 || jsonscan.KindOf(s) != jsonscan.Object {
+		return
+	}
+	for key, value := range jsonscan.Members(s) {
+		switch name := string(key); {
+		case name == "$ref" && merge:
+			target, ok := strings.CutPrefix(string(jsonscan.Unquote(value)), "#/$defs/")
+			if ok && w.defs[target] != nil && !slices.Contains(within, target) {
+				w.collect(c, w.defs[target], append(slices.Clip(within), target), merge)
+			}
+		case name == "allOf" && merge:
+			for item := range jsonscan.Elements(value) {
+				w.collect(c, item, within, merge)
+			}
+		case name == "anyOf" || name == "oneOf":
+			branches := slices.DeleteFunc(slices.Collect(jsonscan.Elements(value)), impossible)
+			if len(branches) == 1 && merge { // an alternative to nothing
+				w.collect(c, branches[0], within, merge)
+				continue
+			}
+			c.add("anyOf", value)
+		case name != "$defs":
+			c.add(name, value)
+		}
+	}
+}

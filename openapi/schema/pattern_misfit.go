@@ -1,0 +1,88 @@
+package schema
+
+import (
+	"regexp"
+	"strings"
+
+	"drawbridge/openapi/schema/ecmaregexp"
+	"drawbridge/openapi/tree"
+	"drawbridge/openapi/truncate"
+)
+
+// A pattern that is mistyped, such as "^d{4}-" without its backslash, matches nothing that the service takes, and every call with the
+// value would be refused. The values that the document itself gives tell: if the pattern matches none of them, it is left out, and
+// reported (pains row 193).
+
+// maxJudged is how many values of a document a pattern is held against.
+const maxJudged = 8
+
+// misfit tells whether a pattern matches none of the values that the document gives for the schema, and names the first. It does not if
+// there are none, or if the pattern can't be checked.
+func (e *emitter) misfit(n, pattern *tree.Node, at place, f *schemaFacts) (value string, ok bool) {
+	given := givenTexts(n, at, f)
+	if len(given) == 0 {
+		return "", false
+	}
+	p, err := ecmaregexp.Parse(pattern.Text())
+	if err != nil || p.RE2 == "" {
+		return "", false
+	}
+	re, err := regexp.Compile(p.RE2)
+	if err != nil {
+		return "", false
+	}
+	for _, text := range given {
+		e.c.limits.Pace.Work(matchCost(p.Size, text) / matchedPerStep)
+		if re.MatchString(text) {
+			return "", false
+		}
+	}
+	return given[0], true
+}
+
+// givenTexts returns the texts that a document gives for a schema: its values, its default and its examples, and those of its owner.
+// Texts that stand for others, such as the "string" of generators and what is cut off with an ellipsis, say nothing.
+func givenTexts(n *tree.Node, at place, f *schemaFacts) (texts []string) {
+	add := func(v *tree.Node) {
+		text := v.Text()
+		switch v.Kind() {
+		case tree.String:
+		case tree.Number:
+			if f.types&(integerType|numberType) != 0 {
+				return // patterns are about texts
+			}
+		default:
+			return
+		}
+		if text == "" || text == "string" || len(text) > maxValueText || len(texts) == maxJudged || strings.Contains(text, "...") || strings.Contains(text, "…") {
+			return
+		}
+		texts = append(texts, text)
+	}
+	for _, v := range []*tree.Node{n.Get("const"), n.Get("default"), n.Get("example"), at.given} {
+		add(v)
+	}
+	if at.extra != nil {
+		add(at.extra.example)
+	}
+	for _, word := range []string{"enum", "examples"} {
+		for _, v := range n.Get(word).Items() {
+			add(v)
+		}
+	}
+	return texts
+}
+
+// leaveOut tells whether the pattern of a schema is not published, and reports that.
+func (e *emitter) leaveOut(n, pattern *tree.Node, at place, f *schemaFacts) bool {
+	if f.numeric {
+		return true
+	}
+	value, ok := e.misfit(n, pattern, at, f)
+	if ok {
+		e.patternless = n
+		e.warnf(pattern, CodeSchemaPattern, "the regular expression %q matches none of the values that the document gives, such as %q; it is left out",
+			truncate.Words(pattern.Text(), 60), truncate.Words(value, 60))
+	}
+	return ok
+}
