@@ -3,6 +3,7 @@ package schema
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"drawbridge/openapi/schema/ecmaregexp"
 	"drawbridge/openapi/tree"
@@ -41,7 +42,7 @@ func (e *emitter) misfit(n, pattern *tree.Node, at place, f *schemaFacts) (value
 }
 
 // givenTexts returns the texts that a document gives for a schema: its values, its default and its examples, and those of its owner.
-// Texts that stand for others, such as the "string" of generators and what is cut off with an ellipsis, say nothing.
+// Texts that stand for others say nothing.
 func givenTexts(n *tree.Node, at place, f *schemaFacts) (texts []string) {
 	add := func(v *tree.Node) {
 		text := v.Text()
@@ -54,7 +55,7 @@ func givenTexts(n *tree.Node, at place, f *schemaFacts) (texts []string) {
 		default:
 			return
 		}
-		if text == "" || text == "string" || len(text) > maxValueText || len(texts) == maxJudged || strings.Contains(text, "...") || strings.Contains(text, "…") {
+		if text == "" || len(text) > maxValueText || len(texts) == maxJudged || standsForAnother(text) {
 			return
 		}
 		texts = append(texts, text)
@@ -71,6 +72,24 @@ func givenTexts(n *tree.Node, at place, f *schemaFacts) (texts []string) {
 		}
 	}
 	return texts
+}
+
+// placeholders are the delimiters around a name that somebody should have replaced: "{{locale}}", "${locale}", "<locale>".
+var placeholders = []struct{ open, close string }{{"{", "}"}, {"${", "}"}, {"#{", "}"}, {"<", ">"}, {"[", "]"}, {"%", "%"}}
+
+// standsForAnother tells whether a text is no value but stands for one: the "string" of generators, a placeholder, what is cut off with an
+// ellipsis, and words about the value, such as "Current date and time".
+func standsForAnother(text string) bool {
+	if text == "string" || strings.Contains(text, "...") || strings.Contains(text, "…") {
+		return true
+	}
+	for _, p := range placeholders {
+		if inner, ok := strings.CutPrefix(text, p.open); ok && strings.HasSuffix(inner, p.close) && len(inner) > len(p.close) {
+			return true
+		}
+	}
+	words := strings.Fields(text)
+	return len(words) > 2 && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsSpace(r) })
 }
 
 // leaveOut tells whether the pattern of a schema is not published, and reports that.
