@@ -56,6 +56,7 @@ type Config struct {
 
 	file        string
 	positions   map[string]position // of the keys that the file gives
+	flags       map[string]string   // flags that set the value of a key in place of the file
 	files       []string
 	directories []directory
 	promptDirs  []directory
@@ -187,8 +188,11 @@ func (c *Config) SetBy(s Subject, has func(*Settings) bool) string {
 }
 
 // Origin returns a key path after the place where the file gives it, as "file:line:col: key"; for one that the file does
-// not give, "default: key".
+// not give, "default: key", or the flag that gives it.
 func (c *Config) Origin(key string) string {
+	if flag := c.flags[key]; flag != "" {
+		return flag
+	}
 	at, ok := c.positions[key]
 	if !ok {
 		return "default: " + key

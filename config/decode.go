@@ -139,11 +139,15 @@ func (l *loader) defaults(v reflect.Value) {
 }
 
 func (l *loader) preset(f field, v reflect.Value) {
+	preset, isFormer := l.former[ownedKey{f.owner, f.name}]
+	if !isFormer {
+		preset = f.preset
+	}
 	switch {
-	case f.hasPreset:
+	case f.hasPreset || isFormer:
 		n := &yaml.Node{}
-		if err := yaml.Load([]byte(f.preset), n); err != nil {
-			panic(fmt.Sprintf("config: default %q of %q: %v", f.preset, f.name, err))
+		if err := yaml.Load([]byte(preset), n); err != nil {
+			panic(fmt.Sprintf("config: default %q of %q: %v", preset, f.name, err))
 		}
 		// In a loader of its own: a default has no position and no problems.
 		(&loader{}).value(n.Content[0], v, f.name, field{})

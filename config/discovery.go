@@ -194,3 +194,10 @@ func (d *APIDefaults) read(l *loader, n *yaml.Node, key string) {
 		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: placeholderURL, Line: n.Line, Column: n.Column})
 	l.structure(shared, reflect.ValueOf(&d.api).Elem(), key)
 }
+
+// UsualDocumentPaths returns the paths at which services commonly have their OpenAPI document: the default of discovery[].documents.paths.
+func UsualDocumentPaths() []string {
+	var d DocumentSearch
+	(&loader{}).defaults(reflect.ValueOf(&d).Elem())
+	return d.Paths
+}

@@ -18,6 +18,9 @@ type expansion struct {
 // expand replaces ${NAME}, ${NAME:-default} and ${file:PATH} in text, and $$ by $. Any other $ stands for itself.
 // References are not looked for in what they are replaced by.
 func (l *loader) expand(text string) (e expansion, errs []error) {
+	if err := l.bareReference(text); err != nil {
+		return e, []error{err}
+	}
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "$")
@@ -49,6 +52,23 @@ func (l *loader) expand(text string) (e expansion, errs []error) {
 	}
 	e.text = b.String()
 	return e, errs
+}
+
+// bareReference rejects $NAME without braces, which shells replace and this package does not: the text would be sent instead of the value.
+// It is one if it is all of the value and has no small letter, or ends the value and is a variable. The name is told in the second case
+// only, because a secret may begin with $.
+func (l *loader) bareReference(text string) error {
+	before, name, found := strings.Cut(text, "$")
+	if !found || !variableName(name) || strings.HasSuffix(before, "$") {
+		return nil
+	}
+	switch {
+	case l.getenv != nil && l.getenv(name) != "":
+		return fmt.Errorf("$%s is not replaced without braces; write ${%s} for the environment variable, or $$ for the character itself", name, name)
+	case before == "" && len(name) > 1 && strings.ToUpper(name) == name:
+		return errors.New("is a $ and a name, which is not replaced without braces; write ${NAME} for an environment variable, or $$ for the character itself")
+	}
+	return nil
 }
 
 // reference returns the value of what stands between ${ and }.

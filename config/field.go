@@ -7,7 +7,8 @@ import (
 
 // field is what the tags of a struct field say; see config.go.
 type field struct {
-	name              string // the key
+	owner             reflect.Type // the struct
+	name              string       // the key
 	index             int
 	preset            string // default
 	hasPreset, needed bool
@@ -27,7 +28,7 @@ func fieldsOf(t reflect.Type) []field {
 		preset, hasPreset := f.Tag.Lookup("default")
 		_, zero := f.Tag.Lookup("zero")
 		fields = append(fields, field{
-			name: name, index: i, preset: preset, hasPreset: hasPreset, needed: f.Tag.Get("need") == "true",
+			owner: t, name: name, index: i, preset: preset, hasPreset: hasPreset, needed: f.Tag.Get("need") == "true",
 			low: f.Tag.Get("min"), high: f.Tag.Get("max"), zero: zero,
 		})
 	}

@@ -22,10 +22,52 @@ import (
 // The problems are in the order of the file. With an error among them the Config is nil. Load reads the files that the
 // configuration refers to for secrets and certificates, but no OpenAPI document and nothing from the network.
 func Load(location string, getenv func(string) string) (*Config, Problems) {
-	if isURL(location) || isDirectory(location) {
-		return Bare(location)
+	return LoadWith(location, getenv, LoadOptions{})
+}
+
+// LoadOptions are settings of the command line for [LoadWith].
+type LoadOptions struct {
+	// WithoutSecrets makes it [LoadWithoutSecrets].
+	WithoutSecrets bool
+	// BaseURL, unless it is "", is the base_url of the only API, whatever the file says.
+	BaseURL string
+	// AsOf, if not nil, is an earlier release whose defaults apply: for a comparison of what both releases make of one file.
+	AsOf *Release
+}
+
+func newLoader(getenv func(string) string, o LoadOptions) *loader {
+	l := &loader{getenv: getenv, withoutSecrets: o.WithoutSecrets, baseURL: o.BaseURL}
+	if o.AsOf != nil {
+		l.asOf(*o.AsOf)
 	}
-	return loadFrom(location, true, &loader{getenv: getenv})
+	return l
+}
+
+// BaseURLFlag is the flag that sets [LoadOptions.BaseURL], for messages.
+const BaseURLFlag = "--base-url"
+
+// setBaseURL sets the base URL of the only API.
+func (l *loader) setBaseURL(cfg *Config) {
+	if len(cfg.APIs) != 1 {
+		l.errorf("", "%s is that of one API, and the configuration has %d; write base_url below the API that it is for", BaseURLFlag, len(cfg.APIs))
+		return
+	}
+	var u URL
+	if err := u.parse(l.baseURL); err != nil {
+		l.errorf("", "%s: %s", BaseURLFlag, err)
+		return
+	}
+	cfg.APIs[0].BaseURL = &u
+	cfg.flags = map[string]string{"apis[0].base_url": BaseURLFlag}
+}
+
+// LoadWith is [Load] with options.
+func LoadWith(location string, getenv func(string) string, o LoadOptions) (*Config, Problems) {
+	l := newLoader(getenv, o)
+	if isURL(location) || isDirectory(location) {
+		return l.bare(location)
+	}
+	return loadFrom(location, true, l)
 }
 
 // LoadFile is [Load] for the path of a configuration file alone: in the place of one nothing else is taken, neither an OpenAPI document nor a
@@ -44,7 +86,7 @@ func loadFrom(location string, documents bool, l *loader) (*Config, Problems) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch document := IsDocument(data); {
 	case document && documents:
-		return Bare(location)
+		return l.bare(location)
 	case document:
 		l.add(Error, position{1, 1}, "", "is an OpenAPI document, not a configuration file; to serve one without a configuration give it as an argument, without --config")
 		return nil, l.report()
@@ -69,8 +111,11 @@ func schemeHint(location string, err error) string {
 
 // Bare returns the configuration that has the OpenAPI document at location, a URL, a path or a directory, as its one entry
 // and the defaults for all else.
-func Bare(location string) (*Config, Problems) {
-	l := &loader{file: withoutUser(location)}
+func Bare(location string) (*Config, Problems) { return (&loader{}).bare(location) }
+
+// bare is [Bare] with the defaults of the loader.
+func (l *loader) bare(location string) (*Config, Problems) {
+	*l = loader{file: withoutUser(location), former: l.former, baseURL: l.baseURL}
 	cfg := Config{APIs: make([]API, 1)}
 	l.defaults(reflect.ValueOf(&cfg).Elem())
 	l.defaults(reflect.ValueOf(&cfg.APIs[0]).Elem())
@@ -94,6 +139,9 @@ func withoutUser(location string) string {
 
 // finish derives what depends on several values, checks everything and returns the result of a Load.
 func (l *loader) finish(cfg *Config) (*Config, Problems) {
+	if l.ok("") && l.baseURL != "" {
+		l.setBaseURL(cfg)
+	}
 	if l.ok("") {
 		l.derive(cfg)
 		l.validate(cfg)

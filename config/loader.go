@@ -40,10 +40,12 @@ type loader struct {
 	files          []string            // files read
 	hidden         []hidden            // values that no message shows
 	values         int
-	withoutSecrets bool            // what is missing is noted: see [LoadWithoutSecrets]
-	unset          map[string]bool // key paths whose value is missing, and noted
-	noted          map[string]bool // references that were noted
-	fromDocument   bool            // an extension of a document is read, whose author is not the operator
+	withoutSecrets bool                // what is missing is noted: see [LoadWithoutSecrets]
+	unset          map[string]bool     // key paths whose value is missing, and noted
+	noted          map[string]bool     // references that were noted
+	baseURL        string              // of the only API; "" for that of the file
+	former         map[ownedKey]string // defaults of an earlier version, where they differ
+	fromDocument   bool                // an extension of a document is read, whose author is not the operator
 }
 
 // add records a problem at a position.

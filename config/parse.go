@@ -10,6 +10,9 @@ import (
 
 	"go.yaml.in/yaml/v4"
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
+
+	"drawbridge/openapi/otherformat"
+	"drawbridge/openapi/truncate"
 )
 
 // parse returns the root node of a YAML file, or nil after reporting why there is none.
@@ -18,6 +21,9 @@ func (l *loader) parse(data []byte) *yaml.Node {
 	switch {
 	case len(data) > maxFile:
 		l.add(Error, position{}, "", "is larger than 1 MiB and not an OpenAPI document")
+		return nil
+	case otherformat.Describe(text) != "":
+		l.add(Error, position{1, 1}, "", "is neither a configuration file nor an OpenAPI document, but %s", otherformat.Describe(text))
 		return nil
 	case bytes.HasPrefix(text, []byte("<")):
 		l.add(Error, position{1, 1}, "", "is a page of HTML or XML, not a configuration file or OpenAPI document")
@@ -28,7 +34,7 @@ func (l *loader) parse(data []byte) *yaml.Node {
 	switch {
 	case errors.As(err, &syntax) && syntax.Mark.Line > 0:
 		l.add(Error, position{syntax.Mark.Line, max(syntax.Mark.Column, 1)}, "", "is not valid YAML: %s%s",
-			syntax.Message, cmp.Or(tabHint(data, syntax.Mark.Line), flowHint(data, syntax.Mark.Line, syntax.Mark.Column), syntaxHint(syntax.Message)))
+			syntax.Message, cmp.Or(cutHint(data), tabHint(data, syntax.Mark.Line), flowHint(data, syntax.Mark.Line, syntax.Mark.Column), syntaxHint(syntax.Message)))
 	case err != nil:
 		l.add(Error, position{}, "", "is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	case doc == nil || doc.ShortTag() == "!!null":
@@ -74,6 +80,14 @@ func documents(data []byte) (first, second *yaml.Node, err error) {
 	}
 	second, err = next()
 	return first, second, err
+}
+
+// cutHint recognizes a file that was cut off inside an escape, of which the parser's message only says that digits are missing.
+func cutHint(data []byte) string {
+	if escape := truncate.InEscape(data); escape != "" {
+		return fmt.Sprintf("; the file ends inside the escape %s, so it was cut off", escape)
+	}
+	return ""
 }
 
 // tabHint names the most frequent cause of a syntax error that the parser's message does not name.

@@ -17,9 +17,9 @@ const (
 // LoadAtRest is [Load] for a program that serves: it waits until the configuration file, and the files that it refers to, have not changed for a
 // moment, so that a file is not read that is being written. Files that never rest are an error. bare tells that location is not that of a
 // configuration file, and never becomes one: see [Bare].
-func LoadAtRest(location string, bare bool, getenv func(string) string) (*Config, Problems) {
+func LoadAtRest(location string, bare bool, getenv func(string) string, o LoadOptions) (*Config, Problems) {
 	if bare {
-		return Bare(location)
+		return newLoader(getenv, o).bare(location)
 	}
 	files := []string{location}
 	deadline := time.Now().Add(restMost)
@@ -28,7 +28,7 @@ func LoadAtRest(location string, bare bool, getenv func(string) string) (*Config
 		if !rested {
 			return nil, neverRests(location)
 		}
-		c, problems := LoadFile(location, getenv)
+		c, problems := loadFrom(location, false, newLoader(getenv, o))
 		files = filesOf(location, c, problems)
 		if after := stamps(files); same(before, after) {
 			return c, problems

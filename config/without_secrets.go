@@ -7,10 +7,7 @@ import "fmt"
 // not checked, and the Config must not be served: placeholders stand in it. Steps that use one at load are left out.
 // Locations of documents are needed all the same.
 func LoadWithoutSecrets(location string, getenv func(string) string) (*Config, Problems) {
-	if isURL(location) || isDirectory(location) {
-		return Bare(location)
-	}
-	return loadFrom(location, true, &loader{getenv: getenv, withoutSecrets: true})
+	return LoadWith(location, getenv, LoadOptions{WithoutSecrets: true})
 }
 
 // dropUnset leaves out of a configuration what would make use of a missing value before a call: placeholders are sent nowhere.

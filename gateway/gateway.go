@@ -162,7 +162,7 @@ func (g *Gateway) newDeployer(updates chan source.Update) *generation.Deployer {
 		Sources: &source.Deps{
 			Version: g.o.Version, Logger: g.log, Metrics: g.metrics, TracerProvider: g.o.TracerProvider, Now: g.o.now, Panicked: g.recovery.Report, Keep: g.Keep,
 			Pace: g.admission.pace, MaxDocument: g.admission.maxDocument, Documents: g.admission.documents, LargeTexts: g.admission.largeTexts,
-			Files: new(config.FileNotifier), Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, Transport: g.o.service, Instances: g.instances,
+			Files: new(config.FileNotifier), Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, TryUsualPaths: g.o.TryUsualPaths, Transport: g.o.service, Instances: g.instances,
 		},
 	}
 }

@@ -94,7 +94,7 @@ func (p *inProcess) call(ctx context.Context, tool string, args json.RawMessage,
 		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
 	result, cause, err = endpoint.CallInProcess(ctx, p.handlers.Main(gen.Config), gen.OperatorEndpoint(), tool, args, trial)
-	if cause != nil {
+	if cause = causeOf(gen.Main.Tool(tool), cause, result); cause != nil {
 		if text := gen.Main.Tool(tool).Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)
 		}
@@ -111,12 +111,16 @@ func (p *inProcess) Access(of *plan.Plan) *admin.ToolAccess {
 	return nil
 }
 
-// DefinitionsWithAccess returns those of [Gateway.Definitions] one by one, with the result of [Gateway.Access] in the _meta of each tool. They
-// are for the operator; no client receives them.
+// DefinitionsWithAccess returns those of [Gateway.Definitions] one by one, with the operation and the result of [Gateway.Access] in the _meta
+// of each tool. They are for the operator; no client receives them.
 func (p *inProcess) DefinitionsWithAccess() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		for tool := range jsonscan.Elements(p.Definitions()) {
-			meta, err := json.Marshal(map[string]any{"drawbridge/access": p.Access(p.Plan(jsonscan.StringAt(tool, "/name")))})
+			of := p.Plan(jsonscan.StringAt(tool, "/name"))
+			meta, err := json.Marshal(map[string]any{
+				"drawbridge/access":    p.Access(of),
+				"drawbridge/operation": map[string]string{"api": of.Source.Name, "method": of.Operation.Method, "path": of.Operation.Path},
+			})
 			if err == nil {
 				tool, err = json.Marshal(json.RawMessage(slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))))
 			}

@@ -7,7 +7,7 @@ import (
 )
 
 // TestLanding is Z9 for the page at /: a browser's GET gets it, under the gateway's hosts alone, and it depends on nothing but
-// the gateway's URL. Every other request for / is answered as before.
+// the gateway's URL. Every other request for / gets 404 with that URL, as do the paths of the transport HTTP+SSE (pains row 199).
 func TestLanding(t *testing.T) {
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	const cfg = "auth: {anonymous: true}\nserver: {public_url: 'https://mcp.example.com/tools'}\napis: [{name: warehouse, spec: $SPEC, base_url: $BASE}]\nendpoints: [{name: storeroom, match: [{api: warehouse}]}]\n"
@@ -47,5 +47,35 @@ func TestLanding(t *testing.T) {
 		if w.Code != other.status || strings.Contains(w.Body.String(), "<h1>") {
 			t.Errorf("%s %s of %s, Accept %s: %d %s; want %d", other.method, other.path, other.host, other.accept, w.Code, w.Body, other.status)
 		}
+	}
+}
+
+// TestSignpost: curl and clients of the transport HTTP+SSE learn the URL of the endpoint, under endpoints and below the path of the public
+// URL as well, and no other host does (pains row 199).
+func TestSignpost(t *testing.T) {
+	const cfg = "auth: {anonymous: true}\nserver: {public_url: 'https://mcp.example.com/tools'}\napis: [{name: warehouse, spec: $SPEC, base_url: $BASE}]\nendpoints: [{name: storeroom, match: [{api: warehouse}]}]\n"
+	g := start(t, document("Stock of the warehouse", "listPallets"), cfg, "http://127.0.0.1:1")
+	const main = "the MCP endpoint is https://mcp.example.com/tools/mcp (Streamable HTTP)"
+	for _, tt := range []struct{ method, path, host, want string }{
+		{http.MethodGet, "/", "mcp.example.com", main},
+		{http.MethodPost, "/", "mcp.example.com", main},
+		{http.MethodGet, "/tools/", "mcp.example.com", main},
+		{http.MethodGet, "/sse", "mcp.example.com", main},
+		{http.MethodPost, "/sse", "mcp.example.com", main},
+		{http.MethodGet, "/sse/", "mcp.example.com", main},
+		{http.MethodGet, "/tools/sse", "mcp.example.com", main},
+		{http.MethodGet, "/sse/storeroom", "mcp.example.com", "the MCP endpoint is https://mcp.example.com/tools/mcp/storeroom (Streamable HTTP)"},
+		{http.MethodGet, "/mcp/storeroom/sse", "mcp.example.com", "the MCP endpoint is https://mcp.example.com/tools/mcp/storeroom (Streamable HTTP)"},
+		{http.MethodGet, "/tools/mcp/other/sse", "mcp.example.com", "the MCP endpoint is https://mcp.example.com/tools/mcp/other (Streamable HTTP)"},
+		{http.MethodGet, "/mcp/a%20b/sse", "mcp.example.com", "404 page not found"},
+		{http.MethodGet, "/index.html", "mcp.example.com", "404 page not found"},
+	} {
+		w := do(g.Handler(), tt.method, tt.path, http.Header{"Accept": {"*/*"}, "Host": {tt.host}})
+		if body := w.Body.String(); w.Code != http.StatusNotFound || !strings.Contains(body, tt.want) || tt.want != main && strings.Contains(body, main) {
+			t.Errorf("%s %s: %d %s; want 404 and %q", tt.method, tt.path, w.Code, body, tt.want)
+		}
+	}
+	if w := do(g.Handler(), http.MethodGet, "/sse", http.Header{"Host": {"attacker.example"}}); w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "/tools") {
+		t.Errorf("another host: %d %s", w.Code, w.Body)
 	}
 }

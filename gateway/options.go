@@ -37,6 +37,8 @@ type Options struct {
 	Audit *audit.Log
 	// Advise makes [Gateway.Load] also compare the documents with the OpenAPI standard, which takes time.
 	Advise bool
+	// TryUsualPaths makes [Gateway.Load] look for a document at the usual paths if its location has none. The outcome names the URL.
+	TryUsualPaths bool
 	// CompareStored makes [Gateway.Load] also tell which documents a start would hold, in place of those in server.state_dir.
 	CompareStored bool
 	// Local makes a gateway for the user that runs the program: no token is required, whatever the configuration says,

@@ -48,6 +48,8 @@ type LoadOptions struct {
 	// made of it. OverlayClient fetches those of other origins than the document's; it must carry no credential (E4). Nil: none is.
 	Overlays      []string
 	OverlayClient *http.Client
+	// UsualPaths are looked at if the server does not have the location: see [fetch.Options].
+	UsualPaths []string
 }
 
 // fetching returns the options of fetching.
@@ -55,7 +57,7 @@ func (o LoadOptions) fetching() fetch.Options {
 	return fetch.Options{
 		Client: o.Client, Root: o.Root, AllowRefs: o.AllowRefs, RefClient: o.RefClient,
 		Overlays: o.Overlays, OverlayClient: o.OverlayClient, MaxOverlay: overlay.MaxBytes,
-		MaxBytes: o.Limits.Bytes, MaxMemory: o.Limits.Memory, Small: o.Small, Timeout: o.Timeout, Pace: o.Limits.Pace, Keep: o.Keep,
+		MaxBytes: o.Limits.Bytes, MaxMemory: o.Limits.Memory, Small: o.Small, Timeout: o.Timeout, Pace: o.Limits.Pace, Keep: o.Keep, UsualPaths: o.UsualPaths,
 	}
 }
 

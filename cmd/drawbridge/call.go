@@ -39,6 +39,7 @@ Exit codes: 0 on success, 1 if the result is an error, 2 on bad usage or configu
   jq '{order: .}' order.json | drawbridge call createOrder -`,
 	}
 	p.configFlag(c)
+	p.baseURLFlag(c)
 	c.ValidArgsFunction = p.completeCall
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the HTTP request instead of sending it")
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {

@@ -12,6 +12,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/truncate"
 )
 
 // looksLikeArguments reports whether text is meant as the arguments of a tool: no name begins like that.
@@ -46,6 +47,9 @@ func readArguments(text string, stdin io.Reader, limit config.ByteSize) (json.Ra
 		var bad *jsonscan.Error
 		if errors.As(err, &bad) {
 			offset, err = min(bad.Offset, len(data)), fmt.Errorf("the arguments must be a JSON object: %s", bad.Detail)
+			if escape := truncate.InEscape(data); escape != "" {
+				err = fmt.Errorf("%w: the text ends inside the escape %s, so it was cut off", err, escape)
+			}
 		}
 		before := data[:offset]
 		line, column := 1+bytes.Count(before, []byte("\n")), 1+utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
@@ -58,6 +62,9 @@ func readArguments(text string, stdin io.Reader, limit config.ByteSize) (json.Ra
 // not a failed call.
 func checkArguments(text []byte) error {
 	if _, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err != nil {
+		if escape := truncate.InEscape(text); escape != "" {
+			return fmt.Errorf("the arguments must be a JSON object, and end inside the escape %s: they were cut off (%w)", escape, err)
+		}
 		return fmt.Errorf("the arguments must be a JSON object: %w", err)
 	}
 	if jsonscan.KindOf(text) != jsonscan.Object {

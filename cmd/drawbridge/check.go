@@ -34,6 +34,12 @@ With --no-secrets the variables, secret files, keys and certificates that the co
 check of a change in review: each is noted once, and what depends on it is not checked. Documents are fetched without a
 credential then; their locations and files of certificate authorities must not depend on a missing variable.
 
+With --against the report ends with what differs for clients: tools that are added, removed, renamed or changed, each with the
+places of its definition, and endpoints that list all tools instead of search, or the reverse. FILE is the output of
+'drawbridge tools --json' or 'drawbridge check --json', a manifest or a result of tools/list that another version wrote, or the file of
+tools.lock. VERSION is a release: the configuration is compiled with the defaults of that release, too, and the defaults that changed
+since and that it does not set are listed, each with the setting that restores it. 0 stands for the time before the first release.
+
 --filter prints the operations that match, with their problems and counts; the exit code is that of the whole. A filter that
 matches nothing is an error. At a terminal the table of --verbose fits its width; --wide, a file or a pipe gets it whole.
 
@@ -43,19 +49,23 @@ configuration does not name them with their namespace.
 
 Exit codes: 0 if clean or with warnings only, 1 if an API or a prompt can't be served or a registry can't be read as a whole (with
 --strict also if any operation is skipped, a document would be held, a selector or an action matches nothing, an API has no tool that
-can be called, a directory has no document, or a service is not served or not named), 2 on bad usage or configuration.`,
+can be called, a directory has no document, a service is not served or not named, or anything differs from --against), 2 on bad usage or configuration.`,
 		Example: `  drawbridge check --config drawbridge.yaml
   drawbridge check --no-secrets --config drawbridge.yaml
   drawbridge check --verbose --filter api=orders --sort fate
+  drawbridge check --against tools-before.json --config drawbridge.yaml
+  drawbridge check --against 0 --config drawbridge.yaml
   drawbridge check --strict https://orders.internal/openapi.json
   drawbridge check --json openapi.yaml | jq '.apis[].operations[] | select(.fate == "changed")'`,
 	}
 	p.configFlag(c)
+	p.baseURLFlag(c)
 	c.Flags().BoolVar(&o.strict, "strict", false, "exit with 1 if any operation is skipped, a document would be held, a selector or an action of an overlay matches nothing, or an API has no tool that can be called")
 	c.Flags().BoolVar(&o.standard, "standard", false, "also print violations of the OpenAPI standard (advice for the authors of the documents)")
 	c.Flags().BoolVar(&p.noSecrets, "no-secrets", false, "check without the environment variables and secret files that are missing: each is a warning")
 	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "do not print problems of documents")
 	c.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print all problems, and the fate of every operation")
+	o.againstFlag(c)
 	o.filter.flag(p, c, "operations")
 	c.Flags().StringVar(&o.order, "sort", byDocument, "`COLUMN` that orders the table of --verbose: "+oneOf(fateOrders))
 	complete(c, "sort", fixedValues(fateOrders...))
@@ -74,6 +84,12 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 	if err := o.check(c.Flags().Changed("sort")); err != nil {
 		return usageError{err, c}
 	}
+	var against *target
+	if c.Flags().Changed("against") {
+		if against, err = parseTarget(o.against); err != nil {
+			return usageError{err, c}
+		}
+	}
 	g, outcomes, err := p.loadOnce(c.Context(), location, gateway.Options{Advise: o.standard, CompareStored: true})
 	if err != nil {
 		return err
@@ -88,6 +104,13 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 		failed = failed || outcomes[i].Err != nil || len(unusable[i]) > 0 || o.strict && (report.API.Skipped > 0 || report.API.Held != nil || len(report.API.Faults) > 0 || selectsNothing(report.Overlays))
 	}
 	progress.Stop()
+	var compared *comparison
+	if against != nil {
+		if compared, err = p.compare(c.Context(), against, location, g, outcomes, &o.filter); err != nil {
+			return err
+		}
+		failed = failed || o.strict && compared.differs()
+	}
 	if outcomes, unusable, err = o.filter.outcomes(outcomes, unusable); err != nil {
 		return usageError{err, c}
 	}
@@ -97,7 +120,7 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 	}
 	failed = failed || len(g.PromptProblems()) > 0 || o.strict && (len(selectors) > 0 || len(g.Config().EmptyDirectories()) > 0)
 	if o.json {
-		err = p.printReportJSON(outcomes, g)
+		err = p.printReportJSON(outcomes, g, compared)
 	} else {
 		text := reportText{w: printable{p.stdout}, width: p.tableWidth(), checkOptions: *o}
 		for i := range outcomes {
@@ -109,6 +132,9 @@ func (p *program) check(c *cobra.Command, args []string, o *checkOptions) error 
 		text.passedOver(g.PassedOver())
 		text.services(g)
 		text.lists(g)
+		if compared != nil {
+			text.comparison(compared)
+		}
 		err = text.err
 	}
 	if err != nil {
@@ -131,6 +157,7 @@ func selectsNothing(actions []gateway.OverlayAction) bool {
 type checkOptions struct {
 	strict, standard     bool
 	quiet, verbose, json bool
+	against              string // --against: a file or a version
 	filter               filter
 	order                string // of the table of --verbose: one of fateOrders
 }
@@ -159,8 +186,13 @@ func (p *program) loadOnce(ctx context.Context, location string, o gateway.Optio
 	if err != nil {
 		return nil, nil, err
 	}
+	return p.loadConfig(ctx, cfg, o)
+}
+
+// loadConfig is loadOnce with the configuration.
+func (p *program) loadConfig(ctx context.Context, cfg *config.Config, o gateway.Options) (*gateway.Gateway, []gateway.Outcome, error) {
 	// The outcome of each API is printed, so it need not be logged.
-	o.Config, o.Version, o.Logger = cfg, version, quietLogger(p, cfg)
+	o.Config, o.Version, o.Logger, o.TryUsualPaths = cfg, version, quietLogger(p, cfg), true
 	progress := p.progress("reading documents")
 	defer progress.Stop()
 	o.Progress = progress.Count
@@ -219,16 +251,18 @@ func compileAll(o *gateway.Outcome) (unusable []int) {
 	return unusable
 }
 
-func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway) error {
+func (p *program) printReportJSON(outcomes []gateway.Outcome, g *gateway.Gateway, compared *comparison) error {
 	var all struct {
-		APIs       []any    `json:"apis"`
-		Selectors  []string `json:"selectors,omitempty"`
-		Prompts    []string `json:"prompts,omitempty"`
-		Clashes    []string `json:"clashes,omitempty"`
-		PassedOver []string `json:"passed_over,omitempty"`
-		Lists      any      `json:"lists,omitempty"`
-		Discovery  any      `json:"discovery,omitempty"`
+		APIs       []any       `json:"apis"`
+		Selectors  []string    `json:"selectors,omitempty"`
+		Prompts    []string    `json:"prompts,omitempty"`
+		Clashes    []string    `json:"clashes,omitempty"`
+		PassedOver []string    `json:"passed_over,omitempty"`
+		Lists      any         `json:"lists,omitempty"`
+		Discovery  any         `json:"discovery,omitempty"`
+		Compared   *comparison `json:"compared,omitempty"`
 	}
+	all.Compared = compared
 	if d := g.Status().Discovery; d != nil {
 		for i := range d.Providers {
 			d.Providers[i].Updated = time.Time{} // so that the same services give the same report

@@ -43,6 +43,7 @@ Exit codes: 0 on success, 1 if the document can't be read, 2 on bad usage, a bad
 	c.Flags().BoolVar(&i.force, "force", false, "replace an existing file")
 	c.Flags().StringVar(&i.issuer, "issuer", "", "`URL` of the authorization server whose tokens callers need")
 	c.Flags().StringVar(&i.variable, "credential", "", "`VARIABLE` of the environment that holds the credential for the API")
+	p.baseURLFlag(c)
 	c.RunE = p.interruptible(func(c *cobra.Command, args []string) error {
 		if len(args) > 1 {
 			return usageError{fmt.Errorf("%s: unexpected argument %q", c.CommandPath(), args[1]), c}
@@ -87,7 +88,7 @@ func (i *initialization) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file := starterFile{spec: spec, api: api, issuer: i.issuer, variable: i.variable}
+	file := starterFile{spec: spec, api: api, issuer: i.issuer, variable: i.variable, base: i.baseURL}
 	if err := i.write(file.String()); err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ type scheme struct {
 
 // read reads a document.
 func (i *initialization) read(ctx context.Context, location string) (*described, error) {
-	cfg, problems := config.Load(location, i.getenv)
+	cfg, problems := config.LoadWith(location, i.getenv, i.loadOptions())
 	switch {
 	case cfg == nil:
 		return nil, problems.Err()
@@ -137,6 +138,9 @@ func (i *initialization) read(ctx context.Context, location string) (*described,
 	api := &described{name: o.Name, title: o.Report.API.Title, standard: o.Report.API.Standard, tools: len(g.Plans())}
 	if o.API.Base != nil {
 		api.base = o.API.Base.String()
+	}
+	if i.baseURL != "" {
+		api.base = i.baseURL
 	}
 	for _, op := range o.API.Operations {
 		if op.Base != nil && api.base == "" {

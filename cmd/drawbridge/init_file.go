@@ -14,6 +14,7 @@ type starterFile struct {
 	api      *described
 	issuer   string // "" if callers need no token
 	variable string // of the credential; "" if there is none
+	base     string // of --base-url; "" for that of the document
 }
 
 // String returns the file.
@@ -36,7 +37,7 @@ admin:
 `, strconv.Quote(oneLine(f.api.title)), oneLine(f.api.standard), count(f.api.tools, "tool"))
 	f.auth(&b)
 	fmt.Fprintf(&b, "apis:\n  - name: %s\n    spec: %s\n", quoted(f.api.name), quoted(f.spec))
-	f.base(&b)
+	f.writeBase(&b)
 	f.credential(&b)
 	b.WriteString(`    # refresh: 5m                        # how often a document from a URL is checked for changes
     # tools:
@@ -72,10 +73,12 @@ func (f starterFile) local() bool { return !strings.Contains(f.spec, "://") }
 // lacksBase reports whether a credential can't be configured, because it is not known where it may be sent.
 func (f starterFile) lacksBase() bool { return f.local() && f.api.base == "" }
 
-func (f starterFile) base(b *strings.Builder) {
+func (f starterFile) writeBase(b *strings.Builder) {
 	switch {
 	case f.api.base == "":
 		fmt.Fprintf(b, "    # No call can be made without it: %s\n    # base_url: https://api.example.com/v1\n", oneLine(f.api.baseProblem))
+	case f.base != "":
+		b.WriteString(remark("    base_url: "+quoted(f.base), "where calls and the credential are sent"))
 	case f.local():
 		b.WriteString(remark("    base_url: "+quoted(f.api.base), "where calls and the credential are sent, as the document says"))
 	default:

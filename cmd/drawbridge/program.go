@@ -35,6 +35,7 @@ type program struct {
 	screen         *terminal.Screen // standard error, if it is a terminal
 	signals        <-chan os.Signal // interrupt and termination end, hang-up reloads
 	config         string           // --config
+	baseURL        string           // --base-url
 	accept         bool             // --accept
 	noSecrets      bool             // --no-secrets
 	wide           bool             // --wide
@@ -95,6 +96,11 @@ func (p *program) configFlag(c *cobra.Command) {
 	c.ValidArgsFunction = completeDocument
 }
 
+// baseURLFlag adds --base-url to a command.
+func (p *program) baseURLFlag(c *cobra.Command) {
+	c.Flags().StringVar(&p.baseURL, strings.TrimPrefix(config.BaseURLFlag, "--"), "", "`URL` to which the calls of the only API go, in place of base_url and of the document's servers")
+}
+
 // defaultConfig is the configuration in the working directory, for which --config may be left out.
 const defaultConfig = "drawbridge.yaml"
 
@@ -138,16 +144,17 @@ func noArguments(c *cobra.Command, args []string) error {
 
 // load loads the configuration and prints its problems; errors end the program with exit code 2.
 func (p *program) load(location string) (*config.Config, error) {
-	load := config.Load
-	if p.noSecrets {
-		load = config.LoadWithoutSecrets
-	}
-	c, problems := load(location, p.getenv)
+	c, problems := config.LoadWith(location, p.getenv, p.loadOptions())
 	p.print(problems)
 	if c == nil {
 		return nil, exitError(exitUsage)
 	}
 	return c, nil
+}
+
+// loadOptions returns what flags say of the configuration.
+func (p *program) loadOptions() config.LoadOptions {
+	return config.LoadOptions{WithoutSecrets: p.noSecrets, BaseURL: p.baseURL}
 }
 
 func (p *program) print(problems config.Problems) {

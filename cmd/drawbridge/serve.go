@@ -43,6 +43,7 @@ Exit codes: 0 after a drain, 1 on failure while running, 2 on bad usage or confi
   drawbridge serve https://orders.internal/openapi.json`,
 	}
 	p.configFlag(c)
+	p.baseURLFlag(c)
 	p.servingFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		location, cfg, problems, err := p.running(c, args)
@@ -61,10 +62,10 @@ func (p *program) running(c *cobra.Command, args []string) (location string, cfg
 		return "", nil, nil, err
 	}
 	if p.config == "" {
-		cfg, problems = config.Load(location, p.getenv)
+		cfg, problems = config.LoadWith(location, p.getenv, p.loadOptions())
 	}
 	if p.config != "" || cfg != nil && !cfg.IsBare() { // what --config names is a configuration file, and nothing else is taken for one
-		cfg, problems = config.LoadAtRest(location, false, p.getenv)
+		cfg, problems = config.LoadAtRest(location, false, p.getenv, p.loadOptions())
 	}
 	if cfg == nil {
 		p.print(problems)
@@ -153,7 +154,7 @@ func (p *program) recorded(location string, cfg *config.Config) (file string, di
 // documents must not configure the gateway.
 func (p *program) reloader(location string, bare bool, log *slog.Logger) func() (*config.Config, error) {
 	return func() (*config.Config, error) {
-		c, problems := config.LoadAtRest(location, bare, p.getenv)
+		c, problems := config.LoadAtRest(location, bare, p.getenv, p.loadOptions())
 		if c != nil {
 			p.log.override(&c.Telemetry)
 		}

@@ -46,6 +46,7 @@ Exit codes: 0 after the end of the input or a signal, 1 on failure while running
   claude mcp add orders -- drawbridge stdio --config /etc/drawbridge/orders.yaml`,
 	}
 	p.configFlag(c)
+	p.baseURLFlag(c)
 	p.servingFlags(c)
 	c.Flags().StringVar(&endpoint, "endpoint", "", "serve only the tools of this endpoint of the configuration")
 	complete(c, "endpoint", p.completeEndpoint)

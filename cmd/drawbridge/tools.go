@@ -27,7 +27,8 @@ func (p *program) toolsCommand() *cobra.Command {
 		Long: `Tools prints the catalog that clients would see. Tokens are those of a definition in the encoding o200k_base; their sum
 is the cost of every request by a client that shows all tools to its model. 'drawbridge tokens' prints what weighs in them.
 The notes below the table show what a call requires and how it reaches its service, with the setting that determines it. With
---json they are in the _meta of each tool, which clients do not get.
+--json they are in the _meta of each tool, and what each endpoint lists in that of the result; clients get neither. Keep the output
+before an upgrade: 'drawbridge check --against FILE' lists what has changed since.
 
 At a terminal the table fits its width: long titles, paths and names end in "…". --wide, a file or a pipe gets them whole.
 A --filter that matches no tool is an error.`,
@@ -105,7 +106,12 @@ const maxIndented = 100
 // printToolsJSON prints the tools that the filter selects, one by one: all together take many times their size.
 func (p *program) printToolsJSON(g *gateway.Gateway, f *filter) error {
 	out := printable{p.stdout}
-	before, after := "{\n  \"tools\": [", "]\n}\n"
+	meta, err := json.MarshalIndent(map[string]any{"drawbridge/lists": g.Lists()}, "  ", "  ")
+	if err != nil {
+		return err
+	}
+	end := ",\n  \"_meta\": " + string(meta) + "\n}\n"
+	before, after := "{\n  \"tools\": [", "]"+end
 	var b bytes.Buffer
 	for definition, err := range g.DefinitionsWithAccess() {
 		if err != nil {
@@ -126,12 +132,12 @@ func (p *program) printToolsJSON(g *gateway.Gateway, f *filter) error {
 		if _, err := out.Write(b.Bytes()); err != nil {
 			return err
 		}
-		before, after = ",", "\n  ]\n}\n"
+		before, after = ",", "\n  ]"+end
 	}
 	if before != "," {
 		after = before + after
 	}
-	_, err := io.WriteString(out, after)
+	_, err = io.WriteString(out, after)
 	return err
 }
 

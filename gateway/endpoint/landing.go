@@ -30,33 +30,22 @@ func styleDigest(page string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(digest[:])
 }
 
-// serveLanding serves the page to a GET by a browser. All other requests for / are answered as those for a path that does
-// not exist.
+// serveLanding serves the page to a GET by a browser. All other requests for / get the URL of the endpoint in a line of text.
 func (s *Server) serveLanding(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet || !acceptsHTML(r.Header.Values("Accept")) {
-		http.NotFound(w, r)
+		s.serveSignpost(w, r)
 		return
 	}
 	s.screen(http.HandlerFunc(s.writeLanding)).ServeHTTP(w, r)
 }
 
 func (s *Server) writeLanding(w http.ResponseWriter, r *http.Request) {
-	screening := s.Current().Screening
-	c, url := screening.config, ""
-	if all := screening.config.Resources(); len(all) > 0 {
-		url = all[screening.urls.of(r)]
-	} else { // listens on all interfaces without public_url; the Host was screened
-		scheme := "http"
-		if r.TLS != nil {
-			scheme = "https"
-		}
-		url = scheme + "://" + r.Host + "/mcp"
-	}
+	c := s.Current().Screening.config
 	var page bytes.Buffer
 	if err := landing.Execute(&page, struct {
 		URL   string
 		Token bool
-	}{url, requiresToken(c)}); err != nil {
+	}{s.endpointURL(r), requiresToken(c)}); err != nil {
 		http.NotFound(w, r)
 		return
 	}
@@ -66,6 +55,20 @@ func (s *Server) writeLanding(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Vary", "Accept")
 	_, _ = w.Write(page.Bytes())
+}
+
+// endpointURL returns the URL of /mcp as the client of a screened request can use it.
+func (s *Server) endpointURL(r *http.Request) string {
+	screening := s.Current().Screening
+	if all := screening.config.Resources(); len(all) > 0 {
+		return all[screening.urls.of(r)]
+	}
+	// It listens on all interfaces without public_url.
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host + "/mcp"
 }
 
 // requiresToken reports whether clients need a token, which the metadata says to everybody as well.

@@ -34,10 +34,12 @@ func (s *Server) Routes(o RoutesOptions) http.Handler {
 	r.HandleFunc("/mcp/{endpoint}/", named)
 	if s.HTTPSSE {
 		s.httpSSERoutes(r)
+	} else {
+		s.signpostRoutes(r)
 	}
 	// Services call this route without a token: the URL that they were given is the credential (T20).
 	r.With(s.screen).HandleFunc(plan.CallbackPath+"{token}", o.Callback)
-	r.HandleFunc("/", s.serveLanding) // a page for browsers, without a token (Z9)
+	r.HandleFunc("/", s.serveLanding) // a page for browsers and a line for others, without a token (Z9)
 	// The metadata is public (RFC 9728 section 3) and has its own CORS rule (Z1).
 	r.HandleFunc(metadataPath, o.Metadata)
 	r.HandleFunc(metadataPath+"/*", o.Metadata)

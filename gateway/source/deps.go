@@ -68,6 +68,8 @@ type Deps struct {
 	SharedCache bool
 	// Advise makes each load also compare the document with the OpenAPI standard, which takes time.
 	Advise bool
+	// TryUsualPaths makes a load look for the document at the usual paths if its location has none, and name the URL.
+	TryUsualPaths bool
 	// Transport sends calls instead of the network; nil except in tests.
 	Transport http.RoundTripper
 }

@@ -139,6 +139,9 @@ func (l *loader) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
 	if l.clients.documents != nil {
 		o.Client = l.clients.documents.Documents()
 	}
+	if l.deps.TryUsualPaths && !l.api.IsDiscovered() { // discovery has searched already
+		o.UsualPaths = config.UsualDocumentPaths()
+	}
 	for _, overlay := range l.api.Overlays {
 		o.Overlays = append(o.Overlays, overlay.String())
 	}

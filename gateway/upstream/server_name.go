@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -35,6 +36,8 @@ func tlsAdvice(err error, config *tls.Config) error {
 		return fmt.Errorf("%w; the certificate is for another name: correct the URL, or set tls.server_name of the API", err)
 	case errors.As(err, &plain):
 		return fmt.Errorf("%w; the server may speak http, not https", err)
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: the server closed the connection instead of a TLS handshake; it may speak http, not https", err)
 	case config.MinVersion > tls.VersionTLS12 && strings.Contains(err.Error(), "protocol version"):
 		return fmt.Errorf("%w; tls.min_version requires %s", err, tls.VersionName(config.MinVersion))
 	}

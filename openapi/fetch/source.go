@@ -29,6 +29,9 @@ var (
 	ErrLarge = errors.New("document is large")
 	// ErrProtected is wrapped by the error of a file that the server refuses to anonymous clients.
 	ErrProtected = errors.New("if the document is protected, give the API a credential")
+
+	// errNotFound marks the error of a response with 404. It adds nothing to the text.
+	errNotFound = errors.New("")
 )
 
 // Stamp identifies the content of a document.
@@ -62,6 +65,9 @@ type Options struct {
 	Timeout    time.Duration // of fetching all files together; 0 if unlimited
 	Pace       *pacing.Pace  // of reading
 	Keep       bool          // whether Source.Copy is wanted
+
+	// UsualPaths are looked at on the origin of a location that the server does not have (404); the error names the one with a document.
+	UsualPaths []string
 }
 
 // mostBytes returns the limit of one file.
@@ -134,7 +140,7 @@ func New(location string, o Options) (*Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.pace = o.Pace
+		b.pace, b.usualPaths = o.Pace, o.UsualPaths
 		b.small = o.Small > 0 && o.mostBytes() == o.Small
 		return newSource(b, o), nil
 	}

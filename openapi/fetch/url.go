@@ -74,6 +74,8 @@ type urlSource struct {
 	others *origins
 	max    int64
 	small  bool // max is Options.Small
+	// usualPaths are Options.UsualPaths.
+	usualPaths []string
 
 	origin             *url.URL // the URL that the configuration gives
 	location           *url.URL // of the document, behind redirects and a page, once it is read
@@ -127,6 +129,9 @@ func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
 		validators = nil
 	}
 	data, got, err := get(ctx, s.client, s.location, validators, s.max, s.pace)
+	if errors.Is(err, errNotFound) {
+		err = s.notFound(ctx, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +227,7 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 		if errors.As(err, &e) {
 			err = e.Err // the caller names the location
 		}
-		return nil, none, fmt.Errorf("fetch: %w", err)
+		return nil, none, fetchError(err, u)
 	}
 	defer resp.Body.Close()
 	switch {
@@ -230,8 +235,10 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 		return nil, none, ErrUnchanged
 	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden:
 		return nil, none, fmt.Errorf("fetch: the server answered %q%s; %w", resp.Status, redirectedTo(resp, u), ErrProtected)
+	case resp.StatusCode == http.StatusNotFound:
+		return nil, none, fmt.Errorf("%w%w", statusError(resp, u), errNotFound)
 	case resp.StatusCode != http.StatusOK:
-		return nil, none, fmt.Errorf("fetch: the server answered %q%s", resp.Status, redirectedTo(resp, u))
+		return nil, none, statusError(resp, u)
 	}
 	data, err := readLimited(resp.Body, resp.ContentLength, max, pace)
 	if err != nil {

@@ -59,11 +59,11 @@ func LoadEdited(ctx context.Context, location string, data []byte, open Opener, 
 	}
 	l.set.refChain = l.budget.RefChain
 	root, err := l.read(location, data, 0, edit)
-	if err != nil {
-		return nil, l.warn.list, err
+	if err == nil {
+		err = l.checkVersion(root.root)
 	}
-	if err := l.checkVersion(root.root); err != nil {
-		return nil, l.warn.list, err
+	if err != nil {
+		return nil, l.warn.list, explained(err, location, data)
 	}
 	w := newWalker(l)
 	if err := w.walk(root.root); err != nil {

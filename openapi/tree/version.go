@@ -1,8 +1,12 @@
 package tree
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"drawbridge/openapi/otherformat"
+	"drawbridge/openapi/truncate"
 )
 
 // checkVersion makes sure that the root is an OpenAPI document of a version that
@@ -85,4 +89,21 @@ func memberNames(n *Node) string {
 		names = append(names, quote(clip(key)))
 	}
 	return "only " + strings.Join(names, ", ")
+}
+
+// explained returns the error of a root file with what the parser can't know: that the file describes an API in another format, or that it
+// was cut off inside an escape.
+func explained(err error, location string, data []byte) error {
+	var syntax *SyntaxError
+	if !errors.As(err, &syntax) {
+		return err
+	}
+	if escape := truncate.InEscape(data); escape != "" {
+		return &SyntaxError{Position: syntax.Position, Message: syntax.Message + "; the file ends inside the escape " + escape + ", so it was cut off"}
+	}
+	what := otherformat.Describe(data)
+	if what == "" {
+		return err
+	}
+	return &SyntaxError{Position: Position{File: location, Line: 1, Column: 1}, Message: "not an OpenAPI document, but " + what}
 }

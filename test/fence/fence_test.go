@@ -40,25 +40,26 @@ var notFree = []string{
 
 // Every package may import the leaves, which stand on the standard library alone: openapi/jsonscan (docs/contributing/adr/0004), and what has to be
 // decided alike everywhere.
-var leaves = []string{"openapi/jsonscan", "openapi/nearest", "openapi/truncate", "gateway/origin", "gateway/signal"}
+var leaves = []string{"openapi/jsonscan", "openapi/nearest", "openapi/otherformat", "openapi/truncate", "gateway/origin", "gateway/signal"}
 
 // rooms is the table of docs/contributing/architecture.md. A package that is not listed may not exist.
 var rooms = map[string]room{
 	"config": {modules: []string{"go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify"}},
 
-	"openapi":            {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/latin", "openapi/mediatype", "openapi/charset", "openapi/answer", "openapi/fetch", "openapi/overlay"}, modules: []string{"github.com/getkin/kin-openapi"}},
-	"openapi/tree":       {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
-	"openapi/schema":     {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
-	"openapi/wire":       {arrows: []string{"openapi/mediatype"}},
-	"openapi/jsonscan":   {},
-	"openapi/nearest":    {},
-	"openapi/truncate":   {},
-	"gateway/origin":     {},
-	"gateway/signal":     {},
-	"openapi/unseen":     {},
-	"openapi/httpmethod": {},
-	"openapi/latin":      {modules: []string{"github.com/mozillazg/go-pinyin", "github.com/mozillazg/go-unidecode", "golang.org/x/text"}},
-	"openapi/pacing":     {},
+	"openapi":             {arrows: []string{"openapi/httpmethod", "openapi/schema", "openapi/wire", "openapi/tree", "openapi/pacing", "openapi/latin", "openapi/mediatype", "openapi/charset", "openapi/answer", "openapi/fetch", "openapi/overlay"}, modules: []string{"github.com/getkin/kin-openapi"}},
+	"openapi/tree":        {arrows: []string{"openapi/pacing"}, modules: []string{"go.yaml.in/yaml/v4", "golang.org/x/text"}},
+	"openapi/schema":      {arrows: []string{"openapi/tree", "openapi/pacing", "openapi/unseen", "openapi/schema/ecmaregexp"}, modules: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+	"openapi/wire":        {arrows: []string{"openapi/mediatype"}},
+	"openapi/jsonscan":    {},
+	"openapi/otherformat": {},
+	"openapi/nearest":     {},
+	"openapi/truncate":    {},
+	"gateway/origin":      {},
+	"gateway/signal":      {},
+	"openapi/unseen":      {},
+	"openapi/httpmethod":  {},
+	"openapi/latin":       {modules: []string{"github.com/mozillazg/go-pinyin", "github.com/mozillazg/go-unidecode", "golang.org/x/text"}},
+	"openapi/pacing":      {},
 
 	"openapi/schema/ecmaregexp": {arrows: []string{"openapi/unseen"}},
 	"openapi/mediatype":         {},
