@@ -38,7 +38,7 @@ type LoadOptions struct {
 func newLoader(getenv func(string) string, o LoadOptions) *loader {
 	l := &loader{getenv: getenv, withoutSecrets: o.WithoutSecrets, baseURL: o.BaseURL}
 	if o.AsOf != nil {
-		l.asOf(*o.AsOf)
+		l.former = presetsAsOf(reflect.TypeFor[Config](), *o.AsOf)
 	}
 	return l
 }

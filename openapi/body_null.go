@@ -132,7 +132,7 @@ func (o *Operation) emptiedFilters(args []byte, dropped []string) (faults []sche
 	}
 	for _, pointer := range dropped {
 		above := pointer[:strings.LastIndexByte(pointer, '/')]
-		if above != "" && !o.InBody(pointer) && isEmpty(jsonscan.At(args, above)) {
+		if above != "" && !o.InBody(pointer) && jsonscan.IsEmpty(jsonscan.At(args, above)) {
 			faults = append(faults, schema.Fault{Pointer: pointer, Message: "null is not allowed here, and without it nothing is left of the object; give a value, or leave it out"})
 		}
 	}

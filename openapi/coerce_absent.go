@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -14,27 +13,12 @@ import (
 // absent, and so do the others if the method is safe: without a filter a safe method answers too much, while another one may change
 // too much. In the body of a PATCH null is what the caller says, and stays refused (ADR 0053).
 
-// isAbsent tells whether the value at a pointer stands for nothing: null where it does, with empties also what isEmpty.
+// isAbsent tells whether the value at a pointer stands for nothing: null where it does, with empties also what [jsonscan.IsEmpty] tells.
 func (h *coercionPass) isAbsent(value []byte, pointer string) bool {
 	if jsonscan.KindOf(value) == jsonscan.Null {
 		return h.nulls(pointer)
 	}
-	return h.empties && isEmpty(value)
-}
-
-// isEmpty tells whether a value is the empty text, list or object, or zero. False is not empty: it is one of two.
-func isEmpty(value []byte) bool {
-	value = bytes.TrimSpace(value)
-	switch jsonscan.KindOf(value) {
-	case jsonscan.String:
-		return len(value) == len(`""`)
-	case jsonscan.Number:
-		return len(bytes.Trim(value, "-0.")) == 0
-	case jsonscan.Array, jsonscan.Object:
-		return len(bytes.TrimSpace(value[1:len(value)-1])) == 0
-	default:
-		return false
-	}
+	return h.empties && jsonscan.IsEmpty(value)
 }
 
 // keep notes which of the dropped members are required, and tells whether any is.
@@ -59,7 +43,7 @@ func sayOptional(args []byte, left []schema.Fault, without coerced) {
 		switch value := jsonscan.At(args, f.Pointer); {
 		case jsonscan.KindOf(value) == jsonscan.Null:
 			f.Message += leavesAsItIs
-		case isEmpty(value):
+		case jsonscan.IsEmpty(value):
 			f.Message += mayBeLeftOut
 		}
 	}

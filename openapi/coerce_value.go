@@ -38,7 +38,7 @@ func asks(wants jsonscan.Kinds, kind jsonscan.Kind) bool { return wants != 0 && 
 
 // isEmptyObject reports whether a value is [] where an object fits.
 func isEmptyObject(value []byte, wants jsonscan.Kinds) bool {
-	return asks(wants, jsonscan.Object) && jsonscan.KindOf(value) == jsonscan.Array && isEmpty(value)
+	return asks(wants, jsonscan.Object) && jsonscan.KindOf(value) == jsonscan.Array && jsonscan.IsEmpty(value)
 }
 
 // isOne reports whether a value can be the only one of a list. A text with separators, brackets or quotes may be a list in another
@@ -51,7 +51,7 @@ func isOne(value []byte) bool {
 		text := bytes.TrimSpace(jsonscan.Unquote(value))
 		return len(text) > 0 && !bytes.ContainsRune([]byte("[{(<\"'`"), rune(text[0])) && !bytes.ContainsAny(text, ",;|\t\r\n，、；،؛") && !isNothing(text)
 	default:
-		return !isEmpty(value)
+		return !jsonscan.IsEmpty(value)
 	}
 }
 

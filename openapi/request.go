@@ -130,7 +130,7 @@ func (o *Operation) readObject(args json.RawMessage) (json.RawMessage, error) {
 		}
 		return nil, fmt.Errorf("expected a JSON object, got something else: %w", err)
 	}
-	if info.Kind == jsonscan.Array && isEmpty(args) {
+	if info.Kind == jsonscan.Array && jsonscan.IsEmpty(args) {
 		return json.RawMessage("{}"), nil // PHP has one notation for both (pains row 166)
 	}
 	if info.Kind != jsonscan.Object {
