@@ -167,7 +167,7 @@ func calls(ctx context.Context, t *testing.T, w *world, session *mcp.ClientSessi
 		{"getReceipt", `{"order_no":"SO 1001","locale":"de"}`,
 			"GET /api/v1/orders/SO%201001/receipt", "text HARBOUR CHANDLERS", ""},
 		{"getShippingLabel", `{"order_no":"SÖ 1003;x"}`,
-			"GET /api/v1/orders/S%C3%96%201003%3Bx/label", "image image/png", ""},
+			"GET /api/v1/orders/S%C3%96%201003%3Bx/label", "image image/png after text The answer (image/png, ", ""},
 		{"get_stock_warehouse", `{"warehouse":["north","quay"],"sku":["ROPE-12","LAMP-3"]}`,
 			"GET /api/v1/stock/;warehouse=north,quay?sku=ROPE-12%7CLAMP-3", `text [{"sku":"LAMP-3"`, ""},
 		{"listCategories", `{"depth":2}`,
@@ -249,10 +249,13 @@ func describe(r *mcp.CallToolResult) string {
 	if len(r.Content) == 0 {
 		return "nothing"
 	}
-	switch c := r.Content[0].(type) {
+	switch c := r.Content[len(r.Content)-1].(type) {
 	case *mcp.TextContent:
 		return "text " + c.Text
 	case *mcp.ImageContent:
+		if text, ok := r.Content[0].(*mcp.TextContent); ok {
+			return "image " + c.MIMEType + " after text " + text.Text
+		}
 		return "image " + c.MIMEType
 	default:
 		return fmt.Sprintf("%T", c)
