@@ -97,7 +97,8 @@ var (
 	shellWord     = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+|'[^']*'|"[^"]*"`)
 	shellComment  = regexp.MustCompile(`(?m)(^|\s)#.*$`)
 	shellQuote    = regexp.MustCompile(`(?s)'([^']*)'|"([^"]*)"`)
-	shellRedirect = regexp.MustCompile(` \d?>>? ?[\w./&-]+`)
+	shellRedirect = regexp.MustCompile(` (?:\d>>? ?|>> ?|>&)[\w./&-]+`)
+	shellOutput   = regexp.MustCompile(` > ?([\w./-]+)`)
 	shellOperator = []string{"&&", "||", "|", ";", "&"}
 )
 
@@ -107,7 +108,7 @@ func (r *pageRunner) block(b docs.Block) {
 		r.named(b)
 	}
 	text := strings.ReplaceAll(shellComment.ReplaceAllString(b.Text, ""), "\\\n", " ")
-	text = shellRedirect.ReplaceAllString(text, " ")
+	text = shellOutput.ReplaceAllString(shellRedirect.ReplaceAllString(text, " "), " > $1")
 	quoted := shellQuote.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, "\n", " ") })
 	for line := range strings.Lines(quoted) {
 		words := shellWord.FindAllString(strings.TrimPrefix(line, "$ "), -1)
@@ -116,8 +117,12 @@ func (r *pageRunner) block(b docs.Block) {
 			if end < 0 {
 				end = len(words)
 			}
-			if end > 0 {
-				r.command(b, words[:end])
+			command, output := words[:end], ""
+			if to := slices.Index(command, ">"); to > 0 {
+				command, output = command[:to], command[to+1]
+			}
+			if len(command) > 0 {
+				r.command(b, command, output)
 			}
 			words = words[min(end+1, len(words)):]
 		}
@@ -151,11 +156,12 @@ func (r *pageRunner) named(b docs.Block) {
 	}
 }
 
-func (r *pageRunner) command(b docs.Block, words []string) {
+// command runs a command, or says why not. Its output goes to a file if one is named: a command below may read it.
+func (r *pageRunner) command(b docs.Block, words []string, output string) {
 	program := filepath.Base(words[0])
 	switch reason, known := notRun[program]; {
 	case program == "drawbridge":
-		r.drawbridge(b, words[1:])
+		r.drawbridge(b, words[1:], output)
 	case program == "make" && len(words) > 1 && !bytes.Contains(r.makefile(), []byte("\n"+words[1]+":")):
 		r.t.Errorf("%v: the Makefile has no target %s", b, words[1])
 	case program == "export" && len(words) > 1:
@@ -170,7 +176,7 @@ func (r *pageRunner) command(b docs.Block, words []string) {
 }
 
 // drawbridge runs a command of the program; of one that serves, or that its block skips, it parses the flags.
-func (r *pageRunner) drawbridge(b docs.Block, args []string) {
+func (r *pageRunner) drawbridge(b docs.Block, args []string, output string) {
 	for i, arg := range args {
 		arg = shellQuote.ReplaceAllString(arg, "$1$2")
 		if _, err := os.Stat(filepath.Join(r.root, filepath.FromSlash(arg))); err == nil && arg != "" {
@@ -191,6 +197,11 @@ func (r *pageRunner) drawbridge(b docs.Block, args []string) {
 	var stdout, stderr bytes.Buffer
 	if code := run(context.Background(), args, func(name string) string { return r.environment[name] }, &stdout, &stderr, nil); code != 0 {
 		r.t.Errorf("%v: drawbridge %s: exit code %d\n%s%s", b, strings.Join(args, " "), code, stdout.String(), stderr.String())
+	}
+	if output != "" && !parseOnly && filepath.IsLocal(output) {
+		if err := os.WriteFile(output, stdout.Bytes(), 0o600); err != nil {
+			r.t.Fatal(err)
+		}
 	}
 }
 
