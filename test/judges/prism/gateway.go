@@ -36,7 +36,8 @@ func newFront(ctx context.Context, document, base string, c *credential) (*front
 			api["credential"] = map[string]any{"type": "api_key", "in": c.In, "name": c.Name, "value": secret}
 		}
 	}
-	text, err := encode(map[string]any{"apis": []any{api}, "limits": map[string]any{"timeout": "60s", "max_schema": "1MiB"}})
+	// Prism may take long: no answer becomes an event stream before the deadline.
+	text, err := encode(map[string]any{"apis": []any{api}, "server": map[string]any{"keep_alive": "60s"}, "limits": map[string]any{"timeout": "60s", "max_schema": "1MiB"}})
 	if err != nil {
 		return nil, err
 	}
