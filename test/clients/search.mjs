@@ -42,13 +42,13 @@ const features = {
   },
   search_tools: async () => {
     const got = await call("search_tools", { query: "create an issue" });
-    demand(!got.isError && textOf(got).startsWith("issues_create(owner: string, repo: string, body: {title: "), got);
+    demand(!got.isError && textOf(got).startsWith("issues_create(owner: string, repo: string, title: "), got);
   },
   describe_tools: async () => {
     const got = await call("describe_tools", { names: ["issues_create"] });
     demand(!got.isError, got);
     const { name, inputSchema } = JSON.parse(textOf(got));
-    demand(name === "issues_create" && inputSchema.required.toSorted().join() === "body,owner,repo", got);
+    demand(name === "issues_create" && inputSchema.required.toSorted().join() === "owner,repo,title", got);
   },
   "read_tool refuses": async () => {
     const title = `${kind}: refused`;

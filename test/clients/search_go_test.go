@@ -82,7 +82,7 @@ func (c *searchClient) fourTools(ctx context.Context) error {
 
 func (c *searchClient) search(ctx context.Context) error {
 	text, isError, err := c.called(ctx, "search_tools", map[string]any{"query": "create an issue"})
-	if err == nil && (isError || !strings.HasPrefix(text, "issues_create(owner: string, repo: string, body: {title: ")) {
+	if err == nil && (isError || !strings.HasPrefix(text, "issues_create(owner: string, repo: string, title: ")) {
 		err = fmt.Errorf("answer: %s", text)
 	}
 	return err
@@ -100,7 +100,7 @@ func (c *searchClient) describe(ctx context.Context) error {
 	if err := json.Unmarshal([]byte(text), &definition); err != nil {
 		return err
 	}
-	if required := definition.InputSchema.Required; definition.Name != "issues_create" || !slices.Equal(slices.Sorted(slices.Values(required)), []string{"body", "owner", "repo"}) {
+	if required := definition.InputSchema.Required; definition.Name != "issues_create" || !slices.Equal(slices.Sorted(slices.Values(required)), []string{"owner", "repo", "title"}) {
 		return fmt.Errorf("answer: %s", text)
 	}
 	return nil

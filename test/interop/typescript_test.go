@@ -32,6 +32,9 @@ func (r toolResult) first() string {
 	if len(r.Content) == 0 {
 		return "nothing"
 	}
+	if c := r.Content; len(c) > 1 && c[1].Type != "text" && c[0].Text != "" { // its caption stands before it
+		return c[1].Type + " " + c[1].MimeType
+	}
 	return r.Content[0].Type + " " + r.Content[0].Text + r.Content[0].MimeType
 }
 

@@ -19,7 +19,7 @@ func newNormalizer(dir string) *normalizer {
 		{regexp.QuoteMeta(dir), "DIR"},
 		{`/tmp/drawbridge-demo-\d+`, "DEMO"},
 		{`:[1-9]\d{4}\b`, ":PORT"}, // a line may end before it
-		{`\b\d{4}-\d\d-\d\dT[\d:.]+Z`, "TIME"},
+		{`\b(\d\n?){4}-\n?(\d\n?){2}-\n?(\d\n?){2}T[\d:.\n]+Z`, "TIME"}, // a line may end within it
 		{`\b\d\d:\d\d:\d\d(\.\d{3})?\b`, "TIME"},
 		{`drawbridge (v?\d[\w.+-]*|[0-9a-f]{7,}(-dirty)?|dev)$`, "drawbridge VERSION"},
 		{`sign in with the token [A-Z2-7]{26}`, "sign in with the token TOKEN"},
