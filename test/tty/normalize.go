@@ -18,7 +18,7 @@ func newNormalizer(dir string) *normalizer {
 	for _, r := range [][2]string{
 		{regexp.QuoteMeta(dir), "DIR"},
 		{`/tmp/drawbridge-demo-\d+`, "DEMO"},
-		{`:[1-9]\d{4}\b`, ":PORT"}, // a line may end before it
+		{`:[1-9]\d{4}\b`, ":PORT"},                                      // a line may end before it
 		{`\b(\d\n?){4}-\n?(\d\n?){2}-\n?(\d\n?){2}T[\d:.\n]+Z`, "TIME"}, // a line may end within it
 		{`\b\d\d:\d\d:\d\d(\.\d{3})?\b`, "TIME"},
 		{`drawbridge (v?\d[\w.+-]*|[0-9a-f]{7,}(-dirty)?|dev)$`, "drawbridge VERSION"},
