@@ -52,7 +52,7 @@ func checkBinary(ctx context.Context, o *options, subjects []subject) (checked i
 			if err != nil {
 				return checked, fmt.Errorf("%s %s %s: %w", s.document, s.op.Method, s.op.Path, err)
 			}
-			r, err := s.op.NewRequest(ctx, base, c.Arguments)
+			r, err := s.op.NewRequest(ctx, nil, c.Arguments)
 			if err != nil {
 				return checked, err
 			}

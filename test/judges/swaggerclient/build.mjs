@@ -294,7 +294,7 @@ async function build(line) {
     unresolved: (errors ?? []).map((e) => String(e.message).slice(0, 200)).slice(0, 3),
     parameters: Object.fromEntries([...bound.parameters].map(([a, p]) => [a, {
       in: p.in, name: p.name, style: p.style, explode: p.explode, allowReserved: p.allowReserved, allowEmptyValue: p.allowEmptyValue,
-      collectionFormat: p.collectionFormat, media: Object.keys(p.content ?? {})[0], type: p.type ?? p.schema?.type, undeclared: p.undeclared,
+      collectionFormat: p.collectionFormat, media: Object.keys(p.content ?? {})[0], type: p.type ?? p.schema?.type, undeclared: p.undeclared, multiSegment: p["x-multi-segment"] === true,
     }])),
     defaults: bound.declared.filter((p) => p.default !== undefined).map((p) => ({ in: p.in, name: p.name, default: p.default })),
   };
@@ -355,7 +355,9 @@ async function one(spec, operation, bound, body, call, base, errors) {
       }
     }
   }
-  const unbound = Object.keys(call.args).filter((a) => !bound.parameters.has(a) && body === null);
+  // The argument accept is the gateway's: it chooses among the media types of the response, and is sent as the header Accept.
+  const chooses = (a) => /^accept(_header)?$/.test(a) && String(call.args[a]).includes("/");
+  const unbound = Object.keys(call.args).filter((a) => !bound.parameters.has(a) && body === null && !chooses(a));
   if (unbound.length > 0) {
     throw new Error(errors?.[0]?.message ?? `NO PLACE for the arguments ${unbound.join(", ")}`);
   }

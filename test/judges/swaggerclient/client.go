@@ -64,7 +64,8 @@ type parameter struct {
 	Media            string          `json:"media"`
 	Type             any             `json:"type"`
 	Undeclared       bool            `json:"undeclared"`
-	ContentType      string          `json:"contentType"` // of an encoding object
+	MultiSegment     bool            `json:"multiSegment"` // x-multi-segment
+	ContentType      string          `json:"contentType"`  // of an encoding object
 	Default          json.RawMessage `json:"default"`
 }
 

@@ -283,6 +283,9 @@ func (x *exchange) fill(segment string) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("parameter %q is of another style", name)
 		}
+		if p.MultiSegment {
+			text = strings.ReplaceAll(text, "%2F", "/")
+		}
 		segment = strings.Replace(segment, "{"+name+"}", text, 1)
 		segment = strings.Replace(segment, "{+"+name+"}", strings.ReplaceAll(text, "%2F", "/"), 1) // Google's: several segments
 	}

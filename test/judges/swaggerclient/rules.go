@@ -55,6 +55,22 @@ func rules() []rule {
 			true,
 		},
 		{
+			"multi-segment", "the slashes of a parameter with x-multi-segment are escaped",
+			`silent: the extension of GitHub's document says that the value may have several segments`,
+			func(d *difference, x *exchange) bool {
+				if d.kind != "path" {
+					return false
+				}
+				for _, name := range variables(x.template()) {
+					if _, p := x.argument("path", name); p != nil && p.MultiSegment {
+						return x.isFilled(d)
+					}
+				}
+				return false
+			},
+			false,
+		},
+		{
 			"colon", `":name" or "<name>" is left in the path`,
 			`OAS "Path Templating": a variable has braces; a path parameter must be one of the path; "<" can't stand in a URI (RFC 3986 section 2)`,
 			func(d *difference, x *exchange) bool {
