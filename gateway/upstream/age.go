@@ -81,15 +81,8 @@ func (p *pool) sendByNetHTTP(chain http.RoundTripper, req *http.Request) (*http.
 		if !errors.As(err, &expired) {
 			return resp, err
 		}
-		if req.Body != nil && req.Body != http.NoBody {
-			if req.GetBody == nil {
-				return nil, err
-			}
-			again := req.WithContext(req.Context())
-			if again.Body, err = req.GetBody(); err != nil {
-				return nil, err
-			}
-			req = again
+		if req, err = withBodyAgain(req, err); err != nil {
+			return nil, err
 		}
 	}
 }

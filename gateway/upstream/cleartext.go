@@ -101,17 +101,27 @@ func (c *cleartext) send(req *http.Request, firstByte time.Duration) (*http.Resp
 		if conn.used == 0 || conn.lost == nil || conn.left < maxHeaderBytes || conn.written > 0 && !mayRepeat(req) {
 			return nil, err
 		}
-		if req.Body != nil && req.Body != http.NoBody {
-			if req.GetBody == nil {
-				return nil, err
-			}
-			again := req.WithContext(req.Context())
-			if again.Body, err = req.GetBody(); err != nil {
-				return nil, err
-			}
-			req = again
+		if req, err = withBodyAgain(req, err); err != nil {
+			return nil, err
 		}
 	}
+}
+
+// withBodyAgain returns a request that can be sent again, with its body from the beginning. The error is cause if the body can't be had again.
+func withBodyAgain(req *http.Request, cause error) (*http.Request, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return req, nil
+	}
+	if req.GetBody == nil {
+		return nil, cause
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	again := req.WithContext(req.Context())
+	again.Body = body
+	return again, nil
 }
 
 // mayRepeat reports what net/http takes for replayable, unless the request is marked (exact.go).
