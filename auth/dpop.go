@@ -16,8 +16,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"drawbridge/gateway/origin"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/origin"
 )
 
 // DPoPMode determines whether an issuer's tokens may or must be bound to a key (RFC 9449).

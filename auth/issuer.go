@@ -19,8 +19,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"drawbridge/gateway/origin"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/origin"
+	"drawbridge/openapi/text"
 )
 
 // issuer is an authorization server: its rules and its keys.
@@ -336,7 +336,7 @@ func (i *issuer) warn(ctx context.Context, message string, err error) {
 // shorten truncates an error text: that of go-oidc holds the whole response.
 func shorten(s string) string {
 	const limit = 300 // bytes
-	return truncate.Bytes(s, limit)
+	return text.Truncate(s, limit)
 }
 
 // fetch fetches the key set and stores it. For opaque tokens it only discovers the introspection

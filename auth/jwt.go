@@ -16,8 +16,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"drawbridge/gateway/origin"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/origin"
 )
 
 // maxToken and maxTokenDepth limit a token before it is decoded (T8).

@@ -12,7 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 const (
@@ -67,11 +67,11 @@ func parseKeyRecord(data []byte, issuer string, now time.Time) (*keyRecord, erro
 	if len(data) > maxKeyRecord {
 		return nil, fmt.Errorf("it has more than %d bytes", maxKeyRecord)
 	}
-	digest, text, _ := bytes.Cut(data, []byte{'\n'})
-	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != string(digest) {
+	digest, raw, _ := bytes.Cut(data, []byte{'\n'})
+	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != string(digest) {
 		return nil, errors.New("it is damaged: its first line is not the SHA-256 of the rest")
 	}
-	if info, err := jsonscan.Scan(text, jsonscan.Options{MaxDepth: 32, Unique: true}); err != nil {
+	if info, err := jsonscan.Scan(raw, jsonscan.Options{MaxDepth: 32, Unique: true}); err != nil {
 		return nil, err
 	} else if info.Kind != jsonscan.Object {
 		return nil, errors.New("it is not an object")
@@ -80,14 +80,14 @@ func parseKeyRecord(data []byte, issuer string, now time.Time) (*keyRecord, erro
 		keyRecordText
 		Set json.RawMessage `json:"jwks"`
 	}
-	if err := json.Unmarshal(text, &t); err != nil {
+	if err := json.Unmarshal(raw, &t); err != nil {
 		return nil, err
 	}
 	switch {
 	case t.Format != keyRecordFormat:
 		return nil, fmt.Errorf("it has format %d, not %d", t.Format, keyRecordFormat)
 	case t.Issuer != issuer:
-		return nil, fmt.Errorf("it belongs to issuer %q", truncate.Bytes(t.Issuer, maxShownIssuer))
+		return nil, fmt.Errorf("it belongs to issuer %q", text.Truncate(t.Issuer, maxShownIssuer))
 	case t.Fetched.IsZero():
 		return nil, errors.New("it does not say when it was fetched")
 	case t.Fetched.After(now.Add(maxClockStep)):

@@ -10,8 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"drawbridge/openapi/nearest"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
@@ -60,7 +59,7 @@ func shown(err error, n *yaml.Node, e expansion, v reflect.Value) string {
 	}
 	s := fmt.Sprintf(", got %s", described(n))
 	if isEnum {
-		if near := nearest.Name(n.Value, en.values()); near != "" && strings.EqualFold(near[:1], n.Value[:1]) {
+		if near := text.Nearest(n.Value, en.values()); near != "" && strings.EqualFold(near[:1], n.Value[:1]) {
 			s += didYouMean(near) // but not RS256 for HS256
 		}
 	}
@@ -147,5 +146,5 @@ func described(n *yaml.Node) string {
 
 func quote(s string) string {
 	const most = 60 // characters
-	return strconv.Quote(truncate.Runes(s, most))
+	return strconv.Quote(text.TruncateRunes(s, most))
 }

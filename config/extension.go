@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 // extensions are the keys of [Settings] that an operation of a trusted document can give itself, by the names of the
@@ -45,7 +45,7 @@ func ParseExtension(name string, value []byte) (Settings, Problems) {
 	key := extensions()[name]
 	l := &loader{fromDocument: true, rootType: reflect.TypeFor[Config]()}
 	if key == "" {
-		l.errorf(name, "unknown extension%s", cmp.Or(didYouMean(nearest.Name(name, Extensions())), "; those of the gateway are "+strings.Join(Extensions(), ", ")))
+		l.errorf(name, "unknown extension%s", cmp.Or(didYouMean(text.Nearest(name, Extensions())), "; those of the gateway are "+strings.Join(Extensions(), ", ")))
 		return Settings{}, l.report()
 	}
 	content, _, err := documents(value)

@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Bounds of a configuration file. They are far beyond what anybody writes and keep a hostile or mistaken file cheap.
@@ -68,7 +68,7 @@ func (l *loader) add(s Severity, at position, key, format string, args ...any) {
 // oneLine returns s without control characters and not longer than so many runes: keys and references of a mistaken file
 // may be anything.
 func oneLine(s string, most int) string {
-	return truncate.Runes(strings.Map(func(r rune) rune {
+	return text.TruncateRunes(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
 		}

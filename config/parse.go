@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
 	"drawbridge/openapi/otherformat"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // parse returns the root node of a YAML file, or nil after reporting why there is none.
@@ -84,7 +84,7 @@ func documents(data []byte) (first, second *yaml.Node, err error) {
 
 // cutHint recognizes a file that was cut off inside an escape, of which the parser's message only says that digits are missing.
 func cutHint(data []byte) string {
-	if escape := truncate.InEscape(data); escape != "" {
+	if escape := text.InEscape(data); escape != "" {
 		return fmt.Sprintf("; the file ends inside the escape %s, so it was cut off", escape)
 	}
 	return ""

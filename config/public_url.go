@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // configuredURLs returns server.public_url, or server.public_urls.

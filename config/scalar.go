@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // parser is a scalar type that reads itself from the text of a YAML scalar, after expansion. The error says what is

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 // Explain tells why the selection matches none of the operations that it reaches, with the name that was probably meant, as
@@ -79,9 +79,9 @@ func (c *Config) explainArgument(s *Selection, subjects []Subject) Problem {
 	p := c.At(s.ArgumentKey)
 	p.Severity = s.Severity()
 	p.Message = fmt.Sprintf("none of the %d operations that %s matches has the argument %s%s", matched, s.Key, quote(s.Argument),
-		didYouMean(nearest.Name(s.Argument, slices.Compact(names))))
+		didYouMean(text.Nearest(s.Argument, slices.Compact(names))))
 	if matched == 1 {
-		p.Message = fmt.Sprintf("the operation that %s matches has no argument %s%s", s.Key, quote(s.Argument), didYouMean(nearest.Name(s.Argument, slices.Compact(names))))
+		p.Message = fmt.Sprintf("the operation that %s matches has no argument %s%s", s.Key, quote(s.Argument), didYouMean(text.Nearest(s.Argument, slices.Compact(names))))
 	}
 	if p.Severity == Error {
 		p.Message += "; callers would give what it was meant to keep from them: correct the name, or give the selector optional: true"
@@ -115,7 +115,7 @@ func (k *selectorKeyword) nearest(patterns Patterns, subjects []Subject) string 
 	near := ""
 	if k.name == "path" {
 		near = nearestPath(given, slices.Sorted(maps.Keys(counts)))
-	} else if near = nearest.Name(given, slices.Sorted(maps.Keys(counts))); near == "" && strings.Contains(given, "*") {
+	} else if near = text.Nearest(given, slices.Sorted(maps.Keys(counts))); near == "" && strings.Contains(given, "*") {
 		near = nearestGlob(given, slices.Sorted(maps.Keys(counts)))
 	}
 	if near == "" {
@@ -145,7 +145,7 @@ func nearestGlob(given string, names []string) string {
 			}
 		}
 	}
-	if near := nearest.Name(literal, starts); near != "" {
+	if near := text.Nearest(literal, starts); near != "" {
 		return near + "*" + rest
 	}
 	return ""
@@ -183,7 +183,7 @@ func nearestPath(given string, paths []string) string {
 			}
 		}
 	}
-	if near := nearest.Name(literal, tails); near != "" {
+	if near := text.Nearest(literal, tails); near != "" {
 		return whole[near] + wild
 	}
 	return ""

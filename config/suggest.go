@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 // unknown says what is wrong with a key that a mapping does not have, with the key that was probably meant, or where such a key can
@@ -26,7 +26,7 @@ func unknown(name *yaml.Node, parent string, fields []field, rootType reflect.Ty
 	for i, f := range fields {
 		keys[i] = f.name
 	}
-	near := nearest.Name(name.Value, keys)
+	near := text.Nearest(name.Value, keys)
 	if place == "apis[].url" || place == "apis[].openapi" {
 		near = "spec"
 	}

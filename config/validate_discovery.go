@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // maxProviders is the maximum number of providers.
@@ -247,7 +247,7 @@ func otherNamespaces(known []string) string {
 	if len(known) < 2 {
 		return ""
 	}
-	return " (or " + truncate.List(known[1:], 5) + ")"
+	return " (or " + text.List(known[1:], 5) + ")"
 }
 
 // serviceCredential checks what is sent to services.

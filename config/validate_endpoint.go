@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 func (l *loader) endpoints(cfg *Config) {
@@ -59,6 +59,6 @@ func (l *loader) known(cfg *Config, key, name string) {
 	}
 	if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
 		l.errorf(key, "without match an endpoint has the operations of the API that has its name, and none is named %s%s", quote(name),
-			didYouMean(nearest.Name(name, names)))
+			didYouMean(text.Nearest(name, names)))
 	}
 }

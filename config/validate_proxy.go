@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // deriveProxies gives each place without a proxy of its own that of what it belongs to.

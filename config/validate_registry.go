@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // consulDiscovery checks the provider of Consul's catalog.

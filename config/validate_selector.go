@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 func (l *loader) selectors(list string, selectors Selectors) {
@@ -17,7 +17,7 @@ func (l *loader) selectors(list string, selectors Selectors) {
 			sel.Method[j] = p.upper()
 			if k := patternKey(l, key+".method", j); p.text != "" && !methods.MatchString(sel.Method[j].text) {
 				l.errorf(k, "%s is not an HTTP method", quote(p.text))
-			} else if near := nearest.Name(sel.Method[j].text, knownMethods()); near != "" && near != sel.Method[j].text &&
+			} else if near := text.Nearest(sel.Method[j].text, knownMethods()); near != "" && near != sel.Method[j].text &&
 				!strings.Contains(p.text, "*") {
 				l.errorf(k, "%s is not an HTTP method%s", quote(p.text), didYouMean(near))
 			}
@@ -62,7 +62,7 @@ func (l *loader) unknownAPIs(cfg *Config, list string, selectors Selectors) {
 					"decides whether this matches; give it a name", quote(p.text))
 			default:
 				l.warnf(patternKey(l, selectorKey(l, list, i)+".api", j), "no API is named %s%s", quote(p.text),
-					didYouMean(nearest.Name(p.text, names)))
+					didYouMean(text.Nearest(p.text, names)))
 			}
 		}
 	}

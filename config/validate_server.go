@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // serverCredentials checks the keys of server_credentials: another origin than that of the API, which calls may go to (E4).

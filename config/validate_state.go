@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 var redisPrefix = regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,40}\z`)

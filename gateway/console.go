@@ -9,10 +9,10 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/console"
-	"drawbridge/gateway/egress"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/report"
+	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/fetch"
 )
@@ -29,7 +29,7 @@ func (g *Gateway) newConsole() *console.Console {
 	return console.New(console.Options{
 		Config: g.Config, Gateway: g, Tools: g.consoleTools, Trials: trials{g.inProcess}, Access: consoleTokens{g.served}, History: g.calls.History, Tokens: g.metrics.ResultTotals,
 		Provider: func(o *config.ConsoleOIDC) (*http.Client, error) {
-			return egress.ProviderClient(o, g.o.Version, g.recovery.Report)
+			return upstream.ProviderClient(o, g.o.Version, g.recovery.Report)
 		},
 		Address: g.clients.Certain, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
 	})

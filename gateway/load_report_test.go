@@ -14,7 +14,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/generation"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 	"drawbridge/test/logbuffer"
 )
 
@@ -231,10 +231,10 @@ func TestFirstLoadIsNoAlarm(t *testing.T) {
 
 // Whatever a document holds, a text of its report stays short and valid UTF-8.
 func TestClip(t *testing.T) {
-	for _, text := range []string{"", "short", strings.Repeat("a", admin.MaxText), strings.Repeat("ü", admin.MaxText)} {
-		got := truncate.Bytes(text, admin.MaxText)
-		if len(got) > admin.MaxText || strings.ToValidUTF8(got, "") != got || len(text) <= admin.MaxText && got != text {
-			t.Errorf("clip of %d bytes = %q", len(text), got)
+	for _, raw := range []string{"", "short", strings.Repeat("a", admin.MaxText), strings.Repeat("ü", admin.MaxText)} {
+		got := text.Truncate(raw, admin.MaxText)
+		if len(got) > admin.MaxText || strings.ToValidUTF8(got, "") != got || len(raw) <= admin.MaxText && got != raw {
+			t.Errorf("clip of %d bytes = %q", len(raw), got)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/config"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 	"drawbridge/test/cases"
 )
 
@@ -338,7 +338,7 @@ func TestPromptSize(t *testing.T) {
 	for _, name := range []string{"text", "uri"} {
 		_, body := ask(t, g.Handler(), eras[0], "prompts/get", name, fmt.Sprintf(params, name))
 		if !strings.Contains(string(body), fmt.Sprintf("prompt \\\"%s\\\" would have 12000", name)) {
-			t.Errorf("%s: %s", name, truncate.Bytes(string(body), 300))
+			t.Errorf("%s: %s", name, text.Truncate(string(body), 300))
 		}
 	}
 }

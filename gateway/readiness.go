@@ -9,7 +9,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/source"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // ready reports whether as many APIs are served as server.ready demands. Once they were, that stays so (O6).
@@ -80,7 +80,7 @@ func issuerOf(s *auth.Status) admin.Issuer {
 	}
 	switch {
 	case s.Err != nil:
-		i.Error = truncate.Bytes(strings.Join(strings.Fields(s.Err.Error()), " "), maxIssuerError) // it may have a whole response
+		i.Error = text.Truncate(strings.Join(strings.Fields(s.Err.Error()), " "), maxIssuerError) // it may have a whole response
 	case !s.Tried:
 		i.Error = "not tried yet"
 	}

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"drawbridge/config"
-	"drawbridge/gateway/sealkey"
+	"drawbridge/gateway/localfile"
 )
 
 // sealKeys finds the keys that seal handles. Only one goroutine at a time uses it.
@@ -27,7 +27,7 @@ func (k *sealKeys) of(c *config.Config) (keys [][]byte, err error) {
 	}
 	if path := c.Server.SealKeyFile; path != "" && !k.local {
 		if k.file == nil || k.fileAt != path {
-			key, err := sealkey.Load(path.String(), k.log)
+			key, err := localfile.LoadSealKey(path.String(), k.log)
 			if err != nil {
 				return nil, c.Wrong("server.seal_key_file", err)
 			}

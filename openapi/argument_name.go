@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/latin"
+	"drawbridge/openapi/text"
 )
 
 const maxArgumentName = 64
@@ -15,7 +15,7 @@ const maxArgumentName = 64
 // other characters become one "_", none at the ends: "page[size]" is "page_size", "$top" is "top". A name in another script is
 // transliterated, and ends in a hash where others would read the same.
 func argumentName(wireName string) string {
-	text, lost := latin.Text(wireName)
+	text, lost := text.Latin(wireName)
 	return legalName(wireName, text, lost)
 }
 
@@ -77,7 +77,7 @@ type named struct {
 
 // formerNames returns the names that the release before gave the arguments, with those that they have now, where these are others.
 func formerNames(all []named) map[string]string {
-	if !slices.ContainsFunc(all, func(n named) bool { return latin.Needed(n.wire) }) {
+	if !slices.ContainsFunc(all, func(n named) bool { return text.NeedsLatin(n.wire) }) {
 		return nil
 	}
 	before := slices.Clone(all)
@@ -148,7 +148,7 @@ func nameAll(all []named, nameOf func(wireName string) string) {
 
 // makeWay gives a hash to names that were transliterated and are those of others, too, which keep theirs if they are spelled so.
 func makeWay(all []named) {
-	if !slices.ContainsFunc(all, func(n named) bool { return latin.Needed(n.wire) }) {
+	if !slices.ContainsFunc(all, func(n named) bool { return text.NeedsLatin(n.wire) }) {
 		return
 	}
 	wires := make(map[string]string, len(all))
@@ -160,7 +160,7 @@ func makeWay(all []named) {
 		wires[n.name] = n.wire
 	}
 	for i := range all {
-		if n := &all[i]; several[n.name] && latin.Needed(n.wire) {
+		if n := &all[i]; several[n.name] && text.NeedsLatin(n.wire) {
 			n.name = suffixed(n.name, nameHash(n.wire))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 	"drawbridge/openapi/tree"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // FuzzServers holds that no server of a document leads calls to another origin than those of the configuration, in whatever form it is written,

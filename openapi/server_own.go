@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // ownServers is what the servers of the document as a whole say about those of its operations.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 	"drawbridge/openapi/tree"
 )
 

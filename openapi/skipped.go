@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
-	"drawbridge/openapi/truncate"
 )
 
 // The codes of the reasons for which an operation is skipped.
@@ -45,8 +45,8 @@ func (s *Skipped) size() int64 {
 }
 
 // brief is a copy of a text of the document, cut off where it is longer than any that people write.
-func brief(text string) string {
-	return strings.Clone(truncate.Bytes(text, skippedText))
+func brief(raw string) string {
+	return strings.Clone(text.Truncate(raw, skippedText))
 }
 
 // String returns "file:line:col: pointer: GET /path is skipped: reason".

@@ -13,8 +13,8 @@ import (
 	"time"
 	"unicode"
 
-	"drawbridge/gateway/origin"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/origin"
+	"drawbridge/openapi/text"
 )
 
 // Client is an application that may request tokens.
@@ -90,7 +90,7 @@ func newClient(config Client) (*client, error) {
 
 // title is the client's name on the consent page.
 func (c *client) title() string {
-	return truncate.Runes(cmp.Or(printable(c.Name), printable(c.ID)), maxName)
+	return text.TruncateRunes(cmp.Or(printable(c.Name), printable(c.ID)), maxName)
 }
 
 // printable removes control and format characters from an untrusted text, with which a name could

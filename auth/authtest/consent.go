@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 //go:embed consent.html

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // Limits on fetching a client ID metadata document; the draft recommends the size.

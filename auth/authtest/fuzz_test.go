@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // FuzzRedirect: whatever a request asks for, an answer goes only where the client said, and the consent page's policy

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // running holds the resources of [Start].

@@ -22,7 +22,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // Options configure a [Server].

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // CertificateOptions configure mutual TLS with a service.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // Kind is a kind of credential.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // FuzzTokenAnswer: whatever a token endpoint answers, there is a token that can

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // IdentityOptions configure an [Identity].

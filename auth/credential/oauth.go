@@ -18,7 +18,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"drawbridge/auth"
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // ClientAuth is the method by which the gateway authenticates to a token endpoint.

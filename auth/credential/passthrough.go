@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // PassedHeader is a header of the caller's request that is passed through to a service.

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"slices"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // RequestValue is a header or a query parameter that every request to a service has.

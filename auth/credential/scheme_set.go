@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // SetOptions configure the credentials of one API.

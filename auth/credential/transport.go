@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // credentials are the credentials of a request, all of which are added. At most one of them has a

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drawbridge/gateway"
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 func (p *program) callCommand() *cobra.Command {
@@ -126,7 +126,7 @@ func noTool(name string, plans []*gateway.Plan) error {
 	for i, plan := range plans {
 		names[i] = plan.Tool.Name
 	}
-	near := nearest.Names(name, names, maxSuggestions)
+	near := text.NearestFew(name, names, maxSuggestions)
 	if len(near) == 0 {
 		return fmt.Errorf("there is no tool %q; 'drawbridge tools' lists them", name)
 	}

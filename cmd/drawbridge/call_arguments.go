@@ -12,7 +12,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // looksLikeArguments reports whether text is meant as the arguments of a tool: no name begins like that.
@@ -24,9 +24,9 @@ func looksLikeArguments(text string) bool {
 func areElsewhere(text string) bool { return text == "-" || strings.HasPrefix(text, "@") }
 
 // readArguments reads the arguments that - or @FILE stands for. Errors begin with file:line:col.
-func readArguments(text string, stdin io.Reader, limit config.ByteSize) (json.RawMessage, error) {
+func readArguments(raw string, stdin io.Reader, limit config.ByteSize) (json.RawMessage, error) {
 	name, in := "<stdin>", stdin
-	if path, isFile := strings.CutPrefix(text, "@"); isFile {
+	if path, isFile := strings.CutPrefix(raw, "@"); isFile {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("the arguments can't be read: %w", err)
@@ -47,7 +47,7 @@ func readArguments(text string, stdin io.Reader, limit config.ByteSize) (json.Ra
 		var bad *jsonscan.Error
 		if errors.As(err, &bad) {
 			offset, err = min(bad.Offset, len(data)), fmt.Errorf("the arguments must be a JSON object: %s", bad.Detail)
-			if escape := truncate.InEscape(data); escape != "" {
+			if escape := text.InEscape(data); escape != "" {
 				err = fmt.Errorf("%w: the text ends inside the escape %s, so it was cut off", err, escape)
 			}
 		}
@@ -60,14 +60,14 @@ func readArguments(text string, stdin io.Reader, limit config.ByteSize) (json.Ra
 
 // checkArguments requires one JSON object: arguments mangled by shell quoting are a usage error,
 // not a failed call.
-func checkArguments(text []byte) error {
-	if _, err := jsonscan.Scan(text, jsonscan.Options{Unique: true}); err != nil {
-		if escape := truncate.InEscape(text); escape != "" {
+func checkArguments(raw []byte) error {
+	if _, err := jsonscan.Scan(raw, jsonscan.Options{Unique: true}); err != nil {
+		if escape := text.InEscape(raw); escape != "" {
 			return fmt.Errorf("the arguments must be a JSON object, and end inside the escape %s: they were cut off (%w)", escape, err)
 		}
 		return fmt.Errorf("the arguments must be a JSON object: %w", err)
 	}
-	if jsonscan.KindOf(text) != jsonscan.Object {
+	if jsonscan.KindOf(raw) != jsonscan.Object {
 		return errors.New("the arguments must be a JSON object, such as '{\"id\": 7}'")
 	}
 	return nil

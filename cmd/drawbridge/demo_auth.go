@@ -14,7 +14,7 @@ import (
 	"drawbridge/auth/authtest"
 	"drawbridge/config"
 	"drawbridge/gateway"
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // demoScopes are the scopes of the demo's tools; demoAuth assigns them.

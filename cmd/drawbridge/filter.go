@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 // filterKeys are what a pattern of --filter may be compared with.
@@ -114,5 +114,5 @@ func (f *filterPattern) nearest(all []listed) string {
 	if _, rest, found := strings.Cut(given, "="); found {
 		given = rest
 	}
-	return nearest.Name(given, slices.Compact(values))
+	return text.Nearest(given, slices.Compact(values))
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // errNoAnswer is the end of the input where a person was asked.

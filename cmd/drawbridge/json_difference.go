@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // difference is one place where two JSON values differ. A value that is missing is nil.
@@ -30,11 +30,11 @@ func (d difference) String() string {
 
 // shortJSON returns the beginning of a value as JSON.
 func shortJSON(value any) string {
-	text, err := json.Marshal(value)
+	raw, err := json.Marshal(value)
 	if err != nil { // decoded JSON always encodes
 		return "?"
 	}
-	return truncate.Runes(string(text), 60)
+	return text.TruncateRunes(string(raw), 60)
 }
 
 // mostDifferences is the number of places that are listed of one tool. A schema that is another one differs everywhere.

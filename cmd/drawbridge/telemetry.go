@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"drawbridge/config"
-	"drawbridge/gateway/egress"
+	"drawbridge/gateway/upstream"
 )
 
 // tracing is the OpenTelemetry SDK, if an endpoint is configured. Otherwise the provider is nil and
@@ -61,7 +61,7 @@ func wayOut(t config.Telemetry, version string) (otlptracehttp.Option, error) {
 			}
 		}
 	}
-	return otlptracehttp.WithHTTPClient(egress.TelemetryClient(t.Proxy, t.OTLPEndpoint.URL(), version)), nil
+	return otlptracehttp.WithHTTPClient(upstream.TelemetryClient(t.Proxy, t.OTLPEndpoint.URL(), version)), nil
 }
 
 // shutdown sends the remaining spans.

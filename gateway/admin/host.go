@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // hostFilter rejects requests with an unexpected Host. It prevents DNS rebinding, by which a page

@@ -7,7 +7,6 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
-	"drawbridge/gateway/egress"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/upstream"
 )
@@ -60,7 +59,7 @@ func issuerOf(is config.Issuer, authority []byte, panicked func(what string, v a
 			return issuer, fmt.Errorf("%q holds no PEM certificate", is.CAFile)
 		}
 	}
-	if proxy := egress.Proxy(is.Proxy); roots != nil || proxy != nil {
+	if proxy := upstream.ConfiguredProxy(is.Proxy); roots != nil || proxy != nil {
 		issuer.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{
 			Name: "issuer", NamedHosts: issuerHosts(is), RootCAs: roots, Proxy: proxy, OnPanic: panicked,
 		})).Documents()

@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"drawbridge/gateway/atomicfile"
 	"drawbridge/gateway/diskcache"
-	"drawbridge/gateway/regularfile"
+	"drawbridge/gateway/localfile"
 )
 
 // keyFile keeps what was fetched from an issuer in a file of server.state_dir. It implements [auth.KeyStore].
@@ -48,7 +47,7 @@ var (
 // Load returns the text of the file.
 func (f *keyFile) Load(ctx context.Context) ([]byte, error) {
 	text, err := diskcache.Within(ctx, f.recover, keyFileTimeout, func() ([]byte, error) {
-		file, err := regularfile.Open(f.path)
+		file, err := localfile.Open(f.path)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +76,7 @@ func (f *keyFile) Load(ctx context.Context) ([]byte, error) {
 // Store replaces the file.
 func (f *keyFile) Store(ctx context.Context, text []byte) error {
 	_, err := diskcache.Within(ctx, f.recover, keyFileTimeout, func() (struct{}, error) {
-		return struct{}{}, atomicfile.WriteBytes(f.path, ".writing-", text)
+		return struct{}{}, localfile.Replace(f.path, ".writing-", text)
 	})
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // Name is the cache key of a response, in addition to method and URL of its request. Two requests

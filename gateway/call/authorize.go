@@ -9,8 +9,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
-	"drawbridge/openapi/nearest"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Allows reports whether the caller's scopes suffice for a tool of an endpoint with a guard.
@@ -89,11 +88,11 @@ func (e *Endpoint) unknownTool(caller *auth.Principal, name string) *mcp.Error {
 		}
 	}
 	slices.Sort(names)
-	near := nearest.Names(name, names, maxSuggestions)
+	near := text.NearestFew(name, names, maxSuggestions)
 	for i := range near {
 		near[i] = strconv.Quote(near[i])
 	}
-	text := "unknown tool " + strconv.Quote(truncate.Bytes(name, 128))
+	text := "unknown tool " + strconv.Quote(text.Truncate(name, 128))
 	if len(near) > 0 {
 		text += "; did you mean " + strings.Join(near, " or ") + "?"
 	} else {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"drawbridge/openapi/answer"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // besideTokens is what a limit of a rule that is higher than the ceiling leaves for notes, which it does not count.
@@ -62,12 +62,12 @@ func (w *resultWriter) fit(parts []answer.Part, most int) (shown []answer.Part, 
 }
 
 // ceilText returns the text of an error within the ceiling. The texts of errors are bounded, but by more than a low ceiling permits.
-func (w *resultWriter) ceilText(ctx context.Context, text string) string {
+func (w *resultWriter) ceilText(ctx context.Context, raw string) string {
 	const rest = " The rest of this text is left out."
-	if most := w.ceiling(ctx).Tokens; most > 0 && len(text) > most {
-		if short := beginning(text, most-len(rest)-len(truncate.Ellipsis)); len(short) < len(text) {
+	if most := w.ceiling(ctx).Tokens; most > 0 && len(raw) > most {
+		if short := beginning(raw, most-len(rest)-len(text.Ellipsis)); len(short) < len(raw) {
 			return short + rest
 		}
 	}
-	return text
+	return raw
 }

@@ -9,7 +9,7 @@ import (
 	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 const (
@@ -141,7 +141,7 @@ func (f *fitter) share(room int) (shown []answer.Part, cuts []projection.Cut, le
 	const least = 8 // tokens that a part may be cut to
 	shown = slices.Clone(f.parts)
 	for i := range shown {
-		shown[i].Field, shown[i].File = truncate.Bytes(shown[i].Field, maxFieldName), truncate.Bytes(shown[i].File, maxFieldName)
+		shown[i].Field, shown[i].File = text.Truncate(shown[i].Field, maxFieldName), text.Truncate(shown[i].File, maxFieldName)
 	}
 	kept := 0
 	f.shown = blockTokens // of the sentence about parts that are left out

@@ -8,7 +8,7 @@ import (
 
 	"drawbridge/gateway/render"
 	"drawbridge/openapi/answer"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // usualLinkTTL is how long a link is valid where the API does not configure links.
@@ -53,7 +53,7 @@ func (w *resultWriter) linkBinary(parts []answer.Part, most int) []answer.Part {
 			at, what = fmt.Sprintf("%s#%d", uri, i+1), fmt.Sprintf("Part %d of the answer", i+1)
 		}
 		if p.File != "" {
-			what += fmt.Sprintf(" (%s)", truncate.Bytes(p.File, maxFieldName))
+			what += fmt.Sprintf(" (%s)", text.Truncate(p.File, maxFieldName))
 		}
 		text := fmt.Sprintf("%s has %d bytes of %s, too many for this result. To get it, read the resource %s%s; the request is sent again then.",
 			what, len(p.Data), mediaTypeOf(p), at, lasts)
@@ -67,7 +67,7 @@ func mediaTypeOf(p *answer.Part) string {
 	if p.MediaType == "" {
 		return "unknown type"
 	}
-	return truncate.Bytes(p.MediaType, maxFieldName)
+	return text.Truncate(p.MediaType, maxFieldName)
 }
 
 // rereadURI is linkURI for an answer whose request can be sent again, whether the API configures links or not. It returns "" for

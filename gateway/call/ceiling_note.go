@@ -7,7 +7,7 @@ import (
 
 	"drawbridge/gateway/projection"
 	"drawbridge/gateway/tokenizer"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // aboveCeiling is the note on an answer that was cut to a number of tokens. left is the number of parts that are left out.
@@ -35,14 +35,14 @@ func aboveCeiling(most int, cuts []projection.Cut, left int, safe bool, ways []s
 }
 
 // beginning returns the beginning of a text within a number of tokens.
-func beginning(text string, most int) string {
-	if len(text) <= most {
-		return text
+func beginning(raw string, most int) string {
+	if len(raw) <= most {
+		return raw
 	}
-	if n, _ := tokenizer.Prefix([]byte(text), most); n < len(text) {
-		return text[:n] + truncate.Ellipsis
+	if n, _ := tokenizer.Prefix([]byte(raw), most); n < len(raw) {
+		return raw[:n] + text.Ellipsis
 	}
-	return text
+	return raw
 }
 
 // inPart names the part of a cut if there are several.

@@ -11,7 +11,7 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // addToHistory adds a call to the history, from what the audit log has of it.
@@ -84,10 +84,10 @@ func shown(body []byte, p *plan.Plan) []byte {
 	if len(body) == 0 {
 		return nil
 	}
-	text := p.Secrets.All(string(body[:min(len(body), maxSearched)]))
-	if len(text) <= maxUnredacted && len(body) < maxUnredacted {
-		return []byte(truncate.Bytes(redact.Error(text), history.MaxBody))
+	raw := p.Secrets.All(string(body[:min(len(body), maxSearched)]))
+	if len(raw) <= maxUnredacted && len(body) < maxUnredacted {
+		return []byte(text.Truncate(redact.Error(raw), history.MaxBody))
 	}
-	text = redact.Error(text[:min(len(text), maxUnredacted)])
-	return []byte(truncate.Prefix(text, min(max(len(text)-redact.Margin, 0), history.MaxBody-len(truncate.Ellipsis))) + truncate.Ellipsis)
+	raw = redact.Error(raw[:min(len(raw), maxUnredacted)])
+	return []byte(text.Prefix(raw, min(max(len(raw)-redact.Margin, 0), history.MaxBody-len(text.Ellipsis))) + text.Ellipsis)
 }

@@ -12,7 +12,7 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // The service's answer about a job is often the response of an operation with its own access rules and redaction. They apply
@@ -84,14 +84,14 @@ func (c JobCall) isExempt(p *plan.Plan) bool { return p.Elicitation == nil && c.
 // notDisclosed returns the failure for a caller that may not know the status or result of a job. It is not an error of the call,
 // which has started the job.
 func (c JobCall) notDisclosed(p *plan.Plan, args json.RawMessage) error {
-	text := c.Plan.Tool.API + " tells of this job by "
+	raw := c.Plan.Tool.API + " tells of this job by "
 	if p == nil || p.Tool.Hidden {
-		text += "an operation that is no tool here"
+		raw += "an operation that is no tool here"
 	} else {
-		text += fmt.Sprintf("what the tool %s gives with the arguments %s, which it does not give to this caller in this way", p.Tool.Name,
-			truncate.Bytes(c.redactor().Text(string(jsonscan.AppendCompact(nil, args))), 200))
+		raw += fmt.Sprintf("what the tool %s gives with the arguments %s, which it does not give to this caller in this way", p.Tool.Name,
+			text.Truncate(c.redactor().Text(string(jsonscan.AppendCompact(nil, args))), 200))
 	}
-	return &Failure{Outcome: telemetry.OutcomeJob, Text: text + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
+	return &Failure{Outcome: telemetry.OutcomeJob, Text: raw + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
 }
 
 // IsNotDisclosed returns the failure for a caller that may not know about the job, or nil if err is another error.

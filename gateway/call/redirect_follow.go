@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"drawbridge/gateway/job"
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/render"
+	"drawbridge/openapi/origin"
 )
 
 // maxRedirects is the maximum number of redirects that one call follows.

@@ -16,8 +16,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"drawbridge/gateway/cache"
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream"
+	"drawbridge/openapi/origin"
 )
 
 // joined returns one text of several, from which they can be told apart again.

@@ -19,7 +19,7 @@ import (
 	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 	"drawbridge/test/cases"
 )
 
@@ -312,7 +312,7 @@ func FuzzClean(f *testing.F) {
 		if again := clean(out); again != out {
 			t.Fatalf("%q became %q, then %q", s, out, again)
 		}
-		if short := truncate.Words(out, 50); utf8.RuneCountInString(short) > 50 {
+		if short := text.TruncateWords(out, 50); utf8.RuneCountInString(short) > 50 {
 			t.Fatalf("%q is too long", short)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 const (
@@ -22,21 +22,21 @@ const (
 // clients show it unchanged. A sentence too long for a list of names is replaced by the operation's
 // id.
 func title(op *openapi.Operation, choice Choice) string {
-	if text := oneLine(clean(choice.Title)); text != "" {
-		return truncate.Words(text, maxTitle)
+	if raw := oneLine(clean(choice.Title)); raw != "" {
+		return text.TruncateWords(raw, maxTitle)
 	}
 	first, _, _ := strings.Cut(oneLine(unmarked(clean(op.Summary))), ". ")
-	text, id := strings.TrimRight(first, ". "), words(clean(op.ID))
-	if text != "" && (utf8.RuneCountInString(text) <= longTitle || !strings.Contains(id, " ") || utf8.RuneCountInString(id) > longTitle) {
-		return truncate.Words(text, maxTitle)
+	raw, id := strings.TrimRight(first, ". "), words(clean(op.ID))
+	if raw != "" && (utf8.RuneCountInString(raw) <= longTitle || !strings.Contains(id, " ") || utf8.RuneCountInString(id) > longTitle) {
+		return text.TruncateWords(raw, maxTitle)
 	}
-	if said, _, _ := strings.Cut(oneLine(unmarked(clean(op.Description))), ". "); text == "" && said != "" && utf8.RuneCountInString(said) <= maxTitle && (id == "" || isPathID(op.ID)) {
+	if said, _, _ := strings.Cut(oneLine(unmarked(clean(op.Description))), ". "); raw == "" && said != "" && utf8.RuneCountInString(said) <= maxTitle && (id == "" || isPathID(op.ID)) {
 		return strings.TrimRight(said, ". ")
 	}
 	if id != "" {
-		return truncate.Words(id, maxTitle)
+		return text.TruncateWords(id, maxTitle)
 	}
-	return truncate.Words(endpoint(op), maxTitle)
+	return text.TruncateWords(endpoint(op), maxTitle)
 }
 
 // isPathID tells whether an operation's id holds a path instead of words, as "get_/berths/{id}" and FastAPI's
@@ -50,18 +50,18 @@ func isPathID(id string) bool {
 // what a call returns, and with an example call if the document has one, preceded by aside, which
 // may be "". A configured description is used unchanged.
 func describe(op *openapi.Operation, choice Choice, aside string) string {
-	if text := clean(choice.Description); text != "" {
-		return truncate.Words(text, maxDescription)
+	if raw := clean(choice.Description); raw != "" {
+		return text.TruncateWords(raw, maxDescription)
 	}
 	body := documentText(op)
 	if op.Deprecated && !hasPrefixFold(body, "deprecated.") {
 		body = "Deprecated. " + body
 	}
 	returns := "the answer of the service"
-	if text := strings.TrimRight(oneLine(clean(op.Returns)), ". "); text != "" {
-		returns = text
+	if raw := strings.TrimRight(oneLine(clean(op.Returns)), ". "); raw != "" {
+		returns = raw
 	}
-	tail := "Returns " + truncate.Words(returns, maxDescription/4) + "."
+	tail := "Returns " + text.TruncateWords(returns, maxDescription/4) + "."
 	if aside != "" {
 		tail = aside + " " + tail
 	}
@@ -71,11 +71,11 @@ func describe(op *openapi.Operation, choice Choice, aside string) string {
 	}
 	if len(op.Example) > 0 {
 		// An example call is worth less than the words that it would displace.
-		if text := separator + openapi.ExampleText(op.Example, op.ExampleInvented); utf8.RuneCountInString(body+separator+tail+text) <= maxDescription {
-			tail += text
+		if raw := separator + openapi.ExampleText(op.Example, op.ExampleInvented); utf8.RuneCountInString(body+separator+tail+raw) <= maxDescription {
+			tail += raw
 		}
 	}
-	return truncate.Words(body, maxDescription-utf8.RuneCountInString(separator+tail)) + separator + tail
+	return text.TruncateWords(body, maxDescription-utf8.RuneCountInString(separator+tail)) + separator + tail
 }
 
 // documentText returns summary and description as complete sentences; method and path if there is

@@ -5,7 +5,7 @@ import (
 	"unicode"
 
 	"drawbridge/openapi"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // maxAside is the maximum number of characters of an id or a tag in a description.
@@ -44,7 +44,7 @@ func describeAll(candidates []*candidate, pace *openapi.Pace) {
 			case tag != "" && tags[tag] == 1:
 				aside = join(aside, sentence("Tag: "+tag))
 			default:
-				aside = join(aside, sentence(truncate.Words(endpoint(c.op), maxDescription/4)))
+				aside = join(aside, sentence(text.TruncateWords(endpoint(c.op), maxDescription/4)))
 			}
 			if aside != "" {
 				c.description = describe(c.shown(), c.choice, aside)
@@ -63,14 +63,14 @@ func (c *candidate) lostID() string {
 	if _, lost := transliterated(id); !lost {
 		return ""
 	}
-	return sentence("Operation " + truncate.Words(id, maxAside))
+	return sentence("Operation " + text.TruncateWords(id, maxAside))
 }
 
 func firstTag(op *openapi.Operation) string {
 	if len(op.Tags) == 0 {
 		return ""
 	}
-	return truncate.Words(oneLine(clean(op.Tags[0])), maxAside)
+	return text.TruncateWords(oneLine(clean(op.Tags[0])), maxAside)
 }
 
 func join(a, b string) string { return strings.TrimLeft(a+" "+b, " ") }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi"
-	"drawbridge/openapi/latin"
+	"drawbridge/openapi/text"
 )
 
 // candidate is an operation that is being named.
@@ -209,7 +209,7 @@ func (c *candidate) derive(prefixed bool) {
 	if prefixed {
 		name = prefix(c.api, name)
 	}
-	c.full, c.lost, c.derived = withLetter(name), lost, latin.Needed(source)
+	c.full, c.lost, c.derived = withLetter(name), lost, text.NeedsLatin(source)
 	c.digit = c.full != name
 	c.renamed = c.renamed || c.derived || c.digit
 }
@@ -230,9 +230,9 @@ func prefix(api, name string) string {
 }
 
 // transliterated is sanitize for a text in any script.
-func transliterated(text string) (name string, lost bool) {
-	text, lost = latin.Text(text)
-	return sanitize(text), lost
+func transliterated(raw string) (name string, lost bool) {
+	raw, lost = text.Latin(raw)
+	return sanitize(raw), lost
 }
 
 func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }

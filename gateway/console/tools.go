@@ -13,7 +13,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // toolsPerPage is the number of tools on a page, and the most hits of a search.
@@ -131,7 +131,7 @@ func containing(all []*catalog.Tool, text string, allowed func(*catalog.Tool) bo
 // firstLine returns the beginning of a description, for a list.
 func firstLine(description string) string {
 	line, _, _ := strings.Cut(description, "\n")
-	return truncate.Runes(line, 160)
+	return text.TruncateRunes(line, 160)
 }
 
 // toolData is what the page of a tool shows.

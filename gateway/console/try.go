@@ -15,7 +15,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/console/signin"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Trials calls tools for operators: with the credential that the API has itself, and with no user's identity.
@@ -126,7 +126,7 @@ func (c *Console) runTrial(r *http.Request, s *signin.Session, data *tryData, ar
 	data.Result = result
 	data.JSON = indented(result.Result)
 	data.Cut = len(data.JSON) > maxShownResult
-	data.JSON = truncate.Prefix(data.JSON, maxShownResult)
+	data.JSON = text.Prefix(data.JSON, maxShownResult)
 	var outcome struct{ IsError bool }
 	data.Failed = json.Unmarshal(result.Result, &outcome) == nil && outcome.IsError
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"drawbridge/gateway/atomicfile"
+	"drawbridge/gateway/localfile"
 )
 
 // documentFiles are the documents that registries keep themselves, as files, so that they are loaded, watched and limited as any
@@ -35,7 +35,7 @@ func (f *documentFiles) keep(provider, api string, of key, text []byte) (locatio
 	}
 	digest := sha256.Sum256(fmt.Appendf(nil, "%q %q", of.namespace, of.name))
 	location = filepath.Join(dir, provider, api+"-"+hex.EncodeToString(digest[:16]), "openapi.yaml")
-	return location, atomicfile.WriteBytes(location, ".document-", text)
+	return location, localfile.Replace(location, ".document-", text)
 }
 
 // remove removes the document of a service that is gone.

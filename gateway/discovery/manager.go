@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Options configure a [Manager].
@@ -291,7 +291,7 @@ func (m *Manager) Accept(ctx context.Context, api string) error {
 			for _, n := range slices.Concat(found, claiming) {
 				names = append(names, fmt.Sprintf("%s as %s", n.claim, n.claim.name()))
 			}
-			return fmt.Errorf("several services claim the API name %q: accept one by a name of its own: %s", api, truncate.List(names, maxProblems))
+			return fmt.Errorf("several services claim the API name %q: accept one by a name of its own: %s", api, text.List(names, maxProblems))
 		}
 		found[0].s.approved = true
 		m.evaluate(ctx, found[0].p)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // refusedRequest is a request of a search that was answered with 401 or 403.
@@ -33,7 +33,7 @@ func (e *protectedError) Error() string {
 		}
 		places = append(places, fmt.Sprintf("%d at %.100s", r.status, place))
 	}
-	return fmt.Sprintf("%v; the service answered %s", errNoDocument, truncate.List(places, maxRefused))
+	return fmt.Sprintf("%v; the service answered %s", errNoDocument, text.List(places, maxRefused))
 }
 
 // Unwrap makes it one of the errors of services that have responded.

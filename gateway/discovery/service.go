@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/config"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // stopSearch ends the search that is under way. Its result is not used.
@@ -168,7 +168,7 @@ func (n *named) lostName() string {
 		names = append(names, rival.String())
 	}
 	return fmt.Sprintf("%s claims the name %s, too: if this service is meant, name it in services or credentials of %s: %s; or set an api_name that tells them apart",
-		truncate.List(names, maxProblems), name, n.p.key, n.s.target.Selector())
+		text.List(names, maxProblems), name, n.p.key, n.s.target.Selector())
 }
 
 // mostLogged is the most services whose warnings are logged at a time: a registry may have any number of them, and change at any pace.

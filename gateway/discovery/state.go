@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"drawbridge/config"
-	"drawbridge/gateway/atomicfile"
+	"drawbridge/gateway/localfile"
 )
 
 // savedState is the file that keeps services and approvals across restarts.
@@ -72,7 +72,7 @@ func (m *Manager) save() {
 	}
 	text, err := json.Marshal(state)
 	if err == nil {
-		err = atomicfile.WriteBytes(m.o.StateFile, ".discovery-", text)
+		err = localfile.Replace(m.o.StateFile, ".discovery-", text)
 	}
 	if err != nil {
 		m.o.Logger.Warn("services can't be kept for the next start", "file", m.o.StateFile, "error", err)

@@ -14,8 +14,8 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/config"
-	"drawbridge/gateway/origin"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/origin"
+	"drawbridge/openapi/text"
 )
 
 // Provider is a registry, or what stands for one.
@@ -144,13 +144,13 @@ func checkText(text string, most int) error {
 
 // printable returns a text of a registration that was not checked, or was refused, as it can be shown: on one line, of a length that
 // a name may have.
-func printable(text string) string {
-	return truncate.Bytes(strings.Map(func(r rune) rune {
+func printable(raw string) string {
+	return text.Truncate(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return utf8.RuneError
 		}
 		return r
-	}, text), maxServiceName)
+	}, raw), maxServiceName)
 }
 
 func checkPath(path string) error {

@@ -17,8 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"drawbridge/gateway/atomicfile"
-	"drawbridge/gateway/regularfile"
+	"drawbridge/gateway/localfile"
 	"drawbridge/gateway/signal"
 	"drawbridge/openapi"
 )
@@ -135,7 +134,7 @@ func (s *Store) SetNamed(ids []string) {
 func (s *Store) Path(id string) string { return filepath.Join(s.o.Dir, id+suffix) }
 
 func (s *Store) readFile(id string) ([]byte, error) {
-	f, err := regularfile.Open(s.Path(id))
+	f, err := localfile.Open(s.Path(id))
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ func (s *Store) readFile(id string) ([]byte, error) {
 
 // readSize returns the size of the compiled document, in bytes; 0 if it is unknown.
 func (s *Store) readSize(id string) int64 {
-	f, err := regularfile.Open(s.Path(id))
+	f, err := localfile.Open(s.Path(id))
 	if err != nil {
 		return 0
 	}
@@ -291,7 +290,7 @@ func (s *Document) size() int { return int(s.Copy.Bytes()) }
 
 // writeFile writes a document, whole or not at all, also if the machine fails.
 func (s *Store) writeFile(doc *Document) error {
-	return atomicfile.Write(s.Path(doc.Head.ID), tempPrefix, func(f *os.File) error { return doc.encode(f, s.o.Pace) })
+	return localfile.ReplaceWith(s.Path(doc.Head.ID), tempPrefix, func(f *os.File) error { return doc.encode(f, s.o.Pace) })
 }
 
 // sweep marks the documents of the configuration as named, and removes those that no configuration has named for long, and the oldest of

@@ -11,7 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 // Elicitor asks the questions of one rule or prompt: it asks for the arguments that are not known, and returns values by name.
@@ -192,11 +192,11 @@ func (args *Arguments) unknown(name string) error {
 	for i, v := range args.List {
 		names[i] = v.Name
 	}
-	text := fmt.Sprintf("there is no argument %q", name)
-	if near := nearest.Name(name, names); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
+	raw := fmt.Sprintf("there is no argument %q", name)
+	if near := text.Nearest(name, names); near != "" {
+		raw += fmt.Sprintf("; did you mean %q?", near)
 	}
-	return errors.New(text)
+	return errors.New(raw)
 }
 
 // asksNoSecret returns an error if a form asks for a secret, by the names and formats of its fields and the names of the arguments.

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // ShownText makes a text that comes from outside fit to be shown: one line of visible characters, of at most limit bytes.
-func ShownText(text string, limit int) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || Invisible(r) }), " ")
-	return truncate.Bytes(text, limit)
+func ShownText(raw string, limit int) string {
+	raw = strings.Join(strings.FieldsFunc(raw, func(r rune) bool { return r == ' ' || Invisible(r) }), " ")
+	return text.Truncate(raw, limit)
 }
 
 // maxShownArguments is the most bytes of arguments that a question shows.
@@ -28,7 +28,7 @@ func shownArguments(args json.RawMessage) []byte {
 	if len(shown) <= maxShownArguments {
 		return shown
 	}
-	return fmt.Appendf(nil, "%s… (%d bytes)", truncate.Prefix(string(shown), maxShownArguments), len(shown))
+	return fmt.Appendf(nil, "%s… (%d bytes)", text.Prefix(string(shown), maxShownArguments), len(shown))
 }
 
 // escapeInvisible writes the invisible characters of a JSON text as escapes: arguments may come from a page that the model has

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/gateway/egress"
 	"drawbridge/gateway/upstream"
 )
 
@@ -47,7 +46,7 @@ func newClient(e *config.Embeddings, o *Options) *client {
 	return &client{url: u, model: e.Model, token: e.Token, dimensions: e.Dimensions, http: upstream.NewClient(upstream.Options{
 		Name: "embeddings", BaseURL: u, Timeout: batchTimeout, Connect: connectTimeout, TLSHandshake: connectTimeout, FirstByte: batchTimeout,
 		MaxBytes: answerSize(batchSize), MaxRatio: maxRatio, MaxIdle: maxQueries, TracerProvider: o.TracerProvider, UserAgent: o.UserAgent,
-		OnPanic: o.OnPanic, Proxy: egress.Proxy(e.Proxy),
+		OnPanic: o.OnPanic, Proxy: upstream.ConfiguredProxy(e.Proxy),
 	})}
 }
 

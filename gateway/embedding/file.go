@@ -16,8 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"drawbridge/gateway/atomicfile"
-	"drawbridge/gateway/regularfile"
+	"drawbridge/gateway/localfile"
 )
 
 // A file of vectors is a line with its version, a line with the SHA-256 of everything that follows, a line with the number of
@@ -81,7 +80,7 @@ func decode(text []byte) (all map[digest]*stored, dimensions int, err error) {
 }
 
 func readFile(path string) ([]byte, error) {
-	f, err := regularfile.Open(path)
+	f, err := localfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +94,7 @@ func readFile(path string) ([]byte, error) {
 
 // writeFile writes a file, whole or not at all, and removes those of models that were not used for long.
 func writeFile(path string, text []byte) error {
-	if err := atomicfile.WriteBytes(path, tempPrefix, text); err != nil {
+	if err := localfile.Replace(path, tempPrefix, text); err != nil {
 		return err
 	}
 	removeUnused(filepath.Dir(path))

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"drawbridge/gateway/catalog"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 const (
@@ -35,14 +35,14 @@ func textOf(t *catalog.Tool) string {
 		b.WriteString(strings.Join(op.Tags, ", ") + "\n")
 	}
 	if op.Description != op.Summary {
-		b.WriteString(truncate.Prefix(op.Description, maxDescription))
+		b.WriteString(text.Prefix(op.Description, maxDescription))
 	}
 	return cut(b.String())
 }
 
 // cut returns the part of a text that is sent.
-func cut(text string) string {
-	return strings.TrimSpace(truncate.Prefix(strings.ToValidUTF8(text, " "), maxText))
+func cut(raw string) string {
+	return strings.TrimSpace(text.Prefix(strings.ToValidUTF8(raw, " "), maxText))
 }
 
 func digestOf(text string) digest { return sha256.Sum256([]byte(text)) }

@@ -10,7 +10,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // choice is what a client has chosen of an endpoint by the query of its URL, such as ?presentation=all&apis=billing. It is a
@@ -70,7 +70,7 @@ func parseChoice(query string) (*choice, error) {
 		}
 	}
 	for key := range values {
-		return nil, badChoice("%q in the query of the URL is unknown: there are presentation, tools, tags and apis", truncate.Bytes(key, 64))
+		return nil, badChoice("%q in the query of the URL is unknown: there are presentation, tools, tags and apis", text.Truncate(key, 64))
 	}
 	return c, nil
 }

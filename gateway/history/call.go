@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 const (
@@ -80,15 +80,15 @@ func (s *slot) set(c *Call, number uint64) {
 	s.call.Arguments = append(arguments, c.Arguments[:min(len(c.Arguments), MaxBody)]...)
 	s.call.Answer = append(answer, c.Answer[:min(len(c.Answer), MaxBody)]...)
 	end := 0
-	for i, text := range s.call.texts() {
-		if len(*text) > maxTexts[i] {
-			end += copy(s.text[end:], truncate.Prefix(*text, maxTexts[i]-len(truncate.Ellipsis)))
-			end += copy(s.text[end:], truncate.Ellipsis)
+	for i, raw := range s.call.texts() {
+		if len(*raw) > maxTexts[i] {
+			end += copy(s.text[end:], text.Prefix(*raw, maxTexts[i]-len(text.Ellipsis)))
+			end += copy(s.text[end:], text.Ellipsis)
 		} else {
-			end += copy(s.text[end:], *text)
+			end += copy(s.text[end:], *raw)
 		}
 		s.ends[i] = uint16(end)
-		*text = ""
+		*raw = ""
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"strings"
 
-	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/origin"
 )
 
 const (

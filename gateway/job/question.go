@@ -10,7 +10,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Limits of what a job may ask at once.
@@ -68,11 +68,11 @@ func (q *Questions) read(body []byte, redact func(string) string) (all []Questio
 			refused = fmt.Sprintf("the service asks for %q, which looks like a secret, and the user is not asked for that", elicit.ShownText(secret, MaxWord))
 			return
 		}
-		text := elicit.ShownText(redact(openapi.Clean(jsonscan.StringAt(value, q.message))), maxMessage)
-		if text == "" {
-			text = truncate.Bytes(redact(key), MaxWord)
+		raw := elicit.ShownText(redact(openapi.Clean(jsonscan.StringAt(value, q.message))), maxMessage)
+		if raw == "" {
+			raw = text.Truncate(redact(key), MaxWord)
 		}
-		all = append(all, Question{Key: key, Message: text, Schema: form})
+		all = append(all, Question{Key: key, Message: raw, Schema: form})
 	}
 	list := jsonscan.At(body, q.list)
 	for value := range jsonscan.Elements(list) {

@@ -10,7 +10,7 @@ import (
 	"drawbridge/gateway/redact"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 const (
@@ -51,16 +51,16 @@ func (d *Definition) Read(body []byte, hide func(string) string) (r Report) {
 	if r.State == Succeeded && r.Word == "true" && jsonscan.KindOf(jsonscan.At(body, "/error")) == jsonscan.Object {
 		r.State = Failed // Google's operations are done in both cases
 	}
-	if r.Word = truncate.Bytes(oneLine(hide(openapi.Clean(r.Word))), MaxWord); r.Word == "true" || r.Word == "false" {
+	if r.Word = text.Truncate(oneLine(hide(openapi.Clean(r.Word))), MaxWord); r.Word == "true" || r.Word == "false" {
 		r.Word = "" // it tells a reader nothing
 	}
 	for _, pointer := range d.message {
-		if text := jsonscan.StringAt(body, pointer); text != "" {
-			text = hide(openapi.Clean(text))
+		if raw := jsonscan.StringAt(body, pointer); raw != "" {
+			raw = hide(openapi.Clean(raw))
 			if r.State == Failed || r.State == Cancelled {
-				text = hide(withoutSecrets(text)) // an escape that is read now may have hidden a secret
+				raw = hide(withoutSecrets(raw)) // an escape that is read now may have hidden a secret
 			}
-			r.Message = truncate.Bytes(oneLine(text), maxMessage)
+			r.Message = text.Truncate(oneLine(raw), maxMessage)
 			break
 		}
 	}

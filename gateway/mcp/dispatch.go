@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // lookupMethod finds the method and decodes the request's members.
@@ -82,7 +82,7 @@ func optionalString(where string, value []byte) (string, *Error) {
 // shorten bounds text of the client that is quoted in a response.
 func shorten(b []byte) string {
 	const limit = 128 // bytes
-	return truncate.Bytes(string(b), limit)
+	return text.Truncate(string(b), limit)
 }
 
 // call runs a method and writes the response that the method did not write itself.

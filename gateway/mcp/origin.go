@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // OriginOptions are the hosts and web origins that may reach the endpoint.

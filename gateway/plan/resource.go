@@ -13,7 +13,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 // Resource is an operation as a resource. It is immutable.
@@ -92,7 +92,7 @@ func usualURI(api string, op *openapi.Operation, arguments []openapi.Argument) (
 }
 
 func didYouMean(name string, names []string) string {
-	if near := nearest.Name(name, names); near != "" {
+	if near := text.Nearest(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

@@ -5,8 +5,8 @@ import (
 	"net/url"
 
 	"drawbridge/gateway/job"
-	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
+	"drawbridge/openapi/origin"
 )
 
 // ResponseOf is an operation whose response is requested, with the arguments of the call.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Missed is a path of a field list that leads to no value of an answer.
@@ -177,7 +177,7 @@ func (w *selecting) known(p *fieldPath) (names []string) {
 				break
 			}
 			if len(names) < maxKnown {
-				names = append(names, truncate.Bytes(string(bytes.ToValidUTF8(name, []byte("\uFFFD"))), 40))
+				names = append(names, text.Truncate(string(bytes.ToValidUTF8(name, []byte("\uFFFD"))), 40))
 			}
 		}
 		if next == nil {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Limits of a field list, which comes from a model.
@@ -88,8 +88,8 @@ func (p *fieldParser) path() (fieldPath, error) {
 	}
 	var f fieldPath
 	wrong := func(reason string) (fieldPath, error) {
-		text, _, _ := strings.Cut(begin, ",")
-		return fieldPath{}, fmt.Errorf("the path %q %s", truncate.Bytes(strings.TrimSpace(text), 80), reason)
+		raw, _, _ := strings.Cut(begin, ",")
+		return fieldPath{}, fmt.Errorf("the path %q %s", text.Truncate(strings.TrimSpace(raw), 80), reason)
 	}
 	p.rest = strings.TrimPrefix(p.rest, "$") // JSONPath and jq begin their paths with $ and a dot
 	p.rest = strings.TrimPrefix(p.rest, ".")
@@ -157,7 +157,7 @@ func (p *fieldParser) name() (name string, wild bool, reason string) {
 	case name == "":
 		return "", false, "has an empty name"
 	case strings.Contains(name, "*"):
-		return "", false, fmt.Sprintf("has the name %q: * stands for a whole name only", truncate.Bytes(name, 40))
+		return "", false, fmt.Sprintf("has the name %q: * stands for a whole name only", text.Truncate(name, 40))
 	case !utf8.ValidString(name):
 		return "", false, "is not valid UTF-8"
 	}

@@ -13,7 +13,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/resource"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Completer answers completion requests.
@@ -52,7 +52,7 @@ func (x *Completer) Serve(ctx context.Context, e *View, req *mcp.Request, reply 
 	}
 	i := slices.IndexFunc(p.Arguments, func(a config.PromptArgument) bool { return a.Name == asked.Argument })
 	if i < 0 {
-		return mcp.InvalidParams("prompt %q has no argument %q", p.Name, truncate.Bytes(asked.Argument, 64))
+		return mcp.InvalidParams("prompt %q has no argument %q", p.Name, text.Truncate(asked.Argument, 64))
 	}
 	a := &p.arguments[i]
 	values := a.values
@@ -68,7 +68,7 @@ func (x *Completer) Serve(ctx context.Context, e *View, req *mcp.Request, reply 
 // completeResource returns the values that the document declares for a variable of a resource template.
 func (x *Completer) completeResource(ctx context.Context, e *View, caller *auth.Principal, req *mcp.Request, asked mcp.Completion) ([]string, error) {
 	p := e.Resources.Named(asked.Resource)
-	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", truncate.Bytes(asked.Resource, resource.MaxShownURI))
+	unknown := mcp.InvalidParams("unknown resource template %q: resources/templates/list has those of this server", text.Truncate(asked.Resource, resource.MaxShownURI))
 	if p == nil {
 		return nil, unknown
 	}
@@ -81,7 +81,7 @@ func (x *Completer) completeResource(ctx context.Context, e *View, caller *auth.
 	}
 	always, query := p.Resource.URI.Variables()
 	if !slices.Contains(always, asked.Argument) && !slices.Contains(query, asked.Argument) {
-		return nil, mcp.InvalidParams("the resource template has no variable %q", truncate.Bytes(asked.Argument, 64))
+		return nil, mcp.InvalidParams("the resource template has no variable %q", text.Truncate(asked.Argument, 64))
 	}
 	return p.CallerOperation().Suggestions(asked.Argument), nil
 }

@@ -19,7 +19,7 @@ import (
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // maxPromptSize is the maximum size in bytes of all templates of a prompt with its arguments filled in, including those of its
@@ -107,7 +107,7 @@ func (p *Prompt) check(given map[string]string) error {
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !known[name] {
-			unknown = append(unknown, truncate.Bytes(name, 64))
+			unknown = append(unknown, text.Truncate(name, 64))
 		}
 	}
 	if n := len(unknown); n > 10 {
@@ -179,12 +179,12 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 		}
 		l := located{uri: m.Resource.FillURI(b.value)}
 		l.plan, l.args = b.endpoint.Resources.Find(l.uri)
-		unknown := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, truncate.Bytes(l.uri, resource.MaxShownURI))
+		unknown := mcp.InvalidParams("prompt %q can't be made: no resource has the URI %q", b.prompt.Name, text.Truncate(l.uri, resource.MaxShownURI))
 		switch {
 		case l.plan == nil:
 			return unknown
 		case promptObstacle(l.plan) != nil:
-			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, truncate.Bytes(l.uri, resource.MaxShownURI), promptObstacle(l.plan))
+			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, text.Truncate(l.uri, resource.MaxShownURI), promptObstacle(l.plan))
 		case b.endpoint.Guard != nil && b.endpoint.HideUnauthorized && !b.endpoint.Allows(b.caller, l.plan):
 			return b.Refuse(ctx, b.req, unknown)
 		}
@@ -325,7 +325,7 @@ func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l locate
 		if code != mcp.CodeInternal {
 			code = mcp.CodeInvalidParams
 		}
-		return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because its resource %q can't be read: %s", b.prompt.Name, truncate.Bytes(l.uri, resource.MaxShownURI), refused.Message)}
+		return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because its resource %q can't be read: %s", b.prompt.Name, text.Truncate(l.uri, resource.MaxShownURI), refused.Message)}
 	case err != nil:
 		return err
 	}

@@ -15,8 +15,7 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/nearest"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Prompt is a prompt of the configuration at one endpoint, with the plans of the tools that it calls. It is immutable.
@@ -185,7 +184,7 @@ func (e *Compiler) noTool(name string) error {
 	case e.Main.Tool(name) != nil:
 		return fmt.Errorf("the endpoint %q does not have the tool %q", e.Name, name)
 	}
-	if near := nearest.Name(name, slices.Sorted(maps.Keys(e.Plans))); near != "" {
+	if near := text.Nearest(name, slices.Sorted(maps.Keys(e.Plans))); near != "" {
 		return fmt.Errorf("there is no tool %q; did you mean %q?", name, near)
 	}
 	return fmt.Errorf("there is no tool %q", name)
@@ -205,7 +204,7 @@ func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[
 				continue
 			}
 			err := fmt.Errorf("the tool has no argument %q", name)
-			if near := nearest.Name(name, known); near != "" {
+			if near := text.Nearest(name, known); near != "" {
 				err = fmt.Errorf("%w; did you mean %q?", err, near)
 			}
 			wrong("."+name, err)
@@ -326,7 +325,7 @@ func ChallengeOf(caller *auth.Principal, needs [][][]string) (sets [][]string, o
 }
 
 func unknownPrompt(name string) *mcp.Error {
-	return mcp.InvalidParams("unknown prompt %q: prompts/list has the prompts of this server", truncate.Bytes(name, 128))
+	return mcp.InvalidParams("unknown prompt %q: prompts/list has the prompts of this server", text.Truncate(name, 128))
 }
 
 // Pages returns prompts as JSON arrays of at most size of them.

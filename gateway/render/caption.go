@@ -7,7 +7,7 @@ import (
 
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/answer"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // form is the kind of content block that binary data becomes.
@@ -38,7 +38,7 @@ func (r *Renderer) Caption(p answer.Part, n int) string {
 	name := "The answer"
 	switch {
 	case p.File != "" || p.Field != "":
-		name = truncate.Bytes(strings.ToValidUTF8(r.Redactor.Text(cmp.Or(p.File, p.Field)), "\uFFFD"), 100)
+		name = text.Truncate(strings.ToValidUTF8(r.Redactor.Text(cmp.Or(p.File, p.Field)), "\uFFFD"), 100)
 	case n > 0:
 		name = fmt.Sprintf("Part %d of the answer", n)
 	}
@@ -70,7 +70,7 @@ func (r *Renderer) Caption(p answer.Part, n int) string {
 
 // facts describes bytes by media type and size.
 func facts(mediaType string, size int) string {
-	return truncate.Bytes(strings.ToValidUTF8(orUnknown(mediaType), "\uFFFD"), 100) + ", " + sizeText(size)
+	return text.Truncate(strings.ToValidUTF8(orUnknown(mediaType), "\uFFFD"), 100) + ", " + sizeText(size)
 }
 
 // sizeText returns a size in bytes with its unit.

@@ -8,7 +8,7 @@ import (
 
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 const (
@@ -87,5 +87,5 @@ func words(value []byte, most int, redacted func(text string, cut bool) string) 
 	if short {
 		value = append(bytes.Clone(value[:8*maxDetail]), '"') // an escape sequence that is cut ends the text
 	}
-	return truncate.Bytes(strings.Join(strings.Fields(redacted(string(jsonscan.Unquote(value)), short)), " "), most)
+	return text.Truncate(strings.Join(strings.Fields(redacted(string(jsonscan.Unquote(value)), short)), " "), most)
 }

@@ -8,28 +8,28 @@ import (
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/redact"
 	"drawbridge/openapi/answer"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // FailedJob returns the text about a job that has ended without success, in the service's words. body is that of its
 // last status, nil if there is none.
 func FailedJob(api string, last *job.Report, body []byte, r redact.Redactor) string {
-	text := api + " took the call as a job, which has failed"
+	raw := api + " took the call as a job, which has failed"
 	if last.State == job.Cancelled {
-		text = api + " took the call as a job, which was cancelled"
+		raw = api + " took the call as a job, which was cancelled"
 	}
 	if last.Word != "" {
-		text += " (" + last.Word + ")"
+		raw += " (" + last.Word + ")"
 	}
 	if last.Message != "" {
-		text += ": " + last.Message
+		raw += ": " + last.Message
 	}
 	if body != nil {
 		body, room := answer.CleanData(body), MaxErrorBody+r.Longest()
 		said := r.Error(string(body[:min(len(body), room)]), len(body) > room)
-		text += "\n" + truncate.Bytes(said, MaxErrorBody)
+		raw += "\n" + text.Truncate(said, MaxErrorBody)
 	}
-	return text + "\nLook at what the service says; the same call may need other arguments, or work later."
+	return raw + "\nLook at what the service says; the same call may need other arguments, or work later."
 }
 
 // RunningJob is a job that had not ended when the time for its call was up.
@@ -45,43 +45,43 @@ type RunningJob struct {
 
 // Text returns the text about the job, and how to follow it.
 func (j *RunningJob) Text(r redact.Redactor) string {
-	text := j.API + " has taken this call as a job, which goes on"
+	raw := j.API + " has taken this call as a job, which goes on"
 	switch {
 	case j.Last == nil:
-		text = j.API + " has taken this call as a job, and does not say how it stands"
+		raw = j.API + " has taken this call as a job, and does not say how it stands"
 	case j.Last.Word != "":
-		text += fmt.Sprintf(": after %s its state is %q", roughly(j.After), j.Last.Word)
+		raw += fmt.Sprintf(": after %s its state is %q", roughly(j.After), j.Last.Word)
 	default:
-		text += fmt.Sprintf(": it had not ended after %s", roughly(j.After))
+		raw += fmt.Sprintf(": it had not ended after %s", roughly(j.After))
 	}
 	if last := j.Last; last != nil {
 		if last.Message != "" {
-			text += fmt.Sprintf(" (%s)", last.Message)
+			raw += fmt.Sprintf(" (%s)", last.Message)
 		}
 		if last.Progress > 0 && last.Total > 0 {
-			text += fmt.Sprintf(", %.0f of %.0f", last.Progress, last.Total)
+			raw += fmt.Sprintf(", %.0f of %.0f", last.Progress, last.Total)
 		}
 		if len(last.Questions) > 0 {
-			text += ". It waits for answers that this client can't give (it does not support tasks)"
+			raw += ". It waits for answers that this client can't give (it does not support tasks)"
 			for _, q := range last.Questions {
-				text += "; it asks: " + q.Message
+				raw += "; it asks: " + q.Message
 			}
 		}
 	}
-	text += ". Do not make the same call again, which would begin another job. "
+	raw += ". Do not make the same call again, which would begin another job. "
 	if j.StatusTool != "" {
-		text += fmt.Sprintf("To see how it stands, call the tool %s with the arguments %s.", j.StatusTool, j.StatusArgs)
+		raw += fmt.Sprintf("To see how it stands, call the tool %s with the arguments %s.", j.StatusTool, j.StatusArgs)
 	} else {
-		text += "Tell the user that the result is not known yet"
+		raw += "Tell the user that the result is not known yet"
 		if j.URL != nil {
-			text += ", and that the service has it at " + truncate.Bytes(r.Text(j.URL.EscapedPath()), 200)
+			raw += ", and that the service has it at " + text.Truncate(r.Text(j.URL.EscapedPath()), 200)
 		}
-		text += "; a tool that reads it may be among yours."
+		raw += "; a tool that reads it may be among yours."
 	}
 	if j.Webhook {
-		text += " The URL that the caller gave will be called with the result."
+		raw += " The URL that the caller gave will be called with the result."
 	}
-	return text
+	return raw
 }
 
 // roughly describes a duration in words.

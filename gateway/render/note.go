@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/answer"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Unended is the note on a response whose end can't be told from an interruption (P2, P5).
@@ -53,7 +53,7 @@ func Unsent(pointers []string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(truncate.Bytes(strings.ToValidUTF8(pointer, "\uFFFD"), maxUnsentBytes))
+		b.WriteString(text.Truncate(strings.ToValidUTF8(pointer, "\uFFFD"), maxUnsentBytes))
 	}
 	if more := len(pointers) - maxUnsent; more > 0 {
 		fmt.Fprintf(&b, " and %d more", more)
@@ -66,21 +66,21 @@ func Unsent(pointers []string) string {
 // to HEAD, which has nothing but headers, the headers. Other headers are up to [Headers] (E9), and those that it has
 // included are not repeated. Secrets are removed from those that are shown.
 func (r *Renderer) EmptyText(resp *http.Response) string {
-	text := "The service answered " + StatusText(resp.StatusCode) + ", without a body."
+	raw := "The service answered " + StatusText(resp.StatusCode) + ", without a body."
 	header := func(name string) {
 		if value := resp.Header.Get(name); value != "" && !strings.Contains(r.Headers, " "+name+": ") {
-			text += " " + name + ": " + truncate.Bytes(strings.ToValidUTF8(r.Redactor.Text(value), "\uFFFD"), 200) + "."
+			raw += " " + name + ": " + text.Truncate(strings.ToValidUTF8(r.Redactor.Text(value), "\uFFFD"), 200) + "."
 		}
 	}
 	if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Path != "" && !strings.Contains(r.Headers, " Location: ") {
-		text += " Location: " + truncate.Bytes(u.EscapedPath(), 200) + "."
+		raw += " Location: " + text.Truncate(u.EscapedPath(), 200) + "."
 	}
 	if resp.Request != nil && resp.Request.Method == http.MethodHead {
 		header("Content-Type")
 		header("Content-Length")
 		header("Last-Modified")
 	}
-	return text
+	return raw
 }
 
 // shortText returns the text for a response whose bytes are given as structuredContent alone.

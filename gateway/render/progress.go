@@ -11,11 +11,11 @@ import (
 	"drawbridge/openapi"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // maxEventText is the most bytes of an event's text that a client is sent: 500 and an ellipsis.
-const maxEventText = 500 + len(truncate.Ellipsis)
+const maxEventText = 500 + len(text.Ellipsis)
 
 // EventRules locate progress and log messages in the events of a streamed response, as JSON Pointers. They are immutable.
 type EventRules struct {
@@ -129,8 +129,8 @@ func (f *EventForwarder) words(value []byte) string {
 		return ""
 	}
 	// Secrets are redacted once more, since invisible characters may have split one.
-	text := f.Redactor.Text(openapi.Clean(string(jsonscan.Unquote(value))))
-	return strings.ToValidUTF8(truncate.Bytes(text, maxEventText), "")
+	raw := f.Redactor.Text(openapi.Clean(string(jsonscan.Unquote(value))))
+	return strings.ToValidUTF8(text.Truncate(raw, maxEventText), "")
 }
 
 // isObject reports whether an event is a JSON object.

@@ -9,7 +9,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/redact"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // maxRedirectLink is the maximum length in bytes of a redirect's URL that is given as a link. Signed download URLs have
@@ -145,7 +145,7 @@ func RedirectPath(resp *http.Response) string {
 	if err != nil || u.Path == "" {
 		return ""
 	}
-	return " (this one points to " + truncate.Bytes(u.EscapedPath(), 200) + ")"
+	return " (this one points to " + text.Truncate(u.EscapedPath(), 200) + ")"
 }
 
 // redirectHint describes a redirect that is not an answer. unfollowed is the reason why it was not followed, or "" if

@@ -9,7 +9,7 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Content is one item of the contents of a resource.
@@ -95,7 +95,7 @@ func (c *Content) Caption() string {
 	if c.Blob == nil {
 		return ""
 	}
-	return fmt.Sprintf("The resource %s (%s) is in the next block, in base64.", truncate.Bytes(strings.ToValidUTF8(c.URI, "\uFFFD"), 200), facts(c.MIMEType, len(c.Blob)))
+	return fmt.Sprintf("The resource %s (%s) is in the next block, in base64.", text.Truncate(strings.ToValidUTF8(c.URI, "\uFFFD"), 200), facts(c.MIMEType, len(c.Blob)))
 }
 
 // noteAt returns supplementary text for the contents at a URI, such as that they were cut off.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/origin"
 )
 
 // Callers get three kinds of response headers: those that every HTTP client needs, those that the document declares,

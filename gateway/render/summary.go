@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Summary describes a JSON text in a few words, without its values.
@@ -24,7 +24,7 @@ func Summary(data []byte) string {
 	case jsonscan.Object:
 		names, n := "", 0
 		for name := range jsonscan.Members(data) {
-			shown := truncate.Bytes(strings.ToValidUTF8(string(name), "\uFFFD"), 40)
+			shown := text.Truncate(strings.ToValidUTF8(string(name), "\uFFFD"), 40)
 			if len(names)+len(shown) > most {
 				names += " and more"
 				break

@@ -8,7 +8,7 @@ import (
 
 	"drawbridge/gateway/redact"
 	"drawbridge/openapi/answer"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // MaxErrorBody is the most bytes of an error response's body that are passed on. Error pages can be large and rarely
@@ -66,12 +66,12 @@ func (e *UpstreamError) Text(tooLarge bool, now time.Time) string {
 	}
 	if e.Said != "" {
 		most := MaxErrorBody + e.Redactor.Longest()
-		said := e.Redactor.Error(truncate.Prefix(e.Said, most), len(e.Said) > most)
-		return b.String() + ": " + truncate.Bytes(said, MaxErrorBody) + "\n" + hint(e.Response, e.Safe, e.Owner, now)
+		said := e.Redactor.Error(text.Prefix(e.Said, most), len(e.Said) > most)
+		return b.String() + ": " + text.Truncate(said, MaxErrorBody) + "\n" + hint(e.Response, e.Safe, e.Owner, now)
 	}
 	said, short := e.Redactor.Error(string(e.body), e.short), e.short
 	if limit := MaxErrorBody - len(e.lead); len(said) > limit {
-		said, short = truncate.Prefix(said, limit), true
+		said, short = text.Prefix(said, limit), true
 	}
 	switch {
 	case strings.TrimSpace(said) != "":
@@ -88,7 +88,7 @@ func (e *UpstreamError) Text(tooLarge bool, now time.Time) string {
 	case tooLarge:
 		b.WriteString(", with a body that is too large.")
 	case e.binary != "":
-		fmt.Fprintf(&b, ", with a body that is no text (%s).", truncate.Bytes(strings.ToValidUTF8(e.binary, ""), 100))
+		fmt.Fprintf(&b, ", with a body that is no text (%s).", text.Truncate(strings.ToValidUTF8(e.binary, ""), 100))
 	default:
 		b.WriteString(", without a body.")
 	}

@@ -14,7 +14,7 @@ import (
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
 	"drawbridge/openapi/overlay"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Reason codes of operation results. They complement the codes of the document's problems.
@@ -304,8 +304,8 @@ func (a *API) Shown(text string) string { return a.shown(text) }
 func (a *API) Redacted(text string) string { return a.secrets.Operator(text) }
 
 // shown redacts and truncates a text from or about the document for operators.
-func (a *API) shown(text string) string {
-	return truncate.Bytes(a.secrets.Operator(text), admin.MaxText)
+func (a *API) shown(raw string) string {
+	return text.Truncate(a.secrets.Operator(raw), admin.MaxText)
 }
 
 // CodeList formats counts by code for the log, the most frequent first.

@@ -7,9 +7,9 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
+	"drawbridge/openapi/origin"
 )
 
 // usability states whether an API whose document could be read can be used.

@@ -8,7 +8,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // ToRead returns the plan that reads a URI for a caller, and the arguments of its call: of a resource, or of the call that a
@@ -35,7 +35,7 @@ func (e *View) ToRead(uri, principal string) (p *plan.Plan, args []byte) {
 
 // notFound returns the error for a URI that can't be read, with its own text for links.
 func notFound(req *mcp.Request, uri string) *mcp.Error {
-	denied := req.ResourceNotFound(truncate.Bytes(uri, MaxShownURI))
+	denied := req.ResourceNotFound(text.Truncate(uri, MaxShownURI))
 	if strings.HasPrefix(uri, call.LinkScheme) {
 		denied.Message = "resource not found: a link is good for a limited time, and for the caller that it was given to; call its tool again"
 	}

@@ -14,7 +14,7 @@ import (
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Reader reads resources.
@@ -77,7 +77,7 @@ func Authorize(e *call.Endpoint, caller *auth.Principal, p *plan.Plan, req *mcp.
 	switch {
 	case denied == nil:
 	case e.HideUnauthorized:
-		return req.ResourceNotFound(truncate.Bytes(req.URI, MaxShownURI))
+		return req.ResourceNotFound(text.Truncate(req.URI, MaxShownURI))
 	case len(p.Scopes) > 0:
 		denied.Message = "insufficient scope for this resource"
 	}
@@ -95,12 +95,12 @@ func unread(c call.BufferedCall, uri string, resp *http.Response, err error) err
 		return err
 	}
 	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
-		return c.Request.ResourceNotFound(truncate.Bytes(uri, MaxShownURI))
+		return c.Request.ResourceNotFound(text.Truncate(uri, MaxShownURI))
 	}
 	if refused := c.SubjectRefused(f); refused != nil {
 		return refused
 	}
-	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.Text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), truncate.Bytes(uri, MaxShownURI)), '}')}
+	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.Text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), text.Truncate(uri, MaxShownURI)), '}')}
 	var unable *mcp.ClientUnsupportedError
 	switch {
 	case f.Outcome == telemetry.OutcomeArguments || f.Outcome == telemetry.OutcomeCondition:

@@ -20,7 +20,7 @@ import (
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Limits of subscriptions: each subscribed resource is polled by requests to a service.
@@ -209,11 +209,11 @@ func (w *Subscriptions) End() {
 func (m *member) reads(ctx context.Context, e *View, uri string) (*plan.Plan, []byte, error) {
 	req := &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
 	if e == nil {
-		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, MaxShownURI))
+		return nil, nil, req.ResourceNotFound(text.Truncate(uri, MaxShownURI))
 	}
 	p, args := e.Resources.Find(uri)
 	if p == nil {
-		return nil, nil, req.ResourceNotFound(truncate.Bytes(uri, MaxShownURI))
+		return nil, nil, req.ResourceNotFound(text.Truncate(uri, MaxShownURI))
 	}
 	caller := m.caller.Principal()
 	if e.Guard != nil {
@@ -276,7 +276,7 @@ func (w *Subscriptions) run(ctx context.Context, x *watch) {
 			failures = 0
 		case failures == 0:
 			w.Log.LogAttrs(ctx, slog.LevelInfo, "a subscribed resource could not be read; retrying less often",
-				slog.String("resource", truncate.Bytes(x.uri, MaxShownURI)), slog.Any("error", err))
+				slog.String("resource", text.Truncate(x.uri, MaxShownURI)), slog.Any("error", err))
 			fallthrough
 		default:
 			failures = min(failures+1, maxBackoff)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/config"
-	"drawbridge/openapi/latin"
+	"drawbridge/openapi/text"
 )
 
 // nameFromLocation names an API until its document is known.
@@ -26,7 +26,7 @@ const maxAPIName = 24
 // apiName derives a name from a title: transliterated lower-case letters and digits, words joined by "-", as many whole
 // words as fit. A possessive 's is dropped. Different titles with the same name are told apart like equal titles.
 func apiName(title string) string {
-	ascii, _ := latin.Text(title)
+	ascii, _ := text.Latin(title)
 	return formerAPIName(ascii)
 }
 

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/gateway/egress"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
 )
@@ -60,7 +59,7 @@ func (c *clients) makeDocumentClients() error {
 // may be on private addresses (E1).
 func (c *clients) documentClient(wrap wrapper, certificate connection, named []string) *upstream.Client {
 	o := c.options(c.label, wrap, certificate)
-	o.NamedHosts, o.Proxy = named, egress.Proxy(c.api.SpecProxy)
+	o.NamedHosts, o.Proxy = named, upstream.ConfiguredProxy(c.api.SpecProxy)
 	if !c.api.IsDiscovered() { // else the document is at the service, most often
 		o.BaseURL = nil
 	} else {
@@ -78,7 +77,7 @@ func (c *clients) options(name string, wrap wrapper, certificate connection) ups
 		MaxRatio: int64(l.MaxRatio), RootCAs: c.roots, Wrap: wrap, TLS: certificate, TracerProvider: c.deps.TracerProvider,
 		AllowedAddresses: prefixes(c.api.AllowAddresses), ConnectionAge: time.Duration(l.ConnectionAge), UserAgent: "drawbridge/" + c.deps.Version,
 		OnPanic:         c.deps.Panicked,
-		Proxy:           egress.Proxy(c.api.Proxy),
+		Proxy:           upstream.ConfiguredProxy(c.api.Proxy),
 		OnUnknownCoding: func() { c.deps.Metrics.IgnoredEncoding(name) },
 	}
 	if c.api.BaseURL != nil {

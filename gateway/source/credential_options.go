@@ -7,7 +7,6 @@ import (
 
 	"drawbridge/auth/credential"
 	"drawbridge/config"
-	"drawbridge/gateway/egress"
 	"drawbridge/gateway/upstream"
 )
 
@@ -108,7 +107,7 @@ func (a *upstreamAuth) tokenClient(c *config.Credential, limits config.Limits) (
 		Name: "authorization server", NamedHosts: []string{c.TokenURL.Host()}, Connect: time.Duration(limits.ConnectTimeout),
 		TLSHandshake: time.Duration(limits.TLSTimeout), Timeout: time.Duration(defaults.Timeout), FirstByte: time.Duration(defaults.FirstByteTimeout),
 		MaxBytes: maxTokenAnswer, MaxRatio: int64(defaults.MaxRatio), MaxIdle: 4,
-		ConnectionAge: time.Duration(limits.ConnectionAge), OnPanic: a.panicked, Proxy: egress.Proxy(c.Proxy),
+		ConnectionAge: time.Duration(limits.ConnectionAge), OnPanic: a.panicked, Proxy: upstream.ConfiguredProxy(c.Proxy),
 	}
 	if c.CertFile != "" || c.CAFile != "" {
 		u, err := url.Parse(c.TokenURL.String())

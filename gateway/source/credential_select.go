@@ -10,9 +10,9 @@ import (
 	"drawbridge/auth/credential"
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
-	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/origin"
+	"drawbridge/openapi/text"
 )
 
 // Problem codes for disagreements between the configuration and a document about credentials. They complement the codes
@@ -142,11 +142,11 @@ func (c *Credentials) reportUnused(conf *config.API, api *openapi.API) {
 		if slices.Contains(declared, name) {
 			continue
 		}
-		text := fmt.Sprintf("credentials.%s: the document has no security scheme of that name, so the credential is not used", name)
-		if near := nearest.Name(name, declared); near != "" {
-			text += fmt.Sprintf("; did you mean %q?", near)
+		raw := fmt.Sprintf("credentials.%s: the document has no security scheme of that name, so the credential is not used", name)
+		if near := text.Nearest(name, declared); near != "" {
+			raw += fmt.Sprintf("; did you mean %q?", near)
 		}
-		c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialUnused, Message: text})
+		c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialUnused, Message: raw})
 	}
 }
 

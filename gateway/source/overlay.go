@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"drawbridge/config"
-	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
+	"drawbridge/openapi/origin"
 	"drawbridge/openapi/overlay"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // locations returns the locations of an API's document and overlays, which may hold secrets in their queries.
@@ -89,7 +89,7 @@ func (set *Set) undoneRemovals(s *Source, before, next *Document, added []string
 		}
 		p := s.unmatched(a)
 		if len(added) > 0 {
-			p.Message += "; new operations: " + truncate.List(added, maxNamed)
+			p.Message += "; new operations: " + text.List(added, maxNamed)
 		}
 		problems = append(problems, p.String())
 	}
@@ -100,7 +100,7 @@ func (set *Set) undoneRemovals(s *Source, before, next *Document, added []string
 		// A change of the configuration has been compared with the one before.
 		configured := slices.Contains(s.Config.Overlays, config.Location(a.Position.File))
 		if configured && a.Kind == overlay.Remove && a.Matched > 0 && !slices.ContainsFunc(next.Overlays, a.IsSameRemoval) {
-			p := s.problem(a, "the overlay removed what %q selects, and does so no more; new operations: %s", truncate.Bytes(a.Target, maxTarget), truncate.List(added, maxNamed))
+			p := s.problem(a, "the overlay removed what %q selects, and does so no more; new operations: %s", text.Truncate(a.Target, maxTarget), text.List(added, maxNamed))
 			problems = append(problems, p.String())
 		}
 	}
@@ -127,7 +127,7 @@ const maxTarget = 200
 
 // unmatched returns the problem of a removal that selects nothing.
 func (s *Source) unmatched(a overlay.Action) config.Problem {
-	return s.problem(a, "the target %q selects nothing, so nothing is removed; correct it, or write x-mcp-optional: true if it need not select anything", truncate.Bytes(a.Target, maxTarget))
+	return s.problem(a, "the target %q selects nothing, so nothing is removed; correct it, or write x-mcp-optional: true if it need not select anything", text.Truncate(a.Target, maxTarget))
 }
 
 // problem returns a problem at the position of an action.

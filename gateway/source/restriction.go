@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"drawbridge/config"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Unrestricted returns the restrictions that a newer document of a source would undo, as problems with positions. A
@@ -28,10 +28,10 @@ func (set *Set) Unrestricted(s *Source, before, next *Document) (problems []stri
 		var p config.Problem
 		if escaped := set.escaped(sel, change{s, before, next, namesBefore, names}); len(escaped) > 0 {
 			p = set.config.At(sel.Key)
-			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags, the extensions or the name of the API are others", truncate.List(escaped, maxNamed))
+			p.Message = fmt.Sprintf("matches %s no more, since the operationId, the tags, the extensions or the name of the API are others", text.List(escaped, maxNamed))
 			if sel.Argument != "" {
 				p = set.config.At(sel.ArgumentKey)
-				p.Message = fmt.Sprintf("fits %s no more, since the argument %q is gone", truncate.List(escaped, maxNamed), sel.Argument)
+				p.Message = fmt.Sprintf("fits %s no more, since the argument %q is gone", text.List(escaped, maxNamed), sel.Argument)
 			}
 		} else {
 			// The first document of an API without a configured name must not choose a name that no selector matches.
@@ -47,7 +47,7 @@ func (set *Set) Unrestricted(s *Source, before, next *Document) (problems []stri
 			}
 			p = set.config.Explain(sel, slices.Collect(subjectsOf(s.as(names[s]), next.API)))
 			if len(added) > 0 {
-				p.Message += "; new operations: " + truncate.List(added, maxNamed)
+				p.Message += "; new operations: " + text.List(added, maxNamed)
 			}
 		}
 		p.Severity = config.Error

@@ -6,7 +6,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/openapi"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // selectorMatches remembers which selectors of a configuration match which documents, so that each pair is compared once.
@@ -83,7 +83,7 @@ func (set *Set) CheckSelectors() (result SelectorResult) {
 			result.Unmatched = append(result.Unmatched, set.explain(sel))
 		case sel.Severity() == config.Error:
 			p := set.config.At(sel.Key)
-			p.Message = fmt.Sprintf("matches no operation so far; it is decided when the document of %s can be read, whose operations are not served if nothing matches then", truncate.List(missing, maxNamed))
+			p.Message = fmt.Sprintf("matches no operation so far; it is decided when the document of %s can be read, whose operations are not served if nothing matches then", text.List(missing, maxNamed))
 			result.Undecided = append(result.Undecided, p)
 			result.Early = result.Early || present && trying
 		}

@@ -4,8 +4,8 @@ import (
 	"net/url"
 
 	"drawbridge/config"
-	"drawbridge/gateway/origin"
 	"drawbridge/openapi"
+	"drawbridge/openapi/origin"
 )
 
 // BaseURL returns the URL that the operation's calls go to; nil if neither the configuration nor the document names one.

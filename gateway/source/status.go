@@ -3,7 +3,7 @@ package source
 import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/redact"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Status returns the state of the API for operators. Only the goroutine that publishes calls it.
@@ -48,7 +48,7 @@ func (q *Quarantined) status(secrets *redact.Configured) *admin.HeldDocument {
 	if q == nil {
 		return nil
 	}
-	shown := func(text string) string { return truncate.Bytes(secrets.Operator(text), admin.MaxText) }
+	shown := func(raw string) string { return text.Truncate(secrets.Operator(raw), admin.MaxText) }
 	var restrictions []string
 	for _, problem := range q.Unrestricted[:min(len(q.Unrestricted), maxListed)] {
 		restrictions = append(restrictions, shown(problem))

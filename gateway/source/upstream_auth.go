@@ -14,9 +14,9 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/config"
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi"
+	"drawbridge/openapi/origin"
 )
 
 // upstreamAuth is the upstream authentication of one API: everything that the gateway adds to requests to its service and

@@ -22,11 +22,10 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
-	"drawbridge/gateway/egress"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/origin"
 )
 
 const (
@@ -70,7 +69,7 @@ func NewCallerWebhooks(c *config.Config, old *CallerWebhooks, tracing trace.Trac
 	}
 	out.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{
 		Name: "callback", NamedHosts: config.Hosts(c.Tools.CallbackURLs), Timeout: webhookTimeout, MaxBytes: maxWebhookResponse, MaxIdle: 2,
-		TracerProvider: tracing, UserAgent: "drawbridge/" + version, Proxy: egress.Proxy(c.Proxy),
+		TracerProvider: tracing, UserAgent: "drawbridge/" + version, Proxy: upstream.ConfiguredProxy(c.Proxy),
 	}))
 	return out
 }

@@ -13,7 +13,7 @@ import (
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Get answers tasks/get.
@@ -64,7 +64,7 @@ func (s *Tasks) Update(ctx context.Context, e *call.Endpoint, req *mcp.Request, 
 		}
 		answer, ok := mcp.ParseInputResponse(mcp.ElicitForm, response)
 		if !ok {
-			return mcp.InvalidParams("the response to %q is no answer to a form", truncate.Bytes(string(key), job.MaxQuestionKey))
+			return mcp.InvalidParams("the response to %q is no answer to a form", text.Truncate(string(key), job.MaxQuestionKey))
 		}
 		if err := t.answer(ctx, rec, rec.Questions[i], answer); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (t *Task) answer(ctx context.Context, rec *Record, asked job.Question, a mc
 				rec.Refused = map[string]string{}
 			}
 			rec.Refused[key] = err.Error()
-			rec.Message, rec.Updated = "the answer to "+truncate.Bytes(key, job.MaxWord)+" can't be used: "+err.Error(), time.Now()
+			rec.Message, rec.Updated = "the answer to "+text.Truncate(key, job.MaxWord)+" can't be used: "+err.Error(), time.Now()
 			return t.publishRecord(ctx, rec)
 		}
 	}

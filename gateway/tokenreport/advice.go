@@ -9,7 +9,7 @@ import (
 	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Measure is a change that makes a list cheaper.
@@ -89,7 +89,7 @@ func shortened(str []byte, limit int) []byte {
 	if len(str) <= limit {
 		return str
 	}
-	return jsonscan.AppendString(nil, truncate.Words(string(jsonscan.Unquote(str)), limit))
+	return jsonscan.AppendString(nil, text.TruncateWords(string(jsonscan.Unquote(str)), limit))
 }
 
 func (a *adviser) add(api string, m Measure, setting string, saves int) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // ArgumentError lists all that is wrong with the arguments of one of the tools.
@@ -140,7 +140,7 @@ func (a *arguments) err() error {
 	if a.object != nil {
 		for name := range jsonscan.Members(a.object) {
 			if !slices.Contains(a.known, string(name)) {
-				a.fault("%q is not an argument; there are %s", truncate.Bytes(string(name), 64), strings.Join(a.known, ", "))
+				a.fault("%q is not an argument; there are %s", text.Truncate(string(name), 64), strings.Join(a.known, ", "))
 			}
 		}
 	}

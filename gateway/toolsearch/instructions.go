@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // maxInstructions is the maximum length of instructions in bytes.
@@ -35,7 +35,7 @@ func instructions(apis []count, total, shown int) string {
 	}
 	of := "the API " + names[0]
 	if len(apis) > 1 {
-		of = fmt.Sprintf("%d APIs: %s", len(apis), truncate.List(names, shown))
+		of = fmt.Sprintf("%d APIs: %s", len(apis), text.List(names, shown))
 	}
 	return fmt.Sprintf("This server has %d tools of %s. Its list shows only a few: find the others with %s, which knows every tool, "+
 		"and see %s for full schemas. Call what you found with %s if it is read-only, else with %s.", total, of, Search, Describe, Read, Call)

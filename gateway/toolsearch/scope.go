@@ -11,7 +11,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/finder"
 	"drawbridge/openapi"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Scope is what one caller may find.
@@ -125,14 +125,14 @@ func list(all []count, limit int) string {
 	names := make([]string, len(all))
 	for i, c := range all {
 		name := strings.Join(strings.Fields(openapi.Clean(c.Name)), " ") // tags are texts of documents
-		names[i] = truncate.Runes(name, 60) + " (" + strconv.Itoa(c.Tools) + ")"
+		names[i] = text.TruncateRunes(name, 60) + " (" + strconv.Itoa(c.Tools) + ")"
 	}
-	return truncate.List(names, limit)
+	return text.List(names, limit)
 }
 
 // Unknown returns the text for a model that has named a tool that does not exist or that the caller may not find.
 func (s *Scope) Unknown(name string) string {
-	text := "There is no tool " + strconv.Quote(truncate.Bytes(name, 128)) + "."
+	text := "There is no tool " + strconv.Quote(text.Truncate(name, 128)) + "."
 	var names []string
 	for _, t := range s.byWords(name, 5) { // because a call waits for it
 		names = append(names, t.Name)

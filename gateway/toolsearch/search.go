@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/gateway/catalog"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 const (
@@ -32,10 +32,10 @@ func (f filter) has(t *catalog.Tool) bool {
 func (f filter) String() string {
 	var parts []string
 	if f.api != "" {
-		parts = append(parts, fmt.Sprintf("api %q", truncate.Bytes(f.api, 64)))
+		parts = append(parts, fmt.Sprintf("api %q", text.Truncate(f.api, 64)))
 	}
 	if f.tag != "" {
-		parts = append(parts, fmt.Sprintf("tag %q", truncate.Bytes(f.tag, 64)))
+		parts = append(parts, fmt.Sprintf("tag %q", text.Truncate(f.tag, 64)))
 	}
 	if f.readOnly {
 		parts = append(parts, "read_only")
@@ -83,11 +83,11 @@ func describeHits(hits []*catalog.Tool) string {
 
 // line returns the first sentence of a description, or as much of it as fits in a line.
 func line(description string) string {
-	text, _, _ := strings.Cut(description, "\n")
-	if i := strings.Index(text, ". "); i > 0 && len(text[:i]) < lineLength && !strings.HasSuffix(text[:i], "e.g") && !strings.HasSuffix(text[:i], "i.e") {
-		text = text[:i]
+	raw, _, _ := strings.Cut(description, "\n")
+	if i := strings.Index(raw, ". "); i > 0 && len(raw[:i]) < lineLength && !strings.HasSuffix(raw[:i], "e.g") && !strings.HasSuffix(raw[:i], "i.e") {
+		raw = raw[:i]
 	}
-	return strings.TrimSuffix(truncate.Words(text, lineLength), ".")
+	return strings.TrimSuffix(text.TruncateWords(raw, lineLength), ".")
 }
 
 // nothing says where else to look if no tool fits.

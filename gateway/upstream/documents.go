@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // documentRedirects is the maximum number of redirects when fetching a document (S1).

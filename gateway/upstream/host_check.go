@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // CheckHost returns an error if no call to a URL can be made because of its host, as far as that is known without resolving it: an

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // isService reports whether addr, "host:port", is that of Service or of an instance of it.

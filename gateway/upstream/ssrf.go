@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // dialPolicy dials, and checks addresses after name resolution (SSRF protection): whatever a name

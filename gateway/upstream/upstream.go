@@ -15,8 +15,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/upstream/balance"
+	"drawbridge/openapi/origin"
 )
 
 // Options configure a [Client]. Times and sizes have no defaults here: zero stands for no limit.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // Ways in which an operation is wider; the operation follows in the text.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 	"drawbridge/openapi/httpmethod"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/origin"
+	"drawbridge/openapi/text"
 )
 
 // WiderDocument lists the access to known operations that a newer document of a source would give beyond an earlier one, under the
@@ -38,7 +38,7 @@ func (d Served) WiderDocument(s *source.Source, before, next *source.Document) [
 	}
 	var lines []string
 	for _, what := range found.order {
-		lines = append(lines, fmt.Sprintf("apis: %s: %s of %s", s.Name, what, truncate.List(found.of[what], 5)))
+		lines = append(lines, fmt.Sprintf("apis: %s: %s of %s", s.Name, what, text.List(found.of[what], 5)))
 	}
 	return lines
 }

@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
+	"drawbridge/openapi/origin"
 )
 
 // likeness tells why two operations of two documents count as the same. The greater one is the surer one.

@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"drawbridge/config"
-	"drawbridge/gateway/origin"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/origin"
+	"drawbridge/openapi/text"
 )
 
 // Served is a configuration in use with the documents of its APIs.
@@ -126,7 +126,7 @@ func (d Served) operationsOpened(after *config.Config, s *source.Source, api *co
 	}
 	var lines []string
 	for _, what := range order {
-		lines = append(lines, fmt.Sprintf("apis: %s: %s of %s", s.Name, what, truncate.List(opens[what], 5)))
+		lines = append(lines, fmt.Sprintf("apis: %s: %s of %s", s.Name, what, text.List(opens[what], 5)))
 	}
 	return lines
 }

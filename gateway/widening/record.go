@@ -8,8 +8,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"drawbridge/gateway/atomicfile"
-	"drawbridge/gateway/regularfile"
+	"drawbridge/gateway/localfile"
 )
 
 const (
@@ -38,7 +37,7 @@ func RecordFile(dir, configFile string) string {
 
 // ReadRecord reads a record. The error wraps [os.ErrNotExist] if there is none.
 func ReadRecord(path string) (*Summary, error) {
-	f, err := regularfile.Open(path)
+	f, err := localfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -63,5 +62,5 @@ func (s *Summary) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(path, recordTemp, data)
+	return localfile.Replace(path, recordTemp, data)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // Error is an answer that is complete by the rules of HTTP and malformed by those of its media type, so that a part of it must not be
@@ -26,7 +26,7 @@ func (e *Error) ToolMessage() string { return e.ToolMessageFor(false) }
 // ToolMessageFor is ToolMessage for a call whose method is safe (RFC 9110 section 9.2.1), which changes nothing and can be
 // repeated, or not.
 func (e *Error) ToolMessageFor(safe bool) string {
-	text := fmt.Sprintf("The service sent an answer that can't be used: its %s %s.", truncate.Bytes(strings.ToValidUTF8(e.MediaType, ""), 100), e.Reason)
+	text := fmt.Sprintf("The service sent an answer that can't be used: its %s %s.", text.Truncate(strings.ToValidUTF8(e.MediaType, ""), 100), e.Reason)
 	switch {
 	case safe && e.Truncated:
 		return text + " The call changed nothing and can be repeated."

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 )
 
 // Copy holds the files of a document as they were read, to load it again without its origin. It is immutable, and as untrusted as the

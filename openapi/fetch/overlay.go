@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 	"drawbridge/openapi/pacing"
 	"drawbridge/openapi/tree"
 )

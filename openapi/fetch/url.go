@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"sync"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 	"drawbridge/openapi/pacing"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/gateway/origin"
+	"drawbridge/openapi/origin"
 	"drawbridge/openapi/tree"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
@@ -176,5 +176,5 @@ func (s *scanner) remember(name []byte, base int, seen map[string]struct{}, at i
 }
 
 func (s *scanner) duplicate(name []byte, at int) error {
-	return s.fail(at, Duplicate, fmt.Sprintf("member name %q stands twice", truncate.Bytes(string(name), 64)))
+	return s.fail(at, Duplicate, fmt.Sprintf("member name %q stands twice", text.Truncate(string(name), 64)))
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // maxText is how much of a file that is not JSON is looked at, in bytes: formats are known by their beginnings.
@@ -142,7 +142,7 @@ func listOf(locations []string) string {
 	n := len(locations)
 	var named []string
 	for _, l := range locations[:min(n, mostLocations)] {
-		named = append(named, fmt.Sprintf("%q", truncate.Runes(l, 200)))
+		named = append(named, fmt.Sprintf("%q", text.TruncateRunes(l, 200)))
 	}
 	text := strings.Join(named, ", ")
 	if n > mostLocations {

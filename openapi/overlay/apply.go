@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"drawbridge/openapi/overlay/jsonpath"
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
-	"drawbridge/openapi/truncate"
 )
 
 // File is an overlay as it was read.
@@ -119,7 +119,7 @@ func (a *applier) selected(q *jsonpath.Query) ([]*tree.Node, error) {
 }
 
 // shown is a query as errors show it.
-func shown(q *jsonpath.Query) string { return truncate.Bytes(q.String(), maxShown) }
+func shown(q *jsonpath.Query) string { return text.Truncate(q.String(), maxShown) }
 
 // checkTargets checks that the targets of an action are of kinds that the version of the overlay allows. Version 1.0 allows
 // objects and arrays only, but an official example of it removes a string, so only updates of primitive values are refused.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"drawbridge/openapi/overlay/jsonpath"
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
-	"drawbridge/openapi/truncate"
 )
 
 // overlay is one parsed Overlay Object.
@@ -75,11 +75,11 @@ func (p *parser) wrong(at *tree.Node, where, format string, args ...any) {
 		return
 	}
 	for i, arg := range args {
-		if text, ok := arg.(string); ok {
-			args[i] = truncate.Bytes(text, maxShown)
+		if raw, ok := arg.(string); ok {
+			args[i] = text.Truncate(raw, maxShown)
 		}
 	}
-	where = truncate.Bytes(where, maxShown)
+	where = text.Truncate(where, maxShown)
 	p.faults = append(p.faults, Fault{Position: at.Position(), Message: strings.TrimPrefix(where+": ", ": ") + fmt.Sprintf(format, args...)})
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
-	"drawbridge/openapi/truncate"
 )
 
 // Bounds of what is said of the values of an enum, in characters.
@@ -87,9 +87,9 @@ func enumValues(enum *tree.Node) (values []enumValue) {
 
 func valueText(v *tree.Node) string {
 	if v.Kind() == tree.String {
-		return truncate.Words(v.Text(), maxMeaning)
+		return text.TruncateWords(v.Text(), maxMeaning)
 	}
-	return truncate.Words(string(v.AppendJSON(nil)), maxMeaning)
+	return text.TruncateWords(string(v.AppendJSON(nil)), maxMeaning)
 }
 
 // wordsOf returns what the first of the extensions that is there says of each value: by value, or in a list, which is not for this
@@ -139,5 +139,5 @@ func addVariants(variants *tree.Node, values []enumValue, names, descriptions []
 
 // meaningOf returns a text in one line, without its full stop.
 func meaningOf(n *tree.Node) string {
-	return strings.TrimRight(truncate.Words(strings.Join(strings.Fields(Prose(n.Text(), 0)), " "), maxMeaning), ". ")
+	return strings.TrimRight(text.TruncateWords(strings.Join(strings.Fields(Prose(n.Text(), 0)), " "), maxMeaning), ". ")
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/nearest"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // A Fault is one thing that is wrong with a value, worded for the model that made the value.
@@ -62,7 +61,7 @@ func (e *explainer) near(given string, names []string) string {
 	if e.compared += len(names); e.compared > maxCompared {
 		return ""
 	}
-	return nearest.Name(given, names)
+	return text.Nearest(given, names)
 }
 
 func (e *explainer) add(location []string, format string, args ...any) *Fault {
@@ -180,7 +179,7 @@ func (e *explainer) leaf(err *jsonschema.ValidationError) {
 	case *kind.UniqueItems:
 		e.add(at, "items %d and %d are the same; each may be there once", k.Duplicates[0], k.Duplicates[1])
 	case *kind.Pattern:
-		e.add(at, "expected text that matches %s, got %s", truncate.Words(k.Want, 200), showPlain(value)).Keyword = "pattern"
+		e.add(at, "expected text that matches %s, got %s", text.TruncateWords(k.Want, 200), showPlain(value)).Keyword = "pattern"
 	case *kind.Format:
 		low, high := formatNamed(k.Want).bounds() // no others are checked
 		e.add(at, "expected an integer from %s to %s (%s), got %s", low, high, k.Want, showPlain(value))
@@ -278,10 +277,10 @@ func (e *explainer) unknown(schemaURL string, at []string) {
 	if declared.set[name] {
 		// The member belongs to an alternative that does not apply, because of another fault or of this combination of members.
 		e.later = append(e.later, Fault{Pointer: pointerOf(at), Message: fmt.Sprintf("%s %q can't be combined with the others that are given",
-			word(at[:len(at)-1]), truncate.Words(name, maxShown))})
+			word(at[:len(at)-1]), text.TruncateWords(name, maxShown))})
 		return
 	}
-	text := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), truncate.Words(name, maxShown))
+	text := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), text.TruncateWords(name, maxShown))
 	near := e.near(name, declared.list)
 	if near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
-	"drawbridge/openapi/truncate"
 )
 
 // noLimit is the value of cut.text and cut.depth that takes nothing away.
@@ -112,7 +112,7 @@ func (c *Converter) target(ref *tree.Node) (node *tree.Node, problem string) {
 	switch {
 	case err != nil:
 		if e := (*tree.RefError)(nil); errors.As(err, &e) {
-			return nil, fmt.Sprintf("the reference %q leads nowhere: %s", truncate.Words(e.Ref, maxTitle), e.Message)
+			return nil, fmt.Sprintf("the reference %q leads nowhere: %s", text.TruncateWords(e.Ref, maxTitle), e.Message)
 		}
 		return nil, err.Error()
 	case node.Kind() != tree.Object && node.Kind() != tree.Bool:

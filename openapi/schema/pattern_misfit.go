@@ -6,8 +6,8 @@ import (
 	"unicode"
 
 	"drawbridge/openapi/schema/ecmaregexp"
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
-	"drawbridge/openapi/truncate"
 )
 
 // A pattern that is mistyped, such as "^d{4}-" without its backslash, matches nothing that the service takes, and every call with the
@@ -101,7 +101,7 @@ func (e *emitter) leaveOut(n, pattern *tree.Node, at place, f *schemaFacts) bool
 	if ok {
 		e.patternless = n
 		e.warnf(pattern, CodeSchemaPattern, "the regular expression %q matches none of the values that the document gives, such as %q; it is left out",
-			truncate.Words(pattern.Text(), 60), truncate.Words(value, 60))
+			text.TruncateWords(pattern.Text(), 60), text.TruncateWords(value, 60))
 	}
 	return ok
 }

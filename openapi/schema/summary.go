@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode"
 
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
-	"drawbridge/openapi/truncate"
 )
 
 const maxSummaryName = 60
@@ -111,7 +111,7 @@ func (c *Converter) someNames(n *tree.Node) string {
 			break
 		}
 		if !c.hidden(s, Response) && !unclean(name) {
-			names = append(names, truncate.Words(name, 40))
+			names = append(names, text.TruncateWords(name, 40))
 		}
 	}
 	if len(names) == 0 {

@@ -3,7 +3,7 @@ package schema
 import (
 	"strings"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/unseen"
 )
 
@@ -18,8 +18,8 @@ const (
 // Clean makes text from a document fit to be read by a model (S8): control characters, ANSI sequences, bidirectional
 // controls, characters that can't be seen, Unicode tags and HTML comments go, line ends become "\n", and what is
 // longer than max characters is cut at a word, ending in "…". A max of 0 means no limit.
-func Clean(text string, max int) string {
-	return truncate.Words(strings.TrimSpace(cleaned(text)), max)
+func Clean(raw string, max int) string {
+	return text.TruncateWords(strings.TrimSpace(cleaned(raw)), max)
 }
 
 // unclean tells whether a text that must be kept exactly, like an enum value, holds something that Clean removes.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
-	"drawbridge/openapi/truncate"
 )
 
 // discriminator tells in words what the discriminator of a schema with alternatives says (OAS 3.0.4, discriminator
@@ -30,7 +30,7 @@ func (c *Converter) discriminator(n *tree.Node) string {
 	var values []string
 	add := func(value string) {
 		if value != "" && !unclean(value) {
-			values = append(values, fmt.Sprintf("%q", truncate.Words(value, maxShown)))
+			values = append(values, fmt.Sprintf("%q", text.TruncateWords(value, maxShown)))
 		}
 	}
 	mapped := map[string]bool{}
@@ -57,7 +57,7 @@ func (c *Converter) discriminator(n *tree.Node) string {
 	if more := len(values) - maxAllowed; more > 0 {
 		values = append(values[:maxAllowed], fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("%q tells which of the alternatives it is: %s.", truncate.Words(name, maxShown), strings.Join(values, ", "))
+	return fmt.Sprintf("%q tells which of the alternatives it is: %s.", text.TruncateWords(name, maxShown), strings.Join(values, ", "))
 }
 
 // stepsOfListing is what a look at one schema of a composition takes.

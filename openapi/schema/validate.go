@@ -17,7 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"drawbridge/openapi/schema/ecmaregexp"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // A Validator checks values against one schema. It is safe for concurrent use.
@@ -318,7 +318,7 @@ func wildNumber(value any, pointer string) (Fault, bool) {
 	switch value := value.(type) {
 	case json.Number:
 		if len(value) > maxDigits || !saneNumber(string(value)) {
-			return Fault{Pointer: pointer, Message: fmt.Sprintf("the number %s has too many digits or too large an exponent", truncate.Words(string(value), maxShown))}, true
+			return Fault{Pointer: pointer, Message: fmt.Sprintf("the number %s has too many digits or too large an exponent", text.TruncateWords(string(value), maxShown))}, true
 		}
 	case []any:
 		for i, item := range value {

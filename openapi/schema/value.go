@@ -9,8 +9,8 @@ import (
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/schema/ecmaregexp"
+	"drawbridge/openapi/text"
 	"drawbridge/openapi/tree"
-	"drawbridge/openapi/truncate"
 )
 
 func (e *emitter) refuse(v *tree.Node, keyword string) {
@@ -18,7 +18,7 @@ func (e *emitter) refuse(v *tree.Node, keyword string) {
 }
 
 // excerpt is the start of a value, for messages.
-func excerpt(v *tree.Node) string { return truncate.Words(string(v.AppendJSON(nil)), 60) }
+func excerpt(v *tree.Node) string { return text.TruncateWords(string(v.AppendJSON(nil)), 60) }
 
 // typeKeyword writes "type".
 func (e *emitter) typeKeyword(set types) {
@@ -33,27 +33,27 @@ func (e *emitter) typeKeyword(set types) {
 
 // description writes the description of a schema: its owner's words and its own, where each says something, what its discriminator
 // and its enum say, and the owner's note.
-func (e *emitter) description(n *tree.Node, text string, at place) {
+func (e *emitter) description(n *tree.Node, raw string, at place) {
 	note := ""
 	limit := maxDescription
 	if e.cut.short {
 		limit = maxShortText
 	}
-	text = at.said(Prose(text, limit))
+	raw = at.said(Prose(raw, limit))
 	if x := at.extra; x != nil {
 		note = x.note
-		text = truncate.Words(together(at.said(Prose(x.description, limit)), text), limit)
+		raw = text.TruncateWords(together(at.said(Prose(x.description, limit)), raw), limit)
 	}
 	kinds := ""
 	if !at.base {
 		kinds = e.c.discriminator(n)
 	}
-	for _, sentence := range []string{kinds, meanings(n, text), note} {
-		text = joined(text, sentence)
+	for _, sentence := range []string{kinds, meanings(n, raw), note} {
+		raw = joined(raw, sentence)
 	}
-	if text != "" {
+	if raw != "" {
 		e.member("description")
-		e.out = jsonscan.AppendString(e.out, text)
+		e.out = jsonscan.AppendString(e.out, raw)
 	}
 }
 
@@ -396,21 +396,21 @@ func isPlainCount(text string) bool {
 
 // pattern writes a regular expression that JavaScript understands.
 func (e *emitter) pattern(v *tree.Node) {
-	text := v.Text()
-	if v.Kind() != tree.String || unclean(text) {
+	raw := v.Text()
+	if v.Kind() != tree.String || unclean(raw) {
 		e.refuse(v, "pattern")
 		return
 	}
-	p, err := ecmaregexp.Parse(text)
+	p, err := ecmaregexp.Parse(raw)
 	if err != nil {
-		e.warnf(v, CodeSchemaPattern, "the regular expression %q can't be used in JavaScript: %v; it is left out", truncate.Words(text, 60), err)
+		e.warnf(v, CodeSchemaPattern, "the regular expression %q can't be used in JavaScript: %v; it is left out", text.TruncateWords(raw, 60), err)
 		return
 	}
 	if p.JavaScript == "" {
 		return
 	}
 	if p.RE2 == "" {
-		e.warnf(v, CodeSchemaRE2, "the regular expression %q is shown to clients but not checked here", truncate.Words(text, 60))
+		e.warnf(v, CodeSchemaRE2, "the regular expression %q is shown to clients but not checked here", text.TruncateWords(raw, 60))
 	}
 	e.member("pattern")
 	e.out = jsonscan.AppendString(e.out, p.JavaScript)

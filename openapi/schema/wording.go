@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // show returns a given value with its type, cut to maxShown characters: `string "x"`, `number 5`, `null`.
@@ -31,7 +31,7 @@ func show(value any) string {
 
 // showPlain returns a value as JSON, cut to maxShown characters.
 func showPlain(value any) string {
-	return truncate.Words(string(appendShown(nil, value)), maxShown)
+	return text.TruncateWords(string(appendShown(nil, value)), maxShown)
 }
 
 // appendShown appends a value as JSON, and stops soon after there is more than will be shown.
@@ -49,7 +49,7 @@ func appendShown(dst []byte, value any) []byte {
 		return append(dst, value[:min(len(value), enough)]...)
 	case string:
 		if len(value) > enough {
-			return append(jsonscan.AppendString(dst, truncate.Prefix(value, enough)), ' ')
+			return append(jsonscan.AppendString(dst, text.Prefix(value, enough)), ' ')
 		}
 		return jsonscan.AppendString(dst, value)
 	case []any:
@@ -117,7 +117,7 @@ func oneOf(values []any) string {
 
 // similar returns a hint if one of the allowed texts is close to the given one.
 func (e *explainer) similar(allowed []any, given any) string {
-	text, ok := given.(string)
+	raw, ok := given.(string)
 	if !ok || e.compared > maxCompared {
 		return ""
 	}
@@ -127,8 +127,8 @@ func (e *explainer) similar(allowed []any, given any) string {
 			names = append(names, s)
 		}
 	}
-	if near := e.near(text, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", truncate.Words(near, maxShown))
+	if near := e.near(raw, names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", text.TruncateWords(near, maxShown))
 	}
 	return ""
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // jsonParser reads RFC 8259 JSON straight into nodes: one pass, no tokens in
@@ -352,5 +352,5 @@ func hex4(s string) (r rune, ok bool) {
 // clip shortens text from a document for an error message.
 func clip(s string) string {
 	const most = 120 // bytes
-	return truncate.Bytes(s, most)
+	return text.Truncate(s, most)
 }

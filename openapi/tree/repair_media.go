@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 // Misspelt media types: "application-json", "application/x-www-form-urlencode". A body would be sent as that, and an
@@ -39,7 +39,7 @@ func mediaMeant(media string) string {
 			}
 		}
 	case !slices.Contains(topLevels, top) && top != "*" && !strings.HasPrefix(top, "x-"):
-		if top = nearest.Typo(top, topLevels); top == "" {
+		if top = text.Typo(top, topLevels); top == "" {
 			return ""
 		}
 		meant = top + "/" + sub
@@ -51,12 +51,12 @@ func mediaMeant(media string) string {
 			meant = more
 		}
 	case top == "application" && len(sub) == len("json") && sub[0] == 'j' && sub != "json":
-		meant = nearest.Typo(sub, []string{"json"})
+		meant = text.Typo(sub, []string{"json"})
 		if meant != "" {
 			meant = "application/json"
 		}
 	case top == "application" && strings.HasPrefix(sub, "x-www"), top == "application" && strings.HasPrefix(sub, "octet"), top == "multipart" && strings.HasPrefix(sub, "form"):
-		meant = nearest.Typo(name, []string{"application/x-www-form-urlencoded", "application/octet-stream", "multipart/form-data"})
+		meant = text.Typo(name, []string{"application/x-www-form-urlencoded", "application/octet-stream", "multipart/form-data"})
 	}
 	if meant == "" || meant == name {
 		return ""

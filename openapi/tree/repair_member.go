@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"drawbridge/openapi/nearest"
+	"drawbridge/openapi/text"
 )
 
 // maxSpellings bounds the different names of unknown members that are compared with the known ones, in one document.
@@ -94,7 +94,7 @@ func (w *walker) meant(s spelling, names []string) string {
 		return ""
 	}
 	w.budget.Pace.Work(stepsOfSpelling)
-	meant := nearest.Typo(s.name, names)
+	meant := text.Typo(s.name, names)
 	w.spellings[s] = meant
 	return meant
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/otherformat"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // checkVersion makes sure that the root is an OpenAPI document of a version that
@@ -98,7 +98,7 @@ func explained(err error, location string, data []byte) error {
 	if !errors.As(err, &syntax) {
 		return err
 	}
-	if escape := truncate.InEscape(data); escape != "" {
+	if escape := text.InEscape(data); escape != "" {
 		return &SyntaxError{Position: syntax.Position, Message: syntax.Message + "; the file ends inside the escape " + escape + ", so it was cut off"}
 	}
 	what := otherformat.Describe(data)

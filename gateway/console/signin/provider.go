@@ -15,8 +15,8 @@ import (
 	"golang.org/x/oauth2"
 
 	"drawbridge/config"
-	"drawbridge/gateway/origin"
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/origin"
+	"drawbridge/openapi/text"
 )
 
 // provider is an OpenID provider with its metadata, for one configuration and one URL of the console.
@@ -128,9 +128,9 @@ func exchangeError(err error) error {
 }
 
 // shorten shortens a text of a provider for the log.
-func shorten(text string) string {
+func shorten(raw string) string {
 	const limit = 300
-	return truncate.Bytes(text, limit)
+	return text.Truncate(raw, limit)
 }
 
 // identity returns who the claims of an ID token stand for; false if none of them has a role.
@@ -157,14 +157,14 @@ func nameOf(claims map[string]any) string {
 }
 
 // printable returns a text without spaces, parentheses and what can't be seen.
-func printable(text string) string {
+func printable(raw string) string {
 	const limit = 100
-	return truncate.Bytes(strings.Map(func(r rune) rune {
+	return text.Truncate(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || unicode.IsSpace(r) || strings.ContainsRune("()\uFFFD", r) {
 			return -1
 		}
 		return r
-	}, text), limit)
+	}, raw), limit)
 }
 
 // isPersonal reports whether a claim is one text about the person (OpenID Connect Core section 5.1), which may have spaces and is, but

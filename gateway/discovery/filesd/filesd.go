@@ -15,7 +15,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/discovery/targetgroup"
-	"drawbridge/gateway/regularfile"
+	"drawbridge/gateway/localfile"
 )
 
 // Provider reads services from files.
@@ -125,7 +125,7 @@ func (p *Provider) read() (all []discovery.Target, err error) {
 }
 
 func readFile(path string) ([]discovery.Target, error) {
-	file, err := regularfile.Open(path)
+	file, err := localfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"drawbridge/gateway/regularfile"
+	"drawbridge/gateway/localfile"
 )
 
 // kubeconfig is what is read of a kubeconfig file.
@@ -78,7 +78,7 @@ func readKubeconfig(path, context string) (*Cluster, error) {
 }
 
 func readFile(path string) ([]byte, error) {
-	file, err := regularfile.Open(path)
+	file, err := localfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,6 @@ import (
 	"drawbridge/gateway/discovery/nacos"
 	"drawbridge/gateway/discovery/servicecenter"
 	"drawbridge/gateway/discovery/targetgroup"
-	"drawbridge/gateway/egress"
 	"drawbridge/gateway/upstream"
 )
 
@@ -62,7 +61,7 @@ func newHTTP(d *config.Discovery, o Options) (discovery.Provider, error) {
 		return nil, err
 	}
 	u.Timeout, u.FirstByte, u.MaxBytes = time.Duration(config.DefaultLimits().Timeout), headerTime(), targetgroup.MaxSize+1
-	u.Proxy = egress.Proxy(d.HTTP.Proxy)
+	u.Proxy = upstream.ConfiguredProxy(d.HTTP.Proxy)
 	return httpsd.New(d.HTTP, upstream.NewClient(u)), nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 
-	"drawbridge/openapi/truncate"
+	"drawbridge/openapi/text"
 )
 
 // pattern is a compiled regular expression.
@@ -53,16 +53,16 @@ func (e *evaluation) pattern(text string, whole bool) (*pattern, error) {
 
 // parsePattern returns a regular expression of RFC 9485, in whose terms a dot matches all but the ends of lines, and how many
 // instructions it compiles to at most. The tree is nil if the text is no regular expression. The error is of one beyond the bounds.
-func parsePattern(text string) (tree *syntax.Regexp, size int, err error) {
-	if len(text) > maxPattern {
-		return nil, 0, fmt.Errorf("the regular expression %q has %d bytes; at most %d are allowed", truncate.Bytes(text, maxShownPattern), len(text), maxPattern)
+func parsePattern(raw string) (tree *syntax.Regexp, size int, err error) {
+	if len(raw) > maxPattern {
+		return nil, 0, fmt.Errorf("the regular expression %q has %d bytes; at most %d are allowed", text.Truncate(raw, maxShownPattern), len(raw), maxPattern)
 	}
-	tree, err = syntax.Parse(text, syntax.Perl|syntax.DotNL)
+	tree, err = syntax.Parse(raw, syntax.Perl|syntax.DotNL)
 	if err != nil {
 		return nil, 0, nil //nolint:nilerr // it matches nothing
 	}
 	if size = programSize(tree); size > maxProgram {
-		return nil, 0, fmt.Errorf("the regular expression %q takes a program of more than %d instructions; use smaller repetitions", truncate.Bytes(text, maxShownPattern), maxProgram)
+		return nil, 0, fmt.Errorf("the regular expression %q takes a program of more than %d instructions; use smaller repetitions", text.Truncate(raw, maxShownPattern), maxProgram)
 	}
 	excludeLineEnds(tree)
 	return tree, size, nil

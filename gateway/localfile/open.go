@@ -1,0 +1,27 @@
+package localfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// ErrIrregular is among what the error of [Open] wraps if the path leads to something else than a regular file.
+var ErrIrregular = errors.New("not a regular file")
+
+// Open opens a file for reading. The caller closes it.
+func Open(path string) (*os.File, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("open %s: %w", path, ErrIrregular)
+	}
+	if err != nil {
+		_ = f.Close() // nothing was read
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package localfile
+
+import "io/fs"
+
+// exposed returns "": the permissions of the file are unknown, and its directory has to keep others out.
+func exposed(fs.FileInfo) string { return "" }
+
+// syncDirectory does nothing.
+func syncDirectory(string) error { return nil }

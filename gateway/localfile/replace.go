@@ -1,0 +1,54 @@
+package localfile
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// ReplaceWith replaces the file at path by what write writes, with mode 0600. The folder is made if it is not there. Temporary files
+// are in the same folder; their names begin with prefix, by which a program finds those that it has left.
+func ReplaceWith(path, prefix string, write func(*os.File) error) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, prefix+"*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // the error that counts is the first
+		}
+	}()
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	syncFolder(dir)
+	return nil
+}
+
+// Replace is [ReplaceWith] for a content in memory.
+func Replace(path, prefix string, text []byte) error {
+	return ReplaceWith(path, prefix, func(f *os.File) error {
+		_, err := f.Write(text)
+		return err
+	})
+}
+
+// syncFolder makes the new name survive a failure of the machine. There are file systems that can't; the file is there all the same.
+func syncFolder(path string) {
+	if dir, err := os.Open(path); err == nil {
+		_ = dir.Sync()
+		_ = dir.Close()
+	}
+}
