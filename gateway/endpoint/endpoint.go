@@ -119,20 +119,3 @@ func (e *Endpoint) tools() []*catalog.Tool {
 	}
 	return all
 }
-
-// PlanOf returns the plan that a request names, or nil if there is none.
-func (e *Endpoint) PlanOf(req *mcp.Request) (p *plan.Plan) {
-	switch req.Method {
-	case "tools/call":
-		return e.Tool(target(req))
-	case "resources/read":
-		p, _ = e.ToRead(req.URI, req.Principal)
-	case "resources/subscribe":
-		p, _ = e.Resources.Find(req.URI)
-	case "completion/complete":
-		if asked, err := req.Completion(); err == nil && asked.Prompt == "" {
-			p = e.Resources.Named(asked.Resource)
-		}
-	}
-	return p
-}
