@@ -27,7 +27,7 @@ func first(t *testing.T, f *Finder, text string) string {
 	if len(found) == 0 {
 		return ""
 	}
-	return f.tools[found[0].Tool].Operation.Summary
+	return f.tools[found[0].Tool].Document.Summary
 }
 
 // TestFind: a query in other words finds its tool once there are vectors, and those are made once for all finders.

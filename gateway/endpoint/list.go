@@ -109,7 +109,7 @@ func (e *Endpoint) searchPages(f catalog.Features, visible func(*catalog.Tool) b
 			pinned = append(pinned, t)
 		}
 	}
-	return toolsearch.Pages(f, e.pageSize, pinned)
+	return catalog.PagesOf(toolsearch.Listed(pinned), f, e.pageSize)
 }
 
 // lists responds to the methods that list definitions.

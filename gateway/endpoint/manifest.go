@@ -191,7 +191,7 @@ func (m *manifest) build(view manifestKey) *servedManifest {
 		input, output := t.Published(openapi.ProfileFull)
 		tool := manifestTool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: input,
-			Returns: manifestReturns{Description: t.Operation.Returns, Schema: output}, Annotations: manifestAnnotations(t.Annotations),
+			Returns: manifestReturns{Description: t.Document.Returns, Schema: output}, Annotations: manifestAnnotations(t.Annotations),
 		}
 		if arguments := t.ExampleCall(); arguments != nil {
 			tool.Example = &manifestExample{arguments}
