@@ -32,6 +32,9 @@ type Line struct {
 	RPC string
 	// Tool, API, Method and Path identify the called tool; Path is a template.
 	Tool, API, Method, Path string
+	// Via is the name of the built-in tool through which the tool was called; "" if it was called by
+	// its own name.
+	Via string
 	// Arguments are a JSON text, or nil; Shown is the same without values that must not be logged,
 	// and is used for fields only.
 	Arguments, Shown []byte
@@ -117,6 +120,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	dst = member(dst, "endpoint", l.Endpoint, maxName)
 	dst = member(dst, "rpc", l.RPC, maxName)
 	dst = member(dst, "tool", l.Tool, maxName)
+	dst = member(dst, "via", l.Via, maxName)
 	dst = member(dst, "api", l.API, maxName)
 	dst = member(dst, "method", l.Method, maxName)
 	dst = member(dst, "path", l.Path, maxText)
