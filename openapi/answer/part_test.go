@@ -1,6 +1,9 @@
 package answer
 
-import "testing"
+import (
+	"net/http"
+	"testing"
+)
 
 // TestPartClean: of each kind of part what a person can't see goes, and a part without it is the same bytes as before.
 func TestPartClean(t *testing.T) {
@@ -27,4 +30,19 @@ func TestPartClean(t *testing.T) {
 			t.Errorf("%q was copied", c.in)
 		}
 	}
+}
+
+// readParts reads an answer and passes its parts to each, which may refuse one.
+func readParts(p *Plan, resp *http.Response, each func(Part) error) error {
+	var parts Parts
+	defer parts.Release()
+	if err := p.Read(resp, &parts); err != nil {
+		return err
+	}
+	for _, part := range parts.List {
+		if err := each(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
