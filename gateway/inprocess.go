@@ -36,8 +36,8 @@ func (p *inProcess) Plans() []*plan.Plan {
 	if gen == nil {
 		return nil
 	}
-	plans := make([]*plan.Plan, 0, len(gen.Main.Plans))
-	for _, of := range gen.Main.Plans {
+	plans := make([]*plan.Plan, 0, len(gen.ByTool))
+	for _, of := range gen.ByTool {
 		if !of.Tool.Hidden {
 			plans = append(plans, of)
 		}
@@ -61,7 +61,7 @@ func (p *inProcess) SearchList() []byte { return p.served.endpoints().SearchList
 // Plan returns the plan of a tool, or nil if there is no such tool.
 func (p *inProcess) Plan(tool string) *plan.Plan {
 	if gen := p.served.current.Load(); gen != nil {
-		return gen.Main.Tool(tool)
+		return call.PlanOf(gen.Main.Tool(tool))
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (p *inProcess) call(ctx context.Context, tool string, args json.RawMessage,
 		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
 	inv := call.Invocation{
-		Endpoint: gen.OperatorEndpoint(), Plan: of, Tool: tool, Origin: call.FromCommandLine, Method: "tools/call", Arguments: args,
+		Endpoint: gen.OperatorEndpoint(), Tool: call.Operation(of), Name: tool, Origin: call.FromCommandLine, Method: "tools/call", Arguments: args,
 		Caller: call.Caller{Protocol: call.Protocol{Family: mcp.Stateless, Revision: mcp.Revisions()[0]}},
 	}
 	if trial != nil {
@@ -132,7 +132,7 @@ func (p *inProcess) DefinitionsWithAccess() iter.Seq2[json.RawMessage, error] {
 			of := p.Plan(jsonscan.StringAt(tool, "/name"))
 			meta, err := json.Marshal(map[string]any{
 				"drawbridge/access":    p.Access(of),
-				"drawbridge/operation": map[string]string{"api": of.Source.Name, "method": of.Operation.Method, "path": of.Operation.Path},
+				"drawbridge/operation": map[string]string{"api": of.Source.Name, "method": of.Tool.Method, "path": of.Tool.Path},
 			})
 			if err == nil {
 				tool, err = json.Marshal(json.RawMessage(slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))))

@@ -27,7 +27,7 @@ func (c *Call) refused(err error) error {
 	if !errors.As(err, &of) {
 		return err
 	}
-	c.Plan.Metrics.Count(of.Outcome)
+	c.Tool.Metrics().Count(of.Outcome)
 	c.record.setOutcome(of.Outcome)
 	return of.Err
 }
@@ -56,7 +56,7 @@ func (r *Runner) Charge(ctx context.Context, inv Invocation) (err error) {
 }
 
 func (c *Call) admissionRequest() admission.Request {
-	return admission.Request{MaxCalls: c.Endpoint.MaxCalls, MemoryChecked: c.MemoryChecked, Limits: c.Plan.Rates, Caller: c.Caller.Principal, Address: c.Caller.Address}
+	return admission.Request{MaxCalls: c.Endpoint.MaxCalls, MemoryChecked: c.MemoryChecked, Limits: c.Tool.Rates(), Caller: c.Caller.Principal, Address: c.Caller.Address}
 }
 
 // reject counts the call as rejected and returns its error; nil if it is not rejected.

@@ -96,8 +96,8 @@ func (c *Call) endRecord(err error) {
 
 // RecordDenied counts a call that is refused before it begins, and writes its record.
 func (r *Runner) RecordDenied(ctx context.Context, inv *Invocation, o telemetry.Outcome) {
-	if inv.Plan != nil {
-		inv.Plan.Metrics.Count(o)
+	if inv.Tool != nil {
+		inv.Tool.Metrics().Count(o)
 	}
 	if !r.recorded() {
 		return
@@ -154,15 +154,15 @@ func (r *Runner) writeAuditRecord(ctx context.Context, c *Call) {
 	}
 	line.Arguments, line.Dropped = c.lastArguments(), c.Dropped
 	line.Shown = line.Arguments
-	if p := c.Plan; p != nil {
-		line.Tool, line.API, line.Method, line.Path = p.Tool.Name, p.Tool.API, p.Operation.Method, p.Operation.Path
-		line.Arguments = p.Arguments.Shown(line.Arguments)
+	line.Tool, line.Via = c.Name, c.Via
+	if c.Tool != nil {
+		t, redaction := c.Tool.Definition(), c.Tool.Redaction()
+		line.Tool, line.API, line.Method, line.Path = t.Name, t.API, t.Method, t.Path
+		line.Arguments = redaction.Arguments.Shown(line.Arguments)
 		line.Shown = line.Arguments
-		if p.Sensitive != nil && r.Audit.Shows() {
-			line.Shown = p.Sensitive.JSON(line.Arguments)
+		if redaction.Sensitive != nil && r.Audit.Shows() {
+			line.Shown = redaction.Sensitive.JSON(line.Arguments)
 		}
-	} else {
-		line.Tool = c.Tool
 	}
 	r.Audit.Write(&line)
 }

@@ -11,37 +11,33 @@ import (
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/text"
 )
 
 // Allows reports whether the caller's scopes suffice for a tool of an endpoint with a guard.
-func (e *Endpoint) Allows(caller *auth.Principal, p *plan.Plan) bool {
-	for _, set := range p.Scopes {
-		if e.Guard.Allows(caller, set) {
-			return true
-		}
-	}
-	return false
+func (e *Endpoint) Allows(caller *auth.Principal, t Tool) bool {
+	sets, needed := t.Scopes()
+	return !needed || slices.ContainsFunc(sets, func(set []string) bool { return e.Guard.Allows(caller, set) })
 }
 
 // Authorize returns an error if the caller may not call the tool of an endpoint with a guard, before anything of the
 // call is executed (Z3). The error is an HTTP 403 with the challenge of RFC 6750 section 3.1, or, if unauthorized tools
 // are hidden, that of a tool that does not exist (Z6).
-func (e *Endpoint) Authorize(caller *auth.Principal, p *plan.Plan) *mcp.Error {
-	if e.Allows(caller, p) {
+func (e *Endpoint) Authorize(caller *auth.Principal, t Tool) *mcp.Error {
+	if e.Allows(caller, t) {
 		return nil
 	}
 	if e.HideUnauthorized {
-		return e.UnknownTool(caller, p.Tool.Name)
+		return e.UnknownTool(caller, t.Definition().Name)
 	}
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this tool", HTTPStatus: 403}
-	if len(p.Scopes) == 0 {
+	sets, _ := t.Scopes()
+	if len(sets) == 0 {
 		denied.Message = "no scope suffices for this tool: the operator must map those of its document"
 		return denied
 	}
-	denied.Header, _ = e.Guard.Forbidden(caller, NearestScopes(caller, p.Scopes))
+	denied.Header, _ = e.Guard.Forbidden(caller, NearestScopes(caller, sets))
 	return denied
 }
 
@@ -50,7 +46,7 @@ func (r *Runner) Authorize(ctx context.Context, inv *Invocation) *mcp.Error {
 	if inv.Endpoint.Guard == nil {
 		return nil
 	}
-	denied := inv.Endpoint.Authorize(inv.Caller.Principal, inv.Plan)
+	denied := inv.Endpoint.Authorize(inv.Caller.Principal, inv.Tool)
 	if denied != nil {
 		r.RecordDenied(ctx, inv, telemetry.OutcomeScope)
 	}
@@ -100,9 +96,9 @@ const maxSuggestions = 3
 // may have meant and may call.
 func (e *Endpoint) UnknownTool(caller *auth.Principal, name string) *mcp.Error {
 	var names []string
-	for _, p := range e.Plans {
-		if !p.Tool.Hidden && (e.Guard == nil || e.Allows(caller, p)) {
-			names = append(names, p.Tool.Name)
+	for name, t := range e.Tools {
+		if !t.Definition().Hidden && (e.Guard == nil || e.Allows(caller, t)) {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names)

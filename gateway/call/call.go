@@ -18,6 +18,7 @@ import (
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
 )
@@ -50,16 +51,32 @@ func (c *Call) run(ctx context.Context) (err error) {
 			return c.conclude(err)
 		}
 	}
+	return c.conclude(c.runTool(ctx))
+}
+
+// runTool runs the tool. A panic is a failure.
+func (c *Call) runTool(ctx context.Context) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.r.Metrics.Panics.Inc()
+			err = c.Internal(ctx, fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	return c.Tool.Run(ctx, c)
+}
+
+// Run implements [Tool]: the arguments are prepared, the request is sent, and the response is read.
+func (o operation) Run(ctx context.Context, c *Call) (err error) {
 	if c.Policy.Arguments == Given {
 		if err = c.prepare(ctx); err != nil {
-			return c.conclude(err)
+			return err
 		}
 	}
 	c.record.reach(history.Arguments)
-	if err = c.begin(ctx); err != nil {
+	if err = o.begin(ctx, c); err != nil {
 		return err
 	}
-	return c.conclude(c.execute(c.ctx))
+	return c.execute(c.ctx)
 }
 
 // prepare is the part of a call's life before its request is built: the user is asked for arguments, the arguments are
@@ -74,14 +91,8 @@ func (c *Call) prepare(ctx context.Context) error {
 }
 
 // execute is the part of a call's life that has a deadline: the request is sent unless the cache has the response, and
-// the response is read. A panic is a failure, too.
+// the response is read.
 func (c *Call) execute(ctx context.Context) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			c.r.Metrics.Panics.Inc()
-			err = c.Internal(ctx, fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack())))
-		}
-	}()
 	if c.Plan.Job.Callback != nil {
 		if err = c.addCallbackURL(); err != nil {
 			return c.Internal(ctx, err)
@@ -103,6 +114,7 @@ func (c *Call) execute(ctx context.Context) (err error) {
 // and redacts their responses.
 type Call struct {
 	Invocation
+	Plan    *plan.Plan // of an operation; nil for a tool of another kind
 	r       *Runner
 	out     Outcome
 	record  *callRecord      // for the history; nil if there is neither an audit log nor a history
@@ -148,7 +160,7 @@ func (r *Runner) New(ctx context.Context, inv Invocation) *Call {
 	} else {
 		c = new(Call)
 	}
-	c.Invocation, c.r, c.ctx, c.out.call = inv, r, ctx, c
+	c.Invocation, c.Plan, c.r, c.ctx, c.out.call = inv, inv.Plan(), r, ctx, c
 	if c.Client == nil {
 		c.Client = nobody{}
 	}
@@ -159,10 +171,29 @@ func (r *Runner) New(ctx context.Context, inv Invocation) *Call {
 	return c
 }
 
-// begin counts the call as running, and sets its context, which has its deadline, its credentials and its span. The error means that
-// the gateway is at capacity, which other calls may have taken since it was checked.
-func (c *Call) begin(ctx context.Context) error {
-	p := c.Plan
+// Begin counts the call of a tool that is no operation as running, and returns its context, which has its span. The error means that the
+// gateway is at capacity, which other calls may have taken since it was checked.
+func (c *Call) Begin(ctx context.Context) (context.Context, error) {
+	c.record.reach(history.Arguments)
+	if err := c.reject(c.ticket.Start()); err != nil {
+		return nil, err
+	}
+	c.stop = func() {}
+	c.trace(ctx)
+	return c.ctx, nil
+}
+
+// trace sets the context of the call, which has its span.
+func (c *Call) trace(ctx context.Context) {
+	c.Client.KeepAlive()
+	t := c.Tool.Definition()
+	c.ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Method, Tool: t.Name, Revision: c.Caller.Protocol.Revision, API: t.API, Via: c.Via,
+		TraceParent: c.Trace.Parent, TraceState: c.Trace.State, Header: c.Caller.Header}, c.Check)
+}
+
+// begin is [Call.Begin] for an operation: the context has the deadline and the credentials of the request, too.
+func (o operation) begin(ctx context.Context, c *Call) error {
+	p := o.plan
 	if err := c.reject(c.ticket.Start()); err != nil {
 		return err
 	}
@@ -178,9 +209,7 @@ func (c *Call) begin(ctx context.Context) error {
 		}
 	}
 	ctx, c.sent = p.Attach(ctx, c.Caller.Header, c.Endpoint.Guard)
-	c.Client.KeepAlive()
-	c.ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Method, Tool: p.Tool.Name, Revision: c.Caller.Protocol.Revision, API: p.Tool.API,
-		TraceParent: c.Trace.Parent, TraceState: c.Trace.State, Header: c.Caller.Header}, c.Check)
+	c.trace(ctx)
 	return nil
 }
 

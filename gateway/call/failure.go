@@ -70,7 +70,7 @@ func (c *Call) FailureOf(ctx context.Context, err error) *Failure {
 func (c *Call) Internal(ctx context.Context, cause error, attrs ...slog.Attr) error {
 	reference := mcp.NewReference()
 	c.r.Log.LogAttrs(ctx, slog.LevelError, "internal error in a call", append(attrs,
-		slog.String("reference", reference), slog.String("tool", c.Plan.Tool.Name), slog.Any("error", cause))...)
+		slog.String("reference", reference), slog.String("tool", c.Tool.Definition().Name), slog.Any("error", cause))...)
 	return &Failure{Outcome: telemetry.OutcomeInternal, Text: "Internal error of the gateway, reference " + reference +
 		". The operator finds the cause in the log under this reference; calling again with other arguments may help."}
 }

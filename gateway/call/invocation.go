@@ -20,10 +20,11 @@ import (
 // depends on no request: whatever a call needs of one is here.
 type Invocation struct {
 	Endpoint *Endpoint
-	// Plan is that of the tool; nil if there is no such tool, for [Runner.RecordDenied].
-	Plan *plan.Plan
-	// Tool is the name by which the tool was called.
-	Tool string
+	// Tool is the called tool; nil if there is none of that name, for [Runner.RecordDenied].
+	Tool Tool
+	// Name is the name of the tool as the caller wrote it. Via is the built-in tool through which it was called; "" if it was called by its
+	// own name.
+	Name, Via string
 	// Origin says what makes the call, and Method is the MCP method that it serves, such as tools/call.
 	Origin Origin
 	Method string
@@ -60,6 +61,9 @@ type Invocation struct {
 
 	Policy Policy
 }
+
+// Plan returns the plan of a tool that is an operation; nil for any other kind.
+func (inv *Invocation) Plan() *plan.Plan { return PlanOf(inv.Tool) }
 
 // Caller is for whom a call is made.
 type Caller struct {

@@ -85,7 +85,7 @@ func (o *Outcome) Rendered() { o.call.ticket.Stop() }
 // Delivered counts a text of the result.
 func (o *Outcome) Delivered(text []byte) {
 	c := o.call
-	c.Plan.Metrics.Results.Delivered(text)
+	c.Tool.Metrics().Results.Delivered(text)
 	o.Usage.Delivered += int64(len(text))
 	c.record.deliver(text, c.r.History.Bodies())
 }
@@ -170,7 +170,7 @@ func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
 	if c.Policy.Report == Unreported {
 		return
 	}
-	c.Plan.Metrics.Count(o)
+	c.Tool.Metrics().Count(o)
 	c.record.setOutcome(o)
 	if c.Policy.Report == Counted {
 		return
@@ -188,9 +188,9 @@ func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
 	if c.span != nil {
 		telemetry.SetOutcome(c.span, c.Method, o)
 	}
-	line := telemetry.Sampled{Logged: true}
+	tool, line := c.Tool.Definition(), telemetry.Sampled{Logged: true}
 	if level == slog.LevelWarn {
-		if line = c.r.faults.Sample(c.Plan.Tool.API, string(o), time.Now()); !line.Logged {
+		if line = c.r.faults.Sample(tool.API, string(o), time.Now()); !line.Logged {
 			level = slog.LevelDebug
 		}
 	}
@@ -198,7 +198,7 @@ func (c *Call) Done(ctx context.Context, o telemetry.Outcome, cause error) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("api", c.Plan.Tool.API), slog.String("tool", c.Plan.Tool.Name), slog.String("outcome", string(o)),
+		slog.String("api", tool.API), slog.String("tool", tool.Name), slog.String("outcome", string(o)),
 		slog.String("principal", c.r.Audit.Principal(c.Caller.ID)),
 	}
 	if c.status != 0 {

@@ -15,7 +15,7 @@ func (w *result) ceiling() call.Ceiling {
 		return call.Ceiling{}
 	}
 	c := w.inv.Endpoint.Ceiling
-	if p := w.inv.Plan.Projection; p != nil && c.Tokens > 0 && p.Limits.MaxTokens > c.Tokens {
+	if p := w.plan.Projection; p != nil && c.Tokens > 0 && p.Limits.MaxTokens > c.Tokens {
 		c.Tokens = p.Limits.MaxTokens + besideTokens
 	}
 	return c
@@ -35,7 +35,7 @@ func (w *result) ceil(parts []answer.Part) []answer.Part {
 	if note != "" {
 		for i := range shown {
 			if i < len(parts) && len(shown[i].Data) < len(parts[i].Data) {
-				w.inv.Plan.Metrics.Results.Projected(parts[i].Data, len(shown[i].Data))
+				w.plan.Metrics.Results.Projected(parts[i].Data, len(shown[i].Data))
 			}
 		}
 		w.addNote(note)
@@ -57,7 +57,7 @@ func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note s
 	}
 	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
 	f.beside = w.beside()
-	return f.fit(w.inv.Plan.Safe, w.waysAboveCeiling(parts, most/4))
+	return f.fit(w.plan.Safe, w.waysAboveCeiling(parts, most/4))
 }
 
 // ceilText returns the text of an error within the ceiling. The texts of errors are bounded, but by more than a low ceiling permits.

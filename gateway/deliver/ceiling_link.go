@@ -71,7 +71,7 @@ func mediaTypeOf(p *answer.Part) string {
 // rereadURI is linkURI for an answer whose request can be sent again, whether the API configures links or not. It returns "" for
 // other answers: of unsafe methods, of jobs, and those that took input from the user.
 func (w *result) rereadURI() (uri, lasts string) {
-	if !w.inv.Plan.Safe || w.OfJob || w.inv.Plan.Elicitation != nil {
+	if !w.plan.Safe || w.OfJob || w.plan.Elicitation != nil {
 		return "", ""
 	}
 	return w.linkURI()
@@ -89,8 +89,8 @@ func binarySize(parts []answer.Part) (n int) {
 
 // linkTTL returns how long links are valid.
 func (w *result) linkTTL() time.Duration {
-	if w.inv.Plan.Links != nil {
-		return w.inv.Plan.Links.TTL
+	if w.plan.Links != nil {
+		return w.plan.Links.TTL
 	}
 	return usualLinkTTL
 }

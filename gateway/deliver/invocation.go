@@ -7,15 +7,14 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/plan"
 )
 
-// Invocation returns the invocation of a plan for the caller of an MCP request, with the arguments of the request. reply is nil if no
+// Invocation returns the invocation of a tool for the caller of an MCP request, with the arguments of the request. reply is nil if no
 // client waits for the call.
-func Invocation(ctx context.Context, e *call.Endpoint, p *plan.Plan, req *mcp.Request, reply *mcp.Reply) call.Invocation {
+func Invocation(ctx context.Context, e *call.Endpoint, t call.Tool, req *mcp.Request, reply *mcp.Reply) call.Invocation {
 	v := inbound.From(ctx)
 	inv := call.Invocation{
-		Endpoint: e, Plan: p, Tool: req.Name, Method: req.Method, Arguments: req.Arguments,
+		Endpoint: e, Tool: t, Name: req.Name, Method: req.Method, Arguments: req.Arguments,
 		Caller: call.Caller{
 			ID: req.Principal, Address: v.Address, Header: req.HTTP.Header,
 			Protocol: call.Protocol{Family: req.Family, Revision: req.Revision, Capabilities: req.Client},

@@ -22,8 +22,8 @@ const MaxLink = 4 << 10
 // returned inline: revisions before 2025-06-18 have no links; a truncated response, or one with supplementary text, could not be read
 // again; and one that needed input from the user could not be read without asking again.
 func (w *result) configuredLink(parts []answer.Part) (render.Result, bool) {
-	l := w.inv.Plan.Links
-	if l == nil || w.OfJob || w.inv.Caller.Protocol.Revision < "2025-06-18" || w.note != "" || w.inv.Plan.Elicitation != nil {
+	l := w.plan.Links
+	if l == nil || w.OfJob || w.inv.Caller.Protocol.Revision < "2025-06-18" || w.note != "" || w.plan.Elicitation != nil {
 		return render.Result{}, false
 	}
 	size, bytes := 0, false
@@ -47,13 +47,13 @@ func (w *result) configuredLink(parts []answer.Part) (render.Result, bool) {
 // linkURI returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
 // if it expresses all arguments, else one with a handle. It returns "" if the URI would be too long.
 func (w *result) linkURI() (uri, lasts string) {
-	args := w.inv.Plan.Arguments.Given(w.Arguments())
-	if r := w.inv.Plan.Resource; r != nil && r.ExpressesAll(args) {
+	args := w.plan.Arguments.Given(w.Arguments())
+	if r := w.plan.Resource; r != nil && r.ExpressesAll(args) {
 		if uri, ok := render.ExpandURI(&r.URI, args); ok {
 			return uri, ""
 		}
 	}
-	payload := slices.Concat([]byte(w.inv.Plan.Tool.Name), []byte{'\n'}, args)
+	payload := slices.Concat([]byte(w.plan.Tool.Name), []byte{'\n'}, args)
 	ttl := w.linkTTL()
 	uri = LinkScheme + w.links.Seal(payload, time.Now().Add(ttl), w.inv.Caller.ID)
 	if len(uri) > MaxLink {
@@ -64,7 +64,7 @@ func (w *result) linkURI() (uri, lasts string) {
 
 // waysToTheRest returns how the client gets what a projection has left out of an answer of a size.
 func (w *result) waysToTheRest(a *projection.Answer, size int) (ways []string) {
-	p := w.inv.Plan.Projection
+	p := w.plan.Projection
 	if len(a.Cuts) > 0 {
 		if p.Argument && w.inv.Fields == nil {
 			ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
@@ -73,7 +73,7 @@ func (w *result) waysToTheRest(a *projection.Answer, size int) (ways []string) {
 			ways = append(ways, p.Smaller)
 		}
 	}
-	l := w.inv.Plan.Links
+	l := w.plan.Links
 	if uri := w.wholeURI(len(a.Cuts) > 0 || l != nil && l.Over > 0 && size > l.Over); uri != "" {
 		ways = append(ways, "read the resource "+uri)
 	}
@@ -82,7 +82,7 @@ func (w *result) waysToTheRest(a *projection.Answer, size int) (ways []string) {
 
 // waysToTheWhole returns how the client gets an answer that can't be projected: less of it, or the whole as a resource.
 func (w *result) waysToTheWhole() (ways []string) {
-	if smaller := w.inv.Plan.Projection.Smaller; smaller != "" {
+	if smaller := w.plan.Projection.Smaller; smaller != "" {
 		ways = append(ways, smaller)
 	}
 	if uri := w.wholeURI(true); uri != "" {
@@ -94,10 +94,10 @@ func (w *result) waysToTheWhole() (ways []string) {
 // waysAboveCeiling returns how the client gets what an answer above the ceiling lacks. A URI of more than a number of tokens is left
 // out.
 func (w *result) waysAboveCeiling(parts []answer.Part, most int) (ways []string) {
-	if p := w.inv.Plan.Projection; p != nil && p.Argument && w.inv.Fields == nil {
+	if p := w.plan.Projection; p != nil && p.Argument && w.inv.Fields == nil {
 		ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
 	}
-	if smaller := w.inv.Plan.Smaller(); smaller != "" {
+	if smaller := w.plan.Smaller(); smaller != "" {
 		ways = append(ways, smaller)
 	}
 	if slices.ContainsFunc(parts, func(p answer.Part) bool { return p.Events > 0 }) {
@@ -112,10 +112,10 @@ func (w *result) waysAboveCeiling(parts []answer.Part, most int) (ways []string)
 // wholeURI returns a URI at which the client can read the whole answer; "" if there is none. A sealed link is long: it is made
 // only if sealed is set.
 func (w *result) wholeURI(sealed bool) string {
-	if w.links == nil || w.inv.Plan.Elicitation != nil || w.inv.Caller.Protocol.Revision < "2025-06-18" {
+	if w.links == nil || w.plan.Elicitation != nil || w.inv.Caller.Protocol.Revision < "2025-06-18" {
 		return ""
 	}
-	if r := w.inv.Plan.Resource; w.inv.Plan.Links != nil && (sealed || r != nil && r.ExpressesAll(w.Arguments())) {
+	if r := w.plan.Resource; w.plan.Links != nil && (sealed || r != nil && r.ExpressesAll(w.Arguments())) {
 		uri, lasts := w.linkURI()
 		return uri + lasts
 	}

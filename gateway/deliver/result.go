@@ -7,6 +7,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
@@ -28,6 +29,7 @@ type Results struct {
 type result struct {
 	*call.Outcome
 	inv     *call.Invocation
+	plan    *plan.Plan
 	links   *mcp.SealedHandles // nil if the whole response can't be linked
 	headers render.HeaderNotes // headers of the response that the client sees
 	note    string             // text that is given beside the response; "" if there is none
@@ -48,13 +50,13 @@ func (r Results) deliver(out *call.Outcome, note string, reply *mcp.Reply) error
 
 // of returns the result of an outcome, with a note beside it.
 func (r Results) of(out *call.Outcome, note string) *result {
-	return &result{Outcome: out, inv: out.Invocation(), links: r.Links, note: note}
+	return &result{Outcome: out, inv: out.Invocation(), plan: out.Invocation().Plan(), links: r.Links, note: note}
 }
 
 // Members returns the members of the result of tools/call for an outcome, as JSON text, for a task that is to answer with it later. It has no
 // links, since a task can be asked when they are not valid any more.
 func (r Results) Members(out *call.Outcome) (members []byte) {
-	w := result{Outcome: out, inv: out.Invocation()}
+	w := result{Outcome: out, inv: out.Invocation(), plan: out.Invocation().Plan()}
 	meta, chunks := w.members()
 	for _, c := range chunks {
 		if c.Escape {
@@ -76,11 +78,11 @@ func (w *result) members() (meta []byte, chunks []mcp.Chunk) {
 	}
 	r := w.render()
 	if r.Drift {
-		w.inv.Plan.Metrics.Drift()
+		w.plan.Metrics.Drift()
 	}
 	for i := range r.Chunks {
 		// The model reads the text. structuredContent repeats it, or replaces it where the text is short.
-		if r.Chunks[i].Escape || w.inv.Plan.ShortText {
+		if r.Chunks[i].Escape || w.plan.ShortText {
 			w.Delivered(r.Chunks[i].Bytes)
 		}
 	}
@@ -96,8 +98,8 @@ func (w *result) render() render.Result {
 	case f != nil:
 		return w.failure()
 	case render.IsRedirect(w.Response.StatusCode):
-		link, why := render.RedirectLink(w.Target(), w.Location(), w.Redactor(), w.inv.Plan.Sensitive)
-		return w.renderer().Redirect(w.Response, link, why, w.inv.Plan.Operation.Answers.Meaning(w.Response.StatusCode))
+		link, why := render.RedirectLink(w.Target(), w.Location(), w.Redactor(), w.plan.Sensitive)
+		return w.renderer().Redirect(w.Response, link, why, w.plan.Operation.Answers.Meaning(w.Response.StatusCode))
 	}
 	return w.success()
 }
@@ -169,8 +171,8 @@ func (w *result) renderParts(parts []answer.Part) render.Result {
 // linksBefore reports whether a link may come instead of what a projection has left: if that is large. Without a projection, the whole
 // decides.
 func (w *result) linksBefore(shown []answer.Part) bool {
-	l := w.inv.Plan.Links
-	return l != nil && len(w.Parts) > 0 && (w.inv.Plan.Projection == nil || l.Over == 0 || sizeOf(shown) > l.Over)
+	l := w.plan.Links
+	return l != nil && len(w.Parts) > 0 && (w.plan.Projection == nil || l.Over == 0 || sizeOf(shown) > l.Over)
 }
 
 // noteResponse adds notes on the response itself.
@@ -237,7 +239,7 @@ func Renderer(out *call.Outcome) *render.Renderer {
 
 func newRenderer(out *call.Outcome) render.Renderer {
 	inv := out.Invocation()
-	p := inv.Plan
+	p := inv.Plan()
 	r := render.Renderer{
 		API: p.Tool.API, Tool: p.Tool.Name, Title: p.Tool.Title, Revision: inv.Caller.Protocol.Revision, Structured: structured(inv), ShortText: p.ShortText,
 		Redactor: out.Redactor(), Target: out.Target(), Base: p.Base, Arguments: out.Arguments(),
@@ -250,12 +252,12 @@ func newRenderer(out *call.Outcome) render.Renderer {
 
 // structured reports whether the client was told an output schema, so that it expects structuredContent (D8).
 func structured(inv *call.Invocation) bool {
-	return inv.Plan.Tool.Structured() && catalog.FeaturesOf(inv.Caller.Protocol.Revision).OutputSchema
+	return inv.Tool.Definition().Structured() && catalog.FeaturesOf(inv.Caller.Protocol.Revision).OutputSchema
 }
 
 // readHeaders prepares the result's members and text about the headers of the response.
 func (w *result) readHeaders() {
-	p := w.inv.Plan
+	p := w.plan
 	w.headers = p.ResponseHeaders.Read(render.Exchange{
 		Response: w.Response, Declared: p.Operation.Answers.Headers(w.Response.StatusCode), Target: w.Target(), Redactor: w.Redactor(), Sensitive: p.Sensitive,
 		Location: w.Location(),

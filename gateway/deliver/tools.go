@@ -39,7 +39,7 @@ func (t *Tools) Serve(ctx context.Context, e *call.Endpoint, req *mcp.Request, r
 // called it by its own name.
 func (t *Tools) ServeVia(ctx context.Context, e *call.Endpoint, via *Via, req *mcp.Request, reply *mcp.Reply) error {
 	inv := Invocation(ctx, e, e.Tool(req.Name), req, reply)
-	p := inv.Plan
+	p := inv.Plan()
 	if p == nil {
 		t.Calls.RecordDenied(ctx, &inv, telemetry.OutcomeUnknown)
 		return answerUnknown(&inv, via, reply)
@@ -97,7 +97,7 @@ func (t *Tools) Call(ctx context.Context, inv call.Invocation, result func(meta 
 // invoke calls a tool whose caller is authorized, and returns the open outcome and the caller's webhook for the end of a job, nil if there is
 // none. via is nil if the tool is called by its own name, and req if no client has called it.
 func (t *Tools) invoke(ctx context.Context, inv call.Invocation, via *Via, req *mcp.Request) (out *call.Outcome, webhook *url.URL, err error) {
-	p := inv.Plan
+	p := inv.Plan()
 	var wrong error
 	if inv.Arguments, inv.Fields, wrong = p.Projection.TakeFields(inv.Arguments); wrong != nil {
 		wrong = wrongFields(wrong)
@@ -119,7 +119,7 @@ func (t *Tools) invoke(ctx context.Context, inv call.Invocation, via *Via, req *
 // answerUnknown answers a call of a tool that does not exist for the caller. via is nil if the client named it itself.
 func answerUnknown(inv *call.Invocation, via *Via, reply *mcp.Reply) error {
 	if via == nil {
-		return inv.Endpoint.UnknownTool(inv.Caller.Principal, inv.Tool)
+		return inv.Endpoint.UnknownTool(inv.Caller.Principal, inv.Name)
 	}
-	return reply.Result(render.Error(via.Unknown(inv.Tool))...)
+	return reply.Result(render.Error(via.Unknown(inv.Name))...)
 }

@@ -80,7 +80,7 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 		return full
 	}
 	full.entry = e.Guard.Protect(o.Handler)
-	full.callable = sync.OnceValue(func() *visibility { return newVisibility(e.Guard, o.Catalog, e.Plans) })
+	full.callable = sync.OnceValue(func() *visibility { return newVisibility(e.Guard, o.Catalog, e.Tools) })
 	if e.HideUnauthorized {
 		full.visible = full.callable()
 		full.promptScopes = e.Guard.Views(prompt.ScopeSets(o.Prompts))

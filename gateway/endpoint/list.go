@@ -84,7 +84,7 @@ func (e *Endpoint) build(kind listKind, key viewKey, c *choice) *view {
 // listPages returns a list, as JSON arrays of definitions, for callers with the permissions granted that have chosen c.
 func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.View, c *choice) [][]byte {
 	visible := func(t *catalog.Tool) bool {
-		return e.Plans[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t)) && c.has(t)
+		return e.Tools[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t)) && c.has(t)
 	}
 	switch kind {
 	case Tools:

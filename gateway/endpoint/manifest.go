@@ -132,7 +132,7 @@ type servedManifest struct {
 func NewManifest(e *Endpoint, c *config.Config, version string, updated time.Time) *manifest {
 	m := &manifest{endpoint: e, resources: c.Resources(), urls: newPublicURLs(c), info: serverInfo(c, ""), version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
 	if e.Guard != nil {
-		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Plans), e.Guard.Views(prompt.ScopeSets(e.Prompts))
+		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Tools), e.Guard.Views(prompt.ScopeSets(e.Prompts))
 	}
 	return m
 }

@@ -3,9 +3,9 @@ package endpoint
 import (
 	"context"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
 
@@ -28,25 +28,25 @@ type implementations struct {
 type method struct {
 	// serve returns the implementation; nil for a method that package mcp implements.
 	serve func(*implementations) mcp.Method
-	// plan returns the plan that a request names, nil if it names none; it is nil for a method whose requests use no tool, or whose
-	// tools are found otherwise.
-	plan func(*Endpoint, *mcp.Request) *plan.Plan
+	// tool returns the tool that a request uses, nil if there is none; it is nil for a method whose requests use none, or whose tools
+	// are found otherwise.
+	tool func(*Endpoint, *mcp.Request) call.Tool
 }
 
 // methods is the method table of the gateway: a method is one row.
 var methods = map[string]method{
 	"tools/list": {serve: listOf(Tools)},
-	"tools/call": {serve: func(i *implementations) mcp.Method { return i.tools.serve }, plan: (*Endpoint).calledPlan},
+	"tools/call": {serve: func(i *implementations) mcp.Method { return i.tools.serve }, tool: (*Endpoint).calledTool},
 
 	"resources/list":           {serve: listOf(resourcesKind)},
 	"resources/templates/list": {serve: listOf(templatesKind)},
-	"resources/read":           {serve: func(i *implementations) mcp.Method { return i.calls.ReadResource }, plan: (*Endpoint).readPlan},
-	"resources/subscribe":      {plan: (*Endpoint).watchedPlan},
+	"resources/read":           {serve: func(i *implementations) mcp.Method { return i.calls.ReadResource }, tool: (*Endpoint).readTool},
+	"resources/subscribe":      {tool: (*Endpoint).watchedTool},
 
 	"prompts/list": {serve: listOf(promptsKind)},
 	"prompts/get":  {serve: func(i *implementations) mcp.Method { return i.calls.GetPrompt }},
 
-	"completion/complete": {serve: func(i *implementations) mcp.Method { return i.calls.Complete }, plan: (*Endpoint).completedPlan},
+	"completion/complete": {serve: func(i *implementations) mcp.Method { return i.calls.Complete }, tool: (*Endpoint).completedTool},
 
 	"tasks/get":    {serve: func(i *implementations) mcp.Method { return i.calls.GetTask }},
 	"tasks/update": {serve: func(i *implementations) mcp.Method { return i.calls.UpdateTask }},
@@ -69,29 +69,29 @@ func newMethods(l *lists, calls CallMethods, metrics *telemetry.Metrics) mcp.Met
 	return served
 }
 
-// PlanOf returns the plan that a request names, or nil if there is none.
-func (e *Endpoint) PlanOf(req *mcp.Request) *plan.Plan {
-	if find := methods[req.Method].plan; find != nil {
+// ToolOf returns the tool that a request uses, or nil if there is none.
+func (e *Endpoint) ToolOf(req *mcp.Request) call.Tool {
+	if find := methods[req.Method].tool; find != nil {
 		return find(e, req)
 	}
 	return nil
 }
 
-func (e *Endpoint) calledPlan(req *mcp.Request) *plan.Plan { return e.Tool(target(req)) }
+func (e *Endpoint) calledTool(req *mcp.Request) call.Tool { return e.Tool(target(req)) }
 
-func (e *Endpoint) readPlan(req *mcp.Request) *plan.Plan {
+func (e *Endpoint) readTool(req *mcp.Request) call.Tool {
 	p, _ := e.ToRead(req.URI, req.Principal)
-	return p
+	return call.Operation(p)
 }
 
-func (e *Endpoint) watchedPlan(req *mcp.Request) *plan.Plan {
+func (e *Endpoint) watchedTool(req *mcp.Request) call.Tool {
 	p, _ := e.Resources.Find(req.URI)
-	return p
+	return call.Operation(p)
 }
 
-func (e *Endpoint) completedPlan(req *mcp.Request) *plan.Plan {
+func (e *Endpoint) completedTool(req *mcp.Request) call.Tool {
 	if asked, err := req.Completion(); err == nil && asked.Prompt == "" {
-		return e.Resources.Named(asked.Resource)
+		return call.Operation(e.Resources.Named(asked.Resource))
 	}
 	return nil
 }

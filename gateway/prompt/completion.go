@@ -59,7 +59,7 @@ func (x *Completer) Serve(ctx context.Context, e *View, req *mcp.Request, reply 
 	a := &p.arguments[i]
 	values := a.values
 	if a.plan != nil {
-		values = x.valuesFor(ctx, deliver.Invocation(ctx, e.Endpoint, a.plan, req, reply), a, asked)
+		values = x.valuesFor(ctx, deliver.Invocation(ctx, e.Endpoint, call.Operation(a.plan), req, reply), a, asked)
 		if a.Complete.Typed() {
 			return reply.Completions(values)
 		}
@@ -74,8 +74,8 @@ func (x *Completer) completeResource(ctx context.Context, e *View, caller *auth.
 	if p == nil {
 		return nil, unknown
 	}
-	if e.Guard != nil && !e.Allows(caller, p) {
-		inv := deliver.Invocation(ctx, e.Endpoint, p, req, nil)
+	if e.Guard != nil && !e.Allows(caller, call.Operation(p)) {
+		inv := deliver.Invocation(ctx, e.Endpoint, call.Operation(p), req, nil)
 		x.Calls.RecordDenied(ctx, &inv, telemetry.OutcomeScope)
 		if e.HideUnauthorized {
 			return nil, unknown

@@ -91,12 +91,12 @@ func (x *Completer) valuesFor(ctx context.Context, inv call.Invocation, a *promp
 func completionKey(inv *call.Invocation, a *promptArgument) string {
 	var b strings.Builder
 	token := sha256.Sum256([]byte(strings.Join(inv.Caller.Header.Values("Authorization"), "\x00")))
-	for _, part := range []string{inv.Caller.ID, string(token[:]), inv.Plan.Tool.Name, a.Complete.Values.String(), string(inv.Arguments)} {
+	for _, part := range []string{inv.Caller.ID, string(token[:]), inv.Plan().Tool.Name, a.Complete.Values.String(), string(inv.Arguments)} {
 		b.WriteString(part)
 		b.WriteByte(0)
 	}
-	if inv.Plan.PassesHeaders {
-		headers := call.HeaderDigest(inv.Plan.PassedHeaders(inv.Caller.Header))
+	if inv.Plan().PassesHeaders {
+		headers := call.HeaderDigest(inv.Plan().PassedHeaders(inv.Caller.Header))
 		b.Write(headers[:])
 	}
 	return b.String()

@@ -187,7 +187,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 			return unknown
 		case promptObstacle(l.plan) != nil:
 			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, text.Truncate(l.uri, resource.MaxShownURI), promptObstacle(l.plan))
-		case b.endpoint.Guard != nil && b.endpoint.HideUnauthorized && !b.endpoint.Allows(b.caller, l.plan):
+		case b.endpoint.Guard != nil && b.endpoint.HideUnauthorized && !b.endpoint.Allows(b.caller, call.Operation(l.plan)):
 			return b.Refuse(ctx, b.req, unknown)
 		}
 		if b.found == nil {
@@ -311,7 +311,7 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 
 // invocation returns the invocation of a plan for the prompt.
 func (b *promptBuilder) invocation(ctx context.Context, p *plan.Plan, args []byte) call.Invocation {
-	inv := deliver.Invocation(ctx, b.endpoint.Endpoint, p, b.req, b.reply)
+	inv := deliver.Invocation(ctx, b.endpoint.Endpoint, call.Operation(p), b.req, b.reply)
 	inv.Origin, inv.Arguments, inv.Policy.Response = call.FromPrompt, args, call.Whole
 	return inv
 }

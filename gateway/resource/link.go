@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -27,7 +28,7 @@ func (e *View) ToRead(uri, principal string) (p *plan.Plan, args []byte) {
 		return nil, nil
 	}
 	tool, args, _ := bytes.Cut(payload, []byte{'\n'})
-	if p = e.Tool(string(tool)); p == nil || !p.Safe || p.Elicitation != nil {
+	if p = call.PlanOf(e.Tool(string(tool))); p == nil || !p.Safe || p.Elicitation != nil {
 		return nil, nil
 	}
 	return p, args

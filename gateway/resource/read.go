@@ -38,7 +38,7 @@ func (r Reader) read(ctx context.Context, e *View, req *mcp.Request, reply *mcp.
 	if p == nil {
 		return nil, notFound(req, uri)
 	}
-	inv := deliver.Invocation(ctx, e.Endpoint, p, req, reply)
+	inv := deliver.Invocation(ctx, e.Endpoint, call.Operation(p), req, reply)
 	inv.Origin, inv.Arguments, inv.Policy.Response = call.FromResource, args, call.Whole
 	if r.Calls.Authorize(ctx, &inv) != nil {
 		return nil, Authorize(e.Endpoint, inv.Caller.Principal, p, req.Family, req.URI)
@@ -71,8 +71,9 @@ func Read(ctx context.Context, calls *call.Runner, inv call.Invocation, uri stri
 	if reduce != nil {
 		parts = reduce(out)
 	}
-	mimeType := inv.Plan.Operation.Answers.MediaType()
-	if r := inv.Plan.Resource; r != nil {
+	p := inv.Plan()
+	mimeType := p.Operation.Answers.MediaType()
+	if r := p.Resource; r != nil {
 		mimeType = r.MIMEType
 	}
 	return render.ContentsOf(uri, mimeType, parts, render.IsUnended(parts, out.Response)), nil
@@ -80,7 +81,7 @@ func Read(ctx context.Context, calls *call.Runner, inv call.Invocation, uri stri
 
 // Authorize is authorize for a resource.
 func Authorize(e *call.Endpoint, caller *auth.Principal, p *plan.Plan, family mcp.RevisionFamily, uri string) *mcp.Error {
-	denied := e.Authorize(caller, p)
+	denied := e.Authorize(caller, call.Operation(p))
 	switch {
 	case denied == nil:
 	case e.HideUnauthorized:

@@ -168,7 +168,7 @@ func (w *Subscriptions) full(s mcp.Subscription) error {
 // invocation returns the invocation that polls a resource for the member.
 func (m *member) invocation(e *call.Endpoint, p *plan.Plan, args []byte) call.Invocation {
 	inv := call.Invocation{
-		Endpoint: e, Plan: p, Origin: call.FromSubscription, Method: "resources/read", Arguments: args,
+		Endpoint: e, Tool: call.Operation(p), Origin: call.FromSubscription, Method: "resources/read", Arguments: args,
 		Caller: call.Caller{ID: m.viewer.Principal, Header: m.inbound, Protocol: call.Protocol{Family: mcp.Stateless, Revision: m.viewer.Revision}},
 	}
 	if e.Guard != nil {

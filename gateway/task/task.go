@@ -207,7 +207,7 @@ func (s *Tasks) Open(ctx context.Context, inv call.Invocation, id string) (*Task
 	if err := json.Unmarshal(payload, &t.Payload); err != nil {
 		return nil, unknown
 	}
-	p := e.Plans[t.Payload.Tool]
+	p := e.Plan(t.Payload.Tool)
 	if p == nil || p.Base == nil {
 		return nil, unknown // its tool is gone
 	}
@@ -215,7 +215,7 @@ func (s *Tasks) Open(ctx context.Context, inv call.Invocation, id string) (*Task
 		return nil, unknown // the service's origin has changed, and its credentials must not go to the old one
 	}
 	t.Plan = p
-	inv.Plan, inv.Origin = p, call.FromTask
+	inv.Tool, inv.Origin = call.Operation(p), call.FromTask
 	t.Call = polling.JobCall{Call: s.Calls.New(ctx, inv), Key: t.Payload.Key}
 	return t, t.Call.Authorize(ctx, s.Calls, t.Payload.Arguments)
 }

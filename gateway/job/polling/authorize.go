@@ -45,7 +45,7 @@ func (c *JobCall) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.
 		return nil
 	case p == nil:
 		return c.notDisclosed(nil, nil)
-	case c.Endpoint.Guard != nil && !c.Endpoint.Allows(c.Caller.Principal, p):
+	case c.Endpoint.Guard != nil && !c.Endpoint.Allows(c.Caller.Principal, call.Operation(p)):
 		if c.Endpoint.HideUnauthorized {
 			return c.notDisclosed(nil, nil)
 		}

@@ -288,9 +288,9 @@ func (c *waitingCall) statusTool(b *job.Handle) (name string, args []byte) {
 	if r == nil || r.Operation == nil || b.Status == nil {
 		return "", nil
 	}
-	for _, p := range c.Endpoint.Plans {
-		if p.Operation == r.Operation && (c.Endpoint.Guard == nil || c.Endpoint.Allows(c.Caller.Principal, p)) {
-			return p.Tool.Name, []byte(c.Redactor().Text(string(jsonscan.AppendCompact(nil, b.Status))))
+	for name, t := range c.Endpoint.Tools {
+		if p := call.PlanOf(t); p != nil && p.Operation == r.Operation && (c.Endpoint.Guard == nil || c.Endpoint.Allows(c.Caller.Principal, t)) {
+			return name, []byte(c.Redactor().Text(string(jsonscan.AppendCompact(nil, b.Status))))
 		}
 	}
 	return "", nil
