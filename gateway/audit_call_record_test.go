@@ -176,7 +176,7 @@ func TestAccounts(t *testing.T) {
 	}
 	t.Run("a resource and an endpoint", func(t *testing.T) {
 		c := newClient(t, a.Handler(), eras[0], a.i.token(t, nil))
-		uri := a.current.Load().Main.Plans["stock"].Resource.URI.String()
+		uri := a.current.Load().Main.Plan("stock").Resource.URI.String()
 		c.read(uri)
 		if got := a.lines(1)[0]; got["rpc"] != "resources/read" || got["outcome"] != "ok" || got["tool"] != "stock" {
 			t.Errorf("%v", got)

@@ -30,14 +30,15 @@ func TestBuiltInToolsAreRecorded(t *testing.T) {
 		{"search_tools", `{"query":"orders"}`, map[string]any{"tool": "search_tools", "decision": "allowed", "outcome": "ok"}},
 		{"search_tools", `{"limit":"x"}`, map[string]any{"tool": "search_tools", "decision": "allowed", "outcome": "bad_arguments"}},
 		{"describe_tools", `{"names":["listOrders"]}`, map[string]any{"tool": "describe_tools", "decision": "allowed", "outcome": "ok"}},
-		{"describe_tools", `{"names":["gone"]}`, map[string]any{"tool": "describe_tools", "decision": "allowed", "outcome": "ok"}},
+		{"search_tools", `{"query":"zeppelin"}`, map[string]any{"tool": "search_tools", "decision": "allowed", "outcome": "ok"}},
+		{"describe_tools", `{"names":["gone","lost"]}`, map[string]any{"tool": "describe_tools", "decision": "allowed", "outcome": "bad_arguments"}},
 		{"read_tool", `{"name":"listOrders"}`, map[string]any{"tool": "listOrders", "via": "read_tool", "api": "shop", "method": "GET", "path": "/orders",
 			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0}},
 		{"call_tool", `{"name":"listOrders"}`, map[string]any{"tool": "listOrders", "via": "call_tool", "api": "shop", "method": "GET", "path": "/orders",
 			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0}},
 		{"read_tool", `{"name":"cancelOrder","arguments":{"id":7}}`, map[string]any{"tool": "cancelOrder", "via": "read_tool", "api": "shop",
 			"method": "DELETE", "path": "/orders/{id}", "decision": "allowed", "outcome": "bad_arguments"}},
-		{"call_tool", `{"name":"gone"}`, map[string]any{"tool": "gone", "via": "call_tool", "decision": "refused", "outcome": "unknown_tool"}},
+		{"call_tool", `{"name":"gone","arguments":{}}`, map[string]any{"tool": "gone", "via": "call_tool", "decision": "refused", "outcome": "unknown_tool"}},
 		{"call_tool", `{"arguments":{}}`, map[string]any{"tool": "call_tool", "decision": "allowed", "outcome": "bad_arguments"}},
 		{"listOrders", `{}`, map[string]any{"tool": "listOrders", "api": "shop", "method": "GET", "path": "/orders",
 			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0}},
@@ -73,11 +74,12 @@ func TestBuiltInToolsAreRecorded(t *testing.T) {
 	}
 	n := len(allRevisions)
 	for _, want := range []string{
-		fmt.Sprintf(`drawbridge_tool_calls_total{api="",outcome="ok",tool="search_tools"} %d`, n),
+		fmt.Sprintf(`drawbridge_tool_calls_total{api="",outcome="ok",tool="search_tools"} %d`, 2*n),
 		fmt.Sprintf(`drawbridge_tool_calls_total{api="",outcome="bad_arguments",tool="search_tools"} %d`, n),
-		fmt.Sprintf(`drawbridge_tool_calls_total{api="",outcome="ok",tool="describe_tools"} %d`, 2*n),
+		fmt.Sprintf(`drawbridge_tool_calls_total{api="",outcome="ok",tool="describe_tools"} %d`, n),
 		fmt.Sprintf(`drawbridge_tool_calls_total{api="shop",outcome="ok",tool="listOrders"} %d`, 3*n),
 		fmt.Sprintf(`drawbridge_tool_searches_total{result="found"} %d`, n),
+		fmt.Sprintf(`drawbridge_tool_searches_total{result="nothing"} %d`, n),
 		`drawbridge_tool_calls_in_flight 0`,
 	} {
 		if len(metricLines(g, want)) == 0 {

@@ -26,9 +26,7 @@ func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Deni
 	}}
 	completion := &prompt.Completer{Calls: calls, Log: log, Cache: &prompt.CompletionCache{}, RefusePrompt: denials.Prompt}
 	return endpoint.CallMethods{
-		CallTool: ofCalls(tools.Serve), CallIndirectly: func(ctx context.Context, via *deliver.Via, req *mcp.Request, reply *mcp.Reply) error {
-			return tools.ServeVia(ctx, endpoint.From(ctx).Endpoint, via, req, reply)
-		}, ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
+		Tools: tools, ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
 		Complete: ofPrompts(completion.Serve), GetTask: ofCalls(tasks.Get), UpdateTask: ofCalls(tasks.Update), CancelTask: ofCalls(tasks.Cancel),
 	}
 }

@@ -87,7 +87,7 @@ func TestTaskWatcherHoldsLittle(t *testing.T) {
 	v := &inbound.Request{Header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
 	ctx := auth.NewContext(context.WithValue(t.Context(), inbound.Key{}, v), &auth.Principal{Subject: "anna"})
 	w := task.NewWatcher(ctx, "id", mcp.Subscriber{Principal: "anna"})
-	w.LimitHeader(e.Plans["makeReport"])
+	w.LimitHeader(e.Plan("makeReport"))
 	clear(v.Header) // as when its stream waits
 	if !maps.EqualFunc(w.Header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) {
 		t.Errorf("the watcher has %+v", w)

@@ -131,6 +131,15 @@ func (o *Outcome) Succeed(ctx context.Context, parts []answer.Part, resp *http.R
 	c.Done(ctx, telemetry.OutcomeOK, nil)
 }
 
+// Answer sets the texts with which a tool that is no operation answers. The memory must be the call's own.
+func (c *Call) Answer(texts [][]byte) {
+	c.out.Shown = make([]answer.Part, len(texts))
+	for i, text := range texts {
+		c.out.Shown[i] = answer.Part{Kind: answer.Text, MediaType: "text/plain", Data: text}
+	}
+	c.out.Parts = c.out.Shown
+}
+
 // Fail ends the call with a failure.
 func (o *Outcome) Fail(ctx context.Context, f *Failure) {
 	o.Failure = f

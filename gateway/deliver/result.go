@@ -82,7 +82,7 @@ func (w *result) members() (meta []byte, chunks []mcp.Chunk) {
 	}
 	for i := range r.Chunks {
 		// The model reads the text. structuredContent repeats it, or replaces it where the text is short.
-		if r.Chunks[i].Escape || w.plan.ShortText {
+		if r.Chunks[i].Escape || w.plan != nil && w.plan.ShortText {
 			w.Delivered(r.Chunks[i].Bytes)
 		}
 	}
@@ -93,6 +93,8 @@ func (w *result) members() (meta []byte, chunks []mcp.Chunk) {
 // render renders the outcome.
 func (w *result) render() render.Result {
 	switch f := w.Failure; {
+	case w.plan == nil:
+		return w.texts()
 	case f != nil && f.Outcome == telemetry.OutcomeJob: // no error of the call, which has started the job
 		return w.renderer().Text(f.Text)
 	case f != nil:
@@ -116,11 +118,27 @@ func (w *result) failure() render.Result {
 			text += "\n" + unsent
 		}
 	}
-	r := render.Result{Chunks: render.Error(w.ceilText(text))}
-	if id := w.requestID(); id != "" {
-		r.Meta = jsonscan.AppendString([]byte(`"drawbridge/request":`), id)
+	return render.Result{Chunks: render.Error(w.ceilText(text)), Meta: w.failureMeta()}
+}
+
+// texts renders the texts of a tool that is no operation, or that of its failure if there are none.
+func (w *result) texts() render.Result {
+	texts := make([][]byte, len(w.Shown))
+	for i := range w.Shown {
+		texts[i] = w.Shown[i].Data
 	}
-	return r
+	if w.Failure != nil && len(texts) == 0 {
+		texts = [][]byte{[]byte(w.Failure.Text)}
+	}
+	return render.Result{Chunks: render.Texts(texts, w.Failure != nil), Meta: w.failureMeta()}
+}
+
+// failureMeta returns the members of _meta that a failed call has: its request ID.
+func (w *result) failureMeta() []byte {
+	if id := w.requestID(); id != "" {
+		return jsonscan.AppendString([]byte(`"drawbridge/request":`), id)
+	}
+	return nil
 }
 
 // requestID returns the request ID of a failed call, as in the log and the audit log, for the header of its response and _meta: a user can

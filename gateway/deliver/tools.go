@@ -23,6 +23,7 @@ type Tools struct {
 // Via is the tool through which another one is called by name, such as read_tool. The call is the same as a direct one, except that the
 // model is told more about its mistakes: it may have seen no definition.
 type Via struct {
+	Name     string                   // of the tool
 	ReadOnly bool                     // only tools that change nothing may be called
 	Unknown  func(name string) string // the text for the model if there is no such tool for the caller
 }
@@ -39,8 +40,10 @@ func (t *Tools) Serve(ctx context.Context, e *call.Endpoint, req *mcp.Request, r
 // called it by its own name.
 func (t *Tools) ServeVia(ctx context.Context, e *call.Endpoint, via *Via, req *mcp.Request, reply *mcp.Reply) error {
 	inv := Invocation(ctx, e, e.Tool(req.Name), req, reply)
-	p := inv.Plan()
-	if p == nil {
+	if via != nil {
+		inv.Via = via.Name
+	}
+	if inv.Tool == nil {
 		t.Calls.RecordDenied(ctx, &inv, telemetry.OutcomeUnknown)
 		return answerUnknown(&inv, via, reply)
 	}
@@ -49,6 +52,10 @@ func (t *Tools) ServeVia(ctx context.Context, e *call.Endpoint, via *Via, req *m
 			return answerUnknown(&inv, via, reply)
 		}
 		return denied
+	}
+	p := inv.Plan()
+	if p == nil {
+		return t.serveTexts(ctx, inv, reply)
 	}
 	out, webhook, err := t.invoke(ctx, inv, via, req)
 	if err != nil {
@@ -76,6 +83,21 @@ func (t *Tools) ServeVia(ctx context.Context, e *call.Endpoint, via *Via, req *m
 		return reply.Task(*beside.Task)
 	}
 	return t.Results.deliver(out, beside.Note, reply)
+}
+
+// ServeOwn answers a tools/call of one of the gateway's own tools, which is made for the request.
+func (t *Tools) ServeOwn(ctx context.Context, e *call.Endpoint, own call.Tool, req *mcp.Request, reply *mcp.Reply) error {
+	return t.serveTexts(ctx, Invocation(ctx, e, own, req, reply), reply)
+}
+
+// serveTexts calls a tool that is no operation, and delivers its texts, or that of its failure.
+func (t *Tools) serveTexts(ctx context.Context, inv call.Invocation, reply *mcp.Reply) error {
+	out, err := t.Calls.Invoke(ctx, inv)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	return t.Results.deliver(out, "", reply)
 }
 
 // Call calls a tool for an operator. result makes the result of its members, and cause is why the service did not answer, or nil if it did.

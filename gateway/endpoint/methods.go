@@ -1,8 +1,7 @@
 package endpoint
 
 import (
-	"context"
-
+	"drawbridge/gateway/builtin"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
@@ -11,9 +10,8 @@ import (
 
 // CallMethods are the protocol methods that may send requests to services.
 type CallMethods struct {
-	// CallIndirectly answers a tools/call whose name and arguments are those of a tool that is called through another one.
-	CallIndirectly                                                               func(ctx context.Context, via *deliver.Via, req *mcp.Request, reply *mcp.Reply) error
-	CallTool, ReadResource, GetPrompt, Complete, GetTask, UpdateTask, CancelTask mcp.Method
+	Tools                                                              *deliver.Tools
+	ReadResource, GetPrompt, Complete, GetTask, UpdateTask, CancelTask mcp.Method
 }
 
 // implementations are what serves the protocol methods.
@@ -59,7 +57,7 @@ func listOf(kind listKind) func(*implementations) mcp.Method {
 
 // newMethods returns the protocol methods that the gateway implements.
 func newMethods(l *lists, calls CallMethods, metrics *telemetry.Metrics) mcp.Methods {
-	i := &implementations{l, &toolCalls{direct: calls.CallTool, indirect: calls.CallIndirectly, metrics: metrics}, calls}
+	i := &implementations{l, &toolCalls{calls.Tools, builtin.New(metrics)}, calls}
 	served := mcp.Methods{}
 	for name, m := range methods {
 		if m.serve != nil {
