@@ -17,7 +17,6 @@ import (
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/inbound"
-	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
@@ -63,50 +62,6 @@ func (c *Call) runTool(ctx context.Context) (err error) {
 		}
 	}()
 	return c.Tool.Run(ctx, c)
-}
-
-// Run implements [Tool]: the arguments are prepared, the request is sent, and the response is read.
-func (o operation) Run(ctx context.Context, c *Call) (err error) {
-	if c.Policy.Arguments == Given {
-		if err = c.prepare(ctx); err != nil {
-			return err
-		}
-	}
-	c.record.reach(history.Arguments)
-	if err = o.begin(ctx, c); err != nil {
-		return err
-	}
-	return c.execute(c.ctx)
-}
-
-// prepare is the part of a call's life before its request is built: the user is asked for arguments, the arguments are
-// validated, the condition of the plan must hold, and the user must confirm. It has no deadline but the caller's, since
-// a user takes time. The call continues with the arguments that the condition and the user have seen. The error is a
-// [*Failure], or the error of the answer, which includes [mcp.ErrInputRequired].
-func (c *Call) prepare(ctx context.Context) error {
-	if err := c.validate(ctx); err != nil {
-		return err
-	}
-	return c.confirm(ctx)
-}
-
-// execute is the part of a call's life that has a deadline: the request is sent unless the cache has the response, and
-// the response is read.
-func (c *Call) execute(ctx context.Context) (err error) {
-	if c.Plan.Job.Callback != nil {
-		if err = c.addCallbackURL(); err != nil {
-			return c.Internal(ctx, err)
-		}
-	}
-	resp, err := c.send(ctx)
-	c.record.reach(history.Service)
-	if err != nil {
-		return err
-	}
-	if err = c.receive(ctx, resp); err != nil {
-		return c.Failed(ctx, err)
-	}
-	return nil
 }
 
 // Call is one call that is under way. Only the goroutine that makes it uses it. [Runner.Invoke] makes one from its beginning to its
@@ -189,28 +144,6 @@ func (c *Call) trace(ctx context.Context) {
 	t := c.Tool.Definition()
 	c.ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Method, Tool: t.Name, Revision: c.Caller.Protocol.Revision, API: t.API, Via: c.Via,
 		TraceParent: c.Trace.Parent, TraceState: c.Trace.State, Header: c.Caller.Header}, c.Check)
-}
-
-// begin is [Call.Begin] for an operation: the context has the deadline and the credentials of the request, too.
-func (o operation) begin(ctx context.Context, c *Call) error {
-	p := o.plan
-	if err := c.reject(c.ticket.Start()); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
-	c.stop = cancel
-	if c.Caller.Protocol.Family == mcp.Legacy && p.Safe && c.Endpoint.cancelOnDisconnect {
-		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped nevertheless:
-		// its answer can no longer be read, and the service is spared the work.
-		stop := c.Client.OnDisconnect(cancel)
-		c.stop = func() {
-			stop()
-			cancel()
-		}
-	}
-	ctx, c.sent = p.Attach(ctx, c.Caller.Header, c.Endpoint.Guard)
-	c.trace(ctx)
-	return nil
 }
 
 // close ends the call with err, which is nil if it has an outcome, and writes its record.

@@ -39,43 +39,6 @@ type Redaction struct {
 	Secrets   *redact.Configured // of the API; nil if there are none
 }
 
-// operation is a tool that is an operation of an API. It is as large as a pointer, so that making a [Tool] of it costs nothing.
-type operation struct{ plan *plan.Plan }
-
-// Operation returns the tool that is the operation of a plan; nil if there is no plan.
-func Operation(p *plan.Plan) Tool {
-	if p == nil {
-		return nil
-	}
-	return operation{p}
-}
-
-// PlanOf returns the plan of a tool that is an operation; nil for any other kind, and for no tool.
-func PlanOf(t Tool) *plan.Plan {
-	o, _ := t.(operation)
-	return o.plan
-}
-
-// Definition implements [Tool].
-func (o operation) Definition() *catalog.Tool { return o.plan.Tool }
-
-// Scopes implements [Tool].
-func (o operation) Scopes() (sets [][]string, needed bool) { return o.plan.Scopes, true }
-
-// Rates implements [Tool].
-func (o operation) Rates() []*admission.Rate { return o.plan.Rates }
-
-// AsksUser implements [Tool].
-func (o operation) AsksUser() bool { return o.plan.AsksUser() }
-
-// Metrics implements [Tool].
-func (o operation) Metrics() *telemetry.CallMetrics { return &o.plan.Metrics }
-
-// Redaction implements [Tool].
-func (o operation) Redaction() Redaction {
-	return Redaction{Arguments: o.plan.Arguments, Sensitive: o.plan.Sensitive, Secrets: o.plan.Secrets}
-}
-
 // shownArguments returns arguments as records may have them.
 func (r *Redaction) shownArguments(args json.RawMessage) json.RawMessage {
 	args = r.Arguments.Shown(args)
