@@ -169,3 +169,22 @@ func TestBuiltInToolsHaveSpans(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// TestBuiltInToolsCountAsRequests: a search above the rate of its caller is refused, and has a record like every refused request.
+func TestBuiltInToolsCountAsRequests(t *testing.T) {
+	for _, revision := range eras {
+		i := newIDP(t)
+		g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+"limits: {principal_rate: {rate: 1/h, burst: 1}}\n", "http://127.0.0.1:1")
+		c := newClient(t, g.Handler(), revision, i.token(t, nil))
+		told := outcomesIn(t, g, func() {
+			for _, want := range []int{http.StatusOK, http.StatusTooManyRequests} {
+				if w := c.send("tools/call", "search_tools", `{"query":"list"}`); w.Code != want {
+					t.Errorf("%s: %d %s, want %d", revision, w.Code, w.Body, want)
+				}
+			}
+		})
+		if diff := cmp.Diff([]string{"tools/call allowed ok 0 0", "tools/call refused principal_rate answered 429"}, told); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", revision, diff)
+		}
+	}
+}

@@ -55,7 +55,7 @@ func (t *Tools) ServeVia(ctx context.Context, e *call.Endpoint, via *Via, req *m
 	}
 	p := inv.Plan()
 	if p == nil {
-		return t.serveTexts(ctx, inv, reply)
+		return t.serveTexts(ctx, inv, via, reply)
 	}
 	out, webhook, err := t.invoke(ctx, inv, via, req)
 	if err != nil {
@@ -87,11 +87,13 @@ func (t *Tools) ServeVia(ctx context.Context, e *call.Endpoint, via *Via, req *m
 
 // ServeOwn answers a tools/call of one of the gateway's own tools, which is made for the request.
 func (t *Tools) ServeOwn(ctx context.Context, e *call.Endpoint, own call.Tool, req *mcp.Request, reply *mcp.Reply) error {
-	return t.serveTexts(ctx, Invocation(ctx, e, own, req, reply), reply)
+	return t.serveTexts(ctx, Invocation(ctx, e, own, req, reply), nil, reply)
 }
 
 // serveTexts calls a tool that is no operation, and delivers its texts, or that of its failure.
-func (t *Tools) serveTexts(ctx context.Context, inv call.Invocation, reply *mcp.Reply) error {
+func (t *Tools) serveTexts(ctx context.Context, inv call.Invocation, via *Via, reply *mcp.Reply) error {
+	tool := inv.Tool
+	inv.Verify = func(context.Context) error { return via.check(tool) }
 	out, err := t.Calls.Invoke(ctx, inv)
 	if err != nil {
 		return err
@@ -132,7 +134,7 @@ func (t *Tools) invoke(ctx context.Context, inv call.Invocation, via *Via, req *
 		out, err = t.Calls.Invoke(ctx, inv)
 		return out, nil, err
 	}
-	v := &verifier{endpoint: inv.Endpoint, plan: p, via: via, fields: wrong, protocol: inv.Caller.Protocol, req: req, local: t.Calls.Local}
+	v := &verifier{endpoint: inv.Endpoint, tool: inv.Tool, plan: p, via: via, fields: wrong, protocol: inv.Caller.Protocol, req: req, local: t.Calls.Local}
 	inv.Verify = v.verify
 	out, err = t.Calls.Invoke(ctx, inv)
 	return out, v.webhook, err

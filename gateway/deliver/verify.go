@@ -16,9 +16,10 @@ import (
 // arguments that are repeated in headers.
 type verifier struct {
 	endpoint *call.Endpoint
-	plan     *plan.Plan
-	via      *Via  // nil if the tool is called by its own name
-	fields   error // what is wrong with the list of fields; nil if nothing is
+	tool     call.Tool
+	plan     *plan.Plan // of the tool
+	via      *Via       // nil if the tool is called by its own name
+	fields   error      // what is wrong with the list of fields; nil if nothing is
 	protocol call.Protocol
 	req      *mcp.Request // nil if no client makes the call
 	local    bool         // the program serves the user that runs it, by a transport without headers
@@ -27,7 +28,7 @@ type verifier struct {
 
 // verify implements [call.Invocation].Verify.
 func (v *verifier) verify(context.Context) (err error) {
-	if err := v.checkVia(); err != nil {
+	if err := v.via.check(v.tool); err != nil {
 		return err
 	}
 	if v.fields != nil {
@@ -49,15 +50,17 @@ func (v *verifier) verify(context.Context) (err error) {
 	return nil
 }
 
-// checkVia refuses a call through another tool of one that can only be called by its own name.
-func (v *verifier) checkVia() error {
-	switch p := v.plan; {
-	case v.via == nil:
+// check refuses a call through another tool of one that can only be called by its own name. A nil via refuses nothing.
+func (via *Via) check(t call.Tool) error {
+	if via == nil {
 		return nil
-	case v.via.ReadOnly && !p.Tool.Annotations.ReadOnly:
-		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: p.Tool.Name + " is not read-only: call it with call_tool. Nothing was sent."}
-	case p.Repeated != nil:
-		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: p.Tool.Name + " must be called by its own name, since its clients repeat arguments " +
+	}
+	d, p := t.Definition(), call.PlanOf(t)
+	switch {
+	case via.ReadOnly && !d.Annotations.ReadOnly:
+		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: d.Name + " is not read-only: call it with call_tool. Nothing was sent."}
+	case p != nil && p.Repeated != nil:
+		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: d.Name + " must be called by its own name, since its clients repeat arguments " +
 			"in headers. Nothing was sent. If there is no such tool for you, tell the user that the operator has to list it (tools.pinned)."}
 	}
 	return nil
