@@ -138,11 +138,8 @@ func checkMirroredHeaders(h http.Header, e *envelope) *Error {
 
 // mirroredName returns the member of params that Mcp-Name repeats for this method, nil if there is none.
 func (e *envelope) mirroredName() []byte {
-	mirrored := protocolMethods[string(jsonscan.Unquote(e.method))].mirrored
-	if mirrored == nil {
-		return nil
-	}
-	if value := mirrored(e); jsonscan.KindOf(value) == jsonscan.String {
+	value := e.param(protocolMethods[string(jsonscan.Unquote(e.method))].mirrored)
+	if jsonscan.KindOf(value) == jsonscan.String {
 		return value
 	}
 	return nil // the method refuses it

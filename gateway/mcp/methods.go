@@ -19,10 +19,34 @@ type protocolMethod struct {
 	asks bool
 	// startsTasks reports whether the method may answer with a task.
 	startsTasks bool
-	// mirrored returns the member of params that the header Mcp-Name repeats; nil if there is none.
-	mirrored func(*envelope) []byte
+	// mirrored is the member of params that the header Mcp-Name repeats; noParam if there is none.
+	mirrored param
 	// check refuses a request without a parameter or a client capability that the method requires; nil if it requires none.
 	check func(*Request) *Error
+}
+
+// param is a member of params that names what a request is about.
+type param uint8
+
+const (
+	noParam param = iota
+	paramName
+	paramURI
+	paramTaskID
+)
+
+// param returns a member of params; nil if it is absent.
+func (e *envelope) param(p param) []byte {
+	switch p {
+	case paramName:
+		return e.name
+	case paramURI:
+		return e.uri
+	case paramTaskID:
+		return e.taskID
+	case noParam:
+	}
+	return nil
 }
 
 // protocolMethods is the method table of all revisions: a method is one row. A method that has no row is served to both families.
@@ -60,10 +84,6 @@ func prompts(c *Capabilities) *bool     { return &c.Prompts }
 func completions(c *Capabilities) *bool { return &c.Completions }
 func tasks(c *Capabilities) *bool       { return &c.Tasks }
 func logging(c *Capabilities) *bool     { return &c.Logging }
-
-func paramName(e *envelope) []byte   { return e.name }
-func paramURI(e *envelope) []byte    { return e.uri }
-func paramTaskID(e *envelope) []byte { return e.taskID }
 
 func requireURI(r *Request) *Error {
 	if r.URI == "" {
