@@ -3,12 +3,9 @@ package call
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -78,8 +75,7 @@ func (c *Call) prepare(ctx context.Context) error {
 func (c *Call) execute(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			c.r.Metrics.Panics.Inc()
-			err = c.Internal(ctx, fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack())))
+			err = c.Panicked(ctx, v)
 		}
 	}()
 	if c.Plan.Job.Callback != nil {
