@@ -137,7 +137,7 @@ func (c *Call) rpc() string {
 func (r *Runner) writeAuditRecord(ctx context.Context, c *Call) {
 	a, u := c.record, &c.out.Usage
 	line := audit.Line{
-		Time: a.start, Request: c.Request.String(), RPC: c.rpc(), Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
+		Time: a.start, Request: c.Request.String(), Parent: c.Parent, RPC: c.rpc(), Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
 		Cache: u.Cache, Status: u.Status, Requests: u.Requests, Redirects: u.Redirects, Sent: u.Sent, Received: u.Received, Duration: time.Since(a.start),
 	}
 	if c.Endpoint != nil {

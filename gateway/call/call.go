@@ -3,12 +3,9 @@ package call
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -57,8 +54,7 @@ func (c *Call) run(ctx context.Context) (err error) {
 func (c *Call) runTool(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			c.r.Metrics.Panics.Inc()
-			err = c.Internal(ctx, fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack())))
+			err = c.Panicked(ctx, v)
 		}
 	}()
 	return c.Tool.Run(ctx, c)

@@ -3,8 +3,10 @@ package call
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"drawbridge/auth"
@@ -59,6 +61,12 @@ func (c *Call) Failed(ctx context.Context, err error) error {
 		return f
 	}
 	return c.Internal(ctx, err)
+}
+
+// Panicked returns the failure for a panic of the call's goroutine, which counts it. It must be called by the function that recovers.
+func (c *Call) Panicked(ctx context.Context, v any) error {
+	c.r.Metrics.Panics.Inc()
+	return c.Internal(ctx, fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack())))
 }
 
 // FailureOf is Failed for an error that can't be that of a client.

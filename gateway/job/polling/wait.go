@@ -39,13 +39,18 @@ type Answer struct {
 
 // Finish finishes a call whose outcome is pending: it makes a task of its job, or waits for the end, or fetches the result that the response
 // leads to. webhook is where the caller wants to learn of the end; nil if nowhere. The outcome has ended then, as most have before.
-func (w Jobs) Finish(o *call.Outcome, webhook *url.URL) Answer {
+func (w Jobs) Finish(o *call.Outcome, webhook *url.URL) (answer Answer) {
 	if o.Pending == nil {
 		return Answer{}
 	}
 	ctx := o.Context()
 	c := &waitingCall{JobCall: JobCall{Call: o.Call(), Key: o.Pending.Key}, out: o, handle: o.Pending.Handle, webhook: webhook, jitter: w.Jitter}
 	o.Pending = nil
+	defer func() {
+		if v := recover(); v != nil {
+			c.fail(ctx, c.Panicked(ctx, v))
+		}
+	}()
 	if c.handle == nil {
 		if err := c.fetchOther(ctx); err != nil {
 			c.fail(ctx, err)
