@@ -25,12 +25,12 @@ type Discovery struct {
 	APICatalog *APICatalogDiscovery `yaml:"api_catalog,omitempty" absent:"another provider"`
 	// Asks for SRV records.
 	DNS *DNSDiscovery `yaml:"dns,omitempty" absent:"another provider"`
-	// Asks Apache ServiceComb service-center, the registry of Huawei Cloud CSE, which keeps the documents itself.
-	ServiceCenter *ServiceCenterDiscovery `yaml:"service_center,omitempty" absent:"another provider"`
 	// Asks a Eureka server for its applications.
 	Eureka *EurekaDiscovery `yaml:"eureka,omitempty" absent:"another provider"`
 	// Asks a Nacos server for its services.
 	Nacos *NacosDiscovery `yaml:"nacos,omitempty" absent:"another provider"`
+	// Asks Apache ServiceComb service-center, the registry of Huawei Cloud CSE, which keeps the documents itself.
+	ServiceCenter *ServiceCenterDiscovery `yaml:"service_center,omitempty" absent:"another provider"`
 	// Which services become APIs: those that one of these selectors matches.
 	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can

@@ -25,9 +25,8 @@ const (
 	labelValue = `([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?`
 )
 
-// kubernetesDiscovery checks the provider of Kubernetes, and takes over where the gateway runs.
-func (l *loader) kubernetesDiscovery(key string, d *Discovery) {
-	k := d.Kubernetes
+// validate also takes over where the gateway runs.
+func (k *KubernetesDiscovery) validate(l *loader, key string) {
 	if l.given(key+".namespaces") && len(k.Namespaces) == 0 && l.ok(key+".namespaces") {
 		l.errorf(key+".namespaces", "is empty; leave it out for all namespaces, or name some")
 	}
@@ -70,3 +69,11 @@ func isLabelSelector(text string) bool {
 		}
 	}
 }
+
+func (k *KubernetesDiscovery) namespaces(string) []string { return k.Namespaces }
+
+func (*KubernetesDiscovery) mayOmitNamespace() bool { return false }
+
+func (*KubernetesDiscovery) basePathKey() string { return "the annotation drawbridge/path" }
+
+func (k *KubernetesDiscovery) isTrusted() bool { return len(k.Namespaces) > 0 }
