@@ -192,11 +192,7 @@ func (args *Arguments) unknown(name string) error {
 	for i, v := range args.List {
 		names[i] = v.Name
 	}
-	raw := fmt.Sprintf("there is no argument %q", name)
-	if near := text.Nearest(name, names); near != "" {
-		raw += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return errors.New(raw)
+	return fmt.Errorf("there is no argument %q%s", name, text.DidYouMean(text.Nearest(name, names)))
 }
 
 // asksNoSecret returns an error if a form asks for a secret, by the names and formats of its fields and the names of the arguments.

@@ -142,11 +142,8 @@ func (c *Credentials) reportUnused(conf *config.API, api *openapi.API) {
 		if slices.Contains(declared, name) {
 			continue
 		}
-		raw := fmt.Sprintf("credentials.%s: the document has no security scheme of that name, so the credential is not used", name)
-		if near := text.Nearest(name, declared); near != "" {
-			raw += fmt.Sprintf("; did you mean %q?", near)
-		}
-		c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialUnused, Message: raw})
+		c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialUnused, Message: fmt.Sprintf(
+			"credentials.%s: the document has no security scheme of that name, so the credential is not used%s", name, text.DidYouMean(text.Nearest(name, declared)))})
 	}
 }
 
