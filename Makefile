@@ -81,7 +81,7 @@ lint: ## formatting and linters (.golangci.yaml)
 	$(GO) run $(GOLANGCI_LINT) run ./...
 
 .PHONY: house
-house: ## files, lines, exported names, and files that need each other, by package (HOUSE_FLAGS=-markdown: for the docs; '-set gateway': the files of a set)
+house: ## files, lines, exported names, and files that need each other, by package (HOUSE_FLAGS='-set gateway/mcp': the files of a set)
 	$(GO) run ./test/house $(HOUSE_FLAGS)
 
 .PHONY: vuln
