@@ -14,7 +14,6 @@ import (
 )
 
 func main() {
-	markdown := flag.Bool("markdown", false, "print the table for docs/contributing/architecture.md")
 	set := flag.String("set", "", "print the files of a package's largest set instead, such as those of gateway/mcp")
 	flag.Parse()
 	patterns := flag.Args()
@@ -33,11 +32,7 @@ func main() {
 		}
 		return
 	}
-	if *markdown {
-		printMarkdown(os.Stdout, packages)
-	} else {
-		printText(os.Stdout, packages)
-	}
+	printText(os.Stdout, packages)
 	var exceeded []string
 	for _, p := range packages {
 		exceeded = append(exceeded, p.exceeded()...)

@@ -28,13 +28,6 @@ func printText(w io.Writer, all []measured) {
 	_ = table.Flush()
 }
 
-func printMarkdown(w io.Writer, all []measured) {
-	fmt.Fprint(w, "| package | files | lines | longest file | exported names | largest set of files that need each other | types over 25 methods |\n|---|---:|---:|---|---:|---:|---|\n")
-	for _, p := range append(all, total(all)) {
-		fmt.Fprintf(w, "| `%s` | %d | %d | %s %d | %d | %d | %s |\n", p.name, p.files, p.lines, p.longest.name, p.longest.lines, p.exported, len(p.set), p.types())
-	}
-}
-
 // printSet prints the files of the largest set of a package, one a line.
 func printSet(w io.Writer, all []measured, name string) error {
 	for _, p := range all {
