@@ -9,11 +9,11 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// errNoField says that a form can't ask for a value of a schema.
+// errNoField is returned for a schema whose values a form can't request.
 var errNoField = errors.New("it is not a text, a number, true or false, or a choice of texts or numbers, and a form has nothing else")
 
-// fieldOf makes a field for values of a schema, whose references lead into the $defs of root. Keywords that a form can't have
-// are left out: the values are checked when they are there.
+// fieldOf makes a field for values of a schema, whose references point into the $defs of root. Keywords that a form
+// does not support are left out: the answer is validated against the whole schema.
 func fieldOf(root []byte, name string, schema []byte, required bool) (field, error) {
 	f := field{name: name, required: required}
 	s := keywords{root: root, values: map[string][]byte{}}
@@ -53,7 +53,7 @@ func (f *field) setKind(s *keywords) error {
 			return errNoField
 		}
 		if f.options = items.options(); f.options == nil {
-			return errors.New("it is a list of what is not chosen from texts or numbers, and a form has no other lists")
+			return errors.New("it is a list without a fixed set of texts or numbers to choose from, and a form has no other lists")
 		}
 		f.kind = fieldChoices
 	default:
@@ -62,7 +62,7 @@ func (f *field) setKind(s *keywords) error {
 	return nil
 }
 
-// setBounds sets the bounds that a form can have.
+// setBounds sets the bounds that a form supports.
 func (f *field) setBounds(s *keywords) {
 	count := func(key string) string {
 		if n, err := strconv.ParseUint(string(s.values[key]), 10, 31); err == nil {
@@ -90,7 +90,7 @@ func (f *field) setBounds(s *keywords) {
 	}
 }
 
-// defaultOf returns a default as the field can have it; nil if it can't.
+// defaultOf returns a default that the field supports; nil if it does not.
 func (f *field) defaultOf(value []byte) []byte {
 	kind := jsonscan.KindOf(value)
 	switch {
@@ -126,19 +126,19 @@ func (f *field) has(value string) bool {
 	return slices.ContainsFunc(f.options, func(o option) bool { return o.value == value })
 }
 
-// keywords are the keywords of a schema and of the schemas that it refers to or is composed of, as far as they stand for one.
+// keywords are the keywords of a schema, merged with those of the schemas that it refers to or is composed of.
 type keywords struct {
 	root   []byte
 	values map[string][]byte
 }
 
-// read adds the keywords of a schema that are not there yet. It returns false if the schema has several alternatives.
+// read adds the keywords of a schema that are not set yet. It returns false if the schema has several alternatives.
 func (s *keywords) read(schema []byte, depth int) bool {
 	if jsonscan.KindOf(schema) != jsonscan.Object || depth > maxFieldNested {
 		return false
 	}
 	for key, value := range jsonscan.Members(schema) {
-		if _, said := s.values[string(key)]; !said {
+		if _, set := s.values[string(key)]; !set {
 			s.values[string(key)] = value
 		}
 	}
@@ -212,7 +212,8 @@ func (s *keywords) kind() (name string) {
 	return name
 }
 
-// options returns the values of an enumeration; nil if the schema is none, or has values that can't be shown as a choice.
+// options returns the values of an enumeration; nil if the schema is not one, or has values that can't be shown as a
+// choice.
 func (s *keywords) options() (all []option) {
 	add := func(value, title []byte) bool {
 		text, ok := optionText(value)
@@ -257,8 +258,8 @@ func (s *keywords) options() (all []option) {
 	return nil
 }
 
-// optionText returns a value of an enumeration as the form has it: a number becomes its text, which coercion turns into a
-// number again.
+// optionText returns the form's representation of an enumeration value: a number becomes its text, which coercion turns
+// into a number again.
 func optionText(value []byte) (string, bool) {
 	kind := jsonscan.KindOf(value)
 	if kind == jsonscan.String {
