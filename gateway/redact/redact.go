@@ -10,7 +10,7 @@ const Placeholder = "[redacted]"
 const Margin = 1 << 10
 
 // Error returns the error text of a service without secrets, addresses and stack traces. If the text is JSON, or the
-// jsonStart of it, so is the result: every match lies within one string.
+// beginning of it, so is the result: every match lies within one string.
 func Error(text string) string { return errorKeeping(text, nil) }
 
 // errorKeeping is Error, except for the URLs and addresses that kept lists.
