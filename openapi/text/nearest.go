@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	longest    = 64 // bytes of a name that is compared
+	longest   = 64 // bytes of a name that is compared
 	maxEdits  = 2  // maximum number of different letters
 	minCommon = 3  // minimum number of letters in common with another name that begins with it or contains it
 )
