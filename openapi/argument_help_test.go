@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPhrases: how a model is told what an argument takes, as deep as schemas are followed.
+// TestPhrases checks the description of an argument to a model, to the maximum depth of schemas.
 func TestPhrases(t *testing.T) {
 	nested := func(key string, levels int) string {
 		return strings.Repeat(`{"`+key+`":[`, levels) + `{"type":"string"}` + strings.Repeat("]}", levels)
@@ -36,7 +36,7 @@ func TestPhrases(t *testing.T) {
 	}
 }
 
-// TestTakenMembers: the members of a schema are found as deep as compositions and references are followed.
+// TestTakenMembers checks that the members of a schema are found to the maximum depth of compositions and references.
 func TestTakenMembers(t *testing.T) {
 	composed, defs := "{}", ""
 	for n := maxNested + 2; n >= 0; n-- {
@@ -56,7 +56,8 @@ func TestTakenMembers(t *testing.T) {
 	}
 }
 
-// TestListedArguments: as many arguments are listed as a list may have, in their own order, and of more those that a fault is about.
+// TestListedArguments checks that a list has the maximum number of arguments, in order, and of the others those that a
+// fault concerns.
 func TestListedArguments(t *testing.T) {
 	for _, n := range []int{maxListed, maxListed + 1} {
 		var parameters strings.Builder
