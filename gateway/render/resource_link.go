@@ -26,7 +26,7 @@ func (r *Renderer) Link(uri, lasts string, parts []answer.Part) Result {
 	case first.MediaType != "":
 		description += " of " + first.MediaType
 	}
-	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s; it is asked for anew then.", description, lasts)
+	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s, which repeats the request.", description, lasts)
 	if supplement := r.supplement(); supplement != "" {
 		text += "\n" + supplement
 	}

@@ -88,7 +88,7 @@ func (s *Source) AnswerAccepted(u Update) {
 	s.answer(func(a Acceptance) error {
 		switch {
 		case u.Err != nil:
-			return fmt.Errorf("the document that is held could not be read anew: %w", u.Err)
+			return fmt.Errorf("the held document could not be reread: %w", u.Err)
 		case s.Document == nil || s.Document.Digest() != a.Digest:
 			return admin.ErrChanged
 		}

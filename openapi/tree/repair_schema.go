@@ -114,7 +114,7 @@ func (w *walker) liftFlag(n, k *Node) bool {
 	if holder == nil || !holder.roles.has(roleParameter) && !holder.roles.has(roleBody) {
 		return false
 	}
-	w.warn.add(k, CodeRequiredBool, "\"required\" must be a list of property names in a schema; true is read as said of the parameter or body itself")
+	w.warn.add(k, CodeRequiredBool, "\"required\" must be a list of property names in a schema; true is applied to the parameter or body itself")
 	if holder.Get("required") == nil {
 		holder.put("required", newChild(holder, k, "required", Bool, "true"))
 	}
