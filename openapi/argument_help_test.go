@@ -36,7 +36,7 @@ func TestPhrases(t *testing.T) {
 	}
 }
 
-// TestTakenMembers checks that the members of a schema are found to the maximum depth of compositions and references.
+// TestTakenMembers: the members of a schema are found as deep as compositions and references are followed.
 func TestTakenMembers(t *testing.T) {
 	composed, defs := "{}", ""
 	for n := maxNested + 2; n >= 0; n-- {

@@ -83,8 +83,7 @@ func (e *InputError) Error() string { return e.err.Error() }
 // Unwrap returns the reason.
 func (e *InputError) Unwrap() error { return e.err }
 
-// New makes an elicitor of configured inputs for the given arguments. The error names the input that can't be asked,
-// and the reason.
+// New makes an elicitor of configured inputs for the given arguments. The error says which input can't be asked, and why.
 func New(list []config.Input, args *Arguments) (*Elicitor, *InputError) {
 	e := &Elicitor{}
 	step := 0
@@ -128,7 +127,7 @@ func (e *Elicitor) add(q *question) error {
 	return nil
 }
 
-// newQuestion makes one question. Every fault that the configuration can cause is an InputError with a Key.
+// newQuestion makes one question. All of its faults that a configuration can have are InputErrors with a Key.
 func newQuestion(c *config.Input, args *Arguments) (*question, error) {
 	q := &question{key: c.Key, message: c.Message, untrusted: c.Foreign(), always: c.When == config.InputAlways}
 	var err error
@@ -187,7 +186,7 @@ func formOf(names []string, args *Arguments) (*form, error) {
 	return f, nil
 }
 
-// unknown returns the error for a name that is not an argument.
+// unknown is the error for a name that is no argument.
 func (args *Arguments) unknown(name string) error {
 	names := make([]string, len(args.List))
 	for i, v := range args.List {
@@ -223,7 +222,7 @@ func secretError(name string) error {
 		" the input; if it is not a secret, set no_secrets: true", name)
 }
 
-// bind determines which arguments an answer sets.
+// bind finds the arguments that an answer gives.
 func (q *question) bind(c *config.Input, args *Arguments) error {
 	if q.form != nil && len(c.Bind) == 0 {
 		for i := range q.form.fields {

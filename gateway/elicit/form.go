@@ -49,7 +49,7 @@ const (
 	maxOptions     = 200
 	maxFieldTitle  = 100 // bytes
 	maxFieldText   = 500
-	maxFieldNested = 6 // levels of references and compositions that are resolved into one schema
+	maxFieldNested = 6 // references and compositions that stand for one schema
 )
 
 // formats returns the formats that a text field may have.

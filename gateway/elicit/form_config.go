@@ -9,8 +9,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// configuredForm parses a form that the configuration spells out. Its schema is limited to the features of the newest
-// revision, because clients refuse others, or show something else (2025-11-25 elicitation, Requested Schema).
+// configuredForm reads a form that the configuration spells out. Its schema may have what a form of the newest revision has,
+// because clients refuse others, or show something else (2025-11-25 elicitation, Requested Schema).
 func configuredForm(schema []byte) (*form, error) {
 	f := &form{configured: schema}
 	for key, value := range jsonscan.Members(schema) {
@@ -109,7 +109,7 @@ func configuredField(name string, schema []byte) (field, error) {
 	return f, f.checkOptions(schema)
 }
 
-// checkOptions checks the configured options of a choice, and reads enumNames, the titles in older forms.
+// checkOptions checks the options of a choice as the configuration has them, and reads enumNames, their titles in older forms.
 func (f *field) checkOptions(schema []byte) error {
 	if f.kind != fieldChoice && f.kind != fieldChoices {
 		return nil

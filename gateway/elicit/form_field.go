@@ -12,8 +12,8 @@ import (
 // errNoField is returned for a schema whose values a form can't request.
 var errNoField = errors.New("it is not a text, a number, true or false, or a choice of texts or numbers, and a form has nothing else")
 
-// fieldOf makes a field for values of a schema, whose references point into the $defs of root. Keywords that a form
-// does not support are left out: the answer is validated against the whole schema.
+// fieldOf makes a field for values of a schema, whose references lead into the $defs of root. Keywords that a form can't have
+// are left out: the values are checked when they are there.
 func fieldOf(root []byte, name string, schema []byte, required bool) (field, error) {
 	f := field{name: name, required: required}
 	s := keywords{root: root, values: map[string][]byte{}}
@@ -62,7 +62,7 @@ func (f *field) setKind(s *keywords) error {
 	return nil
 }
 
-// setBounds sets the bounds that a form supports.
+// setBounds sets the bounds that a form can have.
 func (f *field) setBounds(s *keywords) {
 	count := func(key string) string {
 		if n, err := strconv.ParseUint(string(s.values[key]), 10, 31); err == nil {
@@ -126,19 +126,19 @@ func (f *field) has(value string) bool {
 	return slices.ContainsFunc(f.options, func(o option) bool { return o.value == value })
 }
 
-// keywords are the keywords of a schema, merged with those of the schemas that it refers to or is composed of.
+// keywords are the keywords of a schema and of the schemas that it refers to or is composed of, as far as they stand for one.
 type keywords struct {
 	root   []byte
 	values map[string][]byte
 }
 
-// read adds the keywords of a schema that are not set yet. It returns false if the schema has several alternatives.
+// read adds the keywords of a schema that are not there yet. It returns false if the schema has several alternatives.
 func (s *keywords) read(schema []byte, depth int) bool {
 	if jsonscan.KindOf(schema) != jsonscan.Object || depth > maxFieldNested {
 		return false
 	}
 	for key, value := range jsonscan.Members(schema) {
-		if _, set := s.values[string(key)]; !set {
+		if _, said := s.values[string(key)]; !said {
 			s.values[string(key)] = value
 		}
 	}
@@ -212,8 +212,7 @@ func (s *keywords) kind() (name string) {
 	return name
 }
 
-// options returns the values of an enumeration; nil if the schema is not one, or has values that can't be shown as a
-// choice.
+// options returns the values of an enumeration; nil if the schema is none, or has values that can't be shown as a choice.
 func (s *keywords) options() (all []option) {
 	add := func(value, title []byte) bool {
 		text, ok := optionText(value)

@@ -13,9 +13,9 @@ const maxServiceSchema = 8 << 10
 // textForm is the form of a question whose schema clients can't show.
 const textForm = `{"type":"object","properties":{"answer":{"type":"string","title":"Answer"}},"required":["answer"]}`
 
-// ServiceForm returns the schema of a form for the JSON Schema that a service sends, limited to the features that
-// clients can show (mcp-E8); a schema that they can't show becomes a form with one text field. If a field looks like
-// that of a secret, ServiceForm returns its name and no schema.
+// ServiceForm returns the schema of a form, made of the JSON Schema that a service sends as far as clients can show it (mcp-E8);
+// a schema that they can't show becomes a form with one text. If a field looks like that of a secret, ServiceForm returns its
+// name and no schema.
 func ServiceForm(schema []byte) (clean []byte, secret string) {
 	properties := jsonscan.Lookup(schema, "properties")
 	if jsonscan.KindOf(schema) != jsonscan.Object || len(schema) > maxServiceSchema || jsonscan.KindOf(properties) != jsonscan.Object {
@@ -46,8 +46,8 @@ func ServiceForm(schema []byte) (clean []byte, secret string) {
 	return clean, ""
 }
 
-// hasTextOptions reports whether the options of a field are strings: a form returns a string, which is not the number
-// that the service offers.
+// hasTextOptions reports whether the options of a field are texts: a form gives a text, which is not the number that the service
+// offers.
 func hasTextOptions(field []byte) bool {
 	for _, list := range [][]byte{jsonscan.Lookup(field, "enum"), jsonscan.Lookup(jsonscan.Lookup(field, "items"), "enum")} {
 		for value := range jsonscan.Elements(list) {

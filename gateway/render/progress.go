@@ -81,9 +81,9 @@ func (f *EventForwarder) Forward(event []byte) (more bool) {
 	if r.result != "" && hasValue(jsonscan.At(event, r.result)) {
 		return true
 	}
-	entry := jsonscan.At(event, r.log)
-	if hasValue(entry) {
-		level, text := f.logged(entry)
+	said := jsonscan.At(event, r.log)
+	if hasValue(said) {
+		level, text := f.logged(said)
 		if text != "" && f.Reply.Log(level, f.Tool, jsonscan.AppendString(nil, text)) != nil {
 			return false
 		}
@@ -94,7 +94,7 @@ func (f *EventForwarder) Forward(event []byte) (more bool) {
 		f.numbered = true
 		total, _ := number(jsonscan.At(event, r.total))
 		return f.Reply.Progress(progress, total, f.words(jsonscan.At(event, r.message))) == nil
-	case hasValue(entry):
+	case hasValue(said):
 		return true
 	}
 	return f.counted(event)

@@ -21,8 +21,8 @@ const (
 	maxBoundary     = 200 // bytes; RFC 2046 section 5.1.1 has 70
 )
 
-// multipart emits the parts of a multipart response in order, including those of nested ones. It emits none before all
-// of them are found, and a response without its last delimiter is an error: it was cut off (P2).
+// multipart emits the parts of a multipart answer in order, including those of nested ones. Nothing is emitted before all of them
+// are found, and an answer without its last delimiter is an error: it was cut off (P2).
 func (p *Plan) multipart(e entity, declared bool, emit func(Part) error) error {
 	m := multipartReader{reader: reader{plan: p, expected: &p.unexpected}, media: e.media}
 	defer m.release()
@@ -44,7 +44,7 @@ func (p *Plan) multipart(e entity, declared bool, emit func(Part) error) error {
 // multipartReader reads one multipart response.
 type multipartReader struct {
 	reader
-	media string // of the response
+	media string // of the answer
 	parts []Part
 }
 

@@ -26,8 +26,8 @@ type Part struct {
 	// detected from the bytes if they contradict the label.
 	MediaType string
 	Data      []byte // valid until Read returns
-	// Drift is the position and the kind of a difference between a JSON response of status 2xx and the output schema:
-	// "/items/0/id: expected number, got string". It is "" if the response matches.
+	// Drift is the place where a JSON answer of status 2xx differs from the output schema, and how: "/items/0/id: expected number, got
+	// string". It is "" if the answer fits.
 	Drift string
 	// DuplicateName reports whether Drift is only an object with two members of one name: the response matches with
 	// either of them. See [jsonscan.Info] for the objects that are checked.

@@ -14,9 +14,9 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// Read reads and closes resp.Body, and then passes its parts to emit, in order. An empty response has no part. The
-// client must have decoded and limited the body; an error while reading it is wrapped and returned, and no part of a
-// response that was cut off is emitted (P2). A response that is malformed by its media type is an [*Error].
+// Read reads and closes resp.Body, and then passes its parts to emit, in order. An empty answer has no part. The client must have
+// decoded and limited the body; an error while reading it is wrapped and returned, and no part of an answer that was cut off is
+// emitted (P2). An answer that is malformed by its media type is an [*Error].
 //
 // A stream of events (text/event-stream) may be designed never to end, while the call has a deadline. If the body fails
 // with an error whose Timeout method returns true, and events came before, these are the response, and Part.Events
@@ -96,7 +96,7 @@ type reader struct {
 	plan     *Plan
 	expected *expected
 	failed   bool      // the status is not 2xx
-	scratch  []*buffer // of parts whose bytes are not in the response itself
+	scratch  []*buffer // of the parts that are not in the bytes that came
 }
 
 // release returns the buffers to the plan.
@@ -106,7 +106,7 @@ func (r *reader) release() {
 	}
 }
 
-// buffer returns a buffer that is valid until release.
+// buffer returns a buffer that lasts as long as the reader.
 func (r *reader) buffer(length int) *buffer {
 	b := r.plan.buffers.get(length)
 	r.scratch = append(r.scratch, b)
