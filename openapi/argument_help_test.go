@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPhrases checks the description of an argument to a model, to the maximum depth of schemas.
+// TestPhrases: how a model is told what an argument takes, as deep as schemas are followed.
 func TestPhrases(t *testing.T) {
 	nested := func(key string, levels int) string {
 		return strings.Repeat(`{"`+key+`":[`, levels) + `{"type":"string"}` + strings.Repeat("]}", levels)
@@ -56,8 +56,7 @@ func TestTakenMembers(t *testing.T) {
 	}
 }
 
-// TestListedArguments checks that a list has the maximum number of arguments, in order, and of the others those that a
-// fault concerns.
+// TestListedArguments: as many arguments are listed as a list may have, in their own order, and of more those that a fault is about.
 func TestListedArguments(t *testing.T) {
 	for _, n := range []int{maxListed, maxListed + 1} {
 		var parameters strings.Builder

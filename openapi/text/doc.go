@@ -1,6 +1,5 @@
-// Package text prepares texts from documents, services and clients for display: it shortens them ([Truncate] and its
-// relatives), transliterates names from other scripts ([Latin]), and finds the name that was probably meant
-// ([Nearest]).
+// Package text changes texts from documents, services and clients before they are shown: it shortens them ([Truncate] and its
+// relatives), writes names of other scripts in ASCII ([Latin]), and finds the name that was probably meant ([Nearest]).
 //
 // It hides the tables of transliteration and the measure of similarity, and depends on no other package of drawbridge,
 // so that every package may use it. The rules that must not be broken: a shortened text is never longer than its limit,
