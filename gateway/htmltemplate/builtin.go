@@ -50,8 +50,9 @@ func length(v any) (int, error) {
 	switch r.Kind() {
 	case reflect.Slice, reflect.Array, reflect.Map, reflect.String:
 		return r.Len(), nil
+	default:
+		return 0, fmt.Errorf("a value of type %T has no length", v)
 	}
-	return 0, fmt.Errorf("a value of type %T has no length", v)
 }
 
 // index returns a member of a map; the zero value if there is none.

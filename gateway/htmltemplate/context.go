@@ -66,8 +66,9 @@ func (c context) escaper() (escaper, error) {
 			return escapeURLPath, nil
 		}
 		return escapeURLQuery, nil
+	default:
+		return nil, errors.New("a value can stand in text and in attributes with quotes only")
 	}
-	return nil, errors.New("a value can stand in text and in attributes with quotes only")
 }
 
 // contextualize determines the escaper of each action below a node, which begins in a context, and returns the context at its end.
@@ -230,8 +231,9 @@ func (c context) step(s string) (context, string) {
 			return c, ""
 		}
 		return context{state: tag, element: c.element}, s[i+1:]
+	default: // unsupported
+		return c, ""
 	}
-	return c, "" // unsupported
 }
 
 // content returns the context after the tag of an element.

@@ -173,8 +173,9 @@ func truth(v reflect.Value) bool {
 		return v.Len() > 0
 	case reflect.Struct:
 		return true
+	default:
+		return !v.IsZero()
 	}
-	return !v.IsZero()
 }
 
 // indirect follows interfaces and pointers; the zero value if one is nil.

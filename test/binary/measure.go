@@ -41,7 +41,7 @@ func read(path string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	p := &program{modules: []string{info.Main.Path}}
 	for _, m := range info.Deps {
 		p.modules = append(p.modules, m.Path)
