@@ -113,6 +113,7 @@ func (w *result) failure() render.Result {
 		if unsent := render.Unsent(pointers); unsent != "" {
 			text += "\n" + unsent
 		}
+	default:
 	}
 	r := render.Result{Chunks: render.Error(w.ceilText(text))}
 	if id := w.requestID(); id != "" {
