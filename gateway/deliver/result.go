@@ -117,6 +117,7 @@ func (w *result) failure() render.Result {
 		if unsent := render.Unsent(pointers); unsent != "" {
 			text += "\n" + unsent
 		}
+	default:
 	}
 	return render.Result{Chunks: render.Error(w.ceilText(text)), Meta: w.failureMeta()}
 }
