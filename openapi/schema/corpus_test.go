@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"drawbridge/openapi/tree"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // dialectOf reads the version of a document.
@@ -153,7 +155,7 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 			}
 			all = append(all, root)
 			checkClients(t, Portable(root, 0))
-			Example(root, ExampleOptions{}) // must not take long
+			Example(jsonschema.Parse(root), ExampleOptions{}) // must not take long
 		}
 		if out := c.Output(n); out != nil {
 			outputs++

@@ -13,6 +13,8 @@ import (
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/tree"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // FuzzConvert: whatever stands where a schema belongs, what is emitted is valid and compiles.
@@ -45,7 +47,7 @@ func FuzzConvert(f *testing.F) {
 		if s, err := c.Object([]Property{{Name: "a", Schema: n, Required: true, Description: "d"}, {Name: "b", Schema: n, Example: n}}); err == nil {
 			checkSchema(t, s)
 			checkPortable(t, Portable(s, 0))
-			if text, ok := Example(s, ExampleOptions{Documented: true}); ok {
+			if text, ok := Example(jsonschema.Parse(s), ExampleOptions{Documented: true}); ok {
 				if v, err := Compile(s); err != nil || len(v.explain(decoded(t, text), MaxFaults)) > 0 {
 					t.Errorf("%s is no example of %s", text, s)
 				}
