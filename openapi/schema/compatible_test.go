@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"drawbridge/test/race"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // TestCompatible runs testdata/compatible: cases as for TestConvert, with the compatible form of the root schema (pains rows 170 and 171).
@@ -25,7 +27,7 @@ func TestCompatible(t *testing.T) {
 			}
 			limit := 0
 			fmt.Sscan(files["limit"], &limit)
-			s := Compatible(full, limit)
+			s := Compatible(jsonschema.Parse(full), limit)
 			checkCompatible(t, s)
 			return indented(t, s), true
 		}
@@ -41,10 +43,10 @@ func TestCompatibleRandom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		compatible := Compatible(full, 0)
+		compatible := Compatible(jsonschema.Parse(full), 0)
 		checkCompatible(t, compatible)
 		if body, err := c.Root(n, nil); err == nil {
-			checkCompatible(t, Compatible(body, 0))
+			checkCompatible(t, Compatible(jsonschema.Parse(body), 0))
 		}
 		if t.Failed() {
 			t.Fatalf("full: %s\ncompatible: %s", full, compatible)
@@ -148,8 +150,8 @@ func TestCompatibleIsBounded(t *testing.T) {
 		`{"type":"object","allOf":[{"$ref":"#/$defs/D0"}],"properties":{},"$defs":{` + chain.String()[1:] + `}}`,
 		`{"type":"object","oneOf":[` + fan.String()[1:] + `],"properties":{}}`,
 	} {
-		w := compatibleWriter{defs: map[string][]byte{}, most: 64 << 10}
-		out := Compatible(json.RawMessage(s), 0)
+		w := compatibleWriter{most: 64 << 10}
+		out := Compatible(jsonschema.Parse([]byte(s)), 0)
 		if len(out) > 64<<10 || w.steps < 0 {
 			t.Errorf("%d bytes of %d", len(out), len(s))
 		}

@@ -142,7 +142,7 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 			continue
 		}
 		all = append(all, property)
-		portable := Portable(property, 0)
+		portable := Portable(jsonschema.Parse(property), 0)
 		checkClients(t, portable)
 		portableBytes += len(portable)
 		c.Plain(n)
@@ -154,7 +154,7 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 				continue
 			}
 			all = append(all, root)
-			checkClients(t, Portable(root, 0))
+			checkClients(t, Portable(jsonschema.Parse(root), 0))
 			Example(jsonschema.Parse(root), ExampleOptions{}) // must not take long
 		}
 		if out := c.Output(n); out != nil {

@@ -87,8 +87,7 @@ func (d *demand) take(s *jsonschema.Schema) {
 			// A value for which the condition is of no account, else one for which it holds, else one for which it does not.
 			d.choose([]*jsonschema.Schema{nil, s.Schema("then"), s.Schema("else")})
 		case "type":
-			scratch := &check{}
-			if set := scratch.typesOf(k); d.types == 0 {
+			if set := typesIn(k); d.types == 0 {
 				d.types = set
 			} else {
 				d.types &= set

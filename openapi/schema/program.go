@@ -155,16 +155,21 @@ func (c *check) same(other *check) bool {
 // anything tells whether every value passes.
 func (c *check) anything() bool { return c.same(&check{}) }
 
-// typesOf returns the types that a keyword names; a number may be an integer.
-func (c *check) typesOf(k jsonschema.Keyword) (set types) {
+// typesIn returns the types that a value of "type" allows; a number may be an integer. Words that are no types are left out.
+func typesIn(k jsonschema.Keyword) (set types) {
 	for _, word := range k.Texts() {
 		kind, _ := typeName(word)
-		if c.opaque = c.opaque || kind == 0; kind == numberType {
-			kind |= integerType
+		if set |= kind; kind == numberType {
+			set |= integerType
 		}
-		set |= kind
 	}
 	return set
+}
+
+// allows reads the types.
+func (c *check) allows(k jsonschema.Keyword) {
+	c.types = typesIn(k)
+	c.opaque = c.opaque || slices.ContainsFunc(k.Texts(), func(word string) bool { kind, _ := typeName(word); return kind == 0 })
 }
 
 // list sets the values that are allowed; with both enum and const the library is asked.
@@ -264,7 +269,7 @@ func (p *programmer) fill(c *check, s *jsonschema.Schema) {
 func (p *programmer) basic(c *check, s *jsonschema.Schema, k jsonschema.Keyword) bool {
 	switch k.Name {
 	case "type":
-		c.types = c.typesOf(k)
+		c.allows(k)
 	case "enum", "const":
 		c.list(k.Name, k.Value)
 	case "$ref":

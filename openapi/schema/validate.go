@@ -46,21 +46,21 @@ const location = "https://json-schema.org/input"
 // schema is an error. Patterns are read as ECMA-262; those that Go's regexp can't do in linear time are not checked
 // (L9). The schema must not be changed afterwards.
 func Compile(schema json.RawMessage) (*Validator, error) {
-	v := &Validator{source: schema}
-	if !sound(schema) {
+	v, parsed := &Validator{source: schema}, jsonschema.Parse(schema)
+	if !sound(parsed) {
 		root, err := v.compile()
 		if err != nil {
 			return nil, err
 		}
 		v.library = weak.Make(root)
 	}
-	v.program = newProgrammer().check(jsonschema.Parse(schema))
+	v.program = newProgrammer().check(parsed)
 	return v, nil
 }
 
 // Check reports why [Compile] would fail, without what that keeps.
 func Check(schema json.RawMessage) error {
-	if sound(schema) {
+	if sound(jsonschema.Parse(schema)) {
 		return nil
 	}
 	_, err := (&Validator{source: schema}).compile()
