@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// MaxDepth is how many schemas of one value are nested, by references and composition, before a walk ends.
+// MaxDepth is how many schemas are nested, by references and composition, before what follows each path through them ends. A walk that meets
+// each schema once needs no limit.
 const MaxDepth = 8
 
 // A Role is how a schema applies to a value.
@@ -20,11 +21,11 @@ const (
 
 // Applied yields the schemas that apply to the same value as s, in their order: what s refers to, s itself, and the schemas of its
 // composition, each with all that applies by it. A schema that always applies is met once; another may be met once more, before it is
-// found that it always does. Walks end at [MaxDepth].
+// found that it always does.
 func (s *Schema) Applied() iter.Seq2[*Schema, Role] {
 	return func(yield func(*Schema, Role) bool) {
 		w := walk{yield: yield, met: map[*Schema]Role{}}
-		w.schema(s, Always, 0)
+		w.schema(s, Always)
 	}
 }
 
@@ -44,20 +45,20 @@ var compositions = []struct {
 }
 
 // schema walks over a schema. It is false once the consumer has enough.
-func (w *walk) schema(s *Schema, role Role, depth int) bool {
-	if s == nil || depth > MaxDepth {
+func (w *walk) schema(s *Schema, role Role) bool {
+	if s == nil {
 		return true
 	}
 	if before, met := w.met[s]; met && before <= role {
 		return true
 	}
 	w.met[s] = role
-	if !w.schema(s.target, role, depth+1) || !w.yield(s, role) {
+	if !w.schema(s.target, role) || !w.yield(s, role) {
 		return false
 	}
 	for _, c := range compositions {
 		for _, part := range s.Parts(c.keyword) {
-			if !w.schema(part.Schema, max(role, c.role), depth+1) {
+			if !w.schema(part.Schema, max(role, c.role)) {
 				return false
 			}
 		}

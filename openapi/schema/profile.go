@@ -185,23 +185,12 @@ func appendPortableOutput(out []byte, s *jsonschema.Schema) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		switch {
-		case k.Name == "type" && jsonscan.KindOf(k.Value) == jsonscan.Array:
+		if k.Name == "type" && jsonscan.KindOf(k.Value) == jsonscan.Array {
 			out = jsonscan.AppendString(append(out, `"description":`...), typeList(k.Texts()))
-		case k.Name == "properties":
-			out = append(out, `"properties":{`...)
-			for i, p := range k.Parts {
-				if i > 0 {
-					out = append(out, ',')
-				}
-				out = appendPortableOutput(append(jsonscan.AppendString(out, p.Name), ':'), p.Schema)
-			}
-			out = append(out, '}')
-		case k.Name == "items":
-			out = appendPortableOutput(append(out, `"items":`...), k.Schema())
-		default:
-			out = append(append(jsonscan.AppendString(out, k.Name), ':'), k.Value...)
+			continue
 		}
+		out = append(jsonscan.AppendString(out, k.Name), ':')
+		out = k.AppendWith(out, func(out []byte, p jsonschema.Part) []byte { return appendPortableOutput(out, p.Schema) })
 	}
 	return append(out, '}')
 }
