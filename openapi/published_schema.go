@@ -54,8 +54,10 @@ func (o *Operation) in(p Profile, limit int) *shown {
 		return nil
 	case ProfileCompatible:
 		// Most schemas differ at the root alone, which is cheaper to write again than to keep.
-		if input := schema.Compatible(jsonschema.Parse(o.Input), limit); !bytes.Equal(input, schema.Open(o.Input)) {
-			s.input = input
+		if parsed := jsonschema.Parse(o.Input); !schema.IsCompatible(parsed, limit) {
+			if input := schema.Compatible(parsed, limit); !bytes.Equal(input, schema.Open(o.Input)) {
+				s.input = input
+			}
 		}
 	case ProfilePortable:
 		s.input = schema.Portable(jsonschema.Parse(o.Input), limit)
