@@ -8,8 +8,9 @@ import (
 // A Conjunction is what several schemas say together of one value: for each keyword the values that they give it. Its zero value is that
 // of a schema that accepts everything.
 type Conjunction struct {
-	entries []entry
-	merged  map[*Schema]bool
+	entries  []entry
+	referred map[*Schema]bool // schemas that references led to
+	merged   int
 }
 
 // entry is what is said by one keyword.
@@ -32,19 +33,28 @@ func Merge(schemas ...*Schema) *Conjunction {
 // Merge takes in a schema with its references and allOf.
 func (c *Conjunction) Merge(s *Schema) { c.merge(s, 0) }
 
-// merge takes in a schema. One that was taken in already says nothing new, which ends circles, too.
-func (c *Conjunction) merge(s *Schema, depth int) {
-	if s == nil || c.merged[s] {
+// refer takes in what a reference leads to. What was taken in already says nothing new, which ends circles, too.
+func (c *Conjunction) refer(s *Schema, depth int) {
+	if s == nil || c.referred[s] {
 		return
 	}
-	if c.merged == nil {
-		c.merged = map[*Schema]bool{}
+	if c.referred == nil {
+		c.referred = map[*Schema]bool{}
 	}
-	c.merged[s] = true
+	c.referred[s] = true
+	c.merge(s, depth)
+}
+
+func (c *Conjunction) merge(s *Schema, depth int) {
+	if s == nil {
+		return
+	}
+	c.merged++
+	c.entries = slices.Grow(c.entries, len(s.keywords))
 	for i, k := range s.keywords {
 		switch k.Name {
 		case "$ref":
-			c.merge(s.target, depth+1)
+			c.refer(s.target, depth+1)
 		case "allOf":
 			for _, part := range k.Parts {
 				c.merge(part.Schema, depth+1)
@@ -77,7 +87,7 @@ func onlyAlternative(k Keyword) (only *Schema) {
 }
 
 // Merged returns how many schemas were taken in.
-func (c *Conjunction) Merged() int { return len(c.merged) }
+func (c *Conjunction) Merged() int { return c.merged }
 
 // Add adds a value of a keyword, unless it is there.
 func (c *Conjunction) Add(k Keyword) { c.add([]Keyword{k}, 0) }

@@ -3,6 +3,7 @@ package jsonschema
 import (
 	"bytes"
 	"net/url"
+	"slices"
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
@@ -45,7 +46,7 @@ var names = func() map[string]string {
 // Parse reads a schema. The text is JSON that jsonscan.Scan accepts, and must not be changed afterwards, since the tree holds slices of it.
 // No text is refused: where a schema should be and something else is, there is a Schema without keywords.
 func Parse(text []byte) *Schema {
-	p := parser{text: text, tree: &tree{}}
+	p := parser{text: text, tree: &tree{}, keywords: make([]Keyword, 0, schemasAtOnce), parts: make([]Part, 0, schemasAtOnce)}
 	s, _ := p.schema(p.space(0))
 	p.tree.root = s
 	if defs := s.Parts("$defs"); defs != nil {
@@ -122,7 +123,7 @@ func (p *parser) schema(i int) (*Schema, int) {
 		p.keywords = append(p.keywords, k)
 		return end
 	})
-	s.keywords = append([]Keyword(nil), p.keywords[from:]...)
+	s.keywords = slices.Clone(p.keywords[from:])
 	p.keywords = p.keywords[:from]
 	s.text = p.text[i:end]
 	return s, end
@@ -147,7 +148,7 @@ func (p *parser) value(f form, i int) ([]Part, int) {
 	default:
 		return nil, min(jsonscan.Skip(p.text, i), len(p.text))
 	}
-	parts := append([]Part(nil), p.parts[from:]...)
+	parts := slices.Clone(p.parts[from:])
 	p.parts = p.parts[:from]
 	return parts, end
 }

@@ -284,6 +284,9 @@ var anything = jsonschema.Parse([]byte("{}"))
 
 // objects returns schemas with an object for each that is true.
 func objects(schemas []*jsonschema.Schema) []*jsonschema.Schema {
+	if !slices.ContainsFunc(schemas, func(s *jsonschema.Schema) bool { return !s.IsObject() }) {
+		return schemas
+	}
 	all := make([]*jsonschema.Schema, len(schemas))
 	for i, s := range schemas {
 		if all[i] = s; !s.IsObject() {
@@ -355,13 +358,37 @@ func appendTypes(out []byte, all []jsonschema.Keyword) []byte {
 
 // properties writes the properties of all schemas, each once.
 func (w *compatibleWriter) properties(out []byte, c *conjunction, level int) []byte {
-	var all []outlineMember
-	index := map[string]int{}
-	for _, object := range c.Values("properties") {
+	out = append(out, '{')
+	first := true
+	for _, m := range propertiesOf(c.Values("properties")) {
+		if unnamed(m.name) || slices.ContainsFunc(m.schemas, (*jsonschema.Schema).Never) {
+			continue
+		}
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		out = w.schema(append(jsonscan.AppendString(out, m.name), ':'), objects(m.schemas), level+1)
+	}
+	return append(out, '}')
+}
+
+// propertiesOf returns the properties of objects, each with all its different schemas.
+func propertiesOf(objects []jsonschema.Keyword) []outlineMember {
+	schemas := objects[0].Schemas()
+	all := make([]outlineMember, len(schemas))
+	for i, p := range objects[0].Parts {
+		all[i] = outlineMember{name: p.Name, schemas: schemas[i : i+1 : i+1]}
+	}
+	if len(objects) == 1 {
+		return all
+	}
+	index := make(map[string]int, len(all))
+	for i, m := range all {
+		index[m.name] = i
+	}
+	for _, object := range objects[1:] {
 		for _, p := range object.Parts {
-			if unnamed(p.Name) {
-				continue
-			}
 			i, known := index[p.Name]
 			if !known {
 				i = len(all)
@@ -373,19 +400,7 @@ func (w *compatibleWriter) properties(out []byte, c *conjunction, level int) []b
 			}
 		}
 	}
-	out = append(out, '{')
-	first := true
-	for _, m := range all {
-		if slices.ContainsFunc(m.schemas, (*jsonschema.Schema).Never) {
-			continue
-		}
-		if !first {
-			out = append(out, ',')
-		}
-		first = false
-		out = w.schema(append(jsonscan.AppendString(out, m.name), ':'), objects(m.schemas), level+1)
-	}
-	return append(out, '}')
+	return all
 }
 
 // names writes the names of all required members, each once, without those that can't be given.
