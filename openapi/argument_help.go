@@ -20,13 +20,10 @@ const (
 	maxExample = 600
 )
 
-// input returns the parsed schema of the arguments. It is read each time, so keep it for what belongs together.
-func (o *Operation) input() *jsonschema.Schema { return jsonschema.Parse(o.Input) }
-
 // appendArguments appends what the operation takes, and an example: first what the faults are about, then what is
 // required. accepts tells whether a call with the example is sent.
 func (o *Operation) appendArguments(b *strings.Builder, faults []Fault, accepts func(args []byte) bool) {
-	input := o.input()
+	input := o.inputSchema()
 	all := input.Members()
 	if len(all) == 0 {
 		if string(input.Value("additionalProperties")) == "false" {
@@ -128,13 +125,18 @@ func phrase(s *jsonschema.Schema) string {
 	return "see the schema"
 }
 
+// declares tells whether an object schema names a member.
+func declares(s *jsonschema.Schema, name string) bool {
+	return slices.ContainsFunc(s.Members(), func(m jsonschema.Member) bool { return m.Name == name })
+}
+
 // misplaced words an argument that is unknown where it stands and known elsewhere: a member of the body that was given
 // beside it, or a body whose members stand beside the parameters. It returns "" for any other.
 func (o *Operation) misplaced(name string) string {
 	if o.body == nil {
 		return ""
 	}
-	input := o.input()
+	input := o.inputSchema()
 	switch {
 	case declares(input, name):
 		return ""

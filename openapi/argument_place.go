@@ -18,7 +18,7 @@ type Argument struct {
 // none here.
 func (o *Operation) Arguments() []Argument {
 	all := make([]Argument, 0, len(o.arguments))
-	input := o.input()
+	input := o.inputSchema()
 	for _, a := range o.arguments {
 		if slices.Contains(o.withheld, a.name) || slices.Contains(o.hidden, a.name) {
 			continue
@@ -34,6 +34,9 @@ func (o *Operation) CurrentName(name string) string { return o.former[name] }
 
 // isArray tells whether a schema, or the one that it refers to, is of arrays.
 func isArray(s *jsonschema.Schema) bool { return slices.Contains(s.Resolve().Types(), "array") }
+
+// inputSchema returns the parsed schema of the arguments. It is read each time, so keep it for what belongs together.
+func (o *Operation) inputSchema() *jsonschema.Schema { return jsonschema.Parse(o.Input) }
 
 // PathTemplate returns the path with the names of the arguments that its variables stand for: "/orders/{id}", escaped but for
 // these, and with the query that some documents put behind it.

@@ -11,7 +11,7 @@ func (o *Operation) AcceptsArgument(argument string) bool {
 	if o.body == nil || o.body.form != formRoot {
 		return false
 	}
-	input := o.input()
+	input := o.inputSchema()
 	if input.Property(argument) != nil || slices.ContainsFunc([]string{"allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties"}, input.Has) {
 		return true
 	}
@@ -20,13 +20,13 @@ func (o *Operation) AcceptsArgument(argument string) bool {
 }
 
 // Required returns the names of the arguments that every call needs, as the schema of the arguments lists them.
-func (o *Operation) Required() []string { return o.input().Required() }
+func (o *Operation) Required() []string { return o.inputSchema().Required() }
 
 // Names returns the names of all arguments that the input schema declares or requires at its top level, also in alternatives and under
 // conditions. It reads the schema each time, so keep what you make of it.
 func (o *Operation) Names() map[string]bool {
 	names := map[string]bool{}
-	for part := range o.input().Applied() {
+	for part := range o.inputSchema().Applied() {
 		for _, p := range part.Parts("properties") {
 			names[p.Name] = true
 		}

@@ -2,10 +2,8 @@ package openapi
 
 import (
 	"encoding/json"
-	"slices"
 
 	"drawbridge/openapi/jsonscan"
-	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/schema"
 )
 
@@ -49,15 +47,10 @@ func (o *Operation) hasBodyMember() bool {
 		i, ok := o.index["body"]
 		return ok && o.arguments[i].place == inMember
 	case formRoot:
-		return o.body.renamed["body"] == "" && declares(o.input(), "body")
+		return o.body.renamed["body"] == "" && declares(o.inputSchema(), "body")
 	default:
-		return o.bodyArgument() == "body" && declares(o.input().Property("body"), "body")
+		return o.bodyArgument() == "body" && declares(o.inputSchema().Property("body"), "body")
 	}
-}
-
-// declares tells whether an object schema names a member.
-func declares(s *jsonschema.Schema, name string) bool {
-	return slices.ContainsFunc(s.Members(), func(m jsonschema.Member) bool { return m.Name == name })
 }
 
 // wrapped returns arguments with those that are none of the operation's, and "body" itself, as members of "body".

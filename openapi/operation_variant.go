@@ -21,7 +21,7 @@ type Declared struct {
 // Declares returns the arguments that the input schema names, in the author's order. It reads the schema each time, so keep
 // what you make of it.
 func (o *Operation) Declares() []Declared {
-	members := o.input().Members()
+	members := o.inputSchema().Members()
 	all := make([]Declared, len(members))
 	for i, m := range members {
 		all[i] = Declared(m)
@@ -35,7 +35,7 @@ func (o *Operation) Declares() []Declared {
 //
 // Parts of a schema that concern several arguments can't be checked while one of them is missing, so these are left out.
 func (o *Operation) Variant(optional, withheld []string, note string) *Operation {
-	r := relaxer{definitions: newDefinitions(o.input(), "_asked"), withheld: withheld, note: note, names: slices.Concat(optional, withheld)}
+	r := relaxer{definitions: newDefinitions(o.inputSchema(), "_asked"), withheld: withheld, note: note, names: slices.Concat(optional, withheld)}
 	variant := *o
 	variant.Input = r.input()
 	variant.withheld = slices.Concat(o.withheld, withheld)

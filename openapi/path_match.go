@@ -40,7 +40,7 @@ func (o *Operation) Match(path string, query url.Values) (args json.RawMessage, 
 			continue
 		}
 		if input == nil {
-			input = o.input()
+			input = o.inputSchema()
 		}
 		if len(given) == 1 && !isArray(input.Property(a.name)) {
 			add(a.name, jsonscan.AppendString(nil, given[0]))

@@ -18,7 +18,7 @@ const (
 // it is written. Values of other types, and long ones, are left out.
 func (o *Operation) Suggestions(argument string) []string {
 	s := suggester{known: map[string]bool{}}
-	s.add(o.input().Property(argument), 0)
+	s.add(o.inputSchema().Property(argument), 0)
 	return s.values
 }
 
