@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"drawbridge/openapi/origin"
 )
 
 // DockerDiscovery finds containers with the label drawbridge.service. A container is an instance while it runs and is not
@@ -15,13 +17,13 @@ type DockerDiscovery struct {
 	// The network whose addresses of containers are used, by its full name, such as shop_default.
 	Network string `yaml:"network,omitempty" absent:"ports that containers publish"`
 	// How often the containers are listed although no change was reported.
-	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"1h"`
+	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// A file with PEM certificates that are trusted for an https host instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// A PEM file with the gateway's certificate for an https host, and the intermediate certificates.
-	CertFile File `yaml:"cert_file,omitempty" absent:"none"`
+	CertFile File `yaml:"cert_file,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 	// A PEM file with the unencrypted private key of cert_file. It may be the same file.
-	KeyFile File `yaml:"key_file,omitempty" absent:"none"`
+	KeyFile File `yaml:"key_file,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 }
 
 // DockerHost is the address of a Docker daemon: unix:///PATH, or a URL with http or https, without a path.
@@ -71,3 +73,36 @@ func (h *DockerHost) parse(text string) error {
 	*h = DockerHost{raw: text, url: u}
 	return nil
 }
+
+func (c *DockerDiscovery) validate(l *loader, key string) {
+	l.authority(key+".ca_file", c.CAFile)
+	l.authority(key+".cert_file", c.CertFile)
+	l.keyFile(key+".key_file", c.KeyFile)
+	if at := key + ".network"; l.given(at) && l.ok(at) && (c.Network == "" || checkText(c.Network) != nil) {
+		l.errorf(at, "%s is not the name of a network", quote(c.Network))
+	}
+	if (c.CertFile == "") != (c.KeyFile == "") && l.ok(key+".cert_file", key+".key_file") {
+		l.errorf(key, "needs both cert_file and key_file, or neither")
+	}
+	if !l.ok(key + ".host") {
+		return
+	}
+	if c.Host.url == nil || c.Host.url.Scheme != "https" {
+		for name, file := range map[string]File{"ca_file": c.CAFile, "cert_file": c.CertFile, "key_file": c.KeyFile} {
+			if file != "" && l.ok(key+"."+name) {
+				l.errorf(key+"."+name, "is for an https host, got %s", quote(c.Host.raw))
+			}
+		}
+	}
+	if u := c.Host.url; u != nil && u.Scheme == "http" && !origin.Loopback(u.Hostname()) {
+		l.warnf(key+".host", "without TLS, everyone in the network between can answer for the daemon; use https")
+	}
+}
+
+func (*DockerDiscovery) namespaces(string) []string { return []string{""} }
+
+func (*DockerDiscovery) mayOmitNamespace() bool { return true }
+
+func (*DockerDiscovery) basePathKey() string { return "the label drawbridge.base_path" }
+
+func (*DockerDiscovery) isTrusted() bool { return true }

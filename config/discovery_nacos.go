@@ -15,18 +15,16 @@ type NacosDiscovery struct {
 	// The groups whose services are read. The group is the namespace of a service.
 	Groups []string `yaml:"groups" default:"[DEFAULT_GROUP]"`
 	// How often it is asked.
-	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The user, if the server has authentication.
-	Username string `yaml:"username,omitempty" absent:"none"`
+	Username string `yaml:"username,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 	// The password of that user, which is sent to that URL alone.
-	Password Secret `yaml:"password,omitempty" absent:"required with username"`
+	Password Secret `yaml:"password,omitempty" absent:"required with username" access:"none: secrets and keys are rotated"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 }
 
-// nacosDiscovery checks the provider of a Nacos server.
-func (l *loader) nacosDiscovery(key string, d *Discovery) {
-	c := d.Nacos
+func (c *NacosDiscovery) validate(l *loader, key string) {
 	l.authority(key+".ca_file", c.CAFile)
 	if at := key + ".groups"; l.ok(at) && len(c.Groups) == 0 {
 		l.errorf(at, "is empty; it needs at least one group")
@@ -44,3 +42,11 @@ func (l *loader) nacosDiscovery(key string, d *Discovery) {
 		l.clearPassword(key+".address", c.Address, c.Username)
 	}
 }
+
+func (c *NacosDiscovery) namespaces(string) []string { return c.Groups }
+
+func (*NacosDiscovery) mayOmitNamespace() bool { return false }
+
+func (*NacosDiscovery) basePathKey() string { return metadataBasePath }
+
+func (*NacosDiscovery) isTrusted() bool { return false }

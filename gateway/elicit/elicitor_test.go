@@ -9,7 +9,7 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// TestInputProblems says what of a rule an operation can't ask for, with the place in the list.
+// TestInputProblems checks the errors of rules that an operation can't satisfy, with the position in the list.
 func TestInputProblems(t *testing.T) {
 	args := Arguments{
 		{"name", jsonschema.Parse([]byte(`{"type":"string"}`)), true}, {"file", jsonschema.Parse([]byte(`{"type":"string","format":"binary"}`)), false},

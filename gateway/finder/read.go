@@ -10,11 +10,11 @@ import (
 	"drawbridge/openapi/jsonschema"
 )
 
-// How deep properties are read: deeper ones say little about what a call is for.
+// Maximum depths of properties: deeper ones say little about the purpose of a call.
 const (
 	argumentDepth = 3
 	answerDepth   = 4
-	// maxNames bounds the names and values that are read of one schema.
+	// maxNames limits the names and values that are read of one schema.
 	maxNames = 400
 )
 
@@ -34,7 +34,7 @@ func OfTools(tools []*catalog.Tool, pause func()) *Index {
 	return New(read, pause)
 }
 
-// Read returns what an index reads of a tool of a catalog.
+// Read returns the indexed texts of a tool of a catalog.
 func Read(t *catalog.Tool) Tool {
 	op := t.Operation
 	input, output := t.Published(openapi.ProfileFull)
@@ -48,7 +48,7 @@ func Read(t *catalog.Tool) Tool {
 	}
 }
 
-// schemaReader collects what a JSON Schema names.
+// schemaReader collects the names, texts and values in a JSON Schema.
 type schemaReader struct{ names, texts, values []string }
 
 // read reads the members of the root, and the properties below them.
