@@ -324,12 +324,12 @@ func TestAccountOfATask(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				task.Call.Request.Method = "tasks/get"
-				ctx, end := task.Call.BeginJobRequests(task.ctx)
+				task.Call.Method = "tasks/get"
+				ctx := task.Call.Resume(task.ctx)
 				if rec, err := task.State(ctx); err != nil || rec.Status != mcp.TaskWorking {
 					t.Errorf("%+v, %v", rec, err)
 				}
-				end()
+				task.Call.Close()
 			}
 		})
 		if diff := cmp.Diff([]string{"tools/call allowed job 202 1", "tasks/get allowed ok 200 1"}, told); diff != "" {

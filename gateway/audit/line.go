@@ -19,6 +19,8 @@ type Line struct {
 	// Request is the id of the HTTP request of the call, Trace that of its trace; empty if there is
 	// none.
 	Request, Trace string
+	// Parent identifies the call that this one is a step of; "" if it is none.
+	Parent string
 	// Issuer, Subject and Client are those of the caller's token. Subject is hashed according to
 	// the options.
 	Issuer, Subject, Client string
@@ -94,6 +96,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	dst = append(dst, '"')
 	dst = member(dst, "request", l.Request, maxName)
 	dst = member(dst, "trace", l.Trace, maxName)
+	dst = member(dst, "parent", l.Parent, maxName)
 	dst = member(dst, "issuer", l.Issuer, maxText)
 	switch {
 	case l.Subject == "" || o.Subject == NoSubject:

@@ -3,12 +3,16 @@ package call
 import (
 	"cmp"
 	"context"
+	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 
 	"drawbridge/auth"
+	"drawbridge/auth/credential"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/text"
 )
 
@@ -30,7 +34,7 @@ func (e *Endpoint) Authorize(caller *auth.Principal, p *plan.Plan) *mcp.Error {
 		return nil
 	}
 	if e.HideUnauthorized {
-		return e.unknownTool(caller, p.Tool.Name)
+		return e.UnknownTool(caller, p.Tool.Name)
 	}
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this tool", HTTPStatus: 403}
 	if len(p.Scopes) == 0 {
@@ -41,16 +45,30 @@ func (e *Endpoint) Authorize(caller *auth.Principal, p *plan.Plan) *mcp.Error {
 	return denied
 }
 
-// Authorize returns an error if the caller may not make the call at all, and records that.
-func (c *Call) Authorize(ctx context.Context) error {
-	if c.Endpoint.Guard == nil {
+// Authorize returns an error if the caller may not make a call at all, and records that.
+func (r *Runner) Authorize(ctx context.Context, inv *Invocation) *mcp.Error {
+	if inv.Endpoint.Guard == nil {
 		return nil
 	}
-	if denied := c.Endpoint.Authorize(c.Caller, c.Plan); denied != nil {
-		c.r.RecordScopeDenied(ctx, c.Endpoint, c.Plan, c.Caller, c.Request)
-		return denied
+	denied := inv.Endpoint.Authorize(inv.Caller.Principal, inv.Plan)
+	if denied != nil {
+		r.RecordDenied(ctx, inv, telemetry.OutcomeScope)
 	}
-	return nil
+	return denied
+}
+
+// SubjectRefused returns the error for a caller whose token the authorization server does not exchange: HTTP 401 with
+// the challenge for an invalid token, so that the client gets another one and calls again. A model could do nothing
+// about it. It returns nil if the call failed for another reason.
+func (e *Endpoint) SubjectRefused(caller *auth.Principal, f *Failure) *mcp.Error {
+	var token *credential.TokenError
+	if f.Outcome != telemetry.OutcomeSubjectRefused || e.Guard == nil || !errors.As(f.Cause, &token) {
+		return nil
+	}
+	return &mcp.Error{
+		Code: mcp.CodeInvalidRequest, Message: "the authorization server does not accept the access token: get another one",
+		HTTPStatus: http.StatusUnauthorized, Header: e.Guard.InvalidToken(caller),
+	}
 }
 
 // NearestScopes returns the set of which the caller lacks the fewest scopes, so that it needs to request the least.
@@ -78,9 +96,9 @@ const NotPermitted = "The gateway's policy does not permit this call with these 
 // maxSuggestions is the maximum number of names suggested for an unknown one.
 const maxSuggestions = 3
 
-// unknownTool returns the error for the name of a tool that does not exist for the caller, with the names of those that the caller
+// UnknownTool returns the error for the name of a tool that does not exist for the caller, with the names of those that the caller
 // may have meant and may call.
-func (e *Endpoint) unknownTool(caller *auth.Principal, name string) *mcp.Error {
+func (e *Endpoint) UnknownTool(caller *auth.Principal, name string) *mcp.Error {
 	var names []string
 	for _, p := range e.Plans {
 		if !p.Tool.Hidden && (e.Guard == nil || e.Allows(caller, p)) {

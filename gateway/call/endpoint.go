@@ -51,6 +51,9 @@ func newCeiling(l *config.Limits) Ceiling {
 	return Ceiling{Tokens: int(l.MaxResultTokens), Binary: int(l.MaxResultBinary)}
 }
 
+// PlanOf returns the plan of an operation, or nil if it has none at the endpoint.
+func (e *Endpoint) PlanOf(op *openapi.Operation) *plan.Plan { return e.operations[op] }
+
 // Tool returns the plan of a tool, or nil if there is none or it is a resource only.
 func (e *Endpoint) Tool(name string) *plan.Plan {
 	if p := e.Plans[name]; p != nil && !p.Tool.Hidden {

@@ -5,8 +5,10 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
+	"drawbridge/gateway/telemetry"
 )
 
 // BatchAuthorizer authorizes the requests of a batch as a whole.
@@ -45,7 +47,8 @@ func (b *BatchAuthorizer) Authorize(ctx context.Context, requests []*mcp.Request
 			continue
 		}
 		if fault := e.Authorize(caller, p); fault != nil {
-			b.Calls.RecordScopeDenied(ctx, e.Endpoint, p, caller, req)
+			inv := deliver.Invocation(ctx, e.Endpoint, p, req, nil)
+			b.Calls.RecordDenied(ctx, &inv, telemetry.OutcomeScope)
 			denied = fault
 		}
 		if len(p.Scopes) == 0 {

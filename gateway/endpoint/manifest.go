@@ -284,3 +284,13 @@ func matches(values []string, etag string) bool {
 	}
 	return false
 }
+
+// recorder is a response writer that keeps the response in memory.
+type recorder struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(int)             {}
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }

@@ -3,7 +3,7 @@ package endpoint
 import (
 	"context"
 
-	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 )
@@ -11,7 +11,7 @@ import (
 // CallMethods are the protocol methods that may send requests to services.
 type CallMethods struct {
 	// CallIndirectly answers a tools/call whose name and arguments are those of a tool that is called through another one.
-	CallIndirectly                                                               func(ctx context.Context, via *call.Indirect, req *mcp.Request, reply *mcp.Reply) error
+	CallIndirectly                                                               func(ctx context.Context, via *deliver.Via, req *mcp.Request, reply *mcp.Reply) error
 	CallTool, ReadResource, GetPrompt, Complete, GetTask, UpdateTask, CancelTask mcp.Method
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
-	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
@@ -18,7 +18,7 @@ import (
 // toolCalls answers tools/call: itself for the tools of package toolsearch, which are there whatever is listed.
 type toolCalls struct {
 	direct   mcp.Method
-	indirect func(ctx context.Context, via *call.Indirect, req *mcp.Request, reply *mcp.Reply) error
+	indirect func(ctx context.Context, via *deliver.Via, req *mcp.Request, reply *mcp.Reply) error
 	metrics  *telemetry.Metrics
 }
 
@@ -61,7 +61,7 @@ func (c *toolCalls) refuse(reply *mcp.Reply, name string, err error) error {
 // forward calls the tool that the arguments of read_tool or call_tool name. From here on the request is one for that tool,
 // so that all that is bound to a request is bound to it.
 func (c *toolCalls) forward(ctx context.Context, scope *toolsearch.Scope, req *mcp.Request, reply *mcp.Reply) error {
-	via := &call.Indirect{ReadOnly: req.Name == toolsearch.Read, Unknown: scope.Unknown}
+	via := &deliver.Via{ReadOnly: req.Name == toolsearch.Read, Unknown: scope.Unknown}
 	name, args, err := toolsearch.Target(req.Arguments)
 	if err != nil {
 		return c.refuse(reply, req.Name, err)

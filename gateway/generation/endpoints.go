@@ -81,8 +81,6 @@ func (gen *Generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.P
 }
 
 // OperatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
-func (gen *Generation) OperatorEndpoint() *endpoint.Endpoint {
-	return endpoint.New(gen.callEndpoint("", gen.Main.Plans, nil), endpoint.Options{
-		Config: gen.Config, Rates: gen.Rates, Catalog: gen.Catalog, Resources: gen.Main.Resources, Links: gen.links, Finder: gen.Finder,
-	})
+func (gen *Generation) OperatorEndpoint() *call.Endpoint {
+	return gen.callEndpoint("", gen.Main.Plans, nil)
 }

@@ -21,7 +21,7 @@ const (
 	CodeMissingCapability  = -32021 // the client did not declare what the method needs
 	CodeUnsupportedVersion = -32022 // unsupported protocol version
 
-	// CodeResourceNotFound exists in the legacy revisions only; see [Request.ResourceNotFound].
+	// CodeResourceNotFound exists in the legacy revisions only; see [ResourceNotFound].
 	CodeResourceNotFound = -32002
 
 	// CodeCancelled answers a call that its client has cancelled, and so does not wait for. No revision defines a code

@@ -187,9 +187,9 @@ func (m *methodEntry) checkParams(r *Request) *Error {
 
 // ResourceNotFound returns the error for a resource that does not exist or that the caller may not know of. The code
 // depends on the family (2025-11-25 and 2026-07-28 server/resources, Error Handling).
-func (r *Request) ResourceNotFound(uri string) *Error {
+func ResourceNotFound(of RevisionFamily, uri string) *Error {
 	e := &Error{Code: CodeInvalidParams, Message: "resource not found: resources/list and resources/templates/list have those of this server", Data: append(jsonscan.AppendString([]byte(`{"uri":`), uri), '}')}
-	if r.Family == Legacy {
+	if of == Legacy {
 		e.Code = CodeResourceNotFound
 	}
 	return e

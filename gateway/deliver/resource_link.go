@@ -1,4 +1,4 @@
-package call
+package deliver
 
 import (
 	"slices"
@@ -18,45 +18,44 @@ const LinkScheme = "drawbridge-link:"
 // MaxLink is the maximum size in bytes of a link's URI. A call whose arguments make it longer is answered without links.
 const MaxLink = 4 << 10
 
-// answerWithLink responds with a link to the parts of the response, as the API configures links. It returns false if they must be
+// configuredLink returns a link to the parts of the response, as the API configures links. It returns false if they must be
 // returned inline: revisions before 2025-06-18 have no links; a truncated response, or one with supplementary text, could not be read
 // again; and one that needed input from the user could not be read without asking again.
-func (w *resultWriter) answerWithLink(parts ...answer.Part) (done bool, err error) {
-	l := w.Plan.Links
-	if w.Request.Revision < "2025-06-18" || w.note != "" || w.Plan.Elicitation != nil {
-		return false, nil
+func (w *result) configuredLink(parts []answer.Part) (render.Result, bool) {
+	l := w.inv.Plan.Links
+	if l == nil || w.OfJob || w.inv.Caller.Protocol.Revision < "2025-06-18" || w.note != "" || w.inv.Plan.Elicitation != nil {
+		return render.Result{}, false
 	}
 	size, bytes := 0, false
 	for _, p := range parts {
 		if p.Events > 0 {
-			return false, nil
+			return render.Result{}, false
 		}
 		size += len(p.Data)
 		bytes = bytes || p.Kind != answer.JSON && p.Kind != answer.Text
 	}
 	if (l.Over == 0 || size <= l.Over) && (!l.Binary || !bytes) {
-		return false, nil
+		return render.Result{}, false
 	}
 	uri, lasts := w.linkURI()
 	if uri == "" {
-		return false, nil
+		return render.Result{}, false
 	}
-	r := w.Renderer()
-	return true, w.sendResult(r.Link(uri, lasts, parts))
+	return w.renderer().Link(uri, lasts, parts), true
 }
 
 // linkURI returns a URI at which the caller can read the response, and a phrase for its lifetime: that of the operation's resource
 // if it expresses all arguments, else one with a handle. It returns "" if the URI would be too long.
-func (w *resultWriter) linkURI() (uri, lasts string) {
-	args := w.Plan.Arguments.Given(w.args)
-	if r := w.Plan.Resource; r != nil && r.ExpressesAll(args) {
+func (w *result) linkURI() (uri, lasts string) {
+	args := w.inv.Plan.Arguments.Given(w.Arguments())
+	if r := w.inv.Plan.Resource; r != nil && r.ExpressesAll(args) {
 		if uri, ok := render.ExpandURI(&r.URI, args); ok {
 			return uri, ""
 		}
 	}
-	payload := slices.Concat([]byte(w.Plan.Tool.Name), []byte{'\n'}, args)
+	payload := slices.Concat([]byte(w.inv.Plan.Tool.Name), []byte{'\n'}, args)
 	ttl := w.linkTTL()
-	uri = LinkScheme + w.r.Links.Seal(payload, time.Now().Add(ttl), w.Request.Principal)
+	uri = LinkScheme + w.links.Seal(payload, time.Now().Add(ttl), w.inv.Caller.ID)
 	if len(uri) > MaxLink {
 		return "", ""
 	}
@@ -64,17 +63,17 @@ func (w *resultWriter) linkURI() (uri, lasts string) {
 }
 
 // waysToTheRest returns how the client gets what a projection has left out of an answer of a size.
-func (w *resultWriter) waysToTheRest(a *projection.Answer, size int) (ways []string) {
-	p := w.Plan.Projection
+func (w *result) waysToTheRest(a *projection.Answer, size int) (ways []string) {
+	p := w.inv.Plan.Projection
 	if len(a.Cuts) > 0 {
-		if p.Argument && w.fields == nil {
+		if p.Argument && w.inv.Fields == nil {
 			ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
 		}
 		if p.Smaller != "" {
 			ways = append(ways, p.Smaller)
 		}
 	}
-	l := w.Plan.Links
+	l := w.inv.Plan.Links
 	if uri := w.wholeURI(len(a.Cuts) > 0 || l != nil && l.Over > 0 && size > l.Over); uri != "" {
 		ways = append(ways, "read the resource "+uri)
 	}
@@ -82,8 +81,8 @@ func (w *resultWriter) waysToTheRest(a *projection.Answer, size int) (ways []str
 }
 
 // waysToTheWhole returns how the client gets an answer that can't be projected: less of it, or the whole as a resource.
-func (w *resultWriter) waysToTheWhole() (ways []string) {
-	if smaller := w.Plan.Projection.Smaller; smaller != "" {
+func (w *result) waysToTheWhole() (ways []string) {
+	if smaller := w.inv.Plan.Projection.Smaller; smaller != "" {
 		ways = append(ways, smaller)
 	}
 	if uri := w.wholeURI(true); uri != "" {
@@ -94,11 +93,11 @@ func (w *resultWriter) waysToTheWhole() (ways []string) {
 
 // waysAboveCeiling returns how the client gets what an answer above the ceiling lacks. A URI of more than a number of tokens is left
 // out.
-func (w *resultWriter) waysAboveCeiling(parts []answer.Part, most int) (ways []string) {
-	if p := w.Plan.Projection; p != nil && p.Argument && w.fields == nil {
+func (w *result) waysAboveCeiling(parts []answer.Part, most int) (ways []string) {
+	if p := w.inv.Plan.Projection; p != nil && p.Argument && w.inv.Fields == nil {
 		ways = append(ways, "name the fields that you need in "+plan.SelectArgument)
 	}
-	if smaller := w.Plan.Smaller(); smaller != "" {
+	if smaller := w.inv.Plan.Smaller(); smaller != "" {
 		ways = append(ways, smaller)
 	}
 	if slices.ContainsFunc(parts, func(p answer.Part) bool { return p.Events > 0 }) {
@@ -112,11 +111,11 @@ func (w *resultWriter) waysAboveCeiling(parts []answer.Part, most int) (ways []s
 
 // wholeURI returns a URI at which the client can read the whole answer; "" if there is none. A sealed link is long: it is made
 // only if sealed is set.
-func (w *resultWriter) wholeURI(sealed bool) string {
-	if w.captured != nil || w.Plan.Elicitation != nil || w.Request.Revision < "2025-06-18" {
+func (w *result) wholeURI(sealed bool) string {
+	if w.links == nil || w.inv.Plan.Elicitation != nil || w.inv.Caller.Protocol.Revision < "2025-06-18" {
 		return ""
 	}
-	if r := w.Plan.Resource; w.Plan.Links != nil && (sealed || r != nil && r.ExpressesAll(w.args)) {
+	if r := w.inv.Plan.Resource; w.inv.Plan.Links != nil && (sealed || r != nil && r.ExpressesAll(w.Arguments())) {
 		uri, lasts := w.linkURI()
 		return uri + lasts
 	}

@@ -1,4 +1,4 @@
-package call
+package inbound
 
 import (
 	"context"
@@ -12,32 +12,32 @@ import (
 
 const maxRequestID = 64
 
-// requestID identifies a request in the log and the audit log. It is generated on first use, since most requests leave no log
-// line. It is safe for concurrent use.
-type requestID struct {
+// ID identifies a request in the log and the audit log. It is generated on first use, since most requests leave no log line. It is safe
+// for concurrent use.
+type ID struct {
 	Given string // set by a trusted proxy; "" if none
 	once  sync.Once
 	id    string
 	known atomic.Bool // once is over
 }
 
-// ID returns the ID of the request.
-func (v *RequestInfo) ID() string {
-	v.Identifier.once.Do(func() {
-		if v.Identifier.id = v.Identifier.Given; v.Identifier.id == "" {
-			v.Identifier.id = newRequestID()
+// String returns the id.
+func (d *ID) String() string {
+	d.once.Do(func() {
+		if d.id = d.Given; d.id == "" {
+			d.id = newRequestID()
 		}
-		v.Identifier.known.Store(true)
+		d.known.Store(true)
 	})
-	return v.Identifier.id
+	return d.id
 }
 
-// KnownID returns the ID of the request if a proxy, a log line or a client has it; otherwise "", as it would lead nowhere.
-func (v *RequestInfo) KnownID() string {
-	if v.Identifier.known.Load() {
-		return v.Identifier.id
+// Known returns the id if a proxy, a log line or a client has it; otherwise "", as it would lead nowhere.
+func (d *ID) Known() string {
+	if d.known.Load() {
+		return d.id
 	}
-	return v.Identifier.Given
+	return d.Given
 }
 
 // newRequestID returns a unique ID of 80 random bits. It is not a secret, so it does not need the system's source of
@@ -70,7 +70,7 @@ type LogHandler struct{ slog.Handler }
 
 // Handle implements [slog.Handler].
 func (h LogHandler) Handle(ctx context.Context, r slog.Record) error {
-	if v := InfoOf(ctx); v != nil {
+	if v := Of(ctx); v != nil {
 		r.AddAttrs(slog.String("request", v.ID()))
 	}
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {

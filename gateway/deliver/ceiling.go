@@ -1,8 +1,7 @@
-package call
+package deliver
 
 import (
-	"context"
-
+	"drawbridge/gateway/call"
 	"drawbridge/openapi/answer"
 	"drawbridge/openapi/text"
 )
@@ -11,12 +10,12 @@ import (
 const besideTokens = 2_000
 
 // ceiling returns the limits for the result of the call.
-func (w *resultWriter) ceiling(ctx context.Context) Ceiling {
-	if v := InfoOf(ctx); v != nil && v.Operator {
-		return Ceiling{}
+func (w *result) ceiling() call.Ceiling {
+	if w.inv.Origin.ByOperator() {
+		return call.Ceiling{}
 	}
-	c := w.Endpoint.Ceiling
-	if p := w.Plan.Projection; p != nil && c.Tokens > 0 && p.Limits.MaxTokens > c.Tokens {
+	c := w.inv.Endpoint.Ceiling
+	if p := w.inv.Plan.Projection; p != nil && c.Tokens > 0 && p.Limits.MaxTokens > c.Tokens {
 		c.Tokens = p.Limits.MaxTokens + besideTokens
 	}
 	return c
@@ -24,8 +23,8 @@ func (w *resultWriter) ceiling(ctx context.Context) Ceiling {
 
 // ceil returns the parts of a successful answer as they are shown, within the ceiling, and adds to the note what they lack and how
 // to get it. The parts themselves are not changed. A result above the ceiling is no error: a model would repeat the call.
-func (w *resultWriter) ceil(ctx context.Context, parts []answer.Part) []answer.Part {
-	c := w.ceiling(ctx)
+func (w *result) ceil(parts []answer.Part) []answer.Part {
+	c := w.ceiling()
 	if c.Binary > 0 && binarySize(parts) > c.Binary {
 		parts = w.linkBinary(parts, c.Binary)
 	}
@@ -36,7 +35,7 @@ func (w *resultWriter) ceil(ctx context.Context, parts []answer.Part) []answer.P
 	if note != "" {
 		for i := range shown {
 			if i < len(parts) && len(shown[i].Data) < len(parts[i].Data) {
-				w.Plan.Metrics.Results.Projected(parts[i].Data, len(shown[i].Data))
+				w.inv.Plan.Metrics.Results.Projected(parts[i].Data, len(shown[i].Data))
 			}
 		}
 		w.addNote(note)
@@ -45,26 +44,26 @@ func (w *resultWriter) ceil(ctx context.Context, parts []answer.Part) []answer.P
 }
 
 // beside returns what stands beside the parts of the result.
-func (w *resultWriter) beside() beside {
-	return beside{headers: w.headers.Text, note: w.note, structured: w.structured()}
+func (w *result) beside() beside {
+	return beside{headers: w.headers.Text, note: w.note, structured: structured(w.inv)}
 }
 
 // fit returns the beginnings of parts that are within a number of tokens with all that stands beside them, and a note on what they
 // lack; "" if they are whole.
-func (w *resultWriter) fit(parts []answer.Part, most int) (shown []answer.Part, note string) {
+func (w *result) fit(parts []answer.Part, most int) (shown []answer.Part, note string) {
 	f := newFitter(w.beside(), parts, most)
 	if f.measure() <= most {
 		return f.parts, ""
 	}
 	w.note, w.headers.Text = beginning(w.note, most/4), beginning(w.headers.Text, most/4)
 	f.beside = w.beside()
-	return f.fit(w.Plan.Safe, w.waysAboveCeiling(parts, most/4))
+	return f.fit(w.inv.Plan.Safe, w.waysAboveCeiling(parts, most/4))
 }
 
 // ceilText returns the text of an error within the ceiling. The texts of errors are bounded, but by more than a low ceiling permits.
-func (w *resultWriter) ceilText(ctx context.Context, raw string) string {
+func (w *result) ceilText(raw string) string {
 	const rest = " The rest of this text is left out."
-	if most := w.ceiling(ctx).Tokens; most > 0 && len(raw) > most {
+	if most := w.ceiling().Tokens; most > 0 && len(raw) > most {
 		if short := beginning(raw, most-len(rest)-len(text.Ellipsis)); len(short) < len(raw) {
 			return short + rest
 		}

@@ -1,7 +1,6 @@
-package call
+package deliver
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -16,24 +15,23 @@ const usualLinkTTL = 10 * time.Minute
 
 // binaryLink returns a link to an answer that is one part of more bytes than the ceiling permits, neither JSON nor text. Revisions
 // before 2025-06-18 have no links, so that linkBinary has to do.
-func (w *resultWriter) binaryLink(ctx context.Context, parts []answer.Part) (render.Result, bool) {
-	if len(parts) != 1 || !isBinary(parts[0].Kind) || w.Request.Revision < "2025-06-18" {
+func (w *result) binaryLink(parts []answer.Part) (render.Result, bool) {
+	if len(parts) != 1 || !isBinary(parts[0].Kind) || w.inv.Caller.Protocol.Revision < "2025-06-18" {
 		return render.Result{}, false
 	}
-	if most := w.ceiling(ctx).Binary; most == 0 || len(parts[0].Data) <= most {
+	if most := w.ceiling().Binary; most == 0 || len(parts[0].Data) <= most {
 		return render.Result{}, false
 	}
 	uri, lasts := w.rereadURI()
 	if uri == "" {
 		return render.Result{}, false
 	}
-	r := w.Renderer()
-	return r.Link(uri, lasts, parts), true
+	return w.renderer().Link(uri, lasts, parts), true
 }
 
 // linkBinary returns the parts with sentences in the place of binary ones that don't fit into a number of bytes with those before
 // them. The sentences say where these parts can be read. An answer that can't be read again stays as it is.
-func (w *resultWriter) linkBinary(parts []answer.Part, most int) []answer.Part {
+func (w *result) linkBinary(parts []answer.Part, most int) []answer.Part {
 	uri, lasts := w.rereadURI()
 	if uri == "" {
 		return parts
@@ -72,8 +70,8 @@ func mediaTypeOf(p *answer.Part) string {
 
 // rereadURI is linkURI for an answer whose request can be sent again, whether the API configures links or not. It returns "" for
 // other answers: of unsafe methods, of jobs, and those that took input from the user.
-func (w *resultWriter) rereadURI() (uri, lasts string) {
-	if !w.Plan.Safe || w.captured != nil || w.fromJob || w.Plan.Elicitation != nil {
+func (w *result) rereadURI() (uri, lasts string) {
+	if !w.inv.Plan.Safe || w.OfJob || w.inv.Plan.Elicitation != nil {
 		return "", ""
 	}
 	return w.linkURI()
@@ -90,9 +88,9 @@ func binarySize(parts []answer.Part) (n int) {
 }
 
 // linkTTL returns how long links are valid.
-func (w *resultWriter) linkTTL() time.Duration {
-	if w.Plan.Links != nil {
-		return w.Plan.Links.TTL
+func (w *result) linkTTL() time.Duration {
+	if w.inv.Plan.Links != nil {
+		return w.inv.Plan.Links.TTL
 	}
 	return usualLinkTTL
 }

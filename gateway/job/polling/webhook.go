@@ -1,32 +1,22 @@
-package call
+package polling
 
 import (
 	"context"
-	"encoding/json"
 
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/job"
 )
 
-// addCallbackURL adds the callback URL for the service to the arguments of a call.
-func (c *Call) addCallbackURL(args json.RawMessage) (json.RawMessage, error) {
-	key, url, err := c.Endpoint.Continuation.NewCallback(c.Plan, c.Request.Principal)
-	if err != nil {
-		return nil, err
-	}
-	c.key = key
-	return c.Plan.Job.Callback.Arguments(args, url), nil
-}
-
 // webhook returns the service's webhook about the job, or nil if none is known to this replica.
-func (c JobCall) webhook(ctx context.Context) (*ServiceWebhook, error) {
-	if c.key == "" || c.Plan.Job.Callback == nil {
+func (c *JobCall) webhook(ctx context.Context) (*call.ServiceWebhook, error) {
+	if c.Key == "" || c.Plan.Job.Callback == nil {
 		return nil, nil //nolint:nilnil // no webhook
 	}
-	return c.Endpoint.Continuation.Received(ctx, c.key)
+	return c.Endpoint.Continuation.Received(ctx, c.Key)
 }
 
 // webhookStatus interprets a callback as the response to a status request. It returns nil if the service must still be polled.
-func (c JobCall) webhookStatus(ctx context.Context, b *job.Handle, rec *ServiceWebhook) (*JobStatus, error) {
+func (c *JobCall) webhookStatus(ctx context.Context, b *job.Handle, rec *call.ServiceWebhook) (*JobStatus, error) {
 	l, err := c.parseStatus(ctx, rec.Type, rec.Body)
 	if err != nil {
 		return nil, c.statusFailure(ctx, err)

@@ -1,4 +1,4 @@
-package call
+package polling
 
 import (
 	"context"
@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"drawbridge/auth"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/plan"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/text"
@@ -19,37 +20,38 @@ import (
 // here too, so that a job gives no caller what a direct call would not.
 
 // authorizeResponses checks that the caller may know the responses of all operations that an answer may come from, and adds their redaction
-// to that of the next response. The error is a [*Failure] that names the tool to use instead.
-func (c JobCall) authorizeResponses(ctx context.Context, all []plan.ResponseOf) error {
-	c.jobSensitive = nil
+// to that of the next response. The error is a [*call.Failure] that names the tool to use instead.
+func (c *JobCall) authorizeResponses(ctx context.Context, all []plan.ResponseOf) error {
+	var hidden []*redact.Sensitive
 	for _, one := range all {
-		p := c.Endpoint.operations[one.Operation]
+		p := c.Endpoint.PlanOf(one.Operation)
 		if err := c.authorizeResponse(ctx, p, one); err != nil {
 			return err
 		}
 		if p != nil && p != c.Plan && p.Sensitive != nil {
-			c.jobSensitive = append(c.jobSensitive, p.Sensitive)
+			hidden = append(hidden, p.Sensitive)
 		}
 	}
+	c.HideAlso(hidden)
 	return nil
 }
 
 // authorizeResponse checks that the caller may know the response of an operation; p is its plan at the endpoint, or nil if it has none
 // there. The user can't be asked for consent here; an operator's rule that names the operation counts as consent.
-func (c JobCall) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.ResponseOf) error {
+func (c *JobCall) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.ResponseOf) error {
 	named := c.Plan.Job.Names(one.Operation) || c.Plan.PolledJob != nil && c.Plan.PolledJob.Names(one.Operation)
 	switch {
-	case p == nil && named, InfoFrom(ctx).Operator:
+	case p == nil && named, c.Origin.ByOperator():
 		return nil
 	case p == nil:
 		return c.notDisclosed(nil, nil)
-	case c.Endpoint.Guard != nil && !c.Endpoint.Allows(c.Caller, p):
+	case c.Endpoint.Guard != nil && !c.Endpoint.Allows(c.Caller.Principal, p):
 		if c.Endpoint.HideUnauthorized {
 			return c.notDisclosed(nil, nil)
 		}
 		return c.notDisclosed(p, one.Arguments)
-	case !p.Arguments.Agrees(one.Arguments, c.Caller):
-		return &Failure{Outcome: telemetry.OutcomeJob, Text: c.Plan.Tool.API + otherArguments}
+	case !p.Arguments.Agrees(one.Arguments, c.Caller.Principal):
+		return &call.Failure{Outcome: telemetry.OutcomeJob, Text: c.Plan.Tool.API + otherArguments}
 	case p == c.Plan && p.Condition == nil:
 		return nil
 	case !named && p.AsksUser() && !c.isExempt(p):
@@ -57,17 +59,13 @@ func (c JobCall) authorizeResponse(ctx context.Context, p *plan.Plan, one plan.R
 	case p.Condition == nil:
 		return nil
 	}
-	args, err := p.Arguments.Adopt(one.Arguments, c.Caller)
+	args, err := p.Arguments.Adopt(one.Arguments, c.Caller.Principal)
 	if err == nil {
 		args, _, err = p.Requests.Check(args)
 	}
 	if err == nil {
-		caller := c.Caller
-		if caller == nil && c.r.Local {
-			caller = &auth.Principal{}
-		}
 		var ok bool
-		if ok, err = p.Permits(ctx, caller, args); ok && err == nil {
+		if ok, err = c.Permits(ctx, p, args); ok && err == nil {
 			return nil
 		}
 	}
@@ -79,24 +77,24 @@ const otherArguments = " tells of this job under arguments that this caller's re
 	" same call again, which would begin another job."
 
 // isExempt reports whether calls of the plan need nothing from the user but consent, and this caller is exempt from it.
-func (c JobCall) isExempt(p *plan.Plan) bool { return p.Elicitation == nil && c.hasStandingConsent(p) }
+func (c *JobCall) isExempt(p *plan.Plan) bool { return p.Elicitation == nil && c.HasStandingConsent(p) }
 
 // notDisclosed returns the failure for a caller that may not know the status or result of a job. It is not an error of the call,
 // which has started the job.
-func (c JobCall) notDisclosed(p *plan.Plan, args json.RawMessage) error {
+func (c *JobCall) notDisclosed(p *plan.Plan, args json.RawMessage) error {
 	raw := c.Plan.Tool.API + " tells of this job by "
 	if p == nil || p.Tool.Hidden {
 		raw += "an operation that is no tool here"
 	} else {
 		raw += fmt.Sprintf("what the tool %s gives with the arguments %s, which it does not give to this caller in this way", p.Tool.Name,
-			text.Truncate(c.redactor().Text(string(jsonscan.AppendCompact(nil, args))), 200))
+			text.Truncate(c.Redactor().Text(string(jsonscan.AppendCompact(nil, args))), 200))
 	}
-	return &Failure{Outcome: telemetry.OutcomeJob, Text: raw + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
+	return &call.Failure{Outcome: telemetry.OutcomeJob, Text: raw + ". So it is not known here how it stands. Do not make the same call again, which would begin another job."}
 }
 
 // IsNotDisclosed returns the failure for a caller that may not know about the job, or nil if err is another error.
-func IsNotDisclosed(err error) *Failure {
-	var f *Failure
+func IsNotDisclosed(err error) *call.Failure {
+	var f *call.Failure
 	if errors.As(err, &f) && f.Outcome == telemetry.OutcomeJob {
 		return f
 	}
@@ -104,7 +102,7 @@ func IsNotDisclosed(err error) *Failure {
 }
 
 // authorizePoll checks that the caller may poll the job at all, before a task is promised.
-func (c JobCall) authorizePoll(ctx context.Context, b *job.Handle) error {
+func (c *JobCall) authorizePoll(ctx context.Context, b *job.Handle) error {
 	switch r := c.Plan.Job.Status; {
 	case c.Plan.Job.Callback != nil:
 		return nil // reported by callback, as a rule without polling

@@ -1,4 +1,4 @@
-package call
+package polling
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/auth/credential"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
@@ -35,7 +36,7 @@ type JobStatus struct {
 
 // StatusError is the error of a status request that found no status.
 type StatusError struct {
-	*Failure
+	*call.Failure
 	Gone bool // the service does not know the job any more
 	// Denied is set if the request lacked a token or a permission; that of another caller, or a later one, may succeed.
 	Denied bool
@@ -47,11 +48,11 @@ type StatusError struct {
 func (e *StatusError) Unwrap() error { return e.Failure }
 
 // PollStatus sends a status request for a job, and fetches the result of one that has succeeded. The error is a [*StatusError] or, for a
-// result that can't be fetched, a [*Failure].
-func (c JobCall) PollStatus(ctx context.Context, b *job.Handle) (*JobStatus, error) {
+// result that can't be fetched, a [*call.Failure].
+func (c *JobCall) PollStatus(ctx context.Context, b *job.Handle) (*JobStatus, error) {
 	l, err := c.pollOnce(ctx, b)
 	if c.Plan.InvalidatesCache && b.Target != nil && hasEnded(l, err) {
-		c.r.Cache.Changed(ctx, c.Plan.Source.CacheGroup, b.Target)
+		c.Changed(ctx, b.Target)
 	}
 	return l, err
 }
@@ -65,7 +66,7 @@ func hasEnded(l *JobStatus, err error) bool {
 	return err != nil || l.State.Ended()
 }
 
-func (c JobCall) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error) {
+func (c *JobCall) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error) {
 	called, err := c.webhook(ctx)
 	if err != nil {
 		return nil, c.statusFailure(ctx, err)
@@ -84,12 +85,12 @@ func (c JobCall) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error
 	}
 	retry := render.RetryTime(resp, time.Now())
 	switch {
-	case seesOther(resp.StatusCode):
+	case job.IsElsewhere(resp.StatusCode):
 		// The result is elsewhere (RFC 9110 section 15.4.4). The gateway follows the redirect, not the HTTP client: only to the
 		// same origin, and only once.
 		_ = resp.Body.Close()
 		if b.Result = b.Resolve(location); b.Result == nil {
-			return nil, &Failure{Outcome: telemetry.OutcomeRedirect, Text: "The job has ended, and its result is at another server" + render.RedirectPath(resp) +
+			return nil, &call.Failure{Outcome: telemetry.OutcomeRedirect, Text: "The job has ended, and its result is at another server" + render.RedirectPath(resp) +
 				", which the gateway does not call."}
 		}
 		l := &JobStatus{Report: job.Report{State: job.Succeeded}}
@@ -102,11 +103,11 @@ func (c JobCall) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error
 		return nil, c.statusFailure(ctx, err)
 	}
 	l := &JobStatus{Retry: retry, parts: parts, resp: resp, body: job.JSONOf(parts)}
-	l.Report = c.Plan.Job.Read(l.body, c.redactor().Text)
+	l.Report = c.Plan.Job.Read(l.body, c.Redactor().Text)
 	switch {
 	case l.hasState(resp.StatusCode, b.Plain):
 	case c.Plan.Job.HasState:
-		return nil, &StatusError{Failure: &Failure{Outcome: telemetry.Outcome(upstream.Protocol.String()), Text: c.Plan.Tool.API +
+		return nil, &StatusError{Failure: &call.Failure{Outcome: telemetry.Outcome(upstream.Protocol.String()), Text: c.Plan.Tool.API +
 			" answered the question how the job stands with something in which no state is."}}
 	default:
 		l.State = job.Succeeded // the response is the resource that the job has made
@@ -120,12 +121,12 @@ func (c JobCall) pollOnce(ctx context.Context, b *job.Handle) (*JobStatus, error
 
 // statusRefused returns the error for a response to a status request that has another status than 2xx, and does not lead to the
 // result.
-func (c JobCall) statusRefused(ctx context.Context, resp *http.Response, retry time.Duration) *StatusError {
+func (c *JobCall) statusRefused(ctx context.Context, resp *http.Response, retry time.Duration) *StatusError {
 	status := resp.StatusCode
-	e := c.statusFailure(ctx, c.serviceFailureAs(resp, ""))
+	e := c.statusFailure(ctx, c.ServiceFailure(resp, ""))
 	e.Gone = status == http.StatusNotFound || status == http.StatusGone
 	if e.Gone {
-		e.Failure = &Failure{Outcome: e.Outcome, Cause: e.Cause, Text: c.Plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
+		e.Failure = &call.Failure{Outcome: e.Outcome, Cause: e.Cause, Text: c.Plan.Tool.API + " took the call as a job, and does not know it any more: it answered " +
 			render.StatusText(status) + ". What became of it is not known; look before you repeat the call."}
 	}
 	e.Denied = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired
@@ -147,56 +148,30 @@ func (l *JobStatus) hasState(status int, plain bool) bool {
 	return false
 }
 
-// answerSeeOther follows the redirect in the response of a tool that reports on jobs, so that a caller that polls with that tool gets
-// the result at the end, like a caller that waits.
-func (c JobCall) answerSeeOther(ctx context.Context, resp *http.Response) error {
-	_ = resp.Body.Close()
-	b := &job.Handle{Origin: resp.Request.URL, Base: c.Plan.Job.BaseOf(c.Plan.Base)}
-	if c.Plan.PolledJob.Anywhere {
-		b.Base = nil
-	}
-	at := b.Resolve(c.location)
-	if at == nil {
-		return &Failure{Outcome: telemetry.OutcomeRedirect, Text: "The job has ended, and its result is where the gateway does not go" + render.RedirectPath(resp) + "."}
-	}
-	other, _, err := c.requestJobURL(ctx, http.MethodGet, at) //nolint:bodyclose // the reader closes it
-	if err != nil {
-		return err
-	}
-	if other.StatusCode >= 300 {
-		return c.serviceFailureAs(other, "")
-	}
-	parts, err := c.readJobResponse(ctx, other)
-	if err != nil {
-		return err
-	}
-	return c.deliverProjected(ctx, parts, other)
-}
-
 // requestJob sends one request about a job and returns the response and its Location header, unresolved. A nil r is GET on the
 // job's URL.
-func (c JobCall) requestJob(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
+func (c *JobCall) requestJob(ctx context.Context, r *job.Request, b *job.Handle, args json.RawMessage) (resp *http.Response, location string, err error) {
 	if r != nil && r.Operation != nil && args != nil {
-		c.jobSensitive = nil
+		c.HideAlso(nil)
 		if !r.Named || r == c.Plan.Job.Status || r == c.Plan.Job.Result {
 			if err := c.authorizeResponses(ctx, []plan.ResponseOf{{Operation: r.Operation, Arguments: args}}); err != nil {
 				return nil, "", err
 			}
 		}
-		op, args, err := c.Plan.JobRequest(r.Operation, args, c.Caller)
+		op, args, err := c.Plan.JobRequest(r.Operation, args, c.Caller.Principal)
 		if err != nil {
-			return nil, "", c.failed(ctx, err)
+			return nil, "", c.Failed(ctx, err)
 		}
 		req, err := op.NewRequest(c.Plan.Source.Context(r.Credential.Context(ctx), r.Operation), r.Operation.Base, args)
 		if err != nil {
 			var bad *openapi.ArgumentError
 			if errors.As(err, &bad) {
-				return nil, "", &Failure{Outcome: telemetry.Outcome(upstream.Protocol.String()), Cause: err, Text: c.Plan.Tool.API +
+				return nil, "", &call.Failure{Outcome: telemetry.Outcome(upstream.Protocol.String()), Cause: err, Text: c.Plan.Tool.API +
 					" told of the job what does not fit the arguments of the operation that asks for it."}
 			}
-			return nil, "", c.failed(ctx, err)
+			return nil, "", c.Failed(ctx, err)
 		}
-		return c.sendJob(ctx, req)
+		return c.SendOnce(ctx, req)
 	}
 	method := http.MethodGet
 	if r != nil && r.Operation == nil {
@@ -206,8 +181,8 @@ func (c JobCall) requestJob(ctx context.Context, r *job.Request, b *job.Handle, 
 }
 
 // requestJobURL sends a request for a URL that the service has returned and that is of its origin.
-func (c JobCall) requestJobURL(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
-	c.jobSensitive = nil
+func (c *JobCall) requestJobURL(ctx context.Context, method string, u *url.URL) (resp *http.Response, location string, err error) {
+	c.HideAlso(nil)
 	if method == http.MethodGet || c.Plan.Job.FromDocument {
 		if err := c.authorizeResponses(ctx, c.Plan.ResponsesAt(method, u)); err != nil {
 			return nil, "", err
@@ -215,29 +190,14 @@ func (c JobCall) requestJobURL(ctx context.Context, method string, u *url.URL) (
 	}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
 	if err != nil {
-		return nil, "", c.internal(ctx, err)
+		return nil, "", c.Internal(ctx, err)
 	}
 	req.Header.Set("Accept", "application/json, */*;q=0.8")
-	return c.sendJob(ctx, req)
-}
-
-func (c JobCall) sendJob(ctx context.Context, req *http.Request) (resp *http.Response, location string, err error) {
-	c.sentSecrets = nil // the token may have changed
-	if err := c.awaitAudit(ctx); err != nil {
-		return nil, "", c.failed(ctx, err)
-	}
-	resp, err = c.transmitOnce(req, upstream.NoRetry) // job polling has its own schedule
-	if err != nil {
-		return nil, "", c.failed(ctx, err)
-	}
-	c.memory.limit(ctx, resp)
-	location = resp.Header.Get("Location")
-	render.HideLocation(resp, c.redactor())
-	return resp, location, nil
+	return c.SendOnce(ctx, req)
 }
 
 // statusFailure converts err to the error of a status request.
-func (c JobCall) statusFailure(ctx context.Context, err error) *StatusError {
+func (c *JobCall) statusFailure(ctx context.Context, err error) *StatusError {
 	var e *upstream.Error
 	var token *credential.TokenError
 	var header *credential.HeaderError
@@ -251,17 +211,17 @@ func (c JobCall) statusFailure(ctx context.Context, err error) *StatusError {
 		}
 		denied = denied || e.Kind == upstream.Credential || e.Kind == upstream.TLS || e.Kind == upstream.Canceled
 	}
-	var f *Failure
+	var f *call.Failure
 	if !errors.As(err, &f) {
-		errors.As(c.failed(ctx, err), &f)
+		errors.As(c.Failed(ctx, err), &f)
 	}
 	later = later || f.Outcome == telemetry.Outcome(upstream.Overloaded.String()) // no capacity
 	return &StatusError{Failure: f, Later: later, Denied: denied}
 }
 
-// fetchResult gets the result of a job that has succeeded, which may be in the body of its status. The error is a [*Failure] or, if the
+// fetchResult gets the result of a job that has succeeded, which may be in the body of its status. The error is a [*call.Failure] or, if the
 // gateway had no capacity, a [*StatusError].
-func (c JobCall) fetchResult(ctx context.Context, b *job.Handle, l *JobStatus) error {
+func (c *JobCall) fetchResult(ctx context.Context, b *job.Handle, l *JobStatus) error {
 	j := c.Plan.Job
 	at := j.ResultIn(b, l.body)
 	var resp *http.Response
@@ -277,7 +237,7 @@ func (c JobCall) fetchResult(ctx context.Context, b *job.Handle, l *JobStatus) e
 		return c.resultInStatus(ctx, l)
 	}
 	if err == nil && resp.StatusCode >= 300 {
-		err = c.serviceFailureAs(resp, "")
+		err = c.ServiceFailure(resp, "")
 	}
 	if err == nil {
 		l.resp = resp
@@ -287,14 +247,14 @@ func (c JobCall) fetchResult(ctx context.Context, b *job.Handle, l *JobStatus) e
 		if e := c.statusFailure(ctx, err); e.Outcome == telemetry.Outcome(upstream.Overloaded.String()) {
 			return e
 		}
-		return c.failed(ctx, err)
+		return c.Failed(ctx, err)
 	}
 	return nil
 }
 
 // resultInStatus takes the result out of the body of the job's status. Without a configured location for the result, the whole body is
 // the result.
-func (c JobCall) resultInStatus(ctx context.Context, l *JobStatus) error {
+func (c *JobCall) resultInStatus(ctx context.Context, l *JobStatus) error {
 	value := c.Plan.Job.Output(l.body)
 	if value == nil {
 		return nil
@@ -305,14 +265,14 @@ func (c JobCall) resultInStatus(ctx context.Context, l *JobStatus) error {
 	}
 	found, err := c.parseStatus(ctx, media, data)
 	if err != nil {
-		return c.failed(ctx, err)
+		return c.Failed(ctx, err)
 	}
 	l.parts, l.resp = found.parts, found.resp
 	return nil
 }
 
 // parseStatus interprets bytes as if they were the service's response.
-func (c JobCall) parseStatus(ctx context.Context, media string, data []byte) (*JobStatus, error) {
+func (c *JobCall) parseStatus(ctx context.Context, media string, data []byte) (*JobStatus, error) {
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: int64(len(data)), Body: io.NopCloser(bytes.NewReader(data))}
 	if media != "" {
 		resp.Header.Set("Content-Type", media)
@@ -322,17 +282,17 @@ func (c JobCall) parseStatus(ctx context.Context, media string, data []byte) (*J
 		return nil, err
 	}
 	l := &JobStatus{parts: parts, resp: resp, body: job.JSONOf(parts)}
-	l.Report = c.Plan.Job.Read(l.body, c.redactor().Text)
+	l.Report = c.Plan.Job.Read(l.body, c.Redactor().Text)
 	return l, nil
 }
 
 // readJobResponse returns the parts of a 2xx response about a job. The published schema describes the response that starts a job, so a
 // response that does not match it is no violation.
-func (c JobCall) readJobResponse(ctx context.Context, resp *http.Response) (parts []answer.Part, err error) {
-	return c.gather(ctx, resp, func(part *answer.Part) { part.Declared = true })
+func (c *JobCall) readJobResponse(ctx context.Context, resp *http.Response) (parts []answer.Part, err error) {
+	return c.Gather(ctx, resp, func(part *answer.Part) { part.Declared = true })
 }
 
 // failedJob returns the failure of a job that has ended without success, in the service's words.
-func (c JobCall) failedJob(l *JobStatus) *Failure {
-	return &Failure{Outcome: telemetry.OutcomeJobFailed, Text: render.FailedJob(c.Plan.Tool.API, &l.Report, l.body, c.errorRedactor(http.StatusOK))}
+func (c *JobCall) failedJob(l *JobStatus) *call.Failure {
+	return &call.Failure{Outcome: telemetry.OutcomeJobFailed, Text: render.FailedJob(c.Plan.Tool.API, &l.Report, l.body, c.ErrorRedactor(http.StatusOK))}
 }
