@@ -5,13 +5,13 @@ package config
 type Annotations struct {
 	// Whether calls change nothing. true also means that they can be repeated and are not destructive. read_tool, the search's
 	// filter, confirmation, retries and caches follow.
-	ReadOnly *bool `yaml:"read_only,omitempty" absent:"true for GET, HEAD, OPTIONS, TRACE and QUERY, unless destructive is true"`
+	ReadOnly *bool `yaml:"read_only,omitempty" absent:"true for GET, HEAD, OPTIONS, TRACE and QUERY, unless destructive is true" access:"joint: operation"`
 	// Whether calls may replace or remove data. Not true together with read_only. tools.confirm follows.
-	Destructive *bool `yaml:"destructive,omitempty" absent:"true, unless the tool is read-only"`
+	Destructive *bool `yaml:"destructive,omitempty" absent:"true, unless the tool is read-only" access:"joint: operation"`
 	// Whether repeated calls have no further effect: the same as idempotent of the rule, which also decides about retries.
-	Idempotent *bool `yaml:"idempotent,omitempty" absent:"the rule's idempotent, else true if the tool is read-only or the method is idempotent"`
+	Idempotent *bool `yaml:"idempotent,omitempty" absent:"the rule's idempotent, else true if the tool is read-only or the method is idempotent" access:"none: the same request may be sent again"`
 	// Whether the tool interacts with systems besides the service.
-	OpenWorld *bool `yaml:"open_world,omitempty" absent:"true"`
+	OpenWorld *bool `yaml:"open_world,omitempty" absent:"true" access:"joint: operation"`
 }
 
 // isTrue reports whether a value is given and true.

@@ -14,23 +14,23 @@ import (
 // nor give the argument, and every call is sent with it.
 type Argument struct {
 	// The name that callers see: at most 64 letters, digits, _, . and -. Conditions and other settings use it.
-	Name string `yaml:"name,omitempty" absent:"the name from the document"`
+	Name string `yaml:"name,omitempty" absent:"the name from the document" access:"none: names of arguments"`
 	// The description for models, at most 1024 bytes.
-	Description string `yaml:"description,omitempty" absent:"from the document"`
+	Description string `yaml:"description,omitempty" absent:"from the document" access:"none: words for models and users"`
 	// An example for models.
-	Example Literal `yaml:"example,omitempty" absent:"from the document"`
+	Example Literal `yaml:"example,omitempty" absent:"from the document" access:"none: words for models and users"`
 	// The value that is sent if a call lacks the argument. Callers see it.
-	Default Literal `yaml:"default,omitempty" absent:"the service's own"`
+	Default Literal `yaml:"default,omitempty" absent:"the service's own" access:"none: callers may give another value"`
 	// The value that is sent with every call.
-	Value Literal `yaml:"value,omitempty" absent:"callers give it"`
+	Value Literal `yaml:"value,omitempty" absent:"callers give it" access:"joint: operation"`
 	// A secret value that is sent with every call and redacted from what is shown.
-	Secret Secret `yaml:"secret,omitempty" absent:"callers give it"`
+	Secret Secret `yaml:"secret,omitempty" absent:"callers give it" access:"joint: operation"`
 	// The token claim whose value is sent with every call: a name or a JSON Pointer. Calls without the claim are
 	// rejected. Needs auth.issuers.
-	Claim string `yaml:"claim,omitempty" absent:"callers give it"`
+	Claim string `yaml:"claim,omitempty" absent:"callers give it" access:"joint: operation"`
 	// Whether callers neither see nor give the argument. Without a value it must be optional or have a default, which
 	// is then sent.
-	Hidden *bool `yaml:"hidden,omitempty" absent:"true with value, secret or claim"`
+	Hidden *bool `yaml:"hidden,omitempty" absent:"true with value, secret or claim" access:"joint: operation"`
 
 	keys map[string]string // the key path of each of its fields in the file, by name
 }

@@ -24,23 +24,23 @@ type Config struct {
 	Admin Admin `yaml:"admin" reload:"live"`
 	// Authentication and authorization of callers. Without it server.listen and server.public_url must be loopback, and
 	// trusted_proxies empty.
-	Auth *Auth `yaml:"auth,omitempty" reload:"live" absent:"anonymous, on loopback only"`
+	Auth *Auth `yaml:"auth,omitempty" reload:"live" absent:"anonymous, on loopback only" access:"joint: auth"`
 	// The keys that sign the caller identity for services (apis[].identity).
-	Identity *Identity `yaml:"identity,omitempty" reload:"live" absent:"no identity is sent"`
+	Identity *Identity `yaml:"identity,omitempty" reload:"live" absent:"no identity is sent" access:"none: secrets and keys are rotated; identity of apis is compared"`
 	// The OpenAPI documents whose operations become tools.
-	APIs []API `yaml:"apis" reload:"recompile" absent:"required, unless discovery finds services"`
+	APIs []API `yaml:"apis" reload:"recompile" absent:"required, unless discovery finds services" access:"joint: apis"`
 	// Registries whose services become APIs while the gateway runs.
-	Discovery []Discovery `yaml:"discovery,omitempty" reload:"live" absent:"none"`
+	Discovery []Discovery `yaml:"discovery,omitempty" reload:"live" absent:"none" access:"known: name"`
 	// Names, approval and confirmation of tools.
 	Tools Tools `yaml:"tools" reload:"live"`
 	// How search_tools finds tools.
 	Search *Search `yaml:"search,omitempty" reload:"live" absent:"by words alone"`
 	// Settings for the tools that a selector matches. Later rules override earlier ones.
-	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none"`
+	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none" access:"joint: operation"`
 	// Further endpoints, each with a subset of the tools and its own scopes.
-	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp"`
+	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp" access:"each: name"`
 	// Message templates that users pick and fill in.
-	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none"`
+	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" access:"known: name"`
 	// Limits on time, size, rates and concurrency.
 	Limits Limits `yaml:"limits" reload:"reconnect"`
 	// State that outlives a call, and that replicas share.
@@ -48,11 +48,11 @@ type Config struct {
 	// The proxy for all HTTP connections of the gateway: to services, documents, authorization servers, and where traces,
 	// embeddings and callbacks go. off means direct connections, environment the proxies of HTTPS_PROXY, HTTP_PROXY and
 	// NO_PROXY, which are ignored otherwise.
-	Proxy *Proxy `yaml:"proxy,omitempty" reload:"live" absent:"off"`
+	Proxy *Proxy `yaml:"proxy,omitempty" reload:"live" absent:"off" access:"joint: destination"`
 	// Logs and traces.
 	Telemetry Telemetry `yaml:"telemetry" reload:"live"`
 	// The audit log: one JSON record per call. {} is enough.
-	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none"`
+	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none" access:"joint: audit"`
 
 	file        string
 	positions   map[string]position // of the keys that the file gives
@@ -70,13 +70,13 @@ type Config struct {
 // Telemetry is logs and traces.
 type Telemetry struct {
 	// The OpenTelemetry collector for traces (OTLP over HTTP). The default path is /v1/traces.
-	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" reload:"restart" absent:"no traces"`
+	OTLPEndpoint *URL `yaml:"otlp_endpoint,omitempty" reload:"restart" absent:"no traces" access:"joint: destination"`
 	// The proxy for traces.
-	Proxy *Proxy `yaml:"proxy,omitempty" reload:"restart" absent:"the root's proxy"`
+	Proxy *Proxy `yaml:"proxy,omitempty" reload:"restart" absent:"the root's proxy" access:"joint: destination"`
 	// The minimum level of log records.
-	LogLevel LogLevel `yaml:"log_level" default:"info"`
+	LogLevel LogLevel `yaml:"log_level" default:"info" access:"none: no record has secrets, arguments or responses at any level"`
 	// The format of log records on standard error. auto is text on a terminal, else json.
-	LogFormat LogFormat `yaml:"log_format" reload:"restart" default:"auto"`
+	LogFormat LogFormat `yaml:"log_format" reload:"restart" default:"auto" access:"none: the form of logs"`
 }
 
 // Hosts returns the values of the Host header that are let in: the hosts of public_url or public_urls as they stand there

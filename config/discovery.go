@@ -10,7 +10,7 @@ import (
 // Exactly one kind of provider is given.
 type Discovery struct {
 	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
-	Name string `yaml:"name" need:"true"`
+	Name string `yaml:"name" need:"true" access:"none: identifies the entry"`
 	// Reads files in the format of Prometheus' file_sd.
 	File *FileDiscovery `yaml:"file,omitempty" absent:"another provider"`
 	// Asks a URL that answers in the format of Prometheus' http_sd.
@@ -32,32 +32,32 @@ type Discovery struct {
 	// Asks Apache ServiceComb service-center, the registry of Huawei Cloud CSE, which keeps the documents itself.
 	ServiceCenter *ServiceCenterDiscovery `yaml:"service_center,omitempty" absent:"another provider"`
 	// Which services become APIs: those that one of these selectors matches.
-	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
+	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services" access:"any"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
 	// take the name of an API that the file names. Characters that API names can't have become -, and a name of more than 40
 	// characters ends in a digest. If several services claim a name, it belongs to the one that credentials or services name with its
 	// namespace; the others, or all if none or several are named, are PROVIDER-NAMESPACE-NAME.
-	APIName string `yaml:"api_name" default:"'{provider}-{name}'"`
+	APIName string `yaml:"api_name" default:"'{provider}-{name}'" access:"any"`
 	// How the document of a service is found.
-	Documents DocumentSearch `yaml:"documents,omitempty" absent:"the defaults of its keys"`
+	Documents DocumentSearch `yaml:"documents,omitempty" absent:"the defaults of its keys" access:"none: documents are searched on the same servers"`
 	// Settings of the APIs, as an item of apis has them, without spec, root, name and base_url, and without what is sent to
 	// services: that is in credentials.
-	API APIDefaults `yaml:"api,omitempty" absent:"the defaults of an item of apis"`
+	API APIDefaults `yaml:"api,omitempty" absent:"the defaults of an item of apis" access:"joint: apis of services"`
 	// Credentials and other values that services get. The first item that matches a service applies; without one it gets nothing.
-	Credentials []ServiceCredential `yaml:"credentials,omitempty" absent:"no credential is sent"`
+	Credentials []ServiceCredential `yaml:"credentials,omitempty" absent:"no credential is sent" access:"joint: apis of services"`
 	// Whether a service that is new to the gateway is served at once, or held until an operator accepts it with
 	// POST /apis/NAME/accept.
-	Approve Approval `yaml:"approve,omitempty" absent:"auto for file, docker, and kubernetes with namespaces; else hold"`
+	Approve Approval `yaml:"approve,omitempty" absent:"auto for file, docker, and kubernetes with namespaces; else hold" access:"joint: approval"`
 	// Servers that services may have: scheme://host[:port]. A service with another server is refused.
-	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"any"`
+	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"any" access:"joint: apis of services"`
 	// Networks (CIDR) or addresses that servers of services may have. Without it they need public addresses, unless
 	// allow_servers names them. Link-local and metadata addresses are allowed only one by one.
-	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"public addresses"`
+	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"public addresses" access:"joint: apis of services"`
 	// The most services of the provider. Those beyond it, in the order in which they became known, are refused.
-	MaxServices int `yaml:"max_services" default:"1000" min:"1" max:"10000"`
+	MaxServices int `yaml:"max_services" default:"1000" min:"1" max:"10000" access:"none: limits bound the cost of a call"`
 	// The share of the services, in per cent, that may be lost at once. When more vanish, of four or more, they are served
 	// on until they are back or an operator accepts the loss with POST /discovery/NAME/accept.
-	MaxLoss int `yaml:"max_loss" default:"50" min:"1" max:"100"`
+	MaxLoss int `yaml:"max_loss" default:"50" min:"1" max:"100" access:"none: a limit on what a document or a registry may lose"`
 }
 
 // FileDiscovery reads services from files. A change of a file is noticed.
@@ -72,13 +72,13 @@ type HTTPDiscovery struct {
 	// The URL. It may be a private address. Redirects are not followed.
 	URL URL `yaml:"url" need:"true"`
 	// How often it is asked.
-	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"24h"`
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"24h" access:"none: when the registry is asked"`
 	// A bearer token, which is sent to that URL alone.
-	Token Secret `yaml:"token,omitempty" absent:"no token"`
+	Token Secret `yaml:"token,omitempty" absent:"no token" access:"none: secrets and keys are rotated"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// The proxy for the URL.
-	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy"`
+	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy" access:"none: the registry is reached over TLS"`
 }
 
 // KubernetesDiscovery watches the Services of a cluster. Annotations of a Service say what the gateway can't know otherwise:
@@ -90,7 +90,7 @@ type KubernetesDiscovery struct {
 	Selector string `yaml:"selector,omitempty" absent:"all Services"`
 	// Where calls go: to the name of the Service (service), or to its endpoints that are ready, in turn (endpoints). A Service
 	// without an endpoint that is ready is not served with either; calls to a headless one always go to its endpoints.
-	Address ServiceAddress `yaml:"address" default:"service"`
+	Address ServiceAddress `yaml:"address" default:"service" access:"none: how the same services are called"`
 	// A kubeconfig file. Its users have a token, a token file or a client certificate; exec plugins are not run.
 	Kubeconfig File `yaml:"kubeconfig,omitempty" absent:"the service account of the pod"`
 	// The context of the kubeconfig file.
@@ -131,21 +131,21 @@ type ServiceCredential struct {
 	// The services. A selector names its services: name is required, and so is namespace if services of several namespaces can have the
 	// name; neither has a wildcard. Without namespace, a selector of file, http or docker means services without a namespace; with
 	// allow_servers it means the only service with the name.
-	Match ServiceSelectors `yaml:"match" need:"true"`
+	Match ServiceSelectors `yaml:"match" need:"true" access:"joint: apis of services"`
 	// As credential of an item of apis.
-	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent"`
+	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent" access:"joint: identity"`
 	// As credentials of an item of apis.
-	Credentials map[string]*Credential `yaml:"credentials,omitempty" absent:"none"`
+	Credentials map[string]*Credential `yaml:"credentials,omitempty" absent:"none" access:"joint: identity"`
 	// As spec_credential of an item of apis. It is sent to the service alone, not to another server that has its document.
-	SpecCredential *Credential `yaml:"spec_credential,omitempty" absent:"credential"`
+	SpecCredential *Credential `yaml:"spec_credential,omitempty" absent:"credential" access:"none: it is sent to the document's origin only"`
 	// As pass_headers of an item of apis.
-	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" absent:"none"`
+	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" absent:"none" access:"joint: passed headers"`
 	// As request of an item of apis.
-	Request *APIRequest `yaml:"request,omitempty" absent:"none"`
+	Request *APIRequest `yaml:"request,omitempty" absent:"none" access:"joint: identity"`
 	// As identity of an item of apis.
-	Identity *APIIdentity `yaml:"identity,omitempty" absent:"no identity is sent"`
+	Identity *APIIdentity `yaml:"identity,omitempty" absent:"no identity is sent" access:"joint: identity"`
 	// As client_certificate of an item of apis.
-	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" absent:"none"`
+	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" absent:"none" access:"joint: identity"`
 }
 
 // Approval says what becomes of a service that is new to the gateway.

@@ -7,7 +7,7 @@ type APICatalogDiscovery struct {
 	// are not followed.
 	URL URL `yaml:"url" need:"true"`
 	// How often it is asked.
-	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"24h"`
+	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"24h" access:"none: when the registry is asked"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 }

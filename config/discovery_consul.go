@@ -11,7 +11,7 @@ type ConsulDiscovery struct {
 	// The URL of an agent or a server. It may be a private address. Redirects are not followed.
 	Address URL `yaml:"address" default:"http://127.0.0.1:8500"`
 	// An ACL token with service:read and node:read, which is sent to that URL alone.
-	Token Secret `yaml:"token,omitempty" absent:"no token"`
+	Token Secret `yaml:"token,omitempty" absent:"no token" access:"none: secrets and keys are rotated"`
 	// The datacenter.
 	Datacenter string `yaml:"datacenter,omitempty" absent:"that of the agent"`
 	// The namespace (Consul Enterprise), which is the namespace of the services.
@@ -25,7 +25,7 @@ type ConsulDiscovery struct {
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// How long a query waits for a change. With 100 services or more, queries for instances wait 1s.
-	Wait Duration `yaml:"wait" default:"5m" min:"1s" max:"10m"`
+	Wait Duration `yaml:"wait" default:"5m" min:"1s" max:"10m" access:"none: when the registry is asked"`
 }
 
 func (c *ConsulDiscovery) validate(l *loader, key string) {

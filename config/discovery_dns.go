@@ -17,7 +17,7 @@ type DNSDiscovery struct {
 	// The DNS server: HOST or HOST:PORT, with an IP address as HOST.
 	Server string `yaml:"server,omitempty" absent:"those of the system"`
 	// How often the records are asked for. Their TTL is not used.
-	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The scheme of the services.
 	Scheme DNSScheme `yaml:"scheme,omitempty" absent:"https for names that begin with _https, else http"`
 }

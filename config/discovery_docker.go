@@ -17,13 +17,13 @@ type DockerDiscovery struct {
 	// The network whose addresses of containers are used, by its full name, such as shop_default.
 	Network string `yaml:"network,omitempty" absent:"ports that containers publish"`
 	// How often the containers are listed although no change was reported.
-	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"1h"`
+	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// A file with PEM certificates that are trusted for an https host instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// A PEM file with the gateway's certificate for an https host, and the intermediate certificates.
-	CertFile File `yaml:"cert_file,omitempty" absent:"none"`
+	CertFile File `yaml:"cert_file,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 	// A PEM file with the unencrypted private key of cert_file. It may be the same file.
-	KeyFile File `yaml:"key_file,omitempty" absent:"none"`
+	KeyFile File `yaml:"key_file,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 }
 
 // DockerHost is the address of a Docker daemon: unix:///PATH, or a URL with http or https, without a path.

@@ -8,11 +8,11 @@ type EurekaDiscovery struct {
 	// Redirects are not followed.
 	URL URL `yaml:"url" need:"true"`
 	// How often it is asked.
-	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The user for HTTP basic authentication.
-	Username string `yaml:"username,omitempty" absent:"none"`
+	Username string `yaml:"username,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 	// The password of that user, which is sent to that URL alone.
-	Password Secret `yaml:"password,omitempty" absent:"required with username"`
+	Password Secret `yaml:"password,omitempty" absent:"required with username" access:"none: secrets and keys are rotated"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 }

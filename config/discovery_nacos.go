@@ -15,11 +15,11 @@ type NacosDiscovery struct {
 	// The groups whose services are read. The group is the namespace of a service.
 	Groups []string `yaml:"groups" default:"[DEFAULT_GROUP]"`
 	// How often it is asked.
-	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The user, if the server has authentication.
-	Username string `yaml:"username,omitempty" absent:"none"`
+	Username string `yaml:"username,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 	// The password of that user, which is sent to that URL alone.
-	Password Secret `yaml:"password,omitempty" absent:"required with username"`
+	Password Secret `yaml:"password,omitempty" absent:"required with username" access:"none: secrets and keys are rotated"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 }

@@ -14,11 +14,11 @@ type ServiceCenterDiscovery struct {
 	// The environment whose microservices are read, such as production.
 	Environment string `yaml:"environment,omitempty" absent:"all"`
 	// How often it is asked.
-	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The account, if the registry has access control.
-	Username string `yaml:"username,omitempty" absent:"none"`
+	Username string `yaml:"username,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 	// The password of that account, which is sent to that URL alone.
-	Password Secret `yaml:"password,omitempty" absent:"required with username"`
+	Password Secret `yaml:"password,omitempty" absent:"required with username" access:"none: secrets and keys are rotated"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 }

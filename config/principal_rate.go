@@ -7,13 +7,13 @@ import (
 // PrincipalRate is how many requests certain principals may send, in the place of limits.principal_rate.
 type PrincipalRate struct {
 	// The principals to which the rate applies.
-	Match PrincipalMatch `yaml:"match" need:"true"`
+	Match PrincipalMatch `yaml:"match" need:"true" access:"joint: principal rates"`
 	// The average rate, such as 100/s, 600/m or 1000/h; off for unlimited.
-	Rate OwnFrequency `yaml:"rate" need:"true"`
+	Rate OwnFrequency `yaml:"rate" need:"true" access:"joint: principal rates"`
 	// How many requests are allowed at once after a pause.
-	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds"`
+	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds" access:"joint: principal rates"`
 	// Whether the rate applies to each principal, or to all matching principals together.
-	Per Per `yaml:"per" default:"principal"`
+	Per Per `yaml:"per" default:"principal" access:"joint: principal rates"`
 }
 
 // On reports whether there is a rate: it may be written as off.
@@ -54,13 +54,13 @@ func (f *OwnFrequency) parse(text string) error {
 // values is that of the token, to the letter: there are no patterns.
 type PrincipalMatch struct {
 	// The issuer of the token, one of auth.issuers.
-	Issuer Values `yaml:"issuer,omitempty" absent:"any"`
+	Issuer Values `yaml:"issuer,omitempty" absent:"any" access:"joint: principal rates"`
 	// The client of the token.
-	ClientID Values `yaml:"client_id,omitempty" absent:"any"`
+	ClientID Values `yaml:"client_id,omitempty" absent:"any" access:"joint: principal rates"`
 	// The token's sub. It is unique only within one issuer.
-	Subject Values `yaml:"subject,omitempty" absent:"any"`
+	Subject Values `yaml:"subject,omitempty" absent:"any" access:"joint: principal rates"`
 	// Allowed values by claim name or JSON Pointer. A list claim matches if one element does.
-	Claims map[string]Values `yaml:"claims,omitempty" absent:"any"`
+	Claims map[string]Values `yaml:"claims,omitempty" absent:"any" access:"joint: principal rates"`
 }
 
 // Values is a list of values of which one must be there. In a file, a single one may stand for a list of one.

@@ -6,25 +6,25 @@ import "slices"
 // configuration, or in a file of its own, which may be one of a directory.
 type Prompt struct {
 	// The name: letters, digits, _, - and ., at most 128, unique.
-	Name string `yaml:"name,omitempty" absent:"required; in a separate file, the name of the file"`
+	Name string `yaml:"name,omitempty" absent:"required; in a separate file, the name of the file" access:"none: identifies the entry"`
 	// The title that clients show, at most 200 bytes.
-	Title string `yaml:"title,omitempty" absent:"none"`
+	Title string `yaml:"title,omitempty" absent:"none" access:"none: words for models and users"`
 	// The purpose of the prompt, at most 4096 bytes.
-	Description string `yaml:"description,omitempty" absent:"none"`
+	Description string `yaml:"description,omitempty" absent:"none" access:"none: words for models and users"`
 	// The arguments that the user fills in, at most 50.
-	Arguments []PromptArgument `yaml:"arguments,omitempty" absent:"none"`
+	Arguments []PromptArgument `yaml:"arguments,omitempty" absent:"none" access:"none: words for users, and calls as the caller"`
 	// Questions to the user for missing arguments, as in rules[].set.inputs.
-	Inputs []Input `yaml:"inputs,omitempty" absent:"none"`
+	Inputs []Input `yaml:"inputs,omitempty" absent:"none" access:"none: questions to the user"`
 	// The messages of the prompt, at most 50.
-	Messages []PromptMessage `yaml:"messages,omitempty" absent:"required; in a Markdown file, its text as a user message"`
+	Messages []PromptMessage `yaml:"messages,omitempty" absent:"required; in a Markdown file, its text as a user message" access:"none: words for users, and calls as the caller"`
 	// A .md, .yaml or .yml file with the prompt, or a directory of such files. Only scopes and endpoints are allowed
 	// beside it.
-	File File `yaml:"file,omitempty" absent:"the prompt is defined here"`
+	File File `yaml:"file,omitempty" absent:"the prompt is defined here" access:"none: where the prompt is read"`
 	// Scopes that the caller needs, besides those of the tools and resources that the prompt uses. [] needs
 	// auth.allow_unscoped.
-	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes"`
+	Scopes []string `yaml:"scopes,omitempty" absent:"auth.default_scopes" access:"scopes"`
 	// The endpoints that have the prompt, besides /mcp. They must have the tools and resources that it uses.
-	Endpoints []string `yaml:"endpoints,omitempty" absent:"only /mcp"`
+	Endpoints []string `yaml:"endpoints,omitempty" absent:"only /mcp" access:"grants"`
 
 	origin *promptOrigin
 }

@@ -10,9 +10,9 @@ import (
 // Rate is how many calls may come: Burst at once, and Rate in the long run.
 type Rate struct {
 	// The average rate, such as 100/s, 600/m or 1000/h.
-	Rate Frequency `yaml:"rate" need:"true"`
+	Rate Frequency `yaml:"rate" need:"true" access:"joint: rate"`
 	// How many requests are allowed at once after a pause.
-	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds"`
+	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds" access:"joint: rate"`
 
 	off bool // written as off
 }
@@ -20,11 +20,11 @@ type Rate struct {
 // CallRate is how many calls a service gets.
 type CallRate struct {
 	// The average rate, such as 100/s, 600/m or 1000/h.
-	Rate Frequency `yaml:"rate" need:"true"`
+	Rate Frequency `yaml:"rate" need:"true" access:"joint: rate"`
 	// How many calls are allowed at once after a pause.
-	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds"`
+	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds" access:"joint: rate"`
 	// Whether the rate applies to all callers together, or to each principal (without a token: each address).
-	Per Per `yaml:"per" default:"all"`
+	Per Per `yaml:"per" default:"all" access:"joint: rate"`
 
 	off bool // written as off
 }

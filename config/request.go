@@ -12,20 +12,20 @@ import (
 type APIRequest struct {
 	// Headers by name, at most 32. Headers that the gateway sets, Authorization and those of credentials are not
 	// allowed.
-	Headers map[string]*RequestValue `yaml:"headers,omitempty" absent:"none"`
+	Headers map[string]*RequestValue `yaml:"headers,omitempty" absent:"none" access:"joint: identity"`
 	// Query parameters by name, at most 32.
-	Query map[string]*RequestValue `yaml:"query,omitempty" absent:"none"`
+	Query map[string]*RequestValue `yaml:"query,omitempty" absent:"none" access:"joint: identity"`
 }
 
 // RequestValue is the value of a header or of a query parameter. A text stands for a mapping with value alone.
 type RequestValue struct {
 	// The value.
-	Value string `yaml:"value,omitempty" absent:"secret or claim"`
+	Value string `yaml:"value,omitempty" absent:"secret or claim" access:"joint: identity"`
 	// The value, if it is a secret: it is redacted wherever answers are shown.
-	Secret Secret `yaml:"secret,omitempty" absent:"value or claim"`
+	Secret Secret `yaml:"secret,omitempty" absent:"value or claim" access:"joint: identity"`
 	// The token claim whose value is sent: a name or a JSON Pointer. Calls without the claim are rejected. Needs
 	// auth.issuers.
-	Claim string `yaml:"claim,omitempty" absent:"value or secret"`
+	Claim string `yaml:"claim,omitempty" absent:"value or secret" access:"joint: identity"`
 }
 
 // read reads a text, or a mapping of value, secret or claim.

@@ -11,15 +11,15 @@ type Search struct {
 // Embeddings is a server of the OpenAI-compatible POST /v1/embeddings, such as Ollama, vLLM and Text Embeddings Inference.
 type Embeddings struct {
 	// The server's URL; the default path is /v1/embeddings. It receives the texts of tools and the queries.
-	URL URL `yaml:"url" need:"true"`
+	URL URL `yaml:"url" need:"true" access:"joint: destination"`
 	// The name of the model, at most 200 bytes.
-	Model string `yaml:"model" need:"true"`
+	Model string `yaml:"model" need:"true" access:"none: how tools are ranked, not which ones a caller may find"`
 	// A bearer token for the server, which is sent to that URL alone.
-	Token Secret `yaml:"token,omitempty" absent:"no token"`
+	Token Secret `yaml:"token,omitempty" absent:"no token" access:"none: secrets and keys are rotated"`
 	// The number of dimensions to request. Vectors of another length are rejected.
-	Dimensions int `yaml:"dimensions,omitempty" min:"1" max:"4096" absent:"as the model has them"`
+	Dimensions int `yaml:"dimensions,omitempty" min:"1" max:"4096" absent:"as the model has them" access:"none: how tools are ranked, not which ones a caller may find"`
 	// The proxy for the server.
-	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy"`
+	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy" access:"joint: destination"`
 }
 
 // Endpoint returns the URL that requests are sent to.

@@ -57,7 +57,7 @@ type Selector struct {
 	// An extension of the operation or its path, such as x-internal, whose value is neither false nor null.
 	Extension Patterns `yaml:"extension,omitempty" absent:"any" json:",omitempty"`
 	// Allows the selector to match nothing.
-	Optional bool `yaml:"optional" default:"false" json:"-"`
+	Optional bool `yaml:"optional" default:"false" json:"-" access:"none: whether a selector that matches nothing is an error"`
 }
 
 // Match reports whether the selector matches. The zero Selector matches nothing.

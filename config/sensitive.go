@@ -11,9 +11,9 @@ import (
 type SensitiveFields struct {
 	// Names at any depth, or JSON Pointers in which * matches every member and element, such as /customers/*/ssn. At
 	// most 100.
-	Fields []Field `yaml:"fields" need:"true"`
+	Fields []Field `yaml:"fields" need:"true" access:"joint: operation"`
 	// remove deletes fields; mask replaces strings by "[hidden]" and other values by null.
-	Action FieldAction `yaml:"action" default:"remove"`
+	Action FieldAction `yaml:"action" default:"remove" access:"joint: operation"`
 
 	others []*SensitiveFields // of other rules and documents
 }
