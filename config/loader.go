@@ -37,6 +37,7 @@ type loader struct {
 	count          [2]int              // of all problems, also those not kept, by severity
 	positions      map[string]position // where each key path that the file gives stands
 	failed         map[string]bool     // key paths with an error, so that validation does not add to it
+	misread        map[string]bool     // key paths of values that could not be read
 	files          []string            // files read
 	hidden         []hidden            // values that no message shows
 	values         int

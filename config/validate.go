@@ -3,8 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -12,6 +14,8 @@ import (
 // validate checks what a single scalar can't show: how values depend on each other and on their place. It skips what
 // the reader has already found wrong.
 func (l *loader) validate(cfg *Config) {
+	l.misread = maps.Clone(l.failed)
+	cursor{loader: l, cfg: cfg}.walk(reflect.ValueOf(cfg).Elem())
 	l.server(cfg)
 	l.admin(cfg)
 	l.auth(cfg)
@@ -26,7 +30,6 @@ func (l *loader) validate(cfg *Config) {
 	l.prompts(cfg)
 	l.state(cfg)
 	l.outgoing(cfg)
-	l.audit(cfg)
 }
 
 func (l *loader) server(cfg *Config) {

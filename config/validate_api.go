@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -48,8 +47,6 @@ func (l *loader) apiSettings(cfg *Config, key string, api *API) {
 		}
 	}
 }
-
-var apiName = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,39}\z`)
 
 func (l *loader) name(key string, api *API, earlier []API) {
 	for j, other := range earlier {

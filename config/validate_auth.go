@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +37,7 @@ func (l *loader) auth(cfg *Config) {
 	l.scopes("auth.default_scopes", a.DefaultScopes)
 	for scope, granted := range a.Implies {
 		key := "auth.implies." + scope
-		if !scopeToken(scope) && l.ok(key) {
+		if checkScope(scope) != nil && l.ok(key) {
 			l.errorf(key, "%s", errScope)
 		}
 		l.scopes(key, granted)
@@ -186,29 +185,17 @@ func (l *loader) documentScopes(cfg *Config, key string, api *API) {
 	}
 }
 
-var errScope = errors.New("is not a scope: spaces, quotes, backslashes and non-ASCII characters can't stand in one")
-
 func (l *loader) scopes(key string, scopes []string) {
 	for i, s := range scopes {
 		k := fmt.Sprintf("%s[%d]", key, i)
 		switch {
 		case !l.ok(k):
-		case !scopeToken(s):
+		case checkScope(s) != nil:
 			l.errorf(k, "%s", errScope)
 		case slices.Contains(scopes[:i], s):
 			l.errorf(k, "%q is listed twice", s)
 		}
 	}
-}
-
-// scopeToken reports whether s is a scope-token (RFC 6749, 3.3).
-func scopeToken(s string) bool {
-	for _, c := range []byte(s) {
-		if c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // needCallers records an error where nobody has a token.

@@ -1,0 +1,50 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// formats are the formats of texts that several keys have, by their names in the tag is.
+var formats = map[string]func(text string) error{
+	"api-name": checkAPIName,
+	"claim":    checkClaim,
+	"host":     checkHost,
+	"scope":    checkScope,
+	"text":     checkText,
+	"token":    checkToken,
+}
+
+var apiName = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,39}\z`)
+
+func checkAPIName(name string) error {
+	if !apiName.MatchString(name) {
+		return fmt.Errorf("%s must be a letter or digit, then letters, digits, _ and -, at most 40", quote(name))
+	}
+	return nil
+}
+
+// checkClaim refuses what names no claim of a token.
+func checkClaim(name string) error {
+	if strings.Trim(name, "/") == "" {
+		return errors.New("must be the name of a claim or a JSON Pointer, such as /org/id")
+	}
+	return nil
+}
+
+// checkScope refuses what is not a scope-token (RFC 6749, 3.3).
+func checkScope(s string) error {
+	for _, c := range []byte(s) {
+		if c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return errScope
+		}
+	}
+	if s == "" {
+		return errScope
+	}
+	return nil
+}
+
+var errScope = errors.New("is not a scope: spaces, quotes, backslashes and non-ASCII characters can't stand in one")
