@@ -1,18 +1,59 @@
 package config
 
+import (
+	"slices"
+	"strings"
+)
+
 // Console is the console: pages for operators on the admin listener, below /console.
 type Console struct {
 	// Serves the console.
 	Enabled *bool `yaml:"enabled,omitempty" absent:"true if admin.listen is a loopback address" access:"joint: console"`
 	// The URL by which browsers reach the console, without a path: https, or http for loopback. Its host is accepted in the
 	// Host header.
-	URL *URL `yaml:"url,omitempty" absent:"http:// and admin.listen" access:"joint: hosts"`
+	URL *URL `yaml:"url,omitempty" absent:"http:// and admin.listen" access:"joint: hosts" https:", or http for a loopback host: the cookie of the console would be sent in the clear"`
 	// Tokens that sign in, besides admin.token, which has the role operate and the name admin.
 	Tokens []ConsoleToken `yaml:"tokens,omitempty" absent:"none" access:"joint: console"`
 	// Signs people in at an OpenID provider, in addition to tokens.
 	OIDC *ConsoleOIDC `yaml:"oidc,omitempty" absent:"none: tokens sign in" access:"joint: console"`
 	// Shows arguments and answers of calls to the role operate, without secrets and cut. They may contain personal data.
 	ShowBodies bool `yaml:"show_bodies" default:"false" access:"joint: console"`
+}
+
+func (con *Console) validate(c cursor) {
+	admin := &c.cfg.Admin
+	if u := con.URL; u != nil && c.ok("url") && strings.Trim(u.URL().Path, "/") != "" {
+		c.errorf("url", "must have no path and no query: the console is below /console")
+	}
+	names := map[string]string{"admin": ""}
+	tokens := map[string]string{admin.Token.Reveal(): "admin.token"}
+	for i, t := range con.Tokens {
+		key := c.item("tokens", i)
+		if at := join(key, "name"); c.ok(at) {
+			switch first, taken := names[t.Name]; {
+			case taken && first == "":
+				c.errorf(at, "is the name of who signs in with admin.token; choose another")
+			case taken:
+				c.errorf(at, "is the name of %s too", first)
+			case len(t.Name) > 100 || strings.ContainsFunc(t.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+				c.errorf(at, "must have at most 100 bytes and no control characters")
+			}
+			names[t.Name] = c.path(key)
+		}
+		at, token := join(key, "token"), t.Token.Reveal()
+		if first := tokens[token]; first != "" && token != "" && c.ok(at) {
+			c.errorf(at, "is the same as %s: a token has one name and one role", first)
+			continue
+		}
+		tokens[token] = c.path(at)
+	}
+	switch {
+	case con.OIDC == nil:
+	case admin.ConsoleURL() == "" && c.ok("url") && c.loader.ok("admin.listen"):
+		c.errorf("oidc", "needs admin.console.url, since admin.listen does not say how browsers reach the console: the provider sends them back there")
+	case con.URL == nil && !admin.Listen.Loopback() && c.loader.ok("admin.listen"):
+		c.errorf("oidc", "needs admin.console.url with https, since admin.listen is not a loopback address: the provider's response would be sent in the clear")
+	}
 }
 
 // ConsoleRole is what somebody may do in the console.
@@ -31,7 +72,7 @@ type ConsoleToken struct {
 	// The name of who signs in, as the audit log and the log have it.
 	Name string `yaml:"name" need:"true" access:"joint: console"`
 	// The token, at least 16 characters.
-	Token Secret `yaml:"token" need:"true" access:"none: secrets and keys are rotated"`
+	Token Secret `yaml:"token" need:"true" access:"none: secrets and keys are rotated" is:"token" length:"16.."`
 	// view shows everything but callers, arguments and answers; operate also accepts held changes, reloads and tries tools.
 	Role ConsoleRole `yaml:"role" default:"view" access:"joint: console"`
 }
@@ -39,7 +80,7 @@ type ConsoleToken struct {
 // ConsoleOIDC is the OpenID provider at which people sign in to the console, with the authorization code flow and PKCE.
 type ConsoleOIDC struct {
 	// The issuer identifier, https, or http for loopback. Its metadata is at /.well-known/openid-configuration.
-	Issuer URL `yaml:"issuer" need:"true" access:"joint: console"`
+	Issuer URL `yaml:"issuer" need:"true" access:"joint: console" https:", or http for a loopback host"`
 	// The client id of the console. Its redirect URI is that of console.url with /console/signin/callback.
 	ClientID string `yaml:"client_id" need:"true" access:"joint: console"`
 	// The client secret.
@@ -53,9 +94,20 @@ type ConsoleOIDC struct {
 	// The values of roles_claim that have each role. Users without any of them can't sign in.
 	Roles ConsoleRoles `yaml:"roles" need:"true" access:"joint: console"`
 	// PEM certificates that are trusted for this issuer instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" access:"joint: console"`
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" access:"joint: console" pem:"certificates"`
 	// The proxy for the issuer.
 	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy" access:"none: the provider is reached over TLS"`
+}
+
+func (o *ConsoleOIDC) validate(c cursor) {
+	if len(o.Roles.View)+len(o.Roles.Operate) == 0 && c.ok("roles") {
+		c.errorf("roles", "must name a value of %s in view or operate: nobody could sign in", o.RolesClaim)
+	}
+	for i, value := range o.Roles.View {
+		if slices.Contains(o.Roles.Operate, value) {
+			c.errorf(c.item("roles.view", i), "%q is in roles.operate too, which includes view", value)
+		}
+	}
 }
 
 // ConsoleRoles are the values of a claim that have a role.

@@ -118,9 +118,15 @@ type ServiceTLS struct {
 type Identity struct {
 	// PEM files with one P-256 private key each, at most 8. The first signs; all are published at
 	// /.well-known/jwks.json.
-	KeyFiles []File `yaml:"key_files" need:"true"`
+	KeyFiles []File `yaml:"key_files" need:"true" empty:"" count:"8 files" unique:"is listed twice" pem:"key"`
 	// How long an identity is valid.
 	Lifetime Duration `yaml:"lifetime" default:"1m" min:"10s" max:"1m"`
+}
+
+func (id *Identity) validate(c cursor) {
+	if c.cfg.publicURL() == "" && c.loader.ok("server", "server.public_url", "server.public_urls", "server.listen") {
+		c.errorf("", "needs server.public_url: it says who signs, and %q does not tell it", c.cfg.Server.Listen)
+	}
 }
 
 // IsOAuth reports whether the credential is a token of an authorization server.

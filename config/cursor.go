@@ -41,8 +41,11 @@ func (c cursor) path(name string) string {
 }
 
 // at returns the place of a name below this one.
-func (c cursor) at(name string) cursor {
-	return cursor{loader: c.loader, cfg: c.cfg, key: c.path(name), up: &c}
+func (c cursor) at(name string) cursor { return c.below(c.path(name)) }
+
+// below returns the place of a key path, which this one encloses.
+func (c cursor) below(key string) cursor {
+	return cursor{loader: c.loader, cfg: c.cfg, key: key, up: &c}
 }
 
 // item returns the name of an item of the list at a name. An item that stands alone, in place of a list of one, has the name of the list.
@@ -110,7 +113,7 @@ func (c cursor) walk(v reflect.Value) {
 		}
 	case reflect.Map:
 		for _, name := range sortedNames(v) {
-			c.at(name).walk(v.MapIndex(reflect.ValueOf(name)))
+			c.below(join(c.key, name)).walk(v.MapIndex(reflect.ValueOf(name)))
 		}
 	case reflect.Struct:
 		if v.CanAddr() && !isText(v.Type()) {

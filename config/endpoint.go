@@ -20,7 +20,7 @@ type MCPEndpoint struct {
 	// The name that clients show, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"Drawbridge" access:"none: words for models and users"`
 	// The endpoint's identity for clients. Missing keys come from server.info.
-	Info *Info `yaml:"info,omitempty" absent:"that of server.info, with title" access:"none: words for models and users"`
+	Info *Info `yaml:"info,omitempty" absent:"that of server.info, with title" access:"none: words for models and users" empty:"leave it out"`
 	// Instructions for models, at most 4096 bytes.
 	Instructions string `yaml:"instructions,omitempty" absent:"none" access:"none: words for models and users"`
 	// The scopes that a call requires if no rule sets scopes for its operation.

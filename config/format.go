@@ -9,12 +9,12 @@ import (
 
 // formats are the formats of texts that several keys have, by their names in the tag is.
 var formats = map[string]func(text string) error{
-	"api-name": checkAPIName,
-	"claim":    checkClaim,
-	"host":     checkHost,
-	"scope":    checkScope,
-	"text":     checkText,
-	"token":    checkToken,
+	"api-name":   checkAPIName,
+	"claim":      checkClaim,
+	"role-claim": func(name string) error { return checkClaimAs(name, "/realm_access/roles") },
+	"scope":      checkScope,
+	"text":       checkText,
+	"token":      checkToken,
 }
 
 var apiName = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,39}\z`)
@@ -27,9 +27,11 @@ func checkAPIName(name string) error {
 }
 
 // checkClaim refuses what names no claim of a token.
-func checkClaim(name string) error {
+func checkClaim(name string) error { return checkClaimAs(name, "/org/id") }
+
+func checkClaimAs(name, example string) error {
 	if strings.Trim(name, "/") == "" {
-		return errors.New("must be the name of a claim or a JSON Pointer, such as /org/id")
+		return fmt.Errorf("must be the name of a claim or a JSON Pointer, such as %s", example)
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 )
 
 // PrincipalRate is how many requests certain principals may send, in the place of limits.principal_rate.
@@ -14,6 +16,14 @@ type PrincipalRate struct {
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds" access:"joint: principal rates"`
 	// Whether the rate applies to each principal, or to all matching principals together.
 	Per Per `yaml:"per" default:"principal" access:"joint: principal rates"`
+}
+
+func (r *PrincipalRate) validate(c cursor) {
+	for _, name := range []string{"burst", "per"} {
+		if !r.On() && c.given(name) && c.ok(name) {
+			c.errorf(name, "says nothing where the rate is off; leave it out")
+		}
+	}
 }
 
 // On reports whether there is a rate: it may be written as off.
@@ -54,13 +64,38 @@ func (f *OwnFrequency) parse(text string) error {
 // values is that of the token, to the letter: there are no patterns.
 type PrincipalMatch struct {
 	// The issuer of the token, one of auth.issuers.
-	Issuer Values `yaml:"issuer,omitempty" absent:"any" access:"joint: principal rates"`
+	Issuer Values `yaml:"issuer,omitempty" absent:"any" access:"joint: principal rates" empty:"leave it out, or give a value" unique:"%s is listed twice"`
 	// The client of the token.
-	ClientID Values `yaml:"client_id,omitempty" absent:"any" access:"joint: principal rates"`
+	ClientID Values `yaml:"client_id,omitempty" absent:"any" access:"joint: principal rates" empty:"leave it out, or give a value" unique:"%s is listed twice"`
 	// The token's sub. It is unique only within one issuer.
-	Subject Values `yaml:"subject,omitempty" absent:"any" access:"joint: principal rates"`
+	Subject Values `yaml:"subject,omitempty" absent:"any" access:"joint: principal rates" empty:"leave it out, or give a value" unique:"%s is listed twice"`
 	// Allowed values by claim name or JSON Pointer. A list claim matches if one element does.
-	Claims map[string]Values `yaml:"claims,omitempty" absent:"any" access:"joint: principal rates"`
+	Claims map[string]Values `yaml:"claims,omitempty" absent:"any" access:"joint: principal rates" unique:"%s is listed twice"`
+}
+
+func (m *PrincipalMatch) validate(c cursor) {
+	all := c.cfg.Limits.PrincipalRates
+	first := slices.IndexFunc(all, func(other PrincipalRate) bool { return reflect.DeepEqual(other.Match, *m) })
+	switch {
+	case c.faulty(""):
+	case len(m.Issuer)+len(m.ClientID)+len(m.Subject)+len(m.Claims) == 0:
+		c.errorf("", "matches nobody: give issuer, client_id, subject or claims, or leave the item out, as limits.principal_rate is for all others")
+	case &all[first].Match != m:
+		c.errorf("", "is that of limits.principal_rates[%d], which holds", first)
+	}
+	for i, issuer := range m.Issuer {
+		known := func(is Issuer) bool { return is.Issuer.String() == issuer }
+		if at := c.item("issuer", i); c.ok(at) && c.cfg.Auth != nil && len(c.cfg.Auth.Issuers) > 0 && !slices.ContainsFunc(c.cfg.Auth.Issuers, known) {
+			c.errorf(at, "%s is none of auth.issuers", quote(issuer))
+		}
+	}
+	for name, values := range m.Claims {
+		at := "claims." + name
+		c.check(at, checkClaim(name))
+		if c.given(at) && len(values) == 0 && c.ok(at) {
+			c.errorf(at, "is empty; leave it out, or give a value")
+		}
+	}
 }
 
 // Values is a list of values of which one must be there. In a file, a single one may stand for a list of one.

@@ -14,7 +14,7 @@ import (
 // Rules of a key, as tags of its field. They apply to a value that the file gives and that could be read; those of texts apply to each text of
 // a list or mapping. Bounds of numbers and the tag required belong to the reading of the file; see config.go.
 //
-//	empty          the value must not be empty; the tag's text says what to do instead
+//	empty          the value must not be empty; the tag's text, behind "; " or its own colon, says what to do instead
 //	count          the most entries, with a noun: "16 fields"; or a format for the number of entries and the most: "50: has more than %[2]d words"
 //	excludes       a key that can't stand beside this one, with a reason after a colon
 //	needs          a key that must be there as well
@@ -87,7 +87,7 @@ var valueRules = []struct {
 		if !isEmpty(v) || c.faulty(name) {
 			return
 		}
-		if arg != "" {
+		if arg != "" && arg[0] != ':' {
 			arg = "; " + arg
 		}
 		c.errorf(name, "is empty%s", arg)
@@ -152,7 +152,10 @@ func (c cursor) textRules(name string, v reflect.Value, tag reflect.StructTag) {
 	case v.Kind() == reflect.Pointer:
 		v = v.Elem()
 	}
-	if err := checkTags(textOf(v), tag); err != nil && c.readable(name) {
+	if !c.readable(name) {
+		return
+	}
+	for _, err := range checkTags(textOf(v), tag) {
 		c.errorf(name, "%s", err)
 	}
 }
@@ -176,21 +179,22 @@ func (c cursor) uniqueTexts(name string, list reflect.Value, tag reflect.StructT
 }
 
 // checkTags returns what is wrong with a text by the tags of its key.
-func checkTags(text string, tag reflect.StructTag) error {
-	if length := tag.Get("length"); length != "" {
-		if err := checkLength(text, length); err != nil {
-			return err
+func checkTags(text string, tag reflect.StructTag) (errs []error) {
+	add := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
 		}
+	}
+	if length := tag.Get("length"); length != "" {
+		add(checkLength(text, length))
 	}
 	if format := tag.Get("is"); format != "" {
-		if err := formats[format](text); err != nil {
-			return err
-		}
+		add(formats[format](text))
 	}
 	if hint, ok := tag.Lookup("https"); ok && !isProtected(text) {
-		return errors.New("must be https" + hint)
+		add(errors.New("must be https" + hint))
 	}
-	return nil
+	return errs
 }
 
 func checkLength(text, length string) error {

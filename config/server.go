@@ -1,6 +1,10 @@
 package config
 
 import (
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -15,22 +19,22 @@ type Server struct {
 	// The URLs of a gateway that clients reach by several names, such as one inside and one outside a network; it replaces
 	// public_url. The Host of a request chooses the URL that challenges and metadata name; a token is valid for the URL that it
 	// names, unless auth.shared_audience is true. Services call back at the first. At most 10.
-	PublicURLs []URL `yaml:"public_urls,omitempty" absent:"public_url" access:"joint: origins"`
+	PublicURLs []URL `yaml:"public_urls,omitempty" absent:"public_url" access:"joint: origins" empty:": list the URLs by which clients reach the gateway, or leave it out" count:"10: has %d URLs; at most %d are allowed"`
 	// The gateway's certificate. Without it the listener serves plain HTTP, for loopback or behind a proxy.
 	TLS *TLS `yaml:"tls,omitempty" reload:"restart" absent:"plain HTTP" access:"restricts"`
 	// Addresses or networks (CIDR) of proxies whose X-Forwarded-For or Forwarded header names the client. Used for logs
 	// and limits only, also on the admin listener.
-	TrustedProxies []Network `yaml:"trusted_proxies,omitempty" absent:"none: the address of the TCP peer is used" access:"grants"`
+	TrustedProxies []Network `yaml:"trusted_proxies,omitempty" absent:"none: the address of the TCP peer is used" access:"grants" unique:"%v is listed twice"`
 	// Keys that seal session ids and other handles, at least 32 characters each: the first seals, all open. Replicas
 	// must share them.
-	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start" access:"none: secrets and keys are rotated"`
+	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start" access:"none: secrets and keys are rotated" length:"32.." unique:"is the same as an earlier key"`
 	// A file with a key in place of seal_keys, created at the first start, so that sessions survive restarts of a
 	// single process. Not in state_dir.
-	SealKeyFile File `yaml:"seal_key_file,omitempty" absent:"seal_keys" access:"none: secrets and keys are rotated"`
+	SealKeyFile File `yaml:"seal_key_file,omitempty" absent:"seal_keys" access:"none: secrets and keys are rotated" excludes:"seal_keys: a key is either in the configuration or made by the gateway"`
 	// Instructions for models, at most 4096 bytes.
 	Instructions string `yaml:"instructions,omitempty" absent:"none" access:"none: words for models and users"`
 	// The identity that clients show: name, title, description, icons, website.
-	Info *Info `yaml:"info,omitempty" absent:"the defaults of its keys" access:"none: words for models and users"`
+	Info *Info `yaml:"info,omitempty" absent:"the defaults of its keys" access:"none: words for models and users" empty:"leave it out"`
 	// Accepted values of the Host header besides those of public_url and listen. A host without a port matches every
 	// port.
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none" access:"joint: hosts"`
@@ -68,22 +72,84 @@ type Server struct {
 	StrictSecrets bool `yaml:"strict_secrets" default:"false" access:"none: a check of the file"`
 }
 
+func (s *Server) validate(c cursor) {
+	hasAuth := c.loader.given("auth")
+	if !s.Listen.Loopback() && c.ok("listen") {
+		if !hasAuth {
+			c.errorf("listen", "other machines can reach %q, so callers need tokens: configure auth.issuers, or "+
+				"write auth: {anonymous: true} if everybody who can reach it may call", s.Listen)
+		}
+		if s.Listen.anyHost() && !c.given("public_url") && !c.given("public_urls") && !c.given("allowed_hosts") {
+			c.errorf("listen", "%q does not say by which name clients reach the gateway: give server.public_url "+
+				"or server.allowed_hosts, because requests with any other Host header are refused", s.Listen)
+		}
+	}
+	if s.Listen.Loopback() && !hasAuth && c.loader.ok("auth") {
+		if key := s.exposure(c); key != "" {
+			c.errorf(key, "says that others reach the gateway, so callers need tokens: configure auth.issuers, or "+
+				"write auth: {anonymous: true} if everybody who can reach it may call")
+		}
+	}
+	s.validateURLs(c)
+	c.hosts("allowed_hosts", s.AllowedHosts)
+	for i, n := range s.TrustedProxies {
+		if at := c.item("trusted_proxies", i); c.ok(at) && n.Prefix().Bits() == 0 {
+			c.warnf(at, "trusts every address, so that callers choose the one that they are known by")
+		}
+	}
+	if s.SealKeyFile == "" || s.StateDir == "" || !c.ok("seal_key_file") {
+		return
+	}
+	// The content of the file is checked at the start.
+	if inside, err := filepath.Rel(s.StateDir.String(), s.SealKeyFile.String()); err == nil && filepath.IsLocal(inside) {
+		c.errorf("seal_key_file", "can't be in server.state_dir: that holds nothing secret, and may be shared and copied")
+	}
+}
+
+// exposure returns the key that says of a gateway on loopback that other machines reach it, by way of a proxy; "" if none does.
+func (s *Server) exposure(c cursor) string {
+	exposed := func(u URL) bool { return !u.Loopback() }
+	switch {
+	case slices.ContainsFunc(c.cfg.configuredURLs(), exposed) && c.ok("public_url", "public_urls"):
+		if s.PublicURL == nil {
+			return "public_urls"
+		}
+		return "public_url"
+	case len(s.TrustedProxies) > 0:
+		return "trusted_proxies"
+	}
+	return ""
+}
+
+// hosts checks values of Host, and puts them into lower case.
+func (c cursor) hosts(list string, hosts []string) {
+	for i, host := range hosts {
+		c.check(c.item(list, i), checkHost(host))
+		hosts[i] = strings.ToLower(host)
+	}
+}
+
+func checkHost(host string) error {
+	if u, err := parseHTTP(host); err == nil {
+		return fmt.Errorf("must be a host, not a URL; did you mean %q?", u.Host)
+	}
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name, port = strings.Trim(host, "[]"), "1"
+	}
+	a := Address(net.JoinHostPort(name, port))
+	if name == "" || a.parse(string(a)) != nil || a.URLHost() != strings.TrimSuffix(host, ":"+port) {
+		return errors.New("must be a host or host:port, such as mcp.example.com")
+	}
+	return nil
+}
+
 // Scheme returns what the listener for clients speaks, http or https. A proxy in front of it may speak another.
 func (s *Server) Scheme() string {
 	if s.TLS != nil {
 		return "https"
 	}
 	return "http"
-}
-
-// TLS is a certificate and its key, and whose certificates clients must have. All files are read again when they change; connections that are open go on.
-type TLS struct {
-	// A PEM file with the certificate, followed by the intermediate certificates.
-	CertFile File `yaml:"cert_file" need:"true" access:"none: the gateway's own certificate is renewed"`
-	// The certificate's private key, PEM, unencrypted. It may be the same file.
-	KeyFile File `yaml:"key_file" need:"true" access:"none: the gateway's own certificate is renewed"`
-	// CA certificates, PEM. Clients then need a certificate issued by one of them, in addition to tokens.
-	ClientCAFile File `yaml:"client_ca_file,omitempty" absent:"no client certificate is required" access:"joint: client certificates"`
 }
 
 // Admin is the listener for operators.
@@ -94,9 +160,18 @@ type Admin struct {
 	// listen is).
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none" access:"joint: hosts"`
 	// The bearer token for POST /reload and POST /apis/{name}/accept, at least 16 characters.
-	Token Secret `yaml:"token,omitempty" absent:"these requests are rejected" access:"grants"`
+	Token Secret `yaml:"token,omitempty" absent:"these requests are rejected" access:"grants" is:"token" length:"16.."`
 	// The console: pages that show what is served, why, and to whom.
 	Console Console `yaml:"console" absent:"the defaults of its keys"`
+}
+
+func (a *Admin) validate(c cursor) {
+	s := c.cfg.Server.Listen
+	if a.Listen.Port() == s.Port() && a.Listen.Port() != "0" && c.ok("listen") && c.loader.ok("server.listen") &&
+		(a.Listen.Host() == s.Host() || a.Listen.anyHost() || s.anyHost()) {
+		c.errorf("listen", "is the same address as server.listen, %q", s)
+	}
+	c.hosts("allowed_hosts", a.AllowedHosts)
 }
 
 // Hosts returns the names by which the listener is asked for besides localhost: that of listen, unless it stands for all

@@ -249,32 +249,6 @@ func (l *loader) apiIdentity(cfg *Config, key string, api *API) {
 	}
 }
 
-// identity checks the keys of identities.
-func (l *loader) identity(cfg *Config) {
-	id := cfg.Identity
-	if id == nil {
-		return
-	}
-	switch n := len(id.KeyFiles); {
-	case !l.ok("identity.key_files"):
-	case n == 0:
-		l.errorf("identity.key_files", "is empty")
-	case n > 8:
-		l.errorf("identity.key_files", "has %d files, more than 8", n)
-	}
-	for i, f := range id.KeyFiles {
-		k := fmt.Sprintf("identity.key_files[%d]", i)
-		if slices.Contains(id.KeyFiles[:i], f) && l.ok(k) {
-			l.errorf(k, "is listed twice")
-			continue
-		}
-		l.keyFile(k, f)
-	}
-	if cfg.publicURL() == "" && l.ok("server", "server.public_url", "server.public_urls", "server.listen") {
-		l.errorf("identity", "needs server.public_url: it says who signs, and %q does not tell it", cfg.Server.Listen)
-	}
-}
-
 // credentialOrigin wants to know from the operator who gets what is sent: a document must not decide it (E4).
 func (l *loader) credentialOrigin(key, name string, api *API) {
 	if !l.ok(key+".spec", key+".base_url") {

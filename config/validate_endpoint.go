@@ -32,7 +32,6 @@ func (l *loader) endpoints(cfg *Config) {
 		l.presentation(cfg, key, e.Pinned)
 		l.most(key+".title", e.Title, 200)
 		l.most(key+".instructions", e.Instructions, 4096)
-		l.info(key+".info", e.Info)
 		if e.Title != "" && e.Info != nil && e.Info.Title != "" {
 			l.errorf(key+".info.title", "can't stand beside title, which is the same")
 		}
