@@ -3,6 +3,7 @@ package config
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // API is one OpenAPI document and the service that it describes.
@@ -14,10 +15,10 @@ type API struct {
 	// folders (../common/types.yaml).
 	Root File `yaml:"root,omitempty" absent:"the document's own directory" access:"grants"`
 	// OpenAPI overlays 1.0 or 1.1, URLs or paths, at most 32, applied in this order.
-	Overlays []Location `yaml:"overlays,omitempty" absent:"none" access:"joint: overlays"`
+	Overlays []Location `yaml:"overlays,omitempty" absent:"none" access:"joint: overlays" empty:"leave it out, or list an overlay" count:"32: has %d entries; at most %d are allowed"`
 	// The API's name in tool names, rules, logs and metrics: unique, letters, digits, _ and -, at most 40. Set it if
 	// rules, tools.lock or alerts refer to the API, since the default changes with the title.
-	Name string `yaml:"name,omitempty" reload:"reconnect" absent:"from the document's title" access:"joint: apis"`
+	Name string `yaml:"name,omitempty" reload:"reconnect" absent:"from the document's title" access:"joint: apis" is:"api-name"`
 	// The base URL of calls, instead of the document's servers: http or https, without query and fragment. Operations
 	// with other servers on the origin of the document's keep their path, on the origin of base_url.
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted" access:"any"`
@@ -29,10 +30,10 @@ type API struct {
 	Credential *Credential `yaml:"credential,omitempty" reload:"reconnect" absent:"no credential is sent" access:"joint: identity"`
 	// Credentials by security scheme. An operation gets those of its first alternative whose schemes all have one, else
 	// credential.
-	Credentials map[string]*Credential `yaml:"credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity"`
+	Credentials map[string]*Credential `yaml:"credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity" empty:"leave it out, or name a security scheme"`
 	// Credentials for other origins that operations go to, by scheme://host[:port]. Each must be listed in
 	// allow_servers. Without it, calls to another origin than that of the API carry no credential.
-	ServerCredentials map[string]*Credential `yaml:"server_credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity"`
+	ServerCredentials map[string]*Credential `yaml:"server_credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity" empty:"leave it out, or name an origin that allow_servers lists"`
 	// The credential for fetching the document, if it differs from credential. It is sent only to the origin of the
 	// document's URL, and can't be a token_exchange.
 	SpecCredential *Credential `yaml:"spec_credential,omitempty" reload:"reconnect" absent:"credential, if the document has the origin of the API" access:"none: it is sent to the document's origin only"`
@@ -40,9 +41,9 @@ type API struct {
 	// with from and to passes on the caller's own credential for the service.
 	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" reload:"reconnect" absent:"none" access:"joint: passed headers"`
 	// Headers and query parameters that are added to every call.
-	Request *APIRequest `yaml:"request,omitempty" reload:"reconnect" absent:"none" access:"joint: identity"`
+	Request *APIRequest `yaml:"request,omitempty" reload:"reconnect" absent:"none" access:"joint: identity" empty:"leave it out"`
 	// Sends the caller's identity to the service as a JWT signed with the keys of identity. {} is enough.
-	Identity *APIIdentity `yaml:"identity,omitempty" reload:"reconnect" absent:"no identity is sent" access:"joint: identity"`
+	Identity *APIIdentity `yaml:"identity,omitempty" reload:"reconnect" absent:"no identity is sent" access:"joint: identity" issuers:"needs auth.issuers: without tokens of callers there is nobody to tell of"`
 	// The client certificate for the service (mutual TLS), which must use https.
 	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" reload:"reconnect" absent:"none" access:"joint: identity"`
 	// The time to fetch the document.
@@ -55,7 +56,7 @@ type API struct {
 	// rule sets scopes.
 	ScopesFromDocument bool `yaml:"scopes_from_document" default:"false" access:"joint: scopes of documents"`
 	// The caller scopes that stand for a scope of the document. It needs scopes_from_document.
-	ScopeMap map[string][]string `yaml:"scope_map,omitempty" absent:"scopes are used unchanged" access:"joint: scopes of documents"`
+	ScopeMap map[string][]string `yaml:"scope_map,omitempty" absent:"scopes are used unchanged" access:"joint: scopes of documents" is:"scope" unique:"%q is listed twice"`
 	// The keywords in published schemas: compatible is what the converters and APIs of the common model vendors accept,
 	// full is all of JSON Schema 2020-12, portable only the few keywords that every known client accepts.
 	SchemaProfile SchemaProfile `yaml:"schema_profile" default:"compatible" access:"none: the form of lists"`
@@ -79,7 +80,7 @@ type API struct {
 	// rejected.
 	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"none: slashes are rejected" access:"joint: slashes"`
 	// Overrides tools.drop_arguments; [] drops none.
-	DropArguments []string `yaml:"drop_arguments,omitempty" reload:"reconnect" absent:"tools.drop_arguments" access:"joint: dropped arguments"`
+	DropArguments []string `yaml:"drop_arguments,omitempty" reload:"reconnect" absent:"tools.drop_arguments" access:"joint: dropped arguments" count:"64: has %d names, and at most %d are allowed" is:"dropped-argument" unique:"%s is listed twice"`
 	// The total time of a call, which then also replaces limits.first_byte_timeout.
 	Timeout Duration `yaml:"timeout,omitempty" reload:"reconnect" min:"1ms" max:"1h" absent:"limits.timeout" access:"none: limits bound the cost of a call"`
 	// The maximum number of concurrent calls.
@@ -100,7 +101,7 @@ type API struct {
 	// The rate limit for all calls of the API.
 	Rate *CallRate `yaml:"rate,omitempty" reload:"reconnect" absent:"any" access:"limit"`
 	// PEM certificates that are trusted for this API instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" reload:"reconnect" absent:"the system's certificates" access:"any"`
+	CAFile File `yaml:"ca_file,omitempty" reload:"reconnect" absent:"the system's certificates" access:"any" pem:"certificates"`
 	// Further origins that servers in the document may have: scheme://host[:port]. An operation with a server
 	// on any other origin is skipped.
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none" access:"grants"`
@@ -128,12 +129,66 @@ type API struct {
 	path       ServicePath // see ServicePath
 }
 
+func (a *API) validate(c cursor) {
+	a.validateName(c)
+	a.validateRoot(c)
+	a.validateOverlays(c)
+	a.validateServerCredentials(c)
+	a.validateSent(c)
+	if a.SpecCredential != nil && !a.Spec.IsURL() && c.ok("spec") {
+		c.errorf("spec_credential", "has no use: the document is a file")
+	}
+	a.validateRecipient(c)
+	a.validateScopes(c)
+	a.validateProxies(c)
+	if c.given("output_schemas") && a.Answers == AnswersText && a.OutputSchemas == OutputLoose && c.ok("answers") {
+		c.errorf("output_schemas", "can't be loose with answers: text: a tool with an output schema must answer with structuredContent")
+	}
+}
+
+// validateName checks that the API has a name of its own, as far as names are given.
+func (a *API) validateName(c cursor) {
+	for j, other := range before(c.cfg.APIs, a) {
+		switch {
+		case a.Name != "" && strings.EqualFold(other.Name, a.Name):
+			c.errorf("name", "%q is already the name of apis[%d]", a.Name, j)
+			return
+		case a.Name == "" && other.Name == "" && a.Spec == other.Spec && a.Spec != "":
+			c.loader.errorf(c.specKey(c.key), "%q is listed twice; remove one, or give each a name", a.Spec)
+			return
+		}
+	}
+}
+
+// specKey returns the key path of a document, which in a bare list is the list position.
+func (l *loader) specKey(api string) string {
+	if bare := strings.TrimPrefix(api, "apis"); l.given(bare) {
+		return bare
+	}
+	return api + ".spec"
+}
+
+// validateScopes checks what a document's scopes are mapped to.
+func (a *API) validateScopes(c cursor) {
+	if c.given("scopes_from_document") && a.ScopesFromDocument && c.anonymous() {
+		c.warnf("scopes_from_document", "has no effect: without auth.issuers nobody is asked for a token")
+	}
+	if c.given("scope_map") && !a.ScopesFromDocument && c.ok("scope_map", "scopes_from_document") {
+		c.errorf("scope_map", "has no use without scopes_from_document: true")
+	}
+	for scope, mapped := range a.ScopeMap {
+		if at := "scope_map." + scope; len(mapped) == 0 && c.ok(at) {
+			c.errorf(at, "is empty; a scope of the document can't stand for none")
+		}
+	}
+}
+
 // APITools says which operations of an API become tools.
 type APITools struct {
 	// Only operations that one of these selectors matches become tools.
-	Include Selectors `yaml:"include,omitempty" absent:"all operations" access:"joint: operation"`
+	Include Selectors `yaml:"include,omitempty" absent:"all operations" access:"joint: operation" empty:"leave it out, or select something"`
 	// Operations that one of these selectors matches don't become tools. It overrides include.
-	Exclude Selectors `yaml:"exclude,omitempty" absent:"none" access:"joint: operation"`
+	Exclude Selectors `yaml:"exclude,omitempty" absent:"none" access:"joint: operation" empty:"leave it out, or select something"`
 }
 
 // AllCredentials returns all credentials of the API, by their key below it: credential, those of credentials by the names

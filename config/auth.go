@@ -54,9 +54,6 @@ func (a *Auth) validate(c cursor) {
 	if a.DPoPNonce && c.ok("dpop_nonce") && !c.cfg.hasDPoP() {
 		c.errorf("dpop_nonce", "needs an issuer with dpop: accept or require")
 	}
-	for i := range a.Issuers {
-		a.Issuers[i].validateBehind(c.at(c.item("issuers", i)), a.Issuers[:i])
-	}
 }
 
 // hasDPoP reports whether an issuer may have tokens that are bound to a key.
@@ -104,8 +101,8 @@ type Issuer struct {
 	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy" access:"none: keys and metadata are fetched over TLS"`
 }
 
-// validateBehind checks an issuer that stands behind others in the list.
-func (is *Issuer) validateBehind(c cursor, earlier []Issuer) {
+func (is *Issuer) validate(c cursor) {
+	earlier := before(c.cfg.Auth.Issuers, is)
 	if u := is.Issuer; u.URL() != nil && c.ok("issuer") {
 		switch wrong := presetIssuer(is.Preset, u.URL().Path); {
 		case u.URL().Scheme != "https" && !u.Loopback():

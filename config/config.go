@@ -30,7 +30,7 @@ type Config struct {
 	// The OpenAPI documents whose operations become tools.
 	APIs []API `yaml:"apis" reload:"recompile" absent:"required, unless discovery finds services" access:"joint: apis"`
 	// Registries whose services become APIs while the gateway runs.
-	Discovery []Discovery `yaml:"discovery,omitempty" reload:"live" absent:"none" access:"known: name"`
+	Discovery []Discovery `yaml:"discovery,omitempty" reload:"live" absent:"none" access:"known: name" empty:"leave it out, or give a provider" count:"50: has %d items; at most %d are allowed"`
 	// Names, approval and confirmation of tools.
 	Tools Tools `yaml:"tools" reload:"live"`
 	// How search_tools finds tools.
@@ -38,9 +38,9 @@ type Config struct {
 	// Settings for the tools that a selector matches. Later rules override earlier ones.
 	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none" access:"joint: operation"`
 	// Further endpoints, each with a subset of the tools and its own scopes.
-	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp" access:"each: name"`
+	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp" access:"each: name" empty:"leave it out"`
 	// Message templates that users pick and fill in.
-	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" access:"known: name"`
+	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" access:"known: name" empty:"leave it out"`
 	// Limits on time, size, rates and concurrency.
 	Limits Limits `yaml:"limits" reload:"reconnect"`
 	// State that outlives a call, and that replicas share.
@@ -67,6 +67,16 @@ type Config struct {
 	withoutServices *Config
 }
 
+func (c *Config) validate(at cursor) {
+	switch {
+	case len(c.APIs) > 0 || at.given("discovery") || !at.ok("apis"):
+	case at.given("apis"):
+		at.errorf("apis", "is empty; it needs at least one OpenAPI document")
+	default:
+		at.errorf("apis", "is required, unless discovery finds services")
+	}
+}
+
 // Telemetry is logs and traces.
 type Telemetry struct {
 	// The OpenTelemetry collector for traces (OTLP over HTTP). The default path is /v1/traces.
@@ -77,6 +87,12 @@ type Telemetry struct {
 	LogLevel LogLevel `yaml:"log_level" default:"info" access:"none: no record has secrets, arguments or responses at any level"`
 	// The format of log records on standard error. auto is text on a terminal, else json.
 	LogFormat LogFormat `yaml:"log_format" reload:"restart" default:"auto" access:"none: the form of logs"`
+}
+
+func (t *Telemetry) validate(c cursor) {
+	if t.OTLPEndpoint == nil && c.given("proxy") && c.ok("otlp_endpoint") {
+		c.errorf("proxy", "has no effect without telemetry.otlp_endpoint")
+	}
 }
 
 // Hosts returns the values of the Host header that are let in: the hosts of public_url or public_urls as they stand there

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 )
@@ -18,6 +19,12 @@ type cursor struct {
 
 // validator is a struct with rules that the tags of its keys can't express. Its method runs before the rules of its keys.
 type validator interface{ validate(c cursor) }
+
+// walk applies the rules of a struct that has been read from the root of the file, and of the keys below it.
+func (l *loader) walk(cfg *Config, root any) {
+	l.misread = maps.Clone(l.failed)
+	cursor{loader: l, cfg: cfg}.walk(reflect.ValueOf(root).Elem())
+}
 
 // enclosing returns the nearest struct of a type that encloses the place; nil if there is none.
 func enclosing[T any](c cursor) *T {
@@ -74,6 +81,13 @@ func (c cursor) check(name string, err error) {
 	}
 }
 
+// most records a text with more bytes than it may have.
+func (c cursor) most(name, text string, bytes int) {
+	if len(text) > bytes {
+		c.errorf(name, "has %d bytes, more than %d", len(text), bytes)
+	}
+}
+
 // given reports whether the file has a value at a name.
 func (c cursor) given(name string) bool { return c.loader.given(c.path(name)) }
 
@@ -85,11 +99,13 @@ func (c cursor) ok(names ...string) bool {
 // faulty reports whether a key below the one at a name has an error.
 func (c cursor) faulty(name string) bool { return c.loader.faulty(c.path(name)) }
 
-// readable reports whether the file has a value at a name, and the value could be read.
-func (c cursor) readable(name string) bool {
-	key := c.path(name)
-	return c.given(name) && !c.misread[key] && !c.unset[key]
+// unread reports whether a value at one of the names could not be read, or is missing.
+func (c cursor) unread(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return c.misread[c.path(name)] || c.unset[c.path(name)] })
 }
+
+// readable reports whether the file has a value at a name, and the value could be read.
+func (c cursor) readable(name string) bool { return c.given(name) && !c.unread(name) }
 
 // anonymous reports whether callers have no tokens.
 func (c cursor) anonymous() bool {
@@ -141,4 +157,14 @@ func sortedNames(mapping reflect.Value) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// before returns the items of a list that stand before one of them; none if it is in another list.
+func before[T any](list []T, item *T) []T {
+	for i := range list {
+		if &list[i] == item {
+			return list[:i]
+		}
+	}
+	return nil
 }

@@ -7,25 +7,18 @@ import (
 	"strings"
 )
 
-func (f *FileDiscovery) validate(l *loader, key string) {
-	key += ".paths"
-	paths := f.Paths
-	if len(paths) == 0 && l.ok(key) {
-		l.errorf(key, "is empty; it needs at least one file")
+// checkTargetFile refuses a path of files that can't hold services.
+func checkTargetFile(path string) error {
+	dir, name := filepath.Split(path)
+	switch _, err := filepath.Match(name, ""); {
+	case strings.ContainsAny(dir, "*?["):
+		return fmt.Errorf("%s: only the last element of a path may hold a wildcard", quote(path))
+	case err != nil:
+		return fmt.Errorf("%s is not a pattern of files", quote(path))
+	case !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name)):
+		return fmt.Errorf("%s must end in .json, .yaml or .yml", quote(path))
 	}
-	for i, path := range paths {
-		at := fmt.Sprintf("%s[%d]", key, i)
-		dir, name := filepath.Split(path.String())
-		switch _, err := filepath.Match(name, ""); {
-		case path == "" || !l.ok(at):
-		case strings.ContainsAny(dir, "*?["):
-			l.errorf(at, "%s: only the last element of a path may hold a wildcard", quote(path.String()))
-		case err != nil:
-			l.errorf(at, "%s is not a pattern of files", quote(path.String()))
-		case !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name)):
-			l.errorf(at, "%s must end in .json, .yaml or .yml", quote(path.String()))
-		}
-	}
+	return nil
 }
 
 func (*FileDiscovery) namespaces(string) []string { return []string{""} }

@@ -9,12 +9,19 @@ import (
 
 // formats are the formats of texts that several keys have, by their names in the tag is.
 var formats = map[string]func(text string) error{
-	"api-name":   checkAPIName,
-	"claim":      checkClaim,
-	"role-claim": func(name string) error { return checkClaimAs(name, "/realm_access/roles") },
-	"scope":      checkScope,
-	"text":       checkText,
-	"token":      checkToken,
+	"api-name":             checkAPIName,
+	"consul-tag":           checkConsulTag,
+	"document-path":        checkDocumentPath,
+	"kubernetes-namespace": checkNamespaceName,
+	"nacos-group":          checkNacosGroup,
+	"target-file":          checkTargetFile,
+	"claim":                checkClaim,
+	"job-source":           checkJobSource,
+	"role-claim":           func(name string) error { return checkClaimAs(name, "/realm_access/roles") },
+	"dropped-argument":     checkDropped,
+	"scope":                checkScope,
+	"text":                 checkText,
+	"token":                checkToken,
 }
 
 var apiName = regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,39}\z`)

@@ -149,3 +149,13 @@ func (l *loader) masked(message string) string {
 	}
 	return message
 }
+
+// faulty reports whether a key below this one has an error.
+func (l *loader) faulty(key string) bool {
+	for k := range l.failed {
+		if strings.HasPrefix(k, key+".") {
+			return true
+		}
+	}
+	return false
+}

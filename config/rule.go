@@ -57,7 +57,7 @@ var presenceRules = []struct {
 	check func(c cursor, name, arg string)
 }{
 	{"excludes", func(c cursor, name, arg string) {
-		if other, _, _ := strings.Cut(arg, ":"); c.given(name) && c.given(other) && c.ok(name) {
+		if other, _, _ := strings.Cut(arg, ":"); c.given(name) && c.given(other) && !c.misread[c.path(name)] {
 			c.errorf(name, "can't stand beside %s", arg)
 		}
 	}},

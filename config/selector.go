@@ -81,7 +81,7 @@ type Patterns []Pattern
 
 // allow reports whether a pattern matches, or there is none.
 func (ps Patterns) allow(text string) bool {
-	return len(ps) == 0 || slices.ContainsFunc(ps, func(p Pattern) bool { return p.re.MatchString(text) })
+	return len(ps) == 0 || slices.ContainsFunc(ps, func(p Pattern) bool { return p.re != nil && p.re.MatchString(text) })
 }
 
 // Match reports whether a pattern matches.

@@ -18,6 +18,17 @@ type SensitiveFields struct {
 	others []*SensitiveFields // of other rules and documents
 }
 
+func (s *SensitiveFields) validate(c cursor) {
+	const most = 100
+	switch {
+	case c.faulty(""):
+	case len(s.Fields) == 0:
+		c.errorf("", "is empty; name what is to be hidden")
+	case len(s.Fields) > most:
+		c.errorf("", "has %d fields, more than %d", len(s.Fields), most)
+	}
+}
+
 // All yields the fields with what becomes of them, those of other rules and documents with them.
 func (s *SensitiveFields) All() iter.Seq2[Field, FieldAction] {
 	return func(yield func(Field, FieldAction) bool) {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -38,14 +37,9 @@ func (p *SlashParameter) read(l *loader, n *yaml.Node, key string) {
 	}
 }
 
-func (l *loader) slashes(key string, list []SlashParameter) {
-	for i, p := range list {
-		k := fmt.Sprintf("%s[%d]", key, i)
-		if !l.ok(k, k+".name") {
-			continue
-		}
-		if slices.ContainsFunc(list[:i], func(other SlashParameter) bool { return other.Name == p.Name }) {
-			l.errorf(k, "%s is listed twice", quote(p.Name))
-		}
+func (p *SlashParameter) validate(c cursor) {
+	same := func(other SlashParameter) bool { return other.Name == p.Name }
+	if c.ok("", "name") && slices.ContainsFunc(before(enclosing[API](c).SlashParameters, p), same) {
+		c.errorf("", "%s is listed twice", quote(p.Name))
 	}
 }

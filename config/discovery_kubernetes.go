@@ -4,11 +4,7 @@ import (
 	"fmt"
 	"net"
 	"regexp"
-	"slices"
 )
-
-// maxNamespaces is the most namespaces of a provider: each is watched on its own.
-const maxNamespaces = 100
 
 var (
 	namespaceName = regexp.MustCompile(`\A[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\z`)
@@ -26,34 +22,23 @@ const (
 )
 
 // validate also takes over where the gateway runs.
-func (k *KubernetesDiscovery) validate(l *loader, key string) {
-	if l.given(key+".namespaces") && len(k.Namespaces) == 0 && l.ok(key+".namespaces") {
-		l.errorf(key+".namespaces", "is empty; leave it out for all namespaces, or name some")
+func (k *KubernetesDiscovery) validate(c cursor) {
+	if !isLabelSelector(k.Selector) {
+		c.check("selector", fmt.Errorf("%s is not a label selector of Kubernetes, such as mcp=enabled,tier in (core, edge),!legacy", quote(k.Selector)))
 	}
-	if len(k.Namespaces) > maxNamespaces {
-		l.errorf(key+".namespaces", "has %d items; at most %d are allowed, or leave it out for all namespaces", len(k.Namespaces), maxNamespaces)
-	}
-	for i, name := range k.Namespaces {
-		switch at := fmt.Sprintf("%s.namespaces[%d]", key, i); {
-		case !l.ok(at):
-		case !namespaceName.MatchString(name):
-			l.errorf(at, "%s must be the name of a namespace: lower-case letters, digits and -, at most 63", quote(name))
-		case slices.Contains(k.Namespaces[:i], name):
-			l.errorf(at, "%s is there twice", quote(name))
-		}
-	}
-	if l.given(key+".selector") && l.ok(key+".selector") && !isLabelSelector(k.Selector) {
-		l.errorf(key+".selector", "%s is not a label selector of Kubernetes, such as mcp=enabled,tier in (core, edge),!legacy", quote(k.Selector))
-	}
-	if k.Context != "" && k.Kubeconfig == "" && l.ok(key+".kubeconfig") {
-		l.errorf(key+".context", "needs kubeconfig")
-	}
-	if l.getenv == nil {
+	if c.getenv == nil {
 		return
 	}
-	if host, port := l.getenv("KUBERNETES_SERVICE_HOST"), l.getenv("KUBERNETES_SERVICE_PORT"); host != "" && port != "" {
+	if host, port := c.getenv("KUBERNETES_SERVICE_HOST"), c.getenv("KUBERNETES_SERVICE_PORT"); host != "" && port != "" {
 		k.inCluster = "https://" + net.JoinHostPort(host, port)
 	}
+}
+
+func checkNamespaceName(name string) error {
+	if !namespaceName.MatchString(name) {
+		return fmt.Errorf("%s must be the name of a namespace: lower-case letters, digits and -, at most 63", quote(name))
+	}
+	return nil
 }
 
 // isLabelSelector reports whether a text is a label selector in the syntax of Kubernetes.
