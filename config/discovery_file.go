@@ -7,6 +7,13 @@ import (
 	"strings"
 )
 
+// FileDiscovery reads services from files. A change of a file is noticed.
+type FileDiscovery struct {
+	// The files: .json, .yaml or .yml. The last element of a path may hold *, as in targets/*.json. A file that can't be read
+	// leaves its last services in use.
+	Paths []File `yaml:"paths" need:"true" empty:"it needs at least one file" is:"target-file"`
+}
+
 // checkTargetFile refuses a path of files that can't hold services.
 func checkTargetFile(path string) error {
 	dir, name := filepath.Split(path)

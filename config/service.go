@@ -46,12 +46,6 @@ func (d *Discovery) Settings() (shared API, sent []API) {
 	return shared, sent
 }
 
-// apply gives an API what is sent to its service.
-func (c *ServiceCredential) apply(api *API) {
-	api.Credential, api.Credentials, api.SpecCredential = c.Credential, c.Credentials, c.SpecCredential
-	api.PassHeaders, api.Request, api.Identity, api.ClientCertificate = c.PassHeaders, c.Request, c.Identity, c.ClientCertificate
-}
-
 // WithServices returns the configuration with APIs of discovered services behind those of the file. keys has for each of
 // them the key path of its provider, such as discovery[0].
 func (c *Config) WithServices(apis []API, keys []string) *Config {

@@ -92,13 +92,14 @@ func (p *provider) evaluate(nextSeq func() int) (search []*service) {
 		p.reconcile(nextSeq)
 	}
 	p.wanted = map[string]int{}
+	holds := p.d.Holds()
 	for _, key := range p.keys() {
 		s := p.services[key]
 		s.invalid = ""
 		if err := s.target.check(p.d.AllowServers); err != nil {
 			s.invalid = err.Error()
 		}
-		s.approved = s.approved || !p.d.Holds()
+		s.approved = s.approved || !holds
 		if s.wanted = s.approved && s.invalid == ""; s.wanted {
 			p.wanted[s.target.Name]++
 		}
