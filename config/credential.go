@@ -92,9 +92,9 @@ type Assertion struct {
 // APIIdentity says how one service is told who calls it.
 type APIIdentity struct {
 	// The aud claim: the name by which the service identifies itself.
-	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which is then required"`
+	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which is then required" access:"joint: identity"`
 	// The name of the header.
-	Header string `yaml:"header,omitempty" absent:"X-Drawbridge-Identity"`
+	Header string `yaml:"header,omitempty" absent:"X-Drawbridge-Identity" access:"joint: identity"`
 }
 
 // ClientCertificate is what the gateway shows of itself in the TLS handshake.
@@ -111,7 +111,7 @@ type ServiceTLS struct {
 	// of the URL. It applies only to the host and port of base_url, or without base_url to those of the document's URL.
 	ServerName string `yaml:"server_name,omitempty" absent:"the host of the URL" access:"any"`
 	// The lowest version of TLS, for all connections of the API: "1.2" or "1.3".
-	MinVersion TLSVersion `yaml:"min_version" default:"1.2" access:"order: 1.3, 1.2"`
+	MinVersion TLSVersion `yaml:"min_version" default:"1.2" access:"restricts: 1.3"`
 }
 
 // Identity is how the gateway signs what it tells services of callers.
