@@ -95,7 +95,7 @@ type API struct {
 	Retries Retries `yaml:"retries" reload:"reconnect" absent:"the defaults of its keys" access:"none: limits bound the cost of a call"`
 	// Which redirects are followed: none, or those within the same origin, below the base URL, at most 5 a call: 307 and 308, and for
 	// GET and HEAD 301, 302 and 303 too.
-	FollowRedirects FollowRedirects `yaml:"follow_redirects,omitempty" absent:"off" access:"order: off, same_origin"`
+	FollowRedirects FollowRedirects `yaml:"follow_redirects,omitempty" absent:"off" access:"grants: same_origin"`
 	// The maximum bytes of a response, after decompression.
 	MaxAnswer ByteSize `yaml:"max_answer" reload:"reconnect" min:"1KiB" max:"1GiB" absent:"limits.max_answer" access:"none: limits bound the cost of a call"`
 	// The rate limit for all calls of the API.
@@ -186,9 +186,9 @@ func (a *API) validateScopes(c cursor) {
 // APITools says which operations of an API become tools.
 type APITools struct {
 	// Only operations that one of these selectors matches become tools.
-	Include Selectors `yaml:"include,omitempty" absent:"all operations" access:"joint: operation" empty:"leave it out, or select something"`
+	Include Selectors `yaml:"include,omitempty" absent:"all operations" empty:"leave it out, or select something" access:"joint: rules"`
 	// Operations that one of these selectors matches don't become tools. It overrides include.
-	Exclude Selectors `yaml:"exclude,omitempty" absent:"none" access:"joint: operation" empty:"leave it out, or select something"`
+	Exclude Selectors `yaml:"exclude,omitempty" absent:"none" empty:"leave it out, or select something" access:"joint: rules"`
 }
 
 // AllCredentials returns all credentials of the API, by their key below it: credential, those of credentials by the names

@@ -88,7 +88,7 @@ type Issuer struct {
 	MaxLifetime Duration `yaml:"max_lifetime,omitempty" min:"1m" max:"8760h" absent:"any; a lifetime of more than a day is a warning" access:"limit"`
 	// Tokens that are bound to a key (DPoP, RFC 9449): off rejects them, accept allows them with a proof, require
 	// accepts no others.
-	DPoP DPoP `yaml:"dpop" default:"off" access:"order: require, off, accept"`
+	DPoP DPoP `yaml:"dpop" default:"off" access:"restricts: require; grants: accept"`
 	// Accepted signature algorithms. Symmetric algorithms and none are not allowed.
 	Algorithms []Algorithm `yaml:"algorithms" default:"[RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA]" access:"grants" empty:""`
 	// Accepted values of the typ header besides at+jwt: usually JWT, or none for tokens without it.

@@ -36,11 +36,11 @@ type Config struct {
 	// How search_tools finds tools.
 	Search *Search `yaml:"search,omitempty" reload:"live" absent:"by words alone"`
 	// Settings for the tools that a selector matches. Later rules override earlier ones.
-	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none" access:"joint: operation"`
+	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none" access:"joint: rules"`
 	// Further endpoints, each with a subset of the tools and its own scopes.
-	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp" access:"each: name" empty:"leave it out"`
+	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp" empty:"leave it out" access:"each: name; with auth"`
 	// Message templates that users pick and fill in.
-	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" access:"known: name" empty:"leave it out"`
+	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" empty:"leave it out" access:"known: name; with auth"`
 	// Limits on time, size, rates and concurrency.
 	Limits Limits `yaml:"limits" reload:"reconnect"`
 	// State that outlives a call, and that replicas share.

@@ -92,9 +92,9 @@ type Assertion struct {
 // APIIdentity says how one service is told who calls it.
 type APIIdentity struct {
 	// The aud claim: the name by which the service identifies itself.
-	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which is then required"`
+	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which is then required" access:"joint: identity"`
 	// The name of the header.
-	Header string `yaml:"header,omitempty" absent:"X-Drawbridge-Identity"`
+	Header string `yaml:"header,omitempty" absent:"X-Drawbridge-Identity" access:"joint: identity"`
 }
 
 // ClientCertificate is what the gateway shows of itself in the TLS handshake.
@@ -102,7 +102,7 @@ type ClientCertificate struct {
 	// A PEM file with the gateway's certificate and the intermediate certificates.
 	CertFile File `yaml:"cert_file" need:"true" pem:"certificates"`
 	// A PEM file with the unencrypted private key. It may be the same file.
-	KeyFile File `yaml:"key_file" need:"true" access:"none: secrets and keys are rotated" pem:"key"`
+	KeyFile File `yaml:"key_file" need:"true" pem:"key" access:"none: secrets and keys are rotated"`
 }
 
 // Identity is how the gateway signs what it tells services of callers.

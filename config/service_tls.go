@@ -14,7 +14,7 @@ type ServiceTLS struct {
 	// of the URL. It applies only to the host and port of base_url, or without base_url to those of the document's URL.
 	ServerName string `yaml:"server_name,omitempty" absent:"the host of the URL" access:"any"`
 	// The lowest version of TLS, for all connections of the API: "1.2" or "1.3".
-	MinVersion TLSVersion `yaml:"min_version" default:"1.2" access:"order: 1.3, 1.2"`
+	MinVersion TLSVersion `yaml:"min_version" default:"1.2" access:"restricts: 1.3"`
 }
 
 func (t *ServiceTLS) validate(c cursor) {

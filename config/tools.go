@@ -20,9 +20,9 @@ type Tools struct {
 	// approved.
 	Lock File `yaml:"lock,omitempty" absent:"all tools are served" access:"restricts"`
 	// Which calls the user must confirm by default: none, or those of tools without a safe method.
-	Confirm Confirm `yaml:"confirm" default:"none" access:"order: destructive, none"`
+	Confirm Confirm `yaml:"confirm" default:"none" access:"restricts: destructive"`
 	// The handling of such a call if its client can't ask the user.
-	Unconfirmed Unconfirmed `yaml:"unconfirmed" default:"refuse" access:"order: refuse, allow"`
+	Unconfirmed Unconfirmed `yaml:"unconfirmed" default:"refuse" access:"grants: allow"`
 	// Scopes of callers that are never asked, such as services. Needs auth.issuers.
 	UnconfirmedScopes []string `yaml:"unconfirmed_scopes,omitempty" absent:"every caller is asked" access:"joint: exempt callers" is:"scope" unique:"%q is listed twice" empty:"leave it out" issuers:"needs auth.issuers: without tokens nobody has a scope"`
 	// Allows inputs of the deprecated kinds sample and roots (SEP-2577).
