@@ -162,7 +162,7 @@ type Admin struct {
 	// The bearer token for POST /reload and POST /apis/{name}/accept, at least 16 characters.
 	Token Secret `yaml:"token,omitempty" absent:"these requests are rejected" access:"grants" is:"token" length:"16.."`
 	// The console: pages that show what is served, why, and to whom.
-	Console Console `yaml:"console" absent:"the defaults of its keys"`
+	Console Console `yaml:"console" absent:"the defaults of its keys" access:"section"`
 }
 
 func (a *Admin) validate(c cursor) {
