@@ -6,7 +6,7 @@ import "strings"
 type AnswerError struct {
 	// A jq expression over a JSON response, at most 4096 bytes, in the subset that result.select has. The call failed if
 	// its value is neither false nor null, such as .success == false or .error.
-	When string `yaml:"when" need:"true" length:"4096"`
+	When string `yaml:"when" required:"true" length:"4096"`
 	// A jq expression that gives the text of the error, at most 4096 bytes, such as .message or "\(.code): \(.message)".
 	Message string `yaml:"message,omitempty" absent:"the response, as for a status of 400 or more" length:"4096"`
 

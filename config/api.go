@@ -3,14 +3,13 @@ package config
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 // API is one OpenAPI document and the service that it describes.
 type API struct {
 	// The OpenAPI document, 2.0 to 3.2: a URL, or a path relative to this file. The URL of a viewer page (Swagger UI,
 	// ReDoc) works too. A directory makes each document in it a separate API.
-	Spec Location `yaml:"spec" need:"true" access:"joint: apis"`
+	Spec Location `yaml:"spec" required:"true" access:"joint: apis"`
 	// The directory that must contain all files of the document. Set it if the document refers to files in neighbouring
 	// folders (../common/types.yaml).
 	Root File `yaml:"root,omitempty" absent:"the document's own directory" access:"grants"`
@@ -127,60 +126,6 @@ type API struct {
 	claimed    string      // see Claimed
 	named      bool        // see TakesSecrets
 	path       ServicePath // see ServicePath
-}
-
-func (a *API) validate(c cursor) {
-	a.validateName(c)
-	a.validateRoot(c)
-	a.validateOverlays(c)
-	a.validateServerCredentials(c)
-	a.validateSent(c)
-	if a.SpecCredential != nil && !a.Spec.IsURL() && c.ok("spec") {
-		c.errorf("spec_credential", "has no use: the document is a file")
-	}
-	a.validateRecipient(c)
-	a.validateScopes(c)
-	a.validateProxies(c)
-	if c.given("output_schemas") && a.Answers == AnswersText && a.OutputSchemas == OutputLoose && c.ok("answers") {
-		c.errorf("output_schemas", "can't be loose with answers: text: a tool with an output schema must answer with structuredContent")
-	}
-}
-
-// validateName checks that the API has a name of its own, as far as names are given.
-func (a *API) validateName(c cursor) {
-	for j, other := range before(c.cfg.APIs, a) {
-		switch {
-		case a.Name != "" && strings.EqualFold(other.Name, a.Name):
-			c.errorf("name", "%q is already the name of apis[%d]", a.Name, j)
-			return
-		case a.Name == "" && other.Name == "" && a.Spec == other.Spec && a.Spec != "":
-			c.loader.errorf(c.specKey(c.key), "%q is listed twice; remove one, or give each a name", a.Spec)
-			return
-		}
-	}
-}
-
-// specKey returns the key path of a document, which in a bare list is the list position.
-func (l *loader) specKey(api string) string {
-	if bare := strings.TrimPrefix(api, "apis"); l.given(bare) {
-		return bare
-	}
-	return api + ".spec"
-}
-
-// validateScopes checks what a document's scopes are mapped to.
-func (a *API) validateScopes(c cursor) {
-	if c.given("scopes_from_document") && a.ScopesFromDocument && c.anonymous() {
-		c.warnf("scopes_from_document", "has no effect: without auth.issuers nobody is asked for a token")
-	}
-	if c.given("scope_map") && !a.ScopesFromDocument && c.ok("scope_map", "scopes_from_document") {
-		c.errorf("scope_map", "has no use without scopes_from_document: true")
-	}
-	for scope, mapped := range a.ScopeMap {
-		if at := "scope_map." + scope; len(mapped) == 0 && c.ok(at) {
-			c.errorf(at, "is empty; a scope of the document can't stand for none")
-		}
-	}
 }
 
 // APITools says which operations of an API become tools.

@@ -27,6 +27,16 @@ type Certificates struct {
 	Authorities []string
 }
 
+// TLS is a certificate and its key, and whose certificates clients must have. All files are read again when they change; connections that are open go on.
+type TLS struct {
+	// A PEM file with the certificate, followed by the intermediate certificates.
+	CertFile File `yaml:"cert_file" required:"true" access:"none: the gateway's own certificate is renewed"`
+	// The certificate's private key, PEM, unencrypted. It may be the same file.
+	KeyFile File `yaml:"key_file" required:"true" access:"none: the gateway's own certificate is renewed"`
+	// CA certificates, PEM. Clients then need a certificate issued by one of them, in addition to tokens.
+	ClientCAFile File `yaml:"client_ca_file,omitempty" absent:"no client certificate is required" access:"joint: client certificates"`
+}
+
 // Certificates reads the certificate and its key, and the authorities of clients, from their files.
 func (t *TLS) Certificates() Certificates {
 	r := t.read()

@@ -11,7 +11,7 @@ import (
 //	default  the value when the key is absent, written as in the file
 //	absent   what happens when the key is absent and there is no such value (for the reference only)
 //	min, max bounds of a number, duration or size, both allowed
-//	need     "true": the key must be given
+//	required "true": the key must be given
 //	reload   what a change means for a running process, for the keys below, too: live, reconnect, recompile or restart (see reload.go)
 //
 // The first sentence of a field's comment must make sense without the field's name: it becomes a row of the reference.
@@ -65,16 +65,6 @@ type Config struct {
 	authorities []string // digests of those of clients
 	// withoutServices is the configuration that WithServices was called for; nil if it was not.
 	withoutServices *Config
-}
-
-func (c *Config) validate(at cursor) {
-	switch {
-	case len(c.APIs) > 0 || at.given("discovery") || !at.ok("apis"):
-	case at.given("apis"):
-		at.errorf("apis", "is empty; it needs at least one OpenAPI document")
-	default:
-		at.errorf("apis", "is required, unless discovery finds services")
-	}
 }
 
 // Telemetry is logs and traces.

@@ -1,9 +1,6 @@
 package config
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Console is the console: pages for operators on the admin listener, below /console.
 type Console struct {
@@ -20,42 +17,6 @@ type Console struct {
 	ShowBodies bool `yaml:"show_bodies" default:"false" access:"joint: console"`
 }
 
-func (con *Console) validate(c cursor) {
-	admin := &c.cfg.Admin
-	if u := con.URL; u != nil && c.ok("url") && strings.Trim(u.URL().Path, "/") != "" {
-		c.errorf("url", "must have no path and no query: the console is below /console")
-	}
-	names := map[string]string{"admin": ""}
-	tokens := map[string]string{admin.Token.Reveal(): "admin.token"}
-	for i, t := range con.Tokens {
-		key := c.item("tokens", i)
-		if at := join(key, "name"); c.ok(at) {
-			switch first, taken := names[t.Name]; {
-			case taken && first == "":
-				c.errorf(at, "is the name of who signs in with admin.token; choose another")
-			case taken:
-				c.errorf(at, "is the name of %s too", first)
-			case len(t.Name) > 100 || strings.ContainsFunc(t.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-				c.errorf(at, "must have at most 100 bytes and no control characters")
-			}
-			names[t.Name] = c.path(key)
-		}
-		at, token := join(key, "token"), t.Token.Reveal()
-		if first := tokens[token]; first != "" && token != "" && c.ok(at) {
-			c.errorf(at, "is the same as %s: a token has one name and one role", first)
-			continue
-		}
-		tokens[token] = c.path(at)
-	}
-	switch {
-	case con.OIDC == nil:
-	case admin.ConsoleURL() == "" && c.ok("url") && c.loader.ok("admin.listen"):
-		c.errorf("oidc", "needs admin.console.url, since admin.listen does not say how browsers reach the console: the provider sends them back there")
-	case con.URL == nil && !admin.Listen.Loopback() && c.loader.ok("admin.listen"):
-		c.errorf("oidc", "needs admin.console.url with https, since admin.listen is not a loopback address: the provider's response would be sent in the clear")
-	}
-}
-
 // ConsoleRole is what somebody may do in the console.
 type ConsoleRole string
 
@@ -70,9 +31,9 @@ func (ConsoleRole) values() []string { return []string{"view", "operate"} }
 // ConsoleToken is a token that signs in to the console.
 type ConsoleToken struct {
 	// The name of who signs in, as the audit log and the log have it.
-	Name string `yaml:"name" need:"true" access:"joint: console"`
+	Name string `yaml:"name" required:"true" access:"joint: console"`
 	// The token, at least 16 characters.
-	Token Secret `yaml:"token" need:"true" access:"none: secrets and keys are rotated" is:"token" length:"16.."`
+	Token Secret `yaml:"token" required:"true" access:"none: secrets and keys are rotated" is:"token" length:"16.."`
 	// view shows everything but callers, arguments and answers; operate also accepts held changes, reloads and tries tools.
 	Role ConsoleRole `yaml:"role" default:"view" access:"joint: console"`
 }
@@ -80,9 +41,9 @@ type ConsoleToken struct {
 // ConsoleOIDC is the OpenID provider at which people sign in to the console, with the authorization code flow and PKCE.
 type ConsoleOIDC struct {
 	// The issuer identifier, https, or http for loopback. Its metadata is at /.well-known/openid-configuration.
-	Issuer URL `yaml:"issuer" need:"true" access:"joint: console" https:", or http for a loopback host"`
+	Issuer URL `yaml:"issuer" required:"true" access:"joint: console" https:", or http for a loopback host"`
 	// The client id of the console. Its redirect URI is that of console.url with /console/signin/callback.
-	ClientID string `yaml:"client_id" need:"true" access:"joint: console"`
+	ClientID string `yaml:"client_id" required:"true" access:"joint: console"`
 	// The client secret.
 	ClientSecret Secret `yaml:"client_secret,omitempty" absent:"a public client" access:"none: secrets and keys are rotated"`
 	// Further scopes to request besides openid.
@@ -92,7 +53,7 @@ type ConsoleOIDC struct {
 	// spaces or not, and email counts only with email_verified.
 	RolesClaim string `yaml:"roles_claim" default:"groups" access:"joint: console"`
 	// The values of roles_claim that have each role. Users without any of them can't sign in.
-	Roles ConsoleRoles `yaml:"roles" need:"true" access:"joint: console"`
+	Roles ConsoleRoles `yaml:"roles" required:"true" access:"joint: console"`
 	// PEM certificates that are trusted for this issuer instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" access:"joint: console" pem:"certificates"`
 	// The proxy for the issuer.

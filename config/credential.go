@@ -7,7 +7,7 @@ type Credential struct {
 	// How to authenticate. The types from client_credentials to jwt_assertion get a token from an authorization server:
 	// for the gateway (RFC 6749), in exchange for the caller's token (RFC 8693) or for a signed assertion (RFC 7523).
 	// aws_sigv4 signs each request.
-	Type CredentialType `yaml:"type" need:"true"`
+	Type CredentialType `yaml:"type" required:"true"`
 	// For bearer: the token (RFC 6750).
 	Token Secret `yaml:"token,omitempty" absent:"required for bearer" access:"none: secrets and keys are rotated"`
 	// For basic: the user name (RFC 7617), without a colon.
@@ -100,24 +100,18 @@ type APIIdentity struct {
 // ClientCertificate is what the gateway shows of itself in the TLS handshake.
 type ClientCertificate struct {
 	// A PEM file with the gateway's certificate and the intermediate certificates.
-	CertFile File `yaml:"cert_file" need:"true" pem:"certificates"`
+	CertFile File `yaml:"cert_file" required:"true" pem:"certificates"`
 	// A PEM file with the unencrypted private key. It may be the same file.
-	KeyFile File `yaml:"key_file" need:"true" pem:"key" access:"none: secrets and keys are rotated"`
+	KeyFile File `yaml:"key_file" required:"true" pem:"key" access:"none: secrets and keys are rotated"`
 }
 
 // Identity is how the gateway signs what it tells services of callers.
 type Identity struct {
 	// PEM files with one P-256 private key each, at most 8. The first signs; all are published at
 	// /.well-known/jwks.json.
-	KeyFiles []File `yaml:"key_files" need:"true" empty:"" count:"8 files" unique:"is listed twice" pem:"key"`
+	KeyFiles []File `yaml:"key_files" required:"true" empty:"" count:"8 files" unique:"is listed twice" pem:"key"`
 	// How long an identity is valid.
 	Lifetime Duration `yaml:"lifetime" default:"1m" min:"10s" max:"1m"`
-}
-
-func (id *Identity) validate(c cursor) {
-	if c.cfg.publicURL() == "" && c.loader.ok("server", "server.public_url", "server.public_urls", "server.listen") {
-		c.errorf("", "needs server.public_url: it says who signs, and %q does not tell it", c.cfg.Server.Listen)
-	}
 }
 
 // IsOAuth reports whether the credential is a token of an authorization server.

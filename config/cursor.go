@@ -11,7 +11,6 @@ import (
 // that value and of the keys below it, whose names are relative to it: "" for the value itself, "hash_key" for a key, "[0]" for an item.
 type cursor struct {
 	*loader
-	cfg   *Config
 	key   string
 	value any     // a pointer to the struct at this place; nil for any other value
 	up    *cursor // nil at the root
@@ -20,11 +19,15 @@ type cursor struct {
 // validator is a struct with rules that the tags of its keys can't express. Its method runs before the rules of its keys.
 type validator interface{ validate(c cursor) }
 
-// walk applies the rules of a struct that has been read from the root of the file, and of the keys below it.
-func (l *loader) walk(cfg *Config, root any) {
+// walk applies the rules of a struct that has been read, whose key path is key, and of the keys below it. within is the configuration that the
+// struct belongs to, or will: for rules that concern several sections.
+func (l *loader) walk(root any, key string, within accessControl) {
 	l.misread = maps.Clone(l.failed)
-	cursor{loader: l, cfg: cfg}.walk(reflect.ValueOf(root).Elem())
+	cursor{loader: l, key: key, up: &cursor{value: within}}.walk(reflect.ValueOf(root).Elem())
 }
+
+// accessControl is a whole configuration, as far as tags have rules about it.
+type accessControl interface{ hasNoTokens() bool }
 
 // enclosing returns the nearest struct of a type that encloses the place; nil if there is none.
 func enclosing[T any](c cursor) *T {
@@ -52,7 +55,7 @@ func (c cursor) at(name string) cursor { return c.below(c.path(name)) }
 
 // below returns the place of a key path, which this one encloses.
 func (c cursor) below(key string) cursor {
-	return cursor{loader: c.loader, cfg: c.cfg, key: key, up: &c}
+	return cursor{loader: c.loader, key: key, up: &c}
 }
 
 // item returns the name of an item of the list at a name. An item that stands alone, in place of a list of one, has the name of the list.
@@ -109,7 +112,12 @@ func (c cursor) readable(name string) bool { return c.given(name) && !c.unread(n
 
 // anonymous reports whether callers have no tokens.
 func (c cursor) anonymous() bool {
-	return c.loader.ok("auth") && (c.cfg.Auth == nil || c.cfg.Auth.Anonymous)
+	root := &c
+	for root.up != nil {
+		root = root.up
+	}
+	config, ok := root.value.(accessControl)
+	return ok && config.hasNoTokens() && c.loader.ok("auth")
 }
 
 // walk applies the rules of the structs at and below the place. A pointer that the file does not give is inherited from another key, where it

@@ -10,7 +10,7 @@ import (
 // Exactly one kind of provider is given.
 type Discovery struct {
 	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
-	Name string `yaml:"name" need:"true" access:"joint: entry"`
+	Name string `yaml:"name" required:"true" access:"joint: entry"`
 	// Reads files in the format of Prometheus' file_sd.
 	File *FileDiscovery `yaml:"file,omitempty" absent:"another provider"`
 	// Asks a URL that answers in the format of Prometheus' http_sd.

@@ -18,7 +18,7 @@ type ConsulDiscovery struct {
 	// The admin partition (Consul Enterprise).
 	Partition string `yaml:"partition,omitempty" absent:"that of the agent"`
 	// Tags, all of which an instance must have.
-	Tags []string `yaml:"tags,omitempty" absent:"any" is:"consul-tag" unique:"%s is given twice"`
+	Tags []string `yaml:"tags,omitempty" absent:"any" unique:"%s is given twice"`
 	// Metadata by name, all of which an instance must have with that value.
 	Meta map[string]string `yaml:"meta,omitempty" absent:"any"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
@@ -33,18 +33,16 @@ func (d *ConsulDiscovery) validate(c cursor) {
 			c.check(name, fmt.Errorf("%s is not a name", quote(value)))
 		}
 	}
+	for i, tag := range d.Tags {
+		if checkText(tag) != nil {
+			c.check(c.item("tags", i), fmt.Errorf("%s is not a tag", quote(tag)))
+		}
+	}
 	for name := range d.Meta {
 		if name == "" || strings.Trim(name, metaNameCharacters) != "" {
 			c.check(join("meta", name), fmt.Errorf("%s is not a name of metadata: letters, digits, _ and -", quote(name)))
 		}
 	}
-}
-
-func checkConsulTag(tag string) error {
-	if checkText(tag) != nil {
-		return fmt.Errorf("%s is not a tag", quote(tag))
-	}
-	return nil
 }
 
 // metaNameCharacters are those of names of metadata in Consul.

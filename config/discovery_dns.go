@@ -12,7 +12,7 @@ type DNSDiscovery struct {
 	// The names, such as _http._tcp.orders.shop.example.com or orders.service.consul; at most 1,000. The service is the label
 	// behind the labels that begin with _, here orders, in the namespace of the rest. With the labels of another service than
 	// http and https, as in _orders._tcp.example.com, it is that one.
-	Names []string `yaml:"names" need:"true" empty:"it needs at least one name" count:"1000: has %d items; at most %d are allowed"`
+	Names []string `yaml:"names" required:"true" empty:"it needs at least one name" count:"1000: has %d items; at most %d are allowed"`
 	// The DNS server: HOST or HOST:PORT, with an IP address as HOST.
 	Server string `yaml:"server,omitempty" absent:"those of the system"`
 	// How often the records are asked for. Their TTL is not used.

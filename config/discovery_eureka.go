@@ -9,7 +9,7 @@ import (
 type EurekaDiscovery struct {
 	// The URL that clients of Eureka have as serviceUrl, such as http://eureka.internal:8761/eureka. It may be a private address.
 	// Redirects are not followed.
-	URL URL `yaml:"url" need:"true"`
+	URL URL `yaml:"url" required:"true"`
 	// How often it is asked.
 	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The user for HTTP basic authentication.

@@ -11,7 +11,13 @@ import (
 type FileDiscovery struct {
 	// The files: .json, .yaml or .yml. The last element of a path may hold *, as in targets/*.json. A file that can't be read
 	// leaves its last services in use.
-	Paths []File `yaml:"paths" need:"true" empty:"it needs at least one file" is:"target-file"`
+	Paths []File `yaml:"paths" required:"true" empty:"it needs at least one file"`
+}
+
+func (f *FileDiscovery) validate(c cursor) {
+	for i, path := range f.Paths {
+		c.check(c.item("paths", i), checkTargetFile(path.String()))
+	}
 }
 
 // checkTargetFile refuses a path of files that can't hold services.

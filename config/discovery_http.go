@@ -3,7 +3,7 @@ package config
 // HTTPDiscovery asks for services.
 type HTTPDiscovery struct {
 	// The URL. It may be a private address. Redirects are not followed.
-	URL URL `yaml:"url" need:"true"`
+	URL URL `yaml:"url" required:"true"`
 	// How often it is asked.
 	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"24h" access:"none: when the registry is asked"`
 	// A bearer token, which is sent to that URL alone.

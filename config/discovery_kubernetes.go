@@ -10,7 +10,7 @@ import (
 // drawbridge/port, drawbridge/scheme, drawbridge/path, drawbridge/openapi, drawbridge/name, drawbridge/tags.
 type KubernetesDiscovery struct {
 	// The namespaces whose Services are watched. Without it the service account needs a ClusterRole.
-	Namespaces []string `yaml:"namespaces,omitempty" absent:"all namespaces" empty:"leave it out for all namespaces, or name some" count:"100: has %d items; at most %d are allowed, or leave it out for all namespaces" is:"kubernetes-namespace" unique:"%s is there twice"`
+	Namespaces []string `yaml:"namespaces,omitempty" absent:"all namespaces" empty:"leave it out for all namespaces, or name some" count:"100: has %d items; at most %d are allowed, or leave it out for all namespaces" unique:"%s is there twice"`
 	// A label selector in the syntax of Kubernetes, such as mcp=enabled,tier in (core, edge). Other Services are not read.
 	Selector string `yaml:"selector,omitempty" absent:"all Services"`
 	// Where calls go: to the name of the Service (service), or to its endpoints that are ready, in turn (endpoints). A Service
@@ -59,19 +59,17 @@ func (k *KubernetesDiscovery) validate(c cursor) {
 	if !isLabelSelector(k.Selector) {
 		c.check("selector", fmt.Errorf("%s is not a label selector of Kubernetes, such as mcp=enabled,tier in (core, edge),!legacy", quote(k.Selector)))
 	}
+	for i, name := range k.Namespaces {
+		if !namespaceName.MatchString(name) {
+			c.check(c.item("namespaces", i), fmt.Errorf("%s must be the name of a namespace: lower-case letters, digits and -, at most 63", quote(name)))
+		}
+	}
 	if c.getenv == nil {
 		return
 	}
 	if host, port := c.getenv("KUBERNETES_SERVICE_HOST"), c.getenv("KUBERNETES_SERVICE_PORT"); host != "" && port != "" {
 		k.inCluster = "https://" + net.JoinHostPort(host, port)
 	}
-}
-
-func checkNamespaceName(name string) error {
-	if !namespaceName.MatchString(name) {
-		return fmt.Errorf("%s must be the name of a namespace: lower-case letters, digits and -, at most 63", quote(name))
-	}
-	return nil
 }
 
 // isLabelSelector reports whether a text is a label selector in the syntax of Kubernetes.

@@ -12,7 +12,7 @@ type NacosDiscovery struct {
 	// The namespace: its ID, not its name.
 	Namespace string `yaml:"namespace" default:"public"`
 	// The groups whose services are read. The group is the namespace of a service.
-	Groups []string `yaml:"groups" default:"[DEFAULT_GROUP]" empty:"it needs at least one group" is:"nacos-group" unique:"%s is given twice"`
+	Groups []string `yaml:"groups" default:"[DEFAULT_GROUP]" empty:"it needs at least one group" unique:"%s is given twice"`
 	// How often it is asked.
 	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The user, if the server has authentication.
@@ -23,11 +23,12 @@ type NacosDiscovery struct {
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" pem:"certificates"`
 }
 
-func checkNacosGroup(group string) error {
-	if checkText(group) != nil || strings.Contains(group, "@@") {
-		return fmt.Errorf("%s is not the name of a group", quote(group))
+func (d *NacosDiscovery) validate(c cursor) {
+	for i, group := range d.Groups {
+		if checkText(group) != nil || strings.Contains(group, "@@") {
+			c.check(c.item("groups", i), fmt.Errorf("%s is not the name of a group", quote(group)))
+		}
 	}
-	return nil
 }
 
 func (c *NacosDiscovery) namespaces(string) []string { return c.Groups }

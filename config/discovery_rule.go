@@ -17,7 +17,7 @@ func (d *Discovery) validate(c cursor) {
 			c.errorf("name", "%s must be a letter or digit, then letters, digits, _ and -, at most 20", quote(d.Name))
 		}
 		same := func(other Discovery) bool { return strings.EqualFold(other.Name, d.Name) }
-		if first := slices.IndexFunc(before(c.cfg.Discovery, d), same); first >= 0 {
+		if first := slices.IndexFunc(before(c.config().Discovery, d), same); first >= 0 {
 			c.errorf("name", "%q is already the name of %s", d.Name, DiscoveryKey(first))
 		}
 	}

@@ -13,7 +13,7 @@ type DocumentSearch struct {
 	// Paths at which a document is looked for, in this order: below the base URL or the context path that the registration shows,
 	// then at the root; [] for none. {name} is the service's name at its registry as one segment, percent-encoded; such a path is left
 	// out for a name with a dot, slash, backslash, semicolon, %, ? or #.
-	Paths []string `yaml:"paths" default:"[/v3/api-docs, /openapi.json, /v2/api-docs, /swagger.json, /q/openapi, /openapi, /openapi/v1.json, /swagger/v1/swagger.json]" is:"document-path"`
+	Paths []string `yaml:"paths" default:"[/v3/api-docs, /openapi.json, /v2/api-docs, /swagger.json, /q/openapi, /openapi, /openapi/v1.json, /swagger/v1/swagger.json]"`
 	// The most requests for one service. After a search without result the next one comes after an hour, when the registration or an
 	// instance changes, or with a reload.
 	Requests int `yaml:"requests" default:"24" min:"1" max:"50"`
@@ -24,6 +24,12 @@ func UsualDocumentPaths() []string {
 	var d DocumentSearch
 	(&loader{}).defaults(reflect.ValueOf(&d).Elem())
 	return d.Paths
+}
+
+func (d *DocumentSearch) validate(c cursor) {
+	for i, path := range d.Paths {
+		c.check(c.item("paths", i), checkDocumentPath(path))
+	}
 }
 
 // checkDocumentPath refuses what is no path at which documents are looked for.

@@ -5,7 +5,7 @@ import "slices"
 // Input is something that a call asks the user, or the client, before anything is sent.
 type Input struct {
 	// The key of the question in the client's answer: letters, digits, _, - and ., at most 64, not confirm.
-	Key string `yaml:"key" need:"true" access:"none: the form of questions that rules ask"`
+	Key string `yaml:"key" required:"true" access:"none: the form of questions that rules ask"`
 	// form shows a form, url a web page. sample asks the client's model and roots lists the client's directories; both
 	// need tools.deprecated_inputs.
 	Kind InputKind `yaml:"kind" default:"form" access:"none: the form of questions that rules ask"`

@@ -96,7 +96,7 @@ func (in *Input) validateKind(c cursor) {
 	if c.fromDocument && has["no_secrets"] {
 		c.errorf("no_secrets", "can't be set by a document")
 	}
-	if in.asksDeprecated() && !c.cfg.Tools.DeprecatedInputs && c.loader.ok("tools.deprecated_inputs") {
+	if in.asksDeprecated() && !c.config().Tools.DeprecatedInputs && c.loader.ok("tools.deprecated_inputs") {
 		c.errorf("kind", "%s needs tools.deprecated_inputs: true, because the protocol has deprecated it", in.Kind)
 	}
 }

@@ -1,17 +1,12 @@
 package config
 
-import (
-	"slices"
-	"strings"
-
-	"drawbridge/openapi/text"
-)
+import "strings"
 
 // MCPEndpoint is a part of the tools under a URL of its own.
 type MCPEndpoint struct {
 	// The name in the URL, public_url + /mcp/NAME, which is the endpoint's resource identifier: letters, digits, _ and
 	// -, at most 40.
-	Name string `yaml:"name" need:"true" is:"api-name" access:"joint: entry"`
+	Name string `yaml:"name" required:"true" is:"api-name" access:"joint: entry"`
 	// Which operations are its tools. They have the same names as on /mcp.
 	Match Selectors `yaml:"match,omitempty" absent:"those of the API that has the endpoint's name" access:"any" empty:"leave it out, or select something"`
 	// The tools in tools/list of the endpoint, as tools.presentation for /mcp.
@@ -32,35 +27,6 @@ type MCPEndpoint struct {
 	DefaultScopes []string `yaml:"default_scopes,omitempty" absent:"auth.default_scopes" access:"scopes" is:"scope" unique:"%q is listed twice" empty:"leave it out" issuers:"warn"`
 	// The profile to which schemas are at least reduced, whatever schema_profile their APIs have.
 	SchemaProfile SchemaProfile `yaml:"schema_profile,omitempty" absent:"that of each API" access:"none: the form of lists"`
-}
-
-func (e *MCPEndpoint) validate(c cursor) {
-	same := func(other MCPEndpoint) bool { return strings.EqualFold(other.Name, e.Name) }
-	switch {
-	case e.Name == "" || !c.ok("name") || !apiName.MatchString(e.Name):
-	case slices.ContainsFunc(before(c.cfg.Endpoints, e), same):
-		c.errorf("name", "%s is listed twice", quote(e.Name))
-	case !c.given("match"):
-		e.validateAPI(c)
-	}
-	if e.Title != "" && e.Info != nil && e.Info.Title != "" {
-		c.errorf("info.title", "can't stand beside title, which is the same")
-	}
-}
-
-// validateAPI checks that an endpoint without selectors has the name of an API, as far as all names are known.
-func (e *MCPEndpoint) validateAPI(c cursor) {
-	var names []string
-	for _, api := range c.cfg.APIs {
-		if api.Name == "" {
-			return
-		}
-		names = append(names, api.Name)
-	}
-	if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, e.Name) }) {
-		c.errorf("name", "without match an endpoint has the operations of the API that has its name, and none is named %s%s", quote(e.Name),
-			didYouMean(text.Nearest(e.Name, names)))
-	}
 }
 
 // Has reports whether the operation is a tool of the endpoint.

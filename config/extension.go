@@ -57,7 +57,7 @@ func ParseExtension(name string, value []byte) (Settings, Problems) {
 	node := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, content}}
 	l.structure(node, reflect.ValueOf(&set).Elem(), at)
 	if len(l.failed) == 0 {
-		cursor{loader: l, cfg: &Config{}, key: at}.walk(reflect.ValueOf(&set).Elem())
+		l.walk(&set, at, &Config{})
 	}
 	if set.Inputs != nil && len(set.Inputs) == 0 && l.ok(join(at, key)) {
 		l.errorf(join(at, key), "is empty; leave it out") // a rule takes something back so, and before a document there is nothing

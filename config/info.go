@@ -33,7 +33,7 @@ type Info struct {
 // Icon is a picture that clients may show.
 type Icon struct {
 	// An https URL, or a data: URL in base64 of at most 32 KiB.
-	Src string `yaml:"src" need:"true"`
+	Src string `yaml:"src" required:"true"`
 	// image/png, image/jpeg, image/webp or image/svg+xml.
 	MIMEType string `yaml:"mime_type,omitempty" absent:"that of a data: URL, else unknown"`
 	// Sizes, such as 48x48, or any for scalable icons.

@@ -63,9 +63,9 @@ type JobCallback struct {
 // CallbackSignature is a header with an HMAC of the body of a callback.
 type CallbackSignature struct {
 	// The name of the header.
-	Header string `yaml:"header" need:"true" access:"none: the presence of a signature is compared; its secret is rotated"`
+	Header string `yaml:"header" required:"true" access:"none: the presence of a signature is compared; its secret is rotated"`
 	// The secret that is shared with the service.
-	Secret Secret `yaml:"secret" need:"true" access:"none: the presence of a signature is compared; its secret is rotated"`
+	Secret Secret `yaml:"secret" required:"true" access:"none: the presence of a signature is compared; its secret is rotated"`
 	// The hash function.
 	Hash CallbackHash `yaml:"hash" default:"sha256" access:"none: the presence of a signature is compared; its secret is rotated"`
 	// The encoding of the signature.
@@ -100,7 +100,7 @@ func (CallbackEncoding) values() []string { return []string{"hex", "base64"} }
 type JobQuestions struct {
 	// The questions in a status response: an array of objects, or an object by key. The job waits for answers while it
 	// is not empty.
-	List Pointer `yaml:"list" need:"true" access:"none: where a response is read"`
+	List Pointer `yaml:"list" required:"true" access:"none: where a response is read"`
 	// The question's key, unique within the job. Not needed if the questions are in an object.
 	Key Pointer `yaml:"key" default:"/id" access:"none: where a response is read"`
 	// Where a question has the text for the user.
@@ -108,13 +108,13 @@ type JobQuestions struct {
 	// The JSON Schema of the form: an object of strings, numbers, booleans and choices.
 	Schema Pointer `yaml:"schema" default:"/schema" access:"none: where a response is read"`
 	// The operation that receives one answer.
-	Answer JobAnswer `yaml:"answer" need:"true" access:"joint: operation"`
+	Answer JobAnswer `yaml:"answer" required:"true" access:"joint: operation"`
 }
 
 // JobAnswer is the request that brings the answer to one question.
 type JobAnswer struct {
 	// The operationId.
-	Operation string `yaml:"operation" need:"true" access:"joint: operation"`
+	Operation string `yaml:"operation" required:"true" access:"joint: operation"`
 	// Where the operation's arguments come from, as for status.
 	Bind map[string]string `yaml:"bind,omitempty" absent:"none" access:"none: arguments of the operation" count:"50: has more than %[2]d arguments" length:"256" is:"job-source"`
 	// The argument for the question's key.

@@ -32,7 +32,7 @@ func (j *JobCallback) validate(c cursor) {
 	switch {
 	case c.fromDocument:
 		c.errorf("", "can't stand in a document: who may call the gateway is the operator's to say")
-	case len(c.cfg.configuredURLs()) == 0 && c.loader.ok("server.public_url", "server.public_urls"):
+	case len(c.config().configuredURLs()) == 0 && c.loader.ok("server.public_url", "server.public_urls"):
 		c.errorf("", "needs server.public_url, which is where the service calls")
 	}
 }
@@ -57,15 +57,6 @@ func (s *JobStates) validate(c cursor) {
 			said[plain] = words.name
 		}
 	}
-}
-
-// checkJobSource refuses a source of an argument that begins like a JSON Pointer and is none.
-func checkJobSource(text string) error {
-	if !strings.HasPrefix(text, "/") || len(text) > maxPointer {
-		return nil
-	}
-	var p Pointer
-	return p.parse(text)
 }
 
 func (s *JobStates) empty() bool { return len(s.all()) == 0 }

@@ -144,7 +144,7 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	}
 	if l.ok("") {
 		l.derive(cfg)
-		l.walk(cfg, cfg)
+		l.walk(cfg, "", cfg)
 		l.expandPrompts(cfg)
 		l.expandDirectories(cfg)
 	}

@@ -1,17 +1,13 @@
 package config
 
-import (
-	"fmt"
-	"reflect"
-	"slices"
-)
+import "fmt"
 
 // PrincipalRate is how many requests certain principals may send, in the place of limits.principal_rate.
 type PrincipalRate struct {
 	// The principals to which the rate applies.
-	Match PrincipalMatch `yaml:"match" need:"true" access:"joint: principal rates"`
+	Match PrincipalMatch `yaml:"match" required:"true" access:"joint: principal rates"`
 	// The average rate, such as 100/s, 600/m or 1000/h; off for unlimited.
-	Rate OwnFrequency `yaml:"rate" need:"true" access:"joint: principal rates"`
+	Rate OwnFrequency `yaml:"rate" required:"true" access:"joint: principal rates"`
 	// How many requests are allowed at once after a pause.
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds" access:"joint: principal rates"`
 	// Whether the rate applies to each principal, or to all matching principals together.
@@ -71,31 +67,6 @@ type PrincipalMatch struct {
 	Subject Values `yaml:"subject,omitempty" absent:"any" access:"joint: principal rates" empty:"leave it out, or give a value" unique:"%s is listed twice"`
 	// Allowed values by claim name or JSON Pointer. A list claim matches if one element does.
 	Claims map[string]Values `yaml:"claims,omitempty" absent:"any" access:"joint: principal rates" unique:"%s is listed twice"`
-}
-
-func (m *PrincipalMatch) validate(c cursor) {
-	all := c.cfg.Limits.PrincipalRates
-	first := slices.IndexFunc(all, func(other PrincipalRate) bool { return reflect.DeepEqual(other.Match, *m) })
-	switch {
-	case c.faulty(""):
-	case len(m.Issuer)+len(m.ClientID)+len(m.Subject)+len(m.Claims) == 0:
-		c.errorf("", "matches nobody: give issuer, client_id, subject or claims, or leave the item out, as limits.principal_rate is for all others")
-	case &all[first].Match != m:
-		c.errorf("", "is that of limits.principal_rates[%d], which holds", first)
-	}
-	for i, issuer := range m.Issuer {
-		known := func(is Issuer) bool { return is.Issuer.String() == issuer }
-		if at := c.item("issuer", i); c.ok(at) && c.cfg.Auth != nil && len(c.cfg.Auth.Issuers) > 0 && !slices.ContainsFunc(c.cfg.Auth.Issuers, known) {
-			c.errorf(at, "%s is none of auth.issuers", quote(issuer))
-		}
-	}
-	for name, values := range m.Claims {
-		at := "claims." + name
-		c.check(at, checkClaim(name))
-		if c.given(at) && len(values) == 0 && c.ok(at) {
-			c.errorf(at, "is empty; leave it out, or give a value")
-		}
-	}
 }
 
 // Values is a list of values of which one must be there. In a file, a single one may stand for a list of one.

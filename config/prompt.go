@@ -40,7 +40,7 @@ func (p *Prompt) argumentNames() (names []string) {
 // PromptArgument is a text that the user of a prompt fills in.
 type PromptArgument struct {
 	// The name in placeholders: a letter or _, then letters, digits, _, - and ., at most 64.
-	Name string `yaml:"name" need:"true"`
+	Name string `yaml:"name" required:"true"`
 	// The title that clients show, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"none" length:"200"`
 	// The description of the argument, at most 1024 bytes.
@@ -57,13 +57,13 @@ type PromptArgument struct {
 // and is made again for the same caller and arguments after 5 seconds at the earliest.
 type PromptCompletion struct {
 	// The name of a tool with a safe method, such as GET.
-	Tool string `yaml:"tool" need:"true"`
+	Tool string `yaml:"tool" required:"true"`
 	// The arguments of the call, as templates. {{value}} is the text typed so far; other names are the prompt's
 	// arguments. Without {{value}} the whole response is searched.
 	Arguments map[string]Value `yaml:"arguments,omitempty" absent:"none"`
 	// A JSON Pointer to the values in the response, in which * stands for every element or member, such as
 	// /items/*/name.
-	Values Pointer `yaml:"values" need:"true"`
+	Values Pointer `yaml:"values" required:"true"`
 }
 
 // TypedPlace is the place in a [PromptCompletion] for what was typed so far.

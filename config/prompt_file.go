@@ -115,7 +115,7 @@ func (l *loader) promptFile(cfg *Config, entry, path string, given *Prompt) (Pro
 	}
 	p.origin = &promptOrigin{file: path, positions: f.positions}
 	if f.ok("") {
-		f.walk(cfg, &p)
+		f.walk(&p, "", cfg)
 	}
 	l.addProblemsOf(f)
 	return p, f.count[Error] == 0

@@ -67,7 +67,7 @@ func (c cursor) faultyItem(list string) bool {
 func (p *Prompt) validateAccess(c cursor) {
 	c.scopeless("scopes", p.Scopes)
 	var names []string
-	for _, e := range c.cfg.Endpoints {
+	for _, e := range c.config().Endpoints {
 		names = append(names, e.Name)
 	}
 	for i, name := range p.Endpoints {

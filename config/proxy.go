@@ -15,7 +15,7 @@ type Proxy struct {
 	// The URL of the proxy: http://HOST:PORT, https://HOST:PORT with TLS to the proxy, or socks5://HOST:PORT. The default
 	// ports are 80, 443 and 1080. It may contain a user and password, as in http://USER:PASSWORD@HOST. Every connection is a
 	// tunnel (CONNECT), also one to a service without TLS. The proxy may be on a private address.
-	URL ProxyURL `yaml:"url" need:"true" access:"joint: proxy"`
+	URL ProxyURL `yaml:"url" required:"true" access:"joint: proxy"`
 	// The user at the proxy.
 	User string `yaml:"user,omitempty" absent:"that of the URL, else none" access:"none: how the gateway authenticates to the proxy"`
 	// The password of that user. It is sent to the proxy alone.

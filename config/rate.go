@@ -10,7 +10,7 @@ import (
 // Rate is how many calls may come: Burst at once, and Rate in the long run.
 type Rate struct {
 	// The average rate, such as 100/s, 600/m or 1000/h.
-	Rate Frequency `yaml:"rate" need:"true" access:"joint: rate"`
+	Rate Frequency `yaml:"rate" required:"true" access:"joint: rate"`
 	// How many requests are allowed at once after a pause.
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds" access:"joint: rate"`
 
@@ -20,7 +20,7 @@ type Rate struct {
 // CallRate is how many calls a service gets.
 type CallRate struct {
 	// The average rate, such as 100/s, 600/m or 1000/h.
-	Rate Frequency `yaml:"rate" need:"true" access:"joint: rate"`
+	Rate Frequency `yaml:"rate" required:"true" access:"joint: rate"`
 	// How many calls are allowed at once after a pause.
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds" access:"joint: rate"`
 	// Whether the rate applies to all callers together, or to each principal (without a token: each address).

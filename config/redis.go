@@ -6,12 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-
-	"drawbridge/openapi/origin"
 )
 
 // State is what outlives a call, and what replicas share.
@@ -23,24 +19,10 @@ type State struct {
 	Closed []SharedUse `yaml:"closed,omitempty" absent:"nothing" access:"joint: closed"`
 }
 
-func (s *State) validate(c cursor) {
-	for i, use := range s.Closed {
-		switch at := c.item("closed", i); {
-		case !c.ok(at):
-		case slices.Contains(s.Closed[:i], use):
-			c.errorf(at, "%s is listed twice", use)
-		case s.Redis == nil && c.ok("redis"):
-			c.errorf(at, "has no effect without state.redis")
-		case use == SharedReplays && !c.cfg.hasDPoP():
-			c.errorf(at, "has no effect: no issuer has dpop")
-		}
-	}
-}
-
 // Redis is a Redis, or what speaks its protocol, that replicas share.
 type Redis struct {
 	// redis://HOST:PORT/DB, rediss://HOST:PORT/DB with TLS, or unix:///PATH?db=DB. It may contain user and password.
-	URL RedisURL `yaml:"url" need:"true" access:"joint: destination"`
+	URL RedisURL `yaml:"url" required:"true" access:"joint: destination"`
 	// The user in the access control lists of Redis.
 	User string `yaml:"user,omitempty" absent:"that of the URL, else the default user" access:"none: how the gateway authenticates to Redis"`
 	// The password of that user.
@@ -57,40 +39,6 @@ type Redis struct {
 	// The maximum number of connections to Redis.
 	Connections int `yaml:"connections" default:"32" min:"1" max:"10000" access:"none: limits bound the cost of a call"`
 }
-
-func (r *Redis) validate(c cursor) {
-	if len(c.cfg.Server.SealKeys) == 0 && c.loader.ok("server.seal_keys") {
-		c.errorf("", "needs server.seal_keys, the same for all replicas: what they share is sealed with them")
-	}
-	if c.ok("prefix") && !redisPrefix.MatchString(r.Prefix) {
-		c.errorf("prefix", "must be letters, digits, _, - and ., at most 40")
-	}
-	c.authority(c.path("ca_file"), r.CAFile)
-	if c.ok("url") && r.URL.at != nil {
-		r.validateURL(c)
-	}
-}
-
-// validateURL checks the settings that depend on the URL: user, password and TLS.
-func (r *Redis) validateURL(c cursor) {
-	user, _ := r.URL.Reveal()
-	switch {
-	case r.User != "" && user != "":
-		c.errorf("user", "stands in the URL too")
-	case !r.Password.IsZero() && r.URL.hasPassword():
-		c.errorf("password", "stands in the URL too")
-	case r.User != "" && r.Password.IsZero() && !r.URL.hasPassword() && c.ok("password"):
-		c.errorf("user", "needs a password")
-	}
-	if r.CAFile != "" && !r.URL.TLS() {
-		c.errorf("ca_file", "has no effect: the URL is not rediss")
-	}
-	if r.URL.at.scheme == "redis" && (r.URL.hasPassword() || !r.Password.IsZero()) && !origin.Loopback(r.URL.Host()) {
-		c.warnf("url", "the password travels in clear; rediss protects it")
-	}
-}
-
-var redisPrefix = regexp.MustCompile(`\A[A-Za-z0-9_.-]{1,40}\z`)
 
 // SharedUse is something that replicas share.
 type SharedUse string

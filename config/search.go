@@ -5,15 +5,15 @@ import "net/url"
 // Search says how search_tools finds tools.
 type Search struct {
 	// A server of embeddings, which finds tools that say the same in other words.
-	Embeddings *Embeddings `yaml:"embeddings" need:"true" access:"section"`
+	Embeddings *Embeddings `yaml:"embeddings" required:"true" access:"section"`
 }
 
 // Embeddings is a server of the OpenAI-compatible POST /v1/embeddings, such as Ollama, vLLM and Text Embeddings Inference.
 type Embeddings struct {
 	// The server's URL; the default path is /v1/embeddings. It receives the texts of tools and the queries.
-	URL URL `yaml:"url" need:"true" access:"joint: destination"`
+	URL URL `yaml:"url" required:"true" access:"joint: destination"`
 	// The name of the model, at most 200 bytes.
-	Model string `yaml:"model" need:"true" access:"none: how tools are ranked, not which ones a caller may find" length:"200" is:"text"`
+	Model string `yaml:"model" required:"true" access:"none: how tools are ranked, not which ones a caller may find" length:"200" is:"text"`
 	// A bearer token for the server, which is sent to that URL alone.
 	Token Secret `yaml:"token,omitempty" absent:"no token" access:"none: secrets and keys are rotated" is:"token" sends:"url: token"`
 	// The number of dimensions to request. Vectors of another length are rejected.

@@ -55,7 +55,7 @@ func knownMethods() []string {
 func (sel *Selector) validateAPIs(c cursor) {
 	var names []string
 	titled := false
-	for _, api := range c.cfg.APIs {
+	for _, api := range c.config().APIs {
 		if titled = titled || api.Name == ""; api.Name != "" {
 			names = append(names, api.Name)
 		}

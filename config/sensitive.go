@@ -11,7 +11,7 @@ import (
 type SensitiveFields struct {
 	// Names at any depth, or JSON Pointers in which * matches every member and element, such as /customers/*/ssn. At
 	// most 100.
-	Fields []Field `yaml:"fields" need:"true" access:"joint: operation"`
+	Fields []Field `yaml:"fields" required:"true" access:"joint: operation"`
 	// remove deletes fields; mask replaces strings by "[hidden]" and other values by null.
 	Action FieldAction `yaml:"action" default:"remove" access:"joint: operation"`
 

@@ -1,10 +1,6 @@
 package config
 
 import (
-	"errors"
-	"fmt"
-	"net"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -72,78 +68,6 @@ type Server struct {
 	StrictSecrets bool `yaml:"strict_secrets" default:"false" access:"none: a check of the file"`
 }
 
-func (s *Server) validate(c cursor) {
-	hasAuth := c.loader.given("auth")
-	if !s.Listen.Loopback() && c.ok("listen") {
-		if !hasAuth {
-			c.errorf("listen", "other machines can reach %q, so callers need tokens: configure auth.issuers, or "+
-				"write auth: {anonymous: true} if everybody who can reach it may call", s.Listen)
-		}
-		if s.Listen.anyHost() && !c.given("public_url") && !c.given("public_urls") && !c.given("allowed_hosts") {
-			c.errorf("listen", "%q does not say by which name clients reach the gateway: give server.public_url "+
-				"or server.allowed_hosts, because requests with any other Host header are refused", s.Listen)
-		}
-	}
-	if s.Listen.Loopback() && !hasAuth && c.loader.ok("auth") {
-		if key := s.exposure(c); key != "" {
-			c.errorf(key, "says that others reach the gateway, so callers need tokens: configure auth.issuers, or "+
-				"write auth: {anonymous: true} if everybody who can reach it may call")
-		}
-	}
-	s.validateURLs(c)
-	c.hosts("allowed_hosts", s.AllowedHosts)
-	for i, n := range s.TrustedProxies {
-		if at := c.item("trusted_proxies", i); c.ok(at) && n.Prefix().Bits() == 0 {
-			c.warnf(at, "trusts every address, so that callers choose the one that they are known by")
-		}
-	}
-	if s.SealKeyFile == "" || s.StateDir == "" || !c.ok("seal_key_file") {
-		return
-	}
-	// The content of the file is checked at the start.
-	if inside, err := filepath.Rel(s.StateDir.String(), s.SealKeyFile.String()); err == nil && filepath.IsLocal(inside) {
-		c.errorf("seal_key_file", "can't be in server.state_dir: that holds nothing secret, and may be shared and copied")
-	}
-}
-
-// exposure returns the key that says of a gateway on loopback that other machines reach it, by way of a proxy; "" if none does.
-func (s *Server) exposure(c cursor) string {
-	exposed := func(u URL) bool { return !u.Loopback() }
-	switch {
-	case slices.ContainsFunc(c.cfg.configuredURLs(), exposed) && c.ok("public_url", "public_urls"):
-		if s.PublicURL == nil {
-			return "public_urls"
-		}
-		return "public_url"
-	case len(s.TrustedProxies) > 0:
-		return "trusted_proxies"
-	}
-	return ""
-}
-
-// hosts checks values of Host, and puts them into lower case.
-func (c cursor) hosts(list string, hosts []string) {
-	for i, host := range hosts {
-		c.check(c.item(list, i), checkHost(host))
-		hosts[i] = strings.ToLower(host)
-	}
-}
-
-func checkHost(host string) error {
-	if u, err := parseHTTP(host); err == nil {
-		return fmt.Errorf("must be a host, not a URL; did you mean %q?", u.Host)
-	}
-	name, port, err := net.SplitHostPort(host)
-	if err != nil {
-		name, port = strings.Trim(host, "[]"), "1"
-	}
-	a := Address(net.JoinHostPort(name, port))
-	if name == "" || a.parse(string(a)) != nil || a.URLHost() != strings.TrimSuffix(host, ":"+port) {
-		return errors.New("must be a host or host:port, such as mcp.example.com")
-	}
-	return nil
-}
-
 // Scheme returns what the listener for clients speaks, http or https. A proxy in front of it may speak another.
 func (s *Server) Scheme() string {
 	if s.TLS != nil {
@@ -163,15 +87,6 @@ type Admin struct {
 	Token Secret `yaml:"token,omitempty" absent:"these requests are rejected" access:"grants" is:"token" length:"16.."`
 	// The console: pages that show what is served, why, and to whom.
 	Console Console `yaml:"console" absent:"the defaults of its keys" access:"section"`
-}
-
-func (a *Admin) validate(c cursor) {
-	s := c.cfg.Server.Listen
-	if a.Listen.Port() == s.Port() && a.Listen.Port() != "0" && c.ok("listen") && c.loader.ok("server.listen") &&
-		(a.Listen.Host() == s.Host() || a.Listen.anyHost() || s.anyHost()) {
-		c.errorf("listen", "is the same address as server.listen, %q", s)
-	}
-	c.hosts("allowed_hosts", a.AllowedHosts)
 }
 
 // Hosts returns the names by which the listener is asked for besides localhost: that of listen, unless it stands for all

@@ -12,7 +12,7 @@ type ServiceCredential struct {
 	// The services. A selector names its services: name is required, and so is namespace if services of several namespaces can have the
 	// name; neither has a wildcard. Without namespace, a selector of file, http or docker means services without a namespace; with
 	// allow_servers it means the only service with the name.
-	Match ServiceSelectors `yaml:"match" need:"true" empty:"leave it out, or select something" access:"joint: identity"`
+	Match ServiceSelectors `yaml:"match" required:"true" empty:"leave it out, or select something" access:"joint: identity"`
 	// As credential of an item of apis.
 	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent" access:"joint: identity"`
 	// As credentials of an item of apis.

@@ -5,9 +5,9 @@ import "reflect"
 // Rule changes the tools that it matches.
 type Rule struct {
 	// Which operations the rule applies to.
-	Match Selectors `yaml:"match" need:"true" empty:"select something" access:"joint: rules"`
+	Match Selectors `yaml:"match" required:"true" empty:"select something" access:"joint: rules"`
 	// The settings, at least one.
-	Set Settings `yaml:"set" need:"true" empty:"the rule changes nothing" access:"joint: rules"`
+	Set Settings `yaml:"set" required:"true" empty:"the rule changes nothing" access:"joint: rules"`
 }
 
 // Settings is what a [Rule] changes of a tool. A zero field leaves things as they are.

@@ -16,7 +16,7 @@ func (s *Settings) validate(c cursor) {
 	s.validateParamHeaders(c)
 	validateInputs(c, "inputs", s.Inputs)
 	if j := s.Job; j != nil && !j.off && c.given("job.wait") && c.ok("job.wait") && !c.fromDocument {
-		if longest := c.cfg.longest(s); j.Wait > longest {
+		if longest := c.config().longest(s); j.Wait > longest {
 			c.warnf("job.wait", "is longer than a call may take, %s, which ends the wait: raise timeout", longest)
 		}
 	}
@@ -24,14 +24,14 @@ func (s *Settings) validate(c cursor) {
 
 // scopeless checks that an empty list of scopes is allowed, where it is given.
 func (c cursor) scopeless(name string, scopes []string) {
-	if c.given(name) && c.ok(name) && c.loader.ok("auth") && !c.anonymous() && len(scopes) == 0 && !c.cfg.Auth.AllowUnscoped {
+	if c.given(name) && c.ok(name) && c.loader.ok("auth") && !c.anonymous() && len(scopes) == 0 && !c.config().Auth.AllowUnscoped {
 		c.errorf(name, "is empty, which auth.allow_unscoped must allow")
 	}
 }
 
 // validateName checks the name that a rule gives a tool.
 func (s *Settings) validateName(c cursor) {
-	tools, name := &c.cfg.Tools, s.Name
+	tools, name := &c.config().Tools, s.Name
 	switch {
 	case name == "" || !c.ok("name"):
 	case !toolName.MatchString(name):

@@ -10,7 +10,7 @@ import (
 // SlashParameter is a path parameter whose values may hold slashes, or must not. A name alone sends each slash as it is.
 type SlashParameter struct {
 	// The name of the path parameter in the document.
-	Name string `yaml:"name" need:"true" access:"joint: slashes"`
+	Name string `yaml:"name" required:"true" access:"joint: slashes"`
 	// How a slash is sent: raw as /, encoded as %2F. rejected sends none, although the document allows it.
 	As SlashForm `yaml:"as" default:"raw" access:"joint: slashes"`
 }

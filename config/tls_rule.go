@@ -7,16 +7,6 @@ import (
 	"time"
 )
 
-// TLS is a certificate and its key, and whose certificates clients must have. All files are read again when they change; connections that are open go on.
-type TLS struct {
-	// A PEM file with the certificate, followed by the intermediate certificates.
-	CertFile File `yaml:"cert_file" need:"true" access:"none: the gateway's own certificate is renewed"`
-	// The certificate's private key, PEM, unencrypted. It may be the same file.
-	KeyFile File `yaml:"key_file" need:"true" access:"none: the gateway's own certificate is renewed"`
-	// CA certificates, PEM. Clients then need a certificate issued by one of them, in addition to tokens.
-	ClientCAFile File `yaml:"client_ca_file,omitempty" absent:"no client certificate is required" access:"joint: client certificates"`
-}
-
 // A certificate that clients will refuse is a warning: the operator may know a reason, and another one may be on its way.
 func (t *TLS) validate(c cursor) {
 	c.loader.files = append(c.loader.files, t.Files()...)
@@ -26,7 +16,7 @@ func (t *TLS) validate(c cursor) {
 	if noCert, noKey := c.secretMissing(c.path("cert_file"), t.CertFile), c.secretMissing(c.path("key_file"), t.KeyFile); noCert || noKey {
 		return
 	}
-	cfg, p := c.cfg, t.read()
+	cfg, p := c.config(), t.read()
 	cfg.authorities = p.authorities
 	if p.caErr != nil {
 		c.errorf("client_ca_file", "%s", p.caErr)

@@ -14,8 +14,8 @@ func (r *Rule) validateIdempotencyKey(c cursor) {
 	if name == "" || !c.ok(key) {
 		return
 	}
-	for i := range c.cfg.APIs {
-		api := &c.cfg.APIs[i]
+	for i := range c.config().APIs {
+		api := &c.config().APIs[i]
 		concerned := api.Name == "" || slices.ContainsFunc(r.Match, func(sel Selector) bool { return sel.API.allow(api.Name) })
 		if sent := api.sentIn(name); sent != "" && concerned {
 			c.errorf(key, "%s is the header of apis[%d].%s", quote(name), i, sent)
@@ -30,8 +30,8 @@ func (r *Rule) validateCache(c cursor) {
 	if !r.Set.Cache.On() || !r.Set.Cache.Shared || !c.ok(key) {
 		return
 	}
-	for n := range c.cfg.APIs {
-		api := &c.cfg.APIs[n]
+	for n := range c.config().APIs {
+		api := &c.config().APIs[n]
 		why := api.Personal()
 		if why == "" {
 			continue

@@ -27,7 +27,7 @@ func (a *API) validateSent(c cursor) {
 
 // validateIdentity checks how a service is told of callers.
 func (a *API) validateIdentity(c cursor) {
-	if c.cfg.Identity == nil && c.loader.ok("identity") {
+	if c.config().Identity == nil && c.loader.ok("identity") {
 		c.errorf("", "needs identity.key_files at the root of the file: the keys that sign it")
 	}
 	if a.Identity.Audience == "" && a.Name == "" && c.ok("audience") && c.up.ok("name") {
@@ -117,5 +117,11 @@ func (h PassedHeader) validateCredential(c cursor, from, to string) {
 	}
 	if sameHeader("Cookie", h.To) {
 		c.errorf(to, "can't be Cookie: the credential must have a header of its own")
+	}
+}
+
+func (id *Identity) validate(c cursor) {
+	if c.config().publicURL() == "" && c.loader.ok("server", "server.public_url", "server.public_urls", "server.listen") {
+		c.errorf("", "needs server.public_url: it says who signs, and %q does not tell it", c.config().Server.Listen)
 	}
 }
