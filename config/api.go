@@ -3,6 +3,8 @@ package config
 import (
 	"maps"
 	"slices"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // API is one OpenAPI document and the service that it describes.
@@ -224,3 +226,11 @@ func (a *API) IsIncomplete() bool { return a.incomplete }
 // FromDirectory reports whether the entry stands for one file of a directory that the configuration gives as spec. Such a
 // file need not be a document: it may be a part that documents refer to.
 func (a *API) FromDirectory() bool { return a.directory }
+
+// hint recognizes an API that is only its document.
+func (*API) hint(n *yaml.Node, _ string) string {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
+		return `; write "spec: " before the URL or path of a document`
+	}
+	return ""
+}

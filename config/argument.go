@@ -177,6 +177,8 @@ func mergeArguments(earlier, later map[string]*Argument) map[string]*Argument {
 // Literal is any value of the file as JSON text; "" is none.
 type Literal string
 
+func (Literal) expects() string { return "any value" }
+
 // read reads a value. The text of a file may be a secret, which has a key of its own.
 func (v *Literal) read(l *loader, n *yaml.Node, key string) {
 	if at := fileReference(n, key); at != "" {

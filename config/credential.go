@@ -1,6 +1,11 @@
 package config
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+)
 
 // Credential is what the gateway sends to authenticate itself to an upstream service.
 type Credential struct {
@@ -160,4 +165,12 @@ func (c *Credential) derive() {
 	if c.Type == CredentialJWTAssertion && c.ClientSecret.IsZero() {
 		c.ClientAuth = ClientAuthNone
 	}
+}
+
+// hint recognizes the keys of a credential below credentials, where names of security schemes are expected.
+func (*Credential) hint(_ *yaml.Node, name string) string {
+	if name == "type" || slices.Contains(credentialKeys(), name) {
+		return "; did you mean \"credential\"? The keys of credentials are names of security schemes"
+	}
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"regexp"
 	"strings"
 )
 
@@ -52,3 +53,6 @@ func checkDocumentPath(path string) error {
 	}
 	return nil
 }
+
+// placeholders finds what looks like a variable in a path or a name.
+var placeholders = regexp.MustCompile(`\{[^{}]*\}?|\}`)

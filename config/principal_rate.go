@@ -1,6 +1,6 @@
 package config
 
-import "fmt"
+import "go.yaml.in/yaml/v4"
 
 // PrincipalRate is how many requests certain principals may send, in the place of limits.principal_rate.
 type PrincipalRate struct {
@@ -28,34 +28,6 @@ func (r *PrincipalRate) On() bool { return !r.Rate.off }
 // AtOnce returns the burst; 0 if there is no rate.
 func (r *PrincipalRate) AtOnce() int { return r.Rate.burst(r.Burst) }
 
-// OwnFrequency is how often something may happen, or off.
-type OwnFrequency struct {
-	Frequency
-	off bool
-}
-
-// MarshalText returns the frequency as it is written in a file.
-func (f OwnFrequency) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
-
-// String returns the frequency as it is written in a file.
-func (f OwnFrequency) String() string {
-	if f.off {
-		return "off"
-	}
-	return f.Frequency.String()
-}
-
-func (f *OwnFrequency) parse(text string) error {
-	if text == "off" {
-		f.off = true
-		return nil
-	}
-	if err := f.Frequency.parse(text); err != nil {
-		return fmt.Errorf("%w, or off", err)
-	}
-	return nil
-}
-
 // PrincipalMatch picks principals by what their tokens say. All keys that are given must match, and a key matches if one of its
 // values is that of the token, to the letter: there are no patterns.
 type PrincipalMatch struct {
@@ -71,3 +43,7 @@ type PrincipalMatch struct {
 
 // Values is a list of values of which one must be there. In a file, a single one may stand for a list of one.
 type Values []string
+
+func (Values) expects() string { return "a string or a list of strings" }
+
+func (Values) single() yaml.Kind { return yaml.ScalarNode }

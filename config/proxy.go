@@ -37,6 +37,8 @@ type Proxy struct {
 	authorities   string // the content of CAFile
 }
 
+func (Proxy) expects() string { return "off, environment or a mapping" }
+
 // ProxyResolve says where the names of hosts behind a proxy are resolved.
 type ProxyResolve string
 

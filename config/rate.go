@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -107,4 +108,32 @@ func (f *Frequency) parse(text string) error {
 		return nil
 	}
 	return errors.New(`must be a number in a time, such as "100/s", "600/m" or "1000/h"`)
+}
+
+// OwnFrequency is how often something may happen, or off.
+type OwnFrequency struct {
+	Frequency
+	off bool
+}
+
+// MarshalText returns the frequency as it is written in a file.
+func (f OwnFrequency) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// String returns the frequency as it is written in a file.
+func (f OwnFrequency) String() string {
+	if f.off {
+		return "off"
+	}
+	return f.Frequency.String()
+}
+
+func (f *OwnFrequency) parse(text string) error {
+	if text == "off" {
+		f.off = true
+		return nil
+	}
+	if err := f.Frequency.parse(text); err != nil {
+		return fmt.Errorf("%w, or off", err)
+	}
+	return nil
 }
