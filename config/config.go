@@ -5,14 +5,18 @@ import (
 	"slices"
 )
 
-// The field tags of the types in this package are read by field.go and by the test that writes the reference:
+// The field tags of the types in this package are read by field.go, by the rules in rule.go, and by the test that writes the reference:
 //
 //	yaml     the key
 //	default  the value when the key is absent, written as in the file
 //	absent   what happens when the key is absent and there is no such value (for the reference only)
-//	min, max bounds of a number, duration or size, both allowed
 //	required "true": the key must be given
+//	min, max bounds of a number, duration or size, both allowed
+//	zero     0 is allowed below min; the text says what it means
 //	reload   what a change means for a running process, for the keys below, too: live, reconnect, recompile or restart (see reload.go)
+//	access   what of a change gives more access, which package widening compares; without it any change does
+//
+// The tags of further rules, such as empty, count, length and unique, are explained in rule.go.
 //
 // The first sentence of a field's comment must make sense without the field's name: it becomes a row of the reference.
 
