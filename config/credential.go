@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v4"
+
+	"drawbridge/openapi/text"
 )
 
 // Credential is what the gateway sends to authenticate itself to an upstream service.
@@ -170,7 +172,7 @@ func (c *Credential) derive() {
 // hint recognizes the keys of a credential below credentials, where names of security schemes are expected.
 func (*Credential) hint(_ *yaml.Node, name string) string {
 	if name == "type" || slices.Contains(credentialKeys(), name) {
-		return "; did you mean \"credential\"? The keys of credentials are names of security schemes"
+		return text.DidYouMean("credential") + " The keys of credentials are names of security schemes"
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ func shown(err error, n *yaml.Node, e expansion, v reflect.Value) string {
 	s := fmt.Sprintf(", got %s", described(n))
 	if isEnum {
 		if near := text.Nearest(n.Value, en.values()); near != "" && strings.EqualFold(near[:1], n.Value[:1]) {
-			s += didYouMean(near) // but not RS256 for HS256
+			s += text.DidYouMean(near) // but not RS256 for HS256
 		}
 	}
 	return s

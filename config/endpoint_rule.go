@@ -32,6 +32,6 @@ func (e *MCPEndpoint) validateAPI(c cursor) {
 	}
 	if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, e.Name) }) {
 		c.errorf("name", "without match an endpoint has the operations of the API that has its name, and none is named %s%s", quote(e.Name),
-			didYouMean(text.Nearest(e.Name, names)))
+			text.DidYouMean(text.Nearest(e.Name, names)))
 	}
 }

@@ -72,7 +72,7 @@ func (p *Prompt) validateAccess(c cursor) {
 	}
 	for i, name := range p.Endpoints {
 		if at := c.item("endpoints", i); c.ok(at) && !slices.Contains(names, name) {
-			c.errorf(at, "no endpoint is named %s%s", quote(name), didYouMean(text.Nearest(name, names)))
+			c.errorf(at, "no endpoint is named %s%s", quote(name), text.DidYouMean(text.Nearest(name, names)))
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (p *PromptCompletion) validate(c cursor) {
 			case place == of:
 				c.errorf(at, "the place {{%s}} is for what is being filled in: what was typed of it is {{%s}}", place, TypedPlace)
 			default:
-				c.errorf(at, "the place {{%s}} is for an argument that the prompt does not have%s", place, didYouMean(text.Nearest(place, known)))
+				c.errorf(at, "the place {{%s}} is for an argument that the prompt does not have%s", place, text.DidYouMean(text.Nearest(place, known)))
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func (m *PromptMessage) validate(c cursor) {
 	for _, at := range slices.Sorted(maps.Keys(places)) {
 		for _, place := range places[at] {
 			if !slices.Contains(known, place) && !c.unread(at) {
-				c.errorf(at, "the place {{%s}} is for an argument that the prompt does not have%s", place, didYouMean(text.Nearest(place, known)))
+				c.errorf(at, "the place {{%s}} is for an argument that the prompt does not have%s", place, text.DidYouMean(text.Nearest(place, known)))
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func (sel *Selector) validate(c cursor) {
 		case !methods.MatchString(method):
 			c.errorf(at, "%s is not an HTTP method", quote(p.text))
 		case near != "" && near != method && !strings.Contains(p.text, "*"):
-			c.errorf(at, "%s is not an HTTP method%s", quote(p.text), didYouMean(near))
+			c.errorf(at, "%s is not an HTTP method%s", quote(p.text), text.DidYouMean(near))
 		}
 	}
 	for j, p := range sel.Extension {
@@ -34,7 +34,7 @@ func (sel *Selector) validate(c cursor) {
 	}
 	for j, p := range sel.Path {
 		if p.text != "" && p.text[0] != '/' && p.text[0] != '*' {
-			c.errorf(c.item("path", j), "must begin with / or *; did you mean %q?", "/"+p.text)
+			c.errorf(c.item("path", j), "must begin with / or *%s", text.DidYouMean("/"+p.text))
 		}
 	}
 	switch {
@@ -69,7 +69,7 @@ func (sel *Selector) validateAPIs(c cursor) {
 			c.warnf(at, "no API has the name %s: if one without name is meant, the title of its document "+
 				"decides whether this matches; give it a name", quote(p.text))
 		default:
-			c.warnf(at, "no API is named %s%s", quote(p.text), didYouMean(text.Nearest(p.text, names)))
+			c.warnf(at, "no API is named %s%s", quote(p.text), text.DidYouMean(text.Nearest(p.text, names)))
 		}
 	}
 }

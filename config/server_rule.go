@@ -2,11 +2,12 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"drawbridge/openapi/text"
 )
 
 func (s *Server) validate(c cursor) {
@@ -116,7 +117,7 @@ func (c cursor) hosts(list string, hosts []string) {
 
 func checkHost(host string) error {
 	if u, err := parseHTTP(host); err == nil {
-		return fmt.Errorf("must be a host, not a URL; did you mean %q?", u.Host)
+		return errors.New("must be a host, not a URL" + text.DidYouMean(u.Host))
 	}
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
