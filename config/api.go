@@ -50,10 +50,10 @@ type API struct {
 	// Overrides limits.max_loss for this document, in per cent.
 	MaxLoss int `yaml:"max_loss,omitempty" reload:"reconnect" min:"1" max:"100" absent:"limits.max_loss" access:"none: a limit on what a document or a registry may lose"`
 	// Which operations become tools.
-	Tools APITools `yaml:"tools,omitempty" reload:"reconnect" absent:"all operations"`
+	Tools APITools `yaml:"tools,omitempty" reload:"reconnect" absent:"all operations" access:"section"`
 	// Requires the scopes of the document's security requirements in addition to auth.default_scopes, except where a
 	// rule sets scopes.
-	ScopesFromDocument bool `yaml:"scopes_from_document" default:"false" access:"joint: scopes of documents"`
+	ScopesFromDocument bool `yaml:"scopes_from_document" default:"false" access:"restricts; with auth"`
 	// The caller scopes that stand for a scope of the document. It needs scopes_from_document.
 	ScopeMap map[string][]string `yaml:"scope_map,omitempty" absent:"scopes are used unchanged" access:"joint: scopes of documents"`
 	// The keywords in published schemas: compatible is what the converters and APIs of the common model vendors accept,
@@ -105,7 +105,7 @@ type API struct {
 	// on any other origin is skipped.
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none" access:"grants"`
 	// Settings of TLS connections to the service, and to the document if it is on the same host and port.
-	TLS *ServiceTLS `yaml:"tls,omitempty" reload:"reconnect" absent:"the host of the URL, TLS 1.2"`
+	TLS *ServiceTLS `yaml:"tls,omitempty" reload:"reconnect" absent:"the host of the URL, TLS 1.2" access:"section"`
 	// Applies the document's x- extensions that correspond to settings of rules. Rules override them. x-internal: true
 	// then excludes an operation.
 	TrustExtensions bool `yaml:"trust_extensions" default:"false" access:"any"`
@@ -118,7 +118,7 @@ type API struct {
 	SpecProxy *Proxy `yaml:"spec_proxy,omitempty" reload:"reconnect" absent:"proxy" access:"joint: proxy"`
 	// Networks (CIDR) or addresses that every host of this API must have. Without it, hosts named in this file may be
 	// private, all others must be public. A link-local or metadata address needs its own entry.
-	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none" access:"joint: addresses"`
+	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none" access:"grants"`
 
 	directory  bool        // see FromDirectory
 	incomplete bool        // see IsIncomplete

@@ -24,14 +24,14 @@ type Auth struct {
 // about (RFC 7662).
 type Issuer struct {
 	// The issuer identifier, compared exactly with iss: https, or http for loopback.
-	Issuer URL `yaml:"issuer" need:"true" access:"none: identifies the entry"`
+	Issuer URL `yaml:"issuer" need:"true" access:"joint: entry"`
 	// The settings for a provider (see auth.md), which other keys override.
 	Preset Preset `yaml:"preset,omitempty" absent:"none: the standards" access:"any"`
 	// The kind of access tokens: jwt are verified with the issuer's keys, opaque ones are introspected. Only one issuer
 	// may be opaque.
 	Tokens TokenKind `yaml:"tokens,omitempty" absent:"jwt, or from the preset" access:"joint: opaque tokens"`
 	// How opaque tokens are introspected.
-	Introspection *Introspection `yaml:"introspection,omitempty" absent:"required for opaque tokens, or from the preset"`
+	Introspection *Introspection `yaml:"introspection,omitempty" absent:"required for opaque tokens, or from the preset" access:"section"`
 	// Values of the aud claim, of which a token must have at least one.
 	Audiences []string `yaml:"audiences" absent:"the resource identifiers: public_url, or each of public_urls, + /mcp" access:"grants"`
 	// The clients whose tokens are accepted. For a token without aud this replaces the audience check.

@@ -19,9 +19,9 @@ import (
 // Config is a whole configuration with all defaults applied. It is immutable once loaded and safe for concurrent use.
 type Config struct {
 	// The public listener: addresses, TLS, sessions and shutdown.
-	Server Server `yaml:"server" reload:"live"`
+	Server Server `yaml:"server" reload:"live" access:"section"`
 	// The listener for operators: health, readiness, metrics and reload.
-	Admin Admin `yaml:"admin" reload:"live"`
+	Admin Admin `yaml:"admin" reload:"live" access:"section"`
 	// Authentication and authorization of callers. Without it server.listen and server.public_url must be loopback, and
 	// trusted_proxies empty.
 	Auth *Auth `yaml:"auth,omitempty" reload:"live" absent:"anonymous, on loopback only" access:"joint: auth"`
@@ -32,9 +32,9 @@ type Config struct {
 	// Registries whose services become APIs while the gateway runs.
 	Discovery []Discovery `yaml:"discovery,omitempty" reload:"live" absent:"none" access:"known: name"`
 	// Names, approval and confirmation of tools.
-	Tools Tools `yaml:"tools" reload:"live"`
+	Tools Tools `yaml:"tools" reload:"live" access:"section"`
 	// How search_tools finds tools.
-	Search *Search `yaml:"search,omitempty" reload:"live" absent:"by words alone"`
+	Search *Search `yaml:"search,omitempty" reload:"live" absent:"by words alone" access:"section"`
 	// Settings for the tools that a selector matches. Later rules override earlier ones.
 	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none" access:"joint: rules"`
 	// Further endpoints, each with a subset of the tools and its own scopes.
@@ -42,15 +42,15 @@ type Config struct {
 	// Message templates that users pick and fill in.
 	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" access:"known: name; with auth"`
 	// Limits on time, size, rates and concurrency.
-	Limits Limits `yaml:"limits" reload:"reconnect"`
+	Limits Limits `yaml:"limits" reload:"reconnect" access:"section"`
 	// State that outlives a call, and that replicas share.
-	State State `yaml:"state" reload:"restart"`
+	State State `yaml:"state" reload:"restart" access:"section"`
 	// The proxy for all HTTP connections of the gateway: to services, documents, authorization servers, and where traces,
 	// embeddings and callbacks go. off means direct connections, environment the proxies of HTTPS_PROXY, HTTP_PROXY and
 	// NO_PROXY, which are ignored otherwise.
 	Proxy *Proxy `yaml:"proxy,omitempty" reload:"live" absent:"off" access:"joint: destination"`
 	// Logs and traces.
-	Telemetry Telemetry `yaml:"telemetry" reload:"live"`
+	Telemetry Telemetry `yaml:"telemetry" reload:"live" access:"section"`
 	// The audit log: one JSON record per call. {} is enough.
 	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none" access:"joint: audit"`
 

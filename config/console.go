@@ -3,7 +3,7 @@ package config
 // Console is the console: pages for operators on the admin listener, below /console.
 type Console struct {
 	// Serves the console.
-	Enabled *bool `yaml:"enabled,omitempty" absent:"true if admin.listen is a loopback address" access:"joint: console"`
+	Enabled *bool `yaml:"enabled,omitempty" absent:"true if admin.listen is a loopback address" access:"none: while it is off it admits nobody, and whom it admits is compared"`
 	// The URL by which browsers reach the console, without a path: https, or http for loopback. Its host is accepted in the
 	// Host header.
 	URL *URL `yaml:"url,omitempty" absent:"http:// and admin.listen" access:"joint: hosts"`

@@ -10,7 +10,7 @@ import (
 // Exactly one kind of provider is given.
 type Discovery struct {
 	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
-	Name string `yaml:"name" need:"true" access:"none: identifies the entry"`
+	Name string `yaml:"name" need:"true" access:"joint: entry"`
 	// Reads files in the format of Prometheus' file_sd.
 	File *FileDiscovery `yaml:"file,omitempty" absent:"another provider"`
 	// Asks a URL that answers in the format of Prometheus' http_sd.
@@ -131,7 +131,7 @@ type ServiceCredential struct {
 	// The services. A selector names its services: name is required, and so is namespace if services of several namespaces can have the
 	// name; neither has a wildcard. Without namespace, a selector of file, http or docker means services without a namespace; with
 	// allow_servers it means the only service with the name.
-	Match ServiceSelectors `yaml:"match" need:"true" access:"joint: apis of services"`
+	Match ServiceSelectors `yaml:"match" need:"true" access:"joint: identity"`
 	// As credential of an item of apis.
 	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent" access:"joint: identity"`
 	// As credentials of an item of apis.

@@ -6,7 +6,7 @@ import "strings"
 type MCPEndpoint struct {
 	// The name in the URL, public_url + /mcp/NAME, which is the endpoint's resource identifier: letters, digits, _ and
 	// -, at most 40.
-	Name string `yaml:"name" need:"true" access:"none: identifies the entry"`
+	Name string `yaml:"name" need:"true" access:"joint: entry"`
 	// Which operations are its tools. They have the same names as on /mcp.
 	Match Selectors `yaml:"match,omitempty" absent:"those of the API that has the endpoint's name" access:"any"`
 	// The tools in tools/list of the endpoint, as tools.presentation for /mcp.

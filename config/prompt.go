@@ -6,7 +6,7 @@ import "slices"
 // configuration, or in a file of its own, which may be one of a directory.
 type Prompt struct {
 	// The name: letters, digits, _, - and ., at most 128, unique.
-	Name string `yaml:"name,omitempty" absent:"required; in a separate file, the name of the file" access:"none: identifies the entry"`
+	Name string `yaml:"name,omitempty" absent:"required; in a separate file, the name of the file" access:"joint: entry"`
 	// The title that clients show, at most 200 bytes.
 	Title string `yaml:"title,omitempty" absent:"none" access:"none: words for models and users"`
 	// The purpose of the prompt, at most 4096 bytes.

@@ -5,7 +5,7 @@ import "net/url"
 // Search says how search_tools finds tools.
 type Search struct {
 	// A server of embeddings, which finds tools that say the same in other words.
-	Embeddings *Embeddings `yaml:"embeddings" need:"true"`
+	Embeddings *Embeddings `yaml:"embeddings" need:"true" access:"section"`
 }
 
 // Embeddings is a server of the OpenAI-compatible POST /v1/embeddings, such as Ollama, vLLM and Text Embeddings Inference.

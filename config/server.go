@@ -96,7 +96,7 @@ type Admin struct {
 	// The bearer token for POST /reload and POST /apis/{name}/accept, at least 16 characters.
 	Token Secret `yaml:"token,omitempty" absent:"these requests are rejected" access:"grants"`
 	// The console: pages that show what is served, why, and to whom.
-	Console Console `yaml:"console" absent:"the defaults of its keys"`
+	Console Console `yaml:"console" absent:"the defaults of its keys" access:"section"`
 }
 
 // Hosts returns the names by which the listener is asked for besides localhost: that of listen, unless it stands for all

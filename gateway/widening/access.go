@@ -1,6 +1,9 @@
 package widening
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +23,7 @@ const (
 	SharedAnswers  = "cache.shared gives other callers the answers"
 	MoreJobs       = "job does more than before after calls"
 	HigherRate     = "rate is gone or allows more calls"
+	OtherSetting   = "a setting is another that can't be compared, for calls"
 	PromisesMore   = "annotations promise clients more, or warn of less, before calls"
 )
 
@@ -56,6 +60,8 @@ type Access struct {
 	Promises, ByMethod Promises
 	// Rate limits the calls of clients.
 	Rate Rate
+	// Rest is the state of settings that no code compares, see [State].
+	Rest State
 	// ByDocument is the part that a document alone decides. It is zero while configurations are compared, which have keys of their own
 	// for it.
 	ByDocument ByDocument
@@ -126,6 +132,7 @@ func (a *Access) Opened(was *Access, implies map[string][]string) (what []string
 		{!contains(was.Jobs, a.Jobs), MoreJobs},
 		{a.promisesMore(was), PromisesMore},
 		{a.Rate.exceeds(was.Rate), HigherRate},
+		{!maps.EqualFunc(a.Rest, was.Rest, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }), OtherSetting},
 		{!contains(was.ByDocument.Endpoints, a.ByDocument.Endpoints), NewlyAtEndpoint},
 		{!contains(was.ByDocument.Credentials, a.ByDocument.Credentials), OtherCredential},
 		{was.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != was.ByDocument.Origin, OtherOrigin},

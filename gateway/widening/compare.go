@@ -1,78 +1,180 @@
 package widening
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
+
+	"drawbridge/config"
 )
 
-// Wider returns the ways in which a configuration gives more access than the one before it. Each is
-// a sentence without a full stop that begins with a configuration key. Access of a new API is not
-// wider, because nothing restricted it before. documents returns the document of new.APIs[i], whose
-// operations were compared one by one, or nil if it is unknown. It may be nil itself.
-func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) {
-	w := &comparison{}
-	w.auth(old, new)
-	w.added("server.allowed_hosts", "requests for the host %q are let in", old.Hosts, new.Hosts, coversHost)
-	w.added("admin.allowed_hosts", "operators' requests for the host %q are let in", old.AdminHosts, new.AdminHosts, coversHost)
-	w.added("server.allowed_origins", "pages of the origin %q are let in", old.Origins, new.Origins, equal)
-	w.networks("server.trusted_proxies", "the word of %s about its callers' addresses is taken", old.Proxies, new.Proxies)
-	w.added("tools.callback_urls", "the gateway calls %q for its callers", old.CallbackURLs, new.CallbackURLs, equal)
-	w.when(old.ClientCAs && !new.ClientCAs, "server.tls.client_ca_file", "clients need no certificate any more")
-	w.when(new.ClientCAs && old.Clients != nil && !contains(old.Clients, new.Clients), "server.tls.client_ca_file", "clients of other authorities are let in")
-	w.when(old.TLS && !new.TLS, "server.tls", "tokens and answers travel in clear")
-	w.when(old.Local && !new.Local, "server.listen", "other machines reach the gateway")
-	w.when(old.AdminLocal && !new.AdminLocal, "admin.listen", "other machines reach the listener for operators")
-	w.when(old.AdminRefuses && !new.AdminRefuses, "admin.token", "requests can reload the configuration, and accept documents")
-	w.console(old.Console, new.Console)
-	w.when(old.Lock != "" && new.Lock == "", "tools.lock", "tools need no approval any more")
-	w.when(old.Lock != "" && new.Lock != "" && new.Lock != old.Lock, "tools.lock", "another file approves the tools")
-	w.when(old.Confirm && !new.Confirm, "tools.confirm", "destructive tools do not wait for consent any more")
-	w.when(old.Refuse && !new.Refuse, "tools.unconfirmed", "calls go on where nobody can be asked for consent")
-	w.when(len(new.Exempt) > 0 && (len(old.Exempt) == 0 || !contains(new.Exempt, old.Exempt)), "tools.unconfirmed_scopes",
-		"callers with other scopes than before are not asked for consent")
-	w.limits(&old.Limits, &new.Limits)
-	w.endpoints(old, new)
-	w.prompts(old, new)
-	w.outside(old, new)
-	w.providers(old, new)
-	w.apis(old, new, documents)
-	return w.opens
-}
-
-// comparison collects the ways in which a configuration is wider.
+// comparison collects the ways in which a configuration is wider than the one before it.
 type comparison struct {
+	old, new *Summary
 	opens    []string
 	compared int // see maxComparisons
 }
 
+// place is a section that is compared: the path of its keys, without names of entries, and the beginning of its reports.
+type place struct{ path, prefix string }
+
+// at returns the place of the sections below a key.
+func (p place) at(name string) place { return place{join(p.path, name), p.prefix} }
+
+// when reports a way once, after the key that opens it.
 func (w *comparison) when(wider bool, key, format string, args ...any) {
-	if wider {
-		w.opens = append(w.opens, key+": "+fmt.Sprintf(format, args...))
+	if line := key + ": " + fmt.Sprintf(format, args...); wider && !slices.Contains(w.opens, line) {
+		w.opens = append(w.opens, line)
 	}
 }
 
-// added reports each new value that no old one covers.
-func (w *comparison) added(key, format string, old, new []string, covers func(old, new string) bool) {
-	for _, v := range new {
-		w.when(!slices.ContainsFunc(old, func(o string) bool { return covers(o, v) }), key, format, v)
+// tokens reports whether both configurations require tokens.
+func (w *comparison) tokens() bool { return w.old.Auth != nil && w.new.Auth != nil }
+
+// section compares the keys of a section one by one. A key that the old summary doesn't know, because an earlier version wrote it, is
+// not compared.
+func (w *comparison) section(t reflect.Type, p place, old, new State) {
+	for _, k := range keysOf(t) {
+		if k.has("none") || k.elsewhere() || w.old.Keys[join(p.path, k.name)] != k.tag || k.has("with auth") && !w.tokens() {
+			continue
+		}
+		for _, r := range k.rules {
+			w.key(k, r, p, old[k.name], new[k.name])
+		}
 	}
 }
 
-func equal(old, new string) bool { return old == new }
-
-// coversHost reports whether an old entry covers a new one: an entry without a port covers every
-// port.
-func coversHost(old, new string) bool {
-	return old == new || !strings.Contains(strings.TrimPrefix(new, old), "]") && strings.HasPrefix(new, old+":") && strings.Count(new[len(old):], ":") == 1
+// key compares the values of a key by one of its rules.
+func (w *comparison) key(k key, r rule, p place, old, new json.RawMessage) {
+	inner := below(k.field.Type)
+	switch {
+	case r.kind == "with auth":
+		return
+	case r.kind == "each" || r.kind == "known":
+		w.entries(k, r, inner, p, old, new)
+		return
+	case inner != nil && !isRate(k.field.Type) && r.kind != "any" && k.field.Type.Kind() != reflect.Slice && k.field.Type.Kind() != reflect.Map:
+		w.section(inner, p.at(k.name), decoded[State](old), decoded[State](new))
+		if r.kind == "section" || r.kind == "joint" {
+			return
+		}
+	}
+	if wider, entries := w.wider(k, r, old, new); wider {
+		w.report(k, p, old, new, entries)
+	}
 }
 
-func (w *comparison) networks(key, format string, old, new []netip.Prefix) {
-	for _, n := range new {
-		w.when(!slices.ContainsFunc(old, func(o netip.Prefix) bool { return o.Bits() <= n.Bits() && o.Contains(n.Addr()) }), key, format, n)
+// entries compares the sections of a list that have the same name.
+func (w *comparison) entries(k key, r rule, section reflect.Type, p place, old, new json.RawMessage) {
+	was, is := decoded[map[string]State](old), decoded[map[string]State](new)
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		if before, ok := was[name]; ok {
+			w.section(section, place{join(p.path, k.name), prefixOf(join(p.path, k.name), name)}, before, is[name])
+		} else if r.kind == "each" {
+			w.report(k, p, old, new, []string{name})
+		}
 	}
+}
+
+// wider reports whether a rule takes a new value for wider than the old one, and the entries of a list that make it so. A value that has
+// another form than this version expects can't be compared, and is wider.
+func (w *comparison) wider(k key, r rule, old, new json.RawMessage) (wider bool, entries []string) {
+	switch form := k.field.Type; {
+	case string(old) == string(new):
+		return false, nil
+	case r.kind == "any" || r.kind == "joint":
+		return true, nil
+	case isRate(form):
+		return widerBy(old, new, func(o, n Rate) bool { return n.exceeds(o) }), nil
+	case r.value != "" || form.Kind() == reflect.String:
+		return widerBy(old, new, func(o, n string) bool { return r.opensText(o, n) }), nil
+	case form.Kind() == reflect.Slice:
+		wider = widerBy(old, new, func(o, n []string) bool {
+			entries = w.opensList(r, form.Elem(), o, n)
+			return len(entries) > 0
+		})
+		return wider, entries
+	case reflect.Zero(form).CanInt():
+		return widerBy(old, new, func(o, n int64) bool { return r.opensNumber(o, n) }), nil
+	}
+	// A switch, a secret or a section: on, or off.
+	return r.kind == "grants" && len(old) == 0 || r.kind == "restricts" && len(new) == 0, nil
+}
+
+func widerBy[T any](old, new json.RawMessage, opens func(old, new T) bool) bool {
+	var o, n T
+	if len(old) > 0 && json.Unmarshal(old, &o) != nil || len(new) > 0 && json.Unmarshal(new, &n) != nil {
+		return true
+	}
+	return opens(o, n)
+}
+
+func (r rule) opensText(old, new string) bool {
+	switch {
+	case old == new:
+		return false
+	case r.kind == "grants":
+		return new != "" && (r.value == "" || new == r.value)
+	case r.kind == "restricts":
+		return old != "" && (r.value == "" || old == r.value)
+	case r.kind == "moves":
+		return old != "" && new != ""
+	}
+	return true
+}
+
+func (r rule) opensNumber(old, new int64) bool {
+	switch r.kind {
+	case "grants":
+		return new > old
+	case "restricts":
+		return new < old
+	case "limit":
+		return old > 0 && (new == 0 || new > old)
+	}
+	return true
+}
+
+// opensList returns the entries that make a list wider; an empty one stands for the whole list.
+func (w *comparison) opensList(r rule, entry reflect.Type, old, new []string) []string {
+	whole := func(wider bool) []string {
+		if wider {
+			return []string{""}
+		}
+		return nil
+	}
+	switch r.kind {
+	case "grants":
+		return slices.DeleteFunc(slices.Clone(new), func(n string) bool {
+			return slices.ContainsFunc(old, func(o string) bool { return covers(entry, o, n) })
+		})
+	case "restricts":
+		return slices.DeleteFunc(slices.Clone(old), func(o string) bool { return slices.Contains(new, o) })
+	case "subset":
+		return whole(len(old) == 0 || len(new) == 0 || !contains(old, new))
+	case "superset":
+		return whole(len(old) == 0 || len(new) == 0 || !contains(new, old))
+	case "scopes":
+		return whole(!AsStrict(orDefault(new, w.new), orDefault(old, w.old), w.old.Implied))
+	}
+	return whole(true)
+}
+
+// covers reports whether an old entry of a list of a type includes a new one.
+func covers(entry reflect.Type, old, new string) bool {
+	switch entry {
+	case reflect.TypeFor[host](): // without a port it stands for every port
+		return old == new || !strings.Contains(strings.TrimPrefix(new, old), "]") && strings.HasPrefix(new, old+":") && strings.Count(new[len(old):], ":") == 1
+	case reflect.TypeFor[config.Network]():
+		o, err := netip.ParsePrefix(old)
+		n, errNew := netip.ParsePrefix(new)
+		return err == nil && errNew == nil && o.Bits() <= n.Bits() && o.Contains(n.Addr())
+	}
+	return old == new
 }
 
 // contains reports whether whole contains all of part.
@@ -80,132 +182,33 @@ func contains(whole, part []string) bool {
 	return !slices.ContainsFunc(part, func(s string) bool { return !slices.Contains(whole, s) })
 }
 
-// within reports whether a list, which restricts only if it has entries, does not allow more than
-// the old one.
-func within(old, new []string) bool {
-	return len(old) == 0 || len(new) > 0 && contains(old, new)
-}
-
-func (w *comparison) auth(old, new *Summary) {
-	switch {
-	case old.Auth == nil:
-		w.when(new.Anonymous && !old.Anonymous, "auth.anonymous", "everybody who reaches the gateway is served, on any address")
-		return // no token was required
-	case new.Auth == nil:
-		w.when(true, "auth", "nobody needs a token any more")
-		return
-	}
-	o, n := old.Auth, new.Auth
-	w.when(n.AllowUnscoped && !o.AllowUnscoped, "auth.allow_unscoped", "operations without scopes of their own need none")
-	w.when(!AsStrict(n.DefaultScopes, o.DefaultScopes, o.Implies), "auth.default_scopes", "%s suffices where %s was needed", scopes(n.DefaultScopes), scopes(o.DefaultScopes))
-	w.when(o.Hide && !n.Hide, "auth.hide_unauthorized", "callers see tools that they may not call")
-	w.when(n.Shared && !o.Shared, "auth.shared_audience", "a token for one of the public URLs is accepted at all of them")
-	w.when(o.Nonce && !n.Nonce, "auth.dpop_nonce", "proofs of possession need no nonce any more")
-	for _, scope := range slices.Sorted(maps.Keys(n.Implies)) {
-		for _, granted := range closure(n.Implies, []string{scope}) {
-			w.when(!slices.Contains(closure(o.Implies, []string{scope}), granted), "auth.implies."+scope, "the scope %q grants %q", scope, granted)
+// report adds what a key opens, once for each of the entries if its sentence names one.
+func (w *comparison) report(k key, p place, old, new json.RawMessage, entries []string) {
+	prefix, sentence := p.prefix, k.field.Tag.Get("opens")
+	if sentence == "" {
+		sentence = sentenceOf(join(p.path, k.name), k.name, len(new) == 0)
+		if prefix == "" {
+			prefix = join(p.path, k.name) + ": "
 		}
 	}
-	for _, is := range n.Issuers {
-		if at := slices.IndexFunc(o.Issuers, func(was Issuer) bool { return was.URL == is.URL }); at >= 0 {
-			w.issuer(&o.Issuers[at], &is)
-		} else {
-			w.when(true, "auth.issuers", "tokens of %s are accepted", is.URL)
+	if k.has("scopes") {
+		sentence = fmt.Sprintf("%s suffices where %s was needed", scopes(orDefault(decoded[[]string](new), w.new)), scopes(orDefault(decoded[[]string](old), w.old)))
+		entries = nil
+	}
+	switch verbs := strings.Count(sentence, "%"); {
+	case verbs == 2: // the new value, and the old one
+		sentence = fmt.Sprintf(sentence, decoded[string](new), decoded[string](old))
+		entries = []string{""}
+	case verbs == 0:
+		entries = []string{""}
+	}
+	for _, entry := range entries {
+		line := prefix + sentence
+		if strings.Contains(sentence, "%") {
+			line = prefix + fmt.Sprintf(sentence, entry)
+		}
+		if !slices.Contains(w.opens, line) {
+			w.opens = append(w.opens, line)
 		}
 	}
-}
-
-func (w *comparison) issuer(o, n *Issuer) {
-	when := func(wider bool, format string, args ...any) {
-		w.when(wider, "auth.issuers", "of %s, "+format, append([]any{n.URL}, args...)...)
-	}
-	when(o.Preset != n.Preset, "preset is another, which decides what tokens are accepted")
-	when(o.Opaque != n.Opaque, "tokens of another kind are accepted")
-	when(o.Introspection != n.Introspection, "another URL is asked about tokens")
-	when(o.CAFile != n.CAFile, "ca_file is another, so other servers are trusted")
-	for _, aud := range n.Audiences {
-		when(!slices.Contains(o.Audiences, aud), "tokens for the audience %q are accepted", aud)
-	}
-	when(!within(o.ClientIDs, n.ClientIDs) || len(o.ClientIDs) == 0 && len(n.ClientIDs) > 0, "client_ids accepts tokens of clients that were refused")
-	when(o.RequireClient && !n.RequireClient, "tokens need not name their client any more")
-	when(!slices.Equal(o.IDTokenClaims, n.IDTokenClaims) && (len(o.IDTokenClaims) == 0 || len(n.IDTokenClaims) == 0 || !contains(n.IDTokenClaims, o.IDTokenClaims)),
-		"id_token_claims is another, which decides what ID tokens are refused")
-	when(!slices.Equal(o.ScopeClaims, n.ScopeClaims), "scopes are taken from other claims")
-	when(o.MaxLifetime > 0 && (n.MaxLifetime == 0 || n.MaxLifetime > o.MaxLifetime), "tokens of a longer lifetime are accepted")
-	when(n.DPoP != o.DPoP && (o.DPoP == "require" || n.DPoP == "accept"), "dpop: %s accepts tokens that %s refused", n.DPoP, o.DPoP)
-	when(!contains(o.Algorithms, n.Algorithms), "more algorithms are accepted")
-	when(!contains(o.Types, n.Types), "accept_typ accepts more kinds of tokens")
-	when(n.Skew > o.Skew, "skew is larger, so that expired tokens are accepted for longer")
-}
-
-func (w *comparison) endpoints(old, new *Summary) {
-	if old.Auth == nil || new.Auth == nil {
-		return // the same tools as on /mcp, without a token
-	}
-	for _, n := range new.Endpoints {
-		at := slices.IndexFunc(old.Endpoints, func(o Endpoint) bool { return o.Name == n.Name })
-		if at < 0 {
-			w.when(true, "endpoints", "tokens for the endpoint %q are accepted", n.Name)
-			continue
-		}
-		o := old.Endpoints[at]
-		was, is := orDefault(o.DefaultScopes, old.Auth), orDefault(n.DefaultScopes, new.Auth)
-		w.when(!AsStrict(is, was, old.Auth.Implies), "endpoints", "of %q, %s suffices where %s was needed", n.Name, scopes(is), scopes(was))
-		w.when(o.Match != n.Match, "endpoints", "of %q, match selects other operations", n.Name)
-	}
-}
-
-// prompts compares the scopes of prompts. A new prompt is treated as a new API is, and one that
-// reappears is compared with its last version.
-func (w *comparison) prompts(old, new *Summary) {
-	if old.Auth == nil || new.Auth == nil {
-		return
-	}
-	for _, n := range new.Prompts {
-		known := slices.Concat(old.Prompts, old.GonePrompts)
-		at := slices.IndexFunc(known, func(o Prompt) bool { return o.Name == n.Name })
-		if at < 0 {
-			continue
-		}
-		o := known[at]
-		is, was := orDefault(n.Scopes, new.Auth), orDefault(o.Scopes, old.Auth)
-		w.when(!AsStrict(is, was, old.Auth.Implies), "prompts", "of %q, %s suffices where %s was needed", n.Name, scopes(is), scopes(was))
-		w.when(o.Endpoints != nil && !contains(o.Endpoints, n.Endpoints), "prompts", "of %q, callers of more endpoints get it", n.Name)
-	}
-}
-
-func orDefault(list []string, a *Auth) []string {
-	if len(list) == 0 {
-		return a.DefaultScopes
-	}
-	return list
-}
-
-// AsStrict reports whether every caller with all the scopes of new also has those of old, given the
-// implied scopes.
-func AsStrict(new, old []string, implies map[string][]string) bool {
-	return contains(closure(implies, new), old)
-}
-
-// closure returns scopes with all that they imply.
-func closure(implies map[string][]string, from []string) []string {
-	all := slices.Clone(from)
-	for i := 0; i < len(all); i++ {
-		for _, granted := range implies[all[i]] {
-			if !slices.Contains(all, granted) {
-				all = append(all, granted)
-			}
-		}
-	}
-	return all
-}
-
-func scopes(list []string) string {
-	switch len(list) {
-	case 0:
-		return "no scope"
-	case 1:
-		return fmt.Sprintf("the scope %q", list[0])
-	}
-	return fmt.Sprintf("the scopes %q", list)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	recordVersion = 1
+	recordVersion = 2
 	maxRecord     = 64 << 20 // bytes
 	recordSuffix  = ".access"
 	// recordTemp is the prefix for temporary files of documents, so that leftovers of a crashed
@@ -46,6 +46,10 @@ func ReadRecord(path string) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseRecord(data)
+}
+
+func parseRecord(data []byte) (*Summary, error) {
 	var r record
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("it is damaged: %w", err)

@@ -1,4 +1,4 @@
-package widening
+package former
 
 import (
 	"slices"
