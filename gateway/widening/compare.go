@@ -84,7 +84,7 @@ func (w *comparison) entries(k key, r rule, section reflect.Type, p place, old, 
 // another form than this version expects can't be compared, and is wider.
 func (w *comparison) wider(k key, r rule, old, new json.RawMessage) (wider bool, entries []string) {
 	switch form := k.field.Type; {
-	case string(old) == string(new):
+	case string(old) == string(new) && r.kind != "scopes": // equal ones depend on the default scopes
 		return false, nil
 	case r.kind == "any" || r.kind == "joint":
 		return true, nil

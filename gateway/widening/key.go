@@ -3,6 +3,7 @@ package widening
 import (
 	"reflect"
 	"strings"
+	"sync"
 
 	"drawbridge/config"
 )
@@ -37,8 +38,20 @@ type key struct {
 
 type rule struct{ kind, value string }
 
+// sections holds the keys of types of sections that were read before.
+var sections sync.Map
+
 // keysOf returns the keys of a section in the order of its fields.
-func keysOf(section reflect.Type) (keys []key) {
+func keysOf(section reflect.Type) []key {
+	if keys, ok := sections.Load(section); ok {
+		return keys.([]key) //nolint:forcetypeassert // it is stored below
+	}
+	keys := readKeys(section)
+	sections.Store(section, keys)
+	return keys
+}
+
+func readKeys(section reflect.Type) (keys []key) {
 	for i := range section.NumField() {
 		f := section.Field(i)
 		if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" && f.IsExported() {
@@ -120,14 +133,14 @@ func compared(section reflect.Type, path string, to map[string]string) map[strin
 }
 
 // knownKeys returns all keys that this version compares, with their tags.
-func knownKeys() map[string]string {
+var knownKeys = sync.OnceValue(func() map[string]string {
 	keys := compared(reflect.TypeFor[config.Config](), "", map[string]string{})
 	compared(reflect.TypeFor[config.Auth](), "auth", keys)
 	compared(reflect.TypeFor[config.API](), "apis", keys)
 	compared(reflect.TypeFor[config.Settings](), "rules.set", keys)
 	compared(reflect.TypeFor[joint](), "joint", keys)
 	return compared(reflect.TypeFor[jointAPI](), "joint.apis", keys)
-}
+})
 
 func join(path, name string) string {
 	if path == "" {

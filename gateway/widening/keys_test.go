@@ -184,18 +184,7 @@ audit: {file: audit.log, subject: plain, fields: [/n], refusals: true}
 // TestEveryKeyIsDecidedOn: each key of the configuration has a rule that this package knows, or a reason why it decides about no access. A key
 // with a rule is in the summary, so that taking it away changes that.
 func TestEveryKeyIsDecidedOn(t *testing.T) {
-	dir := t.TempDir()
-	for name, from := range map[string]string{"tls.crt": "certificate", "tls.key": "key"} {
-		writePair(t, filepath.Join(dir, name), from)
-	}
-	file := filepath.Join(dir, "drawbridge.yaml")
-	if err := os.WriteFile(file, []byte(all), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, problems := config.Load(file, func(string) string { return "" })
-	if c == nil {
-		t.Fatal(problems)
-	}
+	c := loadWithPair(t, all)
 	k := &keys{t: t, c: c, summary: summaryText(t, c), declared: map[string]bool{}, compared: map[string]bool{}}
 	k.declare(reflect.TypeFor[config.Config]())
 	k.walk(reflect.ValueOf(c).Elem())
@@ -300,6 +289,24 @@ func (k *keys) walk(v reflect.Value) {
 		}
 	default:
 	}
+}
+
+// loadWithPair loads a configuration with a certificate and its key.
+func loadWithPair(t *testing.T, text string) *config.Config {
+	t.Helper()
+	dir := t.TempDir()
+	for name, from := range map[string]string{"tls.crt": "certificate", "tls.key": "key"} {
+		writePair(t, filepath.Join(dir, name), from)
+	}
+	file := filepath.Join(dir, "drawbridge.yaml")
+	if err := os.WriteFile(file, []byte(all), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, problems := config.Load(file, func(string) string { return "" })
+	if c == nil {
+		t.Fatal(problems)
+	}
+	return c
 }
 
 // writePair writes the certificate, the key, or the authorities of clients of the configuration's own cases.

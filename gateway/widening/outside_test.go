@@ -1,6 +1,7 @@
 package widening
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,6 +110,7 @@ func TestPromptComesBack(t *testing.T) {
 // compared as ever. A record of another format is unknown as a whole.
 func TestRecordOfEarlierVersion(t *testing.T) {
 	last := Of(loadWith(t, outward, "certificate"), nil)
+	last.Keys = maps.Clone(last.Keys)
 	for _, key := range []string{"server.tls", "joint.local", "joint.audited", "apis.base_url"} {
 		if last.Keys[key] == "" && key != "apis.base_url" {
 			t.Fatalf("no key %s", key)
