@@ -11,7 +11,7 @@ import (
 // key is a key of a configuration section, with the rules of its tag access:
 //
 //	none: REASON     the key decides about no access
-//	any              each change is wider; also without the tag
+//	any              each change is wider; an empty list or map is none. Without a tag each change is wider
 //	section          the keys below are compared one by one
 //	each: KEY        the entries of a list are compared by the value of a key; a new entry is wider
 //	known: KEY       the same, but a new entry is not wider: nothing restricted it before

@@ -40,6 +40,8 @@ func (k key) state(v reflect.Value) any {
 	}
 	isPointer := v.Kind() == reflect.Pointer
 	switch {
+	case k.tag == "any" && (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0:
+		return nil
 	case k.elsewhere():
 		return nil
 	case k.has("joint"):
