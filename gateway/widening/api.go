@@ -95,7 +95,6 @@ func passedHeaders(headers []config.PassedHeader) (names []string) {
 func serviceAPIOf(c *config.Config, d *config.Discovery) API {
 	shared, sent := d.Settings()
 	shared.Spec = config.Location("discovery:" + d.Name)
-	shared.MaxInFlight = cmp.Or(shared.MaxInFlight, c.Limits.MaxInFlight)
 	a := apiOf(c, &shared)
 	var passed []string
 	for i := range sent {
