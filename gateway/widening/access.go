@@ -1,8 +1,6 @@
 package widening
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -132,7 +130,7 @@ func (a *Access) Opened(was *Access, implies map[string][]string) (what []string
 		{!contains(was.Jobs, a.Jobs), MoreJobs},
 		{a.promisesMore(was), PromisesMore},
 		{a.Rate.exceeds(was.Rate), HigherRate},
-		{!maps.EqualFunc(a.Rest, was.Rest, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }), OtherSetting},
+		{!maps.EqualFunc(a.Rest, was.Rest, slices.Equal), OtherSetting},
 		{!contains(was.ByDocument.Endpoints, a.ByDocument.Endpoints), NewlyAtEndpoint},
 		{!contains(was.ByDocument.Credentials, a.ByDocument.Credentials), OtherCredential},
 		{was.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != was.ByDocument.Origin, OtherOrigin},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"drawbridge/config"
 )
@@ -107,7 +108,7 @@ func serviceAPIOf(c *config.Config, d *config.Discovery) API {
 		}
 	}
 	if len(passed) > 0 {
-		a.Joint["pass_headers"] = encoded(passed)
+		a.Joint["pass_headers"] = passed
 	}
 	return a
 }
@@ -116,7 +117,7 @@ func (a API) equal(other API) bool { return string(encoded(a)) == string(encoded
 func (a API) same(other API) bool  { return a.Name == other.Name && a.Spec == other.Spec }
 
 // baseURL returns a digest of the base URL; "" if the API has none.
-func (a API) baseURL() string { return string(a.Config["base_url"]) }
+func (a API) baseURL() string { return strings.Join(a.Config["base_url"], "") }
 
 func (w *comparison) apis(documents func(i int) *Document) {
 	old, new := w.old, w.new
@@ -188,8 +189,8 @@ func inEntry(all []API, a API) bool {
 
 // api compares an API with the one that it was.
 func (w *comparison) api(key string, o, n *API, d *Document) {
-	w.section(reflect.TypeFor[config.API](), place{"apis", key + ": "}, o.Config, n.Config)
-	w.section(reflect.TypeFor[jointAPI](), place{"joint.apis", key + ": "}, o.Joint, n.Joint)
+	w.section(reflect.TypeFor[config.API](), place{path: "apis", prefix: key + ": "}, o.Config, n.Config)
+	w.section(reflect.TypeFor[jointAPI](), place{path: "joint.apis", prefix: key + ": "}, o.Joint, n.Joint)
 	w.identities(key, o.Identities, n.Identities)
 	kept := len(n.Overlays) >= len(o.Overlays) && slices.Equal(n.Overlays[:len(o.Overlays)], o.Overlays)
 	w.when(!kept, key, "overlays lacks one, or has them in another order, so what they removed may be there again")

@@ -3,10 +3,10 @@ package widening
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"drawbridge/config"
@@ -19,15 +19,15 @@ type comparison struct {
 	compared int // see maxComparisons
 }
 
-// place is a section that is compared: the path of its keys, without names of entries, and the beginning of its reports.
-type place struct{ path, prefix string }
-
-// at returns the place of the sections below a key.
-func (p place) at(name string) place { return place{join(p.path, name), p.prefix} }
-
 // when reports a way once, after the key that opens it.
 func (w *comparison) when(wider bool, key, format string, args ...any) {
-	if line := key + ": " + fmt.Sprintf(format, args...); wider && !slices.Contains(w.opens, line) {
+	if wider {
+		w.add(key + ": " + fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *comparison) add(line string) {
+	if !slices.Contains(w.opens, line) {
 		w.opens = append(w.opens, line)
 	}
 }
@@ -35,112 +35,49 @@ func (w *comparison) when(wider bool, key, format string, args ...any) {
 // tokens reports whether both configurations require tokens.
 func (w *comparison) tokens() bool { return w.old.Auth != nil && w.new.Auth != nil }
 
+// place is a section that is compared.
+type place struct {
+	path   string // of its keys, without names of entries
+	prefix string // of reports; "" for the path of the key
+	state  string // its path in the states
+}
+
+// at returns the place of the section below a key.
+func (p place) at(k key) place { return place{join(p.path, k.name), p.prefix, join(p.state, k.name)} }
+
+// entry returns the place of an entry of the list of a key.
+func (p place) entry(k key, name string) place {
+	below := p.at(k)
+	return place{below.path, prefixOf(below.path, name), entryPath(below.state, name)}
+}
+
 // section compares the keys of a section one by one. A key that the old summary doesn't know, because an earlier version wrote it, is
 // not compared.
 func (w *comparison) section(t reflect.Type, p place, old, new State) {
 	for _, k := range keysOf(t) {
-		if k.has("none") || k.elsewhere() || w.old.Keys[join(p.path, k.name)] != k.tag || k.has("with auth") && !w.tokens() {
+		if k.has("none") || k.elsewhere() || w.old.Keys[join(p.path, k.name)] != k.form() || k.has("with auth") && !w.tokens() {
 			continue
 		}
+		at := p.at(k)
+		was, is := old[at.state], new[at.state]
+		if k.isSection() {
+			w.section(below(k.field.Type), at, old, new)
+		}
+		for _, name := range is {
+			if k.has("each", "known") && slices.Contains(was, name) {
+				w.section(below(k.field.Type), p.entry(k, name), old, new)
+			}
+		}
 		for _, r := range k.rules {
-			w.key(k, r, p, old[k.name], new[k.name])
+			if entries := w.opened(k, r, was, is); len(entries) > 0 {
+				w.report(k, at, was, is, entries)
+			}
 		}
 	}
 }
 
-// key compares the values of a key by one of its rules.
-func (w *comparison) key(k key, r rule, p place, old, new json.RawMessage) {
-	inner := below(k.field.Type)
-	switch {
-	case r.kind == "with auth":
-		return
-	case r.kind == "each" || r.kind == "known":
-		w.entries(k, r, inner, p, old, new)
-		return
-	case inner != nil && !isRate(k.field.Type) && r.kind != "any" && k.field.Type.Kind() != reflect.Slice && k.field.Type.Kind() != reflect.Map:
-		w.section(inner, p.at(k.name), decoded[State](old), decoded[State](new))
-		if r.kind == "section" || r.kind == "joint" {
-			return
-		}
-	}
-	if wider, entries := w.wider(k, r, old, new); wider {
-		w.report(k, p, old, new, entries)
-	}
-}
-
-// entries compares the sections of a list that have the same name.
-func (w *comparison) entries(k key, r rule, section reflect.Type, p place, old, new json.RawMessage) {
-	was, is := decoded[map[string]State](old), decoded[map[string]State](new)
-	for _, name := range slices.Sorted(maps.Keys(is)) {
-		if before, ok := was[name]; ok {
-			w.section(section, place{join(p.path, k.name), prefixOf(join(p.path, k.name), name)}, before, is[name])
-		} else if r.kind == "each" {
-			w.report(k, p, old, new, []string{name})
-		}
-	}
-}
-
-// wider reports whether a rule takes a new value for wider than the old one, and the entries of a list that make it so. A value that has
-// another form than this version expects can't be compared, and is wider.
-func (w *comparison) wider(k key, r rule, old, new json.RawMessage) (wider bool, entries []string) {
-	switch form := k.field.Type; {
-	case string(old) == string(new) && r.kind != "scopes": // equal ones depend on the default scopes
-		return false, nil
-	case r.kind == "any" || r.kind == "joint":
-		return true, nil
-	case isRate(form):
-		return widerBy(old, new, func(o, n Rate) bool { return n.exceeds(o) }), nil
-	case r.value != "" || form.Kind() == reflect.String:
-		return widerBy(old, new, func(o, n string) bool { return r.opensText(o, n) }), nil
-	case form.Kind() == reflect.Slice:
-		wider = widerBy(old, new, func(o, n []string) bool {
-			entries = w.opensList(r, form.Elem(), o, n)
-			return len(entries) > 0
-		})
-		return wider, entries
-	case reflect.Zero(form).CanInt():
-		return widerBy(old, new, func(o, n int64) bool { return r.opensNumber(o, n) }), nil
-	}
-	// A switch, a secret or a section: on, or off.
-	return r.kind == "grants" && len(old) == 0 || r.kind == "restricts" && len(new) == 0, nil
-}
-
-func widerBy[T any](old, new json.RawMessage, opens func(old, new T) bool) bool {
-	var o, n T
-	if len(old) > 0 && json.Unmarshal(old, &o) != nil || len(new) > 0 && json.Unmarshal(new, &n) != nil {
-		return true
-	}
-	return opens(o, n)
-}
-
-func (r rule) opensText(old, new string) bool {
-	switch {
-	case old == new:
-		return false
-	case r.kind == "grants":
-		return new != "" && (r.value == "" || new == r.value)
-	case r.kind == "restricts":
-		return old != "" && (r.value == "" || old == r.value)
-	case r.kind == "moves":
-		return old != "" && new != ""
-	}
-	return true
-}
-
-func (r rule) opensNumber(old, new int64) bool {
-	switch r.kind {
-	case "grants":
-		return new > old
-	case "restricts":
-		return new < old
-	case "limit":
-		return old > 0 && (new == 0 || new > old)
-	}
-	return true
-}
-
-// opensList returns the entries that make a list wider; an empty one stands for the whole list.
-func (w *comparison) opensList(r rule, entry reflect.Type, old, new []string) []string {
+// opened returns the texts that make a key wider by one of its rules; "" stands for the value as a whole.
+func (w *comparison) opened(k key, r rule, old, new []string) []string {
 	whole := func(wider bool) []string {
 		if wider {
 			return []string{""}
@@ -148,28 +85,54 @@ func (w *comparison) opensList(r rule, entry reflect.Type, old, new []string) []
 		return nil
 	}
 	switch r.kind {
-	case "grants":
-		return slices.DeleteFunc(slices.Clone(new), func(n string) bool {
-			return slices.ContainsFunc(old, func(o string) bool { return covers(entry, o, n) })
-		})
+	case "section", "known", "with auth":
+		return nil
+	case "grants", "each":
+		if k.isNumber() {
+			return whole(number(new) > number(old))
+		}
+		return slices.DeleteFunc(r.of(new), func(n string) bool { return slices.ContainsFunc(old, func(o string) bool { return k.covers(o, n) }) })
 	case "restricts":
-		return slices.DeleteFunc(slices.Clone(old), func(o string) bool { return slices.Contains(new, o) })
-	case "subset":
-		return whole(len(old) == 0 || len(new) == 0 || !contains(old, new))
-	case "superset":
-		return whole(len(old) == 0 || len(new) == 0 || !contains(new, old))
+		if k.isNumber() {
+			return whole(number(new) < number(old))
+		}
+		return slices.DeleteFunc(r.of(old), func(o string) bool { return slices.Contains(new, o) })
+	case "limit":
+		if k.isNumber() {
+			return whole(number(old) > 0 && (number(new) == 0 || number(new) > number(old)))
+		}
+		return whole(rateFrom(new).exceeds(rateFrom(old)))
+	case "moves":
+		return whole(len(old) > 0 && len(new) > 0 && !slices.Equal(old, new))
 	case "scopes":
 		return whole(!AsStrict(orDefault(new, w.new), orDefault(old, w.old), w.old.Implied))
+	case "subset":
+		return whole(len(old)+len(new) > 0 && (len(old) == 0 || len(new) == 0 || !contains(old, new)))
+	case "superset":
+		return whole(!slices.Equal(old, new) && (len(old) == 0 || len(new) == 0 || !contains(new, old)))
 	}
-	return whole(true)
+	return whole(!slices.Equal(old, new))
 }
 
-// covers reports whether an old entry of a list of a type includes a new one.
-func covers(entry reflect.Type, old, new string) bool {
-	switch entry {
-	case reflect.TypeFor[host](): // without a port it stands for every port
+// of returns the texts that the rule is about.
+func (r rule) of(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return r.value != "" && r.kind != "each" && text != r.value })
+}
+
+func (k key) isNumber() bool { return reflect.Zero(k.field.Type).CanInt() }
+
+// number returns a number of a state; 0 if it is absent.
+func number(texts []string) int64 {
+	n, _ := strconv.ParseInt(strings.Join(texts, ""), 10, 64)
+	return n
+}
+
+// covers reports whether an old entry of a list includes a new one.
+func (k key) covers(old, new string) bool {
+	switch k.field.Type {
+	case reflect.TypeFor[[]host](): // without a port it stands for every port
 		return old == new || !strings.Contains(strings.TrimPrefix(new, old), "]") && strings.HasPrefix(new, old+":") && strings.Count(new[len(old):], ":") == 1
-	case reflect.TypeFor[config.Network]():
+	case reflect.TypeFor[[]config.Network]():
 		o, err := netip.ParsePrefix(old)
 		n, errNew := netip.ParsePrefix(new)
 		return err == nil && errNew == nil && o.Bits() <= n.Bits() && o.Contains(n.Addr())
@@ -182,33 +145,49 @@ func contains(whole, part []string) bool {
 	return !slices.ContainsFunc(part, func(s string) bool { return !slices.Contains(whole, s) })
 }
 
+// isRate reports whether a type is a rate.
+func isRate(t reflect.Type) bool {
+	return t == reflect.TypeFor[config.Rate]() || t == reflect.TypeFor[*config.CallRate]()
+}
+
+// rateIn returns a rate of the configuration.
+func rateIn(v any) Rate {
+	switch r := v.(type) {
+	case config.Rate:
+		if r.On() {
+			return Rate{Interval: r.Rate.Interval(), Burst: r.AtOnce(), Each: true}
+		}
+	case *config.CallRate:
+		return rateOf(r)
+	}
+	return Rate{}
+}
+
+// rateFrom returns a rate of a state; zero if it is absent.
+func rateFrom(texts []string) (r Rate) {
+	_ = json.Unmarshal([]byte(strings.Join(texts, "")), &r)
+	return r
+}
+
 // report adds what a key opens, once for each of the entries if its sentence names one.
-func (w *comparison) report(k key, p place, old, new json.RawMessage, entries []string) {
-	prefix, sentence := p.prefix, k.field.Tag.Get("opens")
+func (w *comparison) report(k key, at place, old, new, entries []string) {
+	prefix, sentence := at.prefix, k.field.Tag.Get("opens")
 	if sentence == "" {
-		sentence = sentenceOf(join(p.path, k.name), k.name, len(new) == 0)
+		sentence = sentenceOf(at.path, k.name, len(new) == 0)
 		if prefix == "" {
-			prefix = join(p.path, k.name) + ": "
+			prefix = at.path + ": "
 		}
 	}
-	if k.has("scopes") {
-		sentence = fmt.Sprintf("%s suffices where %s was needed", scopes(orDefault(decoded[[]string](new), w.new)), scopes(orDefault(decoded[[]string](old), w.old)))
-		entries = nil
-	}
-	switch verbs := strings.Count(sentence, "%"); {
-	case verbs == 2: // the new value, and the old one
-		sentence = fmt.Sprintf(sentence, decoded[string](new), decoded[string](old))
-		entries = []string{""}
-	case verbs == 0:
-		entries = []string{""}
-	}
-	for _, entry := range entries {
-		line := prefix + sentence
-		if strings.Contains(sentence, "%") {
-			line = prefix + fmt.Sprintf(sentence, entry)
-		}
-		if !slices.Contains(w.opens, line) {
-			w.opens = append(w.opens, line)
+	switch {
+	case k.has("scopes"):
+		w.add(prefix + fmt.Sprintf("%s suffices where %s was needed", scopes(orDefault(new, w.new)), scopes(orDefault(old, w.old))))
+	case !strings.Contains(sentence, "%"):
+		w.add(prefix + sentence)
+	case strings.Count(sentence, "%") > 1: // the new value, and the old one
+		w.add(prefix + fmt.Sprintf(sentence, strings.Join(new, ""), strings.Join(old, "")))
+	default:
+		for _, entry := range entries {
+			w.add(prefix + fmt.Sprintf(sentence, entry))
 		}
 	}
 }

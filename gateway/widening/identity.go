@@ -18,14 +18,14 @@ func identitiesOf(api *config.API) map[string]string {
 	keys, credentials := api.AllCredentials()
 	for i, c := range credentials {
 		if c != api.SpecCredential {
-			all[keys[i]] = string(c.Type) + " " + digest(string(encoded(canonical(reflect.ValueOf(c)))))
+			all[keys[i]] = string(c.Type) + " " + digestOf(reflect.ValueOf(c))
 		}
 	}
 	if i := api.Identity; i != nil {
-		all["identity"] = digest(string(encoded([]any{i.Audience, i.HeaderName(), rest(reflect.ValueOf(i))})))
+		all["identity"] = digest(string(encoded([]any{i.Audience, i.HeaderName(), stateOf(reflect.ValueOf(i).Elem())})))
 	}
 	if api.ClientCertificate != nil {
-		all["client_certificate"] = digest(string(encoded(canonical(reflect.ValueOf(api.ClientCertificate)))))
+		all["client_certificate"] = digestOf(reflect.ValueOf(api.ClientCertificate))
 	}
 	if r := api.Request; r != nil {
 		for kind, values := range map[string]map[string]*config.RequestValue{"headers": r.Headers, "query": r.Query} {

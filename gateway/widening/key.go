@@ -106,6 +106,18 @@ func (k key) elsewhere() bool {
 	return false
 }
 
+// form returns what a summary must have been written with to be comparable: the rules, and the type.
+func (k key) form() string { return k.tag + " " + k.field.Type.String() }
+
+// isSection reports whether the value of a key is a section that is compared by its keys.
+func (k key) isSection() bool {
+	t := k.field.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Struct && below(t) != nil && !k.has("any") && !isRate(k.field.Type)
+}
+
 // below returns the type of the sections that a value of a type is or holds; nil if it has none.
 func below(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
@@ -124,7 +136,7 @@ func compared(section reflect.Type, path string, to map[string]string) map[strin
 			continue
 		}
 		at := join(path, k.name)
-		to[at] = k.tag
+		to[at] = k.form()
 		if inner := below(k.field.Type); inner != nil && !k.has("any") && !k.elsewhere() {
 			compared(inner, at, to)
 		}

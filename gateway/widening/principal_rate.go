@@ -16,7 +16,7 @@ type OwnRate struct {
 func ownRatesOf(c *config.Config) (all []OwnRate) {
 	for i := range c.Limits.PrincipalRates {
 		r := &c.Limits.PrincipalRates[i]
-		own := OwnRate{Match: digest(string(encoded(canonical(reflect.ValueOf(&r.Match)))))}
+		own := OwnRate{Match: digestOf(reflect.ValueOf(&r.Match))}
 		if r.On() {
 			own.Rate = Rate{Interval: r.Rate.Interval(), Burst: r.AtOnce(), Each: r.Per != config.PerAll}
 		}
@@ -27,7 +27,7 @@ func ownRatesOf(c *config.Config) (all []OwnRate) {
 
 // principalRate returns the rate of the principals that have none of their own.
 func (s *Summary) principalRate() Rate {
-	return decoded[Rate](decoded[State](s.Config["limits"])["principal_rate"])
+	return rateFrom(s.Config["limits.principal_rate"])
 }
 
 // ownExceed reports whether some principals may send more requests. The first rate that matches a principal applies, and which principals

@@ -7,116 +7,118 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"drawbridge/config"
 )
 
-// State is the part of a section that is compared: its keys in the form that their rules need. It holds no secrets; locations and values
-// of which only equality counts are digests. A key with its zero value is absent.
-type State map[string]json.RawMessage
+// State is the part of a section that is compared: texts by the paths of keys. A list has a text for each entry, and a value of which only
+// equality counts is a digest, as locations are. A key with its zero value is absent. There are no secrets.
+//
+// The path of a key of an entry has the name of the entry in brackets, and the names are the texts of the list.
+type State map[string][]string
+
+// set is the text of a value of which only the presence counts.
+const set = "set"
 
 // has reports whether a key has a value.
-func (s State) has(name string) bool { return len(s[name]) > 0 }
+func (s State) has(path string) bool { return len(s[path]) > 0 }
 
 // stateOf returns the state of a section.
-func stateOf(v reflect.Value) State {
+func stateOf(section reflect.Value) State {
 	s := State{}
-	for _, k := range keysOf(v.Type()) {
-		f := v.FieldByIndex(k.field.Index)
-		if f.IsZero() || k.has("none") {
-			continue
-		}
-		if x := k.state(f); x != nil {
-			s[k.name] = encoded(x)
-		}
-	}
+	s.add("", section)
 	return s
 }
 
-// state returns the form of a value that the rules of its key compare; nil if there is nothing to compare.
-func (k key) state(v reflect.Value) any {
-	if r, ok := k.rule("each", "known"); ok {
-		return entriesOf(v, r.value)
-	}
-	isPointer := v.Kind() == reflect.Pointer
-	switch {
-	case k.tag == "any" && (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0:
-		return nil
-	case k.elsewhere():
-		return nil
-	case k.has("joint"):
-		return rest(v)
-	case k.has("any"):
-		return digest(string(encoded(canonical(v))))
-	case isRate(v.Type()):
-		if r := rateIn(v.Interface()); r.Interval > 0 {
-			return r
-		}
-		return nil
-	case below(v.Type()) != nil && (isPointer || v.Kind() == reflect.Struct):
-		return stateOf(reflect.Indirect(v))
-	case isPointer:
-		return k.state(v.Elem())
-	case v.Kind() == reflect.Slice:
-		list := make([]string, v.Len())
-		for i := range list {
-			list[i] = textOf(v.Index(i))
-		}
-		return list
-	case v.Kind() == reflect.Bool:
-		return v.Bool()
-	case v.CanInt():
-		return v.Int()
-	}
-	if v.Type() == reflect.TypeFor[config.Secret]() {
-		return true
-	}
-	if r := k.rules[0]; r.value != "" { // compared with the value of the rule
-		return textOf(v)
-	}
-	return digest(string(encoded(canonical(v))))
-}
-
-// entriesOf returns the states of the sections of a list, by the value of one of their keys.
-func entriesOf(list reflect.Value, by string) map[string]State {
-	entries := map[string]State{}
-	for i := range list.Len() {
-		v := list.Index(i)
-		for _, k := range keysOf(v.Type()) {
-			if k.name == by {
-				entries[textOf(v.FieldByIndex(k.field.Index))] = stateOf(v)
+func (s State) add(path string, section reflect.Value) {
+	for _, k := range keysOf(section.Type()) {
+		v, at := section.FieldByIndex(k.field.Index), join(path, k.name)
+		switch {
+		case v.IsZero() || k.has("none") || k.elsewhere():
+		case k.has("each", "known"):
+			for i := range v.Len() {
+				name := k.nameOf(v.Index(i))
+				s[at] = append(s[at], name)
+				s.add(entryPath(at, name), v.Index(i))
 			}
+		case k.isSection():
+			if k.has("grants", "restricts") {
+				s[at] = []string{set}
+			}
+			s.add(at, reflect.Indirect(v))
+		case !k.has("joint"):
+			s[at] = k.texts(v)
+		case hasRest(v):
+			s[at] = []string{digestOf(v)}
 		}
 	}
-	return entries
 }
 
-// rest returns the states of the sections in a value that code compares, without the keys that it compares; nil if nothing is left. So a
-// key that was added without a tag is not forgotten.
-func rest(v reflect.Value) any {
+func entryPath(path, name string) string { return path + "[" + name + "]" }
+
+// nameOf returns the name of an entry of a list.
+func (k key) nameOf(entry reflect.Value) string {
+	r, _ := k.rule("each", "known")
+	for _, name := range keysOf(entry.Type()) {
+		if name.name == r.value {
+			return textOf(entry.FieldByIndex(name.field.Index))
+		}
+	}
+	return ""
+}
+
+// hasRest reports whether a value that code compares has keys that it doesn't compare, so that one that was added without a tag is not
+// forgotten.
+func hasRest(v reflect.Value) bool {
 	switch v.Kind() { //nolint:exhaustive // others have no keys
 	case reflect.Pointer:
-		if !v.IsNil() {
-			return rest(v.Elem())
-		}
+		return !v.IsNil() && hasRest(v.Elem())
 	case reflect.Struct:
-		if s := stateOf(v); len(s) > 0 {
-			return s
-		}
+		return len(stateOf(v)) > 0
 	case reflect.Slice:
 		for i := range v.Len() {
-			if rest(v.Index(i)) != nil {
-				return digest(string(encoded(canonical(v))))
+			if hasRest(v.Index(i)) {
+				return true
 			}
 		}
 	case reflect.Map:
 		for entries := v.MapRange(); entries.Next(); {
-			if rest(entries.Value()) != nil {
-				return digest(string(encoded(canonical(v))))
+			if hasRest(entries.Value()) {
+				return true
 			}
 		}
 	}
-	return nil
+	return false
+}
+
+// texts returns the form of a value that the rules of its key compare.
+func (k key) texts(v reflect.Value) []string {
+	isList := v.Kind() == reflect.Slice
+	switch {
+	case k.has("any") && k.tag != "" && (isList || v.Kind() == reflect.Map) && v.Len() == 0:
+		return nil
+	case k.has("any"):
+		return []string{digestOf(v)}
+	case isRate(v.Type()):
+		if r := rateIn(v.Interface()); r.Interval > 0 {
+			return []string{string(encoded(r))}
+		}
+		return nil
+	case isList:
+		texts := make([]string, v.Len())
+		for i := range texts {
+			texts[i] = textOf(v.Index(i))
+		}
+		return texts
+	case v.Type() == reflect.TypeFor[config.Secret]():
+		return []string{set}
+	case v.CanInt():
+		return []string{strconv.FormatInt(v.Int(), 10)}
+	case v.Kind() == reflect.String && k.rules[0].value == "":
+		return []string{digestOf(v)}
+	}
+	return []string{textOf(reflect.Indirect(v))}
 }
 
 // canonical returns all of a value but its secrets and the keys with the rule none, so that equal values have equal JSON.
@@ -178,51 +180,21 @@ func canonicalSection(v reflect.Value) any {
 func textOf(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case config.Secret:
-		return ""
+		return set
 	case config.File:
 		return digest(x.String())
 	case config.Location:
 		return digest(x.String())
 	case encoding.TextMarshaler:
-		text, err := x.MarshalText()
-		if err != nil {
-			return fmt.Sprintf("%+v", x)
+		if text, err := x.MarshalText(); err == nil {
+			return string(text)
 		}
-		return string(text)
-	case fmt.Stringer:
-		return x.String()
 	}
 	return fmt.Sprint(v.Interface())
 }
 
-func isRate(t reflect.Type) bool {
-	return t == reflect.TypeFor[config.Rate]() || t == reflect.TypeFor[*config.CallRate]()
-}
-
-// rateIn returns a rate of the configuration.
-func rateIn(v any) Rate {
-	switch r := v.(type) {
-	case config.Rate:
-		if r.On() {
-			return Rate{Interval: r.Rate.Interval(), Burst: r.AtOnce(), Each: true}
-		}
-	case *config.CallRate:
-		return rateOf(r)
-	}
-	return Rate{}
-}
-
-// encoded returns a value as JSON. Values of a state have no type that JSON lacks.
-func encoded(v any) json.RawMessage {
-	text, _ := json.Marshal(v)
-	return text
-}
-
-// decoded returns a value of a state; the zero value if it is absent.
-func decoded[T any](text json.RawMessage) (v T) {
-	_ = json.Unmarshal(text, &v) // an absent or unreadable value is zero
-	return v
-}
+// digestOf returns a digest of all of a value.
+func digestOf(v reflect.Value) string { return digest(string(encoded(canonical(v)))) }
 
 // digest returns a digest of a text that may be secret; "" for none.
 func digest(text string) string {
@@ -231,4 +203,10 @@ func digest(text string) string {
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
+}
+
+// encoded returns a value as JSON. No value of a summary has a type that JSON lacks.
+func encoded(v any) []byte {
+	text, _ := json.Marshal(v)
+	return text
 }

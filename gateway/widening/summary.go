@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"drawbridge/config"
 )
@@ -37,8 +38,8 @@ type Summary struct {
 	// Held reports of each provider of services whether new services await an operator.
 	Held map[string]bool `json:"held,omitempty"`
 	// Gone are removed APIs with their restrictions: one that reappears is compared with its last version. So are prompts.
-	Gone        []API            `json:"gone,omitempty"`
-	GonePrompts map[string]State `json:"gone_prompts,omitempty"`
+	Gone        []API `json:"gone,omitempty"`
+	GonePrompts State `json:"gone_prompts,omitempty"`
 }
 
 // maxGone is the maximum number of remembered APIs, and of prompts.
@@ -85,29 +86,33 @@ func (s *Summary) remember(before *Summary) {
 			s.Gone = append(s.Gone, a)
 		}
 	}
-	s.GonePrompts = map[string]State{}
-	prompts := before.prompts()
-	for _, name := range slices.Sorted(maps.Keys(prompts)) {
-		if _, ok := decoded[map[string]State](s.Config["prompts"])[name]; !ok && len(s.GonePrompts) < maxGone {
-			s.GonePrompts[name] = prompts[name]
+	s.GonePrompts = State{}
+	for _, prompts := range []State{before.Config, before.GonePrompts} {
+		s.GonePrompts.addPrompts(prompts, s.Config["prompts"])
+	}
+}
+
+// addPrompts adds the prompts of another state that are neither there nor among some others.
+func (s State) addPrompts(from State, others []string) {
+	for _, name := range from["prompts"] {
+		if slices.Contains(others, name) || slices.Contains(s["prompts"], name) || len(s["prompts"]) == maxGone {
+			continue
+		}
+		s["prompts"] = append(slices.Clip(s["prompts"]), name)
+		for path, texts := range from {
+			if strings.HasPrefix(path, entryPath("prompts", name)+".") {
+				s[path] = texts
+			}
 		}
 	}
 }
 
-// prompts returns the prompts that the configuration has, and those that are remembered.
-func (s *Summary) prompts() map[string]State {
-	all := map[string]State{}
-	maps.Copy(all, s.GonePrompts)
-	maps.Copy(all, decoded[map[string]State](s.Config["prompts"]))
-	return all
-}
-
 // defaultScopes returns the scopes that calls need by default.
-func (s *Summary) defaultScopes() []string { return decoded[[]string](s.Auth["default_scopes"]) }
+func (s *Summary) defaultScopes() []string { return s.Auth["default_scopes"] }
 
 // confirms reports whether destructive tools need consent.
 func (s *Summary) confirms() bool {
-	return decoded[string](decoded[State](s.Config["tools"])["confirm"]) == string(config.ConfirmDestructive)
+	return slices.Contains(s.Config["tools.confirm"], string(config.ConfirmDestructive))
 }
 
 // Wider returns the ways in which a configuration gives more access than the one before it. Each is
@@ -118,7 +123,7 @@ func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) 
 	w := &comparison{old: old, new: new}
 	w.auth()
 	before := maps.Clone(old.Config)
-	before["prompts"] = encoded(old.prompts())
+	before.addPrompts(old.GonePrompts, nil)
 	w.section(reflect.TypeFor[config.Config](), place{}, before, new.Config)
 	w.when(len(old.Clients) > 0 && !contains(old.Clients, new.Clients), "server.tls.client_ca_file", "clients of other authorities are let in")
 	w.operators(old.Operators, new.Operators)
