@@ -43,8 +43,9 @@ var sections sync.Map
 
 // keysOf returns the keys of a section in the order of its fields.
 func keysOf(section reflect.Type) []key {
-	if keys, ok := sections.Load(section); ok {
-		return keys.([]key) //nolint:forcetypeassert // it is stored below
+	if known, ok := sections.Load(section); ok {
+		keys, _ := known.([]key) // as stored below
+		return keys
 	}
 	keys := readKeys(section)
 	sections.Store(section, keys)
@@ -129,7 +130,7 @@ func below(t reflect.Type) reflect.Type {
 	return t
 }
 
-// compared adds the keys of a section that are compared, with their tags.
+// compared adds the paths of the keys of a section that are compared, with their forms.
 func compared(section reflect.Type, path string, to map[string]string) map[string]string {
 	for _, k := range keysOf(section) {
 		if k.has("none") {
@@ -144,12 +145,11 @@ func compared(section reflect.Type, path string, to map[string]string) map[strin
 	return to
 }
 
-// knownKeys returns all keys that this version compares, with their tags.
+// knownKeys returns the paths of all keys that this version compares, with their forms.
 var knownKeys = sync.OnceValue(func() map[string]string {
 	keys := compared(reflect.TypeFor[config.Config](), "", map[string]string{})
 	compared(reflect.TypeFor[config.Auth](), "auth", keys)
 	compared(reflect.TypeFor[config.API](), "apis", keys)
-	compared(reflect.TypeFor[config.Settings](), "rules.set", keys)
 	compared(reflect.TypeFor[joint](), "joint", keys)
 	return compared(reflect.TypeFor[jointAPI](), "joint.apis", keys)
 })

@@ -133,7 +133,13 @@ func TestRecordOfEarlierVersion(t *testing.T) {
 	if got := Wider(last, Of(loadWith(t, open, "certificate"), last), nil); len(got) == 0 {
 		t.Error("keys that the record knows open nothing")
 	}
-	if _, err := parseRecord([]byte(`{"version":1,"summary":{"apis":[]}}`)); err == nil {
-		t.Error("a record of version 1 is read")
+	for text, want := range map[string]string{
+		`{"version":1,"summary":{"auth":{"issuers":[{"url":"https://idp.example.com"}]},"hosts":["a"],"local":true,"apis":[{"name":"a","rules":[{"match":""}]}]}}`: "it is of version 1, and",
+		`{"version":2,"summary":{"config":null,"gone_prompts":{"prompts":["p"]},"apis":[]}}`:                                                                       "it names no keys",
+		`{"version":2}`: "damaged",
+	} {
+		if _, err := parseRecord([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
 	}
 }

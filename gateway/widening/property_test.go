@@ -18,7 +18,7 @@ func TestSameAccess(t *testing.T) {
 		if !isPlausible(c) {
 			continue
 		}
-		text, err := json.Marshal(record{recordVersion, Of(c, nil)})
+		text, err := json.Marshal(record{recordVersion, encoded(Of(c, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package widening
 
 import (
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,10 +10,10 @@ import (
 	"drawbridge/config"
 )
 
-// Summary is what a configuration allows and restricts, as the tags access of its keys tell. It holds no secrets: locations and conditions
+// Summary is what a configuration allows and restricts, by the tags access of its keys. It holds no secrets: locations and conditions
 // are digests.
 type Summary struct {
-	// Keys are the keys that the version of the writer compares, with their tags. Others are unknown.
+	// Keys are the paths of the keys that the version of the writer compares, with their rules and types. Others are unknown.
 	Keys map[string]string `json:"keys"`
 	// Config is the state of the configuration apart from auth and apis.
 	Config State `json:"config"`
@@ -88,14 +89,17 @@ func (s *Summary) remember(before *Summary) {
 	}
 	s.GonePrompts = State{}
 	for _, prompts := range []State{before.Config, before.GonePrompts} {
-		s.GonePrompts.addPrompts(prompts, s.Config["prompts"])
+		s.GonePrompts.addPrompts(prompts, s.Config["prompts"], maxGone)
 	}
 }
 
-// addPrompts adds the prompts of another state that are neither there nor among some others.
-func (s State) addPrompts(from State, others []string) {
+// addPrompts adds the prompts of another state that are neither there nor among some others, until there are most.
+func (s State) addPrompts(from State, others []string, most int) {
 	for _, name := range from["prompts"] {
-		if slices.Contains(others, name) || slices.Contains(s["prompts"], name) || len(s["prompts"]) == maxGone {
+		if len(s["prompts"]) == most {
+			return
+		}
+		if slices.Contains(others, name) || slices.Contains(s["prompts"], name) {
 			continue
 		}
 		s["prompts"] = append(slices.Clip(s["prompts"]), name)
@@ -122,8 +126,9 @@ func (s *Summary) confirms() bool {
 func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) {
 	w := &comparison{old: old, new: new}
 	w.auth()
-	before := maps.Clone(old.Config)
-	before.addPrompts(old.GonePrompts, nil)
+	before := State{}
+	maps.Copy(before, old.Config)
+	before.addPrompts(old.GonePrompts, nil, math.MaxInt)
 	w.section(reflect.TypeFor[config.Config](), place{}, before, new.Config)
 	w.when(len(old.Clients) > 0 && !contains(old.Clients, new.Clients), "server.tls.client_ca_file", "clients of other authorities are let in")
 	w.operators(old.Operators, new.Operators)
