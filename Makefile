@@ -53,6 +53,10 @@ build: ## build bin/drawbridge, static and stripped
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
+.PHONY: platforms
+platforms: ## the program has no error of types on the platforms of PLATFORMS; CI takes this, cross also generates code
+	$(GO) run ./test/platforms $(PLATFORMS)
+
 .PHONY: cross
 cross: ## the program builds for each platform of PLATFORMS
 	@for platform in $(PLATFORMS); do \
@@ -67,10 +71,11 @@ demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (D
 	@bin/drawbridge demo $(DEMO_FLAGS)
 
 .PHONY: test
-test: ## go vet, then every test with the race detector, in random order
+test: ## go vet, then every test in random order: those of the program with the race detector, those of test/ without it
 	$(GO) vet ./...
 	$(GO) test -timeout $(TEST_TIMEOUT) -tags purego ./openapi/jsonscan
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout $(TEST_TIMEOUT) ./... -vet=off
+	$(GO) test -shuffle=on -timeout $(TEST_TIMEOUT) ./test/... -vet=off
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout $(TEST_TIMEOUT) $$($(GO) list ./... | grep -v '^drawbridge/test/') -vet=off
 
 .PHONY: test-busy
 test-busy: ## make test ROUNDS times (5) beside two busy loops, for tests that depend on load or hang
@@ -82,7 +87,7 @@ lint: ## formatting and linters (.golangci.yaml)
 	$(GO) run $(GOLANGCI_LINT) run ./...
 
 .PHONY: house
-house: ## files, lines, exported names, and files that need each other, by package (HOUSE_FLAGS=-markdown: for the docs; '-set gateway': the files of a set)
+house: ## files, lines, exported names, and files that need each other, by package (HOUSE_FLAGS='-set gateway/mcp': the files of a set)
 	$(GO) run ./test/house $(HOUSE_FLAGS)
 
 .PHONY: vuln
@@ -96,12 +101,8 @@ check: lint house test tidy ## what has to pass before a change is sent: lint, t
 tidy: ## fail when go.mod or go.sum are not tidy
 	$(GO) mod tidy -diff
 
-.PHONY: allocations
-allocations: ## the bounds of what calls are made of; the race detector has pools forget, so without it
-	$(GO) test -timeout $(TEST_TIMEOUT) -vet=off -count=1 -run 'Alloc|CostsLittle|CostLittle' $$(git grep -lE 'testing\.AllocsPerRun|testing\.Benchmark\(|race\.Enabled' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
-
 .PHONY: whole
-whole: ## the tests that do less with the race detector, in full without it
+whole: ## the tests that do less with the race detector, and the bounds of allocations, in full without it
 	.ci/whole
 
 .PHONY: fuzz
@@ -291,10 +292,12 @@ site-check: site ## read the site with chromium: every page, the search, nothing
 console-e2e: build ## the console in chromium: times, accessibility, logins and attacks, as a table; a missed goal is an error (CONSOLE_FLAGS='-only looks -screenshots docs/console')
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/console/run $(CONSOLE_FLAGS)
 
-.PHONY: docs-check
-docs-check: ## links, anchors, spelling, length of sentences, and every block of code of the documentation
+.PHONY: docs-check spelling
+docs-check: spelling ## links, anchors, spelling, length of sentences, and every block of code of the documentation
 	$(GO) test -count=1 -v ./test/docs -run '^Test(Links|Index|MakeTargets|Sentences|ConfigurationBlocks|StartBlocks)$$'
 	$(GO) test -count=1 -v ./cmd/drawbridge -run '^Test(PageCommands|Readme|StartGuide|CurlPage)$$'
+
+spelling: ## the spelling of all pages
 	test/spelling/run
 
 .PHONY: start-guide demo-cold

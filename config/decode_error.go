@@ -26,7 +26,7 @@ func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
 		}
 	}
 	if name := key[strings.LastIndexByte(key, '.')+1:]; t == reflect.TypeFor[Credential]() && (name == "type" || slices.Contains(credentialKeys(), name)) {
-		hint = "; did you mean \"credential\"? The keys of credentials are names of security schemes"
+		hint = text.DidYouMean("credential") + " The keys of credentials are names of security schemes"
 	}
 	l.errorf(key, "expected %s, got %s%s", expected(t), got, cmp.Or(hint, itemHint(n, t)))
 }
@@ -60,7 +60,7 @@ func shown(err error, n *yaml.Node, e expansion, v reflect.Value) string {
 	s := fmt.Sprintf(", got %s", described(n))
 	if isEnum {
 		if near := text.Nearest(n.Value, en.values()); near != "" && strings.EqualFold(near[:1], n.Value[:1]) {
-			s += didYouMean(near) // but not RS256 for HS256
+			s += text.DidYouMean(near) // but not RS256 for HS256
 		}
 	}
 	return s

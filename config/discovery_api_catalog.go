@@ -11,3 +11,15 @@ type APICatalogDiscovery struct {
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 }
+
+func (c *APICatalogDiscovery) validate(l *loader, key string) {
+	l.authority(key+".ca_file", c.CAFile)
+}
+
+func (*APICatalogDiscovery) namespaces(string) []string { return nil }
+
+func (*APICatalogDiscovery) mayOmitNamespace() bool { return false }
+
+func (*APICatalogDiscovery) basePathKey() string { return "the path of its anchor" }
+
+func (*APICatalogDiscovery) isTrusted() bool { return false }

@@ -2,7 +2,9 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -69,3 +71,54 @@ func (d *DNSDiscovery) DNSServer() string {
 	}
 	return ""
 }
+
+// maxSRVNames is the maximum number of names of a provider of SRV records.
+const maxSRVNames = 1000
+
+func (d *DNSDiscovery) validate(l *loader, key string) {
+	if at := key + ".server"; l.given(at) && l.ok(at) && d.DNSServer() == "" {
+		l.errorf(at, "must be the IP address of a DNS server, with :PORT unless it is 53, got %s", quote(d.Server))
+	}
+	switch at := key + ".names"; {
+	case !l.ok(at):
+		return
+	case len(d.Names) == 0:
+		l.errorf(at, "is empty; it needs at least one name")
+	case len(d.Names) > maxSRVNames:
+		l.errorf(at, "has %d items; at most %d are allowed", len(d.Names), maxSRVNames)
+		return
+	}
+	known := map[[2]string]int{}
+	for i, name := range d.Names {
+		at := fmt.Sprintf("%s.names[%d]", key, i)
+		if !l.ok(at) {
+			continue
+		}
+		if err := checkSRV(name); err != nil {
+			l.errorf(at, "%s %s", quote(name), err)
+			continue
+		}
+		service, namespace := SRVService(name)
+		if j, taken := known[[2]string{service, namespace}]; taken {
+			l.errorf(at, "%s is the service %s of %s, as names[%d] is", quote(name), service, namespace, j)
+			continue
+		}
+		known[[2]string{service, namespace}] = i
+	}
+}
+
+// namespaces returns the namespaces of the records of a service.
+func (d *DNSDiscovery) namespaces(service string) (all []string) {
+	for _, record := range d.Names {
+		if name, namespace := SRVService(record); name == service && !slices.Contains(all, namespace) {
+			all = append(all, namespace)
+		}
+	}
+	return all
+}
+
+func (*DNSDiscovery) mayOmitNamespace() bool { return false }
+
+func (*DNSDiscovery) basePathKey() string { return "" }
+
+func (*DNSDiscovery) isTrusted() bool { return false }

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"drawbridge/openapi/origin"
 )
 
 // DockerDiscovery finds containers with the label drawbridge.service. A container is an instance while it runs and is not
@@ -71,3 +73,36 @@ func (h *DockerHost) parse(text string) error {
 	*h = DockerHost{raw: text, url: u}
 	return nil
 }
+
+func (c *DockerDiscovery) validate(l *loader, key string) {
+	l.authority(key+".ca_file", c.CAFile)
+	l.authority(key+".cert_file", c.CertFile)
+	l.keyFile(key+".key_file", c.KeyFile)
+	if at := key + ".network"; l.given(at) && l.ok(at) && (c.Network == "" || checkText(c.Network) != nil) {
+		l.errorf(at, "%s is not the name of a network", quote(c.Network))
+	}
+	if (c.CertFile == "") != (c.KeyFile == "") && l.ok(key+".cert_file", key+".key_file") {
+		l.errorf(key, "needs both cert_file and key_file, or neither")
+	}
+	if !l.ok(key + ".host") {
+		return
+	}
+	if c.Host.url == nil || c.Host.url.Scheme != "https" {
+		for name, file := range map[string]File{"ca_file": c.CAFile, "cert_file": c.CertFile, "key_file": c.KeyFile} {
+			if file != "" && l.ok(key+"."+name) {
+				l.errorf(key+"."+name, "is for an https host, got %s", quote(c.Host.raw))
+			}
+		}
+	}
+	if u := c.Host.url; u != nil && u.Scheme == "http" && !origin.Loopback(u.Hostname()) {
+		l.warnf(key+".host", "without TLS, everyone in the network between can answer for the daemon; use https")
+	}
+}
+
+func (*DockerDiscovery) namespaces(string) []string { return []string{""} }
+
+func (*DockerDiscovery) mayOmitNamespace() bool { return true }
+
+func (*DockerDiscovery) basePathKey() string { return "the label drawbridge.base_path" }
+
+func (*DockerDiscovery) isTrusted() bool { return true }

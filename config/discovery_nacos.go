@@ -24,9 +24,7 @@ type NacosDiscovery struct {
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 }
 
-// nacosDiscovery checks the provider of a Nacos server.
-func (l *loader) nacosDiscovery(key string, d *Discovery) {
-	c := d.Nacos
+func (c *NacosDiscovery) validate(l *loader, key string) {
 	l.authority(key+".ca_file", c.CAFile)
 	if at := key + ".groups"; l.ok(at) && len(c.Groups) == 0 {
 		l.errorf(at, "is empty; it needs at least one group")
@@ -44,3 +42,11 @@ func (l *loader) nacosDiscovery(key string, d *Discovery) {
 		l.clearPassword(key+".address", c.Address, c.Username)
 	}
 }
+
+func (c *NacosDiscovery) namespaces(string) []string { return c.Groups }
+
+func (*NacosDiscovery) mayOmitNamespace() bool { return false }
+
+func (*NacosDiscovery) basePathKey() string { return metadataBasePath }
+
+func (*NacosDiscovery) isTrusted() bool { return false }

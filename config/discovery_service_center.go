@@ -23,9 +23,7 @@ type ServiceCenterDiscovery struct {
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 }
 
-// serviceCenterDiscovery checks the provider of a service-center.
-func (l *loader) serviceCenterDiscovery(key string, d *Discovery) {
-	c := d.ServiceCenter
+func (c *ServiceCenterDiscovery) validate(l *loader, key string) {
 	l.authority(key+".ca_file", c.CAFile)
 	if at := key + ".project"; l.ok(at) && (c.Project == "" || strings.ContainsAny(c.Project, "/?#%") || checkText(c.Project) != nil) {
 		l.errorf(at, "must be the name of a project, got %s", quote(c.Project))
@@ -34,3 +32,16 @@ func (l *loader) serviceCenterDiscovery(key string, d *Discovery) {
 		l.clearPassword(key+".address", c.Address, c.Username)
 	}
 }
+
+func (c *ServiceCenterDiscovery) namespaces(string) []string {
+	if c.Application == "" {
+		return nil
+	}
+	return []string{c.Application}
+}
+
+func (*ServiceCenterDiscovery) mayOmitNamespace() bool { return false }
+
+func (*ServiceCenterDiscovery) basePathKey() string { return metadataBasePath }
+
+func (*ServiceCenterDiscovery) isTrusted() bool { return false }

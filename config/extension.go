@@ -45,7 +45,7 @@ func ParseExtension(name string, value []byte) (Settings, Problems) {
 	key := extensions()[name]
 	l := &loader{fromDocument: true, rootType: reflect.TypeFor[Config]()}
 	if key == "" {
-		l.errorf(name, "unknown extension%s", cmp.Or(didYouMean(text.Nearest(name, Extensions())), "; those of the gateway are "+strings.Join(Extensions(), ", ")))
+		l.errorf(name, "unknown extension%s", cmp.Or(text.DidYouMean(text.Nearest(name, Extensions())), "; those of the gateway are "+strings.Join(Extensions(), ", ")))
 		return Settings{}, l.report()
 	}
 	content, _, err := documents(value)

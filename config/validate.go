@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"drawbridge/openapi/text"
 )
 
 // validate checks what a single scalar can't show: how values depend on each other and on their place. It skips what
@@ -128,7 +130,7 @@ func (l *loader) proxies(key string, networks []Network) {
 
 func checkHost(host string) error {
 	if u, err := parseHTTP(host); err == nil {
-		return fmt.Errorf("must be a host, not a URL; did you mean %q?", u.Host)
+		return fmt.Errorf("must be a host, not a URL%s", text.DidYouMean(u.Host))
 	}
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {

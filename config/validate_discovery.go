@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -27,7 +26,7 @@ func (l *loader) discovery(cfg *Config) {
 	for i := range cfg.Discovery {
 		d, key := &cfg.Discovery[i], DiscoveryKey(i)
 		l.providerName(cfg, key, i)
-		l.providerKind(key, d)
+		l.registry(key, d)
 		l.serviceSelectors(key+".services", d.Services)
 		l.apiNameTemplate(key+".api_name", d.APIName)
 		for j, path := range d.Documents.Paths {
@@ -84,66 +83,24 @@ func (l *loader) providerName(cfg *Config, key string, i int) {
 	}
 }
 
-// providerKind checks that an item is one provider, and its keys.
-func (l *loader) providerKind(key string, d *Discovery) {
-	checks := map[string]func(l *loader, key string, d *Discovery){
-		"file": (*loader).fileDiscovery, "http": (*loader).httpDiscovery, "consul": (*loader).consulDiscovery,
-		"kubernetes": (*loader).kubernetesDiscovery, "docker": (*loader).dockerDiscovery,
-		"api_catalog": (*loader).apiCatalogDiscovery, "dns": (*loader).dnsDiscovery, "eureka": (*loader).eurekaDiscovery,
-		"nacos": (*loader).nacosDiscovery, "service_center": (*loader).serviceCenterDiscovery,
-	}
-	kinds := d.kinds()
-	var given, ok []string
-	for _, k := range kinds {
-		ok = append(ok, key+"."+k.name)
-		if k.given {
+// registry checks that a provider has one kind of registry, and its keys.
+func (l *loader) registry(key string, d *Discovery) {
+	var kinds, keys, given []string
+	for _, k := range d.registries() {
+		at := key + "." + k.name
+		kinds, keys = append(kinds, k.name), append(keys, at)
+		if k.registry != nil {
 			given = append(given, k.name)
-			checks[k.name](l, key+"."+k.name, d)
+			k.registry.validate(l, at)
 		}
 	}
 	switch {
-	case !l.ok(append(ok, key)...):
+	case !l.ok(append(keys, key)...):
 	case len(given) == 0:
-		l.errorf(key, "needs one of %s", strings.Join(kindNames(kinds), ", "))
+		l.errorf(key, "needs one of %s", strings.Join(kinds, ", "))
 	case len(given) > 1:
 		l.errorf(key, "has %s; a provider is one of them", strings.Join(given, " and "))
 	}
-}
-
-func kindNames(kinds []providerKind) (names []string) {
-	for _, k := range kinds {
-		names = append(names, k.name)
-	}
-	return names
-}
-
-// fileDiscovery checks the provider of files.
-func (l *loader) fileDiscovery(key string, d *Discovery) {
-	key += ".paths"
-	paths := d.File.Paths
-	if len(paths) == 0 && l.ok(key) {
-		l.errorf(key, "is empty; it needs at least one file")
-	}
-	for i, path := range paths {
-		at := fmt.Sprintf("%s[%d]", key, i)
-		dir, name := filepath.Split(path.String())
-		switch _, err := filepath.Match(name, ""); {
-		case path == "" || !l.ok(at):
-		case strings.ContainsAny(dir, "*?["):
-			l.errorf(at, "%s: only the last element of a path may hold a wildcard", quote(path.String()))
-		case err != nil:
-			l.errorf(at, "%s is not a pattern of files", quote(path.String()))
-		case !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name)):
-			l.errorf(at, "%s must end in .json, .yaml or .yml", quote(path.String()))
-		}
-	}
-}
-
-// httpDiscovery checks the provider of a URL.
-func (l *loader) httpDiscovery(key string, d *Discovery) {
-	h := d.HTTP
-	l.authority(key+".ca_file", h.CAFile)
-	l.clearToken(key, "url", h.URL, h.Token)
 }
 
 func (l *loader) serviceSelectors(key string, selectors ServiceSelectors) {
@@ -222,18 +179,10 @@ func (l *loader) credentialMatch(key string, d *Discovery, match ServiceSelector
 
 // needsNamespace reports a selector without a namespace if the services of a provider have several.
 func (l *loader) needsNamespace(at string, d *Discovery, name string) {
-	if _, ok := d.onlyNamespace(name); ok || d.Kind() == "" || !l.ok(at) {
+	if _, ok := d.onlyNamespace(name); ok || !l.ok(at) {
 		return
 	}
-	known, example := []string(nil), "NAMESPACE"
-	switch {
-	case d.Kubernetes != nil:
-		known = d.Kubernetes.Namespaces
-	case d.Nacos != nil:
-		known = d.Nacos.Groups
-	case d.DNS != nil:
-		known = d.DNS.namespaces(name)
-	}
+	known, example := d.Registry().namespaces(name), "NAMESPACE"
 	if len(known) > 0 {
 		example = known[0]
 	}

@@ -59,6 +59,6 @@ func (l *loader) known(cfg *Config, key, name string) {
 	}
 	if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
 		l.errorf(key, "without match an endpoint has the operations of the API that has its name, and none is named %s%s", quote(name),
-			didYouMean(text.Nearest(name, names)))
+			text.DidYouMean(text.Nearest(name, names)))
 	}
 }

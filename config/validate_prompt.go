@@ -100,7 +100,7 @@ func (l *loader) promptAccess(cfg *Config, key string, p *Prompt) {
 		switch k := fmt.Sprintf("%s[%d]", endpoints, i); {
 		case !l.ok(k):
 		case !slices.Contains(names, name):
-			l.errorf(k, "no endpoint is named %s%s", quote(name), didYouMean(text.Nearest(name, names)))
+			l.errorf(k, "no endpoint is named %s%s", quote(name), text.DidYouMean(text.Nearest(name, names)))
 		case slices.Contains(p.Endpoints[:i], name):
 			l.errorf(k, "%s is listed twice", quote(name))
 		}
@@ -154,7 +154,7 @@ func (l *loader) promptCompletion(key string, p *Prompt, a *PromptArgument) {
 			case place == a.Name:
 				l.errorf(k, "the place {{%s}} is for what is being filled in: what was typed of it is {{%s}}", place, TypedPlace)
 			default:
-				l.errorf(k, "the place {{%s}} is for an argument that the prompt does not have%s", place, didYouMean(text.Nearest(place, known)))
+				l.errorf(k, "the place {{%s}} is for an argument that the prompt does not have%s", place, text.DidYouMean(text.Nearest(place, known)))
 			}
 		}
 	}
@@ -200,7 +200,7 @@ func (l *loader) places(key string, p *Prompt, names []string, used map[string]b
 	}
 	for _, name := range names {
 		if used[name] = true; !slices.Contains(known, name) {
-			l.errorf(key, "the place {{%s}} is for an argument that the prompt does not have%s", name, didYouMean(text.Nearest(name, known)))
+			l.errorf(key, "the place {{%s}} is for an argument that the prompt does not have%s", name, text.DidYouMean(text.Nearest(name, known)))
 		}
 	}
 }

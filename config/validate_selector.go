@@ -19,7 +19,7 @@ func (l *loader) selectors(list string, selectors Selectors) {
 				l.errorf(k, "%s is not an HTTP method", quote(p.text))
 			} else if near := text.Nearest(sel.Method[j].text, knownMethods()); near != "" && near != sel.Method[j].text &&
 				!strings.Contains(p.text, "*") {
-				l.errorf(k, "%s is not an HTTP method%s", quote(p.text), didYouMean(near))
+				l.errorf(k, "%s is not an HTTP method%s", quote(p.text), text.DidYouMean(near))
 			}
 		}
 		for j, p := range sel.Extension {
@@ -29,7 +29,7 @@ func (l *loader) selectors(list string, selectors Selectors) {
 		}
 		for j, p := range sel.Path {
 			if k := patternKey(l, key+".path", j); p.text != "" && p.text[0] != '/' && p.text[0] != '*' {
-				l.errorf(k, "must begin with / or *; did you mean %q?", "/"+p.text)
+				l.errorf(k, "must begin with / or *%s", text.DidYouMean("/"+p.text))
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func (l *loader) unknownAPIs(cfg *Config, list string, selectors Selectors) {
 					"decides whether this matches; give it a name", quote(p.text))
 			default:
 				l.warnf(patternKey(l, selectorKey(l, list, i)+".api", j), "no API is named %s%s", quote(p.text),
-					didYouMean(text.Nearest(p.text, names)))
+					text.DidYouMean(text.Nearest(p.text, names)))
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -23,7 +22,6 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/recovery"
 	"drawbridge/gateway/reload"
-	"drawbridge/gateway/replica"
 	"drawbridge/gateway/resource"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/state"
@@ -76,7 +74,7 @@ func New(o Options) (*Gateway, error) {
 		StateDir: c.Server.StateDir.String(), Logger: g.log, Metrics: o.Metrics, TracerProvider: o.TracerProvider, UserAgent: "drawbridge/" + o.Version,
 		Pause: g.admission.pace.Step, Recover: g.recovery.Step, OnPanic: g.recovery.Report,
 	})
-	if s.shared, err = replica.New(c, replica.Options{Keys: keys, Logger: g.log, Metrics: o.Metrics, Now: o.now, Events: g.replicaEvents()}); err != nil {
+	if s.shared, err = g.newStores(keys); err != nil {
 		return nil, err
 	}
 	g.admission.calls = &admission.Calls{Overload: &g.admission.overload, Rates: s.shared.Rates}
@@ -126,15 +124,6 @@ func (g *Gateway) addLimits() {
 	g.denials = &endpoint.Denials{Metrics: g.metrics, Audit: g.o.Audit, Clients: g.clients}
 	g.untrusted = clientip.NewUntrustedProxies(g.log, g.o.Metrics)
 	g.connections = listener.NewLimiter(g.connectionLimits(g.o.Metrics, g.recovery.Report))
-}
-
-// replicaEvents returns what happens here when other replicas change the shared state.
-func (g *Gateway) replicaEvents() replica.Events {
-	return replica.Events{
-		Relayed: func(message []byte) { g.mcpHandlers.ReceiveRelayed(message) }, SessionEnded: func(session string) { g.mcpHandlers.SessionEnded(session) },
-		TaskChanged: func(key string) { g.tasks.Wake(key) }, TaskStored: func(ctx context.Context, key string) { g.tasks.WakeAll(ctx, key) },
-		Stale: func(group string, places []string) { g.answers.Stale(group, places) }, Missed: func() { g.answers.Missed() },
-	}
 }
 
 // newServer returns the server of the endpoints.
@@ -207,7 +196,7 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 		Calls: callMethods(g.calls, g.tasks, g.denials, g.log), Metrics: g.metrics,
 		Admission: g.server.Admission, Connections: g.connections,
 		AuthorizeBatch: (&endpoint.BatchAuthorizer{Calls: g.calls, Denials: g.denials}).Authorize, SubscribeTask: g.tasks.Subscribe,
-		Revocations: g.shared.Ended, SpentNonces: g.shared.Spent, Relay: g.shared.Relay, Panicked: g.recovery.Report, Log: g.log,
+		Revocations: g.shared.Ended, SpentNonces: g.shared.Spent, Relay: func(name string) mcp.RelayFunc { return g.shared.Relay(name) }, Panicked: g.recovery.Report, Log: g.log,
 		Observe: telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: g.o.now}).Observe,
 	}
 	if g.o.Local {

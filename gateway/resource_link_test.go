@@ -78,9 +78,9 @@ func TestLinks(t *testing.T) {
 			link            bool
 			text            string
 		}{
-			{"getFile", `{"name":"large","X-Part":"7"}`, true, "The answer, 2022 bytes of JSON, an object with the members data, part, is behind this link. Read the resource within 1m; it is asked for anew then."},
+			{"getFile", `{"name":"large","X-Part":"7"}`, true, "The answer, 2022 bytes of JSON, an object with the members data, part, is behind this link. Read the resource within 1m, which repeats the request."},
 			{"getFile", `{"name":"small"}`, false, ""},
-			{"getFile", `{"name":"picture"}`, true, "The answer, 8 bytes of image/png, is behind this link. Read the resource within 1m; it is asked for anew then."},
+			{"getFile", `{"name":"picture"}`, true, "The answer, 8 bytes of image/png, is behind this link. Read the resource within 1m, which repeats the request."},
 			{"postFile", `{"name":"large"}`, false, ""},
 			{"getFile", fmt.Sprintf(`{"name":"large","X-Part":%q}`, strings.Repeat("y", 4000)), false, ""},
 		} {

@@ -12,12 +12,12 @@ import (
 	"drawbridge/test/judges/generate"
 )
 
-// maxNarrowed is how many of the arguments that a full schema accepts may not fit the compatible one: those of an alternative that
-// leaves open what another declares, and empty texts of an enum.
+// maxNarrowed is the maximum share of arguments that a full schema accepts and the compatible one refuses: those of an
+// alternative that leaves open the declarations of another, and empty texts of an enum.
 const maxNarrowed = 0.002
 
-// TestCorpusFits holds that arguments made from a full schema fit the compatible one: a model isn't kept from what the service takes
-// (pains rows 170 and 171).
+// TestCorpusFits checks that arguments made from a full schema are valid for the compatible one, so that a model can
+// use everything that the service accepts (pains rows 170 and 171).
 func TestCorpusFits(t *testing.T) {
 	documents := corpus(t, "testdata/corpus")
 	if dir := os.Getenv("OPENAPI_CORPUS"); dir != "" {
@@ -27,7 +27,7 @@ func TestCorpusFits(t *testing.T) {
 	for _, name := range documents {
 		doc, err := Load(t.Context(), name, LoadOptions{})
 		if err != nil {
-			continue // which TestCorpus holds
+			continue // checked by TestCorpus
 		}
 		api, err := doc.Compile(t.Context(), CompileOptions{Output: OutputOff, Profile: ProfileCompatible})
 		if err != nil {

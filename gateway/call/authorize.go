@@ -1,10 +1,10 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"drawbridge/auth"
 	"drawbridge/gateway/mcp"
@@ -88,18 +88,10 @@ func (e *Endpoint) unknownTool(caller *auth.Principal, name string) *mcp.Error {
 		}
 	}
 	slices.Sort(names)
-	near := text.NearestFew(name, names, maxSuggestions)
-	for i := range near {
-		near[i] = strconv.Quote(near[i])
-	}
-	text := "unknown tool " + strconv.Quote(text.Truncate(name, 128))
-	if len(near) > 0 {
-		text += "; did you mean " + strings.Join(near, " or ") + "?"
-	} else {
-		text += ":"
-	}
+	near := text.DidYouMean(text.NearestFew(name, names, maxSuggestions)...)
+	unknown := "unknown tool " + strconv.Quote(text.Truncate(name, 128)) + cmp.Or(near, ":")
 	if e.Searches {
-		return mcp.InvalidParams("%s search_tools finds the tools of this server", text)
+		return mcp.InvalidParams("%s search_tools finds the tools of this server", unknown)
 	}
-	return mcp.InvalidParams("%s tools/list has the tools of this server", text)
+	return mcp.InvalidParams("%s tools/list has the tools of this server", unknown)
 }

@@ -7,7 +7,7 @@ import (
 	"drawbridge/config"
 )
 
-// TestInputProblems says what of a rule an operation can't ask for, with the place in the list.
+// TestInputProblems checks the errors of rules that an operation can't satisfy, with the position in the list.
 func TestInputProblems(t *testing.T) {
 	args := &Arguments{Root: []byte(`{}`), List: []Argument{
 		{"name", []byte(`{"type":"string"}`), true}, {"file", []byte(`{"type":"string","format":"binary"}`), false},

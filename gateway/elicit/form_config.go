@@ -59,7 +59,7 @@ func configuredForm(schema []byte) (*form, error) {
 	return f, nil
 }
 
-// configuredKeywords are the keywords of a kind of field, besides type, title, description and default.
+// configuredKeywords returns the keywords of a kind of field, besides type, title, description and default.
 func configuredKeywords(kind fieldKind) []string {
 	switch kind {
 	case fieldText:

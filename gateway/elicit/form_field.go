@@ -9,7 +9,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// errNoField says that a form can't ask for a value of a schema.
+// errNoField is returned for a schema whose values a form can't request.
 var errNoField = errors.New("it is not a text, a number, true or false, or a choice of texts or numbers, and a form has nothing else")
 
 // fieldOf makes a field for values of a schema, whose references lead into the $defs of root. Keywords that a form can't have
@@ -53,7 +53,7 @@ func (f *field) setKind(s *keywords) error {
 			return errNoField
 		}
 		if f.options = items.options(); f.options == nil {
-			return errors.New("it is a list of what is not chosen from texts or numbers, and a form has no other lists")
+			return errors.New("it is a list without a fixed set of texts or numbers to choose from, and a form has no other lists")
 		}
 		f.kind = fieldChoices
 	default:
@@ -90,7 +90,7 @@ func (f *field) setBounds(s *keywords) {
 	}
 }
 
-// defaultOf returns a default as the field can have it; nil if it can't.
+// defaultOf returns a default that the field supports; nil if it does not.
 func (f *field) defaultOf(value []byte) []byte {
 	kind := jsonscan.KindOf(value)
 	switch {
@@ -257,8 +257,8 @@ func (s *keywords) options() (all []option) {
 	return nil
 }
 
-// optionText returns a value of an enumeration as the form has it: a number becomes its text, which coercion turns into a
-// number again.
+// optionText returns the form's representation of an enumeration value: a number becomes its text, which coercion turns
+// into a number again.
 func optionText(value []byte) (string, bool) {
 	kind := jsonscan.KindOf(value)
 	if kind == jsonscan.String {

@@ -7,7 +7,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxServiceSchema is the most bytes of a schema that a service sends for a form.
+// maxServiceSchema limits the schema that a service sends for a form, in bytes.
 const maxServiceSchema = 8 << 10
 
 // textForm is the form of a question whose schema clients can't show.
@@ -59,7 +59,7 @@ func hasTextOptions(field []byte) bool {
 	return true
 }
 
-// ServiceAnswer returns the members of an answer that a form of [ServiceForm] asks for. The error is for the user.
+// ServiceAnswer returns the members of an answer that a form of [ServiceForm] requests. The error is for the user.
 func ServiceAnswer(form, answer []byte) ([]byte, error) {
 	f, err := configuredForm(form)
 	if err != nil {

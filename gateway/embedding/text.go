@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// maxText is the most of a text that is sent, in bytes: sentence models read 256 or 512 tokens, and some servers reject
+	// maxText limits the text that is sent, in bytes: sentence models read 256 or 512 tokens, and some servers reject
 	// longer texts.
 	maxText = 1000
-	// maxDescription is the most of a description.
+	// maxDescription limits the description, in bytes.
 	maxDescription = 600
 )
 
-// digest identifies a text, and so its vector.
+// digest identifies a text, and thereby its vector.
 type digest [sha256.Size]byte
 
-// textOf returns the text that stands for a tool: what it does, then where it stands.
+// textOf returns the text that represents a tool: its purpose, then its path.
 func textOf(t *catalog.Tool) string {
 	op := t.Operation
 	var b strings.Builder
@@ -40,7 +40,7 @@ func textOf(t *catalog.Tool) string {
 	return cut(b.String())
 }
 
-// cut returns the part of a text that is sent.
+// cut limits a text to the length that is sent.
 func cut(raw string) string {
 	return strings.TrimSpace(text.Prefix(strings.ToValidUTF8(raw, " "), maxText))
 }

@@ -9,11 +9,11 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// How deep properties are read: deeper ones say little about what a call is for.
+// Maximum depths of properties: deeper ones say little about the purpose of a call.
 const (
 	argumentDepth = 3
 	answerDepth   = 4
-	// maxNames bounds the names and values that are read of one schema.
+	// maxNames limits the names and values that are read of one schema.
 	maxNames = 400
 )
 
@@ -33,7 +33,7 @@ func OfTools(tools []*catalog.Tool, pause func()) *Index {
 	return New(read, pause)
 }
 
-// Read returns what an index reads of a tool of a catalog.
+// Read returns the indexed texts of a tool of a catalog.
 func Read(t *catalog.Tool) Tool {
 	op := t.Operation
 	input, output := t.Published(openapi.ProfileFull)
@@ -47,7 +47,7 @@ func Read(t *catalog.Tool) Tool {
 	}
 }
 
-// schemaReader collects what a JSON Schema names.
+// schemaReader collects the names, texts and values in a JSON Schema.
 type schemaReader struct{ names, texts, values []string }
 
 func (r *schemaReader) read(schema []byte, depth int) {

@@ -12,6 +12,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
+	"drawbridge/openapi/text"
 )
 
 // RepeatedArgument is an argument that clients of the stateless revisions repeat in a header (SEP-2243).
@@ -66,10 +67,10 @@ func checkParamHeaders(t *catalog.Tool, given *openapi.Operation, wanted map[str
 		if slices.Contains(t.ParamHeaders, catalog.ParamHeader{Argument: now, Name: wanted[argument]}) {
 			continue
 		}
-		text := fmt.Sprintf("there is no argument %q%s", now, didYouMean(now, names))
+		reason := fmt.Sprintf("there is no argument %q%s", now, text.DidYouMean(text.Nearest(now, names)))
 		if slices.Contains(names, now) {
-			text = fmt.Sprintf("the argument %q is not a string, an integer or a boolean in every case, which alone can be repeated", now)
+			reason = fmt.Sprintf("the argument %q is not a string, an integer or a boolean in every case, which alone can be repeated", now)
 		}
-		r.reject(codeParamHeaders, key, text, has)
+		r.reject(codeParamHeaders, key, reason, has)
 	}
 }

@@ -184,10 +184,7 @@ func (e *Compiler) noTool(name string) error {
 	case e.Main.Tool(name) != nil:
 		return fmt.Errorf("the endpoint %q does not have the tool %q", e.Name, name)
 	}
-	if near := text.Nearest(name, slices.Sorted(maps.Keys(e.Plans))); near != "" {
-		return fmt.Errorf("there is no tool %q; did you mean %q?", name, near)
-	}
-	return fmt.Errorf("there is no tool %q", name)
+	return fmt.Errorf("there is no tool %q%s", name, text.DidYouMean(text.Nearest(name, slices.Sorted(maps.Keys(e.Plans)))))
 }
 
 // checkArguments reports faults in the arguments of a prompt's call, as far as they can be detected without the values: it
@@ -203,11 +200,7 @@ func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[
 			if slices.Contains(known, name) {
 				continue
 			}
-			err := fmt.Errorf("the tool has no argument %q", name)
-			if near := text.Nearest(name, known); near != "" {
-				err = fmt.Errorf("%w; did you mean %q?", err, near)
-			}
-			wrong("."+name, err)
+			wrong("."+name, fmt.Errorf("the tool has no argument %q%s", name, text.DidYouMean(text.Nearest(name, known))))
 		}
 	}
 	unfitConstants(op, args, wrong)

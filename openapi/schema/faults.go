@@ -280,22 +280,17 @@ func (e *explainer) unknown(schemaURL string, at []string) {
 			word(at[:len(at)-1]), text.TruncateWords(name, maxShown))})
 		return
 	}
-	text := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), text.TruncateWords(name, maxShown))
-	near := e.near(name, declared.list)
-	if near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
-	} else {
-		text += ";"
-	}
+	message := fmt.Sprintf("unknown %s %q", word(at[:len(at)-1]), text.TruncateWords(name, maxShown))
+	message += cmp.Or(text.DidYouMean(e.near(name, declared.list)), ";")
 	switch shown := declared.list[:min(len(declared.list), maxAllowed)]; {
 	case len(declared.list) == 0:
-		text += " none are declared"
+		message += " none are declared"
 	case len(shown) < len(declared.list):
-		text += fmt.Sprintf(" allowed: %s and %d more", strings.Join(shown, ", "), len(declared.list)-len(shown))
+		message += fmt.Sprintf(" allowed: %s and %d more", strings.Join(shown, ", "), len(declared.list)-len(shown))
 	default:
-		text += " allowed: " + strings.Join(shown, ", ")
+		message += " allowed: " + strings.Join(shown, ", ")
 	}
-	e.add(at, "%s", text)
+	e.add(at, "%s", message)
 }
 
 // given returns the value at a location.

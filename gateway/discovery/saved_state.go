@@ -49,7 +49,7 @@ func (m *Manager) load() map[string][]savedService {
 }
 
 // restore gives a provider the services of the last run, until its registry answers.
-func (m *Manager) restore(p *provider, d *config.Discovery) {
+func (m *Manager) restore(p *providerState, d *config.Discovery) {
 	for _, saved := range m.restored[d.Name] {
 		p.services[saved.Target.key()] = &service{
 			target: saved.Target, seq: m.nextSeq(), approved: saved.Approved, present: true, location: saved.Document, by: saved.By,

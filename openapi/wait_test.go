@@ -13,7 +13,7 @@ import (
 	"drawbridge/openapi/pacing"
 )
 
-// slowWeb answers each URL after its time.
+// slowWeb answers each URL after a delay.
 type slowWeb map[string]struct {
 	body  string
 	after time.Duration
@@ -29,8 +29,9 @@ func (w slowWeb) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, ContentLength: -1, Request: req, Body: io.NopCloser(strings.NewReader(page.body))}, nil
 }
 
-// TestWaitsOfOthers has two documents wait for files that they refer to, which takes the turn from nobody; what a document waits for its turn is not
-// part of the time in which its files must come, and what comes too late is not left out.
+// TestWaitsOfOthers has two documents wait for files that they refer to, without blocking the turn; the time that a
+// document waits for its turn does not count against the timeout of its files, and a file that comes too late is not
+// left out.
 func TestWaitsOfOthers(t *testing.T) {
 	const plain = `{"openapi":"3.1.0","info":{"title":"T","version":"1"},"paths":{"/a":{"get":{"responses":{}}}}}`
 	for _, tt := range []struct {
@@ -71,7 +72,7 @@ func TestWaitsOfOthers(t *testing.T) {
 					t.Errorf("the document that needs no file: %v after %v, want it after 2 s", err, took)
 				}
 				time.Sleep(time.Minute)
-				// Nobody has kept a turn.
+				// No document has kept a turn.
 				for range 2 {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 					defer cancel()
@@ -84,7 +85,7 @@ func TestWaitsOfOthers(t *testing.T) {
 	}
 }
 
-// TestWaitsForTurn has a document wait for its turn longer than its file may take.
+// TestWaitsForTurn has a document wait for its turn longer than the timeout of its files.
 func TestWaitsForTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pace := pacing.New(func() bool { return true }, func() bool { return false })
