@@ -6,8 +6,9 @@ OUT           := out
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT        ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS       := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
-# The same sources give the same bytes, wherever they are and whatever git knows: Dockerfile has the same flags.
-BUILDFLAGS    := -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
+# The same sources give the same bytes, wherever they are and whatever git knows: Dockerfile has the same flags. Without the tag,
+# grpc links html/template, and the program is a quarter larger (docs/contributing/adr/0062).
+BUILDFLAGS    := -tags grpcnotrace -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
 # When the sources were last changed: the time of everything in an image.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # The processors that an image is for; the first is what docker load takes where it knows only one.
@@ -39,6 +40,7 @@ PAIRS         ?= 100000
 CHAOS_FLAGS   ?=
 TTY_FLAGS     ?=
 HOUSE_FLAGS   ?=
+BINARY_FLAGS  ?=
 CONSOLE_FLAGS ?=
 
 .DEFAULT_GOAL := help
@@ -104,6 +106,11 @@ tidy: ## fail when go.mod or go.sum are not tidy
 .PHONY: whole
 whole: ## the tests that do less with the race detector, and the bounds of allocations, in full without it
 	.ci/whole
+
+.PHONY: binary-size
+binary-size: ## what each module costs in the program, in kB (BINARY_FLAGS='-packages drawbridge': the packages of one)
+	CGO_ENABLED=0 $(GO) build -tags grpcnotrace -trimpath -buildvcs=false -ldflags=-w -o $(OUT)/binary/drawbridge ./cmd/drawbridge
+	$(GO) run ./test/binary $(BINARY_FLAGS) $(OUT)/binary/drawbridge
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s); make test runs their seeds

@@ -30,8 +30,8 @@ type chartLine struct {
 	Points string // of an SVG polyline
 }
 
-// ViewBox returns the size of the chart, in SVG units.
-func (chart) ViewBox() string { return fmt.Sprintf("0 0 %d %d", chartWidth, chartHeight) }
+// viewBox returns the size of the chart, in SVG units.
+func (chart) viewBox() string { return fmt.Sprintf("0 0 %d %d", chartWidth, chartHeight) }
 
 // chartRow is the values of a minute with calls, as text.
 type chartRow struct {

@@ -184,5 +184,5 @@ func indented(text []byte) string {
 	return b.String()
 }
 
-// Fates returns the fates by which tools can be filtered.
-func (toolsData) Fates() []admin.Fate { return []admin.Fate{admin.Exposed, admin.Changed} }
+// fates returns the fates by which tools can be filtered.
+func (toolsData) fates() []admin.Fate { return []admin.Fate{admin.Exposed, admin.Changed} }

@@ -25,6 +25,7 @@ type program struct {
 
 // symbol is a function or a variable of a package.
 type symbol struct {
+	name string
 	pkg  string
 	size int64
 	code bool
@@ -40,7 +41,7 @@ func read(path string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	p := &program{modules: []string{info.Main.Path}}
 	for _, m := range info.Deps {
 		p.modules = append(p.modules, m.Path)
@@ -65,7 +66,7 @@ func read(path string) (*program, error) {
 		if int(s.Section) >= len(file.Sections) || file.Sections[s.Section].Type == elf.SHT_NOBITS {
 			continue // not in the file
 		}
-		p.symbols = append(p.symbols, symbol{packageOf(s.Name), int64(s.Size), file.Sections[s.Section].Name == ".text"})
+		p.symbols = append(p.symbols, symbol{s.Name, packageOf(s.Name), int64(s.Size), file.Sections[s.Section].Name == ".text"})
 	}
 	return p, nil
 }
