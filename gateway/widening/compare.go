@@ -3,6 +3,8 @@ package widening
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -11,6 +13,46 @@ import (
 
 	"drawbridge/config"
 )
+
+// Wider returns the ways in which a configuration gives more access than the one before it. Each is
+// a sentence without a full stop that begins with a configuration key. Access of a new API is not
+// wider, because nothing restricted it before. documents returns the document of new.APIs[i], whose
+// operations were compared one by one, or nil if it is unknown. It may be nil itself.
+func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) {
+	w := &comparison{old: old, new: new}
+	w.auth()
+	before := State{}
+	maps.Copy(before, old.Config)
+	before.addPrompts(old.GonePrompts, nil, math.MaxInt)
+	w.section(reflect.TypeFor[config.Config](), place{}, before, new.Config)
+	w.when(len(old.Clients) > 0 && !contains(old.Clients, new.Clients), "server.tls.client_ca_file", "clients of other authorities are let in")
+	w.operators(old.Operators, new.Operators)
+	w.section(reflect.TypeFor[joint](), place{path: "joint"}, old.Joint, new.Joint)
+	w.when(len(new.Exempt) > 0 && (len(old.Exempt) == 0 || !contains(new.Exempt, old.Exempt)), "tools.unconfirmed_scopes",
+		"callers with other scopes than before are not asked for consent")
+	w.when(ownExceed(old, new), "limits.principal_rates", "some principals may send more requests")
+	for _, name := range slices.Sorted(maps.Keys(new.Held)) {
+		w.when(old.Held[name] && !new.Held[name], "discovery."+name, "new services are served without being accepted")
+	}
+	w.apis(documents)
+	return w.opens
+}
+
+func (w *comparison) auth() {
+	switch {
+	case w.old.Auth == nil:
+		w.when(w.new.Anonymous && !w.old.Anonymous, "auth.anonymous", "everybody who reaches the gateway is served, on any address")
+	case w.new.Auth == nil:
+		w.when(true, "auth", "nobody needs a token any more")
+	default:
+		w.section(reflect.TypeFor[config.Auth](), place{path: "auth"}, w.old.Auth, w.new.Auth)
+		w.impliedScopes()
+		for _, issuer := range slices.Sorted(maps.Keys(w.new.Opaque)) {
+			opaque, ok := w.old.Opaque[issuer]
+			w.when(ok && opaque != w.new.Opaque[issuer], "auth.issuers", "of %s, tokens of another kind are accepted", issuer)
+		}
+	}
+}
 
 // comparison collects the ways in which a configuration is wider than the one before it.
 type comparison struct {
