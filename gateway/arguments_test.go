@@ -94,7 +94,7 @@ func TestArgumentClaims(t *testing.T) {
 	if w := c.read("shop://orders/13"); !strings.Contains(w.Body.String(), "policy does not permit") || len(service.taken()) != 0 {
 		t.Errorf("a resource that the condition excludes: %s", w.Body)
 	}
-	if result, err := g.Call(t.Context(), "get", json.RawMessage(`{"order_id":"1"}`)); err != nil || !strings.Contains(string(result), "a call without a login") {
+	if result, err := callAsOperator(t.Context(), g, "get", json.RawMessage(`{"order_id":"1"}`)); err != nil || !strings.Contains(string(result), "a call without a login") {
 		t.Errorf("on the command line: %s, %v", result, err)
 	}
 	req, err := g.Plan("get").Request(t.Context(), json.RawMessage(`{"order_id":"1"}`))
