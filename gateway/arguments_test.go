@@ -189,9 +189,9 @@ func TestArgumentsAfterARefresh(t *testing.T) {
 			r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s}]\nrules:\n  - {match: {api: a}, set: {arguments: {tenant: {value: acme}}}}\n"})
 			r.served()
 			o.set(doc(tt.parameter))
-			r.poke()
+			poke(r)
 			r.eventually("the document is read again", func() bool {
-				return r.state(0).State == admin.Held || r.state(0).LoadedAt != nil && r.loads("changed") == 2
+				return r.state(0).State == admin.Held || r.state(0).LoadedAt != nil && loads(r, "changed") == 2
 			})
 			s := r.state(0)
 			if (s.Held != nil) != (tt.held != "") || s.Held != nil && (len(s.Held.Restrictions) != 1 || !strings.Contains(s.Held.Restrictions[0], tt.held)) {

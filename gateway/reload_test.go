@@ -236,7 +236,7 @@ func TestReloadsFasterThanDocuments(t *testing.T) {
 			var served []string
 			begun := make(chan struct{})
 			r = runWith(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")}, Options{
-				Test:       TestOptions{ReplaceFor: tt.replaceFor},
+				Test: TestOptions{ReplaceFor: tt.replaceFor},
 				InUse: func(*config.Config) {
 					timebox.Wait(t, begun)
 					mu.Lock()
