@@ -19,7 +19,7 @@ ARG TARGETOS=linux
 ARG TARGETARCH
 ARG VERSION=dev
 ARG COMMIT=unknown
-RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -trimpath -buildvcs=false \
+RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -tags grpcnotrace -trimpath -buildvcs=false \
         -ldflags "-s -w -X main.version=${VERSION} -X main.commit=${COMMIT}" -o /out/drawbridge ./cmd/drawbridge \
     && mkdir -p /out/etc/drawbridge /out/etc/ssl/certs /out/state /out/tmp \
     && cp /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/

@@ -6,8 +6,9 @@ OUT           := out
 VERSION       ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT        ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS       := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
-# The same sources give the same bytes, wherever they are and whatever git knows: Dockerfile has the same flags.
-BUILDFLAGS    := -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
+# The same sources give the same bytes, wherever they are and whatever git knows: Dockerfile has the same flags. Without the tag,
+# grpc links html/template, and the program is a quarter larger (docs/contributing/adr/0062).
+BUILDFLAGS    := -tags grpcnotrace -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
 # When the sources were last changed: the time of everything in an image.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # The processors that an image is for; the first is what docker load takes where it knows only one.
@@ -35,9 +36,11 @@ STREAMS_FLAGS ?=
 VENDORS_FLAGS ?=
 REPLICAS_FLAGS ?=
 MUTATE_FLAGS  ?=
+PAIRS         ?= 100000
 CHAOS_FLAGS   ?=
 TTY_FLAGS     ?=
 HOUSE_FLAGS   ?=
+BINARY_FLAGS  ?=
 CONSOLE_FLAGS ?=
 
 .DEFAULT_GOAL := help
@@ -51,6 +54,10 @@ build: ## build bin/drawbridge, static and stripped
 	CGO_ENABLED=0 $(GO) build $(BUILDFLAGS) -o bin/drawbridge ./cmd/drawbridge
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: platforms
+platforms: ## the program has no error of types on the platforms of PLATFORMS; CI takes this, cross also generates code
+	$(GO) run ./test/platforms $(PLATFORMS)
 
 .PHONY: cross
 cross: ## the program builds for each platform of PLATFORMS
@@ -66,10 +73,11 @@ demo: ## a sample legacy service and the gateway in front of it, until Ctrl-C (D
 	@bin/drawbridge demo $(DEMO_FLAGS)
 
 .PHONY: test
-test: ## go vet, then every test with the race detector, in random order
+test: ## go vet, then every test in random order: those of the program with the race detector, those of test/ without it
 	$(GO) vet ./...
 	$(GO) test -timeout $(TEST_TIMEOUT) -tags purego ./openapi/jsonscan
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout $(TEST_TIMEOUT) ./... -vet=off
+	$(GO) test -shuffle=on -timeout $(TEST_TIMEOUT) ./test/... -vet=off
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout $(TEST_TIMEOUT) $$($(GO) list ./... | grep -v '^drawbridge/test/') -vet=off
 
 .PHONY: test-busy
 test-busy: ## make test ROUNDS times (5) beside two busy loops, for tests that depend on load or hang
@@ -81,7 +89,7 @@ lint: ## formatting and linters (.golangci.yaml)
 	$(GO) run $(GOLANGCI_LINT) run ./...
 
 .PHONY: house
-house: ## files, lines, exported names, and files that need each other, by package (HOUSE_FLAGS=-markdown: for the docs; '-set gateway': the files of a set)
+house: ## files, lines, exported names, and files that need each other, by package (HOUSE_FLAGS='-set gateway/mcp': the files of a set)
 	$(GO) run ./test/house $(HOUSE_FLAGS)
 
 .PHONY: vuln
@@ -95,17 +103,22 @@ check: lint house test tidy ## what has to pass before a change is sent: lint, t
 tidy: ## fail when go.mod or go.sum are not tidy
 	$(GO) mod tidy -diff
 
-.PHONY: allocations
-allocations: ## the bounds of what calls are made of; the race detector has pools forget, so without it
-	$(GO) test -timeout $(TEST_TIMEOUT) -vet=off -count=1 -run 'Alloc|CostsLittle|CostLittle' $$(git grep -lE 'testing\.AllocsPerRun|testing\.Benchmark\(|race\.Enabled' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
-
 .PHONY: whole
-whole: ## the tests that do less with the race detector, in full without it
+whole: ## the tests that do less with the race detector, and the bounds of allocations, in full without it
 	.ci/whole
+
+.PHONY: binary-size
+binary-size: ## what each module costs in the program, in kB (BINARY_FLAGS='-packages drawbridge': the packages of one)
+	CGO_ENABLED=0 $(GO) build -tags grpcnotrace -trimpath -buildvcs=false -ldflags=-w -o $(OUT)/binary/drawbridge ./cmd/drawbridge
+	$(GO) run ./test/binary $(BINARY_FLAGS) $(OUT)/binary/drawbridge
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s); make test runs their seeds
 	.ci/fuzz $(FUZZTIME)
+
+.PHONY: widening
+widening: ## the properties of the comparison of access, over PAIRS (100000) generated configurations
+	WIDENING_PAIRS=$(PAIRS) $(GO) test -count=1 -timeout 2h -run 'TestSameAccess|TestForgottenTag' -v ./gateway/widening
 
 .PHONY: cve
 cve: ## the regression tests of docs/contributing/advisories.md: id, test, status
@@ -286,10 +299,12 @@ site-check: site ## read the site with chromium: every page, the search, nothing
 console-e2e: build ## the console in chromium: times, accessibility, logins and attacks, as a table; a missed goal is an error (CONSOLE_FLAGS='-only looks -screenshots docs/console')
 	OPENAPI_CORPUS=$(OPENAPI_CORPUS) test/console/run $(CONSOLE_FLAGS)
 
-.PHONY: docs-check
-docs-check: ## links, anchors, spelling, length of sentences, and every block of code of the documentation
+.PHONY: docs-check spelling
+docs-check: spelling ## links, anchors, spelling, length of sentences, and every block of code of the documentation
 	$(GO) test -count=1 -v ./test/docs -run '^Test(Links|Index|MakeTargets|Sentences|ConfigurationBlocks|StartBlocks)$$'
 	$(GO) test -count=1 -v ./cmd/drawbridge -run '^Test(PageCommands|Readme|StartGuide|CurlPage)$$'
+
+spelling: ## the spelling of all pages
 	test/spelling/run
 
 .PHONY: start-guide demo-cold

@@ -10,7 +10,7 @@ import (
 // Exactly one kind of provider is given.
 type Discovery struct {
 	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
-	Name string `yaml:"name" need:"true"`
+	Name string `yaml:"name" required:"true" access:"joint: entry"`
 	// Reads files in the format of Prometheus' file_sd.
 	File *FileDiscovery `yaml:"file,omitempty" absent:"another provider"`
 	// Asks a URL that answers in the format of Prometheus' http_sd.
@@ -25,127 +25,39 @@ type Discovery struct {
 	APICatalog *APICatalogDiscovery `yaml:"api_catalog,omitempty" absent:"another provider"`
 	// Asks for SRV records.
 	DNS *DNSDiscovery `yaml:"dns,omitempty" absent:"another provider"`
-	// Asks Apache ServiceComb service-center, the registry of Huawei Cloud CSE, which keeps the documents itself.
-	ServiceCenter *ServiceCenterDiscovery `yaml:"service_center,omitempty" absent:"another provider"`
 	// Asks a Eureka server for its applications.
 	Eureka *EurekaDiscovery `yaml:"eureka,omitempty" absent:"another provider"`
 	// Asks a Nacos server for its services.
 	Nacos *NacosDiscovery `yaml:"nacos,omitempty" absent:"another provider"`
+	// Asks Apache ServiceComb service-center, the registry of Huawei Cloud CSE, which keeps the documents itself.
+	ServiceCenter *ServiceCenterDiscovery `yaml:"service_center,omitempty" absent:"another provider"`
 	// Which services become APIs: those that one of these selectors matches.
-	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services"`
+	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services" access:"any" empty:"leave it out, or select something"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
 	// take the name of an API that the file names. Characters that API names can't have become -, and a name of more than 40
 	// characters ends in a digest. If several services claim a name, it belongs to the one that credentials or services name with its
 	// namespace; the others, or all if none or several are named, are PROVIDER-NAMESPACE-NAME.
-	APIName string `yaml:"api_name" default:"'{provider}-{name}'"`
+	APIName string `yaml:"api_name" default:"'{provider}-{name}'" access:"any"`
 	// How the document of a service is found.
-	Documents DocumentSearch `yaml:"documents,omitempty" absent:"the defaults of its keys"`
+	Documents DocumentSearch `yaml:"documents,omitempty" absent:"the defaults of its keys" access:"none: documents are searched on the same servers"`
 	// Settings of the APIs, as an item of apis has them, without spec, root, name and base_url, and without what is sent to
 	// services: that is in credentials.
-	API APIDefaults `yaml:"api,omitempty" absent:"the defaults of an item of apis"`
+	API APIDefaults `yaml:"api,omitempty" absent:"the defaults of an item of apis" access:"joint: apis of services"`
 	// Credentials and other values that services get. The first item that matches a service applies; without one it gets nothing.
-	Credentials []ServiceCredential `yaml:"credentials,omitempty" absent:"no credential is sent"`
+	Credentials []ServiceCredential `yaml:"credentials,omitempty" absent:"no credential is sent" access:"joint: apis of services"`
 	// Whether a service that is new to the gateway is served at once, or held until an operator accepts it with
 	// POST /apis/NAME/accept.
-	Approve Approval `yaml:"approve,omitempty" absent:"auto for file, docker, and kubernetes with namespaces; else hold"`
+	Approve Approval `yaml:"approve,omitempty" absent:"auto for file, docker, and kubernetes with namespaces; else hold" access:"joint: approval"`
 	// Servers that services may have: scheme://host[:port]. A service with another server is refused.
-	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"any"`
+	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"any" access:"joint: apis of services"`
 	// Networks (CIDR) or addresses that servers of services may have. Without it they need public addresses, unless
 	// allow_servers names them. Link-local and metadata addresses are allowed only one by one.
-	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"public addresses"`
+	AllowAddresses []Network `yaml:"allow_addresses,omitempty" absent:"public addresses" access:"joint: apis of services"`
 	// The most services of the provider. Those beyond it, in the order in which they became known, are refused.
-	MaxServices int `yaml:"max_services" default:"1000" min:"1" max:"10000"`
+	MaxServices int `yaml:"max_services" default:"1000" min:"1" max:"10000" access:"none: limits bound the cost of a call"`
 	// The share of the services, in per cent, that may be lost at once. When more vanish, of four or more, they are served
 	// on until they are back or an operator accepts the loss with POST /discovery/NAME/accept.
-	MaxLoss int `yaml:"max_loss" default:"50" min:"1" max:"100"`
-}
-
-// FileDiscovery reads services from files. A change of a file is noticed.
-type FileDiscovery struct {
-	// The files: .json, .yaml or .yml. The last element of a path may hold *, as in targets/*.json. A file that can't be read
-	// leaves its last services in use.
-	Paths []File `yaml:"paths" need:"true"`
-}
-
-// HTTPDiscovery asks for services.
-type HTTPDiscovery struct {
-	// The URL. It may be a private address. Redirects are not followed.
-	URL URL `yaml:"url" need:"true"`
-	// How often it is asked.
-	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"24h"`
-	// A bearer token, which is sent to that URL alone.
-	Token Secret `yaml:"token,omitempty" absent:"no token"`
-	// A file with PEM certificates that are trusted for the URL instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
-	// The proxy for the URL.
-	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the root's proxy"`
-}
-
-// KubernetesDiscovery watches the Services of a cluster. Annotations of a Service say what the gateway can't know otherwise:
-// drawbridge/port, drawbridge/scheme, drawbridge/path, drawbridge/openapi, drawbridge/name, drawbridge/tags.
-type KubernetesDiscovery struct {
-	// The namespaces whose Services are watched. Without it the service account needs a ClusterRole.
-	Namespaces []string `yaml:"namespaces,omitempty" absent:"all namespaces"`
-	// A label selector in the syntax of Kubernetes, such as mcp=enabled,tier in (core, edge). Other Services are not read.
-	Selector string `yaml:"selector,omitempty" absent:"all Services"`
-	// Where calls go: to the name of the Service (service), or to its endpoints that are ready, in turn (endpoints). A Service
-	// without an endpoint that is ready is not served with either; calls to a headless one always go to its endpoints.
-	Address ServiceAddress `yaml:"address" default:"service"`
-	// A kubeconfig file. Its users have a token, a token file or a client certificate; exec plugins are not run.
-	Kubeconfig File `yaml:"kubeconfig,omitempty" absent:"the service account of the pod"`
-	// The context of the kubeconfig file.
-	Context string `yaml:"context,omitempty" absent:"current-context of the file"`
-
-	inCluster string // the URL of the API server of the cluster that the gateway runs in; "" if it runs in none
-}
-
-// InCluster returns the URL of the API server of the cluster that the gateway runs in, as its environment has it; "" if it
-// runs in none.
-func (k *KubernetesDiscovery) InCluster() string { return k.inCluster }
-
-// ServiceAddress says what is called of a Service of Kubernetes.
-type ServiceAddress string
-
-// The values of [ServiceAddress].
-const (
-	AddressService   ServiceAddress = "service"   // its DNS name
-	AddressEndpoints ServiceAddress = "endpoints" // the endpoints that are ready
-)
-
-func (ServiceAddress) values() []string { return []string{"service", "endpoints"} }
-
-// DocumentSearch says how the OpenAPI document of a service is found if its registration doesn't name one: by
-// /.well-known/api-catalog (RFC 9727), by the Link header of the base URL with rel="service-desc" (RFC 8631), then at paths.
-type DocumentSearch struct {
-	// Paths at which a document is looked for, in this order: below the base URL or the context path that the registration shows,
-	// then at the root; [] for none. {name} is the service's name at its registry as one segment, percent-encoded; such a path is left
-	// out for a name with a dot, slash, backslash, semicolon, %, ? or #.
-	Paths []string `yaml:"paths" default:"[/v3/api-docs, /openapi.json, /v2/api-docs, /swagger.json, /q/openapi, /openapi, /openapi/v1.json, /swagger/v1/swagger.json]"`
-	// The most requests for one service. After a search without result the next one comes after an hour, when the registration or an
-	// instance changes, or with a reload.
-	Requests int `yaml:"requests" default:"24" min:"1" max:"50"`
-}
-
-// ServiceCredential is what is sent to the services that it matches, as in an item of apis.
-type ServiceCredential struct {
-	// The services. A selector names its services: name is required, and so is namespace if services of several namespaces can have the
-	// name; neither has a wildcard. Without namespace, a selector of file, http or docker means services without a namespace; with
-	// allow_servers it means the only service with the name.
-	Match ServiceSelectors `yaml:"match" need:"true"`
-	// As credential of an item of apis.
-	Credential *Credential `yaml:"credential,omitempty" absent:"no credential is sent"`
-	// As credentials of an item of apis.
-	Credentials map[string]*Credential `yaml:"credentials,omitempty" absent:"none"`
-	// As spec_credential of an item of apis. It is sent to the service alone, not to another server that has its document.
-	SpecCredential *Credential `yaml:"spec_credential,omitempty" absent:"credential"`
-	// As pass_headers of an item of apis.
-	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" absent:"none"`
-	// As request of an item of apis.
-	Request *APIRequest `yaml:"request,omitempty" absent:"none"`
-	// As identity of an item of apis.
-	Identity *APIIdentity `yaml:"identity,omitempty" absent:"no identity is sent"`
-	// As client_certificate of an item of apis.
-	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" absent:"none"`
+	MaxLoss int `yaml:"max_loss" default:"50" min:"1" max:"100" access:"none: a limit on what a document or a registry may lose"`
 }
 
 // Approval says what becomes of a service that is new to the gateway.
@@ -193,11 +105,4 @@ func (d *APIDefaults) read(l *loader, n *yaml.Node, key string) {
 		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "spec", Line: n.Line, Column: n.Column},
 		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: placeholderURL, Line: n.Line, Column: n.Column})
 	l.structure(shared, reflect.ValueOf(&d.api).Elem(), key)
-}
-
-// UsualDocumentPaths returns the paths at which services commonly have their OpenAPI document: the default of discovery[].documents.paths.
-func UsualDocumentPaths() []string {
-	var d DocumentSearch
-	(&loader{}).defaults(reflect.ValueOf(&d).Elem())
-	return d.Paths
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -11,11 +12,11 @@ type DNSDiscovery struct {
 	// The names, such as _http._tcp.orders.shop.example.com or orders.service.consul; at most 1,000. The service is the label
 	// behind the labels that begin with _, here orders, in the namespace of the rest. With the labels of another service than
 	// http and https, as in _orders._tcp.example.com, it is that one.
-	Names []string `yaml:"names" need:"true"`
+	Names []string `yaml:"names" required:"true" empty:"it needs at least one name" count:"1000: has %d items; at most %d are allowed"`
 	// The DNS server: HOST or HOST:PORT, with an IP address as HOST.
 	Server string `yaml:"server,omitempty" absent:"those of the system"`
 	// How often the records are asked for. Their TTL is not used.
-	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h"`
+	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The scheme of the services.
 	Scheme DNSScheme `yaml:"scheme,omitempty" absent:"https for names that begin with _https, else http"`
 }
@@ -69,3 +70,42 @@ func (d *DNSDiscovery) DNSServer() string {
 	}
 	return ""
 }
+
+func (d *DNSDiscovery) validate(c cursor) {
+	if c.given("server") && c.ok("server") && d.DNSServer() == "" {
+		c.errorf("server", "must be the IP address of a DNS server, with :PORT unless it is 53, got %s", quote(d.Server))
+	}
+	known := map[[2]string]int{}
+	for i, name := range d.Names {
+		at := c.item("names", i)
+		if !c.ok(at) {
+			continue
+		}
+		if err := checkSRV(name); err != nil {
+			c.errorf(at, "%s %s", quote(name), err)
+			continue
+		}
+		service, namespace := SRVService(name)
+		if j, taken := known[[2]string{service, namespace}]; taken {
+			c.errorf(at, "%s is the service %s of %s, as names[%d] is", quote(name), service, namespace, j)
+			continue
+		}
+		known[[2]string{service, namespace}] = i
+	}
+}
+
+// namespaces returns the namespaces of the records of a service.
+func (d *DNSDiscovery) namespaces(service string) (all []string) {
+	for _, record := range d.Names {
+		if name, namespace := SRVService(record); name == service && !slices.Contains(all, namespace) {
+			all = append(all, namespace)
+		}
+	}
+	return all
+}
+
+func (*DNSDiscovery) mayOmitNamespace() bool { return false }
+
+func (*DNSDiscovery) basePathKey() string { return "" }
+
+func (*DNSDiscovery) isTrusted() bool { return false }

@@ -2,9 +2,12 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"drawbridge/openapi/origin"
 )
 
 // DockerDiscovery finds containers with the label drawbridge.service. A container is an instance while it runs and is not
@@ -15,13 +18,13 @@ type DockerDiscovery struct {
 	// The network whose addresses of containers are used, by its full name, such as shop_default.
 	Network string `yaml:"network,omitempty" absent:"ports that containers publish"`
 	// How often the containers are listed although no change was reported.
-	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"1h"`
+	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// A file with PEM certificates that are trusted for an https host instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// A PEM file with the gateway's certificate for an https host, and the intermediate certificates.
-	CertFile File `yaml:"cert_file,omitempty" absent:"none"`
+	CertFile File `yaml:"cert_file,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry" pair:"key_file"`
 	// A PEM file with the unencrypted private key of cert_file. It may be the same file.
-	KeyFile File `yaml:"key_file,omitempty" absent:"none"`
+	KeyFile File `yaml:"key_file,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 }
 
 // DockerHost is the address of a Docker daemon: unix:///PATH, or a URL with http or https, without a path.
@@ -71,3 +74,36 @@ func (h *DockerHost) parse(text string) error {
 	*h = DockerHost{raw: text, url: u}
 	return nil
 }
+
+func (d *DockerDiscovery) validate(c cursor) {
+	files := []struct {
+		name string
+		path File
+	}{{"ca_file", d.CAFile}, {"cert_file", d.CertFile}, {"key_file", d.KeyFile}}
+	c.authority(c.path("ca_file"), d.CAFile)
+	c.authority(c.path("cert_file"), d.CertFile)
+	c.keyFile(c.path("key_file"), d.KeyFile)
+	if checkText(d.Network) != nil {
+		c.check("network", fmt.Errorf("%s is not the name of a network", quote(d.Network)))
+	}
+	if !c.ok("host") {
+		return
+	}
+	u := d.Host.url
+	for _, f := range files {
+		if (u == nil || u.Scheme != "https") && f.path != "" && c.ok(f.name) {
+			c.errorf(f.name, "is for an https host, got %s", quote(d.Host.raw))
+		}
+	}
+	if u != nil && u.Scheme == "http" && !origin.Loopback(u.Hostname()) {
+		c.warnf("host", "without TLS, everyone in the network between can answer for the daemon; use https")
+	}
+}
+
+func (*DockerDiscovery) namespaces(string) []string { return []string{""} }
+
+func (*DockerDiscovery) mayOmitNamespace() bool { return true }
+
+func (*DockerDiscovery) basePathKey() string { return "the label drawbridge.base_path" }
+
+func (*DockerDiscovery) isTrusted() bool { return true }

@@ -34,7 +34,7 @@ func (d *Discovery) Named() (all []NamedService) {
 		for _, sel := range selectors {
 			for _, name := range sel.Name.literals() {
 				for _, namespace := range d.namespaces(sel, name) {
-					isImplied := namespace == "" && (d.File != nil || d.HTTP != nil || d.Docker != nil)
+					isImplied := namespace == "" && d.Registry() != nil && d.Registry().mayOmitNamespace()
 					all = append(all, NamedService{namespace, name, p, isImplied})
 				}
 			}
@@ -76,35 +76,14 @@ func (d *Discovery) onlyNamespace(name string) (namespace string, ok bool) {
 	if namespaces, all := d.Services.namespaces(); all && len(namespaces) == 1 {
 		return namespaces[0], true
 	}
-	namespaces := []string{""} // files, http and docker: registrations without a namespace; eureka has none
-	switch {
-	case d.Consul != nil:
-		namespaces = []string{d.Consul.Namespace}
-	case d.Kubernetes != nil:
-		namespaces = d.Kubernetes.Namespaces
-	case d.Nacos != nil:
-		namespaces = d.Nacos.Groups
-	case d.ServiceCenter != nil && d.ServiceCenter.Application != "":
-		namespaces = []string{d.ServiceCenter.Application}
-	case d.DNS != nil:
-		namespaces = d.DNS.namespaces(name)
-	case d.ServiceCenter != nil, d.APICatalog != nil:
-		namespaces = nil
+	namespaces := []string{""}
+	if r := d.Registry(); r != nil {
+		namespaces = r.namespaces(name)
 	}
 	if len(namespaces) != 1 {
 		return "", false
 	}
 	return namespaces[0], true
-}
-
-// namespaces returns the namespaces of the records of a service.
-func (d *DNSDiscovery) namespaces(service string) (all []string) {
-	for _, record := range d.Names {
-		if name, namespace := SRVService(record); name == service && !slices.Contains(all, namespace) {
-			all = append(all, namespace)
-		}
-	}
-	return all
 }
 
 // namespaces returns the namespaces that the selectors give; all is false unless they select services of no other one.

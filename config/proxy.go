@@ -15,20 +15,20 @@ type Proxy struct {
 	// The URL of the proxy: http://HOST:PORT, https://HOST:PORT with TLS to the proxy, or socks5://HOST:PORT. The default
 	// ports are 80, 443 and 1080. It may contain a user and password, as in http://USER:PASSWORD@HOST. Every connection is a
 	// tunnel (CONNECT), also one to a service without TLS. The proxy may be on a private address.
-	URL ProxyURL `yaml:"url" need:"true"`
+	URL ProxyURL `yaml:"url" required:"true" access:"joint: proxy"`
 	// The user at the proxy.
-	User string `yaml:"user,omitempty" absent:"that of the URL, else none"`
+	User string `yaml:"user,omitempty" absent:"that of the URL, else none" access:"none: how the gateway authenticates to the proxy"`
 	// The password of that user. It is sent to the proxy alone.
-	Password Secret `yaml:"password,omitempty" absent:"that of the URL, else none"`
+	Password Secret `yaml:"password,omitempty" absent:"that of the URL, else none" access:"none: secrets and keys are rotated"`
 	// Hosts that are called directly, in the syntax of NO_PROXY, as a list or separated by commas: a host name with those
 	// below it (example.com), only those below it (.example.com), an address, a network (10.0.0.0/8, for URLs with an address
 	// of it), each with a port or without (example.com:8443). localhost and loopback addresses are always called directly.
-	NoProxy NoProxy `yaml:"no_proxy,omitempty" absent:"none"`
+	NoProxy NoProxy `yaml:"no_proxy,omitempty" absent:"none" access:"none: connections without the proxy are checked as always"`
 	// Where host names are resolved. With gateway the addresses are checked and the proxy is asked for one of them. With
 	// proxy it is asked for the name, and only names and literal addresses can be checked: see guides/egress-proxy.md.
-	Resolve ProxyResolve `yaml:"resolve" default:"gateway"`
+	Resolve ProxyResolve `yaml:"resolve" default:"gateway" access:"joint: proxy"`
 	// A file with PEM certificates that are trusted for an https proxy instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" access:"joint: proxy"`
 
 	off         bool // written as off
 	environment bool // written as environment
@@ -36,6 +36,8 @@ type Proxy struct {
 	plain, secure *ProxyURL
 	authorities   string // the content of CAFile
 }
+
+func (Proxy) expects() string { return "off, environment or a mapping" }
 
 // ProxyResolve says where the names of hosts behind a proxy are resolved.
 type ProxyResolve string

@@ -13,31 +13,31 @@ import (
 // State is what outlives a call, and what replicas share.
 type State struct {
 	// The Redis or Valkey that replicas share. It needs server.seal_keys.
-	Redis *Redis `yaml:"redis,omitempty" absent:"no shared state"`
+	Redis *Redis `yaml:"redis,omitempty" absent:"no shared state" access:"joint: destination"`
 	// Uses that are rejected while Redis is unreachable, instead of being handled per replica: rates (rate limits),
 	// replays (DPoP proofs), consents (calls that need the user's answers).
-	Closed []SharedUse `yaml:"closed,omitempty" absent:"nothing"`
+	Closed []SharedUse `yaml:"closed,omitempty" absent:"nothing" access:"joint: closed"`
 }
 
 // Redis is a Redis, or what speaks its protocol, that replicas share.
 type Redis struct {
 	// redis://HOST:PORT/DB, rediss://HOST:PORT/DB with TLS, or unix:///PATH?db=DB. It may contain user and password.
-	URL RedisURL `yaml:"url" need:"true"`
+	URL RedisURL `yaml:"url" required:"true" access:"joint: destination"`
 	// The user in the access control lists of Redis.
-	User string `yaml:"user,omitempty" absent:"that of the URL, else the default user"`
+	User string `yaml:"user,omitempty" absent:"that of the URL, else the default user" access:"none: how the gateway authenticates to Redis"`
 	// The password of that user.
-	Password Secret `yaml:"password,omitempty" absent:"that of the URL, else none"`
+	Password Secret `yaml:"password,omitempty" absent:"that of the URL, else none" access:"none: secrets and keys are rotated"`
 	// PEM certificates that are trusted for Redis instead of the system's. Needs rediss.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" access:"joint: destination"`
 	// The prefix of keys and channels: letters, digits, _, - and ., at most 40. Gateways that share a Redis need
 	// different ones.
-	Prefix string `yaml:"prefix" default:"drawbridge"`
+	Prefix string `yaml:"prefix" default:"drawbridge" access:"joint: destination"`
 	// The maximum time that a call waits for Redis, before it continues without.
-	Timeout Duration `yaml:"timeout" default:"20ms" min:"1ms" max:"1s"`
+	Timeout Duration `yaml:"timeout" default:"20ms" min:"1ms" max:"1s" access:"none: limits bound the cost of a call"`
 	// Shares cached responses with other replicas, for at most an hour and up to 256 KiB each.
-	Answers bool `yaml:"answers" default:"false"`
+	Answers bool `yaml:"answers" default:"false" access:"joint: destination"`
 	// The maximum number of connections to Redis.
-	Connections int `yaml:"connections" default:"32" min:"1" max:"10000"`
+	Connections int `yaml:"connections" default:"32" min:"1" max:"10000" access:"none: limits bound the cost of a call"`
 }
 
 // SharedUse is something that replicas share.

@@ -79,9 +79,9 @@ func (c *Config) explainArgument(s *Selection, subjects []Subject) Problem {
 	p := c.At(s.ArgumentKey)
 	p.Severity = s.Severity()
 	p.Message = fmt.Sprintf("none of the %d operations that %s matches has the argument %s%s", matched, s.Key, quote(s.Argument),
-		didYouMean(text.Nearest(s.Argument, slices.Compact(names))))
+		text.DidYouMean(text.Nearest(s.Argument, slices.Compact(names))))
 	if matched == 1 {
-		p.Message = fmt.Sprintf("the operation that %s matches has no argument %s%s", s.Key, quote(s.Argument), didYouMean(text.Nearest(s.Argument, slices.Compact(names))))
+		p.Message = fmt.Sprintf("the operation that %s matches has no argument %s%s", s.Key, quote(s.Argument), text.DidYouMean(text.Nearest(s.Argument, slices.Compact(names))))
 	}
 	if p.Severity == Error {
 		p.Message += "; callers would give what it was meant to keep from them: correct the name, or give the selector optional: true"

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 )
 
@@ -45,79 +44,6 @@ func (d *Discovery) Settings() (shared API, sent []API) {
 		sent = append(sent, api)
 	}
 	return shared, sent
-}
-
-// apply gives an API what is sent to its service.
-func (c *ServiceCredential) apply(api *API) {
-	api.Credential, api.Credentials, api.SpecCredential = c.Credential, c.Credentials, c.SpecCredential
-	api.PassHeaders, api.Request, api.Identity, api.ClientCertificate = c.PassHeaders, c.Request, c.Identity, c.ClientCertificate
-}
-
-// providerKind is a kind of provider, which is a key of [Discovery].
-type providerKind struct {
-	name  string
-	given bool
-	auto  bool // new services are served by default: who registers them may also write the configuration
-}
-
-// kinds returns all kinds of provider.
-func (d *Discovery) kinds() []providerKind {
-	return []providerKind{
-		{"file", d.File != nil, true},
-		{"http", d.HTTP != nil, false},
-		{"consul", d.Consul != nil, false},
-		{"kubernetes", d.Kubernetes != nil, d.Kubernetes != nil && len(d.Kubernetes.Namespaces) > 0},
-		{"docker", d.Docker != nil, true},
-		{"api_catalog", d.APICatalog != nil, false},
-		{"dns", d.DNS != nil, false},
-		{"eureka", d.Eureka != nil, false},
-		{"nacos", d.Nacos != nil, false},
-		{"service_center", d.ServiceCenter != nil, false},
-	}
-}
-
-// SameRegistry reports whether the provider asks the same registry as another one, in the same way.
-func (d *Discovery) SameRegistry(other *Discovery) bool {
-	return reflect.DeepEqual(d.File, other.File) && reflect.DeepEqual(d.HTTP, other.HTTP) &&
-		reflect.DeepEqual(d.Kubernetes, other.Kubernetes) && reflect.DeepEqual(d.Consul, other.Consul) && reflect.DeepEqual(d.Docker, other.Docker) &&
-		reflect.DeepEqual(d.APICatalog, other.APICatalog) && reflect.DeepEqual(d.DNS, other.DNS) &&
-		reflect.DeepEqual(d.Eureka, other.Eureka) && reflect.DeepEqual(d.ServiceCenter, other.ServiceCenter) &&
-		reflect.DeepEqual(d.Nacos, other.Nacos)
-}
-
-// Kind returns the key of the provider, such as file.
-func (d *Discovery) Kind() string {
-	for _, k := range d.kinds() {
-		if k.given {
-			return k.name
-		}
-	}
-	return ""
-}
-
-// Holds reports whether a service that is new to the gateway awaits an operator.
-func (d *Discovery) Holds() bool {
-	if d.Approve != "" {
-		return d.Approve == ApproveHold
-	}
-	return !slices.ContainsFunc(d.kinds(), func(k providerKind) bool { return k.given && k.auto })
-}
-
-// BasePathKey returns where registrations of the provider name the path of the base URL, for people; "" if they can't.
-func (d *Discovery) BasePathKey() string {
-	switch d.Kind() {
-	case "kubernetes":
-		return "the annotation drawbridge/path"
-	case "docker":
-		return "the label drawbridge.base_path"
-	case "file", "http":
-		return "the label base_path"
-	case "dns":
-		return ""
-	case "api_catalog":
-		return "the path of its anchor"
-	}
-	return "the metadata base_path"
 }
 
 // WithServices returns the configuration with APIs of discovered services behind those of the file. keys has for each of

@@ -31,7 +31,7 @@ func unknown(name *yaml.Node, parent string, fields []field, rootType reflect.Ty
 		near = "spec"
 	}
 	if near != "" {
-		return "unknown key" + didYouMean(near)
+		return "unknown key" + text.DidYouMean(near)
 	}
 	elsewhere := slices.DeleteFunc(places(rootType, "", name.Value), func(other string) bool { return far(parent, other) })
 	if len(elsewhere) > 0 {

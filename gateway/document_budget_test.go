@@ -128,7 +128,7 @@ func TestHeldBesideServed(t *testing.T) {
 	}
 
 	origin.set("")
-	if err := p.Accept(t.Context(), "a", ""); err == nil || !strings.Contains(err.Error(), "the document that is held could not be read anew: document ") {
+	if err := p.Accept(t.Context(), "a", ""); err == nil || !strings.Contains(err.Error(), "the held document could not be reread: document ") {
 		t.Errorf("accept what is not there any more: %v", err)
 	}
 	origin.set(numbered("A", 39))

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -13,17 +12,18 @@ import (
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/job/polling"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/recovery"
 	"drawbridge/gateway/reload"
-	"drawbridge/gateway/replica"
 	"drawbridge/gateway/resource"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/state"
@@ -76,7 +76,7 @@ func New(o Options) (*Gateway, error) {
 		StateDir: c.Server.StateDir.String(), Logger: g.log, Metrics: o.Metrics, TracerProvider: o.TracerProvider, UserAgent: "drawbridge/" + o.Version,
 		Pause: g.admission.pace.Step, Recover: g.recovery.Step, OnPanic: g.recovery.Report,
 	})
-	if s.shared, err = replica.New(c, replica.Options{Keys: keys, Logger: g.log, Metrics: o.Metrics, Now: o.Test.Now, Events: g.replicaEvents()}); err != nil {
+	if s.shared, err = g.newStores(keys); err != nil {
 		return nil, err
 	}
 	g.admission.calls = &admission.Calls{Overload: &g.admission.overload, Rates: s.shared.Rates}
@@ -126,15 +126,6 @@ func (g *Gateway) addLimits() {
 	g.denials = &endpoint.Denials{Metrics: g.metrics, Audit: g.o.Audit, Clients: g.clients}
 	g.untrusted = clientip.NewUntrustedProxies(g.log, g.o.Metrics)
 	g.connections = listener.NewLimiter(g.connectionLimits(g.o.Metrics, g.recovery.Report))
-}
-
-// replicaEvents returns what happens here when other replicas change the shared state.
-func (g *Gateway) replicaEvents() replica.Events {
-	return replica.Events{
-		Relayed: func(message []byte) { g.mcpHandlers.ReceiveRelayed(message) }, SessionEnded: func(session string) { g.mcpHandlers.SessionEnded(session) },
-		TaskChanged: func(key string) { g.tasks.Wake(key) }, TaskStored: func(ctx context.Context, key string) { g.tasks.WakeAll(ctx, key) },
-		Stale: func(group string, places []string) { g.answers.Stale(group, places) }, Missed: func() { g.answers.Missed() },
-	}
 }
 
 // newServer returns the server of the endpoints.
@@ -188,11 +179,12 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 		g.answers.With(g.shared.Answers)
 	}
 	g.calls = &call.Runner{
-		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers, Links: g.links,
-		Admission: g.admission.calls, Responses: g.admission.responses, Jitter: g.o.Test.Jitter, Local: g.o.Local,
+		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers,
+		Admission: g.admission.calls, Responses: g.admission.responses, Local: g.o.Local,
 	}
+	g.tools = &deliver.Tools{Calls: g.calls, Jobs: polling.Jobs{Jitter: g.o.Test.Jitter}, Results: deliver.Results{Links: g.links}}
 	g.tasks, err = task.New(keys, task.Options{
-		Records: g.shared.Tasks, Locks: g.shared.Locks, Publish: g.shared.TaskChanged, Calls: g.calls, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,
+		Records: g.shared.Tasks, Locks: g.shared.Locks, Publish: g.shared.TaskChanged, Calls: g.calls, Results: g.tools.Results, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,
 		BaseURL: g.base, Keep: g.Keep, Survive: g.recovery.Step, Endpoint: g.callEndpoint,
 		Broker: func(endpoint string) *mcp.Broker { return g.mcpHandlers.BrokerOf(endpoint) },
 	})
@@ -204,10 +196,10 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 	o := resource.SubscriptionOptions{Calls: g.calls, Log: g.log, Metrics: g.metrics, Endpoint: g.resources}
 	h := endpoint.HandlersOptions{
 		Version: g.o.Version, Current: g.endpoints, Cursors: g.cursors,
-		Calls: callMethods(g.calls, g.tasks, g.denials, g.log), Metrics: g.metrics,
+		Calls: callMethods(g.tools, g.tasks, g.denials, g.log), Metrics: g.metrics,
 		Admission: g.server.Admission, Connections: g.connections,
 		AuthorizeBatch: (&endpoint.BatchAuthorizer{Calls: g.calls, Denials: g.denials}).Authorize, SubscribeTask: g.tasks.Subscribe,
-		Revocations: g.shared.Ended, SpentNonces: g.shared.Spent, Relay: g.shared.Relay, Panicked: g.recovery.Report, Log: g.log,
+		Revocations: g.shared.Ended, SpentNonces: g.shared.Spent, Relay: func(name string) mcp.RelayFunc { return g.shared.Relay(name) }, Panicked: g.recovery.Report, Log: g.log,
 		Observe: telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: g.o.Test.Now}).Observe,
 	}
 	if g.o.Local {
@@ -217,7 +209,7 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 	g.subscriptions = resource.NewSubscriptions(o)
 	h.SubscribeResource = g.subscriptions.Subscribe
 	g.mcpHandlers = endpoint.NewHandlers(h, g.o.Config, keys)
-	g.inProcess = &inProcess{served: g.served, handlers: g.mcpHandlers}
+	g.inProcess = &inProcess{served: g.served, toolCalls: g.tools, handlers: g.mcpHandlers}
 }
 
 // newPublisher returns what builds generations and serves them.

@@ -11,9 +11,10 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
-	"drawbridge/gateway/call"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/generation"
+	"drawbridge/gateway/inbound"
+	"drawbridge/gateway/job/polling"
 )
 
 // Options configures a [Gateway].
@@ -84,9 +85,9 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Logger = slog.New(call.LogHandler{Handler: o.Logger.Handler()})
+	o.Logger = slog.New(inbound.LogHandler{Handler: o.Logger.Handler()})
 	if o.Test.Jitter == nil {
-		o.Test.Jitter = call.Jitter
+		o.Test.Jitter = polling.Jitter
 	}
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	return o

@@ -311,7 +311,7 @@ func TestAuditCostsLittle(t *testing.T) {
 // TestRatesCostLittle holds that what a rate does to a request that it allows is not made of memory.
 func TestRatesCostLittle(t *testing.T) {
 	if race.Enabled {
-		t.Skip("the race detector has pools forget by chance; make allocations is without it")
+		t.Skip("the race detector has pools forget by chance; make whole is without it")
 	}
 	i, service := newIDP(t), newRecordingService(t)
 	token := i.token(t, nil)

@@ -14,8 +14,8 @@ import (
 	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/generation"
-	"drawbridge/gateway/replica"
 	"drawbridge/gateway/resource"
+	"drawbridge/gateway/state"
 	"drawbridge/gateway/upstream"
 )
 
@@ -30,7 +30,7 @@ type served struct {
 	draining atomic.Bool
 	serving  chan struct{} // closed when current is set for the first time
 	isServed sync.Once     // closes serving
-	shared   *replica.State
+	shared   *state.Stores
 	audit    *audit.Log                 // nil if there is none
 	guard    atomic.Pointer[auth.Guard] // of the newest configuration that was in use; nil if no tokens are required
 	// wasAble reports that the gateway has been ready with the issuers of its tokens, whose later outages do not count.

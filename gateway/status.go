@@ -20,7 +20,7 @@ func (s *served) Status() admin.Status {
 		status.APIs[i].Service = serviceOf(&status.APIs[i], kinds)
 	}
 	s.judge(&status)
-	status.Shared = s.shared.Status()
+	status.Shared = s.sharedStatus()
 	if found := s.discovered(); len(found.Providers) > 0 {
 		status.Discovery = &admin.Discovery{Providers: found.Providers, Services: found.Services}
 	}

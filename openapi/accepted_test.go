@@ -17,13 +17,13 @@ import (
 	"drawbridge/test/judges/generate"
 )
 
-// maxRefused is how many of the calls that fit a published schema may be refused before they are sent, for rules that JSON Schema can't
-// say or that would cost each tool more tokens than they are worth.
+// maxRefused is the maximum share of calls that match a published schema and are refused before they are sent, because
+// of rules that JSON Schema can't express or that would cost each tool more tokens than they are worth.
 const maxRefused = 0.003
 
-// TestCorpusAccepted holds that arguments made from a published schema are sent: 20 of each tool in each profile, every other one with
-// edge values (pains row 139). What the other profiles leave out by design, bounds and patterns of the portable one before all, is counted
-// apart.
+// TestCorpusAccepted checks that arguments made from a published schema are sent: 20 of each tool in each profile,
+// every other one with edge values (pains row 139). Rules that the other profiles omit by design, above all bounds and
+// patterns in the portable one, are counted separately.
 func TestCorpusAccepted(t *testing.T) {
 	documents := corpus(t, "testdata/corpus")
 	if dir := os.Getenv("OPENAPI_CORPUS"); dir != "" {
@@ -49,19 +49,19 @@ func TestCorpusAccepted(t *testing.T) {
 	}
 }
 
-// accepting is what one profile gives.
+// accepting is the result for one profile.
 type accepting struct {
 	t                          *testing.T
 	profile                    Profile
 	tools, calls, left, unmade int
-	kinds                      map[string]int // refusals, by what is said
+	kinds                      map[string]int // refusals, by message
 	examples                   map[string]string
 }
 
 func (a *accepting) document(name string) {
 	doc, err := Load(a.t.Context(), name, LoadOptions{})
 	if err != nil {
-		return // which TestCorpus holds
+		return // checked by TestCorpus
 	}
 	api, err := doc.Compile(a.t.Context(), CompileOptions{Output: OutputOff})
 	if err != nil {
@@ -108,5 +108,5 @@ func (a *accepting) operation(document string, op *Operation) {
 	}
 }
 
-// detail is what differs between messages of one kind.
+// detail matches the variable parts of messages of one kind.
 var detail = regexp.MustCompile(strings.Join([]string{`"(?:[^"\\]|\\.)*"`, `[0-9]+`}, "|"))

@@ -9,7 +9,8 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// TestCoercionIsBounded: a megabyte of arguments is validated a few times at most, wherever the faults in it are (R8).
+// TestCoercionIsBounded checks that a megabyte of arguments is validated at most a few times, for faults at any
+// position (R8).
 func TestCoercionIsBounded(t *testing.T) {
 	name := write(t, t.TempDir(), "spec.json", `{"openapi":"3.1.0","info":{"title":"a","version":"1"},"servers":[{"url":"http://h.test/"}],
 		"components":{"schemas":{"D":{"type":"object","properties":{"d":{"$ref":"#/components/schemas/D"},"l":{"type":"array","items":{"type":"integer"}}}}}},

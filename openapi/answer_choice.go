@@ -9,28 +9,28 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// A choice is the media types of a successful answer among which a caller chooses, by the argument "accept", which is sent as the header
-// Accept. There is one only where the types differ in kind, since an argument costs tokens in each list: JSON and XML of the
-// same data are no choice, JSON and CSV or PDF are.
+// A choice is a list of media types of a successful response among which a caller chooses by the argument "accept",
+// which is sent as the header Accept. It exists only if the types differ in kind, since an argument costs tokens in
+// each list: JSON and XML of the same data are not a choice, JSON and CSV or PDF are.
 type choice struct {
-	node  *tree.Node // the header parameter Accept, or the operation
-	says  string     // the description of that parameter
-	types []string   // the one that is answered without a choice comes first
-	named bool       // the first is what the gateway asks for by itself
+	node        *tree.Node // the header parameter Accept, or the operation
+	description string     // description of that parameter
+	types       []string   // the default comes first
+	named       bool       // the gateway itself requests the first
 }
 
 const (
-	// choiceArgument is the name of the argument, and of the header: the names of headers don't depend on case.
+	// choiceArgument is the name of the argument, and of the header: header names are case-insensitive.
 	choiceArgument = "accept"
-	// maxChoice is the most media types of a choice.
+	// maxChoice is the maximum number of media types of a choice.
 	maxChoice = 8
-	// maxCompared is the most nodes of two schemas that are compared. Larger ones that are not the same node count as the same: a
-	// document can have many operations refer to one answer.
+	// maxCompared limits the nodes of two schemas that are compared. Larger ones that are not the same node count as
+	// equal: many operations of a document can refer to one response.
 	maxCompared = 100
 )
 
-// answerChoice returns the choice of an operation, or nil if there is none. The types are those of the answer that the tool is
-// described by, and those that a header parameter Accept enumerates.
+// answerChoice returns the choice of an operation, or nil if there is none. The types are those of the response that
+// describes the tool, and those that a header parameter Accept enumerates.
 func (c *compiler) answerChoice(m *model) *choice {
 	main, ct := c.mainAnswer(successes(m.responses))
 	if ct == nil {
@@ -52,7 +52,7 @@ func (c *compiler) answerChoice(m *model) *choice {
 		if location, ok := wire.ParseLocation(p.typed.In); !ok || location != wire.Header || !strings.EqualFold(p.typed.Name, choiceArgument) {
 			continue
 		}
-		a.node, a.says = p.node, p.says
+		a.node, a.description = p.node, p.description
 		for i, value := range c.follow(p.schema).Get("enum").Items() {
 			if media := strings.TrimSpace(value.Text()); i < 4*maxChoice && value.Kind() == tree.String {
 				a.offer(media, ct, contentOf(main, mediatype.Essence(media)))
@@ -65,7 +65,7 @@ func (c *compiler) answerChoice(m *model) *choice {
 	return a
 }
 
-// contentOf returns what a response declares of a media type, or nil if it does not declare it.
+// contentOf returns the content of a response for a media type, or nil if it does not declare it.
 func contentOf(r *response, media string) *content {
 	i := slices.IndexFunc(r.contents, func(ct content) bool { return mediatype.Essence(ct.media) == media })
 	if i < 0 {
@@ -74,8 +74,8 @@ func contentOf(r *response, media string) *content {
 	return &r.contents[i]
 }
 
-// offer adds a media type if its answers differ in kind from those of the first. ct is what the document declares of it, or nil if
-// it stands only in an enumeration.
+// offer adds a media type if its responses differ in kind from those of the first. ct is its declaration in the
+// document, or nil if it is only in an enumeration.
 func (a *choice) offer(media string, first, ct *content) {
 	essence := mediatype.Essence(media)
 	if len(a.types) == maxChoice || mediatype.IsRange(essence) || !strings.Contains(essence, "/") || !printable(strings.ReplaceAll(media, "; ", ";")) ||
@@ -84,16 +84,17 @@ func (a *choice) offer(media string, first, ct *content) {
 	}
 	switch kind := kindOfAnswer(essence); {
 	case kind == sameData, kind != "" && kind == kindOfAnswer(a.types[0]):
-	case kind == "" && (ct == nil || sameSchema(first.schema, ct.schema)): // nothing says that it is another thing
+	case kind == "" && (ct == nil || sameSchema(first.schema, ct.schema)): // nothing indicates different data
 	default:
 		a.types = append(a.types, strings.Clone(media))
 	}
 }
 
-// sameData is the kind of the media types that have the data of JSON in another form, or as a page or a stream.
+// sameData is the kind of media types that carry the data of JSON in another form, or as a page or a stream.
 const sameData = "data"
 
-// kindOfAnswer returns the kind of the answers of a media type; "" for a type of which only the document tells what it holds.
+// kindOfAnswer returns the kind of the responses of a media type; "" for a type whose content only the document
+// describes.
 func kindOfAnswer(media string) string {
 	class, subtype, _ := strings.Cut(media, "/")
 	subtype = strings.TrimPrefix(strings.TrimPrefix(subtype, "x-"), "vnd.")
@@ -125,8 +126,8 @@ func kindOfAnswer(media string) string {
 	return ""
 }
 
-// sameSchema reports whether two schemas are the same, as far as they are compared. Frameworks repeat the schema of JSON for each other
-// type that they can write.
+// sameSchema reports whether two schemas are equal, as far as they are compared. Frameworks repeat the schema of JSON
+// for each other type that they can write.
 func sameSchema(a, b *tree.Node) bool {
 	left := maxCompared
 	return sameNode(a, b, &left)
@@ -161,16 +162,16 @@ func (a *choice) binding() binding {
 		enum.Append(tree.NewString(a.node, media))
 	}
 	s.Set("enum", enum)
-	b := binding{wire: choiceArgument, location: wire.Header, node: s, schema: s, says: a.says, encoder: wire.NewAccept()}
-	if b.says == "" {
-		if b.says = "Media type of the answer"; a.named {
-			b.says += ", " + a.types[0] + " by default"
+	b := binding{wire: choiceArgument, location: wire.Header, node: s, schema: s, description: a.description, encoder: wire.NewAccept()}
+	if b.description == "" {
+		if b.description = "Media type of the answer"; a.named {
+			b.description += ", " + a.types[0] + " by default"
 		}
 	}
 	return b
 }
 
-// addChoice adds the argument of the choice behind those of the parameters. Whatever has its name keeps it.
+// addChoice adds the argument of the choice after those of the parameters, unless another argument has its name.
 func (in *inputs) addChoice() {
 	if in.choice == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// choiceOf returns the media types among which the callers of an operation choose.
+// choiceOf returns the media types from which the callers of an operation choose.
 func choiceOf(t *testing.T, parameters, content string) []string {
 	t.Helper()
 	doc, err := Load(t.Context(), writeFile(t, `{"openapi":"3.1.0","info":{"title":"A","version":"1"},"servers":[{"url":"https://api.example"}],
@@ -31,8 +31,8 @@ func choiceOf(t *testing.T, parameters, content string) []string {
 	return input.Properties["accept"].Enum
 }
 
-// TestAnswerChoice: there is a choice only where the answers differ in kind. JSON stands for all forms of the same data, and a type that
-// frameworks list with the schema of JSON is one of these (pains row 160).
+// TestAnswerChoice checks that there is a choice only if the responses differ in kind. JSON represents all forms of the
+// same data, including a type that frameworks list with the schema of JSON (pains row 160).
 func TestAnswerChoice(t *testing.T) {
 	const a, inline = `{"schema":{"$ref":"#/components/schemas/A"}}`, `{"schema":{"type":"object","properties":{"b":{"type":"string"}}}}`
 	const text = `{"schema":{"type":"string"}}`
@@ -75,8 +75,8 @@ func TestAnswerChoice(t *testing.T) {
 	}
 }
 
-// FuzzAnswerChoice: whatever media types a document has, a choice has at least two that differ and can stand in a header, and each of
-// them makes a request.
+// FuzzAnswerChoice checks that for any media types of a document, a choice has at least two that differ and are valid
+// in a header, and that each of them makes a request.
 func FuzzAnswerChoice(f *testing.F) {
 	f.Add("text/csv", "application/pdf")
 	f.Add("image/*", "a/b\r\nX: y")

@@ -27,9 +27,9 @@ paths:
   /any: {get: {responses: {"200": {description: OK}}}}
 `
 
-// FuzzReadResponse: whatever a service answers, by whatever name, answer.Plan.Read returns; a part of JSON is JSON without white
-// space, a text is UTF-8, names have nothing unseen in them, all parts but the last say that more follows, and what is made
-// of the answer is not much larger than it.
+// FuzzReadResponse checks that answer.Plan.Read returns for any response: a JSON part is JSON without white space, a
+// text is UTF-8, names have no invisible characters, all parts but the last report that more follow, and the result is
+// not much larger than the response.
 func FuzzReadResponse(f *testing.F) {
 	name := filepath.Join(f.TempDir(), "spec.yaml")
 	if err := os.WriteFile(name, []byte(answerFuzzSpec), 0o600); err != nil {
@@ -83,7 +83,7 @@ func FuzzReadResponse(f *testing.F) {
 		resp := &http.Response{StatusCode: status, ContentLength: int64(len(body)), Body: io.NopCloser(reader),
 			Header: http.Header{"Content-Type": {contentType}, "Content-Disposition": {disposition}}}
 		size, parts, more := 0, 0, false
-		err := op.Answers.Read(resp, func(p answer.Part) error {
+		err := readParts(op.Answers, resp, func(p answer.Part) error {
 			if parts > 0 && !more {
 				t.Fatal("a part after the last")
 			}

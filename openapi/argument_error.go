@@ -6,18 +6,18 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// ArgumentError tells all that is wrong with the arguments of a call. Its ToolMessage is meant for the model that
-// chose them (D7).
+// ArgumentError lists all faults of the arguments of a call. Its ToolMessage is addressed to the model that chose them
+// (D7).
 type ArgumentError struct {
 	Faults []Fault // at least one
 
 	operation *Operation
-	accepts   func(args []byte) bool // whether a call with these arguments is sent, for the example in the text
+	accepts   func(args []byte) bool // reports whether a call with these arguments is sent, for the example in the text
 }
 
-// A Fault is one thing that is wrong with the arguments.
+// A Fault is one fault of the arguments.
 type Fault struct {
-	Pointer string // RFC 6901 pointer into the arguments, "" for the arguments as a whole
+	Pointer string // RFC 6901 pointer into the arguments; "" for the arguments as a whole
 	Message string // "expected integer, got string \"x\""
 }
 
@@ -58,20 +58,20 @@ func (e *ArgumentError) ToolMessage() string {
 	return b.String()
 }
 
-// BaseError says that a call can't be made because it is not known where to.
+// BaseError means that a call can't be made because its base URL is not known.
 type BaseError struct {
-	Problem string // for the operator: what to configure
+	Problem string // for the operator: the setting to configure
 }
 
 // Error implements error.
 func (e *BaseError) Error() string { return e.Problem }
 
-// ToolMessage returns the text for the model, which holds none of the document's addresses (P7).
+// ToolMessage returns the text for the model, which contains none of the document's addresses (P7).
 func (e *BaseError) ToolMessage() string {
 	return "This operation can't be called yet: the operator of the gateway has to set base_url for its API."
 }
 
-// topLevel returns the name of the argument that a pointer leads to, if it leads no further.
+// topLevel returns the name of the argument that a pointer refers to, unless it refers to a part of one.
 func topLevel(pointer string) (name string, ok bool) {
 	name, ok = strings.CutPrefix(pointer, "/")
 	return jsonscan.UnescapeToken(name), ok && !strings.Contains(name, "/")

@@ -11,15 +11,15 @@ import (
 
 const maxArgumentName = 64
 
-// argumentName makes a legal argument name, [A-Za-z0-9_.-]{1,64}, of the name of a parameter or property (D10). Runs of
-// other characters become one "_", none at the ends: "page[size]" is "page_size", "$top" is "top". A name in another script is
-// transliterated, and ends in a hash where others would read the same.
+// argumentName makes a legal argument name, [A-Za-z0-9_.-]{1,64}, from the name of a parameter or property (D10). Runs
+// of other characters become one "_", none at the ends: "page[size]" is "page_size", "$top" is "top". A name in another
+// script is transliterated, and ends in a hash if others would have the same transliteration.
 func argumentName(wireName string) string {
 	text, lost := text.Latin(wireName)
 	return legalName(wireName, text, lost)
 }
 
-// legalName makes an argument name of the text of a name, or what was made of it.
+// legalName makes an argument name from the text of a name, or its transliteration.
 func legalName(wireName, text string, hashed bool) string {
 	legal := wireName != "" && len(wireName) <= maxArgumentName
 	for i := 0; legal && i < len(wireName); i++ {
@@ -52,14 +52,14 @@ func legalName(wireName, text string, hashed bool) string {
 	return name
 }
 
-// formerName is argumentName as it was in the release before, which left out all letters outside ASCII.
+// formerName is argumentName of the previous release, which dropped all letters outside ASCII.
 func formerName(wireName string) string { return legalName(wireName, wireName, false) }
 
 func legalNameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '.' || c == '-'
 }
 
-// suffixed appends "_" and the suffix, cutting the name so that the whole fits.
+// suffixed appends "_" and the suffix, and cuts the name so that the whole fits.
 func suffixed(name, suffix string) string {
 	return name[:min(len(name), maxArgumentName-1-len(suffix))] + "_" + suffix
 }
@@ -69,13 +69,13 @@ func nameHash(s string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// A named thing becomes an argument: a parameter, or a top-level property of a body.
+// A named element becomes an argument: a parameter, or a top-level property of a body.
 type named struct {
 	wire, location string // location is "path" … "cookie", or "body"
 	name           string // of the argument; set by nameArguments
 }
 
-// formerNames returns the names that the release before gave the arguments, with those that they have now, where these are others.
+// formerNames maps the names of arguments in the previous release to their current names, if these differ.
 func formerNames(all []named) map[string]string {
 	if !slices.ContainsFunc(all, func(n named) bool { return text.NeedsLatin(n.wire) }) {
 		return nil
@@ -89,14 +89,14 @@ func formerNames(all []named) map[string]string {
 		}
 	}
 	for _, n := range all {
-		delete(former, n.name) // it means that one now
+		delete(former, n.name) // it is the name of another argument now
 	}
 	return former
 }
 
-// nameArguments names all arguments of one operation, so that each name stands once. A name in two locations gets
-// the location as suffix, on all of them (D10). A name that still clashes, and is not spelled so in the request itself, gets a
-// hash of its own name. Names so depend on the set of names alone, not on their order.
+// nameArguments names all arguments of one operation uniquely. A name in two locations gets the location as suffix in
+// both (D10). A name that still collides, and is not the exact name in the request, gets a hash of its own name. So
+// names depend only on the set of names, not on their order.
 func nameArguments(all []named) {
 	nameAll(all, argumentName)
 }
@@ -141,12 +141,12 @@ func nameAll(all []named, nameOf func(wireName string) string) {
 			}
 		}
 		if !changed {
-			return // the same name twice in one location: the caller has no such pair
+			return // the same name twice in one location: valid documents have no such pair
 		}
 	}
 }
 
-// makeWay gives a hash to names that were transliterated and are those of others, too, which keep theirs if they are spelled so.
+// makeWay adds a hash to transliterated names that collide with others; an exact name in the request keeps its form.
 func makeWay(all []named) {
 	if !slices.ContainsFunc(all, func(n named) bool { return text.NeedsLatin(n.wire) }) {
 		return

@@ -56,8 +56,8 @@ func TestNameArguments(t *testing.T) {
 	}
 }
 
-// TestNamesAreLegalUniqueAndStable: whatever the parameters, every argument has a legal name of its own, and the order
-// of the document does not change it (D10).
+// TestNamesAreLegalUniqueAndStable checks that for any parameters, every argument has a legal unique name, which does
+// not depend on the order of the document (D10).
 func TestNamesAreLegalUniqueAndStable(t *testing.T) {
 	legal := regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -31,7 +31,7 @@ components:
     ids: {type: array, items: {type: integer}}
 `
 
-// TestArguments holds what is told of arguments to who makes them of something else than JSON.
+// TestArguments checks the list of arguments for callers that don't make them as JSON.
 func TestArguments(t *testing.T) {
 	api, err := compileCase(t, &txtar.Archive{Files: []txtar.File{{Name: "spec.yaml", Data: []byte(argumentDocument)}}})
 	if err != nil {
@@ -60,7 +60,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestNames holds that an argument counts as declared wherever a schema does so, and not where it is about a member (pains row 121).
+// TestNames checks that an argument counts as declared if a schema of the object declares it, and not if that of a
+// member does (pains row 121).
 func TestNames(t *testing.T) {
 	o := &Operation{Input: []byte(`{
 		"properties": {"a": {"properties": {"no": {}}}}, "required": ["b"], "$ref": "#/$defs/one", "if": {"properties": {"c": {}}}, "then": {"required": ["d"]},

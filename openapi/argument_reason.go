@@ -10,10 +10,10 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// A value that can't be sent is refused by the schema, so that clients know before the call. The schema has patterns and
-// alternatives for it; the encoders have better words.
+// A value that can't be sent is refused by the schema, so that clients know before the call. The schema uses patterns
+// and alternatives for that; the errors of the encoders are clearer.
 
-// reworded returns the message of a fault in the words of what would encode the value.
+// reworded returns the message of a fault in the words of the encoder of the value.
 func (o *Operation) reworded(args json.RawMessage, f schema.Fault) string {
 	if name, ok := topLevel(f.Pointer); ok && (f.Keyword == "pattern" || f.Keyword == "minLength") {
 		if i, ok := o.index[name]; ok {
@@ -31,8 +31,8 @@ func (o *Operation) reworded(args json.RawMessage, f schema.Fault) string {
 	return f.Message
 }
 
-// unsendable adds to the faults that the schema has found those of values that are refused where they are encoded: a call is
-// corrected once.
+// unsendable adds the faults of values that their encoders refuse to those of the schema, so that a call is corrected
+// once.
 func (o *Operation) unsendable(args json.RawMessage, faults []Fault) []Fault {
 	known := len(faults)
 	for i := range o.arguments {
@@ -50,7 +50,8 @@ func (o *Operation) unsendable(args json.RawMessage, faults []Fault) []Fault {
 	return faults
 }
 
-// refuses returns why a text can't be the value of a path or header parameter, nil if it can; value may be nil.
+// refuses returns the reason why a text can't be the value of a path or header parameter; nil if it can. value may be
+// nil.
 func (a *argument) refuses(value []byte) (err error) {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return nil

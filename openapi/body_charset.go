@@ -14,11 +14,12 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// A body is written in the charset that its Content-Type declares (RFC 2046 section 4.1.2, RFC 9110 section 8.3.2), or refused with the
-// characters that have no place there. JSON is UTF-8 whatever its label says (RFC 8259 sections 8.1 and 11): under the label of another charset
-// its characters are written as escapes, so that readers by the label and by the standard see the same.
+// A body is encoded in the charset that its Content-Type declares (RFC 2046 section 4.1.2, RFC 9110 section 8.3.2), or
+// refused with the characters that the charset lacks. JSON is UTF-8 for any label (RFC 8259 sections 8.1 and 11): under
+// the label of another charset, its characters are escaped, so that readers by the label and by the standard see the
+// same.
 
-// A charsetError lists the parts of a body that hold characters which its charset doesn't have.
+// A charsetError lists the parts of a body with characters that its charset lacks.
 type charsetError struct{ faults []*wire.ValueError }
 
 // Error returns the reasons.
@@ -30,7 +31,7 @@ func (e *charsetError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// inCharset returns a codec that writes what another one does in the charset of the media type.
+// inCharset returns a codec that converts the output of another one to the charset of the media type.
 func (c *compiler) inCharset(inner codec, kind *bodyKind, ct *content) codec {
 	var encode func(dst, text []byte) ([]byte, error)
 	e := c.charset(ct)
@@ -73,7 +74,7 @@ func (c *compiler) inCharset(inner codec, kind *bodyKind, ct *content) codec {
 				write = e.Append // its percent-encoding is the caller's
 			}
 			if dst, err = write(dst, text); err != nil {
-				return dst, misfits(e, err, value)
+				return dst, unencodable(e, err, value)
 			}
 			return dst, nil
 		}
@@ -85,7 +86,7 @@ func (c *compiler) inCharset(inner codec, kind *bodyKind, ct *content) codec {
 				return dst, err
 			}
 			if dst, err = encode(dst, text); err != nil {
-				return dst, misfitsOf(e, err, members)
+				return dst, unencodableMembers(e, err, members)
 			}
 			return dst, nil
 		}
@@ -93,7 +94,7 @@ func (c *compiler) inCharset(inner codec, kind *bodyKind, ct *content) codec {
 	return out
 }
 
-// charset returns the encoder of a body, nil for one in UTF-8.
+// charset returns the encoder of a body; nil for one in UTF-8.
 func (c *compiler) charset(ct *content) *charset.Encoder {
 	e := charset.NewEncoder(mediatype.Parameter(ct.sends(), "charset"))
 	if e != nil && !e.Known() {
@@ -114,7 +115,8 @@ func xmlIn(e *charset.Encoder) func(dst, text []byte) ([]byte, error) {
 	}
 }
 
-// writtenXML has encode write the documents that callers have written themselves. Those of the gateway are in UTF-8 and say so.
+// writtenXML uses encode for XML documents that callers have written themselves. Those of the gateway are in UTF-8 and
+// declare it.
 func writtenXML(whole func(dst, value []byte) ([]byte, error), encode func(dst, text []byte) ([]byte, error)) func(dst, value []byte) ([]byte, error) {
 	return func(dst, value []byte) ([]byte, error) {
 		if jsonscan.KindOf(value) != jsonscan.String {
@@ -128,13 +130,13 @@ func writtenXML(whole func(dst, value []byte) ([]byte, error), encode func(dst, 
 	}
 }
 
-// isWide reports whether a media type has a charset in which ASCII has other bytes than in UTF-8.
+// isWide reports whether a media type has a charset that encodes ASCII differently than UTF-8.
 func isWide(media string) bool {
 	e := charset.NewEncoder(mediatype.Parameter(media, "charset"))
 	return e != nil && e.IsWide()
 }
 
-// partIn writes the text of a part in the charset of its media type.
+// partIn encodes the text of a part in the charset of its media type.
 func partIn(dst []byte, media string, text []byte) ([]byte, error) {
 	e := charset.NewEncoder(mediatype.Parameter(media, "charset"))
 	switch essence := mediatype.Essence(media); {
@@ -148,7 +150,7 @@ func partIn(dst []byte, media string, text []byte) ([]byte, error) {
 	return e.Append(dst, text)
 }
 
-// appendASCII appends a JSON text with escapes for all characters outside ASCII, which stand in strings alone.
+// appendASCII appends a JSON text in which all characters outside ASCII, which are only in strings, are escaped.
 func appendASCII(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf {
@@ -168,33 +170,34 @@ func appendASCII(dst, text []byte) []byte {
 	return dst
 }
 
-// maxMisfits is how many parts of one body are named.
-const maxMisfits = 20
+// maxNamedParts is the maximum number of parts of one body that an error names.
+const maxNamedParts = 20
 
-// misfits names the parts of a value that hold what the charset doesn't have. err is what the encoder says of the whole.
-func misfits(e *charset.Encoder, err error, value []byte) error {
-	f := &misfitFinder{e: e}
+// unencodable names the parts of a value with characters that the charset lacks. err is the error of the encoder for the
+// whole.
+func unencodable(e *charset.Encoder, err error, value []byte) error {
+	f := &unencodableFinder{e: e}
 	f.find("", value)
 	return f.error(err)
 }
 
-// misfitsOf is misfits for the members of an object.
-func misfitsOf(e *charset.Encoder, err error, members iter.Seq2[string, []byte]) error {
-	f := &misfitFinder{e: e}
+// unencodableMembers is misfits for the members of an object.
+func unencodableMembers(e *charset.Encoder, err error, members iter.Seq2[string, []byte]) error {
+	f := &unencodableFinder{e: e}
 	for name, value := range members {
 		f.member("", name, value)
 	}
 	return f.error(err)
 }
 
-// misfitFinder looks for texts that a charset can't write.
-type misfitFinder struct {
+// unencodableFinder searches for texts that a charset can't encode.
+type unencodableFinder struct {
 	e      *charset.Encoder
 	faults []*wire.ValueError
 }
 
-func (f *misfitFinder) find(pointer string, value []byte) {
-	if len(f.faults) >= maxMisfits {
+func (f *unencodableFinder) find(pointer string, value []byte) {
+	if len(f.faults) >= maxNamedParts {
 		return
 	}
 	switch kind := jsonscan.KindOf(value); kind {
@@ -216,8 +219,8 @@ func (f *misfitFinder) find(pointer string, value []byte) {
 	}
 }
 
-func (f *misfitFinder) member(pointer, name string, value []byte) {
-	if len(f.faults) >= maxMisfits {
+func (f *unencodableFinder) member(pointer, name string, value []byte) {
+	if len(f.faults) >= maxNamedParts {
 		return
 	}
 	below := pointer + jsonscan.PointerTo(name)
@@ -225,7 +228,7 @@ func (f *misfitFinder) member(pointer, name string, value []byte) {
 	f.find(below, value)
 }
 
-func (f *misfitFinder) text(pointer string, text []byte) {
+func (f *unencodableFinder) text(pointer string, text []byte) {
 	if f.e == nil {
 		return
 	}
@@ -234,7 +237,7 @@ func (f *misfitFinder) text(pointer string, text []byte) {
 	}
 }
 
-func (f *misfitFinder) error(whole error) error {
+func (f *unencodableFinder) error(whole error) error {
 	if f.faults != nil {
 		return &charsetError{f.faults}
 	}
@@ -242,5 +245,5 @@ func (f *misfitFinder) error(whole error) error {
 	if errors.As(whole, &known) {
 		return whole
 	}
-	return &wire.ValueError{Reason: whole.Error()} // what only the text as a whole has, such as the name of an element
+	return &wire.ValueError{Reason: whole.Error()} // a fault of the whole text only, such as the name of an element
 }

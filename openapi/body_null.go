@@ -12,11 +12,12 @@ import (
 	"drawbridge/openapi/schema"
 )
 
-// What becomes of null in a request body (ADR 0053). It clears a member in most services, and clients fill it in for members that they
-// have no value for; nothing tells one from the other. So it is sent where the schema and the format of the body have it, and never lost
-// without a word: a PATCH, which would change nothing or the wrong thing, is refused, and other requests say what was left out.
+// The treatment of null in a request body (ADR 0053). It clears a member in most services, and clients fill it in for
+// members without a value; the two can't be distinguished. So it is sent if the schema and the format of the body allow
+// it, and never dropped silently: a PATCH, which would change nothing or the wrong thing, is refused, and the result of
+// other requests lists the omitted members.
 
-// InBody reports whether a pointer into the arguments leads to a part of the request body.
+// InBody reports whether a pointer into the arguments refers to a part of the request body.
 func (o *Operation) InBody(pointer string) bool {
 	if o.body == nil {
 		return false
@@ -26,7 +27,7 @@ func (o *Operation) InBody(pointer string) bool {
 	return !known || o.arguments[i].place >= inBody
 }
 
-// wholeBody returns the pointer of the argument that is the request body, "" if there is none.
+// wholeBody returns the pointer of the argument that is the request body; "" if there is none.
 func (o *Operation) wholeBody() string {
 	if o.body == nil || o.body.form != formWhole {
 		return ""
@@ -37,12 +38,12 @@ func (o *Operation) wholeBody() string {
 // isMergePatch reports whether a content is a merge patch (RFC 7396).
 func (ct *content) isMergePatch() bool { return mediatype.Essence(ct.media) == mergePatch }
 
-// dropsNull reports whether null at a pointer counts as absent where the schema refuses it.
+// dropsNull reports whether null at a pointer counts as absent if the schema refuses it.
 func (o *Operation) dropsNull(pointer string) bool {
 	return o.Method != http.MethodPatch || o.isSafe() || !o.InBody(pointer)
 }
 
-// WithSafety returns the operation with another answer to the question whether a call changes nothing than its method gives.
+// WithSafety returns the operation with a safety that overrides that of its method: whether a call changes nothing.
 func (o *Operation) WithSafety(safe bool) *Operation {
 	own := *o
 	own.safety = &safe
@@ -71,7 +72,7 @@ func (o *Operation) unwritten(args []byte) (pointers []string) {
 	case formWhole:
 		a := &o.arguments[o.body.first]
 		value, pointer := jsonscan.Lookup(args, a.name), jsonscan.PointerTo(a.name)
-		if jsonscan.KindOf(value) != jsonscan.Object { // a list, or a body that is written already
+		if jsonscan.KindOf(value) != jsonscan.Object { // a list, or a body that is already encoded
 			find(pointer, "", value)
 			return pointers
 		}
@@ -97,8 +98,8 @@ func (o *Operation) unwritten(args []byte) (pointers []string) {
 	return pointers
 }
 
-// settleNulls decides about the nulls of checked arguments: dropped are those that count as absent so far. It returns all that do, or the
-// faults of a request that would not say what its caller did.
+// settleNulls decides on the nulls of checked arguments: dropped are those that count as absent so far. It returns all
+// that do, or the faults of a request that would not express the caller's arguments.
 func (o *Operation) settleNulls(args []byte, dropped []string) (all []string, faults []schema.Fault) {
 	if faults := o.emptiedFilters(args, dropped); faults != nil {
 		return nil, faults
@@ -107,7 +108,7 @@ func (o *Operation) settleNulls(args []byte, dropped []string) (all []string, fa
 	if lost != nil {
 		if o.Method == http.MethodPatch && !o.isSafe() {
 			for _, pointer := range lost {
-				faults = append(faults, schema.Fault{Pointer: pointer, Message: "null can't be written as " + mediatype.Essence(o.body.media) + leavesAsItIs})
+				faults = append(faults, schema.Fault{Pointer: pointer, Message: "null can't be written as " + mediatype.Essence(o.body.media) + patchNullAdvice})
 			}
 			return nil, faults
 		}
@@ -124,7 +125,7 @@ func (o *Operation) settleNulls(args []byte, dropped []string) (all []string, fa
 	return nil, faults
 }
 
-// emptiedFilters returns the faults of nulls beside the body without which nothing is left of their object, if the method changes
+// emptiedFilters returns the faults of nulls outside the body whose object would become empty, if the method changes
 // something: without a filter it may change too much. A null argument itself is absent.
 func (o *Operation) emptiedFilters(args []byte, dropped []string) (faults []schema.Fault) {
 	if len(dropped) == 0 || o.isSafe() {
@@ -139,10 +140,10 @@ func (o *Operation) emptiedFilters(args []byte, dropped []string) (faults []sche
 	return faults
 }
 
-// leavesAsItIs ends the fault of null in a PATCH.
-const leavesAsItIs = "; leave it out to leave the value as it is"
+// patchNullAdvice ends the fault of null in a PATCH.
+const patchNullAdvice = "; leave it out to leave the value as it is"
 
-// isEmptied reports whether nothing is left of the body without what was dropped of it, or would not be written.
+// isEmptied reports whether the body is empty without its dropped or unwritten members.
 func (o *Operation) isEmptied(args []byte, dropped []string) bool {
 	within := o.wholeBody()
 	gone := make(map[string]bool)

@@ -19,9 +19,9 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// TestNoNullIsLost holds that every null of a request body is sent, told as dropped, or refused by name, over generated bodies: methods,
-// media types, members that may be null, required ones, maps, lists and depths. A merge patch sends every member that is null, a PATCH
-// drops none, and no body becomes empty (pains row 164).
+// TestNoNullIsLost checks that every null of a request body is sent, reported as dropped, or refused by name, over
+// generated bodies: methods, media types, members that may be null, required ones, maps, lists and depths. A merge
+// patch sends every member that is null, a PATCH drops none, and no body becomes empty (pains row 164).
 func TestNoNullIsLost(t *testing.T) {
 	r := rand.New(rand.NewPCG(39, 164))
 	methods := []string{"post", "put", "patch", "delete", "query"}
@@ -102,7 +102,7 @@ func TestNoNullIsLost(t *testing.T) {
 	}
 }
 
-// checkRefused holds that a refusal names a null, and that no merge patch is refused for one that is a member.
+// checkRefused checks that a refusal names a null, and that no merge patch is refused for a null member.
 func checkRefused(t *testing.T, op *Operation, label string, nulls []string, err error) int {
 	t.Helper()
 	var bad *ArgumentError
@@ -122,7 +122,7 @@ func checkRefused(t *testing.T, op *Operation, label string, nulls []string, err
 	return 0
 }
 
-// finder returns a function that reports whether a body has null where a pointer into the arguments leads.
+// finder returns a function that reports whether a body has null at a pointer into the arguments.
 func finder(t *testing.T, op *Operation, contentType string, body []byte) func(pointer string) bool {
 	t.Helper()
 	within := func(value []byte, pointer string) bool {
@@ -181,7 +181,7 @@ type nullSchema struct {
 	value func(r *rand.Rand) string
 }
 
-// randomObject generates the schema of an object with at most so many levels below.
+// randomObject generates the schema of an object with the given maximum depth.
 func randomObject(r *rand.Rand, depth int) *nullSchema {
 	var properties, required []string
 	members := map[string]*nullSchema{}

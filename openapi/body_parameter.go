@@ -4,7 +4,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// liftBody makes the request body of an operation of 3.x of the parameters that are in "body" or "formData", as Swagger 2.0 has them.
+// liftBody makes the request body of an operation of 3.x from the parameters that are in "body" or "formData", as in
+// Swagger 2.0.
 func (c *compiler) liftBody(f found) found {
 	if !c.hasBodyParameter(f) {
 		return f
@@ -18,14 +19,14 @@ func (c *compiler) liftBody(f found) found {
 		case in != "body" && in != "formData":
 			others.Append(p.node)
 		case f.node.Get("requestBody") != nil:
-			c.problems.at(p.node, codeBodyParameter, "the parameter %q in %q is left out: the operation has a requestBody", brief(p.node.Get("name").Text()), in)
+			c.problems.at(p.node, codeBodyParameter, "the parameter %q in %q is left out: the operation has a requestBody", shortCopy(p.node.Get("name").Text()), in)
 		case in == "body" && body != nil:
 			c.problems.at(p.node, codeBodySeveral, "second body parameter is left out: a request has one body")
 		case in == "body":
-			c.problems.at(p.node, codeBodyParameter, "the parameter %q is in \"body\" as in Swagger 2.0; it is read as the requestBody", brief(p.node.Get("name").Text()))
+			c.problems.at(p.node, codeBodyParameter, "the parameter %q is in \"body\" as in Swagger 2.0; it is read as the requestBody", shortCopy(p.node.Get("name").Text()))
 			body = p.node
 		default:
-			c.problems.at(p.node, codeBodyParameter, "the parameter %q is in \"formData\" as in Swagger 2.0; it is read as a member of the requestBody", brief(p.node.Get("name").Text()))
+			c.problems.at(p.node, codeBodyParameter, "the parameter %q is in \"formData\" as in Swagger 2.0; it is read as a member of the requestBody", shortCopy(p.node.Get("name").Text()))
 			form = append(form, p.node)
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"drawbridge/test/race"
 )
 
-// TestBombs loads and compiles documents that are small and stand for much, with -bombs each in two seconds of two
-// processors and 256 MiB (S3), and without in bounds that are far above. They are made here rather than kept as files. want
-// is how many operations are served, reason that of the last one skipped.
+// TestBombs loads and compiles small documents that expand to much, with -bombs each in two seconds of two processors
+// and 256 MiB (S3), and otherwise within much higher limits. They are generated rather than kept as files. want is the
+// number of operations that are served, reason that of the last one skipped.
 func TestBombs(t *testing.T) {
 	if race.Enabled {
 		t.Skip("far too slow and large under the race detector")
 	}
-	// document makes one path item that count paths refer to.
+	// document makes one path item that many paths refer to.
 	document := func(item, components string, count int) string {
 		var b strings.Builder
 		b.WriteString(`{"openapi":"3.0.3","info":{"title":"B","version":"1"},"paths":{"/0":` + item)

@@ -19,7 +19,7 @@ import (
 	"drawbridge/test/race"
 )
 
-// The caps of S3 hold on a quiet machine; elsewhere a test must not fail because of its neighbours.
+// The limits of S3 hold on an idle machine; elsewhere a test must not fail because of other load.
 var hardCaps = flag.Bool("bombs", false, "hold the caps of S3, 2 s and 256 MiB, and print the table of bombs")
 
 var bombsTo = flag.String("bombs-to", "", "a `folder` that TestWriteBombs writes the bombs into")
@@ -33,8 +33,8 @@ func timeCap() time.Duration {
 
 const memoryCap = 256 << 20
 
-// made are the bombs of testdata/bombs that are too large to be kept, by name. They have one operation unless their name
-// says otherwise.
+// made are the bombs of testdata/bombs that are too large to be kept, by name. They have one operation unless their
+// name states otherwise.
 func made() map[string]func() string {
 	const head = `{"openapi":"3.1.0","info":{"title":"B","version":"1"},"paths":{"/a":{"post":{"operationId":"a","requestBody":{"content":{"application/json":{"schema":`
 	// body is a document whose operation takes a body; components follow.
@@ -216,16 +216,16 @@ func wide(text string) string {
 	return b.String()
 }
 
-// exploded is what loading a bomb came to.
+// exploded is the cost of loading a bomb.
 type exploded struct {
 	Outcome string
 	Time    time.Duration // of Load, Compile and CheckSchema
-	Memory  int64         // the most that was resident of the process, in bytes
+	Memory  int64         // peak resident memory of the process, in bytes
 	cpu     time.Duration // of the process
 }
 
-// slow tells whether a bomb took too long. On a machine that is busy with something else, which is for tests without -bombs, the time of
-// the processor says how long it would have taken.
+// slow reports whether a bomb took too long. On a busy machine, as for tests without -bombs, the processor time is the
+// better estimate.
 func (e exploded) slow() bool {
 	if *hardCaps {
 		return e.Time > timeCap()
@@ -233,9 +233,9 @@ func (e exploded) slow() bool {
 	return min(e.Time, e.cpu) > timeCap()
 }
 
-// TestBombCorpus goes through the bombs of requirement S3: documents that are small, or ordinary in size, and stand for
-// much. Each is loaded, compiled and its schemas checked in a process of its own, so that what it takes can be measured.
-// A case of testdata/bombs holds the document, or none if made makes it, and in want all that is said of it.
+// TestBombCorpus covers the bombs of requirement S3: small or ordinary documents that expand to much. Each is loaded,
+// compiled and its schemas checked in a process of its own, so that its cost can be measured. A case of testdata/bombs
+// contains the document, or none if made generates it, and in want the expected outcome.
 func TestBombCorpus(t *testing.T) {
 	if race.Enabled {
 		t.Skip("far too slow and large under the race detector")
@@ -252,7 +252,7 @@ func TestBombCorpus(t *testing.T) {
 		path := write(t, t.TempDir(), file, text)
 		e := explode(t, path)
 		if e.slow() || e.Memory > memoryCap {
-			e = explode(t, path) // perhaps the machine was busy with something else: once more
+			e = explode(t, path) // the machine may have been busy: once more
 		}
 		if e.slow() || e.Memory > memoryCap && *hardCaps || e.Memory > 2*memoryCap {
 			t.Errorf("took %v and %d MiB", e.Time, e.Memory>>20)
@@ -271,7 +271,7 @@ func TestBombCorpus(t *testing.T) {
 	}
 }
 
-// TestWriteBombs writes the bombs into a folder, for those who want to see what a whole gateway makes of them.
+// TestWriteBombs writes the bombs into a folder, to try them on a whole gateway.
 func TestWriteBombs(t *testing.T) {
 	if *bombsTo == "" {
 		t.Skip("without -bombs-to nobody wants them")
@@ -310,7 +310,7 @@ func explode(t *testing.T, path string) exploded {
 	return explodeIn(t, "TestBombChild", "BOMB="+path)
 }
 
-// explodeIn runs a test in another process, with a variable in its environment that says what it loads.
+// explodeIn runs a test in another process, with the location in an environment variable.
 func explodeIn(t *testing.T, child, variable string) exploded {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+child+"$", "-test.count=1")
@@ -343,8 +343,8 @@ func TestBombChild(t *testing.T) {
 	}
 }
 
-// peakMemory returns the most that was resident of this process, 0 where the system doesn't tell. That of getrusage counts
-// what its parent had, too.
+// peakMemory returns the peak resident memory of this process; 0 if the system doesn't report it. getrusage includes
+// that of the parent.
 func peakMemory() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -356,10 +356,10 @@ func peakMemory() int64 {
 	return kib << 10
 }
 
-// outcomeOf says what became of a document: its operations with the size of their schemas, what was skipped, and the
-// problems, of each kind the first three.
+// outcomeOf describes the result for a document: its operations with the size of their schemas, the skipped ones, and
+// the problems, the first three of each kind.
 func outcomeOf(t *testing.T, path string) string {
-	// The folder has another length in each run, so it is left out before a text is cut.
+	// The folder has another length in each run, so it is removed before a text is cut.
 	short := func(v any) string { return strings.ReplaceAll(fmt.Sprint(v), filepath.Dir(path)+"/", "") }
 	doc, err := Load(t.Context(), path, LoadOptions{})
 	if err != nil {

@@ -74,7 +74,7 @@ func BenchmarkNewRequest(b *testing.B) {
 	}
 }
 
-// TestNewRequestAllocates bounds what a request is made of.
+// TestNewRequestAllocates limits the allocations of a request.
 func TestNewRequestAllocates(t *testing.T) {
 	if race.Enabled {
 		t.Skip("pools forget under the race detector")
@@ -86,7 +86,7 @@ func TestNewRequestAllocates(t *testing.T) {
 		"get":    {`{"id":123,"expand":["lines","customer"],"X-Tenant":"acme"}`, 27},
 		"create": {`{"customer":"c-17","lines":[{"sku":"a","count":1},{"sku":"b","count":2}]}`, 33},
 	} {
-		op, least := callOperation(t, id), 1e9 // what a collection takes out of the pools comes and goes
+		op, least := callOperation(t, id), 1e9 // garbage collections empty the pools now and then
 		for range 5 {
 			least = min(least, testing.AllocsPerRun(100, func() {
 				if _, err := op.NewRequest(t.Context(), nil, json.RawMessage(tt.args)); err != nil {
@@ -131,7 +131,7 @@ func BenchmarkReadResponse(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				resp := &http.Response{StatusCode: 200, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body))}
-				err := op.Answers.Read(resp, func(p answer.Part) error {
+				err := readParts(op.Answers, resp, func(p answer.Part) error {
 					if p.Kind != answer.JSON || p.Drift != "" {
 						b.Fatal(p.Kind, p.Drift)
 					}
@@ -145,7 +145,7 @@ func BenchmarkReadResponse(b *testing.B) {
 	}
 }
 
-// TestLargeAnswersMakeNoGarbage: what an answer costs doesn't grow with it.
+// TestLargeAnswersMakeNoGarbage checks that the allocations for a response don't grow with it.
 func TestLargeAnswersMakeNoGarbage(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector empties pools")
@@ -159,7 +159,7 @@ func TestLargeAnswersMakeNoGarbage(t *testing.T) {
 		for b.Loop() {
 			reader.Reset(body)
 			resp := &http.Response{StatusCode: 200, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(reader)}
-			if err := op.Answers.Read(resp, func(answer.Part) error { return nil }); err != nil {
+			if err := readParts(op.Answers, resp, func(answer.Part) error { return nil }); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -169,7 +169,7 @@ func TestLargeAnswersMakeNoGarbage(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreNotKept: a caller may use the memory of the arguments again once the request is built.
+// TestArgumentsAreNotKept checks that a caller may reuse the memory of the arguments once the request is built.
 func TestArgumentsAreNotKept(t *testing.T) {
 	for id, args := range map[string]string{
 		"get":    `{"id":123,"expand":["lines"],"X-Tenant":"acme"}`,
@@ -194,12 +194,12 @@ func TestArgumentsAreNotKept(t *testing.T) {
 	}
 }
 
-// TestCutOffAnswer holds P2: no part of an answer that ends too early.
+// TestCutOffAnswer checks P2: no part of a response that ends too early is returned.
 func TestCutOffAnswer(t *testing.T) {
 	op := callOperation(t, "get")
 	body := &closeRecorder{Reader: io.MultiReader(bytes.NewReader([]byte(`{"items":[]}`)), failingReader{})}
 	resp := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: -1, Body: body}
-	err := op.Answers.Read(resp, func(answer.Part) error { t.Error("a part of it was handed out"); return nil })
+	err := readParts(op.Answers, resp, func(answer.Part) error { t.Error("a part of it was handed out"); return nil })
 	if err == nil || err.Error() != "read answer: unexpected EOF" {
 		t.Errorf("error %v", err)
 	}
@@ -212,7 +212,7 @@ type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// TestNoBase: without a base the error names what to configure, to the operator alone.
+// TestNoBase checks that without a base the error names the setting to configure, only to the operator.
 func TestNoBase(t *testing.T) {
 	op := *callOperation(t, "get")
 	op.Base, op.BaseProblem = nil, `the server https://other.example is not listed in allow_servers; set base_url for this API`
@@ -224,4 +224,19 @@ func TestNoBase(t *testing.T) {
 	if want := "This operation can't be called yet: the operator of the gateway has to set base_url for its API."; m.ToolMessage() != want {
 		t.Errorf("the model is told %q", m.ToolMessage())
 	}
+}
+
+// readParts reads an answer and passes its parts to each, which may refuse one.
+func readParts(p *answer.Plan, resp *http.Response, each func(answer.Part) error) error {
+	var parts answer.Parts
+	defer parts.Release()
+	if err := p.Read(resp, &parts); err != nil {
+		return err
+	}
+	for _, part := range parts.List {
+		if err := each(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the cases in testdata expect")
 
-// eachCase runs a subtest for each archive of a directory. run returns what the file named want should hold.
+// eachCase runs a subtest for each archive of a directory. run returns the expected content of the file named want.
 func eachCase(t *testing.T, dir string, run func(t *testing.T, a *txtar.Archive) map[string]string) {
 	t.Helper()
 	cases.Run(t, filepath.Join("testdata", dir, "*.txtar"), func(t *testing.T, name string, a *txtar.Archive) {
@@ -39,7 +39,7 @@ func eachCase(t *testing.T, dir string, run func(t *testing.T, a *txtar.Archive)
 					t.Errorf("case has no file %q; run with -update", file)
 					continue
 				}
-				// What is expected of NAME.x stands behind it.
+				// The expectation of NAME.x follows it.
 				i = len(a.Files)
 				a.Files = append(a.Files, txtar.File{Name: file})
 			}
@@ -168,7 +168,7 @@ func relative(err error, dir string) error {
 	return errors.New(strings.ReplaceAll(err.Error(), dir+"/", ""))
 }
 
-// find returns the operation that a case means by its id, or by method and path.
+// find returns the operation that a case names by its id, or by method and path.
 func find(t *testing.T, api *API, name string) *Operation {
 	t.Helper()
 	for _, op := range api.Operations {
@@ -180,8 +180,8 @@ func find(t *testing.T, api *API, name string) *Operation {
 	return nil
 }
 
-// TestRequests: document and arguments → the HTTP request, or what the model is told. The file calls holds one call a
-// line, "operationId arguments"; want holds the requests in the same order.
+// TestRequests: document and arguments → the HTTP request, or the message to the model. The file calls has one call per
+// line, "operationId arguments"; want has the requests in the same order.
 func TestRequests(t *testing.T) {
 	eachCase(t, "requests", func(t *testing.T, a *txtar.Archive) map[string]string {
 		api, err := compileCase(t, a)
@@ -215,7 +215,7 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// boundary is what NewBoundary makes: it differs each time.
+// boundary matches the random result of NewBoundary.
 var boundary = regexp.MustCompile(`drawbridge-[A-Z2-7]{26}`)
 
 // onTheWire returns a request as the server will read it.
@@ -244,7 +244,7 @@ func onTheWire(t *testing.T, req *http.Request) string {
 	return head + "\n\n" + visible(strings.TrimRight(body, "\n")) + "\n"
 }
 
-// visible returns a body with the bytes that are no text as \xNN.
+// visible returns a body with the bytes that are not text as \xNN.
 func visible(body string) string {
 	var b strings.Builder
 	for i := 0; i < len(body); {
@@ -259,7 +259,7 @@ func visible(body string) string {
 	return b.String()
 }
 
-// TestCompile: document → the operations with their schemas, what was skipped and what was repaired.
+// TestCompile: document → the operations with their schemas, and the skipped and repaired parts.
 func TestCompile(t *testing.T) {
 	eachCase(t, "compile", func(t *testing.T, a *txtar.Archive) map[string]string {
 		api, err := compileCase(t, a)
@@ -310,7 +310,7 @@ func TestCompile(t *testing.T) {
 	})
 }
 
-// TestAnswers: an HTTP answer → its parts. The files *.answer hold answers as they come; the first line names the
+// TestAnswers: an HTTP response → its parts. The files *.answer hold responses as received; the first line names the
 // operation. With the header Test-Deadline the body does not end before the deadline.
 func TestAnswers(t *testing.T) {
 	eachCase(t, "answers", func(t *testing.T, a *txtar.Archive) map[string]string {
@@ -351,7 +351,7 @@ func answerParts(t *testing.T, op *Operation, text string) string {
 	resp.Body = closed
 	var b strings.Builder
 	kinds := map[answer.Kind]string{answer.JSON: "json", answer.Text: "text", answer.Image: "image", answer.Audio: "audio", answer.Binary: "binary"}
-	err := op.Answers.Read(resp, func(p answer.Part) error {
+	err := readParts(op.Answers, resp, func(p answer.Part) error {
 		fmt.Fprintf(&b, "%s %q", kinds[p.Kind], p.MediaType)
 		if p.Wrapped {
 			b.WriteString(" wrapped")

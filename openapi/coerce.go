@@ -9,24 +9,25 @@ import (
 	"drawbridge/openapi/schema"
 )
 
-// Limits of coercion: the text in a string may hold strings again, a validator names only so many faults at once, and each round costs
-// as much as all other checks together.
+// Limits of coercion: the text in a string may contain strings again, a validator reports a limited number of faults at
+// once, and each round costs as much as all other checks together.
 const (
 	maxCoercions     = 8       // rounds
 	maxCoercedBytes  = 1 << 20 // of arguments that are validated in all rounds of one call
-	maxCoercedFaults = 500     // of one round: clients that fill in every argument give hundreds of nulls
+	maxCoercedFaults = 500     // of one round: clients that fill in every argument cause hundreds of nulls
 )
 
-// coerced is the result for arguments that were refused.
+// coerced is the result for refused arguments.
 type coerced struct {
-	args    json.RawMessage // nil if faults are left
+	args    json.RawMessage // nil if faults remain
 	dropped []string        // pointers of members that count as absent
 	wrapped map[string]bool // pointers of values that became lists
 	left    []schema.Fault
 }
 
-// coerce replaces faulty values by what they plainly stand for, at any depth, see meant. Faulty members that stand for nothing count as absent, see isAbsent. If the result has no arguments it
-// has the faults that are left; those that coercion removes need no correction.
+// coerce replaces faulty values by the values that they clearly represent, at any depth, see intended. Faulty members
+// without a value count as absent, see isAbsent. If the result has no arguments, it has the remaining faults; those
+// that coercion removes need no correction.
 func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []schema.Fault) coerced {
 	all := faults
 	if len(faults) > schema.MaxFaults {
@@ -40,7 +41,7 @@ func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []s
 	result.left = uncoerced(faults, result.left, result.wrapped)
 	if !h.empties {
 		h.empties, h.nulls = true, func(string) bool { return true }
-		sayOptional(args, result.left, h.run(args, all))
+		adviseOmission(args, result.left, h.run(args, all))
 	}
 	return result
 }
@@ -49,13 +50,13 @@ func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []s
 type coercer struct {
 	o       *Operation
 	v       *schema.Validator
-	empties bool                      // not only null stands for nothing
-	nulls   func(pointer string) bool // tells whether null does at a pointer
+	empties bool                      // empty values count as absent, not only null
+	nulls   func(pointer string) bool // reports whether null at a pointer counts as absent
 	kept    map[string]bool           // pointers of members that are not dropped, since they are required
 	work    int                       // bytes so far
 }
 
-// run heals, and keeps what is missed when it is dropped. All faults that are left are in the result.
+// run coerces, and keeps members that would be missed. All remaining faults are in the result.
 func (h *coercer) run(args json.RawMessage, faults []schema.Fault) coerced {
 	h.kept = make(map[string]bool)
 	for {
@@ -66,7 +67,7 @@ func (h *coercer) run(args json.RawMessage, faults []schema.Fault) coerced {
 	}
 }
 
-// once heals without dropping what is to be kept.
+// once coerces without dropping the members to keep.
 func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 	first := faults
 	var dropped []string
@@ -101,9 +102,9 @@ func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 	return coerced{dropped: dropped, wrapped: wrapped, left: faults}
 }
 
-// uncoerced returns those of the first faults in whose place, or below it, some are left. Where a value had another type than is
-// wanted, and what it holds has not, what is wrong with that is told. Where the type was right, and that of what it holds is not, the
-// first fault stands: a text of ten digits that fits no pattern is no number.
+// uncoerced returns the first faults for which some remain at or below their pointers. If a value had the wrong type,
+// and its content has the right one, the faults of the content are reported. If the type was right, and that of the
+// content is not, the first fault is reported: a text of ten digits that matches no pattern is not a number.
 func uncoerced(first, left []schema.Fault, wrapped map[string]bool) []schema.Fault {
 	var kept []schema.Fault
 	mistyped := make(map[string]bool)
@@ -138,22 +139,22 @@ func uncoerced(first, left []schema.Fault, wrapped map[string]bool) []schema.Fau
 // coercionPass replaces values in one pass over the arguments.
 type coercionPass struct {
 	scanning jsonscan.Options
-	at       map[string]jsonscan.Kinds // pointers of faults, with what would fit there
-	above    map[string]bool           // those and all that lead to them
-	empties  bool                      // not only null stands for nothing
+	at       map[string]jsonscan.Kinds // pointers of faults, with the kinds that would be valid there
+	above    map[string]bool           // those and all of their ancestors
+	empties  bool                      // empty values count as absent, not only null
 	nulls    func(pointer string) bool
 	kept     map[string]bool // pointers of members that are not dropped
-	bytes    string          // pointer of the argument that is a body of bytes, "" if there is none
-	dropped  []string        // pointers of those that were
+	bytes    string          // pointer of the argument that is a body of bytes; "" if there is none
+	dropped  []string        // pointers of the dropped members
 	wrapped  map[string]bool // pointers of values that became lists
 	changed  bool
-	body     string // pointer of the argument that is the request body; one value of a list is no body
+	body     string // pointer of the argument that is the request body; a value made into a list is not a body
 }
 
 func (h *coercionPass) append(dst, value []byte, pointer string) []byte {
 	wants, faulty := h.at[pointer]
 	if faulty {
-		if text := h.meant(value, wants, pointer); text != nil {
+		if text := h.intended(value, wants, pointer); text != nil {
 			h.changed = true
 			return append(dst, text...)
 		}

@@ -18,101 +18,105 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// OutputMode says which output schemas are made (D8).
+// OutputMode is the kind of output schemas (D8).
 type OutputMode uint8
 
 // The modes of output_schemas.
 const (
-	OutputLoose OutputMode = iota // types and names only, so that every answer near the document fits
+	OutputLoose OutputMode = iota // types and names only, so that every response close to the document is valid
 	OutputOff                     // none
 )
 
-// Profile says which keywords the published schemas may use.
+// Profile is the set of keywords that published schemas may use.
 type Profile uint8
 
 // The profiles.
 const (
 	ProfileFull       Profile = iota // all of JSON Schema 2020-12
-	ProfileCompatible                // what the converters and APIs of the common model vendors take
-	ProfilePortable                  // what every known model and client takes
+	ProfileCompatible                // the keywords that converters and APIs of the common model vendors accept
+	ProfilePortable                  // the keywords that every known model and client accepts
 )
 
-// DefaultMaxOperations is the most operations of one document when CompileOptions.MaxOperations is zero (S3).
+// DefaultMaxOperations is the maximum number of operations of one document if CompileOptions.MaxOperations is zero
+// (S3).
 const DefaultMaxOperations = 10_000
 
-// A SlashParameter is a path parameter whose values may hold slashes.
+// A SlashParameter is a path parameter whose values may contain slashes.
 type SlashParameter struct {
 	Name     string
-	Encoded  bool // a slash is sent as "%2F"; else as it is
+	Encoded  bool // a slash is sent as "%2F"; otherwise unchanged
 	Rejected bool // a slash is refused, although the document allows it
 }
 
-// CompileOptions is what the configuration says of one API.
+// CompileOptions are the settings of one API.
 type CompileOptions struct {
-	// BaseURL stands for the servers of the document as a whole: http or https, absolute, without user, query and
-	// fragment. Operations with other servers on the same origin keep the path of those. Nil: the document's servers, as far as S7 allows.
+	// BaseURL replaces the servers of the document as a whole: http or https, absolute, without user, query and
+	// fragment. Operations with other servers on the same origin keep their path. If it is nil, the document's servers
+	// apply, as far as S7 allows.
 	BaseURL *url.URL
-	// ServicePath is how the path of BaseURL is found; nil if BaseURL has it.
+	// ServicePath determines the path of BaseURL; nil if BaseURL has it.
 	ServicePath *ServicePath
 	// AllowServers lists further origins ("https://api.example.com") that servers of the document may have.
 	AllowServers []string
 	Output       OutputMode
-	// ReadableHTML reduces answers that are HTML to the text that a reader sees; those of failures always are.
+	// ReadableHTML reduces HTML responses to their visible text; those of failures always are.
 	ReadableHTML bool
-	// MaxOperations is the most operations that a document may have; 0: DefaultMaxOperations.
+	// MaxOperations is the maximum number of operations of a document; 0 for DefaultMaxOperations.
 	MaxOperations int
-	// Reserved names the parameters that the gateway itself sends, its credential above all (R5, R7): operations
-	// don't offer them as arguments.
+	// Reserved names the parameters that the gateway itself sends, above all its credential (R5, R7): operations don't
+	// offer them as arguments.
 	Reserved []Reserved
-	// Profile is which keywords the published schemas may use. It changes no name and no check.
+	// Profile is the set of keywords of the published schemas. It changes no name and no check.
 	Profile Profile
-	// MaxSchema is the most bytes of an input schema; 0: 64 KiB. A larger one is reduced, and API.Problems says how.
+	// MaxSchema is the maximum size of an input schema in bytes; 0 for 64 KiB. A larger one is reduced, and
+	// API.Problems lists the reductions.
 	MaxSchema int
 	// ServerVariables are values for variables of the document's servers, by name (S7).
 	ServerVariables map[string]string
-	// SlashParameters are the path parameters whose values may hold slashes (R2), or must not, whatever the document says.
+	// SlashParameters are the path parameters whose values may contain slashes (R2), or must not, overriding the
+	// document.
 	SlashParameters []SlashParameter
 	// Extensions names the extensions of operations that are kept, in the order in which Operation.Extensions has them.
 	Extensions []string
-	// ExtensionPrefix has Operation.Extensions tell of others whose names begin with it, behind those, without their values: for who
-	// wants to know what is misspelt. At most 20 of an operation are told.
+	// ExtensionPrefix adds to Operation.Extensions the names of other extensions with this prefix, without their
+	// values, to report misspelt ones. It is limited to 20 per operation.
 	ExtensionPrefix string
-	// Pace is that of the work; nil: it makes way for nobody, and takes all processors.
+	// Pace is the pace of the work; nil never yields, and uses all processors.
 	Pace *Pace
-	// MaxDepth is the deepest nesting of arguments, that of JSON which they hold as text included; 0: 200.
+	// MaxDepth is the maximum nesting of arguments, including that of JSON within their strings; 0 for 200.
 	MaxDepth int
-	// MaxSize is the most bytes that the API may keep, see API.Size; 0: what the limits of S3 come to.
+	// MaxSize limits the memory that the API keeps, in bytes, see API.Size; 0 for the total of the limits of S3.
 	MaxSize int64
 }
 
-// ErrLargeAPI is returned by [Document.Compile] when the API would keep more than CompileOptions.MaxSize.
+// ErrLargeAPI is returned by [Document.Compile] if the API would keep more than CompileOptions.MaxSize.
 var ErrLargeAPI = errors.New("the operations of the document take more memory than there is for them")
 
 // Reserved is the name of a parameter that is never an argument.
 type Reserved struct {
 	In   string // "query", "header" or "cookie"
-	Name string // header names are compared without regard to case
+	Name string // header names are compared ignoring case
 }
 
-// An API is what Compile makes of a document. It is immutable and safe for concurrent use.
+// An API is a compiled document. It is immutable and safe for concurrent use.
 type API struct {
 	Operations []*Operation // in the document's order
 	Skipped    []Skipped    // in the document's order
 	Problems   []Problem    // by file, line and column
 	Schemes    []Scheme     // the security schemes that the document declares, in its order
-	Incoming   Incoming     // what is described and goes the other way
-	// Used is what reading and compiling the document took of its budget of steps.
+	Incoming   Incoming     // requests that the service makes to callers
+	// Used is the part of its budget of steps that reading and compiling the document used.
 	Used pacing.Used
-	// Base is where operations without servers of their own go; nil if there is none that may be used.
+	// Base is the base URL of operations without servers of their own; nil if there is no usable one.
 	Base *url.URL
 	// Hosts are those that the document names for its readers, at most 64: of servers, documentation and info.
 	Hosts []string
-	// Size is about how many bytes the API keeps, with a tool for each of its operations.
+	// Size is the approximate memory of the API in bytes, with a tool for each of its operations.
 	Size int64
 }
 
-// Compile makes a plan of every operation. A fault in one operation removes only that one, into API.Skipped.
-// The error is for a document that can't be used at all, for options that can't be met ([ErrLargeAPI] is one), and for the end of ctx.
+// Compile compiles every operation. A fault in one operation removes only that one, into API.Skipped. The error is for
+// a document that can't be used at all, for options that can't be met (such as [ErrLargeAPI]), and for the end of ctx.
 func (d *Document) Compile(ctx context.Context, o CompileOptions) (api *API, err error) {
 	o.Pace = o.Pace.Bound(loadBudget)
 	o.Pace.Resume(d.used)
@@ -170,8 +174,8 @@ func newCompiler(d *Document, o CompileOptions) (c *compiler, err error) {
 	return c, nil
 }
 
-// compileAll compiles operations, several at a time. The result of one that was passed over, because those that were compiled before it
-// have used up the budget, is empty.
+// compileAll compiles operations, several at a time. If the operations before one have exhausted the budget, it is
+// passed over and its result is empty.
 func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget) ([]result, error) {
 	results := make([]result, len(found))
 	var emitted, kept atomic.Int64
@@ -212,8 +216,8 @@ func (c *compiler) compileAll(ctx context.Context, found []found, budget *budget
 	return results, group.Wait()
 }
 
-// collect makes an API of results in the document's order, so that the same operations are skipped each time. One that was passed over
-// because of some that come after it has its turn now.
+// collect makes an API from results in the document's order, so that the same operations are skipped each time. It
+// compiles one now that was passed over because of later ones.
 func (c *compiler) collect(found []found, skipped []Skipped, results []result, budget *budget) (*API, error) {
 	api := &API{Skipped: skipped, Schemes: c.security.schemes, Incoming: c.incoming(found), Base: c.servers.root.url, Hosts: c.hosts(found)}
 	for i := range skipped {
@@ -248,7 +252,7 @@ func (c *compiler) collect(found []found, skipped []Skipped, results []result, b
 	return api, nil
 }
 
-// reportTwins reports operations whose operationId another one before them has: ids are unique (OAS Operation Object).
+// reportTwins reports operations whose operationId is that of an earlier one: ids are unique (OAS Operation Object).
 func (c *compiler) reportTwins(all []touch) {
 	first := make(map[string]*touch, len(all))
 	for i := range all {
@@ -262,22 +266,22 @@ func (c *compiler) reportTwins(all []touch) {
 				at = t.found.node
 			}
 			c.problems.at(at, codeOperationID, "the operationId %.100q is also that of %s %.200s (%s); tools that would have the same name get words of their paths",
-				brief(t.operation.ID), twin.operation.Method, brief(twin.operation.Path), twin.operation.Position)
+				shortCopy(t.operation.ID), twin.operation.Method, shortCopy(twin.operation.Path), twin.operation.Position)
 			continue
 		}
 		first[t.operation.ID] = t
 	}
 }
 
-// A result is what became of one operation; the zero value stands for one that had no turn yet.
+// A result is that of one operation; the zero value means that it was passed over.
 type result struct {
-	operation *Operation // nil: it is skipped
+	operation *Operation // nil if it is skipped
 	skipped   *Skipped
-	met       *problems // while it was compiled
-	wasted    bool      // its schema was found too large after all ways of reducing it were tried
+	met       *problems // found while it was compiled
+	wasted    bool      // its schema was too large after every reduction
 }
 
-// compile makes an operation, or says why it is skipped.
+// compile compiles an operation, or returns the reason to skip it.
 func (c *compiler) compile(f found) result {
 	c.options.Pace.Work(stepsOfOperation)
 	own := c.alone(f)
@@ -304,7 +308,7 @@ func (c *compiler) compileBounded(f found) (r result, err error) {
 	return c.compile(f), nil
 }
 
-// cost is what the result takes of the budget of memory.
+// cost returns the memory of the result that counts against the budget.
 func (r result) cost() int64 {
 	switch {
 	case r.wasted:
@@ -316,19 +320,19 @@ func (r result) cost() int64 {
 	}
 }
 
-// kept is what the result goes on to take, about.
+// kept returns the approximate memory of the result that remains in use.
 func (r result) kept() int64 {
 	switch {
 	case r.skipped != nil:
 		return skippedBytes + r.skipped.size()
 	case r.operation != nil:
-		return toolBytes + r.operation.size() + int64(len(r.operation.Input)+len(r.operation.Output)) // which stand in its tool again
+		return toolBytes + r.operation.size() + int64(len(r.operation.Input)+len(r.operation.Output)) // which its tool contains again
 	default:
 		return 0
 	}
 }
 
-// A compiler holds what the operations of one document share while they are compiled, by several goroutines.
+// A compiler holds the state that the operations of one document share while they are compiled, by several goroutines.
 type compiler struct {
 	doc      *Document
 	set      *tree.Set
@@ -340,9 +344,9 @@ type compiler struct {
 	*memory
 }
 
-// memory is what the compilers of all operations write, see alone.
+// memory is the part that the compilers of all operations write, see alone.
 type memory struct {
-	plans *answer.Compiler // of answers
+	plans *answer.Compiler // for responses
 	typed sync.Map         // *tree.Node of a parameter → *openapi3.Parameter
 	xml   xmlPlans
 	// prepared holds the schemas of multipart bodies, see multipartSchema.
@@ -360,7 +364,7 @@ func schemaDialect(d dialect) schema.Dialect {
 	}
 }
 
-// alone returns the compiler for one operation, which notes the problems that it meets.
+// alone returns the compiler for one operation, which records the problems that it finds.
 func (c *compiler) alone(f found) *compiler {
 	own := *c
 	own.problems = &problems{all: c.problems}
@@ -368,21 +372,21 @@ func (c *compiler) alone(f found) *compiler {
 	return &own
 }
 
-// found is an operation in the document, before anything in it is understood.
+// found is an operation in the document that has not been interpreted yet.
 type found struct {
 	method, path string
 	item, node   *tree.Node // path item object and operation object, references followed
-	place        int        // in the list of all
+	place        int        // index in the list of all
 }
 
 func (f found) skipped(err error) Skipped {
 	s := Skipped{
-		Method: brief(f.method), Path: brief(f.path), ID: brief(f.node.Get("operationId").Text()),
-		Position: f.node.Position(), Pointer: brief(f.node.Pointer()), Reason: brief(err.Error()),
+		Method: shortCopy(f.method), Path: shortCopy(f.path), ID: shortCopy(f.node.Get("operationId").Text()),
+		Position: f.node.Position(), Pointer: shortCopy(f.node.Pointer()), Reason: shortCopy(err.Error()),
 	}
 	var e *skipError
 	if errors.As(err, &e) && e.at != nil {
-		s.Position, s.Pointer = e.at.Position(), brief(e.at.Pointer())
+		s.Position, s.Pointer = e.at.Position(), shortCopy(e.at.Pointer())
 	}
 	left := skippedText
 	for _, tag := range f.node.Get("tags").Items() {
@@ -397,7 +401,7 @@ func (f found) skipped(err error) Skipped {
 	return s
 }
 
-// methods are the fixed fields of a path item that hold operations; query came with 3.2.
+// methods are the fixed fields of a path item for operations; query was added in 3.2.
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace", "query"}
 
 // walk lists all operations in the document's order, and as skipped those that it can't reach.
@@ -421,7 +425,7 @@ func (c *compiler) walkPaths(paths *tree.Node, all []found, skipped []Skipped) (
 		}
 		all = c.walkItem(path, item, all)
 		if item != node {
-			// Siblings of the reference: undefined in 3.0, but what stands there was meant.
+			// Siblings of the reference: undefined in 3.0, but they were intended.
 			for name, member := range node.Members() {
 				if slices.Contains(methods, name) && item.Get(name) == nil {
 					all = c.add(all, found{strings.ToUpper(name), path, node, member, 0})
@@ -439,8 +443,8 @@ func (c *compiler) walkItem(path string, item *tree.Node, all []found) []found {
 			all = c.add(all, found{strings.ToUpper(name), path, item, node, 0})
 		case name == "additionalOperations" && c.doc.dialect == openapi31:
 			for method, node := range node.Members() {
-				// The key is the method as it is to be sent (OAS 3.2 path item object); those that have a field of their own
-				// are known in one spelling only.
+				// The key is the method as sent (OAS 3.2 path item object); methods that have a field of their own are
+				// valid in one spelling only.
 				if slices.Contains(methods, strings.ToLower(method)) {
 					method = strings.ToUpper(method)
 				}
@@ -451,8 +455,8 @@ func (c *compiler) walkItem(path string, item *tree.Node, all []found) []found {
 	return all
 }
 
-// add appends an operation. An operation that is a reference (DigitalOcean writes all of its so) is followed here; one
-// that is missing is left to be skipped with the reason.
+// add appends an operation. An operation that is a reference (as all of DigitalOcean's) is followed here; one that is
+// missing is skipped later with the reason.
 func (c *compiler) add(all []found, f found) []found {
 	if f.node.Kind() == tree.Null {
 		return all

@@ -11,7 +11,8 @@ import (
 	"drawbridge/openapi/pacing"
 )
 
-// TestCorpusBudget: no real document uses more than a quarter of its loading budget. It prints the largest shares.
+// TestCorpusBudget checks that no real document uses more than a quarter of its loading budget. It prints the largest
+// shares.
 func TestCorpusBudget(t *testing.T) {
 	type share struct {
 		name string
@@ -27,7 +28,7 @@ func TestCorpusBudget(t *testing.T) {
 	for _, path := range corpus(t, dir) {
 		doc, err := Load(t.Context(), path, LoadOptions{})
 		if err != nil {
-			continue // TestCorpus says why
+			continue // TestCorpus reports the error
 		}
 		api, err := doc.Compile(t.Context(), CompileOptions{})
 		if err != nil {

@@ -24,9 +24,9 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// The corpus of real documents: those in testdata always, those of the directory in OPENAPI_CORPUS too if it is set (its
-// INDEX.md lists the entry files). With TOOLS_DUMP set, all schemas go to that file as JSON lines, for judges from
-// outside: {"document":…,"operation":…,"kind":"input","schema":{…}}.
+// TestCorpus covers the corpus of real documents: those in testdata, and those of the directory in OPENAPI_CORPUS if it
+// is set (its INDEX.md lists the entry files). With TOOLS_DUMP set, all schemas are written to that file as JSON lines,
+// for external judges: {"document":…,"operation":…,"kind":"input","schema":{…}}.
 func TestCorpus(t *testing.T) {
 	documents := corpus(t, "testdata/corpus")
 	if dir := os.Getenv("OPENAPI_CORPUS"); dir != "" {
@@ -147,11 +147,11 @@ func corpus(t *testing.T, dir string) []string {
 
 type cost struct {
 	time      time.Duration
-	processor time.Duration // of all cores: it does not depend on what else the machine does, as time does
-	peak      uint64        // bytes of the heap, at most, while the document was read and compiled
+	processor time.Duration // processor time of all cores: unlike elapsed time it does not depend on other load
+	peak      uint64        // peak heap in bytes while the document was read and compiled
 }
 
-// processorTime is what the process has used of all processors.
+// processorTime returns the processor time that the process has used.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -198,7 +198,7 @@ func compileMeasured(t *testing.T, name string) (*API, cost, error) {
 	return api, c, err
 }
 
-// checkOperations looks at what must hold for every operation of every document.
+// checkOperations checks the properties of every operation of every document.
 func checkOperations(t *testing.T, document string, api *API) {
 	t.Helper()
 	for _, op := range api.Operations {
@@ -246,7 +246,7 @@ func dumpSchemas(t *testing.T, w *bufio.Writer, document string, api *API) {
 	}
 }
 
-// countOperations counts the operations of a document without any code of ours, so that one that vanishes is noticed.
+// countOperations counts the operations of a document independently of the package, so that missing ones are noticed.
 func countOperations(t *testing.T, name string) int {
 	t.Helper()
 	root := readAny(name)
@@ -314,7 +314,7 @@ func readAny(name string) map[string]any {
 	return root
 }
 
-// stringKeys makes the members of an object strings, which YAML keys such as 200 are not.
+// stringKeys converts the member names of an object to strings, which YAML keys such as 200 are not.
 func stringKeys(v any) any {
 	switch v := v.(type) {
 	case map[any]any:
@@ -335,7 +335,7 @@ func stringKeys(v any) any {
 	return v
 }
 
-// TestCompiledHeap holds the rule that nothing of a document lives on in its operations.
+// TestCompiledHeap checks that operations keep nothing of a document alive.
 func TestCompiledHeap(t *testing.T) {
 	dir := os.Getenv("OPENAPI_CORPUS")
 	if dir == "" {

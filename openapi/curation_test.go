@@ -42,7 +42,7 @@ const curatedParameters = `{"operationId":"x","parameters":[
 	"requestBody":{"required":true,"content":{"application/json":{"schema":{"type":"array","items":{"type":"object"}}}}},
 	"responses":{"204":{"description":"ok"}}}`
 
-// TestCurate holds that callers see the changed arguments alone, and that the request is the one of the document.
+// TestCurate checks that callers see only the changed arguments, and that the request is that of the document.
 func TestCurate(t *testing.T) {
 	op := curated(t, curatedParameters)
 	before := string(op.Input)
@@ -95,7 +95,8 @@ func TestCurate(t *testing.T) {
 	}
 }
 
-// TestCurateRoot holds that a member of a body that is all arguments can have another name, wherever its schema names it.
+// TestCurateRoot checks that a member of a body that is all arguments can have another name, wherever its schema names
+// it.
 func TestCurateRoot(t *testing.T) {
 	doc := `{"operationId":"x","requestBody":{"required":true,"content":{"application/json":{"schema":{"allOf":[{"$ref":"#/components/schemas/Base"}],"type":"object",
 		"properties":{"page[size]":{"type":"integer"},"next":{"$ref":"#/components/schemas/Base"}},"additionalProperties":true,
@@ -127,7 +128,7 @@ func TestCurateRoot(t *testing.T) {
 	}
 }
 
-// TestCurateFaults holds that names that can't be given are refused.
+// TestCurateFaults checks that invalid names are refused.
 func TestCurateFaults(t *testing.T) {
 	op := curated(t, curatedParameters)
 	for name, tt := range map[string]struct {
@@ -149,7 +150,7 @@ func TestCurateFaults(t *testing.T) {
 	}
 }
 
-// TestFitArgument holds that a value is compared with the schema of its argument, and with what the request can carry.
+// TestFitArgument checks that a value is validated against the schema of its argument and the limits of the request.
 func TestFitArgument(t *testing.T) {
 	op := curated(t, curatedParameters)
 	for _, tt := range []struct{ name, value, want, fault string }{
@@ -170,8 +171,8 @@ func TestFitArgument(t *testing.T) {
 	}
 }
 
-// TestCorpusCurate holds that an operation whose arguments all have other names sends the same requests, and knows none of
-// the former names.
+// TestCorpusCurate checks that an operation whose arguments all have other names sends the same requests, and accepts
+// none of the former names.
 func TestCorpusCurate(t *testing.T) {
 	documents := corpus(t, "testdata/corpus")
 	if dir := os.Getenv("OPENAPI_CORPUS"); dir != "" {
@@ -181,7 +182,7 @@ func TestCorpusCurate(t *testing.T) {
 	for _, name := range documents {
 		doc, err := Load(t.Context(), name, LoadOptions{})
 		if err != nil {
-			continue // which TestCorpus holds
+			continue // checked by TestCorpus
 		}
 		api, err := doc.Compile(t.Context(), CompileOptions{})
 		if err != nil {
@@ -189,7 +190,7 @@ func TestCorpusCurate(t *testing.T) {
 		}
 		for _, op := range api.Operations {
 			args := op.ExampleCall()
-			if args == nil || op.body != nil && op.body.codec.begin != nil { // whose boundary is another one each time
+			if args == nil || op.body != nil && op.body.codec.begin != nil { // whose boundary is random
 				continue
 			}
 			want, err := op.NewRequest(t.Context(), &url.URL{Scheme: "https", Host: "api.example"}, args)

@@ -1,14 +1,15 @@
 // Package openapi hides the OpenAPI standard, 2.0 to 3.2: documents, operations and requests.
 //
 // Load reads a document and the files it refers to. Document.Compile turns each operation into an Operation, an
-// immutable plan that holds all that is needed to call it: the JSON Schema of its arguments, escaped path literals, one
-// encoder for each parameter, the encoder of its body, the plan of its answers. Operation.NewRequest checks
-// arguments and builds the HTTP request in one step; Operation.Answers turns the answer into parts.
+// immutable plan that holds everything that a call needs: the JSON Schema of its arguments, escaped path literals, one
+// encoder for each parameter, the encoder of its body, the plan of its responses. Operation.NewRequest checks arguments
+// and builds the HTTP request in one step; Operation.Answers turns the response into parts.
 //
-// Documents in the wild break the standard in most of the ways there are. A mistake with a clear meaning is repaired, with a
-// Problem that names the place; any other removes the one operation it stands in, with a reason (Skipped). The
-// validity report of the standard (Document.Report) is for people and never a gate.
+// Published documents violate the standard in most possible ways. A mistake with a clear meaning is repaired, with a
+// Problem that names its position; any other removes only the operation that contains it, with a reason (Skipped). The
+// validity report of the standard (Document.Report) is advice and never affects what is served.
 //
-// The one rule: nothing that depends on the document alone happens on a call, and nothing of the document is needed
-// after Compile. An Operation keeps no node of the tree, and no string that is a slice of the source.
+// The rule that must not be broken: nothing that depends on the document alone happens during a call, and nothing of
+// the document is needed after Compile. An Operation keeps no node of the tree, and no string that is a slice of the
+// source.
 package openapi

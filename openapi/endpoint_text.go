@@ -5,10 +5,11 @@ import (
 	"unicode"
 )
 
-// Some generators write the method and the path as the summary, "GET /berths/{id}", which says what the name of the tool and its path say
-// already. Where the document has other words, those are used.
+// Some generators write the method and the path as the summary, "GET /berths/{id}", which only repeats the name of the
+// tool and its path. If the document has other text, that is used.
 
-// wordsOf returns the texts of an operation without one that only names its method and path, unless nothing else is left to say.
+// wordsOf returns the texts of an operation without one that only repeats its method and path, unless there is no
+// other.
 func (o *Operation) wordsOf(summary, description string) (string, string) {
 	named := o.ID != "" && !o.isEndpoint(o.ID)
 	if o.isEndpoint(summary) && (description != "" && !o.isEndpoint(description) || named) {
@@ -20,8 +21,8 @@ func (o *Operation) wordsOf(summary, description string) (string, string) {
 	return summary, description
 }
 
-// isEndpoint tells whether a text is made of the operation's method and path, or of the path alone. Texts without a slash are words: "Get
-// berths" of GET /berths.
+// isEndpoint reports whether a text consists of the operation's method and path, or of the path alone. Texts without a
+// slash are words: "Get berths" of GET /berths.
 func (o *Operation) isEndpoint(text string) bool {
 	text = strings.Trim(text, " .`*\"'")
 	method := text
@@ -39,7 +40,8 @@ func (o *Operation) isEndpoint(text string) bool {
 	return written == path || path != "" && strings.HasSuffix(written, "/"+path) // below a prefix such as /api/v1
 }
 
-// pathLetters returns a path without what notations of variables differ in, in lower case and without slashes at its ends.
+// pathLetters normalizes a path: without the notation of variables, in lower case and without leading and trailing
+// slashes.
 func pathLetters(path string) string {
 	path = strings.Map(func(r rune) rune {
 		switch {

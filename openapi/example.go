@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -12,12 +13,12 @@ import (
 
 const (
 	maxExampleCall = 300     // bytes of the example in a tool's description
-	maxExampled    = 2_000   // operations of one document that get one (S3)
-	maxExampleOf   = 8 << 10 // bytes of an input schema; so small a value says little about a larger one
+	maxExampled    = 2_000   // operations of one document with an example (S3)
+	maxExampleOf   = 8 << 10 // bytes of an input schema; a short example would not represent a larger one
 )
 
-// ExampleText words an example call for models. Texts that are invented show it; invented names the arguments whose values are too, and
-// don't.
+// ExampleText describes an example call to models. Invented texts are recognizable; invented names the arguments with
+// other invented values.
 func ExampleText(call []byte, invented []string) string {
 	if len(invented) == 0 {
 		return "Example: " + string(call)
@@ -25,8 +26,8 @@ func ExampleText(call []byte, invented []string) string {
 	return "Example (made up: " + strings.Join(invented, ", ") + "): " + string(call)
 }
 
-// exampleCall makes one valid call of what the document gives as examples, nil when it gives none for the body: what it
-// gives for a parameter stands in the schema already, beside the parameter. invented are the arguments whose values are nobody's.
+// exampleCall makes one valid call from the examples in the document; nil if it has none for the body: the example of a
+// parameter is already in its schema. invented are the arguments whose values are not from the document.
 func (c *compiler) exampleCall(op *Operation, m *model) (call json.RawMessage, invented []string) {
 	body := c.exampleBody(op, m)
 	if body == nil || len(op.Input) > maxExampleOf {
@@ -74,16 +75,17 @@ func (c *compiler) exampleCall(op *Operation, m *model) (call json.RawMessage, i
 		}
 	}
 	given = append(given, '}')
+	input := jsonschema.Parse(op.Input)
 	for _, documented := range []bool{true, false} {
 		o := schema.ExampleOptions{Documented: documented, Given: given, Quick: true, MaxBytes: maxExampleCall, Invented: &invented}
-		if text, ok := schema.Example(op.Input, o); ok && len(text) > len("{}") {
+		if text, ok := schema.Example(input, o); ok && len(text) > len("{}") {
 			return text, invented
 		}
 	}
 	return nil, nil
 }
 
-// exampleBody returns the document's example of the body that is sent, nil if there is none.
+// exampleBody returns the document's example of the body that is sent; nil if there is none.
 func (c *compiler) exampleBody(op *Operation, m *model) *tree.Node {
 	if op.body == nil || m.body == nil {
 		return nil
@@ -105,8 +107,8 @@ func (c *compiler) exampleBody(op *Operation, m *model) *tree.Node {
 	return nil
 }
 
-// ExampleCall returns one set of arguments, as compact JSON: Example, else a small one that the input schema allows. It is
-// nil when none is found at once.
+// ExampleCall returns one set of arguments, as compact JSON: Example, or else a small one that the input schema allows.
+// It is nil if a short search finds none.
 func (o *Operation) ExampleCall() json.RawMessage {
 	if o.Example != nil {
 		return o.Example
@@ -114,8 +116,9 @@ func (o *Operation) ExampleCall() json.RawMessage {
 	if len(o.Input) > maxExampleOf {
 		return nil
 	}
+	input := jsonschema.Parse(o.Input)
 	for _, documented := range []bool{true, false} {
-		if text, ok := schema.Example(o.Input, schema.ExampleOptions{Documented: documented, Quick: true, MaxBytes: maxExample}); ok {
+		if text, ok := schema.Example(input, schema.ExampleOptions{Documented: documented, Quick: true, MaxBytes: maxExample}); ok {
 			return text
 		}
 	}

@@ -11,25 +11,25 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxExpression bounds the text of an expression, in bytes.
+// maxExpression limits the text of an expression, in bytes.
 const maxExpression = 1024
 
-// An Expression says where a value stands in a request or its answer (OAS 3.1.1 section 4.8.20.4, "Runtime Expressions"). It
-// is one expression, a text with expressions in braces, or a constant. The zero Expression is the constant null. It is
+// An Expression locates a value in a request or its response (OAS 3.1.1 section 4.8.20.4, "Runtime Expressions"). It is
+// one expression, a text with expressions in braces, or a constant. The zero Expression is the constant null. It is
 // immutable.
 type Expression struct {
-	constant json.RawMessage // nil: the value is put together of parts
+	constant json.RawMessage // nil if the value is joined from parts
 	parts    []expressionPart
 	whole    bool // parts is one expression whose value keeps its type
 }
 
 type expressionPart struct {
-	text string // as it is, if in is ""
+	text string // unchanged if in is ""
 	in   string // "url", "method", "status", "request.path", "response.body", …
 	name string // of a parameter or header; the pointer into a body
 }
 
-// ParseExpression reads an expression, or a text with expressions in braces, or a text without any, which is a constant.
+// ParseExpression parses an expression, a text with expressions in braces, or a text without any, which is a constant.
 func ParseExpression(text string) (Expression, error) {
 	if len(text) > maxExpression {
 		return Expression{}, fmt.Errorf("is longer than %d bytes", maxExpression)
@@ -63,10 +63,10 @@ func ParseExpression(text string) (Expression, error) {
 	return e, nil
 }
 
-// Constant is the expression whose value is always the same JSON text.
+// Constant returns the expression whose value is always the same JSON text.
 func Constant(value json.RawMessage) Expression { return Expression{constant: value} }
 
-// size is how many bytes its texts have.
+// size returns the length of its texts in bytes.
 func (e *Expression) size() int {
 	n := len(e.constant)
 	for i := range e.parts {
@@ -100,8 +100,8 @@ func parseReference(text string) (expressionPart, error) {
 	return expressionPart{}, fmt.Errorf("%q is no runtime expression of OpenAPI, such as $response.body#/id or $response.header.Location", text)
 }
 
-// Request returns what the expression takes of the request, if it is that alone: the place of a parameter ("query", "path",
-// "header", "body") and its name or pointer.
+// Request returns the part of the request that the expression refers to, if it is only that: the location of a
+// parameter ("query", "path", "header", "body") and its name or pointer.
 func (e Expression) Request() (in, name string, ok bool) {
 	if len(e.parts) != 1 {
 		return "", "", false
@@ -110,18 +110,18 @@ func (e Expression) Request() (in, name string, ok bool) {
 	return in, e.parts[0].name, ok
 }
 
-// An Exchange is a request and its answer, as an [Expression] sees them.
+// An Exchange is a request and its response, as input of an [Expression].
 type Exchange struct {
-	// Operation and Arguments are what was called. Arguments has been checked.
+	// Operation and Arguments are those of the call. Arguments has been checked.
 	Operation *Operation
 	Arguments json.RawMessage
-	// Response is the answer; its body is not read. nil: there is none yet.
+	// Response is the response, whose body is not read; nil if there is none yet.
 	Response *http.Response
-	// Body is the body of the answer if that is JSON, which has been scanned; else nil.
+	// Body is the body of the response if that is JSON, which has been scanned; otherwise nil.
 	Body []byte
 }
 
-// Evaluate returns the value as JSON; false if a part of it is not there.
+// Evaluate returns the value as JSON; false if a part of it is missing.
 func (e Expression) Evaluate(x *Exchange) (json.RawMessage, bool) {
 	if e.parts == nil {
 		if e.constant == nil {
@@ -152,7 +152,7 @@ func (e Expression) Evaluate(x *Exchange) (json.RawMessage, bool) {
 	return jsonscan.AppendString(nil, text), true
 }
 
-// value returns what the part refers to, nil if there is nothing.
+// value returns the value that the part refers to; nil if there is none.
 func (p *expressionPart) value(x *Exchange) []byte {
 	if side, in, _ := strings.Cut(p.in, "."); side == "request" {
 		return x.Operation.given(x.Arguments, in, p.name)
@@ -182,7 +182,7 @@ func (p *expressionPart) value(x *Exchange) []byte {
 	return nil
 }
 
-// given returns what the arguments have for a parameter, or for a place in the body; nil: nothing.
+// given returns the value of a parameter, or of a part of the body, in the arguments; nil if there is none.
 func (o *Operation) given(args []byte, in, name string) []byte {
 	pointer := ""
 	if in == inBody.String() {
@@ -201,9 +201,9 @@ func (o *Operation) given(args []byte, in, name string) []byte {
 	return nil
 }
 
-// ArgumentFor returns the argument that becomes a parameter; in is "path", "query" or "header". For "body" it is the one that
-// holds what stands there at pointer, which is the pointer that is left within it. All arguments together have the name
-// "". It is false if no argument does.
+// ArgumentFor returns the argument that becomes a parameter; in is "path", "query" or "header". For "body" it is the
+// argument that contains the value at pointer, and rest is the pointer within it. All arguments together have the name
+// "". ok is false if there is no such argument.
 func (o *Operation) ArgumentFor(in, name, pointer string) (argument, rest string, ok bool) {
 	if in != inBody.String() {
 		for _, a := range o.arguments {

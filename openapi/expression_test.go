@@ -59,7 +59,7 @@ func expressionOperations(t testing.TB) map[string]*Operation {
 	return all
 }
 
-// TestExpressions are what expressions find in a request and its answer.
+// TestExpressions checks the values that expressions find in a request and its response.
 func TestExpressions(t *testing.T) {
 	ops := expressionOperations(t)
 	resp := &http.Response{StatusCode: 202, Header: http.Header{"Location": {"/jobs/7"}, "X-Text": {"a\"\xff"}},
@@ -123,7 +123,7 @@ func TestBadExpressions(t *testing.T) {
 	}
 }
 
-// FuzzExpression holds that whatever a document writes, what is found is JSON.
+// FuzzExpression checks that for any expression in a document, the value is JSON.
 func FuzzExpression(f *testing.F) {
 	for _, s := range []string{"$url", "{$request.body#/a}", "x{$response.body#/0/~1}y", "$response.header.Location", "{$", "$request.path.id"} {
 		f.Add(s, `{"a":[1,"x"]}`)

@@ -7,21 +7,22 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// An Extension is a specification extension of an operation (OAS, "Specification Extensions"): a member that the standard
-// leaves to others, as it stands in the document.
+// An Extension is a specification extension of an operation (OAS, "Specification Extensions"), as written in the
+// document.
 type Extension struct {
 	Name     string
-	Value    []byte // compact JSON; nil of one that only CompileOptions.ExtensionPrefix keeps
+	Value    []byte // compact JSON; nil if only CompileOptions.ExtensionPrefix keeps it
 	Position Position
 	Pointer  string // RFC 6901 pointer from the root of Position.File
 }
 
 const (
 	maxExtension = 64 << 10 // bytes of one extension that is kept
-	maxUnknown   = 20       // extensions of one operation that have the prefix alone
+	maxUnknown   = 20       // extensions of one operation that only match the prefix
 )
 
-// extensions keeps those of an operation that CompileOptions.Extensions names, and tells of others with the prefix.
+// extensions returns the extensions of an operation that CompileOptions.Extensions names, and the names of others with
+// the prefix.
 func (c *compiler) extensions(m *model) (kept []Extension) {
 	if len(c.options.Extensions) == 0 {
 		return nil
@@ -56,9 +57,9 @@ func (c *compiler) extensions(m *model) (kept []Extension) {
 	return kept
 }
 
-// Hiding is an extension by which a document says that an operation is not for models.
+// Hiding is an extension by which a document hides an operation from models.
 type Hiding struct {
-	Text     string // as it may be written: "x-internal: true"
+	Text     string // in its usual notation: "x-internal: true"
 	Position Position
 	Pointer  string // RFC 6901 pointer from the root of Position.File
 }

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// FuzzLoadSpec: whatever the bytes, Load and Compile return (S4), and what they make of them can be used.
+// FuzzLoadSpec checks that Load and Compile return for any bytes (S4), and that their results are usable.
 func FuzzLoadSpec(f *testing.F) {
-	// The documents of the corpus are too large: the fuzzer would spend its time on making them small.
+	// The documents of the corpus are too large: the fuzzer would spend its time on minimizing them.
 	for _, dir := range []string{"requests", "compile", "answers"} {
 		names, err := filepath.Glob("testdata/" + dir + "/*.txtar")
 		if err != nil {
@@ -61,7 +61,7 @@ func FuzzLoadSpec(f *testing.F) {
 			if err := op.CheckSchema(); err != nil {
 				t.Fatalf("%s %s: %v", op.Method, op.Path, err)
 			}
-			// What it makes of nothing is a request or a text for the model.
+			// Without arguments, the result is a request or a text for the model.
 			_, err := op.NewRequest(t.Context(), &url.URL{Scheme: "http", Host: "h"}, nil)
 			var m interface{ ToolMessage() string }
 			if err != nil && !errors.As(err, &m) {
@@ -88,8 +88,8 @@ paths:
       requestBody: {content: {application/json: {schema: {}}}}
 `
 
-// FuzzNewRequest: whatever the arguments, the request goes to the same host, below the base path, in as many segments as
-// the template has, with no parameter that isn't declared and no line end in a header (R2, R3, R5, R6, R9).
+// FuzzNewRequest checks that for any arguments, the request goes to the same host, below the base path, in as many
+// segments as the template has, with no undeclared parameter and no line end in a header (R2, R3, R5, R6, R9).
 func FuzzNewRequest(f *testing.F) {
 	name := filepath.Join(f.TempDir(), "spec.yaml")
 	if err := os.WriteFile(name, []byte(fuzzSpec), 0o600); err != nil {
@@ -99,7 +99,7 @@ func FuzzNewRequest(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	var ops []*Operation // without slashes, and with those of the first parameter encoded
+	var ops []*Operation // without slashes, and with encoded ones in the first parameter
 	for _, slashes := range [][]SlashParameter{nil, {{Name: "one", Encoded: true}}} {
 		api, err := doc.Compile(f.Context(), CompileOptions{SlashParameters: slashes})
 		if err != nil || len(api.Operations) != 1 {
@@ -107,7 +107,7 @@ func FuzzNewRequest(f *testing.F) {
 		}
 		ops = append(ops, api.Operations[0])
 	}
-	// The document says it itself: in words, and with values that span segments.
+	// The document itself declares it: in its description, and with values that span segments.
 	for _, said := range []string{`description: "URL-encoded"`, "x-multi-segment: true"} {
 		spec := strings.Replace(fuzzSpec, "{name: one,", "{name: one, "+said+",", 1)
 		if err := os.WriteFile(name, []byte(spec), 0o600); err != nil {
@@ -141,11 +141,11 @@ func FuzzNewRequest(f *testing.F) {
 	})
 }
 
-// checkSegment holds that a segment of the path is none that a server could read as another path.
+// checkSegment checks that no server could read a segment of the path as another path.
 func checkSegment(t *testing.T, args, s string) {
 	t.Helper()
 	for range 6 {
-		for part := range strings.SplitSeq(strings.ReplaceAll(s, `\`, "/"), "/") { // as it is once the server has decoded it
+		for part := range strings.SplitSeq(strings.ReplaceAll(s, `\`, "/"), "/") { // as decoded by the server
 			if head, _, _ := strings.Cut(part, ";"); head == "." || head == ".." || strings.ContainsAny(s, "\x00\r\n") {
 				t.Fatalf("%q: segment %q", args, s)
 			}
@@ -158,7 +158,7 @@ func checkSegment(t *testing.T, args, s string) {
 	}
 }
 
-// checkRequest holds what must be true of every request of the operation of fuzzSpec.
+// checkRequest checks the properties of every request of the operation of fuzzSpec.
 func checkRequest(t *testing.T, op *Operation, base *url.URL, args string) {
 	t.Helper()
 	req, err := op.NewRequest(t.Context(), base, json.RawMessage(args))

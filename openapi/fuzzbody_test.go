@@ -59,8 +59,9 @@ components:
         list: {type: array, xml: {wrapped: true}, items: {$ref: "#/components/schemas/Node"}}
 `
 
-// FuzzBuildBody: whatever the arguments, a body is well-formed in its media type as an independent reader sees it, or the
-// arguments are refused with words for a model. No argument brings a part, a header, a pair or an element of its own (R8).
+// FuzzBuildBody checks that for any arguments, a body is well-formed in its media type according to an independent
+// reader, or the arguments are refused with an error for the model. No argument adds a part, a header, a pair or an
+// element of its own (R8).
 func FuzzBuildBody(f *testing.F) {
 	name := filepath.Join(f.TempDir(), "spec.yaml")
 	if err := os.WriteFile(name, []byte(fuzzBodySpec), 0o600); err != nil {
@@ -156,7 +157,7 @@ func checkBody(t *testing.T, op *Operation, args string, req *http.Request, body
 	}
 }
 
-// checkPart looks at the head of a part: only what the document and the gateway put there.
+// checkPart checks the head of a part: it contains only headers of the document and the gateway.
 func checkPart(t *testing.T, op *Operation, args, media string, header textproto.MIMEHeader) {
 	t.Helper()
 	for name, values := range header {

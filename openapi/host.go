@@ -8,11 +8,11 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// maxHosts is how many hosts of a document are kept.
+// maxHosts is the maximum number of hosts that are kept for a document.
 const maxHosts = 64
 
-// hosts gathers the hosts that the document names for its readers: those of servers, of external documentation, and of the URLs
-// in info, without ports. An error of the service that leads there tells nobody anything new.
+// hosts collects the hosts that the document names for its readers: those of servers, of external documentation, and of
+// the URLs in info, without ports. They reveal nothing in an error of the service.
 func (c *compiler) hosts(all []found) (hosts []string) {
 	add := func(at string) {
 		if u, err := url.Parse(strings.TrimSpace(at)); err == nil && (u.Scheme == "http" || u.Scheme == "https") && len(hosts) < maxHosts {
@@ -57,8 +57,8 @@ func (c *compiler) hosts(all []found) (hosts []string) {
 	return hosts
 }
 
-// withDefaults returns the URL of a server with the defaults of its variables. A long URL is returned as it is, and a long default is not
-// filled in.
+// withDefaults returns the URL of a server with the defaults of its variables. A long URL is returned unchanged, and a
+// long default is not filled in.
 func withDefaults(at string, variables *tree.Node) string {
 	const (
 		longestURL     = 2 << 10

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestHosts: the hosts of a document are those that it names for its readers, once each.
+// TestHosts checks that the hosts of a document are those that it names for its readers, once each.
 func TestHosts(t *testing.T) {
 	for text, want := range map[string]string{
 		`openapi: 3.1.0

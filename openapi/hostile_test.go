@@ -11,8 +11,9 @@ import (
 	"drawbridge/test/race"
 )
 
-// TestHostileGrowth: the work on a document grows no faster than n log n with its size, whatever it is made of, and a document of ten times the
-// size stays within the caps. Steps are counted, since they are the same on each machine. A document whose budget is used up has a place.
+// TestHostileGrowth checks that the work on any document grows no faster than n log n with its size, and that a
+// document of ten times the size stays within the limits. It counts steps, which are the same on each machine. The
+// error of an exhausted budget has a position.
 func TestHostileGrowth(t *testing.T) {
 	for _, k := range hostile.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestHostileGrowth(t *testing.T) {
 	}
 }
 
-// usedBy returns what a document used of its budget. The error is that of a budget that was used up.
+// usedBy returns the used part of a document's budget. The error is that of an exhausted budget.
 func usedBy(t *testing.T, text string) (pacing.Used, error) {
 	t.Helper()
 	doc, err := Load(t.Context(), write(t, t.TempDir(), "spec.json", text), LoadOptions{})
@@ -65,8 +66,8 @@ func exceededAt(t *testing.T, err error) error {
 	return err
 }
 
-// TestExceededPlace: a document whose budget is used up is refused with the operation that was worked at and the next step, each time at the same
-// number of steps, and what was made of it until then is dropped.
+// TestExceededPlace checks that a document that exhausts its budget is refused with the current operation and the next
+// step, each time after the same number of steps, and that its partial result is dropped.
 func TestExceededPlace(t *testing.T) {
 	var text string
 	for _, k := range hostile.Kinds() {

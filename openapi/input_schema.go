@@ -12,40 +12,40 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// An argument is one member of the arguments of a call, bound to its place in the request.
+// An argument is one member of the arguments of a call, bound to its location in the request.
 type argument struct {
 	name     string // in Operation.Input
 	wire     string // in the request
 	place    place
 	required bool
-	encoder  *wire.Encoder // of a parameter
+	encoder  *wire.Encoder // for a parameter
 }
 
 type place uint8
 
 const (
 	inPath   place = iota
-	inQuery        // parameters up to here are written into the URL
+	inQuery        // parameters up to this one are written into the URL
 	inHeader       // header
 	inCookie       // cookie
 	inBody         // the argument is the whole body
 	inMember       // the argument is a member of the body
 )
 
-// takesNothing tells whether a required value of which nothing is sent counts as given. Frameworks declare the object that
-// holds the parameters of a page as required, and none of its members (springdoc's Pageable).
-func (p place) takesNothing(value []byte) bool {
+// mayBeEmpty reports whether a required value that sends nothing counts as given. Frameworks declare the object with
+// the parameters of a page as required, and none of its members (springdoc's Pageable).
+func (p place) mayBeEmpty(value []byte) bool {
 	return p == inQuery && jsonscan.KindOf(value) == jsonscan.Object
 }
 
-// String returns the word for a place in a request.
+// String returns the name of a location in a request.
 func (p place) String() string {
 	return [...]string{"path", "query", "header", "cookie", "body", "body"}[p]
 }
 
 var places = map[wire.Location]place{wire.Path: inPath, wire.Query: inQuery, wire.QueryString: inQuery, wire.Header: inHeader, wire.Cookie: inCookie}
 
-// input plans the arguments of an operation: their names, their schema, and where each goes (D10).
+// input compiles the arguments of an operation: their names, their schema, and their locations (D10).
 func (c *compiler) input(op *Operation, m *model) error {
 	if err := c.pathTemplate(op, m); err != nil {
 		return err
@@ -119,17 +119,18 @@ func (c *compiler) pathTemplate(op *Operation, m *model) (err error) {
 	return nil
 }
 
-// inputs is what the arguments of an operation are made of: its parameters, then the members of its body or the body as a whole.
+// inputs are the sources of an operation's arguments: its parameters, then the members of its body or the body as a
+// whole.
 type inputs struct {
 	op       *Operation
 	bound    []binding
 	content  *content  // of the body; nil if there is none
 	kind     *bodyKind // of the body
-	required bool      // the body is
+	required bool      // the body is required
 	members  []schema.Member
 	flat     bool    // the members of the body are arguments
 	names    []named // of all arguments, in this order
-	choice   *choice // of media types of the answer; nil if there is none
+	choice   *choice // of response media types; nil if there is none
 }
 
 // nameAll names the arguments.
@@ -149,7 +150,7 @@ func (in *inputs) nameAll() {
 	nameArguments(in.names)
 	in.op.former = formerNames(in.names)
 	if in.kind != nil && !in.flat {
-		in.names[len(in.names)-1].name = "body" // a parameter of that name has moved aside
+		in.names[len(in.names)-1].name = "body" // a parameter with that name got another one
 	}
 }
 
@@ -159,7 +160,7 @@ func (in *inputs) parameters(c *compiler) []schema.Property {
 	for i, b := range in.bound {
 		name := in.names[i].name
 		properties = append(properties, schema.Property{
-			Name: name, Schema: b.schema, Required: b.required, Description: b.says,
+			Name: name, Schema: b.schema, Required: b.required, Description: b.description,
 			Deprecated: b.deprecated, Example: c.example(b.node), Sends: b.sends, Demands: b.demands(), WireName: b.wire, In: b.location.String(),
 		})
 		in.op.arguments = append(in.op.arguments, argument{name: name, wire: b.wire, place: places[b.location], required: b.required, encoder: b.encoder})
@@ -204,21 +205,21 @@ func (in *inputs) wholeBody(c *compiler, m *model) schema.Property {
 	return p
 }
 
-// bodyDescription prefers what the document says of the body to what it says of the schema; a body in a form that models
-// don't expect is explained.
+// bodyDescription returns the document's description of the body, or else of the schema; it explains a body in a form
+// that models don't expect.
 func (c *compiler) bodyDescription(m *model, ct *content, kind *bodyKind) string {
-	var says []string
+	var notes []string
 	if kind.hint != "" {
-		says = append(says, kind.hint)
+		notes = append(notes, kind.hint)
 	}
 	if kind.name == "binary" && c.sentAsBase64(ct) {
-		says = append(says, "Sent as base64 text, as "+mediatype.Essence(ct.sends())+".")
+		notes = append(notes, "Sent as base64 text, as "+mediatype.Essence(ct.sends())+".")
 	} else if media := mediatype.Essence(ct.sends()); media != "application/json" && kind.list == "" && !mediatype.IsRange(ct.media) {
-		says = append(says, "Sent as "+media+".")
+		notes = append(notes, "Sent as "+media+".")
 	}
-	text := m.body.says
+	text := m.body.description
 	switch {
-	case len(says) == 0:
+	case len(notes) == 0:
 		return text
 	case text == "" && kind.schema == nil:
 		if text = ct.schema.Get("description").Text(); text == "" {
@@ -228,10 +229,10 @@ func (c *compiler) bodyDescription(m *model, ct *content, kind *bodyKind) string
 	if text = strings.TrimSpace(text); text != "" {
 		text += "\n\n"
 	}
-	return text + strings.Join(says, " ")
+	return text + strings.Join(notes, " ")
 }
 
-// rootInput makes the body's schema the input schema: no parameter needs a place beside it.
+// rootInput makes the body's schema the input schema, since there are no parameters.
 func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bodyKind, wireNames []string) error {
 	names := make([]named, len(wireNames))
 	for i, n := range wireNames {
@@ -266,12 +267,13 @@ func (c *compiler) rootInput(op *Operation, m *model, content *content, kind *bo
 	return nil
 }
 
-// stepsOfNames is what the look for the names in one schema of a composition takes, beside one for each eight properties.
+// stepsOfNames is the number of steps to search for names in one schema of a composition, in addition to one for every
+// eight properties.
 const stepsOfNames = 2
 
-// rootNames returns the top-level property names of a body schema, wherever its composition holds them, and whether
-// the schema can stand for all arguments: an object that declares properties, or allows others in so many words. An
-// object about which nothing is said becomes the argument "body", which then takes any object.
+// rootNames returns the top-level property names of a body schema, anywhere in its composition, and whether the schema
+// can represent all arguments: an object that declares properties, or explicitly allows others. An object without
+// declarations becomes the argument "body", which then takes any object.
 func (c *compiler) rootNames(s *tree.Node) (names []string, ok bool) {
 	if s == nil || !c.schema.IsObject(s) {
 		return nil, false
@@ -316,7 +318,7 @@ func (c *compiler) rootNames(s *tree.Node) (names []string, ok bool) {
 	return names, len(names) > 0 || open
 }
 
-// followAll follows the references of a schema one by one, since each may have siblings, which visit sees first.
+// followAll follows the references of a schema one by one, since each may have siblings, which visit receives first.
 func (c *compiler) followAll(n *tree.Node, visit func(*tree.Node)) *tree.Node {
 	if n.Get("$ref") == nil {
 		return n
@@ -333,10 +335,10 @@ func (c *compiler) followAll(n *tree.Node, visit func(*tree.Node)) *tree.Node {
 	return target
 }
 
-// flattened returns the members of a body that can stand beside the parameters: a plain object whose names clash with
-// none of theirs. A member named "body" must not take an object, since a caller that gives the body as a whole under that
-// name could not be told from one that gives the member (ADR 0056). Of a body that may be left out nothing may be required
-// either: what is required as soon as another member is given is better said by an argument "body".
+// flattened returns the members of a body that can be arguments beside the parameters: a plain object whose names don't
+// collide with theirs. A member named "body" must not take an object, since a caller that gives the body as a whole
+// under that name could not be distinguished from one that gives the member (ADR 0056). In an optional body no member
+// may be required either: an argument "body" is the clearer way to require members together.
 func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]schema.Member, bool) {
 	if s == nil {
 		return nil, false
@@ -345,8 +347,8 @@ func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]sc
 	if !ok || len(members) == 0 {
 		return nil, false
 	}
-	// Names are compared as they were before they were transliterated: those that are the same since then get a hash, and the
-	// arguments stay where they were.
+	// Names are compared before transliteration: those that only collide after it get a hash, and the arguments keep
+	// their locations.
 	taken := make(map[string]bool, len(bound)+len(members))
 	for _, b := range bound {
 		taken[formerName(b.wire)] = true
@@ -361,7 +363,7 @@ func (c *compiler) flattened(s *tree.Node, bound []binding, required bool) ([]sc
 	return members, true
 }
 
-// example returns what the document gives as an example of a parameter or body, nil if nothing.
+// example returns the document's example of a parameter or body; nil if there is none.
 func (c *compiler) example(n *tree.Node) *tree.Node {
 	if e := n.Get("example"); e != nil {
 		return e

@@ -6,8 +6,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// decode turns a JSON text that has been scanned into the values that a validator works on. Numbers stay as written.
-// It is what encoding/json does for an any, in half the time, because the text is known to be good.
+// decode turns a JSON text that has been scanned into the values that a validator needs. Numbers keep their literals.
+// It is equivalent to encoding/json into an any, in half the time, because the text is known to be valid.
 func decode(value []byte) any {
 	switch jsonscan.KindOf(value) {
 	case jsonscan.Object:

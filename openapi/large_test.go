@@ -13,8 +13,8 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// TestSmall: of a document that is larger than it may be for now no more is read, however its bytes are spread over files; none of its
-// files is left out for that.
+// TestSmall checks that no more than the limit is read of a document that is too large for now, for any distribution of
+// its bytes over files, and that none of its files is left out because of that.
 func TestSmall(t *testing.T) {
 	pad := func(text string, n int) string { return text + strings.Repeat(" ", n-len(text)) }
 	root := referring("p.json")
@@ -62,7 +62,8 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestSmallPage: a document that stands in a script is no smaller for that, and other scripts of the page don't count when all may be read.
+// TestSmallPage checks that a document within a script counts with its full size, and that other scripts of the page
+// don't count if all may be read.
 func TestSmallPage(t *testing.T) {
 	script := `let options = {"swaggerDoc": {"openapi": "3.0.3", "info": {"title": "Behind", "version": "1"}, "paths": {}}}` + strings.Repeat(" ", 2000)
 	web := slowWeb{}
@@ -84,7 +85,8 @@ func TestSmallPage(t *testing.T) {
 	}
 }
 
-// TestLargeSince: files that have grown since they were read are counted too while they are compared with what they were.
+// TestLargeSince checks that files that have grown since they were read count, too, while they are compared with their
+// stamp.
 func TestLargeSince(t *testing.T) {
 	const files, size = 20, 1000
 	web := slowWeb{}
@@ -118,7 +120,7 @@ func TestLargeSince(t *testing.T) {
 	}
 }
 
-// recorded keeps the paths that were asked for.
+// recorded records the requested paths.
 type recorded struct {
 	next  http.RoundTripper
 	names map[string]bool
@@ -129,7 +131,7 @@ func (r *recorded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(req)
 }
 
-// TestNoMoreThanMemory: the text of a document is part of the memory that it may take.
+// TestNoMoreThanMemory checks that the text of a document counts as part of the memory that it may take.
 func TestNoMoreThanMemory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "spec")
 	if err := os.WriteFile(file, []byte(strings.Repeat(" ", 3<<20)), 0o600); err != nil {

@@ -7,29 +7,29 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// Limits of all operations of one document together (S3). A few kilobytes can hold a list of parameters, a text or a
-// schema that thousands of operations refer to, and each of them becomes a tool of its own. Of 48 real documents none has
-// more than 9,202 entries, 1.3 MiB of texts and 109 KiB of shared schemas.
+// Limits of all operations of one document together (S3). A few kilobytes can contain a list of parameters, a text or a
+// schema that thousands of operations refer to, and each of them becomes a tool of its own. Of 48 real documents none
+// has more than 9,202 entries, 1.3 MiB of texts and 109 KiB of shared schemas.
 const (
 	maxParameters     = 1_000    // of one operation
 	maxAllParameters  = 300_000  // of all operations
-	maxEntries        = 1_000    // answers, media types of a body, tags, alternatives of security: of one operation
+	maxEntries        = 1_000    // responses, media types of a body, tags, alternatives of security: of one operation
 	maxAllEntries     = 500_000  // of these, of all operations
-	maxTexts          = 32 << 20 // bytes of the descriptions of all operations with their parameters and answers
-	maxWeight         = 8 << 20  // of the schemas that stand in operations and parameters, from the second operation on that has them
-	maxOperationBytes = 64 << 20 // Operation.size of all operations, however large the document is; see newBudget
+	maxTexts          = 32 << 20 // bytes of the descriptions of all operations with their parameters and responses
+	maxWeight         = 8 << 20  // of the schemas in operations and parameters, except in the first operation that has them
+	maxOperationBytes = 64 << 20 // Operation.size of all operations, for a document of any size; see newBudget
 	minOperationBytes = 16 << 20 // the same for the smallest
 	expansion         = 16       // bytes of operations for each byte of the document beyond
-	maxPath           = 8 << 10  // bytes of one path: servers refuse longer ones, and a variable may stand in it many times
-	argumentBytes     = 150      // what an argument takes beside its schema, about
-	toolBytes         = 3 << 10  // what an operation takes beside Operation.size, with its tool: 2.8 KiB of the least there is
-	skippedBytes      = 400      // what one that is skipped takes beside its texts
-	skippedText       = 2 << 10  // of each text of one that is skipped, and of its tags together: thousands may have the same
-	textBytes         = 16       // what a text takes beside its bytes
-	wastedBytes       = 1 << 20  // charged for a schema that was found too large after all ways of reducing it were tried
+	maxPath           = 8 << 10  // bytes of one path: servers refuse longer ones, and a variable may occur in it many times
+	argumentBytes     = 150      // approximate memory of an argument in addition to its schema
+	toolBytes         = 3 << 10  // memory of an operation, with its tool, in addition to Operation.size: 2.8 KiB for the smallest one
+	skippedBytes      = 400      // memory of a skipped operation in addition to its texts
+	skippedText       = 2 << 10  // of each text of a skipped operation, and of its tags together: thousands may have the same
+	textBytes         = 16       // memory of a text in addition to its bytes
+	wastedBytes       = 1 << 20  // charged for a schema that was too large after every reduction
 )
 
-// budget is what the operations up to now have used. It is asked in the document's order.
+// budget counts the use of the limits by the operations so far. It is charged in the document's order.
 type budget struct {
 	parameters int
 	listed     int
@@ -41,14 +41,14 @@ type budget struct {
 	most       int64              // of bytes
 }
 
-// newBudget returns the budget of a document of so many bytes. What its operations may take grows with it: real documents have at most seven
-// times their bytes in schemas and texts of tools.
+// newBudget returns the budget of a document of a size in bytes. The limit of its operations grows with the size: real
+// documents have at most seven times their bytes in schemas and texts of tools.
 func newBudget(bytes int64) *budget {
 	return &budget{most: min(minOperationBytes+expansion*bytes, maxOperationBytes)}
 }
 
-// lists charges what an operation lists: parameters, answers, media types, tags, alternatives of security, and the texts
-// that describe them. The error says why it is skipped.
+// lists charges the lists of an operation: parameters, responses, media types, tags, alternatives of security, and the
+// texts that describe them. The error is the reason to skip it.
 func (b *budget) lists(c *compiler, f found) error {
 	if err := b.chargeParameters(f); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (b *budget) lists(c *compiler, f found) error {
 		}
 		b.listed += list.n
 	}
-	if b.listed <= maxAllEntries && b.texts <= maxTexts && b.weight <= maxWeight { // else counting on is what costs
+	if b.listed <= maxAllEntries && b.texts <= maxTexts && b.weight <= maxWeight { // beyond the limit, counting itself would be the cost
 		b.chargeParts(c, f)
 	}
 	switch {
@@ -103,7 +103,7 @@ func (b *budget) uses(security *tree.Node) (n int) {
 	return n
 }
 
-// chargeParts charges the parts of answers and bodies, and the texts.
+// chargeParts charges the parts of responses and bodies, and the texts.
 func (b *budget) chargeParts(c *compiler, f found) {
 	text := func(n *tree.Node) { b.texts += len(n.Get("description").Text()) + len(n.Get("summary").Text()) }
 	text(f.node)
@@ -121,7 +121,7 @@ func (b *budget) chargeParts(c *compiler, f found) {
 		b.listed += mediaType.Get("encoding").Len()
 		b.weigh(mediaType.Get("schema"))
 	}
-	old := 0 // 2.0: every answer has all types of the document
+	old := 0 // 2.0: every response has all types of the document
 	if c.doc.dialect == swagger2 {
 		old = max(len(c.mediaTypes(f, "produces")), len(c.mediaTypes(f, "consumes")))
 	}
@@ -132,8 +132,8 @@ func (b *budget) chargeParts(c *compiler, f found) {
 	}
 }
 
-// weigh charges a schema as it stands, each time but the first that it is written, for which the document has been charged:
-// references in it are not followed, since what they lead to is kept.
+// weigh charges a schema each time it is written except the first, which the document is charged for. It does not
+// follow references, since their targets are kept once.
 func (b *budget) weigh(n *tree.Node) {
 	if n == nil {
 		return
@@ -149,7 +149,7 @@ func (b *budget) weigh(n *tree.Node) {
 	b.weights[n] = weight(n)
 }
 
-// weight is about what a value takes in bytes, with all in it.
+// weight returns the approximate size of a value in bytes, including its parts.
 func weight(n *tree.Node) int {
 	w := 8 + len(n.Key()) + len(n.Text())
 	for _, k := range n.Items() {
@@ -161,7 +161,7 @@ func weight(n *tree.Node) int {
 	return w
 }
 
-// chargeParameters charges the parameters of an operation, as they are listed. The error says why it is skipped.
+// chargeParameters charges the parameters of an operation, as listed. The error is the reason to skip it.
 func (b *budget) chargeParameters(f found) error {
 	n := f.item.Get("parameters").Len() + f.node.Get("parameters").Len()
 	if n > maxParameters {
@@ -173,7 +173,8 @@ func (b *budget) chargeParameters(f found) error {
 	return nil
 }
 
-// memory charges what an operation keeps or has wasted. The error says why it is skipped, and with it all that follow.
+// memory charges the memory that an operation keeps or has wasted. The error is the reason to skip it and all later
+// ones.
 func (b *budget) memory(bytes int64) error {
 	if b.bytes += bytes; !b.left() {
 		return coded(codeSkipLimit, skip(nil, "the operations up to this one, with their schemas and texts, take more than %d MiB together, the limit for a document of its size; split the document", b.most>>20))
@@ -181,11 +182,11 @@ func (b *budget) memory(bytes int64) error {
 	return nil
 }
 
-// left tells whether there is room for another operation.
+// left reports whether there is room for another operation.
 func (b *budget) left() bool { return b.bytes <= b.most }
 
-// size is about how many bytes an operation keeps. A schema that several have in common counts for each, since each
-// shows it to its clients.
+// size returns the approximate memory of an operation in bytes. A schema that several share counts for each, since each
+// publishes it to its clients.
 func (o *Operation) size() int64 {
 	n := len(o.Summary) + len(o.Description) + len(o.Returns) + len(o.Input) + len(o.Output) + o.shown.size() + argumentBytes*len(o.arguments) + o.Answers.Size()
 	for i := range o.Links {

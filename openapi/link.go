@@ -12,31 +12,31 @@ import (
 const (
 	maxLinks          = 20
 	maxLinkParameters = 50
-	linkBytes         = 200 // what one takes, about
+	linkBytes         = 200 // approximate memory of one
 )
 
-// A Link says that what an answer holds are arguments of another operation (OAS 3.1.1 section 4.8.20, "Link Object").
+// A Link declares that values in a response are arguments of another operation (OAS 3.1.1 section 4.8.20, "Link
+// Object").
 type Link struct {
 	Name string
-	// Status is that of the answer that has the link: "202", "2XX" or "default".
+	// Status is that of the response with the link: "202", "2XX" or "default".
 	Status string
 	// OperationID or Pointer name the other operation: by its operationId, or as Operation.Pointer does.
 	OperationID, Pointer string
-	// Parameters are those of the other operation, by their names, which may have their place in front: "path.id".
+	// Parameters are those of the other operation, by their names, which may be preceded by their location: "path.id".
 	Parameters map[string]Expression
-	// Body is that of the request; nil if the link says nothing of it.
+	// Body is that of the request; nil if the link does not set it.
 	Body *Expression
 }
 
-// A Callback is a request that the service makes to a URL that it was given with the call (OAS 3.1.1 section 4.8.18, "Callback
-// Object").
+// A Callback is a request that the service makes to a URL from the call (OAS 3.1.1 section 4.8.18, "Callback Object").
 type Callback struct {
 	Name string
-	// URL says where in the call the URL was.
+	// URL locates the URL in the call.
 	URL Expression
 }
 
-// links gathers the links of the answers of status 2xx. Links that can't be understood are left out: they are optional.
+// links collects the links of the responses of status 2xx. Links that can't be parsed are left out: they are optional.
 func (c *compiler) links(responses []response) (all []Link) {
 	for _, a := range responses {
 		if len(a.status) != 3 || a.status[0] != '2' {
@@ -85,7 +85,7 @@ func newLink(node *tree.Node) (l Link, ok bool) {
 	return l, true
 }
 
-// size is about how many bytes it takes.
+// size returns its approximate memory in bytes.
 func (l *Link) size() int {
 	n := linkBytes + len(l.Name) + len(l.OperationID) + len(l.Pointer)
 	for name, e := range l.Parameters {
@@ -97,7 +97,7 @@ func (l *Link) size() int {
 	return n
 }
 
-// expressionAt reads a value that is an expression if it is a text, and else a constant.
+// expressionAt parses a value that is an expression if it is a string, and otherwise a constant.
 func expressionAt(node *tree.Node) (Expression, error) {
 	if node.Kind() == tree.String {
 		return ParseExpression(strings.Clone(node.Text()))
@@ -105,7 +105,7 @@ func expressionAt(node *tree.Node) (Expression, error) {
 	return Constant(node.AppendJSON(nil)), nil
 }
 
-// callbacks gathers the callbacks of an operation whose URL is told in the call.
+// callbacks collects the callbacks of an operation whose URL is in the call.
 func (c *compiler) callbacks(m *model) (all []Callback) {
 	for name, node := range m.node.Get("callbacks").Members() {
 		for key, item := range c.follow(node).Members() {
@@ -121,7 +121,7 @@ func (c *compiler) callbacks(m *model) (all []Callback) {
 	return all
 }
 
-// Target finds the operation of a link; nil: the document has none, or it could not be compiled.
+// Target returns the operation of a link; nil if the document does not have it, or it could not be compiled.
 func (l *Link) Target(operations []*Operation) *Operation {
 	for _, op := range operations {
 		if l.OperationID != "" && op.ID == l.OperationID || l.Pointer != "" && op.Pointer == l.Pointer {
@@ -131,8 +131,8 @@ func (l *Link) Target(operations []*Operation) *Operation {
 	return nil
 }
 
-// Arguments returns the arguments of an operation that a link binds; false if it binds some that the operation does not have, or
-// leaves out some that it needs.
+// Arguments returns the arguments of an operation that a link binds; false if it binds arguments that the operation
+// does not have, or omits required ones.
 func (l *Link) Arguments(target *Operation) (bound map[string]Expression, ok bool) {
 	bound = make(map[string]Expression, len(l.Parameters)+1)
 	for name, e := range l.Parameters {

@@ -54,7 +54,7 @@ paths:
       responses: {"200": {description: ok}}
 `
 
-// TestLinks holds what an operation keeps of the links and callbacks of its document.
+// TestLinks checks the links and callbacks that an operation keeps of its document.
 func TestLinks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "api.yaml")
 	if err := os.WriteFile(file, []byte(linkDocument), 0o600); err != nil {

@@ -11,10 +11,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Report lists where the document, as it stands after repair, breaks the standard in the opinion of kin-openapi. It is
-// advice for the author of a document and never decides what is served: more than half of all public documents have
-// entries here. It takes seconds on large documents, and it speaks of documents of one file only. The context ends it
-// between its steps.
+// Report lists violations of the standard in the document after repair, as kin-openapi finds them. It is advice for the
+// author of a document and never decides what is served: more than half of all public documents have entries here. It
+// takes seconds on large documents, and covers documents of one file only. The context ends it between its steps.
 func (d *Document) Report(ctx context.Context) (found []Problem) {
 	root := d.set.Root()
 	note := func(err error) {
@@ -36,8 +35,8 @@ func (d *Document) Report(ctx context.Context) (found []Problem) {
 		note(err)
 		return found
 	}
-	// Examples and defaults that don't fit are most of what there is to say, and concern nobody here; patterns are
-	// ECMA 262 and not what Go compiles.
+	// Invalid examples and defaults would be most of the report, and have no effect here; patterns are ECMA 262, which
+	// Go does not compile.
 	err = doc.Validate(ctx, openapi3.EnableMultiError(), openapi3.DisableExamplesValidation(),
 		openapi3.DisableSchemaDefaultsValidation(), openapi3.DisableSchemaPatternValidation())
 	var several openapi3.MultiError

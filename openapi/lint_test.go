@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestReport: what breaks the standard is reported, and what is served doesn't depend on it.
+// TestReport checks that violations of the standard are reported, and that they don't affect what is served.
 func TestReport(t *testing.T) {
 	name := writeFile(t, `{"openapi":"3.0.3","info":{"title":"","version":"1"},"paths":{"/a/{b}":{"get":{"responses":{"200":{}}}}}}`)
 	doc, err := Load(t.Context(), name, LoadOptions{})

@@ -15,44 +15,47 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// Limits bounds what a document may take; a zero field has the default of requirement S3.
+// Limits bounds the cost of a document; a zero field has the default of requirement S3.
 type Limits = tree.Limits
 
-// Pace has the work on documents make way for calls; it is safe for concurrent use.
+// Pace makes the work on documents yield to calls; it is safe for concurrent use.
 type Pace = pacing.Pace
 
-// NewPace returns a [Pace] for work that makes way once serving tells that there is somebody to make way for, and rests while
-// waited tells that somebody waits.
+// NewPace returns a [Pace] for work that yields once serving reports true, and rests while waited reports that requests
+// wait.
 func NewPace(serving, waited func() bool) *Pace { return pacing.New(serving, waited) }
 
-// LoadOptions says how a document may be read.
+// LoadOptions are the settings for reading a document.
 type LoadOptions struct {
-	Client   *http.Client // fetches documents by URL; it brings its own guard and redirect rule. Nil: URLs are refused
-	Previous *fetch.Stamp // of an earlier Load; a document that has not changed since gives ErrUnchanged
+	Client   *http.Client // fetches documents by URL, with its own guard and redirect rule; nil if URLs are refused
+	Previous *fetch.Stamp // of an earlier Load; an unchanged document gives ErrUnchanged
 	Limits   Limits
-	// Keep makes Document.Copy.
+	// Keep makes Document.Copy available.
 	Keep bool
-	// Small is how many bytes the files may have, all together; with more the error is [fetch.ErrLarge]. 0: what Limits say.
+	// Small limits the total size of the files in bytes, beyond which the error is [fetch.ErrLarge]; 0 if only Limits
+	// apply.
 	Small int64
-	// Timeout limits the time in which all files are fetched; 0 means no limit. Limits bounds their content.
+	// Timeout limits the time for fetching all files; 0 means no limit. Limits bounds their content.
 	Timeout time.Duration
 
-	// Root is the directory that a document from a file, and the files that it refers to, must be in or below, after symbolic links
-	// are followed. "": the document's own directory.
+	// Root is the directory that must contain a document from a file, and the files that it refers to, after symbolic
+	// links are followed. "" is the document's own directory.
 	Root string
-	// AllowRefs lists origins ("https://schemas.example.com") that a document may take parts from, besides its own: at
-	// most 50 documents, five levels deep (S2). RefClient fetches them; it must carry no credential (E4). Nil: none is.
+	// AllowRefs lists origins ("https://schemas.example.com") that a document may include parts from, besides its own:
+	// at most 50 documents, five levels deep (S2). RefClient fetches them; it must carry no credential (E4). If it is
+	// nil, none are fetched.
 	AllowRefs []string
 	RefClient *http.Client
-	// Overlays are the locations of overlays, files or URLs, in the order in which they are applied to the document before anything is
-	// made of it. OverlayClient fetches those of other origins than the document's; it must carry no credential (E4). Nil: none is.
+	// Overlays are the locations of overlays, files or URLs, in the order in which they are applied to the document
+	// before anything else is done with it. OverlayClient fetches those of other origins than the document's; it must
+	// carry no credential (E4). If it is nil, none are fetched.
 	Overlays      []string
 	OverlayClient *http.Client
-	// UsualPaths are looked at if the server does not have the location: see [fetch.Options].
+	// UsualPaths are searched if the location does not exist: see [fetch.Options].
 	UsualPaths []string
 }
 
-// fetching returns the options of fetching.
+// fetching returns the options of package fetch.
 func (o LoadOptions) fetching() fetch.Options {
 	return fetch.Options{
 		Client: o.Client, Root: o.Root, AllowRefs: o.AllowRefs, RefClient: o.RefClient,
@@ -61,28 +64,28 @@ func (o LoadOptions) fetching() fetch.Options {
 	}
 }
 
-// A Document is one OpenAPI document with the files it refers to. It is safe for concurrent use, and it is large:
-// drop it after Compile.
+// A Document is one OpenAPI document with the files it refers to. It is safe for concurrent use, and it is large: drop
+// it after Compile.
 type Document struct {
-	Location string // as given to Load; for a URL, where it was found after redirects
+	Location string // as given to Load; for a URL, the one after redirects
 	Title    string // info.title
 	Version  string // info.version: of the API
 	Standard string // "2.0", "3.0.3" …
 	Stamp    fetch.Stamp
-	// Copy is what it takes to load the document again without its origin; nil without LoadOptions.Keep.
+	// Copy holds the files to load the document again without its origin; nil without LoadOptions.Keep.
 	Copy *fetch.Copy
-	// Overlays tells what became of each action of the overlays, in their order.
+	// Overlays holds the result of each action of the overlays, in their order.
 	Overlays []overlay.Action
 
 	set      *tree.Set
 	used     pacing.Used // of its budget, by Load
 	dialect  dialect
-	url      *url.URL // of a document that was fetched, else nil
-	origin   *url.URL // that its location was given with: a page may lead to another
+	url      *url.URL // of a document that was fetched; otherwise nil
+	origin   *url.URL // the configured location: a page may lead to another
 	problems []Problem
 }
 
-// dialect is what the versions of the standard come down to, for this package.
+// dialect is the distinction between versions of the standard that matters in this package.
 type dialect uint8
 
 const (
@@ -92,9 +95,9 @@ const (
 )
 
 // Load reads the document at location, an http(s) URL or a file path, and the files it refers to. A document from a
-// file may refer to files in or below its own directory or LoadOptions.Root (symbolic links followed), one from a URL to its own origin, both
-// to AllowRefs (S2); other references count as missing. A URL may be that of a page of an API viewer, which names the
-// document. Every error names the location. Load never panics, whatever the document.
+// file may refer to files in or below its own directory or LoadOptions.Root (symbolic links followed), one from a URL
+// to its own origin, both to AllowRefs (S2); other references count as missing. A URL may be that of a page of an API
+// viewer, which names the document. Every error names the location. Load never panics, for any document.
 func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -121,7 +124,7 @@ func Load(ctx context.Context, location string, o LoadOptions) (d *Document, err
 }
 
 // Reread reads the files of a document that was loaded with these options again, without loading it. The error is
-// [fetch.ErrChanged] if they are not those of the stamp; every error names the location.
+// [fetch.ErrChanged] if they don't match the stamp; every error names the location.
 func Reread(ctx context.Context, location string, stamp fetch.Stamp, o LoadOptions) (*fetch.Copy, error) {
 	o.Keep = true
 	src, err := fetch.New(location, o.fetching())
@@ -156,7 +159,7 @@ func load(ctx context.Context, src *fetch.Source, o LoadOptions) (*Document, err
 	}()
 	open := func(ctx context.Context, location, from string, depth int) ([]byte, error) {
 		if hasTurn && !src.IsKnown(location) {
-			// Others have the turn while this document waits for its files.
+			// Other documents get the turn while this one waits for its files.
 			o.Limits.Pace.Give()
 			hasTurn = false
 		}
@@ -191,7 +194,8 @@ func load(ctx context.Context, src *fetch.Source, o LoadOptions) (*Document, err
 	return d, nil
 }
 
-// overlays returns the edit that applies the overlays of a source and reports what became of their actions; nil if it has none.
+// overlays returns the edit that applies the overlays of a source and reports the results of their actions; nil if it
+// has none.
 func overlays(src *fetch.Source, actions *[]overlay.Action) tree.Edit {
 	if len(src.Overlays()) == 0 {
 		return nil
@@ -206,9 +210,9 @@ func overlays(src *fetch.Source, actions *[]overlay.Action) tree.Edit {
 	}
 }
 
-// LoadCopy loads a document from its copy, by all the rules and limits of [Load]; its references lead only to files of the copy.
-// location is what Load was given. The copy of a document that Load would not read now, since its origin is neither that of location
-// nor allowed, is refused.
+// LoadCopy loads a document from its copy, by all the rules and limits of [Load]; its references resolve only to files
+// of the copy. location is the argument of Load. The copy is refused if Load would not read the document now because
+// its origin is neither that of location nor allowed.
 func LoadCopy(ctx context.Context, location string, c *fetch.Copy, o LoadOptions) (d *Document, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -230,8 +234,7 @@ func LoadCopy(ctx context.Context, location string, c *fetch.Copy, o LoadOptions
 	return d, nil
 }
 
-// identify reads version, title and what else describes the document as a whole. The tree has refused versions that
-// nobody knows.
+// identify reads version, title and other properties of the document as a whole. The tree has refused unknown versions.
 func (d *Document) identify() {
 	root := d.set.Root()
 	version := root.Get("openapi")

@@ -17,14 +17,14 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// TestDocumentCharset: a document is read in the charset that the server names, if it isn't UTF-8 all the same; one without a
-// label, or with one that is unknown, by what its bytes look like (pains row 144).
+// TestDocumentCharset checks that a document is decoded by the charset that the server names, unless it is valid UTF-8;
+// without a known label, by its bytes (pains row 144).
 func TestDocumentCharset(t *testing.T) {
 	const utf8 = "the text is read in the charset %, which the server names; JSON and YAML documents should be UTF-8"
 	for _, tt := range []struct {
 		name, contentType string
 		encoding          encoding.Encoding
-		title, problem    string // of the label; "": none
+		title, problem    string // of the label; "" if there is none
 	}{
 		{"GBK", "application/json;charset=GBK", simplifiedchinese.GBK, "订单服务", strings.Replace(utf8, "%", `"gbk"`, 1)},
 		{"GB2312 in quotes", `text/plain; charset="gb2312"`, simplifiedchinese.GBK, "订单服务", strings.Replace(utf8, "%", `"gb2312"`, 1)},
@@ -76,7 +76,7 @@ func TestDocumentCharset(t *testing.T) {
 	}
 }
 
-// TestReferredCharset: each file that a document refers to has a charset of its own (pains row 144).
+// TestReferredCharset checks that each file that a document refers to has a charset of its own (pains row 144).
 func TestReferredCharset(t *testing.T) {
 	parameter, err := simplifiedchinese.GBK.NewEncoder().String(`{"name": "fromFile", "in": "query", "description": "订单号码", "schema": {"type": "string"}}`)
 	if err != nil {

@@ -26,7 +26,8 @@ paths:
 	copiedPart = "Thing: {type: object, properties: {name: {type: string}}, required: [name]}\n"
 )
 
-// TestCopy: a document is loaded again from its copy without its origin, as it was, and its copy holds no query.
+// TestCopy checks that a document is loaded from its copy without its origin, with the same result, and that the copy
+// contains no query.
 func TestCopy(t *testing.T) {
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -74,7 +75,7 @@ func TestCopy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(api.Operations) != 1 || len(api.Problems) > 1 { // that of a file: nobody says where calls go
+		if len(api.Operations) != 1 || len(api.Problems) > 1 { // a file has one: no server is declared
 			t.Fatalf("%s: %d operations, problems %v", location, len(api.Operations), api.Problems)
 		}
 		input, _ := api.Operations[0].Published(ProfileFull)

@@ -62,8 +62,8 @@ paths:
     delete: {operationId: purge, responses: {'204': {description: gone}}}
 `
 
-// TestOverlayPositions: problems of values that an overlay brought have their position in it, and concern the operations
-// that the values became parts of; references are those of the document.
+// TestOverlayPositions checks that problems of values from an overlay have their position in it, and concern the
+// operations that contain the values; references are those of the document.
 func TestOverlayPositions(t *testing.T) {
 	o := newOverlaid(t, "openapi.yaml", overlaidDocument, "overlay.yaml", `overlay: 1.1.0
 info: {title: T, version: '1'}
@@ -100,7 +100,8 @@ actions:
 	}
 }
 
-// TestOverlayRefresh: a document that changes is overlaid anew, and so is an unchanged document whose overlay changes.
+// TestOverlayRefresh checks that overlays are applied again to a changed document, and to an unchanged one whose
+// overlay has changed.
 func TestOverlayRefresh(t *testing.T) {
 	o := newOverlaid(t, "openapi.yaml", overlaidDocument, "overlay.yaml", `overlay: 1.1.0
 info: {title: T, version: '1'}
@@ -139,7 +140,7 @@ actions:
 	}
 }
 
-// TestOverlayFaults: an overlay that can't be applied is an error of the document.
+// TestOverlayFaults checks that an overlay that can't be applied is an error of the document.
 func TestOverlayFaults(t *testing.T) {
 	o := newOverlaid(t, "openapi.yaml", overlaidDocument, "overlay.yaml", "overlay: 1.1.0\ninfo: {title: T, version: '1'}\nactions: [{target: $.info, copy: $.info.title}]\n")
 	for name, want := range map[string]string{

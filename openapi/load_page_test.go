@@ -13,8 +13,9 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestPages: the URL of a page that shows a document is as good as that of the document. Each file of a case is what the
-// service has under its name, "page" being the one that is configured; requests holds what was asked for, in order.
+// TestPages checks that the URL of a page that shows a document is as good as that of the document. Each file of a case
+// is a response of the service under its name, where "page" is the configured one; requests lists the requests in
+// order.
 func TestPages(t *testing.T) {
 	eachCase(t, "pages", func(t *testing.T, a *txtar.Archive) map[string]string {
 		var asked strings.Builder

@@ -11,7 +11,7 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// web is what other machines would answer, without any of them: URL → body. It is an [http.RoundTripper].
+// web simulates other machines: URL → body. It is an [http.RoundTripper].
 type web struct {
 	pages map[string]string
 	asked []string
@@ -34,16 +34,16 @@ func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// TestForeignReferences holds S2 for references to URLs: to the document's own origin with its credential, to those of
-// allow_refs without, to nothing else; the scheme can't be hidden (pains row 2).
+// TestForeignReferences checks S2 for references to URLs: to the document's own origin with its credential, to those of
+// allow_refs without, to nothing else; the scheme can't be disguised (pains row 2).
 func TestForeignReferences(t *testing.T) {
 	const root, own, other = "https://docs.example/v1/spec.yaml", "https://docs.example", "https://schemas.example"
 	dir := t.TempDir()
 	for _, tt := range []struct {
 		ref        string
-		asked      string // of the own origin's client, or
+		asked      string // requests of the client for the own origin, or
 		askedOther string // of the one without a credential
-		problem    string // "": the reference was read
+		problem    string // "" if the reference was read
 		file       string // the problem in a document from a file
 	}{
 		{ref: "p.json", asked: own + "/v1/p.json", file: `can't use "` + dir + `/p.json": no such file or directory`},
@@ -120,8 +120,9 @@ func TestForeignReferences(t *testing.T) {
 	}
 }
 
-// TestForeignReferrer: what a document of another origin refers to is not fetched with the API's credential, not even from
-// the API's own origin: it could have parts of the service's private documents published, or calls of GET made (E4).
+// TestForeignReferrer checks that files that a document of another origin refers to are not fetched with the API's
+// credential, not even from the API's own origin: it could have parts of the service's private documents published, or
+// calls of GET made (E4).
 func TestForeignReferrer(t *testing.T) {
 	const own, other, third = "https://docs.example", "https://schemas.example", "https://more.example"
 	authorized := map[string]string{} // URL → header
@@ -180,7 +181,7 @@ func TestForeignReferrer(t *testing.T) {
 					}
 				}
 				check()
-				// The next look at the files doesn't know who refers to them.
+				// The next load doesn't know which file refers to them.
 				o.Previous = &doc.Stamp
 				if _, err := Load(t.Context(), own+"/spec.yaml", o); !errors.Is(err, fetch.ErrUnchanged) {
 					t.Errorf("the second time: %v", err)
@@ -196,8 +197,8 @@ type transport func(req *http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// TestForeignReferencesBounds: documents of other origins are 50 at most, and lead five deep; what is beyond counts as
-// missing and takes nothing else with it (S2).
+// TestForeignReferencesBounds checks the limits of documents of other origins, 50 in all and five levels deep; those
+// beyond count as missing, without further effects (S2).
 func TestForeignReferencesBounds(t *testing.T) {
 	const other = "https://schemas.example"
 	many := &web{pages: map[string]string{}}

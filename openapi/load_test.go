@@ -42,7 +42,7 @@ func writeFile(tb testing.TB, text string) string {
 	return name
 }
 
-// referring is a document whose one parameter stands in another file.
+// referring is a document whose only parameter is in another file.
 func referring(ref string) string {
 	return "openapi: 3.0.3\ninfo: {title: R, version: '1'}\npaths:\n  /a:\n    get:\n      parameters: [{$ref: '" + ref + "'}]\n      responses: {}\n"
 }
@@ -71,7 +71,7 @@ func arguments(t *testing.T, location string, o LoadOptions) (names []string, pr
 	return names, b.String()
 }
 
-// TestFileReferences holds S2 for files: in or below the root document's directory, symbolic links followed; never
+// TestFileReferences checks S2 for files: in or below the root document's directory, symbolic links followed; never
 // absolute, never a URL (pains row 2).
 func TestFileReferences(t *testing.T) {
 	dir := t.TempDir()
@@ -117,7 +117,7 @@ func TestFileReferences(t *testing.T) {
 	}
 }
 
-// TestMountedFiles: a volume of Kubernetes puts each file behind two symbolic links.
+// TestMountedFiles reads a Kubernetes volume, in which each file is behind two symbolic links.
 func TestMountedFiles(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "..2026/spec.yaml", referring("p.json"))
@@ -132,7 +132,7 @@ func TestMountedFiles(t *testing.T) {
 	}
 }
 
-// TestUnchanged: a document that stays as it is costs no parse, and a change in any of its files is seen.
+// TestUnchanged checks that an unchanged document is not parsed, and that a change in any of its files is detected.
 func TestUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	spec := write(t, dir, "spec.yaml", referring("p.json"))
@@ -163,7 +163,8 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// A server that answers "not modified" to who has not asked says nothing of the document: it may be another since long.
+// TestNotModifiedUnasked checks that "not modified" in response to an unconditional request is not trusted: the
+// document may have changed.
 func TestNotModifiedUnasked(t *testing.T) {
 	status := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -187,7 +188,7 @@ func TestNotModifiedUnasked(t *testing.T) {
 	}
 }
 
-// A document by URL, and whether it has changed (pains rows 7 and 8).
+// TestURLDocument loads a document by URL, and checks whether it has changed (pains rows 7 and 8).
 func TestURLDocument(t *testing.T) {
 	requests := 0
 	mux := http.NewServeMux()
@@ -250,7 +251,7 @@ func TestURLDocument(t *testing.T) {
 	}
 }
 
-// TestURLServers holds S7 for documents by URL.
+// TestURLServers checks S7 for documents by URL.
 func TestURLServers(t *testing.T) {
 	spec := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(spec)) }))
@@ -291,8 +292,8 @@ func TestURLServers(t *testing.T) {
 	}
 }
 
-// TestLoadErrors: what stands where a document should be is named, and what to do is said. Where want is empty the words
-// are those of package tree, which has the cases.
+// TestLoadErrors checks that an error names the type of a file that is not a document, and the next step. If want is
+// empty, the error is that of package tree, which has the cases.
 func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
 	mux := http.NewServeMux()
@@ -360,8 +361,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestLoadSwappedPipe: a name that is a file when it is looked at may be a pipe when it is opened. Who can write to a
-// directory of documents must not be able to stop their loading with it.
+// TestLoadSwappedPipe checks a name that becomes a pipe between check and open. A user with write access to a directory
+// of documents must not be able to block their loading.
 func TestLoadSwappedPipe(t *testing.T) {
 	dir := t.TempDir()
 	pipe, spec, name := filepath.Join(dir, "pipe"), write(t, dir, "spec", "openapi: 3.0.3\ninfo: {title: T, version: '1'}\npaths: {}\n"), filepath.Join(dir, "a.yaml")
@@ -395,7 +396,8 @@ func TestLoadSwappedPipe(t *testing.T) {
 	timebox.Wait(t, stopped)
 }
 
-// TestLoadPipe: a pipe among the files of a document must not block the load, which would wait for a writer for ever.
+// TestLoadPipe checks that a pipe among the files of a document does not block the load, which would wait for a writer
+// forever.
 func TestLoadPipe(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe.yaml")
@@ -420,7 +422,7 @@ func TestLoadPipe(t *testing.T) {
 	}
 }
 
-// TestLoadCanceled: a file is read no further once nobody waits for it.
+// TestLoadCanceled checks that reading of a file stops once the load is cancelled.
 func TestLoadCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -429,7 +431,7 @@ func TestLoadCanceled(t *testing.T) {
 	}
 }
 
-// TestOperationLimit holds the last limit of S3.
+// TestOperationLimit checks the last limit of S3.
 func TestOperationLimit(t *testing.T) {
 	doc, err := Load(t.Context(), "testdata/corpus/museum.yaml", LoadOptions{})
 	if err != nil {

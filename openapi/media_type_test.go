@@ -12,8 +12,8 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// TestPublishedMediaTypes holds what the published schema permits as the media type of a file against what is sent (pains row 191): it is
-// accepted, and what is sent is one media type.
+// TestPublishedMediaTypes checks that a media type of a file that the published schema permits is accepted, and that a
+// single media type is sent (pains row 191).
 func TestPublishedMediaTypes(t *testing.T) {
 	permitted := regexp.MustCompile(schema.PatternMediaType)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -13,14 +13,14 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// A model is one operation in kin-openapi's typed form, with the raw nodes that it stands for beside it. Schemas,
-// examples and descriptions are never in the typed form: it would lose the order of members, null constants and
-// integers above 2^53, and it costs several times the parse of the whole document.
+// A model is one operation in kin-openapi's typed form, with the corresponding raw nodes. Schemas, examples and
+// descriptions are never in the typed form: it would lose the order of members, null constants and integers above 2^53,
+// and it costs several times the parse of the whole document.
 type model struct {
 	typed      openapi3.Operation
 	node       *tree.Node // the operation, in the shape of OpenAPI 3
 	parameters []parameter
-	body       *requestBody // nil: none
+	body       *requestBody // nil if there is none
 	responses  []response
 }
 
@@ -28,47 +28,47 @@ type model struct {
 type parameter struct {
 	typed  *openapi3.Parameter
 	node   *tree.Node
-	schema *tree.Node // nil: none given
+	schema *tree.Node // nil if there is none
 	media  string     // of a parameter with "content": its media type
 	// mediaNode is the media type object of a parameter with "content".
-	mediaNode *tree.Node
-	says      string // its description
+	mediaNode   *tree.Node
+	description string // description
 }
 
 type requestBody struct {
-	node     *tree.Node
-	says     string // its description
-	required bool
-	contents []content
+	node        *tree.Node
+	description string // description
+	required    bool
+	contents    []content
 }
 
 // A content is one media type object.
 type content struct {
 	media  string // as written
 	node   *tree.Node
-	schema *tree.Node // nil: none given
-	// document is the schema as the document has it where schema is another one, see bodyKind.prepare.
+	schema *tree.Node // nil if there is none
+	// document is the schema as the document has it if schema is another one, see bodyKind.prepare.
 	document *tree.Node
-	merge    *tree.Node // the schema of a merge patch, which is schema or one of its alternatives; nil: there is none
+	merge    *tree.Node // schema of a merge patch, which is schema or one of its alternatives; nil if there is none
 }
 
 // response is one response object; status is "200", "2XX" or "DEFAULT".
 type response struct {
-	status   string
-	node     *tree.Node
-	says     string // its description
-	contents []content
+	status      string
+	node        *tree.Node
+	description string // description
+	contents    []content
 }
 
-// text is the description of the response; the summary came with 3.2, where it may stand alone.
+// text returns the description of the response, or the summary, which was added in 3.2 and may replace it.
 func (r response) text() string {
-	return cmp.Or(r.says, r.node.Get("summary").Text())
+	return cmp.Or(r.description, r.node.Get("summary").Text())
 }
 
-// model reads an operation that has the shape of OpenAPI 3. It is in two steps: raw nodes are gathered, with
-// references followed and what is not usable left out with a problem; then what the typed model is for is written as
-// JSON, which holds nothing of a wrong type any more, and decoded. Texts and answers stay out of it, since nothing of
-// them has a type to speak of, and the decoder reads everything once for each level that it stands in.
+// model reads an operation in the shape of OpenAPI 3, in two steps: raw nodes are collected, with references followed
+// and unusable ones left out with a problem; then the parts for the typed model are encoded as JSON, which contains no
+// value of a wrong type any more, and decoded. Texts and responses stay out of it, since they gain nothing from types,
+// and the decoder reads everything once for each level of nesting.
 func (c *compiler) model(f found) (*model, error) {
 	m := &model{node: f.node}
 	m.parameters = c.parameters(f)
@@ -108,7 +108,7 @@ func (c *compiler) typedParameter(node *tree.Node) (*openapi3.Parameter, error) 
 	return p, nil
 }
 
-// parameters gathers those of the path item and of the operation; the latter win (OAS path item object, parameters).
+// parameters collects those of the path item and of the operation; the latter win (OAS path item object, parameters).
 func (c *compiler) parameters(f found) []parameter {
 	var all []parameter
 	index := make(map[[2]string]int)
@@ -123,7 +123,7 @@ func (c *compiler) parameters(f found) []parameter {
 				c.problems.at(item, codeParameterKind, "parameter is left out: it is not an object")
 				continue
 			}
-			p := parameter{node: node, schema: node.Get("schema"), says: saidOf(item, node)}
+			p := parameter{node: node, schema: node.Get("schema"), description: descriptionOf(item, node)}
 			if p.schema == nil {
 				p.schema = c.liftSchema(node)
 			}
@@ -134,7 +134,7 @@ func (c *compiler) parameters(f found) []parameter {
 				p.media = media
 				p.mediaNode = c.follow(mediaType)
 				p.schema = p.mediaNode.Get("schema")
-				break // OAS: the map holds exactly one entry
+				break // OAS: the map contains exactly one entry
 			}
 			key := [2]string{node.Get("in").Text(), node.Get("name").Text()}
 			if i, ok := index[key]; ok {
@@ -150,8 +150,8 @@ func (c *compiler) parameters(f found) []parameter {
 	return all
 }
 
-// liftSchema makes a schema of the keywords of OpenAPI 2.0 that stand on a parameter itself, which happens in 3.x
-// documents too. It returns nil if there are none.
+// liftSchema makes a schema from the keywords of OpenAPI 2.0 on a parameter itself, which also occur in 3.x documents.
+// It returns nil if there are none.
 func (c *compiler) liftSchema(p *tree.Node) *tree.Node {
 	if p.Get("type") == nil && p.Get("enum") == nil && p.Get("items") == nil && p.Get("format") == nil {
 		return nil
@@ -168,15 +168,16 @@ func (c *compiler) liftSchema(p *tree.Node) *tree.Node {
 	return s
 }
 
-// saidOf returns the description of a component: the one beside the reference wins over its own (OAS 3.1 reference object).
-func saidOf(n, target *tree.Node) string {
+// descriptionOf returns the description of a component: the one beside the reference wins over its own (OAS 3.1 reference
+// object).
+func descriptionOf(n, target *tree.Node) string {
 	if text := n.Get("description").Text(); n != target && text != "" {
 		return text
 	}
 	return target.Get("description").Text()
 }
 
-// follow follows a reference where a missing target just means that nothing is known.
+// follow follows a reference for which a missing target just means that nothing is known.
 func (c *compiler) follow(n *tree.Node) *tree.Node {
 	target, err := c.set.Follow(n)
 	if err != nil {
@@ -198,10 +199,10 @@ func (c *compiler) requestBody(m *model) error {
 		c.problems.at(node, codeBodyKind, "request body is left out: it is not an object")
 		return nil
 	}
-	m.body = &requestBody{node: body, says: saidOf(node, body), contents: c.contents(body.Get("content"))}
+	m.body = &requestBody{node: body, description: descriptionOf(node, body), contents: c.contents(body.Get("content"))}
 	for i := range m.body.contents {
-		// OAS 3.2, media type object: itemSchema is that of each line, and the lines are an array to the caller. Before
-		// there was no such member, and documents gave the schema of a line in its place.
+		// OAS 3.2, media type object: itemSchema is that of each line, and the lines are an array to the caller.
+		// Earlier versions have no such member, and documents give the schema of a line instead.
 		ct := &m.body.contents[i]
 		item, lines := ct.node.Get("itemSchema"), mediatype.IsJSONLines(mediatype.Essence(ct.media))
 		if lines && item == nil && c.schema.IsObject(ct.schema) {
@@ -234,11 +235,11 @@ func (c *compiler) responses(m *model) {
 		if n.Kind() != tree.Object {
 			continue
 		}
-		m.responses = append(m.responses, response{status: strings.ToUpper(status), node: n, says: saidOf(node, n), contents: c.contents(n.Get("content"))})
+		m.responses = append(m.responses, response{status: strings.ToUpper(status), node: n, description: descriptionOf(node, n), contents: c.contents(n.Get("content"))})
 	}
 }
 
-// appendJSON appends the operation as an operation object that has only what the typed model is for.
+// appendJSON appends the operation as an operation object with only the parts for the typed model.
 func (m *model) appendJSON(dst []byte, rootSecurity *tree.Node) []byte {
 	dst = append(dst, '{')
 	dst = appendText(dst, "operationId", m.node.Get("operationId"))
@@ -266,7 +267,7 @@ func appendParameter(dst []byte, node *tree.Node) []byte {
 	return append(dst, '}')
 }
 
-// appendSecurity appends the operation's own requirements, else those of the document.
+// appendSecurity appends the operation's own requirements, or else those of the document.
 func appendSecurity(dst []byte, own, root *tree.Node) []byte {
 	list := own
 	if list.Kind() != tree.Array {
@@ -303,7 +304,7 @@ func appendName(dst []byte, name string) []byte {
 	return append(dst, ':')
 }
 
-// appendText appends a member that must be a string; numbers and booleans are taken as they are written.
+// appendText appends a member that must be a string; numbers and booleans keep their literals.
 func appendText(dst []byte, name string, n *tree.Node) []byte {
 	switch n.Kind() {
 	case tree.String, tree.Number, tree.Bool:

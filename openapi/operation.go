@@ -20,51 +20,53 @@ import (
 )
 
 // An Operation is one callable operation of a document: its description for people and models, and the plan by which
-// requests are built and answers read. It is immutable after Compile and safe for concurrent use.
+// requests are built and responses read. It is immutable after Compile and safe for concurrent use.
 type Operation struct {
-	ID          string // operationId as written, "" when there is none
-	Method      string // as it is sent: in capitals, but for unusual ones
-	Path        string // path template as written, with the query or fragment that some documents put there
+	ID          string // operationId as written; "" if there is none
+	Method      string // as sent: upper case, except for unusual ones
+	Path        string // path template as written, with the query or fragment that some documents append
 	Tags        []string
-	Summary     string // both texts are plain and cleaned for reading (S8), but not shortened
+	Summary     string // both texts are plain and cleaned (S8), but not shortened
 	Description string
 	Deprecated  bool
 
-	// Returns says in one phrase what a successful call gives, for the tool's description: "200: an Order object
-	// (application/json)". It is "" when the document says nothing.
+	// Returns is a phrase for the result of a successful call, for the tool's description: "200: an Order object
+	// (application/json)". It is "" if the document does not describe it.
 	Returns string
 
 	// Input is the JSON Schema (2020-12) of the arguments, always of type object. Output is that of a structured
-	// answer in the loose form of decision D8, nil when there is none. Published says what clients see of them.
+	// response in the loose form of decision D8; nil if there is none. Published returns what clients see of them.
 	Input, Output json.RawMessage
 
-	// Answers reads the answers of the service.
+	// Answers reads the responses of the service.
 	Answers *answer.Plan
 
-	// Example is one valid call for the tool's description, of what the document gives as examples of the body: compact
-	// JSON of at most 300 bytes. It is nil when there is none.
+	// Example is one valid call for the tool's description, made from the document's examples of the body: compact JSON
+	// of at most 300 bytes. It is nil if there is none.
 	Example json.RawMessage
-	// ExampleInvented names the arguments in Example with values that the document does not give and that don't show it.
+	// ExampleInvented names the arguments in Example whose values are invented and not recognizable as such.
 	ExampleInvented []string
 
-	// Base is where calls go when NewRequest is given no base: CompileOptions.BaseURL, else a server of the document; for an operation
-	// with servers of its own one of those. It is nil when there is none that may be used; BaseProblem then says what to configure.
+	// Base is the base URL of calls if NewRequest is given none: CompileOptions.BaseURL, or else a server of the
+	// document; for an operation with servers of its own one of those. It is nil if there is no usable one; BaseProblem
+	// then names the setting to configure.
 	Base        *url.URL
 	BaseProblem string
 
-	// Security lists the alternatives of which one must be met. Nil means that none is asked for; an empty
-	// Requirement among them makes the others optional.
+	// Security lists the alternatives of which one must be met. If it is nil, none is required; an empty Requirement
+	// among them makes the others optional.
 	Security []Requirement
 
-	Position tree.Position // where the operation stands
+	Position tree.Position // of the operation
 	Pointer  string        // RFC 6901 pointer from the root of Position.File
 
-	// Problems are places in API.Problems, in order: what was found in the parts of the document that the operation is
-	// made of. They are its parameters, body and servers, the answers that Output and Returns are made of, and all that
-	// these refer to. At most 100 are kept.
+	// Problems are indices in API.Problems, in order: the problems in the parts of the document that the operation
+	// depends on. These are its parameters, body and servers, the responses that determine Output and Returns, and
+	// everything that these refer to. At most 100 are kept.
 	Problems []int
 
-	// Links are those of its answers of status 2xx, Callbacks the requests of which it tells the service the URL.
+	// Links are those of its responses of status 2xx, Callbacks the requests to URLs that the service gets from the
+	// call.
 	Links     []Link
 	Callbacks []Callback
 
@@ -72,36 +74,36 @@ type Operation struct {
 	Extensions []Extension
 
 	// Marks are the names of the extensions of the operation and of its path whose values are neither false nor null,
-	// sorted. HiddenBy is the one by which the document says that the operation is not for models; nil if there is none.
+	// sorted. HiddenBy is the one by which the document hides the operation from models; nil if there is none.
 	Marks    []string
 	HiddenBy *Hiding
 
 	arguments []argument
-	index     map[string]int    // argument name → place in arguments
-	former    map[string]string // what the release before named arguments → their names now
+	index     map[string]int    // argument name → index in arguments
+	former    map[string]string // argument names in the previous release → current names
 	template  *wire.Template
-	variables []int        // template variable → place in arguments
-	siblings  []*Operation // those of the API, if a value may span several segments: see claimed
-	body      *body        // nil: none is sent
+	variables []int        // template variable → index in arguments
+	siblings  []*Operation // operations of the API, if a value may span several segments: see claimed
+	body      *body        // nil if none is sent
 	accept    []string
 	validator func() (*schema.Validator, error)
-	maxDepth  int        // of arguments; 0: that of jsonscan
-	shown     *shown     // what is published instead of Input and Output; nil: those themselves
+	maxDepth  int        // of arguments; 0 for that of jsonscan
+	shown     *shown     // published instead of Input and Output; nil for those themselves
 	withheld  []string   // arguments that callers can't give, see Variant
-	hidden    []string   // arguments that callers don't know of, see Curate
+	hidden    []string   // arguments that are hidden from callers, see Curate
 	optional  []string   // arguments that callers may leave out, since they are filled in; see Curate
-	safety    *bool      // whether a call changes nothing, see WithSafety; nil: the method says
-	callers   *Operation // by whose arguments faults are explained, see Curate; nil: the operation itself
+	safety    *bool      // whether a call changes nothing, see WithSafety; nil if the method decides
+	callers   *Operation // the operation whose arguments explain faults, see Curate; nil for the operation itself
 }
 
-// CheckSchema finds out whether a validator of the arguments can be made, which happens on the first call. An error means that
-// the operation can't be called. It keeps nothing.
+// CheckSchema reports whether a validator of the arguments can be made, which happens in the first call. An error means
+// that the operation can't be called. It keeps nothing.
 func (o *Operation) CheckSchema() error { return schema.Check(o.Input) }
 
 // A Renamed argument has another name than the parameter or property that it becomes.
 type Renamed struct {
 	Argument, Name string
-	In             string // where Name stands: "path", "query", "header", "cookie" or "body"
+	In             string // location of Name: "path", "query", "header", "cookie" or "body"
 }
 
 // Renamed lists the arguments that could not keep their names, in the order of the arguments.
@@ -119,12 +121,12 @@ func (o *Operation) Renamed() (all []Renamed) {
 	return all
 }
 
-// operation compiles one operation. A panic is one operation's misfortune, not that of the document (S4, S5).
+// operation compiles one operation. A panic affects only that operation, not the document (S4, S5).
 func (c *compiler) operation(f found) (op *Operation, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			if pacing.Cause(r) != nil {
-				panic(r) // it ends the document, not the operation alone
+				panic(r) // it ends the document, not only the operation
 			}
 			op, err = nil, coded(codeSkipInternal, fmt.Errorf("internal error while compiling it: %v at %s", r, panicSite(debug.Stack())))
 		}
@@ -183,12 +185,12 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	return op, nil
 }
 
-// texts returns what an operation or a path item says of itself.
+// texts returns the summary and description of an operation or a path item.
 func texts(n *tree.Node) (summary, description string) {
 	return strings.Clone(schema.Prose(n.Get("summary").Text(), 0)), strings.Clone(schema.Prose(n.Get("description").Text(), 0))
 }
 
-// validMethod accepts any token (RFC 9110 section 9.1) but CONNECT, which makes a tunnel of the connection.
+// validMethod accepts any token (RFC 9110 section 9.1) but CONNECT, which turns the connection into a tunnel.
 func validMethod(method string) bool {
 	if slices.Contains(methods, strings.ToLower(method)) {
 		return true
@@ -200,7 +202,7 @@ func validMethod(method string) bool {
 	return err == nil
 }
 
-// panicSite returns the file and line of ours that a panic came from.
+// panicSite returns the file and line of the project that a panic came from.
 func panicSite(stack []byte) string {
 	past := false
 	for line := range strings.Lines(string(stack)) {

@@ -8,8 +8,8 @@ import (
 	"drawbridge/openapi/schema"
 )
 
-// WithOutput returns the operation with the output schema of answers of another shape, and without one if the limit of output
-// schemas leaves no room for it. Only what is published changes: Answers reads what the service sends.
+// WithOutput returns the operation with the output schema of responses of another shape, or without one if it would
+// exceed the limit of output schemas. Only the published schema changes: Answers reads the service's responses.
 func (o *Operation) WithOutput(shape *jsonscan.Shape) *Operation {
 	other := *o
 	other.Output = schema.OutputOf(shape)
@@ -17,8 +17,8 @@ func (o *Operation) WithOutput(shape *jsonscan.Shape) *Operation {
 	return &other
 }
 
-// WithArgument returns the operation as callers see it with one more, optional, argument, which is not part of the request.
-// The caller must take it from the arguments before they are checked.
+// WithArgument returns the operation as callers see it with one more, optional, argument, which is not part of the
+// request. The caller must remove it from the arguments before they are checked.
 func (o *Operation) WithArgument(name string, of json.RawMessage) *Operation {
 	other := *o
 	other.Input = withProperty(o.Input, name, of)

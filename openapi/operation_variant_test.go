@@ -23,14 +23,14 @@ func askedOperation(t *testing.T, schema string, options CompileOptions) *Operat
 	return api.Operations[0]
 }
 
-// TestVariant holds that what is asked for may be missing, whatever way its schema demands it, that the rest is checked, and
-// that the operation itself is as it was.
+// TestVariant checks that elicited arguments may be missing for every way in which a schema requires them, that the
+// rest is checked, and that the operation itself does not change.
 func TestVariant(t *testing.T) {
 	const properties = `"properties":{"a":{"type":"string"},"b":{"type":"integer"},"c":{"type":"boolean"}}`
 	for name, tt := range map[string]struct {
 		schema             string
 		optional, withheld []string
-		input              string // that is published; "" is not compared
+		input              string // published; "" is not compared
 		good, bad          []string
 	}{
 		"plain": {

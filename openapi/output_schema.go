@@ -12,7 +12,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// output plans the answers: the output schema, the phrase for the description, the Accept header, the plan that reads them.
+// output compiles the responses: the output schema, the phrase for the description, the Accept header, the plan that
+// reads them.
 func (c *compiler) output(op *Operation, m *model) {
 	success := successes(m.responses)
 	op.accept = []string{accept(success)}
@@ -53,7 +54,7 @@ func headerNames(response *tree.Node) iter.Seq[string] {
 	}
 }
 
-// answerSchema returns the output schema of an answer, nil when there is none: nothing is known of it, or it can't be JSON.
+// answerSchema returns the output schema of a response; nil if there is none: it is not described, or it can't be JSON.
 func (c *compiler) answerSchema(ct *content) *schema.Output {
 	media := mediatype.Essence(ct.media)
 	switch {
@@ -65,9 +66,9 @@ func (c *compiler) answerSchema(ct *content) *schema.Output {
 	return nil
 }
 
-// array returns the schema of the array that a sequential answer is put together to. Its elements are what itemSchema
-// says (OAS 3.2); documents of before describe the array, or else an element. Of events nothing is said: itemSchema has
-// their data as strings, whatever is in them.
+// array returns the schema of the array that a sequential response is assembled to. Its elements are described by
+// itemSchema (OAS 3.2); earlier documents describe the array, or else an element. Events are not described: itemSchema
+// declares their data as strings, for any content.
 func (c *compiler) array(ct *content, media string) *tree.Node {
 	array := tree.NewObject(ct.node)
 	array.Set("type", tree.NewString(ct.node, "array"))
@@ -90,7 +91,7 @@ func (c *compiler) array(ct *content, media string) *tree.Node {
 	return array
 }
 
-// successes returns the answers of status 2xx, the most usual first; "default" counts when there is none.
+// successes returns the responses of status 2xx, the most usual first; "default" counts if there is none.
 func successes(all []response) []response {
 	var found []response
 	for _, a := range all {
@@ -110,8 +111,8 @@ func successes(all []response) []response {
 	return found
 }
 
-// mainAnswer picks the answer that the tool is described by: the first with JSON, else the first with anything, else
-// the first.
+// mainAnswer selects the response that describes the tool: the first with JSON, or the first with any content, or the
+// first.
 func (c *compiler) mainAnswer(success []response) (*response, *content) {
 	for i := range success {
 		for j := range success[i].contents {
@@ -131,7 +132,7 @@ func (c *compiler) mainAnswer(success []response) (*response, *content) {
 	return nil, nil
 }
 
-// returns phrases an answer: "200: an Order object (application/json)", "204: no content".
+// returns describes a response in a phrase: "200: an Order object (application/json)", "204: no content".
 func (c *compiler) returns(a *response, ct *content) string {
 	what := c.phrase(a, ct)
 	switch {
@@ -167,17 +168,17 @@ func (c *compiler) phrase(a *response, ct *content) string {
 	return strings.Clone(mediatype.Essence(ct.media))
 }
 
-// firstLine returns the first line of a text, shortened to what fits in a phrase.
+// firstLine returns the first line of a text, shortened for a phrase.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(schema.Prose(text, 0), "\n")
 	return strings.Clone(schema.Clean(strings.TrimRight(strings.TrimSpace(line), "."), 100))
 }
 
-// maxAccept is how many media types are asked for: some documents list dozens of versions of one.
+// maxAccept is the maximum number of requested media types: some documents list dozens of versions of one.
 const maxAccept = 6
 
-// accept returns the Accept header. JSON is asked for alone when the document offers it among others; "*/*" comes last,
-// since some services answer 406 to what the document says they send.
+// accept returns the Accept header. It contains only JSON if the document offers it among others; "*/*" comes last,
+// since some services answer 406 to their own documented types.
 func accept(success []response) string {
 	const rest = "*/*;q=0.1"
 	var jsons, others []string
@@ -208,7 +209,7 @@ func accept(success []response) string {
 	}
 }
 
-// printable tells whether text can stand in a header.
+// printable reports whether a text is valid in a header.
 func printable(text string) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' || text[i] == ',' {

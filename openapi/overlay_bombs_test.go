@@ -16,14 +16,14 @@ import (
 	"drawbridge/test/race"
 )
 
-// overlayCap is the processor time that an overlay may take, with its document.
+// overlayCap is the maximum processor time of an overlay with its document.
 const overlayCap = 3 * time.Second
 
 // hostileOverlay is an overlay that grows.
 type hostileOverlay struct {
 	n    int                // the smallest size; it is grown to three and ten times that
-	want string             // what the error at ten times the size says, a regular expression; "": it is applied
-	text func(n int) string // its actions as JSON, or the whole as YAML if it begins with "overlay:"
+	want string             // regular expression for the error at ten times the size; "" if it is applied
+	text func(n int) string // its actions as JSON, or all of it as YAML if it begins with "overlay:"
 }
 
 // hostileOverlays are the kinds, by name.
@@ -127,9 +127,9 @@ func list(count int, format string, a func(i int) []any) string {
 	return b.String()
 }
 
-// TestBombOverlays: hostile overlays of a document of 5,000 operations, each grown to three and to ten times its size, in a process of
-// its own: none ends it, each takes at most three seconds of processor time and 256 MiB with its document, and is refused with its
-// position. With -bombs it prints the table.
+// TestBombOverlays applies hostile overlays to a document of 5,000 operations, each also at three and at ten times its
+// size, in a process of its own: none crashes it, each takes at most three seconds of processor time and 256 MiB with
+// its document, and is refused with its position. With -bombs it prints the table.
 func TestBombOverlays(t *testing.T) {
 	if race.Enabled {
 		t.Skip("far too slow and large under the race detector")
@@ -155,7 +155,7 @@ func TestBombOverlays(t *testing.T) {
 				write(t, dir, "spec.json", document)
 				e := explodeOverlay(t, write(t, dir, "overlay", text))
 				if took[i] = e.cpu; e.cpu > overlayCap || e.Memory > memoryCap {
-					if e = explodeOverlay(t, filepath.Join(dir, "overlay")); e.cpu < took[i] { // perhaps the machine was busy: once more
+					if e = explodeOverlay(t, filepath.Join(dir, "overlay")); e.cpu < took[i] { // the machine may have been busy: once more
 						took[i] = e.cpu
 					}
 				}
@@ -188,7 +188,7 @@ func overlaidBombDocument() string {
 	return `{"openapi":"3.1.0","info":{"title":"B","version":"1"},"paths":{` + paths + `},"x-paths":{` + paths + `}}`
 }
 
-// explodeOverlay loads the document beside an overlay with it, in another process.
+// explodeOverlay loads the document with an overlay in another process.
 func explodeOverlay(t *testing.T, path string) exploded {
 	t.Helper()
 	return explodeIn(t, "TestBombOverlayChild", "BOMB_OVERLAY="+path)

@@ -17,19 +17,19 @@ import (
 
 // A binding is a parameter that becomes an argument.
 type binding struct {
-	wire       string
-	location   wire.Location
-	node       *tree.Node // what describes it; the operation when it is undeclared
-	parameter  *parameter // what says how it is written; nil: nothing does
-	schema     *tree.Node
-	required   bool
-	deprecated bool
-	says       string // its description, "" when it is undeclared
-	encoder    *wire.Encoder
+	wire        string
+	location    wire.Location
+	node        *tree.Node // described by; the operation if it is undeclared
+	parameter   *parameter // declaration; nil if there is none
+	schema      *tree.Node
+	required    bool
+	deprecated  bool
+	description string // description; "" if it is undeclared
+	encoder     *wire.Encoder
 }
 
-// bind decides about each parameter of an operation: it becomes an argument, or is left out with a problem. One that is
-// required and can't be sent ends the operation.
+// bind decides on each parameter of an operation: it becomes an argument, or is left out with a problem. A required one
+// that can't be sent ends the operation.
 func (c *compiler) bind(op *Operation, m *model) ([]binding, error) {
 	b := &binder{compiler: c, op: op, model: m, declared: make([]bool, len(op.template.Names())), headers: make(map[string]bool)}
 	b.matchVariables()
@@ -89,19 +89,19 @@ func (b *binder) parameter(p *parameter) error {
 		b.problems.at(p.node, codeParameterReserved, "parameter %q is left out: the gateway sends it itself", name)
 		return nil
 	case location == wire.Header && wire.ForbiddenHeader(name):
-		// Accept, Content-Type and Authorization are ignored by the standard, and in most documents that declare
+		// Accept, Content-Type and Authorization are ignored by the standard, and occur in most documents that declare
 		// headers; they deserve no warning.
 		if !ignoredHeader(name) {
 			b.problems.at(p.node, codeHeaderForbidden, "header parameter %q is left out: a caller may not set this header", name)
 		}
 		return nil
 	}
-	next := binding{wire: strings.Clone(name), location: location, node: p.node, parameter: p, schema: p.schema, says: p.says, required: p.typed.Required, deprecated: p.typed.Deprecated}
+	next := binding{wire: strings.Clone(name), location: location, node: p.node, parameter: p, schema: p.schema, description: p.description, required: p.typed.Required, deprecated: p.typed.Deprecated}
 	switch location {
 	case wire.Path:
 		i, ok := b.paired[p.node]
 		if !ok {
-			ofQuery := func(q wire.QueryVariable) bool { return q.Name == name } // which queryVariable binds
+			ofQuery := func(q wire.QueryVariable) bool { return q.Name == name } // queryVariable binds it
 			if !slices.ContainsFunc(b.op.template.QueryVariables(), ofQuery) {
 				b.problems.at(p.node, codePathUnused, "path parameter %q is left out: the path %q has no such variable", name, b.op.Path)
 			}
@@ -134,8 +134,8 @@ func (b *binder) queryVariable(q wire.QueryVariable) {
 	if i := slices.IndexFunc(b.model.parameters, func(p parameter) bool { return p.typed.Name == q.Name }); i >= 0 {
 		p := &b.model.parameters[i]
 		b.all = slices.DeleteFunc(b.all, func(b binding) bool { return b.node == p.node })
-		next.node, next.schema, next.says = p.node, p.schema, p.says
-		if p.typed.In == wire.Query.String() { // else its style is not for here
+		next.node, next.schema, next.description = p.node, p.schema, p.description
+		if p.typed.In == wire.Query.String() { // otherwise its style does not apply
 			next.parameter = p
 		}
 	}
@@ -143,7 +143,7 @@ func (b *binder) queryVariable(q wire.QueryVariable) {
 	b.all = append(b.all, next)
 }
 
-// encode gives each binding its encoder, and leaves out those that can't have one.
+// encode makes the encoder of each binding, and leaves out those that can't have one.
 func (b *binder) encode() ([]binding, error) {
 	// One list for each location, and a set of it only once an exploded object is sent there.
 	var others [wire.QueryString + 1]func() map[string]struct{}
@@ -176,8 +176,8 @@ func (b *binder) encode() ([]binding, error) {
 	return kept, nil
 }
 
-// sends tells whether a value of the right type can be sent: a path has no place for a slash, and a header none for a line
-// end, though documents give such examples. It returns what a caller gives to have an example sent.
+// sends reports whether a value of the right type can be sent: a slash is not allowed in a path, nor a line end in a
+// header, though documents have such examples. It returns the argument that sends an example.
 func (b *binding) sends(value []byte) (given []byte, ok bool) {
 	var text []byte
 	var err error
@@ -197,7 +197,7 @@ func (b *binding) sends(value []byte) (given []byte, ok bool) {
 	return value, err == nil
 }
 
-// demands returns what a value must meet to be sent that the document does not say, found by asking the encoder.
+// demands returns the requirements of the encoder that the document does not state, found by calling the encoder.
 func (b *binding) demands() (d schema.Demands) {
 	path := func(value string) bool {
 		_, err := b.encoder.AppendPath(nil, []byte(value))
@@ -223,12 +223,12 @@ func (b *binding) demands() (d schema.Demands) {
 	case wire.Query, wire.QueryString, wire.Cookie:
 	}
 	d.NotNull, d.MinItems = left("null"), left("[]")
-	d.MinProperties = left("{}") && !places[b.location].takesNothing([]byte("{}"))
+	d.MinProperties = left("{}") && !places[b.location].mayBeEmpty([]byte("{}"))
 	return d
 }
 
-// unescaped returns an example as it is before it is written into a URL. Some are given as they stand there ("Doxy%20artist",
-// Spotify), as OAS 3.0.4 "Parameter Object" wants of the member example; sent as an argument it would be escaped twice.
+// unescaped returns an example before URL-encoding. Some are given encoded ("Doxy%20artist", Spotify), as OAS 3.0.4
+// "Parameter Object" requires of the member example; sent as an argument it would be escaped twice.
 func (b *binding) unescaped(value []byte) []byte {
 	if b.parameter == nil || b.parameter.media != "" || jsonscan.KindOf(value) != jsonscan.String {
 		return value
@@ -236,7 +236,7 @@ func (b *binding) unescaped(value []byte) []byte {
 	text := string(jsonscan.Unquote(value))
 	plain, err := url.PathUnescape(text)
 	escaped := err == nil && plain != text && utf8.ValidString(plain) && strings.IndexFunc(text, func(r rune) bool {
-		return r <= ' ' || r >= utf8.RuneSelf || strings.ContainsRune("\"<>\\^`{|}", r) // what has no place in a URL as it is
+		return r <= ' ' || r >= utf8.RuneSelf || strings.ContainsRune("\"<>\\^`{|}", r) // characters that are not allowed in a URL
 	}) < 0
 	if !escaped || strings.IndexFunc(plain, unicode.IsControl) >= 0 {
 		return value
@@ -265,8 +265,8 @@ func ignoredHeader(name string) bool {
 	return strings.EqualFold(name, "Accept") || strings.EqualFold(name, "Content-Type") || strings.EqualFold(name, "Authorization")
 }
 
-// encoder makes the encoder of a parameter. A style that the standard doesn't have for the location is replaced by
-// the location's own.
+// encoder makes the encoder of a parameter. A style that the standard doesn't allow in the location is replaced by the
+// location's default.
 func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]struct{}) (*wire.Encoder, error) {
 	w := wire.Parameter{Name: b.wire, In: b.location, Style: b.location.Style(), Taken: taken}
 	if b.location == wire.Path {
@@ -307,7 +307,7 @@ func (c *compiler) encoder(op *Operation, b *binding, taken func() map[string]st
 		w.Explode = *p.typed.Explode
 	}
 	encoder, err := wire.NewEncoder(w)
-	if err == nil { // else it was not the style
+	if err == nil { // otherwise the style was not the cause
 		c.problems.at(p.node, codeStyle, "style %q is not one for a parameter in %q; %q is used", method.Style, b.location.String(), w.Style.String())
 	}
 	return encoder, err

@@ -7,17 +7,17 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// The two ways to say in JSON what is to be changed (RFC 6902, RFC 7396). The value tells which is meant: a JSON Patch is
-// an array, and nobody replaces a resource by an array.
+// The two patch formats in JSON (RFC 6902, RFC 7396). The value distinguishes them: a JSON Patch is an array, and a
+// resource is never replaced by an array.
 const (
 	jsonPatch  = "application/json-patch+json"
 	mergePatch = "application/merge-patch+json"
-	// strategicPatch is the merge patch of Kubernetes, which knows how the lists of its own types are merged.
+	// strategicPatch is the merge patch of Kubernetes, which defines how the lists of its own types are merged.
 	strategicPatch = "application/strategic-merge-patch+json"
 )
 
-// patches returns the media types of one body that patch with an object and with an array, nil if it doesn't offer both,
-// or offers plain JSON.
+// patches returns the media types of one body that patch with an object and with an array; nil if it doesn't offer
+// both, or offers plain JSON.
 func (b *requestBody) patches() (object, list *content) {
 	for i := range b.contents {
 		ct := &b.contents[i]
@@ -43,7 +43,7 @@ func (c *compiler) patchBody(object, list *content) (*content, *bodyKind) {
 	if object.schema != nil {
 		operations := list.schema
 		if operations == nil || c.schema.IsObject(operations) {
-			// Kubernetes says of all its patches that they are objects, which no JSON Patch is (RFC 6902 section 3).
+			// Kubernetes declares all its patches as objects, which no JSON Patch is (RFC 6902 section 3).
 			operation := tree.NewObject(list.node)
 			operation.Set("type", tree.NewString(list.node, "object"))
 			operations = tree.NewObject(list.node)

@@ -51,13 +51,13 @@ func (m *model) declaresOfPath(name string) bool {
 // A pathReader rewrites one path, from left to right.
 type pathReader struct {
 	text     string
-	declared func(name string) bool // whether a parameter of path or query has the name
-	ofPath   func(name string) bool // whether a parameter of the path has the name
-	closing  []int                  // where the optional parts end that are read as if they were none
+	declared func(name string) bool // reports whether a parameter of path or query has the name
+	ofPath   func(name string) bool // reports whether a parameter of the path has the name
+	closing  []int                  // ends of the optional parts that are kept
 	at       int
 	colons   bool // the segment began with ":name"
 	query    bool // the path has ended
-	open     bool // a bracket had no partner: none is looked for again, which would take quadratic time
+	open     bool // a bracket had no partner: the search is not repeated, which would take quadratic time
 	out      strings.Builder
 }
 
@@ -96,8 +96,8 @@ func (r *pathReader) step() {
 		}
 	case '<':
 		if inner, _, found := strings.Cut(rest[1:min(len(rest), maxAngled)], ">"); found {
-			if meant := r.angled(inner); meant != "" {
-				r.write(len(inner)+2, meant)
+			if standard := r.angled(inner); standard != "" {
+				r.write(len(inner)+2, standard)
 				return
 			}
 		}
@@ -110,11 +110,11 @@ func (r *pathReader) step() {
 		}
 	case '[':
 		if found := bracketed.FindStringSubmatch(rest); found != nil && start && !r.query {
-			meant := "{" + found[3] + "}"
+			standard := "{" + found[3] + "}"
 			if found[2] != "" {
-				meant = "{+" + found[3] + "}"
+				standard = "{+" + found[3] + "}"
 			}
-			r.write(len(found[1]), meant)
+			r.write(len(found[1]), standard)
 			return
 		}
 	case ':':
@@ -135,8 +135,9 @@ func (r *pathReader) step() {
 	r.at++
 }
 
-// optional reads the beginning of an optional part of the path: "(.{format})" of Rails and Grape, "[/{id}]" of Slim. It is left out, and its
-// brackets alone if it has a variable that is a parameter of the path. Parentheses around anything else belong to the path, as in OData.
+// optional reads the beginning of an optional part of the path: "(.{format})" of Rails and Grape, "[/{id}]" of Slim.
+// The part is left out, or only its brackets if it has a variable that is a parameter of the path. Parentheses around
+// anything else belong to the path, as in OData.
 func (r *pathReader) optional(rest string) bool {
 	if r.query || len(rest) < 3 || rest[1] != '.' && rest[1] != '/' {
 		return false
@@ -164,13 +165,13 @@ func (r *pathReader) optional(rest string) bool {
 	return true
 }
 
-// write puts what is meant in place of the next n bytes.
-func (r *pathReader) write(n int, meant string) {
-	r.out.WriteString(meant)
+// write replaces the next n bytes by standard.
+func (r *pathReader) write(n int, standard string) {
+	r.out.WriteString(standard)
 	r.at += n
 }
 
-// expression returns what an expression in braces stands for. Those of [wire.ParseTemplate] stay as they are.
+// expression returns the standard form of an expression in braces. Those of [wire.ParseTemplate] stay unchanged.
 func (r *pathReader) expression(e string) string {
 	if r.declared(e) {
 		return "{" + e + "}"
@@ -186,11 +187,11 @@ func (r *pathReader) expression(e string) string {
 	case '&': // RFC 6570 section 3.2.9
 		return "{?" + name[1:] + "}"
 	case '/', '.': // RFC 6570 sections 3.2.5 and 3.2.6
-		var meant strings.Builder
+		var standard strings.Builder
 		for part := range strings.SplitSeq(name[1:], ",") {
-			meant.WriteString(name[:1] + "{" + part + "}")
+			standard.WriteString(name[:1] + "{" + part + "}")
 		}
-		return meant.String()
+		return standard.String()
 	}
 	slashes := false
 	for _, sign := range []string{"+", "**", "*"} {
@@ -204,7 +205,8 @@ func (r *pathReader) expression(e string) string {
 	}
 	if i := strings.IndexAny(name, ":="); i > 0 && !r.declared(name) {
 		constraint := name[i+1:]
-		// Starlette's converter of that name takes slashes, and so does a resource name ("{name=shelves/*}", google.api.http).
+		// Starlette's converter of that name accepts slashes, and so does a resource name ("{name=shelves/*}",
+		// google.api.http).
 		slashes = slashes || name[i] == ':' && strings.TrimSuffix(constraint, "?") == "path" || name[i] == '=' && strings.ContainsAny(constraint, "/*")
 		name = name[:i]
 	}
@@ -225,13 +227,13 @@ var (
 	angled       = regexp.MustCompile(`^[\pL\pN_][\pL\pN_ .-]*$`)
 )
 
-// maxAngled is how far from "<" its ">" may stand.
+// maxAngled is the maximum distance between "<" and its ">".
 const maxAngled = 256
 
-// converters are the filters of Flask, Django and Bottle, which stand before or behind the name.
+// converters are the filters of Flask, Django and Bottle, which precede or follow the name.
 var converters = []string{"string", "str", "int", "float", "path", "uuid", "slug", "any", "re", "regex", "default", "number", "date", "objectid"}
 
-// angled returns the variable that stands between "<" and ">", "" if it is none.
+// angled returns the variable between "<" and ">"; "" if there is none.
 func (r *pathReader) angled(inner string) string {
 	name, converter := inner, ""
 	if before, after, found := strings.Cut(inner, ":"); found {
@@ -251,7 +253,7 @@ func (r *pathReader) angled(inner string) string {
 	return "{" + name + "}"
 }
 
-// escapedBraces returns the name between escaped braces and how long all is, 0 if there is none.
+// escapedBraces returns the name between escaped braces and the total length; 0 if there is none.
 func (r *pathReader) escapedBraces(rest string) (name string, n int) {
 	if len(rest) < 6 || !strings.EqualFold(rest[:3], "%7B") {
 		return "", 0
@@ -263,8 +265,8 @@ func (r *pathReader) escapedBraces(rest string) (name string, n int) {
 	return "", 0
 }
 
-// colon returns the variable that ":" begins and how long it is as it is written, 0 if it is none.
-func (r *pathReader) colon(rest string, start bool) (meant string, n int) {
+// colon returns the variable that ":" begins and its length as written; 0 if it is not a variable.
+func (r *pathReader) colon(rest string, start bool) (standard string, n int) {
 	name := routeName(rest[1:])
 	if name == "" {
 		return "", 0
@@ -299,7 +301,7 @@ func (r *pathReader) colon(rest string, start bool) (meant string, n int) {
 	return "{" + name + "}", n
 }
 
-// routeName returns the name with which s begins: letters, digits and "_", and "-" between them.
+// routeName returns the name at the beginning of s: letters, digits and "_", and "-" between them.
 func routeName(s string) string {
 	end := 0
 	for i, c := range s {
@@ -314,7 +316,8 @@ func routeName(s string) string {
 	return s[:end]
 }
 
-// balanced returns the text between the bracket with which s begins and its partner, and how long all is; 0 if there is none.
+// balanced returns the text between the bracket at the beginning of s and its partner, and the total length; 0 if there
+// is none.
 func (r *pathReader) balanced(s string, opening, closing byte) (inner string, n int) {
 	depth := 0
 	for i := 0; i < len(s) && !r.open; i++ {

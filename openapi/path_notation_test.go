@@ -9,8 +9,8 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// TestPathNotationBombs reads the longest paths that are allowed, of brackets that have no partner and of notations that look
-// like others to their end, as often as a document may have operations.
+// TestPathNotationBombs reads the longest permitted paths, of brackets without a partner and of notations that resemble
+// others up to their end, for the maximum number of operations of a document.
 func TestPathNotationBombs(t *testing.T) {
 	if race.Enabled {
 		t.Skip("measures time")

@@ -11,13 +11,15 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// A path parameter is one segment of the path (OAS 3.1.1 "Path Templating"), and a slash in its value is refused. Services whose values have
-// slashes (names of branches, files and resources) say so in their documents in several ways, which are read here.
+// A path parameter is one segment of the path (OAS 3.1.1 "Path Templating"), and a slash in its value is refused.
+// Services whose values have slashes (names of branches, files and resources) declare it in their documents in several
+// ways, which this file recognizes.
 
 // multiSegment is GitHub's extension of a path parameter whose value may span several segments, as "{+name}" does.
 const multiSegment = "x-multi-segment"
 
-// slash returns what becomes of a slash in the value of a path parameter: as the operator says, else as the document does (ADR 0055).
+// slash returns the treatment of slashes in the value of a path parameter: that of the configuration, or else that of
+// the document (ADR 0055).
 func (c *compiler) slash(op *Operation, b *binding) wire.Slash {
 	for _, p := range c.options.SlashParameters {
 		switch {
@@ -40,20 +42,21 @@ func (c *compiler) slash(op *Operation, b *binding) wire.Slash {
 	switch {
 	case isTrue(b.node.Get(multiSegment)) || isTrue(s.Get(multiSegment)):
 		return wire.SlashRaw
-	case wantsEncoded(b.says) || wantsEncoded(s.Get("description").Text()):
+	case wantsEncoded(b.description) || wantsEncoded(s.Get("description").Text()):
 		return wire.SlashEscaped
 	case schema.NamesSlash(s.Get("pattern").Text()):
 		return wire.SlashRaw
 	}
 	if example := c.exampleWithSlash(b, s); example != nil {
 		c.problems.at(example, codePathSlash, "the path parameter %q has the value %q: a slash in it is sent as %%2F, as the standard has it; slash_parameters sends it as it is",
-			b.wire, brief(example.Text()))
+			b.wire, shortCopy(example.Text()))
 		return wire.SlashEscaped
 	}
 	return wire.SlashRefused
 }
 
-// SlashVariables tells which variables of the path take values with slashes, by their places, and how these are sent: "0 raw".
+// SlashVariables returns the variables of the path whose values may contain slashes, by index, with the encoding: "0
+// raw".
 func (o *Operation) SlashVariables() (all []string) {
 	for i, place := range o.variables {
 		if place < 0 {
@@ -71,12 +74,12 @@ func (o *Operation) SlashVariables() (all []string) {
 
 var (
 	encoded = regexp.MustCompile(`(?i)\b(?:ur[li]|percent)[ -]?(?:encod|escap)(?:ed?|ing)\b|\bencodeURIComponent\b|%2F`)
-	// unencoded is what stands before it where a value must not be encoded, or more than once.
+	// unencoded matches the words before it if a value must not be encoded, or not more than once.
 	unencoded = regexp.MustCompile(`(?i)(?:\bnot|\bnever|n't|\bwithout|\bno need|\bun-?|\bbase-?64|\bdoubl[ey])[^.;,]{0,30}$`)
 )
 
-// wantsEncoded reports whether a description asks for a value to be URL-encoded, which it must be where it has slashes alone: all else is
-// escaped in any case.
+// wantsEncoded reports whether a description requires a value to be URL-encoded. That matters only for slashes:
+// everything else is escaped in any case.
 func wantsEncoded(text string) bool {
 	if len(text) > maxRead {
 		text = text[:maxRead]
@@ -85,11 +88,11 @@ func wantsEncoded(text string) bool {
 	return found != nil && !unencoded.MatchString(text[max(found[0]-60, 0):found[0]])
 }
 
-// maxRead is how much of a description is read.
+// maxRead limits the part of a description that is examined, in bytes.
 const maxRead = 4 << 10
 
-// exampleWithSlash returns the first of the values that the document gives for a path parameter that has a slash and can be sent with it
-// as "%2F"; nil if there is none.
+// exampleWithSlash returns the first of the document's values for a path parameter that has a slash and can be sent
+// with "%2F"; nil if there is none.
 func (c *compiler) exampleWithSlash(b *binding, s *tree.Node) *tree.Node {
 	encoder, err := wire.NewEncoder(wire.Parameter{Name: b.wire, In: wire.Path, Style: wire.Simple, Slash: wire.SlashEscaped})
 	if err != nil {
@@ -114,5 +117,5 @@ func (c *compiler) exampleWithSlash(b *binding, s *tree.Node) *tree.Node {
 	return nil
 }
 
-// maxValues is how many values of one list are looked at.
+// maxValues is the maximum number of values of one list that are examined.
 const maxValues = 100

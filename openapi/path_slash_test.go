@@ -13,8 +13,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// TestPublishedPathsAreAccepted holds that a value fits the published schema of a path parameter if and only if it is sent, and that a
-// value which is sent stays in its place, for all ways in which a document says what a value may hold (pains rows 175, 176, 179 and 180).
+// TestPublishedPathsAreAccepted checks that a value is valid for the published schema of a path parameter if and only
+// if it is sent, and that it stays within its segment, for all ways in which a document describes values (pains rows
+// 175, 176, 179 and 180).
 func TestPublishedPathsAreAccepted(t *testing.T) {
 	declared := map[string]string{
 		"plain":     "schema: {type: string}",

@@ -9,9 +9,9 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// matchVariables finds the parameter of each variable of the path. Documents spell the two differently: "{ID}" for "id", "{line_id}" for
-// "lineId", "{id:[0-9]+}" of some frameworks, or another name where there is one of each alone. A parameter that has the very name
-// comes first.
+// matchVariables finds the parameter of each variable of the path. Documents spell the two differently: "{ID}" for
+// "id", "{line_id}" for "lineId", "{id:[0-9]+}" of some frameworks, or another name if there is only one of each. A
+// parameter with the exact name comes first.
 func (b *binder) matchVariables() {
 	b.paired = make(map[*tree.Node]int)
 	variables := b.op.template.Names()
@@ -34,12 +34,12 @@ func (b *binder) matchVariables() {
 	match(func(variable, name string) bool {
 		return plainName(variable) != "" && plainName(variable) == plainName(name)
 	})
-	if p, v := b.lonely(); p != nil {
+	if p, v := b.unpaired(); p != nil {
 		b.pair(p, v)
 	}
 }
 
-// pair gives a variable of the path its parameter.
+// pair assigns a parameter to a variable of the path.
 func (b *binder) pair(p *parameter, variable int) {
 	b.paired[p.node], b.declared[variable] = variable, true
 	if name := b.op.template.Names()[variable]; name != p.typed.Name {
@@ -47,7 +47,8 @@ func (b *binder) pair(p *parameter, variable int) {
 	}
 }
 
-// fixed reports whether the query of the path has a parameter already, which is not sent again (x-ms-paths declares both).
+// fixed reports whether the query of the path already has a parameter, which is not sent again (x-ms-paths declares
+// both).
 func (b *binder) fixed(p *parameter) bool {
 	query, err := url.ParseQuery(b.op.template.Query())
 	if err != nil || !query.Has(p.typed.Name) {
@@ -61,14 +62,14 @@ func (b *binder) fixed(p *parameter) bool {
 	return true
 }
 
-// plainName returns a name without its case and the signs between its words.
+// plainName returns a name in lower case without the separators between its words.
 func plainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(name))
 }
 
-// lonely returns the only parameter of the path that no variable has, and the only variable that is not declared; nil if there is not one
-// of each.
-func (b *binder) lonely() (only *parameter, variable int) {
+// unpaired returns the only parameter of the path without a variable, and the only variable without a declaration; nil if
+// there is not exactly one of each.
+func (b *binder) unpaired() (only *parameter, variable int) {
 	if variable = slices.Index(b.declared, false); variable < 0 || slices.Contains(b.declared[variable+1:], false) {
 		return nil, 0
 	}

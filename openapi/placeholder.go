@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// placeholder returns the first placeholder of a text that a build or a framework should have replaced: ${name}, ${name:default},
-// #{expression}, also with escaped braces. It is "" if there is none. Names that are declared as parameters are those of template
-// literals, ${id}, and no placeholders.
+// placeholder returns the first placeholder of a text that a build or a framework should have replaced: ${name},
+// ${name:default}, #{expression}, also with escaped braces. It is "" if there is none. Names that are declared as
+// parameters are those of template literals, ${id}, and not placeholders.
 func placeholder(text string, declared func(name string) bool) string {
 	for at := 0; at < len(text); at++ {
 		sign, inner := openingOf(text[at:])
@@ -28,7 +28,7 @@ func placeholder(text string, declared func(name string) bool) string {
 	return ""
 }
 
-// openingOf returns the lengths of the sign and of the brace that begin a placeholder, 0 and 0 if text begins with none.
+// openingOf returns the lengths of the sign and of the brace that begin a placeholder; 0 and 0 if there is none.
 func openingOf(text string) (sign, brace int) {
 	for _, s := range []string{"$", "#", "%24", "%23"} {
 		if !strings.HasPrefix(text, s) {
@@ -43,7 +43,7 @@ func openingOf(text string) (sign, brace int) {
 	return 0, 0
 }
 
-// closingOf returns where the brace that matches one before text is, and its length; -1 if there is none.
+// closingOf returns the offset of the brace that matches one before text, and its length; -1 if there is none.
 func closingOf(text string) (at, length int) {
 	depth := 1
 	for i := range len(text) {
@@ -65,7 +65,7 @@ func closingOf(text string) (at, length int) {
 	return -1, 0
 }
 
-// checkPlaceholder returns the reason to skip an operation whose path was never completed.
+// checkPlaceholder returns the reason to skip an operation whose path has unreplaced placeholders.
 func checkPlaceholder(path string, declared func(name string) bool) error {
 	if p := placeholder(path, declared); p != "" {
 		return coded(codeSkipPath, skip(nil, "its path %q holds the placeholder %s, which nothing has replaced; have the document generated with its value, or correct it by an overlay",

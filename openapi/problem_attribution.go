@@ -8,22 +8,22 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// Bounds of attribute: what one operation keeps, and the objects and arrays that are looked at for one document. A hostile
-// document could make them many times as many as it has.
+// Limits of attribute: the problems that one operation keeps, and the objects and arrays that are visited for one
+// document. A hostile document could multiply both.
 const (
 	maxTouching = 100
 	maxLookedAt = 8_000_000
 )
 
-// Changed tells whether the tool of an operation says less, or something else, than the document: something that it is
-// made of was repaired, left out or reduced, or an argument could not keep its name.
+// Changed reports whether the tool of an operation says less, or something else, than the document: some part of it was
+// repaired, left out or reduced, or an argument could not keep its name.
 func (a *API) Changed(o *Operation) bool {
 	return len(o.Renamed()) > 0 || slices.ContainsFunc(o.Problems, func(i int) bool { return a.Problems[i].ChangesTool() })
 }
 
-// ChangesTool tells whether the problem leaves its mark on the tools that it touches. Those of servers and credentials
-// concern calls alone, and can be met by the configuration; a regular expression that can't be checked here is published
-// all the same.
+// ChangesTool reports whether the problem changes the tools that it concerns. Problems of servers and credentials
+// concern only calls, and can be resolved by the configuration; a regular expression that can't be checked here is
+// still published.
 func (p Problem) ChangesTool() bool {
 	switch p.Code {
 	case codeServer, codeServerPath, codeSecurityDangling, codeSecurityUndefined, schema.CodeSchemaRE2:
@@ -35,16 +35,16 @@ func (p Problem) ChangesTool() bool {
 // unusableServer begins the message of a problem with a server; Operation.BaseProblem is the rest of it.
 const unusableServer = "calls can't be made: "
 
-// touch is an operation with the place where it stands and the problems that were met while it was compiled.
+// touch is an operation with its position and the problems that were found while it was compiled.
 type touch struct {
 	found     found
 	operation *Operation
 	met       *problems
 }
 
-// attribute fills in Operation.Problems. Problems met while an operation is compiled are not enough: a schema is converted
-// once for all operations that use it, and repairs are made before there are operations. So it follows the references
-// from each operation to where the problems stand.
+// attribute fills in Operation.Problems. The problems that are found while an operation is compiled are not enough: a
+// schema is converted once for all operations that use it, and repairs are made before there are operations. So it
+// follows the references from each operation to the positions of the problems.
 func attribute(set *tree.Set, all []Problem, touched []touch, pace *Pace) {
 	if len(all) == 0 {
 		return
@@ -86,29 +86,29 @@ func attribute(set *tree.Set, all []Problem, touched []touch, pace *Pace) {
 	}
 }
 
-// reach is the graph of the parts of a document: a part is an operation, or what a reference leads to.
+// reach is the graph of the parts of a document: a part is an operation, or the target of a reference.
 type reach struct {
 	set     *tree.Set
 	pace    *Pace
-	at      map[*tree.Node][]int // problems by the object or array that they stand in
+	at      map[*tree.Node][]int // problems by the object or array that contains them
 	servers map[string][]int     // problems of servers by Operation.BaseProblem
 	parts   []*part
-	index   map[*tree.Node]int    // of the parts that references lead to
-	whole   map[[2]*tree.Node]int // of the parts that are operations, by path item and operation: many paths may lead to one
-	looked  int                   // objects and arrays
+	index   map[*tree.Node]int    // of the parts that are targets of references
+	whole   map[[2]*tree.Node]int // of the parts that are operations, by path item and operation: many paths may share one
+	looked  int                   // visited objects and arrays
 	turn    int                   // of from
 }
 
 type part struct {
-	node     *tree.Node // nil: an operation, which is expanded already
+	node     *tree.Node // nil for an operation, which is already expanded
 	problems []int
-	leads    []int // parts that are referred to
-	from     []int // parts that refer to this one
-	matters  bool  // a problem stands in it, or in what it leads to
+	leads    []int // parts that it refers to
+	from     []int // parts that refer to it
+	matters  bool  // it, or a part that it leads to, contains a problem
 	visited  int   // the last turn
 }
 
-// operation adds the part of an operation and returns its place.
+// operation adds the part of an operation and returns its index.
 func (r *reach) operation(f found) int {
 	key := [2]*tree.Node{f.item, f.node}
 	if i, ok := r.whole[key]; ok {
@@ -140,7 +140,7 @@ func (r *reach) operation(f found) int {
 	return i
 }
 
-// answers looks at those of which something is made, see successes.
+// answers visits the responses that determine the tool, see successes.
 func (r *reach) answers(p *part, responses *tree.Node) {
 	good := false
 	for status, member := range responses.Members() {
@@ -156,7 +156,7 @@ func (r *reach) answers(p *part, responses *tree.Node) {
 
 func (r *reach) note(p *part, n *tree.Node) { p.problems = append(p.problems, r.at[n]...) }
 
-// walk notes the problems and references of n and of all below it.
+// walk records the problems and references of n and of everything below it.
 func (r *reach) walk(p *part, n *tree.Node) {
 	if n.Kind() != tree.Object && n.Kind() != tree.Array {
 		return
@@ -179,14 +179,14 @@ func (r *reach) walk(p *part, n *tree.Node) {
 			p.leads = append(p.leads, r.part(target))
 		}
 	}
-	names := false // the members have names of the author's choice
+	names := false // the members have names that the author chose
 	switch n.Key() {
 	case "properties", "patternProperties", "$defs", "definitions":
 		names = true
 	}
 	for name, member := range n.Members() {
 		if !names && (name == "example" || name == "examples" || name == "default" || name == "enum" || strings.HasPrefix(name, "x-")) {
-			continue // values, in which nothing that looks like a reference is one
+			continue // values, which contain no references
 		}
 		r.walk(p, member)
 	}
@@ -202,9 +202,9 @@ func (r *reach) part(n *tree.Node) int {
 	return i
 }
 
-// expand looks into all parts that can be reached, and marks those that lead to a problem.
+// expand visits all parts that can be reached, and marks those that lead to a problem.
 func (r *reach) expand() {
-	for i := 0; i < len(r.parts); i++ { // grows
+	for i := 0; i < len(r.parts); i++ { // the list grows
 		if p := r.parts[i]; p.node != nil {
 			r.walk(p, p.node)
 		}
@@ -235,7 +235,7 @@ func (r *reach) expand() {
 	}
 }
 
-// from returns the problems that a part leads to, about as many as an operation keeps.
+// from returns the problems that a part leads to, up to about the number that an operation keeps.
 func (r *reach) from(start int) (found []int) {
 	r.turn++
 	next := []int{start}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestFates: document → what touches each operation, and the codes of the reasons why others are skipped.
+// TestFates: document → the problems of each operation, and the codes of the reasons why others are skipped.
 func TestFates(t *testing.T) {
 	eachCase(t, "fates", func(t *testing.T, a *txtar.Archive) map[string]string {
 		api, err := compileCase(t, a)
@@ -37,9 +37,8 @@ func TestFates(t *testing.T) {
 	})
 }
 
-// TestProblemsOfOneCode makes the same mistake 1,200 times, half of it in what the tree repairs and half in what the
-// compilation finds: the first 500 of each are listed, all are counted, and the operations whose problem is listed
-// have it.
+// TestProblemsOfOneCode makes the same mistake 1,200 times, half of them repaired by the tree and half found by the
+// compilation: the first 500 of each are listed, all are counted, and the operations whose problem is listed have it.
 func TestProblemsOfOneCode(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.1.0","info":{"title":"M","version":"1"},"servers":[{"url":"https://m.example.com"}],"paths":{`)

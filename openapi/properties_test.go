@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCorpusProperties holds that every object schema that is published has properties: a client drops its whole list of tools for
-// one that has none (pains row 129). Only the parts of an output schema that would be too large with them go without.
+// TestCorpusProperties checks that every published object schema has properties: a client drops its whole list of tools
+// for one without (pains row 129). The only exception are parts of an output schema that would be too large with them.
 func TestCorpusProperties(t *testing.T) {
 	documents := corpus(t, "testdata/corpus")
 	if dir := os.Getenv("OPENAPI_CORPUS"); dir != "" {
@@ -16,7 +16,7 @@ func TestCorpusProperties(t *testing.T) {
 	for _, name := range documents {
 		doc, err := Load(t.Context(), name, LoadOptions{})
 		if err != nil {
-			continue // which TestCorpus holds
+			continue // checked by TestCorpus
 		}
 		api, err := doc.Compile(t.Context(), CompileOptions{})
 		if err != nil {
@@ -36,7 +36,7 @@ func TestCorpusProperties(t *testing.T) {
 	}
 }
 
-// bareObject finds an object schema without properties, only at the root unless deep.
+// bareObject finds an object schema without properties, only at the root unless deep is set.
 func bareObject(t *testing.T, schema json.RawMessage, deep bool) (pointer string, found bool) {
 	t.Helper()
 	if schema == nil {

@@ -10,18 +10,19 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// A map of a protocol buffer in the query is a parameter "weight[string]" in the documents of grpc-gateway, with the type of its keys in the
-// brackets and that of its values as its own. It is sent as "weight[front]=7&weight[rear]=9", which is what deepObject makes of an object.
+// A map of a protocol buffer in the query is a parameter "weight[string]" in the documents of grpc-gateway, with the
+// type of its keys in the brackets and that of its values as its own. It is sent as "weight[front]=7&weight[rear]=9",
+// which is the deepObject encoding of an object.
 var mapName = regexp.MustCompile(`^([^\[\]]+)\[(string|bool|boolean|integer|number|u?int(?:32|64)|sint(?:32|64)|s?fixed(?:32|64))\]$`)
 
-// keyPatterns are those of the keys that are no text.
+// keyPatterns are those of keys that are not strings.
 var keyPatterns = map[bool]string{true: "^-?[0-9]+$", false: "^(true|false)$"}
 
-// mapInQuery makes an object of a parameter that is a map. A name that ends in "[string]" is one; with another type of keys the
-// description must say so, too.
+// mapInQuery turns a parameter that is a map into an object. A name that ends in "[string]" is one; with another type
+// of keys the description must confirm it.
 func (b *binder) mapInQuery(next *binding) {
 	found := mapName.FindStringSubmatch(next.wire)
-	if found == nil || found[2] != "string" && !strings.Contains(strings.ToLower(next.says), "map") {
+	if found == nil || found[2] != "string" && !strings.Contains(strings.ToLower(next.description), "map") {
 		return
 	}
 	for _, p := range b.model.parameters {
@@ -42,10 +43,10 @@ func (b *binder) mapInQuery(next *binding) {
 	}
 	typed := openapi3.Parameter{Name: found[1], In: next.parameter.typed.In, Required: next.required, Style: wire.DeepObject.String()}
 	next.wire, next.schema = found[1], object
-	next.parameter = &parameter{typed: &typed, node: next.node, schema: object, says: next.says}
+	next.parameter = &parameter{typed: &typed, node: next.node, schema: object, description: next.description}
 }
 
-// withoutExample returns a schema without its examples, which are of the object that it is a part of now.
+// withoutExample returns a schema without its examples, which describe the object that contains it.
 func withoutExample(s *tree.Node) *tree.Node {
 	if s.Get("example") == nil && s.Get("examples") == nil && s.Get("description") == nil {
 		return s

@@ -20,21 +20,21 @@ import (
 )
 
 // NewRequest checks args, a JSON object (empty and null count as {}), and builds the request in one step (D6). Wrong
-// arguments give an *ArgumentError with all faults; without a base, *BaseError. Base is Operation.Base when nil; it
-// must be http or https and have no query. Defaults of the document are not sent. The request keeps nothing of args.
+// arguments give an *ArgumentError with all faults; without a base, *BaseError. Base is Operation.Base if nil; it must
+// be http or https and have no query. Defaults of the document are not sent. The request keeps nothing of args.
 func (o *Operation) NewRequest(ctx context.Context, base *url.URL, args json.RawMessage) (*http.Request, error) {
 	built, err := o.Build(ctx, base, args)
 	return built.Request, err
 }
 
-// Built is a request with the arguments that it was built of.
+// Built is a request with the arguments that it was built from.
 type Built struct {
 	Request *http.Request
 	Args    json.RawMessage // as Check returns them
 	Dropped []string        // pointers of members that counted as absent, see Check
 }
 
-// Build is NewRequest, and tells what became of args.
+// Build is NewRequest, and also returns the checked arguments.
 func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessage) (Built, error) {
 	if base == nil {
 		base = o.Base
@@ -46,7 +46,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 	if err != nil {
 		return Built{}, err
 	}
-	b := buildings.Get().(*building) //nolint:errcheck // nothing else is in it
+	b := requestBuilders.Get().(*requestBuilder) //nolint:errcheck // the pool has no other type
 	defer b.release()
 	b.o, b.args = o, args
 	b.bind()
@@ -61,7 +61,7 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 		header["Content-Type"] = []string{media}
 		reader = bytes.NewReader(text) // sets ContentLength and GetBody too
 	}
-	// The URL goes in as it is, so that it isn't parsed again and no argument is ever read as part of one.
+	// The URL is set without parsing, so that no argument is ever read as another part of it.
 	req, err := http.NewRequestWithContext(ctx, o.Method, "", reader)
 	if err != nil {
 		return Built{}, fmt.Errorf("build request: %w", err)
@@ -70,10 +70,11 @@ func (o *Operation) Build(ctx context.Context, base *url.URL, args json.RawMessa
 	return Built{req, args, dropped}, nil
 }
 
-// Check returns args as the object that a request is built of: args itself, or, where a string holds what should stand in
-// its place, that. Members that are not required and stand for nothing are dropped where args would be refused for them: null, save in the
-// body of a PATCH, and for safe methods empty values; their pointers are returned, with those of nulls that the format of the body can't
-// express. The checked arguments are accepted again, unchanged. Wrong arguments give an *ArgumentError with all faults.
+// Check returns args as the object that a request is built from: args itself, or a copy in which strings that contain
+// the intended value are replaced by it. Optional members without a value are dropped if args would be refused for
+// them: null, except in the body of a PATCH, and for safe methods empty values; their pointers are returned, with those
+// of nulls that the format of the body can't express. The checked arguments are accepted again, unchanged. Wrong
+// arguments give an *ArgumentError with all faults.
 func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, dropped []string, err error) {
 	args, err = o.readObject(args)
 	if err != nil {
@@ -109,14 +110,14 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 	return nil, nil, o.argumentError(args, spelled, faults)
 }
 
-// readObject returns the text of the object that the arguments are. The error is worded for the model.
+// readObject returns the text of the object that the arguments are. The error is addressed to the model.
 func (o *Operation) readObject(args json.RawMessage) (json.RawMessage, error) {
 	if t := bytes.TrimSpace(args); len(t) == 0 || string(t) == "null" {
 		args = json.RawMessage("{}")
 	}
 	info, err := jsonscan.Scan(args, o.scanning())
 	if err == nil && info.Kind == jsonscan.String {
-		// Some clients send the object as a string that holds it (pains row 32).
+		// Some clients send the object as a string that contains it (pains row 32).
 		args = jsonscan.Unquote(bytes.TrimSpace(args))
 		info, err = jsonscan.Scan(args, o.scanning())
 	}
@@ -139,7 +140,7 @@ func (o *Operation) readObject(args json.RawMessage) (json.RawMessage, error) {
 	return args, nil
 }
 
-// newArgumentError returns the error for faults, which is explained by what callers can give.
+// newArgumentError returns the error for faults, which is explained by the arguments that callers can give.
 func (o *Operation) newArgumentError(faults []Fault) *ArgumentError {
 	of := o
 	if o.callers != nil {
@@ -148,8 +149,8 @@ func (o *Operation) newArgumentError(faults []Fault) *ArgumentError {
 	return &ArgumentError{Faults: faults, operation: of, accepts: of.accepts}
 }
 
-// argumentError words what is wrong with arguments: names that are spelled otherwise, and the faults of the schema that are not
-// about these, each once.
+// argumentError describes the faults of arguments: misspelt names, and the faults of the schema that do not concern
+// these, each once.
 func (o *Operation) argumentError(args json.RawMessage, spelled []Fault, faults []schema.Fault) *ArgumentError {
 	e := o.newArgumentError(spelled)
 	for _, f := range faults {
@@ -159,7 +160,7 @@ func (o *Operation) argumentError(args json.RawMessage, spelled []Fault, faults 
 		if slices.ContainsFunc(e.Faults, func(known Fault) bool {
 			return known.Pointer == f.Pointer && (f.Message == known.Message || strings.HasPrefix(f.Message, known.Message+" (alternative "))
 		}) {
-			continue // of a base schema and of what is made from it
+			continue // of a base schema and of one made from it
 		}
 		f.Message = o.reworded(args, f)
 		if name, ok := topLevel(f.Pointer); ok && strings.HasPrefix(f.Message, "unknown argument") {
@@ -173,14 +174,14 @@ func (o *Operation) argumentError(args json.RawMessage, spelled []Fault, faults 
 	return e
 }
 
-// scanning is how arguments are read, and texts that hold some.
+// scanning returns the options for scanning arguments, and strings that contain some.
 func (o *Operation) scanning() jsonscan.Options {
 	return jsonscan.Options{Unique: true, MaxDepth: o.maxDepth}
 }
 
-// otherwiseSpelled finds arguments that have the name of a renamed property in the request. The schema knows it by the
-// name of the argument alone: where others are allowed, what is given so would be sent unchecked, and perhaps twice. So it
-// is with arguments that callers can't give.
+// otherwiseSpelled finds arguments that have the name of a renamed property in the request. The schema has only the
+// name of the argument: if other members are allowed, such a value would be sent unchecked, and perhaps twice. The same
+// applies to arguments that callers can't give.
 func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
 	for _, name := range o.withheld {
 		if jsonscan.Lookup(args, name) != nil {
@@ -198,8 +199,8 @@ func (o *Operation) otherwiseSpelled(args json.RawMessage) (faults []Fault) {
 	return faults
 }
 
-// hiddenGiven returns a fault for each hidden argument that is given although the schema, which allows any, has none
-// against it. It has the words for any other argument that the operation doesn't have.
+// hiddenGiven returns a fault for each hidden argument that is given although the schema, which allows any member,
+// accepts it. The message is that of an unknown argument.
 func (o *Operation) hiddenGiven(args []byte, faults []schema.Fault) (more []Fault) {
 	for _, name := range o.hidden {
 		pointer := jsonscan.PointerTo(name)
@@ -210,9 +211,9 @@ func (o *Operation) hiddenGiven(args []byte, faults []schema.Fault) (more []Faul
 	return more
 }
 
-// accepts tells whether a call with these arguments is sent.
+// accepts reports whether a call with these arguments is sent.
 func (o *Operation) accepts(args []byte) bool {
-	if o.hidden != nil { // what is hidden is missing in the request
+	if o.hidden != nil { // hidden arguments are missing in the request
 		_, _, err := o.Check(args)
 		return err == nil
 	}
@@ -220,33 +221,33 @@ func (o *Operation) accepts(args []byte) bool {
 	return err == nil
 }
 
-// building is one request while it is built. Faults are collected to the end, so that the model hears of all.
-type building struct {
+// requestBuilder is one request while it is built. Faults are collected to the end, so that the model gets all of them.
+type requestBuilder struct {
 	o      *Operation
 	args   json.RawMessage
-	values [][]byte // by place in o.arguments; nil: not given
+	values [][]byte // by index in o.arguments; nil if not given
 	small  [16][]byte
 	faults []Fault
-	text   []byte // room to make the URL in
+	text   []byte // memory for the URL
 }
 
-// buildings are those that are not in use.
-var buildings = sync.Pool{New: func() any { return new(building) }}
+// requestBuilders is the pool of unused ones.
+var requestBuilders = sync.Pool{New: func() any { return new(requestBuilder) }}
 
-// maxKeptURL is the largest room for a URL that is kept for the next one.
+// maxKeptURL is the maximum memory for a URL that is kept for the next one.
 const maxKeptURL = 4 << 10
 
-// release gives the building back. Nothing that was made with it refers to it.
-func (b *building) release() {
+// release returns the building to the pool. No result refers to it.
+func (b *requestBuilder) release() {
 	text := b.text[:0]
 	if cap(text) > maxKeptURL {
 		text = nil
 	}
-	*b = building{text: text}
-	buildings.Put(b)
+	*b = requestBuilder{text: text}
+	requestBuilders.Put(b)
 }
 
-func (b *building) bind() {
+func (b *requestBuilder) bind() {
 	if n := len(b.o.arguments); n <= len(b.small) {
 		b.values = b.small[:n]
 	} else {
@@ -262,15 +263,15 @@ func (b *building) bind() {
 	}
 }
 
-// given returns the value of an argument that is to be sent.
-func (b *building) given(i int) ([]byte, bool) {
+// given returns the value of an argument to send.
+func (b *requestBuilder) given(i int) ([]byte, bool) {
 	a := &b.o.arguments[i]
 	value := b.values[i]
 	if value == nil {
 		return nil, false
 	}
 	if a.encoder != nil && a.encoder.Undefined(value) {
-		if a.required && !a.place.takesNothing(value) {
+		if a.required && !a.place.mayBeEmpty(value) {
 			b.fault(a, &wire.ValueError{Reason: "must have a value"})
 		}
 		return nil, false
@@ -278,7 +279,7 @@ func (b *building) given(i int) ([]byte, bool) {
 	return value, true
 }
 
-func (b *building) fault(a *argument, err error) {
+func (b *requestBuilder) fault(a *argument, err error) {
 	if several := (*charsetError)(nil); errors.As(err, &several) {
 		for _, f := range several.faults {
 			b.fault(a, f)
@@ -293,7 +294,7 @@ func (b *building) fault(a *argument, err error) {
 	b.faults = append(b.faults, f)
 }
 
-// reasonOf returns what an encoder says of a value, without the place.
+// reasonOf returns the reason of an encoder's error, without the pointer.
 func reasonOf(err error) string {
 	var v *wire.ValueError
 	if errors.As(err, &v) {
@@ -302,9 +303,9 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// memberFault is fault for a body whose members are arguments: the pointer of the error begins with the name that one of
-// them has in the request.
-func (b *building) memberFault(err error) {
+// memberFault is fault for a body whose members are arguments: the pointer of the error begins with the name of one in
+// the request.
+func (b *requestBuilder) memberFault(err error) {
 	if several := (*charsetError)(nil); errors.As(err, &several) {
 		for _, f := range several.faults {
 			b.memberFault(f)
@@ -329,19 +330,19 @@ func (b *building) memberFault(err error) {
 	b.faults = append(b.faults, f)
 }
 
-// below returns what follows in a pointer behind a member of the root.
+// below returns the rest of a pointer after a member of the root.
 func below(pointer, name string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(pointer, jsonscan.PointerTo(name))
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-// maxQuery is the most bytes of a query, and of all cookies. No server takes as many; what a few names and values can be
-// made into has to end somewhere (R8).
+// maxQuery is the maximum length of a query, and of all cookies, in bytes. No server accepts as many; the expansion of
+// a few names and values must be limited (R8).
 const maxQuery = 4 << 20
 
 // url joins the base with path and query. Literals were escaped when the operation was compiled; values are escaped by
-// their encoders, so what is between two literals can't leave its place (R2, R3).
-func (b *building) url(base *url.URL) url.URL {
+// their encoders, so a value can't leave the space between two literals (R2, R3).
+func (b *requestBuilder) url(base *url.URL) url.URL {
 	u := url.URL{Scheme: base.Scheme, Host: base.Host}
 	prefix := strings.TrimRight(base.EscapedPath(), "/")
 	text := slices.Grow(b.text[:0], len(prefix)+len(b.o.Path)+len(b.args)+32)
@@ -363,7 +364,7 @@ func (b *building) url(base *url.URL) url.URL {
 	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
 		b.faults = append(b.faults, Fault{Message: "the path can't be built"})
 	}
-	if raw := u.RawPath; u.Path == raw { // as url.Parse leaves it, which is not as built where url.URL escapes more than need be
+	if raw := u.RawPath; u.Path == raw { // as url.Parse sets it, unless url.URL escapes more than necessary
 		if u.RawPath = ""; u.EscapedPath() != raw {
 			u.RawPath = raw
 		}
@@ -371,8 +372,8 @@ func (b *building) url(base *url.URL) url.URL {
 	return u
 }
 
-// appendPath appends the operation's path with its variables filled in.
-func (b *building) appendPath(text []byte) ([]byte, error) {
+// appendPath appends the operation's path with the values of its variables.
+func (b *requestBuilder) appendPath(text []byte) ([]byte, error) {
 	o := b.o
 	return o.template.Append(text, func(i int, dst []byte) ([]byte, error) {
 		place := o.variables[i]
@@ -395,7 +396,7 @@ func (b *building) appendPath(text []byte) ([]byte, error) {
 }
 
 // appendQuery appends the query without its "?": that of the operation's path, then the query parameters.
-func (b *building) appendQuery(text []byte) []byte {
+func (b *requestBuilder) appendQuery(text []byte) []byte {
 	o, start := b.o, len(text)
 	text = append(text, o.template.Query()...)
 	for i := range o.arguments {
@@ -407,8 +408,8 @@ func (b *building) appendQuery(text []byte) []byte {
 		if !ok {
 			continue
 		}
-		// Pairs of one parameter after those of another: the encoder sees the query alone, so it knows whether to
-		// begin with "&".
+		// The pairs of one parameter follow those of another: the encoder receives only the query, so that it knows
+		// whether to begin with "&".
 		query, err := a.encoder.AppendQuery(text[start:], value)
 		if err != nil {
 			b.fault(a, err)
@@ -423,8 +424,8 @@ func (b *building) appendQuery(text []byte) []byte {
 	return text
 }
 
-// segmentFault is fault for what several path arguments make together.
-func (b *building) segmentFault(err error) {
+// segmentFault is fault for a segment that several path arguments make together.
+func (b *requestBuilder) segmentFault(err error) {
 	var e *wire.SegmentError
 	if !errors.As(err, &e) {
 		b.faults = append(b.faults, Fault{Message: err.Error()})
@@ -435,7 +436,7 @@ func (b *building) segmentFault(err error) {
 	}
 }
 
-func (b *building) header() http.Header {
+func (b *requestBuilder) header() http.Header {
 	o := b.o
 	header := make(http.Header, 8)
 	header["Accept"] = o.accept
@@ -471,8 +472,8 @@ func (b *building) header() http.Header {
 	return header
 }
 
-// body returns the body and its media type, "" for none.
-func (b *building) body() (text []byte, media string) {
+// body returns the body and its media type; "" if there is none.
+func (b *requestBuilder) body() (text []byte, media string) {
 	o := b.o
 	plan := o.body
 	if plan == nil {
@@ -533,8 +534,8 @@ func empty(object []byte) bool {
 	return true
 }
 
-// members yields the arguments from first on that are given, under their names in the request.
-func (b *building) members(first int) iter.Seq2[string, []byte] {
+// members yields the given arguments from first on, under their names in the request.
+func (b *requestBuilder) members(first int) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for i := first; i < len(b.values); i++ {
 			if v := b.values[i]; v != nil && !yield(b.o.arguments[i].wire, v) {
@@ -545,7 +546,7 @@ func (b *building) members(first int) iter.Seq2[string, []byte] {
 }
 
 // renamed yields all arguments under their names in the request.
-func (b *building) renamed() iter.Seq2[string, []byte] {
+func (b *requestBuilder) renamed() iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for name, v := range jsonscan.Members(b.args) {
 			wireName, ok := b.o.body.rename[string(name)]

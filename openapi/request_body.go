@@ -20,16 +20,16 @@ type body struct {
 	kind     string // of the table
 	of       string // the media type as the document has it
 	media    string // Content-Type of the request
-	list     string // the same for a body that is an array, "" when it makes no difference
+	list     string // the same for a body that is an array; "" if it makes no difference
 	required bool
 	codec    codec
 	form     bodyForm
-	first    int               // formWhole: its place in Operation.arguments; formMembers: that of the first member
+	first    int               // formWhole: its index in Operation.arguments; formMembers: that of the first member
 	rename   map[string]string // formRoot: argument name → wire name, where they differ
 	renamed  map[string]string // the reverse
 }
 
-// bodyForm says how the arguments make up the body.
+// bodyForm is the relation of the arguments to the body.
 type bodyForm uint8
 
 const (
@@ -38,21 +38,23 @@ const (
 	formRoot                    // all arguments are members of the body
 )
 
-// A codec writes bodies of one media type. Values are JSON texts that have been scanned.
+// A codec encodes bodies of one media type. Values are JSON texts that have been scanned.
 type codec struct {
 	whole   func(dst, value []byte) ([]byte, error)
-	members func(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) // nil: a body of this type has none
-	// begin, if it is not nil, makes the codec of one body and its Content-Type, for types that have another one each time.
+	members func(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) // nil if a body of this type has none
+	// begin, if it is not nil, makes the codec of one body and its Content-Type, for types with a random boundary.
 	begin func() (codec, string)
-	// typed, if it is not nil, takes the place of whole for types whose Content-Type depends on the value.
+	// typed, if it is not nil, replaces whole for types whose Content-Type depends on the value.
 	typed func(dst, value []byte) (out []byte, media string, err error)
 	files bool // some parts are files
-	// unwritten returns the pointers of the nulls in the value of a member that the format has no way to write; nil: it writes all.
+	// unwritten returns the pointers of the nulls in the value of a member that the format can't express; nil if it
+	// expresses all.
 	unwritten func(name string, value []byte) []string
-	bytes     int // what it keeps, about; see Operation.size
-	// plan appends what decides how bodies are written; nil: the media type does. It is false as XMLNode.AppendPlan is.
+	bytes     int // approximate memory; see Operation.size
+	// plan appends the settings that determine the encoding of bodies; nil if the media type determines it. Its result
+	// is that of XMLNode.AppendPlan.
 	plan func(dst []byte) ([]byte, bool)
-	err  error // why there is no such codec: the operation is skipped
+	err  error // the reason why there is no such codec: the operation is skipped
 }
 
 // A bodyKind is a row of the table of request media types. New types need a row, nothing else.
@@ -60,17 +62,17 @@ type bodyKind struct {
 	name    string
 	matches func(media string) bool
 	members bool // an object body may be spread over arguments
-	// codec makes the writer for one media type object.
+	// codec makes the encoder for one media type object.
 	codec func(c *compiler, ct *content) codec
-	// prepare replaces the document's schema of the body, for types of which a part is not a JSON value.
+	// prepare replaces the document's schema of the body, for types with parts that are not JSON values.
 	prepare func(c *compiler, ct *content) *tree.Node
 	// schema replaces the document's schema of the argument "body", for types whose bytes are not a JSON value.
 	schema func(ct *content) *tree.Node
 	hint   string // added to the description of the argument "body"
-	list   string // Content-Type of a body that is an array, "" when it makes no difference
+	list   string // Content-Type of a body that is an array; "" if it makes no difference
 }
 
-// bodyKinds returns the table. The order is the order of preference among the media types of one body.
+// bodyKinds returns the table. Its order is the order of preference among the media types of one body.
 func bodyKinds() []bodyKind {
 	return []bodyKind{
 		{name: "json", matches: func(m string) bool {
@@ -95,9 +97,8 @@ const (
 	jsonFileHint = "The JSON to send. A string is sent as it is, one that is base64 or a data URL as its bytes."
 )
 
-// kindOf returns the place in the table of the kind of a media type. For a media type that stands for others, or of which
-// nothing is known, the schema decides: JSON is made of what has a JSON type that is no string, and what a string is
-// nobody says.
+// kindOf returns the index in the table of the kind of a media type. For a range, or an unknown media type, the schema
+// decides: a JSON type other than string means JSON, while a string could be anything.
 func (c *compiler) kindOf(kinds []bodyKind, ct *content) int {
 	media := mediatype.Essence(ct.media)
 	named := func(name string) int { return slices.IndexFunc(kinds, func(k bodyKind) bool { return k.name == name }) }
@@ -112,11 +113,11 @@ func (c *compiler) kindOf(kinds []bodyKind, ct *content) int {
 			return named("raw")
 		}
 	case kinds[r].name == "json" && c.isFile(value, nil):
-		return named("json file") // in quotes, and nothing else, it would be no file
+		return named("json file") // quoted, it would not be a file
 	case kinds[r].name == "raw" && bytes:
 		return named("binary")
 	case kinds[r].name == "text" && c.isFile(value, nil):
-		return named("raw") // bytes that are called text: a data URL can give all of them
+		return named("raw") // bytes that are declared as text: a data URL can represent all of them
 	}
 	return r
 }
@@ -125,8 +126,7 @@ func isNDJSON(media string) bool {
 	return slices.Contains([]string{"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines"}, media)
 }
 
-// preference orders the media types of one kind: JSON without further meaning comes first, and what stands for others
-// last.
+// preference orders the media types of one kind: plain JSON comes first, and ranges last.
 func preference(media string) int {
 	switch media = mediatype.Essence(media); {
 	case media == "application/json":
@@ -140,7 +140,7 @@ func preference(media string) int {
 	}
 }
 
-// chooseBody picks the media type to send. A nil kind means that no body is sent.
+// chooseBody selects the media type to send. A nil kind means that no body is sent.
 func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 	if m.body == nil {
 		return nil, nil
@@ -150,7 +150,7 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 			c.problems.at(m.body.node, codeBodyEmpty, "request body is left out: it has no content")
 			return nil, nil
 		}
-		// The standard wants content; a body without it is JSON everywhere it was seen, or a string.
+		// The standard requires content; a body without it is JSON in all known documents, or a string.
 		c.problems.at(m.body.node, codeBodyEmpty, "request body has no content; a string is sent as it is, anything else as JSON")
 		m.body.contents = []content{{media: "*/*", node: m.body.node}}
 	}
@@ -163,7 +163,7 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 		ct := &m.body.contents[i]
 		r := c.kindOf(kinds, ct)
 		if parts && kinds[r].members && !isMultipart(mediatype.Essence(ct.media)) && (c.hasFiles(ct.schema) || kinds[r].name == "xml" && c.xmlIsText(ct.schema)) {
-			continue // a file goes into a part of its own: JSON and forms have no way to hold it
+			continue // a file goes into a part of its own: JSON and forms can't contain it
 		}
 		if rank < 0 || r < rank || r == rank && preference(ct.media) < preference(best.media) {
 			best, kind, rank = ct, &kinds[r], r
@@ -183,12 +183,12 @@ func (c *compiler) chooseBody(m *model) (*content, *bodyKind) {
 		prepared.schema = kind.prepare(c, &prepared)
 	}
 	if !m.body.required && c.schema.Void(prepared.schema) {
-		return nil, nil // an argument of which nothing can come: Stripe has one for each GET
+		return nil, nil // an argument that can't have an effect: Stripe has one for each GET
 	}
 	return &prepared, kind
 }
 
-// otherBodies reports the media types of a body that have a schema of their own, and which no call can send.
+// otherBodies reports the media types of a body with a schema of their own, which no call can send.
 func (c *compiler) otherBodies(m *model, sent *content, kind *bodyKind) {
 	var others []string
 	for i := range m.body.contents {
@@ -205,14 +205,14 @@ func (c *compiler) otherBodies(m *model, sent *content, kind *bodyKind) {
 	}
 }
 
-// isSentAsBytes tells whether a body of the media type is sent as bytes of which nothing is known. A text that is no media type isn't
-// one of them.
+// isSentAsBytes reports whether a body of the media type is sent as bytes of unknown content. An invalid media type
+// does not count.
 func isSentAsBytes(media string) bool {
 	kinds := bodyKinds()
 	return strings.Contains(media, "/") && !slices.ContainsFunc(kinds[:len(kinds)-1], func(k bodyKind) bool { return k.matches(media) })
 }
 
-// sameSchema tells whether two schemas are one, or written alike.
+// sameSchema reports whether two schemas are the same, or written alike.
 func (c *compiler) sameSchema(a, b *tree.Node) bool {
 	if a, b = c.follow(a), c.follow(b); a == b {
 		return true
@@ -293,8 +293,8 @@ func formFallback() wire.Parameter {
 	return wire.Parameter{In: wire.Query, Style: wire.ByType, Explode: true}
 }
 
-// formEncoder plans the properties of a form by its encoding objects. beside returns the names that the members of
-// exploded objects must not have, apart from those of the form; it may be nil.
+// formEncoder compiles the properties of a form by its encoding objects. beside returns the names that the members of
+// exploded objects must not have, in addition to those of the form; it may be nil.
 func (c *compiler) formEncoder(ct *content, beside func() map[string]struct{}) (*wire.FormEncoder, error) {
 	properties := make(map[string]wire.Parameter)
 	var names []string
@@ -370,7 +370,7 @@ func ndjsonCodec(*compiler, *content) codec {
 				dst = append(dst, '\n')
 			}
 			return dst, nil
-		case jsonscan.String: // lines that the caller has put together
+		case jsonscan.String: // lines that the caller has joined
 			dst = append(dst, jsonscan.Unquote(value)...)
 			if len(dst) > 0 && dst[len(dst)-1] != '\n' {
 				dst = append(dst, '\n')
@@ -382,7 +382,7 @@ func ndjsonCodec(*compiler, *content) codec {
 	}}
 }
 
-// textCodec sends the text of a string; anything else, which the document's schema must have asked for, as JSON.
+// textCodec sends the text of a string; any other value, which the document's schema must have requested, as JSON.
 func textCodec(*compiler, *content) codec {
 	return codec{whole: func(dst, value []byte) ([]byte, error) {
 		if jsonscan.KindOf(value) == jsonscan.String {
@@ -392,7 +392,7 @@ func textCodec(*compiler, *content) codec {
 	}}
 }
 
-// rawCodec sends the text or the bytes of a string; anything else as JSON.
+// rawCodec sends the text or the bytes of a string; any other value as JSON.
 func rawCodec(c *compiler, ct *content) codec {
 	media := ct.sends()
 	if mediatype.IsRange(ct.media) {
@@ -409,7 +409,7 @@ func rawCodec(c *compiler, ct *content) codec {
 		}
 		out, err := e.Append(dst, text)
 		if err != nil {
-			return dst, "", misfits(e, err, value)
+			return dst, "", unencodable(e, err, value)
 		}
 		return out, sent, nil
 	}}
@@ -420,7 +420,7 @@ func jsonFileCodec(*compiler, *content) codec {
 	return codec{whole: wire.AppendJSONFile}
 }
 
-// textSchema keeps the document's schema unless it says nothing.
+// textSchema keeps the document's schema unless it is empty.
 func textSchema(ct *content) *tree.Node {
 	if ct.schema.Len() > 0 {
 		return ct.schema
@@ -428,8 +428,8 @@ func textSchema(ct *content) *tree.Node {
 	return stringSchema(ct.node, "")
 }
 
-// tokenSchema keeps the document's schema if it is that of a text. Others describe the claims, which only the holder of a key can
-// turn into a token.
+// tokenSchema keeps the document's schema if it is that of a text. Others describe the claims, which only the holder of
+// a key can turn into a token.
 func tokenSchema(ct *content) *tree.Node {
 	if types := ct.schema.Get("type"); types.Text() == "string" {
 		return ct.schema
@@ -437,7 +437,7 @@ func tokenSchema(ct *content) *tree.Node {
 	return stringSchema(ct.node, "")
 }
 
-// anySchema takes every value.
+// anySchema accepts every value.
 func anySchema(ct *content) *tree.Node { return tree.NewObject(ct.node) }
 
 func binarySchema(ct *content) *tree.Node { return stringSchema(ct.node, "byte") }
@@ -451,8 +451,8 @@ func stringSchema(at *tree.Node, format string) *tree.Node {
 	return s
 }
 
-// binaryCodec decodes base64 in any of its spellings, since models use them all. Where the body is base64 on the wire, the
-// text goes out as it is.
+// binaryCodec decodes base64 in any of its variants, since models use them all. If the body is transferred as base64,
+// the text is sent unchanged.
 func binaryCodec(c *compiler, ct *content) codec {
 	if c.sentAsBase64(ct) {
 		return textCodec(c, ct)
@@ -465,9 +465,9 @@ func binaryCodec(c *compiler, ct *content) codec {
 	}}
 }
 
-// sentAsBase64 tells whether a body of bytes is transferred as base64 text (OAS 3.0.4 and 3.1.1 "Considerations for File
-// Uploads"). application/octet-stream with format byte is not: documents that have it mean bytes, as the media type says, since
-// generators write format byte for the byte arrays of programming languages.
+// sentAsBase64 reports whether a body of bytes is transferred as base64 text (OAS 3.0.4 and 3.1.1 "Considerations for
+// File Uploads"). application/octet-stream with format byte is not: such documents mean bytes, as the media type
+// states, since generators write format byte for the byte arrays of programming languages.
 func (c *compiler) sentAsBase64(ct *content) bool {
 	media, s := mediatype.Essence(ct.media), c.follow(ct.schema)
 	if mediatype.IsRange(media) {

@@ -15,14 +15,14 @@ const formData = "multipart/form-data"
 
 func isMultipart(media string) bool { return strings.HasPrefix(media, "multipart/") }
 
-// partBytes is what the plan of one part, or of one property of a form, takes in memory, about.
+// partBytes is the approximate memory of the plan of one part, or of one property of a form.
 const partBytes = 300
 
 // multipartCodec writes the parts by the encoding objects and the schemas of the document.
 func multipartCodec(c *compiler, ct *content) codec {
 	media := mediatype.Essence(ct.media)
 	if isFormData(ct) {
-		media = formData // for a range too
+		media = formData // also for a range
 	}
 	list := media != formData && c.isList(ct.document)
 	plan := c.multipartPlan(ct, media == formData, list)
@@ -54,8 +54,8 @@ func multipartCodec(c *compiler, ct *content) codec {
 	}}
 }
 
-// multipartPlan plans the parts: those that the schema or the encoding object names, and those without a name. named tells that
-// every part is sent with its name, list that the parts are the items of an array.
+// multipartPlan compiles the parts: those that the schema or the encoding object names, and those without a name. named
+// means that every part is sent with its name, list that the parts are the items of an array.
 func (c *compiler) multipartPlan(ct *content, named, list bool) wire.Multipart {
 	s, encoding := ct.document, ct.node.Get("encoding")
 	plan := wire.Multipart{Named: named, Parts: make(map[string]wire.Part), Text: partIn}
@@ -86,8 +86,8 @@ func (c *compiler) multipartPlan(ct *content, named, list bool) wire.Multipart {
 	return plan
 }
 
-// multipartEncoder returns the encoder of a plan. If what the document says of the parts can't be used, that is reported, and of the
-// plan only which parts are files is left.
+// multipartEncoder returns the encoder of a plan. If the document's description of the parts can't be used, that is
+// reported, and the plan keeps only which parts are files.
 func (c *compiler) multipartEncoder(ct *content, plan *wire.Multipart) *wire.MultipartEncoder {
 	encoder, err := wire.NewMultipartEncoder(*plan)
 	if err == nil {
@@ -118,7 +118,7 @@ func (c *compiler) isList(s *tree.Node) bool {
 	return s.Get("type").Text() == "array" || s.Get("type") == nil && (s.Get("items") != nil || s.Get("prefixItems") != nil)
 }
 
-// eachProperty hands out the properties that a schema has at its top, those of its composition with them.
+// eachProperty yields the properties that a schema has at its top, including those of its composition.
 func (c *compiler) eachProperty(s *tree.Node, yield func(name string, property *tree.Node)) {
 	seen := make(map[*tree.Node]bool)
 	var visit func(n *tree.Node)
@@ -161,7 +161,7 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 	}
 	each := s
 	if c.isList(s) {
-		each = c.follow(s).Get("items") // of which each is a part
+		each = c.follow(s).Get("items") // each is a part
 	}
 	value := c.follow(each)
 	if len(p.Types) > 0 && mediatype.IsXML(mediatype.Essence(p.Types[0])) && !p.File && !p.Styled && c.schema.IsObject(each) {
@@ -171,12 +171,12 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 		}
 	}
 	if encoded := value.Get("contentEncoding"); encoded.Text() != "" && !p.File && !p.Styled && c.doc.dialect == openapi31 {
-		// OAS 3.1.1 "Encoding Object": a text with contentEncoding is sent as it is, and this header says so.
+		// OAS 3.1.1 "Encoding Object": a text with contentEncoding is sent unchanged, and this header declares it.
 		p.Headers = append(p.Headers, wire.PartHeader{Name: "Content-Transfer-Encoding", Value: strings.Clone(encoded.Text())})
 	}
 	media := value.Get("contentMediaType").Text()
 	if p.File && mediatype.IsGeneric(mediatype.Essence(media)) {
-		media = "" // it says that there are bytes: which ones is seen by each file (FastAPI writes so of all uploads)
+		media = "" // a generic type for bytes: the content of each file decides (FastAPI declares it for all uploads)
 	}
 	if media != "" && len(p.Types) == 0 && !p.Styled {
 		p.Types = []string{strings.Clone(media)}
@@ -185,7 +185,8 @@ func (c *compiler) part(ct *content, name string, s, encoding *tree.Node) wire.P
 	return p
 }
 
-// styleOfPart plans a part that is written as a parameter in a query is, which "style" or "explode" of its encoding object asks for.
+// styleOfPart compiles a part that is encoded like a query parameter, as "style" or "explode" of its encoding object
+// requires.
 func (c *compiler) styleOfPart(ct *content, p *wire.Part, name string, encoding *tree.Node) {
 	style, explode := encoding.Get("style"), encoding.Get("explode")
 	if style == nil && explode == nil {
@@ -205,7 +206,7 @@ func (c *compiler) styleOfPart(ct *content, p *wire.Part, name string, encoding 
 	}
 }
 
-// headersOfPart plans the headers of a part for which the document gives a value.
+// headersOfPart compiles the headers of a part for which the document gives a value.
 func (c *compiler) headersOfPart(p *wire.Part, encoding *tree.Node) {
 	for header, node := range encoding.Get("headers").Members() {
 		if strings.EqualFold(header, "Content-Type") || strings.EqualFold(header, "Content-Disposition") {
@@ -219,7 +220,7 @@ func (c *compiler) headersOfPart(p *wire.Part, encoding *tree.Node) {
 	}
 }
 
-// partXML plans the objects of a part as XML. It is nil if the schema doesn't say how.
+// partXML compiles the objects of a part to XML. It is nil if the schema doesn't describe that.
 func (c *compiler) partXML(name string, s *tree.Node) *wire.XMLNode {
 	if c.xmlIsText(s) {
 		return nil
@@ -236,7 +237,7 @@ func (c *compiler) partXML(name string, s *tree.Node) *wire.XMLNode {
 	return plan
 }
 
-// contentTypes reads the contentType of an encoding object, which may list several. Parts within parts are not written.
+// contentTypes parses the contentType of an encoding object, which may list several. Nested multipart is not supported.
 func contentTypes(encoding *tree.Node) (types []string) {
 	for t := range strings.SplitSeq(encoding.Get("contentType").Text(), ",") {
 		if t = strings.TrimSpace(t); t != "" && !isMultipart(mediatype.Essence(t)) {
@@ -246,12 +247,11 @@ func contentTypes(encoding *tree.Node) (types []string) {
 	return types
 }
 
-// constant returns the value that a header object leaves no choice about: a const, the only member of an enum, or a
-// default.
+// constant returns the only possible value of a header object: a const, the only member of an enum, or a default.
 func (c *compiler) constant(header *tree.Node) (string, bool) {
 	s := c.follow(header.Get("schema"))
 	if s == nil {
-		s = header // 2.0, and documents that forget the schema
+		s = header // 2.0, and documents that omit the schema
 	}
 	value := s.Get("const")
 	if enum := s.Get("enum"); value == nil && enum.Len() == 1 {
@@ -263,7 +263,7 @@ func (c *compiler) constant(header *tree.Node) (string, bool) {
 	switch value.Kind() {
 	case tree.String, tree.Number, tree.Bool:
 		return strings.Clone(value.Text()), true
-	default: // nothing else is one value of a header
+	default: // no other type is one header value
 		return "", false
 	}
 }
@@ -298,9 +298,9 @@ func multipartSchema(c *compiler, ct *content) *tree.Node {
 	return n
 }
 
-// formOfList returns an object schema instead of the array that a document gives for a form: each item is a part, and every part of
-// a form has a name, which a list has no place for. The name is that of the only encoding object, else the caller gives it, as the
-// text of the operation says it.
+// formOfList returns an object schema instead of the array that a document gives for a form: each item is a part, and
+// every part of a form has a name, which a list lacks. The name is that of the only encoding object, or else given by
+// the caller, as the text of the operation describes it.
 func (c *compiler) formOfList(ct *content) *tree.Node {
 	if known, ok := c.prepared.Load(preparedKey{ct.node, ct.schema}); ok {
 		if n, ok := known.(*tree.Node); ok {
@@ -326,10 +326,10 @@ func (c *compiler) formOfList(ct *content) *tree.Node {
 	return object
 }
 
-// A preparedKey is all that the schema of a multipart body is made of. Operations that share it share what is made of it.
+// A preparedKey is the complete input of the schema of a multipart body. Operations that share it share the result.
 type preparedKey struct{ encoding, schema *tree.Node }
 
-// partsUnknown tells whether the document says nothing of the parts: the body is then an object of anything.
+// partsUnknown reports whether the document does not describe the parts: the body is then an object of anything.
 func (c *compiler) partsUnknown(s *tree.Node) bool {
 	if !c.schema.IsObject(s) {
 		return true

@@ -39,7 +39,7 @@ paths:
       responses: {"200": {description: OK}}
 `
 
-// TestRequestLimits: a query and the cookies of a request may have maxQuery bytes, and not one more.
+// TestRequestLimits checks that a query and the cookies of a request may have exactly maxQuery bytes.
 func TestRequestLimits(t *testing.T) {
 	op := find(t, compiled(t, limitsDocument), "limits")
 	for _, tt := range []struct {
@@ -79,7 +79,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestRequestURL: the URL of a request is as url.Parse leaves it.
+// TestRequestURL checks that the URL of a request is as url.Parse sets it.
 func TestRequestURL(t *testing.T) {
 	op := find(t, compiled(t, limitsDocument), "limits")
 	for base, value := range map[string]string{"": "v", "https://plain.example/v1/": "v", "http://[::1]:80/%41": "a b"} {
@@ -108,7 +108,7 @@ func TestRequestURL(t *testing.T) {
 	}
 }
 
-// TestRequestFails: what is no fault of the arguments is no ArgumentError.
+// TestRequestFails checks that errors without a fault in the arguments are not ArgumentErrors.
 func TestRequestFails(t *testing.T) {
 	op := find(t, compiled(t, limitsDocument), "limits")
 	var none context.Context
@@ -122,7 +122,7 @@ func TestRequestFails(t *testing.T) {
 	}
 }
 
-// TestWholePlans: what is sent of a form can be told whole, so that two documents can be compared.
+// TestWholePlans checks that the plan of a form is complete, so that two documents can be compared.
 func TestWholePlans(t *testing.T) {
 	document := strings.Replace(limitsDocument, "      responses:", "      requestBody: {content: {application/x-www-form-urlencoded: {schema: {type: object, properties: {a: {type: string}}}}}}\n      responses:", 1)
 	if text, whole := find(t, compiled(t, document), "limits").body.codec.plan(nil); !whole || len(text) == 0 {
@@ -130,7 +130,7 @@ func TestWholePlans(t *testing.T) {
 	}
 }
 
-// TestManyArguments: each of many arguments goes to its own place.
+// TestManyArguments checks that each of many arguments goes to its own location.
 func TestManyArguments(t *testing.T) {
 	for _, n := range []int{1, 15, 16, 17, 40} {
 		var parameters, want strings.Builder
@@ -165,7 +165,7 @@ func jsonText(t *testing.T, v any) string {
 	return string(text)
 }
 
-// TestAllowedServers: what is allowed beside the document's own server has to be an origin.
+// TestAllowedServers checks that an allowed server besides the document's own must be an origin.
 func TestAllowedServers(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://other.example": "",
@@ -205,7 +205,7 @@ paths:
     options: {operationId: patterns, requestBody: {content: {application/json: {schema: {type: object, properties: {b: {type: string}}, patternProperties: {"^x-": {type: string}}}}}}, responses: {"200": {description: OK}}}
 `
 
-// TestAcceptsArgument: an operation takes its arguments, and of a body that says so others.
+// TestAcceptsArgument checks that an operation accepts its arguments, and others only if its body does.
 func TestAcceptsArgument(t *testing.T) {
 	api := compiled(t, takesDocument)
 	for id, want := range map[string]bool{
@@ -233,7 +233,7 @@ func TestAcceptsArgument(t *testing.T) {
 	}
 }
 
-// TestFilesAmongMany: a file is found among as many alternatives as are looked at, and not behind them (S3).
+// TestFilesAmongMany checks that a file is found among as many alternatives as are visited, and not beyond (S3).
 func TestFilesAmongMany(t *testing.T) {
 	for _, tt := range []struct {
 		before int

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestFileReferencesBelowRoot: documents whose parts stand in a folder beside their own (CAMARA, OpenSearch) are read with root, and
-// nothing outside of it, whatever symbolic links say (pains row 138).
+// TestFileReferencesBelowRoot checks that documents whose parts are in a sibling folder (CAMARA, OpenSearch) are read
+// with root, and nothing outside of it, for any symbolic links (pains row 138).
 func TestFileReferencesBelowRoot(t *testing.T) {
 	dir := t.TempDir()
 	outside := write(t, dir, "outside/p.json", parameterFile)
@@ -58,7 +58,7 @@ func TestFileReferencesBelowRoot(t *testing.T) {
 	}
 }
 
-// TestDocumentOutsideOfRoot: a document that isn't below root is not read, even through a symbolic link below it.
+// TestDocumentOutsideOfRoot checks that a document outside of root is not read, even through a symbolic link below it.
 func TestDocumentOutsideOfRoot(t *testing.T) {
 	dir := t.TempDir()
 	spec := write(t, dir, "elsewhere/spec.yaml", referring("p.json"))

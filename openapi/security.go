@@ -9,17 +9,17 @@ import (
 )
 
 // A Requirement is one alternative of an operation's security: all of its schemes together (OAS security requirement
-// object). An empty one says that the operation may be called without any.
+// object). An empty one means that the operation may be called without any.
 type Requirement []SchemeUse
 
-// SchemeUse names a security scheme and the scopes that are needed of it.
+// SchemeUse names a security scheme and its required scopes.
 type SchemeUse struct {
 	Scheme string   // the name in components.securitySchemes (2.0: securityDefinitions)
 	Scopes []string // of oauth2 and openIdConnect schemes
 }
 
-// A Scheme is a security scheme that a document declares. It tells what kind of credential to configure; it is never
-// more than advice.
+// A Scheme is a security scheme that a document declares. It determines the kind of credential to configure; it is only
+// advice.
 type Scheme struct {
 	Name string // in the document
 	Type string // "apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"; 2.0's "basic" is "http"
@@ -28,12 +28,12 @@ type Scheme struct {
 	Key  string // of "apiKey": the parameter's name
 }
 
-// security holds what all operations inherit.
+// security holds the requirements that all operations inherit.
 type security struct {
 	schemes  []Scheme
 	names    map[string]struct{} // of these
-	root     *tree.Node          // the document's security member; nil: none is asked for
-	declared *tree.Node          // where schemes are declared; the document when nowhere
+	root     *tree.Node          // the document's security member; nil if none is required
+	declared *tree.Node          // the node that declares schemes; the document if there is none
 }
 
 func (s *security) init(set *tree.Set, ps *problems) {
@@ -68,8 +68,8 @@ func (s *security) init(set *tree.Set, ps *problems) {
 	}
 }
 
-// of returns the alternatives of an operation. The typed model has no order, which among alternatives is the
-// author's preference; so the order comes from the raw node.
+// of returns the alternatives of an operation. The typed model has no order, which among alternatives is the author's
+// preference; so the order comes from the raw node.
 func (s *security) of(m *model, ps *problems) []Requirement {
 	node := m.node.Get("security")
 	var typed openapi3.SecurityRequirements
@@ -90,9 +90,9 @@ func (s *security) of(m *model, ps *problems) []Requirement {
 			if !ok {
 				continue
 			}
-			name = strings.TrimPrefix(name, "#/components/securitySchemes/") // 3.2 takes the URI of a scheme as well
+			name = strings.TrimPrefix(name, "#/components/securitySchemes/") // 3.2 also allows the URI of a scheme
 			if _, declared := s.names[name]; !declared {
-				// Said once for the document: some require such a scheme in each operation.
+				// Reported once for the document: some require such a scheme in each operation.
 				ps.at(s.declared, codeSecurityUndefined, "security scheme %q is required but not declared; the credential of the API is used if one is configured", name)
 			}
 			use := SchemeUse{Scheme: strings.Clone(name)}

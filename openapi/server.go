@@ -12,29 +12,29 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// servers decides where calls go (S7, ADR 0047). A configured base URL stands for the servers of the document as a whole. An operation whose
-// nearest list of servers is another one keeps that: on an origin of the document's own servers under the origin of the base URL, on
-// another origin only if the configuration allows it.
+// servers decides where calls go (S7, ADR 0047). A configured base URL replaces the servers of the document as a whole.
+// An operation whose nearest list of servers is another one keeps that: on an origin of the document's own servers
+// under the origin of the base URL, on another origin only if the configuration allows it.
 type servers struct {
 	base     *url.URL     // of the configuration; nil if there is none
 	service  *ServicePath // how the path of base was found; nil if the configuration has it
-	document *url.URL     // of a document that was fetched, else nil
-	origin   *url.URL     // that may be called then
+	document *url.URL     // of a document that was fetched; otherwise nil
+	origin   *url.URL     // which may then be called
 	allowed  map[origin.Origin]bool
 	values   map[string]string // of variables, from the configuration
 	problems *problems
-	swagger  *tree.Node // the root of a document of 2.0, else nil
+	swagger  *tree.Node // the root of a document of 2.0; otherwise nil
 
 	own   ownServers
-	root  target   // of operations that name no server
+	root  target   // of operations without servers
 	known sync.Map // *tree.Node of a list → target: operations share them
 }
 
-// target is where calls of an operation go, or why that isn't known.
+// target is the base URL for calls of an operation, or the reason why there is none.
 type target struct {
 	url     *url.URL
-	problem string     // why calls can't be made
-	refused error      // why the operation isn't served: its server is of an origin that isn't allowed
+	problem string     // the reason why calls can't be made
+	refused error      // the reason why the operation isn't served: its server is of an origin that isn't allowed
 	at      *tree.Node // that server
 }
 
@@ -68,8 +68,8 @@ func newServers(d *Document, o CompileOptions, ps *problems) (*servers, error) {
 	return s, nil
 }
 
-// of returns where calls of an operation go. The nearest list of servers counts: operation, path item, document (OAS operation object,
-// servers).
+// of returns the target of an operation. The nearest list of servers counts: operation, path item, document (OAS
+// operation object, servers).
 func (s *servers) of(f found) target {
 	if s.swagger != nil {
 		return s.ofSwagger2(f)
@@ -90,7 +90,7 @@ func (s *servers) of(f found) target {
 	return s.root
 }
 
-// A server is one candidate, its variables not yet replaced.
+// A server is one candidate with its variables not replaced yet.
 type server struct {
 	at        *tree.Node
 	url       string
@@ -106,8 +106,8 @@ func listed(list *tree.Node) (all []server) {
 	return all
 }
 
-// first returns the first server that may be used. If there is none, an origin that isn't allowed is the reason before others, since
-// the configuration can allow it.
+// first returns the first usable server. If there is none, the error about an origin that isn't allowed is preferred,
+// since the configuration can allow it.
 func (s *servers) first(at *tree.Node, all []server, resolve func(server) (*url.URL, error)) target {
 	var problem string
 	var refused target
@@ -133,12 +133,12 @@ func (s *servers) first(at *tree.Node, all []server, resolve func(server) (*url.
 	return target{problem: problem}
 }
 
-// advice tells what to do about a server that can't be used.
+// advice returns the next step for a server that can't be used.
 func (s *servers) advice(candidate server, err error) string {
 	var v *variableError
 	unset := errors.As(err, &v) && !v.placeholder
 	switch {
-	case candidate.missing: // so it may be that the document is all that there is
+	case candidate.missing: // possibly only the document exists
 		return "; a configuration file with spec and base_url has to name it"
 	case unset && s.base != nil:
 		return "; set it in server_variables"
@@ -170,8 +170,9 @@ func (s *servers) resolve(candidate server) (*url.URL, error) {
 	return u, nil
 }
 
-// checkBase tells whether u can be a base URL: http or https, without user, query and fragment, not link-local. The
-// last is where clouds keep the credentials of their machines; the guard of the client looks again at dial time.
+// checkBase verifies that u can be a base URL: http or https, without user, query and fragment, not link-local.
+// Link-local addresses are where clouds keep the credentials of their machines; the guard of the client checks again at
+// dial time.
 func checkBase(u *url.URL) error {
 	if err := checkForm(u); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"drawbridge/openapi/origin"
 )
 
-// FuzzServers holds that no server of a document leads calls to another origin than those of the configuration, in whatever form it is written,
-// nor to a URL that can't be a base.
+// FuzzServers checks that no server of a document leads calls to another origin than those of the configuration, in any
+// notation, nor to a URL that can't be a base.
 func FuzzServers(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"https://api.example/v1", "https://api.example/upload", "v1"}, {"https://api.example", "//evil.example", ""}, {"/v1", "", "x"},

@@ -10,13 +10,13 @@ import (
 	"drawbridge/openapi/origin"
 )
 
-// ownServers is what the servers of the document as a whole say about those of its operations.
+// ownServers are the properties of the document's servers as a whole that are relevant for those of its operations.
 type ownServers struct {
 	origins map[origin.Origin]bool
 	first   origin.Origin   // the zero Origin if no server has one
 	urls    map[string]bool // by serverKey
-	// templates and authorities are those of servers with a variable that nothing gives a value: the base URL stands for
-	// them all the same.
+	// templates and authorities are those of servers with a variable without a value, which the base URL replaces as
+	// well.
 	templates, authorities map[string]bool
 }
 
@@ -60,7 +60,7 @@ func splitAuthority(template string) (authority, path string) {
 	return template, ""
 }
 
-// otherOriginError is about a server of an operation on an origin that calls may not go to.
+// otherOriginError is the error of an operation's server on an origin that calls may not go to.
 type otherOriginError struct {
 	server *url.URL
 	at     origin.Origin
@@ -75,7 +75,7 @@ func (e *otherOriginError) Error() string {
 	return fmt.Sprintf("%s, and is not listed in allow_servers; to serve the operation, write allow_servers: [%q]", text, e.at)
 }
 
-// resolveOwn returns where the calls of an operation go whose nearest server is not one of the document as a whole.
+// resolveOwn returns the target of an operation whose nearest server is not one of the document as a whole.
 func (s *servers) resolveOwn(candidate server) (*url.URL, error) {
 	if candidate.at.Get("url") == nil {
 		return nil, errors.New("the server has no url")
@@ -116,13 +116,13 @@ func (s *servers) resolveOwn(candidate server) (*url.URL, error) {
 	return nil, &otherOriginError{u, at, s.ownOrigins()}
 }
 
-// isHere reports whether a server is that of the base URL, or an instance of the service that it stands for.
+// isHere reports whether a server is that of the base URL, or an instance of its service.
 func (s *servers) isHere(u *url.URL) bool {
 	return origin.Same(u, s.base) || s.service != nil && s.service.Own(u.Host)
 }
 
-// isOwn reports whether, without a base URL, an origin is that of the document: of its URL, or for a file those of its servers. A
-// file without any has no origin that others differ from, and gets no credential.
+// isOwn reports whether, without a base URL, an origin is that of the document: of its URL, or for a file those of its
+// servers. A file without any has no origin that others could differ from, and gets no credential.
 func (s *servers) isOwn(u *url.URL, at origin.Origin) bool {
 	if s.document != nil {
 		return origin.Same(u, s.origin)
@@ -130,7 +130,7 @@ func (s *servers) isOwn(u *url.URL, at origin.Origin) bool {
 	return len(s.own.origins) == 0 || s.own.origins[at]
 }
 
-// ownOrigins lists the origins that calls may go to without being allowed, for errors.
+// ownOrigins lists the origins that calls may go to without being explicitly allowed, for errors.
 func (s *servers) ownOrigins() (all []string) {
 	add := func(at origin.Origin, ok bool) {
 		if text := at.String(); ok && text != "" && !slices.Contains(all, text) {
@@ -150,8 +150,9 @@ func (s *servers) ownOrigins() (all []string) {
 // unknownHost is the host of a file's URL, which is never called (RFC 6761 section 6.4).
 const unknownHost = "document.invalid"
 
-// place returns the URL of a server with the values of its variables, resolved against the document, without dot segments. relative
-// reports whether the document gave no host. With a base URL a file has a place, since the host of it isn't used.
+// place returns the URL of a server with the values of its variables, resolved against the document, without dot
+// segments. relative reports whether the document gave no host. With a base URL, a file has a URL, too, since its host
+// isn't used.
 func (s *servers) place(candidate server) (u *url.URL, relative bool, err error) {
 	text, empty, err := s.expand(candidate)
 	if err != nil {
@@ -175,7 +176,7 @@ func (s *servers) place(candidate server) (u *url.URL, relative bool, err error)
 		return nil, false, fmt.Errorf("the server URL %q is relative, and the document was read from a file", text)
 	}
 	relative = !u.IsAbs() && u.Host == ""
-	if text == "" { // it would be the document itself, which has nothing below it
+	if text == "" { // it would be the document itself, which has no paths below it
 		u = &url.URL{Path: "/"}
 	}
 	return document.ResolveReference(u), relative, nil

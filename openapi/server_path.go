@@ -11,19 +11,23 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// ServicePath describes how the path of [CompileOptions].BaseURL is found if that URL is of a service whose registration doesn't name a path.
-// Calls go to the instances of the service whatever the document says, so of its servers only the path counts.
+// ServicePath describes how the path of [CompileOptions].BaseURL is found if that URL is of a service whose
+// registration doesn't name a path. Calls always go to the instances of the service, so only the path of the document's
+// servers counts.
 type ServicePath struct {
-	// Own reports whether a host, host[:port] as in a URL, is the service itself: one of its instances, or the name that stands for them.
+	// Own reports whether a host, host[:port] as in a URL, is the service itself: one of its instances, or the name
+	// that represents them.
 	Own func(host string) bool
-	// Context is the path at which the registration shows that the service is, such as that of a status page; "" if it shows none.
+	// Context is the path of the service according to the registration, such as that of a status page; "" if it has
+	// none.
 	Context string
-	// Key is where a registration names the path, for problems; "" if it can't.
+	// Key is the setting by which a registration names the path, for problems; "" if it can't.
 	Key string
 }
 
-// servicePath returns the base URL with the path of the first server that is relative or of the service itself. Without one, or if its path
-// is empty, it is the context path, if the document was found below that and its own paths don't begin with it.
+// servicePath returns the base URL with the path of the first server that is relative or of the service itself. Without
+// one, or if its path is empty, it is the context path, if the document was found below that and its own paths don't
+// begin with it.
 func (s *servers) servicePath(root *tree.Node, all []server) *url.URL {
 	p := s.service
 	path, other := "", (*otherServer)(nil)
@@ -52,7 +56,7 @@ type otherServer struct {
 	err error
 }
 
-// advice returns what to write if the path of the server is that of the service all the same.
+// advice returns the setting to write if the path of the server is that of the service after all.
 func (o *otherServer) advice(p *ServicePath) string {
 	u, err := url.Parse(o.url)
 	if err != nil {
@@ -68,7 +72,7 @@ func (o *otherServer) advice(p *ServicePath) string {
 	return fmt.Sprintf("; if the service is at %s, set %s of its registration: %s", path, p.Key, path)
 }
 
-// pathOf returns the path of a server that is relative or of the service itself, without a slash at its end.
+// pathOf returns the path of a server that is relative or of the service itself, without a trailing slash.
 func (s *servers) pathOf(candidate server, p *ServicePath) (string, error) {
 	text, _, err := s.expand(candidate)
 	if err != nil {
@@ -82,7 +86,7 @@ func (s *servers) pathOf(candidate server, p *ServicePath) (string, error) {
 		return "", fmt.Errorf("the server URL %.200q has more than scheme, host and path", u.Redacted())
 	case u.Host != "" && !p.Own(u.Host):
 		if strings.Trim(u.Path, "/") == "" {
-			return "", nil // the root is what calls go to anyway
+			return "", nil // calls go to the root anyway
 		}
 		return "", fmt.Errorf("the server %.200q is not an instance of the service, so its path is not used", u.Redacted())
 	case u.Host == "" && u.IsAbs():
@@ -102,7 +106,7 @@ func (s *servers) pathOf(candidate server, p *ServicePath) (string, error) {
 	return path, nil
 }
 
-// isContext reports whether the context path is the path of the base URL, as far as the document shows.
+// isContext reports whether the context path is the path of the base URL, as far as the document indicates.
 func (s *servers) isContext(root *tree.Node, p *ServicePath) bool {
 	below := func(path string) bool { return path == p.Context || strings.HasPrefix(path, p.Context+"/") }
 	if p.Context == "" || checkServicePath(p.Context) != nil || s.document == nil || !p.Own(s.document.Host) || !below(s.document.EscapedPath()) {
@@ -116,8 +120,8 @@ func (s *servers) isContext(root *tree.Node, p *ServicePath) bool {
 	return false
 }
 
-// checkServicePath refuses a path that could lead elsewhere: with dot segments, also encoded ones, encoded slashes, and characters that
-// servers read in different ways.
+// checkServicePath refuses a path that could lead elsewhere: with dot segments, also encoded ones, encoded slashes, and
+// characters that servers interpret differently.
 func checkServicePath(path string) error {
 	if path != "" && !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
 		return errors.New("doesn't begin with one slash")
@@ -149,8 +153,8 @@ func withPath(base *url.URL, escaped string) *url.URL {
 	return &u
 }
 
-// IsLocal reports whether a host of a server URL, host[:port], is this machine as the service sees it: its own address, as frameworks write
-// it that don't know another.
+// IsLocal reports whether a host of a server URL, host[:port], is the service's own machine: a local address, as
+// frameworks write it that don't know another.
 func IsLocal(host string) bool {
 	u := url.URL{Host: host}
 	return origin.Loopback(u.Hostname()) || u.Hostname() == "0.0.0.0" || u.Hostname() == "::"

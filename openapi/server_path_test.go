@@ -8,7 +8,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// The path of calls to a discovered service is that of its own server, and a path that is not used is reported with the line to write.
+// TestServicePath checks that the path of calls to a discovered service is that of its own server, and that an unused
+// path is reported with the line to write.
 func TestServicePath(t *testing.T) {
 	for _, c := range []struct{ name, document, at, context, want, problem string }{
 		{"no server", `{"openapi": "3.0.3", "paths": {}}`, "/openapi.json", "", "", ""},
@@ -72,7 +73,8 @@ func TestServicePath(t *testing.T) {
 	}
 }
 
-// FuzzServicePath holds that a server of a document changes the path of calls alone, and that the path leads to no place above itself.
+// FuzzServicePath checks that a server of a document changes only the path of calls, and that the path never leads
+// above itself.
 func FuzzServicePath(f *testing.F) {
 	for _, seed := range []string{"/shop", "//evil/x", "http://10.0.0.1/a/%2e%2e/b", "../..", "/a\\..\\b", "https://u:p@10.0.0.1/x", "/;/..;/x", "/%", "\x00/"} {
 		f.Add(seed, "/shop")

@@ -6,8 +6,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// ofSwagger2 returns where calls of an operation of 2.0 go. Its schemes replace those of the document (OAS 2.0 operation object,
-// schemes); host and path are always those of the document, so that a base URL stands for them all.
+// ofSwagger2 returns the target of an operation of 2.0. Its schemes replace those of the document (OAS 2.0 operation
+// object, schemes); host and path are always those of the document, so that a base URL replaces them all.
 func (s *servers) ofSwagger2(f found) target {
 	schemes := f.node.Get("schemes")
 	if s.base != nil || schemes.Len() == 0 {
@@ -16,7 +16,7 @@ func (s *servers) ofSwagger2(f found) target {
 	return s.first(schemes, s.swagger2(s.swagger, schemes), s.resolve)
 }
 
-// swagger2 makes servers of schemes, host and basePath; https comes first, whatever the order of schemes.
+// swagger2 makes servers from schemes, host and basePath; https comes first, for any order of schemes.
 func (s *servers) swagger2(root, schemeList *tree.Node) []server {
 	host, path := root.Get("host").Text(), root.Get("basePath").Text()
 	if path != "" && !strings.HasPrefix(path, "/") {
@@ -25,7 +25,7 @@ func (s *servers) swagger2(root, schemeList *tree.Node) []server {
 	if host == "" {
 		return []server{{at: root, url: path + "/", missing: true}}
 	}
-	host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://") // seen in the wild
+	host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://") // occurs in published documents
 	at := root.Get("host")
 	var http, https bool // there may be many thousands
 	for _, n := range schemeList.Items() {
@@ -41,7 +41,7 @@ func (s *servers) swagger2(root, schemeList *tree.Node) []server {
 	switch {
 	case len(schemes) > 0:
 	case s.document != nil:
-		schemes = []string{s.document.Scheme} // OAS 2.0: the default is the scheme that the document came by
+		schemes = []string{s.document.Scheme} // OAS 2.0: the default is the scheme of the document's URL
 	default:
 		schemes = []string{"https"}
 	}

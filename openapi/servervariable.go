@@ -10,16 +10,17 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// variableError is a variable of a server URL that has no value that can be used. The configuration can give it one.
+// variableError is the error of a variable of a server URL without a usable value. The configuration can give it one.
 type variableError struct {
 	text        string
-	placeholder bool // it is none of the document, but one that a build should have replaced
+	placeholder bool // it is not a variable of the document, but a placeholder that a build should have replaced
 }
 
 func (e *variableError) Error() string { return e.text }
 
-// expand replaces the variables of a server URL, in one pass: by the value of the configuration, else by the default, else
-// by the first of the enum (S7). empty is the name of the first that is replaced by nothing, "" when there is none.
+// expand replaces the variables of a server URL, in one pass: by the value of the configuration, or else by the
+// default, or else by the first of the enum (S7). empty is the name of the first variable with an empty value; "" if
+// there is none.
 func (s *servers) expand(candidate server) (text, empty string, err error) {
 	var b strings.Builder
 	rest := candidate.url
@@ -66,9 +67,9 @@ func (s *servers) expand(candidate server) (text, empty string, err error) {
 	return b.String(), empty, nil
 }
 
-// forbidden returns what in a value of the configuration would make another URL of a template: before is the URL up to
-// the variable, after what follows. A variable that begins the URL may be one itself. A default of the document
-// is not checked: its author could write the same without a variable.
+// forbidden returns the text in a value of the configuration that would change the rest of the URL: before is the URL
+// up to the variable, after the rest. A variable that begins the URL may be a whole URL. A default of the document is
+// not checked: its author could write the same without a variable.
 func forbidden(value, before, after string) string {
 	not := `?#\`
 	scheme, rest, absolute := strings.Cut(before, "://")
@@ -91,8 +92,8 @@ func forbidden(value, before, after string) string {
 	return ""
 }
 
-// checkVariables holds the values of the configuration against the variables of all servers: one that no server takes
-// is an error, one that no server has is a problem.
+// checkVariables compares the values of the configuration with the variables of all servers: a value that no server
+// accepts is an error, a name that no server has is a problem.
 func (s *servers) checkVariables(root *tree.Node, operations []found) error {
 	if len(s.values) == 0 || s.base != nil {
 		return nil
@@ -155,7 +156,7 @@ func templateVariables(url string) map[string]struct{} {
 	}
 }
 
-// quoted lists the texts of an enum, the first of a long one.
+// quoted lists the texts of an enum, the first ones of a long one.
 func quoted(enum *tree.Node) string {
 	var all []string
 	for _, n := range enum.Items() {

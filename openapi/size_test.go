@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestSize: what operations take is known, those that are skipped included, and no more is made than there is room for.
+// TestSize checks that the memory of operations, including skipped ones, is known, and that compilation stops at the
+// limit.
 func TestSize(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "d.json")
 	var paths []string

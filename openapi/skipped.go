@@ -12,11 +12,11 @@ import (
 // The codes of the reasons for which an operation is skipped.
 const (
 	codeSkipBody      = "operation-body"      // its request body can't be sent
-	codeSkipInternal  = "operation-internal"  // a fault of ours
+	codeSkipInternal  = "operation-internal"  // a bug in this program
 	codeSkipKind      = "operation-kind"      // something else than an operation object
 	codeSkipLimit     = "operation-limit"     // one of the limits of S3
 	codeSkipMethod    = "operation-method"    // a method that can't be called
-	codeSkipMissing   = "operation-missing"   // a reference to it, or to its path item, leads nowhere
+	codeSkipMissing   = "operation-missing"   // a reference to it, or to its path item, has no target
 	codeSkipParameter = "operation-parameter" // a required parameter can't be sent
 	codeSkipPath      = "operation-path"      // a path that can't be written
 	codeSkipSchema    = "operation-schema"    // no schema of the arguments can be made
@@ -28,14 +28,14 @@ const SkipServer = codeSkipServer
 
 // Skipped is an operation that could not be made callable.
 type Skipped struct {
-	Method, Path, ID string // as in the document; ID is "" when it has none
+	Method, Path, ID string // as in the document; ID is "" if there is none
 	Tags             []string
 	Position         tree.Position
 	Pointer, Reason  string
-	Code             string // of a closed set, as that of a Problem
+	Code             string // of a closed set, like that of a Problem
 }
 
-// size is about how many bytes its texts have.
+// size returns the approximate length of its texts in bytes.
 func (s *Skipped) size() int64 {
 	n := len(s.Method) + len(s.Path) + len(s.ID) + len(s.Pointer) + len(s.Reason)
 	for _, tag := range s.Tags {
@@ -44,19 +44,19 @@ func (s *Skipped) size() int64 {
 	return int64(n)
 }
 
-// brief is a copy of a text of the document, cut off where it is longer than any that people write.
-func brief(raw string) string {
+// shortCopy copies a text of the document, cut off if it is longer than any that people write.
+func shortCopy(raw string) string {
 	return strings.Clone(text.Truncate(raw, skippedText))
 }
 
 // String returns "file:line:col: pointer: GET /path is skipped: reason".
 func (s Skipped) String() string {
-	name := strings.TrimSpace(s.Method + " " + s.Path) // a path item that is missing has no method
+	name := strings.TrimSpace(s.Method + " " + s.Path) // a missing path item has no method
 	return fmt.Sprintf("%s%s is skipped: %s", prefix(s.Position, s.Pointer), name, s.Reason)
 }
 
-// A skipError ends the compilation of one operation, for the reason it holds. at is where the cause stands, nil for
-// the operation itself. code is "" until somebody knows it.
+// A skipError ends the compilation of one operation for its reason. at is the position of the cause; nil for the
+// operation itself. code is "" until it is known.
 type skipError struct {
 	at     *tree.Node
 	reason error
@@ -72,7 +72,7 @@ func skip(at *tree.Node, format string, args ...any) error {
 	return &skipError{at: at, reason: fmt.Errorf(format, args...)}
 }
 
-// coded gives a reason to skip an operation its code, if it has none.
+// coded sets the code of a reason to skip an operation, if it has none.
 func coded(code string, err error) error {
 	switch e := (*skipError)(nil); {
 	case err == nil:

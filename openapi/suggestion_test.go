@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSuggestions holds which values of a document are offered for an argument.
+// TestSuggestions checks which values of a document are offered for an argument.
 func TestSuggestions(t *testing.T) {
 	o := &Operation{Input: []byte(`{"type":"object","properties":{
 		"enum":{"type":"string","enum":["b","a","b",7,null,{"x":1}],"default":"a"},

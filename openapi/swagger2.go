@@ -9,8 +9,8 @@ import (
 )
 
 // upgrade returns an operation of Swagger 2.0 in the shape of OpenAPI 3.0. Nodes are built around the author's own, so
-// positions and schemas stay what they were; references of parameters and responses are followed on the way, since
-// their targets have the old shape too. The parameters of the path item are merged in.
+// positions and schemas do not change; references of parameters and responses are followed, since their targets have
+// the old shape too. The parameters of the path item are merged in.
 func (c *compiler) upgrade(f found) found {
 	op := tree.NewObject(f.node)
 	for _, key := range []string{"operationId", "summary", "description", "tags", "deprecated", "security"} {
@@ -44,7 +44,7 @@ func (c *compiler) upgrade(f found) found {
 		fallthrough
 	case body != nil:
 		if len(consumes) == 0 {
-			consumes = []string{"*/*"} // nothing is said
+			consumes = []string{"*/*"} // not declared
 		}
 		op.Set("requestBody", upgradeBody(body, consumes))
 	case len(form) > 0:
@@ -80,8 +80,8 @@ func (c *compiler) upgradeParameter(p parameter) *tree.Node {
 	if member := p.node.Get(multiSegment); member != nil {
 		n.Set(multiSegment, member)
 	}
-	if p.says != "" {
-		n.Set("description", tree.NewString(p.node, p.says))
+	if p.description != "" {
+		n.Set("description", tree.NewString(p.node, p.description))
 	}
 	if p.schema != nil {
 		n.Set("schema", p.schema)
@@ -94,9 +94,9 @@ func (c *compiler) upgradeParameter(p parameter) *tree.Node {
 	return n
 }
 
-// collectionFormat returns the style of 3.0 that stands for a collectionFormat of 2.0. Its default is csv, not the
-// repetition that 3.0 has for query parameters. A name that ends in "[]" is that of one value of a list to the servers that have such
-// names (PHP, Rails), and is repeated if nothing else is said.
+// collectionFormat returns the style of 3.0 that corresponds to a collectionFormat of 2.0. Its default is csv, not the
+// repetition that 3.0 has for query parameters. A name that ends in "[]" is that of one value of a list for the servers
+// that have such names (PHP, Rails), and is repeated unless declared otherwise.
 func (c *compiler) collectionFormat(p *tree.Node) (style string, explode bool) {
 	form := "form"
 	if in := p.Get("in").Text(); in == "path" || in == "header" {
@@ -144,9 +144,9 @@ func upgradeBody(p *tree.Node, consumes []string) *tree.Node {
 	return body
 }
 
-// upgradeForm makes one object schema of all form parameters. Without a form type in consumes it is multipart when a
-// file is among them, else urlencoded (OAS 2.0, parameter object, in: formData). A form has no notation for objects in lists: where
-// the operation consumes JSON too, that is sent, else a field for each of them.
+// upgradeForm makes one object schema from all form parameters. Without a form type in consumes it is multipart if a
+// file is among them, otherwise urlencoded (OAS 2.0, parameter object, in: formData). A form has no notation for
+// objects in lists: if the operation also consumes JSON, that is sent, otherwise a field for each of them.
 func (c *compiler) upgradeForm(op *tree.Node, form []*tree.Node, consumes []string) *tree.Node {
 	properties, required, encoding := tree.NewObject(op), tree.NewArray(op), tree.NewObject(op)
 	file, objects := false, false
@@ -220,7 +220,8 @@ func (c *compiler) upgradeField(p *tree.Node) *tree.Node {
 	return s
 }
 
-// fieldSchema returns what says of which type a form's parameter is: the parameter itself, or its schema where a document of 3.x has one.
+// fieldSchema returns the node that declares the type of a form's parameter: the parameter itself, or its schema if a
+// document of 3.x has one.
 func (c *compiler) fieldSchema(p *tree.Node) *tree.Node {
 	if s := p.Get("schema"); s != nil {
 		return c.follow(s)
@@ -228,7 +229,8 @@ func (c *compiler) fieldSchema(p *tree.Node) *tree.Node {
 	return p
 }
 
-// formMediaTypes returns the media types of a form: those that the operation consumes and that can hold it, else the usual one.
+// formMediaTypes returns the media types of a form: those that the operation consumes and that can encode it, or else
+// the usual one.
 func formMediaTypes(consumes []string, file bool) (media []string) {
 	const urlencoded = "application/x-www-form-urlencoded"
 	for _, m := range consumes {
@@ -273,7 +275,7 @@ func (c *compiler) upgradeResponses(f found) *tree.Node {
 			}
 			for _, media := range produces {
 				if mediatype.IsJSON(mediatype.Essence(media)) && s.Get("format").Text() == "binary" {
-					media = "application/octet-stream" // a file is not JSON, whatever the document produces elsewhere
+					media = "application/octet-stream" // a file is not JSON, even if the document produces JSON elsewhere
 				}
 				mediaType := tree.NewObject(old)
 				mediaType.Set("schema", s)
@@ -282,14 +284,14 @@ func (c *compiler) upgradeResponses(f found) *tree.Node {
 			r.Set("content", content)
 		}
 		if h := old.Get("headers"); h != nil {
-			r.Set("headers", h) // of which the names count
+			r.Set("headers", h) // only the names count
 		}
 		responses.Set(status, r)
 	}
 	return responses
 }
 
-// isTrue reads a flag that may stand in quotes.
+// isTrue reads a flag that may be quoted.
 func isTrue(n *tree.Node) bool {
 	return (n.Kind() == tree.Bool || n.Kind() == tree.String) && strings.EqualFold(n.Text(), "true")
 }

@@ -10,7 +10,7 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// hasFiles tells whether a property of a body is a file.
+// hasFiles reports whether a property of a body is a file.
 func (c *compiler) hasFiles(s *tree.Node) bool {
 	found := false
 	c.eachProperty(s, func(_ string, property *tree.Node) {
@@ -21,15 +21,16 @@ func (c *compiler) hasFiles(s *tree.Node) bool {
 	return found
 }
 
-// A fileWalk replaces the schemas of files in the schema of a body, down to where it is composed.
+// A fileWalk replaces the schemas of files in the schema of a body, including its compositions.
 type fileWalk struct {
 	c        *compiler
 	encoding *tree.Node
 	open     map[*tree.Node]bool
-	files    int // that were found
+	files    int // found so far
 }
 
-// file returns what is published for a property that is a file. The first ones get an example; it would be the same.
+// file returns the published schema of a property that is a file. The first ones get an example; it would always be the
+// same.
 func (w *fileWalk) file(s *tree.Node, types []string) (*tree.Node, bool) {
 	file, ok := w.c.fileSchema(s, types, w.files < maxFileExamples)
 	if ok {
@@ -38,7 +39,7 @@ func (w *fileWalk) file(s *tree.Node, types []string) (*tree.Node, bool) {
 	return file, ok
 }
 
-// object returns the schema with its files replaced, or as it is when there are none.
+// object returns the schema with its files replaced, or unchanged if there are none.
 func (w *fileWalk) object(s *tree.Node) *tree.Node {
 	n := w.c.follow(s)
 	if n.Kind() != tree.Object {
@@ -50,7 +51,7 @@ func (w *fileWalk) object(s *tree.Node) *tree.Node {
 	}
 	if w.open[n] {
 		if kinds != nil {
-			return tree.NewObject(s) // a kind takes over its base, which is what asks for the kind: nothing is left to say
+			return tree.NewObject(s) // a kind takes over its base, which requires the kind: nothing is left to add
 		}
 		return s
 	}
@@ -59,7 +60,7 @@ func (w *fileWalk) object(s *tree.Node) *tree.Node {
 	changed := rewrite{of: n}
 	w.members(n, &changed)
 	w.composition(n, &changed)
-	if kinds != nil { // a copy is no base any more
+	if kinds != nil { // a copy is not a base any more
 		list, _ := replaced(kinds, w.kind)
 		changed.set("anyOf", list)
 	}
@@ -82,7 +83,7 @@ func (r *rewrite) set(key string, member *tree.Node) {
 	r.copy.Set(key, member)
 }
 
-// members replaces the properties of a schema that are files, those that have no name of their own with them.
+// members replaces the properties of a schema that are files, including those without a name of their own.
 func (w *fileWalk) members(n *tree.Node, changed *rewrite) {
 	properties := rewrite{of: n.Get("properties")}
 	for name, property := range properties.of.Members() {
@@ -114,8 +115,8 @@ func (w *fileWalk) composition(n *tree.Node, changed *rewrite) {
 	}
 }
 
-// kind returns one of the alternatives of a base with its files replaced. The members beside its reference
-// tell which kind it is.
+// kind returns one of the alternatives of a base with its files replaced. The members beside its reference identify the
+// kind.
 func (w *fileWalk) kind(s *tree.Node) *tree.Node {
 	object := w.object(s)
 	if object == s || w.c.follow(s) == s {
@@ -147,13 +148,13 @@ func replaced(list *tree.Node, replace func(*tree.Node) *tree.Node) (*tree.Node,
 }
 
 const (
-	maxFileDepth    = 4     // how deep a file is looked for: in a list of alternatives that are lists of files
-	maxFileSteps    = 1_000 // schemas that are looked at for one property (S3)
+	maxFileDepth    = 4     // maximum depth at which a file is searched: in a list of alternatives that are lists of files
+	maxFileSteps    = 1_000 // schemas that are visited for one property (S3)
 	maxFileExamples = 4     // of one body
 )
 
-// fileSchema returns what is published for the schema of a file, or of a list of files: an object with the content,
-// the name and the media type. types are those of the encoding object. It is false for any other schema.
+// fileSchema returns the published schema for that of a file, or of a list of files: an object with the content, the
+// name and the media type. types are those of the encoding object. It returns false for any other schema.
 func (c *compiler) fileSchema(s *tree.Node, types []string, example bool) (*tree.Node, bool) {
 	if !c.holdsFile(s, types) {
 		return nil, false
@@ -166,12 +167,12 @@ func (c *compiler) fileSchema(s *tree.Node, types []string, example bool) (*tree
 type filer struct {
 	c       *compiler
 	types   []string
-	example bool // it has one
+	example bool // with an example
 	text    bool // a string is text, so that it can't be a file
-	left    int  // schemas that may still be looked at
+	left    int  // schemas that may still be visited
 }
 
-// holdsFile tells whether a schema is that of a file or of a list of files, or has one among its alternatives.
+// holdsFile reports whether a schema is that of a file or of a list of files, or has one among its alternatives.
 func (c *compiler) holdsFile(s *tree.Node, types []string) bool {
 	left := maxFileSteps
 	return c.holdsFileAt(s, types, 0, &left)
@@ -198,8 +199,8 @@ func (c *compiler) holdsFileAt(s *tree.Node, types []string, depth int, left *in
 	return false
 }
 
-// textBeside tells whether the schema of a file has an alternative that takes a string, which is sent as it is then: the
-// identifier or the URL of a file that the service knows.
+// textBeside reports whether the schema of a file has an alternative that accepts a string, which is then sent
+// unchanged: the identifier or the URL of a file that the service knows.
 func (c *compiler) textBeside(s *tree.Node, types []string) bool {
 	left := maxFileSteps
 	return c.textBesideAt(s, types, 0, &left)
@@ -273,8 +274,8 @@ func (f *filer) schema(s *tree.Node, depth int) (*tree.Node, bool) {
 	return nil, false
 }
 
-// isFile tells whether a value of the schema is bytes that a JSON string can't hold: format binary (3.0), the type file
-// (2.0), a media type without an encoding (3.1), or a string whose part is sent as something that is no text.
+// isFile reports whether a value of the schema is bytes that a JSON string can't represent: format binary (3.0), the
+// type file (2.0), a media type without an encoding (3.1), or a string whose part is not sent as text.
 func (c *compiler) isFile(n *tree.Node, types []string) bool {
 	kind := n.Get("type")
 	words := []string{kind.Text()}
@@ -309,13 +310,13 @@ func composed(n *tree.Node) bool {
 	return slices.ContainsFunc([]string{"allOf", "anyOf", "oneOf", "properties", "items", "additionalProperties", "$ref"}, func(key string) bool { return n.Get(key) != nil })
 }
 
-// isOpaque tells whether the bytes of a media type are neither text nor a value that is written as text.
+// isOpaque reports whether the bytes of a media type are neither text nor a value that is written as text.
 func isOpaque(media string) bool {
 	media = mediatype.Essence(media)
 	return !mediatype.IsJSON(media) && !mediatype.IsXML(media) && !mediatype.IsText(media) && media != "*/*" && media != "text/*"
 }
 
-// object is the published schema of one file. s is the schema as it stands, n the one that it refers to.
+// object returns the published schema of one file. s is the schema as written, n its target.
 func (f *filer) object(s, n *tree.Node) *tree.Node {
 	types := f.types
 	if media := n.Get("contentMediaType").Text(); media != "" && len(types) == 0 {
@@ -370,7 +371,7 @@ func describedText(at *tree.Node, description string) *tree.Node {
 	return m
 }
 
-// mediaTypeSchema returns the schema of the media type of a file that may be of the given types; nil if there is nothing to choose.
+// mediaTypeSchema returns the schema of the media type of a file with the given types; nil if there is no choice.
 func mediaTypeSchema(at *tree.Node, types []string) *tree.Node {
 	concrete := !slices.ContainsFunc(types, mediatype.IsRange)
 	generic := len(types) == 0 || mediatype.IsGeneric(mediatype.Essence(types[0]))
@@ -394,8 +395,8 @@ func mediaTypeSchema(at *tree.Node, types []string) *tree.Node {
 	return media
 }
 
-// fileExample returns an example of a file: bytes if all types that it may have are of bytes, else a text. Its texts show that they are
-// invented.
+// fileExample returns an example of a file: bytes if all its types are of bytes, otherwise a text. Its texts are
+// recognizable as invented.
 func fileExample(at *tree.Node, types []string) *tree.Node {
 	example := tree.NewObject(at)
 	if len(types) == 0 || slices.ContainsFunc(types, func(t string) bool { return !isOpaque(t) || mediatype.IsGeneric(mediatype.Essence(t)) }) {

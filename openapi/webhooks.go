@@ -7,8 +7,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// Incoming counts the operations of a document that are no tools because they go the other way: requests that the service
-// makes (OAS 3.1, webhooks; OAS 3.0, callback object). One that several operations refer to is counted once.
+// Incoming counts the operations of a document that are not tools because the service makes the requests (OAS 3.1,
+// webhooks; OAS 3.0, callback object). One that several operations refer to is counted once.
 type Incoming struct{ Webhooks, Callbacks int }
 
 func (c *compiler) incoming(all []found) (in Incoming) {
@@ -36,7 +36,7 @@ func (c *compiler) incoming(all []found) (in Incoming) {
 	}
 	for _, f := range all {
 		callbacks := c.follow(f.node.Get("callbacks"))
-		if seen[callbacks] { // of an operation that stands on many paths
+		if seen[callbacks] { // of an operation on many paths
 			continue
 		}
 		seen[callbacks] = true

@@ -11,12 +11,12 @@ import (
 	"drawbridge/openapi/wire"
 )
 
-// maxXMLNodes is how many properties the XML plans of one document may have together. Those that are reached in several
-// ways by allOf count for each.
+// maxXMLNodes limits the properties of the XML plans of one document together. Those that are reached in several ways
+// by allOf count for each.
 const maxXMLNodes = 200_000
 
-// xmlPlans makes the plans of XML bodies (OAS "XML Object") from the raw schemas. A schema that several bodies have in
-// common has one plan.
+// xmlPlans makes the plans of XML bodies (OAS "XML Object") from the raw schemas. A schema that several bodies share
+// has one plan.
 type xmlPlans struct {
 	mu    sync.Mutex
 	known map[*tree.Node]*wire.XMLNode
@@ -26,7 +26,7 @@ type xmlPlans struct {
 // errXMLSize ends a plan; the operation is skipped.
 var errXMLSize = errors.New("the schemas of its XML, with those of the operations before it, have too many properties")
 
-// xmlSchema returns the schema of an XML body: the document's if it says what the elements are, else text.
+// xmlSchema returns the schema of an XML body: the document's if it describes the elements, otherwise text.
 func xmlSchema(c *compiler, ct *content) *tree.Node {
 	if c.xmlIsText(ct.schema) {
 		s := stringSchema(ct.node, "")
@@ -36,8 +36,8 @@ func xmlSchema(c *compiler, ct *content) *tree.Node {
 	return ct.schema
 }
 
-// xmlIsText tells whether a caller gives a body as XML that is written already: a string, or a schema that does not say
-// what the elements are.
+// xmlIsText reports whether a caller gives a body as XML text: its schema is a string, or does not describe the
+// elements.
 func (c *compiler) xmlIsText(s *tree.Node) bool {
 	if c.isList(s) {
 		return false
@@ -69,7 +69,7 @@ func xmlCodec(c *compiler, ct *content) codec {
 		plan: root.AppendPlan, unwritten: root.Unwritten,
 		whole: func(dst, value []byte) ([]byte, error) {
 			if jsonscan.KindOf(value) == jsonscan.String {
-				return append(dst, jsonscan.Unquote(value)...), nil // where the schema takes a string: XML that is written already
+				return append(dst, jsonscan.Unquote(value)...), nil // if the schema accepts a string: XML text
 			}
 			return root.Append(dst, value)
 		},
@@ -79,7 +79,7 @@ func xmlCodec(c *compiler, ct *content) codec {
 	}
 }
 
-// defaultXMLRoot is the name of a root element for which the document has none.
+// defaultXMLRoot is the name of a root element without a name in the document.
 const defaultXMLRoot = "root"
 
 // xmlPlan returns the plan for the values of a schema as a root element: its own name, or that of the component.
@@ -91,7 +91,7 @@ func (c *compiler) xmlPlan(s *tree.Node) (*wire.XMLNode, error) {
 		ps.known, ps.left = make(map[*tree.Node]*wire.XMLNode), maxXMLNodes
 	}
 	n, err := c.xmlNode(s)
-	if err != nil || ps.left < 0 { // a plan that was ended half way is known too
+	if err != nil || ps.left < 0 { // an aborted plan is cached too
 		return nil, errXMLSize
 	}
 	root := *n
@@ -108,7 +108,7 @@ func (c *compiler) xmlPlan(s *tree.Node) (*wire.XMLNode, error) {
 	return &root, nil
 }
 
-// componentName returns the name of the schema that a reference leads to, "" when that is no name of an element.
+// componentName returns the name of the schema that a reference refers to; "" if it is not a valid element name.
 func (c *compiler) componentName(s *tree.Node) string {
 	n := c.follow(s)
 	switch n.Parent().Key() {
@@ -120,7 +120,8 @@ func (c *compiler) componentName(s *tree.Node) string {
 	return ""
 }
 
-// xmlNode plans one schema. The plan of a schema is known before those of its parts are made, so recursion ends.
+// xmlNode compiles one schema. The plan of a schema is registered before those of its parts are made, so recursion
+// ends.
 func (c *compiler) xmlNode(s *tree.Node) (*wire.XMLNode, error) {
 	ps := &c.xml
 	target := c.follow(s)
@@ -140,12 +141,12 @@ func (c *compiler) xmlNode(s *tree.Node) (*wire.XMLNode, error) {
 	return n, v.visit(s)
 }
 
-// xmlVisit collects what a schema and the schemas that it is composed of say about one node.
+// xmlVisit collects the declarations about one node in a schema and the schemas that it is composed of.
 type xmlVisit struct {
 	c         *compiler
 	n         *wire.XMLNode
 	seen      map[*tree.Node]bool
-	described bool // the xml keyword was found, or is not to be looked for
+	described bool // the xml keyword was found, or must not be searched
 }
 
 func (v *xmlVisit) visit(s *tree.Node) error {
@@ -166,8 +167,8 @@ func (v *xmlVisit) visit(s *tree.Node) error {
 	}
 	for _, key := range []string{"allOf", "anyOf", "oneOf"} {
 		for _, part := range t.Get(key).Items() {
-			// The xml keyword of a part is about the part: "allOf: [{$ref: Base}]" is not named after Base. Alone, as
-			// the way of 3.0 to give a reference siblings, it is.
+			// The xml keyword of a part concerns the part: "allOf: [{$ref: Base}]" is not named after Base. As the only
+			// part, which is the way of 3.0 to give a reference siblings, it is.
 			before := v.described
 			v.described = v.described || t.Get(key).Len() > 1 || key != "allOf"
 			if err := v.visit(part); err != nil {

@@ -7,13 +7,13 @@ import (
 	"crypto/subtle"
 	_ "embed" // the page is part of the binary
 	"encoding/base64"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"drawbridge/gateway/htmltemplate"
 	"drawbridge/openapi/origin"
 )
 
@@ -38,7 +38,6 @@ type pending struct {
 
 // consentView is the data of the consent page.
 type consentView struct {
-	Style    template.CSS
 	Problem  *problem // shown instead of everything else
 	Action   string
 	Handle   string
@@ -58,9 +57,10 @@ type scopeView struct {
 }
 
 // newPages returns the page and the CSP source expression of its style.
-func newPages() (*template.Template, string) {
+func newPages() (*htmltemplate.Template, string) {
 	sum := sha256.Sum256([]byte(consentStyle))
-	return template.Must(template.New("page").Parse(consentPage)), "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	page := htmltemplate.File{Name: "consent.html", Text: strings.Replace(consentPage, "<style></style>", "<style>"+consentStyle+"</style>", 1)}
+	return htmltemplate.Must(htmltemplate.Parse(nil, page)), "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // showConsent shows the consent page.
@@ -150,7 +150,6 @@ func (s *Server) writeError(w http.ResponseWriter, p *problem) {
 // writePage writes a page that runs no script, loads nothing, submits its form nowhere else and
 // can't be framed.
 func (s *Server) writePage(w http.ResponseWriter, status int, view consentView, formAction string) {
-	view.Style = template.CSS(consentStyle)
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src "+s.style+"; form-action "+formAction+"; frame-ancestors 'none'; base-uri 'none'")
@@ -158,7 +157,7 @@ func (s *Server) writePage(w http.ResponseWriter, status int, view consentView, 
 	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers hide that the form is same-origin
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	w.WriteHeader(status)
-	if err := s.page.Execute(w, view); err != nil {
+	if err := s.page.Execute(w, "consent.html", view); err != nil {
 		s.log.Debug("the client went away", "error", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"log/slog"
 	"maps"
 	"net"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"drawbridge/gateway/htmltemplate"
 	"drawbridge/openapi/origin"
 )
 
@@ -118,7 +118,7 @@ type Server struct {
 	now         func() time.Time
 	log         *slog.Logger
 	mux         *http.ServeMux
-	page        *template.Template
+	page        *htmltemplate.Template
 	style       string // the source expression of the page's style sheet
 	crossOrigin *http.CrossOriginProtection
 	configured  map[string]*client // configured clients

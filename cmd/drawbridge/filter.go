@@ -89,14 +89,11 @@ func (f *filter) problem(command string, all []listed) error {
 		if slices.ContainsFunc(all, p.match) {
 			continue
 		}
-		hint := ""
-		if near := p.nearest(all); near != "" {
-			if key, _, found := strings.Cut(p.text, "="); found {
-				near = key + "=" + near
-			}
-			hint = fmt.Sprintf("; did you mean %q?", near)
+		near := p.nearest(all)
+		if key, _, found := strings.Cut(p.text, "="); found && near != "" {
+			near = key + "=" + near
 		}
-		return fmt.Errorf("%s: --filter %q matches nothing%s", command, p.text, hint)
+		return fmt.Errorf("%s: --filter %q matches nothing%s", command, p.text, text.DidYouMean(near))
 	}
 	return fmt.Errorf("%s: nothing matches all of --filter together, though each matches something", command)
 }

@@ -70,9 +70,8 @@ A configuration is a YAML file; the smallest one is a list of documents:
   - https://billing.internal/v2/swagger.yaml
 Commands accept the URL or path of a document instead of a configuration.`,
 		SilenceUsage: true, SilenceErrors: true,
-		Version: version,
 	}
-	root.SetVersionTemplate(versionText())
+	addVersionFlag(root)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{err, c}
 	})

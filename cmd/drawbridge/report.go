@@ -144,7 +144,7 @@ func (t *reportText) lists(g *gateway.Gateway) {
 			t.printf("%s lists %s: %s\n", list.Endpoint, count(list.Tools, "tool"), list.Reason)
 			continue
 		}
-		t.printf("%s lists search_tools in the place of %s: %s", list.Endpoint, count(list.Tools-list.Pinned, "tool"), list.Reason)
+		t.printf("%s lists search_tools instead of %s: %s", list.Endpoint, count(list.Tools-list.Pinned, "tool"), list.Reason)
 		if list.Pinned > 0 {
 			t.printf("; %d pinned", list.Pinned)
 		}

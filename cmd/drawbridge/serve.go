@@ -31,8 +31,8 @@ func (p *program) serveCommand() *cobra.Command {
 		Long: `Serve reads all documents, serves as soon as one of them can be used, and tries the others again.
 
 Configuration and document files are watched, documents from URLs are asked for changes every 'refresh'.
-SIGHUP and POST /reload on the admin listener read everything anew. A change is used as a whole or not at all; a new
-certificate (server.tls) is used by itself, and by new connections only. SIGHUP opens the file of the audit log anew, too.
+SIGHUP and POST /reload on the admin listener read everything again. A change is used as a whole or not at all; a new
+certificate (server.tls) is used by itself, and by new connections only. SIGHUP also reopens the file of the audit log.
 A change of the file that gives more access is held until SIGHUP or POST /reload accepts it; at the start --accept does, where
 server.state_dir has a record of what ran before.
 SIGTERM and SIGINT drain: /readyz turns 503, running calls end, then the program does. A second one ends it at once.

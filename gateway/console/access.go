@@ -101,5 +101,5 @@ func (c *Console) explainToken(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, "access", d)
 }
 
-// More returns how many tools are not listed.
-func (d accessData) More() int { return d.Count - len(d.Callable) }
+// more returns how many tools are not listed.
+func (d accessData) more() int { return d.Count - len(d.Callable) }

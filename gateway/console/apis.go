@@ -258,8 +258,8 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, what done, to stri
 	http.Redirect(w, r, "/console?done="+string(what), http.StatusSeeOther)
 }
 
-// Where returns the URL of a position in an API's document, and "" for a position without a line.
-func (d apiData) Where(p admin.Place) string {
+// where returns the URL of a position in an API's document, and "" for a position without a line.
+func (d apiData) where(p admin.Place) string {
 	if p.Line < 1 {
 		return ""
 	}
@@ -267,7 +267,7 @@ func (d apiData) Where(p admin.Place) string {
 	return "/console/apis/" + url.PathEscape(d.API.Name) + "/document?" + q.Encode()
 }
 
-// Short returns a position as file:line:column, with the last part of the file's name.
-func (d apiData) Short(p admin.Place) string {
+// short returns a position as file:line:column, with the last part of the file's name.
+func (d apiData) short(p admin.Place) string {
 	return fmt.Sprintf("%s:%d:%d", p.File[strings.LastIndexByte(p.File, '/')+1:], p.Line, p.Column)
 }

@@ -30,8 +30,8 @@ type chartLine struct {
 	Points string // of an SVG polyline
 }
 
-// ViewBox returns the size of the chart, in SVG units.
-func (chart) ViewBox() string { return fmt.Sprintf("0 0 %d %d", chartWidth, chartHeight) }
+// viewBox returns the size of the chart, in SVG units.
+func (chart) viewBox() string { return fmt.Sprintf("0 0 %d %d", chartWidth, chartHeight) }
 
 // chartRow is the values of a minute with calls, as text.
 type chartRow struct {
@@ -101,7 +101,7 @@ func newChart(title, now string, format func(float64) string, lines ...series) c
 		}
 	}
 	c := chart{Title: title, Now: now, Most: format(most)}
-	c.Text = title + ", a chart of the last hour by minute: " + now + " for the hour, at most " + c.Most + " for a minute"
+	c.Text = title + ", a chart of the last hour by minute: " + now + " for the hour, peak " + c.Most + "/min"
 	for _, l := range lines {
 		c.Lines = append(c.Lines, chartLine{l.class, points(l.values, most)})
 	}

@@ -30,8 +30,8 @@ func newLiveFilter(q url.Values) liveFilter {
 	return liveFilter{API: q.Get("api"), Tool: strings.TrimSpace(q.Get("tool")), Outcome: q.Get("outcome"), Paused: q.Get("paused") != ""}
 }
 
-// URL returns the URL of the page with the filter.
-func (f liveFilter) URL() string {
+// url returns the URL of the page with the filter.
+func (f liveFilter) url() string {
 	q := url.Values{}
 	for name, value := range map[string]string{"api": f.API, "tool": f.Tool, "outcome": f.Outcome} {
 		if value != "" {
@@ -45,15 +45,15 @@ func (f liveFilter) URL() string {
 	return u.String()
 }
 
-// With returns the filter of the page that adds calls, or does not.
-func (f liveFilter) With(paused bool) liveFilter {
+// with returns the filter of the page that adds calls, or does not.
+func (f liveFilter) with(paused bool) liveFilter {
 	f.Paused = paused
 	return f
 }
 
-// After returns the URL at which a page asks for newer calls than the one of a number.
-func (f liveFilter) After(number uint64) string {
-	u := f.URL()
+// after returns the URL at which a page asks for newer calls than the one of a number.
+func (f liveFilter) after(number uint64) string {
+	u := f.url()
 	if strings.Contains(u, "?") {
 		return u + "&after=" + strconv.FormatUint(number, 10)
 	}
@@ -160,16 +160,10 @@ func trailOf(c *history.Call) (trail []trailStep) {
 	return trail
 }
 
-// TraceID returns the trace id as in logs; "" without tracing.
-func (c liveCall) TraceID() string {
+// traceID returns the trace id as in logs; "" without tracing.
+func (c liveCall) traceID() string {
 	if c.Trace == [16]byte{} {
 		return ""
 	}
 	return hex.EncodeToString(c.Trace[:])
 }
-
-// ArgumentsText returns the beginning of the arguments as text.
-func (c liveCall) ArgumentsText() string { return strings.ToValidUTF8(string(c.Arguments), "\uFFFD") }
-
-// AnswerText returns the beginning of the answer as text.
-func (c liveCall) AnswerText() string { return strings.ToValidUTF8(string(c.Answer), "\uFFFD") }

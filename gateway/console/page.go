@@ -6,13 +6,14 @@ import (
 	"embed"
 	"encoding/hex"
 	"fmt"
-	"html/template"
 	"net/http"
 	"path"
 	"strings"
 	"time"
 
+	"drawbridge/gateway/admin"
 	"drawbridge/gateway/console/signin"
+	"drawbridge/gateway/htmltemplate"
 )
 
 //go:embed templates/*.html
@@ -23,7 +24,7 @@ var staticFiles embed.FS
 
 // page is a page of the navigation.
 type page struct {
-	path, title string
+	Path, Title string
 	role        signin.Role // that sees it
 }
 
@@ -40,20 +41,25 @@ var navigation = []page{
 
 // pages are the templates of all pages, by name: that of the file without its extension.
 type pages struct {
-	byName map[string]*template.Template
+	byName map[string]*htmltemplate.Template
 }
 
 // newPages parses the templates. Those of a binary are right: a test parses them.
 func newPages() *pages {
-	p := &pages{byName: map[string]*template.Template{}}
-	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html"))
+	p := &pages{byName: map[string]*htmltemplate.Template{}}
+	layout := templateFile("layout.html")
 	files, _ := templateFiles.ReadDir("templates")
 	for _, f := range files {
 		if name := strings.TrimSuffix(f.Name(), ".html"); name != "layout" {
-			p.byName[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, "templates/"+f.Name()))
+			p.byName[name] = htmltemplate.Must(htmltemplate.Parse(functions, layout, templateFile(f.Name())))
 		}
 	}
 	return p
+}
+
+func templateFile(name string) htmltemplate.File {
+	text, _ := templateFiles.ReadFile("templates/" + name) // of the binary
+	return htmltemplate.File{Name: name, Text: string(text)}
 }
 
 // view is what the layout and the template of a page are given.
@@ -67,19 +73,13 @@ type view struct {
 	Data       any // of the page
 }
 
-// Operator reports whether the session may change something.
-func (v view) Operator() bool { return v.Session != nil && v.Session.Role.Includes(signin.Operate) }
+// isOperator reports whether the session may change something.
+func (v view) isOperator() bool { return v.Session != nil && v.Session.Role.Includes(signin.Operate) }
 
-// Here reports whether the page of the navigation is that of the request, or the page that it belongs to.
-func (v view) Here(p page) bool {
-	return v.Path == p.path || p.path != navigation[0].path && strings.HasPrefix(v.Path, p.path+"/")
+// isHere reports whether the page of the navigation is that of the request, or the page that it belongs to.
+func (v view) isHere(p page) bool {
+	return v.Path == p.Path || p.Path != navigation[0].Path && strings.HasPrefix(v.Path, p.Path+"/")
 }
-
-// Path returns the path of a page.
-func (p page) Path() string { return p.path }
-
-// Title returns the title of a page.
-func (p page) Title() string { return p.title }
 
 // render writes a page: the template of that name within the layout. Its blocks are "title" and "main". A request by htmx
 // whose HX-Target is "rows" gets the template's block "rows" alone, if it has one.
@@ -89,7 +89,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, name string, da
 
 func (c *Console) renderStatus(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	t, block := c.pages.byName[name], "layout.html"
-	if r.Header.Get("HX-Request") != "" && r.Header.Get("HX-Target") == "rows" && t.Lookup("rows") != nil {
+	if r.Header.Get("HX-Request") != "" && r.Header.Get("HX-Target") == "rows" && t.Has("rows") {
 		block = "rows"
 	}
 	v := view{Path: r.URL.Path, Session: c.session(r), Version: c.o.Version, Now: c.o.Now(), Data: data}
@@ -99,7 +99,7 @@ func (c *Console) renderStatus(w http.ResponseWriter, r *http.Request, status in
 		}
 	}
 	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, block, v); err != nil {
+	if err := t.Execute(&b, block, v); err != nil {
 		c.o.Log.Error("a page of the console can't be rendered", "page", name, "error", err)
 		http.Error(w, "This page can't be rendered; the log has the reason.", http.StatusInternalServerError)
 		return
@@ -140,14 +140,32 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 }
 
 // functions are the functions of templates.
-var functions = template.FuncMap{
+var functions = htmltemplate.Functions{
 	"static": staticURL,
 	"ago":    ago,
+	"utc":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
+	"clock":  time.Time.Format,
+	"zero":   time.Time.IsZero,
 	"number": number,
 	"join":   strings.Join,
 	"ms":     milliseconds,
 	"bytes":  byteCount,
 	"exact":  exact,
+
+	"operator": view.isOperator,
+	"here":     view.isHere,
+	"more":     accessData.more,
+	"where":    apiData.where,
+	"short":    apiData.short,
+	"prefix":   (*admin.Setting).Prefix,
+	"url":      liveFilter.url,
+	"paused":   liveFilter.with,
+	"after":    liveFilter.after,
+	"trace":    liveCall.traceID,
+	"viewBox":  chart.viewBox,
+	"fates":    toolsData.fates,
+	"tokens":   toolRow.Tokens,
+	"body":     func(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") },
 }
 
 // staticURL returns the URL of a static file, which changes with its content.

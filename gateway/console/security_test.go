@@ -187,8 +187,8 @@ func TestExpiredSession(t *testing.T) {
 func TestWithoutSession(t *testing.T) {
 	b := &browser{t: t, console: newTestConsole(t, nil)}
 	for _, p := range navigation {
-		if w := b.get(p.path); w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/console/signin") || strings.Contains(w.Body.String(), "orders") {
-			t.Errorf("%s: %d %s", p.path, w.Code, w.Body)
+		if w := b.get(p.Path); w.Code != http.StatusSeeOther || !strings.HasPrefix(w.Header().Get("Location"), "/console/signin") || strings.Contains(w.Body.String(), "orders") {
+			t.Errorf("%s: %d %s", p.Path, w.Code, w.Body)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
+	"html"
 	"net/http"
 	"regexp"
 	"slices"
@@ -14,6 +14,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"drawbridge/gateway/htmltemplate"
 	"drawbridge/openapi/unseen"
 )
 
@@ -269,16 +270,16 @@ func visible(text []byte) json.RawMessage {
 
 // exact returns a value for an attribute or a text area, with character references instead of characters that the page would be
 // cleaned of: a form sends it as it is.
-func exact(value string) template.HTML {
+func exact(value string) htmltemplate.HTML {
 	var b strings.Builder
 	for _, r := range value {
 		if unseen.Is(r) && (r < 0x80 || r >= 0xa0) { // references to C1 characters mean others in HTML
 			fmt.Fprintf(&b, "&#x%x;", r)
 		} else {
-			b.WriteString(template.HTMLEscapeString(string(r)))
+			b.WriteString(html.EscapeString(string(r)))
 		}
 	}
-	return template.HTML(b.String()) //nolint:gosec // each character is escaped
+	return htmltemplate.HTML(b.String())
 }
 
 // jsonNumber is the grammar of numbers of RFC 8259.

@@ -202,7 +202,7 @@ func TestNamesDependOnServices(t *testing.T) {
 // namesOf returns the services with their names.
 func namesOf(d *config.Discovery, services []config.Service) string {
 	var all []*claim
-	p := provider{}
+	p := providerState{}
 	p.configure(d, "discovery[0]")
 	for i := range services {
 		all = append(all, newClaim(d, &services[i], p.named[key{services[i].Namespace, services[i].Name}]))

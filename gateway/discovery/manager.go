@@ -3,7 +3,6 @@ package discovery
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"drawbridge/config"
-	"drawbridge/openapi/text"
 )
 
 // Options configure a [Manager].
@@ -53,7 +51,7 @@ type Manager struct {
 
 	// Only the goroutine of Run uses what follows.
 
-	providers  []*provider
+	providers  []*providerState
 	configured map[string]bool // names of configured APIs, in lower case
 	serving    []*Instances    // of the services that are served
 	seq        int             // the number of services that became known
@@ -158,15 +156,15 @@ func (m *Manager) Release() { m.documents.close() }
 func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured map[string]bool) {
 	m.used = true
 	m.configured = configured
-	var next []*provider
+	var next []*providerState
 	for i := range ds {
 		d := &ds[i]
-		j := slices.IndexFunc(m.providers, func(p *provider) bool { return strings.EqualFold(p.d.Name, d.Name) })
-		var p *provider
+		j := slices.IndexFunc(m.providers, func(p *providerState) bool { return strings.EqualFold(p.d.Name, d.Name) })
+		var p *providerState
 		if j >= 0 {
 			p = m.providers[j]
 		} else {
-			p = &provider{services: map[key]*service{}, slots: newSearchSlots()}
+			p = &providerState{services: map[key]*service{}, slots: newSearchSlots()}
 			m.restore(p, d)
 		}
 		same := j >= 0 && p.d.SameRegistry(d)
@@ -190,7 +188,7 @@ func (m *Manager) use(ctx context.Context, ds []config.Discovery, configured map
 }
 
 // start runs the provider as it is configured now.
-func (m *Manager) start(ctx context.Context, p *provider) {
+func (m *Manager) start(ctx context.Context, p *providerState) {
 	p.stop()
 	source, err := m.o.NewProvider(p.d)
 	if err != nil {
@@ -220,7 +218,7 @@ func (m *Manager) start(ctx context.Context, p *provider) {
 
 // received takes over what a provider reports.
 func (m *Manager) received(ctx context.Context, name string, targets []Target, err error) {
-	i := slices.IndexFunc(m.providers, func(p *provider) bool { return p.d.Name == name })
+	i := slices.IndexFunc(m.providers, func(p *providerState) bool { return p.d.Name == name })
 	if i < 0 {
 		return
 	}
@@ -251,7 +249,7 @@ func (m *Manager) received(ctx context.Context, name string, targets []Target, e
 }
 
 // evaluate applies the configuration to the last answer of a registry, and starts the searches that it needs.
-func (m *Manager) evaluate(ctx context.Context, p *provider) {
+func (m *Manager) evaluate(ctx context.Context, p *providerState) {
 	for _, s := range p.evaluate(m.nextSeq) {
 		m.search(ctx, p, s)
 	}
@@ -268,41 +266,9 @@ func (m *Manager) evaluate(ctx context.Context, p *provider) {
 
 func (m *Manager) nextSeq() int { m.seq++; return m.seq }
 
-// Accept accepts the service with that API name, which awaits an operator. The name must be that of one service alone: the operator
-// has decided on that one.
-func (m *Manager) Accept(ctx context.Context, api string) error {
-	return m.ask(ctx, func(ctx context.Context) error {
-		var found, claiming []*named
-		for _, n := range m.names() {
-			switch {
-			case strings.EqualFold(n.claim.name(), api):
-				found = append(found, n)
-			case strings.EqualFold(n.claim.first(), api):
-				claiming = append(claiming, n)
-			}
-		}
-		waits := func(n *named) bool { return !n.s.approved }
-		switch {
-		case len(found) == 1 && waits(found[0]):
-		case !slices.ContainsFunc(slices.Concat(found, claiming), waits):
-			return fmt.Errorf("no service that awaits an operator has the API name %q", api)
-		default:
-			var names []string
-			for _, n := range slices.Concat(found, claiming) {
-				names = append(names, fmt.Sprintf("%s as %s", n.claim, n.claim.name()))
-			}
-			return fmt.Errorf("several services claim the API name %q: accept one by a name of its own: %s", api, text.List(names, maxProblems))
-		}
-		found[0].s.approved = true
-		m.evaluate(ctx, found[0].p)
-		m.touch()
-		return nil
-	})
-}
-
 // known is a service of a provider.
 type known struct {
-	p *provider
+	p *providerState
 	s *service
 }
 
@@ -315,24 +281,6 @@ func (m *Manager) known() (all []known) {
 	}
 	slices.SortFunc(all, func(a, b known) int { return cmp.Compare(a.s.seq, b.s.seq) })
 	return all
-}
-
-// AcceptLoss removes the services that a provider has lost.
-func (m *Manager) AcceptLoss(ctx context.Context, name string) error {
-	return m.ask(ctx, func(ctx context.Context) error {
-		for _, p := range m.providers {
-			if strings.EqualFold(p.d.Name, name) {
-				if p.lost() == 0 {
-					return fmt.Errorf("the provider %q has lost no services", name)
-				}
-				p.removeLost()
-				m.evaluate(ctx, p)
-				m.touch()
-				return nil
-			}
-		}
-		return fmt.Errorf("no provider has the name %q", name)
-	})
 }
 
 // ask runs a step in the goroutine of Run and returns its error.

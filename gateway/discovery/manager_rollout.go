@@ -34,7 +34,7 @@ func (m *Manager) wakeAll(ctx context.Context) {
 
 // look looks at a service again that has changed, as often as its pace allows: for its document if it has none, or else for the documents of
 // its instances.
-func (m *Manager) look(ctx context.Context, p *provider, s *service) {
+func (m *Manager) look(ctx context.Context, p *providerState, s *service) {
 	if !s.wanted || s.searching || s.reading || s.waiting || p.services[s.target.key()] != s {
 		return
 	}
@@ -63,7 +63,7 @@ func (m *Manager) look(ctx context.Context, p *provider, s *service) {
 	m.readInstances(ctx, p, s, addresses)
 }
 
-func (m *Manager) lookAfter(ctx context.Context, wait time.Duration, p *provider, s *service) {
+func (m *Manager) lookAfter(ctx context.Context, wait time.Duration, p *providerState, s *service) {
 	s.waiting = true
 	time.AfterFunc(wait, func() {
 		m.post(ctx, func(ctx context.Context) {
@@ -80,7 +80,7 @@ func (s *service) isAtService(api string) bool {
 }
 
 // readInstances reads the documents of instances in a goroutine of its own.
-func (m *Manager) readInstances(ctx context.Context, p *provider, s *service, addresses []string) {
+func (m *Manager) readInstances(ctx context.Context, p *providerState, s *service, addresses []string) {
 	s.reading = true
 	turn, target, slots, atService := s.turn, s.target, p.slots, s.isAtService(apiName(p.d, &s.target.Service))
 	r := reader{d: p.d, target: &target, isOnlyOne: p.isOnlyOne(s), location: s.location, known: s.rollout.newest()}
@@ -193,7 +193,7 @@ func (m *Manager) kept() (all int) {
 }
 
 // readEnded takes over the documents of instances.
-func (m *Manager) readEnded(ctx context.Context, p *provider, s *service, addresses []string, read []instanceAnswer) {
+func (m *Manager) readEnded(ctx context.Context, p *providerState, s *service, addresses []string, read []instanceAnswer) {
 	first := s.rollout.newest() == nil
 	lacked := s.rollout.lacks()
 	for i, address := range addresses {

@@ -9,7 +9,7 @@ import (
 )
 
 // search looks for the document of a service in a goroutine of its own.
-func (m *Manager) search(ctx context.Context, p *provider, s *service) {
+func (m *Manager) search(ctx context.Context, p *providerState, s *service) {
 	s.stopSearch()
 	own, cancel := context.WithCancel(ctx)
 	s.searching, s.cancel = true, cancel
@@ -58,7 +58,7 @@ func (m *Manager) find(ctx context.Context, d *config.Discovery, t *Target, isOn
 }
 
 // found takes over the result of a search, and plans the next one if there was none.
-func (m *Manager) found(ctx context.Context, p *provider, s *service, location, by string, err error) {
+func (m *Manager) found(ctx context.Context, p *providerState, s *service, location, by string, err error) {
 	s.searching, s.cancel = false, nil
 	if err != nil && s.location != "" && !s.stale {
 		return // it was looked for elsewhere; what is served stays

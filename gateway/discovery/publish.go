@@ -38,7 +38,7 @@ func (m *Manager) settle() {
 		return
 	default:
 	}
-	waits := func(p *provider) bool {
+	waits := func(p *providerState) bool {
 		return !p.answered && p.err == "" || slices.ContainsFunc(p.keys(), func(k key) bool { return p.services[k].searching || p.services[k].reading })
 	}
 	if m.used && !slices.ContainsFunc(m.providers, waits) {

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,42 @@ import (
 	"drawbridge/config"
 	"drawbridge/openapi/text"
 )
+
+// service is one service, from the moment that it is known until it is removed.
+type service struct {
+	target   Target
+	seq      int  // the order in which services became known
+	approved bool // it may be served
+	present  bool // the registry has it
+	wanted   bool // it is to be served: a document is looked for
+	invalid  string
+
+	location  string // of the document; "" if it is not known
+	by        string
+	searching bool
+	turn      int // the number of the newest search
+	retries   int
+	problem   string // why there is no document
+	remedy    string // what finds the document; "" if another search does
+	// stale tells that the registration is another one than location was found for. Until the search for it ends, the
+	// service is served as it was.
+	stale bool
+	last  *lastServed // nil if it never was
+	// cancel ends the search that is under way; nil if there is none.
+	cancel context.CancelFunc
+	// warnings are those that were logged.
+	warnings []string
+
+	pace    pace // of what follows
+	woken   bool // it has changed since a search without result
+	reading bool // documents of instances are read
+	waiting bool // it is looked at again soon
+	rollout rollout
+	former  []string // addresses of instances that are gone lately
+	fresh   bool     // no document of an instance was read since the document was found
+	moved   bool     // the document in use is another one; until that is published
+	came    bool     // an instance came; until that is published
+}
 
 // stopSearch ends the search that is under way. Its result is not used.
 func (s *service) stopSearch() {
@@ -25,7 +62,7 @@ func (s *service) claims() bool {
 }
 
 // isOnlyOne reports whether no other service of the provider that is to be served has the name of this one.
-func (p *provider) isOnlyOne(s *service) bool { return p.wanted[s.target.Name] <= 1 }
+func (p *providerState) isOnlyOne(s *service) bool { return p.wanted[s.target.Name] <= 1 }
 
 // names gives all services their names, in the order in which they became known. Services that await an operator, or can't be served,
 // take no name from others: they have the one that they would have besides them.

@@ -3,7 +3,6 @@ package discovery
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -17,14 +16,6 @@ import (
 	"drawbridge/openapi/origin"
 	"drawbridge/openapi/text"
 )
-
-// Provider is a registry, or what stands for one.
-type Provider interface {
-	// Run calls update with all services, at first and after each change, until ctx ends. It asks again after an error by
-	// itself. With an error there may be services, those that could be read; nil leaves the last ones in use. update does
-	// not keep the slice, and may block.
-	Run(ctx context.Context, update func([]Target, error))
-}
 
 // Target is one service as its registry describes it.
 type Target struct {

@@ -13,41 +13,41 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Asker asks the user through a client. [mcp.Reply] is one.
+// Asker sends input requests to the user's client. [mcp.Reply] is one.
 type Asker interface {
-	// CanElicit returns an [*mcp.ClientUnsupportedError] unless questions of all these kinds can be asked.
+	// CanElicit returns an [*mcp.ClientUnsupportedError] unless the client supports all of these kinds.
 	CanElicit(kinds ...mcp.InputKind) error
-	// Elicit asks, as [mcp.Reply.Elicit] does.
+	// Elicit sends a round of input requests, as [mcp.Reply.Elicit] does.
 	Elicit(ctx context.Context, round mcp.ElicitationRound) (map[string]mcp.InputResponse, error)
 }
 
-// Request says for what, and of which client, arguments are elicited.
+// Request describes the arguments to elicit, and the client.
 type Request struct {
 	Asker Asker
-	// Subject names what needs the arguments, for the user: `"Create an order" (create) of shop`.
+	// Subject names the tool or prompt that needs the arguments, for the user: `"Create an order" (create) of shop`.
 	Subject string
-	// Given are the arguments that the user is shown, a JSON object; nil if none are shown.
+	// Given holds the arguments that are shown to the user, a JSON object; nil if none are shown.
 	Given json.RawMessage
 	// Revision is the protocol revision of the client.
 	Revision string
-	// Legacy says that the revision has requests from server to client (2025-11-25 and earlier).
+	// Legacy reports whether the revision has requests from server to client (2025-11-25 and earlier).
 	Legacy bool
-	// Known says whether the caller has given an argument.
+	// Known reports whether the caller has given an argument.
 	Known func(name string) bool
-	// Check returns what is wrong with the values that the answer to one question gives. The error is for the user.
+	// Check validates the values that the answer to one question gives. The error is for the user.
 	Check func(values map[string]json.RawMessage) error
 }
 
-// Unanswered is the error of arguments that the user did not give.
+// Unanswered is the error for arguments that the user did not give.
 type Unanswered struct {
-	Names  []string   // of the missing arguments
+	Names  []string   // names of the missing arguments
 	Always bool       // the user is asked for them in each call
 	Action mcp.Action // of the user; 0 if nobody was asked, or no answer could be used, as the cause says
 	key    string     // of the question
 	cause  error
 }
 
-// Error says how a question ended.
+// Error describes how the question ended.
 func (e *Unanswered) Error() string {
 	switch e.Action {
 	case mcp.Declined:
@@ -67,8 +67,8 @@ func (q *question) unanswered(r *Request, required bool, action mcp.Action, caus
 	return &Unanswered{Names: q.missing(r, required), Always: q.always, Action: action, key: q.key, cause: cause}
 }
 
-// Ask asks step by step for the arguments that are not known, and returns their values by name. The error is an [*Unanswered],
-// or one of the protocol, such as [mcp.ErrInputRequired]: the request will come again then.
+// Ask asks for the arguments that are not known, step by step, and returns their values by name. The error is an
+// [*Unanswered], or one of the protocol, such as [mcp.ErrInputRequired], after which the client repeats the request.
 func (e *Elicitor) Ask(ctx context.Context, r *Request) (map[string]json.RawMessage, error) {
 	values := map[string]json.RawMessage{}
 	var steps [][]*question
@@ -95,10 +95,10 @@ func (e *Elicitor) Ask(ctx context.Context, r *Request) (map[string]json.RawMess
 			steps = append(steps, open)
 		}
 	}
-	// No question is asked if a later step can't be. A question that can't be asked and is not needed is left out.
+	// No question is asked if a later one that is needed can't be. An optional question that can't be asked is skipped.
 	if unable != nil {
 		if err := r.Asker.CanElicit(needed...); err != nil {
-			unable.cause = err // it names all that the client lacks
+			unable.cause = err // it names everything that the client lacks
 		}
 		return nil, unable
 	}
@@ -110,7 +110,7 @@ func (e *Elicitor) Ask(ctx context.Context, r *Request) (map[string]json.RawMess
 	return values, nil
 }
 
-// able returns an error if a question can't be asked of this client.
+// able returns an error if the client does not support a question.
 func (r *Request) able(q *question) error {
 	if _, err := q.build(r, nil); err != nil {
 		return err
@@ -136,22 +136,22 @@ func (q *question) missing(r *Request, required bool) (names []string) {
 	return names
 }
 
-// round asks the questions of one step at once, and adds what they give to values.
+// round asks the questions of one step together, and adds the answers to values.
 func (r *Request) round(ctx context.Context, open []*question, values map[string]json.RawMessage) error {
 	find := func(key string) *question {
 		return open[slices.IndexFunc(open, func(q *question) bool { return q.key == key })]
 	}
 	round := mcp.ElicitationRound{
-		// An answer to a question of each call counts for one call.
+		// The answer to a question that is asked in each call counts for one call.
 		SingleUse: slices.ContainsFunc(open, func(q *question) bool { return q.always }),
-		Check: func(asked *mcp.InputRequest, answer mcp.InputResponse) error {
-			return r.check(find(asked.Key), answer.Value)
+		Check: func(req *mcp.InputRequest, answer mcp.InputResponse) error {
+			return r.check(find(req.Key), answer.Value)
 		},
-		Rephrase: func(asked *mcp.InputRequest, refused error) mcp.InputRequest {
-			if again, err := find(asked.Key).build(r, refused); err == nil {
-				return again
+		Rephrase: func(req *mcp.InputRequest, refused error) mcp.InputRequest {
+			if rebuilt, err := find(req.Key).build(r, refused); err == nil {
+				return rebuilt
 			}
-			return *asked
+			return *req
 		},
 	}
 	for _, q := range open {
@@ -181,7 +181,7 @@ func (r *Request) round(ctx context.Context, open []*question, values map[string
 	return nil
 }
 
-// check returns what is wrong with an answer: first by [Request.Check], whose words are better, then by the form that was sent.
+// check validates an answer: first by [Request.Check], whose messages are better, then by the form that was sent.
 func (r *Request) check(q *question, answer []byte) error {
 	values := q.values(r, answer)
 	for _, name := range q.missing(r, true) {
@@ -200,7 +200,7 @@ func (r *Request) check(q *question, answer []byte) error {
 	return q.form.validate(answer, r.formRevision(), func(field string) bool { return q.shows(r, field) })
 }
 
-// values returns the arguments that an answer gives. Members that were not asked for are ignored.
+// values returns the arguments in an answer. Members that were not requested are ignored.
 func (q *question) values(r *Request, answer []byte) map[string]json.RawMessage {
 	values := map[string]json.RawMessage{}
 	for i := range q.bindings {
@@ -212,7 +212,7 @@ func (q *question) values(r *Request, answer []byte) map[string]json.RawMessage 
 	return values
 }
 
-// build makes the request to the client; refused is what was wrong with the last answer, nil if there was none.
+// build makes the request to the client; refused is the error of the last answer, nil if there was none.
 func (q *question) build(r *Request, refused error) (mcp.InputRequest, error) {
 	built := mcp.InputRequest{Key: q.key, Kind: q.kind, Params: q.params}
 	if q.kind != mcp.ElicitForm && q.kind != mcp.ElicitURL {
@@ -238,7 +238,7 @@ func (q *question) build(r *Request, refused error) (mcp.InputRequest, error) {
 	return built, err
 }
 
-// formRevision returns what forms of the client's revision can have.
+// formRevision returns the form features of the client's revision.
 func (r *Request) formRevision() formRevision {
 	if r.Revision < "2025-11-25" {
 		return formBasic
@@ -246,7 +246,7 @@ func (r *Request) formRevision() formRevision {
 	return formFull
 }
 
-// shows reports whether a field is in the form: not if the caller gave all arguments that it would give.
+// shows reports whether the form has a field: the caller has not given every argument that the field sets.
 func (q *question) shows(r *Request, field string) bool {
 	for _, b := range q.bindings {
 		if b.field == field && !q.always && r.Known(b.name) {
@@ -256,7 +256,8 @@ func (q *question) shows(r *Request, field string) bool {
 	return true
 }
 
-// text is the message to the user. A document's words never stand alone, so that they can't pass for the gateway's.
+// text returns the message to the user. A document's words never appear alone, so that they can't pass for the
+// gateway's.
 func (q *question) text(r *Request) string {
 	switch {
 	case q.message == "":

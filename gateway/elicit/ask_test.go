@@ -11,12 +11,13 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
-// respondent is a client that answers every question with the same.
+// respondent is a client that gives the same answer to every question.
 type respondent struct {
 	t       *testing.T
-	kinds   []mcp.InputKind // that it can be asked
+	kinds   []mcp.InputKind // the kinds that it supports
 	actions []mcp.Action
 	content json.RawMessage
 	asked   map[string]mcp.InputRequest
@@ -39,7 +40,7 @@ func (r *respondent) Elicit(_ context.Context, round mcp.ElicitationRound) (map[
 		if !slices.Contains(r.kinds, q.Kind) {
 			r.t.Errorf("the client can't be asked %q", q.Key)
 		}
-		if _, again := r.asked[q.Key]; again {
+		if _, rebuilt := r.asked[q.Key]; rebuilt {
 			r.t.Errorf("%q is asked twice", q.Key)
 		}
 		r.asked[q.Key] = *q
@@ -49,8 +50,8 @@ func (r *respondent) Elicit(_ context.Context, round mcp.ElicitationRound) (map[
 		a := mcp.InputResponse{Action: r.actions[len(r.asked)%len(r.actions)], Value: r.content}
 		if a.Action == mcp.Accepted {
 			refused := round.Check(q, a)
-			if again := round.Rephrase(q, refused); refused != nil && !json.Valid(fmt.Appendf(nil, "{%s}", again.Params)) {
-				r.t.Errorf("the params of %q are no JSON: %s", q.Key, again.Params)
+			if rebuilt := round.Rephrase(q, refused); refused != nil && !json.Valid(fmt.Appendf(nil, "{%s}", rebuilt.Params)) {
+				r.t.Errorf("the params of %q are no JSON: %s", q.Key, rebuilt.Params)
 			}
 			if refused != nil {
 				return nil, &mcp.InvalidInputError{Key: q.Key, Refused: refused}
@@ -62,16 +63,16 @@ func (r *respondent) Elicit(_ context.Context, round mcp.ElicitationRound) (map[
 	return answers, nil
 }
 
-// FuzzAsk asks in all ways, of a client that answers anything. Whatever it answers, a value that is returned was asked
-// for, was accepted and checked, stands where it was asked for, and is not one that the caller has given.
+// FuzzAsk asks in all ways, of a client that gives any answer. A returned value was always requested, accepted and
+// checked, is at the requested position, and is not one that the caller has given.
 func FuzzAsk(f *testing.F) {
 	f.Add(uint16(0), uint8(0), `{"a":"x","b":1,"c":true,"deep":{"d":"y"}}`)
 	f.Add(uint16(0xffff), uint8(3), `{"a":1}`)
 	f.Add(uint16(0x0f0), uint8(1), `{"a":null,"c":[],"extra":1,"messages":{"d":"z"}}`)
-	args := &Arguments{List: []Argument{
-		{"a", []byte(`{"type":"string"}`), true}, {"b", []byte(`{"type":"integer"}`), false},
-		{"c", []byte(`{"type":"boolean"}`), true}, {"d", []byte(`{"type":"string"}`), false},
-	}}
+	args := Arguments{
+		{"a", jsonschema.Parse([]byte(`{"type":"string"}`)), true}, {"b", jsonschema.Parse([]byte(`{"type":"integer"}`)), false},
+		{"c", jsonschema.Parse([]byte(`{"type":"boolean"}`)), true}, {"d", jsonschema.Parse([]byte(`{"type":"string"}`)), false},
+	}
 	when := func(always bool) config.InputWhen {
 		if always {
 			return config.InputAlways
@@ -128,7 +129,7 @@ func FuzzAsk(f *testing.F) {
 				t.Errorf("%s = %s: asked %v, checked %v", name, value, asked, r.checked[key])
 			}
 		}
-		for _, v := range args.List {
+		for _, v := range args {
 			if err == nil && v.Required && values[v.Name] == nil && !known[v.Name] {
 				t.Errorf("%s is missing, and nobody says so", v.Name)
 			}

@@ -12,13 +12,13 @@ import (
 
 // Errors of [Confirm].
 var (
-	// ErrDeclined says that the user declined.
+	// ErrDeclined is returned if the user declined.
 	ErrDeclined = errors.New("the user did not consent")
-	// ErrUndecided says that the user was asked and did not decide.
+	// ErrUndecided is returned if the user was asked and did not decide.
 	ErrUndecided = errors.New("the user did not decide")
 )
 
-// Call is a call to which the user is asked to consent.
+// Call is a call that needs the user's consent.
 type Call struct {
 	Title string // of the tool, with its name
 	// Method and Path are those of the operation, API the name of its API.
@@ -27,8 +27,9 @@ type Call struct {
 	Args json.RawMessage
 }
 
-// Confirm asks the user to consent to a call. The error is nil if the user does, [ErrDeclined], [ErrUndecided], an
-// [*mcp.ClientUnsupportedError] if the client can't ask, or one of the protocol, such as [mcp.ErrInputRequired]. An answer counts for one call.
+// Confirm asks the user to consent to a call. The error is nil if the user does; otherwise it is [ErrDeclined],
+// [ErrUndecided], an [*mcp.ClientUnsupportedError] if the client can't ask, or one of the protocol, such as
+// [mcp.ErrInputRequired]. An answer counts for one call.
 func Confirm(ctx context.Context, asker Asker, call *Call) error {
 	answers, err := asker.Elicit(ctx, mcp.ElicitationRound{SingleUse: true, Requests: []mcp.InputRequest{{Key: "confirm", Kind: mcp.ElicitForm, Params: call.question()}}})
 	if err != nil {
@@ -43,14 +44,14 @@ func Confirm(ctx context.Context, asker Asker, call *Call) error {
 	return nil
 }
 
-// consents reports whether the box is ticked. The schema requires it, so a form without it is no consent: a client that accepts
-// a form that it has not shown, or has not understood, sends an empty one.
+// consents reports whether the box is ticked. The schema requires it, so a form without it is no consent: a client that
+// accepts a form without showing or understanding it sends an empty one.
 func consents(form json.RawMessage) bool {
 	return string(jsonscan.Lookup(form, "go_ahead")) == "true"
 }
 
-// question returns the params of the request: the tool's title, the operation and the arguments. The caller's words stand behind
-// the gateway's, so that they can't pass for them.
+// question returns the params of the request: the tool's title, the operation and the arguments. The caller's words
+// follow the gateway's, so that they can't pass for them.
 func (c *Call) question() []byte {
 	message := fmt.Sprintf("Allow %s? It is %s %s of %s, with the arguments %s", c.Title, c.Method, c.Path, c.API, shownArguments(c.Args))
 	dst := jsonscan.AppendString([]byte(`"message":`), message)

@@ -11,15 +11,16 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/text"
 )
 
-// Elicitor asks the questions of one rule or prompt: it asks for the arguments that are not known, and returns values by name.
-// It is immutable.
+// Elicitor asks the questions of one rule or prompt: it asks for the arguments that are not known, and returns their
+// values by name. It is immutable.
 type Elicitor struct {
 	steps [][]*question // in order, none of them empty
-	// optional are the names that the user is asked for unless the caller gives them, withheld those that the user is always
-	// asked for.
+	// optional are the names of the arguments that the user is asked for unless the caller gives them, withheld those
+	// that the user is always asked for.
 	optional, withheld []string
 }
 
@@ -34,14 +35,14 @@ type question struct {
 	key       string
 	kind      mcp.InputKind
 	message   string // "" if the message names the missing arguments
-	untrusted bool   // the words come from a document
+	untrusted bool   // the text comes from a document
 	form      *form
 	bindings  []binding
-	always    bool   // asked for each call, whatever the caller gives
+	always    bool   // asked in each call, whether or not the caller gives values
 	params    []byte // members of the request's params, for kinds without a form
 }
 
-// binding says where in an answer the value of an argument stands.
+// binding locates the value of an argument in an answer.
 type binding struct {
 	name     string
 	pointer  string // RFC 6901
@@ -50,41 +51,38 @@ type binding struct {
 }
 
 // Arguments are the arguments that a user may be asked for.
-type Arguments struct {
-	Root []byte // a JSON object whose $defs the schemas refer to
-	List []Argument
-}
+type Arguments []Argument
 
 // Argument is one argument that a user may be asked for.
 type Argument struct {
 	Name     string
-	Schema   []byte // JSON Schema
+	Schema   *jsonschema.Schema
 	Required bool
 }
 
-func (args *Arguments) find(name string) (Argument, bool) {
-	i := slices.IndexFunc(args.List, func(a Argument) bool { return a.Name == name })
+func (args Arguments) find(name string) (Argument, bool) {
+	i := slices.IndexFunc(args, func(a Argument) bool { return a.Name == name })
 	if i < 0 {
 		return Argument{}, false
 	}
-	return args.List[i], true
+	return args[i], true
 }
 
-// InputError says which of the configured inputs can't be asked.
+// InputError is the error for a configured input that can't be asked.
 type InputError struct {
 	Index int    // of the input
 	Key   string // the path below it, such as .arguments[0]; "" for the input as a whole
 	err   error
 }
 
-// Error returns the reason without the place.
+// Error returns the reason without the position.
 func (e *InputError) Error() string { return e.err.Error() }
 
 // Unwrap returns the reason.
 func (e *InputError) Unwrap() error { return e.err }
 
 // New makes an elicitor of configured inputs for the given arguments. The error says which input can't be asked, and why.
-func New(list []config.Input, args *Arguments) (*Elicitor, *InputError) {
+func New(list []config.Input, args Arguments) (*Elicitor, *InputError) {
 	e := &Elicitor{}
 	step := 0
 	for i := range list {
@@ -110,7 +108,7 @@ func New(list []config.Input, args *Arguments) (*Elicitor, *InputError) {
 	return e, nil
 }
 
-// add records the arguments that a question gives. No two questions give the same argument.
+// add records the arguments that a question sets. No two questions set the same argument.
 func (e *Elicitor) add(q *question) error {
 	for _, b := range q.bindings {
 		if slices.Contains(e.optional, b.name) || slices.Contains(e.withheld, b.name) {
@@ -128,7 +126,7 @@ func (e *Elicitor) add(q *question) error {
 }
 
 // newQuestion makes one question. All of its faults that a configuration can have are InputErrors with a Key.
-func newQuestion(c *config.Input, args *Arguments) (*question, error) {
+func newQuestion(c *config.Input, args Arguments) (*question, error) {
 	q := &question{key: c.Key, message: c.Message, untrusted: c.Foreign(), always: c.When == config.InputAlways}
 	var err error
 	switch c.Kind {
@@ -166,7 +164,7 @@ func newQuestion(c *config.Input, args *Arguments) (*question, error) {
 }
 
 // formOf makes a form for arguments.
-func formOf(names []string, args *Arguments) (*form, error) {
+func formOf(names []string, args Arguments) (*form, error) {
 	f := &form{}
 	if len(names) > maxFields {
 		return nil, &InputError{Key: ".arguments", err: fmt.Errorf("a form has at most %d fields", maxFields)}
@@ -177,7 +175,7 @@ func formOf(names []string, args *Arguments) (*form, error) {
 		if !ok {
 			return nil, &InputError{Key: at, err: args.unknown(name)}
 		}
-		field, err := fieldOf(args.Root, name, v.Schema, v.Required)
+		field, err := fieldOf(name, v.Schema, v.Required)
 		if err != nil {
 			return nil, &InputError{Key: at, err: fmt.Errorf("a form can't ask for %q: %w", name, err)}
 		}
@@ -187,28 +185,25 @@ func formOf(names []string, args *Arguments) (*form, error) {
 }
 
 // unknown is the error for a name that is no argument.
-func (args *Arguments) unknown(name string) error {
-	names := make([]string, len(args.List))
-	for i, v := range args.List {
+func (args Arguments) unknown(name string) error {
+	names := make([]string, len(args))
+	for i, v := range args {
 		names[i] = v.Name
 	}
-	raw := fmt.Sprintf("there is no argument %q", name)
-	if near := text.Nearest(name, names); near != "" {
-		raw += fmt.Sprintf("; did you mean %q?", near)
-	}
-	return errors.New(raw)
+	return fmt.Errorf("there is no argument %q%s", name, text.DidYouMean(text.Nearest(name, names)))
 }
 
-// asksNoSecret returns an error if a form asks for a secret, by the names and formats of its fields and the names of the arguments.
+// asksNoSecret returns an error if a form asks for a secret, by the names and formats of its fields and the names of
+// the arguments.
 func (q *question) asksNoSecret() error {
-	suspects := q.names()
+	suspectNames := q.names()
 	for i := range q.form.fields {
 		if f := &q.form.fields[i]; f.password {
 			return secretError(f.name)
 		}
-		suspects = append(suspects, q.form.fields[i].name)
+		suspectNames = append(suspectNames, q.form.fields[i].name)
 	}
-	for _, name := range suspects {
+	for _, name := range suspectNames {
 		if namesSecret(name) {
 			return secretError(name)
 		}
@@ -218,11 +213,11 @@ func (q *question) asksNoSecret() error {
 
 func secretError(name string) error {
 	return fmt.Errorf("the field %q looks like that of a secret, which a form must not ask for: the client and its model may keep"+
-		" what is typed; no_secrets: true says that it is none", name)
+		" the input; if it is not a secret, set no_secrets: true", name)
 }
 
 // bind finds the arguments that an answer gives.
-func (q *question) bind(c *config.Input, args *Arguments) error {
+func (q *question) bind(c *config.Input, args Arguments) error {
 	if q.form != nil && len(c.Bind) == 0 {
 		for i := range q.form.fields {
 			name := q.form.fields[i].name
@@ -234,7 +229,7 @@ func (q *question) bind(c *config.Input, args *Arguments) error {
 		}
 		return nil
 	}
-	for _, v := range args.List { // in the order of the document
+	for _, v := range args { // in the order of the document
 		pointer, ok := c.Bind[v.Name]
 		if !ok {
 			continue
@@ -260,7 +255,7 @@ func (q *question) bind(c *config.Input, args *Arguments) error {
 	return nil
 }
 
-// names returns the names of the arguments that an answer gives.
+// names returns the names of the arguments that an answer sets.
 func (q *question) names() []string {
 	names := make([]string, len(q.bindings))
 	for i, b := range q.bindings {

@@ -7,8 +7,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// form is what a user fills in: an object of fields, each a text, a number, a yes or no, or a choice (2025-11-25 elicitation,
-// Requested Schema). It is immutable.
+// form is the form that a user fills in: an object of fields, each a string, a number, a boolean, or a choice
+// (2025-11-25 elicitation, Requested Schema). It is immutable.
 type form struct {
 	fields []field
 	// configured is the schema that the configuration spells out; nil if it is made of the fields.
@@ -21,7 +21,7 @@ type field struct {
 	kind               fieldKind
 	title, description string
 	format             string // of a text
-	minimum, maximum   string // of a number, of the length of a text or of the count of choices; "" if there is none
+	minimum, maximum   string // of a number, of the length of a string or of the number of choices; "" if there is none
 	options            []option
 	defaultValue       []byte // JSON; nil if there is none
 	required           bool
@@ -45,25 +45,24 @@ const (
 
 // Limits of a form.
 const (
-	maxFields      = 20
-	maxOptions     = 200
-	maxFieldTitle  = 100 // bytes
-	maxFieldText   = 500
-	maxFieldNested = 6 // references and compositions that stand for one schema
+	maxFields     = 20
+	maxOptions    = 200
+	maxFieldTitle = 100 // bytes
+	maxFieldText  = 500
 )
 
-// formats are the formats that a text field may have.
+// formats returns the formats that a text field may have.
 func formats() []string { return []string{"email", "uri", "date", "date-time"} }
 
-// formRevision says what forms can have in a protocol revision.
+// formRevision is the set of form features in a protocol revision.
 type formRevision uint8
 
 const (
-	formBasic formRevision = iota // 2025-06-18: defaults of booleans alone, no lists
+	formBasic formRevision = iota // 2025-06-18: defaults of booleans only, no lists
 	formFull                      // 2025-11-25 and later
 )
 
-// ErrNoLists says that forms of the client's revision have no lists.
+// ErrNoLists is returned if forms of the client's revision have no lists.
 var ErrNoLists = errors.New("the client's revision of the protocol has no choice of several values")
 
 // schema returns the schema of the form with the shown fields.
@@ -138,7 +137,7 @@ func (f *field) append(dst []byte, revision formRevision) []byte {
 	return append(dst, '}')
 }
 
-// titled reports whether an option is shown in other words than its value.
+// titled reports whether an option has a title other than its value.
 func (f *field) titled() bool {
 	return slices.ContainsFunc(f.options, func(o option) bool { return o.title != "" })
 }

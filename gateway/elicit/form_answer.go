@@ -13,8 +13,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// validate returns what is wrong with an answer to a form, by the schema that was sent: that of [form.schema] for the same
-// revision and fields. null stands for a field that was left empty. The error is for the user.
+// validate checks an answer to a form against the schema that was sent, which is that of [form.schema] for the same
+// revision and fields. null represents a field that was left empty. The error is for the user.
 func (f *form) validate(answer []byte, revision formRevision, shown func(name string) bool) error {
 	for i := range f.fields {
 		field := &f.fields[i]
@@ -35,7 +35,7 @@ func (f *form) validate(answer []byte, revision formRevision, shown func(name st
 	return nil
 }
 
-// validate returns what is wrong with the value of a field.
+// validate checks the value of a field.
 func (f *field) validate(value []byte) error {
 	kind := jsonscan.KindOf(value)
 	switch {
@@ -48,7 +48,7 @@ func (f *field) validate(value []byte) error {
 	case (f.kind == fieldNumber || f.kind == fieldInteger) && kind == jsonscan.Number:
 		n, err := strconv.ParseFloat(string(value), 64)
 		if err != nil || f.kind == fieldInteger && n != math.Trunc(n) {
-			return errors.New("is no such number")
+			return errors.New("is not a number of this kind")
 		}
 		return f.within(n, "small", "large")
 	case f.kind == fieldBoolean && kind == jsonscan.Bool:
@@ -59,15 +59,15 @@ func (f *field) validate(value []byte) error {
 		n := 0
 		for item := range jsonscan.Elements(value) {
 			if n++; jsonscan.KindOf(item) != jsonscan.String || !f.has(string(jsonscan.Unquote(item))) {
-				return errors.New("has what is none of the choices")
+				return errors.New("has a value that is not one of the choices")
 			}
 		}
 		return f.within(float64(n), "short", "long")
 	}
-	return errors.New("is not what the form has")
+	return errors.New("has a value that the form does not allow")
 }
 
-// within returns what is wrong with a number, length or count; small and large are the words for that.
+// within checks the bounds of a number, length or count; small and large are the words for a violation.
 func (f *field) within(n float64, small, large string) error {
 	if least, err := strconv.ParseFloat(f.minimum, 64); err == nil && n < least {
 		return fmt.Errorf("is too %s: at least %s", small, f.minimum)

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
-// TestNoField says what a form can't ask for.
+// TestNoField checks the schemas that a form does not support.
 func TestNoField(t *testing.T) {
+	root := jsonschema.Parse([]byte(`{"$defs":{"loop":{"$ref":"#/$defs/loop"}}}`))
 	for schema, want := range map[string]string{
 		`{}`:                            "it is not a text",
 		`true`:                          "it is not a text",
@@ -20,19 +22,19 @@ func TestNoField(t *testing.T) {
 		`{"$ref":"#/$defs/none"}`:                          "it is not a text",
 		`{"$ref":"#/$defs/loop"}`:                          "it is not a text",
 		`{"type":"array"}`:                                 "it is not a text",
-		`{"type":"array","items":{"type":"string"}}`:       "a list of what is not chosen",
+		`{"type":"array","items":{"type":"string"}}`:       "a list without a fixed set",
 		`{"type":"string","contentEncoding":"base64"}`:     "a file or binary",
 		`{"type":"string","format":"binary"}`:              "a file or binary",
 	} {
-		if f, err := fieldOf([]byte(`{"$defs":{"loop":{"$ref":"#/$defs/loop"}}}`), "x", []byte(schema), true); err == nil || !strings.Contains(err.Error(), want) {
+		if f, err := fieldOf("x", root.Read([]byte(schema)), true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v", schema, f, err)
 		}
 	}
 }
 
-// TestField holds what becomes of the schemas of a document.
+// TestField checks the fields that schemas of a document become.
 func TestField(t *testing.T) {
-	const root = `{"$defs":{"name":{"type":"string","title":"T","maxLength":9}}}`
+	root := jsonschema.Parse([]byte(`{"$defs":{"name":{"type":"string","title":"T","maxLength":9}}}`))
 	for schema, want := range map[string]string{
 		`{"$ref":"#/$defs/name","title":"Own"}`:                          `{"type":"string","title":"Own","maxLength":9}`,
 		`{"anyOf":[{"$ref":"#/$defs/name"},{"type":"null"}]}`:            `{"type":"string","title":"T","maxLength":9}`,
@@ -48,7 +50,7 @@ func TestField(t *testing.T) {
 		`{"type":"string","format":"ipv4","minLength":-1}`:                         `{"type":"string"}`,
 		`{"type":"string","enum":["` + strings.Repeat(`","`, 0) + `"]}`:            `{"type":"string","enum":[""]}`,
 	} {
-		f, err := fieldOf([]byte(root), "x", []byte(schema), false)
+		f, err := fieldOf("x", root.Read([]byte(schema)), false)
 		if err != nil {
 			t.Errorf("%s: %v", schema, err)
 			continue
@@ -59,7 +61,7 @@ func TestField(t *testing.T) {
 	}
 }
 
-// TestConfiguredForm says what is wrong with forms.
+// TestConfiguredForm checks the errors of configured forms.
 func TestConfiguredForm(t *testing.T) {
 	field := func(text string) string { return `{"type":"object","properties":{"x":` + text + `}}` }
 	for schema, want := range map[string]string{
@@ -92,7 +94,7 @@ func TestConfiguredForm(t *testing.T) {
 	}
 }
 
-// TestSecretNames are names of secrets, and names that are not.
+// TestSecretNames checks names of secrets, and names that are not.
 func TestSecretNames(t *testing.T) {
 	for _, name := range []string{"password", "userPassword", "API_KEY", "apiKey", "client-secret", "access_token", "PIN", "card.number", "otp1"} {
 		if !namesSecret(name) {
@@ -106,8 +108,8 @@ func TestSecretNames(t *testing.T) {
 	}
 }
 
-// FuzzForm makes forms of any schema. What is made is a form as one that is written must be, and shows nothing that a person
-// can't see; the old form has only what its revision had.
+// FuzzForm makes forms of any schema. Each result passes the checks of configured forms, and shows no invisible
+// characters; the form of the old revision has only the features of that revision.
 func FuzzForm(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"string","title":"\u202e","default":"x","maxLength":3}`, `{"enum":[1,"a",null]}`, `{"type":"array","items":{"enum":["a"]},"default":["a"]}`,
@@ -125,7 +127,7 @@ func FuzzForm(f *testing.F) {
 				t.Errorf("the old form is no JSON: %s", text)
 			}
 		}
-		made, err := fieldOf([]byte(schema), name, []byte(schema), true)
+		made, err := fieldOf(name, jsonschema.Parse([]byte(schema)), true)
 		if err != nil {
 			return
 		}

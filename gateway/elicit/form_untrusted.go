@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxUntrustedText is the most bytes of a title or description in a form of a document.
+// maxUntrustedText limits a title or description in a form that comes from a document, in bytes.
 const maxUntrustedText = 300
 
-// limitUntrusted limits the words of a document to the user more than those of a configuration: they are shown without invisible
-// characters, speak of no secrets and have no URL (S8). The error says which words can't be shown.
+// limitUntrusted restricts text from a document more than text from the configuration: it is shown without invisible
+// characters, mentions no secrets and has no URL (S8). The error names the text that can't be shown.
 func (q *question) limitUntrusted() error {
 	if err := checkUntrusted("the message", q.message); err != nil {
 		return &InputError{Key: ".message", err: err}
@@ -17,7 +17,7 @@ func (q *question) limitUntrusted() error {
 	if q.form == nil {
 		return nil
 	}
-	q.form.configured = nil // the schema is made of the fields, whose words are limited
+	q.form.configured = nil // the schema is made of the fields, whose text is limited
 	for i := range q.form.fields {
 		f := &q.form.fields[i]
 		words := []*string{&f.title, &f.description}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestUntrustedText holds what a document can say to a user: nothing unseen, nothing of secrets, no way elsewhere.
+// TestUntrustedText checks the limits of text from a document: no invisible characters, no secrets, no links.
 func TestUntrustedText(t *testing.T) {
 	for _, tt := range []struct{ message, schema, want string }{
 		{"Which size?", `{"type":"object","properties":{"size":{"type":"string","title":"Si\u202eze","description":"S to \u001b[31mXL"}}}`, ""},
@@ -35,7 +35,7 @@ func TestUntrustedText(t *testing.T) {
 	}
 }
 
-// TestSecretWords holds names that look like those of secrets against ones that don't.
+// TestSecretWords checks names that look like those of secrets, and names that don't.
 func TestSecretWords(t *testing.T) {
 	for name, want := range map[string]bool{
 		"password": true, "userPassword": true, "userpassword": true, "passwort": true, "contraseña": true, "access_token": true, "accesstoken": true,

@@ -16,26 +16,26 @@ import (
 // Operation is an operation whose missing arguments are elicited. It is immutable.
 type Operation struct {
 	elicitor *Elicitor
-	// shown is the operation as callers see it. open has all arguments that are elicited, none of them required: an answer is
-	// checked against it while others are missing.
+	// shown is the operation as callers see it. open has all elicited arguments, none of them required: an answer is
+	// validated against it while others are missing.
 	shown, open *openapi.Operation
 	broken      bool
 }
 
-// askedNote keeps models from making up what they don't know.
-const askedNote = "If it is left out, the user is asked for it."
+// elicitedNote keeps models from inventing values that they don't know.
+const elicitedNote = "If it is left out, the user is asked for it."
 
-// ForOperation makes the elicitation of an operation. The error says which input can't be asked, and why.
+// ForOperation makes the elicitation of an operation. The error names the input that can't be asked, and the reason.
 func ForOperation(list []config.Input, op *openapi.Operation) (*Operation, *InputError) {
-	args := &Arguments{Root: op.Input}
+	var args Arguments
 	for _, a := range op.Declares() {
-		args.List = append(args.List, Argument{a.Name, a.Schema, a.Required})
+		args = append(args, Argument(a))
 	}
 	e, err := New(list, args)
 	if err != nil {
 		return nil, err
 	}
-	o := &Operation{elicitor: e, shown: op.Variant(e.optional, e.withheld, askedNote)}
+	o := &Operation{elicitor: e, shown: op.Variant(e.optional, e.withheld, elicitedNote)}
 	o.open = o.shown
 	if len(e.withheld) > 0 {
 		o.open = op.Variant(slices.Concat(e.withheld, e.optional), nil, "")
@@ -43,12 +43,12 @@ func ForOperation(list []config.Input, op *openapi.Operation) (*Operation, *Inpu
 	return o, nil
 }
 
-// Broken returns the elicitation of an operation that can't ask what it always has to ask. It has no calls.
+// Broken returns the elicitation of an operation that can't ask a question that every call needs. It permits no calls.
 func Broken(op *openapi.Operation) *Operation {
 	return &Operation{elicitor: &Elicitor{}, shown: op, open: op, broken: true}
 }
 
-// IsBroken reports whether the operation can't ask what it always has to ask, so that no call can be made.
+// IsBroken reports whether a question that every call needs can't be asked, so that no call is possible.
 func (o *Operation) IsBroken() bool { return o.broken }
 
 // Always reports whether each call asks the user.
@@ -57,14 +57,14 @@ func (o *Operation) Always() bool { return len(o.elicitor.withheld) > 0 }
 // Shown returns the operation with the arguments that callers can give.
 func (o *Operation) Shown() *openapi.Operation { return o.shown }
 
-// Fill asks for the arguments that are missing in args, which [openapi.Operation.Check] has accepted for [Operation.Shown], and
-// returns all of them. Each answer is checked alone; the arguments as a whole are not. Given, Known and Check of the request are
-// set by Fill. The errors are those of [Elicitor.Ask].
+// Fill asks for the arguments that are missing in args, which [openapi.Operation.Check] has accepted for
+// [Operation.Shown], and returns all of them. Each answer is checked alone; the arguments as a whole are not. Fill sets
+// Given, Known and Check of the request. The errors are those of [Elicitor.Ask].
 func (o *Operation) Fill(ctx context.Context, r *Request, args json.RawMessage) (json.RawMessage, error) {
 	r.Given = args
 	r.Known = func(name string) bool { return jsonscan.Lookup(args, name) != nil }
 	r.Check = func(values map[string]json.RawMessage) error {
-		_, _, err := o.open.Check(with(args, values))
+		_, _, err := o.open.Check(mergeArguments(args, values))
 		var bad *openapi.ArgumentError
 		if errors.As(err, &bad) {
 			return errors.New(faultText(bad))
@@ -75,11 +75,11 @@ func (o *Operation) Fill(ctx context.Context, r *Request, args json.RawMessage) 
 	if err != nil {
 		return nil, err
 	}
-	return with(args, values), nil
+	return mergeArguments(args, values), nil
 }
 
-// with returns arguments with more of them, which come last.
-func with(args json.RawMessage, values map[string]json.RawMessage) json.RawMessage {
+// mergeArguments appends values to arguments.
+func mergeArguments(args json.RawMessage, values map[string]json.RawMessage) json.RawMessage {
 	if len(values) == 0 {
 		return args
 	}
@@ -99,7 +99,7 @@ func with(args json.RawMessage, values map[string]json.RawMessage) json.RawMessa
 	return append(dst, '}')
 }
 
-// faultText says what is wrong with an answer, for the user who gave it.
+// faultText describes the faults of an answer for the user who gave it.
 func faultText(bad *openapi.ArgumentError) string {
 	var all []string
 	for _, f := range bad.Faults {

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// namesSecret reports whether a name is that of a secret: a form shows what is typed, and the client and its model may keep it
-// (mcp-E6).
+// namesSecret reports whether a name is that of a secret. Forms must not ask for one: they show the input as typed, and
+// the client and its model may keep it (mcp-E6).
 func namesSecret(name string) bool {
 	joined := " " + strings.Join(words(name), " ") + " "
 	for _, word := range []string{"pwd", "secret", "token", "otp", "pin", "cvv", "cvc", "ssn"} {
@@ -30,7 +30,7 @@ func mentionsSecret(text string) bool {
 	return false
 }
 
-// words returns the words of a name in lower case: apiKey, api_key and API-Key are two.
+// words splits a name into its words in lower case: apiKey, api_key and API-Key have two.
 func words(name string) []string {
 	var b strings.Builder
 	var before rune

@@ -13,16 +13,16 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// ShownText makes a text that comes from outside fit to be shown: one line of visible characters, of at most limit bytes.
+// ShownText makes text from outside safe to display: one line of visible characters, of at most limit bytes.
 func ShownText(raw string, limit int) string {
 	raw = strings.Join(strings.FieldsFunc(raw, func(r rune) bool { return r == ' ' || Invisible(r) }), " ")
 	return text.Truncate(raw, limit)
 }
 
-// maxShownArguments is the most bytes of arguments that a question shows.
+// maxShownArguments limits the arguments that a question shows, in bytes.
 const maxShownArguments = 600
 
-// shownArguments returns arguments as a person sees them, cut if they are long.
+// shownArguments returns arguments in readable form, cut if they are long.
 func shownArguments(args json.RawMessage) []byte {
 	shown := escapeInvisible(jsonscan.AppendCompact(nil, args))
 	if len(shown) <= maxShownArguments {
@@ -31,8 +31,8 @@ func shownArguments(args json.RawMessage) []byte {
 	return fmt.Appendf(nil, "%s… (%d bytes)", text.Prefix(string(shown), maxShownArguments), len(shown))
 }
 
-// escapeInvisible writes the invisible characters of a JSON text as escapes: arguments may come from a page that the model has
-// read, and what is sent must be what was shown (S8).
+// escapeInvisible escapes the invisible characters of a JSON text: arguments may come from a page that the model has
+// read, and the arguments that are sent must be those that were shown (S8).
 func escapeInvisible(text []byte) []byte {
 	if !bytes.ContainsFunc(text, Invisible) {
 		return text
@@ -50,8 +50,8 @@ func escapeInvisible(text []byte) []byte {
 	return out
 }
 
-// Invisible reports whether a character has no picture of its own: control and format characters, of which some reverse the
-// order of others, variation selectors, fillers, and code points that are not assigned.
+// Invisible reports whether a character has no glyph: control and format characters, of which some reverse the order of
+// others, variation selectors, fillers, and code points that are not assigned.
 func Invisible(r rune) bool {
 	return !unicode.IsPrint(r) || unicode.Is(unicode.Variation_Selector, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }

@@ -2,7 +2,7 @@ package elicit
 
 import "testing"
 
-// TestEscapeInvisible holds that a question shows what is in the arguments, also characters that a person would not see.
+// TestEscapeInvisible checks that a question shows all of the arguments, also characters that a person would not see.
 func TestEscapeInvisible(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":"Grüße 東京 🙂"}`:          `{"a":"Grüße 東京 🙂"}`,

@@ -8,11 +8,12 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// answerSize is the most bytes of an answer with n vectors.
+// answerSize returns the maximum size of a response with n vectors, in bytes.
 func answerSize(n int) int64 { return 64<<10 + int64(n)*maxDimensions*26 }
 
-// parse reads an answer with n vectors of a number of dimensions; 0 for any number, the same for all. They are in the order
-// of the texts. Nothing of the answer is in the error: a server may repeat the texts there.
+// parse reads a response with n vectors of the given number of dimensions; 0 allows any number that is the same for
+// all. The vectors are in the order of the texts. The error contains nothing of the response: a server may repeat the
+// texts there.
 func parse(body []byte, n, dimensions int) ([]vector, error) {
 	if _, err := jsonscan.Scan(body, jsonscan.Options{}); err != nil {
 		return nil, errors.New("the answer is not JSON")
@@ -45,7 +46,7 @@ func parse(body []byte, n, dimensions int) ([]vector, error) {
 	return all, nil
 }
 
-// parseElement reads an element of data, whose index is otherwise if it has none.
+// parseElement reads an element of data. otherwise is its index if it states none.
 func parseElement(element []byte, otherwise, dimensions int) (place int, v vector, err error) {
 	if jsonscan.KindOf(element) != jsonscan.Object {
 		return 0, v, errors.New("it is not an object")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestParse: an answer gives exactly the vectors that were requested, in the order of the texts, or an error that says what
-// is wrong without a word of the answer.
+// TestParse checks that a response yields exactly the requested vectors, in the order of the texts, or an error that
+// names the fault without quoting the response.
 func TestParse(t *testing.T) {
 	long := "[" + strings.Repeat("1,", maxDimensions) + "1]"
 	for _, tt := range []struct {
@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a server answers, there are as many vectors as texts, all of one length, or none.
+// FuzzParse checks that any response yields as many vectors as texts, all of one length, or none.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"data":[{"index":0,"embedding":[3,4]},{"index":1,"embedding":[0,-1]}]}`), 2)
 	f.Add([]byte(`{"data":[{"embedding":[1e9,-0.0,null]}]}`), 1)
@@ -87,7 +87,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestCosine: bytes give nearly the cosine of the floats.
+// TestCosine checks that bytes yield nearly the cosine of the floats.
 func TestCosine(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, dimensions := range []int{1, 2, 64, 384, maxDimensions} {
@@ -115,7 +115,7 @@ func TestCosine(t *testing.T) {
 	}
 }
 
-// BenchmarkNearest is the search among 10,000 tools with vectors of 384 dimensions.
+// BenchmarkNearest measures the search among 10,000 tools with vectors of 384 dimensions.
 func BenchmarkNearest(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	f := benchFinder(r, 10000, 384)

@@ -6,21 +6,21 @@ import (
 )
 
 const (
-	// failuresToPause is the number of queries that fail one after the other until none is sent for pauseLength. Then one
-	// is, and decides about the next.
+	// failuresToPause is the number of consecutive failures after which no query is sent for pauseLength. Then a single
+	// query is sent as a probe.
 	failuresToPause = 3
 	pauseLength     = 30 * time.Second
 )
 
-// circuit keeps queries from a server that does not answer: each would be 150 ms late.
+// circuit is a circuit breaker for a server that does not answer, which would delay each query by 150 ms.
 type circuit struct {
 	mu       sync.Mutex
 	failures int
 	until    time.Time // no query is sent before
-	probing  bool      // a query is under way that decides
+	probing  bool      // the probe is in flight
 }
 
-// admit reports whether a query may be sent. Its outcome must be reported then.
+// admit reports whether a query may be sent. The caller must then report its outcome.
 func (c *circuit) admit() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,14 +34,14 @@ func (c *circuit) admit() bool {
 	return true
 }
 
-// report takes the outcome of a query. It returns true if that began or ended a pause.
+// report records the outcome of a query. It returns true if that began or ended a pause.
 func (c *circuit) report(o outcome) (changed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	paused := c.failures >= failuresToPause
 	c.probing = false
 	switch o {
-	case outcomeOK, outcomeRejected: // a text that is rejected says nothing about the next
+	case outcomeOK, outcomeRejected: // the rejection of one text predicts nothing about the next
 		c.failures = 0
 		return paused
 	case outcomeTimeout, outcomeFailed, outcomeInvalid:

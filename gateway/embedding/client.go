@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// connectTimeout is that of a connection to the server, and of its TLS handshake.
+	// connectTimeout limits the connection to the server, and its TLS handshake.
 	connectTimeout = 2 * time.Second
-	// batchTimeout is the timeout of a request with the texts of tools: a model on a CPU takes seconds for them.
+	// batchTimeout limits a request with the texts of tools: a model on a CPU takes seconds for them.
 	batchTimeout = 60 * time.Second
-	// batchSize is the number of texts in a request. Servers have limits; that of Text Embeddings Inference is 32.
+	// batchSize is the number of texts in a request. Servers limit it; Text Embeddings Inference to 32.
 	batchSize = 32
-	// maxRatio is the most that an answer may be compressed.
+	// maxRatio is the maximum compression ratio of a response.
 	maxRatio = 200
 )
 
@@ -31,14 +31,14 @@ type client struct {
 	url        *url.URL
 	model      string
 	token      config.Secret
-	dimensions int // that are requested; 0 if none are
+	dimensions int // number that is requested; 0 if none is
 	http       sender
 }
 
-// sender sends requests to the server: [upstream.Client], or a test's in its place. Do follows no redirect.
+// sender sends requests to the server: an [upstream.Client], or a fake in tests. Do follows no redirects.
 type sender interface {
 	Do(req *http.Request) (*http.Response, error)
-	Close() // idle connections
+	Close() // closes idle connections
 }
 
 func newClient(e *config.Embeddings, o *Options) *client {
@@ -50,13 +50,14 @@ func newClient(e *config.Embeddings, o *Options) *client {
 	})}
 }
 
-// Errors of [client.embed] besides those of the transport.
+// Errors of [client.embed], in addition to those of the transport.
 var (
 	errRejected = errors.New("the server rejects the text")
 	errInvalid  = errors.New("the server's answer can't be used")
 )
 
-// embed returns the vectors of texts, which have the number of dimensions; 0 for any. The error contains none of the texts.
+// embed returns the vectors of texts, which have the number of dimensions; 0 for any. The error contains none of the
+// texts.
 func (c *client) embed(ctx context.Context, texts []string, dimensions int) ([]vector, error) {
 	body, err := json.Marshal(struct {
 		Model      string   `json:"model"`

@@ -19,7 +19,7 @@ import (
 
 // Options are the dependencies of an [Embedder].
 type Options struct {
-	// StateDir is the directory in which vectors are kept; they are in memory only if it is empty.
+	// StateDir is the directory in which vectors are kept; if it is empty, they are kept in memory only.
 	StateDir string
 	// Logger receives log records, without the texts of tools and queries.
 	Logger *slog.Logger
@@ -31,11 +31,12 @@ type Options struct {
 	UserAgent string
 	// Pause is called after each tool, so that the work yields to calls. It may be nil.
 	Pause func()
-	// Recover runs a step in a goroutine of its own, and reports whether it panicked. OnPanic takes the panics of others.
+	// Recover runs a step in a goroutine of its own, and reports whether it panicked. OnPanic receives the panics of
+	// others.
 	Recover func(what string, step func()) (panicked bool)
 	OnPanic func(what string, v any)
 
-	// QueryTimeout replaces the constant of that name, for measurements; 0 does not.
+	// QueryTimeout overrides the constant of that name in measurements, unless it is 0.
 	QueryTimeout time.Duration
 }
 
@@ -45,7 +46,7 @@ type Embedder struct {
 	metrics *metrics
 
 	mu     sync.Mutex
-	model  *model  // of the newest finder; nil if words alone decide
+	model  *model  // of the newest finder; nil if tools are ranked by words alone
 	newest *Finder // nil if its vectors need not be made
 	wake   chan struct{}
 }
@@ -59,8 +60,8 @@ func New(o Options) *Embedder {
 	return &Embedder{o: o, metrics: newMetrics(o.Metrics), wake: make(chan struct{}, 1)}
 }
 
-// NewFinder returns the finder of the tools of a catalog, by words alone if c is nil. [Embedder.Run] makes the vectors that an earlier
-// finder with the same settings did not have; until then they are missing.
+// NewFinder returns the finder of the tools of a catalog, which ranks by words alone if c is nil. It reuses the vectors
+// of an earlier finder with the same settings; [Embedder.Run] makes the missing ones.
 func (e *Embedder) NewFinder(c *config.Embeddings, tools []*catalog.Tool) *Finder {
 	f := &Finder{tools: tools, index: once(tools, e.o.Pause), embedder: e}
 	e.mu.Lock()
@@ -83,7 +84,7 @@ func (e *Embedder) NewFinder(c *config.Embeddings, tools []*catalog.Tool) *Finde
 }
 
 const (
-	// firstRetry is the time until vectors that could not be made are tried again, which doubles up to lastRetry.
+	// firstRetry is the delay before failed vectors are retried, which doubles up to lastRetry.
 	firstRetry = 10 * time.Second
 	lastRetry  = 10 * time.Minute
 )
@@ -95,7 +96,7 @@ func (e *Embedder) Run(ctx context.Context) {
 	retry.Stop()
 	defer retry.Stop()
 	pause := firstRetry
-	var failed *model // whose last request failed
+	var failed *model // the model whose last request failed
 	for {
 		select {
 		case <-ctx.Done():

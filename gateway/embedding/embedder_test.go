@@ -15,7 +15,7 @@ import (
 	"drawbridge/gateway/finder"
 )
 
-// patience is a timeout of queries that no test waits for.
+// patience is a timeout of queries that no test reaches.
 const patience = 30 * time.Second
 
 var shop = []string{"List orders", "Cancel an order", "Show the stock of an article", "Create a customer"}
@@ -27,10 +27,11 @@ func first(t *testing.T, f *Finder, text string) string {
 	if len(found) == 0 {
 		return ""
 	}
-	return f.tools[found[0].Tool].Operation.Summary
+	return f.tools[found[0].Tool].Document.Summary
 }
 
-// TestFind: a query in other words finds its tool once there are vectors, and those are made once for all finders.
+// TestFind checks that a query in other words finds its tool once there are vectors, which are made once for all
+// finders.
 func TestFind(t *testing.T) {
 	s, e := newServer(t), newFixture(t, t.TempDir())
 	f := e.NewFinder(settings(t, s.URL, "abc"), tools(shop...))
@@ -71,7 +72,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestWordsAlone: without a server of embeddings, and until it has answered, the ranking is that of the finder.
+// TestWordsAlone checks that the ranking is by words alone without an embeddings server, and until it has answered.
 func TestWordsAlone(t *testing.T) {
 	e := newFixture(t, "")
 	for _, f := range []*Finder{e.NewFinder(nil, tools(shop...)), e.NewFinder(settings(t, "http://127.0.0.1:1", ""), tools(shop...))} {
@@ -89,7 +90,8 @@ func TestWordsAlone(t *testing.T) {
 	}
 }
 
-// TestStored: another process takes the vectors from the disk; for another model, and if the file is damaged, they are made.
+// TestStored checks that another process reads the vectors from disk; for another model, or if the file is damaged,
+// they are made again.
 func TestStored(t *testing.T) {
 	dir, s := t.TempDir(), newServer(t)
 	fill := func(url string) (requests int, log string) {
@@ -132,7 +134,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestRejectedText: the texts that a server can't take are found by halves, and the others have vectors.
+// TestRejectedText checks that rejected texts are isolated by halving the batch, and that the others have vectors.
 func TestRejectedText(t *testing.T) {
 	s, e := newServer(t), newFixture(t, "")
 	s.answers(func(w http.ResponseWriter, _ *http.Request, texts []string) {
@@ -170,7 +172,7 @@ func TestRejectedText(t *testing.T) {
 	}
 }
 
-// TestBadServer: whatever the server answers, the ranking is that of the words.
+// TestBadServer checks that for any faulty response, the ranking is by words.
 func TestBadServer(t *testing.T) {
 	var elsewhere atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -243,7 +245,7 @@ func TestBadServer(t *testing.T) {
 	}
 }
 
-// TestBadFirstAnswer: nonsense at the beginning leaves nothing behind.
+// TestBadFirstAnswer checks that an invalid first response has no later effect.
 func TestBadFirstAnswer(t *testing.T) {
 	s, e := newServer(t), newFixture(t, t.TempDir())
 	s.answers(func(w http.ResponseWriter, _ *http.Request, texts []string) {
@@ -259,7 +261,7 @@ func TestBadFirstAnswer(t *testing.T) {
 	}
 }
 
-// TestDimensions: dimensions that the configuration names are requested and required.
+// TestDimensions checks that configured dimensions are requested and required.
 func TestDimensions(t *testing.T) {
 	s, e := newServer(t), newFixture(t, "")
 	for n, good := range map[int]bool{testDimensions: true, 8: false} {
@@ -274,7 +276,7 @@ func TestDimensions(t *testing.T) {
 	}
 }
 
-// TestNewer: a finder's vectors are not made any more when there is a newer one, and what was made is reused.
+// TestNewer checks that a newer finder stops the work for an older one, and reuses its vectors.
 func TestNewer(t *testing.T) {
 	s, e := newServer(t), newFixture(t, "")
 	var many []string
@@ -301,7 +303,7 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// TestCanceled: the end of the caller's request is no failure of the server.
+// TestCanceled checks that the end of the caller's request does not count as a failure of the server.
 func TestCanceled(t *testing.T) {
 	s, e := newServer(t), newFixture(t, "")
 	f := e.NewFinder(settings(t, s.URL, ""), tools(shop...))

@@ -19,20 +19,21 @@ import (
 	"drawbridge/gateway/localfile"
 )
 
-// A file of vectors is a line with its version, a line with the SHA-256 of everything that follows, a line with the number of
-// dimensions, and the vectors in the order of their digests: 32 bytes of digest, 4 of the day (little endian) and the
-// components. It is written beside and moved, so that a reader sees a whole one, and the last of several processes wins.
+// A file of vectors consists of a line with its version, a line with the SHA-256 of everything that follows, a line
+// with the number of dimensions, and the vectors in the order of their digests: 32 bytes of digest, 4 of the day
+// (little endian) and the components. It is written to a temporary file and renamed, so that readers see a complete
+// file, and the last of several processes wins.
 const (
 	formatVersion = "drawbridge vectors 1\n"
 	fileSuffix    = ".vectors"
-	tempPrefix    = ".writing-" // gateway/diskcache removes those of writers that died
+	tempPrefix    = ".writing-" // gateway/diskcache removes those of crashed writers
 	dayBytes      = 4
 	maxFile       = maxMemory + 1024
 )
 
 var errDamaged = errors.New("the file is damaged, or was not written by this version")
 
-// encode writes all vectors, which have the number of dimensions.
+// encode encodes all vectors, which have the number of dimensions.
 func (s *vectors) encode(dimensions int) []byte {
 	var body bytes.Buffer
 	fmt.Fprintf(&body, "%d\n", dimensions)
@@ -48,7 +49,7 @@ func (s *vectors) encode(dimensions int) []byte {
 	return append([]byte(formatVersion+hex.EncodeToString(sum[:])+"\n"), body.Bytes()...)
 }
 
-// decode reads what encode wrote.
+// decode parses the output of encode.
 func decode(text []byte) (all map[digest]*stored, dimensions int, err error) {
 	rest, ok := bytes.CutPrefix(text, []byte(formatVersion))
 	line, rest, found := bytes.Cut(rest, []byte("\n"))
@@ -92,7 +93,7 @@ func readFile(path string) ([]byte, error) {
 	return text, err
 }
 
-// writeFile writes a file, whole or not at all, and removes those of models that were not used for long.
+// writeFile writes a file atomically, and removes those of models that have not been used for unusedAge.
 func writeFile(path string, text []byte) error {
 	if err := localfile.Replace(path, tempPrefix, text); err != nil {
 		return err

@@ -22,7 +22,7 @@ func someVectors(t testing.TB, n int) *vectors {
 	return s
 }
 
-// TestFile: vectors are read as they were written, and nothing of a file that is damaged.
+// TestFile checks that vectors survive a round trip, and that a damaged file yields none.
 func TestFile(t *testing.T) {
 	s := someVectors(t, 5)
 	text := s.encode(3)
@@ -57,13 +57,13 @@ func encoded(v *stored) (all []byte) {
 	return all
 }
 
-// resum returns a file with that body and the right digest.
+// resum returns a file with that body and the correct checksum.
 func resum(body []byte) []byte {
 	sum := sha256.Sum256(body)
 	return append([]byte(formatVersion+hex.EncodeToString(sum[:])+"\n"), body...)
 }
 
-// FuzzDecode holds that decoding ends whatever a file has, and that what was decoded is written as it was.
+// FuzzDecode checks that decoding ends for any file, and that decoded vectors are encoded to the same bytes.
 func FuzzDecode(f *testing.F) {
 	text := someVectors(f, 3).encode(3)
 	f.Add(text[len(formatVersion)+65:])
@@ -79,7 +79,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestWriteFile: a file is written whole, with mode 0600, and those of models that nobody uses go.
+// TestWriteFile checks that a file is written atomically, with mode 0600, and that the files of unused models are
+// removed.
 func TestWriteFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	name := func(c string) string { return filepath.Join(dir, hex.EncodeToString([]byte(c))+fileSuffix) }
@@ -117,7 +118,8 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
-// TestPrune: vectors go that no tool has used for long, and when memory is short the oldest of the others.
+// TestPrune checks that vectors are removed that no tool has used for long, and the oldest of the others when memory is
+// short.
 func TestPrune(t *testing.T) {
 	s := someVectors(t, 5)
 	for i, age := range []uint32{0, 31, 2, 1, 0} {

@@ -13,8 +13,7 @@ import (
 	"drawbridge/gateway/diskcache"
 )
 
-// maxRejected is the number of texts that a server may reject until the others are not tried any more: it is not the texts
-// then.
+// maxRejected is the number of rejected texts after which the rest is not tried: the fault is then not in the texts.
 const maxRejected = 16
 
 // Time limits for a disk that hangs.
@@ -23,7 +22,8 @@ const (
 	writeTimeout = 5 * time.Second
 )
 
-// Fill makes the vectors that a finder lacks. It stops early if there is a newer one. A goroutine calls it at a time.
+// Fill makes the vectors that a finder lacks. It stops early if there is a newer one. It must not be called
+// concurrently.
 func (e *Embedder) Fill(ctx context.Context, f *Finder) error {
 	m := f.model
 	if m == nil {
@@ -68,7 +68,7 @@ func (f *Finder) set(tool int, v *vector) {
 	}
 }
 
-// work is one run over the tools of a finder.
+// work is one pass over the tools of a finder.
 type work struct {
 	e       *Embedder
 	f       *Finder
@@ -93,7 +93,7 @@ func (w *work) run(ctx context.Context) error {
 
 var errMemory = errors.New("there is no memory for more vectors")
 
-// embed makes the vectors of texts. A request that the server rejects is halved until the text is alone that it can't take.
+// embed makes the vectors of texts. It halves a batch that the server rejects, until the rejected text is alone.
 func (w *work) embed(ctx context.Context, batch []digest) error {
 	m := w.f.model
 	texts := make([]string, len(batch))
@@ -132,8 +132,8 @@ func (w *work) embed(ctx context.Context, batch []digest) error {
 	return nil
 }
 
-// path returns the file of a model's vectors; "" if they are in memory only. Another server may mean another model by the
-// same name.
+// path returns the file of a model's vectors; "" if they are in memory only. It depends on the server, since another
+// may use the same name for another model.
 func (e *Embedder) path(m *model) string {
 	if e.o.StateDir == "" {
 		return ""
@@ -169,7 +169,7 @@ func (e *Embedder) load(ctx context.Context, m *model) {
 	}
 }
 
-// save writes the vectors of a model to disk, if something has changed.
+// save writes the vectors of a model to disk if they have changed.
 func (e *Embedder) save(m *model) {
 	path := e.path(m)
 	if path == "" {
@@ -184,7 +184,7 @@ func (e *Embedder) save(m *model) {
 	_, err := diskcache.Within(context.Background(), e.o.Recover, writeTimeout, func() (struct{}, error) {
 		if !dirty {
 			now := time.Now()
-			_ = os.Chtimes(path, now, now) // it is in use
+			_ = os.Chtimes(path, now, now) // marks the file as used
 			return struct{}{}, nil
 		}
 		return struct{}{}, writeFile(path, text)

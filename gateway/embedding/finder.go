@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	// QueryTimeout is how long a query waits for its vector.
+	// QueryTimeout is the maximum time that a query waits for its vector.
 	QueryTimeout = 150 * time.Millisecond
-	// maxQueries is the number of queries that wait at a time. Further ones go by words alone.
+	// maxQueries is the maximum number of queries that wait at a time. Further ones are ranked by words alone.
 	maxQueries = 16
 )
 
-// Finder finds the tools of one catalog. It is safe for concurrent use. Vectors are added while they are made.
+// Finder finds the tools of one catalog. It is safe for concurrent use, also while its vectors are made.
 type Finder struct {
 	tools    []*catalog.Tool
 	index    func() *finder.Index
 	embedder *Embedder
-	model    *model                   // nil if words alone decide
-	vectors  []atomic.Pointer[vector] // by tool; nil where there is none
+	model    *model                   // nil if tools are ranked by words alone
+	vectors  []atomic.Pointer[vector] // by tool; nil if a tool has none
 	embedded atomic.Int64             // number of vectors
 }
 
-// Index returns the index of words, which is made at its first use.
+// Index returns the index of words, which is built at its first use.
 func (f *Finder) Index() *finder.Index { return f.index() }
 
 // Embedded returns the number of tools that have vectors.
 func (f *Finder) Embedded() int { return int(f.embedded.Load()) }
 
-// Find returns the tools that fit best, the best first. By words alone they are those of [finder.Index.Search].
+// Find returns the best tools, the best first. Without vectors they are those of [finder.Index.Search].
 func (f *Finder) Find(ctx context.Context, q finder.Query) []finder.Hit {
 	if f.model == nil {
 		return f.Index().Search(q)
@@ -49,7 +49,7 @@ func (f *Finder) Find(ctx context.Context, q finder.Query) []finder.Hit {
 	return fuse(f.Index().Search(q), f.nearest(v, q), embedded, limit)
 }
 
-// FindByVectors returns the tools whose vectors are nearest to that of a query; nil if words alone would decide.
+// FindByVectors returns the tools whose vectors are nearest to that of a query; nil if there are no vectors.
 func (f *Finder) FindByVectors(ctx context.Context, q finder.Query) []finder.Hit {
 	if f.model == nil {
 		return nil
@@ -69,7 +69,7 @@ func (f *Finder) query(ctx context.Context, text string) *vector {
 	return v
 }
 
-// nearest returns the tools with the nearest vectors, as far as they may be found.
+// nearest returns the allowed tools with the nearest vectors.
 func (f *Finder) nearest(to *vector, q finder.Query) []finder.Hit {
 	best := make([]finder.Hit, 0, q.Limit+1)
 	for i := range f.vectors {
@@ -79,7 +79,7 @@ func (f *Finder) nearest(to *vector, q finder.Query) []finder.Hit {
 		}
 		score := float64(to.cosine(v))
 		if len(best) == q.Limit && (len(best) == 0 || score <= best[len(best)-1].Score) || q.Allowed != nil && !q.Allowed(i) {
-			continue // of equal ones the first stays
+			continue // the first of equal ones stays
 		}
 		at, _ := slices.BinarySearchFunc(best, score, func(h finder.Hit, score float64) int {
 			if h.Score >= score {
@@ -93,7 +93,7 @@ func (f *Finder) nearest(to *vector, q finder.Query) []finder.Hit {
 	return best
 }
 
-// once returns a function that makes the index of words at its first use.
+// once returns a function that builds the index of words at its first use.
 func once(tools []*catalog.Tool, pause func()) func() *finder.Index {
 	return sync.OnceValue(func() *finder.Index { return finder.OfTools(tools, pause) })
 }

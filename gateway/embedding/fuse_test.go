@@ -32,7 +32,8 @@ func benchFinder(r *rand.Rand, tools, dimensions int) *Finder {
 	return f
 }
 
-// TestFuse: the order is that of the sums of reciprocal ranks, and a tool without a vector keeps its rank by words.
+// TestFuse checks that the order is by the sums of reciprocal ranks, and that a tool without a vector keeps its rank by
+// words.
 func TestFuse(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
@@ -63,7 +64,7 @@ func TestFuse(t *testing.T) {
 	}
 }
 
-// TestNearest: the nearest tools are those of a full sort, as far as they may be found, whatever the limit.
+// TestNearest checks that the nearest tools are those of a full sort of the allowed tools, for any limit.
 func TestNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	f := benchFinder(r, 200, 4)

@@ -7,7 +7,7 @@ import (
 	"drawbridge/test/growth"
 )
 
-// TestGrowth: the work on a hostile answer grows with its length.
+// TestGrowth checks that the time for a hostile response is proportional to its length.
 func TestGrowth(t *testing.T) {
 	for name, parse := range map[string]func(string){
 		"answer": func(s string) { _, _ = parse([]byte(s), 2, 0) },

@@ -9,17 +9,17 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
-// outcome says what came of a request for vectors. The set is closed.
+// outcome is the outcome of a request for vectors. The set is closed.
 type outcome string
 
 const (
 	outcomeOK       outcome = "ok"
 	outcomeTimeout  outcome = "timeout"
 	outcomeFailed   outcome = "failed"   // no connection, or another status
-	outcomeRejected outcome = "rejected" // the server can't take the text
-	outcomeInvalid  outcome = "invalid"  // wrong dimensions, or nonsense
-	outcomeCanceled outcome = "canceled" // the caller went away
-	outcomePaused   outcome = "paused"   // nothing was sent, because requests failed before
+	outcomeRejected outcome = "rejected" // the server rejected the text
+	outcomeInvalid  outcome = "invalid"  // wrong dimensions, or an invalid response
+	outcomeCanceled outcome = "canceled" // the caller has left
+	outcomePaused   outcome = "paused"   // nothing was sent, because earlier requests failed
 	outcomeBusy     outcome = "busy"     // nothing was sent, because too many queries wait
 	outcomeNone     outcome = "none"     // nothing was sent, because no tool has a vector yet
 )
@@ -43,7 +43,7 @@ func outcomeOf(err error) outcome {
 	return outcomeFailed
 }
 
-// metrics are those of an [Embedder].
+// metrics are the metrics of an [Embedder].
 type metrics struct {
 	queries *prometheus.CounterVec // outcome
 	batches *prometheus.CounterVec // outcome

@@ -10,16 +10,16 @@ import (
 	"drawbridge/config"
 )
 
-// model is a server of embeddings with the vectors that it has made. It is used as long as the configuration names it.
+// model is an embeddings server with the vectors that it has made. It is kept while the configuration names it.
 type model struct {
 	settings config.Embeddings
 	client   *client
 	log      *slog.Logger
 	circuit  circuit
-	slots    chan struct{} // has a place for each query that waits
-	// dimensions is the number that all vectors have; 0 until one is there.
+	slots    chan struct{} // has a slot for each query that waits
+	// dimensions is the number of dimensions of all vectors; 0 until there is one.
 	dimensions atomic.Int64
-	vectors    *vectors // of the goroutine that makes vectors
+	vectors    *vectors // belongs to the goroutine that makes vectors
 }
 
 func newModel(e *config.Embeddings, o *Options) *model {
@@ -28,7 +28,7 @@ func newModel(e *config.Embeddings, o *Options) *model {
 	return m
 }
 
-// query returns the vector of a query, or nil and the reason. There is something to compare it with if any is true.
+// query returns the vector of a query, or nil and the reason. any reports whether there are vectors to compare it with.
 func (m *model) query(ctx context.Context, text string, any bool, timeout time.Duration) (*vector, outcome) {
 	if text = cut(text); !any || text == "" {
 		return nil, outcomeNone
@@ -62,5 +62,5 @@ func (m *model) query(ctx context.Context, text string, any bool, timeout time.D
 	return &found[0], o
 }
 
-// name returns what is said of the model in logs.
+// name returns the name of the model for logs.
 func (m *model) name() string { return strings.ToValidUTF8(m.settings.Model, "") }

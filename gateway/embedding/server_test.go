@@ -23,7 +23,7 @@ import (
 
 const testDimensions = 16
 
-// meaning is what the test's model knows: words that mean the same have the same component.
+// meaning defines the test's model: synonyms have the same component.
 var meaning = map[string]string{"purchase": "order", "purchases": "order", "orders": "order", "remove": "delete", "cancel": "delete", "cancels": "delete"}
 
 // vectorOf is the test's model.
@@ -41,7 +41,7 @@ func vectorOf(text string) []float32 {
 	return v
 }
 
-// server is a server of embeddings that a test can make fail.
+// server is an embeddings server that a test can make fail.
 type server struct {
 	*httptest.Server
 
@@ -63,7 +63,7 @@ func newServer(t *testing.T) *server {
 // ServeHTTP implements [http.Handler].
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body bytes.Buffer
-	_, _ = body.ReadFrom(r.Body) // a test sees what is missing
+	_, _ = body.ReadFrom(r.Body) // a test notices missing data
 	var in struct {
 		Input []string
 	}
@@ -105,10 +105,10 @@ func writeVectors(w http.ResponseWriter, texts []string, of func(string) []float
 		data = append(data, element{i, of(text)})
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data}) // the client may have gone
+	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data}) // the client may have left
 }
 
-// fixture is an embedder with what it has told.
+// fixture is an embedder with its log and metrics.
 type fixture struct {
 	*Embedder
 	log     *logbuffer.Buffer

@@ -9,38 +9,38 @@ import (
 )
 
 const (
-	// maxText is the most of a text that is sent, in bytes: sentence models read 256 or 512 tokens, and some servers reject
+	// maxText limits the text that is sent, in bytes: sentence models read 256 or 512 tokens, and some servers reject
 	// longer texts.
 	maxText = 1000
-	// maxDescription is the most of a description.
+	// maxDescription limits the description, in bytes.
 	maxDescription = 600
 )
 
-// digest identifies a text, and so its vector.
+// digest identifies a text, and thereby its vector.
 type digest [sha256.Size]byte
 
-// textOf returns the text that stands for a tool: what it does, then where it stands.
+// textOf returns the text that represents a tool: its purpose, then its path.
 func textOf(t *catalog.Tool) string {
-	op := t.Operation
+	said := &t.Document
 	var b strings.Builder
 	b.WriteString(t.API)
 	b.WriteString(": ")
-	if op.Summary != "" {
-		b.WriteString(op.Summary)
+	if said.Summary != "" {
+		b.WriteString(said.Summary)
 	} else {
 		b.WriteString(t.Name)
 	}
-	b.WriteString("\n" + op.Method + " " + op.Path + "\n")
-	if len(op.Tags) > 0 {
-		b.WriteString(strings.Join(op.Tags, ", ") + "\n")
+	b.WriteString("\n" + t.Method + " " + t.Path + "\n")
+	if len(t.Tags) > 0 {
+		b.WriteString(strings.Join(t.Tags, ", ") + "\n")
 	}
-	if op.Description != op.Summary {
-		b.WriteString(text.Prefix(op.Description, maxDescription))
+	if said.Description != said.Summary {
+		b.WriteString(text.Prefix(said.Description, maxDescription))
 	}
 	return cut(b.String())
 }
 
-// cut returns the part of a text that is sent.
+// cut limits a text to the length that is sent.
 func cut(raw string) string {
 	return strings.TrimSpace(text.Prefix(strings.ToValidUTF8(raw, " "), maxText))
 }

@@ -15,7 +15,7 @@ import (
 	"drawbridge/gateway/finder"
 )
 
-// transport answers requests without a network, so that time can be that of a test.
+// transport answers requests without a network, so that tests can use a fake clock.
 type transport struct {
 	server  server
 	sent    atomic.Int64
@@ -23,7 +23,7 @@ type transport struct {
 	failing atomic.Bool
 
 	mu sync.Mutex
-	at []time.Time // of requests
+	at []time.Time // times of requests
 }
 
 // Close implements [sender].
@@ -47,7 +47,7 @@ func (c *transport) Do(req *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// within returns a finder with vectors whose server answers by the transport.
+// within returns a finder with vectors whose requests use the transport.
 func (c *transport) within(t *testing.T, e *fixture) *Finder {
 	t.Helper()
 	e.o.QueryTimeout = QueryTimeout
@@ -60,7 +60,8 @@ func (c *transport) within(t *testing.T, e *fixture) *Finder {
 	return f
 }
 
-// TestSlow: a query waits for its vector 150 ms. After some that failed none waits, until one succeeds again.
+// TestSlow checks that a query waits for its vector 150 ms, and that none waits after several failures, until one
+// succeeds again.
 func TestSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, e := &transport{}, newFixture(t, "")
@@ -83,7 +84,7 @@ func TestSlow(t *testing.T) {
 		}
 		find(0, 0)
 		time.Sleep(pauseLength)
-		find(QueryTimeout, 1) // it is tried again, by one query
+		find(QueryTimeout, 1) // one query probes the server
 		find(0, 0)
 		c.slow.Store(false)
 		time.Sleep(pauseLength - time.Millisecond)
@@ -97,7 +98,7 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// TestBusy: no more than maxQueries wait at a time, and one probes while the others go on.
+// TestBusy checks that no more than maxQueries wait at a time, and that a single probe is sent after a pause.
 func TestBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, e := &transport{}, newFixture(t, "")
@@ -122,7 +123,7 @@ func TestBusy(t *testing.T) {
 	})
 }
 
-// TestRun: vectors that could not be made are tried again, with growing pauses, and a new finder at once.
+// TestRun checks that failed vectors are retried with growing delays, and those of a new finder at once.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, e := &transport{}, newFixture(t, t.TempDir())

@@ -2,11 +2,11 @@ package embedding
 
 import "math"
 
-// maxDimensions is the most dimensions of a vector.
+// maxDimensions is the maximum number of dimensions of a vector.
 const maxDimensions = 4096
 
-// vector is a direction, in bytes: the largest component is ±127. A quarter of the memory of floats costs less than a
-// thousandth of a cosine.
+// vector is a direction, quantized to bytes: the largest component is ±127. It takes a quarter of the memory of floats,
+// with an error of the cosine of less than a thousandth.
 type vector struct {
 	values []int8
 	scale  float32 // 1 / length of values

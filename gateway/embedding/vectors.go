@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	// maxMemory is the most that the vectors of a model take, in bytes: 10,000 tools with 4,096 dimensions fit.
+	// maxMemory limits the memory for the vectors of a model, in bytes: 10,000 tools with 4,096 dimensions fit.
 	maxMemory = 64 << 20
-	// overhead is what a vector takes besides its components.
+	// overhead is the memory of a vector besides its components, in bytes.
 	overhead = 160
-	// unusedAge is how long a vector is kept that no tool uses, for documents that come back.
+	// unusedAge is how long an unused vector is kept, in case its document returns.
 	unusedAge = 30 * 24 * time.Hour
 )
 
 // vectors are those of a model by the digests of their texts. They belong to one goroutine.
 type vectors struct {
 	all    map[digest]*stored
-	loaded bool // what is on disk was read
-	dirty  bool // there is something that is not on disk
+	loaded bool // the file was read
+	dirty  bool // there are changes that are not on disk
 }
 
 // stored is a vector with the day on which a tool last used it, in days since 1970.
@@ -33,7 +33,7 @@ func newVectors() *vectors { return &vectors{all: map[digest]*stored{}} }
 
 func today() uint32 { return uint32(time.Now().Unix() / (24 * 60 * 60)) }
 
-// use returns the vector of a text; nil if there is none.
+// use returns the vector of a text and marks it as used; nil if there is none.
 func (s *vectors) use(d digest) *vector {
 	found := s.all[d]
 	if found == nil {
@@ -56,8 +56,8 @@ func (s *vectors) add(d digest, v vector) bool {
 	return true
 }
 
-// prune drops vectors that no tool has used for long, and of the others that no tool has used today the oldest, until so
-// many are left.
+// prune removes the vectors that no tool has used for unusedAge. If more than most remain, it also removes the oldest
+// of those that no tool has used today.
 func (s *vectors) prune(most int) {
 	day := today()
 	before := len(s.all)

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"html/template"
 	"net/http"
 	"strings"
 
 	"drawbridge/config"
+	"drawbridge/gateway/htmltemplate"
 )
 
 //go:embed landing.html
@@ -17,7 +17,7 @@ var landingHTML string
 
 // landing is the page at / for people who open the gateway's address in a browser. It says what the address is for and
 // how a client connects. It depends on the gateway's URL alone, so that it names no API, tool or endpoint (Z9).
-var landing = template.Must(template.New("landing").Parse(landingHTML))
+var landing = htmltemplate.Must(htmltemplate.Parse(nil, htmltemplate.File{Name: "landing.html", Text: landingHTML}))
 
 // landingPolicy permits the style of the page, by its digest, and nothing else.
 var landingPolicy = []string{"default-src 'none'; style-src '" + styleDigest(landingHTML) + "'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"}
@@ -42,7 +42,7 @@ func (s *Server) serveLanding(w http.ResponseWriter, r *http.Request) {
 func (s *Server) writeLanding(w http.ResponseWriter, r *http.Request) {
 	c := s.Current().Screening.config
 	var page bytes.Buffer
-	if err := landing.Execute(&page, struct {
+	if err := landing.Execute(&page, "landing.html", struct {
 		URL   string
 		Token bool
 	}{s.endpointURL(r), requiresToken(c)}); err != nil {

@@ -1,14 +1,14 @@
-// Package finder finds the tools of a catalog that fit a query in plain words. It knows tools and words, and nothing of
-// MCP, callers or HTTP.
+// Package finder searches the tools of a catalog with a query in natural language. It knows tools and words, and
+// nothing of MCP, callers or HTTP.
 //
 // An [Index] is built once for all tools that are served, and is immutable. Each tool is a document with fields (name,
-// summary, description, path, tags, parameters, properties of the answer, enum values), which differ in weight. The
-// score is BM25F (Robertson, Zaragoza: The Probabilistic Relevance Framework, 2009, section 3.6), raised where the
-// method fits the verb of the query, where the last segment of the path is what the query is about, and where words
-// that stand together in the query stand together in the tool.
+// summary, description, path, tags, parameters, properties of the response, enum values), which differ in weight. The
+// score is BM25F (Robertson, Zaragoza: The Probabilistic Relevance Framework, 2009, section 3.6), with a boost if the
+// method fits the verb of the query, if the last segment of the path is the subject of the query, and if adjacent words
+// of the query are adjacent in the tool.
 //
 // The order is deterministic: the same tools and the same query give the same hits in the same order.
 //
-// The rule that must not be broken: what a query costs depends on the number of tools and on [MaxQuery], never on
-// anything else that a client sends.
+// The rule that must not be broken: the cost of a query depends on the number of tools and on [MaxQuery], and on
+// nothing else that a client sends.
 package finder

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Which tools a caller finds does not depend on the words of tools that it may not find: a word that only these have is as unknown as
-// any other, so that its spelling is corrected, or it is taken for a name.
+// TestHiddenWords checks that the hits of a caller do not depend on the words of tools that it may not find: a word
+// that only these have counts as unknown, so that its spelling is corrected, or it is taken for a name.
 func TestHiddenWords(t *testing.T) {
 	visible := []Tool{
 		{Name: "list_orders", Method: "GET", Path: "/orders", Summary: "List orders"},

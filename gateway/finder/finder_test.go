@@ -68,25 +68,26 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// The order of the tools in the index does not change what is found, and only allowed tools are found.
+// TestSearchIsDeterministic checks that the order of the tools in the index does not change the hits, and that only
+// allowed tools are found.
 func TestSearchIsDeterministic(t *testing.T) {
 	tools, queries := shop(t)
 	backward := slices.Clone(tools)
 	slices.Reverse(backward)
-	one, two := New(tools, nil), New(backward, nil)
+	first, second := New(tools, nil), New(backward, nil)
 	for line := range strings.Lines(queries) {
 		var names []string
-		for _, hit := range one.Search(Query{Text: line, Limit: 10}) {
+		for _, hit := range first.Search(Query{Text: line, Limit: 10}) {
 			names = append(names, tools[hit.Tool].Name)
 		}
 		var others []string
-		for _, hit := range two.Search(Query{Text: line, Limit: 10}) {
+		for _, hit := range second.Search(Query{Text: line, Limit: 10}) {
 			others = append(others, backward[hit.Tool].Name)
 		}
 		if !slices.Equal(names, others) {
 			t.Errorf("%s finds %q, and %q if the tools are added in another order", line, names, others)
 		}
-		hits := one.Search(Query{Text: line, Limit: 10, Allowed: func(tool int) bool { return tools[tool].Method == "GET" }})
+		hits := first.Search(Query{Text: line, Limit: 10, Allowed: func(tool int) bool { return tools[tool].Method == "GET" }})
 		for _, hit := range hits {
 			if tools[hit.Tool].Method != "GET" {
 				t.Errorf("%s finds %s, which is not allowed", line, tools[hit.Tool].Name)
@@ -95,7 +96,7 @@ func TestSearchIsDeterministic(t *testing.T) {
 	}
 }
 
-// A search that has ended leaves nothing behind for the next one.
+// TestScratchIsClean checks that a search leaves no state for the next one.
 func TestScratchIsClean(t *testing.T) {
 	tools, queries := shop(t)
 	x := New(tools, nil)

@@ -7,7 +7,8 @@ import (
 	"drawbridge/test/growth"
 )
 
-// TestGrowth: the work on a hostile query, or the texts of a hostile document, grows with their length.
+// TestGrowth checks that the time for a hostile query, or for the texts of a hostile document, is proportional to their
+// length.
 func TestGrowth(t *testing.T) {
 	tools, _ := shop(t)
 	x := New(tools, nil)

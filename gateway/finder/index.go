@@ -8,12 +8,12 @@ import (
 // Index finds tools. It is immutable and safe for concurrent use.
 type Index struct {
 	tools     []entry
-	terms     map[string]int32 // stem → place in postings
-	postings  [][]posting      // of each term, by tool
+	terms     map[string]int32 // stem → index in postings
+	postings  [][]posting      // of each term, ordered by tool
 	idf       []float64        // inverse document frequency of each term
-	byInitial map[byte][]int32 // terms by their first byte, for the correction of spelling
+	byInitial map[byte][]int32 // terms by their first byte, for spelling correction
 	stemmed   []string         // the stem of each term
-	languages []*language      // of the texts, the first is English
+	languages []*language      // of the texts; the first is English
 	lengths   [][fields]int32  // of the fields of each tool, in words
 	scratch   sync.Pool        // of *scratch
 }
@@ -24,16 +24,16 @@ type entry struct {
 	language  *language
 	tags      []string
 	action    action
-	one       bool     // the path names one thing
-	tail      []int32  // terms of the last segment of the path that is no variable
-	pairs     []uint32 // hashes of terms that stand side by side, sorted
+	single    bool     // the path names one item
+	tail      []int32  // terms of the last path segment that is not a variable
+	pairs     []uint32 // hashes of adjacent terms, sorted
 }
 
 // posting is the occurrence of a term in a tool.
 type posting struct {
 	tool   int32
 	times  times
-	weight float32 // of times, if all tools are seen
+	weight float32 // weight of times if all tools are visible
 }
 
 // Parameters of BM25F (section 3.6 of the paper in doc.go).
@@ -59,12 +59,12 @@ func New(tools []Tool, pause func()) *Index {
 type builder struct {
 	x       *Index
 	byAPI   map[string]*language
-	known   map[*language]map[string]int32 // the places of words' stems, see termOf
+	known   map[*language]map[string]int32 // word → term, see termOf
 	lengths [][fields]int32
 	sums    [fields]float64
-	// found are the frequencies of each term, by tool.
-	found [][]frequency
-	pairs []uint32 // of the tool that is being added
+	// frequencies holds the frequencies of each term, ordered by tool.
+	frequencies [][]frequency
+	pairs       []uint32 // of the tool that is being added
 }
 
 // frequency is how often a term occurs in the fields of a tool.
@@ -73,7 +73,7 @@ type frequency struct {
 	in   [fields]uint8 // at most maxFrequency
 }
 
-// maxDetected is how much text of an API decides on its language, in bytes.
+// maxDetected limits how much text of an API is used to detect its language, in bytes.
 const maxDetected = 32 << 10
 
 // detect determines the language of each API's texts.
@@ -103,20 +103,20 @@ func (b *builder) detect(tools []Tool) {
 	}
 }
 
-// term returns the place of a stem, which it adds if it is new.
+// term returns the term of a stem, which it adds if it is new.
 func (b *builder) term(stem string) int32 {
 	id, ok := b.x.terms[stem]
 	if !ok {
-		id = int32(len(b.found))
+		id = int32(len(b.frequencies))
 		b.x.terms[stem] = id
-		b.found = append(b.found, nil)
+		b.frequencies = append(b.frequencies, nil)
 		b.x.stemmed = append(b.x.stemmed, stem)
 		b.x.byInitial[stem[0]] = append(b.x.byInitial[stem[0]], id)
 	}
 	return id
 }
 
-// termOf returns the place of the stem of a lower-case word; -1 if the word says nothing.
+// termOf returns the term of a lower-case word; -1 for a stop word.
 func (b *builder) termOf(l *language, known map[string]int32, word string) int32 {
 	id, ok := known[word]
 	if !ok {
@@ -137,15 +137,15 @@ func (b *builder) add(t *Tool) {
 		b.known[l] = known
 	}
 	n := int32(len(b.x.tools))
-	e := entry{name: t.Name, api: t.API, language: l, tags: t.Tags, action: actionOf(t.Method), one: t.endsInVariable()}
+	e := entry{name: t.Name, api: t.API, language: l, tags: t.Tags, action: actionOf(t.Method), single: t.endsInVariable()}
 	b.lengths = append(b.lengths, [fields]int32{})
 	length := &b.lengths[n]
 	b.pairs = b.pairs[:0]
 	for f := range fields {
-		before := int32(-1)
+		previous := int32(-1)
 		for i, text := range t.texts(f) {
 			if f != fieldPath && i > 0 {
-				before = -1
+				previous = -1
 			}
 			words(text, func(word string) {
 				id := b.termOf(l, known, word)
@@ -154,13 +154,13 @@ func (b *builder) add(t *Tool) {
 				}
 				b.count(id, n, f)
 				length[f]++
-				if before >= 0 && pairsCount(f) {
-					b.pairs = append(b.pairs, pairHash(before, id))
+				if previous >= 0 && pairsCount(f) {
+					b.pairs = append(b.pairs, pairHash(previous, id))
 					if f == fieldPath { // /users/{id}/keys are the keys of users
-						b.pairs = append(b.pairs, pairHash(id, before))
+						b.pairs = append(b.pairs, pairHash(id, previous))
 					}
 				}
-				before = id
+				previous = id
 			})
 		}
 	}
@@ -179,7 +179,7 @@ func (b *builder) add(t *Tool) {
 	b.x.tools = append(b.x.tools, e)
 }
 
-// pairsCount reports whether words that stand side by side in a field belong together.
+// pairsCount reports whether adjacent words in a field belong together.
 func pairsCount(f field) bool {
 	return f == fieldName || f == fieldSummary || f == fieldDescription || f == fieldPath
 }
@@ -191,23 +191,23 @@ func pairHash(a, b int32) uint32 {
 
 // count counts one occurrence of a term. The tools are added one after the other.
 func (b *builder) count(term, tool int32, f field) {
-	list := b.found[term]
+	list := b.frequencies[term]
 	if len(list) == 0 || list[len(list)-1].tool != tool {
 		list = append(list, frequency{tool: tool})
-		b.found[term] = list
+		b.frequencies[term] = list
 	}
 	if in := &list[len(list)-1].in; in[f] < maxFrequency {
 		in[f]++
 	}
 }
 
-// finish computes what depends on all tools.
+// finish computes the values that depend on all tools.
 func (b *builder) finish() *Index {
 	x, n := b.x, float64(len(b.x.tools))
 	slope := slopes(b.sums, n)
 	x.lengths = b.lengths
-	x.postings, x.idf = make([][]posting, len(b.found)), make([]float64, len(b.found))
-	for term, list := range b.found {
+	x.postings, x.idf = make([][]posting, len(b.frequencies)), make([]float64, len(b.frequencies))
+	for term, list := range b.frequencies {
 		postings := make([]posting, len(list))
 		for i := range list {
 			var in times

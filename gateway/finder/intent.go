@@ -1,6 +1,6 @@
 package finder
 
-// action is what a call does, as far as its method or the verb of a query says it.
+// action is the kind of a call, derived from its method or from the verb of a query.
 type action uint8
 
 const (
@@ -9,7 +9,7 @@ const (
 	create
 	update
 	remove
-	actions // their number
+	actions // number of actions
 )
 
 // actionOf returns the action of an HTTP method (RFC 9110 section 9.3).
@@ -27,7 +27,7 @@ func actionOf(method string) action {
 	return noAction
 }
 
-// verbs are verbs of English by what they ask for, as people use them of REST resources.
+// verbs maps actions to English verbs, as they are used of REST resources.
 var verbs = map[action]string{
 	read: `access browse check determine display download examine fetch find get give identify inspect know list look lookup monitor obtain poll
 		query read retrieve return search see show tell verify view`,
@@ -37,7 +37,7 @@ var verbs = map[action]string{
 	remove: `cancel clear delete destroy detach discard drop erase purge remove revoke unregister`,
 }
 
-// actionOfVerb maps the stems of verbs to what they ask for.
+// actionOfVerb maps the stems of verbs to actions.
 var actionOfVerb = func() map[string]action {
 	all := map[string]action{}
 	for a := read; a < actions; a++ {
@@ -48,14 +48,14 @@ var actionOfVerb = func() map[string]action {
 	return all
 }()
 
-// Words by which a query asks for a list, or for one thing, as stems.
+// Stems by which a query asks for a list, or for one item.
 var (
 	asksForList = stemSet("list all search find")
 	asksForOne  = stemSet("id identifier specific detail single")
 )
 
-// finding are the stems of the words that tools have which find a thing by its name.
-var finding = []string{languages[0].reduce("search"), languages[0].reduce("find")}
+// lookupStems are the stems in the names of tools that find an item by its name.
+var lookupStems = []string{languages[0].reduce("search"), languages[0].reduce("find")}
 
 func stemSet(list string) map[string]bool {
 	set := map[string]bool{}
@@ -65,21 +65,21 @@ func stemSet(list string) map[string]bool {
 	return set
 }
 
-// intent is what a query asks for beside its words.
+// intent is the part of a query's meaning that is not in its individual words.
 type intent struct {
-	// actions says how far the query asks for each action: 0 not at all, 1 by its first word.
+	// actions holds the degree to which the query asks for each action: 0 not at all, 1 by its first word.
 	actions [actions]float64
-	list    bool // it asks for a list, and not for one thing
-	one     bool // it asks for one thing, and not for a list
+	list    bool // the query asks for a list
+	single  bool // the query asks for one item
 }
 
-// questions are words with which a query begins that asks to read something.
-var questions = wordSet("how what when where which who whom whose")
+// questionWords are the words that begin a question, which asks to read something.
+var questionWords = wordSet("how what when where which who whom whose")
 
 // laterVerb is the weight of a verb that is not the first word.
 const laterVerb = 0.5
 
-// read takes up the n-th word of a query.
+// read adds the n-th word of a query.
 func (i *intent) read(n int, stem string) {
 	if a := actionOfVerb[stem]; a != noAction {
 		weight := laterVerb
@@ -89,20 +89,20 @@ func (i *intent) read(n int, stem string) {
 		i.actions[a] = max(i.actions[a], weight)
 	}
 	i.list = i.list || asksForList[stem]
-	i.one = i.one || asksForOne[stem]
+	i.single = i.single || asksForOne[stem]
 }
 
-// settle drops contradictions: a query that asks for both a list and one thing says nothing about either.
+// settle drops contradictions: a query that asks for both a list and one item states neither.
 func (i *intent) settle() {
-	if i.list && i.one {
-		i.list, i.one = false, false
+	if i.list && i.single {
+		i.list, i.single = false, false
 	}
 }
 
-// factor returns how far the intent raises the score of a tool.
+// factor returns the boost of a tool's score by the intent.
 func (i *intent) factor(t *entry) float64 {
 	f := 1 + verbGain*i.actions[t.action]
-	if i.one && t.one || i.list && !t.one && t.action == read {
+	if i.single && t.single || i.list && !t.single && t.action == read {
 		f *= 1 + numberGain
 	}
 	return f

@@ -18,11 +18,11 @@ import (
 type language struct {
 	name string
 	stem func(*snowballstem.Env) bool
-	// stop are words that say nothing about a tool. They also tell which language a text is in.
+	// stop holds the stop words. They also identify the language of a text.
 	stop map[string]bool
 }
 
-// languages are the known ones. The first is that of texts that no other claims.
+// languages are the supported languages. The first is the default.
 var languages = []*language{
 	{"english", english.Stem, wordSet(`a about across after all also an and any are as at be been before being between but by can could did do does
 		each every for from had has have having he her his how i if in into is it its may me more most must my no nor not of on one only or our
@@ -54,10 +54,10 @@ func wordSet(list string) map[string]bool {
 	return set
 }
 
-// leastEvidence is the number of stop words below which a text is taken for English.
-const leastEvidence = 8
+// minEvidence is the number of stop words below which a text is taken for English.
+const minEvidence = 8
 
-// detect returns the language whose stop words are the most frequent ones.
+// detect returns the language with the most frequent stop words.
 func detect(texts func(yield func(text string))) *language {
 	counts := make([]int, len(languages))
 	texts(func(text string) {
@@ -71,14 +71,14 @@ func detect(texts func(yield func(text string))) *language {
 	})
 	best := 0
 	for i, n := range counts {
-		if n >= leastEvidence && n > counts[best] {
+		if n >= minEvidence && n > counts[best] {
 			best = i
 		}
 	}
 	return languages[best]
 }
 
-// stemOf returns the stem of a lower-case word, or "" if the word says nothing.
+// stemOf returns the stem of a lower-case word, or "" for a stop word.
 func (l *language) stemOf(word string) string {
 	if tooShort(word) || l.stop[word] {
 		return ""

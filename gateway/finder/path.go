@@ -2,7 +2,7 @@ package finder
 
 import "strings"
 
-// segments returns the segments of the path that are no variables.
+// segments returns the path segments that are not variables.
 func (t *Tool) segments() (fixed []string) {
 	for segment := range strings.SplitSeq(strings.Trim(t.pathOnly(), "/"), "/") {
 		if segment != "" && !strings.HasPrefix(segment, "{") {
@@ -12,13 +12,13 @@ func (t *Tool) segments() (fixed []string) {
 	return fixed
 }
 
-// endsInVariable reports whether the path names one thing: its last segment is a variable.
+// endsInVariable reports whether the path names one item: its last segment is a variable.
 func (t *Tool) endsInVariable() bool {
 	path := strings.TrimRight(t.pathOnly(), "/")
 	return strings.HasPrefix(path[strings.LastIndexByte(path, '/')+1:], "{")
 }
 
-// pathOnly returns the path without the query that some documents put there.
+// pathOnly returns the path without the query that some documents append to it.
 func (t *Tool) pathOnly() string {
 	if at := strings.IndexAny(t.Path, "?#"); at >= 0 {
 		return t.Path[:at]

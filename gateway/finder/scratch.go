@@ -1,49 +1,49 @@
 package finder
 
-// scratch is the memory of one search, which is used again by later ones.
+// scratch is the memory of one search, which later searches reuse.
 type scratch struct {
 	scores  []float64 // by tool; 0 if the tool has no word of the query
 	touched []int32   // tools with a score
-	said    []bool    // terms of the query, by term
+	inQuery []bool    // by term; terms of the query
 	query   *parsed   // nil until the query is parsed
 
 	view      *View // of the query; nil if the caller sees all tools
 	languages []*language
 
-	allowed func(tool int) bool // of the query; nil if all tools may be found
-	asked   []answer            // what allowed has said, by tool
-	known   []int32             // tools that allowed was asked for
+	allowed  func(tool int) bool // of the query; nil if all tools may be found
+	verdicts []verdict           // results of allowed, by tool
+	known    []int32             // tools with a result of allowed
 }
 
-// answer is what a query says of a tool.
-type answer uint8
+// verdict is the result of [Query.Allowed] for a tool.
+type verdict uint8
 
 const (
-	notAsked answer = iota
-	yes
-	no
+	undecided verdict = iota
+	permitted
+	denied
 )
 
 func newScratch(tools, terms int) *scratch {
-	return &scratch{scores: make([]float64, tools), said: make([]bool, terms), asked: make([]answer, tools)}
+	return &scratch{scores: make([]float64, tools), inQuery: make([]bool, terms), verdicts: make([]verdict, tools)}
 }
 
 func (s *scratch) begin(p *parsed) {
 	s.query = p
 	for _, t := range p.terms {
-		s.said[t.id] = true
+		s.inQuery[t.id] = true
 	}
 }
 
-// end clears what the search has written.
+// end clears the state of the search.
 func (s *scratch) end() {
 	if s.query != nil {
 		for _, t := range s.query.terms {
-			s.said[t.id] = false
+			s.inQuery[t.id] = false
 		}
 	}
 	for _, tool := range s.known {
-		s.asked[tool] = notAsked
+		s.verdicts[tool] = undecided
 	}
 	s.known, s.allowed, s.view, s.languages = s.known[:0], nil, nil, nil
 	for _, tool := range s.touched {
@@ -52,20 +52,20 @@ func (s *scratch) end() {
 	s.touched, s.query = s.touched[:0], nil
 }
 
-// isAllowed reports whether a tool may be found. The query is asked once for each, since the words of a query may have many
-// tools in common that may not.
+// isAllowed reports whether a tool may be found. It calls allowed once for each tool, since the words of a query may
+// occur in many of the same hidden tools.
 func (s *scratch) isAllowed(tool int32) bool {
 	if s.allowed == nil {
 		return true
 	}
-	if s.asked[tool] == notAsked {
-		s.asked[tool] = no
+	if s.verdicts[tool] == undecided {
+		s.verdicts[tool] = denied
 		if s.allowed(int(tool)) {
-			s.asked[tool] = yes
+			s.verdicts[tool] = permitted
 		}
 		s.known = append(s.known, tool)
 	}
-	return s.asked[tool] == yes
+	return s.verdicts[tool] == permitted
 }
 
 func (s *scratch) add(tool int32, score float64) {
@@ -75,18 +75,18 @@ func (s *scratch) add(tool int32, score float64) {
 	s.scores[tool] += score
 }
 
-// tailFactor returns how far the last segment of the path raises the score: by the share of its words in the query.
+// tailFactor returns the boost by the last path segment: the share of its words that are in the query.
 func (s *scratch) tailFactor(t *entry) float64 {
 	if len(t.tail) == 0 {
 		return 1
 	}
-	said := 0
+	inQuery := 0
 	for _, id := range t.tail {
-		if s.said[id] {
-			said++
+		if s.inQuery[id] {
+			inQuery++
 		}
 	}
-	return 1 + tailGain*float64(said)/float64(len(t.tail))
+	return 1 + tailGain*float64(inQuery)/float64(len(t.tail))
 }
 
 // top keeps the best hits, as a heap with the worst of them first.

@@ -7,53 +7,53 @@ import (
 )
 
 const (
-	// MaxQuery is the most of a query that is read, in bytes.
+	// MaxQuery is the maximum length of a query in bytes; the rest is ignored.
 	MaxQuery = 2 << 10
-	// maxTerms is the most different words of a query that are looked up, and maxGuesses the most words whose spelling is
+	// maxTerms limits the different words of a query that are looked up, and maxGuesses the words whose spelling is
 	// corrected.
 	maxTerms   = 64
 	maxGuesses = 6
-	// reranked is the number of the best tools whose pairs of words are compared.
+	// reranked is the number of the best tools whose adjacent words are compared.
 	reranked = 200
 )
 
-// Gains of a score beyond the words.
+// Boosts of a score beyond the words.
 const (
 	verbGain   = 0.35 // the method fits the verb
-	numberGain = 0.15 // a list is asked for and given, or one thing
-	tailGain   = 0.6  // all words of the last segment of the path are in the query
-	pairGain   = 0.8  // words that stand side by side, by the rarer of the two
-	// repeatGain is what each repetition of a word in the query adds, up to maxRepeat.
+	numberGain = 0.15 // the query and the path agree on a list, or on one item
+	tailGain   = 0.6  // all words of the last path segment are in the query
+	pairGain   = 0.8  // adjacent words, by the rarer of the two
+	// repeatGain is the boost for each repetition of a word in the query, up to maxRepeat.
 	repeatGain, maxRepeat = 0.3, 2
-	// guessWeight is the weight of a word whose spelling was corrected, and nameWeight that of "search" and "find" in a
-	// query with a name that no tool has: whoever asks for the orders of Ann needs a tool that finds Ann first.
+	// guessWeight is the weight of a word whose spelling was corrected. nameWeight is that of "search" and "find" if
+	// the query has a name that no tool has: a query for the orders of Ann needs a tool that finds Ann first.
 	guessWeight, nameWeight = 0.5, 0.5
-	// decay is how fast words count less that come later: the first ones say what is wanted, and the last what for.
+	// decay reduces the weight of later words: the first ones name the subject, and the last the purpose.
 	decay = 0.04
 )
 
-// maxFactor is the most by which the method and the path raise the score of a tool.
+// maxFactor is the maximum boost by the method and the path.
 const maxFactor = (1 + verbGain) * (1 + numberGain) * (1 + tailGain)
 
 // Query is a search.
 type Query struct {
-	// Text is what is looked for. Beyond MaxQuery bytes it is ignored.
+	// Text is the query. Bytes beyond MaxQuery are ignored.
 	Text string
-	// Limit is the most hits that are returned.
+	// Limit is the maximum number of hits.
 	Limit int
-	// Allowed, if not nil, reports whether a tool, by its place in the argument of [New], may be found.
+	// Allowed, if not nil, reports whether a tool, by its index in the argument of [New], may be found.
 	Allowed func(tool int) bool
-	// View is the index as the caller sees it, nil if the caller may see all tools.
+	// View is the index as the caller sees it; nil if the caller may see all tools.
 	View *View
 }
 
 // Hit is a tool that was found.
 type Hit struct {
-	Tool  int     // place in the argument of New
+	Tool  int     // index in the argument of New
 	Score float64 // comparable within one search only
 }
 
-// Search returns the tools that fit best, the best first; nil if no word of the query occurs in any.
+// Search returns the best tools, the best first; nil if no word of the query occurs in any.
 func (x *Index) Search(q Query) []Hit {
 	s := x.scratch.Get().(*scratch) //nolint:errcheck // New puts nothing else there
 	defer x.scratch.Put(s)
@@ -86,13 +86,13 @@ func (x *Index) Search(q Query) []Hit {
 
 // compare orders hits, the best first.
 func (x *Index) compare(a, b Hit) int {
-	if a.Score != b.Score { // nearly always, and names need not be read
+	if a.Score != b.Score { // nearly always, so names are rarely compared
 		return cmp.Compare(b.Score, a.Score)
 	}
 	return cmp.Or(strings.Compare(x.tools[a.Tool].name, x.tools[b.Tool].name), cmp.Compare(a.Tool, b.Tool))
 }
 
-// pairScore returns what the pairs of words of a query add to a tool's score.
+// pairScore returns the boost of a tool's score by adjacent words of the query.
 func (x *Index) pairScore(t *entry, p *parsed) (score float64) {
 	for _, pair := range p.pairs {
 		if _, found := slices.BinarySearch(t.pairs, pairHash(pair[0], pair[1])); found {
@@ -102,7 +102,7 @@ func (x *Index) pairScore(t *entry, p *parsed) (score float64) {
 	return score
 }
 
-// idfIn returns how much a term of a query says.
+// idfIn returns the inverse document frequency of a term of a query.
 func (x *Index) idfIn(p *parsed, id int32) float64 {
 	for i := range p.terms {
 		if p.terms[i].id == id {
@@ -112,35 +112,35 @@ func (x *Index) idfIn(p *parsed, id int32) float64 {
 	return 0 // the query has too many terms
 }
 
-// parsed is a query as the index sees it.
+// parsed is a parsed query.
 type parsed struct {
 	terms  []queryTerm
-	pairs  [][2]int32 // terms that stand side by side
+	pairs  [][2]int32 // adjacent terms
 	intent intent
 }
 
 type queryTerm struct {
-	id     int32
-	weight float64
-	idf    float64
-	said   bool // a word of the query itself
+	id      int32
+	weight  float64
+	idf     float64
+	inQuery bool // a word of the query itself
 }
 
-// parse looks up the words of a query. What the tools say that may not be found is not known: otherwise the answer would tell which
-// words they have.
+// parse looks up the words of a query. Words of tools that the caller may not find count as unknown: otherwise the hits
+// would reveal which words they have.
 func (x *Index) parse(text string, s *scratch) *parsed {
 	p := &parsed{}
-	n, before, guesses, named := 0, int32(-1), 0, false
+	n, previous, guesses, hasName := 0, int32(-1), 0, false
 	for at, token := range strings.Fields(text) {
-		known, spoken := false, false
+		known, meaningful := false, false
 		words(token, func(word string) {
-			if at == 0 && questions[word] {
+			if at == 0 && questionWords[word] {
 				p.intent.actions[read] = 1
 			}
 			if tooShort(word) || s.isStop(word) {
 				return
 			}
-			spoken = true
+			meaningful = true
 			stem := languages[0].reduce(word)
 			p.intent.read(n, stem)
 			weight := 1 / (1 + decay*float64(n))
@@ -152,17 +152,17 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 			}
 			if id >= 0 {
 				known = true
-				if before >= 0 {
-					p.pairs = append(p.pairs, [2]int32{before, id})
+				if previous >= 0 {
+					p.pairs = append(p.pairs, [2]int32{previous, id})
 				}
 			}
-			before = id
+			previous = id
 		})
-		named = named || spoken && !known && at > 0 && capitalized(token)
+		hasName = hasName || meaningful && !known && at > 0 && capitalized(token)
 	}
 	p.intent.settle()
-	if named {
-		for _, stem := range finding {
+	if hasName {
+		for _, stem := range lookupStems {
 			if id, ok := x.terms[stem]; ok && x.occurs(id, s) {
 				p.add(id, nameWeight, false)
 			}
@@ -171,7 +171,7 @@ func (x *Index) parse(text string, s *scratch) *parsed {
 	return p
 }
 
-// isStop reports whether a word says nothing in one of the languages of the texts.
+// isStop reports whether a word is a stop word in one of the languages of the texts.
 func (s *scratch) isStop(word string) bool {
 	return slices.ContainsFunc(s.languages, func(l *language) bool { return l.stop[word] })
 }
@@ -192,7 +192,7 @@ func (x *Index) lookUp(p *parsed, word string, weight float64, s *scratch) int32
 	return first
 }
 
-// occurs reports whether a tool that may be found has a term.
+// occurs reports whether a term occurs in a tool that may be found.
 func (x *Index) occurs(id int32, s *scratch) bool {
 	if v := s.view; v != nil {
 		return slices.ContainsFunc(x.postings[id], func(at posting) bool { return v.shown[at.tool] })
@@ -200,7 +200,7 @@ func (x *Index) occurs(id int32, s *scratch) bool {
 	return slices.ContainsFunc(x.postings[id], func(at posting) bool { return s.isAllowed(at.tool) })
 }
 
-// guess adds the known terms that an unknown word may stand for.
+// guess adds the known terms that a misspelt word may stand for.
 func (x *Index) guess(p *parsed, stem string, weight float64, s *scratch) {
 	if stem == "" {
 		return
@@ -213,20 +213,20 @@ func (x *Index) guess(p *parsed, stem string, weight float64, s *scratch) {
 }
 
 // add adds a term, or raises its weight if the query has it already.
-func (p *parsed) add(id int32, weight float64, said bool) {
+func (p *parsed) add(id int32, weight float64, inQuery bool) {
 	for i := range p.terms {
 		t := &p.terms[i]
 		switch {
 		case t.id != id:
-		case said && t.said:
+		case inQuery && t.inQuery:
 			t.weight = min(t.weight+repeatGain, maxRepeat)
 			return
 		default:
-			t.weight, t.said = max(t.weight, weight), t.said || said
+			t.weight, t.inQuery = max(t.weight, weight), t.inQuery || inQuery
 			return
 		}
 	}
 	if len(p.terms) < maxTerms {
-		p.terms = append(p.terms, queryTerm{id: id, weight: weight, said: said})
+		p.terms = append(p.terms, queryTerm{id: id, weight: weight, inQuery: inQuery})
 	}
 }

@@ -3,11 +3,11 @@ package finder
 import "unicode/utf8"
 
 const (
-	// shortestGuess is the least length in characters of a word whose spelling is corrected.
+	// shortestGuess is the minimum length in characters of a word whose spelling is corrected.
 	shortestGuess = 4
-	// longestSuffix is the number of bytes that a word may be longer than one with which it begins.
+	// longestSuffix is the maximum length in bytes of the suffix that is ignored if one word begins with the other.
 	longestSuffix = 4
-	// shortestPrefix is the least length in bytes of a common beginning.
+	// shortestPrefix is the minimum length in bytes of a common prefix.
 	shortestPrefix = 5
 )
 
@@ -29,7 +29,7 @@ func resemble(unknown, known string) bool {
 	return withinOneEdit(unknown, known)
 }
 
-// withinOneEdit compares bytes: in scripts beyond ASCII an edit may be of several, which is not recognized.
+// withinOneEdit compares bytes: beyond ASCII, one edit may change several of them, which is not recognized.
 func withinOneEdit(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -1,10 +1,10 @@
 package finder
 
-// Tool is what the index reads of a tool. Texts may be empty and lists nil; all are read once and not kept.
+// Tool holds the indexed texts of a tool. Texts may be empty and lists nil; they are read once and not kept.
 type Tool struct {
 	// Name is the name that clients call the tool by. It breaks ties between equal scores.
 	Name string
-	// ID is the operationId; Name is read in its place if it is empty.
+	// ID is the operationId; Name is used instead if it is empty.
 	ID string
 	// API is the name of the API.
 	API string
@@ -15,7 +15,7 @@ type Tool struct {
 	Tags                 []string
 	// Parameters are the names of arguments and of properties of the body, Explained their descriptions.
 	Parameters, Explained []string
-	// Properties are the names in the answer.
+	// Properties are the names of properties in the response.
 	Properties []string
 	// Values are the values of enums in the arguments.
 	Values []string
@@ -35,10 +35,10 @@ const (
 	fieldValue
 	fieldExplained
 	fieldAPI
-	fields // their number
+	fields // number of fields
 )
 
-// weights are those of the fields. They were chosen on public query sets and are flat around these values
+// weights are the weights of the fields. They were chosen on public query sets and are flat around these values
 // (docs/contributing/finding.md).
 var weights = [fields]float64{
 	fieldName: 2.5, fieldSummary: 3, fieldDescription: 0.8, fieldPath: 2, fieldTag: 1.2, fieldParameter: 0.5, fieldProperty: 0.4,
@@ -46,11 +46,11 @@ var weights = [fields]float64{
 }
 
 const (
-	// maxDescription and maxExplained bound what is read of the long texts, in bytes: the beginning says what a tool
-	// does, and the rest has its exceptions.
+	// maxDescription and maxExplained limit how much of long texts is indexed, in bytes: the beginning states the
+	// purpose of a tool, and the rest its exceptions.
 	maxDescription = 600
 	maxExplained   = 1500
-	// maxFrequency is the number of times beyond which a repeated word says nothing more.
+	// maxFrequency is the number of occurrences beyond which a word adds nothing.
 	maxFrequency = 3
 )
 
@@ -93,7 +93,7 @@ func (t *Tool) texts(f field) []string {
 	}
 }
 
-// prefix returns at most n bytes of a text, without a torn character.
+// prefix returns at most n bytes of a text, and no incomplete character.
 func prefix(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// View is an index as a caller sees it that may not see all tools. How rare a word is, and how long the texts of tools are, is counted over
-// the tools that the caller may see: otherwise the ranking would reveal which words the other tools have. It is immutable and safe for
-// concurrent use.
+// View is an index as seen by a caller who may not see all tools. The frequency of words and the average length of
+// texts are computed over the tools that the caller may see: otherwise the ranking would reveal which words the other
+// tools have. It is immutable and safe for concurrent use.
 type View struct {
 	x         *Index
 	shown     []bool // by tool
@@ -17,8 +17,8 @@ type View struct {
 	languages []*language
 }
 
-// View returns the index as a caller sees it; nil if the caller may see all tools. shown reports whether a tool, by its place in the
-// argument of [New], may be seen.
+// View returns the index as a caller sees it; nil if the caller may see all tools. shown reports whether a tool, by its
+// index in the argument of [New], may be seen.
 func (x *Index) View(shown func(tool int) bool) *View {
 	v := &View{x: x, shown: make([]bool, len(x.tools)), languages: languages[:1:1]}
 	var sums [fields]float64
@@ -42,8 +42,8 @@ func (x *Index) View(shown func(tool int) bool) *View {
 	return v
 }
 
-// slopes returns by how much each word of a field makes the occurrence of another count less, for the lengths of all fields together
-// in a number of tools.
+// slopes returns, for each field, how much one more word in it reduces the weight of an occurrence; sums are the total
+// lengths of the fields over a number of tools.
 func slopes(sums [fields]float64, tools float64) (slope [fields]float64) {
 	for f := range fields {
 		slope[f] = lengthNorm / max(sums[f]/max(tools, 1), 1e-9)
@@ -51,7 +51,7 @@ func slopes(sums [fields]float64, tools float64) (slope [fields]float64) {
 	return slope
 }
 
-// times is how often a term occurs in each field of a tool, two bits for each, at most maxFrequency.
+// times holds the frequency of a term in each field of a tool, two bits for each, at most maxFrequency.
 type times uint32
 
 // weight returns the frequency of a term in the fields, weighted and divided by their relative length.
@@ -65,23 +65,23 @@ func (t times) weight(lengths *[fields]int32, slope *[fields]float64) float64 {
 	return weight
 }
 
-// inverseFrequency returns how much a term says that so many of all tools have.
-func inverseFrequency(having, tools float64) float64 {
-	return math.Log(1 + (tools-having+0.5)/(having+0.5))
+// inverseFrequency returns the inverse document frequency of a term that occurs in some of the tools.
+func inverseFrequency(occurrences, tools float64) float64 {
+	return math.Log(1 + (tools-occurrences+0.5)/(occurrences+0.5))
 }
 
-// idfOf returns how much a term says to the caller of a search.
+// idfOf returns the inverse document frequency of a term for the caller of a search.
 func (x *Index) idfOf(term int32, v *View) float64 {
 	if v == nil {
 		return x.idf[term]
 	}
-	having := 0
+	occurrences := 0
 	for i := range x.postings[term] {
 		if v.shown[x.postings[term][i].tool] {
-			having++
+			occurrences++
 		}
 	}
-	return inverseFrequency(float64(having), v.tools)
+	return inverseFrequency(float64(occurrences), v.tools)
 }
 
 // score adds the scores of a term to the tools that have it.

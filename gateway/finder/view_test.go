@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// randomTools returns tools whose words are of a small vocabulary, so that they share many.
+// randomTools returns tools with words of a small vocabulary, so that they share many.
 func randomTools(r *rand.Rand, n int) []Tool {
 	vocabulary := make([]string, 60)
 	for i := range vocabulary {
@@ -29,7 +29,8 @@ func randomTools(r *rand.Rand, n int) []Tool {
 	return tools
 }
 
-// TestViewRanking: tools that a caller may not see change neither which tools it finds, nor their order, nor their scores.
+// TestViewRanking checks that tools that a caller may not see change neither the hits, nor their order, nor their
+// scores.
 func TestViewRanking(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 40 {
@@ -61,7 +62,7 @@ func TestViewRanking(t *testing.T) {
 	}
 }
 
-// TestViewOfAll: a caller who sees all tools is ranked as without a view.
+// TestViewOfAll checks that a caller who sees all tools gets the same ranking as without a view.
 func TestViewOfAll(t *testing.T) {
 	if New(randomTools(rand.New(rand.NewPCG(3, 4)), 5), nil).View(func(int) bool { return true }) != nil {
 		t.Error("there is a view of all tools")

@@ -7,7 +7,7 @@ import (
 )
 
 // words calls yield with each word of a text, in lower case. Words end at characters that are neither letters nor
-// digits and at changes of case, as in getOrderLines and HTTPServer. Digits stay with the letters before them, as in v2
+// digits and at changes of case, as in getOrderLines and HTTPServer. Digits belong to the letters before them, as in v2
 // and oauth2. Text in scripts without spaces becomes pairs of characters.
 func words(text string, yield func(word string)) {
 	for i := 0; i < len(text); {
@@ -36,7 +36,7 @@ func runeAt(text string, at int) rune {
 
 // wordEnd returns the end of the word that begins at start.
 func wordEnd(text string, start int) int {
-	before, size := utf8.DecodeRuneInString(text[start:])
+	previous, size := utf8.DecodeRuneInString(text[start:])
 	second := start + size
 	for i := second; i < len(text); i += size {
 		var r rune
@@ -45,13 +45,13 @@ func wordEnd(text string, start int) int {
 		case isUnspaced(r), !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
 			return i
 		case !unicode.IsUpper(r):
-		case unicode.IsLower(before), unicode.IsDigit(before):
+		case unicode.IsLower(previous), unicode.IsDigit(previous):
 			return i // order|Lines
 		case i == second && !followsLetter(text, start): // OAuth, a word with one capital before it
-		case unicode.IsUpper(before) && i+size < len(text) && unicode.IsLower(runeAt(text, i+size)):
+		case unicode.IsUpper(previous) && i+size < len(text) && unicode.IsLower(runeAt(text, i+size)):
 			return i // HTTP|Server
 		}
-		before = r
+		previous = r
 	}
 	return len(text)
 }
@@ -66,7 +66,7 @@ func isUnspaced(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
 }
 
-// pairs calls yield with each pair of neighbours, or with the only character.
+// pairs calls yield with each pair of adjacent characters, or with the only character.
 func pairs(runes []rune, yield func(word string)) {
 	if len(runes) == 1 {
 		yield(string(runes))
@@ -76,7 +76,7 @@ func pairs(runes []rune, yield func(word string)) {
 	}
 }
 
-// tooShort reports whether a word is a single letter or digit, which says nothing.
+// tooShort reports whether a word is a single letter or digit, which carries no meaning.
 func tooShort(word string) bool {
 	r, size := utf8.DecodeRuneInString(word)
 	return size == len(word) && !isUnspaced(r)

@@ -100,7 +100,7 @@ func TestPreflightIsCheap(t *testing.T) {
 // TestPreflightsCostLittle: what a preflight allocates does not grow with what it asks for (H3). BenchmarkPreflight tells the time.
 func TestPreflightsCostLittle(t *testing.T) {
 	if raceDetector {
-		t.Skip("the race detector allocates; make allocations is without it")
+		t.Skip("the race detector allocates; make whole is without it")
 	}
 	h := preflighted(t)
 	usual := testing.AllocsPerRun(100, func() { h.ServeHTTP(httptest.NewRecorder(), preflight(preflights["usual"])) })

@@ -12,6 +12,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
+	"drawbridge/openapi/text"
 )
 
 // RepeatedArgument is an argument that clients of the stateless revisions repeat in a header (SEP-2243).
@@ -51,6 +52,9 @@ const codeParamHeaders = "param-headers"
 
 // checkParamHeaders reports the arguments of a tool, as they are given, that have a header mapping in a rule and can't be repeated in a header.
 func checkParamHeaders(t *catalog.Tool, given *openapi.Operation, wanted map[string]string, r reporter) {
+	if len(wanted) == 0 {
+		return
+	}
 	var names []string
 	for _, a := range given.Arguments() {
 		names = append(names, a.Name)
@@ -66,10 +70,10 @@ func checkParamHeaders(t *catalog.Tool, given *openapi.Operation, wanted map[str
 		if slices.Contains(t.ParamHeaders, catalog.ParamHeader{Argument: now, Name: wanted[argument]}) {
 			continue
 		}
-		text := fmt.Sprintf("there is no argument %q%s", now, didYouMean(now, names))
+		reason := fmt.Sprintf("there is no argument %q%s", now, text.DidYouMean(text.Nearest(now, names)))
 		if slices.Contains(names, now) {
-			text = fmt.Sprintf("the argument %q is not a string, an integer or a boolean in every case, which alone can be repeated", now)
+			reason = fmt.Sprintf("the argument %q is not a string, an integer or a boolean in every case, which alone can be repeated", now)
 		}
-		r.reject(codeParamHeaders, key, text, has)
+		r.reject(codeParamHeaders, key, reason, has)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/source"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/text"
 )
 
 // SelectArgument is the argument by which a model names the fields that it wants.
@@ -165,7 +166,7 @@ func published(shape *jsonscan.Shape) *jsonscan.Shape {
 // missingText describes a name that an expression expects in an answer, and that is not there.
 func missingText(m projection.Missing) string {
 	if len(m.Known) > 0 {
-		return fmt.Sprintf("the answer schema has no %q where the expression reads it%s", m.Name, didYouMean(m.Name, m.Known))
+		return fmt.Sprintf("the answer schema has no %q where the expression reads it%s", m.Name, text.DidYouMean(text.Nearest(m.Name, m.Known)))
 	}
 	return fmt.Sprintf("the expression reads %q where the answer schema has %s", m.Name, m.Kinds)
 }

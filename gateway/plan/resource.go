@@ -57,7 +57,7 @@ func newResource(t *catalog.Tool, op *openapi.Operation, set *config.Resource) (
 			for _, a := range arguments {
 				names = append(names, a.Name)
 			}
-			return nil, fmt.Errorf("the URI has the variable %q, which is no argument of the operation%s", name, didYouMean(name, names))
+			return nil, fmt.Errorf("the URI has the variable %q, which is no argument of the operation%s", name, text.DidYouMean(text.Nearest(name, names)))
 		}
 		if arguments[i].List {
 			r.lists[name] = true
@@ -89,13 +89,6 @@ func usualURI(api string, op *openapi.Operation, arguments []openapi.Argument) (
 		return uri, fmt.Errorf("no URI can be made of the path, %q: it %w; give it one with uri", text, err)
 	}
 	return uri, nil
-}
-
-func didYouMean(name string, names []string) string {
-	if near := text.Nearest(name, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
 }
 
 // define returns the definition of the resource for lists (2025-11-25 and 2026-07-28 server/resources, Data Types).

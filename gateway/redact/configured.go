@@ -10,19 +10,20 @@ import (
 	"drawbridge/config"
 )
 
-// Configured finds the secrets that the configuration holds for one API. It is immutable; a nil Configured finds nothing.
+// Configured finds the secrets that the configuration holds for one API. It is immutable; a nil Configured finds
+// nothing.
 type Configured struct {
 	all      *strings.Replacer // all secrets, however short; nil if there are none
 	longest  int               // length of the longest form that all replaces, in bytes
 	operator *strings.Replacer // see newOperatorReplacer
-	forms    *Forms            // the secrets that are long enough to be looked for in answers; nil if there are none
+	forms    *Forms            // the secrets that are long enough to search for in responses; nil if there are none
 
 	locations   []string
 	credentials []*config.Credential
 }
 
-// NewConfigured returns what finds the secrets of an API whose document and overlays are at those locations; nil elements of
-// credentials are skipped.
+// NewConfigured returns a finder of the secrets of an API. Locations are those of its document and overlays; nil
+// elements of credentials are skipped.
 func NewConfigured(locations []string, credentials ...*config.Credential) *Configured {
 	c := &Configured{locations: locations, credentials: credentials, operator: newOperatorReplacer(locations, credentials), forms: newForms(credentials)}
 	var pairs []string
@@ -32,7 +33,7 @@ func NewConfigured(locations []string, credentials ...*config.Credential) *Confi
 	return c
 }
 
-// With returns what finds other secrets as well.
+// With returns a copy that finds further secrets, too.
 func (c *Configured) With(secrets ...config.Secret) *Configured {
 	if len(secrets) == 0 {
 		return c
@@ -48,7 +49,8 @@ func (c *Configured) With(secrets ...config.Secret) *Configured {
 	return NewConfigured(locations, all...)
 }
 
-// All returns a text without the secrets, however short, in the forms in which a request carries them and a service may write them.
+// All removes the secrets, however short, from a text, in each form in which a request carries them or a service may
+// write them.
 func (c *Configured) All(text string) string {
 	if c == nil || c.all == nil {
 		return text
@@ -65,7 +67,8 @@ func (c *Configured) Operator(text string) string {
 	return c.operator.Replace(text)
 }
 
-// OperatorError returns an error of reading the document, which goes to the log and to the admin listener, as operators may see it.
+// OperatorError returns an error of loading the document as operators may see it. Such errors reach the log and the
+// admin listener.
 func (c *Configured) OperatorError(err error) error {
 	if err == nil {
 		return nil
@@ -76,7 +79,7 @@ func (c *Configured) OperatorError(err error) error {
 	return err
 }
 
-// redactedError is an error that shows another text.
+// redactedError is an error whose text is redacted.
 type redactedError struct {
 	text string
 	err  error
@@ -85,10 +88,10 @@ type redactedError struct {
 func (e *redactedError) Error() string { return e.text }
 func (e *redactedError) Unwrap() error { return e.err }
 
-// newOperatorReplacer replaces what operators must not see of a document: the API's secrets, and the queries of its URLs. The
-// URL stands in front of every position in the document, and the page or the server behind it may repeat the request. A text
-// shorter than shortestSecret stays, since it may be any word of the document. The replacer is nil if there is nothing to
-// replace.
+// newOperatorReplacer returns a replacer for the parts of a document that operators must not see: the API's secrets,
+// and the queries of its URLs. The URL precedes every position in the document, and the page or the server behind it
+// may repeat the request. A text shorter than shortestSecret stays, since it may be any word of the document. The
+// replacer is nil if there is nothing to replace.
 func newOperatorReplacer(locations []string, credentials []*config.Credential) *strings.Replacer {
 	var pairs []string
 	hide := func(text, by string) {
@@ -112,7 +115,7 @@ func newOperatorReplacer(locations []string, credentials []*config.Credential) *
 		if len(query) >= shortestSecret {
 			hide(query, "…")
 		}
-		values, _ := url.ParseQuery(query) // what can't be read was hidden as a whole
+		values, _ := url.ParseQuery(query) // a query that can't be parsed is hidden as a whole
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			for _, value := range values[name] {
 				for _, form := range []string{value, url.QueryEscape(value), url.PathEscape(value)} {

@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// withoutEscapes writes what stands in JSON as \u and four digits as it is read, so that patterns see it: encoders write quotes, <, &, + and more
-// so, and a name does not begin within an escape. Control characters, and what can't be seen, become spaces.
+// withoutEscapes decodes the \u escapes of a JSON text, so that the patterns match the decoded characters: encoders
+// escape quotes, <, &, + and others, and a name can't be recognized within an escape. Control characters and invisible
+// characters become spaces.
 func withoutEscapes(text string) string {
 	if !strings.Contains(text, `\u`) && !strings.Contains(text, `\b`) && !strings.Contains(text, `\f`) {
 		return text
@@ -30,7 +31,7 @@ func withoutEscapes(text string) string {
 			b.WriteByte(' ')
 		case `\u`:
 			r := codeOf(text)
-			if r < 0 { // the text was cut here, or is no JSON
+			if r < 0 { // the text was cut here, or is not JSON
 				b.WriteString(escape)
 				continue
 			}
@@ -45,14 +46,14 @@ func withoutEscapes(text string) string {
 					text = after[4:]
 				}
 			}
-			writeRead(&b, r)
+			writeCharacter(&b, r)
 		default:
 			b.WriteString(escape)
 		}
 	}
 }
 
-// codeOf returns the code unit of which a text begins with the four digits; -1: it does not.
+// codeOf returns the code unit of the four hexadecimal digits at the beginning of a text; -1 if there are none.
 func codeOf(text string) rune {
 	if len(text) < 4 {
 		return -1
@@ -64,8 +65,8 @@ func codeOf(text string) rune {
 	return rune(code)
 }
 
-// writeRead writes a character as the string of JSON has it in which it stands.
-func writeRead(b *strings.Builder, r rune) {
+// writeCharacter writes a character as it appears in a JSON string.
+func writeCharacter(b *strings.Builder, r rune) {
 	switch {
 	case r == '"' || r == '\\':
 		b.WriteByte('\\')

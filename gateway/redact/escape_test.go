@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestEscapes: what an encoder writes as an escape is seen as it is read, and JSON stays JSON.
+// TestEscapes checks that escaped characters are matched as decoded, and that JSON stays JSON.
 func TestEscapes(t *testing.T) {
-	for said, want := range map[string]string{
+	for message, want := range map[string]string{
 		`{"e":"{\u0022password\u0022: \u0022hunter22\u0022}"}`:           `{"e":"{\"password\": \"[redacted]\"}"}`,
 		`{"e":"\u0027password\u0027: \u0027hunter22\u0027"}`:             `{"e":"'password': '[redacted]'"}`,
 		`{"e":"Authorization:\u0020Bearer\u0020aB3d5f7h\u002Be1Gh9k2m"}`: `{"e":"Authorization: Bearer [redacted]"}`,
@@ -28,13 +28,13 @@ func TestEscapes(t *testing.T) {
 		`{"e":"-----BEGIN PRIVATE KEY-----\nMIIE","f":1}`:                `"[redacted]"`,
 		`{"a":{"k":"-----BEGIN RSA PRIVATE KEY-----"},"b":["MIIE","-----END RSA PRIVATE KEY-----"]}`: `"[redacted]"`,
 		`["-----BEGIN PRIVATE KEY-----","MIIE","-----END PRIVATE KEY-----","x"]`:                     `["[redacted]","x"]`,
-		// Numbers go as strings do, and what stands behind a sign at the end of a string is not its value.
+		// Numbers are replaced like strings, and the text after a separator at the end of a string is not its value.
 		`{"password":12345678,"pin":123456}`:             `{"password":"[redacted]","pin":"[redacted]"}`,
 		`{"a password:":12345678,"password":"hunter22"}`: `{"a password:":12345678,"password":"[redacted]"}`,
 		`{"a password\\":12345678}`:                      `{"a password\\":"[redacted]"}`,
 		`["#0 a(1): b\\",{"a":"b"}]`:                     `["",{"a":"b"}]`,
 		`[error] password="hunter22"`:                    `[error] password="[redacted]"`,
-		// JSON in a string of JSON, and that in a string of JSON.
+		// JSON in a string of JSON, and one more level.
 		`{"e":"{\"f\":\"{\\\"\\\\u0070assword\\\":1}\"}"}`:                       `{"e":"{\"f\":\"{\\\"\\\\u0070assword\\\":1}\"}"}`,
 		`{"e":"{\"f\":\"{\\\"\\\\u0070assword\\\":\\\"hunter22\\\"}\"}"}`:        `{"e":"{\"f\":\"{\\\"password\\\":\\\"[redacted]\\\"}\"}"}`,
 		`{"e":"{\"\\u0070assword\":\"hunter22\"}"}`:                              `{"e":"{\"password\":\"[redacted]\"}"}`,
@@ -52,11 +52,11 @@ func TestEscapes(t *testing.T) {
 		`{"e":"C:\\users\\u0041\\bin, password=hunter22"}`:                       `{"e":"C:\\users\\u0041\\bin, password=[redacted]"}`,
 		`no JSON: C:\bin\u0041\f`:                                                `no JSON: C:\bin\u0041\f`,
 	} {
-		got := Error(said)
+		got := Error(message)
 		if got != want {
-			t.Errorf("%s\n→ %s\nwant %s", said, got, want)
+			t.Errorf("%s\n→ %s\nwant %s", message, got, want)
 		}
-		if json.Valid([]byte(said)) && !json.Valid([]byte(got)) {
+		if json.Valid([]byte(message)) && !json.Valid([]byte(got)) {
 			t.Errorf("this is no JSON any more: %s", got)
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Forms are secrets in the forms in which a service may write them down in a successful answer: some services show the request that
-// they got, or the settings that they run with. The secrets are the gateway's, and the caller is another party. Only text
-// and JSON are searched; pictures, sound and other bytes can't be changed without breaking them. Forms are immutable; nil Forms
+// Forms are secrets in the forms in which a service may repeat them in a successful response: some services echo the
+// request, or show their settings. The secrets are the gateway's, and the caller is another party. Only text and JSON
+// are searched; images, audio and other bytes can't be changed without breaking them. Forms are immutable; nil Forms
 // find nothing.
 type Forms struct{ all []secretForm }
 
-// secretForm is one form of a secret. The probe is a part of it that begins with a byte that is rare in JSON, so that
-// the search is cheap: 256 KiB take about 10 µs, and at most some 130 µs.
+// secretForm is one form of a secret. The probe is a part of it that begins with a byte that is rare in JSON, which
+// makes the search cheap: 256 KiB take about 10 µs, and at most some 130 µs.
 type secretForm struct {
 	text  []byte
 	probe []byte
@@ -26,14 +26,14 @@ type secretForm struct {
 }
 
 const (
-	// shortestSecret is the length of the shortest secret that is looked for in successful answers. A shorter one may well be a word of
-	// the answer: a password "test" would garble what has nothing to do with it.
+	// shortestSecret is the length of the shortest secret that is searched for in successful responses. A shorter one
+	// may well be an ordinary word: a password "test" would garble unrelated content.
 	shortestSecret = 8
-	// longestProbe is the length of the longest text that is looked for with vector instructions.
+	// longestProbe is the length of the longest text that is searched for with vector instructions.
 	longestProbe = 32
 )
 
-// newForms returns nil if there is nothing to look for.
+// newForms returns nil if there is nothing to search for.
 func newForms(credentials []*config.Credential) *Forms {
 	e := &Forms{}
 	for _, c := range credentials {
@@ -53,19 +53,19 @@ func newForms(credentials []*config.Credential) *Forms {
 	return e
 }
 
-// NewSent returns the forms of tokens and identities that were sent in one call; nil if there are none. It runs for each
-// such call, so it must be cheap.
+// NewSent returns the forms of tokens and identities that were sent in one call; nil if there are none. It runs for
+// each such call, so it must be cheap.
 func NewSent(values []string) *Forms {
 	if len(values) == 0 {
 		return nil
 	}
 	e := &Forms{all: make([]secretForm, 0, len(values))}
 	for _, value := range values {
-		if len(value) < shortestSecret || strings.ContainsFunc(value, respelt) {
+		if len(value) < shortestSecret || strings.ContainsFunc(value, needsEscape) {
 			e.add(value)
 			continue
 		}
-		// Most tokens have characters that every encoder writes in one way. Tokens begin alike, so the probe is at the end.
+		// Most tokens consist of characters that no encoder escapes. Tokens share prefixes, so the probe is at the end.
 		from := max(0, len(value)-longestProbe)
 		at := from + rarest(value[from:len(value)-shortestSecret+1])
 		e.all = append(e.all, secretForm{text: []byte(value), probe: []byte(value[at:]), at: at})
@@ -73,8 +73,8 @@ func NewSent(values []string) *Forms {
 	return e
 }
 
-// respelt reports whether some encoder of URLs or JSON has another spelling for a character.
-func respelt(r rune) bool {
+// needsEscape reports whether an encoder of URLs or JSON may escape a character.
+func needsEscape(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.' && r != '_' && r != '~'
 }
 
@@ -119,7 +119,7 @@ func rarest(text string) int {
 	return best
 }
 
-// in reports whether the form stands in data.
+// in reports whether data contains the form.
 func (e *secretForm) in(data []byte) bool {
 	for from := 0; ; {
 		i := bytes.Index(data[from:], e.probe)
@@ -133,10 +133,10 @@ func (e *secretForm) in(data []byte) bool {
 	}
 }
 
-// Part takes the secrets out of a part and reports whether there were any. A part whose JSON would be broken by that,
-// because a secret is a number and stands in one, becomes a text. e must not be nil.
+// Part removes the secrets from a part and reports whether there were any. If a secret is a number and its removal
+// would break the JSON, the part becomes a text. e must not be nil.
 func (e *Forms) Part(p *answer.Part) (found bool) {
-	p.Drift, p.Field, p.File = e.Text(p.Drift), e.Text(p.Field), e.Text(p.File) // they quote the answer
+	p.Drift, p.Field, p.File = e.Text(p.Drift), e.Text(p.Field), e.Text(p.File) // they quote the response
 	if p.Kind != answer.JSON && p.Kind != answer.Text {
 		return false
 	}
@@ -164,7 +164,7 @@ func (e *Forms) Text(text string) string {
 	return text
 }
 
-// In reports whether one of the secrets stands in data.
+// In reports whether data contains one of the secrets.
 func (e *Forms) In(data []byte) bool {
 	if e == nil {
 		return false

@@ -11,7 +11,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// TestEchoes holds that no form of a secret comes through, whatever stands around it, and that JSON stays JSON.
+// TestEchoes checks that no form of a secret remains in any context, and that JSON stays JSON.
 func TestEchoes(t *testing.T) {
 	for _, secret := range []string{"secret-1", "ZZZZZZZZ", `a"b\c/d+e<f>&'`, "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"} {
 		e := newForms([]*config.Credential{{Type: config.CredentialBearer, Token: config.NewSecret(secret)}})
@@ -33,7 +33,7 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
-// BenchmarkEcho measures the search for a credential in an answer of 256 KiB that does not have it.
+// BenchmarkEcho measures the search for a credential in a response of 256 KiB that does not have it.
 func BenchmarkEcho(b *testing.B) {
 	var text strings.Builder
 	for i := 0; text.Len() < 256<<10; i++ {

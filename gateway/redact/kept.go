@@ -12,25 +12,25 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Kept says which URLs and addresses stay in an error, because they tell the caller nothing about what is inside: those that the caller
-// sent, and links by which a user gets on. nil keeps none.
+// Kept lists the URLs and addresses that stay in an error, because they reveal nothing about the internal network:
+// those that the caller sent, and links that help the user to proceed. nil keeps none.
 type Kept struct {
-	// Document are the hosts that the document names for its readers.
+	// Document holds the hosts that the document names for its readers.
 	Document *Hosts
-	// Sent are the hosts and addresses in the arguments of the call.
+	// Sent holds the hosts and addresses in the arguments of the call.
 	Sent *Hosts
-	// Links keeps URLs with https of every public host, unless they stand in words about a failed connection. It is for errors that
-	// are addressed to the client, 4xx: a service in trouble names what is behind it.
+	// Links keeps https URLs of every public host, unless they are part of a message about a failed connection. It is
+	// for 4xx errors, which are addressed to the client: a 5xx error names the systems behind the service.
 	Links bool
 }
 
-// Hosts are names of hosts and IP addresses. They are immutable; nil has none.
+// Hosts is a set of host names and IP addresses. It is immutable; nil is empty.
 type Hosts struct {
-	names  map[string]bool // public ones
-	inside map[string]bool // addresses, and names that may be those of a network inside
+	names  map[string]bool // public names
+	inside map[string]bool // addresses, and names that may belong to a private network
 }
 
-// NewPublicHosts returns those of some hosts that are public by their names, nil if none are.
+// NewPublicHosts returns the hosts whose names are public; nil if none are.
 func NewPublicHosts(hosts []string) *Hosts {
 	h := newHosts()
 	for _, host := range hosts {
@@ -46,17 +46,17 @@ func NewPublicHosts(hosts []string) *Hosts {
 
 func newHosts() *Hosts { return &Hosts{names: map[string]bool{}, inside: map[string]bool{}} }
 
-// Limits of what is searched for hosts in the arguments of a call.
+// Limits of the search for hosts in the arguments of a call.
 const (
 	maxArguments = 64 << 10 // bytes
 	maxSentNames = 100
-	// maxSentInside bounds how many addresses and names of networks inside count as sent. Without it, a caller could send all
-	// addresses of a network, and learn from what stays in the error which of them the service names.
+	// maxSentInside limits how many addresses and private names count as sent. Without it, a caller could send all
+	// addresses of a network, and learn from those that stay in the error which of them the service names.
 	maxSentInside = 16
 )
 
-// NewSentHosts returns the hosts and addresses in the arguments of a call, JSON, which a caller may have encoded for a URL; nil if there
-// are none. With more than 16 addresses and names of networks inside, none of these counts as sent.
+// NewSentHosts returns the hosts and addresses in the JSON arguments of a call, which may be URL-encoded; nil if there
+// are none. If there are more than 16 addresses and private names, none of these counts as sent.
 func NewSentHosts(arguments []byte) *Hosts {
 	if len(arguments) > maxArguments {
 		return nil
@@ -98,7 +98,8 @@ func (h *Hosts) value(v []byte, depth int) {
 	}
 }
 
-// sentHost finds what may be a host in an argument: the authority of a URL, a name with dots, a name with a port, an IPv6 address.
+// sentHost matches a possible host in an argument: the authority of a URL, a name with dots, a name with a port, an
+// IPv6 address.
 var sentHost = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/?#@"'<>\\]*@)?(\[[0-9A-Fa-f:.%]+\]|[^\s/?#@:"'<>\\\[\],;)]+)|([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)|` +
 	`([A-Za-z][A-Za-z0-9_-]*:\d{2,5})\b|([0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:[:.][0-9.]+)?)`)
 
@@ -118,7 +119,7 @@ func (h *Hosts) text(text string) {
 	}
 }
 
-// add adds a host in its usual form. A number with a point and a time of day are none.
+// add adds a host in its canonical form. A decimal number and a time of day are not hosts.
 func (h *Hosts) add(host string) {
 	_, err := netip.ParseAddr(host)
 	switch {
@@ -129,7 +130,7 @@ func (h *Hosts) add(host string) {
 	}
 }
 
-// has reports whether a host, which may have a port, is one of them.
+// has reports whether the set contains a host, which may have a port.
 func (h *Hosts) has(host string) bool {
 	if h == nil {
 		return false
@@ -138,7 +139,7 @@ func (h *Hosts) has(host string) bool {
 	return h.names[host] || h.inside[host]
 }
 
-// hostName returns a host in its usual form: in lower case, without port, brackets, zone and final dot.
+// hostName returns the canonical form of a host: in lower case, without port, brackets, zone and final dot.
 func hostName(host string) string {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if rest, ok := strings.CutPrefix(host, "["); ok {
@@ -152,7 +153,7 @@ func hostName(host string) string {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.Unmap().String()
 	}
-	if port := strings.LastIndexByte(host, ':'); port >= 0 { // as Node writes it, without brackets
+	if port := strings.LastIndexByte(host, ':'); port >= 0 { // Node writes the port after an address without brackets
 		if a, err := netip.ParseAddr(host[:port]); err == nil && allDigits(host[port+1:]) {
 			return a.Unmap().String()
 		}
@@ -160,37 +161,38 @@ func hostName(host string) string {
 	return host
 }
 
-// insideLabels are parts of names that networks inside have, though their ends may be public.
-var insideLabels = []string{
+// internalLabels are labels that mark a name as private, though its suffix may be public.
+var internalLabels = []string{
 	"internal", "intranet", "int", "intra", "corp", "private", "priv", "privatelink", "svc", "cluster", "k8s", "kube", "lan", "local", "localhost", "localdomain", "consul", "vpc",
 	"rds", "elb", "compute", "cache", "node", "pod", "ec2", "onion", "test", "invalid", "arpa",
 }
 
-// isPublicName reports whether a host is one that everybody may know by its name, which must be in the usual form: a name of the domain name
-// system in which nothing says that it is inside.
+// isPublicName reports whether a host, in its canonical form, is a name of the public domain name system without a
+// label that marks it as private.
 func isPublicName(host string) bool {
 	labels := strings.Split(host, ".")
 	if len(host) > 253 || len(labels) < 2 {
 		return false
 	}
 	for _, label := range labels {
-		if label == "" || strings.Trim(label, letters+digits+"-_") != "" || slices.Contains(insideLabels, label) || strings.HasPrefix(label, "ip-") || strings.HasPrefix(label, "vpce-") {
+		if label == "" || strings.Trim(label, letters+digits+"-_") != "" || slices.Contains(internalLabels, label) || strings.HasPrefix(label, "ip-") || strings.HasPrefix(label, "vpce-") {
 			return false
 		}
 	}
 	if last := labels[len(labels)-1]; strings.Trim(last, letters) != "" && !strings.HasPrefix(last, "xn--") {
 		return false
 	}
-	// A name may end as those of a cluster do, orders.default. Only a list tells that from a domain.
+	// Names in a cluster, such as orders.default, look like domains. Only the public suffix list distinguishes them.
 	suffix, managed := publicsuffix.PublicSuffix(host)
-	return managed || strings.Contains(suffix, ".") || suffix == documentation
+	return managed || strings.Contains(suffix, ".") || suffix == exampleTLD
 }
 
-// documentation is the top-level domain of examples (RFC 2606), which is on no list.
-const documentation = "example"
+// exampleTLD is the top-level domain of examples (RFC 2606), which is not on the public suffix list.
+const exampleTLD = "example"
 
-// trouble finds words about a request between machines that failed. The URLs beside them are where the service called, and lead no user on.
-var trouble = regexp.MustCompile(`(?i)\b(?:dial (?:tcp|udp|unix)|lookup [a-z0-9.-]+(?: on |:)|no such host|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONN[A-Z]+|ETIMEDOUT|EHOSTUNREACH|EPIPE|connection (?:was )?(?:refused|reset|closed|aborted|lost)|` +
+// connectionFailure matches messages about a failed request between machines. The URLs in such a message are those that the
+// service called, and don't help the user.
+var connectionFailure = regexp.MustCompile(`(?i)\b(?:dial (?:tcp|udp|unix)|lookup [a-z0-9.-]+(?: on |:)|no such host|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONN[A-Z]+|ETIMEDOUT|EHOSTUNREACH|EPIPE|connection (?:was )?(?:refused|reset|closed|aborted|lost)|` +
 	`actively refused|reset by peer|timed? ?out|timeout|unreachable|(?:can't|can not|cannot|could not|couldn't|unable to|fail(?:ed|s|ure)? to) (?:be reached|connect|reach|fetch|contact|resolve (?:host|name|address|dns))|` +
 	`upstream|backend|x509|handshake|socket|EOF|proxy|i/o|connectionpool|max retries|unknownhost[a-z]*|connect(?:ion)?(?:error|exception|timeout)[a-z]*|bad gateway|` +
 	`(?:GET|POST|PUT|PATCH|DELETE|HEAD|call(?:ing|ed)?|call (?:to|of)|response from|status (?:code )?\d{3} (?:from|for)|I/O error on [A-Z]+ request for) [\\"']*https?:|request (?:for|to) [\\"']*https?:\S+ (?:was |has )?fail|returned (?:http |status |code )*[45]\d\d)`)
@@ -198,25 +200,25 @@ var trouble = regexp.MustCompile(`(?i)\b(?:dial (?:tcp|udp|unix)|lookup [a-z0-9.
 // sent reports whether the caller sent a host; k may be nil.
 func (k *Kept) sent(host string) bool { return k != nil && k.Sent.has(host) }
 
-// A place is where a URL stands in a text that the patterns look at.
-type place struct {
+// urlPosition locates a URL in a text that the patterns search.
+type urlPosition struct {
 	kept *Kept
 	text string
-	json bool // quotes are those of strings
+	json bool // quotes delimit JSON strings
 
-	// The line, or the string of JSON, that was looked at last, and what was found. URLs beside each other share it, so that the time
-	// for all stays in proportion to the text.
+	// The line, or the JSON string, that was examined last, and the result. Adjacent URLs share it, so that the total
+	// time stays proportional to the length of the text.
 	from, to int
 	failed   bool
 }
 
 // keeps reports whether the URL at an offset stays; host is its authority.
-func (p *place) keeps(scheme, host string, at int) bool {
+func (p *urlPosition) keeps(scheme, host string, at int) bool {
 	k := p.kept
-	return k.keeps(scheme, host) && (k.Sent.has(host) || k.Document.has(host) && usualPort(host) || !p.tellsOfTrouble(at))
+	return k.keeps(scheme, host) && (k.Sent.has(host) || k.Document.has(host) && usualPort(host) || !p.reportsFailure(at))
 }
 
-// keeps reports whether a URL stays if no words about a failed connection stand beside it; k may be nil.
+// keeps reports whether a URL stays outside messages about a failed connection; k may be nil.
 func (k *Kept) keeps(scheme, host string) bool {
 	switch {
 	case k == nil || host == "" || strings.Contains(host, "@"):
@@ -231,14 +233,14 @@ func (k *Kept) keeps(scheme, host string) bool {
 	return k.Links && scheme == "https" && isPublicName(hostName(host))
 }
 
-// usualPort reports whether a host has no port but that of its scheme.
+// usualPort reports whether a host has no port, or the default port of http or https.
 func usualPort(host string) bool {
 	at := strings.LastIndexByte(host, ':')
 	return at < 0 || host[at:] == ":443" || host[at:] == ":80"
 }
 
-// tellsOfTrouble reports whether the line at an offset has words about a failed connection.
-func (p *place) tellsOfTrouble(at int) bool {
+// reportsFailure reports whether the line at an offset is about a failed connection.
+func (p *urlPosition) reportsFailure(at int) bool {
 	if p.from <= at && at < p.to {
 		return p.failed
 	}
@@ -249,12 +251,12 @@ func (p *place) tellsOfTrouble(at int) bool {
 	for p.to < len(p.text) && !p.ends(p.to) {
 		p.to++
 	}
-	p.failed = trouble.MatchString(p.text[p.from:p.to])
+	p.failed = connectionFailure.MatchString(p.text[p.from:p.to])
 	return p.failed
 }
 
-// ends reports whether a line ends at an offset, or a string of JSON.
-func (p *place) ends(at int) bool {
+// ends reports whether a line, or a JSON string, ends at an offset.
+func (p *urlPosition) ends(at int) bool {
 	switch p.text[at] {
 	case '\n', '\r', lineFeed[0], carriage[0]:
 		return true

@@ -14,11 +14,11 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// TestKept runs the cases of testdata/kept: the arguments of a call, the hosts of the document, the status of the answer, what the service said,
-// and what is told of it.
+// TestKept runs the cases of testdata/kept: the arguments of a call, the hosts of the document, the status of the
+// response, the service's error, and its redacted text.
 func TestKept(t *testing.T) {
 	cases.Run(t, "testdata/kept/*.txtar", func(t *testing.T, path string, archive *txtar.Archive) {
-		kept, said, status := &Kept{}, "", 400
+		kept, message, status := &Kept{}, "", 400
 		for i, f := range archive.Files {
 			switch text := string(f.Data); {
 			case f.Name == "arguments":
@@ -28,11 +28,11 @@ func TestKept(t *testing.T) {
 			case f.Name == "status":
 				status, _ = strconv.Atoi(strings.TrimSpace(text))
 			case strings.HasPrefix(f.Name, "said"):
-				said = text
+				message = text
 			default:
 				kept.Links = status < 500
-				got := Redactor{Kept: kept}.Error(said, false)
-				if strings.HasPrefix(said, "{") && !json.Valid([]byte(got)) {
+				got := Redactor{Kept: kept}.Error(message, false)
+				if strings.HasPrefix(message, "{") && !json.Valid([]byte(got)) {
 					t.Errorf("this is no JSON any more: %s", got)
 				}
 				if *accept {
@@ -48,7 +48,7 @@ func TestKept(t *testing.T) {
 	})
 }
 
-// FuzzKept: JSON stays JSON, and nothing stays that does not stay without kept hosts but URLs and addresses.
+// FuzzKept checks that JSON stays JSON, and that kept hosts make no difference but for URLs and addresses.
 func FuzzKept(f *testing.F) {
 	f.Add(`{"a":"https://docs.depot.example/x?token=1&b=2#c"}`, `{"a":"10.0.0.1","b":"http://[2001:db8::1]:80/x"}`)
 	f.Add(`dial tcp 10.0.0.1:80, see https:\/\/depot.example\/a`, `["depot.example","%31%30.0.0.1"]`)
@@ -66,7 +66,7 @@ func FuzzKept(f *testing.F) {
 	})
 }
 
-// TestKeptTime: no text and no arguments make it slow what stays.
+// TestKeptTime checks that no text and no arguments make the search for kept hosts slow.
 func TestKeptTime(t *testing.T) {
 	const most = 16 << 10
 	for _, piece := range []string{"https://a.bc/ ", "https://a.bc/?token=1&", "https://a.bc/?a=1&b=2;", "timeout https://a.bc ", `https:\/\/a.bc `, "a.b.", "::", "1.1.1.1 ", "%31", "a:80 ", "failed to ", "hooks.slack.com/services/"} {
@@ -78,8 +78,8 @@ func TestKeptTime(t *testing.T) {
 		} else if testing.Verbose() {
 			t.Logf("arguments of %q: %v", piece, took)
 		}
-		for _, said := range []string{text, `{"a":"` + text + `"}`} {
-			if took := timebox.Fastest(2*time.Second, func() { errorKeeping(said, kept) }); took > 2*time.Second {
+		for _, message := range []string{text, `{"a":"` + text + `"}`} {
+			if took := timebox.Fastest(2*time.Second, func() { errorKeeping(message, kept) }); took > 2*time.Second {
 				t.Errorf("%q: %v", piece, took)
 			} else if testing.Verbose() {
 				t.Logf("%q: %v", piece, took)

@@ -6,23 +6,24 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// A service may pass on what another has said, as a string in its JSON, and that one the same: a name or a line break in there is written with the escapes of
-// all. maxNested is how many such strings, one in another, are read each by itself.
+// maxNested limits how many levels of JSON within JSON strings are decoded. A service may pass on the response of
+// another as a string in its JSON, which may hold that of a third: each level adds its own escapes to names and line
+// breaks.
 const maxNested = 2
 
-// inJSON returns JSON without what has to go, and whether there was something.
-func inJSON(text string, nested int, kept *Kept) (less string, found bool) {
+// inJSON returns a JSON text without everything that must be removed, and whether it changed.
+func inJSON(text string, nested int, kept *Kept) (cleaned string, found bool) {
 	text = withoutEscapes(text)
-	less = text
+	cleaned = text
 	if nested > 0 {
-		less = withinStrings(less, nested-1, kept)
+		cleaned = withinStrings(cleaned, nested-1, kept)
 	}
-	less = clean(less, kept, true)
-	return less, less != text
+	cleaned = clean(cleaned, kept, true)
+	return cleaned, cleaned != text
 }
 
-// withinStrings cleans the strings of a JSON text that hold JSON with escapes of its own. One without is seen through from outside. One in which nothing is
-// found stays as it was written: it may be something else.
+// withinStrings cleans the strings of a JSON text that hold JSON with escapes of its own. A string without such escapes
+// is matched as it is. A string in which nothing is found stays byte for byte: it may be something else.
 func withinStrings(text string, nested int, kept *Kept) string {
 	if !strings.Contains(text, `\\`) {
 		return text
@@ -35,25 +36,25 @@ func withinStrings(text string, nested int, kept *Kept) string {
 			break
 		}
 		start := at + n
-		end := closing(text, start+1, 0)
-		held := text[start:end]
+		end := closingQuote(text, start+1, 0)
+		literal := text[start:end]
 		if at = end + 1; at > len(text) {
-			at = len(text) // it was cut
+			at = len(text) // the text was cut
 		}
-		if !strings.Contains(held, `\\`) || !strings.Contains(held, `\"`) { // a path of Windows, mostly
+		if !strings.Contains(literal, `\\`) || !strings.Contains(literal, `\"`) { // usually a Windows path
 			continue
 		}
-		said := string(jsonscan.Unquote([]byte(held + `"`)))
-		begin := beginning(said)
+		decoded := string(jsonscan.Unquote([]byte(literal + `"`)))
+		begin := jsonStart(decoded)
 		if begin < 0 {
 			continue
 		}
-		less, found := inJSON(said[begin:], nested, kept)
+		cleaned, found := inJSON(decoded[begin:], nested, kept)
 		if !found {
 			continue
 		}
 		b.WriteString(text[copied:start])
-		quoted := jsonscan.AppendString(nil, said[:begin]+less)
+		quoted := jsonscan.AppendString(nil, decoded[:begin]+cleaned)
 		b.Write(quoted[:len(quoted)-1])
 		copied = end
 	}
@@ -64,8 +65,8 @@ func withinStrings(text string, nested int, kept *Kept) string {
 	return b.String()
 }
 
-// beginning returns where JSON may begin in a text; -1: there is none in it.
-func beginning(text string) int {
+// jsonStart returns the offset at which JSON may begin in a text; -1 if there is none.
+func jsonStart(text string) int {
 	if isJSON(text) {
 		return 0
 	}

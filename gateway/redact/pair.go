@@ -6,36 +6,37 @@ import (
 	"strings"
 )
 
-// A pair is a name that says that a secret follows, and what follows: in quotes, which may be escaped since an error may hold another
-// in a string, or up to white space or a sign.
+// A pair is the name of a secret and its value: in quotes, which may be escaped since an error may hold another in a
+// string, or up to white space or punctuation.
 
-// secretNames end the names behind which a secret stands, without signs between their words.
+// secretNames are suffixes of the names of secrets, without separators between their words.
 var secretNames = []string{
 	"password", "passwd", "passphrase", "passcode", "pwd", "secret", "apikey", "accesskey", "accesskeyid", "secretkey", "accountkey", "sharedaccesskey",
 	"privatekey", "authorization", "credential", "credentials", "token", "signature", "sig", "sessionid", "jsessionid", "phpsessid", "connect.sid",
 	"otp", "pin", "cvv", "cvc",
 }
 
-// looseNames are those of secretNames that stand for much else, too, as long as nothing stands before them: the token at which a parser
-// stopped, the signature of a function.
-var looseNames = []string{"token", "signature", "sig", "pin", "otp", "cvv", "cvc", "credential", "credentials"}
+// ambiguousNames are the members of secretNames that, without a prefix, have other common meanings: the token at which a
+// parser stopped, the signature of a function.
+var ambiguousNames = []string{"token", "signature", "sig", "pin", "otp", "cvv", "cvc", "credential", "credentials"}
 
 const (
-	longestName = 80 // with all that stands before it
+	longestName = 80 // including all prefixes
 	digits      = "0123456789"
 	letters     = "abcdefghijklmnopqrstuvwxyz"
 )
 
-// withoutPairs takes out the values of pairs. What begins as JSON does may be none; where it is, a quote behind a sign in a string is the end of that string.
+// withoutPairs removes the values of pairs. A text that begins like JSON may not be JSON; if it is, a quote after a
+// separator within a string ends that string.
 func withoutPairs(text string) string {
-	less := withoutPairsOf(text, false)
-	if less != text && isValid(text) && !isValid(less) {
+	cleaned := withoutPairsOf(text, false)
+	if cleaned != text && isValid(text) && !isValid(cleaned) {
 		return withoutPairsOf(text, true)
 	}
-	return less
+	return cleaned
 }
 
-// isValid tells whether a text that the patterns look at is JSON.
+// isValid reports whether a text that the patterns search is JSON.
 func isValid(text string) bool { return json.Valid([]byte(escape.Replace(text))) }
 
 func withoutPairsOf(text string, strict bool) string {
@@ -63,7 +64,7 @@ func withoutPairsOf(text string, strict bool) string {
 			}
 			continue
 		}
-		if isSecret(name, text[start:end], quoted == bare && text[i] == ':') && (quoted == inQuotes || name != shortPassword || !allDigits(text[start:end])) {
+		if isSecret(name, text[start:end], quoted == bare && text[i] == ':') && (quoted == inQuotes || name != ambiguousPassword || !allDigits(text[start:end])) {
 			b.WriteString(text[copied:start])
 			quotes := ""
 			if quoted == bare {
@@ -81,8 +82,8 @@ func withoutPairsOf(text string, strict bool) string {
 	return b.String()
 }
 
-// nameBefore returns the name that stands before a sign, in lower case and without the signs between its words; "" if it is not one
-// behind which a secret stands.
+// nameBefore returns the name before a separator, in lower case and without the separators between its words; "" if it
+// is not the name of a secret.
 func nameBefore(text string) string {
 	text = strings.TrimRight(text, " \t")
 	text = strings.TrimRight(text, `"'\`)
@@ -96,28 +97,28 @@ func nameBefore(text string) string {
 	return secretName(text[from:])
 }
 
-// shortPassword is the name of a password that also is that of much else: what stands behind it has to look like one.
-const shortPassword = "pass"
+// ambiguousPassword is a name of passwords that has many other meanings, so its value must look like a password.
+const ambiguousPassword = "pass"
 
-// secretName returns a name as nameBefore does.
+// secretName normalizes a name as nameBefore does.
 func secretName(name string) string {
 	name = strings.ToLower(name)
-	if at := len(name) - len(shortPassword); strings.HasSuffix(name, shortPassword) && (at == 0 || strings.IndexByte("_-.", name[at-1]) >= 0) {
-		return shortPassword
+	if at := len(name) - len(ambiguousPassword); strings.HasSuffix(name, ambiguousPassword) && (at == 0 || strings.IndexByte("_-.", name[at-1]) >= 0) {
+		return ambiguousPassword
 	}
 	name = strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "")
 	for _, more := range []string{"confirmation", "hash", "value"} {
 		name = strings.TrimSuffix(name, more)
 	}
-	if slices.ContainsFunc(secretNames, func(s string) bool { return strings.HasSuffix(name, s) }) && !isPlaceToken(name) {
+	if slices.ContainsFunc(secretNames, func(s string) bool { return strings.HasSuffix(name, s) }) && !isPageToken(name) {
 		return name
 	}
 	return ""
 }
 
-// isPlaceToken reports whether a name, in lower case and without signs, is that of a token that stands for a place in a list or
-// for one request, and lets nobody in: pageToken, nextSyncToken, clientRequestToken.
-func isPlaceToken(name string) bool {
+// isPageToken reports whether a name, in lower case and without separators, is that of a token that grants no access
+// because it marks a position in a list or identifies one request: pageToken, nextSyncToken, clientRequestToken.
+func isPageToken(name string) bool {
 	name, ok := strings.CutSuffix(name, "token")
 	if !ok || containsAny(name, "access", "refresh", "async", "auth", "session", "secret", "security", "bearer", "login", "api") {
 		return false
@@ -130,7 +131,8 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
-// quotesBefore returns the quote with which a name ends before its sign, and the backslashes before it: in JSON a number goes as a string does.
+// quotesBefore returns the quote that ends a name before its separator, with the backslashes before it. In JSON, the
+// placeholder of a number needs the same quotes as a string.
 func quotesBefore(text string) string {
 	text = strings.TrimRight(text, " \t")
 	if !strings.HasSuffix(text, `"`) {
@@ -138,12 +140,12 @@ func quotesBefore(text string) string {
 	}
 	quotes := text[len(strings.TrimRight(text[:len(text)-1], `\`)):]
 	if len(quotes)%2 == 1 {
-		return `"` // the backslashes are of the name
+		return `"` // the backslashes belong to the name
 	}
 	return quotes
 }
 
-// How a value stands.
+// quoting is the notation of a value.
 type quoting uint8
 
 const (
@@ -152,7 +154,7 @@ const (
 	inList // in quotes, and the first of several
 )
 
-// nextOf returns where the next value in a list stands, behind one that ends in quotes; 0, 0: it was the last.
+// nextOf returns the offsets of the next value in a list, after one that ends in quotes; 0, 0 if that was the last.
 func nextOf(text string, end int) (start, next int) {
 	rest := strings.TrimLeft(text[end:], "\\")
 	if rest = strings.TrimLeft(rest, `"'`); !strings.HasPrefix(rest, ",") {
@@ -165,10 +167,11 @@ func nextOf(text string, end int) (start, next int) {
 	return start, next
 }
 
-// valueAfter returns where the value behind the sign at i stands, or, if it is long and not in quotes, its beginning: names may stand in it, and
-// behind each there would be the rest of it. Quotes are no part of it.
+// valueAfter returns the offsets of the value after the separator at i, without quotes. Of a long value without quotes
+// it returns only the beginning: the rest may hold further names, and scanning all of it for each would take quadratic
+// time.
 func valueAfter(text string, i int) (start, end int, quoted quoting) {
-	if i++; i < len(text) && text[i] == '>' { // as Ruby and PHP write it
+	if i++; i < len(text) && text[i] == '>' { // the notation of Ruby and PHP
 		i++
 	}
 	for most := i + 4; i < len(text) && i < most && (text[i] == ' ' || text[i] == '\t'); {
@@ -185,7 +188,7 @@ func valueAfter(text string, i int) (start, end int, quoted quoting) {
 	at := i + slashes
 	switch {
 	case at < len(text) && text[at] == '"':
-		end := closing(text, at+1, slashes)
+		end := closingQuote(text, at+1, slashes)
 		return at + 1, at + 1 + len(strings.TrimRight(text[at+1:end], `\`)), kind
 	case slashes == 0 && at < len(text) && text[at] == '\'':
 		n := strings.IndexAny(text[at+1:], "'\r\n\"\\"+lineFeed+carriage)
@@ -197,7 +200,7 @@ func valueAfter(text string, i int) (start, end int, quoted quoting) {
 	return i, i + bareEnd(text[i:min(len(text), i+Margin)]), bare
 }
 
-// bareEnd returns where a value ends that stands without quotes at the beginning of a text.
+// bareEnd returns the end of an unquoted value at the beginning of a text.
 func bareEnd(text string) int {
 	if n := strings.IndexAny(text, " \t\r\n\"'\\,;&<>(){}[]"+lineFeed+carriage+tab); n >= 0 {
 		return n
@@ -205,9 +208,10 @@ func bareEnd(text string) int {
 	return len(text)
 }
 
-// closing returns where the quote stands that ends a string; the one that begins it has so many backslashes before it. Of JSON in a string of JSON that is one, and
-// three of what stands in a string of that: then a quote that belongs to the string has more. Whatever it is, the end of the outer string is the end.
-func closing(text string, from, slashes int) int {
+// closingQuote returns the offset of the quote that ends a string, whose opening quote follows the given number of
+// backslashes: 1 for a string of JSON within a JSON string, 3 for one more level. A quote with more backslashes belongs
+// to the string. The end of the outer string always ends it.
+func closingQuote(text string, from, slashes int) int {
 	for at := from; ; at++ {
 		n := strings.IndexByte(text[at:], '"')
 		if n < 0 {
@@ -224,20 +228,20 @@ func closing(text string, from, slashes int) int {
 	}
 }
 
-// isSecret tells whether what follows a name is a secret, or words about it. loose tells that the value is not in quotes and stands
-// behind a colon, as words do.
+// isSecret reports whether the text after a name is a secret, and not prose about one. loose means that the value is
+// unquoted and follows a colon, as prose does.
 func isSecret(name, value string, loose bool) bool {
 	value = strings.TrimSuffix(value, ".")
 	switch {
 	case len(value) < 3, strings.ContainsAny(value, " \t\n["+lineFeed), strings.Trim(value, "*xX.•-") == "", isWord(value):
-		return false // words, or a placeholder
-	case slices.Contains(looseNames, name) && !allDigits(value):
+		return false // prose, or a placeholder
+	case slices.Contains(ambiguousNames, name) && !allDigits(value):
 		if loose || !strings.ContainsAny(value, digits) || len(value) < 16 {
 			return false
 		}
 	}
 	switch {
-	case name == shortPassword && !strings.ContainsAny(value, digits):
+	case name == ambiguousPassword && !strings.ContainsAny(value, digits):
 		return false
 	case isOneWord(value) && !isPassword(name): // "secret": "rotate" is about a secret
 		return false
@@ -247,25 +251,26 @@ func isSecret(name, value string, loose bool) bool {
 	return true
 }
 
-// isPassword tells whether a name is that of a secret that people think of, and which may be a word.
+// isPassword reports whether a name is that of a secret that people choose, which may be a word.
 func isPassword(name string) bool {
 	return slices.ContainsFunc([]string{"password", "passwd", "passphrase", "passcode", "pwd"}, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
-// isOneWord tells whether a value is a word as people write it. What machines make as a secret has digits, or letters of both cases
-// in it, or is longer.
+// isOneWord reports whether a value is a single word as people write it. A generated secret has digits or mixed case,
+// or is longer.
 func isOneWord(s string) bool {
 	return len(s) < 12 && (strings.Trim(s, letters) == "" || strings.Trim(s[1:], letters) == "" || strings.Trim(s, strings.ToUpper(letters)) == "")
 }
 
-// isLong tells whether a text without digits and signs is longer than words are.
+// isLong reports whether a text without digits and punctuation is longer than a word.
 func isLong(s string) bool {
 	return len(s) >= 24 && strings.Trim(strings.ToLower(s), letters) == ""
 }
 
 func allDigits(s string) bool { return strings.Trim(s, digits) == "" }
 
-// isWord tells whether a value says something about a secret: it is a word for that, or a code of several, such as too_short.
+// isWord reports whether a value describes a secret: it is a word for that, or a code of several words, such as
+// too_short.
 func isWord(value string) bool {
 	switch strings.ToLower(value) {
 	case "required", "missing", "invalid", "null", "nil", "none", "true", "false", "undefined", "empty", "blank", "string", "number", "object",

@@ -2,18 +2,18 @@ package redact
 
 import "strings"
 
-// Placeholder replaces a secret. In JSON it can stand within a string.
+// Placeholder replaces a secret. It needs no escapes within a JSON string.
 const Placeholder = "[redacted]"
 
-// Margin is how much of a text that goes on the patterns must see to know, in bytes, what begins before that: who cuts a text
-// gives as much more of it, and takes as much off its end afterwards.
+// Margin is the number of bytes after a cut that the patterns need to recognize a match that begins before it: a caller
+// that cuts a text passes Margin bytes more, and removes as many from the end of the result.
 const Margin = 1 << 10
 
-// Error returns what a service said, without secrets, addresses and stacks. The text may be JSON, or the beginning of it, and is
-// that afterwards: what goes stood within one string.
+// Error returns the error text of a service without secrets, addresses and stack traces. If the text is JSON, or the
+// beginning of it, so is the result: every match lies within one string.
 func Error(text string) string { return errorKeeping(text, nil) }
 
-// errorKeeping is Error with URLs and addresses that stay.
+// errorKeeping is Error, except for the URLs and addresses that kept lists.
 func errorKeeping(text string, kept *Kept) string {
 	if isJSON(text) {
 		text, _ = inJSON(text, maxNested, kept)
@@ -22,7 +22,7 @@ func errorKeeping(text string, kept *Kept) string {
 	return clean(text, kept, false)
 }
 
-// clean takes out what is not hidden by escapes.
+// clean removes all matches that are not hidden by escapes.
 func clean(text string, kept *Kept, isJSON bool) string {
 	text = unescape.Replace(text)
 	text = withoutSecrets(text)
@@ -30,13 +30,13 @@ func clean(text string, kept *Kept, isJSON bool) string {
 	return escape.Replace(withoutAddresses(text, kept, isJSON))
 }
 
-// While the patterns look at a text, control characters stand in it for the escapes of JSON, so that a line in a string begins
-// as one of the text does.
+// While the patterns search a text, control characters replace the escapes of JSON, so that a line within a string
+// begins as a line of text does.
 const (
 	lineFeed = "\x01"
 	carriage = "\x02"
 	tab      = "\x03"
-	quote    = "\x04" // while stacks are looked for: one that does not end a string
+	quote    = "\x04" // while stack traces are matched: a quote that does not end a string
 )
 
 var (
@@ -44,7 +44,7 @@ var (
 	escape   = strings.NewReplacer(lineFeed, `\n`, carriage, `\r`, tab, `\t`)
 )
 
-// isJSON tells whether quotes are those of strings.
+// isJSON reports whether the quotes in a text delimit JSON strings.
 func isJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text != "" && strings.IndexByte(`{["`, text[0]) >= 0

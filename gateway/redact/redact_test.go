@@ -19,12 +19,12 @@ import (
 
 var accept = flag.Bool("update", false, "accept what the cases give")
 
-// TestError runs the cases of testdata: what a service said, and what is told of it. The text is looked at as it is, and again as
-// a string in JSON, where the same must be left.
+// TestError runs the cases of testdata: the error of a service, and its redacted text. Each text is redacted unchanged,
+// and again as a JSON string, with the same result.
 func TestError(t *testing.T) {
 	cases.Run(t, "testdata/*.txtar", func(t *testing.T, path string, archive *txtar.Archive) {
-		said, want := string(archive.Files[0].Data), string(archive.Files[1].Data)
-		got := Error(said)
+		message, want := string(archive.Files[0].Data), string(archive.Files[1].Data)
+		got := Error(message)
 		if *accept {
 			archive.Files[1].Data = []byte(got)
 			cases.Write(t, path, archive)
@@ -33,27 +33,27 @@ func TestError(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if strings.HasPrefix(said, "{") {
+		if strings.HasPrefix(message, "{") {
 			if !json.Valid([]byte(got)) {
 				t.Errorf("this is no JSON any more: %s", got)
 			}
 			return
 		}
-		held := Error(string(jsonscan.AppendString([]byte(`{"error":`), said)) + "}")
+		literal := Error(string(jsonscan.AppendString([]byte(`{"error":`), message)) + "}")
 		var back struct{ Error string }
-		if err := json.Unmarshal([]byte(held), &back); err != nil {
-			t.Fatalf("in JSON: %v: %s", err, held)
+		if err := json.Unmarshal([]byte(literal), &back); err != nil {
+			t.Fatalf("in JSON: %v: %s", err, literal)
 		}
 		if diff := cmp.Diff(want, back.Error); diff != "" {
 			t.Errorf("in JSON: %s", diff)
 		}
-		inner := jsonscan.AppendString([]byte(`{"error":`), said)
-		held = Error(string(jsonscan.AppendString([]byte(`{"error":`), string(inner)+"}")) + "}")
-		if err := json.Unmarshal([]byte(held), &back); err != nil {
-			t.Fatalf("in JSON in JSON: %v: %s", err, held)
+		inner := jsonscan.AppendString([]byte(`{"error":`), message)
+		literal = Error(string(jsonscan.AppendString([]byte(`{"error":`), string(inner)+"}")) + "}")
+		if err := json.Unmarshal([]byte(literal), &back); err != nil {
+			t.Fatalf("in JSON in JSON: %v: %s", err, literal)
 		}
 		if err := json.Unmarshal([]byte(back.Error), &back); err != nil {
-			t.Fatalf("in JSON in JSON: %v: %s", err, held)
+			t.Fatalf("in JSON in JSON: %v: %s", err, literal)
 		}
 		if diff := cmp.Diff(want, back.Error); diff != "" {
 			t.Errorf("in JSON in JSON: %s", diff)
@@ -61,7 +61,7 @@ func TestError(t *testing.T) {
 	})
 }
 
-// FuzzError: JSON stays JSON, and what was found is not found again.
+// FuzzError checks that JSON stays JSON, and that redaction is idempotent.
 func FuzzError(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.txtar")
 	for _, path := range files {
@@ -79,7 +79,7 @@ func FuzzError(f *testing.F) {
 			t.Errorf("%q → %q", text, got)
 		}
 		quoted := text
-		for range 4 { // one more than are read
+		for range 4 { // one level more than is decoded
 			if quoted = string(jsonscan.AppendString(nil, strings.ToValidUTF8(quoted, ""))); !json.Valid([]byte(Error(quoted))) {
 				t.Errorf("%s → %s", quoted, Error(quoted))
 			}
@@ -87,7 +87,7 @@ func FuzzError(f *testing.F) {
 	})
 }
 
-// TestTime: no text makes the patterns slow. Each is as long as the longest that is looked at.
+// TestTime checks that no text makes the patterns slow. Each text has the maximum length.
 func TestTime(t *testing.T) {
 	const most = 16 << 10
 	for _, piece := range []string{"a", "eyJ", "eyJaaaaa.", "-----BEGIN PRIVATE KEY-----", "at a(", "\nat ", "password=", "password\"", "::", "1:", "http://", "://", "\\n", "\" ",
@@ -96,7 +96,7 @@ func TestTime(t *testing.T) {
 		"open /a: permission denied", "include(/a", " panicked at a.rs:1", "\n  1: a\n  at b:1", "acktrace: \n 1: a", "\n    (a 1) a.ex:1: ", "\n\ta: in x", "\n#0  a (dart:x", "\n#0 0x1 in ",
 		"\n a, called at a:1:1 in x", "\n[1] a @ ", "\nCalled from a, line 1, characters 1", "\n\ta(a) called at ", "\n   bei a.b(", "fd00:", "a:1.1.1.1:"} {
 		text := strings.Repeat(piece, most/len(piece))
-		if took := timebox.Fastest(2*time.Second, func() { Error(text) }); took > 2*time.Second { // a hundred times what it takes on a machine with nothing else to do
+		if took := timebox.Fastest(2*time.Second, func() { Error(text) }); took > 2*time.Second { // a hundred times the duration on an idle machine
 			t.Errorf("%q: %v", piece, took)
 		} else if testing.Verbose() {
 			t.Logf("%q: %v", piece, took)
@@ -107,7 +107,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestTimeOfMore: a text that is longer than those that are looked at takes no more than its length says.
+// TestTimeOfMore checks that a text beyond the maximum length takes time proportional to its length.
 func TestTimeOfMore(t *testing.T) {
 	for _, piece := range []string{"password:", "token=", "password: ", "apikey:'", `password=\"a`} {
 		text := strings.Repeat(piece, race.Fewer(256<<10, 64<<10)/len(piece))
@@ -119,7 +119,7 @@ func TestTimeOfMore(t *testing.T) {
 	}
 }
 
-// TestLongSecret: of a secret that is longer than what is looked at to know it nothing is left.
+// TestLongSecret checks that nothing remains of a secret that is longer than the search for its end.
 func TestLongSecret(t *testing.T) {
 	for _, sign := range []string{"=", ": "} {
 		if got, want := Error("password"+sign+strings.Repeat("aB3", 2<<10)+" is wrong"), "password"+sign+Placeholder+" is wrong"; got != want {
@@ -128,20 +128,20 @@ func TestLongSecret(t *testing.T) {
 	}
 }
 
-// BenchmarkError is the cost of an error as most services make them: nothing has to go.
+// BenchmarkError measures an error as most services make them: nothing is removed.
 func BenchmarkError(b *testing.B) {
 	const text = `{"type":"https://example.com/problems/invalid","title":"Invalid request","status":422,"errors":[{"field":"amount","message":"must be greater than 0"},` +
 		`{"field":"currency","message":"\"EURO\" is not a currency; use a code of ISO 4217, such as EUR"}],"hint":"look at C:\\docs\\api for a list"}`
-	for name, said := range map[string]string{
+	for name, message := range map[string]string{
 		"short": text, "long": `[` + strings.Repeat(text+",", 15) + text + `]`, "plain": strings.ReplaceAll(text, `\\`, "/"),
-		// Lines of the same length, one with little but backslashes: it may take no more than a few times as long.
+		// Lines of the same length, one mostly backslashes: it may take at most a few times as long.
 		"slashed": `{"message":"` + strings.Repeat(`C:\\docs\\api `, 600) + `"}`, "unslashed": `{"message":"` + strings.Repeat(`C:/docs/api/x/y `, 600) + `"}`,
 	} {
 		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(said)))
+			b.SetBytes(int64(len(message)))
 			b.ReportAllocs()
 			for b.Loop() {
-				Error(said)
+				Error(message)
 			}
 		})
 	}

@@ -6,15 +6,16 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// Redactor takes the gateway's own secrets out of the answers of one call: those of the configuration, and those that were sent
-// in this call alone. It is a value and costs nothing to make.
+// Redactor removes the gateway's own secrets from the responses of one call: those of the configuration, and those that
+// were sent in this call alone. It is a value and needs no allocation.
 type Redactor struct {
 	Configured *Configured // nil if the API has no secrets
 	Sent       *Forms      // nil if no token or identity was sent
-	Kept       *Kept       // what stays in an error; nil for no URL and no address
+	Kept       *Kept       // the URLs and addresses that stay in an error; nil if none do
 }
 
-// Part takes what the gateway attached to the request out of a part of the answer, and reports whether there was any.
+// Part removes the credentials that the gateway attached to the request from a part of the response, and reports
+// whether there were any.
 func (r Redactor) Part(p *answer.Part) (found bool) {
 	if r.Configured != nil && r.Configured.forms != nil {
 		found = r.Configured.forms.Part(p)
@@ -25,7 +26,8 @@ func (r Redactor) Part(p *answer.Part) (found bool) {
 	return found
 }
 
-// Text returns a short text of the service without what the gateway attached to the request. Secrets that may be words stay.
+// Text removes the credentials that the gateway attached to the request from a short text of the service. Secrets that
+// may be words stay.
 func (r Redactor) Text(text string) string {
 	if r.Configured != nil {
 		text = r.Configured.forms.Text(text)
@@ -33,11 +35,11 @@ func (r Redactor) Text(text string) string {
 	return r.Sent.Text(text)
 }
 
-// All returns a text of an error without what the gateway attached to the request, however short.
+// All removes the credentials that the gateway attached to the request, however short, from the text of an error.
 func (r Redactor) All(text string) string { return r.Sent.Text(r.Configured.All(text)) }
 
-// Longest returns the length of the longest secret that Error finds, in bytes. A text that was cut must have so many bytes more than are
-// shown.
+// Longest returns the length of the longest secret that Error finds, in bytes. A text that was cut must have that many
+// more bytes than are shown.
 func (r Redactor) Longest() int {
 	longest := max(r.Sent.longest(), Margin)
 	if r.Configured != nil {
@@ -46,13 +48,13 @@ func (r Redactor) Longest() int {
 	return longest
 }
 
-// Error takes what the gateway attached to the request, however short, out of the beginning of an error that the service returned; cut
-// says that more of it follows. Services in trouble show the request that they got, and with it the credential; and their own
-// secrets, addresses and stacks (P7).
+// Error removes the credentials that the gateway attached to the request, however short, from the beginning of an error
+// that the service returned; cut means that the error is longer. A failing service may echo the request, and with it
+// the credential; and show its own secrets, addresses and stack traces (P7).
 func (r Redactor) Error(text string, cut bool) string {
 	text = r.All(text)
-	if less := errorKeeping(text, r.Kept); less != text {
-		text = r.All(less) // escapes that stood in a secret may be decoded now
+	if cleaned := errorKeeping(text, r.Kept); cleaned != text {
+		text = r.All(cleaned) // escapes within a secret may be decoded now
 	}
 	if cut {
 		// The last bytes may be the beginning of a secret, or of a character.

@@ -10,10 +10,10 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Sensitive hides the fields that must not appear in the answers of a tool (sensitive_fields). It is immutable.
+// Sensitive hides the fields that must not appear in the responses of a tool (sensitive_fields). It is immutable.
 type Sensitive struct {
 	filter jsonscan.Filter
-	names  map[string]bool // of members, wherever they stand
+	names  map[string]bool // names of members at any depth
 }
 
 // NewSensitive returns nil if no field is hidden.
@@ -43,7 +43,7 @@ func (s *Sensitive) JSON(text []byte) []byte { return s.filter.Apply(text) }
 // Mentions reports whether a text names a sensitive field; false if s is nil.
 func (s *Sensitive) Mentions(text string) bool { return s != nil && s.filter.Mentions([]byte(text)) }
 
-// HasHeader reports whether a sensitive field has the name of a header, in whatever case; false if s is nil.
+// HasHeader reports whether a sensitive field has the name of a header, ignoring case; false if s is nil.
 func (s *Sensitive) HasHeader(name string) bool {
 	if s == nil {
 		return false
@@ -56,12 +56,12 @@ func (s *Sensitive) HasHeader(name string) bool {
 	return false
 }
 
-// withheld replaces a text that can't be taken apart.
+// withheld replaces a text that can't be parsed.
 const withheld = "[withheld by the gateway: this part of the answer is not JSON, and may hold what is hidden of it]"
 
-// Part hides the sensitive fields of a part of an answer. A text or bytes that aren't JSON can't be taken apart: they are withheld if
-// they are labelled as JSON or mention a sensitive field; and so is a single event that is a text. Pictures and sound stay,
-// unless they are a text.
+// Part hides the sensitive fields of a part of a response. Fields can't be removed from a text or bytes that aren't
+// JSON: these are withheld if they are labelled as JSON or mention a sensitive field, and so is a single event that is
+// a text. Images and audio stay, unless they are text.
 func (s *Sensitive) Part(p *answer.Part) {
 	if s.names[p.Field] && p.Field != "" {
 		p.Kind, p.MediaType, p.Data = answer.Text, "text/plain", []byte("[hidden]")
@@ -75,7 +75,7 @@ func (s *Sensitive) Part(p *answer.Part) {
 			if !s.filter.Mentions(text) {
 				return text
 			}
-			if withheldBefore { // in full for one event: thousands of short ones would make an answer twelve times as large
+			if withheldBefore { // in full for one event: thousands of short ones would make a response twelve times as large
 				return []byte("[hidden]")
 			}
 			withheldBefore = true
@@ -86,7 +86,7 @@ func (s *Sensitive) Part(p *answer.Part) {
 	case answer.Image, answer.Audio:
 		if !utf8.Valid(p.Data) || bytes.IndexByte(p.Data, 0) >= 0 {
 			return
-		} // a text that begins like a picture
+		} // a text that begins like an image
 	}
 	if _, err := jsonscan.Scan(p.Data, jsonscan.Options{}); err == nil {
 		p.Data = s.filter.Apply(p.Data)
@@ -97,8 +97,8 @@ func (s *Sensitive) Part(p *answer.Part) {
 	}
 }
 
-// Event returns one event of a stream without the sensitive fields. Its place in the answer is that of an element of an array; the result is
-// empty if nothing is left of it.
+// Event returns one event of a stream without the sensitive fields. It is treated as an element of an array; the result
+// is empty if the whole event is hidden.
 func (s *Sensitive) Event(event []byte) []byte {
 	array := append(append(append(make([]byte, 0, len(event)+2), '['), event...), ']')
 	array = s.filter.Apply(array)

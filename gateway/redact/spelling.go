@@ -27,8 +27,9 @@ func secretForms(credentials []*config.Credential) (pairs []string, longest int)
 	return pairs, longest
 }
 
-// spellings returns a secret as it is, as it stands in a URL, and as encoders of JSON and XML write it. In JSON, PHP escapes the slash, .NET
-// some characters of HTML and the plus, Go some characters of HTML. In XML most leave quotes alone between tags, some also the greater-than sign.
+// spellings returns a secret unchanged, as encoded in a URL, and as encoders of JSON and XML write it. In JSON, PHP
+// escapes the slash, .NET some characters of HTML and the plus, Go some characters of HTML. In XML, most leave quotes
+// between tags unescaped, and some also the greater-than sign.
 func spellings(secret string) []string {
 	plain := string(jsonscan.AppendEscaped(nil, []byte(strings.ToValidUTF8(secret, "\uFFFD"))))
 	dotNET := strings.NewReplacer(`\"`, `\u0022`, `&`, `\u0026`, `'`, `\u0027`, `<`, `\u003C`, `>`, `\u003E`, `+`, `\u002B`, "`", `\u0060`)
@@ -48,7 +49,7 @@ func spellings(secret string) []string {
 	return slices.Compact(all)
 }
 
-// secretsOf returns the secrets of a credential that stand in the configuration.
+// secretsOf returns the secrets of a credential that the configuration contains.
 func secretsOf(c *config.Credential) []string {
 	return slices.DeleteFunc([]string{c.Token.Reveal(), c.Password.Reveal(), c.Value.Reveal(), c.ClientSecret.Reveal(), c.SecretAccessKey.Reveal(), c.SessionToken.Reveal()}, func(s string) bool { return s == "" })
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Parts of the expressions below. A line may begin at the beginning of the text or of a string, behind a line break, or behind one
-// that is escaped, since a stack often stands in a string of JSON.
+// Parts of the expressions below. A line may begin at the beginning of the text or of a string, or after a line break,
+// which may be escaped, since a stack trace is often in a JSON string.
 const (
 	newline = `(?:[\r\x02]?[\n\x01]|(?:\\+r)?\\+n|\A|")`
 	indent  = `(?:[ \t\x03]|\\+t)`
@@ -15,7 +15,7 @@ const (
 )
 
 var (
-	// Java, Kotlin, Scala; JavaScript; .NET: "at" and the name of a function, and where that is.
+	// Java, Kotlin, Scala; JavaScript; .NET: "at", the name of a function, and its position.
 	frames = regexp.MustCompile(`(` + newline + `)` + indent + `*at (?:` +
 		`(?:async |new )?` + `[^\s()"\\\x01-\x04]+(?: \[as [^\]"\r\n\x01\x02]+\])?` + indent + `?\((?:[^()"\r\n\x01\x02]|\([^()"\r\n\x01\x02]*\))*\)(?: in ` + inLine + `+:line \d+)?(?: ~?\[[^\]"\r\n\x01\x02]*\])?` +
 		`|(?:async )?(?:file:|node:|\\?/|[A-Za-z]:)` + inPath + `+:\d+(?::\d+)?)`)
@@ -23,9 +23,9 @@ var (
 	dotNET   = regexp.MustCompile(newline + indent + `*--- End of [a-z ]*stack trace[a-z ]*---`)
 	headings = regexp.MustCompile(`(?i)(` + newline + `)` + indent + `*(?:stack ?trace:|call stack:|\(most recent call first\):|During handling of the above exception, another exception occurred:|stack (?:backtrace|traceback):|coroutine \d+:|CallStack \(from HasCallStack\):|` +
 		`The above exception was the direct cause of the following exception:|Traceback \(most recent call last\):)`)
-	// Python: where, the line of source, and marks below it.
+	// Python: the position, the line of source, and marks below it.
 	python = regexp.MustCompile(`(` + newline + `)` + indent + `*File \\*\x04[^"\r\n\x01\x02\x04]+\x04, line \d+(?:, in ` + inLine + `+)?(?:` + newline + indent + `{2,}` + inLine + `+)?(?:` + newline + indent + `{2,}[~^ ]+)?`)
-	// Go: a function with its arguments, the file below it.
+	// Go: a function with its arguments, and the file on the next line.
 	goroutine = regexp.MustCompile(newline + `?goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]\r\n"\x01\x02]+\]:`)
 	golang    = regexp.MustCompile(newline + `(?:created by )?[A-Za-z0-9_./*()\[\]{}…-]+(?:\((?:[^()\r\n"\x01\x02]|\([^()\r\n"\x01\x02]*\))*\))?(?: in goroutine \d+)?` + newline + indent + `+` + inPath + `+\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?`)
 	// PHP and Ruby.
@@ -43,13 +43,13 @@ var (
 	julia   = regexp.MustCompile(newline + indent + `*\[\d{1,4}\] ` + inLine + `+ @ ` + inLine + `+`)
 	ocaml   = regexp.MustCompile(newline + `(?:Raised|Re-raised|Called|Raised by primitive operation) (?:at|from) ` + inLine + `+, lines? [0-9-]+, characters [0-9-]+`)
 	perl    = regexp.MustCompile(newline + indent + `+` + inPath + `+\(` + inLine + `*\) called at ` + inPath + `+ line \d+\.?`)
-	// .NET where it speaks another language.
+	// .NET with a localized runtime.
 	foreign = regexp.MustCompile(newline + indent + `{2,}(?:bei|à|en|em|w|в|在|場所) [^\s()"\x01-\x04]+\.[^\s()"\x01-\x04]+\([^()"\r\n\x01\x02]*\)(?: [^\s"\x01-\x04]{1,12} ` + inLine + `+)?`)
-	// The file in which PHP, Perl and others say that it happened.
+	// The file that PHP, Perl and others name as the origin of an error.
 	file = regexp.MustCompile(`(?i) +(?:thrown )?(?:in|at) (?:[A-Za-z]:|\\?/)` + inPath + `+\.[A-Za-z]{1,5}(?: on)?(?: line |:)\d+`)
 )
 
-// withoutStacks takes out the frames of stacks. The name and the message of the exception stay.
+// withoutStacks removes the frames of stack traces. The name and the message of the exception stay.
 func withoutStacks(text string) string {
 	back := `"`
 	if isJSON(text) {
@@ -94,10 +94,10 @@ func withoutStacks(text string) string {
 	return strings.ReplaceAll(text, quote, back)
 }
 
-// innerQuotes finds the quotes of JSON that do not end a string.
+// innerQuotes replaces the quotes of JSON that do not end a string.
 var innerQuotes = strings.NewReplacer(`\\`, `\\`, `\"`, quote)
 
-// withoutRareStacks is the part of withoutStacks for those that are rare.
+// withoutRareStacks removes the frames of rare kinds of stack traces.
 func withoutRareStacks(text string) string {
 	for _, rare := range []struct {
 		sign   string
@@ -113,7 +113,7 @@ func withoutRareStacks(text string) string {
 	return text
 }
 
-// atStart leaves the quote with which a string begins, and nothing else.
+// atStart keeps the quote that begins a string, and removes everything else.
 func atStart(found string) string {
 	if strings.HasPrefix(found, `"`) {
 		return `"`

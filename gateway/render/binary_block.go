@@ -8,7 +8,7 @@ import (
 )
 
 // BinaryBlock returns the content block of binary data. n is the number of the part among several, or 0 if it is the
-// only one. A [Renderer.Caption] belongs beside it.
+// only one. A [Renderer.Caption] goes beside it.
 func (r *Renderer) BinaryBlock(p answer.Part, n int) []byte {
 	open, data, end := `{"type":"resource","resource":{"uri":`, `,"blob":"`, `"}}`
 	form := r.formOf(p)
@@ -31,7 +31,7 @@ func (r *Renderer) BinaryBlock(p answer.Part, n int) []byte {
 	return append(b, end...)
 }
 
-// orUnknown returns the media type, or that of bytes of which nothing is known.
+// orUnknown returns the media type, or application/octet-stream if there is none.
 func orUnknown(mediaType string) string {
 	if mediaType == "" {
 		return "application/octet-stream"

@@ -2,7 +2,7 @@ package render
 
 import "drawbridge/gateway/mcp"
 
-// The pieces of JSON that results are made of. Nothing writes to them.
+// The JSON fragments of results. They must not be modified.
 var (
 	textOpen         = []byte(`"content":[{"type":"text","text":"`)
 	textNext         = []byte(`"},{"type":"text","text":"`)
@@ -26,12 +26,12 @@ var (
 
 // TextBlock returns a text as a content block.
 func TextBlock(text []byte) []mcp.Chunk {
-	return []mcp.Chunk{{Bytes: blockOpen}, {Bytes: seenText(text), Escape: true}, {Bytes: blockClose}}
+	return []mcp.Chunk{{Bytes: blockOpen}, {Bytes: nonBlankText(text), Escape: true}, {Bytes: blockClose}}
 }
 
 // Error returns the members of a result that is an error, with a text for the model.
 func Error(text string) []mcp.Chunk {
-	return []mcp.Chunk{{Bytes: textOpen}, {Bytes: seenText([]byte(text)), Escape: true}, {Bytes: errorClose}}
+	return []mcp.Chunk{{Bytes: textOpen}, {Bytes: nonBlankText([]byte(text)), Escape: true}, {Bytes: errorClose}}
 }
 
 // Texts returns the members of a result with a content block for each text.
@@ -42,7 +42,7 @@ func Texts(texts [][]byte, isError bool) []mcp.Chunk {
 		if i == 0 {
 			between = textOpen
 		}
-		chunks = append(chunks, mcp.Chunk{Bytes: between}, mcp.Chunk{Bytes: seenText(text), Escape: true})
+		chunks = append(chunks, mcp.Chunk{Bytes: between}, mcp.Chunk{Bytes: nonBlankText(text), Escape: true})
 	}
 	end := textClose
 	if isError {

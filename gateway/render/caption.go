@@ -19,8 +19,8 @@ const (
 	asAudio
 )
 
-// formOf returns the form of a part that is not text. Only images that models take become image blocks, and audio blocks are known from
-// revision 2025-03-26 on.
+// formOf returns the form of a part that is not text. Only images that models accept become image blocks, and audio
+// blocks exist from revision 2025-03-26 on.
 func (r *Renderer) formOf(p answer.Part) form {
 	switch {
 	case p.Kind == answer.Image && imageObstacle(p) == "":
@@ -31,9 +31,9 @@ func (r *Renderer) formOf(p answer.Part) form {
 	return asResource
 }
 
-// Caption returns the text beside a content block that is not text: name, media type, size, and what to do with it. Many clients pass on
-// nothing but text, so that the answer would be an empty success without it. n is the number of the part among several, or 0 if it is the
-// only one.
+// Caption returns the text beside a content block that is not text: name, media type, size, and advice on its use. Many
+// clients pass on only text, so without a caption the result would be an empty success. n is the number of the part
+// among several, or 0 if it is the only one.
 func (r *Renderer) Caption(p answer.Part, n int) string {
 	name := "The answer"
 	switch {

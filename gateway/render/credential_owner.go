@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// CredentialOwner is the party whose credentials a call carries, which has to act when the service does not accept them. The zero
-// value is a call without any.
+// CredentialOwner is the party whose credentials a call carries, which has to act if the service refuses them. The zero
+// value is a call without credentials.
 type CredentialOwner struct {
-	// Sent are the headers of the client in which the user's own credential came, and Missing those in which none came.
+	// Sent are the client's headers that carried the user's own credential, and Missing those that did not.
 	Sent, Missing []string
 	// Exchanged reports that the service got a token that was exchanged for the user's, and Identity that it got the user's
 	// identity, signed by the gateway.
@@ -17,10 +17,10 @@ type CredentialOwner struct {
 	Gateway bool
 }
 
-// ownInstead is the advice on a credential of the gateway beside that of the user.
-const ownInstead = " If that does not help, the operator must look at the gateway's own."
+// gatewayOwnAdvice is the advice on a credential of the gateway beside that of the user.
+const gatewayOwnAdvice = " If that does not help, the operator must look at the gateway's own."
 
-// refused returns the advice on a response that refuses the credentials of a call, 401, or the permissions behind them, 403.
+// refused returns the advice on a response that refuses the credentials of a call (401), or their permissions (403).
 func (o CredentialOwner) refused(status int) string {
 	forbidden := status == http.StatusForbidden
 	headers := strings.Join(o.Sent, " and ")
@@ -28,7 +28,7 @@ func (o CredentialOwner) refused(status int) string {
 	case len(o.Missing) > 0:
 		text := "The client sent no " + strings.Join(o.Missing, " and no ") + ", where the user's credential for the service belongs; tell the user to set it in the MCP client."
 		if o.Gateway && !forbidden {
-			text += ownInstead
+			text += gatewayOwnAdvice
 		}
 		return text
 	case len(o.Sent) > 0 && forbidden:
@@ -36,7 +36,7 @@ func (o CredentialOwner) refused(status int) string {
 	case len(o.Sent) > 0:
 		text := "The service does not accept the user's credential in " + headers + "; tell the user to renew it in the MCP client."
 		if o.Gateway {
-			text += ownInstead
+			text += gatewayOwnAdvice
 		}
 		return text
 	case (o.Exchanged || o.Identity) && forbidden:

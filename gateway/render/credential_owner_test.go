@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestCredentialOwner: the advice on 401 and 403 names the party that can do something about it (pains row 157).
+// TestCredentialOwner checks that the advice on 401 and 403 names the party that can resolve it (pains row 157).
 func TestCredentialOwner(t *testing.T) {
 	for _, test := range []struct {
 		owner              CredentialOwner

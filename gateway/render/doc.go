@@ -1,8 +1,9 @@
-// Package render makes the content of an MCP result of the response of a service: content blocks, structuredContent,
+// Package render converts the response of a service to the content of an MCP result: content blocks, structuredContent,
 // headers, resource links, the contents of resources, and the texts for errors, redirects and jobs.
 //
-// It hides the form of a result in each protocol revision, and the wording for the model. It knows no call, plan or
-// endpoint, sends nothing, and counts nothing: its functions and small structs take what they need, and return JSON and
-// text. The rule that must not be broken: nothing of a response gets into a result before it has passed the
-// [redact.Redactor] of its call, and a host name of the service never does, unless the document declares a redirect.
+// It hides the form of a result in each protocol revision, and the wording for the model. It does not depend on calls,
+// plans or endpoints, sends nothing, and counts nothing: its functions and small structs receive their inputs, and
+// return JSON and text. The rule that must not be broken: nothing of a response gets into a result before it has passed
+// the [redact.Redactor] of its call, and a host name of the service never does, unless the document declares a
+// redirect.
 package render

@@ -14,7 +14,7 @@ import (
 const (
 	maxTitle  = 200 // bytes
 	maxDetail = 600
-	// readAtOnce is the length in bytes up to which a body needs no lead: its text is seen at a glance.
+	// readAtOnce is the length in bytes up to which a body needs no lead: its text is visible at a glance.
 	readAtOnce = 300
 )
 
@@ -40,8 +40,8 @@ func leadOf(p answer.Part, redacted func(text string, cut bool) string) string {
 	if len(p.Data) <= readAtOnce {
 		return ""
 	}
-	if said := firstWords(values, words); said != "" {
-		return said
+	if found := firstWords(values, words); found != "" {
+		return found
 	}
 	for _, name := range nestedMembers {
 		inner := values[name]
@@ -49,8 +49,8 @@ func leadOf(p answer.Part, redacted func(text string, cut bool) string) string {
 			inner = first
 			break
 		}
-		if said := cmp.Or(words(inner, maxDetail), firstWords(membersOf(inner), words)); said != "" {
-			return said
+		if found := cmp.Or(words(inner, maxDetail), firstWords(membersOf(inner), words)); found != "" {
+			return found
 		}
 	}
 	return ""
@@ -70,8 +70,8 @@ func membersOf(object []byte) map[string][]byte {
 // firstWords returns the text of the best of textMembers that has any, or "".
 func firstWords(values map[string][]byte, words func(value []byte, most int) string) string {
 	for _, name := range textMembers {
-		if said := words(values[name], maxDetail); said != "" {
-			return said
+		if found := words(values[name], maxDetail); found != "" {
+			return found
 		}
 	}
 	return ""

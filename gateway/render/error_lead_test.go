@@ -8,7 +8,8 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// TestLead: what an error says is found in the formats that are in use, on one line and short; a short body is read at once.
+// TestLead checks that the text of an error is found in the common formats, on one line and short; a short body needs
+// no lead.
 func TestLead(t *testing.T) {
 	pad := `,"trace":"` + strings.Repeat("x", readAtOnce) + `"}`
 	for text, want := range map[string]string{

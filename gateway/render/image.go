@@ -8,14 +8,14 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// Limits of the images that the interfaces of all models take. A larger one makes them refuse the message, and every later one of the
-// conversation, so that it is given as a resource, which no client passes on as an image.
+// Limits of images that all model APIs accept. A larger one makes them refuse the message, and every later one of the
+// conversation, so it becomes a resource, which no client passes on as an image.
 const (
 	maxImage     = 5_000_000 // bytes of base64
 	maxImageSide = 8_000     // pixels
 )
 
-// imageObstacle returns why an image can't be given to a model, "" if nothing is known against it.
+// imageObstacle returns the reason why a model can't be given an image; "" if none is known.
 func imageObstacle(p answer.Part) string {
 	if base64.StdEncoding.EncodedLen(len(p.Data)) > maxImage {
 		return "It is too large for a model to see: at most 5 MB of base64 are."
@@ -26,7 +26,7 @@ func imageObstacle(p answer.Part) string {
 	return ""
 }
 
-// pixels returns the width and the height of an image by its header, 0 if that is not known.
+// pixels returns the width and the height of an image by its header; 0 if they are not known.
 func pixels(mediaType string, b []byte) (width, height int) {
 	switch mediaType {
 	case "image/png":
@@ -63,7 +63,7 @@ func webpPixels(b []byte) (width, height int) {
 	return 0, 0
 }
 
-// jpegPixels is pixels for JPEG: it goes from segment to segment up to that of the frame (ITU-T T.81, annex B).
+// jpegPixels is pixels for JPEG: it skips segments up to that of the frame (ITU-T T.81, annex B).
 func jpegPixels(b []byte) (width, height int) {
 	for i := 2; i+9 <= len(b) && b[i] == 0xff; {
 		marker := b[i+1]

@@ -14,7 +14,7 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// TestImageBlock holds which images become image blocks: those that are small enough for the interfaces of models (pains row 149).
+// TestImageBlock checks which images become image blocks: those that are small enough for model APIs (pains row 149).
 func TestImageBlock(t *testing.T) {
 	picture := func(media string, width, height int) []byte {
 		var b bytes.Buffer
@@ -70,7 +70,7 @@ func TestImageBlock(t *testing.T) {
 	}
 }
 
-// FuzzPixels holds that the size of an image is read from its bytes alone, however short.
+// FuzzPixels checks that the size of an image is read from its bytes alone, however short.
 func FuzzPixels(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff\xff\xff\xc0\x00\x0b\x08\x00\x01\x00\x02\x00\x00"))
 	f.Add([]byte("RIFF\x00\x00\x00\x00WEBPVP8L\x00\x00\x00\x00\x2f"))
@@ -83,7 +83,7 @@ func FuzzPixels(f *testing.F) {
 	})
 }
 
-// TestCaption holds the text beside a block that is not text (pains row 150).
+// TestCaption checks the text beside a block that is not text (pains row 150).
 func TestCaption(t *testing.T) {
 	const end = " If you can't read that block, tell the user that the answer has come and that this client does not pass such files on."
 	pdf := answer.Part{Kind: answer.Binary, MediaType: "application/pdf", Data: make([]byte, 1_234_567)}
@@ -105,7 +105,7 @@ func TestCaption(t *testing.T) {
 	}
 }
 
-// TestNoBlankText holds that no text block is white space alone, wherever the text comes from (pains row 151).
+// TestNoBlankText checks that no text block is white space alone, for any source of the text (pains row 151).
 func TestNoBlankText(t *testing.T) {
 	for _, blank := range []string{"", " \n", "\u00a0", "\u200b", "\ufeff", "\u2800", "\u3164"} {
 		r := Renderer{API: "shop", Tool: "get"}

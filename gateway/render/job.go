@@ -12,7 +12,7 @@ import (
 )
 
 // FailedJob returns the text about a job that has ended without success, in the service's words. body is that of its
-// last status, nil if there is none.
+// last status; nil if there is none.
 func FailedJob(api string, last *job.Report, body []byte, r redact.Redactor) string {
 	raw := api + " took the call as a job, which has failed"
 	if last.State == job.Cancelled {
@@ -26,24 +26,24 @@ func FailedJob(api string, last *job.Report, body []byte, r redact.Redactor) str
 	}
 	if body != nil {
 		body, room := answer.CleanData(body), MaxErrorBody+r.Longest()
-		said := r.Error(string(body[:min(len(body), room)]), len(body) > room)
-		raw += "\n" + text.Truncate(said, MaxErrorBody)
+		redacted := r.Error(string(body[:min(len(body), room)]), len(body) > room)
+		raw += "\n" + text.Truncate(redacted, MaxErrorBody)
 	}
 	return raw + "\nLook at what the service says; the same call may need other arguments, or work later."
 }
 
-// RunningJob is a job that had not ended when the time for its call was up.
+// RunningJob is a job that had not ended when its call timed out.
 type RunningJob struct {
 	API        string
 	After      time.Duration // since the job began
 	Last       *job.Report   // latest status; nil if the service does not know the URL that it returned
-	StatusTool string        // tool that reports the status; "" if there is none that the caller may call
+	StatusTool string        // tool that reports the status; "" if the caller may call none
 	StatusArgs []byte        // arguments of StatusTool
-	URL        *url.URL      // where the service reports the status; nil if nowhere
-	Webhook    bool          // the caller is called with the result
+	URL        *url.URL      // URL of the status at the service; nil if there is none
+	Webhook    bool          // the result is delivered to the caller's webhook
 }
 
-// Text returns the text about the job, and how to follow it.
+// Text returns the text about the job, with instructions to follow it.
 func (j *RunningJob) Text(r redact.Redactor) string {
 	raw := j.API + " has taken this call as a job, which goes on"
 	switch {

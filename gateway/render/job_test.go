@@ -10,7 +10,7 @@ import (
 	"drawbridge/gateway/redact"
 )
 
-// TestRunningJob holds what a model is told of a job that goes on: how it stands, and how to follow it.
+// TestRunningJob checks the text about a job that is running: its state, and how to follow it.
 func TestRunningJob(t *testing.T) {
 	const not = ". Do not make the same call again, which would begin another job. "
 	at := &url.URL{Scheme: "https", Host: "api.example", Path: "/jobs/7", RawQuery: "key=x"}
@@ -26,7 +26,7 @@ func TestRunningJob(t *testing.T) {
 	}
 }
 
-// TestFailedJob holds that a failed job is told in the service's words, as far as those are short.
+// TestFailedJob checks that a failed job is reported in the service's words if those are short.
 func TestFailedJob(t *testing.T) {
 	const next = "\nLook at what the service says; the same call may need other arguments, or work later."
 	if got := FailedJob("shop", &job.Report{State: job.Cancelled, Word: "aborted", Message: "no"}, nil, redact.Redactor{}); got != "shop took the call as a job, which was cancelled (aborted): no"+next {

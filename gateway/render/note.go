@@ -11,15 +11,15 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// Unended is the note on a response whose end can't be told from an interruption (P2, P5).
+// Unended is the note on a response whose end can't be distinguished from an interruption (P2, P5).
 const Unended = "The service gave this answer no length and ended it with its connection: if it was cut off, that can't be told."
 
-// UndeclaredHTML is the note on a page that the document does not declare: services that want a login, and proxies in front of
-// them, answer 200 with one.
+// UndeclaredHTML is the note on a page that the document does not declare: services that require a login, and proxies
+// in front of them, return one with status 200.
 const UndeclaredHTML = "The service answered with a web page, which its document does not declare. If it is a page to sign in on or of an error, " +
 	"the call has failed."
 
-// IsUnended reports whether a response may be incomplete without a sign of it, in which case its result says so.
+// IsUnended reports whether a response may be incomplete without any sign of it, so that its result needs a note.
 func IsUnended(parts []answer.Part, resp *http.Response) bool {
 	if len(parts) == 0 {
 		return !answer.Delimited(resp)
@@ -27,7 +27,7 @@ func IsUnended(parts []answer.Part, resp *http.Response) bool {
 	return slices.ContainsFunc(parts, func(p answer.Part) bool { return p.MaybeTruncated })
 }
 
-// CutOff returns the note on a stream that had not ended, so that nobody takes its events for all there are (P5).
+// CutOff returns the note on a stream that had not ended, so that its events are not taken for all there are (P5).
 func CutOff(events int) string {
 	if events == 1 {
 		return "The stream of events had not ended when the time for this call was up: this is the first event, more may follow."
@@ -41,8 +41,9 @@ const (
 	maxUnsentBytes = 100 // of one pointer
 )
 
-// Unsent returns the note on members of a request body that were not sent since they are null, or empty, and the schema or the format of
-// the body has no such value there. pointers are JSON Pointers into the arguments. It is "" if there are none.
+// Unsent returns the note on members of a request body that were not sent because they are null, or empty, and the
+// schema or the format of the body does not allow that value. pointers are JSON Pointers into the arguments. The note
+// is "" if there are none.
 func Unsent(pointers []string) string {
 	if len(pointers) == 0 {
 		return ""

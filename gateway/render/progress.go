@@ -14,7 +14,7 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// maxEventText is the most bytes of an event's text that a client is sent: 500 and an ellipsis.
+// maxEventText limits the text of an event that a client is sent, in bytes: 500 and an ellipsis.
 const maxEventText = 500 + len(text.Ellipsis)
 
 // EventRules locate progress and log messages in the events of a streamed response, as JSON Pointers. They are immutable.
@@ -40,7 +40,7 @@ func NewEventRules(p *config.Progress) *EventRules {
 // defaultEventRules apply to responses for which the configuration has none.
 var defaultEventRules = NewEventRules(&config.Progress{})
 
-// Hide reports whether clients are not told of events. r may be nil.
+// Hide reports whether events are not forwarded to clients. r may be nil.
 func (r *EventRules) Hide() bool { return r != nil && r.hide }
 
 // Reduce reduces a streamed response to its result if the rules locate one. r may be nil.
@@ -50,9 +50,15 @@ func (r *EventRules) Reduce(part *answer.Part) {
 	}
 }
 
+// Client is told of events. The errors are those of its connection.
+type Client interface {
+	Progress(progress, total float64, message string) error
+	Log(level mcp.Level, logger string, data []byte) error
+}
+
 // EventForwarder forwards the events of one streamed response to the client.
 type EventForwarder struct {
-	Reply     *mcp.Reply
+	Client    Client
 	Tool      string
 	Rules     *EventRules // nil if the default rules apply
 	Redactor  redact.Redactor
@@ -63,8 +69,8 @@ type EventForwarder struct {
 	numbered bool // an event had a number, so that events are no longer counted
 }
 
-// Forward forwards one event to the client. The content comes from the service, so secrets of the gateway are redacted and
-// texts are cleaned. It returns false if the client has left; whether the call then ends is decided elsewhere.
+// Forward forwards one event to the client. The content comes from the service, so secrets of the gateway are redacted
+// and texts are cleaned. It returns false if the client has left; the caller decides whether the call then ends.
 func (f *EventForwarder) Forward(event []byte) (more bool) {
 	r := f.rules()
 	if f.Clean {
@@ -84,7 +90,7 @@ func (f *EventForwarder) Forward(event []byte) (more bool) {
 	said := jsonscan.At(event, r.log)
 	if hasValue(said) {
 		level, text := f.logged(said)
-		if text != "" && f.Reply.Log(level, f.Tool, jsonscan.AppendString(nil, text)) != nil {
+		if text != "" && f.Client.Log(level, f.Tool, jsonscan.AppendString(nil, text)) != nil {
 			return false
 		}
 	}
@@ -93,7 +99,7 @@ func (f *EventForwarder) Forward(event []byte) (more bool) {
 	case ok:
 		f.numbered = true
 		total, _ := number(jsonscan.At(event, r.total))
-		return f.Reply.Progress(progress, total, f.words(jsonscan.At(event, r.message))) == nil
+		return f.Client.Progress(progress, total, f.words(jsonscan.At(event, r.message))) == nil
 	case hasValue(said):
 		return true
 	}
@@ -108,22 +114,22 @@ func (f *EventForwarder) counted(event []byte) (more bool) {
 		return true
 	}
 	f.count++
-	return f.Reply.Progress(f.count, 0, f.words(jsonscan.At(event, f.rules().message))) == nil
+	return f.Client.Progress(f.count, 0, f.words(jsonscan.At(event, f.rules().message))) == nil
 }
 
 // logged reads a log message, which is a string, or an object with level and text.
-func (f *EventForwarder) logged(said []byte) (mcp.Level, string) {
-	if jsonscan.KindOf(said) != jsonscan.Object {
-		return mcp.LevelInfo, f.words(said)
+func (f *EventForwarder) logged(entry []byte) (mcp.Level, string) {
+	if jsonscan.KindOf(entry) != jsonscan.Object {
+		return mcp.LevelInfo, f.words(entry)
 	}
-	level := strings.ToLower(string(jsonscan.Unquote(jsonscan.Lookup(said, "level"))))
+	level := strings.ToLower(string(jsonscan.Unquote(jsonscan.Lookup(entry, "level"))))
 	if level == "warn" {
 		level = "warning"
 	}
-	return cmp.Or(mcp.ParseLevel(level), mcp.LevelInfo), f.words(jsonscan.Lookup(said, "text"))
+	return cmp.Or(mcp.ParseLevel(level), mcp.LevelInfo), f.words(jsonscan.Lookup(entry, "text"))
 }
 
-// words returns the text of a JSON string of the service, or "" if value is not a string.
+// words returns the text of a JSON string of the service, or "" if entry is not a string.
 func (f *EventForwarder) words(value []byte) string {
 	if jsonscan.KindOf(value) != jsonscan.String {
 		return ""
@@ -142,7 +148,7 @@ func isObject(event []byte) bool {
 	return err == nil
 }
 
-// hasValue reports whether a value is there and not null.
+// hasValue reports whether a value is present and not null.
 func hasValue(value []byte) bool { return value != nil && jsonscan.KindOf(value) != jsonscan.Null }
 
 // number returns the value of a JSON number.

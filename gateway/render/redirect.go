@@ -25,8 +25,8 @@ func IsRedirect(code int) bool {
 	return false
 }
 
-// Redirect renders a redirect that the document declares. Its target is given whole, since the query is what makes a
-// download or login link valid; of an undeclared redirect only the path is shown (E9). link and why are the results of
+// Redirect renders a redirect that the document declares. Its target is given in full, since the query makes a download
+// or login link valid; of an undeclared redirect only the path is shown (E9). link and why are the results of
 // [RedirectLink], and meaning is the document's description of the status, which may be empty.
 func (r *Renderer) Redirect(resp *http.Response, link, why, meaning string) Result {
 	text := "The service answered " + StatusText(resp.StatusCode)
@@ -87,7 +87,7 @@ func RedirectLink(target *url.URL, location string, r redact.Redactor, s *redact
 }
 
 // withholds reports whether the text of a URL contains anything that the gateway attached to the request, or a value
-// hidden from answers, however many times it is escaped.
+// hidden from responses, at any level of escaping.
 func withholds(text string, r redact.Redactor, s *redact.Sensitive) bool {
 	for range 4 { // a URL may be nested in the query of another
 		if r.All(r.Text(text)) != text || s.Mentions(text) {
@@ -106,8 +106,8 @@ func withholds(text string, r redact.Redactor, s *redact.Sensitive) bool {
 	return true
 }
 
-// visibleURL returns a URL in visible ASCII. [url.URL] leaves the query as received, and services put letters of all
-// scripts there.
+// visibleURL returns a URL in visible ASCII. [url.URL] leaves the query as received, and services put characters of any
+// script there.
 func visibleURL(u *url.URL) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -9,8 +9,8 @@ import (
 	"drawbridge/gateway/redact"
 )
 
-// FuzzRedirectLink: whatever a service writes into Location, a link is an absolute URL of http or https in visible ASCII, without a user, and
-// the credential of the gateway can't be read in it.
+// FuzzRedirectLink checks that for any Location, a link is an absolute http or https URL in visible ASCII, without user
+// information, and does not reveal the credential of the gateway.
 func FuzzRedirectLink(f *testing.F) {
 	const secret = "s3cr/t+k=y"
 	for _, seed := range []string{"", "/x", "?a=b", "#f", "//host/x", "https://files.example/a?sig=%2B&b=c d", "javascript:alert(1)", "http:///x", "https://a@b/", "/\x00", "/ü\u202e?x=\u200b",

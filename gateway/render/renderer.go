@@ -13,7 +13,7 @@ import (
 type Renderer struct {
 	API, Tool, Title string // the tool, and the API that it belongs to
 	Revision         string // protocol revision of the client
-	Structured       bool   // the client was told an output schema, so that it expects structuredContent (D8)
+	Structured       bool   // the client knows an output schema, so it expects structuredContent (D8)
 	ShortText        bool   // the text beside structuredContent only describes it
 
 	Redactor  redact.Redactor
@@ -36,9 +36,9 @@ type Result struct {
 	Drift bool
 }
 
-// Text renders a text that stands in the place of a response.
+// Text renders a text instead of a response.
 func (r *Renderer) Text(text string) Result {
-	return Result{Chunks: r.withoutValue(append(r.buffer[:0], mcp.Chunk{Bytes: textOpen}, mcp.Chunk{Bytes: seenText([]byte(text)), Escape: true}, mcp.Chunk{Bytes: textClose}))}
+	return Result{Chunks: r.withoutValue(append(r.buffer[:0], mcp.Chunk{Bytes: textOpen}, mcp.Chunk{Bytes: nonBlankText([]byte(text)), Escape: true}, mcp.Chunk{Bytes: textClose}))}
 }
 
 // withoutValue adds an empty structuredContent, which fits every output schema, if the client expects one.
@@ -51,15 +51,15 @@ func (r *Renderer) withoutValue(chunks []mcp.Chunk) []mcp.Chunk {
 
 // noted adds the supplementary text of the response to the content of a result; next opens the content block for it.
 func (r *Renderer) noted(chunks []mcp.Chunk, next []byte) []mcp.Chunk {
-	text := r.beside()
+	text := r.supplement()
 	if text == "" {
 		return chunks
 	}
 	return append(chunks, mcp.Chunk{Bytes: next}, mcp.Chunk{Bytes: []byte(text), Escape: true})
 }
 
-// beside returns the supplementary text of the response: its headers and the note.
-func (r *Renderer) beside() string {
+// supplement returns the supplementary text of the response: its headers and the note.
+func (r *Renderer) supplement() string {
 	if r.Note == "" || r.Headers == "" {
 		return r.Headers + r.Note
 	}

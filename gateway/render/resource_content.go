@@ -47,9 +47,10 @@ func Contents(contents []Content) []mcp.Chunk {
 }
 
 // ContentsOf converts the parts of a response to contents, each with its own URI if there are several, and the notes on
-// what may be missing. A response without parts is a sentence: a resource is never an empty list (2026-07-28 server/resources, Error
-// Handling), and clients pass its text on to models, which refuse one that is empty. The media type of bytes is what they show: a
-// resource that is declared as an image or audio, and has bytes of which nothing is known, is neither. unended is the result of [IsUnended].
+// missing data. A response without parts becomes a sentence: a resource is never an empty list (2026-07-28
+// server/resources, Error Handling), and clients pass its text on to models, which refuse an empty one. The media type
+// is that of the bytes: a resource that is declared as an image or audio is neither if its bytes are of an unknown
+// type. unended is the result of [IsUnended].
 func ContentsOf(uri, mimeType string, parts []answer.Part, unended bool) (contents []Content) {
 	contents = make([]Content, 0, len(parts)+1)
 	if len(parts) == 0 {
@@ -85,12 +86,12 @@ func ContentsOf(uri, mimeType string, parts []answer.Part, unended bool) (conten
 	return contents
 }
 
-// blankContent returns the contents at a URI without text or with white space alone.
+// blankContent returns the contents at a URI without visible text.
 func blankContent(uri string) Content {
 	return Content{URI: uri, MIMEType: "text/plain", Text: []byte(blankFile)}
 }
 
-// Caption returns the text beside the content as a content block, "" if it is text.
+// Caption returns the text beside the content as a content block; "" if it is text.
 func (c *Content) Caption() string {
 	if c.Blob == nil {
 		return ""

@@ -6,7 +6,8 @@ import (
 	"drawbridge/openapi/answer"
 )
 
-// TestContents holds the contents of a resource, with their URIs and the notes on what is missing (pains rows 149 and 151).
+// TestContents checks the contents of a resource, with their URIs and the notes on missing data (pains rows 149 and
+// 151).
 func TestContents(t *testing.T) {
 	text := answer.Part{Kind: answer.Text, Data: []byte("a\n")}
 	blob := answer.Part{Kind: answer.Binary, Data: []byte{1}}
@@ -40,7 +41,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// TestMeta holds how members of _meta are put together.
+// TestMeta checks how members of _meta are joined.
 func TestMeta(t *testing.T) {
 	for _, c := range []struct {
 		meta, member string

@@ -9,8 +9,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Link renders a link in the place of the parts of a response, with a sentence that describes them. lasts is a phrase
-// for the lifetime of the link, "" if it has no end.
+// Link renders a link instead of the parts of a response, with a sentence that describes them. lasts is a phrase for
+// the lifetime of the link; "" if it does not expire.
 func (r *Renderer) Link(uri, lasts string, parts []answer.Part) Result {
 	size := 0
 	for _, p := range parts {
@@ -26,9 +26,9 @@ func (r *Renderer) Link(uri, lasts string, parts []answer.Part) Result {
 	case first.MediaType != "":
 		description += " of " + first.MediaType
 	}
-	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s; it is asked for anew then.", description, lasts)
-	if beside := r.beside(); beside != "" {
-		text += "\n" + beside
+	text := fmt.Sprintf("The answer, %s, is behind this link. Read the resource%s, which repeats the request.", description, lasts)
+	if supplement := r.supplement(); supplement != "" {
+		text += "\n" + supplement
 	}
 	block := jsonscan.AppendString([]byte(`,{"type":"resource_link","uri":`), uri)
 	name := r.Tool

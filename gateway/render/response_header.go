@@ -26,12 +26,12 @@ const (
 	maxHeaders     = 16
 	maxHeaderValue = 2 << 10 // bytes of one value in _meta
 	maxHeadersSize = 8 << 10 // bytes of all values in _meta
-	maxSaidValue   = 512     // bytes of one value in the text
-	maxSaidHeaders = 1 << 10 // bytes of all values in the text
+	maxTextValue   = 512     // bytes of one value in the text
+	maxTextHeaders = 1 << 10 // bytes of all values in the text
 )
 
-// usualHeaders are passed on whatever the document declares: the version of a resource, related links, its location,
-// and the time to retry.
+// usualHeaders are passed on even if the document does not declare them: the version of a resource, related links, its
+// location, and the time to retry.
 var usualHeaders = []string{"Etag", "Link", "Location", "Retry-After"}
 
 // rateLimitHeaders are passed on with errors: services send them with every response, and they matter once a call is refused.
@@ -74,7 +74,7 @@ type HeaderNotes struct {
 	Text string // for the model; "" if there are none
 }
 
-// Exchange is a response whose headers are read, with what decides how they are shown.
+// Exchange is a response whose headers are read, with the settings that decide how they are shown.
 type Exchange struct {
 	Response  *http.Response
 	Declared  []string // headers that the document declares for the status
@@ -120,9 +120,9 @@ type headReader struct {
 	text []byte
 }
 
-// read adds a header if the response has it and callers may see it. said adds it to the text, too; declared means that
-// the document names it.
-func (r *headReader) read(name string, said, declared bool) {
+// read adds a header if the response has it and callers may see it. inText adds it to the text, too; declared means
+// that the document names it.
+func (r *headReader) read(name string, inText, declared bool) {
 	values := r.Response.Header[name]
 	if len(values) == 0 || len(r.done) == maxHeaders || slices.Contains(r.done, name) || r.withholds(name) {
 		return
@@ -139,7 +139,7 @@ func (r *headReader) read(name string, said, declared bool) {
 	}
 	r.meta = append(jsonscan.AppendString(r.meta, spelled(name)), ':')
 	r.meta = jsonscan.AppendString(r.meta, value)
-	if !said || isTraffic(name) || len(value) > maxSaidValue || len(r.text)+len(name)+len(value) > maxSaidHeaders {
+	if !inText || isTraffic(name) || len(value) > maxTextValue || len(r.text)+len(name)+len(value) > maxTextHeaders {
 		return
 	}
 	if r.text != nil {
@@ -278,9 +278,9 @@ func isTraffic(name string) bool {
 	return false
 }
 
-// isInternalHeader reports whether a header is never passed on, whoever names it: cookies and other credentials,
-// headers between the service and the gateway alone, names of servers and their software, and headers that the result
-// conveys in its own way.
+// isInternalHeader reports whether a header is never passed on, even if the document or the operator names it: cookies
+// and other credentials, headers between the service and the gateway alone, names of servers and their software, and
+// headers that the result conveys in its own way.
 func isInternalHeader(name string) bool {
 	name = strings.ToLower(name)
 	switch name {
@@ -302,7 +302,7 @@ func isInternalHeader(name string) bool {
 			return true
 		}
 	}
-	if strings.Contains(name, "token") { // pagination tokens are no credentials
+	if strings.Contains(name, "token") { // pagination tokens are not credentials
 		has := func(word string) bool { return strings.Contains(name, word) }
 		return slices.ContainsFunc([]string{"access", "refresh", "async"}, has) ||
 			!slices.ContainsFunc([]string{"next", "page", "continuation", "cursor", "sync", "delta"}, has)

@@ -32,7 +32,7 @@ func (r *Renderer) Empty(resp *http.Response) Result {
 func (r *Renderer) Part(p answer.Part) Result {
 	if p.Kind != answer.JSON && p.Kind != answer.Text {
 		chunks := r.captioned(append(r.buffer[:0], mcp.Chunk{Bytes: contentOpen}), p, 0)
-		if r.beside() != "" {
+		if r.supplement() != "" {
 			chunks = append(r.noted(append(chunks, mcp.Chunk{Bytes: comma}), blockOpen), mcp.Chunk{Bytes: blockClose})
 		}
 		chunks = append(chunks, mcp.Chunk{Bytes: listClose})
@@ -45,7 +45,7 @@ func (r *Renderer) Part(p answer.Part) Result {
 	if r.Structured && r.ShortText && p.Kind == answer.JSON {
 		chunks = append(chunks, mcp.Chunk{Bytes: []byte(shortText(p)), Escape: true})
 	} else {
-		chunks = append(chunks, mcp.Chunk{Bytes: seen(p.Data), Escape: true})
+		chunks = append(chunks, mcp.Chunk{Bytes: nonBlank(p.Data), Escape: true})
 	}
 	if p.Events > 0 {
 		chunks = append(chunks, mcp.Chunk{Bytes: textNext}, mcp.Chunk{Bytes: []byte(CutOff(p.Events)), Escape: true})
@@ -81,14 +81,14 @@ func (r *Renderer) Parts(parts []answer.Part) Result {
 			chunks = r.captioned(chunks, p, i+1)
 			continue
 		}
-		text := seen(p.Data)
+		text := nonBlank(p.Data)
 		chunks = append(chunks, mcp.Chunk{Bytes: blockOpen})
 		if p.Field != "" { // a form field is described by its name alone
 			chunks, text = append(chunks, mcp.Chunk{Bytes: []byte(p.Field + ": "), Escape: true}), p.Data
 		}
 		chunks = append(chunks, mcp.Chunk{Bytes: text, Escape: true}, mcp.Chunk{Bytes: blockClose})
 	}
-	if r.beside() != "" {
+	if r.supplement() != "" {
 		chunks = append(r.noted(append(chunks, mcp.Chunk{Bytes: comma}), blockOpen), mcp.Chunk{Bytes: blockClose})
 	}
 	chunks = append(chunks, mcp.Chunk{Bytes: listClose})

@@ -25,7 +25,8 @@ func written(chunks []mcp.Chunk) string {
 	return string(b)
 }
 
-// TestResult holds the form of a result for each kind of response, for a client that expects structuredContent (pains rows 150 and 151).
+// TestResult checks the form of a result for each kind of response, for a client that expects structuredContent (pains
+// rows 150 and 151).
 func TestResult(t *testing.T) {
 	object := answer.Part{Kind: answer.JSON, MediaType: "application/json", Data: []byte(`{"a":"b"}`)}
 	with := func(change func(*answer.Part)) answer.Part { p := object; change(&p); return p }
@@ -77,7 +78,7 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// TestResultCosts holds that rendering a JSON response of one part allocates nothing.
+// TestResultCosts checks that rendering a JSON response of one part allocates nothing.
 func TestResultCosts(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")
@@ -92,7 +93,7 @@ func TestResultCosts(t *testing.T) {
 	}
 }
 
-// TestRedirectResult holds the result for a redirect that the document declares.
+// TestRedirectResult checks the result for a redirect that the document declares.
 func TestRedirectResult(t *testing.T) {
 	resp := &http.Response{StatusCode: 302, Header: http.Header{"Location": {"/files/7?sig=x"}}}
 	link := "https://files.example/7?sig=x"
@@ -111,7 +112,8 @@ func TestRedirectResult(t *testing.T) {
 	}
 }
 
-// TestEmbeddedURI holds that the location of the service is given below its base URL, and without the service's name (E9).
+// TestEmbeddedURI checks that the location of the service is given below its base URL, and without the service's name
+// (E9).
 func TestEmbeddedURI(t *testing.T) {
 	at := func(text string) *url.URL {
 		u, err := url.Parse(text)

@@ -9,7 +9,7 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
-// longestWait is the longest time that a model is told to wait; longer waits are for people.
+// longestWait is the longest wait that a model is advised; longer waits are for people.
 const longestWait = 24 * time.Hour
 
 // retryAfter returns the time that the service asks to wait as a sentence, or "" if it does not ask.

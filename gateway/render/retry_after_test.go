@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestRetryAfter holds how a model is told to wait.
+// TestRetryAfter checks the advice on waiting.
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for value, want := range map[string]string{

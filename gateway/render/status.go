@@ -15,13 +15,13 @@ func StatusText(code int) string {
 	return strconv.Itoa(code)
 }
 
-// answeredStatus returns the name of a response's status. The gateway's client reads a status that HTTP does not have
-// as 500.
+// answeredStatus returns the name of a response's status. The gateway's client treats a status that HTTP does not
+// define as 500.
 func answeredStatus(resp *http.Response) string {
 	text := StatusText(resp.StatusCode)
-	said, _, _ := strings.Cut(resp.Status, " ")
-	if code, err := strconv.Atoi(said); err == nil && len(said) == 3 && (code < 100 || code > 599) {
-		text = fmt.Sprintf("with the status %s, which HTTP does not have; it counts as %s", said, text)
+	digits, _, _ := strings.Cut(resp.Status, " ")
+	if code, err := strconv.Atoi(digits); err == nil && len(digits) == 3 && (code < 100 || code > 599) {
+		text = fmt.Sprintf("with the status %s, which HTTP does not have; it counts as %s", digits, text)
 	}
 	return text
 }

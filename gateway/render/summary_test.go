@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSummary: what stands in the place of an answer is short whatever the answer is.
+// TestSummary checks that the summary of any response is short.
 func TestSummary(t *testing.T) {
 	many := `{"a":1` + strings.Repeat(`,"a long name of a member":{"b":[]}`, 50) + `}`
 	for text, want := range map[string]string{

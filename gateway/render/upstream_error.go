@@ -11,11 +11,12 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// MaxErrorBody is the most bytes of an error response's body that are passed on. Error pages can be large and rarely
-// say more on their second page.
+// MaxErrorBody is the maximum size of an error response's body that is passed on, in bytes. Error pages can be large
+// and rarely add information after the first page.
 const MaxErrorBody = 8 << 10
 
-// UpstreamError is a response with a status of 300 or more, or one that reports a failure with another status, as the text about it needs it.
+// UpstreamError is a response with a status of 300 or more, or one whose body reports a failure, with the facts that
+// its text needs.
 type UpstreamError struct {
 	API        string
 	Response   *http.Response
@@ -25,22 +26,22 @@ type UpstreamError struct {
 	Owner      CredentialOwner
 	Redactor   redact.Redactor
 	Reported   bool   // the response has a status below 300, and its body reports a failure
-	Said       string // what the operator's rule takes from it as the text of the error; "" for the body
+	Said       string // text of the error that the operator's rule selects; "" for the body
 
 	body   []byte
 	lead   string // text of an error in JSON
-	binary string // media type of a part that is no text
+	binary string // media type of a part that is not text
 	short  bool   // body is only the beginning
 }
 
-// AddPart adds a part of the response's body. It always returns nil, so that it can be passed to [answer.Plan.Read].
-func (e *UpstreamError) AddPart(part answer.Part) error {
+// AddPart adds a part of the response's body.
+func (e *UpstreamError) AddPart(part answer.Part) {
 	switch {
 	case part.Kind != answer.JSON && part.Kind != answer.Text:
 		e.binary = orUnknown(part.MediaType)
-		return nil
+		return
 	case e.short:
-		return nil
+		return
 	case part.Kind == answer.JSON && e.lead == "":
 		e.lead = leadOf(part, e.Redactor.Error)
 	}
@@ -53,11 +54,10 @@ func (e *UpstreamError) AddPart(part answer.Part) error {
 		part.Data = part.Data[:max(0, limit)]
 	}
 	e.body = append(e.body, part.Data...)
-	return nil
 }
 
-// Text returns the text for the model: what the service said, the document's description of the status, and what to
-// try next. tooLarge means that the body was too large to be read.
+// Text returns the text for the model: the service's message, the document's description of the status, and the next
+// step to try. tooLarge means that the body was too large to be read.
 func (e *UpstreamError) Text(tooLarge bool, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s answered %s", e.API, answeredStatus(e.Response))
@@ -66,24 +66,24 @@ func (e *UpstreamError) Text(tooLarge bool, now time.Time) string {
 	}
 	if e.Said != "" {
 		most := MaxErrorBody + e.Redactor.Longest()
-		said := e.Redactor.Error(text.Prefix(e.Said, most), len(e.Said) > most)
-		return b.String() + ": " + text.Truncate(said, MaxErrorBody) + "\n" + hint(e.Response, e.Safe, e.Owner, now)
+		redacted := e.Redactor.Error(text.Prefix(e.Said, most), len(e.Said) > most)
+		return b.String() + ": " + text.Truncate(redacted, MaxErrorBody) + "\n" + hint(e.Response, e.Safe, e.Owner, now)
 	}
-	said, short := e.Redactor.Error(string(e.body), e.short), e.short
-	if limit := MaxErrorBody - len(e.lead); len(said) > limit {
-		said, short = text.Prefix(said, limit), true
+	redacted, short := e.Redactor.Error(string(e.body), e.short), e.short
+	if limit := MaxErrorBody - len(e.lead); len(redacted) > limit {
+		redacted, short = text.Prefix(redacted, limit), true
 	}
 	switch {
-	case strings.TrimSpace(said) != "":
+	case strings.TrimSpace(redacted) != "":
 		b.WriteByte(':')
 		if e.lead != "" {
 			b.WriteByte(' ')
 			b.WriteString(e.lead)
 		}
 		b.WriteByte('\n')
-		b.WriteString(said)
+		b.WriteString(redacted)
 		if short {
-			fmt.Fprintf(&b, "… (only the first %d bytes are shown)", len(said))
+			fmt.Fprintf(&b, "… (only the first %d bytes are shown)", len(redacted))
 		}
 	case tooLarge:
 		b.WriteString(", with a body that is too large.")

@@ -24,7 +24,7 @@ func nameFromLocation(location string) string {
 const maxAPIName = 24
 
 // apiName derives a name from a title: transliterated lower-case letters and digits, words joined by "-", as many whole
-// words as fit. A possessive 's is dropped. Different titles with the same name are told apart like equal titles.
+// words as fit. A possessive 's is dropped. Different titles with the same name are distinguished like equal titles.
 func apiName(title string) string {
 	ascii, _ := text.Latin(title)
 	return formerAPIName(ascii)
@@ -53,7 +53,7 @@ func formerAPIName(title string) string {
 // possessive matches a possessive 's with the character after it.
 var possessive = regexp.MustCompile(`'s([^\pL\pN])`)
 
-// nameFor returns the name of an API for the title of its document. label is its name without one.
+// nameFor returns the name of an API for the title of its document. label is its name if there is no title.
 func nameFor(api *config.API, label, title string) string {
 	if api.Name != "" || title == "" {
 		return label

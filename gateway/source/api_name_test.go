@@ -8,7 +8,7 @@ import (
 	"drawbridge/config"
 )
 
-// TestNames is a case of pains row 118.
+// TestNames covers pains row 118.
 func TestNames(t *testing.T) {
 	for title, want := range map[string]string{
 		"Orders API": "orders-api", "  ": "api", "Ünïted": "united", "订单服务": "ding-dan-fu-wu", "用户API v2": "yong-hu-api-v2", "注文サービス": "zhu-wen-sabisu", "주문 관리": "jumun-gwanri", "🙂": "api", "A very long title of some service": "a-very-long-title-of",

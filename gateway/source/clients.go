@@ -56,11 +56,11 @@ func (c *clients) makeDocumentClients() error {
 }
 
 // documentClient makes a client that fetches documents. Only hosts that the operator has configured for this purpose
-// may be on private addresses (E1).
+// may have private addresses (E1).
 func (c *clients) documentClient(wrap wrapper, certificate connection, named []string) *upstream.Client {
 	o := c.options(c.label, wrap, certificate)
 	o.NamedHosts, o.Proxy = named, upstream.ConfiguredProxy(c.api.SpecProxy)
-	if !c.api.IsDiscovered() { // else the document is at the service, most often
+	if !c.api.IsDiscovered() { // else the document is usually at the service
 		o.BaseURL = nil
 	} else {
 		o.Instances = c.deps.Instances(c.api.Service()).Documents
@@ -96,8 +96,8 @@ func (c *clients) options(name string, wrap wrapper, certificate connection) ups
 	return o
 }
 
-// documentHosts returns the hosts of the document that the operator has configured: not that of a document which a registry
-// names.
+// documentHosts returns the hosts of the document that the operator has configured. The host of a document that a
+// registry names is not included.
 func (c *clients) documentHosts() []string {
 	if c.api.IsDiscovered() {
 		return config.Hosts(c.api.AllowServers)
@@ -105,7 +105,8 @@ func (c *clients) documentHosts() []string {
 	return config.Hosts([]config.Origin{config.Origin(c.api.Spec)})
 }
 
-// namedHosts returns the hosts that the operator has configured. The client knows that of base_url by itself.
+// namedHosts returns the hosts that the operator has configured, except that of base_url, which the client already
+// knows.
 func (c *clients) namedHosts() []string {
 	return append(c.documentHosts(), config.Hosts(c.api.AllowServers)...)
 }
@@ -158,8 +159,8 @@ func (c *clients) close() {
 	c.auth.close()
 }
 
-// trustTheSame reports whether the file with the trusted certificates is unchanged since it was read.
-func (c *clients) trustTheSame() bool {
+// sameTrust reports whether the file with the trusted certificates is unchanged since it was read.
+func (c *clients) sameTrust() bool {
 	if c.api.CAFile == "" {
 		return true
 	}

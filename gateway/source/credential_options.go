@@ -95,8 +95,8 @@ func (a *upstreamAuth) oauth(c *config.Credential, limits config.Limits) (*crede
 	return o, errors.Join(problems...)
 }
 
-// maxTokenAnswer is the maximum size of a token endpoint's response after decompression, in bytes; auth/credential
-// accepts no more.
+// maxTokenAnswer is the maximum size of a token endpoint's response after decompression, in bytes, which is the limit
+// of auth/credential.
 const maxTokenAnswer = 64 << 10
 
 // tokenClient makes the client for the token endpoint, whose host the operator has configured (E1). It uses neither the

@@ -22,7 +22,8 @@ const (
 	codeCredentialUnused  = "credential-unused"  // a credential is configured for a scheme that the document does not declare
 )
 
-// lacksCredential is the reason why calls lack a credential while others are configured; the problems of the operations name the schemes.
+// lacksCredential is the reason why calls lack a credential although others are configured; the problems of the
+// operations name the schemes.
 const lacksCredential = "no credential is configured for the security schemes that the document requires (" + codeCredentialMissing + ")"
 
 // Credentials holds the credential of each operation of a document, selected at load. It is immutable.
@@ -37,12 +38,12 @@ type Credentials struct {
 	Lacking map[*openapi.Operation]string
 }
 
-// selectCredentials selects the credential of each operation of a document. Those of the API as a whole are for operations on its
-// origin.
+// selectCredentials selects the credential of each operation of a document. Those of the API as a whole apply only to
+// operations on its origin.
 func selectCredentials(api *openapi.API, conf *config.API, auth *upstreamAuth) *Credentials {
 	c := &Credentials{Choices: map[*openapi.Operation]*credential.Choice{}, Missing: map[*openapi.Operation]int{}, Lacking: map[*openapi.Operation]string{}}
 	satisfied := auth.satisfied(api, conf)
-	// Each caller has a credential with pass-through, and is one with an identity.
+	// With pass-through each caller has its own credential, and with identities its own identity.
 	personal := conf.PassesCredential() || conf.Identity != nil || conf.IsIncomplete()
 	if auth.set == nil {
 		c.reportNone(api, conf, satisfied, personal)
@@ -77,8 +78,8 @@ func selectCredentials(api *openapi.API, conf *config.API, auth *upstreamAuth) *
 	return c
 }
 
-// goesElsewhere reports whether the calls of an operation go to another origin than that of the API, which gets the credential that is
-// configured for it, if any.
+// goesElsewhere reports whether the calls of an operation go to another origin than that of the API. That origin
+// receives the credential that is configured for it, if any.
 func (c *Credentials) goesElsewhere(op *openapi.Operation, conf *config.API) bool {
 	if op.Base == nil || !goesElsewhere(conf, op.Base) {
 		return false
@@ -95,8 +96,8 @@ func required(alternatives [][]string) bool {
 	return len(alternatives) > 0 && !slices.ContainsFunc(alternatives, func(names []string) bool { return len(names) == 0 })
 }
 
-// satisfied returns the security schemes that are satisfied without a credential: by the client certificate, or by a value that every
-// request has.
+// satisfied returns the security schemes that are satisfied without a credential: by the client certificate, or by a
+// value that is added to every request.
 func (a *upstreamAuth) satisfied(api *openapi.API, conf *config.API) map[string]bool {
 	names := map[string]bool{}
 	for _, scheme := range api.Schemes {
@@ -142,11 +143,8 @@ func (c *Credentials) reportUnused(conf *config.API, api *openapi.API) {
 		if slices.Contains(declared, name) {
 			continue
 		}
-		raw := fmt.Sprintf("credentials.%s: the document has no security scheme of that name, so the credential is not used", name)
-		if near := text.Nearest(name, declared); near != "" {
-			raw += fmt.Sprintf("; did you mean %q?", near)
-		}
-		c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialUnused, Message: raw})
+		c.Problems = append(c.Problems, admin.Problem{Code: codeCredentialUnused, Message: fmt.Sprintf(
+			"credentials.%s: the document has no security scheme of that name, so the credential is not used%s", name, text.DidYouMean(text.Nearest(name, declared)))})
 	}
 }
 
@@ -159,18 +157,18 @@ func lackOf(e *credential.MissingError) string {
 	return text
 }
 
-// reportNone reports the schemes that operations ask for while no credential is configured. personal reports whether callers are known
-// to the service without one.
+// reportNone reports the schemes that operations require although no credential is configured. personal means that
+// callers authenticate to the service themselves.
 func (c *Credentials) reportNone(api *openapi.API, conf *config.API, satisfied map[string]bool, personal bool) {
 	var all []string
 	var lacking []*openapi.Operation
 	for _, op := range api.Operations {
-		asked := alternatives(op, satisfied)
-		if c.goesElsewhere(op, conf) || personal || !required(asked) {
+		unsatisfied := alternatives(op, satisfied)
+		if c.goesElsewhere(op, conf) || personal || !required(unsatisfied) {
 			continue
 		}
 		lacking = append(lacking, op)
-		for _, names := range asked {
+		for _, names := range unsatisfied {
 			text := strings.Join(names, " and ")
 			if len(names) > 1 {
 				text = "(" + text + ")"

@@ -15,19 +15,19 @@ import (
 	"drawbridge/openapi"
 )
 
-// Instances are the addresses of the instances of a discovered service, host:port, as they are at each moment.
+// Instances are the current addresses (host:port) of the instances of a discovered service.
 type Instances interface {
 	// Load returns all addresses.
 	Load() []string
-	// Documents returns those at which the document is read.
+	// Documents returns the addresses that serve the document.
 	Documents() []string
-	// Having returns those that have an operation, such as "GET /orders/{id}"; nil if all do.
+	// Having returns the addresses that serve an operation, such as "GET /orders/{id}"; nil if all do.
 	Having(operation string) []string
-	// Own reports whether a host, host[:port] as in a URL, is that of an instance, or was so lately.
+	// Own reports whether a host, host[:port] as in a URL, is or recently was that of an instance.
 	Own(host string) bool
-	// Moved returns a channel that is closed when the document is another one than before.
+	// Moved returns a channel that is closed when the document changes.
 	Moved() <-chan struct{}
-	// Came returns a channel that is closed when an instance has come.
+	// Came returns a channel that is closed when an instance is added.
 	Came() <-chan struct{}
 }
 
@@ -68,7 +68,7 @@ type Deps struct {
 	SharedCache bool
 	// Advise makes each load also compare the document with the OpenAPI standard, which takes time.
 	Advise bool
-	// TryUsualPaths makes a load look for the document at the usual paths if its location has none, and name the URL.
+	// TryUsualPaths makes a load search the usual paths if there is no document at its location, and report the URL.
 	TryUsualPaths bool
 	// Transport sends calls instead of the network; nil except in tests.
 	Transport http.RoundTripper

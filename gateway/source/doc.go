@@ -1,10 +1,11 @@
-// Package source is one configured API, and all APIs of one configuration: where their documents come from, what is
-// made of them, and how the gateway authenticates itself to their services.
+// Package source is one configured API, and all APIs of one configuration: the origin of their documents, the compiled
+// documents, and the authentication of the gateway to their services.
 //
 // It hides how a document is fetched, refreshed, restored from the last-known-good store and compiled, the clients for
-// documents, services and authorization servers, the credential of each operation, the names of APIs, and which
-// operations the selectors of a configuration match. A [Source] loads one document in a goroutine of its own and sends
-// an [Update] for each attempt. It decides nothing: the goroutine that publishes applies updates, by the methods that say so.
+// documents, services and authorization servers, the credential of each operation, the names of APIs, and the
+// operations that the selectors of a configuration match. A [Source] loads one document in a goroutine of its own and
+// sends an [Update] for each attempt. It decides nothing: the goroutine that publishes applies updates, by the methods
+// that are documented for it.
 //
 // The rule that must not be broken: a [Document] is immutable, and the state of a source is written only by the
 // goroutine that publishes.

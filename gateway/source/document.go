@@ -15,7 +15,7 @@ type Document struct {
 	Title, Version, Standard string
 	// Stamp holds the digest and the files of the document, to recognize an unchanged one.
 	Stamp fetch.Stamp
-	// Overlays tells what became of each action of the overlays.
+	// Overlays holds the result of each action of the overlays.
 	Overlays []overlay.Action
 	// API holds the operations.
 	API *openapi.API

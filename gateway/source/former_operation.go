@@ -10,7 +10,8 @@ import (
 // maxFormer is the maximum number of operations of one API that are remembered after they have left its document.
 const maxFormer = 2000
 
-// FormerOperation is an operation that has left the document, with what decided the access to it: one that comes back must not need less.
+// FormerOperation is an operation that has left the document, with the data that decided the access to it: an operation
+// that returns must not require less.
 type FormerOperation struct {
 	Operation *openapi.Operation
 	// Document holds the schemes and the extensions of the document that had the operation, and nothing else.

@@ -12,15 +12,15 @@ import (
 // sniffed is the maximum size of a file that is checked for being a fragment, in bytes.
 const sniffed = 64 << 20
 
-// isFragment reports whether an API stands for a file in a configured directory that is not a document, but a part that
+// isFragment reports whether an API is a file in a configured directory that is not a document, but a part that
 // documents refer to. A file that can't be read, or not as text, counts as a document, so that loading it reports the
 // error.
 func isFragment(api config.API) bool {
 	if !api.FromDirectory() {
 		return false
 	}
-	// O_NONBLOCK keeps a pipe from blocking. The checks use the open file, because the name may point elsewhere by
-	// then.
+	// O_NONBLOCK keeps a pipe from blocking. The checks use the open file, because the name may refer to another file
+	// by then.
 	f, err := os.OpenFile(api.Spec.String(), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return false

@@ -28,7 +28,7 @@ func storeID(api *config.API) string {
 		parts = append(parts, api.Root.String()) // a stored document includes files that another root allowed
 	}
 	if len(api.Overlays) > 0 {
-		parts = append(parts, "overlays") // what they hide must not come back with a document that was stored without them
+		parts = append(parts, "overlays") // an operation that they hide must not return with a document that was stored without them
 		for _, overlay := range api.Overlays {
 			parts = append(parts, absolute(overlay))
 		}

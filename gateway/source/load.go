@@ -15,7 +15,7 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// argumentsDepth is the JSON nesting depth of a call's arguments: they are inside the message and its params.
+// argumentsDepth is the JSON nesting depth of a call's arguments, which are inside the message and its params.
 const argumentsDepth = 2
 
 // loader reads and compiles the document of one source.
@@ -91,8 +91,8 @@ func acquire(ctx context.Context, slots chan struct{}) (leave func(), err error)
 	}
 }
 
-// Reread reads the files of the document with a stamp again, to show them. The error is [fetch.ErrChanged] if the document has
-// another version now. Calls that come at the same time read one after the other.
+// Reread reads the files of the document with a stamp again, to show them. The error is [fetch.ErrChanged] if the
+// document has changed. Concurrent calls read one after the other.
 func (s *Source) Reread(ctx context.Context, stamp fetch.Stamp) (files *fetch.Copy, err error) {
 	l := s.loader
 	for _, slots := range []chan struct{}{s.rereads, l.deps.LargeTexts} {
@@ -139,7 +139,7 @@ func (l *loader) loadOptions(pace *openapi.Pace) openapi.LoadOptions {
 	if l.clients.documents != nil {
 		o.Client = l.clients.documents.Documents()
 	}
-	if l.deps.TryUsualPaths && !l.api.IsDiscovered() { // discovery has searched already
+	if l.deps.TryUsualPaths && !l.api.IsDiscovered() { // discovery has already searched
 		o.UsualPaths = config.UsualDocumentPaths()
 	}
 	for _, overlay := range l.api.Overlays {
@@ -208,7 +208,7 @@ func Profile(p config.SchemaProfile) openapi.Profile {
 	return openapi.ProfileFull
 }
 
-// servicePath says how the path of the base URL is found; nil if the configuration has it.
+// servicePath determines how the path of the base URL is found; nil if the configuration states it.
 func (l *loader) servicePath() *openapi.ServicePath {
 	path := l.api.ServicePath()
 	if !path.Unnamed {

@@ -51,12 +51,12 @@ func overlayHosts(api *config.API) (hosts []string) {
 	return hosts
 }
 
-// isRestriction reports whether an action of an overlay is a restriction: it removes something, which would be there if the
-// action selected nothing.
+// isRestriction reports whether an action of an overlay is a restriction: it removes something, which would remain if
+// the action selected nothing.
 func isRestriction(a overlay.Action) bool { return a.Kind == overlay.Remove && !a.Optional }
 
-// unmatchedRemovals returns the removals of overlays that select nothing in any document of their entry, which may be those of
-// a directory. A removal is undecided while one of these is missing.
+// unmatchedRemovals returns the removals of overlays that select nothing in any document of their entry, which may be a
+// directory of documents. A removal is undecided while one of these is missing.
 func (set *Set) unmatchedRemovals() (problems config.Problems) {
 	known := map[openapi.Position]bool{}
 	for _, s := range set.Sources {
@@ -76,9 +76,9 @@ func (set *Set) unmatchedRemovals() (problems config.Problems) {
 	return problems
 }
 
-// undoneRemovals returns the removals of overlays that select nothing in a newer document of their source, or in the first, and
-// those that an overlay does not have any more. A document without new operations holds nothing that a removal could be meant
-// for.
+// undoneRemovals returns the removals of overlays that select nothing in a newer document of their source, or in the
+// first, and those that an overlay no longer has. They are relevant only if the document has new operations, which a
+// removal could target.
 func (set *Set) undoneRemovals(s *Source, before, next *Document, added []string) (problems []string) {
 	if before != nil && len(added) == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (set *Set) undoneRemovals(s *Source, before, next *Document, added []string
 		return problems
 	}
 	for _, a := range before.Overlays {
-		// A change of the configuration has been compared with the one before.
+		// Changes of the configuration itself are compared elsewhere.
 		configured := slices.Contains(s.Config.Overlays, config.Location(a.Position.File))
 		if configured && a.Kind == overlay.Remove && a.Matched > 0 && !slices.ContainsFunc(next.Overlays, a.IsSameRemoval) {
 			p := s.problem(a, "the overlay removed what %q selects, and does so no more; new operations: %s", text.Truncate(a.Target, maxTarget), text.List(added, maxNamed))
@@ -107,8 +107,8 @@ func (set *Set) undoneRemovals(s *Source, before, next *Document, added []string
 	return problems
 }
 
-// selectedElsewhere reports whether an action selects something in the document of another source of the same entry, or may do so because
-// that document is missing.
+// selectedElsewhere reports whether an action selects something in the document of another source of the same entry, or
+// may do so because that document is missing.
 func (set *Set) selectedElsewhere(s *Source, a overlay.Action) bool {
 	return slices.ContainsFunc(set.Sources, func(other *Source) bool {
 		return other != s && set.Entries[other] == set.Entries[s] && (other.Document == nil || selects(other.Document, a))

@@ -54,7 +54,7 @@ func (a *upstreamAuth) passed(c config.API, to *url.URL, problem func(key string
 	return o
 }
 
-// isForGateway reports whether a value that a caller sent as a credential for the service is one for the gateway: the
+// isForGateway reports whether a value that a caller sent as a credential for the service is meant for the gateway: the
 // token that it has presented, or another that would be accepted (T1). The scheme before the token does not matter.
 func isForGateway(ctx context.Context, value string) bool {
 	in, _ := ctx.Value(inboundKey{}).(*Inbound)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// leastLoss is the minimum number of operations that a document must lose to be quarantined, unless it loses all.
-const leastLoss = 4
+// minLoss is the minimum number of lost operations for a quarantine, unless all are lost.
+const minLoss = 4
 
 // Quarantined is a document that lacks too many operations of the one in use (O2), or that would undo restrictions. It
 // is immutable.
@@ -20,8 +20,8 @@ type Quarantined struct {
 	Lost []string
 	// Of is the number of operations of the document in use.
 	Of int
-	// Unrestricted lists the restrictions that it would undo: those of the configuration with their positions, and those of the document in
-	// use that it lacks.
+	// Unrestricted lists the restrictions that it would undo: those of the configuration, with their positions, and
+	// those of the document in use that it lacks.
 	Unrestricted []string
 
 	version string // of the API, from the document
@@ -35,7 +35,7 @@ type Quarantined struct {
 type Acceptance struct {
 	// API is the name of the API.
 	API string
-	// Digest is that of the accepted document; empty to accept whichever is quarantined.
+	// Digest is that of the accepted document; empty to accept any.
 	Digest string
 	// Done receives the outcome; nil if nobody waits.
 	Done chan error
@@ -54,7 +54,7 @@ func lostOperations(before, now []string, maxLoss int) []string {
 			lost = append(lost, op)
 		}
 	}
-	if len(lost)*100 <= maxLoss*len(before) || len(lost) < leastLoss && len(now) > 0 {
+	if len(lost)*100 <= maxLoss*len(before) || len(lost) < minLoss && len(now) > 0 {
 		return nil
 	}
 	slices.Sort(lost)

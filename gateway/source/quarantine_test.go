@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLostOperations holds which losses quarantine a document. An operation whose path variable has another name is not
+// TestLostOperations checks which losses quarantine a document. An operation whose path variable was renamed is not
 // lost (O2).
 func TestLostOperations(t *testing.T) {
 	before := []string{"GET /a/{id}", "GET /b", "GET /c", "GET /d", "GET /e"}

@@ -19,9 +19,9 @@ const (
 	lastRetry  = time.Minute
 )
 
-// idleFactor is the minimum interval between loads, as a multiple of the time that reading and compiling took, unless a
-// load is requested or the files change. Without it a document that changes each time would be read continuously and
-// slow down calls.
+// idleFactor is the minimum interval between loads, as a multiple of the time for reading and compiling, unless a load
+// is requested or the files change. Without it, a document that changes each time would be read continuously and slow
+// down calls.
 const idleFactor = 50
 
 // start starts the goroutine of the source, unless it runs.
@@ -45,8 +45,9 @@ func (s *Source) stop() {
 	s.clients.close()
 }
 
-// run loads the document repeatedly: after the refresh interval, after a change of its files, on request, when the instances of a
-// discovered service have another one, and with back-off after a failure, until an instance comes. It returns when ctx ends.
+// run loads the document repeatedly: after the refresh interval, after a change of its files, on request, when the
+// document of a discovered service's instances changes, and with back-off after a failure, which a new instance ends.
+// It returns when ctx ends.
 func (s *Source) run(ctx context.Context) {
 	watch := fileWatch{deps: s.deps, label: s.owner.label, changed: make(chan struct{}, 1)}
 	defer watch.stop()
@@ -92,8 +93,8 @@ func (s *Source) run(ctx context.Context) {
 	}
 }
 
-// instanceSignals returns channels that are closed when the instances of a discovered service have another document, and when one has come;
-// nil if the API is none.
+// instanceSignals returns the channels of [Instances.Moved] and [Instances.Came] of a discovered service; nil for
+// another API.
 func (s *Source) instanceSignals() (moved, came <-chan struct{}) {
 	if !s.Config.IsDiscovered() {
 		return nil, nil
@@ -102,15 +103,15 @@ func (s *Source) instanceSignals() (moved, came <-chan struct{}) {
 	return instances.Moved(), instances.Came()
 }
 
-// attempts is what an attempt to load a document depends on that the attempts before it have found.
+// attempts is the state that an attempt to load a document takes over from earlier ones.
 type attempts struct {
 	stamp  *fetch.Stamp  // of the document in use; nil makes the next attempt read the document even if it is unchanged
 	retry  time.Duration // back-off after the next failure
 	stored bool          // the next attempt may use the stored document
 }
 
-// next tries to load the document of a source. It returns the outcome and the delay until the next attempt, 0 if only a request or a
-// change of a file leads to one.
+// next tries to load the document of a source. It returns the outcome and the delay until the next attempt; 0 if only a
+// request or a change of a file leads to one.
 func (a *attempts) next(ctx context.Context, s *Source, watch *fileWatch) (u Update, wait time.Duration) {
 	worked := s.loader.pace.Worked()
 	u = Update{Source: s, turn: s.requested.Load()}

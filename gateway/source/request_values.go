@@ -13,7 +13,7 @@ import (
 	"drawbridge/openapi"
 )
 
-// requestValues returns the options for what is added to every request to the service of an API.
+// requestValues returns the options for the values that are added to every request to the service of an API.
 func requestValues(r *config.APIRequest, to *url.URL) credential.RequestValuesOptions {
 	list := func(values map[string]*config.RequestValue) (all []credential.RequestValue) {
 		for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -11,8 +11,8 @@ import (
 // Scopes returns the scope sets of an operation, of which a caller must have been granted one. An empty set stands
 // for the default scopes; without any set nobody may call.
 //
-// A rule's scopes are the operator's last word. Without one, a document that is trusted with scopes adds to the default
-// scopes and removes none, because its author must not be able to open operations. An alternative without OAuth
+// A rule's scopes are the operator's final decision. Without one, a document that is trusted with scopes adds to the
+// default scopes and removes none, because its author must not be able to open operations. An alternative without OAuth
 // describes how the service authenticates the gateway, not callers; it counts only if no alternative has OAuth.
 func (d *Document) Scopes(op *openapi.Operation, api *config.API, set config.Settings, defaults []string) [][]string {
 	if set.Scopes != nil || !api.ScopesFromDocument {

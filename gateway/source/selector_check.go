@@ -9,7 +9,7 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// selectorMatches remembers which selectors of a configuration match which documents, so that each pair is compared once.
+// selectorMatches caches which selectors of a configuration match which documents, so that each pair is compared once.
 type selectorMatches struct {
 	selections []config.Selection
 	known      map[selectorMatch]bool // whether the selector matches the document
@@ -27,9 +27,8 @@ const maxNamed = 5
 
 // SelectorResult is the result of checking all selectors of a configuration.
 type SelectorResult struct {
-	// Unmatched lists selectors that match nothing although all documents that they can match are loaded, and removals of
-	// overlays that select nothing. The
-	// configuration can't be used if there are errors among them.
+	// Unmatched lists selectors that match nothing although all documents that they can match are loaded, and removals
+	// of overlays that select nothing. The configuration can't be used if there are errors among them.
 	Unmatched config.Problems
 	// Undecided lists selectors that match nothing yet, while a document that they can match could not be read.
 	Undecided config.Problems
@@ -47,8 +46,9 @@ func (r *SelectorResult) Texts() []string {
 	return all
 }
 
-// CheckSelectors names the sources and compares the selectors of the configuration, and the overlays, with the documents of its APIs. A selector may also match
-// an operation of a document in quarantine, so that the configuration can be prepared before the document is accepted.
+// CheckSelectors names the sources and compares the selectors of the configuration, and the overlays, with the
+// documents of its APIs. A selector may also match an operation of a document in quarantine, so that the configuration
+// can be prepared before the document is accepted.
 func (set *Set) CheckSelectors() (result SelectorResult) {
 	set.NameSources()
 	known := make(map[selectorMatch]bool, len(set.selectors.known)) // drops documents that are gone
@@ -75,7 +75,7 @@ func (set *Set) CheckSelectors() (result SelectorResult) {
 		}
 		switch {
 		case matched, sel.Argument != "" && !set.selects(sel):
-		case len(missing) == 0 && set.mayCome(sel):
+		case len(missing) == 0 && set.mayAppear(sel):
 			p := set.config.At(sel.Key)
 			p.Message = "matches no operation of the services that are known; one that is discovered may have it"
 			result.Undecided = append(result.Undecided, p)
@@ -93,13 +93,13 @@ func (set *Set) CheckSelectors() (result SelectorResult) {
 	return result
 }
 
-// mayCome reports whether a service that is not known yet may have operations that a selector matches.
-func (set *Set) mayCome(sel *config.Selection) bool {
+// mayAppear reports whether a service that has not been discovered yet may have operations that a selector matches.
+func (set *Set) mayAppear(sel *config.Selection) bool {
 	return len(set.config.Discovery) > 0 && sel.Entry == ""
 }
 
-// selects reports whether the selector alone, without the argument, matches an operation of a document. What doesn't is
-// reported for the selector.
+// selects reports whether the selector alone, without the argument, matches an operation of a document. If it does not,
+// the selector is reported instead.
 func (set *Set) selects(sel *config.Selection) bool {
 	alone := *sel
 	alone.Argument = ""

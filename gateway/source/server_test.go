@@ -15,8 +15,8 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
 }
 
-// TestNothingGoesElsewhere: whatever is configured for an API goes to its origin alone, and the credential of another origin to that alone, in whatever
-// spelling the URL of a request has (E4).
+// TestNothingGoesElsewhere checks that everything that is configured for an API goes only to its origin, and the
+// credential of another origin only to that one, for any spelling of the request's URL (E4).
 func TestNothingGoesElsewhere(t *testing.T) {
 	for what, keys := range map[string]string{
 		"bearer":  `credential: {type: bearer, token: "${T:-of-the-api-itself}"}`,

@@ -19,7 +19,7 @@ type Set struct {
 	Sources []*Source
 	// Entries maps each source to its configuration entry, such as apis[0].
 	Entries map[*Source]string
-	// Fragments lists the files of configured directories that are parts of documents and therefore no APIs.
+	// Fragments lists the files of configured directories that are parts of documents and therefore not APIs.
 	Fragments []string
 
 	deps      *Deps
@@ -28,8 +28,8 @@ type Set struct {
 }
 
 // NewSet makes the sources of a configuration. It takes over those of old that did not change, with their connections
-// and documents; old may be nil. identity signs the identities of callers for services that ask for them. The error lists
-// all problems. NewSet starts no goroutine and sends no request.
+// and documents; old may be nil. identity signs the identities of callers for services that require them. The error
+// lists all problems. NewSet starts no goroutine and sends no request.
 func NewSet(deps *Deps, c *config.Config, old *Set, identity *credential.Identity) (*Set, error) {
 	set := &Set{deps: deps, config: c, Entries: map[*Source]string{}, selectors: selectorMatches{selections: c.Selections()}}
 	limits := c.Limits.OfSources()
@@ -39,7 +39,7 @@ func NewSet(deps *Deps, c *config.Config, old *Set, identity *credential.Identit
 		o := authOptions{api: api, limits: limits, identity: identity, now: deps.Now, panicked: deps.Panicked,
 			wrong: func(key string, err error) error { return c.Wrong(c.KeyOf(i)+"."+key, err) }}
 		s := before.same(api, limits, identity)
-		// A document stays one even if it looks like a fragment now: its file may be half written at this moment.
+		// A loaded document is not treated as a fragment: its file may be half written at this moment.
 		if (s == nil || s.Document == nil) && isFragment(api) {
 			set.Fragments = append(set.Fragments, api.Spec.String())
 			continue
@@ -77,22 +77,22 @@ func (set *Set) Start(ctx context.Context, group *errgroup.Group) {
 	}
 }
 
-// Stop stops the sources that are not in stays.
-func (set *Set) Stop(stays *Set) {
+// Stop stops the sources that are not in next.
+func (set *Set) Stop(next *Set) {
 	for _, s := range set.Sources {
-		if !stays.Has(s) {
+		if !next.Has(s) {
 			s.stop()
 			s.answer(func(Acceptance) error { return admin.ErrChanged })
 		}
 	}
-	for _, s := range stays.Sources {
+	for _, s := range next.Sources {
 		s.owner.leaving.Store(false)
 	}
 }
 
-// Replace prepares the set to replace current: all sources load their documents now, also those that run already, and
-// sources that leave are marked, so that their documents don't count against the memory of others. turn is the number of
-// the reload.
+// Replace prepares the set to replace current: all sources load their documents now, including those that already run,
+// and sources that leave are marked, so that their documents don't count against the memory of others. turn is the
+// number of the reload.
 func (set *Set) Replace(current *Set, turn int64) {
 	for _, s := range current.Sources {
 		s.owner.leaving.Store(!set.Has(s))
@@ -102,8 +102,8 @@ func (set *Set) Replace(current *Set, turn int64) {
 	}
 }
 
-// Follow prepares the set to take the place of current at once: sources that leave are marked, and those that stay don't
-// read their documents again.
+// Follow prepares the set to replace current immediately: sources that leave are marked, and those that stay don't read
+// their documents again.
 func (set *Set) Follow(current *Set) {
 	for _, s := range current.Sources {
 		s.owner.leaving.Store(!set.Has(s))
@@ -115,7 +115,7 @@ func (set *Set) Settled(turn int64) bool {
 	return !slices.ContainsFunc(set.Sources, func(s *Source) bool { return s.answered < turn })
 }
 
-// NameStored tells the last-known-good store which documents belong to the configuration in use.
+// NameStored informs the last-known-good store of the documents of the configuration in use.
 func (set *Set) NameStored() {
 	if set.deps.Store == nil {
 		return
@@ -147,7 +147,7 @@ func byLocation(set *Set) sourcesByLocation {
 // same returns the source with the same configuration, certificates and identity; nil if there is none.
 func (l sourcesByLocation) same(api config.API, limits config.Limits, identity *credential.Identity) *Source {
 	for _, s := range l[api.Spec] {
-		if reflect.DeepEqual(s.Config, api) && reflect.DeepEqual(s.Limits, limits) && s.clients.trustTheSame() &&
+		if reflect.DeepEqual(s.Config, api) && reflect.DeepEqual(s.Limits, limits) && s.clients.sameTrust() &&
 			(api.Identity == nil || s.identity == identity) {
 			return s
 		}
@@ -176,9 +176,10 @@ func compilesAlike(a, b config.API) bool {
 	return reflect.DeepEqual(a.Compiled(), b.Compiled()) && reflect.DeepEqual(reserved(a), reserved(b))
 }
 
-// Predecessor returns the source that reads the document of a source of a newer configuration; nil if there is none. It
-// may have another base URL or other repairs, so that its document can't be taken over, but restrictions are compared
-// with the document in use. A discovered service is known by the name of its API: its registration decides where its document is.
+// Predecessor returns the source of an older configuration with the same document; nil if there is none. It may have
+// another base URL or other repairs, so that its document can't be taken over, but restrictions are compared with the
+// document in use. A discovered service is identified by the name of its API, since its registration decides the
+// location of its document.
 func (set *Set) Predecessor(of *Source) *Source {
 	var found *Source
 	for _, s := range set.Sources {

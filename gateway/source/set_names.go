@@ -24,8 +24,8 @@ func (s *Source) NameUnder(api *config.API) string {
 
 // NameSources names the sources without a configured name after the titles of their documents. Sources with the same
 // title all get a suffix derived from the location of their documents, so that names don't depend on the order of the
-// configuration or of loading. While one of them can't be read, the other has no suffix; clashes describes these cases. A discovered
-// service with the name of such an API gets the suffix alone.
+// configuration or of loading. While one of them can't be read, the other has no suffix; clashes describes these cases.
+// If a discovered service has the name of such an API, only the service gets a suffix.
 func (set *Set) NameSources() (clashes []string) {
 	names, clashes := set.nameByTitles(titleInUse, apiName)
 	former := set.formerNames()
@@ -117,11 +117,11 @@ func (set *Set) nameByTitles(titleOf func(*Source) (string, bool), nameOf func(t
 	return names, clashes
 }
 
-// YieldsName reports whether tools of the API leave their names to those of other APIs, as its own name.
+// YieldsName reports whether the tools of the API, like its own name, give way to those of other APIs.
 func (s *Source) YieldsName() bool { return yieldsName(s) }
 
-// yieldsName reports whether the API leaves its name to one of the configuration, though it be named by its title: the registration of a
-// service that the configuration does not name chose it.
+// yieldsName reports whether the API gives way to a configured API of the same name, even to one named by its title:
+// its own name comes from the registration of a service that the configuration does not name.
 func yieldsName(s *Source) bool { return s.Config.IsDiscovered() && !s.Config.TakesSecrets() }
 
 // digestName returns a name with a hash at its end.
@@ -130,5 +130,5 @@ func digestName(name, of string) string {
 	return name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// serviceName returns the name of a service for people.
+// serviceName returns the display name of a service.
 func serviceName(s config.ServiceID) string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }

@@ -18,8 +18,8 @@ func discovered(t *testing.T, d *config.Discovery, namespace, name string) confi
 	})
 }
 
-// A configured API that has its name from the title of its document keeps it when a service is registered that claims the name; a service
-// that the configuration names keeps its own.
+// TestNamesOfServices checks that a configured API with a name from the title of its document keeps it when a service
+// is registered that claims the name; a service that the configuration names keeps its own.
 func TestNamesOfServices(t *testing.T) {
 	named := config.Discovery{Name: "shop", File: &config.FileDiscovery{}, Services: config.ServiceSelectors{{Name: patterns(t, "orders"), Namespace: patterns(t, "shop")}}}
 	for what, c := range map[string]struct {
@@ -49,7 +49,8 @@ func patterns(t *testing.T, text string) config.Patterns {
 	return config.Patterns{p}
 }
 
-// A document is kept for a service under another name, and never for another service that has the name.
+// TestDocumentOfService checks that a document is kept for a service under another name, and never for another service
+// with the name.
 func TestDocumentOfService(t *testing.T) {
 	d := &config.Discovery{Name: "shop", File: &config.FileDiscovery{}}
 	shop, partner := discovered(t, d, "shop", "shop-orders"), discovered(t, d, "partner", "shop-orders")

@@ -6,8 +6,8 @@ import (
 	"drawbridge/config"
 )
 
-// TestSimilarSource holds that a compiled document is served on, until it is read anew, only under a configuration that it would be compiled
-// to the same by.
+// TestSimilarSource checks that a compiled document is served until it is reloaded only under a configuration that
+// compiles it to the same result.
 func TestSimilarSource(t *testing.T) {
 	key := func(name string) *config.Credential {
 		return &config.Credential{Type: config.CredentialAPIKey, In: "query", Name: name, Value: config.NewSecret("secret")}

@@ -37,7 +37,7 @@ type Source struct {
 	owner    *budgetOwner
 	clients  *clients
 	loader   *loader
-	identity *credential.Identity // signs the caller's identity; nil if the API does not ask for it
+	identity *credential.Identity // signs the caller's identity; nil if the API does not require it
 	// adopted reports whether the source took over the document of an earlier source.
 	adopted bool
 
@@ -50,7 +50,7 @@ type Source struct {
 
 	// state
 
-	// Name is the configured name, else one from the title of the document. It is unique in its [Set].
+	// Name is the configured name, or one from the title of the document. It is unique in its [Set].
 	Name string
 	// FormerName is the name that the previous release gave the API; "" if no name differs.
 	FormerName string
@@ -126,7 +126,8 @@ func (s *Source) adopt(old *Source) {
 // NameFor returns the name of the source for the title of its document.
 func (s *Source) NameFor(title string) string { return nameFor(&s.Config, s.owner.label, title) }
 
-// Context returns a context whose requests go to instances that have the operation, if the API is a discovered service.
+// Context returns a context whose requests go to instances that serve the operation, if the API is a discovered
+// service.
 func (s *Source) Context(ctx context.Context, op *openapi.Operation) context.Context {
 	if !s.Config.IsDiscovered() {
 		return ctx

@@ -64,7 +64,7 @@ func document(title string, operations ...string) string {
 	return text
 }
 
-// TestSourceInUse follows a source from its first document over one in quarantine to its acceptance.
+// TestSourceInUse follows a source from its first document through a quarantine to its acceptance.
 func TestSourceInUse(t *testing.T) {
 	d := dir{t, t.TempDir()}
 	d.write("a.yaml", document("Orders", "GET /a", "GET /b", "GET /c", "GET /d", "GET /e"))
@@ -119,8 +119,8 @@ func TestSourceInUse(t *testing.T) {
 	}
 }
 
-// TestSetOfNextConfiguration holds that a source is kept if its configuration is the same, that another takes over the
-// document if it compiles to the same, and that parts of documents are no APIs.
+// TestSetOfNextConfiguration checks that a source is kept if its configuration is the same, that another takes over the
+// document if it compiles to the same result, and that parts of documents are not APIs.
 func TestSetOfNextConfiguration(t *testing.T) {
 	d := dir{t, t.TempDir()}
 	if err := os.Mkdir(filepath.Join(d.path, "specs"), 0o700); err != nil {

@@ -10,8 +10,9 @@ import (
 	"drawbridge/openapi/fetch"
 )
 
-// startupGrace is how long the origin of a document may take at startup before the last-known-good document is served.
-// With it a gateway without a network is ready within a second, and one that reaches its origins serves nothing old.
+// startupGrace is the maximum time for the origin of a document at startup before the last-known-good document is
+// served. With it, a gateway without a network is ready within a second, and one that reaches its origins serves
+// nothing outdated.
 const startupGrace = 300 * time.Millisecond
 
 // firstLoad makes the first attempt of a source that may have a last-known-good document. stored is that document if it
@@ -43,8 +44,8 @@ func (s *Source) firstLoad(ctx context.Context) (d *Document, text *fetch.Copy, 
 	return d, text, s.fallBack(ctx, d), err
 }
 
-// Stored returns the last-known-good document, with which a start would compare one that was read; nil if there is none, or if a start
-// would use what was read without a comparison.
+// Stored returns the last-known-good document with which a start would compare a new one; nil if there is none, or if a
+// start would use the new one without a comparison.
 func (s *Source) Stored(ctx context.Context, now *Document) *Document {
 	if s.StoreID == "" {
 		return nil
@@ -52,8 +53,8 @@ func (s *Source) Stored(ctx context.Context, now *Document) *Document {
 	return s.fallBack(ctx, now)
 }
 
-// fallBack returns the last-known-good document. It returns nil if there is none, or if it need not be compared with now, because both
-// are the same document and all that it exposed is exposed.
+// fallBack returns the last-known-good document. It returns nil if there is none, or if no comparison with now is
+// needed because both are the same document and every operation that was exposed still is.
 func (s *Source) fallBack(ctx context.Context, now *Document) *Document {
 	if s.deps.Store == nil {
 		return nil
@@ -74,8 +75,8 @@ func (s *Source) fallBack(ctx context.Context, now *Document) *Document {
 	return stored
 }
 
-// lacks reports whether a document, of which some operations are exposed, lacks an operation of the stored one. An operation that no selector exposes any more
-// counts as lacking, because a document may have lost its tags.
+// lacks reports whether a document, of which some operations are exposed, lacks an operation of the stored one. An
+// operation that no selector exposes any more counts as lacking, because a document may have lost its tags.
 func lacks(exposedNow []string, now *openapi.API, stored *diskcache.Document) bool {
 	have := map[string]bool{} // the value reports whether the operation is exposed
 	for _, op := range now.Operations {

@@ -21,7 +21,7 @@ func (s *Source) Restore(u Update) (restored bool) {
 	return restored
 }
 
-// Attempted records that an attempt has ended. [Source.Use] or [Source.Hold] follows if it has brought a document.
+// Attempted records that an attempt has ended. [Source.Use] or [Source.Hold] follows if it returned a document.
 func (s *Source) Attempted(u Update) {
 	s.Tried, s.unconfirmed, s.answered, s.Err, s.nextTry = true, false, u.turn, u.Err, u.NextTry
 	if u.Err == nil {
@@ -69,7 +69,7 @@ func (s *Source) Hold(u Update, unrestricted []string) *Quarantined {
 }
 
 // exposed returns the operations of a document that the API exposes, as method and path. Documents are compared under
-// the same configuration, so that excluding operations by a rule is no loss.
+// the same configuration, so an operation that a rule excludes is not a loss.
 func (s *Source) exposed(api *openapi.API) []string {
 	var all []string
 	for _, op := range api.Operations {
@@ -88,7 +88,7 @@ func (s *Source) AnswerAccepted(u Update) {
 	s.answer(func(a Acceptance) error {
 		switch {
 		case u.Err != nil:
-			return fmt.Errorf("the document that is held could not be read anew: %w", u.Err)
+			return fmt.Errorf("the held document could not be reread: %w", u.Err)
 		case s.Document == nil || s.Document.Digest() != a.Digest:
 			return admin.ErrChanged
 		}
@@ -101,7 +101,7 @@ func (s *Source) answer(outcome func(Acceptance) error) {
 	for _, a := range s.Accepting {
 		select {
 		case a.Done <- outcome(a):
-		default: // nobody waits any more
+		default: // the operator has stopped waiting
 		}
 	}
 	s.Accepting = nil
@@ -119,8 +119,8 @@ func (s *Source) countDocuments() {
 	s.deps.Documents.Set(s.owner, all...)
 }
 
-// Before returns the document that a newer one is compared with: the one in use, else the one that an earlier source served; nil if there
-// is none.
+// Before returns the document that a newer one is compared with: the one in use, or the one that an earlier source
+// served; nil if there is none.
 func (s *Source) Before() *Document {
 	if s.Document != nil {
 		return s.Document
@@ -128,7 +128,8 @@ func (s *Source) Before() *Document {
 	return s.baseline
 }
 
-// CompareWith has the first document of the source compared with one that an earlier source served; nil for none.
+// CompareWith sets the document of an earlier source that the first document of the source is compared with; nil for
+// none.
 func (s *Source) CompareWith(before *Document) { s.baseline = before }
 
 // Documents returns the document in use and the one in quarantine.

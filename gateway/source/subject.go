@@ -26,7 +26,7 @@ func SkippedSubject(api string, s openapi.Skipped) config.Subject {
 // apiNames are the names by which selectors know an API.
 type apiNames struct{ name, claimed string } // see [config.API.Claimed]
 
-// as returns the names of the source if the first is this one.
+// as returns the names of the source if its name is the given one.
 func (s *Source) as(name string) apiNames { return apiNames{name, s.Config.Claimed()} }
 
 func (n apiNames) subject(op *openapi.Operation) config.Subject {
@@ -70,7 +70,7 @@ func matchesAny(sel *config.Selection, names apiNames, api *openapi.API) bool {
 	return false
 }
 
-// operationKey identifies an operation in its document. Names of path variables don't count: /orders/{id} and
+// operationKey identifies an operation in its document, regardless of the names of path variables: /orders/{id} and
 // /orders/{order} are the same URL.
 func operationKey(s config.Subject) string { return withoutNames(s.Method + " " + s.Path) }
 

@@ -36,12 +36,12 @@ func schemaPrint(t *catalog.Tool) string {
 	return fingerprint(texts...)
 }
 
-// requestPrint is a digest of the parts of the document that decide the requests. Servers count unless calls go to the base URL of
-// the configuration, which may be nil.
+// requestPrint is a digest of the parts of the document that decide the requests. It includes the servers unless calls
+// go to the base URL of the configuration, which may be nil.
 func requestPrint(op *openapi.Operation, d *Document, base *config.URL) string {
-	sent, whole := op.AppendRequestFingerprint(nil)
+	sent, complete := op.AppendRequestFingerprint(nil)
 	texts := []string{string(sent)}
-	if !whole {
+	if !complete {
 		digest := d.Stamp.Digest
 		texts = append(texts, string(digest[:]))
 	}
@@ -51,8 +51,8 @@ func requestPrint(op *openapi.Operation, d *Document, base *config.URL) string {
 	return fingerprint(texts...)
 }
 
-// accessPrint is a digest of the parts of the document that decide access: what selectors of rules match, scopes, the
-// choice of a credential, and settings.
+// accessPrint is a digest of the parts of the document that decide access: the properties that selectors of rules
+// match, scopes, the choice of a credential, and settings.
 func accessPrint(op *openapi.Operation, schemes []openapi.Scheme) string {
 	// Quoted, so that a tag can't be read as a security requirement, or a scope as a scheme.
 	text := fmt.Appendf(nil, "operation %q tags %q\n", op.ID, op.Tags)

@@ -19,9 +19,10 @@ import (
 	"drawbridge/openapi/origin"
 )
 
-// upstreamAuth is the upstream authentication of one API: everything that the gateway adds to requests to its service and
-// to the fetch of its document (credentials, the caller's identity, headers that the caller passes through). All of it
-// goes to one origin (E4), but for the credentials that the configuration has for others. It caches tokens of authorization servers, so it lives as long as its source.
+// upstreamAuth is the upstream authentication of one API: everything that the gateway adds to requests to its service
+// and to the fetch of its document (credentials, the caller's identity, headers that the caller passes through). All of
+// it goes to one origin (E4), except the credentials that are configured for others. It caches tokens of authorization
+// servers, so it lives as long as its source.
 type upstreamAuth struct {
 	now      func() time.Time
 	set      *credential.Set // credentials by security scheme; nil if none is configured
@@ -42,11 +43,11 @@ type (
 	connection = func(base *tls.Config, addr string) (*tls.Config, error)
 )
 
-// authOptions is what the upstream authentication of an API is made from.
+// authOptions are the inputs of newUpstreamAuth.
 type authOptions struct {
 	api      config.API
 	limits   config.Limits
-	identity *credential.Identity // signs the caller's identity; nil if no API asks for it
+	identity *credential.Identity // signs the caller's identity; nil if no API requires it
 	now      func() time.Time
 	panicked func(what string, v any)
 	wrong    func(key string, err error) error // adds the position of a key of the API to an error
@@ -75,7 +76,7 @@ func newUpstreamAuth(made authOptions) (*upstreamAuth, error) {
 	return a, errors.Join(problems...)
 }
 
-// setCredentials sets up the credentials by security scheme, of which all go to one origin.
+// setCredentials sets up the credentials by security scheme, all of which go to one origin.
 func (a *upstreamAuth) setCredentials(c config.API, limits config.Limits, to *url.URL, problem func(key string, err error)) {
 	valid := true
 	build := func(key string, k *config.Credential) credential.Options {
@@ -107,7 +108,7 @@ func (a *upstreamAuth) setCredentials(c config.API, limits config.Limits, to *ur
 	}
 }
 
-// setServerCredentials sets up the credentials for other origins, each of which goes to its own alone.
+// setServerCredentials sets up the credentials for other origins, each of which goes only to its own.
 func (a *upstreamAuth) setServerCredentials(c config.API, limits config.Limits, problem func(key string, err error)) {
 	for _, name := range slices.Sorted(maps.Keys(c.ServerCredentials)) {
 		o, err := a.options(c.ServerCredentials[name], limits)
@@ -123,8 +124,8 @@ func (a *upstreamAuth) setServerCredentials(c config.API, limits config.Limits, 
 	}
 }
 
-// addHeaders sets up what calls get besides credentials: the caller's identity, headers that the caller passes through, and values
-// that are configured.
+// addHeaders sets up the headers of calls in addition to credentials: the caller's identity, headers that the caller
+// passes through, and configured values.
 func (a *upstreamAuth) addHeaders(c config.API, identity *credential.Identity, to *url.URL, problem func(key string, err error)) {
 	// The order of these wrappers does not matter: each sets headers of its own.
 	if c.Identity != nil && identity != nil {
@@ -139,7 +140,7 @@ func (a *upstreamAuth) addHeaders(c config.API, identity *credential.Identity, t
 		a.dynamic = a.dynamic || c.PassesCredential()
 	}
 	if !c.Request.IsZero() {
-		// It comes first, so that a signature of the request covers what it adds.
+		// This wrapper comes first, so that a signature of the request covers the values.
 		values, err := credential.NewRequestValues(requestValues(c.Request, to))
 		problem("request", err)
 		a.calls = around(values, a.calls)
@@ -180,7 +181,8 @@ func around(outer, inner wrapper) wrapper {
 }
 
 // forDocument sets up the authentication of the document's fetch: spec_credential, only for the origin of the
-// document's URL, or for the service if a registry names that URL, else the default credential of the API if the document is on the origin that receives it (E4).
+// document's URL, or for the service if a registry names that URL; otherwise the default credential of the API if the
+// document is on the origin that receives it (E4).
 func (a *upstreamAuth) forDocument(c config.API, limits config.Limits) error {
 	if !c.Spec.IsURL() {
 		return nil
@@ -228,8 +230,9 @@ func (a *upstreamAuth) close() {
 	}
 }
 
-// credentialOrigin returns the only origin that receives what is configured for the API as a whole: that of base_url, else that
-// of the document's URL. A document never decides it (E4); for a document in a file the configuration must have base_url.
+// credentialOrigin returns the only origin that receives the settings of the API as a whole: that of base_url, or that
+// of the document's URL. A document never decides it (E4); for a document in a file the configuration must have
+// base_url.
 func credentialOrigin(c config.API) *url.URL {
 	if c.BaseURL != nil {
 		return c.BaseURL.URL()
@@ -244,8 +247,8 @@ func credentialOrigin(c config.API) *url.URL {
 // subject returns the token of the caller, which goes only to the authorization server (T1).
 func subject(ctx context.Context) (token, key string, ok bool) {
 	p := auth.FromContext(ctx)
-	t, held := auth.SubjectToken(ctx)
-	if p == nil || !held {
+	t, found := auth.SubjectToken(ctx)
+	if p == nil || !found {
 		return "", "", false
 	}
 	_ = t.Use(func(text string) error { token = text; return nil }) // Use returns only the error of the function

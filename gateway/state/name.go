@@ -1,9 +1,11 @@
 package state
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +14,14 @@ const nameSize = 16
 
 // Rename changes the key of names. Values under names with earlier keys expire by themselves.
 func (s *Shared) Rename(key []byte) { s.key.Store(&key) }
+
+// nameKey derives the key of names from the secrets of all replicas. It uses the least of them, so
+// that their order doesn't matter and names change only once during a key rotation.
+func nameKey(keys [][]byte) []byte {
+	mac := hmac.New(sha256.New, slices.MinFunc(keys, bytes.Compare))
+	mac.Write([]byte("drawbridge shared names"))
+	return mac.Sum(nil)
+}
 
 // name returns a name in Redis: the prefix and the parts, separated by colons.
 func (s *Shared) name(parts ...string) string { return s.o.Prefix + ":" + strings.Join(parts, ":") }

@@ -162,29 +162,35 @@ func (s *Shared) first(ctx context.Context, u use, kind, id string, until time.T
 	return true, nil
 }
 
-// replayCache is an auth.ReplayCache in one process whose entries can be undone.
-type replayCache interface {
-	// Seen is that of auth.ReplayCache.
+// ReplayCache tracks used DPoP proofs (RFC 9449 section 11.1). It is safe for concurrent use.
+type ReplayCache interface {
+	// Seen records an id of an owner until a time and reports whether it was recorded before. An
+	// error means that the answer is unknown.
 	Seen(ctx context.Context, owner string, id [sha256.Size]byte, until time.Time) (bool, error)
+}
+
+// LocalReplays is a [ReplayCache] in the memory of one process whose entries can be undone.
+type LocalReplays interface {
+	ReplayCache
 	// Forget removes an id.
 	Forget(id [sha256.Size]byte)
 }
 
-// SharedReplays implements auth.ReplayCache for all replicas.
+// SharedReplays implements [ReplayCache] for all replicas.
 type SharedReplays struct {
 	s      *Shared
-	local  replayCache
+	local  LocalReplays
 	closed bool
 }
 
 // Replays returns a replay cache that replicas share. While Redis is unavailable each replica
 // relies on local and on the time in the proof; if closed is set, Seen returns an error instead,
 // like [Shared.Once].
-func (s *Shared) Replays(local replayCache, closed bool) *SharedReplays {
+func (s *Shared) Replays(local LocalReplays, closed bool) *SharedReplays {
 	return &SharedReplays{s: s, local: local, closed: closed}
 }
 
-// Seen records an id of an owner until a time and reports whether it was recorded before.
+// Seen implements [ReplayCache].
 func (r *SharedReplays) Seen(ctx context.Context, owner string, id [sha256.Size]byte, until time.Time) (bool, error) {
 	until = until.Add(maxClockSkew)
 	seen, err := r.local.Seen(ctx, owner, id, until)

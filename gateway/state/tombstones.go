@@ -7,7 +7,17 @@ import (
 	"time"
 )
 
-// Tombstones remembers, in memory, names that must not be honored again before they expire. It is
+// Revocations tracks names that must not be honored again before they expire. It is safe for
+// concurrent use.
+type Revocations interface {
+	// Revoke stores name until the given time. owner is the principal that it belongs to, and must
+	// not be able to exhaust the capacity that others need.
+	Revoke(ctx context.Context, owner, name string, until time.Time) error
+	// Revoked reports whether name was revoked and has not expired.
+	Revoked(ctx context.Context, name string) bool
+}
+
+// Tombstones implements [Revocations]: it remembers, in memory, names that must not be honored again before they expire. It is
 // bounded: an owner that has its share, or that comes when all is full, loses its own least
 // recently used name, so that no owner can evict the names of another. Only the first name of an
 // owner evicts another's when all is full. It is safe for concurrent use.

@@ -13,7 +13,7 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// TestHostileAnswers: answers that are made to be slow to read are read in time that grows with their size alone.
+// TestHostileAnswers checks that the time for responses that are made to be slow to read is proportional to their size.
 func TestHostileAnswers(t *testing.T) {
 	size := race.Fewer(4<<20, 1<<18)
 	p := NewCompiler(false).Compile(Declaration{Method: http.MethodGet})
@@ -27,30 +27,30 @@ func TestHostileAnswers(t *testing.T) {
 			timebox.Processor(t, 3*time.Second, func() {
 				n := 0
 				resp := &http.Response{StatusCode: 500, Header: http.Header{"Content-Type": {media}}, ContentLength: -1, Body: io.NopCloser(bytes.NewReader(body))}
-				err := p.Read(resp, func(part Part) error { n += len(part.Data); return nil })
+				err := readParts(p, resp, func(part Part) error { n += len(part.Data); return nil })
 				if n > 4*size {
 					t.Errorf("%s of %q became %d bytes", media, text, n)
 				}
-				_ = err // some are malformed, and are told so
+				_ = err // some are malformed, and yield an error
 			})
 		}
 	}
 }
 
-// TestMadeIsBounded: the memory that an answer takes is bounded by its size, whatever it holds.
+// TestMadeIsBounded checks that the memory for any response is limited by its size.
 func TestMadeIsBounded(t *testing.T) {
 	const size = 4 << 20
 	p := NewCompiler(false).Compile(Declaration{Method: http.MethodGet})
 	for _, c := range []struct {
 		media, text string
-		times       float64 // its size, above what it takes to hold it
+		times       float64 // multiple of its size, in addition to the memory of the response itself
 		refused     bool
 	}{
 		{"text/event-stream", "\x01", 0, true}, {"text/event-stream event", "\x01", 0, true}, {"text/event-stream id", "\x01", 0, true}, {"text/event-stream", "\x1b[0m text", 2.5, false}, {"text/event-stream", `"`, 2.5, false},
 		{"text/plain; charset=utf-16", "\x20\xac", 1.6, false}, {"text/plain; charset=windows-1252", "\x80", 3.1, false}, {"text/plain; charset=latin1", "\xe9", 2.1, false},
 	} {
 		field, rest := "data: ", ""
-		if name, named := strings.CutPrefix(c.media, "text/event-stream "); named { // the field that holds it, of an event whose data are JSON
+		if name, named := strings.CutPrefix(c.media, "text/event-stream "); named { // the field that contains it, in an event whose data are JSON
 			c.media, field, rest = "text/event-stream", name+": ", "\ndata: 1"
 		}
 		body := []byte(field + strings.Repeat(c.text, size/len(c.text)) + rest + "\n\n")
@@ -58,9 +58,9 @@ func TestMadeIsBounded(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		n := 0
-		err := p.Read(resp, func(part Part) error { n += len(part.Data); return nil })
+		err := readParts(p, resp, func(part Part) error { n += len(part.Data); return nil })
 		runtime.ReadMemStats(&after)
-		const held = size + 2<<20 // with what it takes until the promise of its length is believed
+		const held = size + 2<<20 // including the buffer before the declared length is trusted
 		if took := after.TotalAlloc - before.TotalAlloc; float64(took) > held+c.times*size && !race.Enabled {
 			t.Errorf("%s of %q took %.1f MiB", c.media, c.text, float64(took)/(1<<20))
 		}

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// buffers keeps the buffers of answers between calls.
+// buffers keeps the buffers of responses between calls.
 type buffers struct{ pool sync.Pool }
 
-// buffer holds one answer.
+// buffer holds one response.
 type buffer struct {
 	data     []byte
 	declared int // trusted part of the length that the service declares; 0 if it declares none
@@ -16,16 +16,16 @@ type buffer struct {
 
 const (
 	minBuffer = 4 << 10
-	// A larger buffer is not kept for the next answers, which are usually small.
+	// A larger buffer is not kept for later responses, which are usually small.
 	maxPooled = 1 << 20
-	// A declared length is trusted up to trustedAtFirst before anything has come, and up to maxTrusted once trustedAfter have come, so
-	// that a service can't have memory allocated by declaring much and sending little.
+	// A declared length is trusted up to trustedAtFirst before anything has arrived, and up to maxTrusted once
+	// trustedAfter have arrived, so that a service can't cause large allocations by declaring much and sending little.
 	trustedAtFirst = 256 << 10
 	trustedAfter   = 512 << 10
 	maxTrusted     = 8 << 20
 )
 
-// expect returns an empty buffer for an answer of a declared length, -1 if there is none.
+// expect returns an empty buffer for a response of a declared length; -1 if there is none.
 func (bs *buffers) expect(length int64) *buffer {
 	b := bs.get(int(min(length, trustedAtFirst)))
 	b.declared = int(min(length, maxTrusted))
@@ -38,7 +38,7 @@ func (bs *buffers) get(length int) *buffer {
 	if b == nil {
 		b = &buffer{}
 	}
-	// One byte more, so that the end is seen without growing.
+	// One more byte reveals the end without growing the buffer.
 	if room := max(minBuffer, length+1); cap(b.data) < room {
 		b.data = make([]byte, 0, room)
 	}
@@ -46,7 +46,7 @@ func (bs *buffers) get(length int) *buffer {
 	return b
 }
 
-// put keeps a buffer for another answer.
+// put keeps a buffer for another response.
 func (bs *buffers) put(b *buffer) {
 	if cap(b.data) <= maxPooled {
 		bs.pool.Put(b)

@@ -8,14 +8,14 @@ import (
 	"testing/iotest"
 )
 
-// sparing sends a text piece by piece, and then fails.
-type sparing struct {
+// brokenReader sends a text in pieces, and then fails.
+type brokenReader struct {
 	text   []byte
 	pieces int
 	after  error
 }
 
-func (s *sparing) Read(p []byte) (int, error) {
+func (s *brokenReader) Read(p []byte) (int, error) {
 	if len(s.text) == 0 {
 		return 0, s.after
 	}
@@ -24,13 +24,13 @@ func (s *sparing) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestPromisedLength: a service that promises much and sends little makes no memory of it, and one that keeps its promise costs one buffer of
-// that length.
+// TestPromisedLength checks that a service that declares much and sends little causes no large allocation, and that one
+// with a correct length costs one buffer of that length.
 func TestPromisedLength(t *testing.T) {
 	const kib, mib = 1 << 10, 1 << 20
 	for name, tt := range map[string]struct {
 		promised, sent int64
-		least, most    int // of the buffer at the end
+		least, most    int // size of the buffer at the end
 	}{
 		"nothing is said, nothing comes":      {-1, 0, minBuffer, minBuffer + 1},
 		"nothing is said, much comes":         {-1, 3 * mib, 3 * mib, 6 * mib},
@@ -50,7 +50,7 @@ func TestPromisedLength(t *testing.T) {
 				t.Errorf("%s: %d bytes before anything has come", name, cap(b.data))
 			}
 			text := bytes.Repeat([]byte("x"), int(tt.sent))
-			if err := b.readFrom(&sparing{text, pieces, io.EOF}); err != nil {
+			if err := b.readFrom(&brokenReader{text, pieces, io.EOF}); err != nil {
 				t.Error(name, err)
 			}
 			if !bytes.Equal(b.data, text) {
@@ -63,15 +63,16 @@ func TestPromisedLength(t *testing.T) {
 	}
 }
 
-// TestBuffersForget: nothing of one answer is left for the next, and a buffer that became large is not kept.
+// TestBuffersForget checks that no data of one response is left for the next, and that a buffer that became large is
+// not kept.
 func TestBuffersForget(t *testing.T) {
 	bs := &buffers{}
 	b := bs.expect(8 << 20)
-	if err := b.readFrom(&sparing{[]byte("half"), 1 << 30, io.ErrUnexpectedEOF}); err != io.ErrUnexpectedEOF || string(b.data) != "half" { //nolint:errorlint // it is passed on as it is
+	if err := b.readFrom(&brokenReader{[]byte("half"), 1 << 30, io.ErrUnexpectedEOF}); err != io.ErrUnexpectedEOF || string(b.data) != "half" { //nolint:errorlint // the error is returned unchanged
 		t.Errorf("%q, %v", b.data, err)
 	}
 	bs.put(b)
-	for range 10 { // whether the pool has kept it or not
+	for range 10 { // whether or not the pool has kept it
 		next := bs.get(10)
 		if len(next.data) != 0 || next.declared != 0 {
 			t.Errorf("%d bytes, %d promised", len(next.data), next.declared)
@@ -87,11 +88,12 @@ func TestBuffersForget(t *testing.T) {
 	}
 }
 
-// TestPromiseOfHead: an answer to HEAD has the length of one to GET, and no byte: it gets no room of that length.
+// TestPromiseOfHead checks that a response to HEAD, which has the length of one to GET and no content, gets no buffer
+// of that length.
 func TestPromiseOfHead(t *testing.T) {
 	p := NewCompiler(false).Compile(Declaration{Method: http.MethodHead})
 	resp := &http.Response{StatusCode: 200, ContentLength: 200 << 10, Body: io.NopCloser(iotest.ErrReader(io.EOF))}
-	if err := p.Read(resp, func(Part) error { t.Error("a part"); return nil }); err != nil {
+	if err := readParts(p, resp, func(Part) error { t.Error("a part"); return nil }); err != nil {
 		t.Error(err)
 	}
 	if b := p.buffers.get(0); cap(b.data) > minBuffer+1 {

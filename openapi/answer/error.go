@@ -7,10 +7,10 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// Error is an answer that is complete by the rules of HTTP and malformed by those of its media type, so that a part of it must not be
-// passed on as the whole (P2). It holds no bytes of the answer.
+// Error is the fault of a response that is complete by the rules of HTTP and malformed by those of its media type, so
+// that a part of it must not be passed on as the whole (P2). It contains no bytes of the response.
 type Error struct {
-	Truncated bool // the answer ends too early; else it is malformed, or over a limit
+	Truncated bool // the response ends too early; otherwise it is malformed, or exceeds a limit
 	// Reason is the end of a sentence that begins with the media type: "ends within its second part".
 	Reason    string
 	MediaType string
@@ -23,8 +23,8 @@ func (e *Error) Error() string {
 // ToolMessage returns the text for the model.
 func (e *Error) ToolMessage() string { return e.ToolMessageFor(false) }
 
-// ToolMessageFor is ToolMessage for a call whose method is safe (RFC 9110 section 9.2.1), which changes nothing and can be
-// repeated, or not.
+// ToolMessageFor is ToolMessage for a call whose method is or is not safe (RFC 9110 section 9.2.1): a safe one changes
+// nothing and can be repeated.
 func (e *Error) ToolMessageFor(safe bool) string {
 	text := fmt.Sprintf("The service sent an answer that can't be used: its %s %s.", text.Truncate(strings.ToValidUTF8(e.MediaType, ""), 100), e.Reason)
 	switch {

@@ -8,23 +8,23 @@ import (
 	"drawbridge/openapi/schema"
 )
 
-// maxFileName is the limit of a file name in bytes, that of most file systems.
+// maxFileName is the maximum length of a file name in bytes, which is that of most file systems.
 const maxFileName = 255
 
-// fileName returns the cleaned file name of a Content-Disposition, "" if there is none.
+// fileName returns the cleaned file name of a Content-Disposition; "" if there is none.
 func fileName(disposition string) string {
 	if disposition == "" {
 		return ""
 	}
-	_, parameters, err := mime.ParseMediaType(disposition) // reads filename*, too (RFC 8187)
+	_, parameters, err := mime.ParseMediaType(disposition) // also reads filename* (RFC 8187)
 	if err != nil {
 		return ""
 	}
 	return cleanName(parameters["filename"])
 }
 
-// cleanName makes a name of the service fit for display and for one segment of a URI: the last segment of a path (RFC 6266 section
-// 4.3), without invisible characters and without dots and spaces around it.
+// cleanName makes a name of the service safe for display and for one segment of a URI: the last segment of a path (RFC
+// 6266 section 4.3), without invisible characters and without leading and trailing dots and spaces.
 func cleanName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = schema.Clean(strings.ToValidUTF8(name, ""), 0)

@@ -18,8 +18,8 @@ type declaredHeaders struct {
 	names []string
 }
 
-// Headers returns the canonical names of the headers that the document declares for answers of a status, or for "default" if it doesn't
-// declare the status, in its order. The result must not be changed.
+// Headers returns the canonical names of the headers that the document declares for responses of a status, or for
+// "default" if it doesn't declare the status, in its order. The result must not be changed.
 func (p *Plan) Headers(status int) []string {
 	var names []string
 	best := -1
@@ -36,8 +36,8 @@ func (p *Plan) Headers(status int) []string {
 	return names
 }
 
-// declaredHeaders compiles the headers of an operation. A status without headers is kept, too, since that of another could match in its
-// place.
+// declaredHeaders compiles the headers of an operation. A status without headers is kept, too, since otherwise another
+// could match instead.
 func (c *Compiler) declaredHeaders(statuses []Status) (all []declaredHeaders) {
 	some := false
 	for _, s := range statuses {
@@ -65,7 +65,7 @@ func (c *Compiler) declaredHeaders(statuses []Status) (all []declaredHeaders) {
 	return all
 }
 
-// shareNames returns names that share their memory with equal ones: documents declare the same headers everywhere.
+// shareNames returns names that share their memory with equal ones: documents often repeat the same headers.
 func (c *Compiler) shareNames(names []string) []string {
 	if len(names) == 0 {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxListDepth is how deep lists are indented.
+// maxListDepth is the maximum depth to which lists are indented.
 const maxListDepth = 6
 
-// htmlText reduces a page to the text that its reader sees: headings and list items are marked as in Markdown, the cells of a table
-// row stand on one line, links and images become their text. Scripts, styles and all else that isn't shown go. The result is UTF-8 if
-// the page is, at most a few times its size, and never empty.
+// htmlText reduces a page to the text that its reader sees: headings and list items are marked as in Markdown, the
+// cells of a table row are on one line, links and images become their text. Scripts, styles and everything else that
+// isn't displayed is removed. The result is UTF-8 if the page is, at most a few times its size, and never empty.
 func htmlText(page []byte) []byte {
 	p := htmlReader{tokens: html.NewTokenizer(bytes.NewReader(page)), out: make([]byte, 0, len(page)/4)}
 	for {
@@ -40,20 +40,20 @@ func htmlText(page []byte) []byte {
 	}
 }
 
-// htmlReader turns the tokens of a page into text. It builds no tree: tags that are missing or in the wrong order cost a line break at
-// most.
+// htmlReader turns the tokens of a page into text. It builds no tree: tags that are missing or in the wrong order cost
+// at most a line break.
 type htmlReader struct {
 	tokens *html.Tokenizer
 	out    []byte
 
 	skip    atom.Atom // the element that is being dropped
-	skipped int       // how deep in elements of that name
-	pre     int       // how deep in <pre>
-	breaks  int       // line ends that come before the next text
-	space   bool      // a space comes before the next text
-	mark    string    // what comes before the next text, on its line
-	lists   []int     // of the lists that are open: the number of the next item, 0 for bullets
-	cells   bool      // the row has a cell already
+	skipped int       // nesting depth of elements with that name
+	pre     int       // nesting depth of <pre>
+	breaks  int       // line breaks before the next text
+	space   bool      // a space before the next text
+	mark    string    // the mark before the next text, on its line
+	lists   []int     // of the open lists: the number of the next item, 0 for bullets
+	cells   bool      // the row already has a cell
 }
 
 // start handles a start tag; open is false if the tag closes itself.
@@ -137,7 +137,7 @@ func (p *htmlReader) end(a atom.Atom) {
 	}
 }
 
-// breaksAround returns how many line ends stand around an element.
+// breaksAround returns the number of line breaks around an element.
 func breaksAround(a atom.Atom) int {
 	switch a {
 	case atom.P, atom.Blockquote, atom.Table, atom.Figure, atom.Dl, atom.Fieldset, atom.Form, atom.Article, atom.Section, atom.Main:
@@ -150,7 +150,7 @@ func breaksAround(a atom.Atom) int {
 	}
 }
 
-// block makes sure that at least n line ends come before the next text. Lists have no blank lines in them.
+// block ensures at least n line breaks before the next text. Lists have no blank lines in them.
 func (p *htmlReader) block(n int) {
 	if len(p.lists) > 0 {
 		n = min(n, 1)
@@ -170,7 +170,7 @@ func (p *htmlReader) list(a atom.Atom, attributes bool) {
 			next = n
 		}
 	}
-	if len(p.lists) < 1<<10 { // what is deeper closes early, and looks the same
+	if len(p.lists) < 1<<10 { // deeper lists close early, and look the same
 		p.lists = append(p.lists, next)
 	}
 }
@@ -186,7 +186,7 @@ func (p *htmlReader) item() {
 	p.mark = strings.Repeat("  ", max(0, min(depth, maxListDepth)-1)) + p.mark
 }
 
-// attribute returns the value of an attribute of the tag at hand.
+// attribute returns the value of an attribute of the current tag.
 func (p *htmlReader) attribute(more bool, name string) []byte {
 	for more {
 		var key, value []byte
@@ -197,7 +197,7 @@ func (p *htmlReader) attribute(more bool, name string) []byte {
 	return nil
 }
 
-// text appends text, its white space made one space each, but in <pre>.
+// text appends text with each run of white space reduced to one space, except in <pre>.
 func (p *htmlReader) text(text []byte) {
 	if p.pre > 0 {
 		for line := range bytes.Lines(text) {
@@ -226,7 +226,7 @@ func (p *htmlReader) text(text []byte) {
 	}
 }
 
-// flush writes what comes before a text.
+// flush writes the pending breaks, space and mark before a text.
 func (p *htmlReader) flush() {
 	switch {
 	case len(p.out) == 0:

@@ -9,8 +9,8 @@ import (
 	"drawbridge/test/race"
 )
 
-// TestHostilePages: a page that is made to be expensive is read in time in proportion to its size, and what comes out is
-// not much larger than it (P6). The time is for a slow machine.
+// TestHostilePages checks that the time for a page that is made to be expensive is proportional to its size, and that
+// the result is not much larger than the page (P6). The limit is for a slow machine.
 func TestHostilePages(t *testing.T) {
 	size := race.Fewer(1<<20, 1<<17)
 	for _, piece := range []string{

@@ -12,7 +12,7 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// json reads an entity as JSON; ok is false if it is something else. A text of nothing but white space is empty.
+// json reads an entity as JSON; ok is false if it is something else. A text of only white space is empty.
 func (r *reader) json(e entity) (part Part, empty, ok bool) {
 	data, label := e.data, mediatype.Charset(e.contentType)
 	if label == "" && len(data) > 1 && (data[0] == 0 || data[1] == 0) {
@@ -52,7 +52,7 @@ func (r *reader) json(e entity) (part Part, empty, ok bool) {
 	return part, false, true
 }
 
-// drift describes a mismatch in a whole answer.
+// drift describes a mismatch in a whole response.
 func drift(data []byte, m *jsonscan.Mismatch) string {
 	where := jsonscan.PointerAt(data, m.Offset)
 	if where == "" {
@@ -61,10 +61,10 @@ func drift(data []byte, m *jsonscan.Mismatch) string {
 	return describe(where, m)
 }
 
-// duplicateName describes a member whose name its object has twice.
+// duplicateName describes a member whose name occurs twice in its object.
 func duplicateName(where string) string { return where + ": the name stands twice" }
 
-// describe describes a mismatch at a place.
+// describe describes a mismatch at a position.
 func describe(where string, m *jsonscan.Mismatch) string {
 	want := m.Want.String()
 	if m.Integer {
@@ -73,8 +73,8 @@ func describe(where string, m *jsonscan.Mismatch) string {
 	return fmt.Sprintf("%s: expected %s, got %s", where, want, m.Got)
 }
 
-// mayBeJSON reports whether an answer may be JSON although its media type is another: services label it text/plain now and then,
-// and some platforms text/html by default.
+// mayBeJSON reports whether a response may be JSON although its media type is another: some services label it
+// text/plain, and some platforms text/html by default.
 func mayBeJSON(media string, data []byte) bool {
 	switch media {
 	case "text/plain":
@@ -92,17 +92,17 @@ func isUTF8(contentType string) bool {
 	return name == "" || strings.EqualFold(name, "utf-8") || strings.EqualFold(name, "utf8") || strings.EqualFold(name, "us-ascii")
 }
 
-// isCompactText reports whether a JSON answer is UTF-8, seems to have no white space between its tokens, and has no escapes to replace. It
-// looks for line breaks, which JSON allows nowhere else, for a space behind one of the first colons, and for the zeros of UTF-16, and is
-// much cheaper than a scan.
+// isCompactText reports whether a JSON response is UTF-8, seems to have no white space between its tokens, and has no
+// escapes to replace. It looks for line breaks, which JSON allows nowhere else, for a space after one of the first
+// colons, and for the zeros of UTF-16, which is much cheaper than a scan.
 func isCompactText(data []byte) bool {
 	const begin = 512
 	return data[0] > ' ' && data[0] < utf8.RuneSelf && bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, 0) < 0 &&
 		!bytes.Contains(data[:min(len(data), begin)], []byte(`": `)) && utf8.Valid(data) && !jsonscan.HasEscapes(data)
 }
 
-// isTruncatedJSON reports whether a text is JSON without its end. The end may be missing within an escape or a literal; the error is
-// found at the beginning of these.
+// isTruncatedJSON reports whether a text is JSON without its end. The end may be missing within an escape or a literal;
+// the error is reported at the beginning of these.
 func isTruncatedJSON(data []byte) bool {
 	const longest = len(`\u00e`)
 	var e *jsonscan.Error

@@ -12,7 +12,7 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// Limits of one multipart answer. One that exceeds them is refused, since nobody would notice that a part is missing.
+// Limits of one multipart response. One that exceeds them is refused, since a missing part would go unnoticed.
 const (
 	maxParts        = 100 // of all levels together
 	maxPartsDepth   = 3   // multipart within multipart
@@ -21,34 +21,31 @@ const (
 	maxBoundary     = 200 // bytes; RFC 2046 section 5.1.1 has 70
 )
 
-// multipart emits the parts of a multipart answer in order, including those of nested ones. Nothing is emitted before all of them
+// multipart adds the parts of a multipart answer in order, including those of nested ones. Nothing is added before all of them
 // are found, and an answer without its last delimiter is an error: it was cut off (P2).
-func (p *Plan) multipart(e entity, declared bool, emit func(Part) error) error {
-	m := multipartReader{reader: reader{plan: p, expected: &p.unexpected}, media: e.media}
-	defer m.release()
+func (p *Plan) multipart(e entity, declared bool, into *Parts) error {
+	m := multipartReader{reader: reader{plan: p, expected: &p.unexpected, parts: into}, media: e.media}
 	if boundaryOf(e) == "" {
 		e.contentType, e.media = "", "" // it can't be split
 	}
 	if err := m.add(e, 0); err != nil {
 		return err
 	}
-	for i, part := range m.parts {
-		part.More, part.Declared = i < len(m.parts)-1, declared
-		if err := emit(part); err != nil {
-			return err
-		}
+	for i, part := range m.found {
+		part.More, part.Declared = i < len(m.found)-1, declared
+		into.add(part)
 	}
 	return nil
 }
 
-// multipartReader reads one multipart answer.
+// multipartReader reads one multipart response.
 type multipartReader struct {
 	reader
 	media string // of the answer
-	parts []Part
+	found []Part
 }
 
-// malformed returns the error of an answer that is not multipart as it should be.
+// malformed returns the error of a response that is not valid multipart.
 func (m *multipartReader) malformed(format string, args ...any) error {
 	return &Error{MediaType: m.media, Reason: fmt.Sprintf(format, args...)}
 }
@@ -84,7 +81,7 @@ func (m *multipartReader) addPart(e entity) error {
 	if len(e.data) == 0 {
 		return nil
 	}
-	if len(m.parts) == maxParts {
+	if len(m.found) == maxParts {
 		return m.malformed("has more than %d parts", maxParts)
 	}
 	part, found, err := m.part(e)
@@ -94,11 +91,12 @@ func (m *multipartReader) addPart(e entity) error {
 	if e.inForm {
 		part.Field = cleanName(fieldName(e.disposition))
 	}
-	m.parts = append(m.parts, part)
+	m.found = append(m.found, part)
 	return nil
 }
 
-// fieldName returns the name of a part of a form, "" if it has none. It reads malformed headers too, since fields are redacted by name.
+// fieldName returns the name of a part of a form; "" if it has none. It reads malformed headers too, since fields are
+// redacted by name.
 func fieldName(disposition string) string {
 	if _, parameters, err := mime.ParseMediaType(disposition); err == nil {
 		return parameters["name"]
@@ -119,11 +117,11 @@ func boundaryOf(e entity) string {
 	return b
 }
 
-// split returns the parts between the delimiters. A line end before a delimiter, CRLF or LF, belongs to it (RFC 2046 section 5.1.1).
-// Text before the first and behind the last delimiter is ignored.
+// split returns the parts between the delimiters. A line end before a delimiter, CRLF or LF, belongs to it (RFC 2046
+// section 5.1.1). Text before the first and after the last delimiter is ignored.
 func (m *multipartReader) split(data []byte, boundary string) (pieces [][]byte, err error) {
 	delimiter := []byte("--" + boundary)
-	begin := -1 // of the part that is open
+	begin := -1 // start of the open part
 	for at := 0; ; {
 		i := bytes.Index(data[at:], delimiter)
 		if i < 0 {
@@ -139,8 +137,8 @@ func (m *multipartReader) split(data []byte, boundary string) (pieces [][]byte, 
 		if last {
 			rest = rest[2:]
 		}
-		line, after, whole := cutLine(rest)
-		if len(bytes.Trim(line, " \t")) > 0 || !whole && !last {
+		line, after, complete := cutLine(rest)
+		if len(bytes.Trim(line, " \t")) > 0 || !complete && !last {
 			continue // the beginning of another text, or of a delimiter that was cut off
 		}
 		if begin >= 0 {
@@ -165,7 +163,7 @@ func (m *multipartReader) entity(piece []byte) (e entity, err error) {
 	var name, value string
 	e.data = piece
 	for lines := 0; ; lines++ {
-		line, rest, whole := cutLine(e.data)
+		line, rest, complete := cutLine(e.data)
 		if len(piece)-len(rest) > maxPartHeadSize || lines > maxPartHeaders {
 			return e, m.malformed("has a part with too many headers")
 		}
@@ -193,7 +191,7 @@ func (m *multipartReader) entity(piece []byte) (e entity, err error) {
 		if len(line) == 0 {
 			break
 		}
-		if !whole {
+		if !complete {
 			e.data = nil // headers only; one more round reads the last of them
 		}
 	}
@@ -207,8 +205,8 @@ func (m *multipartReader) entity(piece []byte) (e entity, err error) {
 	return e, nil
 }
 
-// decodeTransfer decodes a Content-Transfer-Encoding (RFC 2045 section 6). HTTP has no need of it, but libraries for mail generate
-// parts too.
+// decodeTransfer decodes a Content-Transfer-Encoding (RFC 2045 section 6). HTTP has no use for it, but mail libraries
+// also generate parts.
 func decodeTransfer(encoding string, data []byte) ([]byte, error) {
 	switch encoding {
 	case "base64":

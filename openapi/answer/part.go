@@ -14,47 +14,50 @@ type Kind uint8
 const (
 	JSON   Kind = iota // one valid JSON text without white space around or between its tokens
 	Text               // valid UTF-8
-	Image              // PNG, JPEG, GIF or WebP, the images that models take
-	Audio              // bytes that show an audio/* type
+	Image              // PNG, JPEG, GIF or WebP, the images that models accept
+	Audio              // bytes whose signature is of an audio/* type
 	Binary             // any other bytes
 )
 
-// Part is an answer, or one of several parts of it.
+// Part is a response, or one of its parts.
 type Part struct {
 	Kind Kind
-	// MediaType is without parameters, in lower case; "" if neither the service nor the document names one. It is that of the bytes where
-	// they contradict the label.
+	// MediaType is without parameters, in lower case; "" if neither the service nor the document names one. It is
+	// detected from the bytes if they contradict the label.
 	MediaType string
-	Data      []byte // valid until Read returns
+	Data      []byte // valid until [Parts.Release]
 	// Drift is the place where a JSON answer of status 2xx differs from the output schema, and how: "/items/0/id: expected number, got
 	// string". It is "" if the answer fits.
 	Drift string
-	// DuplicateName reports that Drift is nothing but an object with two members of one name: the answer fits with either of them. See
-	// [jsonscan.Info] for the objects that are checked.
+	// DuplicateName reports whether Drift is only an object with two members of one name: the response matches with
+	// either of them. See [jsonscan.Info] for the objects that are checked.
 	DuplicateName bool
-	// Declared reports that the document declares this media type beside that of the output schema, so that another shape is no fault.
+	// Declared reports whether the document declares this media type besides that of the output schema, so that another
+	// shape is not a fault.
 	Declared bool
-	Wrapped  bool // the output schema has the JSON answer under "result"
-	// UndeclaredHTML reports that a successful answer is a page though the document declares none: it may be one to sign in on.
+	Wrapped  bool // the output schema has the JSON response under "result"
+	// UndeclaredHTML reports whether a successful response is a page although the document declares none: it may be a
+	// login page.
 	UndeclaredHTML bool
 	More           bool // another part follows
-	// File is the file name of the part, "" if it has none: one path segment without invisible characters.
+	// File is the file name of the part; "" if it has none: one path segment without invisible characters.
 	File string
-	// Location is the Content-Location (RFC 9110 section 8.7) as the service wrote it, "" if there is none and for JSON and text.
+	// Location is the Content-Location (RFC 9110 section 8.7) as the service wrote it; "" if there is none, and for
+	// JSON and text.
 	Location string
 	// Field is the name of a part of multipart/form-data, cleaned like File.
 	Field string
-	// Events is the number of events in the part if the deadline cut the stream off, else 0.
+	// Events is the number of events in the part if the deadline cut the stream off; otherwise 0.
 	Events int
-	// MaybeTruncated reports that nothing shows that the answer is whole: it ended with its connection, see [Delimited], and it isn't JSON
-	// that has an end of its own, nor a stream that the deadline cut off.
+	// MaybeTruncated reports whether the response may be incomplete: it ended with its connection, see [Delimited], and
+	// it isn't JSON with an end of its own, nor a stream that the deadline cut off.
 	MaybeTruncated bool
 
 	assembly assembly
 }
 
-// Clean removes the characters that a person doesn't see, in strings of JSON also those that are written as escapes. Images, audio and
-// binary data stay as they are. A part without such characters is not copied.
+// Clean removes invisible characters, in JSON strings also those that are written as escapes. Images, audio and binary
+// data stay unchanged. A part without such characters is not copied.
 func (p *Part) Clean() {
 	p.Drift, p.Field, p.MediaType = unseen.Clean(p.Drift), unseen.Clean(p.Field), unseen.Clean(p.MediaType)
 	switch p.Kind {
@@ -79,7 +82,7 @@ func CleanData(data []byte) []byte {
 	return p.Data
 }
 
-// IsBlank reports whether a text is white space alone, or has nothing else to see in it.
+// IsBlank reports whether a text has no visible characters.
 func IsBlank(text []byte) bool { return unseen.Blank(text) }
 
 // holdsJSON reports whether a text is JSON with escapes in it.

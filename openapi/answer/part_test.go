@@ -1,8 +1,12 @@
 package answer
 
-import "testing"
+import (
+	"net/http"
+	"testing"
+)
 
-// TestPartClean: of each kind of part what a person can't see goes, and a part without it is the same bytes as before.
+// TestPartClean checks that invisible characters are removed from each kind of part, and that a part without them keeps
+// its bytes.
 func TestPartClean(t *testing.T) {
 	for _, c := range []struct {
 		kind     Kind
@@ -11,7 +15,7 @@ func TestPartClean(t *testing.T) {
 		{JSON, `{"a\u200b":"\u001b[1mx\ud83d\udc69"}`, `{"a":"x👩"}`},
 		{JSON, `{"a":"x\"y"}`, `{"a":"x\"y"}`},
 		{Text, ` {"a":"\u202ex"}`, ` {"a":"x"}`},
-		{Text, `{"a":"\u202ex"`, `{"a":"\u202ex"`}, // no JSON: a reader sees the escape
+		{Text, `{"a":"\u202ex"`, `{"a":"\u202ex"`}, // not JSON: a reader sees the escape
 		{Text, "a\u200bb\r\n\x1b[31mc", "ab\r\nc"},
 		{Text, "plain\n", "plain\n"},
 		{Binary, "\x00\x1b[1m\xff", "\x00\x1b[1m\xff"},
@@ -27,4 +31,19 @@ func TestPartClean(t *testing.T) {
 			t.Errorf("%q was copied", c.in)
 		}
 	}
+}
+
+// readParts reads an answer and passes its parts to each, which may refuse one.
+func readParts(p *Plan, resp *http.Response, each func(Part) error) error {
+	var parts Parts
+	defer parts.Release()
+	if err := p.Read(resp, &parts); err != nil {
+		return err
+	}
+	for _, part := range parts.List {
+		if err := each(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }

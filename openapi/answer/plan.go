@@ -11,45 +11,45 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// Plan reads the answers of one operation. It is immutable and safe for concurrent use.
+// Plan reads the responses of one operation. It is immutable and safe for concurrent use.
 type Plan struct {
 	head         bool     // the method is HEAD
 	success      expected // of status 2xx
-	unexpected   expected // of failures and of the parts of an answer with several: nothing
+	unexpected   expected // of failures and of the parts of a multipart response: nothing
 	readableHTML bool
-	neverJSON    bool // the document declares answers, and none as JSON
-	mayBeHTML    bool // HTML is among the media types of successful answers, or a range that has it
+	neverJSON    bool // the document declares responses, and none as JSON
+	mayBeHTML    bool // HTML is among the media types of successful responses, or a range that includes it
 	meanings     []meaning
 	headers      []declaredHeaders
 	redirects    uint8 // set of the statuses that the document declares, see Redirects
 	buffers      *buffers
 }
 
-// expected is what the document declares about an answer.
+// expected is a document's declaration of a response.
 type expected struct {
 	json    bool            // JSON is among the media types
-	media   string          // the only media type, "" if there are several or none
+	media   string          // the only media type; "" if there are several or none
 	shape   *jsonscan.Shape // nil without output schema
-	wrapped bool            // the output schema has the answer under "result"
-	// others are the media types beside that of shape.
+	wrapped bool            // the output schema has the response under "result"
+	// others are the media types besides that of shape.
 	others []string
 }
 
-// Declaration is what a document declares about the answers of one operation.
+// Declaration is a document's declaration of the responses of one operation.
 type Declaration struct {
 	Method string
-	// MediaTypes are those of successful answers, without parameters.
+	// MediaTypes are those of successful responses, without parameters.
 	MediaTypes []string
-	// Shape is that of a successful JSON answer as it comes, nil without output schema. ShapeType is the one of MediaTypes that it belongs
-	// to. If Wrapped is set, the output schema has the answer under "result".
+	// Shape is that of a successful JSON response as received; nil without output schema. ShapeType is the member of
+	// MediaTypes that it belongs to. If Wrapped is set, the output schema has the response under "result".
 	Shape     *jsonscan.Shape
 	Wrapped   bool
 	ShapeType string
-	// Statuses are all that are declared, in the document's order.
+	// Statuses are all declared statuses, in the document's order.
 	Statuses []Status
 }
 
-// maxOthers is the most media types that are kept beside that of the shape.
+// maxOthers is the maximum number of media types that are kept besides that of the shape.
 const maxOthers = 6
 
 // Compiler makes the plans of one API, which share buffers and texts. It is safe for concurrent use.
@@ -61,7 +61,7 @@ type Compiler struct {
 	headers      sync.Map // joined header names → the same names, shared
 }
 
-// NewCompiler returns a compiler. If readableHTML is set, pages are reduced to the text that a reader sees; those of failures
+// NewCompiler returns a compiler. If readableHTML is set, pages are reduced to their visible text; those of failures
 // always are.
 func NewCompiler(readableHTML bool) *Compiler { return &Compiler{readableHTML: readableHTML} }
 
@@ -91,22 +91,24 @@ func (c *Compiler) Compile(d Declaration) *Plan {
 	return p
 }
 
-// Shape returns the shape of a successful JSON answer as it comes, nil if there is no output schema. It must not be modified.
+// Shape returns the shape of a successful JSON response as received; nil if there is no output schema. It must not be
+// modified.
 func (p *Plan) Shape() *jsonscan.Shape { return p.success.shape }
 
-// NeverJSON reports whether the document declares media types of successful answers, and JSON is none of them.
+// NeverJSON reports whether the document declares media types of successful responses, and none of them is JSON.
 func (p *Plan) NeverJSON() bool { return p.neverJSON }
 
-// MediaType returns the media type of successful answers if the document declares exactly one, without parameters; else "".
+// MediaType returns the media type of successful responses if the document declares exactly one, without parameters;
+// otherwise "".
 func (p *Plan) MediaType() string { return p.success.media }
 
-// meaningBytes is what a meaning takes beside its text, which is shared.
+// meaningBytes is the memory of a meaning in addition to its text, which is shared.
 const meaningBytes = 24
 
-// Size is about how many bytes the plan takes.
+// Size estimates the memory of the plan in bytes.
 func (p *Plan) Size() int { return meaningBytes * len(p.meanings) }
 
-// AppendFingerprint appends a text that differs if the document declares something else about media type, redirects or failures.
+// AppendFingerprint appends a text that differs if the document declares other media types, redirects or failures.
 func (p *Plan) AppendFingerprint(dst []byte) []byte {
 	dst = fmt.Appendf(dst, "type %q\nredirects %b\n", p.MediaType(), p.redirects)
 	for _, m := range p.meanings {

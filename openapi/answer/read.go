@@ -14,26 +14,27 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// Read reads and closes resp.Body, and then passes its parts to emit, in order. An empty answer has no part. The client must have
+// Read reads and closes resp.Body, and sets the parts of into, in order. An empty answer has no part. The client must have
 // decoded and limited the body; an error while reading it is wrapped and returned, and no part of an answer that was cut off is
-// emitted (P2). An answer that is malformed by its media type is an [*Error].
+// returned (P2). An answer that is malformed by its media type is an [*Error]. What into held before is released.
 //
-// A stream of events (text/event-stream) may be meant never to end, while the call has a deadline. If the body fails with an error
-// whose Timeout method returns true, and events came before, these are the answer, and Part.Events counts them.
+// A stream of events (text/event-stream) may be designed never to end, while the call has a deadline. If the body fails
+// with an error whose Timeout method returns true, and events came before, these are the response, and Part.Events
+// counts them.
 //
 // Reading ends with the context of the request.
-func (p *Plan) Read(resp *http.Response, emit func(Part) error) error {
+func (p *Plan) Read(resp *http.Response, into *Parts) error {
 	defer resp.Body.Close()
+	into.begin(p.buffers)
 	length := resp.ContentLength
 	if p.head {
-		length = 0 // Content-Length is that of an answer to GET
+		length = 0 // Content-Length is that of a response to GET
 	}
-	buffer := p.buffers.expect(length)
-	defer p.buffers.put(buffer)
+	buffer := into.keep(p.buffers.expect(length))
 	contentType := resp.Header.Get("Content-Type")
 	e := entity{contentType: contentType, media: mediatype.Essence(contentType), closeDelimited: !Delimited(resp)}
 	err := buffer.readFrom(resp.Body)
-	resp.Body.Close() // before emit, which may take long
+	resp.Body.Close() // before the parts are used, which may take long
 	if err != nil {
 		if e.timedOut = e.media == mediatype.EventStream && isTimeout(err) && hasEvent(buffer.data); !e.timedOut {
 			return fmt.Errorf("read answer: %w", err)
@@ -42,17 +43,17 @@ func (p *Plan) Read(resp *http.Response, emit func(Part) error) error {
 	if e.data = buffer.data; len(e.data) == 0 {
 		return nil
 	}
-	r := reader{plan: p, expected: &p.unexpected, failed: resp.StatusCode >= 300}
-	defer r.release()
+	r := reader{plan: p, expected: &p.unexpected, failed: resp.StatusCode >= 300, parts: into}
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		r.expected = &p.success
 		if p.success.shape == nil && !e.closeDelimited && mediatype.IsJSON(e.media) && isUTF8(contentType) && isCompactText(e.data) && !mediatype.IsJSONLines(e.media) {
 			// Without an output schema nothing depends on its being valid JSON, so it is passed on as text without a scan.
-			return emit(Part{Kind: Text, MediaType: e.media, Data: e.data})
+			into.add(Part{Kind: Text, MediaType: e.media, Data: e.data})
+			return nil
 		}
 	}
 	if strings.HasPrefix(e.media, "multipart/") {
-		return p.multipart(e, slices.Contains(r.expected.others, e.media), emit)
+		return p.multipart(e, slices.Contains(r.expected.others, e.media), into)
 	}
 	if disposition := resp.Header["Content-Disposition"]; len(disposition) > 0 {
 		e.disposition = disposition[0]
@@ -67,18 +68,20 @@ func (p *Plan) Read(resp *http.Response, emit func(Part) error) error {
 	part.MaybeTruncated = e.closeDelimited && !e.timedOut && !isSelfDelimiting(part)
 	part.UndeclaredHTML = !r.failed && !p.mayBeHTML && part.Kind == Text && mediatype.IsHTML(part.MediaType)
 	part.Declared = r.expected.others != nil && r.declares(part, e.media)
-	return emit(part)
+	into.add(part)
+	return nil
 }
 
-// declares reports whether the document declares the media type of a part beside that of the output schema. Bytes of another type than
-// their label are declared by it all the same, unless they are text: that may be the page of an error.
+// declares reports whether the document declares the media type of a part besides that of the output schema. A declared
+// label also covers bytes of another type, unless they are text, which may be an error page.
 func (r *reader) declares(p Part, label string) bool {
 	others := r.expected.others
 	return slices.Contains(others, p.MediaType) || p.Kind != JSON && p.Kind != Text && slices.Contains(others, label)
 }
 
-// Delimited reports whether the end of an answer shows that it is whole, as a length, chunks, compression and HTTP/2 do. Any other
-// answer of HTTP/1 ends with its connection (RFC 9112 section 6.3), whether it is whole or was cut off.
+// Delimited reports whether the end of a response proves that it is complete, as a length, chunks, compression and
+// HTTP/2 do. Any other response of HTTP/1 ends with its connection (RFC 9112 section 6.3), whether it is complete or
+// was cut off.
 func Delimited(resp *http.Response) bool {
 	return resp.ContentLength >= 0 || resp.Request != nil && resp.Request.Method == http.MethodHead || resp.ProtoMajor != 1 || resp.Uncompressed || len(resp.TransferEncoding) > 0
 }
@@ -89,36 +92,25 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// reader reads one answer.
+// reader reads one response.
 type reader struct {
 	plan     *Plan
 	expected *expected
-	failed   bool      // the status is not 2xx
-	scratch  []*buffer // of the parts that are not in the bytes that came
+	failed   bool   // the status is not 2xx
+	parts    *Parts // hold the buffers of the parts that are not in the bytes that came
 }
 
-// release returns the buffers to the plan.
-func (r *reader) release() {
-	for _, b := range r.scratch {
-		r.plan.buffers.put(b)
-	}
-}
+// buffer returns a buffer that lasts as long as the parts.
+func (r *reader) buffer(length int) *buffer { return r.parts.keep(r.plan.buffers.get(length)) }
 
-// buffer returns a buffer that lasts as long as the reader.
-func (r *reader) buffer(length int) *buffer {
-	b := r.plan.buffers.get(length)
-	r.scratch = append(r.scratch, b)
-	return b
-}
-
-// entity is the content and the headers of an answer or of one part of multipart.
+// entity is the content and the headers of a response or of one part of multipart.
 type entity struct {
 	media          string // Content-Type without parameters
 	contentType    string
 	disposition    string // Content-Disposition
 	location       string // Content-Location
 	data           []byte
-	timedOut       bool // the deadline cut a stream of events off
+	timedOut       bool // the deadline cut off a stream of events
 	inForm         bool // a part of multipart/form-data
 	closeDelimited bool // see Delimited
 }
@@ -156,8 +148,8 @@ func (r *reader) part(e entity) (p Part, found bool, err error) {
 	return r.byContent(e)
 }
 
-// byContent reads an entity that is not JSON by its label, as far as the bytes do not contradict it: clients pass images on to models, and
-// a model that gets one of another type than it is labelled with refuses the whole conversation.
+// byContent reads an entity that is not JSON by its label, unless the bytes contradict it: clients pass images on to
+// models, and a model that gets an image with a wrong label refuses the whole conversation.
 func (r *reader) byContent(e entity) (p Part, found bool, err error) {
 	media, text := mediatype.Content(e.media, unmarked(e.data))
 	if !text {
@@ -178,13 +170,13 @@ func (r *reader) byContent(e entity) (p Part, found bool, err error) {
 			part.MediaType = media
 			return part, true, nil
 		}
-	case mediatype.IsHTML(media) && (r.failed || r.plan.readableHTML): // the page of an error holds no data
+	case mediatype.IsHTML(media) && (r.failed || r.plan.readableHTML): // the page of an error contains no data
 		return Part{Kind: Text, MediaType: media, Data: htmlText(r.text(e))}, true, nil
 	}
 	return Part{Kind: Text, MediaType: media, Data: r.text(e)}, true, nil
 }
 
-// unmarked returns a page or another text that shows what it is in UTF-8 if it is in UTF-16, and other data as it is.
+// unmarked converts a page or another recognizable text in UTF-16 to UTF-8, and returns other data unchanged.
 func unmarked(data []byte) []byte {
 	if !bytes.HasPrefix(data, []byte("\xff\xfe")) && !bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return data
@@ -195,9 +187,9 @@ func unmarked(data []byte) []byte {
 	return data
 }
 
-// wideJSON returns a JSON object or array in UTF-16 without a byte order mark as UTF-8, whatever its label, and nil for other data. The zeros
-// in its first two characters show it, as RFC 4627 section 3 describes. Bytes with a label of their own would be shown with the fields that
-// are to be hidden.
+// wideJSON converts a JSON object or array in UTF-16 without a byte order mark to UTF-8, whatever its label, and
+// returns nil for other data. The zeros in its first two characters reveal it, as RFC 4627 section 3 describes.
+// Otherwise the bytes would be passed on under their label, with the fields that are to be hidden.
 func wideJSON(data []byte) []byte {
 	if len(data) < 4 || len(data)%2 != 0 {
 		return nil

@@ -10,17 +10,17 @@ import (
 
 // event is one server-sent event (HTML, section 9.2).
 type event struct {
-	name, id []byte // nil if the stream gives none
+	name, id []byte // nil if the stream has none
 	data     []byte // valid until the next event
 }
 
-// endOfEvents is the data of the last event of some services, such as OpenAI's. It carries nothing else, and isn't JSON even if all
-// other events are.
+// endOfEvents is the data of the last event of some services, such as OpenAI's. It carries no information, and isn't
+// JSON even if all other events are.
 const endOfEvents = "[DONE]"
 
-// events reads a stream of events as one JSON array. Its elements are the data of the events: JSON if all of them are, else strings. If
-// any event has a name or an id, the elements are objects {"event", "id", "data"} instead, as in the schemas of OAS 3.2 (server-sent
-// event streams); "retry" concerns the transport and is left out.
+// events reads a stream of events as one JSON array. Its elements are the data of the events: JSON if all of them are,
+// otherwise strings. If any event has a name or an id, the elements are objects {"event", "id", "data"} instead, as in
+// the schemas of OAS 3.2 (server-sent event streams); "retry" concerns the transport and is left out.
 func (r *reader) events(e entity) (p Part, found bool, err error) {
 	data := bytes.TrimPrefix(e.data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) { // the charset is always UTF-8
@@ -72,7 +72,7 @@ func (r *reader) events(e entity) (p Part, found bool, err error) {
 	return p, true, nil
 }
 
-// appendEvent appends the data of an event, as JSON or as a text, and with asObject its name and id as well.
+// appendEvent appends the data of an event, as JSON or as a string, and with asObject its name and id as well.
 func appendEvent(dst []byte, ev event, info jsonscan.Info, asJSON, asObject bool) []byte {
 	if asObject {
 		dst = append(dst, '{')
@@ -95,14 +95,14 @@ func appendEvent(dst []byte, ev event, info jsonscan.Info, asJSON, asObject bool
 	return dst
 }
 
-// maxTextEvents is the size in bytes that events of text may always have as JSON. Larger ones may be twice the size of the answer,
-// which suffices for quotes and line ends; control characters could make it six times the size.
+// maxTextEvents is the size in bytes up to which text events may expand freely as JSON. Larger ones may be twice the
+// size of the response, which suffices for quotes and line ends; control characters could make it six times the size.
 const maxTextEvents = 1 << 20
 
 // escapeRoom is the spare capacity that [jsonscan.AppendEscaped] needs.
 const escapeRoom = 9 << 10
 
-// eventsSize is an upper bound of the size of events as JSON, their data being JSON or strings.
+// eventsSize returns an upper bound of the size of events as JSON, with JSON or strings as data.
 func eventsSize(all iter.Seq[event], asJSON, asObjects bool) int {
 	size := len("[]")
 	for ev := range all {
@@ -124,7 +124,7 @@ func eventsSize(all iter.Seq[event], asJSON, asObjects bool) int {
 	return size
 }
 
-// hasEvent reports whether a stream that was cut off holds a complete event.
+// hasEvent reports whether a stream that was cut off contains a complete event.
 func hasEvent(data []byte) bool {
 	for range events(data, false) {
 		return true
@@ -132,16 +132,16 @@ func hasEvent(data []byte) bool {
 	return false
 }
 
-// events yields the events of a stream that have data. If the stream ended, its last event needs no blank line behind it: the standard
-// drops such an event, but many services omit the line.
+// events yields the events of a stream that have data. If the stream ended, its last event needs no blank line after
+// it: the standard drops such an event, but many services omit the line.
 func events(data []byte, ended bool) iter.Seq[event] {
 	return func(yield func(event) bool) {
 		var ev event
 		var joined []byte // data of several lines
 		several := false
 		for len(data) > 0 {
-			line, rest, whole := cutLine(data)
-			if data = rest; !whole && !ended {
+			line, rest, complete := cutLine(data)
+			if data = rest; !complete && !ended {
 				return
 			}
 			if len(line) == 0 {
@@ -182,8 +182,9 @@ func events(data []byte, ended bool) iter.Seq[event] {
 	}
 }
 
-// cutLine returns the first line without its end, LF, CR LF or CR, and the rest; whole is false if the line has no end.
-func cutLine(data []byte) (line, rest []byte, whole bool) {
+// cutLine returns the first line without its end, LF, CR LF or CR, and the rest; complete is false if the line has no
+// end.
+func cutLine(data []byte) (line, rest []byte, complete bool) {
 	i := bytes.IndexAny(data, "\r\n")
 	switch {
 	case i < 0:

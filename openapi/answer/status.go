@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	maxStatuses = 40  // of one operation; the documents that list more list them for all operations alike
+	maxStatuses = 40  // of one operation; documents that list more list them for all operations alike
 	maxMeaning  = 200 // bytes of one text
 )
 
-// Status is what a document declares about the answers of one status.
+// Status is a document's declaration of the responses of one status.
 type Status struct {
 	Code        string // "404", "4XX" or "DEFAULT"
 	Description string
@@ -29,8 +29,8 @@ type meaning struct {
 	text string
 }
 
-// Redirects reports whether the document declares a redirect of this status, by itself or as one of 3XX. A "default" answer doesn't
-// count: it usually describes failures.
+// Redirects reports whether the document declares a redirect of this status, by itself or as one of 3XX. A "default"
+// response doesn't count: it usually describes failures.
 func (p *Plan) Redirects(status int) bool {
 	i := slices.Index(redirects[:], status)
 	return i >= 0 && p.redirects&(1<<i) != 0
@@ -39,8 +39,9 @@ func (p *Plan) Redirects(status int) bool {
 // redirects are the statuses that send a client to another URL (RFC 9110 section 15.4).
 var redirects = [...]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
 
-// Meaning returns the description of answers with this status, cleaned (S8), on one line of at most 200 bytes. It is "" if the
-// document has none, or one that only repeats the name of the status. That of "default" is left out, since it fits every status.
+// Meaning returns the description of responses with this status, cleaned (S8), on one line of at most 200 bytes. It is
+// "" if the document has none, or one that only repeats the name of the status. That of "default" is left out, since it
+// applies to every status.
 func (p *Plan) Meaning(status int) string {
 	text := ""
 	for _, m := range p.meanings {
@@ -54,7 +55,7 @@ func (p *Plan) Meaning(status int) string {
 	return text
 }
 
-// redirectsOf returns the set of [redirects] that are declared.
+// redirectsOf returns the set of declared [redirects].
 func redirectsOf(statuses []Status) (set uint8) {
 	for _, s := range statuses {
 		for i, status := range redirects {
@@ -86,14 +87,14 @@ func (c *Compiler) meanings(statuses []Status) (all []meaning) {
 	return all
 }
 
-// clean returns a description as it is shown. The result is kept, since operations share descriptions and cleaning a long one takes a
-// while.
+// clean returns a description for display. The result is cached, since operations share descriptions and cleaning a
+// long one is slow.
 func (c *Compiler) clean(raw string) string {
 	known, _ := c.cleaned.Load(raw)
 	if text, ok := known.(string); ok {
 		return text
 	}
-	// Cleaned before it is cut, so that what goes takes no room.
+	// Cleaned before it is cut, so that removed text takes no room.
 	text := schema.Clean(strings.Join(strings.Fields(schema.Prose(raw, 0)), " "), maxMeaning)
 	c.cleaned.Store(raw, text)
 	return text
@@ -109,11 +110,11 @@ func saysNothing(text string, code int) bool {
 			return unicode.ToLower(r)
 		}, s)
 	}
-	switch said := letters(text); said {
+	switch normalized := letters(text); normalized {
 	case "", "error", "errorresponse", "clienterror", "servererror", "unexpectederror", "failure", "failed", "defaultresponse":
 		return true
 	default:
 		name := letters(http.StatusText(code))
-		return said == name || said == name+"error" || said == name+"response"
+		return normalized == name || normalized == name+"error" || normalized == name+"response"
 	}
 }

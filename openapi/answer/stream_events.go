@@ -8,15 +8,17 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// maxEvent is the size of the largest event that is reported, in bytes. It bounds the memory beside that of the answer.
+// maxEvent is the maximum size of an event that is reported, in bytes. It limits the memory in addition to that of the
+// response.
 const maxEvent = 64 << 10
 
-// OnEvent arranges for f to be called with each event of a streamed answer as soon as it is complete, while [Plan.Read], which must
-// follow, reads the answer: with each text of JSON lines or of a JSON text sequence, and with the data of each server-sent event. It
-// returns false, and f is never called, if the answer is not such a stream in UTF-8.
+// OnEvent arranges for f to be called with each event of a streamed response as soon as it is complete, while
+// [Plan.Read], which must follow, reads the response: with each text of JSON lines or of a JSON text sequence, and with
+// the data of each server-sent event. It returns false, and f is never called, if the response is not such a stream in
+// UTF-8.
 //
-// The result of Read stays the same. The bytes are those that the service sent, may be anything, and are valid until f returns; they
-// are nil for an event of more than 64 KiB. Once f has returned false it is not called again. Reading waits for f.
+// The result of Read stays the same. The bytes are unmodified and unchecked, and valid until f returns; they are nil
+// for an event of more than 64 KiB. Once f has returned false it is not called again. Reading waits for f.
 func (p *Plan) OnEvent(resp *http.Response, f func(event []byte) (more bool)) bool {
 	contentType := resp.Header.Get("Content-Type")
 	media := mediatype.Essence(contentType)
@@ -44,7 +46,7 @@ func (p *Plan) OnEvent(resp *http.Response, f func(event []byte) (more bool)) bo
 	return true
 }
 
-// scannedBody passes what is read to a scanner.
+// scannedBody passes the bytes that are read to a scanner.
 type scannedBody struct {
 	io.ReadCloser
 	scanner *eventScanner
@@ -59,14 +61,14 @@ func (b scannedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// eventScanner finds the events of a stream that comes in pieces. It holds at most one event.
+// eventScanner finds the events of a stream that arrives in pieces. It buffers at most one event.
 type eventScanner struct {
 	onEvent func(event []byte) bool // nil once it has returned false
-	limit   int                     // of the size of an event
+	limit   int                     // maximum size of an event
 	scan    func(piece []byte)      // by media type
 	finish  func()                  // handles the end of the stream; nil if that only completes the held event
 
-	bom     int    // bytes of a byte order mark at the beginning of the stream, bomDone behind it
+	bom     int    // bytes of a byte order mark at the beginning of the stream; bomDone after it
 	held    []byte // the beginning of an event, or of a line of one
 	tooLong bool   // the held event exceeds the limit
 
@@ -115,7 +117,7 @@ func (sc *eventScanner) hold(part []byte) {
 	sc.held = append(sc.held, part...)
 }
 
-// complete returns what is held with its last part, and empties it; long reports that only the beginning was held.
+// complete returns the held bytes with their last part, and clears them; long reports that only the beginning was held.
 func (sc *eventScanner) complete(last []byte) (all []byte, long bool) {
 	if len(sc.held) == 0 && len(last) <= sc.limit {
 		return last, false
@@ -126,7 +128,7 @@ func (sc *eventScanner) complete(last []byte) (all []byte, long bool) {
 	return all, long
 }
 
-// reportText reports an event that is a JSON text with white space around it, unless there is nothing else.
+// reportText reports an event that is a JSON text with white space around it, unless it is only white space.
 func (sc *eventScanner) reportText(event []byte, long bool) {
 	if event = bytes.Trim(event, whiteSpace); long || len(event) > 0 {
 		sc.report(event, long)

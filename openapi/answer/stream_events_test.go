@@ -15,7 +15,7 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// watched returns the events that are seen of an answer that comes in such pieces.
+// watched returns the events that are reported for a response that arrives in these pieces.
 func watched(t testing.TB, media string, most int, pieces ...[]byte) (seen []string) {
 	t.Helper()
 	var readers []io.Reader
@@ -41,7 +41,7 @@ func watched(t testing.TB, media string, most int, pieces ...[]byte) (seen []str
 	return seen
 }
 
-// TestOnEvent holds what is an event, by media type.
+// TestOnEvent checks the events of each media type.
 func TestOnEvent(t *testing.T) {
 	for _, c := range []struct {
 		media, stream string
@@ -69,8 +69,8 @@ func TestOnEvent(t *testing.T) {
 	}
 }
 
-// TestOnEventLeavesAlone holds that only streams of events are watched, that who does not want to see more sees no more,
-// and that an answer that breaks off has no last event.
+// TestOnEventLeavesAlone checks that only streams of events are reported, that false ends the reports, and that an
+// interrupted response has no last event.
 func TestOnEventLeavesAlone(t *testing.T) {
 	body := io.NopCloser(strings.NewReader("1\n2\n3"))
 	p := &Plan{}
@@ -94,8 +94,8 @@ func TestOnEventLeavesAlone(t *testing.T) {
 	}
 }
 
-// FuzzOnEvent holds that the events are the same wherever the pieces of a stream part, and that they are those of the
-// answer as a whole.
+// FuzzOnEvent checks that the events are the same for any split of the stream into pieces, and that they are those of
+// the whole response.
 func FuzzOnEvent(f *testing.F) {
 	medias := [...]string{mediatype.EventStream, "application/x-ndjson", "application/json-seq"}
 	f.Add(uint8(0), []byte("\xef\xbb\xbfdata: {\"a\":1}\r\n\r\nid: 1\ndata:\ndata: 2\r\rdata: [DONE]\n\ndata:x"), uint16(3), uint16(7))
@@ -131,7 +131,7 @@ func FuzzOnEvent(f *testing.F) {
 				want = append(want, string(text))
 			}
 		default:
-			return // a text of a sequence that is not JSON may be another
+			return // a text of a sequence that is not JSON may differ
 		}
 		if !reflect.DeepEqual(whole, want) {
 			t.Fatalf("seen %q\nread %q", whole, want)

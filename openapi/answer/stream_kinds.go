@@ -19,13 +19,13 @@ func (sc *eventScanner) scanLines(p []byte) {
 type recordState struct {
 	depth    int
 	quoted   bool // within a string
-	escape   bool // behind a backslash
+	escape   bool // after a backslash
 	started  bool // the text has more than white space
 	reported bool // the text was complete
 }
 
-// scanRecords finds the texts of a JSON text sequence. A text is complete at the line feed behind its value (RFC 7464 section 2.2),
-// before the next text comes; anything between the two is ignored.
+// scanRecords finds the texts of a JSON text sequence. A text is complete at the line feed after its value (RFC 7464
+// section 2.2), before the next text arrives; anything between the two is ignored.
 func (sc *eventScanner) scanRecords(p []byte) {
 	s := &sc.record
 	from := 0
@@ -60,12 +60,12 @@ func (sc *eventScanner) scanRecords(p []byte) {
 	}
 }
 
-// eventState is the part of a server-sent event that has come.
+// eventState is the part of a server-sent event that has arrived.
 type eventState struct {
 	data    []byte
 	hasData bool // data may be empty
 	tooLong bool // data exceeds the limit
-	afterCR bool // the last byte was a carriage return, to which a line feed belongs
+	afterCR bool // the last byte was a carriage return, which a line feed may follow
 }
 
 // scanFields finds server-sent events by the rules of the function events.
@@ -112,7 +112,7 @@ func (sc *eventScanner) field(line []byte, long bool) {
 	}
 }
 
-// dispatch reports the event whose lines have come, if it has data.
+// dispatch reports the complete event, if it has data.
 func (sc *eventScanner) dispatch() {
 	e := &sc.event
 	if e.tooLong || len(e.data) > 0 && string(e.data) != endOfEvents {

@@ -5,7 +5,7 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// assembly is what the elements of an array are that was assembled from a stream.
+// assembly is the kind of elements of an array that was assembled from a stream.
 type assembly uint8
 
 const (
@@ -14,8 +14,9 @@ const (
 	ofEvents              // objects with the data of server-sent events as "data"
 )
 
-// Result replaces a streamed answer by its result, the value at a JSON Pointer in the last event that has one other than null; a string
-// becomes text. It returns false and changes nothing if the part is no streamed answer or has no such event.
+// Result replaces a streamed response by its result, the value at a JSON Pointer in the last event that has one other
+// than null; a string becomes text. It returns false and changes nothing if the part is not a streamed response or has
+// no such event.
 func (p *Part) Result(pointer string) bool {
 	if p.assembly == notAssembled {
 		return false
@@ -47,7 +48,8 @@ func (p *Part) Result(pointer string) bool {
 	return true
 }
 
-// ReplaceTexts replaces each event of a stream that is text rather than JSON by the result of replace. Other parts stay as they are.
+// ReplaceTexts replaces each event of a stream that is text rather than JSON by the result of replace. Other parts stay
+// unchanged.
 func (p *Part) ReplaceTexts(replace func(text []byte) []byte) {
 	if p.assembly == notAssembled || p.MediaType != mediatype.EventStream {
 		return

@@ -13,8 +13,9 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// ToUTF8 returns data as valid UTF-8. The byte order mark decides, then the label in lower case, "" if there is none; text in
-// neither is read as Windows-1252, as browsers do, so that nothing is lost. The result may be data itself.
+// ToUTF8 returns data as valid UTF-8. The charset is that of the byte order mark, or else of the label in lower case,
+// which may be ""; text in neither is decoded as Windows-1252, as browsers do, so that nothing is lost. The result may
+// be data itself.
 func ToUTF8(data []byte, label string) []byte {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
@@ -30,7 +31,7 @@ func ToUTF8(data []byte, label string) []byte {
 	case "utf-16le":
 		return fromUTF16(data, binary.LittleEndian)
 	case "iso-8859-1", "latin1", "iso8859-1", "windows-1252", "cp1252":
-		return fromWindows1252(data) // the two are one on the web (WHATWG Encoding, section 4.2)
+		return fromWindows1252(data) // the web treats the two as one (WHATWG Encoding, section 4.2)
 	case "", "utf-8", "utf8":
 	default:
 		if text, ok := decode(data, label); ok {
@@ -44,24 +45,24 @@ func ToUTF8(data []byte, label string) []byte {
 		return joined
 	}
 	if label == "utf-8" || label == "utf8" {
-		return bytes.ToValidUTF8(data, []byte("\uFFFD")) // one bad byte doesn't make all of it another charset
+		return bytes.ToValidUTF8(data, []byte("\uFFFD")) // one invalid byte doesn't imply another charset
 	}
 	return fromWindows1252(data)
 }
 
-// Encoding returns the encoding of a label (WHATWG Encoding, section 4.2), nil if the label is unknown.
+// Encoding returns the encoding of a label (WHATWG Encoding, section 4.2); nil if the label is unknown.
 func Encoding(label string) encoding.Encoding {
 	e, err := htmlindex.Get(label)
 	if err != nil || e == encoding.Replacement {
 		return nil
 	}
 	if e == simplifiedchinese.GBK {
-		return simplifiedchinese.GB18030 // a superset, and the decoder that section 10.1 asks for
+		return simplifiedchinese.GB18030 // a superset, and the decoder that section 10.1 requires
 	}
 	return e
 }
 
-// decode decodes the charsets that browsers know (WHATWG Encoding, section 4); ok is false for others.
+// decode decodes the charsets that browsers support (WHATWG Encoding, section 4); ok is false for others.
 func decode(data []byte, label string) (text []byte, ok bool) {
 	encoding := Encoding(label)
 	if encoding == nil {
@@ -74,12 +75,14 @@ func decode(data []byte, label string) (text []byte, ok bool) {
 	return bytes.ToValidUTF8(text, []byte("\uFFFD")), true
 }
 
-// declaredWithin is the part of a text, in bytes, that may declare its charset (HTML, section 4.2.5.4).
+// declaredWithin is the length of the beginning of a text, in bytes, that may declare its charset (HTML, section
+// 4.2.5.4).
 const declaredWithin = 1024
 
-// Declared returns the charset that XML or HTML declares within itself, "" if there is none. It counts if the Content-Type
-// names none (RFC 7303 section 3; HTML, section 13.2.3.2). Text that is UTF-8 and has no escape sequence is taken for UTF-8
-// whatever it declares: proxies and templates change the encoding and leave the declaration.
+// Declared returns the charset that XML or HTML declares within itself; "" if there is none. It applies if the
+// Content-Type names none (RFC 7303 section 3; HTML, section 13.2.3.2). Text that is valid UTF-8 and has no escape
+// sequence counts as UTF-8 despite its declaration: proxies and templates change the encoding and leave the
+// declaration.
 func Declared(media string, data []byte) string {
 	if !mediatype.IsXML(media) && !mediatype.IsHTML(media) || utf8.Valid(data) && bytes.IndexByte(data, 0x1b) < 0 {
 		return ""
@@ -116,7 +119,7 @@ func asciiCharset(name string) string {
 	return name
 }
 
-// assigned returns the value in name=value without quotes, "" if there is none.
+// assigned returns the value in name=value without quotes; "" if there is none.
 func assigned(text []byte, name string) string {
 	_, after, _ := bytes.Cut(text, []byte(name))
 	after, found := bytes.CutPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte("="))
@@ -149,7 +152,7 @@ func fromUTF16(data []byte, order binary.ByteOrder) []byte {
 }
 
 func fromWindows1252(data []byte) []byte {
-	// 0x80 to 0x9f; the holes are controls, as in ISO 8859-1.
+	// 0x80 to 0x9f; unassigned bytes are controls, as in ISO 8859-1.
 	const upper = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 	table := []rune(upper)
 	read := func(c byte) rune {

@@ -2,7 +2,7 @@ package charset
 
 import "testing"
 
-// TestToUTF8 holds the order in which mark, label and bytes decide.
+// TestToUTF8 checks the precedence of mark, label and bytes.
 func TestToUTF8(t *testing.T) {
 	for _, tt := range []struct{ data, label, want string }{
 		{"é", "", "é"},
@@ -24,7 +24,7 @@ func TestToUTF8(t *testing.T) {
 	}
 }
 
-// TestDeclared holds where XML and HTML declare their charset, and that valid UTF-8 is UTF-8.
+// TestDeclared checks the declarations of XML and HTML, and that valid UTF-8 is UTF-8.
 func TestDeclared(t *testing.T) {
 	for _, tt := range []struct{ media, data, want string }{
 		{"text/xml", "<?xml version='1.0' encoding = \"GBK\"?>\xb6", "gbk"},

@@ -1,7 +1,7 @@
-// Package charset turns texts in the charsets of the web into UTF-8, and texts in UTF-8 into those of the IANA registry.
+// Package charset converts text from the charsets of the web to UTF-8, and from UTF-8 to those of the IANA registry.
 //
-// It hides which charsets there are, their names, and where XML and HTML declare theirs.
+// It hides the list of charsets, their names, and the declarations of XML and HTML.
 //
-// The rule that must not be broken: what is read is valid UTF-8, and no byte goes without a trace, whatever the label says; what is
-// written is read as the same text.
+// The rule that must not be broken: decoded text is valid UTF-8, and no byte is dropped silently, whatever the label;
+// encoded text is decoded to the same text.
 package charset

@@ -13,17 +13,18 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// An Encoder writes texts in one charset. It is immutable and safe for concurrent use.
+// An Encoder encodes texts in one charset. It is immutable and safe for concurrent use.
 type Encoder struct {
-	label    string            // as it was given
-	encoding encoding.Encoding // nil: ASCII
+	label    string            // label as given
+	encoding encoding.Encoding // nil for ASCII
 	name     string            // for an XML declaration
 	known    bool
 }
 
-// NewEncoder returns the encoder of a label. It is nil for UTF-8 and for no label: texts are as they are. The charset of a label is that of
-// the IANA registry, in the strict sense: ISO 8859-1 has no euro sign there, which browsers take from Windows-1252. Labels that only
-// browsers know mean what they do there. Of an unknown charset the encoder writes ASCII, which nearly all charsets share.
+// NewEncoder returns the encoder of a label. It is nil for UTF-8 and for no label: texts stay unchanged. The charset of
+// a label is that of the IANA registry, in the strict sense: ISO 8859-1 has no euro sign there, which browsers take
+// from Windows-1252. Labels that only browsers know have the browsers' meaning. For an unknown charset the encoder
+// writes ASCII, which nearly all charsets share.
 func NewEncoder(label string) *Encoder {
 	if label == "" {
 		return nil
@@ -49,13 +50,13 @@ func NewEncoder(label string) *Encoder {
 	return e
 }
 
-// Known reports whether the charset is known, so that it is written and not ASCII alone.
+// Known reports whether the charset is known, so that texts are not limited to ASCII.
 func (e *Encoder) Known() bool { return e.known }
 
-// Label returns the label as it was given.
+// Label returns the label as given.
 func (e *Encoder) Label() string { return e.label }
 
-// XMLName returns the name of the charset for an XML declaration, "" if it has none that can stand there.
+// XMLName returns the name of the charset for an XML declaration; "" if it has no valid one.
 func (e *Encoder) XMLName() string {
 	if !isEncodingName(e.name) {
 		return ""
@@ -63,7 +64,7 @@ func (e *Encoder) XMLName() string {
 	return e.name
 }
 
-// IsWide reports whether ASCII has other bytes in the charset, as in UTF-16 and EBCDIC.
+// IsWide reports whether the charset encodes ASCII differently, as UTF-16 and EBCDIC do.
 func (e *Encoder) IsWide() bool {
 	const ascii = "aZ09%&=+{\"\\"
 	out, err := e.encode([]byte(ascii))
@@ -73,25 +74,27 @@ func (e *Encoder) IsWide() bool {
 // A CharacterError names a character that a charset doesn't have.
 type CharacterError struct {
 	Rune  rune
-	Place int // among the characters of the text, from 1
+	Place int // position among the characters of the text, from 1
 	Label string
 }
 
-// Error says what must not be in the text. It completes a sentence that begins with what the text is.
+// Error names the character that the text must not contain. It completes a sentence that begins with the name of the
+// text.
 func (e *CharacterError) Error() string {
 	return fmt.Sprintf("must not contain %q (%U, character %d): it is sent in the charset %s, which doesn't have it", string(e.Rune), e.Rune, e.Place, e.Label)
 }
 
-// Append appends a text, which is UTF-8, in the charset. It fails with a [*CharacterError] if the text would come out as another one.
+// Append appends a UTF-8 text in the charset. It fails with a [*CharacterError] if the text would be decoded
+// differently.
 func (e *Encoder) Append(dst, text []byte) ([]byte, error) {
 	out, err := e.encode(text)
-	if err == nil && e.reads(out, text) {
+	if err == nil && e.decodesTo(out, text) {
 		return append(dst, out...), nil
 	}
-	return dst, e.misfit(text)
+	return dst, e.unencodable(text)
 }
 
-// encode writes a text, whatever becomes of it.
+// encode encodes a text, with or without loss.
 func (e *Encoder) encode(text []byte) ([]byte, error) {
 	if e.encoding == nil {
 		return text, nil
@@ -103,9 +106,8 @@ func (e *Encoder) encode(text []byte) ([]byte, error) {
 	return e.encoding.NewEncoder().Bytes(text)
 }
 
-// reads reports whether a reader of the charset sees the text in the bytes. Several characters are written as one in East Asian
-// charsets.
-func (e *Encoder) reads(out, text []byte) bool {
+// decodesTo reports whether the bytes are decoded to the text. Several characters have one encoding in East Asian charsets.
+func (e *Encoder) decodesTo(out, text []byte) bool {
 	if e.encoding == nil {
 		return bytes.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 	}
@@ -113,10 +115,10 @@ func (e *Encoder) reads(out, text []byte) bool {
 	return err == nil && bytes.Equal(back, text)
 }
 
-// misfit returns the first character that the charset doesn't have.
-func (e *Encoder) misfit(text []byte) error {
+// unencodable returns the first character that the charset doesn't have.
+func (e *Encoder) unencodable(text []byte) error {
 	place := 0
-	known := make(map[rune]bool) // texts repeat their characters, and each takes an encoder
+	known := make(map[rune]bool) // texts repeat their characters, and each check takes an encoder
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		one := text[i : i+size]
@@ -125,7 +127,7 @@ func (e *Encoder) misfit(text []byte) error {
 			continue
 		}
 		out, err := e.encode(one)
-		if err != nil || !e.reads(out, one) {
+		if err != nil || !e.decodesTo(out, one) {
 			return &CharacterError{r, place, e.label}
 		}
 		known[r] = true
@@ -133,7 +135,7 @@ func (e *Encoder) misfit(text []byte) error {
 	return &CharacterError{utf8.RuneError, place, e.label}
 }
 
-// isEncodingName reports whether a label can stand in an XML declaration (XML 1.0 section 4.3.3, EncName).
+// isEncodingName reports whether a label is valid in an XML declaration (XML 1.0 section 4.3.3, EncName).
 func isEncodingName(label string) bool {
 	for i, c := range []byte(label) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -144,8 +146,9 @@ func isEncodingName(label string) bool {
 	return label != ""
 }
 
-// WithDeclaration returns an XML document that begins with a declaration with the name of another charset in it, which is that in which the
-// document will be written. A document without a declaration is returned as it is, and so is one whose declaration is not well-formed.
+// WithDeclaration returns an XML document with its declaration changed to the name of another charset, in which the
+// document will be encoded. A document without a declaration, or with one that is not well-formed, is returned
+// unchanged.
 func WithDeclaration(document []byte, name string) []byte {
 	head, found := bytes.CutPrefix(document, []byte("<?xml"))
 	if !found || len(head) == 0 || !bytes.ContainsRune([]byte(" \t\r\n"), rune(head[0])) {
@@ -162,18 +165,18 @@ func WithDeclaration(document []byte, name string) []byte {
 		return document
 	case from < 0:
 		_, version := assignedAt(head[:end], "version")
-		if version <= 0 || name == "" || strings.EqualFold(name, "utf-8") { // which is what no name means
+		if version <= 0 || name == "" || strings.EqualFold(name, "utf-8") { // the default without a name
 			return document
 		}
-		from, to, value = version+1, version+1, ` encoding="`+name+`"` // behind the quote; before "standalone" (XML 1.0 section 2.8)
+		from, to, value = version+1, version+1, ` encoding="`+name+`"` // after the quote; before "standalone" (XML 1.0 section 2.8)
 	}
 	start := len(document) - len(head)
 	out := append(make([]byte, 0, len(document)+len(value)), document[:start+from]...)
 	return append(append(out, value...), document[start+to:]...)
 }
 
-// assignedAt returns where the value in name="value" begins and ends in an XML declaration. Both are -1 if it isn't there, and to is less
-// than from if it isn't well-formed.
+// assignedAt returns the start and the end of the value in name="value" in an XML declaration. Both are -1 if it is
+// missing, and to is less than from if it isn't well-formed.
 func assignedAt(declaration []byte, name string) (from, to int) {
 	for at := 0; ; {
 		i := bytes.Index(declaration[at:], []byte(name))

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/text/encoding/ianaindex"
 )
 
-// TestAppend holds what a text becomes in a charset, and which character is named if it has no place there (pains row 165).
+// TestAppend checks the encoding of a text in a charset, and the character that is named if it has none (pains row
+// 165).
 func TestAppend(t *testing.T) {
 	for _, tt := range []struct{ label, text, want, fault string }{
 		{"iso-8859-1", "Zürich", "Z\xfcrich", ""},
@@ -45,7 +46,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// FuzzAppend holds that a text comes back from every charset that is known as it was, or a character of it is named.
+// FuzzAppend checks that a text survives a round trip through every known charset, or that a character of it is named.
 func FuzzAppend(f *testing.F) {
 	for _, label := range []string{"iso-8859-1", "shift_jis", "iso-2022-jp", "gbk", "gb18030", "big5", "euc-kr", "utf-16", "utf-16le", "ibm037", "x-user-defined", "koi8-u", "?"} {
 		f.Add(label, "Zürich 你好 注文 ¥ ‾ ～ € \u00a0\ufeff😀")
@@ -56,10 +57,10 @@ func FuzzAppend(f *testing.F) {
 			return
 		}
 		out, err := e.Append(nil, []byte(text))
-		var misfit *CharacterError
-		if errors.As(err, &misfit) {
-			if utf8.ValidString(text) && !bytes.ContainsRune([]byte(text), misfit.Rune) && misfit.Rune != utf8.RuneError {
-				t.Errorf("%q is not in %q", misfit.Rune, text)
+		var unencodable *CharacterError
+		if errors.As(err, &unencodable) {
+			if utf8.ValidString(text) && !bytes.ContainsRune([]byte(text), unencodable.Rune) && unencodable.Rune != utf8.RuneError {
+				t.Errorf("%q is not in %q", unencodable.Rune, text)
 			}
 			return
 		}
@@ -78,7 +79,7 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-// TestWithDeclaration holds how the encoding in an XML declaration is replaced (pains row 165).
+// TestWithDeclaration checks how the encoding in an XML declaration is replaced (pains row 165).
 func TestWithDeclaration(t *testing.T) {
 	for document, want := range map[string]string{
 		`<a/>`: `<a/>`,

@@ -6,11 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// surrogateLead is the first byte of a surrogate that is written in the manner of UTF-8.
+// surrogateLead is the first byte of a surrogate that is encoded like UTF-8.
 const surrogateLead = 0xed
 
-// JoinSurrogates returns text in which services wrote surrogates as three bytes each (CESU-8, Unicode Technical Report 26): a pair becomes
-// its character, and half a pair U+FFFD. ok is false if there are none, or if the text is not UTF-8 apart from them.
+// JoinSurrogates returns text in which services encoded surrogates as three bytes each (CESU-8, Unicode Technical
+// Report 26): a pair becomes its character, and half a pair U+FFFD. ok is false if there are none, or if the text is
+// not UTF-8 apart from them.
 func JoinSurrogates(text []byte) (joined []byte, ok bool) {
 	rest := text
 	for {
@@ -44,7 +45,7 @@ func JoinSurrogates(text []byte) (joined []byte, ok bool) {
 	return joined, utf8.Valid(joined)
 }
 
-// surrogate returns the surrogate that three bytes at the beginning of b stand for.
+// surrogate returns the surrogate that the first three bytes of b encode.
 func surrogate(b []byte) (r rune, ok bool) {
 	if len(b) < 3 || b[0] != surrogateLead || b[1] < 0xa0 || b[1] > 0xbf || b[2] < 0x80 || b[2] > 0xbf {
 		return 0, false

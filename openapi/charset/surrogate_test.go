@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestJoinSurrogates holds what becomes of surrogates that are written as three bytes each (pains row 153).
+// TestJoinSurrogates checks the treatment of surrogates that are encoded as three bytes each (pains row 153).
 func TestJoinSurrogates(t *testing.T) {
 	const high, low = "\xed\xa0\xbd", "\xed\xb8\x80" // of 😀
 	for text, want := range map[string]string{
@@ -26,7 +26,7 @@ func TestJoinSurrogates(t *testing.T) {
 	}
 }
 
-// FuzzJoinSurrogates holds that what is joined is UTF-8 and not longer.
+// FuzzJoinSurrogates checks that joined text is UTF-8 and not longer.
 func FuzzJoinSurrogates(f *testing.F) {
 	f.Add([]byte("a\xed\xa0\xbd\xed\xb8\x80한\xed\xa0"))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -15,15 +15,16 @@ import (
 	"time"
 )
 
-// plainToTLS are the words with which servers of TLS answer a request in the clear: those of Go, nginx, Apache httpd and Tomcat.
+// plainToTLS are the messages with which TLS servers answer a plaintext request: those of Go, nginx, Apache httpd and
+// Tomcat.
 var plainToTLS = []string{"HTTP request to an HTTPS server", "plain HTTP request was sent to HTTPS port", "speaking plain HTTP to an SSL-enabled server port", "combination of host and port requires TLS"}
 
-// SpeaksTLS reports whether the answer to a request in the clear says that the port speaks TLS.
+// SpeaksTLS reports whether the response to a plaintext request means that the port expects TLS.
 func SpeaksTLS(body []byte) bool {
 	return slices.ContainsFunc(plainToTLS, func(words string) bool { return bytes.Contains(body, []byte(words)) })
 }
 
-// statusError is the error of a response that has no document.
+// statusError returns the error of a response without a document.
 func statusError(resp *http.Response, u *url.URL) error {
 	advice := ""
 	if resp.StatusCode == http.StatusBadRequest && u.Scheme == "http" {
@@ -34,7 +35,7 @@ func statusError(resp *http.Response, u *url.URL) error {
 	return fmt.Errorf("fetch: the server answered %q%s%s", resp.Status, redirectedTo(resp, u), advice)
 }
 
-// fetchError is the error of a request without a response, with the next step for the operator.
+// fetchError returns the error of a request without a response, with the next step for the operator.
 func fetchError(err error, u *url.URL) error {
 	var timeout net.Error
 	advice := ""
@@ -50,13 +51,13 @@ func fetchError(err error, u *url.URL) error {
 }
 
 const (
-	usualTime     = 5 * time.Second // for looking at the usual paths
+	usualTime     = 5 * time.Second // for searching the usual paths
 	maxUsual      = 24              // requests for them
-	maxUsualProbe = 64 << 10        // bytes of a response that are looked at
+	maxUsualProbe = 64 << 10        // bytes of a response that are examined
 )
 
-// usual looks for a document at the usual paths of the location's origin, below the folders of the location as well, and returns the first
-// URL that has one.
+// usual searches the usual paths of the location's origin, also below the folders of the location, for a document, and
+// returns the first URL that has one.
 func (s *urlSource) usual(ctx context.Context) (found *url.URL, tried int) {
 	ctx, cancel := context.WithTimeout(ctx, usualTime)
 	defer cancel()
@@ -84,7 +85,7 @@ func (s *urlSource) usual(ctx context.Context) (found *url.URL, tried int) {
 	return nil, tried
 }
 
-// hasDocument reports whether a URL answers with what begins like an OpenAPI document.
+// hasDocument reports whether the response from a URL begins like an OpenAPI document.
 func (s *urlSource) hasDocument(ctx context.Context, at *url.URL) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *urlSource) hasDocument(ctx context.Context, at *url.URL) bool {
 	return !isMarkup(head) && (bytes.Contains(head, []byte("openapi")) || bytes.Contains(head, []byte("swagger")))
 }
 
-// notFound adds to the error of a location without a document where there is one.
+// notFound adds the URL of an existing document to the error of a location without one.
 func (s *urlSource) notFound(ctx context.Context, err error) error {
 	if len(s.usualPaths) == 0 {
 		return err

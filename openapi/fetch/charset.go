@@ -11,9 +11,9 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// decode returns a document as UTF-8 by the charset that its Content-Type names, and a problem with that charset, "" if there is none.
-// Valid UTF-8 stays as it is whatever the label: many servers name one charset for all files. UTF-16 is left to the parser, which
-// recognizes it.
+// decode returns a document as UTF-8 by the charset in its Content-Type, and a problem with that charset; "" if there
+// is none. Valid UTF-8 stays unchanged for any label: many servers name one charset for all files. UTF-16 is left to
+// the parser, which recognizes it.
 func decode(data []byte, contentType string) (text []byte, problem string) {
 	label := mediatype.Charset(contentType)
 	if label == "" {

@@ -11,8 +11,8 @@ import (
 	"drawbridge/openapi/origin"
 )
 
-// Copy holds the files of a document as they were read, to load it again without its origin. It is immutable, and as untrusted as the
-// document.
+// Copy holds the files of a document as they were read, to load it again without its origin. It is immutable, and as
+// untrusted as the document.
 type Copy struct {
 	// Location is that of the root document, a URL without user info and query, which may be secret.
 	Location string
@@ -20,7 +20,7 @@ type Copy struct {
 	ETag, LastModified, Page string
 	// Files are all files that were read, the root document first, under Location.
 	Files []File
-	// Overlays are those that were applied, in their order, a URL without user info and query.
+	// Overlays are the applied overlays in their order, each with a URL without user info and query.
 	Overlays []File
 }
 
@@ -30,7 +30,7 @@ type File struct {
 	Data     []byte
 }
 
-// Bytes is the size of all files and overlays together.
+// Bytes returns the total size of all files and overlays.
 func (c *Copy) Bytes() (n int64) {
 	for _, f := range slices.Concat(c.Files, c.Overlays) {
 		n += int64(len(f.Data))
@@ -38,7 +38,7 @@ func (c *Copy) Bytes() (n int64) {
 	return n
 }
 
-// Is reports whether the copy is of the document of a stamp.
+// Is reports whether the copy is of the document with the stamp.
 func (c *Copy) Is(s Stamp) bool {
 	if len(c.Files) != len(s.Files) || len(c.Overlays) != len(s.Overlays) {
 		return false
@@ -60,7 +60,7 @@ func (c *Copy) Is(s Stamp) bool {
 	return r.stamp(s.Files).overlaid(overlays).Digest == s.Digest
 }
 
-// copyOf makes the copy of a document from the files that were kept, nil if one is missing.
+// copyOf makes the copy of a document from the kept files; nil if one is missing.
 func copyOf(s Stamp, kept map[string][]byte) *Copy {
 	c := &Copy{ETag: s.ETag, LastModified: s.LastModified, Page: Redacted(s.Page)}
 	for i, location := range s.Files {
@@ -99,8 +99,8 @@ type copySource struct {
 	allowed     []origin.Origin // other origins
 }
 
-// FromCopy returns the source of a copy whose location is the one that New was given. A copy from an origin that is neither that of
-// location nor allowed is refused.
+// FromCopy returns the source of a copy whose location is the one that New was given. A copy from an origin that is
+// neither that of location nor allowed is refused.
 func FromCopy(location string, c *Copy, o Options) (*Source, error) {
 	b, err := newCopySource(location, c, o)
 	if err != nil {
@@ -149,7 +149,7 @@ func newCopySource(location string, c *Copy, o Options) (*copySource, error) {
 	return s, nil
 }
 
-// allows reports whether a URL has the origin of the document or one that is allowed.
+// allows reports whether a URL has the origin of the document or an allowed one.
 func (s *copySource) allows(u *url.URL) bool {
 	at, ok := origin.Of(u)
 	return ok && (origin.Same(u, s.origin) || slices.Contains(s.allowed, at))

@@ -12,7 +12,8 @@ import (
 	"syscall"
 )
 
-// fileSource reads files in or below one directory after symbolic links are followed, that of the root document or Options.Root.
+// fileSource reads files in or below one directory after symbolic links are followed: that of the root document or
+// Options.Root.
 type fileSource struct {
 	reading
 	location string
@@ -20,7 +21,7 @@ type fileSource struct {
 	max      int64
 	name     string // of the root document in dir
 	dir      *os.Root
-	bounds   string // where files may be, for messages
+	bounds   string // permitted location of files, for messages
 }
 
 func newFileSource(location, root string, others *origins, maxBytes int64) (*fileSource, error) {
@@ -39,14 +40,15 @@ func newFileSource(location, root string, others *origins, maxBytes int64) (*fil
 		}
 		s.bounds = "in or below root"
 	}
-	// Files and links may change from here on, but only files below dir can be opened.
+	// From here on files and links may change, but only files below dir can be opened.
 	if s.dir, err = os.OpenRoot(base); err != nil {
 		return nil, withoutPath(err)
 	}
 	return s, nil
 }
 
-// nameBelow returns the path of a file relative to a directory that it is in or below. Both may be relative to the working directory.
+// nameBelow returns the path of a file relative to a directory that contains it. Both may be relative to the working
+// directory.
 func nameBelow(dir, file string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -107,10 +109,10 @@ func (s *fileSource) open(ctx context.Context, location, from string, depth int)
 	return data, err
 }
 
-// read reads a file below dir; os.Root refuses symbolic links that lead out of it.
+// read reads a file below dir; os.Root refuses symbolic links that leave it.
 func (s *fileSource) read(ctx context.Context, name string) ([]byte, error) {
-	// A device or a pipe could block for ever, a pipe even when it is opened, and a directory gives a puzzling error. The check is of
-	// the open file, since the name may stand for another one by then.
+	// A device or a pipe could block forever, a pipe even in open, and a directory yields a confusing error. The check
+	// uses the open file, since the name may refer to another one by then.
 	f, err := s.dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, withoutPath(err)
@@ -152,7 +154,8 @@ func isScheme(s string) bool {
 	return true
 }
 
-// withoutPath removes operation and path from a file error: the caller names the location, and the document may have made up the path.
+// withoutPath removes operation and path from a file error: the caller adds the location, and the document may have
+// invented the path.
 func withoutPath(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {

@@ -19,7 +19,8 @@ func write(t *testing.T, dir, name, text string) string {
 	return name
 }
 
-// TestRootHoldsWhenLinksChange: a folder that becomes a link to another place while the document is read is not followed (pains row 138).
+// TestRootHoldsWhenLinksChange checks that a folder that becomes a link while the document is read is not followed
+// (pains row 138).
 func TestRootHoldsWhenLinksChange(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "outside/p.json", "{}")

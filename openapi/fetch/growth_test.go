@@ -7,7 +7,7 @@ import (
 	"drawbridge/test/growth"
 )
 
-// TestGrowth: the search for a document in a hostile page or script takes time in proportion to its length.
+// TestGrowth checks that the time to search a hostile page or script for a document is proportional to its length.
 func TestGrowth(t *testing.T) {
 	for name, parse := range map[string]func(string){
 		"page":     func(s string) { new(candidates).page([]byte(s)) },

@@ -21,7 +21,8 @@ type OverlayStamp struct {
 	Digest   [sha256.Size]byte
 }
 
-// readOverlays reads all overlays. One that can't be read is an error of the document, since it may be what hides an operation.
+// readOverlays reads all overlays. One that can't be read is an error of the document, since it may be the one that
+// hides an operation.
 func (s *Source) readOverlays(ctx context.Context) error {
 	if s.overlays != nil {
 		return nil // those of a copy
@@ -80,7 +81,7 @@ func readFile(ctx context.Context, location string, most int64, pace *pacing.Pac
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	f.pace = pace
 	return f.read(ctx, f.name)
 }
@@ -112,8 +113,8 @@ func (t Stamp) overlaid(overlays []OverlayStamp) Stamp {
 	return t
 }
 
-// validators returns the stamp by which the server may say that the root document is unchanged; nil if the overlays are others,
-// so that the document has to be read anyway.
+// validators returns the stamp for a conditional request of the root document; nil if the overlays have changed, so
+// that the document has to be read anyway.
 func (s *Source) validators(previous *Stamp) *Stamp {
 	if previous == nil || !slices.Equal(previous.Overlays, s.overlayStamps()) {
 		return nil
@@ -121,7 +122,7 @@ func (s *Source) validators(previous *Stamp) *Stamp {
 	return previous
 }
 
-// overlayFiles returns the overlays as they are kept in a copy.
+// overlayFiles returns the overlays as a copy keeps them.
 func overlayFiles(overlays []File) (kept []File) {
 	for _, f := range overlays {
 		kept = append(kept, File{Redacted(f.Location), f.Data})
@@ -129,8 +130,8 @@ func overlayFiles(overlays []File) (kept []File) {
 	return kept
 }
 
-// overlaysOf returns the overlays of a copy under the locations of the configuration. A copy with other overlays is refused:
-// what those hide might be shown.
+// overlaysOf returns the overlays of a copy under the locations of the configuration. A copy with other overlays is
+// refused: operations that those hide might be exposed.
 func overlaysOf(c *Copy, configured []string) ([]File, error) {
 	if len(c.Overlays) != len(configured) {
 		return nil, errors.New("it was stored with other overlays")

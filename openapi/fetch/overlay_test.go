@@ -20,12 +20,12 @@ func (c withCredential) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(r)
 }
 
-// overlayServer serves texts by path and notes the requests.
+// overlayServer serves texts by path and records the requests.
 type overlayServer struct {
 	*httptest.Server
 	mu       sync.Mutex
 	texts    map[string]string
-	requests []string // path, and the headers that matter
+	requests []string // path, and the relevant headers
 }
 
 func newOverlayServer(t *testing.T, texts map[string]string) *overlayServer {
@@ -75,8 +75,8 @@ func readOverlaid(t *testing.T, location string, o Options, previous *Stamp) (St
 	return stamp, s.Copy(stamp), nil
 }
 
-// TestOverlays: overlays are read from files, from the origin of the document with its credential, and from other origins
-// without one; a document is unchanged if they are, too.
+// TestOverlays checks that overlays are read from files, from the origin of the document with its credential, and from
+// other origins without one; a document is unchanged only if they are, too.
 func TestOverlays(t *testing.T) {
 	own, other := newOverlayServer(t, map[string]string{"/root": "root", "/own": "own"}), newOverlayServer(t, map[string]string{"/other": "other"})
 	file := write(t, t.TempDir(), "file", "file")
@@ -127,7 +127,7 @@ func TestOverlays(t *testing.T) {
 	}
 }
 
-// TestOverlayErrors: an overlay that can't be read is an error of the document, with its location.
+// TestOverlayErrors checks that an overlay that can't be read is an error of the document, with its location.
 func TestOverlayErrors(t *testing.T) {
 	other := newOverlayServer(t, map[string]string{"/other": "other", "/protected": "protected", "/large": strings.Repeat("x", 3<<20)})
 	own := newOverlayServer(t, map[string]string{"/root": "root", "/moved": other.URL + "/other", "/protected": "protected"})

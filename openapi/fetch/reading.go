@@ -11,19 +11,19 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// reading collects the digests of the files that were read, and the files if they are kept.
+// reading collects the digests of the files that were read, and the files if a copy is kept.
 type reading struct {
 	mu      sync.Mutex
 	digests map[string][sha256.Size]byte
 	files   map[string][]byte // nil if they are not kept
 	pace    *pacing.Pace      // of reading
-	// warned is for one goroutine.
+	// warned belongs to one goroutine.
 	warned []tree.Warning
 }
 
 func (r *reading) warnings() []tree.Warning { return r.warned }
 
-// warn adds a problem with the charset of a file, "" if there is none.
+// warn adds a problem with the charset of a file; "" adds none.
 func (r *reading) warn(location, problem string) {
 	if problem != "" {
 		at := tree.Position{File: location, Line: 1, Column: 1}
@@ -52,8 +52,8 @@ func (r *reading) add(location string, data []byte) {
 	}
 }
 
-// stamp returns the names of the files and a digest of names and contents. The files behind the root document are sorted, since the order
-// of reading may change from one load to the next.
+// stamp returns the names of the files and a digest of names and contents. The files after the root document are
+// sorted, since the order of reading may change from one load to the next.
 func (r *reading) stamp(files []string) Stamp {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,11 +72,11 @@ func (r *reading) stamp(files []string) Stamp {
 	return s
 }
 
-// pieceBytes is the size of the largest single copy. The runtime can't interrupt a copy: a collection, and all calls with it, would wait
-// for one of many MiB into new memory.
+// pieceBytes is the size of the largest single copy. The runtime can't interrupt a copy: a garbage collection, and all
+// calls with it, would wait while many MiB are copied into new memory.
 const pieceBytes = 256 << 10
 
-// readLimited reads all of r, which has about size bytes, -1 if that is unknown, and may have at most max.
+// readLimited reads all of r, which has about size bytes, -1 if that is unknown, and at most max.
 func readLimited(r io.Reader, size, max int64, pace *pacing.Pace) ([]byte, error) {
 	tooLarge := sizeError(max)
 	if size > max {
@@ -85,7 +85,7 @@ func readLimited(r io.Reader, size, max int64, pace *pacing.Pace) ([]byte, error
 	r = io.LimitReader(r, max+1)
 	var pieces [][]byte
 	total := 0
-	next := make([]byte, 0, size+1) // one more, to see the end
+	next := make([]byte, 0, size+1) // one more, to detect the end
 	if size < 0 {
 		next = make([]byte, 0, pieceBytes)
 	}
@@ -124,7 +124,7 @@ func joined(pieces [][]byte, total int) []byte {
 	return all
 }
 
-// sizeError is the error of a file with more bytes than this.
+// sizeError is the error of a file that exceeds this number of bytes.
 type sizeError int64
 
 func (e sizeError) Error() string {

@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// TestReadLimited holds that a file is read whole or refused, whatever length is announced.
+// TestReadLimited checks that a file is read completely or refused, for any announced length.
 func TestReadLimited(t *testing.T) {
 	const max = 4 << 20
 	random := make([]byte, max+1)

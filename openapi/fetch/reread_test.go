@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReread: the files of a stamp and their overlays are read again, and others are told as such.
+// TestReread checks that the files of a stamp and their overlays are read again, and that changes are reported.
 func TestReread(t *testing.T) {
 	dir := t.TempDir()
 	root := write(t, dir, "root.yaml", "root")

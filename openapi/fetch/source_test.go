@@ -14,7 +14,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// read reads the root document and one file beside it, and returns the stamp and the copy of both.
+// read reads the root document and one other file, and returns the stamp and the copy of both.
 func read(t *testing.T, s *Source) (Stamp, *Copy) {
 	t.Helper()
 	if _, err := s.Root(t.Context(), nil); err != nil {
@@ -57,7 +57,7 @@ func TestSource(t *testing.T) {
 		if remote := location != root; (found != nil) != remote || (configured != nil) != remote {
 			t.Errorf("%s: %v, %v", location, found, configured)
 		}
-		// Files of a stamp are read once more, and not again by Open.
+		// Files of a stamp are read once more, and Open does not read them again.
 		s, err = New(location, o)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestSourceSmall: the error of a document that is too large for now outlives the error of its file.
+// TestSourceSmall checks that the error of a document that is too large for now outlives the error of its file.
 func TestSourceSmall(t *testing.T) {
 	dir := t.TempDir()
 	root := write(t, dir, "root", "root")
@@ -90,7 +90,7 @@ func TestSourceSmall(t *testing.T) {
 	}
 }
 
-// slow is a transport that takes its time.
+// slow is a transport with a delay.
 type slow time.Duration
 
 func (s slow) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -102,7 +102,8 @@ func (s slow) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// TestSourceTimeout: the files together have the time, and a file that comes too late is not just missing.
+// TestSourceTimeout checks that the timeout applies to all files together, and that a file that comes too late is not
+// just missing.
 func TestSourceTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := New("https://a.example/root", Options{Client: &http.Client{Transport: slow(2 * time.Second)}, Timeout: 3 * time.Second})
@@ -122,7 +123,7 @@ func TestSourceTimeout(t *testing.T) {
 	})
 }
 
-// TestWarnings: a page and an unusual charset are warned of.
+// TestWarnings checks the warnings about a page and an unusual charset.
 func TestWarnings(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {

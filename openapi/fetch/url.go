@@ -15,10 +15,10 @@ import (
 // Limits of the documents from the origins of Options.AllowRefs (S2).
 const (
 	maxForeign      = 50 // documents
-	maxForeignDepth = 5  // documents that lead to one
+	maxForeignDepth = 5  // files on the path to one
 )
 
-// origins are those that a document may refer to besides its own. Requests to them carry no credential.
+// origins are the additional origins that a document may refer to. Requests to them carry no credential.
 type origins struct {
 	client  *http.Client
 	allowed map[origin.Origin]bool
@@ -67,7 +67,7 @@ func (o *origins) open(ctx context.Context, u *url.URL, depth int, max int64) ([
 	return data, got, err
 }
 
-// urlSource fetches files of one origin with the API's client, and files of the origins that are allowed besides.
+// urlSource fetches files of one origin with the API's client, and files of the other allowed origins.
 type urlSource struct {
 	reading
 	client *http.Client
@@ -77,9 +77,9 @@ type urlSource struct {
 	// usualPaths are Options.UsualPaths.
 	usualPaths []string
 
-	origin             *url.URL // the URL that the configuration gives
-	location           *url.URL // of the document, behind redirects and a page, once it is read
-	page               string   // URL of the page that led to the document, "" if there was none
+	origin             *url.URL // the configured URL
+	location           *url.URL // of the document, after redirects and a page, once it is read
+	page               string   // URL of the page that led to the document; "" if there was none
 	etag, lastModified string
 }
 
@@ -135,8 +135,8 @@ func (s *urlSource) root(ctx context.Context, previous *Stamp) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// References are relative to the URL behind redirects (RFC 3986 section 5.1.3). The client follows redirects of the same origin only;
-	// any other would change the origin that may be referred to.
+	// References are relative to the URL after redirects (RFC 3986 section 5.1.3). The client follows redirects of the
+	// same origin only; any other would change the origin that may be referred to.
 	if origin.Same(got.url, s.origin) {
 		s.location = got.url
 	}
@@ -156,7 +156,7 @@ func (s *urlSource) open(ctx context.Context, location, from string, depth int) 
 	if err != nil {
 		return nil, errors.New("it is no URL")
 	}
-	// A document of another origin must not choose what is fetched with the credential (E4).
+	// A document of another origin must not choose a URL that is fetched with the credential (E4).
 	if by, err := url.Parse(from); origin.Same(u, s.origin) && (err != nil || !origin.Same(by, s.origin)) {
 		return nil, errors.New("a document of another origin may only refer to other origins in allow_refs, not to that of the API")
 	}
@@ -169,8 +169,8 @@ func (s *urlSource) open(ctx context.Context, location, from string, depth int) 
 	return data, nil
 }
 
-// fetch fetches a URL that the document names, if that is allowed (S2). Only requests to the document's own origin carry a credential, that
-// of the API's client (E4).
+// fetch fetches a URL that the document names, if that is allowed (S2). Only requests to the document's own origin
+// carry a credential, which is that of the API's client (E4).
 func (s *urlSource) fetch(ctx context.Context, u *url.URL, depth int, previous *Stamp) ([]byte, response, error) {
 	if s.others.has(u) && !origin.Same(u, s.origin) {
 		return s.others.open(ctx, u, depth, s.max)
@@ -188,12 +188,13 @@ func (s *urlSource) fetch(ctx context.Context, u *url.URL, depth int, previous *
 
 // response is the metadata of a fetched file.
 type response struct {
-	url                *url.URL // behind redirects
+	url                *url.URL // after redirects
 	etag, lastModified string
-	charset            string // problem with the charset, "" if there is none
+	charset            string // problem with the charset; "" if there is none
 }
 
-// redirectedTo says where a response comes from if its request was redirected from u. Queries of redirects are often secret.
+// redirectedTo describes the URL of a response whose request was redirected from u. Queries of redirects are often
+// secret.
 func redirectedTo(resp *http.Response, u *url.URL) string {
 	if resp.Request == nil || resp.Request.URL == nil || *resp.Request.URL == *u {
 		return ""
@@ -225,7 +226,7 @@ func get(ctx context.Context, client *http.Client, u *url.URL, previous *Stamp, 
 	if err != nil {
 		var e *url.Error
 		if errors.As(err, &e) {
-			err = e.Err // the caller names the location
+			err = e.Err // the caller adds the location
 		}
 		return nil, none, fetchError(err, u)
 	}

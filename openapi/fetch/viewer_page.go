@@ -13,8 +13,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// Pages of API viewers (Swagger UI, ReDoc, RapiDoc, Scalar, Stoplight Elements) name their document in an attribute or a script. Scripts are
-// read, never run.
+// Pages of API viewers (Swagger UI, ReDoc, RapiDoc, Scalar, Stoplight Elements) name their document in an attribute or
+// a script. Scripts are parsed, never run.
 
 const (
 	maxPageFetches = 3       // of one page: a script, a configuration, the document
@@ -22,10 +22,10 @@ const (
 	maxNamed       = 50      // documents of one page
 )
 
-// CodePage is the code of the warning that the location is a page and that its document is read instead.
+// CodePage is the code of the warning that the location is a page whose document is read instead.
 const CodePage = "page"
 
-// pageHint is appended to the error that a page is no document.
+// pageHint is appended to the error that a page is not a document.
 const pageHint = "; the page names none: often it is /openapi.json, /v3/api-docs or /swagger/v1/swagger.json of the same host"
 
 // isMarkup reports whether data is a page rather than a document.
@@ -34,13 +34,13 @@ func isMarkup(data []byte) bool {
 	return len(head) > 0 && head[0] == '<' && !bytes.HasPrefix(head, []byte("<<"))
 }
 
-// viewer looks for the document that a page shows.
+// viewer searches for the document that a page shows.
 type viewer struct {
 	source  *urlSource
 	page    *url.URL
 	fetches int
 	found   candidates
-	refused error // of the first file beside the page that the server refuses; nil if there is none
+	refused error // of the first file besides the page that the server refuses; nil if there is none
 }
 
 // behindPage returns the document that the page shows, or the page itself if it names none.
@@ -78,7 +78,7 @@ func (s *urlSource) behindPage(ctx context.Context, page []byte, previous *Stamp
 	if len(v.found.documents) == 0 {
 		return page, response{url: s.location}, nil
 	}
-	// The first that may be read is the one that the page shows by default.
+	// The first permitted one is the document that the page shows by default.
 	for _, name := range v.found.documents {
 		u, err := v.resolve(name)
 		if err != nil {
@@ -138,7 +138,7 @@ func quotedNames(names []string) string {
 	return b.String()
 }
 
-// resolve returns the URL of a candidate, if it may be read.
+// resolve returns the URL of a candidate if it is permitted.
 func (v *viewer) resolve(name string) (*url.URL, error) {
 	u, err := v.page.Parse(name)
 	if err != nil {

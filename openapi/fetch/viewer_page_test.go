@@ -9,8 +9,8 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// TestHostileViewerPages: pages that are made to be slow to read are read in time that grows with their size alone. Megabytes of patterns in
-// a page that repeats what viewers have took six seconds.
+// TestHostileViewerPages checks that the time for pages that are made to be slow to parse is proportional to their
+// size. Megabytes of patterns in a page that repeats the markup of viewers took six seconds.
 func TestHostileViewerPages(t *testing.T) {
 	repeat := func(text string, size int) string { return strings.Repeat(text, size/len(text)) }
 	most, script := race.Fewer(maxPage, maxPage>>4), race.Fewer(16<<20, 1<<20)

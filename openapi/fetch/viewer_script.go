@@ -15,7 +15,7 @@ import (
 	"drawbridge/openapi/pacing"
 )
 
-// candidates are the references in a page or a script, as they are written.
+// candidates are the references in a page or a script, as written.
 type candidates struct {
 	configs, documents, scripts []string
 	pace                        *pacing.Pace // of the search
@@ -119,7 +119,7 @@ func (n *candidates) script(text string) {
 func isDocumentURL(name string, sign byte) bool {
 	switch sign {
 	case ':':
-		return name == "url" || name == "swaggerUrl" || name == "specUrl" // and spec-url, whose end this is
+		return name == "url" || name == "swaggerUrl" || name == "specUrl" // and spec-url, whose suffix this is
 	case '=':
 		last := lastName(name)
 		return last == "apiDescriptionUrl" || last == "specUrl"
@@ -128,8 +128,8 @@ func isDocumentURL(name string, sign byte) bool {
 	}
 }
 
-// assigned passes the strings that a script assigns to names to take, at most maxNamed. A script may be megabytes long, so it is searched
-// in one pass.
+// assigned passes the strings that a script assigns to names to take, at most maxNamed. A script may be megabytes long,
+// so it is searched in one pass.
 func (n *candidates) assigned(text string, wanted func(name string, sign byte) bool, take func(value string)) {
 	for at, found := 0, 0; found < maxNamed; at++ {
 		i := strings.IndexAny(text[at:], "\"'`")
@@ -149,8 +149,8 @@ func (n *candidates) assigned(text string, wanted func(name string, sign byte) b
 	}
 }
 
-// assignee returns the qualified name to which the value behind a text is assigned or passed, and the sign between them: a colon, an equals
-// sign or an opening parenthesis; 0 if there is none.
+// assignee returns the qualified name to which the value after a text is assigned or passed, and the sign between them:
+// a colon, an equals sign or an opening parenthesis; 0 if there is none.
 func assignee(text string) (name string, sign byte) {
 	const space = " \t\r\n\f\v"
 	text = strings.TrimRight(text, space)
@@ -176,7 +176,7 @@ func isNameByte(b byte) bool {
 // lastName returns the last part of a qualified name.
 func lastName(name string) string { return name[strings.LastIndexAny(name, ".$")+1:] }
 
-// literal returns the JavaScript string that begins at a place, false if there is none or the place is in a comment.
+// literal returns the JavaScript string at an offset; false if there is none or the offset is in a comment.
 func literal(text string, at int) (string, bool) {
 	line := strings.TrimSpace(text[strings.LastIndexByte(text[:at], '\n')+1 : at])
 	if strings.HasPrefix(line, "//") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "/*") {
@@ -202,8 +202,8 @@ func literal(text string, at int) (string, bool) {
 	return value, true
 }
 
-// embedded returns the document in a script of swagger-ui-express, nil if there is none in plain JSON. The script around it becomes
-// spaces, so that positions in the document are those in the script.
+// embedded returns the document in a script of swagger-ui-express; nil if there is none in plain JSON. The script
+// around it becomes spaces, so that positions in the document are those in the script.
 func embedded(script []byte, pace *pacing.Pace) []byte {
 	at := -1
 	for from := 0; at < 0; {

@@ -1,5 +1,5 @@
-// Package httpmethod is the one table of what HTTP methods promise: whether a request changes nothing, and whether it
-// makes no difference how often a service gets it. Annotations of tools, retries, consent and the coercion of arguments follow it.
+// Package httpmethod is the only table of the semantics of HTTP methods: whether a request is safe, and whether it is
+// idempotent. Annotations of tools, retries, consent and the coercion of arguments depend on it.
 //
-// It depends on nothing, so that every package may use it.
+// It has no dependencies, so that every package may use it.
 package httpmethod

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// AppendCanonical appends a JSON text that [Scan] accepts in one form for all that say the same: without white space, the members
-// of each object in the order of the bytes of their names, and strings with no escapes but those that they need. Numbers stay as
-// they were written, unlike in RFC 8785, whose numbers are floating point: two ids of 19 digits must not become one.
+// AppendCanonical appends the canonical form of a JSON text that [Scan] accepts: without white space, the members of
+// each object ordered by the bytes of their names, and strings with only the required escapes. Numbers keep their
+// literals, unlike in RFC 8785, whose numbers are floating point: two ids of 19 digits must not become one.
 func AppendCanonical(dst, src []byte) []byte {
 	if n := canonicalEnd(src, 0); n == len(src) {
 		return append(dst, src...)
@@ -15,8 +15,8 @@ func AppendCanonical(dst, src []byte) []byte {
 	return appendCanonical(dst, src)
 }
 
-// canonicalEnd returns the end of the value at i if it is sure to be in its canonical form, which most are that programs write, else
-// -1. It goes the way of [AppendCanonical], so that it is right about whatever that makes of a value.
+// canonicalEnd returns the end of the value at i if it is certainly canonical, as most values are that programs write;
+// otherwise -1. It follows the same steps as [AppendCanonical], so the two agree on every value.
 func canonicalEnd(src []byte, i int) int {
 	if i >= len(src) {
 		return -1
@@ -56,7 +56,7 @@ func canonicalEnd(src []byte, i int) int {
 	return i
 }
 
-// canonicalObjectEnd is canonicalEnd for an object: its names are of printable ASCII, without escapes, and in order.
+// canonicalObjectEnd is canonicalEnd for an object: its names are printable ASCII, without escapes, and in order.
 func canonicalObjectEnd(src []byte, i int) int {
 	if i++; i < len(src) && src[i] == '}' {
 		return i + 1
@@ -117,7 +117,7 @@ func appendCanonical(dst, src []byte) []byte {
 	case '"':
 		return appendCanonicalString(dst, src[:skipString(src, 1)])
 	}
-	return AppendCompact(dst, src) // a word or a number
+	return AppendCompact(dst, src) // a literal name or a number
 }
 
 func appendCanonicalString(dst, str []byte) []byte {
@@ -131,7 +131,7 @@ func appendCanonicalString(dst, str []byte) []byte {
 type canonicalMember struct{ name, value []byte }
 
 func appendCanonicalObject(dst, object []byte) []byte {
-	var room [16]canonicalMember // most objects are small, and then nothing is allocated
+	var room [16]canonicalMember // most objects are small, and need no allocation
 	members, sorted := room[:0], true
 	for name, value := range Members(object) {
 		if n := len(members); n > 0 && bytes.Compare(members[n-1].name, name) > 0 {

@@ -13,7 +13,7 @@ func TestCanonical(t *testing.T) {
 		{`{"\u0061":1,"B":2}`, `{"B":2,"a":1}`},
 		{`"\u0061\/\u00e9\n\ud83d\ude00"`, "\"a/é\\n\U0001F600\""},
 		{`9007199254740993`, `9007199254740993`},
-		{`[1.0,1,1e0]`, `[1.0,1,1e0]`}, // one number, and three ways to write it: they stay three
+		{`[1.0,1,1e0]`, `[1.0,1,1e0]`}, // one number in three notations: they stay three
 		{`{}`, `{}`},
 		{`[]`, `[]`},
 		{`[[],{}]`, `[[],{}]`},
@@ -28,7 +28,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// FuzzCanonical holds that the canonical form says the same as the text, and is that of itself.
+// FuzzCanonical checks that the canonical form has the same value as the text, and is its own canonical form.
 func FuzzCanonical(f *testing.F) {
 	for _, seed := range []string{`{"b":[1,2],"a":{"d":"\u0041","c":null}}`, `"\ud800"`, `[{},[],""," "]`, `{"":{"":0}}`, `{"é":1,"z":-0.5e3}`} {
 		f.Add([]byte(seed))

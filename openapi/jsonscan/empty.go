@@ -2,7 +2,8 @@ package jsonscan
 
 import "bytes"
 
-// IsEmpty tells whether a JSON value is the empty text, list or object, or zero. False is not empty: it is one of two.
+// IsEmpty reports whether a JSON value is the empty string, list or object, or zero. False is not empty: it is one of
+// two values.
 func IsEmpty(value []byte) bool {
 	value = bytes.TrimSpace(value)
 	switch KindOf(value) {

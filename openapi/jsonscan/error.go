@@ -2,18 +2,18 @@ package jsonscan
 
 import "fmt"
 
-// Reason tells why a text was refused.
+// Reason is the reason why a text was refused.
 type Reason uint8
 
-// Why [Scan] refuses a text.
+// The reasons why [Scan] refuses a text.
 const (
 	Syntax    Reason = iota + 1 // not the grammar of RFC 8259
 	TooDeep                     // nested deeper than Options.MaxDepth
-	Duplicate                   // a member name stands twice in one object
+	Duplicate                   // a duplicate member name in an object
 	Encoding                    // not valid UTF-8
 )
 
-// Error says where and why a text was refused. Offset counts bytes from the start of the text.
+// Error is the position and the reason of a refusal. Offset counts bytes from the start of the text.
 type Error struct {
 	Offset int
 	Reason Reason

@@ -12,7 +12,7 @@ const hexDigits = "0123456789abcdef"
 // and control characters are escaped (RFC 8259 section 7), nothing else.
 func AppendEscaped(dst, text []byte) []byte {
 	for len(text) > 0 {
-		// In parts, so that dst need not have room for the worst case of all of text.
+		// In parts, so that dst need not have capacity for the worst case of all of text.
 		part := text[:min(len(text), 4096)]
 		dst = slices.Grow(dst, 2*len(part)+32)
 		n, j := escapeRun(dst[len(dst):cap(dst)], part)
@@ -40,10 +40,10 @@ func EscapedLen(text []byte) int {
 	return n
 }
 
-// escapeWords is [escapeRun] by words of eight bytes: it stops before a word with a control character, before the
-// last seven bytes, and where room has fewer than 24 bytes left. It returns how much was read and written.
+// escapeWords is [escapeRun] by words of eight bytes: it stops before a word with a control character, before the last
+// seven bytes, and if room has fewer than 24 bytes left. It returns the bytes read and written.
 func escapeWords(room, text []byte) (read, written int) {
-	i, j, plain := 0, 0, 0 // plain counts words that needed nothing
+	i, j, plain := 0, 0, 0 // plain counts words that needed no escapes
 	for i+8 <= len(text) && j+24 <= len(room) {
 		w := binary.LittleEndian.Uint64(text[i:])
 		if (w-0x20*ones)&^w&highs != 0 {
@@ -51,9 +51,9 @@ func escapeWords(room, text []byte) (read, written int) {
 		}
 		binary.LittleEndian.PutUint64(room[j:], w)
 		quote, slash := w^'"'*ones, w^'\\'*ones
-		// The high bit of each byte that is a quote or a backslash, every one of them exact.
+		// The high bit of each byte that is a quote or a backslash; every one of them is exact.
 		marks := ^((quote&low7 + low7 | quote) & (slash&low7 + low7 | slash)) & highs
-		from := 0 // the first byte of w that is not in its place yet
+		from := 0 // the first byte of w that is not copied yet
 		for ; marks != 0; marks &= marks - 1 {
 			k := bits.TrailingZeros64(marks) >> 3
 			j += k - from

@@ -9,27 +9,27 @@ import (
 // Fate is what a [Filter] does with a value.
 type Fate uint8
 
-// The fates; of several for one value the greatest counts.
+// The fates; if several apply to one value, the greatest counts.
 const (
 	Keep Fate = iota
-	Mask      // a string becomes "[hidden]", every other value null
-	Drop      // the member or element is taken out
+	Mask      // a string becomes "[hidden]", any other value null
+	Drop      // the member or element is removed
 )
 
-// A Filter hides members of values. Its zero value hides nothing. It is immutable once it is in use.
+// A Filter hides members of values. Its zero value hides nothing. It must not be changed once it is in use.
 type Filter struct {
 	names map[string]Fate
 	paths *filterNode
 }
 
-// filterNode is a place in the pointers of a filter.
+// filterNode is a position in the pointers of a filter.
 type filterNode struct {
 	fate     Fate
 	children map[string]*filterNode
 	any      *filterNode // of the segment *
 }
 
-// Name adds a name: every member of it, wherever it stands.
+// Name adds the name of members to hide at any depth.
 func (f *Filter) Name(name string, fate Fate) {
 	if f.names == nil {
 		f.names = make(map[string]Fate)
@@ -37,8 +37,8 @@ func (f *Filter) Name(name string, fate Fate) {
 	f.names[name] = max(f.names[name], fate)
 }
 
-// Pointer adds the places of a JSON Pointer (RFC 6901) in which the segment * stands for every member and every element. ""
-// adds nothing.
+// Pointer adds the values at a JSON Pointer (RFC 6901) in which the segment * matches every member and every element.
+// "" adds nothing.
 func (f *Filter) Pointer(pointer string, fate Fate) {
 	if pointer == "" {
 		return
@@ -70,8 +70,8 @@ func (f *Filter) Pointer(pointer string, fate Fate) {
 	n.fate = max(n.fate, fate)
 }
 
-// Apply returns a JSON text, which was scanned before, without what the filter hides: data itself if there is nothing of that
-// in it.
+// Apply returns a JSON text, which was scanned before, without the values that the filter hides: data itself if it has
+// none of them.
 func (f *Filter) Apply(data []byte) []byte {
 	w := filtering{f: f, data: data}
 	var at []*filterNode
@@ -85,15 +85,15 @@ func (f *Filter) Apply(data []byte) []byte {
 	return append(w.out, data[w.copied:]...)
 }
 
-// filtering is one text on its way through a filter.
+// filtering is the state of one text in a filter.
 type filtering struct {
 	f      *Filter
 	data   []byte
-	out    []byte // what was decided on, as far as copied; nil: nothing was hidden so far
+	out    []byte // the text decided so far; nil if nothing was hidden so far
 	copied int
 }
 
-// value goes through the value that starts at i, where the pointers stand at nodes, and returns the offset behind it.
+// value filters the value at i, to which nodes apply, and returns its end.
 func (w *filtering) value(i int, nodes []*filterNode) int {
 	if i >= len(w.data) {
 		return i
@@ -110,8 +110,8 @@ func (w *filtering) value(i int, nodes []*filterNode) int {
 	return skipValue(w.data, i)
 }
 
-// held goes through a string that starts at i, which may hold JSON: some services answer so, and events with what is not JSON
-// beside them do.
+// held filters a string at i that may contain JSON: some services nest it so, and so do events beside others that are
+// not JSON.
 func (w *filtering) held(i int, nodes []*filterNode) int {
 	end := skipString(w.data, i+1)
 	switch w.data[min(i+1, len(w.data)-1)] {
@@ -133,9 +133,9 @@ func (w *filtering) held(i int, nodes []*filterNode) int {
 	return end
 }
 
-// all goes through the members of an object, or the elements of an array, that starts at i.
+// all filters the members of an object, or the elements of an array, at i.
 func (w *filtering) all(i int, end byte, nodes []*filterNode) int {
-	comma, kept := 0, 0 // the comma before the member, and how many members before it stay
+	comma, kept := 0, 0 // the comma before the member, and the number of members before it that stay
 	for index := 0; ; index++ {
 		i = skipSpace(w.data, i+1)
 		if i >= len(w.data) || w.data[i] == end {
@@ -148,7 +148,7 @@ func (w *filtering) all(i int, end byte, nodes []*filterNode) int {
 			behind := skipString(w.data, i+1)
 			name = Unquote(w.data[i:behind])
 			fate = w.f.names[string(name)]
-			i = skipSpace(w.data, skipSpace(w.data, behind)+1) // over the colon
+			i = skipSpace(w.data, skipSpace(w.data, behind)+1) // skips the colon
 		} else if len(nodes) > 0 {
 			name = strconv.AppendInt(nil, int64(index), 10)
 		}
@@ -191,7 +191,7 @@ func (w *filtering) all(i int, end byte, nodes []*filterNode) int {
 	}
 }
 
-// cut puts a text in the place of what stands from one offset to another.
+// cut replaces the text from one offset to another.
 func (w *filtering) cut(from, to int, by string) {
 	if w.out == nil {
 		w.out = make([]byte, 0, len(w.data))
@@ -200,8 +200,8 @@ func (w *filtering) cut(from, to int, by string) {
 	w.copied = to
 }
 
-// Mentions tells whether a text that is not JSON holds a word by which the filter knows what to hide; it does if the filter knows
-// places without a name.
+// Mentions reports whether a text that is not JSON contains a word by which the filter recognizes values to hide;
+// always if the filter has positions without a name.
 func (f *Filter) Mentions(text []byte) bool {
 	for name := range f.names {
 		if bytes.Contains(text, []byte(name)) {

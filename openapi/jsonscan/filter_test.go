@@ -67,7 +67,7 @@ func filterOf(drop, mask []string) *Filter {
 	return f
 }
 
-// TestFilterKeepsText holds that nothing is copied of a text without anything to hide.
+// TestFilterKeepsText checks that a text without anything to hide is not copied.
 func TestFilterKeepsText(t *testing.T) {
 	f, data := filterOf([]string{"a", "/b/c"}, nil), []byte(`{"c":[1,{"d":"a"}]}`)
 	if out := f.Apply(data); &out[0] != &data[0] || len(out) != len(data) {
@@ -87,10 +87,10 @@ func TestFilterMentions(t *testing.T) {
 	}
 }
 
-// secretValue marks what must not survive.
+// secretValue marks values that must be hidden.
 const secretValue = "S3CRET"
 
-// randomValue makes a value in which everything under a name of hide holds secretValue, and nothing else does.
+// randomValue makes a value in which everything under a name of hide contains secretValue, and nothing else does.
 func randomValue(r *rand.Rand, depth int, hide []string, hidden bool) any {
 	leaf := func() any {
 		if hidden {
@@ -120,7 +120,7 @@ func randomValue(r *rand.Rand, depth int, hide []string, hidden bool) any {
 	return leaf()
 }
 
-// without is what a filter that drops names must leave.
+// without returns the expected result of a filter that drops names.
 func without(v any, hide []string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -141,7 +141,7 @@ func without(v any, hide []string) any {
 	return v
 }
 
-// TestFilterProperty holds that no value under a listed name survives, and that everything else does.
+// TestFilterProperty checks that no value under a listed name remains, and that everything else does.
 func TestFilterProperty(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	names := []string{"a", "b", "c\"d", "é", ""}
@@ -188,7 +188,7 @@ func TestFilterProperty(t *testing.T) {
 	}
 }
 
-// FuzzFilter holds that a filtered text is JSON, has none of the hidden names left, and is filtered to itself.
+// FuzzFilter checks that a filtered text is JSON, contains none of the hidden names, and is filtered to itself.
 func FuzzFilter(f *testing.F) {
 	f.Add([]byte(`{"a":1,"b":[{"a":"x"},2,{"c":{"a":[]}}]}`), "a", "/b/*/c", false)
 	f.Add([]byte(` [ {"\u0061" : 1 } , "a" ] `), "a", "/0", true)
@@ -227,7 +227,7 @@ func FuzzFilter(f *testing.F) {
 		}
 		check(out)
 		numbered := slices.ContainsFunc(strings.Split(pointer, "/"), func(token string) bool { _, err := strconv.Atoi(token); return err == nil })
-		if again := filter.Apply(out); !numbered && !bytes.Equal(again, out) && !mask { // what moves up may be hidden in its turn
+		if again := filter.Apply(out); !numbered && !bytes.Equal(again, out) && !mask { // elements that move up may be hidden in turn
 			t.Fatalf("%s became %s, then %s", data, out, again)
 		}
 	})

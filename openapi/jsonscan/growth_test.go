@@ -7,7 +7,7 @@ import (
 	"drawbridge/test/growth"
 )
 
-// TestGrowth: the work on a hostile text grows with its length, whatever becomes of it.
+// TestGrowth checks that the time for a hostile text is proportional to its length, in every function.
 func TestGrowth(t *testing.T) {
 	for name, parse := range map[string]func([]byte){
 		"scan":      func(b []byte) { _, _ = Scan(b, Options{Unique: true}) },

@@ -119,7 +119,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// TestTwice: a name that stands twice is found where a shape is, and only there.
+// TestTwice checks that a duplicate name is found if the object has a shape, and only then.
 func TestTwice(t *testing.T) {
 	shape := &Shape{Properties: []Property{
 		{Name: "a", Shape: &Shape{}}, {Name: "b", Shape: nil}, {Name: "c", Shape: &Shape{Items: &Shape{Properties: []Property{{Name: "a", Shape: &Shape{}}}}}}, {Name: "d", Shape: &Shape{}},
@@ -139,7 +139,7 @@ func TestTwice(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		shape       *Shape
-		text, value string // the second value, "": no name stands twice
+		text, value string // the second value; "" if no name is duplicate
 	}{
 		{shape, `{}`, ""},
 		{shape, `{"a":1,"b":2,"c":[],"d":4}`, ""},
@@ -157,7 +157,7 @@ func TestTwice(t *testing.T) {
 		{shape, `{"a":1,"A":2,"":3,"c":[{"a":1,"b":2,"a":"two"}]}`, `"two"`},
 		{shape, `{"x":1,"y":2,"a":3,"x":"two"}`, `"two"`},
 		{shape, `{"":1,"":"two"}`, `"two"`},
-		{shape, `{"x":{"x":1},"y":{"x":1,"x":2}}`, ""}, // of what has no shape nobody was told anything
+		{shape, `{"x":{"x":1},"y":{"x":1,"x":2}}`, ""}, // values without a shape are not compared
 		{shape, `{"x":1,"c":[{"x":1},{"x":2}],"y":2,"y":"two"}`, `"two"`},
 		{shape, `{"a":1,"a":"two","b":1,"b":"three"}`, `"two"`},
 		{shape, `{` + names(`"x%d":1`, 0, 23) + `"x22":"two"}`, `"two"`},
@@ -259,7 +259,7 @@ func TestUnquoteSurrogates(t *testing.T) {
 	}
 }
 
-// standard decodes with the standard library, which is the second opinion of the fuzz targets.
+// standard decodes with the standard library, as the reference of the fuzz targets.
 func standard(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -304,7 +304,7 @@ func FuzzScan(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	// A shape must never decide whether a text is JSON, only what Mismatch says.
+	// A shape must never decide whether a text is JSON; it affects only Mismatch.
 	shape := &Shape{Properties: []Property{{Name: "a", Shape: &Shape{Kinds: Of(Array), Items: &Shape{Kinds: Of(Null)}}}, {Name: ""}, {Name: "b"}}}
 	shape.Compile()
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -345,7 +345,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// document is JSON like a legacy service sends it: short members, some text.
+// document returns JSON as a legacy service sends it: short members, some text.
 func document(size int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"items":[`)
@@ -367,7 +367,7 @@ func BenchmarkScan(b *testing.B) {
 			{Name: "description", Shape: &Shape{Kinds: Of(String)}}, {Name: "price", Shape: &Shape{Kinds: Of(Number)}}, {Name: "created_at", Shape: &Shape{Kinds: Of(String)}},
 			{Name: "tags", Shape: &Shape{Kinds: Of(Array), Items: &Shape{Kinds: Of(String)}}}, {Name: "gone", Shape: &Shape{}}, {Name: "note", Shape: &Shape{Kinds: Of(String, Null)}},
 		}}}}}}
-	// One that knows the records, but none of their members.
+	// A shape with the records, but none of their members.
 	bare := &Shape{Kinds: Of(Object), Properties: []Property{{Name: "items", Shape: &Shape{Kinds: Of(Array), Items: &Shape{Kinds: Of(Object)}}}}}
 	shape.Compile()
 	bare.Compile()

@@ -5,7 +5,7 @@ import "strings"
 // Kind is the type of a JSON value. The constants are single bits, so that a set of kinds is a [Kinds].
 type Kind uint8
 
-// The six kinds of RFC 8259 section 3, true and false being one.
+// The six kinds of RFC 8259 section 3; true and false are one.
 const (
 	Null Kind = 1 << iota
 	Bool
@@ -46,7 +46,7 @@ func Of(kinds ...Kind) Kinds {
 	return ks
 }
 
-// Has tells whether k is in the set.
+// Has reports whether k is in the set.
 func (ks Kinds) Has(k Kind) bool { return ks == 0 || ks&Kinds(k) != 0 }
 
 // String lists the kinds as "string or null"; "anything" for the empty set.
@@ -63,7 +63,7 @@ func (ks Kinds) String() string {
 	return strings.Join(names, " or ")
 }
 
-// kinds tells the kind of a value by its first byte; 0 for a byte that starts none. It is never written to.
+// kinds maps the first byte of a value to its kind; 0 for a byte that starts none. It is never written to.
 var kinds = [256]Kind{
 	'{': Object, '[': Array, '"': String, 't': Bool, 'f': Bool, 'n': Null, '-': Number,
 	'0': Number, '1': Number, '2': Number, '3': Number, '4': Number, '5': Number, '6': Number, '7': Number, '8': Number, '9': Number,

@@ -7,8 +7,8 @@ func (s *scanner) digits(i int) int {
 	return i
 }
 
-// number scans the number that starts at i. It also tells whether the literal is digits alone, which is an integer
-// without a further look.
+// number scans the number at i. It also reports whether the literal consists only of digits, and so is an integer
+// without further checks.
 func (s *scanner) number(i int) (end int, digits bool, err error) {
 	d := s.data
 	if d[i] == '-' {
@@ -48,7 +48,7 @@ func (s *scanner) number(i int) (end int, digits bool, err error) {
 	return i, false, nil
 }
 
-// isInteger tells whether a number literal has no fraction, whatever its notation: 1.0 and 1.5e1 are integers.
+// isInteger reports whether a number literal has no fraction, in any notation: 1.0 and 1.5e1 are integers.
 func isInteger(literal []byte) bool {
 	fraction, zeros, exponent := 0, 0, 0
 	negative, any, inFraction := false, false, false

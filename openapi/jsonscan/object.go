@@ -12,15 +12,15 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 	base := len(s.names)
 	var seen map[string]struct{}
 	var were properties
-	var others uint64 // which of the names that are no properties may have been there
-	next := 0         // the property that is expected next: answers mostly keep the documented order
+	var others uint64 // filter of the names that are not properties
+	next := 0         // the property that is expected next: responses mostly keep the documented order
 	i = s.space(i + 1)
 	if i < len(s.data) && s.data[i] == '}' {
 		return i + 1, nil
 	}
 	for {
 		if shape != nil && !s.unique && next < len(shape.Properties) {
-			// The name that is expected next needs no scan: it is equal to one that is known to be good.
+			// The expected name needs no scan: it is equal to one that is known to be valid.
 			if p := &shape.Properties[next]; p.begin.of(s.data[i:]) {
 				if next < were.end && were.has(next) {
 					s.again(i)
@@ -82,7 +82,7 @@ func (s *scanner) object(i, depth int, shape *Shape) (int, error) {
 	}
 }
 
-// member scans a member's value, whose colon stands before i, and returns the offset of the comma or brace behind it.
+// member scans a member's value, whose colon precedes i, and returns the offset of the comma or brace after it.
 func (s *scanner) member(i, depth int, shape *Shape) (int, error) {
 	i = s.space(i)
 	if i >= len(s.data) {
@@ -99,20 +99,20 @@ func (s *scanner) member(i, depth int, shape *Shape) (int, error) {
 	return i, nil
 }
 
-// maxKnown is how many of the properties of a shape are looked for twice.
+// maxKnown limits the properties of a shape that are checked for duplicates.
 const maxKnown = 256
 
-// properties are those of a shape that an object has had. Most objects have them in order, which costs nothing: those in a row from begin
-// on are only added when it ends.
+// properties are the properties of a shape that an object has had. Most objects have them in order, which costs
+// nothing: consecutive ones from begin on are only added when the run ends.
 type properties struct {
 	set   [maxKnown / 64]uint64
-	end   int // behind the last of set
+	end   int // end of the last run in set
 	begin int
 }
 
 func (p *properties) has(i int) bool { return i < maxKnown && p.set[i/64]&(1<<(i%64)) != 0 }
 
-// add adds those from begin on up to next.
+// add adds the properties from begin up to next.
 func (p *properties) add(next int) {
 	for i := p.begin; i < min(next, maxKnown); i++ {
 		p.set[i/64] |= 1 << (i % 64)
@@ -120,14 +120,15 @@ func (p *properties) add(next int) {
 	p.end = max(p.end, next)
 }
 
-// again notes the first member whose name stood in its object before.
+// again records the first member with a duplicate name.
 func (s *scanner) again(at int) {
 	if s.twice == 0 {
 		s.twice = at
 	}
 }
 
-// other looks for a name that the shape does not know among those before it. seen is a filter of these, which mostly tells that it is new.
+// other searches for a name that is not in the shape among those before it. seen is a filter of these, which usually
+// shows that it is new.
 func (s *scanner) other(name []byte, base int, seen uint64, at int) uint64 {
 	if s.unique || len(s.names)-base >= manyNames {
 		return seen
@@ -148,7 +149,7 @@ func (s *scanner) other(name []byte, base int, seen uint64, at int) uint64 {
 	return seen | bit
 }
 
-// manyNames is where comparing names pairwise starts to cost more than a map.
+// manyNames is the number of names from which a map is cheaper than pairwise comparison.
 const manyNames = 24
 
 func (s *scanner) remember(name []byte, base int, seen map[string]struct{}, at int) (map[string]struct{}, error) {

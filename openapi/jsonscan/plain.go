@@ -12,8 +12,8 @@ const (
 	low7  = 0x7f7f7f7f7f7f7f7f
 )
 
-// special marks, in the high bit of each byte, the bytes of w that end a plain run inside a string: quote,
-// backslash and control characters. The lowest mark is exact; marks above it may be false.
+// special marks, in the high bit of each byte, the bytes of w that end a plain run inside a string: quote, backslash
+// and control characters. The lowest mark is exact; marks above it may be false.
 func special(w uint64) uint64 {
 	// Flipping bit 1 moves the quote to 0x20 and keeps control characters below it, so that one comparison finds
 	// both: less than 0x21.
@@ -22,14 +22,15 @@ func special(w uint64) uint64 {
 	return (low | slash) &^ w & highs
 }
 
-// VisibleRun returns the length of the printable ASCII at the start of text, with slashes up to the first backslash. It may be too
-// small, by up to 15 bytes where the run comes to the end of text, and by all of it where the processor has no fast way.
+// VisibleRun returns the length of the printable ASCII at the start of text, with slashes up to the first backslash. It
+// may be too small, by up to 15 bytes if the run reaches the end of text, and by all of it if the processor has no fast
+// implementation.
 func VisibleRun(text []byte, slashes bool) int { return visibleRun(text, slashes) }
 
-// longRun is how many plain words make it likely that many more follow.
+// longRun is the number of plain words that make it likely that many more follow.
 const longRun = 12
 
-// plainWords is [plainRun] by words of eight bytes: it does not see a run in the last seven.
+// plainWords is [plainRun] by words of eight bytes: it does not detect a run in the last seven.
 func plainWords(b []byte) int {
 	n := 0
 	for words := 1; n+8 <= len(b); words++ {

@@ -2,8 +2,8 @@ package jsonscan
 
 import "strings"
 
-// At returns the value to which a JSON Pointer (RFC 6901) leads, as it was written, nil if there is none. "" leads to
-// data itself. A member that stands twice is the first of them.
+// At returns the value at a JSON Pointer (RFC 6901), as written; nil if there is none. "" refers to data itself. Of
+// duplicate members the first is returned.
 func At(data []byte, pointer string) []byte {
 	for pointer != "" {
 		if pointer[0] != '/' {
@@ -29,7 +29,7 @@ func At(data []byte, pointer string) []byte {
 	return data
 }
 
-// StringAt returns the string to which a JSON Pointer leads; "" if there is none. data may be nil.
+// StringAt returns the string at a JSON Pointer; "" if there is none. data may be nil.
 func StringAt(data []byte, pointer string) string {
 	if data == nil {
 		return ""
@@ -40,7 +40,7 @@ func StringAt(data []byte, pointer string) string {
 	return ""
 }
 
-// WithString returns an object with a string for one of its members, whatever was there. object may be nil.
+// WithString returns an object in which one member is set to a string. object may be nil.
 func WithString(object []byte, name, value string) []byte {
 	dst := []byte{'{'}
 	for member, value := range Members(object) {
@@ -74,7 +74,7 @@ func UnescapeToken(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// element returns the element whose index is written in a token of a pointer: digits without zeros before them.
+// element returns the element whose index is a token of a pointer: digits without leading zeros.
 func element(array []byte, token string) []byte {
 	const most = 9 // digits; no text has more elements
 	if token == "" || len(token) > most || token[0] == '0' && len(token) > 1 {

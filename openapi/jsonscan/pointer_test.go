@@ -2,7 +2,7 @@ package jsonscan
 
 import "testing"
 
-// TestAt are the examples of RFC 6901 section 5, and what leads nowhere.
+// TestAt checks the examples of RFC 6901 section 5, and pointers without a value.
 func TestAt(t *testing.T) {
 	const doc = `{"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\j": 5, "k\"l": 6, " ": 7, "m~n": 8,
 		"deep": {"list": [[], [{"x": null}]]}, "twice": 1, "twice": 2}`

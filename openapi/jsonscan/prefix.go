@@ -2,7 +2,7 @@ package jsonscan
 
 import "encoding/binary"
 
-// prefix is a text that other texts may begin with. Half of the strings of an answer are member names, most of them
+// prefix is a text that other texts may begin with. Half of the strings of a response are member names, most of them
 // short, so its first two words are compared without a call or a loop.
 type prefix struct {
 	text         string
@@ -21,7 +21,7 @@ func newPrefix(text string) prefix {
 	}
 }
 
-// of tells whether b begins with the prefix; no text begins with the zero prefix.
+// of reports whether b begins with the prefix; no text begins with the zero prefix.
 func (p *prefix) of(b []byte) bool {
 	n := len(p.text)
 	if len(b) >= 16 {

@@ -2,9 +2,9 @@ package jsonscan
 
 import "bytes"
 
-// ReplaceStrings returns a JSON text, which was scanned before, with other strings, names of members among them: what by returns
-// for a string, which it is given with its quotes, or the string as it is where that is nil. It returns data itself if nothing
-// was replaced.
+// ReplaceStrings returns a JSON text, which was scanned before, with its strings, including member names, replaced. by
+// receives each string with its quotes and returns the replacement, or nil to keep it. ReplaceStrings returns data
+// itself if nothing was replaced.
 func ReplaceStrings(data []byte, by func(str []byte) []byte) []byte {
 	var out []byte
 	copied := 0

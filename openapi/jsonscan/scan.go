@@ -5,36 +5,37 @@ import (
 	"sync"
 )
 
-// DefaultMaxDepth is the nesting that Scan accepts when Options.MaxDepth is zero.
+// DefaultMaxDepth is the nesting that Scan accepts if Options.MaxDepth is zero.
 const DefaultMaxDepth = 200
 
 // Options are the checks of one [Scan]. The zero value checks grammar, UTF-8 and depth.
 type Options struct {
-	MaxDepth int    // deepest nesting of arrays and objects; 0 means DefaultMaxDepth
+	MaxDepth int    // maximum nesting of arrays and objects; 0 means DefaultMaxDepth
 	Unique   bool   // refuse an object with two members of the same name
-	Shape    *Shape // compare the value with this shape on the way; it must have been compiled
+	Shape    *Shape // compare the value with this shape during the scan; it must have been compiled
 }
 
-// Info is what a [Scan] learned about the text.
+// Info holds the findings of a [Scan].
 type Info struct {
 	Kind     Kind
 	Spaced   bool      // there is white space outside strings
 	Escapes  bool      // there are escapes that [AppendUnescaped] may replace
-	Mismatch *Mismatch // the first place where the value leaves Options.Shape; nil if it fits
-	// Twice is the offset of the first value whose name stood in its object before, 0 if there is none. It is looked for in objects that have
-	// a shape, among the first 256 names that this knows and the first 24 others: that costs next to nothing.
+	Mismatch *Mismatch // the first difference from Options.Shape; nil if the value matches
+	// Twice is the offset of the value of the first duplicate member; 0 if there is none. It is searched in objects
+	// that have a shape, among the first 256 names of the shape and the first 24 others, which costs almost nothing.
 	Twice int
 }
 
-// rooms hold the names of open objects while a text is scanned. Most texts have no more, so that the room need not grow.
+// rooms hold the names of open objects while a text is scanned. Most texts have no more, so that the slice need not
+// grow.
 var rooms = sync.Pool{New: func() any { room := make([][]byte, 0, 16); return &room }}
 
-// maxRoom is how many names a room may have that is kept.
+// maxRoom limits the capacity of a slice that is kept.
 const maxRoom = 64
 
-// Scan checks that data holds exactly one JSON text: the grammar of RFC 8259, valid UTF-8 (section 8.1),
-// and what the options ask for. The error is always an [*Error]. It does not allocate unless
-// Unique is set and there are many names, the shape does not fit, or there is an error.
+// Scan checks that data holds exactly one JSON text: the grammar of RFC 8259, valid UTF-8 (section 8.1), and the checks
+// of the options. The error is always an [*Error]. Scan does not allocate unless Unique is set and there are many
+// names, the shape does not match, or there is an error.
 func Scan(data []byte, o Options) (Info, error) {
 	s := scanner{data: data, max: o.MaxDepth, unique: o.Unique}
 	if s.max <= 0 {
@@ -53,13 +54,13 @@ func Scan(data []byte, o Options) (Info, error) {
 	if i = s.space(i); i < len(data) {
 		return Info{}, s.unexpected(i, "the end of the text")
 	}
-	if s.twice > 0 { // so far the offset of the name
+	if s.twice > 0 { // until here it is the offset of the name
 		s.twice = skipSpace(data, skipSpace(data, skipValue(data, s.twice))+1)
 	}
 	return Info{Kind: kind, Spaced: s.spaced, Escapes: s.escapes, Mismatch: s.mismatch, Twice: s.twice}, nil
 }
 
-// enterRoom makes room for names.
+// enterRoom reserves capacity for names.
 func (s *scanner) enterRoom() {
 	if s.room == nil {
 		s.room = rooms.Get().(*[][]byte) //nolint:errcheck // nothing else is in it
@@ -84,8 +85,8 @@ type scanner struct {
 	escapes  bool
 	mismatch *Mismatch
 	twice    int
-	room     *[][]byte // of rooms; nil: names has none yet
-	names    [][]byte  // names of the objects that are open: for unique all, else those that their shapes don't know
+	room     *[][]byte // from rooms; nil if names has none yet
+	names    [][]byte  // names of the open objects: all if unique, otherwise those that are not in their shapes
 }
 
 func (s *scanner) space(i int) int {
@@ -105,12 +106,12 @@ func (s *scanner) space(i int) int {
 	return i
 }
 
-// value scans the value that starts at i, which is inside the text and not white space, and returns the
-// offset behind it. A nil shape accepts everything.
+// value scans the value at i, which is inside the text and not white space, and returns its end. A nil shape accepts
+// everything.
 func (s *scanner) value(i, depth int, shape *Shape) (int, error) {
 	start := i
 	var err error
-	digits := false // the value is a number of digits alone
+	digits := false // the value is a number of digits only
 	kind := kindOf(s.data[i])
 	switch kind {
 	case Object, Array:

@@ -1,31 +1,31 @@
 package jsonscan
 
-// Shape is the little of a JSON Schema that [Scan] compares on the way: types, properties and items. Members
-// that Properties does not name are accepted, and none is required. A nil shape accepts everything.
-// Compile it once; after that it is safe for concurrent use.
+// Shape is the part of a JSON Schema that [Scan] compares during the scan: types, properties and items. Members that
+// Properties does not name are accepted, and none is required. A nil shape accepts everything. Compile it once; after
+// that it is safe for concurrent use.
 type Shape struct {
 	Kinds      Kinds      // accepted kinds; 0: any
 	Integer    bool       // a number must be an integer (1.0 and 1e3 are, as in JSON Schema)
-	Properties []Property // in the order in which answers are expected to have them
+	Properties []Property // in the expected order of responses
 	Items      *Shape
 
-	index    map[string]int // of Properties, if they are many
+	index    map[string]int // of Properties, if there are many
 	compiled bool
 }
 
-// fewProperties is up to how many names are compared one after the other: most objects have no more, and a map for each takes
-// more memory than all else of a shape.
+// fewProperties is the number of names up to which they are compared one by one: most objects have no more, and a map
+// for each takes more memory than the rest of a shape.
 const fewProperties = 8
 
-// Property is one member of an object that a [Shape] knows.
+// Property is one member of an object in a [Shape].
 type Property struct {
 	Name  string
 	Shape *Shape
 
-	begin prefix // how a member of that name begins: "name":
+	begin prefix // the beginning of a member with that name: "name":
 }
 
-// Mismatch is a place where a value leaves its [Shape]. Offset counts bytes; PointerAt makes it readable.
+// Mismatch is a difference of a value from its [Shape]. Offset counts bytes; PointerAt makes it readable.
 type Mismatch struct {
 	Offset  int
 	Want    Kinds
@@ -55,7 +55,7 @@ func (s *Shape) Compile() {
 
 func (s *Shape) accepts(k Kind) bool { return s.Kinds.Has(k) }
 
-// property finds the index of a member, -1 if none has that name. next is the index that is tried first.
+// property returns the index of a property; -1 if none has that name. next is the index that is tried first.
 func (s *Shape) property(name []byte, next int) int {
 	if next < len(s.Properties) && s.Properties[next].Name == string(name) {
 		return next

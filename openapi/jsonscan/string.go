@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// str scans a string whose opening quote stands before i. It returns the offset behind the closing quote and
-// whether there is an escape in it.
+// str scans a string whose opening quote precedes i. It returns the offset after the closing quote and whether there is
+// an escape in it.
 func (s *scanner) str(i int) (end int, escaped bool, err error) {
 	d := s.data
 	i += plainRun(d[i:])
@@ -25,7 +25,7 @@ func (s *scanner) str(i int) (end int, escaped bool, err error) {
 		case c < ' ':
 			return i, escaped, s.fail(i, Syntax, fmt.Sprintf("control character %#02x in a string", c))
 		case c < utf8.RuneSelf:
-			i += max(1, plainRun(d[i:])) // a run is not seen when it is short and the text ends
+			i += max(1, plainRun(d[i:])) // a short run at the end of the text is not detected
 		default:
 			r, n := utf8.DecodeRune(d[i:])
 			if r == utf8.RuneError && n <= 1 {
@@ -37,7 +37,7 @@ func (s *scanner) str(i int) (end int, escaped bool, err error) {
 	return i, escaped, s.fail(i, Syntax, "unexpected end of the text inside a string")
 }
 
-// escapeLen returns the length of the escape sequence at the start of b, 0 if there is none.
+// escapeLen returns the length of the escape sequence at the start of b; 0 if there is none.
 func escapeLen(b []byte) int {
 	if len(b) < 2 || b[0] != '\\' {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote returns the value of a JSON string, given with its quotes. The result is a slice of str if there is
-// no escape in it, else a copy. A surrogate without its partner becomes U+FFFD.
+// Unquote returns the value of a JSON string, given with its quotes. The result is a slice of str if it has no escape,
+// otherwise a copy. A lone surrogate becomes U+FFFD.
 func Unquote(str []byte) []byte {
 	if len(str) < 2 || str[0] != '"' {
 		return nil

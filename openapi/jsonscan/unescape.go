@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// AppendUnescaped appends a JSON text with characters instead of the escapes that JSON does not require: of all but quotes, backslashes
-// and control characters. A surrogate without its partner, which no text in UTF-8 can have (RFC 8259 section 8.2), becomes U+FFFD. The
-// value stays the same otherwise. dst may be src[:0].
+// AppendUnescaped appends a JSON text with characters instead of the escapes that JSON does not require: of all but
+// quotes, backslashes and control characters. A lone surrogate, which no text in UTF-8 can have (RFC 8259 section 8.2),
+// becomes U+FFFD. The value stays the same otherwise. dst may be src[:0].
 func AppendUnescaped(dst, src []byte) []byte {
 	for {
 		i := bytes.IndexByte(src, '\\')
@@ -48,9 +48,10 @@ func AppendUnescaped(dst, src []byte) []byte {
 	}
 }
 
-// AppendNormal appends a JSON text as it leaves the gateway: without white space outside strings, see [AppendCompact], and without the
-// escapes that [AppendUnescaped] replaces. Escapes cost a model several times as much as their characters, and strict parsers refuse a
-// whole message for half a surrogate pair. info is what [Scan] learned about the text. dst may be text[:0].
+// AppendNormal appends a JSON text as it leaves the gateway: without white space outside strings, see [AppendCompact],
+// and without the escapes that [AppendUnescaped] replaces. Escapes cost a model several times as much as their
+// characters, and strict parsers refuse a whole message for half a surrogate pair. info is the result of [Scan] for the
+// text. dst may be text[:0].
 func AppendNormal(dst, text []byte, info Info) []byte {
 	switch {
 	case !info.Escapes && !info.Spaced:

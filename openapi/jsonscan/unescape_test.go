@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestAppendUnescaped holds which escapes become characters, and what becomes of half a surrogate pair (pains row 153 and pains row 154).
+// TestAppendUnescaped checks which escapes become characters, and the treatment of half a surrogate pair (pains row 153
+// and pains row 154).
 func TestAppendUnescaped(t *testing.T) {
 	for in, want := range map[string]string{
 		``:                              ``,
@@ -44,8 +45,8 @@ func TestAppendUnescaped(t *testing.T) {
 	}
 }
 
-// FuzzAppendUnescaped holds that a text keeps its value and has no half of a surrogate pair, that another run changes nothing, and that it
-// does not grow.
+// FuzzAppendUnescaped checks that a text keeps its value and has no half of a surrogate pair, that another run changes
+// nothing, and that it does not grow.
 func FuzzAppendUnescaped(f *testing.F) {
 	for _, s := range []string{`{"a":"\ud83d","\u4f60":["\/","\ud83d\ude00"]}`, `"\u0000\u001f\"\\"`, `["\\ud83d"]`, `1`} {
 		f.Add([]byte(s))
@@ -70,7 +71,7 @@ func FuzzAppendUnescaped(f *testing.F) {
 		}
 		var before, after any
 		if json.Unmarshal(text, &before) != nil {
-			return // a number that is too large
+			return // a number that is out of range
 		}
 		if err := json.Unmarshal(out, &after); err != nil || !reflect.DeepEqual(before, after) {
 			t.Fatalf("%q becomes %q: %v", text, out, err)
@@ -78,7 +79,7 @@ func FuzzAppendUnescaped(f *testing.F) {
 	})
 }
 
-// TestScanEscapesCostsNothing holds that the escapes that stay do not make an answer be rewritten.
+// TestScanEscapesCostsNothing checks that required escapes do not cause a response to be rewritten.
 func TestScanEscapesCostsNothing(t *testing.T) {
 	text := []byte(`{"a":"line\nline\t\"x\" \\ "}`)
 	if info, err := Scan(text, Options{}); err != nil || info.Escapes || HasEscapes(text) {

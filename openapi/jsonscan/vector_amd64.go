@@ -14,8 +14,8 @@ func plainRun(text []byte) int
 //go:noescape
 func visibleRun(text []byte, slashes bool) int
 
-// escapeRun escapes text into room. It stops before the eight bytes that hold a control character, before the last seven
-// bytes, and where room may have fewer than 24 bytes left. It returns how much was read and written.
+// escapeRun escapes text into room. It stops before the eight bytes that contain a control character, before the last
+// seven bytes, and if room may have fewer than 24 bytes left. It returns the bytes read and written.
 func escapeRun(room, text []byte) (read, written int) {
 	if hasShuffle {
 		read, written = escapeBlocks(room, text, &spreads)
@@ -31,13 +31,14 @@ func escapeRun(room, text []byte) (read, written int) {
 //go:noescape
 func escapeBlocks(room, text []byte, spreads *[256]spread) (read, written int)
 
-// hasShuffle tells whether the processor has what escapeBlocks needs: all since 2008 have. It is never written to.
+// hasShuffle reports whether the processor has the instructions of escapeBlocks, as all since 2008 do. It is never
+// written to.
 var hasShuffle = shuffles()
 
-// shuffles asks the processor for SSSE3 and POPCNT. Neither needs the operating system's support.
+// shuffles queries the processor for SSSE3 and POPCNT. Neither needs the operating system's support.
 func shuffles() bool
 
-// A spread says how eight bytes are spread over sixteen: each of the sixteen is the index of one of the eight, or 8
+// A spread is a distribution of eight bytes over sixteen: each of the sixteen is the index of one of the eight, or 8
 // for a backslash. Indexes after the last of the eight are not used.
 type spread [16]uint8
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestVectorsStayInside lets texts end and begin where memory does: a read outside of them is a fault.
+// TestVectorsStayInside places texts at the limits of mapped memory: a read outside of them is a fault.
 func TestVectorsStayInside(t *testing.T) {
 	page := syscall.Getpagesize()
 	pages, err := syscall.Mmap(-1, 0, 3*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -34,7 +34,7 @@ func TestVectorsStayInside(t *testing.T) {
 			VisibleRun(text, n%2 == 0)
 			escapeRun(room, text)
 		}
-		// The same for what is written.
+		// The same for writes.
 		escapeRun(inside[page-n:], sample)
 		escapeRun(inside[:n], sample)
 		copy(inside, sample)

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// isPlain is what plainRun looks for, one byte at a time.
+// isPlain is the condition of plainRun for one byte.
 func isPlain(c byte) bool { return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' }
 
-// checkPlainRuns holds every version of plainRun against isPlain.
+// checkPlainRuns compares every version of plainRun with isPlain.
 func checkPlainRuns(t *testing.T, text []byte) {
 	t.Helper()
 	want := 0
@@ -27,7 +27,7 @@ func checkPlainRuns(t *testing.T, text []byte) {
 	}
 }
 
-// checkVisibleRuns holds VisibleRun to what it says.
+// checkVisibleRuns checks the documented results of VisibleRun.
 func checkVisibleRuns(t *testing.T, text []byte) {
 	t.Helper()
 	for _, slashes := range []bool{false, true} {
@@ -41,8 +41,8 @@ func checkVisibleRuns(t *testing.T, text []byte) {
 	}
 }
 
-// checkEscapes holds every version of escapeRun, and AppendEscaped, against appendEscapedByte. room is how many bytes
-// there are to write to; what stands behind them must stay as it is.
+// checkEscapes compares every version of escapeRun, and AppendEscaped, with appendEscapedByte. room is the number of
+// bytes that may be written; the bytes after them must not change.
 func checkEscapes(t *testing.T, text []byte, room int) {
 	t.Helper()
 	var want []byte
@@ -77,8 +77,8 @@ func checkEscapes(t *testing.T, text []byte, room int) {
 	}
 }
 
-// TestVectorsAgree holds the versions against each other at every offset and length around a block, and on longer
-// texts of every density.
+// TestVectorsAgree compares the versions at every offset and length around a block, and on longer texts of every
+// density.
 func TestVectorsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	alphabets := []string{`"`, `\`, "x", `"x`, `\"x`, `"xxxxxxx`, strings.Repeat("x", 60) + `"`, strings.Repeat("x", 200) + "\n", "xé", "\x1f\x20\x21\x22\x23\x7f\x80\xff"}
@@ -103,7 +103,7 @@ func TestVectorsAgree(t *testing.T) {
 		checkVisibleRuns(t, text)
 		checkEscapes(t, text, 2*len(text)+32)
 	}
-	for c := range 256 { // each byte alone among plain ones, in each place of a block
+	for c := range 256 { // each byte alone among plain ones, at each position in a block
 		for at := range 32 {
 			text := bytes.Repeat([]byte("-"), 64)
 			text[at] = byte(c)

@@ -16,8 +16,8 @@ func KindOf(value []byte) Kind {
 	return 0
 }
 
-// Members yields the members of an object in the order in which they stand: the name without quotes and
-// escapes, and the value as it was written. The slices belong to object. Nothing is yielded for another kind.
+// Members yields the members of an object in order: the name without quotes and escapes, and the value as written. The
+// slices belong to object. Nothing is yielded for another kind.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		i := skipSpace(object, 0)
@@ -40,8 +40,7 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Lookup returns the value of a member, nil if the object does not have it. If it stands twice the first is
-// returned.
+// Lookup returns the value of a member; nil if the object does not have it. Of duplicate members the first is returned.
 func Lookup(object []byte, name string) []byte {
 	for n, v := range Members(object) {
 		if string(n) == name {
@@ -51,7 +50,7 @@ func Lookup(object []byte, name string) []byte {
 	return nil
 }
 
-// Elements yields the elements of an array as they were written. Nothing is yielded for another kind.
+// Elements yields the elements of an array as written. Nothing is yielded for another kind.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
 		i := skipSpace(array, 0)
@@ -70,8 +69,7 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// PointerAt returns the JSON Pointer (RFC 6901) of the value that stands at the offset: the innermost value
-// that holds it.
+// PointerAt returns the JSON Pointer (RFC 6901) of the innermost value that contains the offset.
 func PointerAt(data []byte, offset int) string {
 	var b strings.Builder
 	base := 0 // offset of data in the whole text
@@ -107,7 +105,7 @@ func PointerAt(data []byte, offset int) string {
 	}
 }
 
-// offsetIn returns where part starts in whole, of which it is a slice.
+// offsetIn returns the offset at which part, a slice of whole, starts in it.
 func offsetIn(whole, part []byte) int { return cap(whole) - cap(part) }
 
 func skipSpace(b []byte, i int) int {
@@ -122,7 +120,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipValue returns the offset behind the value that starts at i.
+// skipValue returns the end of the value at i.
 func skipValue(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
@@ -151,7 +149,7 @@ func skipValue(b []byte, i int) int {
 	return i
 }
 
-// skipWord returns the offset behind a number, true, false or null that starts at i.
+// skipWord returns the end of a number, true, false or null at i.
 func skipWord(b []byte, i int) int {
 	for i < len(b) {
 		switch b[i] {
@@ -163,7 +161,7 @@ func skipWord(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the offset behind a string whose opening quote stands before i.
+// skipString returns the end of a string whose opening quote precedes i.
 func skipString(b []byte, i int) int {
 	for i < len(b) {
 		for i+8 <= len(b) {

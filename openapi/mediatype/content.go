@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// signed are the media types whose bytes begin with a signature that [Signature] knows. Bytes without it are something else.
+// signed are the media types whose bytes begin with a signature that [Signature] detects. Bytes without it are of
+// another type.
 var signed = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/bmp": true, "image/tiff": true, "image/vnd.microsoft.icon": true,
 	"image/heic": true, "image/heif": true, "image/avif": true, "image/jxl": true, "image/jp2": true, "image/jxr": true, "image/vnd.adobe.photoshop": true,
@@ -15,13 +16,13 @@ var signed = map[string]bool{
 	"application/pdf": true, "application/zip": true, "application/gzip": true, "application/vnd.rar": true, "application/x-xz": true, "application/x-7z-compressed": true, "application/zstd": true,
 }
 
-// containers are the signatures of containers and compression, which hold files of many media types.
+// containers are the signatures of containers and compression formats, which are common to many media types.
 var containers = map[string]bool{
 	"application/zip": true, "application/gzip": true, "application/x-bzip2": true, "application/x-xz": true, "application/zstd": true,
 	"application/x-7z-compressed": true, "application/vnd.sqlite3": true, "application/postscript": true,
 }
 
-// streams are the media types whose files have the signature of another: a container holds sound, moving pictures, or both.
+// streams are the media types whose files have the signature of another: a container may hold audio, video, or both.
 var streams = map[string][]string{
 	"video/mp4":       {"audio/mp4", "audio/aac", "video/x-m4v", "video/quicktime", "video/3gpp", "audio/3gpp", "video/3gpp2", "application/mp4"},
 	"audio/mp4":       {"audio/aac", "video/mp4"},
@@ -33,14 +34,14 @@ var streams = map[string][]string{
 	"image/heic":      {"image/heif"},
 }
 
-// Content returns the media type that bytes have, given the one that they are labelled with, and whether they are text. The bytes decide
-// where they contradict the label: by their signature, or because they are text and should not be. A label that they do not contradict
-// is kept under its registered name.
+// Content returns the media type of bytes, given their label, and whether they are text. The bytes override a label
+// that they contradict: by their signature, or because they are text and should not be. Any other label is kept under
+// its registered name.
 func Content(label string, data []byte) (media string, text bool) {
 	known, signature := Registered(label), Signature(data)
 	switch {
 	case IsText(label) || IsJSON(label):
-		if signature == "" || IsReadable(data) { // "BM", "GIF89a" and "ID3" begin texts, too
+		if signature == "" || IsReadable(data) { // texts may also begin with "BM", "GIF89a" and "ID3"
 			return label, true
 		}
 		return signature, false
@@ -73,8 +74,8 @@ func fits(media, signature string) bool {
 	return containers[signature] && !signed[media] && !IsGeneric(media)
 }
 
-// textType returns the media type of a text that is labelled as something else. Formats that are text now and then, such as models and
-// portable pixmaps, keep their label.
+// textType returns the media type of a text that is labelled as something else. Formats that may be text, such as
+// models and portable pixmaps, keep their label.
 func textType(label string, data []byte) string {
 	if shown := TextSignature(data); shown != "" {
 		return shown
@@ -85,16 +86,16 @@ func textType(label string, data []byte) string {
 	return label
 }
 
-// isText reports whether bytes that are labelled as something else are text: they can be shown as UTF-8, or are markup in an older
-// charset.
+// isText reports whether bytes that are labelled as something else are text: valid printable UTF-8, or markup in an
+// older charset.
 func isText(data []byte) bool {
 	return isPrintable(data) && (utf8.Valid(data) || TextSignature(data) != "")
 }
 
-// IsReadable reports whether bytes can be shown as text: UTF-8 without controls.
+// IsReadable reports whether bytes are displayable text: UTF-8 without controls.
 func IsReadable(data []byte) bool { return isPrintable(data) && utf8.Valid(data) }
 
-// isPrintable reports whether there are no controls among bytes but those of lines and columns.
+// isPrintable reports whether bytes contain no controls but tabs and line breaks.
 func isPrintable(data []byte) bool {
 	for _, c := range data {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' || c == 0x7f {
@@ -104,7 +105,7 @@ func isPrintable(data []byte) bool {
 	return true
 }
 
-// IsImageForModels reports whether the interfaces of language models take images of a media type.
+// IsImageForModels reports whether the APIs of language models accept images of a media type.
 func IsImageForModels(media string) bool {
 	switch media {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestContent holds which media type bytes have under which label (pains row 149). The cases of answers are in
+// TestContent checks the media type of bytes under a label (pains row 149). The cases of responses are in
 // openapi/testdata/answers/types-by-bytes.txtar.
 func TestContent(t *testing.T) {
 	const png, zip, ogg, noise = "\x89PNG\r\n\x1a\n", "PK\x03\x04", "OggS\x00", "\x00\x01\x02"
@@ -52,7 +52,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestSigned holds that each of the types whose bytes have a signature is kept for bytes that have it, whatever the label.
+// TestSigned checks that each type with a signature is kept for bytes that have it, under any label.
 func TestSigned(t *testing.T) {
 	for _, s := range signatures {
 		data := []byte(s.begin + strings.Repeat("\x00", 20))
@@ -67,7 +67,7 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// FuzzContent holds that no label makes bytes an image of a type that models take without its signature.
+// FuzzContent checks that no label makes bytes without its signature an image of a type that models accept.
 func FuzzContent(f *testing.F) {
 	for _, label := range []string{"", "image/png", "image/jpg", "text/plain", "application/pdf", "audio/mpeg"} {
 		for _, data := range []string{"", "\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "GIF87a", "RIFF\x00\x00\x00\x00WEBPVP8X", "<html>", "{}", "\x00\x00\x00\x18ftypavif", "BM"} {

@@ -7,7 +7,7 @@ import (
 	"drawbridge/test/growth"
 )
 
-// TestGrowth: the work on a hostile media type grows with its length.
+// TestGrowth checks that the time for a hostile media type is proportional to its length.
 func TestGrowth(t *testing.T) {
 	for name, parse := range map[string]func(string){
 		"essence": func(s string) { Essence(s); Charset(s) },

@@ -2,8 +2,8 @@ package mediatype
 
 import "strings"
 
-// blanks are the optional white space around the parts of a header (RFC 9110 section 5.6.3), and the line ends that documents
-// have there. Any other space is part of a name.
+// blanks are the optional white space around the parts of a header (RFC 9110 section 5.6.3), and the line ends that
+// occur in documents. Any other space is part of a name.
 const blanks = " \t\r\n"
 
 // EventStream is the media type of server-sent events.
@@ -15,10 +15,10 @@ func Essence(s string) string {
 	return strings.ToLower(strings.Trim(s, blanks))
 }
 
-// Charset returns the charset parameter in lower case, "" if there is none.
+// Charset returns the charset parameter in lower case; "" if there is none.
 func Charset(s string) string { return strings.ToLower(Parameter(s, "charset")) }
 
-// Parameter returns a parameter of a media type, "" if there is none.
+// Parameter returns a parameter of a media type; "" if there is none.
 func Parameter(s, wanted string) string {
 	_, parameters, _ := strings.Cut(s, ";")
 	for parameters != "" {
@@ -56,7 +56,7 @@ func IsRange(media string) bool { return strings.Contains(media, "*") }
 // IsForm reports whether a media type is that of HTML forms without files.
 func IsForm(media string) bool { return media == "application/x-www-form-urlencoded" }
 
-// IsOpaqueRange reports whether a range of media types holds neither text nor JSON.
+// IsOpaqueRange reports whether a range of media types contains neither text nor JSON.
 func IsOpaqueRange(media string) bool {
 	switch media {
 	case "image/*", "audio/*", "video/*", "font/*", "model/*":
@@ -102,7 +102,7 @@ func IsXML(media string) bool {
 // IsHTML reports whether a media type is that of web pages.
 func IsHTML(media string) bool { return media == "text/html" || media == "application/xhtml+xml" }
 
-// IsJSONLines reports whether a media type is JSON texts, one on a line. It has many names and no registration.
+// IsJSONLines reports whether a media type is JSON texts, one per line. It has many names and no registration.
 func IsJSONLines(media string) bool {
 	switch media {
 	case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines", "application/x-jsonlines", "application/x-jsonl",
@@ -122,18 +122,18 @@ func IsSequential(media string) bool {
 	return IsJSONLines(media) || IsJSONSequence(media) || media == EventStream
 }
 
-// CanBeJSON reports whether a media type is one JSON text, or a range that holds such types.
+// CanBeJSON reports whether a media type is one JSON text, or a range that includes such types.
 func CanBeJSON(media string) bool {
 	return IsJSON(media) && !IsJSONLines(media) || media == "*/*" || media == "*" || media == "application/*"
 }
 
-// IsGeneric reports whether a media type says nothing about its bytes.
+// IsGeneric reports whether a media type carries no information about its bytes.
 func IsGeneric(media string) bool {
 	return media == "" || media == "application/octet-stream" || media == "binary/octet-stream"
 }
 
-// IsToken reports whether a media type is a signed or encrypted text in the compact form of JOSE (RFC 7515 section 7.1), such as
-// a JSON Web Token. A schema beside it describes what the text holds.
+// IsToken reports whether a media type is a signed or encrypted text in the compact form of JOSE (RFC 7515 section
+// 7.1), such as a JSON Web Token. A schema beside it describes the content of the token.
 func IsToken(media string) bool {
 	for _, name := range []string{"jwt", "sd-jwt", "jose", "jws", "jwe"} {
 		if media == "application/"+name || strings.HasSuffix(media, "+"+name) {
@@ -143,7 +143,7 @@ func IsToken(media string) bool {
 	return false
 }
 
-// IsText reports whether the bytes of a media type are meant to be read as text.
+// IsText reports whether a media type is text.
 func IsText(media string) bool {
 	if strings.HasPrefix(media, "text/") || strings.HasPrefix(media, "message/") || IsToken(media) || IsXML(media) || strings.HasSuffix(media, "+yaml") || IsSequential(media) {
 		return true

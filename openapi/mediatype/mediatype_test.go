@@ -2,7 +2,7 @@ package mediatype
 
 import "testing"
 
-// TestParts holds that the parts of a media type are read although it breaks the grammar.
+// TestParts checks that the parts of an invalid media type are parsed.
 func TestParts(t *testing.T) {
 	for in, want := range map[string]struct{ essence, charset string }{
 		"":                              {},
@@ -18,7 +18,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestClasses holds which classes a media type belongs to.
+// TestClasses checks the classes of media types.
 func TestClasses(t *testing.T) {
 	classes := map[string]func(string) bool{
 		"json": IsJSON, "xml": IsXML, "html": IsHTML, "text": IsText, "binary": IsBinary, "generic": IsGeneric, "form": IsForm, "range": IsRange,

@@ -9,7 +9,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// signatures are the beginnings of files that [http.DetectContentType] does not know.
+// signatures are the beginnings of files that [http.DetectContentType] does not detect.
 var signatures = []struct{ begin, media string }{
 	{"II*\x00", "image/tiff"}, {"MM\x00*", "image/tiff"}, {"II+\x00", "image/tiff"}, {"MM\x00+", "image/tiff"},
 	{"\x00\x00\x00\x0cJXL \r\n\x87\n", "image/jxl"}, {"\xff\x0a", "image/jxl"}, {"\x00\x00\x00\x0cjP  \r\n\x87\n", "image/jp2"},
@@ -20,13 +20,13 @@ var signatures = []struct{ begin, media string }{
 	{"glTF", "model/gltf-binary"},
 }
 
-// brands are those of files of the ISO base media format (ISO/IEC 14496-12), by their beginning.
+// brands are those of files of the ISO base media format (ISO/IEC 14496-12), by their prefix.
 var brands = []struct{ begin, media string }{
 	{"avi", "image/avif"}, {"hei", "image/heic"}, {"hev", "image/heic"}, {"mif1", "image/heif"}, {"msf1", "image/heif"}, {"crx", "image/x-canon-cr3"},
 	{"M4A", "audio/mp4"}, {"M4B", "audio/mp4"}, {"qt  ", "video/quicktime"}, {"3gp", "video/3gpp"}, {"3g2", "video/3gpp2"},
 }
 
-// registered are the registered names of the types that [http.DetectContentType] and services give other ones.
+// registered maps the names that [http.DetectContentType] and services use to the registered names.
 var registered = map[string]string{
 	"image/x-icon": "image/vnd.microsoft.icon", "image/ico": "image/vnd.microsoft.icon", "image/icon": "image/vnd.microsoft.icon",
 	"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/jfif": "image/jpeg", "image/x-png": "image/png", "image/apng": "image/png", "image/tif": "image/tiff", "image/x-tiff": "image/tiff",
@@ -38,7 +38,7 @@ var registered = map[string]string{
 	"application/x-rar-compressed": "application/vnd.rar", "video/avi": "video/x-msvideo", "video/msvideo": "video/x-msvideo",
 }
 
-// Registered returns the registered name of a media type that is known by several.
+// Registered returns the registered name of a media type that has several.
 func Registered(media string) string {
 	if name, ok := registered[media]; ok {
 		return name
@@ -46,7 +46,8 @@ func Registered(media string) string {
 	return media
 }
 
-// Signature returns the media type of bytes by the signature at their beginning, "" if they have none that is known. Text has none.
+// Signature returns the media type of bytes by the signature at their beginning; "" if there is no known one. Text has
+// none.
 func Signature(data []byte) string {
 	for _, s := range signatures {
 		if len(data) >= len(s.begin) && string(data[:len(s.begin)]) == s.begin {
@@ -70,8 +71,8 @@ func Signature(data []byte) string {
 	return ""
 }
 
-// brandOf returns the media type of a file of the ISO base media format. The first brand that is known decides, among the compatible
-// ones if the major brand is that of a family, such as mif1.
+// brandOf returns the media type of a file of the ISO base media format. The first known brand decides, among the
+// compatible ones if the major brand is that of a family, such as mif1.
 func brandOf(data []byte) string {
 	size := min(int(min(binary.BigEndian.Uint32(data), 1<<10)), len(data))
 	found := ""
@@ -123,8 +124,8 @@ func frameType(data []byte) string {
 	return ""
 }
 
-// TextSignature returns the media type of a text that shows what it is: a page of HTML, an SVG picture, a JSON object or array, or XML.
-// It is "" for any other text.
+// TextSignature returns the media type of a text by its content: an HTML page, an SVG image, a JSON object or array, or
+// XML. It is "" for any other text.
 func TextSignature(text []byte) string {
 	switch {
 	case isSVG(text):
@@ -139,14 +140,14 @@ func TextSignature(text []byte) string {
 	return ""
 }
 
-// isSVG reports whether XML is a picture, as far as its beginning shows.
+// isSVG reports whether the beginning of an XML document is that of an SVG image.
 func isSVG(content []byte) bool {
 	content = bytes.TrimLeft(bytes.TrimPrefix(content, []byte("\ufeff")), " \t\r\n")
 	head := content[:min(len(content), 1024)]
 	return bytes.HasPrefix(head, []byte("<svg")) || bytes.HasPrefix(head, []byte("<?xml")) && bytes.Contains(head, []byte("<svg"))
 }
 
-// IsJSONDocument reports whether text is a JSON object or array. A number or a word is text to most.
+// IsJSONDocument reports whether text is a JSON object or array. A lone number or word usually is plain text.
 func IsJSONDocument(content []byte) bool {
 	first := bytes.TrimLeft(content, " \t\r\n")
 	if len(first) == 0 || first[0] != '{' && first[0] != '[' {

@@ -13,9 +13,10 @@ type Origin struct {
 	port         string // "" if the scheme has no default port and none is given
 }
 
-// Of returns the origin of a URL, false if it has none: no scheme, no host, or a port that isn't one. Default ports of http and https
-// count as given. Hosts are compared as they are spelled, but for the case of ASCII letters: a dot at the end, an internationalized
-// name that isn't in its ASCII form, a port with leading zeros and another notation of an IP address make another origin.
+// Of returns the origin of a URL; false if it has none: no scheme, no host, or an invalid port. Default ports of http
+// and https count as given. Hosts are compared as spelled, except for the case of ASCII letters: a final dot, an
+// internationalized name that isn't in its ASCII form, a port with leading zeros and another notation of an IP address
+// make another origin.
 func Of(u *url.URL) (Origin, bool) {
 	if u == nil || u.Scheme == "" || u.Opaque != "" || u.Hostname() == "" {
 		return Origin{}, false
@@ -45,7 +46,7 @@ func Same(a, b *url.URL) bool {
 	return ok && known && x == y
 }
 
-// Address returns host:port in the form that dialers take, lower case.
+// Address returns host:port in the form that dialers take, in lower case.
 func (o Origin) Address() string { return net.JoinHostPort(o.host, o.port) }
 
 // String returns scheme://host[:port] without a default port, as browsers write it.
@@ -73,8 +74,8 @@ func defaultPort(scheme string) string {
 	return ""
 }
 
-// Lower makes ASCII letters lower case. Unlike [strings.ToLower] it leaves others as they are: the Kelvin sign and the dotted capital I
-// would become ASCII letters, and one host another.
+// Lower makes ASCII letters lower case. Unlike [strings.ToLower] it leaves others unchanged: the Kelvin sign and the
+// dotted capital I would become ASCII letters, and one host another.
 func Lower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

@@ -56,9 +56,9 @@ func TestSame(t *testing.T) {
 		"https://micro.example.com":            true,
 		"HTTPS://MICRO.example.com:443/x":      true,
 		"https://micro.example.com:/x":         true,
-		"https://micro.example.com:00443/":     false, // a port is compared as it is spelled
-		"https://micro.example.com./x":         false, // another host in TLS, in cookies and to browsers
-		"https://m\u0130cro.example.com/":      false, // strings.ToLower makes an i of the dotted I
+		"https://micro.example.com:00443/":     false, // a port is compared as spelled
+		"https://micro.example.com./x":         false, // another host in TLS, in cookies and in browsers
+		"https://m\u0130cro.example.com/":      false, // strings.ToLower turns the dotted I into an i
 		"https://micro.example.\u212aom/":      false,
 		"https://micro.example.com:8443/":      false,
 		"https://micro.example.com:80/":        false,

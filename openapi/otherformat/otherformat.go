@@ -10,11 +10,12 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// maxText is how much of a file that is not JSON is looked at, in bytes: formats are known by their beginnings.
+// maxText limits the part of a file that is not JSON that is examined, in bytes: formats are recognized by their
+// beginnings.
 const maxText = 64 << 10
 
-// Describe says what the text of a file is and what to do, as in "a Postman collection; …", if it is in one of the known formats that
-// are not OpenAPI; "" otherwise.
+// Describe names the format of a file and the next step, as in "a Postman collection; …", if it is in one of the known
+// formats that are not OpenAPI; "" otherwise.
 func Describe(text []byte) string {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	if len(text) == 0 {
@@ -112,8 +113,8 @@ func isPostman(text []byte, info string) bool {
 	return jsonscan.At(text, info+"/_postman_id") != nil || strings.Contains(schema, "getpostman.com/") || strings.Contains(schema, "schema.postman.com/")
 }
 
-// documentList recognizes the lists of documents of springdoc and Springfox (/v3/api-docs/swagger-config, /swagger-resources): each item has
-// a name and the location of a document.
+// documentList recognizes the lists of documents of springdoc and Springfox (/v3/api-docs/swagger-config,
+// /swagger-resources): each item has a name and the location of a document.
 func documentList(list []byte) string {
 	if jsonscan.KindOf(list) != jsonscan.Array {
 		return ""

@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestDescribe has the beginnings of files of other formats, and texts that are none of them (pains row 199).
+// TestDescribe checks the beginnings of files of other formats, and texts in no known format (pains row 199).
 func TestDescribe(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"info":{"_postman_id":"1","name":"x"},"item":[]}`, "a Postman collection; "},
@@ -68,7 +68,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// FuzzDescribe holds that nothing panics, and that a text with a version of OpenAPI is nothing else.
+// FuzzDescribe checks that nothing panics, and that a text with an OpenAPI version is no other format.
 func FuzzDescribe(f *testing.F) {
 	f.Add([]byte(`{"openapi":"3.1.0"}`))
 	f.Add([]byte(`[{"name":"a","url":"b"}]`))

@@ -15,7 +15,7 @@ type File struct {
 	Data     []byte
 }
 
-// Kind is what an action does to the nodes that its target selects.
+// Kind is the effect of an action on the nodes that its target selects.
 type Kind string
 
 // The kinds.
@@ -23,25 +23,26 @@ const (
 	Update Kind = "update"
 	Copy   Kind = "copy"
 	Remove Kind = "remove"
-	None   Kind = "none" // nothing: the action has neither update nor copy, or both
+	None   Kind = "none" // no effect: the action has neither update nor copy, or both
 )
 
-// Action reports what became of an action.
+// Action reports the result of an action.
 type Action struct {
 	Position tree.Position // of its target
 	Target   string        // as written
 	Kind     Kind
 	Matched  int  // nodes that its target selected
-	Optional bool // whether the target need not select anything
+	Optional bool // the target need not select anything
 }
 
-// IsSameRemoval reports whether another action removes what the same query of the same overlay selects.
+// IsSameRemoval reports whether another action is a removal by the same query of the same overlay.
 func (a Action) IsSameRemoval(other Action) bool {
 	return a.Kind == Remove && other.Kind == Remove && a.Target == other.Target && a.Position.File == other.Position.File
 }
 
-// Apply applies overlays in their order to the document at a location, and returns what became of each of their actions. An
-// action that selects nothing is a warning of the document. The error is of type [Fault] or [Faults], or one of package tree.
+// Apply applies overlays in their order to the document at a location, and returns the result of each of their actions.
+// An action that selects nothing is a warning of the document. The error is of type [Fault] or [Faults], or one of
+// package tree.
 func Apply(e *tree.Editor, location string, files []File) ([]Action, error) {
 	a := &applier{editor: e, work: &work{editor: e, left: maxSteps}}
 	for _, f := range files {
@@ -78,7 +79,7 @@ func (a *applier) apply(act *action, revision int) error {
 	if err != nil {
 		return Fault{Position: act.at, Message: fmt.Sprintf("target %q %v", shown(act.target), err)}
 	}
-	report := Action{Position: act.at, Target: strings.Clone(act.target.String()), // the text is a part of the overlay's
+	report := Action{Position: act.at, Target: strings.Clone(act.target.String()), // the text is a slice of the overlay's
 		Kind: act.kind(), Matched: len(targets), Optional: act.optional}
 	a.done = append(a.done, report)
 	if report.Kind == None {
@@ -118,7 +119,7 @@ func (a *applier) selected(q *jsonpath.Query) ([]*tree.Node, error) {
 	return nodes, err
 }
 
-// shown is a query as errors show it.
+// shown returns a query for errors.
 func shown(q *jsonpath.Query) string { return text.Truncate(q.String(), maxShown) }
 
 // checkTargets checks that the targets of an action are of kinds that the version of the overlay allows. Version 1.0 allows
@@ -153,7 +154,7 @@ func (a *applier) remove(act *action, targets []*tree.Node) error {
 	return nil
 }
 
-// siblings counts the values beside those that are removed, which move.
+// siblings counts the siblings of removed values, which move.
 func siblings(targets []*tree.Node) (n int) {
 	counted := make(map[*tree.Node]struct{})
 	for _, target := range targets {
@@ -175,7 +176,7 @@ func (a *applier) copy(act *action, targets []*tree.Node) error {
 	if len(sources) != 1 {
 		return Fault{Position: act.copyAt, Message: fmt.Sprintf("copy %q selects %d values; it must select one", shown(act.copy), len(sources))}
 	}
-	// The targets may be parts of what is copied, or the other way round.
+	// The targets may be parts of the copied value, or the other way round.
 	value, err := a.editor.Clone(sources[0])
 	if err != nil {
 		return err

@@ -19,11 +19,11 @@ import (
 var update = flag.Bool("update", false, "write what the code does into the cases")
 
 // TestCases runs testdata/*.txtar. The first file of a case is the document; those whose names begin with "overlay" are
-// applied to it in their order. Then stand what must come out:
+// applied to it in their order. The expected results follow:
 //
 //	result     the document, before it is repaired
-//	report     what became of each action, then the warnings, then where the values come from that are not of the document
-//	error      why the overlays can't be applied
+//	report     the result of each action, then the warnings, then the origins of values from other files
+//	error      the reason why the overlays can't be applied
 func TestCases(t *testing.T) {
 	cases.Run(t, "testdata/*.txtar", func(t *testing.T, name string, archive *txtar.Archive) {
 		got := runCase(t, archive)
@@ -37,7 +37,7 @@ func TestCases(t *testing.T) {
 	})
 }
 
-// runCase returns the case with the outputs as they are now.
+// runCase returns the case with the current outputs.
 func runCase(t *testing.T, archive *txtar.Archive) *txtar.Archive {
 	got := &txtar.Archive{Comment: archive.Comment}
 	var overlays []File
@@ -64,7 +64,7 @@ func runCase(t *testing.T, archive *txtar.Archive) *txtar.Archive {
 	return got
 }
 
-// apply applies overlays to a document and returns the result as JSON, before it is repaired, and the report of it.
+// apply applies overlays to a document and returns the result as JSON, before it is repaired, and the report.
 func apply(document txtar.File, overlays []File, limits tree.Limits) (result []byte, report string, err error) {
 	var b strings.Builder
 	_, warnings, err := tree.LoadEdited(context.Background(), document.Name, bytes.Clone(document.Data), nil, func(e *tree.Editor) error {
@@ -92,7 +92,7 @@ func apply(document txtar.File, overlays []File, limits tree.Limits) (result []b
 	return result, b.String(), nil
 }
 
-// origins collects, last first, the nodes that come from another file than the one that they stand in comes from.
+// origins collects, last first, the nodes that come from another file than their containers.
 func origins(n *tree.Node, file string, found []*tree.Node) []*tree.Node {
 	if at := n.Position().File; at != file {
 		file, found = at, append([]*tree.Node{n}, found...)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// isSame reports whether the URI reference by which an overlay names the document that it extends leads to the location of
-// the document.
+// isSame reports whether the URI reference by which an overlay names the document that it extends resolves to the
+// location of the document.
 func isSame(overlay, extends, document string) bool {
 	if strings.Contains(overlay, "://") || strings.Contains(extends, "://") {
 		base, err := url.Parse(overlay)

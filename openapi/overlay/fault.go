@@ -7,20 +7,20 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// Fault is why an overlay can't be applied.
+// Fault is the reason why an overlay can't be applied.
 type Fault struct {
 	Position tree.Position
-	Message  string // what is wrong, what to do
-	more     int    // the number of faults that the last one of a list stands for; 0 in the others
+	Message  string // the fault, the next step
+	more     int    // for the last one of a list, the number of faults that are not listed; otherwise 0
 }
 
-// Error returns "file:line:col: what; what to do".
+// Error returns "file:line:col: fault; next step".
 func (f Fault) Error() string { return f.Position.String() + ": " + f.Message }
 
-// Faults are the faults of one overlay. The last one stands for those that are only counted.
+// Faults are the faults of one overlay. The last one counts those that are not listed.
 type Faults []Fault
 
-// Error returns them, each as "file:line:col: what; what to do".
+// Error returns all of them, each as "file:line:col: fault; next step".
 func (f Faults) Error() string {
 	var b strings.Builder
 	for i, fault := range f {

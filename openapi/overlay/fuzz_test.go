@@ -10,8 +10,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// FuzzApply: whatever a document and an overlay hold, Apply returns, and the same overlay on the same document gives the same
-// result, which is JSON that can be read again, with each value at a place of one of the two files.
+// FuzzApply checks that Apply returns for any document and overlay, and that the same input gives the same result,
+// which is valid JSON, with each value at a position of one of the two files.
 func FuzzApply(f *testing.F) {
 	document := `{"openapi":"3.1.0","info":{"title":"A","version":"1"},"paths":{"/a":{"get":{"tags":["x","y"]}}}}`
 	f.Add(document, "overlay: 1.1.0\ninfo: {title: T, version: '1'}\nactions: [{target: '$..tags', update: [z]}, {target: '$.paths[?@.get].get', copy: $.info}]\n")

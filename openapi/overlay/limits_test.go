@@ -13,7 +13,7 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// large returns a document with an object of so many members that each have an object.
+// large returns a document with an object of many members that each have an object.
 func large(members int) txtar.File {
 	var b strings.Builder
 	b.WriteString(`{"openapi":"3.1.0","info":{"title":"T","version":"1"},"paths":{},"x":{`)
@@ -31,7 +31,7 @@ func overlayOf(actions string) []File {
 	return []File{{Location: "overlay.yaml", Data: []byte("overlay: 1.1.0\ninfo: {title: T, version: '1'}\nactions:\n" + actions)}}
 }
 
-// TestLimits: overlays whose work or result would be too large are refused with their positions.
+// TestLimits checks that overlays whose work or result would be too large are refused with their positions.
 func TestLimits(t *testing.T) {
 	const members = 150_000
 	for name, c := range map[string]struct {
@@ -70,7 +70,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestDoublingDocument: a document that copies itself into itself ends at the limit of values.
+// TestDoublingDocument checks that a document that copies itself into itself exceeds the limit of values.
 func TestDoublingDocument(t *testing.T) {
 	var b strings.Builder
 	for i := range 60 {

@@ -13,8 +13,8 @@ type merger struct {
 	act    *action
 }
 
-// into merges a value into a target: an object into an object, an array or one element into an array, a primitive value in
-// the place of a primitive value.
+// into merges a value into a target: an object into an object, an array or one element into an array; a primitive value
+// replaces a primitive value.
 func (m merger) into(target, value *tree.Node) error {
 	switch class(target) {
 	case classObject:
@@ -54,8 +54,8 @@ func (m merger) object(target, value *tree.Node) error {
 	return nil
 }
 
-// array concatenates an array, or appends one element. Version 1.0 of the specification speaks of one entry only; an array is
-// concatenated there too, since no array of an OpenAPI document holds arrays.
+// array concatenates an array, or appends one element. Version 1.0 of the specification mentions one entry only; an
+// array is concatenated there too, since no array of an OpenAPI document contains arrays.
 func (m merger) array(target, value *tree.Node) error {
 	if value.Kind() != tree.Array {
 		return m.editor.Append(target, value)

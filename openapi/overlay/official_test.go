@@ -10,8 +10,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// TestOfficialSchemaTests holds the parser against the tests of the official schemas: what is in pass is an overlay, what is
-// in fail is none.
+// TestOfficialSchemaTests runs the parser on the tests of the official schemas: files in pass are overlays, those in
+// fail are not.
 func TestOfficialSchemaTests(t *testing.T) {
 	for _, version := range []string{"1.0", "1.1"} {
 		archive, err := txtar.ParseFile("testdata/official/schema-v" + version + ".txtar")
@@ -39,7 +39,7 @@ func TestOfficialSchemaTests(t *testing.T) {
 	}
 }
 
-// notRFC9535 are overlays that pass the schema, which knows nothing of JSONPath, but whose targets are not of RFC 9535.
+// notRFC9535 are overlays that pass the schema, which does not cover JSONPath, but whose targets violate RFC 9535.
 var notRFC9535 = map[string]string{
 	"1.0/pass/actions-traits-example.yaml": "is not a JSONPath query of RFC 9535", // .x-oai-traits: a shorthand has no hyphen
 	"1.1/pass/actions-traits-example.yaml": "is not a JSONPath query of RFC 9535",
@@ -80,7 +80,7 @@ func TestOfficialCompliantSets(t *testing.T) {
 	}
 }
 
-// same reports whether two values are equal, whatever the order of members.
+// same reports whether two values are equal, ignoring the order of members.
 func same(a, b *tree.Node) bool {
 	if a.Kind() != b.Kind() || a.Text() != b.Text() || a.Len() != b.Len() {
 		return false

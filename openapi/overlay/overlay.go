@@ -29,13 +29,13 @@ type action struct {
 	optional bool // extensionOptional: the target need not select anything
 }
 
-// kind returns what the action does.
+// kind returns the effect of the action.
 func (a *action) kind() Kind {
 	switch {
 	case a.remove:
 		return Remove
 	case a.update != nil && a.copy != nil:
-		return None // each has no impact beside the other
+		return None // each has no effect beside the other
 	case a.copy != nil:
 		return Copy
 	case a.update != nil:
@@ -44,18 +44,18 @@ func (a *action) kind() Kind {
 	return None
 }
 
-// extensionOptional is the extension of an Action Object that says that its target need not select anything.
+// extensionOptional is the extension of an Action Object by which its target need not select anything.
 const extensionOptional = "x-mcp-optional"
 
 var versions = regexp.MustCompile(`\A1\.([01])\.\d+\z`)
 
-// parser reads an Overlay Object and collects what is wrong with it.
+// parser parses an Overlay Object and collects its faults.
 type parser struct {
 	faults     Faults
 	queryBytes int
 }
 
-// parse reads an Overlay Object. The error is of type [Faults] and has all of them.
+// parse parses an Overlay Object. The error is of type [Faults] and has all of them.
 func parse(root *tree.Node) (*overlay, error) {
 	var p parser
 	o := p.overlay(root)
@@ -65,7 +65,7 @@ func parse(root *tree.Node) (*overlay, error) {
 	return o, nil
 }
 
-// wrong reports a fault. Texts of the overlay are shortened, and faults that nobody will see are only counted.
+// wrong reports a fault. Texts of the overlay are shortened, and faults beyond maxFaults are only counted.
 func (p *parser) wrong(at *tree.Node, where, format string, args ...any) {
 	if n := len(p.faults); n > maxFaults {
 		p.faults[n-1].more++
@@ -191,7 +191,7 @@ func (p *parser) query(n *tree.Node, where string) *jsonpath.Query {
 	return q
 }
 
-// text returns a member that must be text, nil if it is absent or wrong.
+// text returns a member that must be text; nil if it is absent or wrong.
 func (p *parser) text(of *tree.Node, where, name string, need bool) *tree.Node {
 	n := of.Get(name)
 	switch {
@@ -205,7 +205,7 @@ func (p *parser) text(of *tree.Node, where, name string, need bool) *tree.Node {
 	return nil
 }
 
-// flag returns a member that must be true or false, false if it is absent.
+// flag returns a member that must be true or false; false if it is absent.
 func (p *parser) flag(of *tree.Node, where, name string) bool {
 	n := of.Get(name)
 	if n != nil && n.Kind() != tree.Bool {
@@ -214,7 +214,7 @@ func (p *parser) flag(of *tree.Node, where, name string) bool {
 	return n.Bool()
 }
 
-// known reports the members of an object that are no fields and no extensions.
+// known reports the members of an object that are neither fields nor extensions.
 func (p *parser) known(n *tree.Node, where string, fields ...string) {
 next:
 	for name, member := range n.Members() {

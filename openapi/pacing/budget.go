@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// A Budget is how much work may be done for a document.
+// A Budget limits the work for a document.
 type Budget struct {
-	Steps int64         // whatever its size
-	Bytes int64         // of its files that allow one more; 0: none do
-	Time  time.Duration // for all, of the clock; 0: any
+	Steps int64         // for a document of any size
+	Bytes int64         // of its files that allow one more step; 0 if none do
+	Time  time.Duration // maximum wall-clock time; 0 if unlimited
 }
 
-// Exceeded is the reason why the work on a document ended. [Pace.Step] and [Pace.Work] panic with it: the work is done by walks through
-// trees and schemas, most of which return no error. Load and Compile turn the panic into an error.
+// Exceeded is the reason why the work on a document ended. [Pace.Step] and [Pace.Work] panic with it: the work consists
+// of walks through trees and schemas, most of which return no error. Load and Compile turn the panic into an error.
 type Exceeded struct {
-	Steps int64         // that were allowed
-	Bytes int64         // of the document, which allowed them
-	Time  time.Duration // that was allowed, if it was the time that was exceeded; else 0
+	Steps int64         // allowed steps
+	Bytes int64         // size of the document, which allowed them
+	Time  time.Duration // allowed time if that was exceeded; otherwise 0
 }
 
-// Error names the exceeded limit and what to do.
+// Error names the exceeded limit and the next step.
 func (e *Exceeded) Error() string {
 	const advice = "split the document, or simplify its schemas: compositions, references and discriminators that lead to each other take the most steps"
 	if e.Time > 0 {
@@ -30,16 +30,16 @@ func (e *Exceeded) Error() string {
 	return fmt.Sprintf("reading the document takes more than %d steps, the limit for a document of %d bytes; %s", e.Steps, e.Bytes, advice)
 }
 
-// Ended is the value with which a step panics when the context of the turn ended while others had theirs.
+// Ended is the panic value of a step whose context ended while others had their turn.
 type Ended struct{ Err error }
 
-// Error is that of the context.
+// Error returns that of the context.
 func (e *Ended) Error() string { return e.Err.Error() }
 
 // Unwrap returns the error of the context.
 func (e *Ended) Unwrap() error { return e.Err }
 
-// Cause returns the error of a recovered panic that ended the work on a document, nil if it is another.
+// Cause returns the error of a recovered panic that ended the work on a document; nil if it is another.
 func Cause(recovered any) error {
 	switch e := recovered.(type) {
 	case *Exceeded:
@@ -58,8 +58,8 @@ type meter struct {
 	steps   atomic.Int64
 }
 
-// Bound returns the pace of the work on one document, which has turns and rests with p and a budget of its own. p may be nil. Once the budget
-// is used up each further step panics with an [Exceeded].
+// Bound returns a pace for the work on one document, which shares turns and rests with p and has a budget of its own. p
+// may be nil. Once the budget is exhausted, each further step panics with an [Exceeded].
 func (p *Pace) Bound(b Budget) *Pace {
 	bound := &Pace{meter: &meter{budget: b, started: time.Now()}}
 	if p == nil {
@@ -73,17 +73,18 @@ func (p *Pace) Bound(b Budget) *Pace {
 	return bound
 }
 
-// Allow adds what further bytes of the document allow.
+// Allow adds the steps that further bytes of the document allow.
 func (p *Pace) Allow(bytes int) {
 	if p != nil && p.meter != nil {
 		p.bytes.Add(int64(bytes))
 	}
 }
 
-// batch is how many steps of work are counted between two calls of Step.
+// batch is the number of steps of work between two calls of Step.
 const batch = 64
 
-// Work counts steps of the work, each of which takes about a fifth of a microsecond, and calls [Pace.Step] as often as is needed.
+// Work counts steps of the work, each of which takes about a fifth of a microsecond, and calls [Pace.Step] as often as
+// necessary.
 func (p *Pace) Work(steps int) {
 	switch {
 	case p == nil:
@@ -110,7 +111,7 @@ func (m *meter) allowed() int64 {
 	return m.budget.Steps + m.bytes.Load()/m.budget.Bytes
 }
 
-// Used returns the used part of the budget, and the whole.
+// Used returns the used part of the budget, and the total.
 func (p *Pace) Used() Used {
 	if p == nil || p.meter == nil {
 		return Used{}
@@ -125,7 +126,7 @@ type Used struct {
 	Allowed int64 // steps
 }
 
-// Resume takes over what was used of the budget before, for further work on the same document.
+// Resume takes over the used part of an earlier budget, for further work on the same document.
 func (p *Pace) Resume(u Used) {
 	if p != nil && p.meter != nil {
 		p.steps.Store(u.Steps)
@@ -133,7 +134,7 @@ func (p *Pace) Resume(u Used) {
 	}
 }
 
-// checkDeadline ends the work when it took too long. While others have their turn no time passes.
+// checkDeadline ends the work if it has taken too long. The turns of others don't count.
 func (p *Pace) checkDeadline() {
 	if p.meter == nil || p.budget.Time <= 0 {
 		return

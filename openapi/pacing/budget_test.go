@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ended returns what ends the work.
+// ended returns the reason why the work ended.
 func ended(work func()) (err error) {
 	defer func() { err = Cause(recover()) }()
 	work()
@@ -63,7 +63,7 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// TestOtherPanics: a fault of ours is none of a document.
+// TestOtherPanics checks that a bug of the program is not reported as a fault of the document.
 func TestOtherPanics(t *testing.T) {
 	for _, v := range []any{nil, "fault", errors.New("fault")} {
 		if err := Cause(v); err != nil {

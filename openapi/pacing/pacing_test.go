@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rest is that of a Pace on the processors that there are.
+// rest is that of a Pace on the available processors.
 var rest = New(nil, nil).rest
 
 func TestRest(t *testing.T) {
@@ -31,13 +31,13 @@ func TestStep(t *testing.T) {
 		name            string
 		serving, waited bool
 		work            time.Duration // before each of ten steps
-		want            time.Duration // of rest in all
+		want            time.Duration // total rest
 	}{
 		{name: "nothing is served yet", waited: true, work: stretch},
-		{name: "nobody waits", serving: true, work: stretch, want: 10 * glance},
-		{name: "somebody waits", serving: true, waited: true, work: stretch, want: 10 * (glance + rest)},
-		{name: "short steps", serving: true, waited: true, work: stretch / 5, want: 2 * (glance + rest)},
-		{name: "long after the last step", serving: true, waited: true, work: forgotten},
+		{name: "nobody waits", serving: true, work: stretch, want: 10 * pollRest},
+		{name: "somebody waits", serving: true, waited: true, work: stretch, want: 10 * (pollRest + rest)},
+		{name: "short steps", serving: true, waited: true, work: stretch / 5, want: 2 * (pollRest + rest)},
+		{name: "long after the last step", serving: true, waited: true, work: resumeAfter},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// TestBusy has nobody wait at the moments at which a step looks, but at one.
+// TestBusy has requests wait at only one of the moments at which a step checks.
 func TestBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looked := 0
@@ -65,11 +65,11 @@ func TestBusy(t *testing.T) {
 			time.Sleep(stretch)
 			begin := time.Now()
 			p.Step()
-			rests = append(rests, time.Since(begin)-glance)
+			rests = append(rests, time.Since(begin)-pollRest)
 		}
 		for i, got := range rests {
 			want := time.Duration(0)
-			if i >= 2 && i < 2+int(busy/(stretch+glance+rest))+1 {
+			if i >= 2 && i < 2+int(busy/(stretch+pollRest+rest))+1 {
 				want = rest
 			}
 			if got != want {
@@ -146,7 +146,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// TestPart: each part knows how long it had turns, with its rests and without what it waited for them.
+// TestPart checks that each part measures its own turns, with its rests and without the time between turns.
 func TestPart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(func() bool { return true }, func() bool { return true })

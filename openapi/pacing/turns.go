@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// turns is how many documents are read at the same time, so that all together don't take much memory.
+	// turns is the number of documents that are read concurrently, which limits their memory.
 	turns = 2
-	// slice is how long a document keeps its turn while others wait for one.
+	// slice is the time for which a document keeps its turn while others wait for one.
 	slice = 50 * time.Millisecond
 )
 
-// queue hands out the turns: to the document that has had the least time, and among equals to the first that came.
+// queue hands out the turns: to the document with the least time so far, and among equals to the first that came.
 type queue struct {
 	mu      sync.Mutex
 	taken   int
 	waiting []*waiter
 	waits   atomic.Int32  // len(waiting)
-	given   time.Duration // when the last turn was given back, after begin; 0: none was
+	given   time.Duration // when the last turn was given back, after begin; 0 if none was
 }
 
 type waiter struct {
-	had  time.Duration // in turns before
-	next chan struct{} // is closed when it has a turn
+	had  time.Duration // time in earlier turns
+	next chan struct{} // closed when it gets a turn
 }
 
 // take waits for a turn.
@@ -55,7 +55,7 @@ func (q *queue) take(ctx context.Context, had time.Duration) error {
 		q.remove(i)
 		return ctx.Err()
 	}
-	return nil // it was given a turn meanwhile
+	return nil // it got a turn meanwhile
 }
 
 // give hands a turn on.
@@ -85,16 +85,17 @@ func (q *queue) remove(i int) {
 
 // part is the share of a pace that belongs to one user with one turn at a time.
 type part struct {
-	ctx     context.Context // of the turn that was taken last
-	held    atomic.Int32    // turns that it has
-	taken   atomic.Int64    // when the last was taken, in ns after begin
-	spent   atomic.Int64    // how long it had turns until now, in ns
-	worked  *atomic.Int64   // the same, with those of other documents
+	ctx     context.Context // of the latest turn
+	held    atomic.Int32    // number of its turns
+	taken   atomic.Int64    // start of the latest turn, in ns after begin
+	spent   atomic.Int64    // total duration of its turns, in ns
+	worked  *atomic.Int64   // the same, including other documents
 	sharing chan struct{}   // has an element while it waits for the next turn in the middle of its work
-	away    atomic.Bool     // it does
+	away    atomic.Bool     // it is waiting for the next turn
 }
 
-// Part returns a pace for one user with one turn at a time. Steps, rests and turns are those of p; the result of [Pace.Worked] is its own.
+// Part returns a pace for one user with one turn at a time. Steps, rests and turns are those of p; [Pace.Worked]
+// measures only its own.
 func (p *Pace) Part() *Pace {
 	if p == nil {
 		return nil
@@ -102,7 +103,7 @@ func (p *Pace) Part() *Pace {
 	return &Pace{shared: p.shared, part: newPart()}
 }
 
-// Worked returns how long a part had turns until now, with the rests in them and without the turn that it may have at the moment.
+// Worked returns the total duration of a part's turns, including rests and excluding the current turn.
 func (p *Pace) Worked() time.Duration {
 	if p == nil || p.part == nil {
 		return 0
@@ -112,11 +113,11 @@ func (p *Pace) Worked() time.Duration {
 
 func newPart() *part { return &part{worked: new(atomic.Int64), sharing: make(chan struct{}, 1)} }
 
-// had is how long it had turns until now.
+// had returns the total duration of its turns so far.
 func (p *part) had() time.Duration { return time.Duration(p.spent.Load()) }
 
-// Take waits for one of two turns, which [Pace.Give] gives back. The error is that of ctx. A turn that lasts is given to others between two
-// steps, and taken again when it is its turn.
+// Take waits for one of two turns, which [Pace.Give] gives back. The error is that of ctx. Between two steps, a long
+// turn may be passed to others and taken again later.
 func (p *Pace) Take(ctx context.Context) error {
 	if p == nil || p.shared == nil {
 		return ctx.Err()
@@ -130,7 +131,7 @@ func (p *Pace) Take(ctx context.Context) error {
 	return nil
 }
 
-// Give gives back a turn. It does nothing if it was lost between two steps.
+// Give gives back a turn. It does nothing if the turn was lost between two steps.
 func (p *Pace) Give() {
 	if p == nil || p.shared == nil || p.held.Load() == 0 {
 		return
@@ -142,8 +143,8 @@ func (p *Pace) Give() {
 	p.turns.give(now)
 }
 
-// share gives the turn to the others that wait, if it lasted long enough, and waits for the next. Other goroutines that work in the same turn
-// wait with it.
+// share passes the turn to waiting users if it has lasted long enough, and waits for the next. Other goroutines that
+// work in the same turn wait with it.
 func (p *Pace) share() {
 	if p.turns.waits.Load() == 0 && !p.away.Load() || !p.away.Load() && time.Since(p.begin)-time.Duration(p.taken.Load()) < slice {
 		return
@@ -161,7 +162,7 @@ func (p *Pace) share() {
 	}
 }
 
-// Working reports whether somebody has a turn, or had one within the time.
+// Working reports whether any user has a turn, or had one within the time.
 func (p *Pace) Working(within time.Duration) bool {
 	if p == nil || p.shared == nil {
 		return false

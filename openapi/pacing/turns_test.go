@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestLongTurn: work that lasts gives its turn to those that wait, who have had less, and goes on when it is its turn again.
+// TestLongTurn checks that long work passes its turn to waiting users with less time so far, and continues in its next
+// turn.
 func TestLongTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(func() bool { return false }, func() bool { return false })
@@ -39,7 +40,7 @@ func TestLongTurn(t *testing.T) {
 		for range 20 {
 			work("a while", 3*time.Second)
 		}
-		time.Sleep(2 * time.Second) // each had some turns
+		time.Sleep(2 * time.Second) // each had several turns
 		begin := time.Now()
 		work("a moment", 10*time.Millisecond)
 		first := ""
@@ -64,7 +65,8 @@ func TestLongTurn(t *testing.T) {
 	})
 }
 
-// TestEndWhileOthersHaveTheirTurn: work whose context ends while others have the turn ends, and takes nothing from them.
+// TestEndWhileOthersHaveTheirTurn checks that work whose context ends during the turns of others ends, and takes
+// nothing from them.
 func TestEndWhileOthersHaveTheirTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(func() bool { return false }, func() bool { return false })
@@ -86,7 +88,7 @@ func TestEndWhileOthersHaveTheirTurn(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		for range turns { // have had nothing, so that they have the next turns and keep them
+		for range turns { // new users get the next turns and keep them
 			go func() {
 				other := p.Part()
 				err := other.Take(t.Context())
@@ -113,7 +115,7 @@ func TestEndWhileOthersHaveTheirTurn(t *testing.T) {
 	})
 }
 
-// TestSeveralGoroutines: those that work in one turn wait together while others have it.
+// TestSeveralGoroutines checks that goroutines that work in one turn wait together during the turns of others.
 func TestSeveralGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(func() bool { return false }, func() bool { return false })

@@ -127,8 +127,5 @@ func (e *explainer) similar(allowed []any, given any) string {
 			names = append(names, s)
 		}
 	}
-	if near := e.near(raw, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", text.TruncateWords(near, maxShown))
-	}
-	return ""
+	return text.DidYouMean(text.TruncateWords(e.near(raw, names), maxShown))
 }

@@ -2,7 +2,7 @@ package text
 
 import "testing"
 
-// TestInEscape has texts that end in an escape, and texts that don't (pains row 199).
+// TestInEscape checks texts that end in an escape, and texts that don't (pains row 199).
 func TestInEscape(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":"\u00`: `\u00`, `{"a":"\u`: `\u`, `{"a":"\`: `\`, `"\x4`: `\x4`, `"\U0001F6`: `\U0001F6`, `a\\\u0`: `\u0`, `\`: `\`,

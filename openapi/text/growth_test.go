@@ -7,7 +7,7 @@ import (
 	"drawbridge/test/growth"
 )
 
-// TestGrowth: the work on a hostile text grows with its length.
+// TestGrowth checks that the time for a hostile text is proportional to its length.
 func TestGrowth(t *testing.T) {
 	for name, parse := range map[string]func(string){
 		"text": func(s string) { Latin(s); _ = NeedsLatin(s) },

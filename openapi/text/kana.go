@@ -6,14 +6,14 @@ import (
 	"github.com/mozillazg/go-unidecode"
 )
 
-// longVowel is the mark of kana that makes the vowel before it long.
+// longVowel is the mark that lengthens the preceding vowel.
 const longVowel = 'ー'
 
-// readings are those that Hepburn has and the table has not.
+// readings are those of Hepburn that differ from the table.
 var readings = map[string]string{"hu": "fu", "zi": "ji", "di": "ji", "du": "zu"}
 
-// endKana writes the kana that were collected, in Hepburn's letters: a small vowel takes the place of the vowel before it, a
-// small tsu doubles the consonant behind it, and long vowels are written as short ones.
+// endKana writes the collected kana in Hepburn romanization: a small vowel replaces the vowel before it, a small tsu
+// doubles the consonant after it, and long vowels are written as short ones.
 func (t *transliteration) endKana() {
 	syllable, double := "", false
 	for _, r := range t.kana {
@@ -38,7 +38,7 @@ func (t *transliteration) endKana() {
 	t.out.WriteString(syllable)
 }
 
-// read returns how one kana is read.
+// read returns the reading of one kana.
 func read(r rune) string {
 	text := alphanumeric(unidecode.Unidecode(string(r)))
 	if better, ok := readings[text]; ok {
@@ -47,7 +47,7 @@ func read(r rune) string {
 	return text
 }
 
-// withY puts a small "ya", "yu" or "yo" behind a syllable: "ki" becomes "kyo", "shi" becomes "sho", "de" becomes "dyu".
+// withY appends a small "ya", "yu" or "yo" to a syllable: "ki" becomes "kyo", "shi" becomes "sho", "de" becomes "dyu".
 func withY(syllable, y string) string {
 	stem := strings.TrimRight(syllable, "ie")
 	switch stem {
@@ -57,7 +57,7 @@ func withY(syllable, y string) string {
 	return stem + y
 }
 
-// withVowel puts a small vowel behind a syllable: "fu" becomes "fa", "chi" becomes "che", "u" becomes "we".
+// withVowel appends a small vowel to a syllable: "fu" becomes "fa", "chi" becomes "che", "u" becomes "we".
 func withVowel(syllable, v string) string {
 	if syllable == "u" {
 		return "w" + v
@@ -65,7 +65,7 @@ func withVowel(syllable, v string) string {
 	return strings.TrimRight(syllable, "aiueo") + v
 }
 
-// doubled writes a syllable behind a small tsu: "pu" becomes "ppu", "chi" becomes "tchi".
+// doubled returns a syllable after a small tsu: "pu" becomes "ppu", "chi" becomes "tchi".
 func doubled(syllable string) string {
 	switch {
 	case syllable == "" || strings.ContainsRune("aiueon", rune(syllable[0])):

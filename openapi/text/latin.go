@@ -11,11 +11,11 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Latin writes the letters and digits of a text in ASCII: Chinese characters as pinyin, kana and Hangul as they are read, other
-// scripts letter by letter, Latin letters without accents. Syllables of pinyin and neighbours in other scripts are separated by
-// spaces. Signs stay as they are.
+// Latin transliterates the letters and digits of a text to ASCII: Chinese characters as pinyin, kana and Hangul by
+// their reading, other scripts letter by letter, Latin letters without accents. Syllables of pinyin and adjacent words
+// in other scripts are separated by spaces. Punctuation stays unchanged.
 //
-// Lost tells that the text can't be told from others any more: another one with other letters may read the same. Latin letters
+// lost reports whether the result is ambiguous: another text with other letters may have the same one. Latin letters
 // count as kept without their accents.
 func Latin(text string) (ascii string, lost bool) {
 	if !NeedsLatin(text) {
@@ -29,7 +29,7 @@ func Latin(text string) (ascii string, lost bool) {
 	return t.out.String(), t.lost
 }
 
-// NeedsLatin tells whether a text has characters outside ASCII, without which Latin returns it as it is.
+// NeedsLatin reports whether a text has characters outside ASCII, without which Latin returns it unchanged.
 func NeedsLatin(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
@@ -39,19 +39,19 @@ func NeedsLatin(text string) bool {
 	return false
 }
 
-// transliteration is a text on its way.
+// transliteration is the state of a text in transliteration.
 type transliteration struct {
 	out  strings.Builder
 	lost bool
 	last kind
-	kana []rune // that are not written yet: how one reads depends on the next
+	kana []rune // not written yet: the reading of one depends on the next
 }
 
-// kind is that of a character, as far as spaces depend on it.
+// kind is the class of a character with respect to spaces.
 type kind uint8
 
 const (
-	sign     kind = iota // is not read
+	sign     kind = iota // has no reading
 	latin                // ASCII, and letters that become ASCII without accents
 	han                  // one syllable of its own
 	syllable             // kana
@@ -75,7 +75,7 @@ func kindOf(r rune) kind {
 }
 
 func (t *transliteration) add(r rune) {
-	if unicode.IsMark(r) { // belongs to what stands before it
+	if unicode.IsMark(r) { // belongs to the character before it
 		t.endKana()
 		t.out.WriteString(alphanumeric(unidecode.Unidecode(string(r))))
 		return
@@ -117,7 +117,7 @@ func pinyinOf(r rune) string {
 	return strings.ToLower(alphanumeric(unidecode.Unidecode(string(r))))
 }
 
-// alphanumeric leaves out the apostrophes and points that stand for what has no letter.
+// alphanumeric drops the apostrophes and dots that represent sounds without a letter.
 func alphanumeric(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestLatin: readings are those that people of the script would expect, and what can't be told from others is told (pains row 131).
+// TestLatin checks that readings are those that readers of the script expect, and that ambiguous results are reported
+// (pains row 131).
 func TestLatin(t *testing.T) {
 	for _, c := range []struct {
 		given, want string
@@ -20,7 +21,7 @@ func TestLatin(t *testing.T) {
 		{"Größe", "Grosse", false},
 		{"smørrebrød-łódź", "smorrebrod-lodz", false},
 		{"đơn hàng", "don hang", false},
-		{"Ｕｓｅｒ１", "User1", false}, // of full width
+		{"Ｕｓｅｒ１", "User1", false}, // full-width
 		{"m²", "m2", false},
 		{"Foo™ (beta) – x", "Foo™ (beta) – x", false},
 		{"创建订单", "chuang jian ding dan", true},
@@ -36,7 +37,7 @@ func TestLatin(t *testing.T) {
 		{"ウェブ", "webu", true},
 		{"マッチ", "matchi", true},
 		{"ちゅうもん", "chuumon", true},
-		{"ﾕｰｻﾞｰ", "yuza", true}, // of half width
+		{"ﾕｰｻﾞｰ", "yuza", true}, // half-width
 		{"주문생성", "jumunsaengseong", true},
 		{"사용자 목록", "sayongja mogrog", true},
 		{"СоздатьЗаказ", "SozdatZakaz", true},

@@ -6,18 +6,19 @@ import (
 )
 
 const (
-	longest    = 64 // bytes of a name that is worth comparing
-	mostEdits  = 2  // letters that a name may be off
-	fewestSame = 3  // letters that a name must share with another that begins with it or contains it
+	longest   = 64 // bytes of a name that is compared
+	maxEdits  = 2  // maximum number of different letters
+	minCommon = 3  // minimum number of letters in common with another name that begins with it or contains it
 )
 
 var withoutSeparators = strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
 
-// fold returns a name without what is easily mistaken: case, and the characters between its words.
+// fold returns a name without details that are easily mistaken: case, and the characters between its words.
 func fold(name string) string { return strings.ToLower(withoutSeparators.Replace(name)) }
 
-// Nearest returns the name that was probably meant, or "": one that is the same but for case and separators or at most two
-// letters off, else one that the given name begins with, or the other way round. Of names that are as near, it is the first.
+// Nearest returns the name that was probably meant, or "": one that is the same except for case and separators or has
+// at most two different letters, or else one that the given name begins with, or the other way round. Of equally near
+// names, it is the first.
 func Nearest(given string, names []string) string {
 	if len(given) > longest {
 		return ""
@@ -26,7 +27,7 @@ func Nearest(given string, names []string) string {
 		return name
 	}
 	i := slices.IndexFunc(names, func(name string) bool {
-		return len(given) >= fewestSame && (strings.HasPrefix(name, given) || strings.HasPrefix(given, name) && len(name) >= fewestSame)
+		return len(given) >= minCommon && (strings.HasPrefix(name, given) || strings.HasPrefix(given, name) && len(name) >= minCommon)
 	})
 	if i < 0 {
 		return ""
@@ -34,13 +35,13 @@ func Nearest(given string, names []string) string {
 	return names[i]
 }
 
-// NearestFew returns at most so many names that may have been meant: that of [Nearest], and those that contain the given name or are part
-// of it, whatever their case.
+// NearestFew returns a limited number of names that may have been meant: that of [Nearest], and those that contain the
+// given name or are part of it, ignoring case.
 func NearestFew(given string, names []string, most int) (near []string) {
 	if name := Nearest(given, names); name != "" {
 		near = append(near, name)
 	}
-	if len(given) < fewestSame || len(given) > longest {
+	if len(given) < minCommon || len(given) > longest {
 		return near
 	}
 	given = strings.ToLower(given)
@@ -49,23 +50,23 @@ func NearestFew(given string, names []string, most int) (near []string) {
 			break
 		}
 		known := strings.ToLower(name)
-		if !slices.Contains(near, name) && (strings.Contains(known, given) || len(known) >= fewestSame && strings.Contains(given, known)) {
+		if !slices.Contains(near, name) && (strings.Contains(known, given) || len(known) >= minCommon && strings.Contains(given, known)) {
 			near = append(near, name)
 		}
 	}
 	return near
 }
 
-// byEdits returns the name that is the fewest letters off, or "" if all are too many.
+// byEdits returns the name with the fewest different letters, or "" if all have too many.
 func byEdits(given string, names []string) string {
-	best, least := "", mostEdits+1
+	best, least := "", maxEdits+1
 	given = fold(given)
 	for _, name := range names {
 		if len(name) > longest {
 			continue
 		}
 		folded := fold(name)
-		most := min(mostEdits, len(name)/3)
+		most := min(maxEdits, len(name)/3)
 		if off := len(folded) - len(given); off > most || -off > most {
 			continue
 		}
@@ -76,8 +77,8 @@ func byEdits(given string, names []string) string {
 	return best
 }
 
-// distance is the number of letters to insert, remove, replace or swap with their neighbour to turn a into b (optimal
-// string alignment).
+// distance returns the number of letters to insert, remove, replace or swap with their neighbour to turn a into b
+// (optimal string alignment).
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -100,13 +101,14 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
-// Typo returns the name of which the given one is a misspelling, or "": the same but for case and separators, or one letter off, two where
-// the name has nine letters or more. Short names and beginnings of names are none, as they are for [Nearest]: who asks has no use for a guess.
+// Typo returns the name of which the given one is a misspelling, or "": the same except for case and separators, or one
+// different letter, two if the name has nine letters or more. Unlike for [Nearest], short names and prefixes don't
+// count, because the caller needs certainty.
 func Typo(given string, names []string) string {
 	if len(given) > longest {
 		return ""
 	}
-	best, least := "", mostEdits+1
+	best, least := "", maxEdits+1
 	folded := fold(given)
 	for _, name := range names {
 		known, most := fold(name), 0
@@ -127,6 +129,6 @@ func Typo(given string, names []string) string {
 }
 
 const (
-	shortTypo = 3 // letters of the shortest misspelling that has a wrong letter
-	longTypo  = 9 // letters of a name that is misspelt by two
+	shortTypo = 3 // letters of the shortest misspelling with a wrong letter
+	longTypo  = 9 // letters of a name that may have two wrong ones
 )

@@ -29,7 +29,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestDistance: the distance is the same both ways, 0 for equal words alone, and never more than the longer word.
+// TestDistance checks that the distance is symmetric, 0 only for equal words, and never more than the longer word.
 func TestDistance(t *testing.T) {
 	words := []string{"", "a", "ab", "ba", "abc", "acb", "xyz", "getOrder", "getOrdre", "Order"}
 	for _, a := range words {

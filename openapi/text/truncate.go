@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Ellipsis stands at the end of a text that was shortened.
+// Ellipsis is the end of a shortened text.
 const Ellipsis = "…"
 
-// Truncate returns a text of at most limit bytes: s, or its beginning and an ellipsis. Bytes of s that aren't UTF-8 stay as they are. A
-// limit below the length of an ellipsis leaves that alone.
+// Truncate returns a text of at most limit bytes: s, or its beginning and an ellipsis. Bytes of s that aren't UTF-8
+// stay unchanged. A limit below the length of an ellipsis yields only the ellipsis.
 func Truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -25,7 +25,7 @@ func Prefix(s string, limit int) string {
 		return s
 	}
 	end := max(limit, 0)
-	for i := range utf8.UTFMax { // further back there is no beginning of a character that is cut apart
+	for i := range utf8.UTFMax { // further back there is no beginning of a character that would be split
 		if i > end {
 			break
 		}
@@ -51,8 +51,8 @@ func TruncateRunes(s string, limit int) string {
 	return s
 }
 
-// TruncateWords returns a text of at most limit characters: s, or its beginning up to the end of a word and an ellipsis. A word that is longer than
-// half of the text is cut apart. Zero: no limit.
+// TruncateWords returns a text of at most limit characters: s, or its beginning up to the end of a word and an
+// ellipsis. A word that is longer than half of the text is split. 0 means no limit.
 func TruncateWords(s string, limit int) string {
 	if limit <= 0 || len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s
@@ -71,7 +71,7 @@ func TruncateWords(s string, limit int) string {
 	if next, _ := utf8.DecodeRuneInString(s[end:]); !unicode.IsSpace(next) && word > end/2 {
 		end = word
 	}
-	// A character that joins the last one to the next has nothing to join any more.
+	// A character that joins the last one to the next has no next one any more.
 	return strings.TrimRightFunc(s[:end], func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune(",;:-", r)
 	}) + Ellipsis

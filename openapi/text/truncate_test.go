@@ -19,14 +19,14 @@ func TestTruncate(t *testing.T) {
 		{"abcüd", 6, "abcüd"},
 		{"abcüde", 6, "abc…"},
 		{"abüdef", 6, "ab…"},   // the limit is within the ü
-		{"abüdefg", 7, "abü…"}, // and behind it
+		{"abüdefg", 7, "abü…"}, // and after it
 		{"🙂🙂🙂", 11, "🙂🙂…"},
 		{"🙂🙂🙂", 10, "🙂…"},
 		{"🙂🙂", 4, "…"},
 		{"12345", 3, "…"},
 		{"12345", 0, "…"},
 		{"12345", -1, "…"},
-		{"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", 9, "\x80\x80\x80\x80\x80\x80…"}, // no text: cut where the limit is
+		{"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", 9, "\x80\x80\x80\x80\x80\x80…"}, // not text: cut at the limit
 	} {
 		if got := Truncate(c.text, c.limit); got != c.want {
 			t.Errorf("%d bytes of %q: %q, want %q", c.limit, c.text, got, c.want)

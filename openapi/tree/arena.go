@@ -2,19 +2,18 @@ package tree
 
 import "slices"
 
-// arena hands out the nodes of one file in chunks: one allocation for hundreds
-// of nodes instead of one each. Nothing is ever given back; a file's tree lives
-// and dies as a whole.
+// arena allocates the nodes of one file in chunks: one allocation for hundreds of nodes instead of one each. Nodes are
+// never freed one by one; a file's tree is freed as a whole.
 type arena struct {
 	nodes  []Node
 	bodies []body
 	lists  []*Node
 	chunk  int
-	stack  []*Node // children of the containers that are still open
+	stack  []*Node // children of the open containers
 }
 
-// newArena sizes the chunks for a file of that many bytes, so that one of the
-// thousands of small files of a split document doesn't cost a large chunk.
+// newArena sizes the chunks for a file of that many bytes, so that each of the thousands of small files of a split
+// document doesn't cost a large chunk.
 func newArena(bytes int) *arena {
 	return &arena{chunk: min(max(bytes/64, 16), 2048)}
 }
@@ -46,12 +45,13 @@ func (a *arena) list(kids []*Node) []*Node {
 	return l
 }
 
-// atOnce is how many pointers are copied at one go. The runtime can't interrupt a copy, and collections wait until it can.
-const atOnce = 16 << 10
+// maxCopied limits the pointers that are copied at a time. The runtime can't interrupt a copy, and garbage collections
+// wait for it.
+const maxCopied = 16 << 10
 
-// appended appends kids to list, which has the room for them.
+// appended appends kids to list, which has the capacity for them.
 func appended(list, kids []*Node) []*Node {
-	for part := range slices.Chunk(kids, atOnce) {
+	for part := range slices.Chunk(kids, maxCopied) {
 		list = append(list, part...)
 	}
 	return list
@@ -59,15 +59,14 @@ func appended(list, kids []*Node) []*Node {
 
 // push puts a child of the innermost open container on the stack.
 func (a *arena) push(n *Node) {
-	if len(a.stack) == cap(a.stack) && len(a.stack) > atOnce { // append would copy all of it at one go
+	if len(a.stack) == cap(a.stack) && len(a.stack) > maxCopied { // append would copy all of it at once
 		a.stack = appended(make([]*Node, 0, 2*len(a.stack)), a.stack)
 	}
 	a.stack = append(a.stack, n)
 }
 
-// close gives container n the children pushed on the stack since mark.
-// Members that stand twice are reported to duplicate; the last one wins, in the
-// place of the first.
+// close gives container n the children pushed on the stack since mark. Duplicate members are reported to duplicate; the
+// last one wins, at the position of the first.
 func (a *arena) close(n *Node, mark int, duplicate func(first, last *Node)) {
 	if len(a.bodies) == 0 {
 		a.bodies = make([]body, max(a.chunk/4, 4))

@@ -17,14 +17,14 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// bomb is a hostile document. want is the whole error, "" if it must load.
+// bomb is a hostile document. want is the whole error; "" if it must load.
 type bomb struct {
 	name string
 	data func() []byte
 	want string
 }
 
-// bombs are made here rather than kept as files: they are large.
+// bombs are generated rather than kept as files because they are large.
 func bombs() []bomb {
 	text := func(s string) func() []byte { return func() []byte { return []byte(s) } }
 	doc := func(rest func(b *bytes.Buffer)) func() []byte {
@@ -196,25 +196,23 @@ func bombs() []bomb {
 	}
 }
 
-// The caps of S3 hold on a quiet machine; elsewhere a test must not fail because
-// of its neighbours.
+// The limits of S3 hold on an idle machine; elsewhere a test must not fail because of other load.
 var hardCaps = flag.Bool("bombs", false, "hold the caps of S3: 2 s and 256 MiB")
 
-// TestBombs loads each hostile document in the caps of S3 with -bombs, and without
-// in bounds that are far above them.
+// TestBombs loads each hostile document within the limits of S3 with -bombs, and otherwise within much higher ones.
 func TestBombs(t *testing.T) {
 	if race.Enabled {
 		t.Skip("one goroutine, and far too slow and large under the race detector")
 	}
-	most := blast{time: 30 * time.Second, memory: 512 << 20}
+	most := loadCost{time: 30 * time.Second, memory: 512 << 20}
 	if *hardCaps {
-		most = blast{time: 2 * time.Second, memory: 256 << 20}
+		most = loadCost{time: 2 * time.Second, memory: 256 << 20}
 	}
 	for _, b := range bombs() {
 		t.Run(b.name, func(t *testing.T) {
 			got := explode(t, b)
 			if got.exceeds(most) {
-				// Perhaps the machine was busy with something else: once more.
+				// The machine may have been busy: once more.
 				got = explode(t, b)
 			}
 			if err := got.err; err == nil && b.want != "" || err != nil && err.Error() != b.want {
@@ -228,40 +226,38 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// blast is what loading a bomb came to.
-type blast struct {
+// loadCost is the cost of loading a bomb.
+type loadCost struct {
 	time     time.Duration
 	memory   uint64 // in bytes
 	warnings int
 	err      error
 }
 
-func (b blast) exceeds(most blast) bool { return b.time > most.time || b.memory > most.memory }
+func (b loadCost) exceeds(most loadCost) bool { return b.time > most.time || b.memory > most.memory }
 
-func explode(t testing.TB, b bomb) blast {
+func explode(t testing.TB, b bomb) loadCost {
 	data := b.data()
 	peak := watchHeap(t)
 	start, used := time.Now(), processorTime()
 	set, warnings, err := tree.Load(context.Background(), "f", data, nil, tree.Limits{})
-	// On a machine that is busy with something else the time of the processor says
-	// how long it would have taken.
+	// On a busy machine the processor time is the better estimate.
 	took := min(time.Since(start), processorTime()-used)
-	got := blast{time: took, memory: peak(), warnings: len(warnings), err: err}
+	got := loadCost{time: took, memory: peak(), warnings: len(warnings), err: err}
 	runtime.KeepAlive(set)
 	return got
 }
 
-// processorTime returns what this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return math.MaxInt64 // the clock alone counts then
+		return math.MaxInt64 // only the clock counts then
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// watchHeap samples the memory in use until the returned function is called,
-// which gives the most seen above the start.
+// watchHeap samples the memory in use until the returned function is called, which returns the maximum above the start.
 func watchHeap(t testing.TB) func() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -23,8 +23,8 @@ func NewBool(origin *Node, b bool) *Node {
 	return newNode(origin, Bool, "false")
 }
 
-// Copy returns a copy of n itself: its children are n's own, and setting members
-// of the copy leaves n as it is. Copy of nil is nil.
+// Copy returns a shallow copy of n: its children are n's own, and setting members of the copy does not change n. Copy
+// of nil is nil.
 func Copy(n *Node) *Node {
 	if n == nil {
 		return nil
@@ -53,11 +53,9 @@ func newNode(origin *Node, kind Kind, text string) *Node {
 	return n
 }
 
-// Set makes child the member of object n with that name, replacing one in its
-// place or adding it at the end; a nil child removes the member. A child that
-// stands somewhere already is not moved: a copy of it (its children shared) is
-// put here. n must have been built with NewObject or Copy; parsed nodes are
-// read-only, and Set on one of them panics.
+// Set sets the member of object n with that name, replacing one at its position or adding it at the end; a nil child
+// removes the member. A child that already has a parent is not moved: a copy of it (its children shared) is used. n
+// must have been built with NewObject or Copy; parsed nodes are read-only, and Set on one of them panics.
 func (n *Node) Set(key string, child *Node) {
 	n.mustWrite(Object)
 	if child == nil {
@@ -67,8 +65,8 @@ func (n *Node) Set(key string, child *Node) {
 	n.put(key, n.adopt(child))
 }
 
-// Append adds child to the array n, which must have been built with NewArray or
-// Copy; like Set it never moves a child that stands elsewhere.
+// Append adds child to the array n, which must have been built with NewArray or Copy; like Set it never moves a child
+// that has a parent.
 func (n *Node) Append(child *Node) {
 	n.mustWrite(Array)
 	n.own()
@@ -83,7 +81,7 @@ func (n *Node) mustWrite(kind Kind) {
 	}
 }
 
-// adopt returns child if it is free, else a copy of it, marked as taken.
+// adopt returns child if it has no parent, or else a copy of it, marked as attached.
 func (n *Node) adopt(child *Node) *Node {
 	if child.flags&made == 0 || child.flags&attached != 0 {
 		child = Copy(child)
@@ -92,7 +90,7 @@ func (n *Node) adopt(child *Node) *Node {
 	return child
 }
 
-// own makes sure that writing to n's body changes no other node.
+// own ensures that writing to n's body changes no other node.
 func (n *Node) own() {
 	if n.flags&shared == 0 {
 		return
@@ -102,7 +100,7 @@ func (n *Node) own() {
 	n.flags &^= shared
 }
 
-// put stores child, which nobody else holds, under key.
+// put stores child, which has no other holder, under key.
 func (n *Node) put(key string, child *Node) {
 	n.own()
 	child.key = key

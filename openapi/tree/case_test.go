@@ -19,11 +19,11 @@ import (
 
 var update = flag.Bool("update", false, "write what the code does into the cases")
 
-// TestCases runs testdata/*.txtar. The first file of a case is the root document,
-// the others are there to be referred to. Then stand what must come out:
+// TestCases runs testdata/*.txtar. The first file of a case is the root document, the others can be referred to. The
+// expected results follow:
 //
 //	want/FILE  the tree of FILE after Load, indented
-//	refs       where each reference of the root file leads
+//	refs       the target of each reference of the root file
 //	warnings   every warning
 //	error      the error of Load
 func TestCases(t *testing.T) {
@@ -41,7 +41,7 @@ func TestCases(t *testing.T) {
 	})
 }
 
-// runCase returns the files of the case with the outputs as they are now.
+// runCase returns the files of the case with the current outputs.
 func runCase(t *testing.T, archive *txtar.Archive) []txtar.File {
 	var files []txtar.File
 	sources := map[string][]byte{}

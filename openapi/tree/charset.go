@@ -10,16 +10,17 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// A legacyCharset is one that files without a label come in.
+// A legacyCharset is a charset of files without a label.
 type legacyCharset struct {
 	name     string
 	encoding encoding.Encoding
-	// reads classifies the character with which data, not an ASCII one, begins: its length in bytes, and whether it is a frequent one.
+	// reads classifies the non-ASCII character at the beginning of data: its length in bytes, and whether it is a
+	// frequent one.
 	reads func(data []byte) (size int, frequent bool)
 }
 
-// legacyCharsets in the order in which they are tried. Nearly any text can be decoded as one of the first two, so that most of its
-// characters have to be frequent ones too, and to stand beside others: "Größe" of Windows-1252 is one rare
+// legacyCharsets are in the order in which they are tried. Nearly any text can be decoded as one of the first two, so
+// most of its characters must also be frequent ones, and adjacent to others: "Größe" of Windows-1252 is one rare
 // Chinese character among letters, "don’t" one Japanese. Windows-1252 has every byte.
 var legacyCharsets = [...]legacyCharset{
 	{"GB18030", simplifiedchinese.GB18030, func(data []byte) (int, bool) {
@@ -34,14 +35,14 @@ var legacyCharsets = [...]legacyCharset{
 	}},
 	{"Shift_JIS", japanese.ShiftJIS, func(data []byte) (int, bool) {
 		if data[0] >= 0xA1 && data[0] <= 0xDF {
-			return 1, false // kana of half the width
+			return 1, false // half-width kana
 		}
 		return 2, data[0] >= 0x81 && data[0] <= 0x9F // kana, and nearly all characters of the first level of JIS X 0208
 	}},
 	{"Windows-1252", charmap.Windows1252, nil},
 }
 
-// fromLegacy decodes text that is not valid UTF-8 and that nobody labels.
+// fromLegacy decodes text that is not valid UTF-8 and has no label.
 func fromLegacy(data []byte) (text []byte, name string) {
 	for _, c := range legacyCharsets {
 		if c.reads != nil && !c.plausible(data) {
@@ -54,13 +55,13 @@ func fromLegacy(data []byte) (text []byte, name string) {
 	return bytes.ToValidUTF8(data, []byte("\uFFFD")), "UTF-8"
 }
 
-// plausible tells whether most characters beyond ASCII are frequent ones, and most stand beside another.
+// plausible reports whether most characters beyond ASCII are frequent ones, and most are adjacent to another.
 func (c *legacyCharset) plausible(data []byte) bool {
-	total, frequent, beside := 0, 0, 0
-	run := 0 // characters that stand together
+	total, frequent, adjacent := 0, 0, 0
+	run := 0 // consecutive characters
 	end := func() {
 		if run > 1 {
-			beside += run
+			adjacent += run
 		}
 		run = 0
 	}
@@ -79,11 +80,11 @@ func (c *legacyCharset) plausible(data []byte) bool {
 		}
 	}
 	end()
-	return 2*frequent > total && 2*beside > total
+	return 2*frequent > total && 2*adjacent > total
 }
 
-// mostlyUTF8 tells whether text that is not valid UTF-8 is meant to be: it has more characters beyond ASCII that are valid
-// than bytes that are not.
+// mostlyUTF8 reports whether text that is not valid UTF-8 is meant to be: it has more valid characters beyond ASCII
+// than invalid bytes.
 func mostlyUTF8(data []byte) bool {
 	valid, bad := 0, 0
 	for len(data) > 0 {

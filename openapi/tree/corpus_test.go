@@ -18,8 +18,8 @@ import (
 	"drawbridge/test/race"
 )
 
-// corpus returns the entry files of the documents in the folder that
-// OPENAPI_CORPUS names: the first column of the tables in its INDEX.md.
+// corpus returns the entry files of the documents in the folder that OPENAPI_CORPUS names: the first column of the
+// tables in its INDEX.md.
 func corpus(t testing.TB) (dir string, entries []string) {
 	dir = os.Getenv("OPENAPI_CORPUS")
 	if dir == "" {
@@ -54,9 +54,8 @@ func openBelow(dir, entry string) tree.Opener {
 	}
 }
 
-// TestCorpus loads every document of the corpus: one is broken, each of the
-// others takes less than five seconds, and the kinds of warnings are the ones in
-// testdata/corpus.golden.
+// TestCorpus loads every document of the corpus: one is broken, each of the others takes less than five seconds, and
+// the kinds of warnings are those in testdata/corpus.golden.
 func TestCorpus(t *testing.T) {
 	dir, entries := corpus(t)
 	var summary strings.Builder
@@ -104,8 +103,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// BenchmarkLoad measures the largest documents; "live" is what a Set keeps alive,
-// its source included.
+// BenchmarkLoad measures the largest documents; "live" is the memory that a Set keeps alive, including its source.
 func BenchmarkLoad(b *testing.B) {
 	dir, _ := corpus(b)
 	for _, entry := range []string{"big/github.json", "big/stripe.json", "kubernetes.io-main--swagger.yaml"} {

@@ -12,8 +12,8 @@ import (
 
 const emptyFile = "the file is empty; give the path or URL of a JSON or YAML OpenAPI document"
 
-// decode returns the text of a file as UTF-8 without a byte order mark, or says
-// what the file is when it is not text at all.
+// decode returns the text of a file as UTF-8 without a byte order mark, or an error that names the type of a file that
+// is not text.
 func (r *reader) decode(data []byte) ([]byte, error) {
 	start := Position{File: r.file, Line: 1, Column: 1}
 	refuse := func(format string, args ...any) ([]byte, error) {
@@ -70,8 +70,8 @@ func utf16Order(data []byte) (unicode.Endianness, bool) {
 	return unicode.LittleEndian, false
 }
 
-// describeMarkup says what to do about a web page or XML file, the usual finds
-// where a document should be: login pages, error pages, the pages of API viewers.
+// describeMarkup returns advice about a web page or XML file, which is often found instead of a document: login pages,
+// error pages, the pages of API viewers.
 func describeMarkup(data []byte) string {
 	head := bytes.TrimSpace(data[:min(len(data), 4096)])
 	if len(head) == 0 || head[0] != '<' || bytes.HasPrefix(head, []byte("<<")) {
@@ -85,7 +85,7 @@ func describeMarkup(data []byte) string {
 	}
 	title := ""
 	if _, rest, ok := strings.Cut(lower, "<title"); ok {
-		// The offset is that of the original text as long as lowering kept its length.
+		// The offset is that of the original text if lowering kept its length.
 		if _, inner, ok := strings.Cut(rest, ">"); ok && len(lower) == len(head) {
 			from := len(lower) - len(inner)
 			text, _, _ := strings.Cut(inner, "</title")
@@ -99,8 +99,7 @@ func describeMarkup(data []byte) string {
 	return what + ", not an OpenAPI document; give the URL of the JSON or YAML document behind it"
 }
 
-// replaceInvalid replaces each bad byte by U+FFFD, as encoding/json does, and
-// returns the place of the first.
+// replaceInvalid replaces each invalid byte by U+FFFD, as encoding/json does, and returns the position of the first.
 func replaceInvalid(data []byte) ([]byte, Position) {
 	out := make([]byte, 0, len(data)+64)
 	first := Position{Line: 1, Column: 1}

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// Edit changes the root file of a document before its references are followed and its values are repaired. Its error ends
-// the load.
+// Edit changes the root file of a document before its references are followed and its values are repaired. Its error
+// ends the load.
 type Edit func(e *Editor) error
 
-// Editor changes the root file of a document: it is how overlays are applied. Values that come from another file keep their
-// positions in it, while references in them are resolved as those of the document. Everything is charged to the limits of
-// the document. An Editor must not be used after its [Edit] has returned.
+// Editor changes the root file of a document to apply overlays. Values that come from another file keep their positions
+// in it, while references in them are resolved as those of the document. Everything is charged to the limits of the
+// document. An Editor must not be used after its [Edit] has returned.
 type Editor struct {
-	ctx   context.Context // of the one call to LoadEdited that the Editor lives for
+	ctx   context.Context // of the one call to LoadEdited that uses the Editor
 	file  *reader         // of the root file
 	root  *Node
 	steps int
 }
 
-// Parse parses another file, JSON or YAML, by the limits of the document. Its warnings become those of the document. data
-// belongs to the tree afterwards and must not be changed.
+// Parse parses another file, JSON or YAML, by the limits of the document. Its warnings become those of the document.
+// data belongs to the tree afterwards and must not be changed.
 func (e *Editor) Parse(location string, data []byte) (*Node, error) {
 	r := &reader{file: location, budget: e.file.budget, warn: e.file.warn}
 	return r.parse(data)
@@ -32,12 +32,13 @@ func (e *Editor) Parse(location string, data []byte) (*Node, error) {
 // Root returns the top-level object of the document.
 func (e *Editor) Root() *Node { return e.root }
 
-// Warn reports something at a place of any file.
+// Warn adds a warning at a position in any file.
 func (e *Editor) Warn(at Position, code, format string, args ...any) {
 	e.file.warn.addAt(at, code, format, args...)
 }
 
-// Step makes way for calls and reports whether the load has been cancelled. It is called for each value that is looked at.
+// Step yields to calls and returns an error if the load has been cancelled. It is called for each value that is
+// visited.
 func (e *Editor) Step() error {
 	if e.steps++; e.steps%1024 != 0 {
 		return nil
@@ -46,7 +47,7 @@ func (e *Editor) Step() error {
 	return e.ctx.Err()
 }
 
-// Set puts a copy of value into an object of the document under a name, in the place of a member of that name or at the end.
+// Set puts a copy of value into an object of the document under a name, replacing a member of that name or at the end.
 func (e *Editor) Set(object *Node, key string, value *Node) error {
 	c, err := e.clone(value, depthOf(object)+1)
 	if err != nil {
@@ -71,7 +72,7 @@ func (e *Editor) Append(array, value *Node) error {
 	return nil
 }
 
-// Replace makes a scalar of the document another scalar.
+// Replace changes a scalar of the document into another scalar.
 func (e *Editor) Replace(n, scalar *Node) error {
 	c, err := e.clone(scalar, 0)
 	if err == nil {
@@ -80,7 +81,8 @@ func (e *Editor) Replace(n, scalar *Node) error {
 	return err
 }
 
-// Remove removes values of the document from the objects and arrays that they are in. The root is in none and stays.
+// Remove removes values of the document from the objects and arrays that contain them. The root has no container and
+// stays.
 func (e *Editor) Remove(nodes []*Node) {
 	gone := make(map[*Node][]*Node)
 	var parents []*Node
@@ -98,7 +100,7 @@ func (e *Editor) Remove(nodes []*Node) {
 	}
 }
 
-// Clone returns a copy of a value that is in no tree, for [Editor.Set] and its kin.
+// Clone returns a copy of a value that is in no tree, for [Editor.Set] and the related methods.
 func (e *Editor) Clone(value *Node) (*Node, error) {
 	c, err := e.clone(value, 0)
 	if err == nil {
@@ -116,7 +118,7 @@ func (e *Editor) note(member, value *Node) error {
 	return err
 }
 
-// clone copies a value that will be depth levels deep. The copy is charged to the budget.
+// clone copies a value, which gets the given depth. The copy is charged to the budget.
 func (e *Editor) clone(value *Node, depth int) (*Node, error) {
 	b := e.file.budget
 	switch b.nodes++; {
@@ -168,7 +170,7 @@ func (e *Editor) place(c, value *Node) {
 	c.line = min(value.line, maxLine) | e.source(from.key)<<lineBits
 }
 
-// source returns the index of a file among those that the root names as the sources of overlaid values.
+// source returns the index of a file among the sources of overlaid values that the root lists.
 func (e *Editor) source(location string) uint32 {
 	all := e.root.overlays()
 	i := slices.Index(all, location)
@@ -179,7 +181,7 @@ func (e *Editor) source(location string) uint32 {
 	return uint32(min(i, maxSources))
 }
 
-// depthOf returns how many containers n is in.
+// depthOf returns the number of containers around n.
 func depthOf(n *Node) (depth int) {
 	for n = n.up; n != nil; n = n.up {
 		depth++

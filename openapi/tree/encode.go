@@ -35,8 +35,8 @@ func (n *Node) AppendJSON(dst []byte) []byte {
 	}
 }
 
-// appendString appends s as a JSON string. Strings of a tree are valid UTF-8;
-// those that a caller built may not be, and get U+FFFD for bad bytes.
+// appendString appends s as a JSON string. Strings of a tree are valid UTF-8; those that a caller built may not be, and
+// get U+FFFD for invalid bytes.
 func appendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

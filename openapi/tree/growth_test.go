@@ -7,7 +7,7 @@ import (
 	"drawbridge/test/growth"
 )
 
-// TestGrowth: the work on a hostile document grows with its length.
+// TestGrowth checks that the time for a hostile document is proportional to its length.
 func TestGrowth(t *testing.T) {
 	for name, parse := range map[string]func(string){
 		"JSON": func(s string) { _, _ = Parse("a.json", []byte(s), Limits{}) },

@@ -5,7 +5,7 @@ import "strings"
 // Identification of schemas by URI: $id and $anchor (JSON Schema 2020-12 section
 // 8.2), $self of the document (OpenAPI 3.2).
 
-// register notes what f says about names that references may use.
+// register records the names in f that references may use.
 func (s *Set) register(f *file) {
 	if f.names.id {
 		s.hasIDs = true
@@ -33,7 +33,7 @@ func (s *Set) registerNames(n *Node, base string) {
 		}
 		for _, k := range n.body.kids {
 			switch k.key {
-			// Examples and values are data, whatever names stand in them.
+			// Examples and values are data, even if they contain such names.
 			case "example", "examples", "default", "enum", "const":
 				if n.key != "properties" {
 					continue
@@ -44,15 +44,14 @@ func (s *Set) registerNames(n *Node, base string) {
 	}
 }
 
-// name makes n known under uri; the first one keeps a name.
+// name registers n under uri; the first one keeps a name.
 func (s *Set) name(uri string, n *Node) {
 	if _, ok := s.ids[uri]; !ok {
 		s.ids[uri] = n
 	}
 }
 
-// ownURI returns the $id of a schema or the $self of a document, "" if it has
-// none.
+// ownURI returns the $id of a schema or the $self of a document; "" if it has none.
 func (n *Node) ownURI() string {
 	if id := n.Get("$id"); id.Kind() == String {
 		return id.text
@@ -65,8 +64,7 @@ func (n *Node) ownURI() string {
 	return ""
 }
 
-// baseURI returns the base URI at n: the location of its file, changed by every
-// $id and $self around it.
+// baseURI returns the base URI at n: the location of its file, changed by every enclosing $id and $self.
 func (s *Set) baseURI(n *Node) string {
 	var around []string
 	for up := n.source(); up != nil; up = up.up {

@@ -9,9 +9,9 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// jsonParser reads RFC 8259 JSON straight into nodes: one pass, no tokens in
-// between, no copy of strings without escapes. encoding/json would lose order,
-// positions and the text of numbers, and scans every level of nesting twice.
+// jsonParser parses RFC 8259 JSON directly into nodes: in one pass, without tokens, and without copies of strings that
+// have no escapes. encoding/json would lose order, positions and the text of numbers, and scans every level of nesting
+// twice.
 type jsonParser struct {
 	*reader
 	src       string // valid UTF-8
@@ -21,7 +21,7 @@ type jsonParser struct {
 	buf       []byte // scratch for strings with escapes
 }
 
-// parse reads the whole text, which must be one value.
+// parse parses the whole text, which must be one value.
 func (p *jsonParser) parse() (*Node, error) {
 	p.line = 1
 	p.space()
@@ -46,7 +46,7 @@ func (p *jsonParser) errorf(format string, args ...any) error {
 	return &SyntaxError{Position: p.position(), Message: "broken JSON: " + fmt.Sprintf(format, args...)}
 }
 
-// found describes what stands at the current place, for error texts.
+// found describes the text at the current position, for error texts.
 func (p *jsonParser) found() string {
 	if p.pos >= len(p.src) {
 		return "the end of the file"
@@ -70,7 +70,7 @@ func (p *jsonParser) space() {
 	}
 }
 
-// value reads the value at the current place into n.
+// value parses the value at the current position into n.
 func (p *jsonParser) value(n *Node, depth int) error {
 	if err := p.countNode(n); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (p *jsonParser) array(n *Node, depth int) error {
 	return nil
 }
 
-// number reads RFC 8259 section 6 and keeps the literal.
+// number parses RFC 8259 section 6 and keeps the literal.
 func (p *jsonParser) number(n *Node) error {
 	start := p.pos
 	digits := func() bool {
@@ -245,8 +245,7 @@ func (p *jsonParser) number(n *Node) error {
 	return nil
 }
 
-// string reads the string at the current place; without escapes the result is a
-// slice of the source.
+// string parses the string at the current position; without escapes the result is a slice of the source.
 func (p *jsonParser) string() (string, error) {
 	p.pos++
 	start := p.pos
@@ -268,7 +267,7 @@ func (p *jsonParser) string() (string, error) {
 	return "", p.errorf("a string is not closed before the end of the file")
 }
 
-// escaped reads on from the first backslash of a string that began at start.
+// escaped continues at the first backslash of a string that began at start.
 func (p *jsonParser) escaped(start int) (string, error) {
 	buf := append(p.buf[:0], p.src[start:p.pos]...)
 	for p.pos < len(p.src) {
@@ -311,8 +310,8 @@ func (p *jsonParser) escaped(start int) (string, error) {
 	return "", p.errorf("a string is not closed before the end of the file")
 }
 
-// unicode decodes \uXXXX at the current place, with its second half if it is a
-// surrogate; a lone surrogate becomes U+FFFD as in encoding/json.
+// unicode decodes \uXXXX at the current position, with its second half if it is a surrogate; a lone surrogate becomes
+// U+FFFD as in encoding/json.
 func (p *jsonParser) unicode() (r rune, size int) {
 	r, ok := hex4(p.src[p.pos:])
 	if !ok {

@@ -6,28 +6,27 @@ import (
 	"drawbridge/openapi/pacing"
 )
 
-// Limits bound what a document may cost, all its files together (requirement S3).
-// A zero field takes its default.
+// Limits bound the cost of a document, all its files together (requirement S3). A zero field takes its default.
 type Limits struct {
 	Bytes      int64 // of all files, decoded; 64 MiB
 	Depth      int   // of nested arrays and objects; 200
-	Nodes      int   // values of any kind; 1,800,000 (a YAML file: a third, its parser costs that much more)
+	Nodes      int   // values of any kind; 1,800,000 (a third for a YAML file, whose parser costs that much more)
 	Aliases    int   // values that YAML aliases and merge keys may add; 500,000
 	Refs       int   // members named "$ref"; 200,000
-	RefChain   int   // references that lead to nothing but a reference; 64
+	RefChain   int   // references that lead only to a reference; 64
 	Files      int   // 5,000
-	FileDepth  int   // files that lead to a file; 32
+	FileDepth  int   // files on the path to a file; 32
 	Operations int   // 10,000
-	// Memory is the most bytes that the texts and values of all files may take, a value 100; 0: what the other limits come to.
+	// Memory limits the bytes of texts and values of all files, at 100 per value; 0 for the sum of the other limits.
 	Memory int64
 
-	Pace *pacing.Pace // of the work, with its budget of steps; nil: it makes way for nobody, and has no bound but the others
+	Pace *pacing.Pace // of the work, with its budget of steps; if nil, it does not yield, and only the other limits apply
 }
 
-// budget is what is left of Limits while a document is loaded.
+// budget is the remainder of Limits while a document is loaded.
 type budget struct {
 	Limits
-	scarce                                  bool // Memory bounds Nodes
+	scarce                                  bool // Memory limits Nodes
 	bytes                                   int64
 	nodes, aliases, refs, files, operations int
 }
@@ -52,7 +51,8 @@ func newBudget(l Limits) *budget {
 	return &budget{Limits: l}
 }
 
-// nodeBytes is what a value takes, with its place in its container, about: GitHub's document has 98 bytes a value, others 70 to 120.
+// nodeBytes is the approximate memory of a value and its entry in its container: GitHub's document has 98 bytes a
+// value, others 70 to 120.
 const nodeBytes = 100
 
 const splitAdvice = "split the document, or raise the limit if you trust its author"
@@ -75,7 +75,7 @@ func (b *budget) addBytes(p Position, n int) error {
 	return nil
 }
 
-// tooManyValues is the error when value n of a document is one too many.
+// tooManyValues returns the error if value n of a document exceeds the limit.
 func (b *budget) tooManyValues(p Position) error {
 	if !b.scarce {
 		return tooMany(p, b.Nodes, "values")

@@ -2,7 +2,7 @@ package tree
 
 // Changes in place, for the Editor and the repair walk only: a loaded tree is read-only.
 
-// newChild returns a node that stands in parent, at origin's position.
+// newChild returns a node with the given parent, at origin's position.
 func newChild(parent, origin *Node, key string, kind Kind, text string) *Node {
 	n := &Node{up: parent, key: key, text: text, line: origin.line, col: origin.col, kind: kind, flags: origin.flags & overlaid}
 	if kind == Array || kind == Object {
@@ -11,7 +11,7 @@ func newChild(parent, origin *Node, key string, kind Kind, text string) *Node {
 	return n
 }
 
-// become turns n into src: its value, children and position, in n's place.
+// become turns n into src: it takes its value, children and position, at n's place in the parent.
 func (n *Node) become(src *Node) {
 	n.kind, n.text, n.body, n.roles = src.kind, src.text, src.body, src.roles
 	n.line, n.col, n.flags = src.line, src.col, n.flags&^overlaid|src.flags&overlaid

@@ -11,7 +11,7 @@ import (
 // Kind is the JSON type of a Node.
 type Kind = jsonscan.Kind
 
-// The kinds. Invalid is the kind of a nil *Node, which stands for "absent".
+// The kinds. Invalid is the kind of a nil *Node, which means "absent".
 const (
 	Invalid Kind = 0
 	Null         = jsonscan.Null
@@ -22,8 +22,8 @@ const (
 	Object       = jsonscan.Object
 )
 
-// Position is a place in a source file. Line and Column count from 1; Column
-// counts characters. The zero Position is unknown.
+// Position is a position in a source file. Line and Column count from 1; Column counts characters. The zero Position is
+// unknown.
 type Position struct {
 	File         string
 	Line, Column int
@@ -37,13 +37,10 @@ func (p Position) String() string {
 	return p.File + ":" + strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
 }
 
-// Node is one value of a document. A nil *Node means "absent": every reading
-// method may be called on it.
+// Node is one value of a document. A nil *Node means "absent": every reading method may be called on it.
 //
-// A document of GitHub's size has a quarter of a million nodes, a hostile one
-// five million, so the struct is kept at 64 bytes: containers live behind one
-// pointer, and key and text are slices of the source wherever it holds no
-// escape.
+// A document of GitHub's size has a quarter of a million nodes, a hostile one five million, so the struct is kept at 64
+// bytes: containers are behind one pointer, and key and text are slices of the source wherever it has no escape.
 type Node struct {
 	up    *Node  // parsed node: its parent; made node: its origin
 	key   string // member name; in the root of a file: the file's location
@@ -51,21 +48,21 @@ type Node struct {
 	body  *body  // Array and Object only
 	line  uint32
 	col   uint32
-	index uint32  // place in the parent, if that is an array
-	roles roleSet // under which roles the repair walk has been here
+	index uint32  // index in the parent, if that is an array
+	roles roleSet // the roles in which the repair walk has visited the node
 	kind  Kind
 	flags uint8
 }
 
 const (
 	made     uint8 = 1 << iota // built with New… or Copy: up is the origin
-	attached                   // a made node that has become somebody's child
-	shared                     // body belongs to another node too: clone before writing
-	overlaid                   // comes from another file: line holds the index of the file too
+	attached                   // a made node that has a parent
+	shared                     // body also belongs to another node: clone before writing
+	overlaid                   // comes from another file: line also holds the index of the file
 )
 
-// body is what a container holds. Objects with many members have an index, so
-// that looking a name up never makes loading quadratic.
+// body holds the children of a container. Objects with many members have an index, so that lookups never make loading
+// quadratic.
 type body struct {
 	kids  []*Node
 	index map[string]int32
@@ -75,7 +72,7 @@ type body struct {
 // it a linear scan is faster than a map.
 const indexFrom = 12
 
-// Kind returns the JSON type of n, Invalid for nil.
+// Kind returns the JSON type of n; Invalid for nil.
 func (n *Node) Kind() Kind {
 	if n == nil {
 		return Invalid
@@ -83,8 +80,7 @@ func (n *Node) Kind() Kind {
 	return n.kind
 }
 
-// Get returns the member of an object with the given name, nil if n is not an
-// object or has no such member.
+// Get returns the member of an object with the given name; nil if n is not an object or has no such member.
 func (n *Node) Get(key string) *Node {
 	if n == nil || n.kind != Object {
 		return nil
@@ -110,8 +106,7 @@ func (b *body) find(key string) int {
 	return -1
 }
 
-// At returns element i of an array or the i-th member's value of an object, nil
-// when out of range.
+// At returns element i of an array or the i-th member's value of an object; nil if out of range.
 func (n *Node) At(i int) *Node {
 	if n == nil || n.body == nil || i < 0 || i >= len(n.body.kids) {
 		return nil
@@ -119,7 +114,7 @@ func (n *Node) At(i int) *Node {
 	return n.body.kids[i]
 }
 
-// Len returns the number of elements or members, 0 for other kinds.
+// Len returns the number of elements or members; 0 for other kinds.
 func (n *Node) Len() int {
 	if n == nil || n.body == nil {
 		return 0
@@ -127,8 +122,7 @@ func (n *Node) Len() int {
 	return len(n.body.kids)
 }
 
-// Members iterates over the members of an object in the author's order; over
-// nothing for other kinds.
+// Members iterates over the members of an object in the author's order; it yields nothing for other kinds.
 func (n *Node) Members() iter.Seq2[string, *Node] {
 	return func(yield func(string, *Node) bool) {
 		if n == nil || n.kind != Object {
@@ -142,7 +136,7 @@ func (n *Node) Members() iter.Seq2[string, *Node] {
 	}
 }
 
-// Items iterates over the elements of an array; over nothing for other kinds.
+// Items iterates over the elements of an array; it yields nothing for other kinds.
 func (n *Node) Items() iter.Seq2[int, *Node] {
 	return func(yield func(int, *Node) bool) {
 		if n == nil || n.kind != Array {
@@ -156,8 +150,7 @@ func (n *Node) Items() iter.Seq2[int, *Node] {
 	}
 }
 
-// Key returns the member name of n in its object; "" for the root of a file and
-// for elements of arrays.
+// Key returns the member name of n in its object; "" for the root of a file and for elements of arrays.
 func (n *Node) Key() string {
 	if n == nil || n.isRoot() {
 		return ""
@@ -212,7 +205,7 @@ func (n *Node) root() *Node {
 	return n
 }
 
-// location returns the location of the file that n stands in.
+// location returns the location of the file that contains n.
 func (n *Node) location() string {
 	if r := n.root(); r != nil && r.isRoot() {
 		return r.key
@@ -220,9 +213,8 @@ func (n *Node) location() string {
 	return ""
 }
 
-// Position returns where n stands: a member of an object at its name, anything
-// else at its first character; a built node where its origin stands; an overlaid one
-// in the file that it came from.
+// Position returns the position of n: of a member of an object that of its name, of anything else that of its first
+// character; of a built node that of its origin; of an overlaid one that in the file that it came from.
 func (n *Node) Position() Position {
 	if n == nil {
 		return Position{}
@@ -233,8 +225,8 @@ func (n *Node) Position() Position {
 	return Position{File: n.location(), Line: int(n.line), Column: int(n.col)}
 }
 
-// Pointer returns the JSON pointer (RFC 6901) of n within its file, "" for the
-// root; for a built node, the pointer of its origin.
+// Pointer returns the JSON pointer (RFC 6901) of n within its file; "" for the root; for a built node, the pointer of
+// its origin.
 func (n *Node) Pointer() string {
 	n = n.source()
 	if n == nil || n.up == nil {

@@ -23,7 +23,7 @@ func parse(t *testing.T, doc string) *tree.Node {
 	return n
 }
 
-// TestAbsent calls every reading method on a node that isn't there.
+// TestAbsent calls every reading method on an absent node.
 func TestAbsent(t *testing.T) {
 	var n *tree.Node
 	for range n.Members() {
@@ -42,7 +42,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// TestBuild builds new values around parsed ones, which stay as they are.
+// TestBuild builds new values around parsed ones, which do not change.
 func TestBuild(t *testing.T) {
 	const doc = `{"a":{"b":[1,2],"c":"x"},"d":true}`
 	root := parse(t, doc)
@@ -56,7 +56,7 @@ func TestBuild(t *testing.T) {
 	object.Set("never", nil)
 	inner := tree.NewArray(a)
 	object.Set("list", inner)
-	inner.Append(a.Get("b")) // after it was placed: still the same array
+	inner.Append(a.Get("b")) // after it got a parent: still the same array
 	inner.Append(tree.NewNumber(nil, "1.50"))
 	inner.Append(tree.NewNull(a))
 	inner.Append(inner.At(1))
@@ -87,7 +87,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestBuildWide adds and removes members past the size where objects get an index.
+// TestBuildWide adds and removes members beyond the size from which objects have an index.
 func TestBuildWide(t *testing.T) {
 	n := tree.NewObject(nil)
 	for i := range 100 {
@@ -102,7 +102,7 @@ func TestBuildWide(t *testing.T) {
 	}
 }
 
-// TestParsedIsReadOnly: writing to a parsed node is a programmer's error.
+// TestParsedIsReadOnly checks that writing to a parsed node panics.
 func TestParsedIsReadOnly(t *testing.T) {
 	root := parse(t, `{"a": []}`)
 	for name, write := range map[string]func(){
@@ -121,7 +121,7 @@ func TestParsedIsReadOnly(t *testing.T) {
 	}
 }
 
-// TestFollow takes chains to their end and stops at loops and long ones.
+// TestFollow follows chains to their end, and stops at loops and long ones.
 func TestFollow(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("openapi: 3.1.0\ncomponents:\n  schemas:\n    Self: {$ref: '#/components/schemas/Self'}\n    S0: {type: string}\n")
@@ -158,8 +158,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFileLimits: too many files, too deep, too large together, a cancelled load,
-// and no Opener at all.
+// TestFileLimits covers too many files, too deep, too large together, a cancelled load, and no Opener at all.
 func TestFileLimits(t *testing.T) {
 	open := func(_ context.Context, location, _ string, _ int) ([]byte, error) {
 		var i int
@@ -198,7 +197,7 @@ func TestFileLimits(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit: what values and texts take together, of one file and of several.
+// TestMemoryLimit checks the total memory of values and texts, of one file and of several.
 func TestMemoryLimit(t *testing.T) {
 	const head = `{"openapi":"3.0.0","paths":{},"x":[`
 	values := strings.Repeat("1,", 6000) + "1]}"
@@ -220,7 +219,7 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// TestLocations: what is asked of the Opener for every kind of reference.
+// TestLocations checks the calls of the Opener for every kind of reference.
 func TestLocations(t *testing.T) {
 	for _, c := range []struct{ base, ref, want string }{
 		{"api.yaml", "a.yaml", "a.yaml"},
@@ -238,17 +237,17 @@ func TestLocations(t *testing.T) {
 		{"https://example.com/v1/api.yaml", "//other.example/a.yaml", "https://other.example/a.yaml"},
 		{"https://example.com/v1/api.yaml", "file:///etc/passwd", "file:///etc/passwd"},
 	} {
-		var asked []string
+		var opened []string
 		doc := fmt.Sprintf(`{"openapi": "3.0.0", "paths": {"/a": {"$ref": %q}, "/b": {"$ref": %q}}}`, c.ref, c.ref)
 		_, _, err := tree.Load(context.Background(), c.base, []byte(doc), func(_ context.Context, location, from string, _ int) ([]byte, error) {
-			asked = append(asked, location)
+			opened = append(opened, location)
 			if from != c.base {
 				t.Errorf("%s in %s is asked for by %q", c.ref, c.base, from)
 			}
 			return nil, errors.New("no")
 		}, tree.Limits{})
-		if err != nil || len(asked) != 1 || asked[0] != c.want {
-			t.Errorf("%s in %s asks for %q, want %q (%v)", c.ref, c.base, asked, c.want, err)
+		if err != nil || len(opened) != 1 || opened[0] != c.want {
+			t.Errorf("%s in %s asks for %q, want %q (%v)", c.ref, c.base, opened, c.want, err)
 		}
 	}
 }

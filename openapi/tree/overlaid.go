@@ -10,10 +10,10 @@ const (
 	maxSources = 1<<(32-lineBits) - 1
 )
 
-// overlaySeparator separates the locations in the text of a root; no location has it.
+// overlaySeparator separates the locations in the text of a root; no location contains it.
 const overlaySeparator = "\x00"
 
-// overlays returns the locations of the files whose values a root file has taken over.
+// overlays returns the locations of the files that the values of a root file come from.
 func (n *Node) overlays() []string {
 	if n.kind != Object || n.text == "" {
 		return nil

@@ -15,7 +15,7 @@ func Parse(location string, data []byte, limits Limits) (*Node, error) {
 	return r.parse(data)
 }
 
-// parse reads data as JSON, else as YAML, else as YAML with tabs replaced.
+// parse parses data as JSON, or else as YAML, or else as YAML with tabs replaced.
 func (r *reader) parse(data []byte) (*Node, error) {
 	start := Position{File: r.file, Line: 1, Column: 1}
 	if err := r.budget.addBytes(start, len(data)); err != nil {
@@ -29,8 +29,8 @@ func (r *reader) parse(data []byte) (*Node, error) {
 	var jsonErr error
 	if looksLikeJSON(data) {
 		nodes, refs, codes := r.budget.nodes, r.budget.refs, len(r.warn.list)
-		// The tree keeps slices of the text instead of copies; nobody writes to data
-		// any more (see Load and Parse), so the bytes may serve as a string.
+		// The tree keeps slices of the text instead of copies; data is not written any more (see Load and Parse), so
+		// the bytes may serve as a string.
 		p := &jsonParser{reader: r, src: unsafe.String(unsafe.SliceData(data), len(data))}
 		root, err := p.parse()
 		if err == nil {
@@ -55,7 +55,7 @@ func (r *reader) parse(data []byte) (*Node, error) {
 		}
 	}
 	if err != nil && jsonErr != nil {
-		// The author meant JSON: YAML's opinion of it would only confuse.
+		// The author meant JSON: YAML's error would only confuse.
 		return nil, jsonErr
 	}
 	if broken := (*SyntaxError)(nil); err == nil && errors.As(jsonErr, &broken) {
@@ -64,9 +64,8 @@ func (r *reader) parse(data []byte) (*Node, error) {
 	return root, err
 }
 
-// looksLikeJSON reports whether the text is worth trying as JSON, and meantAsJSON
-// whether its author surely took it for JSON: YAML may begin with a quoted name or
-// a number too.
+// looksLikeJSON reports whether the text may be JSON, and meantAsJSON whether its author certainly meant JSON: YAML may
+// also begin with a quoted name or a number.
 func looksLikeJSON(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	return len(data) > 0 && strings.IndexByte(`{["-0123456789tfn`, data[0]) >= 0
@@ -77,8 +76,7 @@ func meantAsJSON(data []byte) bool {
 	return data[0] == '{' || data[0] == '['
 }
 
-// replaceTabs replaces every tab: by as many spaces as tabWidth says in the
-// indentation of a line, by one elsewhere.
+// replaceTabs replaces every tab: by tabWidth spaces in the indentation of a line, by one elsewhere.
 func replaceTabs(data []byte) []byte {
 	width := tabWidth(data)
 	out := make([]byte, 0, len(data)+len(data)/8)
@@ -97,9 +95,8 @@ func replaceTabs(data []byte) []byte {
 	return out
 }
 
-// tabWidth returns how many spaces a tab in the indentation most likely stands for:
-// the least of 2, 4 and 8 with which lines after a key without a value are indented
-// further than that key.
+// tabWidth returns the most likely width of a tab in the indentation: the least of 2, 4 and 8 with which lines after a
+// key without a value are indented further than that key.
 func tabWidth(data []byte) int {
 	best, least := 2, -1
 	for _, width := range [...]int{2, 4, 8} {

@@ -23,7 +23,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// decode reads JSON the standard way, numbers as written.
+// decode decodes JSON with the standard library, keeping the literals of numbers.
 func decode(data []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -37,8 +37,7 @@ func decode(data []byte) (any, error) {
 	return v, nil
 }
 
-// TestSameValueAsEncodingJSON holds the parser and the writer against
-// encoding/json on random documents.
+// TestSameValueAsEncodingJSON compares the parser and the encoder with encoding/json on random documents.
 func TestSameValueAsEncodingJSON(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -125,7 +124,7 @@ func randomString(r *rand.Rand, dst []byte) []byte {
 	return append(dst, '"')
 }
 
-// TestEncodings reads the same document in every encoding that files come in.
+// TestEncodings reads the same document in every common encoding.
 func TestEncodings(t *testing.T) {
 	const doc = `{"openapi": "3.0.0", "info": {"title": "Grüße 😀"}}`
 	units := utf16.Encode([]rune(doc))
@@ -155,7 +154,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestNotText gives the parser files that are no text.
+// TestNotText parses files that are not text.
 func TestNotText(t *testing.T) {
 	for _, c := range []struct{ data, want string }{
 		{"\x1f\x8b\x08\x00abc", "f:1:1: the file is compressed with gzip; decompress it first (gunzip)"},
@@ -173,8 +172,8 @@ func TestNotText(t *testing.T) {
 	}
 }
 
-// TestInvalidUTF8 reads files that are not valid UTF-8, and that nobody labels: by the first charset that fits all of the file and in which
-// it reads like text. UTF-8 in which few bytes are bad stays UTF-8 (pains row 144).
+// TestInvalidUTF8 reads unlabelled files that are not valid UTF-8: the first charset that can decode the whole file with
+// a plausible result is used. UTF-8 with few invalid bytes stays UTF-8 (pains row 144).
 func TestInvalidUTF8(t *testing.T) {
 	encode := func(e encoding.Encoding, text string) string {
 		data, err := e.NewEncoder().String(text)
@@ -211,7 +210,7 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-// TestPositions checks where nodes say that they stand.
+// TestPositions checks the positions that nodes report.
 func TestPositions(t *testing.T) {
 	const doc = "{\"a\": [1,\n  \"é\", {\"ü\": true}],\n \"é\": 1, \"b\": {}}"
 	n, err := tree.Parse("f.json", []byte(doc), tree.Limits{})
@@ -237,8 +236,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// FuzzParse: nothing panics; what JSON decoders accept is read as the same value;
-// what is read can be written and read again.
+// FuzzParse checks that nothing panics, that JSON that decoders accept is parsed to the same value, and that parsed
+// values can be encoded and parsed again.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`{"a": [1, -2.5e3, "x\u00e9\n", null, true, {"b": {}}]}`, "a: &x {b: 1}\nc: *x\n<<: *x\n", "- 1\n- [2, 3]\n",
@@ -278,8 +277,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzLoad: whatever a document and a second file hold, Load returns, and what it
-// returns can be walked, resolved and written.
+// FuzzLoad checks that Load returns for any document and second file, and that its result can be walked, resolved and
+// encoded.
 func FuzzLoad(f *testing.F) {
 	for _, s := range []string{
 		`{"openapi":"3.1.0","paths":{"/a":{"get":{"parameters":[{"$ref":"b.json#/p"}],"responses":{"200":{"$ref":"b.json#/r"}}}}},"components":{"schemas":{"A":{"required":true,"items":[{},{}],"properties":{"$ref":"#/components/schemas"}}}}}`,

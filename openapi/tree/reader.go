@@ -2,9 +2,8 @@ package tree
 
 import "fmt"
 
-// reader is what the JSON and the YAML side share while they read one file: the
-// arena they build in, the budget of the whole document, the warnings, and the
-// keywords seen.
+// reader is the state that the JSON and the YAML parser share while they read one file: the arena for nodes, the budget
+// of the whole document, the warnings, and the keywords found.
 type reader struct {
 	file   string
 	arena  *arena
@@ -13,8 +12,7 @@ type reader struct {
 	names  nameSet
 }
 
-// nameSet notes which resolution keywords a file uses at all, so that files
-// without them don't pay for them.
+// nameSet records which resolution keywords a file uses at all, so that files without them don't pay for them.
 type nameSet struct{ id, anchor bool }
 
 func (r *reader) newRoot(line, col uint32) *Node {
@@ -34,7 +32,7 @@ func (r *reader) countNode(n *Node) error {
 	return nil
 }
 
-// noteKey looks at the name of a new member.
+// noteKey examines the name of a new member.
 func (r *reader) noteKey(n *Node) error {
 	if len(n.key) == 0 || n.key[0] != '$' {
 		return nil

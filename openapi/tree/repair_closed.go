@@ -2,24 +2,22 @@ package tree
 
 import "regexp"
 
-// maxClosedSteps bounds the names and schemas that are looked at to find closed
-// parts: what lies behind stays as it is written.
+// maxClosedSteps limits the names and schemas that are examined to find closed parts; later ones stay unrepaired.
 const maxClosedSteps = 500_000
 
-// closedParts finds the schemas that are closed against what they are composed
-// with. "additionalProperties: false" sees only the properties of the schema that
-// it stands in, "unevaluatedProperties: false" nothing beside that schema (JSON
-// Schema 2020-12 core, sections 10.3.2.3 and 11.3): in "allOf: [{$ref: Base},
-// {properties: …, additionalProperties: false}]" no property of Base can be given,
-// and no object fits if one is required. Authors mean "no others than all these".
+// closedParts finds the schemas that are closed against the schemas that they are composed with. "additionalProperties:
+// false" considers only the properties of its own schema, "unevaluatedProperties: false" nothing beside that schema
+// (JSON Schema 2020-12 core, sections 10.3.2.3 and 11.3): in "allOf: [{$ref: Base}, {properties: …,
+// additionalProperties: false}]" no property of Base can be given, and no object is valid if one is required. Authors
+// mean "no others than all these".
 type closedParts struct {
 	w     *walker
 	steps int
-	path  map[*Node]bool // schemas around the one that is looked at
+	path  map[*Node]bool // schemas around the current one
 	inner map[*Node]bool // whether a schema or a part of it is closed
 }
 
-// noteClosed remembers of a schema what repairClosed has to know.
+// noteClosed records the schemas that repairClosed needs.
 func (w *walker) noteClosed(n *Node) {
 	for _, word := range [...]string{"additionalProperties", "unevaluatedProperties"} {
 		if k := n.Get(word); k.Kind() == Bool && !k.Bool() || k.Kind() == String {
@@ -31,20 +29,20 @@ func (w *walker) noteClosed(n *Node) {
 	}
 }
 
-// repairClosed opens closed parts, wherever else they are used: that others extend
-// them is said of them once and for all. It comes after all other repairs.
+// repairClosed opens closed parts, also for their other uses: one extension of a part opens it everywhere. It comes
+// after all other repairs.
 func (w *walker) repairClosed() {
 	if !w.closed {
 		return
 	}
 	c := closedParts{w: w, path: map[*Node]bool{}, inner: map[*Node]bool{}}
 	for _, n := range w.composed {
-		c.judge(n, nil)
+		c.openParts(n, nil)
 	}
 }
 
-// compositionOf returns the schemas that hold for a value beside n, and lists of
-// alternatives. References are among the first, as they are written.
+// compositionOf returns the schemas that apply to a value in addition to n, and lists of alternatives. References are
+// among the first, as written.
 func compositionOf(n *Node) (parts []*Node, alternatives [][]*Node) {
 	if n.Get("$ref").Kind() == String && n.Len() > 1 {
 		parts = append(parts, n.Get("$ref"))
@@ -63,8 +61,8 @@ func compositionOf(n *Node) (parts []*Node, alternatives [][]*Node) {
 	return parts, alternatives
 }
 
-// schema returns the schema that a part of a composition is: itself, or what the
-// reference that it is leads to. It is nil if there is none.
+// schema returns the schema of a part of a composition: the part itself, or the target of its reference. It is nil if
+// there is none.
 func (c *closedParts) schema(part *Node) *Node {
 	for hops := 0; hops <= c.w.budget.RefChain; hops++ {
 		ref := part
@@ -115,11 +113,10 @@ func (c *closedParts) holdsClosed(n *Node) bool {
 
 func isFalse(n *Node) bool { return n.Kind() == Bool && !n.Bool() }
 
-// names is what schemas declare or require of an object.
+// names are the members of an object that schemas declare or require.
 type names map[string]bool
 
-// own adds to into the names of one schema. Properties that are read-only don't
-// count: nobody gives them.
+// own adds the names of one schema to into. Read-only properties don't count: callers don't send them.
 func (c *closedParts) own(n *Node, into names) {
 	readOnly := map[string]bool{}
 	for name, property := range n.Get("properties").Members() {
@@ -138,8 +135,8 @@ func (c *closedParts) own(n *Node, into names) {
 	}
 }
 
-// whole adds to into the names of a schema and of all that it is composed of.
-func (c *closedParts) whole(n *Node, into names, seen map[*Node]bool) {
+// addAll adds the names of a schema and of everything that it is composed of to into.
+func (c *closedParts) addAll(n *Node, into names, seen map[*Node]bool) {
 	if n == nil || seen[n] || c.path[n] || c.spent() {
 		return
 	}
@@ -147,16 +144,15 @@ func (c *closedParts) whole(n *Node, into names, seen map[*Node]bool) {
 	c.own(n, into)
 	parts, alternatives := compositionOf(n)
 	for _, k := range parts {
-		c.whole(c.schema(k), into, seen)
+		c.addAll(c.schema(k), into, seen)
 	}
 	for _, list := range alternatives {
 		c.alternatives(list, into, seen)
 	}
 }
 
-// alternatives adds the names of a list of alternatives. There are none if one of
-// these is being looked at: what the others declare is none of its business, though
-// it extends the schema that lists them all.
+// alternatives adds the names of a list of alternatives. It adds none if one of these is the current schema: the
+// declarations of the others are irrelevant to it, although it extends the schema that lists them all.
 func (c *closedParts) alternatives(list []*Node, into names, seen map[*Node]bool) {
 	for _, k := range list {
 		if c.spent() || c.path[c.schema(k)] {
@@ -164,13 +160,13 @@ func (c *closedParts) alternatives(list []*Node, into names, seen map[*Node]bool
 		}
 	}
 	for _, k := range list {
-		c.whole(c.schema(k), into, seen)
+		c.addAll(c.schema(k), into, seen)
 	}
 }
 
-// judge opens n, and what it is composed of, where it is closed against what its
-// neighbours declare, outer.
-func (c *closedParts) judge(n *Node, outer names) {
+// openParts opens n, and the schemas that it is composed of, where they are closed against outer, the declarations of their
+// neighbours.
+func (c *closedParts) openParts(n *Node, outer names) {
 	if n == nil || c.path[n] || !c.holdsClosed(n) || c.spent() {
 		return
 	}
@@ -182,13 +178,13 @@ func (c *closedParts) judge(n *Node, outer names) {
 	var inner []names // of the parts, then of the lists of alternatives
 	for _, k := range parts {
 		inner = append(inner, names{})
-		c.whole(c.schema(k), inner[len(inner)-1], map[*Node]bool{})
+		c.addAll(c.schema(k), inner[len(inner)-1], map[*Node]bool{})
 	}
 	for _, list := range alternatives {
 		inner = append(inner, names{})
 		c.alternatives(list, inner[len(inner)-1], map[*Node]bool{})
 	}
-	// without returns outer and what is within n, but for one of inner.
+	// without returns outer and the names within n, except those of one element of inner.
 	without := func(self int) names {
 		all := names{}
 		c.merge(all, outer)
@@ -213,31 +209,30 @@ func (c *closedParts) judge(n *Node, outer names) {
 	for i, k := range parts {
 		others := without(i)
 		c.merge(others, own)
-		c.judge(c.schema(k), others)
+		c.openParts(c.schema(k), others)
 	}
 	for i, list := range alternatives {
 		others := without(len(parts) + i)
 		c.merge(others, own)
 		for name := range inner[len(parts)+i] {
-			delete(others, name) // an alternative that doesn't take it leaves it to others
+			delete(others, name) // an alternative that doesn't declare it leaves it to others
 		}
 		tag := discriminatorOf(n)
 		for _, k := range list {
 			c.declareTag(c.schema(k), tag)
-			c.judge(c.schema(k), others)
+			c.openParts(c.schema(k), others)
 		}
 	}
 }
 
-// declareTag adds the property that tells alternatives apart to one that is closed
-// and doesn't declare it: every value has it (OAS 3.0.4, discriminator object), and
-// no other member is meant to be allowed.
+// declareTag adds the discriminator property to an alternative that is closed and doesn't declare it: every value has
+// it (OAS 3.0.4, discriminator object), and no other member is meant to be allowed.
 func (c *closedParts) declareTag(n *Node, tag string) {
 	if tag == "" || !isFalse(n.Get("additionalProperties")) || matchesPattern(n, tag) {
 		return
 	}
 	known := names{}
-	if c.whole(n, known, map[*Node]bool{}); known[tag] && n.Get("properties").Get(tag) == nil && !requires(n, tag) || n.Get("properties").Get(tag) != nil {
+	if c.addAll(n, known, map[*Node]bool{}); known[tag] && n.Get("properties").Get(tag) == nil && !requires(n, tag) || n.Get("properties").Get(tag) != nil {
 		return
 	}
 	c.w.warn.add(n.Get("additionalProperties"), CodeClosedPart, "\"additionalProperties: false\" refuses %s, which tells the alternatives apart; declared", quote(clip(tag)))
@@ -259,8 +254,7 @@ func requires(n *Node, name string) bool {
 	return false
 }
 
-// discriminatorOf returns the name of the property that tells the alternatives of a
-// schema apart, "" if it has none.
+// discriminatorOf returns the name of the discriminator property of the alternatives of a schema; "" if it has none.
 func discriminatorOf(n *Node) string {
 	if n.Get("oneOf") == nil && n.Get("anyOf") == nil {
 		return ""
@@ -268,8 +262,7 @@ func discriminatorOf(n *Node) string {
 	return n.Get("discriminator").Get("propertyName").Text()
 }
 
-// open removes the keyword that closes n, if n doesn't declare one of the names
-// itself.
+// open removes the keyword that closes n, unless n itself declares all of the names.
 func (c *closedParts) open(n *Node, keyword string, others names) {
 	k := n.Get(keyword)
 	if !isFalse(k) {
@@ -288,8 +281,7 @@ func (c *closedParts) open(n *Node, keyword string, others names) {
 	n.remove(keyword)
 }
 
-// matchesPattern reports whether a schema has a pattern that a name matches, or
-// one of which that can't be told.
+// matchesPattern reports whether a name matches a pattern of a schema, or a pattern that can't be evaluated.
 func matchesPattern(n *Node, name string) bool {
 	for pattern := range n.Get("patternProperties").Members() {
 		if p, err := regexp.Compile(pattern); err != nil || p.MatchString(name) {

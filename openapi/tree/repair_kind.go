@@ -1,10 +1,9 @@
 package tree
 
-// References to another kind of component than belongs in their place.
+// References to a component of the wrong kind.
 
-// isForeign tells whether n, which ref leads to, is a component of another kind than
-// r, and warns of it. It is left as it is: the repairs of r would spoil it for those
-// who refer to it as what it is.
+// isForeign reports whether n, the target of ref, is a component of another kind than r, and warns of it. It is left
+// unchanged: the repairs of r would damage it for references to its own kind.
 func (w *walker) isForeign(ref, n *Node, r role) bool {
 	home := homeRole(n)
 	switch {
@@ -16,9 +15,8 @@ func (w *walker) isForeign(ref, n *Node, r role) bool {
 	return true
 }
 
-// repairSchemaRef handles a media type, request body or response that is a reference
-// to a schema: the schema of its content is meant. It returns the object around that
-// reference, nil if there is nothing to repair.
+// repairSchemaRef handles a media type, request body or response that is a reference to a schema: the schema of its
+// content is meant. It returns the object around that reference; nil if there is nothing to repair.
 func (w *walker) repairSchemaRef(n, ref *Node, r role) *Node {
 	if r != roleMedia && r != roleBody && r != roleResponse || n.Get("schema") != nil || n.Get("content") != nil {
 		return nil
@@ -44,7 +42,7 @@ func (w *walker) repairSchemaRef(n, ref *Node, r role) *Node {
 	return schema
 }
 
-// homeRole returns the role of a component, which is that of the map that it stands in, and roleCount for what is none.
+// homeRole returns the role of a component, which is that of its map, or roleCount if n is not a component.
 func homeRole(n *Node) role {
 	section := n.up
 	if section == nil || n.isRoot() || section.isRoot() || section.up == nil {

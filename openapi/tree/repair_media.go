@@ -7,13 +7,14 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// Misspelt media types: "application-json", "application/x-www-form-urlencode". A body would be sent as that, and an
-// answer not read.
+// Misspelt media types: "application-json", "application/x-www-form-urlencode". A body would be sent with that type,
+// and a response not be read.
 
-// topLevels are the types of RFC 6838 section 4.2 that documents use.
+// topLevels are the top-level types (RFC 6838 section 4.2) that documents use.
 var topLevels = []string{"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"}
 
-// usualMedia are the types whose misspellings are read. Those that are one letter from another type that exists are compared in repairMedia.
+// usualMedia are the types whose misspellings are recognized. Those that differ by one letter from another existing
+// type are compared in repairMedia.
 var usualMedia = []string{
 	"application/json", "application/xml", "application/pdf", "application/zip", "application/x-www-form-urlencoded", "application/octet-stream",
 	"application/problem+json", "application/merge-patch+json", "application/json-patch+json", "application/x-ndjson", "application/hal+json",
@@ -21,20 +22,20 @@ var usualMedia = []string{
 	"text/plain", "text/html", "text/csv", "text/xml", "text/event-stream", "text/json", "text/css", "text/markdown", "text/calendar", "image/png", "image/jpeg",
 }
 
-// mediaMeant returns the media type that another one is a misspelling of, with its parameters, "" if there is none.
-func mediaMeant(media string) string {
+// correctMedia returns the media type that another one is a misspelling of, with its parameters; "" if there is none.
+func correctMedia(media string) string {
 	essence, parameters, _ := strings.Cut(media, ";")
 	name := strings.ToLower(strings.TrimSpace(essence))
 	if name == "" || len(name) > 64 || slices.Contains(usualMedia, name) {
 		return ""
 	}
-	meant := ""
+	intended := ""
 	top, sub, found := strings.Cut(name, "/")
 	switch {
 	case !found:
 		for _, usual := range usualMedia { // "application-json", "json"
 			if letters(name) == letters(usual) || name == strings.TrimPrefix(usual, "application/") {
-				meant = usual
+				intended = usual
 				break
 			}
 		}
@@ -42,32 +43,32 @@ func mediaMeant(media string) string {
 		if top = text.Typo(top, topLevels); top == "" {
 			return ""
 		}
-		meant = top + "/" + sub
-		if !slices.Contains(usualMedia, meant) && top != "application" && top != "multipart" {
-			if meant = mediaMeant(meant); meant == "" {
-				return "" // "test/x" is no text
+		intended = top + "/" + sub
+		if !slices.Contains(usualMedia, intended) && top != "application" && top != "multipart" {
+			if intended = correctMedia(intended); intended == "" {
+				return "" // "test/x" is not text
 			}
-		} else if more := mediaMeant(meant); more != "" {
-			meant = more
+		} else if more := correctMedia(intended); more != "" {
+			intended = more
 		}
 	case top == "application" && len(sub) == len("json") && sub[0] == 'j' && sub != "json":
-		meant = text.Typo(sub, []string{"json"})
-		if meant != "" {
-			meant = "application/json"
+		intended = text.Typo(sub, []string{"json"})
+		if intended != "" {
+			intended = "application/json"
 		}
 	case top == "application" && strings.HasPrefix(sub, "x-www"), top == "application" && strings.HasPrefix(sub, "octet"), top == "multipart" && strings.HasPrefix(sub, "form"):
-		meant = text.Typo(name, []string{"application/x-www-form-urlencoded", "application/octet-stream", "multipart/form-data"})
+		intended = text.Typo(name, []string{"application/x-www-form-urlencoded", "application/octet-stream", "multipart/form-data"})
 	}
-	if meant == "" || meant == name {
+	if intended == "" || intended == name {
 		return ""
 	}
 	if parameters != "" {
-		meant += ";" + parameters
+		intended += ";" + parameters
 	}
-	return meant
+	return intended
 }
 
-// letters returns a name without what is no letter or digit.
+// letters returns the letters and digits of a name.
 func letters(name string) string {
 	return strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
@@ -77,24 +78,24 @@ func letters(name string) string {
 	}, name)
 }
 
-// repairMediaNames renames the media types of a "content" that are misspelt.
+// repairMediaNames renames the misspelt media types of a "content".
 func (w *walker) repairMediaNames(n *Node) {
 	for _, k := range n.body.kids {
-		meant := mediaMeant(k.key)
-		if meant == "" || n.Get(meant) != nil {
+		intended := correctMedia(k.key)
+		if intended == "" || n.Get(intended) != nil {
 			continue
 		}
-		w.warn.add(k, CodeMediaName, "%s is not a media type; read as %s", quote(clip(k.key)), quote(meant))
-		n.rename(k, meant)
+		w.warn.add(k, CodeMediaName, "%s is not a media type; read as %s", quote(clip(k.key)), quote(intended))
+		n.rename(k, intended)
 	}
 }
 
-// repairMediaTexts does it for the lists "consumes" and "produces".
+// repairMediaTexts does the same for the lists "consumes" and "produces".
 func (w *walker) repairMediaTexts(n *Node) {
 	for _, k := range n.body.kids {
-		if meant := mediaMeant(k.text); k.kind == String && meant != "" {
-			w.warn.add(k, CodeMediaName, "%s is not a media type; read as %s", quote(clip(k.text)), quote(meant))
-			k.text = meant
+		if intended := correctMedia(k.text); k.kind == String && intended != "" {
+			w.warn.add(k, CodeMediaName, "%s is not a media type; read as %s", quote(clip(k.text)), quote(intended))
+			k.text = intended
 		}
 	}
 }

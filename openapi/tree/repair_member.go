@@ -8,10 +8,10 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// maxSpellings bounds the different names of unknown members that are compared with the known ones, in one document.
+// maxSpellings limits the different names of unknown members in one document that are compared with the known ones.
 const maxSpellings = 5_000
 
-// others are the members of objects that the grammar doesn't have, since their values are the author's own.
+// others are the members of objects that are not in the grammar, since their values are the author's own.
 var others = map[role][]string{
 	roleDocument:  {"openapi", "swagger"},
 	roleOperation: {},
@@ -35,7 +35,7 @@ type spelling struct {
 	name string
 }
 
-// known returns the names of the members of a role, nil if they are not checked.
+// known returns the names of the members of a role; nil if they are not checked.
 func (w *walker) known(r role) []string {
 	if names, ok := w.names[r]; ok {
 		return names
@@ -46,9 +46,9 @@ func (w *walker) known(r role) []string {
 	return w.names[r]
 }
 
-// repairSpelling reads misspelt members as they were meant ("operationID", "readonly", "enm"): without that they would be
-// ignored, as extensions are that lack their "x-". A member that exists already, or could not have such a value, was not meant, and a name
-// with a sign before or behind it, such as "_required", is one that its author disabled.
+// repairSpelling treats misspelt members as the intended ones ("operationID", "readonly", "enm"): otherwise they would
+// be ignored, like extensions without "x-". A member that already exists, or could not have such a value, was not
+// intended, and a name with punctuation before or after it, such as "_required", is one that its author disabled.
 func (w *walker) repairSpelling(n *Node, r role) {
 	var names []string
 	for _, k := range n.body.kids {
@@ -63,20 +63,20 @@ func (w *walker) repairSpelling(n *Node, r role) {
 				return
 			}
 		}
-		meant := w.meant(spelling{r, k.key}, names)
-		if meant == "" || !w.fits(k, r, meant) {
+		intended := w.intended(spelling{r, k.key}, names)
+		if intended == "" || !w.fits(k, r, intended) {
 			continue
 		}
-		if meant == "security" && isOpen(k) {
-			w.warn.add(k, CodeMemberName, "%s is not a member of %s; %s was probably meant, but would take protection away: it is not read", quote(clip(k.key)), r.describe(), quote(meant))
+		if intended == "security" && isOpen(k) {
+			w.warn.add(k, CodeMemberName, "%s is not a member of %s; %s was probably meant, but would take protection away: it is not read", quote(clip(k.key)), r.describe(), quote(intended))
 			continue
 		}
-		if n.Get(meant) != nil {
-			w.warn.add(k, CodeMemberName, "%s is not a member of %s; %s was probably meant, which is there already: left out", quote(clip(k.key)), r.describe(), quote(meant))
+		if n.Get(intended) != nil {
+			w.warn.add(k, CodeMemberName, "%s is not a member of %s; %s was probably meant, which is there already: left out", quote(clip(k.key)), r.describe(), quote(intended))
 			continue
 		}
-		w.warn.add(k, CodeMemberName, "%s is not a member of %s; read as %s", quote(clip(k.key)), r.describe(), quote(meant))
-		n.rename(k, meant)
+		w.warn.add(k, CodeMemberName, "%s is not a member of %s; read as %s", quote(clip(k.key)), r.describe(), quote(intended))
+		n.rename(k, intended)
 	}
 }
 
@@ -85,24 +85,24 @@ func isOpen(n *Node) bool {
 	return n.kind != Array || len(n.body.kids) == 0 || slices.ContainsFunc(n.body.kids, func(k *Node) bool { return k.kind != Object || len(k.body.kids) == 0 })
 }
 
-// meant returns the name of the member that another name is a misspelling of, "" if there is none.
-func (w *walker) meant(s spelling, names []string) string {
-	if meant, ok := w.spellings[s]; ok {
-		return meant
+// intended returns the name of the member that another name is a misspelling of; "" if there is none.
+func (w *walker) intended(s spelling, names []string) string {
+	if intended, ok := w.spellings[s]; ok {
+		return intended
 	}
 	if len(w.spellings) >= maxSpellings || slices.Contains(names, s.name) {
 		return ""
 	}
 	w.budget.Pace.Work(stepsOfSpelling)
-	meant := text.Typo(s.name, names)
-	w.spellings[s] = meant
-	return meant
+	intended := text.Typo(s.name, names)
+	w.spellings[s] = intended
+	return intended
 }
 
-// stepsOfSpelling is what it takes to compare a name with all others.
+// stepsOfSpelling is the number of steps for comparing a name with all others.
 const stepsOfSpelling = 8
 
-// fits reports whether a value is of the kind that the member has.
+// fits reports whether the member can have a value of this kind.
 func (w *walker) fits(k *Node, r role, name string) bool {
 	f, ok := w.grammar[r].fields[name]
 	if !ok { // the author's own

@@ -2,11 +2,11 @@ package tree
 
 import "regexp"
 
-// namePattern matches the names of pattern properties, which converters leave in lists of required names: those of RAML
+// namePattern matches the names of pattern properties that converters leave in lists of required names: those of RAML
 // ("/^[a-z]{2}$/", "//"), and those of JSON Schema ("^[a-z]{2}$").
 var namePattern = regexp.MustCompile(`^/(?:.*[\\^$()\[\]{}*+?|].*)?/$|^\^.*\$$`)
 
-// noteRequired remembers a schema that requires what it does not declare.
+// noteRequired records a schema that requires properties that it does not declare.
 func (w *walker) noteRequired(n *Node) {
 	if list := n.Get("required"); list.Kind() == Array {
 		for _, name := range list.body.kids {
@@ -18,8 +18,8 @@ func (w *walker) noteRequired(n *Node) {
 	}
 }
 
-// repairNames drops required names that no property of the object can have, so that no value would ever fit: patterns, and
-// names that a closed object does not declare. It comes after closed parts are opened.
+// repairNames drops required names that no property of the object can have, so that no value would be valid: patterns,
+// and names that a closed object does not declare. It comes after closed parts are opened.
 func (w *walker) repairNames() {
 	steps := 0
 	for _, n := range w.requiring {

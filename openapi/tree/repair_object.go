@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// one makes an object of role r of n and visits it.
+// one turns n into an object of role r and visits it.
 func (w *walker) one(n *Node, r role) (keep bool, err error) {
 	switch n.kind {
 	case Object:
@@ -43,16 +43,16 @@ func (w *walker) one(n *Node, r role) (keep bool, err error) {
 		}
 	}
 	if r == roleOperation {
-		return true, nil // it is missed, and those who list operations say so
+		return true, nil // it is missing, and the list of operations reports it
 	}
 	w.wrongType(n, r.describe())
 	return false, nil
 }
 
-// oneFromText makes something of text where an object of role r belongs.
+// oneFromText converts text that replaces an object of role r.
 func (w *walker) oneFromText(n *Node, r role) bool {
 	if looksLikePath(n.text) {
-		// Only if it leads somewhere: prose has slashes too.
+		// Only if the target exists: prose has slashes too.
 		if t := w.set.resolve(w.loader, n); t.node != nil && w.fatal == nil {
 			w.warn.add(n, CodeBarePath, "%s must be %s, found the path %s; read as a $ref to it", w.name(n), r.describe(), quote(clip(n.text)))
 			n.wrapObject("$ref")
@@ -95,7 +95,7 @@ func (w *walker) oneFromText(n *Node, r role) bool {
 	return false
 }
 
-// looksLikePath reports whether text where an object belongs may be a reference.
+// looksLikePath reports whether text that replaces an object may be a reference.
 func looksLikePath(s string) bool {
 	if s == "" || strings.ContainsAny(s, " \n\t") {
 		return false
@@ -111,7 +111,7 @@ func looksLikePath(s string) bool {
 	return false
 }
 
-// list makes a list of objects of role r of n and visits them.
+// list turns n into a list of objects of role r and visits them.
 func (w *walker) list(n *Node, r role) (keep bool, err error) {
 	switch n.kind {
 	case Array:
@@ -166,7 +166,7 @@ func allObjects(n *Node) bool {
 	return true
 }
 
-// dict makes a map of objects of n and visits them.
+// dict turns n into a map of objects and visits them.
 func (w *walker) dict(n *Node, f field) (keep bool, err error) {
 	switch n.kind {
 	case Object:
@@ -216,12 +216,12 @@ func (w *walker) dict(n *Node, f field) (keep bool, err error) {
 	return true, nil
 }
 
-// contentRef replaces a reference, where none can stand, by what it leads to: a
-// map or list kept in a file of its own. Members beside the $ref win.
+// contentRef replaces a reference, where none is allowed, by its target: a map or list in a file of its own. Members
+// beside the $ref win.
 func (w *walker) contentRef(n, ref *Node, f field) (keep bool, err error) {
 	target, err := w.final(ref)
 	if target == nil {
-		return false, err // the warning has been given
+		return false, err // the warning has been added
 	}
 	want := Array
 	if f.shape == shapeDict {
@@ -245,8 +245,7 @@ func (w *walker) contentRef(n, ref *Node, f field) (keep bool, err error) {
 	}
 	w.takers[target] = append(w.takers[target], n)
 	w.warn.add(n, CodeContentRef, "%s can't be a reference; what $ref %s leads to is used", w.name(n), quote(clip(ref.text)))
-	// The children are shared, not copied, but a hostile document can ask for them
-	// as often as it has references.
+	// The children are shared, not copied, but a hostile document can multiply them by the number of its references.
 	if w.budget.aliases += len(target.body.kids); w.budget.aliases > w.budget.Aliases {
 		return false, tooMany(n.Position(), w.budget.Aliases, "values taken over by references")
 	}
@@ -271,9 +270,8 @@ func (w *walker) contentRef(n, ref *Node, f field) (keep bool, err error) {
 	return w.value(n, f)
 }
 
-// within reports whether n stands somewhere inside of container, in its own file
-// or by way of children that were taken over: taking over container's children in
-// n would make the tree a graph with a loop.
+// within reports whether n is inside container, in its own file or through children that were taken over: taking over
+// container's children in n would make the tree a graph with a loop.
 func (w *walker) within(n, container *Node) (bool, error) {
 	seen := map[*Node]bool{}
 	pending := []*Node{n}
@@ -294,9 +292,8 @@ func (w *walker) within(n, container *Node) (bool, error) {
 	return false, nil
 }
 
-// measure makes sure that the children that were taken over didn't make the tree
-// large or deep for those who walk it: shared once, they are met as often as paths
-// lead to them, which can be exponential.
+// measure ensures that the children that were taken over didn't make the tree large or deep for later walks: shared
+// once, they are visited once per path to them, which can be exponential.
 func (w *walker) measure() error {
 	nodes, bytes := 0, int64(0)
 	var visit func(n *Node, depth int) error

@@ -2,7 +2,7 @@ package tree
 
 import "strings"
 
-// repairMethods renames methods in capitals: GET for get.
+// repairMethods renames upper-case methods: GET to get.
 func (w *walker) repairMethods(n *Node) {
 	for _, k := range n.body.kids {
 		lower := strings.ToLower(k.key)
@@ -20,8 +20,7 @@ func (w *walker) repairMethods(n *Node) {
 	}
 }
 
-// repairBodies keeps the first of several body parameters (Swagger 2.0 allows
-// one: a request has one body).
+// repairBodies keeps the first of several body parameters (Swagger 2.0 allows one: a request has one body).
 func (w *walker) repairBodies(n *Node) {
 	list := n.Get("parameters")
 	if !w.swagger || list.Kind() != Array {
@@ -48,8 +47,7 @@ func (w *walker) repairBodies(n *Node) {
 	list.drop(drop)
 }
 
-// repairParameter handles a location in the wrong case and, in 3.x, a type that
-// stands in the parameter itself as in Swagger 2.0.
+// repairParameter handles a location in the wrong case and, in 3.x, a type in the parameter itself as in Swagger 2.0.
 func (w *walker) repairParameter(n *Node) {
 	if in := n.Get("in"); in.Kind() == String {
 		for _, name := range [...]string{"path", "query", "header", "cookie", "body", "formData", "querystring"} {
@@ -90,7 +88,7 @@ func describeParameter(n *Node) string {
 	return "the header"
 }
 
-// repairCollection writes Swagger 2.0's collectionFormat as style and explode.
+// repairCollection converts Swagger 2.0's collectionFormat to style and explode.
 func (w *walker) repairCollection(n *Node) {
 	format := n.Get("collectionFormat")
 	if format.Kind() != String {
@@ -132,7 +130,7 @@ func (w *walker) repairResponse(n *Node) {
 	n.put("content", content)
 }
 
-// repairMedia handles a schema where a media type object belongs.
+// repairMedia handles a schema instead of a media type object.
 func (w *walker) repairMedia(n *Node) {
 	if n.Get("schema") != nil || n.Get("itemSchema") != nil || n.Get("$ref") != nil {
 		return

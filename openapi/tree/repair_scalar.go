@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// null decides about null where a value belongs.
+// null decides whether null is kept instead of a value.
 func (w *walker) null(n *Node, f field) (keep bool) {
 	if f.empty && f.shape == shapeTexts {
 		w.warn.add(n, CodeNull, "null stands where a list belongs; read as []")
@@ -21,7 +21,7 @@ func (w *walker) null(n *Node, f field) (keep bool) {
 	return false
 }
 
-// name names n in messages.
+// name returns the name of n in messages.
 func (w *walker) name(n *Node) string {
 	if n.key != "" && !n.isRoot() {
 		return quote(clip(n.key))
@@ -33,7 +33,7 @@ func (w *walker) wrongType(n *Node, want string) {
 	w.warn.add(n, CodeWrongType, "%s must be %s, found %s %s; left out", w.name(n), want, article(n.kind), n.kind)
 }
 
-// text makes text of n.
+// text converts n to text.
 func (w *walker) text(n *Node) (keep bool, err error) {
 	switch n.kind {
 	case String:
@@ -83,7 +83,7 @@ func (w *walker) textRef(n, ref *Node) (keep bool, err error) {
 		switch target.Kind() {
 		case String, Number, Bool:
 			text, found = target.text, true
-			// Costs nothing here, but does when written out.
+			// Free here, but not when the document is encoded.
 			if err := w.budget.addBytes(n.Position(), len(text)); err != nil {
 				return false, err
 			}
@@ -98,7 +98,7 @@ func (w *walker) textRef(n, ref *Node) (keep bool, err error) {
 	return true, nil
 }
 
-// openText reads a file of prose, "" if it can't be read.
+// openText reads a file of prose; "" if it can't be read.
 func (w *walker) openText(ref *Node) (string, error) {
 	location := joinLocation(ref.location(), ref.text)
 	if w.open == nil {
@@ -121,7 +121,7 @@ func (w *walker) openText(ref *Node) (string, error) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
 }
 
-// scalar makes a boolean or number of n.
+// scalar converts n to a boolean or number.
 func (w *walker) scalar(n *Node, want shape) (keep bool) {
 	switch {
 	case n.kind == Bool && want != shapeNumber, n.kind == Number && want != shapeFlag:
@@ -146,7 +146,7 @@ func (w *walker) scalar(n *Node, want shape) (keep bool) {
 	return false
 }
 
-// flagText makes a boolean of the text "true" or "false".
+// flagText converts the text "true" or "false" to a boolean.
 func (w *walker) flagText(n *Node) bool {
 	value := strings.ToLower(strings.TrimSpace(n.text))
 	if value != "true" && value != "false" {
@@ -157,7 +157,7 @@ func (w *walker) flagText(n *Node) bool {
 	return true
 }
 
-// texts makes a list of strings of n.
+// texts converts n to a list of strings.
 func (w *walker) texts(n *Node) (keep bool, err error) {
 	switch n.kind {
 	case Array:
@@ -179,7 +179,7 @@ func (w *walker) texts(n *Node) (keep bool, err error) {
 	w.flatten(n)
 	var drop []*Node
 	for _, k := range n.body.kids {
-		// A list of tags with the tags themselves in it, as at the top of a document.
+		// A list of tags that contains the tag objects, as at the top of a document.
 		if name := k.Get("name"); name.Kind() == String {
 			w.warn.add(k, CodeTextScalar, "an element must be text, found an object; its name %s is used", quote(clip(name.text)))
 			k.setScalar(String, name.text)
@@ -205,7 +205,7 @@ func (w *walker) texts(n *Node) (keep bool, err error) {
 	return true, nil
 }
 
-// flatten puts the elements of lists within the list n in their place.
+// flatten replaces lists within the list n by their elements.
 func (w *walker) flatten(n *Node) {
 	nested := false
 	for _, k := range n.body.kids {

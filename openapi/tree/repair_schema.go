@@ -10,8 +10,7 @@ func isTypeName(s string) bool {
 	return false
 }
 
-// repairSchema does what concerns several keywords of a schema, or one in a way
-// of its own.
+// repairSchema makes the repairs that concern several keywords of a schema, or one keyword in a special way.
 func (w *walker) repairSchema(n *Node) {
 	if k := n.Get("required"); k != nil && k.kind != Null {
 		w.repairRequired(n, k)
@@ -37,9 +36,8 @@ func (w *walker) repairSchema(n *Node) {
 	w.noteRequired(n)
 }
 
-// repairRequired handles "required" that is no list: draft 3's boolean on the
-// property itself (lifted into the list of the schema that has the property), or
-// one name.
+// repairRequired handles "required" that is not a list: draft 3's boolean on the property itself (lifted into the list
+// of the schema that has the property), or one name.
 func (w *walker) repairRequired(n, k *Node) {
 	flag, isFlag := "", false
 	switch k.kind {
@@ -49,7 +47,7 @@ func (w *walker) repairRequired(n, k *Node) {
 		flag = strings.ToLower(k.text)
 		isFlag = flag == "true" || flag == "false"
 		if !isFlag && n.Get("properties").Get(k.text) != nil {
-			return // the name of a property: texts makes a list of it
+			return // the name of a property: texts makes it a list
 		}
 	case Array:
 		if len(k.body.kids) == 0 || k.body.kids[0].kind != Bool {
@@ -71,9 +69,9 @@ func (w *walker) repairRequired(n, k *Node) {
 	n.remove("required")
 }
 
-// owner returns the schema that has n as a property, nil if n is no property.
+// owner returns the schema that has n as a property; nil if n is not a property.
 func (n *Node) owner() *Node {
-	// A property that is called "properties" is a schema, not a map of them.
+	// A property named "properties" is a schema, not a map of them.
 	if dict := n.up; dict != nil && dict.key == "properties" && !dict.isRoot() && !dict.roles.has(roleSchema) {
 		return dict.up
 	}
@@ -104,8 +102,7 @@ func (w *walker) lift(owner, property, origin *Node) {
 	list.body.kids = append(list.body.kids, k)
 }
 
-// liftFlag makes "required: true" in the schema of a parameter or body say so of
-// the parameter or body itself.
+// liftFlag moves "required: true" from the schema of a parameter or body to the parameter or body itself.
 func (w *walker) liftFlag(n, k *Node) bool {
 	holder := n.up
 	if n.key != "schema" || holder == nil {
@@ -117,16 +114,16 @@ func (w *walker) liftFlag(n, k *Node) bool {
 	if holder == nil || !holder.roles.has(roleParameter) && !holder.roles.has(roleBody) {
 		return false
 	}
-	w.warn.add(k, CodeRequiredBool, "\"required\" must be a list of property names in a schema; true is read as said of the parameter or body itself")
+	w.warn.add(k, CodeRequiredBool, "\"required\" must be a list of property names in a schema; true is applied to the parameter or body itself")
 	if holder.Get("required") == nil {
 		holder.put("required", newChild(holder, k, "required", Bool, "true"))
 	}
 	return true
 }
 
-// repairMisplaced moves keywords that stand one level too deep, among the
-// properties, to the schema: a list is never the schema of a property. A keyword
-// that no object fits was meant for one of the properties, and nothing says for which.
+// repairMisplaced moves keywords that are one level too deep, among the properties, to the schema: a list is never the
+// schema of a property. A keyword that no object satisfies was meant for one of the properties, but which one is
+// unknown.
 func (w *walker) repairMisplaced(properties *Node) {
 	owner := properties.up
 	if owner == nil || !owner.roles.has(roleSchema) {
@@ -148,8 +145,7 @@ func (w *walker) repairMisplaced(properties *Node) {
 	}
 }
 
-// fitsObjects reports whether objects may be what a composition says: by all of
-// its parts for allOf, else by one of them.
+// fitsObjects reports whether objects may satisfy a composition: all of its parts for allOf, otherwise one of them.
 func (w *walker) fitsObjects(key string, list *Node) bool {
 	for _, k := range list.body.kids {
 		if fits := w.fitsObject(k, w.budget.RefChain); fits != (key == "allOf") {
@@ -159,8 +155,8 @@ func (w *walker) fitsObjects(key string, list *Node) bool {
 	return key == "allOf" || len(list.body.kids) == 0
 }
 
-// fitsObject reports whether a schema that nothing was repaired in yet may accept
-// objects. hops bounds the references that are followed.
+// fitsObject reports whether a schema that has not been repaired yet may accept objects. hops limits the references
+// that are followed.
 func (w *walker) fitsObject(n *Node, hops int) bool {
 	if ref := n.Get("$ref"); ref.Kind() == String && hops > 0 {
 		if t := w.set.resolve(w.loader, ref); t.node != nil {
@@ -263,7 +259,7 @@ func (w *walker) repairTypeName(k *Node) {
 	}
 }
 
-// repairExamples makes a list of a map of examples, as a media type has.
+// repairExamples converts a map of examples, as a media type has, to a list.
 func (w *walker) repairExamples(k *Node) {
 	w.warn.add(k, CodeExamplesObject, "\"examples\" of a schema must be a list, found a map; its values are used")
 	kids := make([]*Node, 0, len(k.body.kids))

@@ -11,13 +11,12 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Resolve returns the node that a reference points to, one step. ref is an
-// object with a "$ref" (or "$dynamicRef") member, or the string itself; a
-// relative reference is relative to the file that the string stands in, or to the
-// $id or $self around it. The error is a *RefError.
+// Resolve returns the node that a reference points to, one step. ref is an object with a "$ref" (or "$dynamicRef")
+// member, or the string itself; a relative reference is relative to the file that contains the string, or to the
+// enclosing $id or $self. The error is a *RefError.
 //
-// A $dynamicRef is resolved as a $ref to the $dynamicAnchor: the dynamic scope of
-// JSON Schema 2020-12 section 8.2.3.2 is not followed.
+// A $dynamicRef is resolved as a $ref to the $dynamicAnchor: the dynamic scope of JSON Schema 2020-12 section 8.2.3.2
+// is not followed.
 func (s *Set) Resolve(ref *Node) (*Node, error) {
 	r := refText(ref)
 	if r == nil {
@@ -30,9 +29,8 @@ func (s *Set) Resolve(ref *Node) (*Node, error) {
 	return t.node, nil
 }
 
-// Follow follows n while it is an object with a "$ref", at most Limits.RefChain
-// steps, and returns the first node that is none: n itself when it has no "$ref".
-// A loop is a *RefError.
+// Follow follows n while it is an object with a "$ref", at most Limits.RefChain steps, and returns the first node
+// without: n itself if it has no "$ref". A loop is a *RefError.
 func (s *Set) Follow(n *Node) (*Node, error) {
 	for steps := 0; ; steps++ {
 		r := n.Get("$ref")
@@ -51,7 +49,7 @@ func (s *Set) Follow(n *Node) (*Node, error) {
 	}
 }
 
-// refText returns the string node of a reference, nil if n is none.
+// refText returns the string node of a reference; nil if n is not one.
 func refText(n *Node) *Node {
 	switch n.Kind() {
 	case String:
@@ -67,8 +65,8 @@ func refText(n *Node) *Node {
 	return nil
 }
 
-// resolve looks up the reference text r. With a loader, files that are not there
-// yet are read and results are kept; without one nothing is written.
+// resolve looks up the reference text r. With a loader, missing files are read and results are kept; without one
+// nothing is written.
 func (s *Set) resolve(l *loader, r *Node) target {
 	from := s.files[r.location()]
 	if from == nil || from.root == nil {
@@ -78,15 +76,15 @@ func (s *Set) resolve(l *loader, r *Node) target {
 		return t
 	}
 	t, local := s.lookup(l, from, r)
-	// A target that depends on the place of the reference within its file can't be shared.
+	// A target that depends on the position of the reference within its file can't be shared.
 	if l != nil && !local && l.fatal == nil {
 		from.targets[r.text] = t
 	}
 	return t
 }
 
-// lookup resolves r without the cache. local says that another reference with the
-// same text in the same file may lead elsewhere.
+// lookup resolves r without the cache. local means that another reference with the same text in the same file may have
+// another target.
 func (s *Set) lookup(l *loader, from *file, r *Node) (t target, local bool) {
 	where, fragment, _ := strings.Cut(strings.TrimSpace(r.text), "#")
 	base := from.root
@@ -109,8 +107,8 @@ func (s *Set) lookup(l *loader, from *file, r *Node) (t target, local bool) {
 	}
 	n, problem := s.fragment(l, base, fragment, new(int))
 	if n == nil && where == "" && (strings.HasPrefix(fragment, "/$defs/") || strings.HasPrefix(fragment, "/definitions/")) {
-		// Generators that embed a JSON Schema leave its references relative to that
-		// schema; take the nearest schema around that has the definition.
+		// Generators that embed a JSON Schema leave its references relative to that schema; use the nearest enclosing
+		// schema that has the definition.
 		local = true
 		for up := r.Parent(); up != nil; up = up.Parent() {
 			if n, _ := s.fragment(l, up, fragment, new(int)); n != nil {
@@ -124,7 +122,7 @@ func (s *Set) lookup(l *loader, from *file, r *Node) (t target, local bool) {
 	return target{node: n}, local
 }
 
-// target returns the file that where points to, seen from the reference r.
+// target returns the file at the location where, relative to the reference r.
 func (s *Set) target(l *loader, from *file, where string, r *Node) (f *file, problem string) {
 	location := joinLocation(from.location, where)
 	if location == from.location {
@@ -156,8 +154,8 @@ func (s *Set) byName(name string) *Node {
 	return s.Root().Get("components").Get("schemas").Get(name)
 }
 
-// fragment resolves a URI fragment within base: a JSON pointer or an anchor.
-// hops counts the references that it passes through.
+// fragment resolves a URI fragment within base: a JSON pointer or an anchor. hops counts the references that it passes
+// through.
 func (s *Set) fragment(l *loader, base *Node, fragment string, hops *int) (n *Node, problem string) {
 	if strings.Contains(fragment, "%") {
 		if plain, err := url.PathUnescape(fragment); err == nil {
@@ -179,7 +177,7 @@ func (s *Set) fragment(l *loader, base *Node, fragment string, hops *int) (n *No
 		token = jsonscan.UnescapeToken(token)
 		next := n.step(token)
 		for next == nil && n.Get("$ref").Kind() == String {
-			// The pointer goes on behind a reference: follow it.
+			// The pointer continues after a reference: follow it.
 			if *hops++; *hops > s.refChain {
 				return nil, "leads through too many references"
 			}
@@ -201,8 +199,8 @@ func (s *Set) fragment(l *loader, base *Node, fragment string, hops *int) (n *No
 	}
 }
 
-// resolveHop resolves a reference in the middle of a pointer; hops bounds how
-// many of them one lookup may take, nested ones included.
+// resolveHop resolves a reference in the middle of a pointer; hops limits their number in one lookup, including nested
+// ones.
 func (s *Set) resolveHop(l *loader, r *Node, hops *int) target {
 	from := s.files[r.location()]
 	if from == nil || from.root == nil {
@@ -224,7 +222,7 @@ func (s *Set) resolveHop(l *loader, r *Node, hops *int) target {
 	return target{node: n, problem: problem}
 }
 
-// step goes down one reference token of a JSON pointer.
+// step follows one reference token of a JSON pointer.
 func (n *Node) step(token string) *Node {
 	if n.Kind() == Array {
 		i, err := strconv.Atoi(token)
@@ -236,7 +234,7 @@ func (n *Node) step(token string) *Node {
 	return n.Get(token)
 }
 
-// missing says which step of a pointer within base failed.
+// missing describes the step of a pointer within base that failed.
 func missing(n, base *Node, token string) string {
 	at := n.Pointer()
 	switch {
@@ -283,8 +281,8 @@ func joinLocation(base, ref string) string {
 	return path.Join(path.Dir(base), ref)
 }
 
-// hasScheme reports whether s begins with a URI scheme (RFC 3986 section 3.1) of
-// two letters or more: one letter is a drive.
+// hasScheme reports whether s begins with a URI scheme (RFC 3986 section 3.1) of two letters or more: one letter is a
+// drive.
 func hasScheme(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -297,8 +295,8 @@ func hasScheme(s string) bool {
 	return false
 }
 
-// Locate returns the object or array that a JSON pointer within a file leads to, or the nearest that holds, or held
-// before it was repaired, what the pointer names. It is nil when the file was not read.
+// Locate returns the object or array at a JSON pointer within a file, or the nearest one that contains the value, or
+// contained it before it was repaired. It is nil if the file was not read.
 func (s *Set) Locate(location, pointer string) *Node {
 	f := s.files[location]
 	if f == nil && slices.Contains(s.Root().overlays(), location) {
@@ -314,7 +312,7 @@ func (s *Set) Locate(location, pointer string) *Node {
 		token = jsonscan.UnescapeToken(token)
 		next := n.step(token)
 		if next == nil {
-			next = n.step(strings.ToLower(token)) // the name of a method in capitals
+			next = n.step(strings.ToLower(token)) // the name of an upper-case method
 		}
 		if next == nil || next.body == nil {
 			break

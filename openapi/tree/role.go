@@ -1,10 +1,9 @@
 package tree
 
-// role is what a value is in an OpenAPI document: the walk repairs a value by
-// the role that it is reached in.
+// role is the kind of OpenAPI object that a value is: the walk repairs a value by the role in which it is reached.
 type role uint8
 
-// The roles that references lead to come first: nodes remember those (roleSet).
+// The roles that references lead to come first: nodes record those (roleSet).
 const (
 	roleSchema role = iota
 	roleParameter
@@ -18,7 +17,7 @@ const (
 	roleLink
 	roleSecurity
 	roleEncoding
-	remembered // number of roles that a roleSet has room for is 16
+	recordedRoles // number of recorded roles; a roleSet has room for 16
 
 	roleDocument
 	roleInfo
@@ -34,16 +33,16 @@ const (
 	roleCount
 )
 
-// roleSet is a set of the remembered roles.
+// roleSet is a set of the recorded roles.
 type roleSet uint16
 
-func (s roleSet) has(r role) bool { return r < remembered && s&(1<<r) != 0 }
+func (s roleSet) has(r role) bool { return r < recordedRoles && s&(1<<r) != 0 }
 
-// shape is the JSON shape that belongs in a place.
+// shape is the JSON shape that a field requires.
 type shape uint8
 
 const (
-	shapeAny    shape = iota // the author's own: never touched
+	shapeAny    shape = iota // the author's own: never changed
 	shapeText                // a string
 	shapeFlag                // true or false
 	shapeNumber              // a number
@@ -54,12 +53,12 @@ const (
 	shapeDict                // objects of a role by name
 )
 
-// field says what belongs in a place.
+// field describes the value that a field requires.
 type field struct {
 	shape shape
 	role  role
 	open  bool // of a dict: members named x-… are extensions, not entries
-	empty bool // null is read as an empty object or list
+	empty bool // null counts as an empty object or list
 }
 
 // object describes the objects of one role.
@@ -68,11 +67,10 @@ type object struct {
 	other  field // of members that are not in fields
 }
 
-// MSPaths is the member of Microsoft's documents that has the paths which differ by their query: "/shares?comp=list".
+// MSPaths is the member of Microsoft's documents with paths that differ by their query: "/shares?comp=list".
 const MSPaths = "x-ms-paths"
 
-// newGrammar returns the objects of OpenAPI 2.0 to 3.2. The versions hardly
-// contradict each other in shapes, so one table serves all.
+// newGrammar returns the objects of OpenAPI 2.0 to 3.2. The versions hardly differ in shapes, so one table serves all.
 func newGrammar() *[roleCount]object {
 	text, flag, number, texts := field{shape: shapeText}, field{shape: shapeFlag}, field{shape: shapeNumber}, field{shape: shapeTexts}
 	bound := field{shape: shapeBound}
@@ -109,7 +107,7 @@ func newGrammar() *[roleCount]object {
 		"requestBodies": dict(roleBody), "responses": dict(roleResponse), "securitySchemes": dict(roleSecurity),
 		"links": dict(roleLink), "callbacks": dict(roleCallback), "pathItems": dict(rolePathItem), "mediaTypes": dict(roleMedia),
 	}
-	// Never leave a scheme out: without it the requirement would ask for less.
+	// Never leave a scheme out: without it the requirement would be weaker.
 	g[roleRequirement].other = field{shape: shapeTexts, empty: true}
 
 	operation := one(roleOperation)
@@ -133,7 +131,7 @@ func newGrammar() *[roleCount]object {
 	parameter := map[string]field{
 		"name": text, "in": text, "description": text, "required": flag, "deprecated": flag, "allowEmptyValue": flag,
 		"style": text, "explode": flag, "allowReserved": flag, "schema": one(roleSchema), "content": dict(roleMedia),
-		// Swagger 2.0: the schema stands in the parameter itself.
+		// Swagger 2.0: the schema is in the parameter itself.
 		"type": text, "format": text, "items": one(roleSchema), "collectionFormat": text, "pattern": text,
 		"maximum": number, "minimum": number, "maxLength": number, "minLength": number, "maxItems": number,
 		"minItems": number, "multipleOf": number, "uniqueItems": flag, "exclusiveMaximum": bound, "exclusiveMinimum": bound,
@@ -183,7 +181,7 @@ func newGrammar() *[roleCount]object {
 	return g
 }
 
-// describe names a role in messages.
+// describe returns the name of a role for messages.
 func (r role) describe() string {
 	switch r {
 	case roleSchema:

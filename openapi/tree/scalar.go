@@ -7,9 +7,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// typeScalar types a YAML scalar by the core schema of YAML 1.2.2 section 10.3.2,
-// which is what JSON consumers expect: no dates, no yes and no, no octal 010.
-// Numbers keep their digits.
+// typeScalar types a YAML scalar by the core schema of YAML 1.2.2 section 10.3.2, which is what JSON consumers expect:
+// no dates, no yes and no, no octal 010. Numbers keep their digits.
 func typeScalar(y *yaml.Node) (Kind, string) {
 	tag := ""
 	if y.Style&yaml.TaggedStyle != 0 {
@@ -39,7 +38,7 @@ func typeScalar(y *yaml.Node) (Kind, string) {
 	return String, y.Value
 }
 
-// nonFinite reports whether a scalar is one of YAML's numbers that JSON lacks.
+// nonFinite reports whether a scalar is a YAML number that JSON lacks.
 func nonFinite(y *yaml.Node) bool {
 	if y.Style&^yaml.TaggedStyle != 0 {
 		return false
@@ -53,7 +52,7 @@ func nonFinite(y *yaml.Node) bool {
 
 // yamlNumber returns the JSON literal of a YAML number, digit for digit.
 func yamlNumber(s string) (string, bool) {
-	// Almost everything that isn't a number is told by its first character.
+	// The first character distinguishes almost everything that isn't a number.
 	if s == "" || !(s[0] >= '0' && s[0] <= '9' || s[0] == '-' || s[0] == '+' || s[0] == '.') {
 		return "", false
 	}
@@ -68,7 +67,7 @@ func yamlNumber(s string) (string, bool) {
 
 // wholeNumber returns the JSON literal of a number that is written in another base.
 func wholeNumber(digits string, base int) (string, bool) {
-	// Long ones are not numbers that anybody meant, and conversion is quadratic.
+	// Nobody means such a long text as a number, and conversion is quadratic.
 	if digits == "" || len(digits) > 64 || digits[0] == '-' || digits[0] == '+' || strings.Contains(digits, "_") {
 		return "", false
 	}
@@ -83,33 +82,33 @@ func wholeNumber(digits string, base int) (string, bool) {
 // before the first digit, and a point with digits on one side only.
 func decimalNumber(s string) (string, bool) {
 	sign, rest := cutSign(s)
-	whole, rest := cutDigits(rest)
+	integer, rest := cutDigits(rest)
 	fraction, point := "", false
 	if strings.HasPrefix(rest, ".") {
 		point = true
 		fraction, rest = cutDigits(rest[1:])
 	}
-	if whole == "" && fraction == "" {
+	if integer == "" && fraction == "" {
 		return "", false
 	}
 	exponent, rest, ok := cutExponent(rest)
 	if !ok || rest != "" {
 		return "", false
 	}
-	if sign == "" && exponent == "" && whole != "" && (whole[0] != '0' || whole == "0") && point == (fraction != "") {
+	if sign == "" && exponent == "" && integer != "" && (integer[0] != '0' || integer == "0") && point == (fraction != "") {
 		return s, true // already a JSON literal: the usual case, no copy
 	}
 	if sign == "+" {
 		sign = ""
 	}
-	whole = strings.TrimLeft(whole, "0")
-	if whole == "" {
-		whole = "0"
+	integer = strings.TrimLeft(integer, "0")
+	if integer == "" {
+		integer = "0"
 	}
 	if fraction != "" {
 		fraction = "." + fraction
 	}
-	return sign + whole + fraction + exponent, true
+	return sign + integer + fraction + exponent, true
 }
 
 func cutSign(s string) (sign, rest string) {

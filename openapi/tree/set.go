@@ -7,19 +7,17 @@ import (
 	"io/fs"
 )
 
-// Opener reads the file or URL that a reference points to. The location is made
-// from the location of the referring file, from, so it is a path when that is a
-// path. depth counts the files that lead there: 1 for one that the root refers to. Which
-// locations may be read is the Opener's decision: an error becomes a warning of
-// the document, and the reference stays unresolved. Load calls it from one
-// goroutine, once for each location: for the first reference that is met.
+// Opener reads the file or URL that a reference points to. The location is derived from the location of the referring
+// file, from, so it is a path if that is a path. depth counts the files on the path to it: 1 for one that the root
+// refers to. The Opener decides which locations may be read: an error becomes a warning of the document, and the
+// reference stays unresolved. Load calls it from one goroutine, once for each location, with the first reference to it.
 type Opener func(ctx context.Context, location, from string, depth int) ([]byte, error)
 
 // Set is a document: its root file and all files that it refers to. It is
 // read-only and safe for concurrent use.
 type Set struct {
 	files    map[string]*file // by location, failed ones too
-	order    []*file          // the ones that were read, root first
+	order    []*file          // the files that were read, root first
 	ids      map[string]*Node // by absolute URI: $id, $self; "uri#name": $anchor
 	hasIDs   bool             // some file uses $id or $self
 	refChain int
@@ -29,27 +27,27 @@ type Set struct {
 type file struct {
 	location string
 	root     *Node
-	err      error // why it can't be used; root is nil then
-	depth    int   // files that lead here
+	err      error // the reason why it can't be used; root is nil then
+	depth    int   // number of files on the path to it
 	names    nameSet
 	targets  map[string]target // resolved references, by their text
 }
 
-// target is what a reference leads to, or why to nothing.
+// target is the target of a reference, or the reason why there is none.
 type target struct {
 	node    *Node
 	problem string
 }
 
-// Load parses the document in data, which was read from location, follows its
-// references over all files, and repairs what is written in the wrong shape,
-// each repair a Warning. data belongs to the Set afterwards and must not be
-// changed. The error is a *SyntaxError, a *LimitError or ctx's error.
+// Load parses the document in data, which was read from location, follows its references over all files, and repairs
+// values of the wrong shape; each repair is a Warning. data belongs to the Set afterwards and must not be changed. The
+// error is a *SyntaxError, a *LimitError or ctx's error.
 func Load(ctx context.Context, location string, data []byte, open Opener, limits Limits) (*Set, []Warning, error) {
 	return LoadEdited(ctx, location, data, open, nil, limits)
 }
 
-// LoadEdited is Load with changes to the root file before anything else is made of it; a nil edit changes nothing.
+// LoadEdited is Load with an edit of the root file before references are followed and values repaired; a nil edit
+// changes nothing.
 func LoadEdited(ctx context.Context, location string, data []byte, open Opener, edit Edit, limits Limits) (*Set, []Warning, error) {
 	l := &loader{
 		ctx: ctx, open: open,
@@ -86,12 +84,12 @@ func (s *Set) Files() []string {
 
 // loader builds a Set.
 type loader struct {
-	ctx    context.Context // of the one call to Load that this loader lives for
+	ctx    context.Context // of the one call to Load that uses this loader
 	open   Opener
 	budget *budget
 	warn   *warnings
 	set    *Set
-	fatal  error // what ends the whole load, met while resolving
+	fatal  error // an error while resolving that ends the whole load
 }
 
 // read parses one file and adds it to the set, with the changes of an edit, which may be nil.
@@ -113,14 +111,14 @@ func (l *loader) read(location string, data []byte, depth int, edit Edit) (*file
 
 // edit runs an Edit on the root file that r has read.
 func (l *loader) edit(r *reader, root *Node, edit Edit) error {
-	if edit == nil || root.kind != Object { // checkVersion says what is wrong
+	if edit == nil || root.kind != Object { // checkVersion returns the error
 		return nil
 	}
 	return edit(&Editor{ctx: l.ctx, file: r, root: root})
 }
 
-// file returns the file at location, which from refers to, reading it if need be.
-// It returns nil when the whole load must end; l.fatal says why.
+// file returns the file at location, which from refers to, and reads it if necessary. It returns nil if the whole load
+// must end; l.fatal is then the reason.
 func (l *loader) file(location string, from *Node, depth int) *file {
 	if f := l.set.files[location]; f != nil {
 		return f
@@ -168,8 +166,7 @@ func (l *loader) file(location string, from *Node, depth int) *file {
 	return f
 }
 
-// reason strips from an error of the file system the path, which the message
-// around it has already.
+// reason removes the path from a file system error, since the surrounding message already has it.
 func reason(err error) error {
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err

@@ -9,9 +9,8 @@ import (
 	"drawbridge/openapi/text"
 )
 
-// checkVersion makes sure that the root is an OpenAPI document of a version that
-// we read: 2.0, 3.0, 3.1, 3.2. The version becomes text; an odd one ("3.0.o")
-// is taken by its first two numbers.
+// checkVersion verifies that the root is an OpenAPI document of a supported version: 2.0, 3.0, 3.1, 3.2. The version
+// becomes text; of a malformed one ("3.0.o") the first two numbers count.
 func (l *loader) checkVersion(root *Node) error {
 	at := Position{File: root.key, Line: int(max(root.line, 1)), Column: int(max(root.col, 1))}
 	refuse := func(p Position, format string, args ...any) error {
@@ -60,7 +59,7 @@ func (l *loader) checkVersion(root *Node) error {
 		"%s %s is not supported; convert the document to swagger 2.0 or openapi 3.0, 3.1 or 3.2", v.key, quote(clip(v.text)))}
 }
 
-// patchNumber reports whether s is ".N", perhaps with a pre-release suffix.
+// patchNumber reports whether s is ".N", with or without a pre-release suffix.
 func patchNumber(s string) bool {
 	digits, rest := cutDigits(s[1:])
 	return digits != "" && (rest == "" || rest[0] == '-')
@@ -73,8 +72,7 @@ func article(k Kind) string {
 	return "a"
 }
 
-// memberNames lists the first members of an object, so that the reader sees what
-// he has given instead.
+// memberNames lists the first members of an object, so that the user recognizes the file.
 func memberNames(n *Node) string {
 	if n.Len() == 0 {
 		return "no member at all"
@@ -91,8 +89,8 @@ func memberNames(n *Node) string {
 	return "only " + strings.Join(names, ", ")
 }
 
-// explained returns the error of a root file with what the parser can't know: that the file describes an API in another format, or that it
-// was cut off inside an escape.
+// explained adds to the error of a root file what the parser can't detect: that the file describes an API in another
+// format, or that it was cut off inside an escape.
 func explained(err error, location string, data []byte) error {
 	var syntax *SyntaxError
 	if !errors.As(err, &syntax) {

@@ -6,29 +6,28 @@ import (
 	"strings"
 )
 
-// walker goes through a document from its root, following references over all
-// files, and repairs each value by the role in which it meets it. It changes
-// nodes in place, before anybody else sees them.
+// walker visits a document from its root, following references over all files, and repairs each value by the role in
+// which it is reached. It changes nodes in place, before they are visible to others.
 type walker struct {
 	*loader
 	grammar *[roleCount]object
 	swagger bool // version 2.0
 	queue   []task
-	others  map[task]bool             // tasks of roles that nodes don't remember
-	lifted  map[*Node]map[string]bool // names in "required", of schemas that got some
+	others  map[task]bool             // tasks of roles that nodes don't record
+	lifted  map[*Node]map[string]bool // names in "required" that were added to schemas
 	takers  map[*Node][]*Node         // containers that took over the children of the key
 
 	names     map[role][]string   // of the members of a role
-	spellings map[spelling]string // what was meant by names that are no members; "": nothing
+	spellings map[spelling]string // the intended member for each unknown name; "" if there is none
 
-	composed  []*Node // schemas that others are part of
-	requiring []*Node // schemas that require what they don't declare
+	composed  []*Node // schemas with parts
+	requiring []*Node // schemas that require properties that they don't declare
 	closed    bool    // one of the schemas is closed
-	values    int     // that were met
+	values    int     // number of visited values
 }
 
-// task is a reference's target that waits for its visit. A queue instead of
-// recursion keeps the stack as shallow as the deepest file.
+// task is the pending visit of a reference's target. A queue instead of recursion keeps the stack as shallow as the
+// deepest file.
 type task struct {
 	node *Node
 	role role
@@ -62,8 +61,8 @@ func (w *walker) walk(root *Node) error {
 	return w.measure()
 }
 
-// value repairs n, which stands where f belongs. keep is false if nothing can be
-// made of it, so that its holder should leave it out; a warning has been given.
+// value repairs n at a position that requires f. keep is false if it can't be repaired, so that its holder should leave
+// it out; a warning has been added.
 func (w *walker) value(n *Node, f field) (keep bool, err error) {
 	if w.values++; w.values%64 == 0 {
 		w.budget.Pace.Work(64)
@@ -91,7 +90,7 @@ func (w *walker) value(n *Node, f field) (keep bool, err error) {
 
 // object visits an object in its role, once.
 func (w *walker) object(n *Node, r role) error {
-	if r < remembered {
+	if r < recordedRoles {
 		if n.roles.has(r) {
 			return nil
 		}
@@ -144,7 +143,7 @@ func (w *walker) object(n *Node, r role) error {
 	return nil
 }
 
-// repair does what concerns an object of a role as a whole.
+// repair makes the repairs that concern an object of a role as a whole.
 func (w *walker) repair(n *Node, r role) error {
 	switch r {
 	case roleSchema:
@@ -166,7 +165,7 @@ func (w *walker) repair(n *Node, r role) error {
 	return nil
 }
 
-// follow resolves the reference ref and queues what it leads to.
+// follow resolves the reference ref and queues its target.
 func (w *walker) follow(ref *Node, r role) error {
 	n, err := w.resolveRef(ref)
 	if n == nil {
@@ -176,7 +175,7 @@ func (w *walker) follow(ref *Node, r role) error {
 		return w.chain(ref, n)
 	}
 	t := task{n, r}
-	if r >= remembered {
+	if r >= recordedRoles {
 		if w.others[t] {
 			return nil
 		}
@@ -188,7 +187,7 @@ func (w *walker) follow(ref *Node, r role) error {
 	return w.chain(ref, n)
 }
 
-// resolveRef resolves ref, with a warning and nil if it leads nowhere.
+// resolveRef resolves ref; if it has no target, it adds a warning and returns nil.
 func (w *walker) resolveRef(ref *Node) (*Node, error) {
 	t := w.set.resolve(w.loader, ref)
 	if w.fatal != nil {
@@ -200,8 +199,7 @@ func (w *walker) resolveRef(ref *Node) (*Node, error) {
 	return t.node, nil
 }
 
-// chain makes sure that following references from ref, which leads to n, comes to
-// an end.
+// chain verifies that following references from ref, whose target is n, comes to an end.
 func (w *walker) chain(ref, n *Node) error {
 	var seen []*Node
 	for {
@@ -229,8 +227,7 @@ func (w *walker) chain(ref, n *Node) error {
 	}
 }
 
-// final returns what a reference leads to in the end, nil (with a warning) if
-// nothing.
+// final returns the final target of a chain of references; nil (with a warning) if there is none.
 func (w *walker) final(ref *Node) (*Node, error) {
 	n, err := w.resolveRef(ref)
 	for steps := 0; n != nil; steps++ {

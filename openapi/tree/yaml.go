@@ -11,19 +11,17 @@ import (
 	"drawbridge/openapi/pacing"
 )
 
-// yamlParser reads YAML 1.2 by way of yaml.Node into nodes: merge keys and
-// aliases are expanded into copies, so that the result is a tree, and scalars are
-// typed as a JSON consumer expects (scalar.go).
+// yamlParser parses YAML 1.2 through yaml.Node into nodes: merge keys and aliases are expanded into copies, so that the
+// result is a tree, and scalars are typed as a JSON consumer expects (scalar.go).
 type yamlParser struct {
 	*reader
 	keys  map[string]string   // names repeat thousands of times: keep one copy
-	open  map[*yaml.Node]bool // anchored containers that are being read
-	alias int                 // > 0 while reading what an alias stands for
+	open  map[*yaml.Node]bool // anchored containers that are currently read
+	alias int                 // > 0 while the target of an alias is read
 }
 
-// yamlNodeCost is how many times more memory yaml.Node takes than Node, with what
-// hangs on both. Since the YAML library builds its whole tree before we can
-// count, the text is measured beforehand against Limits.Nodes / yamlNodeCost.
+// yamlNodeCost is the memory of yaml.Node relative to Node, including their data. Since the YAML library builds its
+// whole tree before values can be counted, the text is measured beforehand against Limits.Nodes / yamlNodeCost.
 const (
 	yamlNodeCost = 3
 	yamlFlowCost = 4
@@ -65,7 +63,7 @@ func (r *reader) parseYAML(data []byte) (*Node, error) {
 	return root, nil
 }
 
-// pacedReader gives the YAML library a little of the text at a time: it can't be asked to make way otherwise.
+// pacedReader gives the YAML library a little of the text at a time, since it has no other way to yield.
 type pacedReader struct {
 	text *bytes.Reader
 	pace *pacing.Pace
@@ -76,9 +74,8 @@ func (r *pacedReader) Read(p []byte) (int, error) {
 	return r.text.Read(p[:min(len(p), 256)])
 }
 
-// measureYAML bounds the number of values without parsing, by counting the
-// characters that can begin one. Prose has them too, so the count is high rather
-// than low.
+// measureYAML limits the number of values without parsing, by counting the characters that can begin one. Prose has
+// them too, so the count is rather too high than too low.
 func (r *reader) measureYAML(data []byte) error {
 	limit := max(r.budget.Nodes/yamlNodeCost, 10_000)
 	n, line, start := 0, 1, 0
@@ -97,8 +94,8 @@ func (r *reader) measureYAML(data []byte) error {
 				n++
 			}
 		}
-		// The text in brackets may turn out to be a key at the closing one, so the
-		// library keeps all of it in tokens, which cost several times more again.
+		// The text in brackets may turn out to be a key at the closing bracket, so the library keeps all of it in
+		// tokens, which cost several times more again.
 		if n > limit || flow > limit/yamlFlowCost {
 			return &LimitError{
 				Position: Position{File: r.file, Line: line, Column: max(i-start+1, 1)},
@@ -122,8 +119,7 @@ func (l *yamlLimits) CheckDepth(depth int, _ *yaml.DepthContext) error {
 	return nil
 }
 
-// CheckAlias allows everything: Load into a yaml.Node expands nothing, and the
-// budget counts what we expand.
+// CheckAlias allows everything: Load into a yaml.Node expands nothing, and the budget counts expansions.
 func (l *yamlLimits) CheckAlias(int, int) error { return nil }
 
 func (r *reader) yamlError(err error) error {
@@ -162,7 +158,7 @@ func (p *yamlParser) value(n *Node, y *yaml.Node, depth int) error {
 			p.warn.add(n, CodeYAMLNumber, "%s has no JSON form; read as text", y.Value)
 		}
 		if p.alias > 0 {
-			// An alias to a long text costs nothing here, but does when written out.
+			// An alias to a long text is free here, but not when the document is encoded.
 			return p.budget.addBytes(p.position(n), len(n.text))
 		}
 		return nil
@@ -275,9 +271,8 @@ func isMerge(key *yaml.Node) bool {
 		key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
-// mergeInto adds the members that the merge keys of mapping y bring and that
-// seen doesn't have yet (https://yaml.org/type/merge.html): a mapping's own
-// members win, then earlier sources over later ones.
+// mergeInto adds the members from the merge keys of mapping y that seen doesn't have yet
+// (https://yaml.org/type/merge.html): a mapping's own members win, then earlier sources over later ones.
 func (p *yamlParser) mergeInto(n *Node, y *yaml.Node, seen map[string]bool, depth int) error {
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		if isMerge(y.Content[i]) {
@@ -316,7 +311,7 @@ func (p *yamlParser) mergeFrom(n *Node, source *yaml.Node, seen map[string]bool,
 		defer delete(p.open, source)
 		for i := 0; i+1 < len(source.Content); i += 2 {
 			key := source.Content[i]
-			// Counted even if nothing is added: the work is what hurts.
+			// Counted even if nothing is added: the work is the cost.
 			if err := p.countAlias(at); err != nil {
 				return err
 			}

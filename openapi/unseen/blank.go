@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Blank tells whether there is nothing to see in a text: it is empty, or has nothing but white space and characters that have no shape of
-// their own. The interfaces of models refuse a message with a text of white space alone, and every later one of the conversation.
+// Blank reports whether a text has no visible characters: it is empty, or has only white space and characters without a
+// glyph. Model APIs refuse a message with a text of only white space, and every later one of the conversation.
 func Blank(text []byte) bool {
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -18,7 +18,7 @@ func Blank(text []byte) bool {
 			continue
 		}
 		r, n := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && n == 1 || !isShapeless(r) {
+		if r == utf8.RuneError && n == 1 || !hasNoGlyph(r) {
 			return false
 		}
 		i += n
@@ -26,8 +26,8 @@ func Blank(text []byte) bool {
 	return true
 }
 
-// isShapeless tells whether a character leaves no ink.
-func isShapeless(r rune) bool {
+// hasNoGlyph reports whether a character has an empty glyph.
+func hasNoGlyph(r rune) bool {
 	switch r {
 	case 0x2800, 0x1d159: // a pattern of Braille without dots, a note without a head
 		return true

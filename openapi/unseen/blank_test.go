@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBlank holds which texts have nothing to see in them (pains row 151).
+// TestBlank checks which texts have no visible characters (pains row 151).
 func TestBlank(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true, " ": true, "\r\n\t\f\v\x00\x7f": true, "\u00a0": true, "\u1680\u2003\u202f\u205f\u3000": true, "\u0085\u2028\u2029": true,

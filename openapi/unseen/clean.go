@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Clean returns a text without what is not seen in it. Escape sequences go as a whole (ECMA-48), all line ends become "\n", and
-// what is not UTF-8 goes.
+// Clean returns a text without its invisible characters. Escape sequences are removed as a whole (ECMA-48), all line
+// ends become "\n", and invalid UTF-8 is removed.
 func Clean(text string) string {
 	if isPlain(text) {
 		return text
@@ -18,7 +18,7 @@ func Clean(text string) string {
 	return b.String()
 }
 
-// isPlain tells whether a text is printable ASCII on lines.
+// isPlain reports whether a text is lines of printable ASCII.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c >= 0x7f || c < 0x20 && c != '\n' && c != '\t' {
@@ -28,9 +28,9 @@ func isPlain(s string) bool {
 	return true
 }
 
-// Bytes is Clean for an answer, which must be UTF-8: CR LF stays as it is. It returns text itself if it is clean.
+// Bytes is Clean for a response, which must be UTF-8: CR LF stays unchanged. It returns text itself if it is clean.
 func Bytes(text []byte) []byte {
-	if odd(text, false) < 0 {
+	if firstSuspect(text, false) < 0 {
 		return text
 	}
 	out := make([]byte, 0, len(text))
@@ -42,12 +42,12 @@ func Bytes(text []byte) []byte {
 	return out
 }
 
-// cleaning is one text on its way.
+// cleaning is the state of one text in cleaning.
 type cleaning struct {
 	write    func(string)
 	returns  bool // CR stays before LF
-	unclosed bool // no control string ends any more: looking for the end of each would take the square of the time
-	before   rune // what was written last
+	unclosed bool // no control string ends any more: searching the end of each would take quadratic time
+	before   rune // the last character written
 }
 
 func (c *cleaning) run(s string) {
@@ -81,7 +81,7 @@ func (c *cleaning) put(r rune, s string) {
 	c.write(s)
 }
 
-// sequence returns the length of the escape sequence (ECMA-48) that s starts with.
+// sequence returns the length of the escape sequence (ECMA-48) at the start of s.
 func (c *cleaning) sequence(s string) int {
 	r, n := utf8.DecodeRuneInString(s)
 	if r == 0x1b {

@@ -1,9 +1,9 @@
-// Package unseen takes out of a text what a person who looks at it does not see, or sees as something else than it is: control
-// characters, escape sequences of terminals, directions, characters of no width, tags. A model reads all of these, so they
-// carry what its user can't check.
+// Package unseen removes from a text the characters that a person does not see, or sees as something else: control
+// characters, escape sequences of terminals, directions, characters of no width, tags. A model reads all of these, so
+// they can carry content that its user can't check.
 //
-// It hides the table of these characters, the few places in which one of them is part of a word or of a picture, and how an
-// escape sequence ends. Documents and answers are cleaned by the same table.
+// It hides the table of these characters, the few contexts in which one of them is part of a word or of an emoji, and
+// the ends of escape sequences. Documents and responses are cleaned by the same table.
 //
-// The one rule: what is clean is given back as it is, without a copy, and cleaning it again changes nothing.
+// The rule that must not be broken: clean text is returned unchanged, without a copy, and cleaning is idempotent.
 package unseen

@@ -9,15 +9,15 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// JSON is [Bytes] for a JSON text, which was scanned before: its strings, names of members among them, are cleaned of what they
-// stand for, whether it is written as it is or as an escape. Strings that are clean stay as they were written. It returns data
-// itself if there is nothing to clean.
+// JSON is [Bytes] for a JSON text, which was scanned before: invisible characters are removed from its strings,
+// including member names, whether they are literal or escaped. Strings that are clean keep their bytes. JSON returns
+// data itself if there is nothing to clean.
 func JSON(data []byte) []byte {
-	if odd(data, true) < 0 {
+	if firstSuspect(data, true) < 0 {
 		return data
 	}
 	return jsonscan.ReplaceStrings(data, func(str []byte) []byte {
-		if odd(str, true) < 0 {
+		if firstSuspect(str, true) < 0 {
 			return nil
 		}
 		text := jsonscan.Unquote(str)
@@ -29,9 +29,9 @@ func JSON(data []byte) []byte {
 	})
 }
 
-// Suspect tells whether there may be anything to clean in a text, be it JSON or not: what has none as JSON has none at all, since no
-// escape is made of what is not seen.
-func Suspect(text []byte) bool { return odd(text, true) >= 0 }
+// Suspect reports whether a text, JSON or not, may need cleaning: a text that is clean as JSON is also clean as plain
+// text, since an escape consists of visible characters.
+func Suspect(text []byte) bool { return firstSuspect(text, true) >= 0 }
 
 // Words of eight equal bytes.
 const (
@@ -39,17 +39,17 @@ const (
 	highs = 0x8080808080808080
 )
 
-// longRun is how many plain words make it likely that many more follow.
+// longRun is the number of plain words that make it likely that many more follow.
 const longRun = 4
 
-// odd returns the offset of the first character that may have to go, -1 if there is none. In JSON it looks into escapes, and
-// for no control characters, which can't stand there. It allocates nothing.
-func odd(text []byte, json bool) int {
+// firstSuspect returns the offset of the first character that may have to be removed; -1 if there is none. In JSON it decodes
+// escapes, and ignores control characters, which are not allowed there. It allocates nothing.
+func firstSuspect(text []byte, json bool) int {
 	var mark uint64 = '\\' * ones
 	if !json {
-		mark = 0x7f * ones // which is looked for anyway
+		mark = 0x7f * ones // which is always searched
 	}
-	words := 0 // plain ones, one after the other
+	words := 0 // consecutive plain ones
 	for i := 0; i < len(text); {
 		if text[i] < utf8.RuneSelf && i+8 <= len(text) {
 			w := binary.LittleEndian.Uint64(text[i:])
@@ -69,7 +69,7 @@ func odd(text []byte, json bool) int {
 		switch {
 		case c == '\\' && json:
 			r, n := escaped(text[i:])
-			if r == '\r' { // it stays before a line feed, and only Bytes knows
+			if r == '\r' { // it stays before a line feed, which only Bytes checks
 				if next, _ := escaped(text[i+n:]); next == '\n' {
 					r = '\n'
 				}
@@ -87,7 +87,7 @@ func odd(text []byte, json bool) int {
 			i++
 		case c == 0x7f:
 			return i
-		case c >= 0xc3 && c <= 0xcc, c >= 0xce && c <= 0xd7, c >= 0xd9 && c <= 0xdf: // blocks of two bytes in which there are none
+		case c >= 0xc3 && c <= 0xcc, c >= 0xce && c <= 0xd7, c >= 0xd9 && c <= 0xdf: // blocks of two bytes without any
 			i += 2
 		case c >= 0xe4 && c <= 0xee, c == 0xe3 && i+1 < len(text) && text[i+1] != 0x85: // of three
 			i += 3
@@ -102,7 +102,7 @@ func odd(text []byte, json bool) int {
 	return -1
 }
 
-// escaped returns the character that the escape at the beginning of b stands for, and its length. An invalid escape is
+// escaped returns the character that the escape at the beginning of b represents, and its length. An invalid escape is
 // one byte without meaning.
 func escaped(b []byte) (r rune, n int) {
 	if len(b) < 2 || b[0] != '\\' {
@@ -129,7 +129,7 @@ func escaped(b []byte) (r rune, n int) {
 		}
 	}
 	if b[1] < ' ' || b[1] > '~' {
-		return ' ', 1 // in no JSON: what stands here is looked at for itself
+		return ' ', 1 // not in valid JSON: the following bytes are examined separately
 	}
 	return ' ', 2
 }

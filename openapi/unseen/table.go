@@ -2,8 +2,8 @@ package unseen
 
 import "unicode"
 
-// Is tells whether a character is kept from the eyes of who looks at the text, or can make what they see differ from what is
-// written. For those that [Clean] keeps between certain neighbours it is true.
+// Is reports whether a character is invisible, or can make the displayed text differ from the stored one. It includes
+// those that [Clean] keeps between certain neighbours.
 func Is(r rune) bool {
 	switch {
 	case r < 0x20:
@@ -32,29 +32,29 @@ func Is(r rune) bool {
 	return r <= 0xe0fff // tags and more variation selectors
 }
 
-// Characters that are seen by what they do to their neighbours.
+// Characters that are visible by their effect on their neighbours.
 const (
 	nonJoiner = 0x200c
 	joiner    = 0x200d
-	variation = 0xfe0f // the one that makes a sign a picture
+	variation = 0xfe0f // the one that turns a sign into an emoji
 )
 
-// belongs tells whether such a character has its place behind one character and before another; before is 0 at the beginning
-// of the text. At most one can stand behind a character, so that they can't spell anything.
+// belongs reports whether such a character is legitimate after one character and before another; before is 0 at the
+// beginning of the text. At most one is legitimate after a character, so that they can't encode a message.
 func belongs(r, before, after rune) bool {
 	switch r {
 	case nonJoiner:
 		return isJoined(before)
 	case joiner:
-		return isJoined(before) || (isPicture(before) || before == variation) && isPicture(after)
+		return isJoined(before) || (isEmoji(before) || before == variation) && isEmoji(after)
 	case variation:
 		return before > ' ' && !unicode.IsSpace(before) && before != variation && before != joiner && before != nonJoiner
 	}
 	return false
 }
 
-// isJoined tells whether a character is of a script whose letters change their form by their neighbours, so that a joiner
-// behind it is spelling: Persian, Urdu, the scripts of India, and others.
+// isJoined reports whether a character is of a script whose letters change their form by their neighbours, so that a
+// joiner after it is spelling: Persian, Urdu, the scripts of India, and others.
 func isJoined(r rune) bool {
 	if r < 0x600 {
 		return false
@@ -65,8 +65,8 @@ func isJoined(r rune) bool {
 		unicode.Khmer, unicode.Myanmar, unicode.Balinese, unicode.Javanese))
 }
 
-// isPicture tells whether a character may be one of those that a joiner makes one picture of.
-func isPicture(r rune) bool {
+// isEmoji reports whether a character may be part of an emoji sequence.
+func isEmoji(r rune) bool {
 	switch {
 	case r < 0x2190:
 		return false

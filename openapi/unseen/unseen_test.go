@@ -10,10 +10,10 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// TestTable holds the table against Unicode's: every format character is in it, but those that are seen, and what is in it is a
-// format character, a control, a filler or a selector.
+// TestTable compares the table with Unicode's: it contains every format character except visible ones, and only format
+// characters, controls, fillers and selectors.
 func TestTable(t *testing.T) {
-	seen := func(r rune) bool { // signs of numbers, which stand around digits
+	seen := func(r rune) bool { // number signs, which enclose digits
 		return r >= 0x600 && r <= 0x605 || r == 0x6dd || r == 0x70f || r == 0x8e2
 	}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
@@ -26,11 +26,11 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestSuspect finds what may have to go wherever it stands, be it behind a backslash that escapes nothing.
+// TestSuspect checks that characters to remove are found anywhere, also after a backslash that escapes nothing.
 func TestSuspect(t *testing.T) {
-	for _, odd := range []string{"\x1b", "\x00", "\x7f", "\u200b", "\u00ad", "\U000e0041", "\xff", "\\u200b", "\\u001b", "\\b", "\r"} {
+	for _, firstSuspect := range []string{"\x1b", "\x00", "\x7f", "\u200b", "\u00ad", "\U000e0041", "\xff", "\\u200b", "\\u001b", "\\b", "\r"} {
 		for _, before := range []string{"", "\\", "\\u12", "\\ud83d", "é", strings.Repeat("a", 15), strings.Repeat("plain text ", 9), strings.Repeat("\\n", 20)} {
-			if text := before + odd + " and more text, long enough for a block of sixteen"; !Suspect([]byte(text)) && !strings.HasSuffix(before, "\\") {
+			if text := before + firstSuspect + " and more text, long enough for a block of sixteen"; !Suspect([]byte(text)) && !strings.HasSuffix(before, "\\") {
 				t.Errorf("%q is above suspicion", text)
 			} else if !Suspect([]byte(text)) && string(Bytes([]byte(text))) != text {
 				t.Errorf("%q is above suspicion, and not clean", text)
@@ -44,7 +44,7 @@ func TestSuspect(t *testing.T) {
 	}
 }
 
-// TestClean: what goes, and what stays though it can't be seen by itself.
+// TestClean checks which characters are removed, and which invisible ones stay.
 func TestClean(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"plain", "naïve 日本語\tx\n", "naïve 日本語\tx\n"},
@@ -112,7 +112,7 @@ func escapedJSON(text string) string {
 	return out.String() + `"`
 }
 
-// TestJSON: names and values are cleaned, all else stays byte for byte.
+// TestJSON checks that names and values are cleaned, and everything else stays byte for byte.
 func TestJSON(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a":"x\u200by","b":[1e5,"caf\u00e9 \/ \"q\""],"n\u202eame":null}`: `{"a":"xy","b":[1e5,"caf\u00e9 \/ \"q\""],"name":null}`,
@@ -132,7 +132,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// FuzzClean: what is clean stays, nothing unseen is left but where it belongs, and JSON stays JSON.
+// FuzzClean checks that clean text stays, that invisible characters remain only where they are legitimate, and that
+// JSON stays JSON.
 func FuzzClean(f *testing.F) {
 	for _, text := range []string{"a\u200bb", "\x1b]0;t\x07\x1b[1m", "👩\u200d👧\ufe0f", "می\u200cخ\u200d", "\r\n\r", "\u009b1m\x1b", "\"\\\u0000"} {
 		f.Add(text)
@@ -179,7 +180,7 @@ func FuzzClean(f *testing.F) {
 	})
 }
 
-// BenchmarkJSON is what it costs to see that an answer of 256 KiB is clean.
+// BenchmarkJSON measures the check that a response of 256 KiB is clean.
 func BenchmarkJSON(b *testing.B) {
 	for name, row := range map[string]string{
 		"plain": `{"id":17,"name":"order number 17","note":"left at the back door"},`, "quotes": `{"note":"left at the \"back\" door\n"},`,

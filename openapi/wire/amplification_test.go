@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// processorTime is what the process has used of all processors; unlike time it does not depend on what else runs.
+// processorTime returns the processor time that the process has used. Unlike elapsed time it does not depend on the
+// load of the machine.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -19,9 +20,9 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// A megabyte of arguments, for plans of documents that mean ill, is written in time that grows with its size alone, and
-// becomes no more than a few megabytes (R8). Each of these took ten seconds or a quarter of a gigabyte before it was a
-// case.
+// TestAmplification encodes a megabyte of arguments by plans of hostile documents. The time must be proportional to the
+// size, and the result no larger than a few megabytes (R8). Each of these took ten seconds or a quarter of a gigabyte
+// before it was a case.
 func TestAmplification(t *testing.T) {
 	const mega = 1 << 20
 	list := func(item string, n int) []byte { return []byte("[" + strings.Repeat(item+",", n-1) + item + "]") }

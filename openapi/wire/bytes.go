@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// AppendBytes appends what text, base64 in any of its spellings or a data URL (RFC 2397) with base64, stands for: models
-// use them all. The error is a [*ValueError].
+// AppendBytes appends the bytes that a text represents: base64 in any of its variants, or a data URL (RFC 2397) with
+// base64. Models use them all. The error is a [*ValueError].
 func AppendBytes(dst []byte, text string) ([]byte, error) {
 	if rest, found := strings.CutPrefix(text, "data:"); found {
 		if _, data, found := strings.Cut(rest, ";base64,"); found {

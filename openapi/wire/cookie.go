@@ -2,8 +2,8 @@ package wire
 
 import "unicode/utf8"
 
-// appendCookieText appends text as it is (style cookie of OAS 3.2), and refuses what is not a cookie-octet of RFC 6265
-// section 4.1.1 (R7). The style form, which is the default, percent-encodes instead.
+// appendCookieText appends text unchanged (style cookie of OAS 3.2), and refuses bytes that are not cookie-octets of
+// RFC 6265 section 4.1.1 (R7). The style form, which is the default, percent-encodes instead.
 func appendCookieText(dst, text []byte) ([]byte, error) {
 	for _, b := range text {
 		switch {

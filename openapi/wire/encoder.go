@@ -13,13 +13,13 @@ type Encoder struct {
 	layout layout
 	json   bool         // content-typed, and the type is JSON
 	form   *FormEncoder // content-typed, and the type is a form
-	name   string       // p.Name as it stands on the wire
+	name   string       // p.Name as written in the request
 	keep   class        // bytes of a value that are not percent-encoded
 	names  class        // bytes of a name that are not percent-encoded
 }
 
 // NewEncoder compiles a parameter. It fails on combinations of style and location that the standard does not have, on
-// names that can't stand where the parameter stands, and on headers that no document may set (R6).
+// names that are not allowed in the location, and on headers that no document may set (R6).
 func NewEncoder(p Parameter) (*Encoder, error) { return newEncoder(p, false) }
 
 func newEncoder(p Parameter, body bool) (*Encoder, error) {
@@ -29,7 +29,7 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	}
 	switch {
 	case p.ContentType != "":
-		e.json = isJSON(p.ContentType) && !strings.HasSuffix(bare(p.ContentType), "*") // of a range a string is sent as it is
+		e.json = isJSON(p.ContentType) && !strings.HasSuffix(bare(p.ContentType), "*") // for a range, a string is sent unchanged
 		e.p.Style, e.p.Explode, e.p.AllowReserved = p.In.Style(), false, false
 		if bare(p.ContentType) == "application/x-www-form-urlencoded" {
 			if e.form = p.Form; e.form == nil {
@@ -58,8 +58,8 @@ func newEncoder(p Parameter, body bool) (*Encoder, error) {
 	return e, nil
 }
 
-// NewAccept returns the encoder of the header Accept, the one that [NewEncoder] forbids and a caller may choose after all: among the media
-// types of an answer that the document has. The caller of it checks the choice.
+// NewAccept returns the encoder of the header Accept, which [NewEncoder] forbids: a caller may choose it from the media
+// types of the response that the document lists. The caller of NewAccept validates the choice.
 func NewAccept() *Encoder {
 	p := Parameter{Name: "Accept", In: Header, Style: Header.Style()}
 	e := &Encoder{p: p, name: p.Name, layout: layoutOf(p.Style, p.In, p.Explode)}
@@ -99,7 +99,7 @@ func (e *Encoder) checkName() error {
 	return nil
 }
 
-// Undefined reports that nothing is sent for v: the parameter is left out of the request.
+// Undefined reports whether v is left out of the request because it has no value.
 func (e *Encoder) Undefined(v []byte) bool {
 	return e.p.ContentType == "" && !e.p.AllowEmptyValue && !defined(v)
 }
@@ -140,7 +140,7 @@ func (e *Encoder) HeaderValue(v []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(bytes.Trim(out, " ")), nil // what stands around a value is no part of it (RFC 9110 section 5.5)
+	return string(bytes.Trim(out, " ")), nil // white space around a value is not part of it (RFC 9110 section 5.5)
 }
 
 // CookiePairs appends the pairs of a cookie parameter to the value of a Cookie header: none if v is undefined. Pairs are
@@ -154,14 +154,15 @@ func (e *Encoder) append(dst, v []byte) ([]byte, error) {
 	return dst, err
 }
 
-// appendCounted is append for one of several values that are sent together. repeated is what those before it have used.
+// appendCounted is append for one of several values that are sent together. repeated counts the bytes that the
+// preceding ones have used.
 func (e *Encoder) appendCounted(dst, v []byte, repeated repetition) ([]byte, repetition, error) {
 	w := writer{e: e, dst: dst, repeated: repeated}
 	if err := w.value(v); err != nil {
 		return dst, w.repeated, err
 	}
 	if n := len(w.dst); (e.p.In == Query || e.p.In == QueryString) && n > len(dst) && w.dst[n-1] == '?' {
-		// Only a value with allowReserved ends so. The next parameter would take it for the start of the query.
+		// Only a value with allowReserved ends in "?". The next parameter would take it for the start of the query.
 		w.dst = append(w.dst[:n-1], "%3F"...)
 	}
 	return w.dst, w.repeated, nil

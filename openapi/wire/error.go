@@ -7,14 +7,15 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// A ValueError says why a value can't be sent. Its text completes a sentence that begins with the argument's name and is
-// meant for the model that chose the value: it says what to change and holds neither a URL nor a secret.
+// A ValueError is the reason why a value can't be sent. Its text completes a sentence that begins with the argument's
+// name and is addressed to the model that chose the value: it describes the change to make and contains neither a URL
+// nor a secret.
 type ValueError struct {
 	Reason  string // "must not be empty"
-	Pointer string // RFC 6901 pointer to the part of the value that the reason is about; "" for all of it
+	Pointer string // RFC 6901 pointer to the part of the value that is at fault; "" for all of it
 }
 
-// Error returns the reason, behind the pointer if there is one.
+// Error returns the reason, after the pointer if there is one.
 func (e *ValueError) Error() string {
 	if e.Pointer != "" {
 		return e.Pointer + ": " + e.Reason
@@ -38,10 +39,9 @@ func within(name string, err error) error {
 // withinItem is within for an element of a list.
 func withinItem(i int, err error) error { return within(strconv.Itoa(i), err) }
 
-// A SegmentError refuses a segment of a path that no single value is to blame for: what several make together with the
-// text around them.
+// A SegmentError refuses a path segment that several values cause together with the text around them.
 type SegmentError struct {
-	Variables []int // by their places in Template.Names
+	Variables []int // indices in Template.Names
 	err       error
 }
 

@@ -2,17 +2,17 @@ package wire
 
 import "drawbridge/openapi/jsonscan"
 
-// A class is a set of bytes that stand for themselves in some place; the rest is percent-encoded there.
+// A class is a set of bytes that need no escape in some location; the others are percent-encoded there.
 type class uint16
 
 const (
 	unreserved     class = 1 << iota // RFC 3986 section 2.3
 	formSafe                         // WHATWG URL, application/x-www-form-urlencoded percent-encode set
-	queryReserved                    // unreserved and what allowReserved keeps in a query
-	pathReserved                     // unreserved and what allowReserved keeps in a path segment
+	queryReserved                    // unreserved and the characters that allowReserved keeps in a query
+	pathReserved                     // unreserved and the characters that allowReserved keeps in a path segment
 	pathChar                         // RFC 3986 section 3.3 pchar: literals of a path template
 	queryChar                        // RFC 3986 section 3.4: the fixed query of a path template
-	cookieReserved                   // unreserved and what allowReserved keeps in a cookie
+	cookieReserved                   // unreserved and the characters that allowReserved keeps in a cookie
 	cookieOctet                      // RFC 6265 section 4.1.1
 	tokenChar                        // RFC 9110 section 5.6.2
 	comma                            // the delimiter of lists, which a list's members must not hold unescaped
@@ -49,7 +49,7 @@ var classes = func() (t [256]class) {
 
 const hexUpper = "0123456789ABCDEF"
 
-// appendEscaped appends text with every byte percent-encoded that is not in keep, or is in not.
+// appendEscaped appends text. It percent-encodes every byte that is not in keep, or is in not.
 func appendEscaped[T ~string | ~[]byte](dst []byte, text T, keep, not class) []byte {
 	start := 0
 	for i := 0; i < len(text); i++ {
@@ -72,8 +72,8 @@ func appendEscaped[T ~string | ~[]byte](dst []byte, text T, keep, not class) []b
 	return append(dst, text[start:]...)
 }
 
-// passes reports whether the "%" at i begins a triple that may stay as it is. In a path, triples that some servers
-// take for a separator, or decode a second time, don't: they would change the segment that they stand in (R3).
+// passes reports whether the "%" at i begins a triple that may stay unchanged. In a path, a triple that some servers
+// take for a separator, or decode a second time, may not: it would change its segment (R3).
 func passes[T ~string | ~[]byte](text T, i int, keep class) bool {
 	b, ok := triple(text, i)
 	if !ok {
@@ -85,7 +85,7 @@ func passes[T ~string | ~[]byte](text T, i int, keep class) bool {
 	return b > ' ' && b != 0x7f && b != '/' && b != '\\' && b != '%' && b != ';' && b != '?' && b != '#'
 }
 
-// triple returns the byte that the percent-encoded triple at i stands for.
+// triple returns the byte that the percent-encoded triple at i represents.
 func triple[T ~string | ~[]byte](text T, i int) (byte, bool) {
 	if i+2 >= len(text) || text[i] != '%' {
 		return 0, false
@@ -106,7 +106,7 @@ func hexDigit(b byte) byte {
 	return 0xff
 }
 
-// appendDecoded appends text with every triple replaced by the byte it stands for; "%" elsewhere stays.
+// appendDecoded appends text with every triple replaced by the byte that it represents; any other "%" stays.
 func appendDecoded(dst, text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		if b, ok := triple(text, i); ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestExact holds single values to the byte, where a rule ends or two rules meet.
+// TestExact checks single values byte for byte, at the limits of a rule and where two rules meet.
 func TestExact(t *testing.T) {
 	for _, c := range []struct {
 		p          Parameter
@@ -74,7 +74,8 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestSegmentErrors: what several values make together with the text between them is the fault of those of that segment.
+// TestSegmentErrors checks that a segment error names the variables of the segment that several values cause together
+// with the text between them.
 func TestSegmentErrors(t *testing.T) {
 	for _, c := range []struct {
 		template  string
@@ -108,7 +109,8 @@ func TestSegmentErrors(t *testing.T) {
 	}
 }
 
-// TestTemplateNames: a variable that stands twice is one, and a literal may hold what a value may not.
+// TestTemplateNames checks that a variable that occurs twice is listed once, and that a literal may contain characters
+// that a value may not.
 func TestTemplateNames(t *testing.T) {
 	template, err := ParseTemplate("/{a}/{b}/{a}/x%01")
 	if err != nil {
@@ -127,7 +129,7 @@ func TestTemplateNames(t *testing.T) {
 	}
 }
 
-// TestOverlong holds what is taken for an overlong form of UTF-8.
+// TestOverlong checks which bytes are overlong forms of UTF-8.
 func TestOverlong(t *testing.T) {
 	for text, want := range map[string]bool{
 		"\xc0": false, "\xc0\xae": true, "\xc1\xbf": true, "\xc0A": false, "\xc2\xa0": false, "\xe0\x9f\xbf": true, "\xe0\xa0\x80": false, "\xf0\x8f\xbf\xbf": true,
@@ -139,7 +141,7 @@ func TestOverlong(t *testing.T) {
 	}
 }
 
-// TestFormMembers: which names of members are those of others, and where a fault is.
+// TestFormMembers checks which names of members collide with others, and the position of the fault.
 func TestFormMembers(t *testing.T) {
 	if _, err := NewFormEncoder(nil, Parameter{Style: Matrix}); err == nil {
 		t.Error("a style that forms don't have is taken")
@@ -165,7 +167,7 @@ func TestFormMembers(t *testing.T) {
 	}
 }
 
-// TestRepetition: so many bytes are counted, and not one more.
+// TestRepetition checks the exact limit of counted bytes.
 func TestRepetition(t *testing.T) {
 	var r repetition
 	if err := r.add(maxRepeated); err != nil {
@@ -176,7 +178,8 @@ func TestRepetition(t *testing.T) {
 	}
 }
 
-// TestCharges holds how many bytes are counted of what is written again for each member: all that the document, or one long name, brings (R8).
+// TestCharges checks how many bytes are counted of text that is repeated for each member: all text from the document,
+// or from one long name (R8).
 func TestCharges(t *testing.T) {
 	part := func(p Part, v string) func(repetition) error {
 		return func(spent repetition) error {

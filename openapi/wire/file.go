@@ -15,12 +15,12 @@ import (
 const (
 	FileText      = "text"       // the content as plain text
 	FileData      = "data"       // the content as base64 or as a data URL, "data:image/png;name=a.png;base64,…"
-	FileName      = "filename"   // without it: that of the data URL, else the name of the part
-	FileMediaType = "media_type" // without it: that of the data URL, else what the document says, else by the content and the extension of the name
+	FileName      = "filename"   // default: that of the data URL, else the name of the part
+	FileMediaType = "media_type" // default: that of the data URL, else that of the document, else by the content and the extension of the name
 )
 
-// FileFault says what is wrong with the object of a file, such as that it has two contents or none. It is "" for one that can be
-// sent, and for every other value.
+// FileFault describes the fault of an object that represents a file, such as that it has two contents or none. It is ""
+// for one that can be sent, and for every other value.
 func FileFault(v []byte) string {
 	if !isFile(v, true) {
 		return ""
@@ -32,14 +32,15 @@ func FileFault(v []byte) string {
 	return reason(err)
 }
 
-// A file is a file as it is sent.
+// A file is a file to send.
 type file struct {
 	name, mediaType string
 	content         []byte
-	text            bool // content is what the caller gave as text, in UTF-8
+	text            bool // the caller gave the content as text, in UTF-8
 }
 
-// isFile tells whether a value is an object of the members of a file. One without members is if it can be nothing else.
+// isFile reports whether a value is an object with the members of a file. An empty object is a file only if only is
+// set.
 func isFile(v []byte, only bool) bool {
 	if jsonscan.KindOf(v) != jsonscan.Object {
 		return false
@@ -56,17 +57,17 @@ func isFile(v []byte, only bool) bool {
 	return only || members > 0
 }
 
-// maxDoubtful is the longest base64 that may be a text as well, in bytes: a word, a name, a hash.
-const maxDoubtful = 128
+// maxAmbiguous is the longest base64 that may be a text as well, in bytes: a word, a name, a hash.
+const maxAmbiguous = 128
 
-// readText reads a file from a string alone, which is its content in base64, or a data URL, or its object as JSON text. Text
-// is refused, and so is what may be text that happens to be base64: what was meant is not to be guessed.
+// readText reads a file from a plain string, which is its content in base64, or a data URL, or its object as JSON text.
+// Text is refused, and so is base64 that may be text by coincidence, since the intention can't be guessed.
 func readText(v []byte, types []string) (f file, err error) {
 	text := bytes.TrimSpace(jsonscan.Unquote(v))
 	switch {
 	case bytes.HasPrefix(text, []byte("data:")):
 		if f, err = readFile(v, types); err != nil {
-			err = refuse("%s", reason(err)) // the pointer is one into an object
+			err = refuse("%s", reason(err)) // the pointer would refer to an object
 		}
 		return f, err
 	case bytes.HasPrefix(text, []byte("{")):
@@ -91,18 +92,18 @@ func readBase64(text []byte) (f file, err error) {
 		return f, refuse("must be base64 or a data URL; " + forms)
 	}
 	plain := !bytes.ContainsAny(text, "+/=")
-	if plain && (len(text) <= maxDoubtful || bytes.ContainsAny(text, "\r\n")) && (!utf8.Valid(f.content) || detectType(f.content, "") == unknownType) {
+	if plain && (len(text) <= maxAmbiguous || bytes.ContainsAny(text, "\r\n")) && (!utf8.Valid(f.content) || detectType(f.content, "") == unknownType) {
 		return f, refuse(`may be text or base64; bytes are given as {"data": "…"}, ` + forms)
 	}
 	return f, nil
 }
 
 // AppendFile appends the content of a file that is a string, base64 or a data URL, and returns the media type that it
-// has among types, ranges among them. The error is a [*ValueError].
+// has among types, which may include ranges. The error is a [*ValueError].
 func AppendFile(dst, v []byte, types []string) (out []byte, mediaType string, err error) {
 	f, err := readFile(v, types)
 	if err != nil {
-		return dst, "", &ValueError{Reason: reason(err)} // the pointer is one into an object
+		return dst, "", &ValueError{Reason: reason(err)} // the pointer would refer to an object
 	}
 	return append(dst, f.content...), f.mediaType, nil
 }
@@ -114,8 +115,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// readFile reads a file from its object, or from a string that is a data URL. types are the media types that it may
-// have; none: any.
+// readFile reads a file from its object, or from a string that is a data URL. types are the permitted media types; if
+// there are none, any is permitted.
 func readFile(v []byte, types []string) (f file, err error) {
 	var source []byte // FileText or FileData
 	text, given := false, false
@@ -162,7 +163,7 @@ func readFile(v []byte, types []string) (f file, err error) {
 	return f, nil
 }
 
-// Limits of what a caller says of a file: it becomes a header, of which servers take some kilobytes.
+// Limits of the metadata of a file: it becomes a header, and servers accept headers of a few kilobytes.
 const (
 	maxFileHead  = 4 << 10 // of a data URL, with the name of the file
 	maxMediaType = 512     // RFC 6838 section 4.2 allows 255 without parameters
@@ -200,7 +201,7 @@ func readDataURL(text string) (u dataURL, err error) {
 		case p != "" && u.mediaType != "":
 			u.mediaType += ";" + p
 		case len(key) == len("charset") && strings.EqualFold(key, "charset"):
-			u.mediaType = plainText + ";" + p // RFC 2397 section 2: text/plain may be left out
+			u.mediaType = plainText + ";" + p // RFC 2397 section 2: text/plain may be omitted
 		}
 	}
 	if encoded {
@@ -215,8 +216,8 @@ func readDataURL(text string) (u dataURL, err error) {
 	return u, nil
 }
 
-// fileType decides about the Content-Type of a file: the one that is given, else the only one that the document has, else
-// by the content and by the name.
+// fileType determines the Content-Type of a file: the given one, or the only one of the document, or else by the
+// content and the name.
 func fileType(given string, types []string, f *file) (string, error) {
 	if len(given) > maxMediaType {
 		return "", refuse("must be a media type of at most %d characters", maxMediaType)
@@ -238,7 +239,7 @@ func fileType(given string, types []string, f *file) (string, error) {
 	if len(types) == 1 && concrete == 0 {
 		return types[0], nil
 	}
-	for _, name := range [...]string{f.name, ""} { // by the content alone where the document doesn't have the type of the name
+	for _, name := range [...]string{f.name, ""} { // by the content alone if the document doesn't have the type of the name
 		detected := detectType(f.content, name)
 		if len(types) == 0 {
 			return detected, nil
@@ -266,8 +267,9 @@ func fileType(given string, types []string, f *file) (string, error) {
 	return unknownType, nil
 }
 
-// parseMediaType reads a media type that a caller has given. Callers forget the quotes around the value of a parameter, or one of
-// them; such a value is read without quotes. Of a parameter that is there several times, the first counts, and one without a value is left out.
+// parseMediaType parses a media type that a caller has given. Callers forget the quotes around the value of a
+// parameter, or one of them; such a value is read without quotes. If a parameter occurs several times, the first
+// counts, and one without a value is left out.
 func parseMediaType(text string) (base string, parameters map[string]string, err error) {
 	if base, parameters, err = mime.ParseMediaType(text); err == nil {
 		return base, parameters, nil
@@ -290,7 +292,7 @@ func parseMediaType(text string) (base string, parameters map[string]string, err
 	return base, parameters, nil
 }
 
-// covers tells whether a media type, or range, of a document takes in another one.
+// covers reports whether a media type, or range, of a document includes another one.
 func covers(t, base string) bool {
 	t = bare(t)
 	if t == base || t == "*/*" || t == "*" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFiles holds what is sent of a file that is a string or an object: its content, its name and its media type.
+// TestFiles checks the content, name and media type that are sent for a file that is a string or an object.
 func TestFiles(t *testing.T) {
 	for _, c := range []struct {
 		value string
@@ -53,7 +53,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestParts holds which parts a value becomes, to the byte.
+// TestParts checks the parts of a value byte for byte.
 func TestParts(t *testing.T) {
 	plain := func(name, content string) string {
 		return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + content + "\r\n"

@@ -13,14 +13,14 @@ const (
 	plainText   = "text/plain"
 )
 
-// A fileKind is the media type of an extension, and what its content shows: "" its own signature or none, "text" some
-// text, else the media type of the container that it is (see [mediatype.Signature]). The table is ours, because that of package mime depends
-// on the files of the machine, and every machine is to send the same.
+// A fileKind is the media type of an extension, and the result of content detection for it: "" for its own signature or
+// none, "text" for any text, or the media type of its container format (see [mediatype.Signature]). The table is our
+// own, because that of package mime depends on the files of the machine, and every machine must send the same.
 type fileKind struct{ mediaType, content string }
 
-// fileKinds are by extension. The media types are those of the IANA registry, else those that browsers send.
+// fileKinds are by extension. The media types are those of the IANA registry, or else those that browsers send.
 var fileKinds = map[string]fileKind{
-	// Text, which looks the same to a detector whatever it is.
+	// Text, which content detection can't distinguish.
 	"txt": {plainText, "text"}, "text": {plainText, "text"}, "log": {plainText, "text"},
 	"csv": {"text/csv", "text"}, "tsv": {"text/tab-separated-values", "text"}, "md": {"text/markdown", "text"}, "markdown": {"text/markdown", "text"},
 	"htm": {"text/html", "text"}, "html": {"text/html", "text"}, "css": {"text/css", "text"}, "js": {"text/javascript", "text"}, "mjs": {"text/javascript", "text"},
@@ -43,7 +43,7 @@ var fileKinds = map[string]fileKind{
 	"m4a": {"audio/mp4", "video/mp4"}, "m4v": {"video/x-m4v", "video/mp4"}, "weba": {"audio/webm", "video/webm"}, "mkv": {"video/x-matroska", "video/webm"},
 	"ogg": {"audio/ogg", "application/ogg"}, "oga": {"audio/ogg", "application/ogg"}, "opus": {"audio/ogg", "application/ogg"}, "ogv": {"video/ogg", "application/ogg"},
 	"wav": {"audio/wav", ""}, "avi": {"video/x-msvideo", ""},
-	// Files that a detector knows by their first bytes, or not at all.
+	// Files that are detected by their first bytes, or not at all.
 	"png": {"image/png", ""}, "jpg": {"image/jpeg", ""}, "jpeg": {"image/jpeg", ""}, "gif": {"image/gif", ""}, "webp": {"image/webp", ""}, "bmp": {"image/bmp", ""},
 	"ico": {"image/vnd.microsoft.icon", ""}, "tif": {"image/tiff", ""}, "tiff": {"image/tiff", ""}, "heic": {"image/heic", ""}, "heif": {"image/heif", ""}, "avif": {"image/avif", ""},
 	"mp3": {"audio/mpeg", ""}, "aac": {"audio/aac", ""}, "flac": {"audio/flac", ""}, "mid": {"audio/midi", ""}, "aiff": {"audio/aiff", ""}, "amr": {"audio/amr", ""},
@@ -55,15 +55,15 @@ var fileKinds = map[string]fileKind{
 	"der": {"application/pkix-cert", ""}, "cer": {"application/pkix-cert", ""}, "crt": {"application/x-x509-ca-cert", ""}, "torrent": {"application/x-bittorrent", ""}, "glb": {"model/gltf-binary", ""}, "stl": {"model/stl", ""},
 }
 
-// detectType returns the media type of a file by its content, and where that is some text, a container or nothing known, by
-// the extension of its name.
+// detectType returns the media type of a file by its content, and for text, a container or unknown content by the
+// extension of its name.
 func detectType(content []byte, name string) string {
 	signature, sniffed := mediatype.Signature(content), ""
 	if signature == "" {
 		sniffed = http.DetectContentType(content)
 	}
 	known, ok := fileKinds[extension(name)]
-	isText := strings.HasPrefix(sniffed, "text/") || sniffed == "image/bmp" // "BM" alone is no bitmap
+	isText := strings.HasPrefix(sniffed, "text/") || sniffed == "image/bmp" // "BM" alone does not make a bitmap
 	switch {
 	case ok && (len(content) == 0 || sniffed == unknownType || signature != "" && signature == known.content || isText && known.content == "text"):
 		return withCharset(known.mediaType, content)
@@ -75,7 +75,7 @@ func detectType(content []byte, name string) string {
 	if shown := mediatype.TextSignature(content); shown != "" {
 		return shown
 	}
-	if strings.HasSuffix(sniffed, "charset=utf-8") { // said of all that is no UTF-16
+	if strings.HasSuffix(sniffed, "charset=utf-8") { // the result for everything that is not UTF-16
 		return withCharset(plainText, content)
 	}
 	return sniffed
@@ -89,7 +89,7 @@ func withCharset(mediaType string, content []byte) string {
 	return mediaType
 }
 
-// extension returns what follows the last dot of a name, in lower case; "" if it has none.
+// extension returns the text after the last dot of a name, in lower case; "" if it has none.
 func extension(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	i := strings.LastIndexByte(name, '.')

@@ -2,7 +2,8 @@ package wire
 
 import "testing"
 
-// TestDetectType holds which media type a file has by its content and its name, on every machine (pains row 135).
+// TestDetectType checks that a file has the same media type by its content and its name on every machine (pains row
+// 135).
 func TestDetectType(t *testing.T) {
 	const png, zip, ole, unknown = "\x89PNG\r\n\x1a\n", "PK\x03\x04\x14\x00", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "\x00\x01\x02"
 	for _, c := range []struct{ content, name, want string }{

@@ -8,16 +8,16 @@ import (
 // A FormEncoder writes application/x-www-form-urlencoded bodies (OAS 3.2 "Encoding the x-www-form-urlencoded Media
 // Type"). It is immutable and safe for concurrent use.
 //
-// How a property is written depends on its Encoding Object, which the caller turns into a [Parameter]:
+// The encoding of a property depends on its Encoding Object, which the caller turns into a [Parameter]:
 //
 //   - With any of style, explode and allowReserved it is written like a query parameter, the two others at their
 //     defaults; contentType is then ignored.
-//   - With none of them but contentType it is written in that media type, as one value.
-//   - Without, by the type of its value, style [ByType]: an object as JSON, a list as one pair for each member, anything
-//     else as text.
+//   - With contentType only it is written in that media type, as one value.
+//   - Without any, it is written by the type of its value, style [ByType]: an object as JSON, a list as one pair for each
+//     member, anything else as text.
 //
-// The standard applies contentType to the members of a list one by one. Nobody writes "contentType: application/json"
-// beside a list of strings to have each of them quoted, so here it takes the list as a whole.
+// The standard applies contentType to the members of a list one by one. "contentType: application/json" beside a list
+// of strings is never meant to quote each of them, so here it applies to the list as a whole.
 //
 // Values follow the WHATWG URL standard: "+" for space, everything but letters, digits and "*-._" percent-encoded.
 type FormEncoder struct {
@@ -47,9 +47,8 @@ func NewFormEncoder(properties map[string]Parameter, fallback Parameter) (*FormE
 	return f, nil
 }
 
-// Append appends the pairs of members, given by their names in the body, and puts "&" between them and what dst already
-// holds. Undefined members are left out. The error is a [*ValueError] with a pointer to
-// the member.
+// Append appends the pairs of members, given by their names in the body, and puts "&" between them and the text in dst.
+// Undefined members are left out. The error is a [*ValueError] with a pointer to the member.
 func (f *FormEncoder) Append(dst []byte, members iter.Seq2[string, []byte]) ([]byte, error) {
 	start := len(dst)
 	var repeated repetition
@@ -75,7 +74,7 @@ func (f *FormEncoder) Append(dst []byte, members iter.Seq2[string, []byte]) ([]b
 	return dst, nil
 }
 
-// deepOwner returns the name before the first bracket of "deep[x]": services read such a name as a member of it.
+// deepOwner returns the name before the first bracket of "deep[x]": services treat such a name as a member of it.
 func deepOwner(name string) string {
 	if i := strings.IndexByte(name, '['); i > 0 {
 		return name[:i]

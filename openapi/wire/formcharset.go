@@ -5,16 +5,17 @@ import (
 	"unicode/utf8"
 )
 
-// AppendFormIn appends a form that is written in UTF-8 in another charset: what is percent-encoded is text in that charset then (WHATWG URL,
-// application/x-www-form-urlencoded serializing, with an encoding). encode appends a text in the charset; its errors are returned.
+// AppendFormIn appends a form that is written in UTF-8 in another charset: percent-encoded bytes are then text in that
+// charset (WHATWG URL, application/x-www-form-urlencoded serializing, with an encoding). encode appends a text in the
+// charset; its errors are returned.
 func AppendFormIn(dst, form []byte, encode func(dst, text []byte) ([]byte, error)) ([]byte, error) {
-	if probe, err := encode(nil, []byte("a")); err != nil || string(probe) != "a" { // ASCII has other bytes: each name and value is text
+	if probe, err := encode(nil, []byte("a")); err != nil || string(probe) != "a" { // the charset encodes ASCII differently: each name and value is text
 		return appendTokensIn(dst, form, encode)
 	}
 	var text, coded []byte
 	for i := 0; i < len(form); {
 		text = text[:0]
-		for i < len(form) { // the characters outside ASCII that follow each other
+		for i < len(form) { // consecutive characters outside ASCII
 			b, escaped := triple(form, i)
 			if !escaped {
 				b = form[i]
@@ -41,7 +42,7 @@ func AppendFormIn(dst, form []byte, encode func(dst, text []byte) ([]byte, error
 	return dst, nil
 }
 
-// appendTokensIn is AppendFormIn for charsets in which ASCII has other bytes than in UTF-8.
+// appendTokensIn is AppendFormIn for charsets that encode ASCII differently than UTF-8.
 func appendTokensIn(dst, form []byte, encode func(dst, text []byte) ([]byte, error)) ([]byte, error) {
 	for i := 0; i < len(form); {
 		if form[i] == '&' || form[i] == '=' {

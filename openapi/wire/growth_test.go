@@ -7,7 +7,7 @@ import (
 	"drawbridge/test/growth"
 )
 
-// TestGrowth: the work on a hostile template or path grows with its length.
+// TestGrowth checks that the time for a hostile template or path is proportional to its length.
 func TestGrowth(t *testing.T) {
 	four, err := ParseTemplate("/{a}{b}{c}{d}x/{+e}y")
 	if err != nil {

@@ -8,9 +8,10 @@ import (
 )
 
 // ForbiddenHeader reports whether a header must not be set from an argument: the headers of authentication, framing,
-// routing, tracing and of the protocol itself, those that the gateway sends on its own behalf, and those that servers believe because a
-// proxy in front of them is thought to have written them (R6). Names are compared without regard to case, and with "_" for "-",
-// since many servers don't tell them apart: CGI, WSGI and Rack make one variable of both (RFC 3875 section 4.1.18).
+// routing, tracing and of the protocol itself, those that the gateway sends itself, and those that servers trust
+// because a proxy in front of them is expected to set them (R6). Names are compared ignoring case, and with "_" for
+// "-", since many servers don't distinguish them: CGI, WSGI and Rack make one variable of both (RFC 3875 section
+// 4.1.18).
 func ForbiddenHeader(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
 	switch name {
@@ -20,9 +21,9 @@ func ForbiddenHeader(name string) bool {
 		"traceparent", "tracestate", "baggage", "dpop", "user-agent", "cookie2", "set-cookie2", "http2-settings", "max-forwards",
 		"proxy", // HTTP_PROXY, which many HTTP clients obey (httpoxy, CVE-2016-5385)
 		"x-forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "client-ip", "true-client-ip", "cf-connecting-ip", "fastly-client-ip",
-		"x-remote-ip", "x-remote-addr", "remote-addr", "x-originating-ip", "wl-proxy-client-ip", // where a request is from
-		"x-host", "x-http-host-override", "x-url-scheme", "x-scheme", "front-end-https", // where it goes
-		"remote-user", "x-remote-user", "remote-groups", "x-remote-group", // whose it is
+		"x-remote-ip", "x-remote-addr", "remote-addr", "x-originating-ip", "wl-proxy-client-ip", // the origin of a request
+		"x-host", "x-http-host-override", "x-url-scheme", "x-scheme", "front-end-https", // its destination
+		"remote-user", "x-remote-user", "remote-groups", "x-remote-group", // its user
 		"x-sendfile-type", "x-middleware-subrequest": // CVE-2025-61780, CVE-2025-29927
 		return true
 	}
@@ -34,8 +35,8 @@ func ForbiddenHeader(name string) bool {
 	return false
 }
 
-// appendHeaderText appends text as it is. Values are not quoted or escaped (OAS 3.2 appendix D), so what can't stand in
-// a header is refused (R6). The tab, although legal, is refused too: servers differ on it.
+// appendHeaderText appends text unchanged. Values are not quoted or escaped (OAS 3.2 appendix D), so characters that
+// are not allowed in a header are refused (R6). The tab, although legal, is refused too: servers differ on it.
 func appendHeaderText(dst, text []byte) ([]byte, error) {
 	for _, b := range text {
 		switch {
@@ -48,8 +49,8 @@ func appendHeaderText(dst, text []byte) ([]byte, error) {
 	return append(dst, text...), nil
 }
 
-// asciiJSON escapes what is not printable ASCII in a compact JSON text, so that it can stand in a header. JSON itself
-// allows one control character unescaped, DEL.
+// asciiJSON escapes all characters but printable ASCII in a compact JSON text, so that it is a valid header value. JSON
+// itself allows one control character unescaped, DEL.
 func asciiJSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {

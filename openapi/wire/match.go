@@ -7,15 +7,16 @@ import (
 )
 
 const (
-	// maxMatchSteps bounds the attempts to find the values in a path.
+	// maxMatchSteps limits the attempts to find the values in a path.
 	maxMatchSteps = 10_000
-	// heldSlash stands for an escaped slash, which is none between segments.
+	// heldSlash represents an escaped slash, which does not separate segments.
 	heldSlash = "\x00"
 )
 
-// Match tells whether an escaped path is one that the template makes, and with what values, by the index of the variables in Names.
-// It errs on the side of yes, for who protects what is there: services read paths in more ways than one. Case does not count, nor
-// does a slash at the end, nor a second one beside another. Of a path with too many ways to read it the values are nil.
+// Match reports whether an escaped path can result from the template, and returns the values by the index of the
+// variables in Names. It errs on the side of a match, since its result protects operations, and services interpret
+// paths in several ways: case, a slash at the end and repeated slashes are ignored. If there are too many ways to match
+// a path, the values are nil.
 func (t *Template) Match(path string) (values []string, ok bool) {
 	m := matching{t: t, values: make([]string, len(t.names)), steps: maxMatchSteps}
 	ok = m.from(0, plainPath(path))
@@ -37,7 +38,7 @@ type matching struct {
 	steps  int
 }
 
-// from matches the parts from the one of number i on.
+// from matches the parts from index i on.
 func (m *matching) from(i int, path string) bool {
 	if m.steps--; m.steps < 0 {
 		return false
@@ -49,7 +50,7 @@ func (m *matching) from(i int, path string) bool {
 	if p.literal != "" {
 		literal := plainPath(p.literal)
 		if len(path) < len(literal) || !strings.EqualFold(path[:len(literal)], literal) {
-			return literal == "/" && path == "" && i == len(m.t.parts)-1 // the slash at the end is that of the template
+			return literal == "/" && path == "" && i == len(m.t.parts)-1 // the slash at the end belongs to the template
 		}
 		return m.from(i+1, path[len(literal):])
 	}
@@ -66,8 +67,8 @@ func (m *matching) from(i int, path string) bool {
 	return false
 }
 
-// Claimed tells whether an escaped path that the template makes is one that another template makes, too, which is the more specific of the
-// two: services take the path for that one's. It errs on the side of yes, as Match does.
+// Claimed reports whether an escaped path that the template makes also matches one of the others that is more specific:
+// services route the path to that one. It errs on the side of true, as Match does.
 func (t *Template) Claimed(path string, others iter.Seq[*Template]) bool {
 	plain := plainPath(path)
 	m := matching{steps: maxClaimSteps}
@@ -80,11 +81,11 @@ func (t *Template) Claimed(path string, others iter.Seq[*Template]) bool {
 	return false
 }
 
-// maxClaimSteps bounds the attempts to find the values in a path for all other templates.
+// maxClaimSteps limits the attempts to find the values in a path for all other templates.
 const maxClaimSteps = 200_000
 
-// isAbove tells whether the paths of another template are some of those of this one, and not the other way round. steps are those that
-// are left.
+// isAbove reports whether the paths of another template are a proper subset of those of this one. steps are the
+// remaining attempts.
 func (t *Template) isAbove(other *Template, steps *int) bool {
 	makes := func(t *Template, path string) bool {
 		m := matching{t: t, values: make([]string, len(t.names)), steps: *steps}
@@ -95,10 +96,11 @@ func (t *Template) isAbove(other *Template, steps *int) bool {
 	return makes(t, other.sample("\x01")) && !makes(other, t.sample("\x01"+strings.Repeat("/\x01", maxSegments)))
 }
 
-// maxSegments is how many segments more than one a sample of a value has that may span several.
+// maxSegments is the number of additional segments in a sample of a value that may span several.
 const maxSegments = 50
 
-// sample returns a path that the template makes, without escapes, with a value for the variables that may span several segments.
+// sample returns a path that the template makes, unescaped, with a value for the variables that may span several
+// segments.
 func (t *Template) sample(spanning string) string {
 	var b strings.Builder
 	for _, p := range t.parts {
@@ -114,7 +116,7 @@ func (t *Template) sample(spanning string) string {
 	return b.String()
 }
 
-// plainPath returns an escaped path without escapes, and without slashes that divide nothing.
+// plainPath decodes an escaped path, and removes slashes that separate nothing.
 func plainPath(path string) string {
 	if !strings.ContainsAny(path, "%") && !strings.Contains(path, "//") {
 		return path

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMatch holds which paths are those of a template, with what values.
+// TestMatch checks which paths match a template, and with which values.
 func TestMatch(t *testing.T) {
 	for _, c := range []struct{ template, path, values string }{
 		{"/people/{id}", "/people/1", "1"},
@@ -43,7 +43,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// TestClaimed holds which paths of a template belong to a more specific one (pains row 175).
+// TestClaimed checks which paths of a template belong to a more specific one (pains row 175).
 func TestClaimed(t *testing.T) {
 	for _, c := range []struct {
 		template, path, other string
@@ -62,7 +62,7 @@ func TestClaimed(t *testing.T) {
 		{"/files/{+path}", "/files/admin/all", "/files/admin/all", true},
 		{"/{+any}", "/files/a", "/files/{id}", true},
 		{"/{a}/{+b}", "/admin/x/y", "/admin/{+c}", true},
-		{"/a/{+x}", "/a/" + strings.Repeat("y/", 100), "/a/{+b}{+c}{+d}{+e}{+f}{+g}{+h}x", true}, // too many ways to read it
+		{"/a/{+x}", "/a/" + strings.Repeat("y/", 100), "/a/{+b}{+c}{+d}{+e}{+f}{+g}{+h}x", true}, // too many ways to match it
 	} {
 		var both [2]*Template
 		for i, text := range []string{c.template, c.other} {
@@ -77,7 +77,7 @@ func TestClaimed(t *testing.T) {
 	}
 }
 
-// FuzzMatch holds that each variable has its value, and that no path takes long.
+// FuzzMatch checks that each variable has its value, and that no path takes long.
 func FuzzMatch(f *testing.F) {
 	f.Add("/people/{id}", "/people/1")
 	f.Add("/a/{x}.{y}", "/a/%2f.%")

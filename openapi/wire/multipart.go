@@ -11,24 +11,25 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// A Part says how one property of a multipart body is written (OAS 3.2 "Encoding Object"). The zero value writes by the
-// type of the value: an object as JSON, a list as one part for each member, anything else as text.
+// A Part describes the encoding of one property of a multipart body (OAS 3.2 "Encoding Object"). The zero value encodes
+// by the type of the value: an object as JSON, a list as one part for each member, anything else as text.
 type Part struct {
-	// Types are the media types that the document allows, ranges among them. The first that is no range becomes the
-	// Content-Type of what is not a file. A JSON type takes a list as a whole, as in a [FormEncoder].
+	// Types are the media types that the document allows, which may include ranges. The first that is not a range
+	// becomes the Content-Type of values that are not files. A JSON type applies to a list as a whole, as in a
+	// [FormEncoder].
 	Types []string
 	// Headers are sent with each part, in this order. Content-Disposition and Content-Type are not among them.
 	Headers []PartHeader
-	// File says that objects with the members of a file ([FileData] and its like), and strings that are data URLs, are
-	// files. Other strings are text, unless Base64 says that they are the content of a file.
+	// File reports whether objects with the members of a file ([FileData] etc.), and strings that are data URLs, are
+	// files. Other strings are text, unless Base64 makes them the content of a file.
 	File   bool
 	Base64 bool
-	// Styled says that the document gives a style, or explode: the value is then laid out by Style and Explode as in a
+	// Styled reports whether the document sets style or explode: the value is then written by Style and Explode as in a
 	// query, without percent-encoding (OAS 3.2 "Encoding multipart Media Types"), and Types are not used.
 	Styled  bool
 	Style   Style
 	Explode bool
-	// XML writes an object; nil: as JSON.
+	// XML encodes an object; if it is nil, objects are written as JSON.
 	XML *XMLNode
 }
 
@@ -46,21 +47,21 @@ type MultipartEncoder struct {
 	prefix   []*Part
 }
 
-// Multipart is what a document says of a multipart body.
+// Multipart is a document's description of a multipart body.
 type Multipart struct {
-	// Named says that parts bear names in a Content-Disposition (multipart/form-data). Parts of the other types have
-	// their order alone.
+	// Named reports whether parts have names in a Content-Disposition (multipart/form-data). Parts of the other types
+	// are identified by their order alone.
 	Named bool
-	// Parts are the properties, by name; Order has their names in the document's order. It is kept, whatever the order of
-	// the members: some services read what describes a file before the file.
+	// Parts are the properties, by name; Order has their names in the document's order. Parts are sent in that order,
+	// whatever the order of the members: some services read the properties that describe a file before the file.
 	Parts map[string]Part
 	Order []string
 	// Prefix is for the first elements of a body that is a list (OAS 3.2 prefixEncoding).
 	Prefix []Part
 	// Fallback is for all others.
 	Fallback Part
-	// Text appends a text as the media type of its part demands, in its charset above all. The error completes a sentence that begins with
-	// the part's name. nil: texts are as they are.
+	// Text appends a text in the charset of its part's media type. The error completes a sentence that begins with the
+	// part's name. If Text is nil, texts are appended unchanged.
 	Text func(dst []byte, mediaType string, text []byte) ([]byte, error)
 }
 
@@ -105,15 +106,15 @@ func (p *Part) check() error {
 	return nil
 }
 
-// NewBoundary returns a boundary that nobody can guess. It is drawn after the arguments are known, so no part holds it:
-// 26 characters of 5 random bits each.
+// NewBoundary returns an unpredictable boundary of 26 characters with 5 random bits each. It is drawn after the
+// arguments are known, so no part contains it.
 func NewBoundary() string { return "drawbridge-" + rand.Text() }
 
 // A multipartWriter appends the parts of one body.
 type multipartWriter struct {
 	e        *MultipartEncoder
 	dst      []byte
-	start    int // where the body begins in dst
+	start    int // start of the body in dst
 	boundary string
 	repeated repetition
 }
@@ -171,8 +172,8 @@ func (e *MultipartEncoder) AppendList(dst []byte, boundary string, list []byte) 
 	return w.close(), nil
 }
 
-// close ends the body. A body without parts gets an empty one: there is none without in RFC 2046 section 5.1.1, and many
-// servers refuse it. In a form it is a field without a name and without a value, which they pass over.
+// close ends the body. A body without parts gets an empty one: RFC 2046 section 5.1.1 requires a part, and many servers
+// refuse a body without. In a form it is a field without a name and without a value, which they ignore.
 func (w *multipartWriter) close() []byte {
 	if len(w.dst) == w.start {
 		w.dst = append(append(append(w.dst, "--"...), w.boundary...), "\r\n"...)
@@ -186,11 +187,11 @@ func (w *multipartWriter) close() []byte {
 	return append(w.dst, "--\r\n"...)
 }
 
-// value appends a property: a list as one part for each member, unless a JSON type takes it as a whole.
+// value appends a property: a list as one part for each member, unless a JSON type applies to it as a whole.
 func (w *multipartWriter) value(p *Part, name string, v []byte) error {
 	whole := jsonscan.KindOf(v) == jsonscan.Object || len(p.Types) > 0 && isJSON(p.Types[0]) && jsonscan.KindOf(v) == jsonscan.Array
 	switch {
-	case !defined(v) && (p.Styled || !whole): // as JSON {} and [] are values
+	case !defined(v) && (p.Styled || !whole): // in JSON, {} and [] are values
 		return nil
 	case p.Styled:
 		return w.styled(p, name, v)
@@ -262,7 +263,7 @@ func (w *multipartWriter) one(p *Part, name string, v []byte) error {
 	return nil
 }
 
-// text appends the text of a part of a media type, "" for none.
+// text appends the text of a part of a media type; "" for none.
 func (w *multipartWriter) text(mediaType string, text []byte) error {
 	if w.e.text == nil || mediaType == "" {
 		w.dst = append(w.dst, text...)
@@ -291,8 +292,8 @@ func (p *Part) file(v []byte) (f file, given bool, err error) {
 	return f, true, err
 }
 
-// holdsJSON tells whether a value is a string that holds an object or a list: what a caller gives who was asked for a
-// string of JSON. It is sent as it is.
+// holdsJSON reports whether a value is a string that contains a JSON object or list, as callers write it for a property
+// that is a string of JSON. It is sent unchanged.
 func holdsJSON(v []byte) bool {
 	if jsonscan.KindOf(v) != jsonscan.String {
 		return false
@@ -301,7 +302,7 @@ func holdsJSON(v []byte) bool {
 	return err == nil && (info.Kind == jsonscan.Object || info.Kind == jsonscan.Array)
 }
 
-// open begins a part, and charges what its head takes. A file has a name; it is "" for what is none.
+// open begins a part, and charges the size of its head. fileName is "" for a part that is not a file.
 func (w *multipartWriter) open(name, fileName, mediaType string, headers []PartHeader) error {
 	n := len(w.boundary) + len(name) + len(fileName) + len(mediaType)
 	for _, h := range headers {
@@ -346,7 +347,7 @@ func (w *multipartWriter) header(name, value string) {
 
 // appendQuoted appends a name as browsers do (WHATWG HTML "multipart form data", which RFC 7578 section 4.2 leaves
 // open): quotes and line ends as triples, and here all other control characters too, and the backslash, which some
-// servers take for the beginning of a quoted pair, others don't. UTF-8 stays as it is.
+// servers take for the beginning of a quoted pair. UTF-8 stays unchanged.
 func appendQuoted(dst []byte, name string) []byte {
 	for i := range len(name) {
 		if b := name[i]; b < ' ' || b == 0x7f || b == '"' || b == '\\' {
@@ -359,7 +360,7 @@ func appendQuoted(dst []byte, name string) []byte {
 }
 
 // fileName returns the name of a file without directories, which a sender leaves out (RFC 7578 section 4.2). A file
-// without a name has that of its part: what has none is a field, not a file, to most servers.
+// without a name gets that of its part: to most servers, a part without a file name is a field, not a file.
 func (f *file) fileName(part string) string {
 	for _, name := range [...]string{f.name, part} {
 		name = name[strings.LastIndexAny(name, `/\`)+1:]

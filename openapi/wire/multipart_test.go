@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is written is read back by mime/multipart, an independent implementation: names, file names, types and bytes.
+// TestMultipartRoundTrip reads bodies back with mime/multipart, an independent implementation: names, file names, types
+// and bytes.
 func TestMultipartRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	type part struct{ Name, File, Type, Content string }
@@ -87,13 +88,13 @@ func TestMultipartRoundTrip(t *testing.T) {
 	}
 }
 
-// hostileText is randomText with what means something in the head of a part.
+// hostileText is randomText with characters that are special in the head of a part.
 func hostileText(r *rand.Rand) string {
 	pieces := []string{"\r", "\n", "\r\n", "\r\n\r\n", "--", `"`, "; filename=x", "Content-Type: text/html", "\x00", "\t"}
 	return randomText(r, "") + pieces[r.IntN(len(pieces))] + randomText(r, "")
 }
 
-// A document can't bring anything into the head of a part but the headers that it names.
+// TestMultipartHeaders checks that a document can't add anything to the head of a part but the headers that it names.
 func TestMultipartHeaders(t *testing.T) {
 	for _, c := range []struct {
 		part Part
@@ -111,7 +112,7 @@ func TestMultipartHeaders(t *testing.T) {
 	}
 }
 
-// Boundaries are never the same, and have only characters that need no quotes (RFC 2046 section 5.1.1).
+// TestBoundary checks that boundaries differ, and have only characters that need no quotes (RFC 2046 section 5.1.1).
 func TestBoundary(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
@@ -123,7 +124,8 @@ func TestBoundary(t *testing.T) {
 	}
 }
 
-// What is written is never many times what was given: a long name is not repeated without bound (R8).
+// TestRepetitionIsBounded checks that the output is never many times the input: a long name is not repeated without
+// limit (R8).
 func TestRepetitionIsBounded(t *testing.T) {
 	long := strings.Repeat("n", 100_000)
 	list := "[1" + strings.Repeat(",1", 50_000) + "]"

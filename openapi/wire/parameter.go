@@ -1,6 +1,6 @@
 package wire
 
-// A Location is where a parameter stands (OAS "Parameter Locations").
+// A Location is the location of a parameter (OAS "Parameter Locations").
 type Location uint8
 
 // The locations.
@@ -36,7 +36,7 @@ func (l Location) Style() Style {
 	return Simple
 }
 
-// A Style is how a value is laid out (OAS "Style Values").
+// A Style is the serialization style of a value (OAS "Style Values").
 type Style uint8
 
 // The styles.
@@ -50,8 +50,9 @@ const (
 	TabDelimited // collectionFormat tsv of Swagger 2.0
 	DeepObject
 	CookieStyle // style cookie of OAS 3.2
-	// ByType is the way of form properties without style, explode and allowReserved (OAS 3.1 "Encoding Object"): objects
-	// as JSON, lists as one pair for each member, everything else as text. For use in a FormEncoder only; documents can't name it.
+	// ByType is the encoding of form properties without style, explode and allowReserved (OAS 3.1 "Encoding Object"):
+	// objects as JSON, lists as one pair for each member, everything else as text. It is for use in a FormEncoder only;
+	// documents can't name it.
 	ByType
 )
 
@@ -60,7 +61,7 @@ var styleNames = [...]string{
 	PipeDelimited: "pipeDelimited", TabDelimited: "tabDelimited", DeepObject: "deepObject", CookieStyle: "cookie",
 }
 
-// ParseStyle reads the style member of a Parameter Object. It also knows "tabDelimited", which stands for the
+// ParseStyle reads the style member of a Parameter Object. It also accepts "tabDelimited", which represents the
 // collectionFormat tsv of Swagger 2.0.
 func ParseStyle(s string) (Style, bool) {
 	for style, name := range styleNames {
@@ -82,19 +83,19 @@ func (s Style) String() string {
 // Explode returns the value of explode for parameters that don't give one (OAS Parameter Object, explode).
 func (s Style) Explode() bool { return s == Form || s == CookieStyle }
 
-// A Slash says what becomes of a slash in the value of a path parameter.
+// A Slash is the treatment of slashes in the value of a path parameter.
 type Slash uint8
 
-// The ways.
+// The treatments of slashes.
 const (
 	SlashRefused Slash = iota
-	SlashRaw           // it is sent as it is, so that a value may span several segments
-	SlashEncoded       // it is sent as "%2F", so that a value stays one segment
-	SlashEscaped       // as SlashEncoded, and a value that is percent-encoded already is decoded first
+	SlashRaw           // sent unchanged, so that a value may span several segments
+	SlashEncoded       // sent as "%2F", so that a value stays one segment
+	SlashEscaped       // as SlashEncoded, and a value that is already percent-encoded is decoded first
 )
 
-// A Parameter is what a document says of one parameter, with the defaults of the standard filled in by the caller (see
-// [Location.Style] and [Style.Explode]).
+// A Parameter is a document's description of one parameter, with the defaults of the standard filled in by the caller
+// (see [Location.Style] and [Style.Explode]).
 type Parameter struct {
 	Name  string
 	In    Location
@@ -103,14 +104,14 @@ type Parameter struct {
 	Explode         bool
 	AllowReserved   bool
 	AllowEmptyValue bool  // Query: undefined values are sent as "name="; Path: an empty segment is allowed
-	Slash           Slash // Path: what becomes of a slash in a value (R2)
+	Slash           Slash // Path: the treatment of slashes in a value (R2)
 
-	// ContentType, if not "", is the media type of a parameter that has content instead of a schema. The value is written
-	// in that type: a JSON type as compact JSON, application/x-www-form-urlencoded as a form, any other as plain text, and lists and objects as JSON
-	// if it is a range that takes in JSON.
-	// Style is then not used. A QueryString must have one.
+	// ContentType, if not "", is the media type of a parameter that has content instead of a schema. The value is
+	// written in that type: a JSON type as compact JSON, application/x-www-form-urlencoded as a form, any other as
+	// plain text, and lists and objects as JSON if it is a range that includes JSON. Style is then not used. A
+	// QueryString must have a ContentType.
 	ContentType string
-	// Form writes the values of a form, by name; nil: each property by its type.
+	// Form encodes the values of a form, by name; if it is nil, each property is encoded by its type.
 	Form *FormEncoder
 
 	// Nested are the delimiters of lists within lists, the outermost of these first: ',', ' ', '|' or a tab
@@ -118,8 +119,8 @@ type Parameter struct {
 	Nested []byte
 
 	// Taken returns the names of all parameters in the same location, and of the gateway's own. The members of an
-	// exploded object, which become parameters of their own in queries and cookies, must not have them, but for the name
-	// of the parameter itself (R5). It is called when such an object is written, so that nothing is kept for the many
-	// parameters that never are one; it must be safe for concurrent use. Nil: there are none.
+	// exploded object, which become parameters of their own in queries and cookies, must not have them, but for the
+	// name of the parameter itself (R5). It is called only when such an object is written, so that no set is stored for
+	// other parameters; it must be safe for concurrent use. If it is nil, there are none.
 	Taken func() map[string]struct{}
 }

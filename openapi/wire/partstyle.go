@@ -8,7 +8,7 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// styled appends a property by its style: the pairs of a query, each as a part.
+// styled appends a property by its style: each pair of a query becomes a part.
 func (w *multipartWriter) styled(p *Part, name string, v []byte) error {
 	field := func(name string, value []byte) error {
 		if err := w.open(name, "", "", p.Headers); err != nil {
@@ -57,8 +57,8 @@ func (w *multipartWriter) styled(p *Part, name string, v []byte) error {
 	return nil
 }
 
-// joinMembers writes the members of a list, or the names and members of an object, with mark between them. A member that
-// holds the mark is refused: it can't be escaped (OAS 3.1.1 appendix D).
+// joinMembers writes the members of a list, or the names and members of an object, with mark between them. A member
+// that contains the mark is refused: it can't be escaped (OAS 3.1.1 appendix D).
 func joinMembers(v []byte, mark byte) (out []byte, err error) {
 	add := func(t []byte) {
 		if err == nil && slices.Contains(t, mark) {
@@ -86,7 +86,7 @@ func joinMembers(v []byte, mark byte) (out []byte, err error) {
 	return out, err
 }
 
-// deepFields hands out the leaves of a value by the names that style deepObject gives them.
+// deepFields yields the leaves of a value with the names of style deepObject.
 func (w *multipartWriter) deepFields(name string, v []byte, field func(name string, value []byte) error) error {
 	switch jsonscan.KindOf(v) {
 	case jsonscan.Null:

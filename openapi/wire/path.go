@@ -5,12 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxDecodings is how often a server and what stands before it are assumed to percent-decode a path at most (R2).
+// maxDecodings is the maximum number of percent-decodings that a server and the proxies in front of it are assumed to
+// make (R2).
 const maxDecodings = 5
 
-// appendSegment appends text as a part of a path segment, or as several segments if slashes are sent as they are.
+// appendSegment appends text as a part of a path segment, or as several segments if slashes are sent unchanged.
 //
-// A value is refused rather than escaped when some server could read it as another path (R2): escaping is undone once by
+// A value is refused rather than escaped if some server could read it as another path (R2): escaping is undone once by
 // every server, and more often by chains of them.
 func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, error) {
 	if slash == SlashRefused && bytes.IndexByte(text, '/') >= 0 {
@@ -29,7 +30,7 @@ func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, erro
 		if err := checkEncoded(text); err != nil {
 			return dst, err
 		}
-		return appendEscaped(dst, text, keep, not), nil // no class of a path has the slash
+		return appendEscaped(dst, text, keep, not), nil // no class of a path contains the slash
 	case SlashRaw:
 	}
 	for i := 0; ; i++ {
@@ -48,8 +49,8 @@ func appendSegment(dst, text []byte, keep, not class, slash Slash) ([]byte, erro
 	}
 }
 
-// unescapedOnce returns the text that a percent-encoded one stands for, and any other text as it is: documents that want a value to be
-// URL-encoded have it given either way, and it must be escaped once.
+// unescapedOnce decodes a percent-encoded text, and returns any other text unchanged: callers pass values that a
+// document requires to be URL-encoded in either form, and they must be escaped once.
 func unescapedOnce(text []byte) []byte {
 	if bytes.IndexByte(text, '%') < 0 {
 		return text
@@ -70,9 +71,9 @@ func unescapedOnce(text []byte) []byte {
 
 func emptySegment() error { return refuse("must not begin or end with \"/\" or contain \"//\"") }
 
-// checkEncoded refuses what must not stand in a value whose slashes are sent as "%2F". The server decodes it into a path of
-// its own, so it may hold no empty segment, no backslash, which some servers take for a slash, and no triple that
-// another decoding would make a delimiter or a dot of.
+// checkEncoded refuses values that are unsafe if slashes are sent as "%2F". The server decodes them into a path of its
+// own, so they may contain no empty segment, no backslash, which some servers take for a slash, and no triple that
+// another decoding would turn into a delimiter or a dot.
 func checkEncoded(text []byte) error {
 	if bytes.HasPrefix(text, []byte("/")) || bytes.HasSuffix(text, []byte("/")) || bytes.Contains(text, []byte("//")) {
 		return emptySegment()
@@ -88,7 +89,7 @@ func checkEncoded(text []byte) error {
 	return nil
 }
 
-// checkSegments refuses what has a dot segment, or strictly a control character, at any depth of percent-encoding.
+// checkSegments refuses a dot segment, or if strict a control character, at any depth of percent-encoding.
 func checkSegments(text []byte, strict bool) error {
 	for range maxDecodings + 1 {
 		if err := checkLevel(text, strict); err != nil {
@@ -134,7 +135,7 @@ func isDots(segment []byte) bool {
 	return len(segment) > 0 && len(segment) < 3 && segment[0] == '.' && segment[len(segment)-1] == '.'
 }
 
-// overlong reports whether text begins with an overlong form of UTF-8, by which old servers decode "." and "/".
+// overlong reports whether text begins with an overlong form of UTF-8, which old servers decode to "." or "/".
 func overlong(text []byte) bool {
 	if len(text) < 2 || text[1]&0xc0 != 0x80 {
 		return false

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// An encoder is made from a document. AppendPlan of each appends a text that is equal for two encoders if they write equal values
-// alike, and differs otherwise: it shows whether requests change with a new document.
+// An encoder is made from a document. AppendPlan of each appends a text that is equal for two encoders that encode
+// equal values equally, and differs otherwise: it shows whether requests change with a new document.
 
-// AppendPlan appends what decides how values are written.
+// AppendPlan appends the settings that determine the encoding of values.
 func (e *Encoder) AppendPlan(dst []byte) []byte {
 	p := e.p
 	dst = fmt.Appendf(dst, "%s %q %s %q", p.In, p.Name, p.Style, p.ContentType)
@@ -20,7 +20,7 @@ func (e *Encoder) AppendPlan(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
-// AppendPlan appends what decides how forms are written.
+// AppendPlan appends the settings that determine the encoding of forms.
 func (f *FormEncoder) AppendPlan(dst []byte) []byte {
 	for _, name := range slices.Sorted(maps.Keys(f.properties)) {
 		dst = f.properties[name].AppendPlan(fmt.Appendf(dst, "%q ", name))
@@ -28,8 +28,9 @@ func (f *FormEncoder) AppendPlan(dst []byte) []byte {
 	return f.other.AppendPlan(append(dst, "other "...))
 }
 
-// AppendPlan appends what decides how bodies are written. It is false where there is too much of it: see [XMLNode.AppendPlan].
-func (e *MultipartEncoder) AppendPlan(dst []byte) (_ []byte, whole bool) {
+// AppendPlan appends the settings that determine the encoding of bodies. It returns false if they are too large, see
+// [XMLNode.AppendPlan].
+func (e *MultipartEncoder) AppendPlan(dst []byte) (_ []byte, complete bool) {
 	left := maxXMLPlan
 	part := func(name string, p *Part) {
 		dst = fmt.Appendf(dst, "%q %d %q %q %t %t %t %s %t", name, e.order[name], p.Types, p.Headers, p.File, p.Base64, p.Styled, p.Style, p.Explode)
@@ -49,17 +50,18 @@ func (e *MultipartEncoder) AppendPlan(dst []byte) (_ []byte, whole bool) {
 	return dst, left >= 0
 }
 
-// maxXMLPlan is how many nodes of the plans of one body are told: operations share plans, and each tells them again.
+// maxXMLPlan is the maximum number of XML nodes of one body in a plan text: operations share nodes, and each text
+// repeats them.
 const maxXMLPlan = 2000
 
-// AppendPlan appends what decides how values are written. It is false where that is more than can be told in sensible time, and
-// what is appended then does not tell plans apart.
-func (n *XMLNode) AppendPlan(dst []byte) (_ []byte, whole bool) {
+// AppendPlan appends the settings that determine the encoding of values. It returns false if there are too many; the
+// appended text then does not distinguish plans.
+func (n *XMLNode) AppendPlan(dst []byte) (_ []byte, complete bool) {
 	dst, left := n.appendPlan(dst, maxXMLPlan)
 	return dst, left >= 0
 }
 
-// appendPlan returns how many nodes of left are left; fewer than none: it has ended half way.
+// appendPlan returns how many nodes of left remain; a negative number means that it stopped early.
 func (n *XMLNode) appendPlan(dst []byte, left int) ([]byte, int) {
 	places := map[*XMLNode]int{n: 0}
 	order := []*XMLNode{n}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPlans: plans that write alike have the same text, and each thing that makes a difference makes another one.
+// TestPlans checks that plans with the same encoding have the same text, and that each setting changes it.
 func TestPlans(t *testing.T) {
 	seen := map[string]string{}
 	tell := func(what string, plan func() []byte) {
@@ -81,8 +81,8 @@ func TestPlans(t *testing.T) {
 	}
 	for i, n := range nodes {
 		tell(fmt.Sprint("element ", i), func() []byte {
-			text, whole := n.AppendPlan(nil)
-			if !whole {
+			text, complete := n.AppendPlan(nil)
+			if !complete {
 				t.Errorf("element %d is cut", i)
 			}
 			return text
@@ -105,8 +105,8 @@ func TestPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, whole := e.AppendPlan(nil)
-			if !whole {
+			text, complete := e.AppendPlan(nil)
+			if !complete {
 				t.Errorf("parts %d are cut", i)
 			}
 			return text
@@ -114,9 +114,9 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestLargePlans: so many nodes are told, of all parts of a body together, and not one more.
+// TestLargePlans checks the exact limit of nodes, over all parts of a body together.
 func TestLargePlans(t *testing.T) {
-	node := func(n int) *XMLNode { // of n nodes, itself among them
+	node := func(n int) *XMLNode { // of n nodes, including itself
 		root := &XMLNode{Name: "root", Members: map[string]*XMLNode{}}
 		for i := range n - 1 {
 			root.Members[fmt.Sprint(i)] = &XMLNode{Name: "m"}
@@ -124,13 +124,13 @@ func TestLargePlans(t *testing.T) {
 		return root
 	}
 	for n, want := range map[int]bool{1: true, maxXMLPlan: true, maxXMLPlan + 1: false} {
-		if _, whole := node(n).AppendPlan(nil); whole != want {
-			t.Errorf("%d nodes are told: %t", n, whole)
+		if _, complete := node(n).AppendPlan(nil); complete != want {
+			t.Errorf("%d nodes fit: %t", n, complete)
 		}
 	}
 	for _, sizes := range []struct {
-		a, b, c int
-		whole   bool
+		a, b, c  int
+		complete bool
 	}{{maxXMLPlan / 2, maxXMLPlan / 2, 0, true}, {maxXMLPlan / 2, maxXMLPlan/2 + 1, 0, false}, {maxXMLPlan, 1, 0, false}, {maxXMLPlan + 1, 1, 1, false}} {
 		m := Multipart{Parts: map[string]Part{"a": {XML: node(sizes.a)}, "b": {XML: node(sizes.b)}}}
 		if sizes.c > 0 {
@@ -140,8 +140,8 @@ func TestLargePlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, whole := e.AppendPlan(nil); whole != sizes.whole {
-			t.Errorf("%+v are told: %t", sizes, whole)
+		if _, complete := e.AppendPlan(nil); complete != sizes.complete {
+			t.Errorf("%+v fit: %t", sizes, complete)
 		}
 	}
 }

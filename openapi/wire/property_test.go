@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// alphabet has every character that means something in some part of a URL or to some server.
+// alphabet has every character that is special in some part of a URL or to some server.
 var alphabet = []string{"a", "Z", "0", "-", ".", "_", "~", " ", "%", "%2f", "%20", "/", "\\", "?", "#", "[", "]", "@", "!", "$",
 	"&", "'", "(", ")", "*", "+", ",", ";", "=", ":", "|", "\"", "{", "}", "<", "é", "✓", "😀"}
 
@@ -58,7 +58,7 @@ func query(t testing.TB, raw []byte) url.Values {
 	return v
 }
 
-// What is encoded is decoded to the same by net/url, an independent implementation, for every style that can be read back.
+// TestRoundTrip decodes encoded values with net/url, an independent implementation, for every style that is reversible.
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	encoder := func(p Parameter) *Encoder {
@@ -82,7 +82,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 
 		for style, separator := range map[Style]string{Form: ",", SpaceDelimited: "%20", PipeDelimited: "%7C", TabDelimited: "%09"} {
-			without := " |%" // what a standard decoder can't tell from the delimiter (OAS 3.2 appendix E)
+			without := " |%" // characters that a standard decoder can't distinguish from the delimiter (OAS 3.2 appendix E)
 			list := randomList(r, without)
 			p := Parameter{Name: name, In: Query, Style: style, AllowReserved: reserved}
 			out, err := encoder(p).AppendQuery(nil, marshal(t, list))
@@ -136,7 +136,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// normal is v with lists as maps by index, as undeep makes them.
+// normal returns v with lists as maps by index, as undeep makes them.
 func normal(v any) any {
 	m := map[string]any{}
 	switch v := v.(type) {
@@ -180,8 +180,8 @@ func undeep(t *testing.T, values url.Values) map[string]any {
 	return root
 }
 
-// FuzzBuildURL holds R3: whatever the values, the URL has the host, the segments and the literals of the template, its
-// variable segments decode to the values, and no number of decodings leads out of the base path.
+// FuzzBuildURL checks R3: for any values, the URL has the host, the segments and the literals of the template, its
+// variable segments decode to the values, and no number of decodings leaves the base path.
 func FuzzBuildURL(f *testing.F) {
 	for _, v := range []string{"a", "a b", "..", "%2e%2e", "a/b", "a\\b", "x;y", "?a#b", "%252e", "%c0%ae", "\r\n", "{b}", "é", "%"} {
 		f.Add(v, "b", false)
@@ -248,11 +248,11 @@ func FuzzBuildURL(f *testing.F) {
 	})
 }
 
-// valid is s as JSON carries it.
+// valid returns s as JSON carries it.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// FuzzQuery holds R5: a value is the value of its own parameter, for readers that split at "&" and for those that split
-// at ";" too.
+// FuzzQuery checks R5: a value remains the value of its own parameter, for readers that split at "&" and for those that
+// split at ";" too.
 func FuzzQuery(f *testing.F) {
 	for _, v := range []string{"a", "a&b=c", "a;b=c", "a#b", "a+b", "a=b", "[x]", "%26b=c", "%", "?", "\x00", "\r\n", "é"} {
 		f.Add("name", v, uint8(0), false)
@@ -308,7 +308,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzNumber holds that a number never changes its value.
+// FuzzNumber checks that a number never changes its value.
 func FuzzNumber(f *testing.F) {
 	for _, s := range []string{"1e7", "-1.50e3", "0e0", "12e-1", "1e400", "0.001e3", "9007199254740993"} {
 		f.Add(s)
@@ -329,7 +329,7 @@ func FuzzNumber(f *testing.F) {
 	})
 }
 
-// rational is a canonical form of a number that needs no arithmetic: its digits and the place of its point.
+// rational is a canonical form of a number that needs no arithmetic: its digits and the position of its point.
 func rational(literal string) string {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
 	sign := strings.HasPrefix(mantissa, "-")

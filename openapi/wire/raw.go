@@ -9,12 +9,12 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// AppendRaw appends a body whose media type says nothing of JSON: a string as it is, or the bytes of a data URL that it is, and
-// any other value as JSON. It returns the Content-Type: the media type of the document, or of a range what the value is. The
-// error is a [*ValueError].
+// AppendRaw appends a body whose media type is not JSON: a string unchanged, or the bytes of a data URL that it is, and
+// any other value as JSON. It returns the Content-Type: the media type of the document, or for a range that of the
+// value. The error is a [*ValueError].
 func AppendRaw(dst, v []byte, media string) (out []byte, mediaType string, err error) {
 	isRange := strings.Contains(media, "*")
-	// first returns the first media type that the document's takes in.
+	// first returns the first media type that the document's includes.
 	first := func(types ...string) string {
 		if !isRange {
 			return media
@@ -31,22 +31,22 @@ func AppendRaw(dst, v []byte, media string) (out []byte, mediaType string, err e
 	switch {
 	case IsDataURL(string(text)) && isRange:
 		return AppendFile(dst, v, []string{media})
-	case IsDataURL(string(text)): // its media type can't be another than the document's
+	case IsDataURL(string(text)): // its media type must match the document's
 		u, err := readDataURL(string(text))
 		if err != nil {
 			return dst, "", err
 		}
 		return append(dst, u.content...), media, nil
-	case mediatype.IsJSONDocument(text): // what a caller gives who writes JSON into a string
+	case mediatype.IsJSONDocument(text): // callers write JSON into a string
 		return append(dst, text...), first("application/json", plainText+"; charset=utf-8"), nil
 	default:
 		return append(dst, text...), first(plainText + "; charset=utf-8"), nil
 	}
 }
 
-// AppendJSONFile appends a body that the document calls both JSON and bytes, which frameworks write for handlers that read the
-// body themselves: a string as the bytes that it holds as base64 or a data URL, any other string as it is, and every other value as
-// JSON. JSON and what may be a text as well as base64 count as text. The error is a [*ValueError].
+// AppendJSONFile appends a body that the document declares as both JSON and bytes, as frameworks do for handlers that
+// read the body themselves: a string as the bytes that it encodes as base64 or a data URL, any other string unchanged,
+// and every other value as JSON. JSON, and base64 that may also be text, count as text. The error is a [*ValueError].
 func AppendJSONFile(dst, v []byte) ([]byte, error) {
 	if jsonscan.KindOf(v) != jsonscan.String {
 		return append(dst, v...), nil
@@ -62,8 +62,8 @@ func AppendJSONFile(dst, v []byte) ([]byte, error) {
 	return append(dst, text...), nil
 }
 
-// IsDataURL tells whether a text is a data URL (RFC 2397) rather than a text that begins like one, such as the line of an
-// event stream: it has a media type or base64, and no space before the comma.
+// IsDataURL reports whether a text is a data URL (RFC 2397) rather than a text that begins like one, such as the line
+// of an event stream: it has a media type or base64, and no space before the comma.
 func IsDataURL(text string) bool {
 	rest, found := strings.CutPrefix(text, "data:")
 	if !found {

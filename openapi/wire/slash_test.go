@@ -8,8 +8,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Where slashes are allowed, no spelling of a dot segment comes through, however often a server and what stands before it
-// decode, whatever they take for a separator, and wherever in the value, or in two values side by side, it stands (R2).
+// TestSlashesStayBelowTheBase checks that where slashes are allowed, no spelling of a dot segment passes, for any
+// number of decodings by a server and the proxies in front of it, for any separator, and at any position in a value or
+// across two adjacent values (R2).
 func TestSlashesStayBelowTheBase(t *testing.T) {
 	dots := []string{"..", ".", "%2e%2e", "%2E.", ".%2e", "%252e%252e", "%25252e.", "..;x=y", "..;", "%2e%2e;a", "%c0%ae%c0%ae", "\xc0\xae.", "%25c0%25ae.", "..%00", "..\x00", "..%0d%0a", "..\t"}
 	separators := []string{"/", `\`, "%2f", "%5c", "%252f", "%255c", "%2F", "%25252f", "//", "/./", "%c0%af"}
@@ -64,7 +65,7 @@ func TestSlashesStayBelowTheBase(t *testing.T) {
 					for _, value := range []string{dot + separator + "x", "x" + separator + dot, "x" + separator + dot + separator + "x", separator + dot + separator, dot + separator + dot} {
 						sent(value, "b")
 						sent("b", value)
-						for cut := range len(value) { // what two values make together
+						for cut := range len(value) { // two values make it together
 							sent(value[:cut], value[cut:])
 							sent("x/"+value[:cut], value[cut:]+"/x")
 						}

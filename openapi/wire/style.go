@@ -11,10 +11,10 @@ import (
 type layout struct {
 	first string // before the first piece
 	sep   string // between the pieces of an exploded value
-	inner string // between the members of a value that is not exploded
-	named bool   // pieces bear the parameter's name
+	inner string // pieces have the parameter's name
+	named bool   // an empty value is a name without "="
 	bare  bool   // an empty value is a name without "="
-	mark  byte   // what stands between members and can't be escaped within one (OAS 3.1.1 appendix D); 0: nothing
+	mark  byte   // separator of members that can't be escaped within one (OAS 3.1.1 appendix D); 0: none
 }
 
 var layouts = [...]layout{
@@ -71,7 +71,7 @@ func layoutOf(s Style, in Location, explode bool) layout {
 	return l
 }
 
-// delimiter returns what must not stand unescaped in a piece of an exploded value.
+// delimiter returns the class of bytes that must be escaped in a piece of an exploded value.
 func (l *layout) delimiter() class {
 	if l.sep == "," {
 		return comma
@@ -84,17 +84,17 @@ type writer struct {
 	e   *Encoder
 	dst []byte
 	n   int // pieces so far
-	// repeated is the bytes of names that were written, which are no more than what the caller gave only as long as each
-	// is written once.
+	// repeated counts the bytes of names that were written. They exceed the caller's input if a name is written more
+	// than once.
 	repeated repetition
 }
 
-// maxRepeated is the most bytes of names in one query, cookie or body. A long name of a list with many members, or of an
-// object with many leaves, is written for each of them: without a bound a megabyte would become as many as there are
+// maxRepeated limits the bytes of names in one query, cookie or body. A long name of a list with many members, or of an
+// object with many leaves, is written for each of them: without a limit a megabyte would be multiplied by the number of
 // members (R8).
 const maxRepeated = 8 << 20
 
-// A repetition counts them.
+// A repetition counts repeated bytes.
 type repetition int
 
 func (r *repetition) add(n int) error {
@@ -110,7 +110,7 @@ func (w *writer) value(v []byte) error {
 	switch {
 	case p.ContentType != "":
 		return w.content(v)
-	case !defined(v) && !(p.Style == ByType && kind == jsonscan.Object): // as JSON {} is a value
+	case !defined(v) && !(p.Style == ByType && kind == jsonscan.Object): // in JSON, {} is a value
 		if p.AllowEmptyValue && p.In == Query {
 			w.open()
 			w.key(w.e.name)
@@ -147,21 +147,21 @@ func (w *writer) open() {
 	w.n++
 }
 
-// key appends a name that is escaped already, if the layout has names.
+// key appends a name that is already escaped, if the layout has names.
 func (w *writer) key(name string) {
 	if w.e.layout.named {
 		w.dst = append(append(w.dst, name...), '=')
 	}
 }
 
-// end removes the "=" of an empty value in the layouts that have none.
+// end removes the "=" of an empty value in the layouts that omit it.
 func (w *writer) end() {
 	if n := len(w.dst); w.e.layout.bare && w.dst[n-1] == '=' {
 		w.dst = w.dst[:n-1]
 	}
 }
 
-// flat appends v as one piece: a scalar, or the members of a list or an object behind each other.
+// flat appends v as one piece: a scalar, or the concatenated members of a list or an object.
 func (w *writer) flat(v []byte) error {
 	w.open()
 	w.key(w.e.name)
@@ -339,8 +339,8 @@ func (w *writer) content(v []byte) error {
 	return w.text(t, 0)
 }
 
-// query appends the pairs of a form as the whole query. They are escaped already, and none may have the name of what the
-// gateway itself sends (R5).
+// query appends the pairs of a form as the whole query. They are already escaped, and none may have the name of a
+// parameter that the gateway itself sends (R5).
 func (w *writer) query(v []byte) error {
 	for name := range jsonscan.Members(v) {
 		if owner := w.e.taken(string(name)); owner != "" {
@@ -356,7 +356,7 @@ func (w *writer) query(v []byte) error {
 	return nil
 }
 
-// taken returns the name of the other parameter that a service would take a member for: its own name, or what stands
+// taken returns the name of the other parameter that a service would take a member for: its own name, or the part
 // before the first bracket of it.
 func (e *Encoder) taken(name string) string {
 	if e.p.Taken == nil {
@@ -397,7 +397,7 @@ func (w *writer) memberName(name []byte) error {
 	return w.escaped(name, w.e.names, comma)
 }
 
-// member appends a piece of text that stands between delimiters.
+// member appends a piece of text between delimiters.
 func (w *writer) member(t []byte, not class) error {
 	if err := w.e.checkMember(t); err != nil {
 		return err
@@ -433,7 +433,7 @@ func (w *writer) item(v []byte, not class, nested []byte) error {
 	return nil
 }
 
-// checkMember refuses what the service would take for two members.
+// checkMember refuses a member that the service would take for two.
 func (e *Encoder) checkMember(t []byte) error {
 	if n := len(t); e.p.In == Header && n > 0 && (isBlank(t[0]) || isBlank(t[n-1])) {
 		// RFC 9110 section 5.6.1: they belong to the list.
@@ -452,7 +452,7 @@ func (e *Encoder) checkMember(t []byte) error {
 	return nil
 }
 
-// text appends a piece of text in the way of the location, after the checks of the location.
+// text appends a piece of text with the escaping and the checks of the location.
 func (w *writer) text(t []byte, not class) error { return w.escaped(t, w.e.keep, not) }
 
 func (w *writer) escaped(t []byte, keep, not class) error {

@@ -9,8 +9,8 @@ import (
 
 // A Template is a path with variables (OAS "Path Templating"), its literals escaped. It is immutable.
 //
-// Beyond the standard it understands what documents in the wild write: "{+name}" and "{name*}" (RFC 6570, Google), a
-// fixed query behind the path, "{?a,b}", and a fragment, which only tells operations apart and is dropped.
+// Beyond the standard it accepts common extensions: "{+name}" and "{name*}" (RFC 6570, Google), a fixed query after the
+// path, "{?a,b}", and a fragment, which only distinguishes operations and is dropped.
 type Template struct {
 	parts     []part
 	names     []string
@@ -20,18 +20,18 @@ type Template struct {
 	illegal   string
 }
 
-// A part is a literal, or a variable if literal is "". No literal reaches over a "/" that is not its first byte.
+// A part is a literal, or a variable if literal is "". No literal extends past a "/" that is not its first byte.
 type part struct {
 	literal  string
 	variable int
 }
 
-// A QueryVariable is a variable in the query behind a path, "/orders?action={name}": a parameter that is to be sent as
+// A QueryVariable is a variable in the query after a path, "/orders?action={name}": a parameter that is to be sent as
 // Key. Its pair is not part of [Template.Query].
 type QueryVariable struct{ Key, Name string }
 
-// ParseTemplate compiles a path template as it stands in a document. It fails on expressions without an end or a name,
-// and on literal dot segments, which would lead out of the base path.
+// ParseTemplate compiles a path template of a document. It fails on expressions without an end or a name, and on
+// literal dot segments, which would leave the base path.
 func ParseTemplate(template string) (*Template, error) {
 	t := &Template{}
 	path, _ := cutOutside(template, '#')
@@ -48,11 +48,11 @@ func ParseTemplate(template string) (*Template, error) {
 	return t, nil
 }
 
-// Names returns the variables of the path in the order in which they first stand. Do not change the slice.
+// Names returns the variables of the path in the order of their first occurrence. Do not change the slice.
 func (t *Template) Names() []string { return t.names }
 
-// Reserved reports whether variable i is written "{+name}" (RFC 6570 section 3.2.3): its value may hold slashes, so its
-// [Parameter] wants SlashRaw.
+// Reserved reports whether variable i is written "{+name}" (RFC 6570 section 3.2.3): its value may contain slashes, so
+// its [Parameter] needs SlashRaw.
 func (t *Template) Reserved(i int) bool { return t.reserved[i] }
 
 // Spanning returns the template with variable i written "{+name}".
@@ -66,22 +66,22 @@ func (t *Template) Spanning(i int) *Template {
 	return &spanning
 }
 
-// Query returns the fixed query of the template, escaped and without "?"; "" when there is none.
+// Query returns the fixed query of the template, escaped and without "?"; "" if there is none.
 func (t *Template) Query() string { return t.query }
 
 // QueryVariables returns the variables in the query of the template. Do not change the slice.
 func (t *Template) QueryVariables() []QueryVariable { return t.variables }
 
-// Illegal returns the characters of the literals that can't stand in a URI (RFC 3986 sections 3.3 and 3.4), each once:
-// [Template.Append] and [Template.Query] escape them.
+// Illegal returns the characters of the literals that are not allowed in a URI (RFC 3986 sections 3.3 and 3.4), each
+// once: [Template.Append] and [Template.Query] escape them.
 func (t *Template) Illegal() string { return t.illegal }
 
-// Append appends the escaped path. It calls value for each variable, by its index in Names, to append the escaped value,
-// and returns its error. A [*SegmentError] is returned for values that together with the text around them make a dot
-// segment.
+// Append appends the escaped path. It calls value for each variable, by its index in Names, to append the escaped
+// value, and returns its error. A [*SegmentError] is returned for values that together with the text around them make a
+// dot segment.
 func (t *Template) Append(dst []byte, value func(i int, dst []byte) ([]byte, error)) ([]byte, error) {
 	start := len(dst)
-	segment, first, filled := start, 0, false // where the current segment starts, by what part, and whether a variable is in it
+	segment, first, filled := start, 0, false // start of the current segment, its first part, and whether it has a variable
 	check := func(last int) error {
 		err := checkSegments(dst[segment:], true)
 		if err == nil {
@@ -204,7 +204,7 @@ func (t *Template) parseQuery(query string) error {
 	return nil
 }
 
-// escape appends a literal, escaped where need be.
+// escape appends a literal, escaped if necessary.
 func (t *Template) escape(dst []byte, literal string, keep class) []byte {
 	for i, c := range literal {
 		legal := c < utf8.RuneSelf && classes[c]&keep != 0 || c == '%' && passes(literal, i, keep)
@@ -215,8 +215,8 @@ func (t *Template) escape(dst []byte, literal string, keep class) []byte {
 	return appendEscaped(dst, literal, keep, 0)
 }
 
-// cutExpression cuts the template expression with which s begins. Braces in it must balance, since some frameworks put
-// a pattern there: "{id:[0-9]{3}}".
+// cutExpression cuts the template expression at the beginning of s. Braces in it must balance, since some frameworks
+// put a pattern there: "{id:[0-9]{3}}".
 func cutExpression(s string) (expression, rest string, err error) {
 	depth := 0
 	for i := range len(s) {

@@ -6,8 +6,9 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Forms, parts and XML have no null: RFC 6570 section 2.3 has it undefined, and an element or a field without content is the empty text.
-// The encoders leave it out, and what is here tells where, so that nothing is left out without a word.
+// Forms, parts and XML have no null: RFC 6570 section 2.3 treats it as undefined, and an element or a field without
+// content is the empty text. The encoders leave null out; the functions in this file return its pointers, so that the
+// omission can be reported.
 
 // Unwritten returns the pointers of the nulls in the value of a member that are left out.
 func (f *FormEncoder) Unwritten(name string, v []byte) []string {
@@ -42,7 +43,7 @@ func (e *MultipartEncoder) Unwritten(name string, v []byte) []string {
 	return nullsAtTop(v, 0)
 }
 
-// Unwritten returns the pointers of the nulls in the value of a member that are left out: all, wherever they stand.
+// Unwritten returns the pointers of the nulls in the value of a member that are left out: all, at any depth.
 func (n *XMLNode) Unwritten(_ string, v []byte) []string { return Nulls(v) }
 
 // Nulls returns the pointers of all nulls in a value.
@@ -50,10 +51,11 @@ func Nulls(v []byte) []string { return nullsWithin(v, maxDeep) }
 
 const (
 	maxDeep     = 1 << 20   // levels: more than any value has
-	maxPointers = 512 << 10 // bytes of pointers that are returned: names may be long, and stand above many nulls
+	maxPointers = 512 << 10 // bytes of pointers that are returned: names may be long, and contain many nulls
 )
 
-// nullsAtTop returns the pointer of a value that is null, and those of the nulls among its members, and in as many levels of lists below.
+// nullsAtTop returns the pointer of a value that is null, and those of the nulls among its members, and in that many
+// levels of lists below.
 func nullsAtTop(v []byte, levels int) []string { return nullsWithin(v, 1+levels) }
 
 func nullsWithin(v []byte, levels int) []string {
@@ -64,7 +66,7 @@ func nullsWithin(v []byte, levels int) []string {
 
 // nullFinder collects the pointers of nulls.
 type nullFinder struct {
-	at       []byte // the pointer of the value that is looked at
+	at       []byte // pointer of the current value
 	left     int    // bytes of pointers that may be added
 	pointers []string
 }
@@ -97,7 +99,7 @@ func (f *nullFinder) find(v []byte, levels int) {
 	f.at = f.at[:end]
 }
 
-// mayHoldNull reports whether a value is null, or one in which it may stand.
+// mayHoldNull reports whether a value is null or may contain null.
 func mayHoldNull(v []byte) bool {
 	kind := jsonscan.KindOf(v)
 	return kind == jsonscan.Null || kind == jsonscan.Object || kind == jsonscan.Array

@@ -6,13 +6,13 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// maxPlainDigits is the longest integer that is written without its exponent. Float64 ends before; longer ones are
-// written as they came, so that "1e999999999" doesn't become a gigabyte.
+// maxPlainDigits is the maximum length of an integer that is written without its exponent. It exceeds the range of
+// float64; longer ones are written unchanged, so that "1e999999999" doesn't become a gigabyte.
 const maxPlainDigits = 310
 
-// text returns the text of a value (OAS 3.2 Appendix B leaves the conversion open). Strings are their own text, true and
-// false are written so, lists and objects are compact JSON, null is empty. Numbers are as they were written; only
-// integers with an exponent ("1e7", "1.5e3") or a fraction of zeros ("5.0") are written out, because few services read
+// text returns the text of a value (OAS 3.2 Appendix B leaves the conversion open). Strings are their own text, true
+// and false keep their names, lists and objects are compact JSON, null is empty. Numbers are unchanged, except integers
+// with an exponent ("1e7", "1.5e3") or a fraction of zeros ("5.0"), which are written out because few services parse
 // them.
 //
 // The result is a slice of v wherever possible.
@@ -33,7 +33,7 @@ func text(v []byte) []byte {
 }
 
 // number writes out an integer that has an exponent or a fraction, without loss of a digit, and returns every other
-// literal as it is.
+// literal unchanged.
 func number(literal []byte) []byte {
 	at := bytes.IndexAny(literal, "eE")
 	if at < 0 {
@@ -52,7 +52,7 @@ func number(literal []byte) []byte {
 	}
 	mantissa, negative := bytes.CutPrefix(literal[:at], []byte("-"))
 	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
-	// point is where the decimal point stands in digits once the exponent is applied.
+	// point is the position of the decimal point in digits once the exponent is applied.
 	digits := append(append(make([]byte, 0, maxPlainDigits+1), whole...), fraction...)
 	point := len(whole) + exponent
 	leading := len(digits) - len(bytes.TrimLeft(digits, "0"))

@@ -23,8 +23,8 @@ const (
 	leftOut = "(left out)"
 )
 
-// runCases runs every file below testdata/dir. Each line of its section "cases" is an input, an arrow and what compile's
-// result makes of the input, or a cross and the error.
+// runCases runs every file below testdata/dir. Each line of its section "cases" is an input, an arrow and the result of
+// the function that compile returns, or a cross and the error.
 func runCases(t *testing.T, dir string, compile func(t *testing.T, a *txtar.Archive) func(in string) (string, error)) {
 	t.Helper()
 	cases.Run(t, filepath.Join("testdata", dir, "*.txtar"), func(t *testing.T, file string, a *txtar.Archive) {
@@ -71,7 +71,7 @@ func section(t *testing.T, a *txtar.Archive, name string) []byte {
 	return nil
 }
 
-// slashOf is what a template says of the slashes in a variable.
+// slashOf returns the treatment of slashes in a variable of a template.
 func slashOf(reserved bool) Slash {
 	if reserved {
 		return SlashRaw
@@ -79,7 +79,7 @@ func slashOf(reserved bool) Slash {
 	return SlashRefused
 }
 
-// parameter reads a Parameter from JSON in the words of the standard.
+// parameter reads a Parameter from JSON in the terms of the standard.
 func parameter(t *testing.T, data []byte) Parameter {
 	t.Helper()
 	var in struct {
@@ -240,7 +240,8 @@ func TestForms(t *testing.T) {
 	})
 }
 
-// Every combination of style and location is either in the standard's table or refused with a sentence that names it.
+// TestIllegalParameters checks that every combination of style and location is either in the standard's table or
+// refused with a sentence that names it.
 func TestIllegalParameters(t *testing.T) {
 	for _, c := range []struct {
 		p    Parameter
@@ -269,7 +270,7 @@ func TestIllegalParameters(t *testing.T) {
 	}
 }
 
-// R6: the whole list, in the spellings that servers take for the same. (pains row 109)
+// TestForbiddenHeaders checks the whole list, in the spellings that servers treat as equal (R6, pains row 109).
 func TestForbiddenHeaders(t *testing.T) {
 	for _, name := range strings.Fields(`Authorization Proxy-Authorization Proxy-Connection Cookie Host Content-Length
 		Content-Type Accept Transfer-Encoding TE Trailer Upgrade Connection Keep-Alive Expect Forwarded X-Forwarded-For

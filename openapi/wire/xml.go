@@ -9,28 +9,29 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// An XMLNode says how the values of one schema are written as XML (OAS "XML Object"). Plans may be cyclic, as schemas
-// are; they must not be changed once a value is written with them. A node is safe for concurrent use then.
+// An XMLNode describes the XML encoding of the values of one schema (OAS "XML Object"). Plans may be cyclic, as schemas
+// are; they must not be changed once a value has been written. From then on a node is safe for concurrent use.
 type XMLNode struct {
 	// Name is that of the element or attribute. For a list that is not wrapped it is that of each member.
 	Name string
-	// Namespace is the URI of the name, Prefix what stands before it. A prefix without a namespace is written where an
-	// element around has declared it, and else left out.
+	// Namespace is the URI of the name, Prefix the prefix before it. A prefix without a namespace is written if an
+	// enclosing element has declared it, and otherwise left out.
 	Namespace, Prefix string
 	Kind              XMLKind
-	// Wrapped puts the members of a list into an element of their own.
+	// Wrapped reports whether the members of a list are put into an element of their own.
 	Wrapped bool
-	// Members are the properties of an object by their name in JSON, and Places has the place of each in the order in which
-	// they are to follow each other, from 0: a service that validates may insist on it.
+	// Members are the properties of an object by their name in JSON, and Places has the position of each in the order
+	// of elements, from 0: a service that validates may require the order.
 	Members map[string]*XMLNode
 	Places  map[string]int
-	// Item is the plan for the members of a list, nil: elements with the list's own name.
+	// Item is the plan for the members of a list; if it is nil, they are elements with the list's own name.
 	Item *XMLNode
-	// Other is the plan for properties that are not among Members, each under its own name; nil: by the value alone.
+	// Other is the plan for properties that are not among Members, each under its own name; if it is nil, they are
+	// written by the value alone.
 	Other *XMLNode
 }
 
-// XMLKind is what a value becomes (OAS 3.2 "XML Node Types").
+// XMLKind is the kind of node that a value becomes (OAS 3.2 "XML Node Types").
 type XMLKind uint8
 
 // The kinds.
@@ -39,17 +40,17 @@ const (
 	XMLAttribute         // attribute: true of 3.0 and 3.1
 	XMLText
 	XMLCDATA
-	XMLNone // its members stand in the element around
+	XMLNone // its members belong to the enclosing element
 )
 
 // Append appends the document of a value: the declaration and one root element. The error is a [*ValueError] with a
-// pointer to what can't be written.
+// pointer to the value that can't be written.
 func (n *XMLNode) Append(dst, v []byte) ([]byte, error) {
 	w := xmlWriter{dst: append(dst, xmlDeclaration...)}
 	root := *n
 	root.Kind, root.Wrapped = XMLElement, true
 	write := func() error { return w.node(&root, root.Name, v) }
-	if jsonscan.KindOf(v) == jsonscan.Null { // which is left out elsewhere, but a document has a root (XML 1.0 section 2.1)
+	if jsonscan.KindOf(v) == jsonscan.Null { // null is left out elsewhere, but a document has a root (XML 1.0 section 2.1)
 		write = func() error { return w.element(&root, root.Name, nil, func() error { return nil }) }
 	}
 	if err := write(); err != nil {
@@ -92,7 +93,8 @@ type xmlMember struct {
 
 var anyXML = &XMLNode{}
 
-// members returns what is to be written of an object, in the order of the plan; what it doesn't know comes last.
+// members returns the properties of an object to write, in the order of the plan; properties that it doesn't have come
+// last.
 func (n *XMLNode) members(members iter.Seq2[string, []byte]) []xmlMember {
 	var all []xmlMember
 	for name, value := range members {
@@ -114,7 +116,7 @@ func (n *XMLNode) members(members iter.Seq2[string, []byte]) []xmlMember {
 	return all
 }
 
-// elementName is the name of a member: of a plan that has none, the name in JSON.
+// elementName returns the name of a member: that of its plan, or the name in JSON.
 func (m *xmlMember) elementName() string {
 	if m.node.Name != "" {
 		return m.node.Name
@@ -132,9 +134,9 @@ func jsonMembers(v []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// attributes writes those members that are attributes of the open tag.
+// attributes writes the members that are attributes of the open tag.
 func (w *xmlWriter) attributes(all []xmlMember, outer int) error {
-	var names map[string]bool // that are there
+	var names map[string]bool // existing attributes
 	for i := range all {
 		m := &all[i]
 		if m.node.Kind != XMLAttribute {
@@ -169,7 +171,7 @@ func (w *xmlWriter) attributes(all []xmlMember, outer int) error {
 	return nil
 }
 
-// content writes those members that are no attributes.
+// content writes the members that are not attributes.
 func (w *xmlWriter) content(all []xmlMember) error {
 	for i := range all {
 		m := &all[i]
@@ -183,7 +185,7 @@ func (w *xmlWriter) content(all []xmlMember) error {
 	return nil
 }
 
-// node writes a value as its plan says.
+// node writes a value by its plan.
 func (w *xmlWriter) node(n *XMLNode, name string, v []byte) error {
 	kind := jsonscan.KindOf(v)
 	switch {
@@ -220,7 +222,7 @@ func (w *xmlWriter) list(n *XMLNode, name string, v []byte) error {
 			} else if plan.Name != "" {
 				itemName = plan.Name
 			}
-			if jsonscan.KindOf(item) == jsonscan.Array { // a list in a list has to be told from the next
+			if jsonscan.KindOf(item) == jsonscan.Array { // a nested list must be distinguished from the next one
 				wrapped := *plan
 				wrapped.Wrapped = true
 				plan = &wrapped
@@ -237,7 +239,7 @@ func (w *xmlWriter) list(n *XMLNode, name string, v []byte) error {
 	return items()
 }
 
-// element writes an element. attributes and content append what belongs into the tag and behind it.
+// element writes an element. attributes and content append the attributes of the tag and its content.
 func (w *xmlWriter) element(n *XMLNode, name string, attributes func(outer int) error, content func() error) error {
 	outer := len(w.scope)
 	defer func() { w.scope = w.scope[:outer] }()
@@ -265,8 +267,8 @@ func (w *xmlWriter) element(n *XMLNode, name string, attributes func(outer int) 
 	return nil
 }
 
-// name returns a name with its prefix, and the namespace that has to be declared for it. outer is where the declarations
-// of this element begin in the scope.
+// name returns a name with its prefix, and the namespace that has to be declared for it. outer is the index in the
+// scope at which the declarations of this element begin.
 func (w *xmlWriter) name(n *XMLNode, name string, outer int) (qualified string, declare *xmlns, err error) {
 	if !isXMLName(name) {
 		return "", nil, refuse("can't be sent: %q can't be the name of an XML element", name)
@@ -277,7 +279,7 @@ func (w *xmlWriter) name(n *XMLNode, name string, outer int) (qualified string, 
 	case n.Kind == XMLAttribute && prefix == "":
 		return name, nil, nil // it has no namespace (XML Namespaces 1.0 section 6.2)
 	case n.Namespace == "" && at < 0, n.Namespace != "" && at >= outer && uri != n.Namespace:
-		prefix = "" // nobody declares it, or this element declares it as another one
+		prefix = "" // no element declares it, or this element declares it for another namespace
 	case n.Namespace != "" && uri != n.Namespace:
 		declare = &xmlns{prefix, n.Namespace}
 	}
@@ -305,7 +307,7 @@ func (w *xmlWriter) declare(ns *xmlns) (err error) {
 	return nil
 }
 
-// lookup returns what a prefix stands for, and its place in the scope, -1 if it is not declared.
+// lookup returns the namespace of a prefix, and its index in the scope; -1 if it is not declared.
 func (w *xmlWriter) lookup(prefix string) (uri string, at int) {
 	for i, ns := range slices.Backward(w.scope) {
 		if ns.prefix == prefix {
@@ -317,7 +319,7 @@ func (w *xmlWriter) lookup(prefix string) (uri string, at int) {
 
 func (w *xmlWriter) text(kind XMLKind, v []byte) (err error) {
 	t := text(v)
-	if kind != XMLCDATA || slices.Contains(t, '\r') { // a reader makes a line feed of it there (XML 1.0 section 2.11)
+	if kind != XMLCDATA || slices.Contains(t, '\r') { // a reader would turn it into a line feed there (XML 1.0 section 2.11)
 		w.dst, err = appendXMLText(w.dst, t, false)
 		return err
 	}
@@ -330,8 +332,8 @@ func (w *xmlWriter) text(kind XMLKind, v []byte) (err error) {
 	return nil
 }
 
-// appendXMLText appends text with what XML reads otherwise escaped: markup, "]]>", and the line ends that a reader would
-// change (XML 1.0 sections 2.4, 2.11, 3.3.3).
+// appendXMLText appends text and escapes everything that XML would interpret: markup, "]]>", and line ends that a
+// reader would change (XML 1.0 sections 2.4, 2.11, 3.3.3).
 func appendXMLText(dst, t []byte, attribute bool) ([]byte, error) {
 	if err := checkXMLChars(t); err != nil {
 		return dst, err
@@ -359,7 +361,7 @@ func appendXMLText(dst, t []byte, attribute bool) ([]byte, error) {
 	return dst, nil
 }
 
-// checkXMLChars refuses what XML 1.0 section 2.2 has no way to write, escaped or not.
+// checkXMLChars refuses characters that XML 1.0 section 2.2 excludes, escaped or not.
 func checkXMLChars(t []byte) error {
 	for i := 0; i < len(t); {
 		r, size := utf8.DecodeRune(t[i:])
@@ -373,7 +375,7 @@ func checkXMLChars(t []byte) error {
 	return nil
 }
 
-// isXMLName tells whether a name is an NCName (XML Namespaces 1.0 section 3).
+// isXMLName reports whether a name is an NCName (XML Namespaces 1.0 section 3).
 func isXMLName(name string) bool {
 	for i, r := range name {
 		if !isXMLNameStart(r) && (i == 0 || !(r == '-' || r == '.' || '0' <= r && r <= '9' || r == 0xb7 ||
@@ -403,5 +405,5 @@ func isXMLNameStart(r rune) bool {
 	return false
 }
 
-// IsXMLName tells whether a name, or a prefix, can stand in XML (XML Namespaces 1.0 section 3).
+// IsXMLName reports whether a name, or a prefix, is valid in XML (XML Namespaces 1.0 section 3).
 func IsXMLName(name string) bool { return isXMLName(name) }

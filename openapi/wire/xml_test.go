@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// element is what encoding/xml, an independent implementation, reads of an element.
+// element is an element as encoding/xml, an independent implementation, reads it.
 type element struct {
 	Name       string
 	Attributes []string
@@ -69,7 +69,7 @@ func xmlText(r *rand.Rand) string {
 	return b.String()
 }
 
-// randomXML makes a plan, a value for it and what a reader must find.
+// randomXML makes a plan, a value for it, and the expected result of a reader.
 func randomXML(r *rand.Rand, name string, depth int) (n *XMLNode, value any, want *element) {
 	n = &XMLNode{Name: name}
 	space := ""
@@ -122,7 +122,8 @@ func randomXML(r *rand.Rand, name string, depth int) (n *XMLNode, value any, wan
 	return n, object, want
 }
 
-// What is written is read back by encoding/xml: names with their namespaces, attributes, every character of text.
+// TestXMLRoundTrip reads documents back with encoding/xml: names with their namespaces, attributes, every character of
+// text.
 func TestXMLRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
@@ -142,7 +143,7 @@ func TestXMLRoundTrip(t *testing.T) {
 	}
 }
 
-// TestXMLOfNull: a document has one root, also that of nothing.
+// TestXMLOfNull checks that a document has one root, even for null.
 func TestXMLOfNull(t *testing.T) {
 	n := &XMLNode{Name: "order", Prefix: "o", Namespace: "urn:orders"}
 	for value, want := range map[string]string{
@@ -156,7 +157,7 @@ func TestXMLOfNull(t *testing.T) {
 	}
 }
 
-// FuzzXML: whatever the value, what is written is well-formed, or the value is refused with words for a model.
+// FuzzXML checks that any value is written as well-formed XML, or refused with an error for the model.
 func FuzzXML(f *testing.F) {
 	for _, seed := range []string{`{"a":"x","b":[1,{"c":null}],"d":{"e":true}}`, `{"a b":1}`, `{"a":"\u0001"}`, `[[1],[2]]`, `"<x>"`, `{"xml:a":1,"-":2}`,
 		`{"attr":"\"&<\n","text":"]]>","cdata":"]]>]]>"}`, `{"attr":{}}`, `{"list":[[[]]]}`, `null`, `[null]`, `""`} {
@@ -203,7 +204,7 @@ func ascii(text []byte) bool {
 	return true
 }
 
-// TestXMLExact holds what is written of names, namespaces and attributes, to the byte, and what is refused where.
+// TestXMLExact checks the encoding of names, namespaces and attributes byte for byte, and the positions of errors.
 func TestXMLExact(t *testing.T) {
 	attribute := func(name string) *XMLNode { return &XMLNode{Name: name, Kind: XMLAttribute} }
 	plan := &XMLNode{
@@ -249,7 +250,7 @@ func TestXMLExact(t *testing.T) {
 	}
 }
 
-// TestXMLRoot: whatever the plan says, the root of a document is an element.
+// TestXMLRoot checks that for any plan, the root of a document is an element.
 func TestXMLRoot(t *testing.T) {
 	n := &XMLNode{Name: "r", Kind: XMLAttribute, Namespace: "urn:x"}
 	want := xmlDeclaration + `<r xmlns="urn:x"><a>1</a></r>`
@@ -261,7 +262,7 @@ func TestXMLRoot(t *testing.T) {
 	}
 }
 
-// TestXMLNames holds where the ranges of characters begin and end that a name may have.
+// TestXMLNames checks the limits of the ranges of characters in a name.
 func TestXMLNames(t *testing.T) {
 	for name, want := range map[string]bool{
 		"": false, "A": true, "Z": true, "a": true, "z": true, "_": true, "@": false, "[": false, "`": false, "{": false, "0": false, "a0": true, "a9": true, "a/": false, "a:": false,

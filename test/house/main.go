@@ -1,5 +1,6 @@
 // House prints what a reader of each package meets: how many files and lines it has, how many exported names, the largest
-// set of its files that need each other, and the types with more methods than fit in a head. `make house` runs it.
+// set of its files that need each other, the types with more methods than fit in a head, and how often its comments use a turn of
+// phrase for which technical English has a plain one. `make house` runs it.
 //
 // A file needs another file of its package when it names something that is declared there: a type, a function, a method, a
 // field, a variable or a constant. A set of files that all need each other, directly or through others of the set, can only
@@ -14,7 +15,6 @@ import (
 )
 
 func main() {
-	markdown := flag.Bool("markdown", false, "print the table for docs/contributing/architecture.md")
 	set := flag.String("set", "", "print the files of a package's largest set instead, such as those of gateway/mcp")
 	flag.Parse()
 	patterns := flag.Args()
@@ -33,11 +33,7 @@ func main() {
 		}
 		return
 	}
-	if *markdown {
-		printMarkdown(os.Stdout, packages)
-	} else {
-		printText(os.Stdout, packages)
-	}
+	printText(os.Stdout, packages)
 	var exceeded []string
 	for _, p := range packages {
 		exceeded = append(exceeded, p.exceeded()...)

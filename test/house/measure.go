@@ -25,6 +25,8 @@ type measured struct {
 	exported  int        // package-level names, and methods of exported types
 	set       []string   // files of the largest set that need each other; empty if no file needs another that needs it
 	methodful []typeSize // types with more than manyMethods methods, largest first
+	comments  int        // lines of comments
+	dialect   int        // turns of phrase in them, see dialect
 }
 
 // file is a file with its number of lines.
@@ -83,6 +85,10 @@ func measurePackage(name string, p *packages.Package) (measured, error) {
 		if f.lines > m.longest.lines {
 			m.longest = f
 		}
+	}
+	for _, syntax := range p.Syntax {
+		lines, turns := countDialect(syntax)
+		m.comments, m.dialect = m.comments+lines, m.dialect+turns
 	}
 	m.set = largestSet(needs(p))
 	return m, nil

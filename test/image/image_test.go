@@ -247,7 +247,7 @@ func TestDockerfile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, flags := range []string{"CGO_ENABLED=0 ", "-trimpath -buildvcs=false", "-s -w -X main.version=", "-X main.commit="} {
+	for _, flags := range []string{"CGO_ENABLED=0 ", "-tags grpcnotrace -trimpath -buildvcs=false", "-s -w -X main.version=", "-X main.commit="} {
 		if !strings.Contains(string(text), flags) || !strings.Contains(string(makefile), flags) {
 			t.Errorf("%q is not in both Dockerfile and Makefile", flags)
 		}

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -137,33 +136,6 @@ func errorCode(code string) string {
 		}
 	}
 	return code
-}
-
-// Valid reports whether the value by which somebody was let in still has the same role.
-func (o *OIDC) Valid(c *config.ConsoleOIDC, who Identity) bool {
-	if c == nil {
-		return false
-	}
-	valid := false
-	eachRole(c, func(value string, role Role) {
-		valid = valid || role == who.Role && grantOf(c, value, role) == who.Grant
-	})
-	return valid
-}
-
-// eachRole visits the values of the claim that have a role, the greater role first.
-func eachRole(c *config.ConsoleOIDC, visit func(value string, role Role)) {
-	for _, value := range c.Roles.Operate {
-		visit(value, Operate)
-	}
-	for _, value := range c.Roles.View {
-		visit(value, View)
-	}
-}
-
-// grantOf identifies the line of the configuration that gives a value of the claim a role.
-func grantOf(c *config.ConsoleOIDC, value string, role Role) [sha256.Size]byte {
-	return sha256.Sum256(fmt.Appendf(nil, "oidc %q %q %q %q %s", c.Issuer.String(), c.ClientID, c.RolesClaim, value, role))
 }
 
 // providerOf returns the provider of a configuration, with its metadata. While the provider is down, the last metadata

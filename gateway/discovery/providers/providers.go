@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"time"
@@ -32,103 +33,81 @@ type Options struct {
 
 // New makes the provider of an item of the configuration. It sends nothing before Run.
 func New(d *config.Discovery, o Options) (discovery.Provider, error) {
-	switch {
-	case d.File != nil:
-		return filesd.New(d.File), nil
-	case d.Consul != nil:
-		return newConsul(d, o)
-	case d.Kubernetes != nil:
-		return newKubernetes(d, o)
-	case d.Docker != nil:
-		return newDocker(d, o)
-	case d.APICatalog != nil:
-		return newAPICatalog(d, o)
-	case d.DNS != nil:
-		return dns.New(d.DNS), nil
-	case d.Eureka != nil:
-		return newEureka(d, o)
-	case d.Nacos != nil:
-		return newNacos(d, o)
-	case d.ServiceCenter != nil:
-		return newServiceCenter(d, o)
+	switch r := d.Registry().(type) {
+	case *config.FileDiscovery:
+		return filesd.New(r), nil
+	case *config.HTTPDiscovery:
+		return newHTTP(d.Name, r, o)
+	case *config.ConsulDiscovery:
+		return newConsul(d.Name, r, o)
+	case *config.KubernetesDiscovery:
+		return newKubernetes(d.Name, r, o)
+	case *config.DockerDiscovery:
+		return newDocker(d.Name, r, o)
+	case *config.APICatalogDiscovery:
+		return polled(o, d.Name, r.URL, r.CAFile, func(c discovery.Client) discovery.Provider { return apicatalog.New(r, c) })
+	case *config.DNSDiscovery:
+		return dns.New(r), nil
+	case *config.EurekaDiscovery:
+		return polled(o, d.Name, r.URL, r.CAFile, func(c discovery.Client) discovery.Provider { return eureka.New(r, c) })
+	case *config.NacosDiscovery:
+		return polled(o, d.Name, r.Address, r.CAFile, func(c discovery.Client) discovery.Provider { return nacos.New(r, c) })
+	case *config.ServiceCenterDiscovery:
+		return polled(o, d.Name, r.Address, r.CAFile, func(c discovery.Client) discovery.Provider { return servicecenter.New(r, c) })
 	}
-	return newHTTP(d, o)
+	return nil, fmt.Errorf("%w %q", errUnknownKind, d.Kind())
 }
 
-func newHTTP(d *config.Discovery, o Options) (discovery.Provider, error) {
-	u, err := o.client(d.Name, d.HTTP.URL.URL(), d.HTTP.CAFile)
+// errUnknownKind is the error for a kind of registry that [New] has no case for, which a test excludes.
+var errUnknownKind = errors.New("no provider of the kind")
+
+// polled makes a provider that asks a URL again and again, with a time limit for the header of each response.
+func polled(o Options, name string, at config.URL, authorities config.File, provider func(discovery.Client) discovery.Provider) (discovery.Provider, error) {
+	u, err := o.client(name, at.URL(), authorities)
+	if err != nil {
+		return nil, err
+	}
+	u.FirstByte = headerTime()
+	return provider(upstream.NewClient(u)), nil
+}
+
+func newHTTP(name string, c *config.HTTPDiscovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(name, c.URL.URL(), c.CAFile)
 	if err != nil {
 		return nil, err
 	}
 	u.Timeout, u.FirstByte, u.MaxBytes = time.Duration(config.DefaultLimits().Timeout), headerTime(), targetgroup.MaxSize+1
-	u.Proxy = upstream.ConfiguredProxy(d.HTTP.Proxy)
-	return httpsd.New(d.HTTP, upstream.NewClient(u)), nil
+	u.Proxy = upstream.ConfiguredProxy(c.Proxy)
+	return httpsd.New(c, upstream.NewClient(u)), nil
 }
 
 // newConsul makes a client without time limits: each query has one, and many wait for minutes.
-func newConsul(d *config.Discovery, o Options) (discovery.Provider, error) {
-	u, err := o.client(d.Name, d.Consul.Address.URL(), d.Consul.CAFile)
+func newConsul(name string, c *config.ConsulDiscovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(name, c.Address.URL(), c.CAFile)
 	if err != nil {
 		return nil, err
 	}
-	return consul.New(d.Consul, upstream.NewClient(u)), nil
-}
-
-func newAPICatalog(d *config.Discovery, o Options) (discovery.Provider, error) {
-	u, err := o.client(d.Name, d.APICatalog.URL.URL(), d.APICatalog.CAFile)
-	if err != nil {
-		return nil, err
-	}
-	u.FirstByte = headerTime()
-	return apicatalog.New(d.APICatalog, upstream.NewClient(u)), nil
-}
-
-func newServiceCenter(d *config.Discovery, o Options) (discovery.Provider, error) {
-	u, err := o.client(d.Name, d.ServiceCenter.Address.URL(), d.ServiceCenter.CAFile)
-	if err != nil {
-		return nil, err
-	}
-	u.FirstByte = headerTime()
-	return servicecenter.New(d.ServiceCenter, upstream.NewClient(u)), nil
-}
-
-func newNacos(d *config.Discovery, o Options) (discovery.Provider, error) {
-	u, err := o.client(d.Name, d.Nacos.Address.URL(), d.Nacos.CAFile)
-	if err != nil {
-		return nil, err
-	}
-	u.FirstByte = headerTime()
-	return nacos.New(d.Nacos, upstream.NewClient(u)), nil
-}
-
-func newEureka(d *config.Discovery, o Options) (discovery.Provider, error) {
-	u, err := o.client(d.Name, d.Eureka.URL.URL(), d.Eureka.CAFile)
-	if err != nil {
-		return nil, err
-	}
-	u.FirstByte = headerTime()
-	return eureka.New(d.Eureka, upstream.NewClient(u)), nil
+	return consul.New(c, upstream.NewClient(u)), nil
 }
 
 // newKubernetes makes a client without limits of time and size for a body: the provider's requests have deadlines, and watches
 // go on without end.
-func newKubernetes(d *config.Discovery, o Options) (discovery.Provider, error) {
-	cluster, err := kubernetes.NewCluster(d.Kubernetes)
+func newKubernetes(name string, c *config.KubernetesDiscovery, o Options) (discovery.Provider, error) {
+	cluster, err := kubernetes.NewCluster(c)
 	if err != nil {
 		return nil, fmt.Errorf("kubernetes: %w", err)
 	}
-	u, err := o.client(d.Name, cluster.Server, "")
+	u, err := o.client(name, cluster.Server, "")
 	if err != nil {
 		return nil, err
 	}
 	u.RootCAs, u.TLS, u.FirstByte = cluster.RootCAs, cluster.TLS, headerTime()
-	return kubernetes.New(d.Kubernetes, cluster, upstream.NewClient(u)), nil
+	return kubernetes.New(c, cluster, upstream.NewClient(u)), nil
 }
 
 // newDocker makes a client without limits of time and size for a body: events come without end.
-func newDocker(d *config.Discovery, o Options) (discovery.Provider, error) {
-	c := d.Docker
-	u, err := o.client(d.Name, c.Host.URL(), c.CAFile)
+func newDocker(name string, c *config.DockerDiscovery, o Options) (discovery.Provider, error) {
+	u, err := o.client(name, c.Host.URL(), c.CAFile)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,13 @@ package providers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -68,4 +70,31 @@ func TestKubernetes(t *testing.T) {
 		}
 		cancel()
 	})
+}
+
+// Each kind of registry that the configuration has is made.
+func TestKinds(t *testing.T) {
+	required := map[reflect.Type]string{
+		reflect.TypeFor[config.URL](): "http://registry.test", reflect.TypeFor[[]config.File](): "[targets.json]", reflect.TypeFor[[]string](): "[orders.example.com]",
+	}
+	kinds := 0
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[config.Discovery]()) {
+		if !f.Type.Implements(reflect.TypeFor[config.Registry]()) {
+			continue
+		}
+		kinds++
+		var settings []string
+		for _, of := range reflect.VisibleFields(f.Type.Elem()) {
+			if key := of.Tag.Get("yaml"); of.Tag.Get("required") == "true" {
+				settings = append(settings, key+": "+required[of.Type])
+			}
+		}
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if _, err := provider(t, key+": {"+strings.Join(settings, ", ")+"}"); errors.Is(err, errUnknownKind) {
+			t.Error(err)
+		}
+	}
+	if kinds == 0 {
+		t.Error("the configuration has no kind of registry")
+	}
 }

@@ -12,7 +12,7 @@ type function struct {
 	args    int
 	takes   string // the arguments, in words
 	nodes   bool   // it takes a query with all the nodes that it selects; otherwise values
-	logical bool   // it returns true or false, which is no value; the second argument is a regular expression
+	logical bool   // it returns true or false, which is not a value; the second argument is a regular expression
 	whole   bool   // the regular expression must match the whole text
 	of      func(e *evaluation, c *call, current *tree.Node) (value, error)
 }
@@ -23,7 +23,7 @@ const (
 	takesPattern = "two values, a text and a regular expression"
 )
 
-// functionNamed returns a function, nil if there is none of that name.
+// functionNamed returns a function; nil if there is none with that name.
 func functionNamed(name string) *function {
 	switch name {
 	case "length":
@@ -72,7 +72,7 @@ func countOf(e *evaluation, c *call, current *tree.Node) (value, error) {
 	return value{kind: tree.Number, number: float64(n)}, err
 }
 
-// valueOf returns the value of the only node that a query selects, nothing if there are none or several.
+// valueOf returns the value of the only node that a query selects; nothing if there are none or several.
 func valueOf(e *evaluation, c *call, current *tree.Node) (value, error) {
 	var only *tree.Node
 	err := e.query(c.args[0].(*Query), current, func(n *tree.Node) error { //nolint:errcheck // the parser takes nothing else

@@ -10,8 +10,8 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// FuzzSelect: whatever a query and a document hold, Parse and Select return, within bounds. An error has its place, and what is
-// selected are nodes of the document, each once.
+// FuzzSelect checks that Parse and Select return, within limits, for any query and document; that errors have a
+// position; and that the result consists of nodes of the document, each once.
 func FuzzSelect(f *testing.F) {
 	data, err := os.ReadFile("testdata/cts/cts.json")
 	if err != nil {

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// Work counts what queries cost. Its error ends the selection.
+// Work counts the cost of queries. Its error ends the selection.
 type Work interface {
 	// Take takes a number of steps, each worth about the visit of a node.
 	Take(steps int) error
 }
 
-// Bounds of one query.
+// Limits of one query.
 const (
-	// MaxBytes is the length of a query.
+	// MaxBytes is the maximum length of a query, in bytes.
 	MaxBytes = 16 << 10
 
-	maxDepth        = 32      // of filters, parentheses and function calls in one another
+	maxDepth        = 32      // nesting of filters, parentheses and function calls
 	maxSelected     = 500_000 // nodes between two segments
 	maxPattern      = 1_000   // bytes of a regular expression
 	maxProgram      = 10_000  // instructions of a compiled regular expression

@@ -11,7 +11,8 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// nested are queries that recurse as deep as they are long: text n times between a beginning and an end, each of which may be missing.
+// nested are queries whose recursion depth is proportional to their length: text n times between a beginning and an
+// end, each of which may be missing.
 var nested = map[string]struct{ before, text, after, end string }{
 	"parentheses":          {"$[?", "(", "", ""},
 	"closed parentheses":   {"$[?", "(", "@.a", ")"},
@@ -34,7 +35,7 @@ var nested = map[string]struct{ before, text, after, end string }{
 	"mixed":                {"$", "[?!(@..a[?(@.b==1||length(@.c)>1)&&@", "", ""},
 }
 
-// TestNestedQueries: no text makes the parser recurse deeper than its bound, whatever its length.
+// TestNestedQueries checks that the parser never recurses beyond its limit, for any length of text.
 func TestNestedQueries(t *testing.T) {
 	for name, c := range nested {
 		t.Run(name, func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestNestedQueries(t *testing.T) {
 	}
 }
 
-// TestDepth: the deepest query that is accepted, and one level more.
+// TestDepth checks the deepest accepted query, and one level more.
 func TestDepth(t *testing.T) {
 	for n, want := range map[int]string{maxDepth: "", maxDepth + 1: "at character 132: filters, parentheses and functions are nested more than 32 levels deep"} {
 		_, err := Parse("$" + strings.Repeat("[?@ ", n) + strings.Repeat("]", n))
@@ -66,7 +67,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestPatternLimits: regular expressions that would take too much are refused at their place, before they are compiled.
+// TestPatternLimits checks that regular expressions that are too expensive are refused with their position, before they
+// are compiled.
 func TestPatternLimits(t *testing.T) {
 	for pattern, want := range map[string]string{
 		strings.Repeat("a", maxPattern+1):                    "has 1001 bytes; at most 1000 are allowed",
@@ -84,7 +86,7 @@ func TestPatternLimits(t *testing.T) {
 	}
 }
 
-// TestWork: whatever a filter does is charged while it does it, so that a few thousand steps end it.
+// TestWork checks that a filter is charged during its work, so that a few thousand steps end it.
 func TestWork(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"p":{`)

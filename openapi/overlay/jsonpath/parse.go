@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Parse parses a query. It takes time and memory in proportion to the length of the text.
+// Parse parses a query. Its time and memory are proportional to the length of the text.
 func Parse(text string) (*Query, error) {
 	if len(text) > MaxBytes {
 		return nil, errTooLong
@@ -26,14 +26,14 @@ func Parse(text string) (*Query, error) {
 	return &Query{text: text, root: true, segments: segments}, nil
 }
 
-// parser reads a query once, from its beginning to its end.
+// parser parses a query once, from its beginning to its end.
 type parser struct {
 	in    string
 	at    int
 	depth int
 }
 
-// expected is the error for a text that goes on in another way.
+// expected returns the error for an unexpected continuation of the text.
 func (p *parser) expected(what string) error {
 	found := "the end"
 	if p.at < len(p.in) {
@@ -45,12 +45,12 @@ func (p *parser) expected(what string) error {
 	return p.wrong("expected %s, found %s", what, found)
 }
 
-// wrong is an error with the position.
+// wrong returns an error with the position.
 func (p *parser) wrong(format string, args ...any) error {
 	return fmt.Errorf("at character %d: %s", utf8.RuneCountInString(p.in[:min(p.at, len(p.in))])+1, fmt.Sprintf(format, args...))
 }
 
-// enter counts one more level of what recurses.
+// enter counts one more level of recursion.
 func (p *parser) enter() error {
 	if p.depth++; p.depth > maxDepth {
 		return p.wrong("%v", ErrTooDeep)
@@ -60,7 +60,7 @@ func (p *parser) enter() error {
 
 func (p *parser) leave() { p.depth-- }
 
-// peek returns the next byte, 0 at the end.
+// peek returns the next byte; 0 at the end.
 func (p *parser) peek() byte {
 	if p.at < len(p.in) {
 		return p.in[p.at]
@@ -84,7 +84,7 @@ func (p *parser) blank() {
 	}
 }
 
-// segments reads the segments of a query. Blank space behind the last one is left.
+// segments parses the segments of a query. It leaves the blank space after the last one.
 func (p *parser) segments() (out []segment, err error) {
 	for {
 		before := p.at
@@ -125,7 +125,7 @@ func (p *parser) shorthand() ([]selector, error) {
 	return []selector{{kind: byName, name: name}}, nil
 }
 
-// name reads a name without quotes, "" if there is none.
+// name parses a name without quotes; "" if there is none.
 func (p *parser) name() string {
 	start := p.at
 	for p.at < len(p.in) {

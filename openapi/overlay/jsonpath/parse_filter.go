@@ -81,7 +81,7 @@ func (p *parser) parenthesized() (expression, error) {
 	return e, nil
 }
 
-// test reads a comparison, or the test of a query or function, of which ! is removed by the caller's not.
+// test parses a comparison, or the test of a query or function. The caller has removed a leading !.
 func (p *parser) test() (expression, error) {
 	negated := p.take("!")
 	if negated {
@@ -114,7 +114,7 @@ func (p *parser) test() (expression, error) {
 	return nil, p.expected("a comparison, since a value alone is not a test")
 }
 
-// comparison reads a comparison operator, "" if there is none.
+// comparison parses a comparison operator; "" if there is none.
 func (p *parser) comparison() string {
 	for _, op := range []string{"==", "!=", "<=", ">=", "<", ">"} {
 		if p.take(op) {
@@ -229,7 +229,7 @@ func (p *parser) call(name string, start int) (operand, error) {
 	return c, p.literalPattern(c, start)
 }
 
-// literalPattern checks the bounds of a regular expression that stands in the query.
+// literalPattern checks the limits of a regular expression that is a literal in the query.
 func (p *parser) literalPattern(c *call, start int) error {
 	if !c.function.logical {
 		return nil

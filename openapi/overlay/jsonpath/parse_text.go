@@ -39,7 +39,7 @@ func (p *parser) quoted() (string, error) {
 	return "", p.wrong("the quoted text has no closing quote")
 }
 
-// escape reads an escape at its backslash. If it is wrong, the position stays there.
+// escape parses an escape at its backslash. If it is wrong, the position stays there.
 func (p *parser) escape(quote byte) (rune, bool) {
 	rest := p.in[p.at+1:]
 	if rest == "" {

@@ -10,14 +10,14 @@ import (
 
 // pattern is a compiled regular expression.
 type pattern struct {
-	re   *regexp.Regexp // nil if it is none, so that it matches nothing
-	size int            // instructions of its program, at most
+	re   *regexp.Regexp // nil if it is invalid, so that it matches nothing
+	size int            // maximum number of instructions of its program
 }
 
 // cost returns the steps of a match: Go's engine takes at most one step for each instruction and byte.
 func (p *pattern) cost(text string) int { return 1 + p.size*(len(text)+1)/matchPerStep }
 
-// pattern compiles a regular expression, which is charged, and keeps it for the next node.
+// pattern compiles a regular expression, which is charged, and caches it for the next node.
 func (e *evaluation) pattern(text string, whole bool) (*pattern, error) {
 	key := text
 	if whole {
@@ -42,7 +42,7 @@ func (e *evaluation) pattern(text string, whole bool) (*pattern, error) {
 		if whole {
 			form = `\A(?:` + form + `)\z`
 		}
-		p.re, _ = regexp.Compile(form) // what can't be compiled matches nothing (RFC 9535 section 2.4.6)
+		p.re, _ = regexp.Compile(form) // an invalid expression matches nothing (RFC 9535 section 2.4.6)
 	}
 	if e.patterns == nil || len(e.patterns) == maxPatterns {
 		e.patterns = make(map[string]*pattern)
@@ -51,8 +51,9 @@ func (e *evaluation) pattern(text string, whole bool) (*pattern, error) {
 	return p, nil
 }
 
-// parsePattern returns a regular expression of RFC 9485, in whose terms a dot matches all but the ends of lines, and how many
-// instructions it compiles to at most. The tree is nil if the text is no regular expression. The error is of one beyond the bounds.
+// parsePattern parses a regular expression of RFC 9485, in which a dot matches everything but line ends, and returns
+// the maximum number of instructions of its program. The tree is nil if the text is not a regular expression. The error
+// is that of one beyond the limits.
 func parsePattern(raw string) (tree *syntax.Regexp, size int, err error) {
 	if len(raw) > maxPattern {
 		return nil, 0, fmt.Errorf("the regular expression %q has %d bytes; at most %d are allowed", text.Truncate(raw, maxShownPattern), len(raw), maxPattern)
@@ -68,7 +69,7 @@ func parsePattern(raw string) (tree *syntax.Regexp, size int, err error) {
 	return tree, size, nil
 }
 
-// programSize returns how many instructions an expression compiles to at most, or more than maxProgram.
+// programSize returns the maximum number of instructions that an expression compiles to, or more than maxProgram.
 func programSize(re *syntax.Regexp) int {
 	size := 2
 	for _, sub := range re.Sub {
@@ -83,7 +84,7 @@ func programSize(re *syntax.Regexp) int {
 	return size
 }
 
-// excludeLineEnds has each dot match all characters but \n and \r (RFC 9485 section 5.3).
+// excludeLineEnds makes each dot match all characters but \n and \r (RFC 9485 section 5.3).
 func excludeLineEnds(re *syntax.Regexp) {
 	if re.Op == syntax.OpAnyChar {
 		*re = syntax.Regexp{Op: syntax.OpCharClass, Rune: []rune{0, '\n' - 1, '\n' + 1, '\r' - 1, '\r' + 1, 0x10ffff}}

@@ -9,7 +9,7 @@ type Query struct {
 	segments []segment
 }
 
-// String returns the query as it was written.
+// String returns the query as written.
 func (q *Query) String() string { return q.text }
 
 // segment is a child segment, or a descendant segment, which is applied to a node and to all of its descendants.
@@ -73,7 +73,7 @@ func (s *slice) bounds(length int) (from, to int) {
 	return min(max(normal(s.start, 0), 0), length), min(max(normal(s.end, length), 0), length)
 }
 
-// at returns the child of a node that a name or an index selects, nil if there is none.
+// at returns the child of a node that a name or an index selects; nil if there is none.
 func (s *selector) at(n *tree.Node) *tree.Node {
 	if s.kind == byName {
 		return n.Get(s.name)

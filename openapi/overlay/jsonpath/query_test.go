@@ -12,8 +12,7 @@ import (
 	"drawbridge/openapi/tree"
 )
 
-// TestJSONPathCompliance runs the compliance test suite of RFC 9535 on the evaluation here: the nodes that a query selects,
-// each once.
+// TestJSONPathCompliance runs the compliance test suite of RFC 9535: the nodes that a query selects, each once.
 func TestJSONPathCompliance(t *testing.T) {
 	data, err := os.ReadFile("testdata/cts/cts.json")
 	if err != nil {
@@ -69,7 +68,7 @@ func TestJSONPathCompliance(t *testing.T) {
 	}
 }
 
-// steps is a Work of so many steps.
+// steps is a Work with a number of steps.
 type steps struct{ left int }
 
 var errSteps = errors.New("took too many steps")

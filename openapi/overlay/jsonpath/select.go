@@ -18,7 +18,7 @@ func (q *Query) Select(root *tree.Node, w Work) ([]*tree.Node, error) {
 	return nodes, nil
 }
 
-// selection collects what one segment selects.
+// selection collects the nodes that one segment selects.
 type selection struct {
 	*evaluation
 	seen     map[*tree.Node]struct{}
@@ -46,7 +46,7 @@ func (s *selection) segment(segment *segment, n *tree.Node) error {
 	return nil
 }
 
-// add adds a node to what is selected.
+// add adds a node to the selection.
 func (s *selection) add(n *tree.Node) error {
 	if err := s.work.Take(selectSteps); err != nil {
 		return err

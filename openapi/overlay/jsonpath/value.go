@@ -12,7 +12,8 @@ type operand interface {
 	value(e *evaluation, current *tree.Node) (value, error)
 }
 
-// value is a value of JSON, or nothing, whose kind is tree.Invalid. A function that returns a logical result returns a Bool.
+// value is a JSON value, or nothing, whose kind is tree.Invalid. A function that returns a logical result returns a
+// Bool.
 type value struct {
 	kind   tree.Kind
 	text   string
@@ -21,7 +22,7 @@ type value struct {
 	node   *tree.Node // of an array or object
 }
 
-// literal is a literal, null if no field is set.
+// literal is a literal; null if no field is set.
 type literal struct {
 	text   *string
 	number *float64
@@ -111,7 +112,7 @@ func (e *evaluation) equalNodes(a, b *tree.Node) (bool, error) {
 	return true, nil
 }
 
-// less reports whether a number is less than another, or a text stands before another by its characters.
+// less reports whether a number is less than another, or a text is before another by its characters.
 func (e *evaluation) less(a, b value) (bool, error) {
 	if err := e.work.Take(1 + min(len(a.text), len(b.text))/textPerStep); err != nil || a.kind != b.kind {
 		return false, err
