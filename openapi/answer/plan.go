@@ -63,7 +63,9 @@ type Compiler struct {
 
 // NewCompiler returns a compiler. If readableHTML is set, pages are reduced to their visible text; those of failures
 // always are.
-func NewCompiler(readableHTML bool) *Compiler { return &Compiler{readableHTML: readableHTML, buffers: new(buffers)} }
+func NewCompiler(readableHTML bool) *Compiler {
+	return &Compiler{readableHTML: readableHTML, buffers: new(buffers)}
+}
 
 // Compile makes the plan of an operation. It keeps no string of the declaration.
 func (c *Compiler) Compile(d Declaration) *Plan {
