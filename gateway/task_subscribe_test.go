@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
-	"drawbridge/gateway/call"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/task"
 )
@@ -59,10 +59,10 @@ func TestTaskWatchHeaders(t *testing.T) {
 						t.Error(err)
 					}
 				}()
-				_, messages := g.jobCall(t, begin, "")
+				_, messages := callJob(t, g, begin, "")
 				told := ""
 				if begin.Notify == "" {
-					_, messages = g.jobCall(t, jobCall{Method: "subscriptions/listen", Leave: "20s", Tasks: true, Header: tenant,
+					_, messages = callJob(t, g, jobCall{Method: "subscriptions/listen", Leave: "20s", Tasks: true, Header: tenant,
 						Params: `"notifications":{"taskIds":["$TASK"]}`}, taskID(messages[0]))
 					told = string(messages[len(messages)-1])
 				} else {
@@ -84,12 +84,12 @@ func TestTaskWatchHeaders(t *testing.T) {
 func TestTaskWatcherHoldsLittle(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), passingConfig, newJobService("404"))
 	e := g.current.Load().Main
-	v := &call.RequestInfo{Operator: true, Header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
-	ctx := auth.NewContext(context.WithValue(t.Context(), call.InfoKey{}, v), &auth.Principal{Subject: "anna"})
+	v := &inbound.Request{Header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
+	ctx := auth.NewContext(context.WithValue(t.Context(), inbound.Key{}, v), &auth.Principal{Subject: "anna"})
 	w := task.NewWatcher(ctx, "id", mcp.Subscriber{Principal: "anna"})
-	w.LimitHeader(e.Plans["makeReport"])
+	w.LimitHeader(e.Plan("makeReport"))
 	clear(v.Header) // as when its stream waits
-	if !maps.EqualFunc(w.Header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !w.Operator {
+	if !maps.EqualFunc(w.Header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) {
 		t.Errorf("the watcher has %+v", w)
 	}
 	if w.Caller.Principal().Subject != "anna" {

@@ -21,6 +21,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -47,9 +48,10 @@ type openedTask struct {
 // openAs opens a task as a caller at an endpoint does.
 func openAs(g *Gateway, principal, name, id string) (*openedTask, error) {
 	e := g.current.Load().Lookup(name)
-	ctx := endpoint.WithRequest(context.Background(), &endpoint.Request{RequestInfo: call.RequestInfo{EndpointName: name}, Endpoint: e})
-	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
-	t, err := g.tasks.Open(ctx, e.Endpoint, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
+	ctx := endpoint.WithRequest(context.Background(), &endpoint.Request{Request: inbound.Request{EndpointName: name}, Endpoint: e})
+	t, err := g.tasks.Open(ctx, call.Invocation{
+		Endpoint: e.Endpoint, Method: "tasks/get", Caller: call.Caller{ID: principal, Protocol: call.Protocol{Family: mcp.Stateless, Revision: "2026-07-28"}},
+	}, id)
 	if err != nil || t == nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func TestTaskIsLookedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &slowService{jobService: newJobService(acceptedJob + "===\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\"}\n")}
 		g := startJobs(t, reportsAPI(t), "", service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
 		time.Sleep(2 * time.Second)
 		service.delay = time.Second
@@ -148,8 +150,8 @@ func TestTaskIsLookedAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				ctx, end := task.Call.BeginJobRequests(task.ctx)
-				defer end()
+				ctx := task.Call.Resume(task.ctx)
+				defer task.Call.Close()
 				if _, err := task.State(ctx); err != nil {
 					t.Error(err)
 				}
@@ -179,7 +181,7 @@ func TestTaskWatchEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := newJobService(acceptedJob)
 		g := startJobs(t, reportsAPI(t), "", service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
 		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.current.Load().Main})
 		viewer := mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}
@@ -246,8 +248,8 @@ func TestTaskOldRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, end := opened.Call.BeginJobRequests(opened.ctx)
-		defer end()
+		ctx := opened.Call.Resume(opened.ctx)
+		defer opened.Call.Close()
 		if rec, err := opened.State(ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
 			t.Errorf("a rule that has questions now: %+v, %v", rec, err)
 		}
@@ -256,7 +258,7 @@ func TestTaskOldRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		opened.Plan, opened.Call.Plan = &plan, &plan
-		if err := opened.Call.AuthorizeJob(opened.ctx, opened.Payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
+		if err := opened.Call.Authorize(opened.ctx, g.calls, opened.Payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
 			t.Errorf("a rule that has a condition now: %v", err)
 		}
 		kept := *plan.Job
@@ -277,13 +279,13 @@ func TestTaskAnswersOnce(t *testing.T) {
 		service := &slowService{newJobService("HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"id\":\"7\"}\n===\n" +
 			"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n"), time.Second}
 		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
 		time.Sleep(time.Minute)
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
-				g.jobCall(t, jobCall{Method: "tasks/update", Tasks: true,
+				callJob(t, g, jobCall{Method: "tasks/update", Tasks: true,
 					Params: `"taskId":"$TASK","inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`}, id)
 			})
 		}
@@ -311,7 +313,7 @@ func TestTaskWatchPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &brokenService{jobService: newJobService(acceptedJob)}
 		g := startJobs(t, reportsAPI(t), "", service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.current.Load().Main})
 		service.broken.Store(true)
 		_, release, err := g.tasks.Subscribe(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))

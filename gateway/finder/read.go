@@ -36,14 +36,13 @@ func OfTools(tools []*catalog.Tool, pause func()) *Index {
 
 // Read returns the indexed texts of a tool of a catalog.
 func Read(t *catalog.Tool) Tool {
-	op := t.Operation
 	input, output := t.Published(openapi.ProfileFull)
 	r := schemaReader{}
 	r.read(input, argumentDepth)
 	answer := schemaReader{}
 	answer.read(output, answerDepth)
 	return Tool{
-		Name: t.Name, ID: op.ID, API: t.API, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description, Tags: op.Tags,
+		Name: t.Name, ID: t.Document.ID, API: t.API, Method: t.Method, Path: t.Path, Summary: t.Document.Summary, Description: t.Document.Description, Tags: t.Tags,
 		Parameters: r.names, Explained: r.texts, Values: r.values, Properties: answer.names,
 	}
 }

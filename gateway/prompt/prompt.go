@@ -73,7 +73,7 @@ func (e *Compiler) newPrompt(c *config.Prompt) (_ *Prompt, faults []error) {
 		}
 		switch {
 		case m.Tool != "":
-			if message.plan = e.Tool(m.Tool); message.plan == nil {
+			if message.plan = call.PlanOf(e.Tool(m.Tool)); message.plan == nil {
 				wrong(kind, e.noTool(m.Tool))
 				continue
 			}
@@ -142,7 +142,7 @@ func promptObstacle(p *plan.Plan) error {
 // completionPlan returns the plan of a call that supplies completion values. It is called at each keystroke, so it must be
 // safe.
 func (e *Compiler) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *plan.Plan {
-	p := e.Tool(c.Tool)
+	p := call.PlanOf(e.Tool(c.Tool))
 	switch {
 	case p == nil:
 		wrong("tool", e.noTool(c.Tool))
@@ -180,12 +180,12 @@ func (e *Compiler) example(t config.Template) (p *plan.Plan, places map[string]s
 // noTool returns the error for a tool that the endpoint does not have.
 func (e *Compiler) noTool(name string) error {
 	switch {
-	case e.Plans[name] != nil:
+	case e.Tools[name] != nil:
 		return fmt.Errorf("%q can be read as a resource, and not be called", name)
 	case e.Main.Tool(name) != nil:
 		return fmt.Errorf("the endpoint %q does not have the tool %q", e.Name, name)
 	}
-	return fmt.Errorf("there is no tool %q%s", name, text.DidYouMean(text.Nearest(name, slices.Sorted(maps.Keys(e.Plans)))))
+	return fmt.Errorf("there is no tool %q%s", name, text.DidYouMean(text.Nearest(name, slices.Sorted(maps.Keys(e.Tools)))))
 }
 
 // checkArguments reports faults in the arguments of a prompt's call, as far as they can be detected without the values: it
