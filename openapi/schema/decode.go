@@ -1,4 +1,4 @@
-package openapi
+package schema
 
 import (
 	"encoding/json"
@@ -6,20 +6,20 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// decode turns a JSON text that has been scanned into the values that a validator needs. Numbers keep their literals.
+// Decode turns a JSON text that has been scanned into the values that a [Validator] takes. Numbers keep their literals.
 // It is equivalent to encoding/json into an any, in half the time, because the text is known to be valid.
-func decode(value []byte) any {
+func Decode(value []byte) any {
 	switch jsonscan.KindOf(value) {
 	case jsonscan.Object:
 		m := make(map[string]any)
 		for name, v := range jsonscan.Members(value) {
-			m[string(name)] = decode(v)
+			m[string(name)] = Decode(v)
 		}
 		return m
 	case jsonscan.Array:
 		a := []any{}
 		for v := range jsonscan.Elements(value) {
-			a = append(a, decode(v))
+			a = append(a, Decode(v))
 		}
 		return a
 	case jsonscan.String:
