@@ -91,12 +91,13 @@ lint: ## formatting and linters (.golangci.yaml)
 
 .PHONY: generate
 generate: ## the Go code of pages, *_templ.go, from *.templ
-	@for folder in $$(git ls-files '*.templ' | xargs -n1 dirname | sort -u); do $(GO) run $(TEMPL) generate -log-level warn -path $$folder || exit 1; done
+	@for folder in $$(git ls-files -co --exclude-standard '*.templ' | xargs -n1 dirname | sort -u); do $(GO) run $(TEMPL) generate -log-level warn -path $$folder || exit 1; done
 
 .PHONY: generated
-generated: generate ## fail when the Go code of a page is not that of its *.templ
-	@git diff --exit-code -- '*_templ.go' '*.templ'
-	@new=$$(git ls-files --others --exclude-standard -- '*_templ.go'); if [ -n "$$new" ]; then echo "not committed: $$new"; exit 1; fi
+generated: ## fail when the Go code of a page was not that of its *.templ; it is afterwards
+	@digest() { git ls-files -co --exclude-standard '*_templ.go' | sort | xargs sha256sum; }; \
+	before=$$(digest); $(MAKE) --no-print-directory generate; after=$$(digest); \
+	if [ "$$before" != "$$after" ]; then echo "were not generated from their *.templ:"; printf '%s\n%s\n' "$$before" "$$after" | sort | uniq -u; exit 1; fi
 
 .PHONY: house
 house: ## files, lines, exported names, and files that need each other, by package (HOUSE_FLAGS='-set gateway/mcp': the files of a set)
