@@ -38,6 +38,7 @@ STREAMS_FLAGS ?=
 VENDORS_FLAGS ?=
 REPLICAS_FLAGS ?=
 MUTATE_FLAGS  ?=
+PAIRS         ?= 100000
 CHAOS_FLAGS   ?=
 TTY_FLAGS     ?=
 HOUSE_FLAGS   ?=
@@ -126,6 +127,10 @@ binary-size: ## what each module costs in the program, in kB (BINARY_FLAGS='-pac
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s); make test runs their seeds
 	.ci/fuzz $(FUZZTIME)
+
+.PHONY: widening
+widening: ## the properties of the comparison of access, over PAIRS (100000) generated configurations
+	WIDENING_PAIRS=$(PAIRS) $(GO) test -count=1 -timeout 2h -run 'TestSameAccess|TestForgottenTag' -v ./gateway/widening
 
 .PHONY: cve
 cve: ## the regression tests of docs/contributing/advisories.md: id, test, status

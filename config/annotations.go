@@ -48,36 +48,32 @@ func (a *Annotations) Tightens() bool {
 	return a != nil && (a.ReadOnly != nil && !*a.ReadOnly || isTrue(a.Destructive))
 }
 
-// annotations checks the annotations of a rule or a document. They must not contradict each other or idempotent.
-func (l *loader) annotations(key string, set *Settings) {
-	a := set.Annotations
+// Annotations must not contradict each other or idempotent of the rule.
+func (a *Annotations) validate(c cursor) {
+	set := enclosing[Settings](c)
 	switch {
-	case a == nil || !l.ok(key):
-		return
-	case *a == Annotations{} && !l.faulty(key):
-		l.errorf(key, "is empty; give read_only, destructive, idempotent or open_world")
 	case isTrue(a.ReadOnly) && isTrue(a.Destructive):
-		l.errorf(key+".destructive", "is true, and so is read_only: a call that changes nothing can't destroy anything; leave out one of them")
+		c.errorf("destructive", "is true, and so is read_only: a call that changes nothing can't destroy anything; leave out one of them")
 	case isTrue(a.ReadOnly) && a.Idempotent != nil && !*a.Idempotent:
-		l.errorf(key+".idempotent", "is false, and read_only is true: a call that changes nothing can be repeated; leave out one of them")
+		c.errorf("idempotent", "is false, and read_only is true: a call that changes nothing can be repeated; leave out one of them")
 	case a.Idempotent != nil && set.Idempotent != nil && *a.Idempotent != *set.Idempotent:
-		l.errorf(key+".idempotent", "is %t, and idempotent of the rule is %t; leave out one of them", *a.Idempotent, *set.Idempotent)
+		c.errorf("idempotent", "is %t, and idempotent of the rule is %t; leave out one of them", *a.Idempotent, *set.Idempotent)
 	}
 }
 
-// tightening checks the annotations of a document, which can say that a call does more than its method promises, and nothing else.
-func (l *loader) tightening(key string, a *Annotations) {
+// validateTightening checks the annotations of a document, which can say that a call does more than its method promises, and nothing else.
+func (a *Annotations) validateTightening(c cursor) {
 	const reason = "a document can set read_only to false and destructive to true; the rest is for a rule to say"
 	if isTrue(a.ReadOnly) {
-		l.errorf(key+".read_only", "is true: %s", reason)
+		c.errorf("read_only", "is true: %s", reason)
 	}
 	if a.Destructive != nil && !*a.Destructive {
-		l.errorf(key+".destructive", "is false: %s", reason)
+		c.errorf("destructive", "is false: %s", reason)
 	}
 	if a.Idempotent != nil {
-		l.errorf(key+".idempotent", "decides about retries: %s", reason)
+		c.errorf("idempotent", "decides about retries: %s", reason)
 	}
 	if a.OpenWorld != nil && !*a.OpenWorld {
-		l.errorf(key+".open_world", "is false: %s", reason)
+		c.errorf("open_world", "is false: %s", reason)
 	}
 }

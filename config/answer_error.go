@@ -6,9 +6,9 @@ import "strings"
 type AnswerError struct {
 	// A jq expression over a JSON response, at most 4096 bytes, in the subset that result.select has. The call failed if
 	// its value is neither false nor null, such as .success == false or .error.
-	When string `yaml:"when" need:"true"`
+	When string `yaml:"when" required:"true" length:"4096"`
 	// A jq expression that gives the text of the error, at most 4096 bytes, such as .message or "\(.code): \(.message)".
-	Message string `yaml:"message,omitempty" absent:"the response, as for a status of 400 or more"`
+	Message string `yaml:"message,omitempty" absent:"the response, as for a status of 400 or more" length:"4096"`
 
 	off bool // written as false
 }
@@ -19,17 +19,9 @@ func (e *AnswerError) turn(on bool) { e.off = !on }
 // On reports whether something is said: it may be nil, or written as false.
 func (e *AnswerError) On() bool { return e != nil && !e.off }
 
-// answerError checks when responses report a failure. Expressions are compiled by those who evaluate them.
-func (l *loader) answerError(key string, e *AnswerError) {
-	if !e.On() || !l.ok(key) || l.faulty(key) {
-		return
+// Expressions are compiled by the code that evaluates them.
+func (e *AnswerError) validate(c cursor) {
+	if c.given("when") && c.ok("when") && strings.TrimSpace(e.When) == "" {
+		c.errorf("when", "is empty; say when a response reports a failure, such as .success == false")
 	}
-	if *e == (AnswerError{}) {
-		l.errorf(key, "is empty; say in when how a response reports a failure, such as {when: .success == false}")
-	}
-	if when := key + ".when"; l.given(when) && l.ok(when) && strings.TrimSpace(e.When) == "" {
-		l.errorf(when, "is empty; say when a response reports a failure, such as .success == false")
-	}
-	l.most(key+".when", e.When, 4096)
-	l.most(key+".message", e.Message, 4096)
 }

@@ -3,21 +3,23 @@ package config
 import (
 	"maps"
 	"slices"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // API is one OpenAPI document and the service that it describes.
 type API struct {
 	// The OpenAPI document, 2.0 to 3.2: a URL, or a path relative to this file. The URL of a viewer page (Swagger UI,
 	// ReDoc) works too. A directory makes each document in it a separate API.
-	Spec Location `yaml:"spec" need:"true" access:"joint: apis"`
+	Spec Location `yaml:"spec" required:"true" access:"joint: apis"`
 	// The directory that must contain all files of the document. Set it if the document refers to files in neighbouring
 	// folders (../common/types.yaml).
 	Root File `yaml:"root,omitempty" absent:"the document's own directory" access:"grants"`
 	// OpenAPI overlays 1.0 or 1.1, URLs or paths, at most 32, applied in this order.
-	Overlays []Location `yaml:"overlays,omitempty" absent:"none" access:"joint: overlays"`
+	Overlays []Location `yaml:"overlays,omitempty" absent:"none" access:"joint: overlays" empty:"leave it out, or list an overlay" count:"32: has %d entries; at most %d are allowed"`
 	// The API's name in tool names, rules, logs and metrics: unique, letters, digits, _ and -, at most 40. Set it if
 	// rules, tools.lock or alerts refer to the API, since the default changes with the title.
-	Name string `yaml:"name,omitempty" reload:"reconnect" absent:"from the document's title" access:"joint: apis"`
+	Name string `yaml:"name,omitempty" reload:"reconnect" absent:"from the document's title" access:"joint: apis" is:"api-name"`
 	// The base URL of calls, instead of the document's servers: http or https, without query and fragment. Operations
 	// with other servers on the origin of the document's keep their path, on the origin of base_url.
 	BaseURL *URL `yaml:"base_url,omitempty" absent:"the document's servers, as far as they are trusted" access:"any"`
@@ -29,10 +31,10 @@ type API struct {
 	Credential *Credential `yaml:"credential,omitempty" reload:"reconnect" absent:"no credential is sent" access:"joint: identity"`
 	// Credentials by security scheme. An operation gets those of its first alternative whose schemes all have one, else
 	// credential.
-	Credentials map[string]*Credential `yaml:"credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity"`
+	Credentials map[string]*Credential `yaml:"credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity" empty:"leave it out, or name a security scheme"`
 	// Credentials for other origins that operations go to, by scheme://host[:port]. Each must be listed in
 	// allow_servers. Without it, calls to another origin than that of the API carry no credential.
-	ServerCredentials map[string]*Credential `yaml:"server_credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity"`
+	ServerCredentials map[string]*Credential `yaml:"server_credentials,omitempty" reload:"reconnect" absent:"none" access:"joint: identity" empty:"leave it out, or name an origin that allow_servers lists"`
 	// The credential for fetching the document, if it differs from credential. It is sent only to the origin of the
 	// document's URL, and can't be a token_exchange.
 	SpecCredential *Credential `yaml:"spec_credential,omitempty" reload:"reconnect" absent:"credential, if the document has the origin of the API" access:"none: it is sent to the document's origin only"`
@@ -40,9 +42,9 @@ type API struct {
 	// with from and to passes on the caller's own credential for the service.
 	PassHeaders []PassedHeader `yaml:"pass_headers,omitempty" reload:"reconnect" absent:"none" access:"joint: passed headers"`
 	// Headers and query parameters that are added to every call.
-	Request *APIRequest `yaml:"request,omitempty" reload:"reconnect" absent:"none" access:"joint: identity"`
+	Request *APIRequest `yaml:"request,omitempty" reload:"reconnect" absent:"none" access:"joint: identity" empty:"leave it out"`
 	// Sends the caller's identity to the service as a JWT signed with the keys of identity. {} is enough.
-	Identity *APIIdentity `yaml:"identity,omitempty" reload:"reconnect" absent:"no identity is sent" access:"joint: identity"`
+	Identity *APIIdentity `yaml:"identity,omitempty" reload:"reconnect" absent:"no identity is sent" access:"joint: identity" issuers:"needs auth.issuers: without tokens of callers there is nobody to tell of"`
 	// The client certificate for the service (mutual TLS), which must use https.
 	ClientCertificate *ClientCertificate `yaml:"client_certificate,omitempty" reload:"reconnect" absent:"none" access:"joint: identity"`
 	// The time to fetch the document.
@@ -50,12 +52,12 @@ type API struct {
 	// Overrides limits.max_loss for this document, in per cent.
 	MaxLoss int `yaml:"max_loss,omitempty" reload:"reconnect" min:"1" max:"100" absent:"limits.max_loss" access:"none: a limit on what a document or a registry may lose"`
 	// Which operations become tools.
-	Tools APITools `yaml:"tools,omitempty" reload:"reconnect" absent:"all operations"`
+	Tools APITools `yaml:"tools,omitempty" reload:"reconnect" absent:"all operations" access:"section"`
 	// Requires the scopes of the document's security requirements in addition to auth.default_scopes, except where a
 	// rule sets scopes.
-	ScopesFromDocument bool `yaml:"scopes_from_document" default:"false" access:"joint: scopes of documents"`
+	ScopesFromDocument bool `yaml:"scopes_from_document" default:"false" access:"restricts; with auth"`
 	// The caller scopes that stand for a scope of the document. It needs scopes_from_document.
-	ScopeMap map[string][]string `yaml:"scope_map,omitempty" absent:"scopes are used unchanged" access:"joint: scopes of documents"`
+	ScopeMap map[string][]string `yaml:"scope_map,omitempty" absent:"scopes are used unchanged" access:"joint: scopes of documents" is:"scope" unique:"%q is listed twice"`
 	// The keywords in published schemas: compatible is what the converters and APIs of the common model vendors accept,
 	// full is all of JSON Schema 2020-12, portable only the few keywords that every known client accepts.
 	SchemaProfile SchemaProfile `yaml:"schema_profile" default:"compatible" access:"none: the form of lists"`
@@ -79,7 +81,7 @@ type API struct {
 	// rejected.
 	SlashParameters []SlashParameter `yaml:"slash_parameters,omitempty" absent:"none: slashes are rejected" access:"joint: slashes"`
 	// Overrides tools.drop_arguments; [] drops none.
-	DropArguments []string `yaml:"drop_arguments,omitempty" reload:"reconnect" absent:"tools.drop_arguments" access:"joint: dropped arguments"`
+	DropArguments []string `yaml:"drop_arguments,omitempty" reload:"reconnect" absent:"tools.drop_arguments" access:"joint: dropped arguments" count:"64: has %d names, and at most %d are allowed" is:"dropped-argument" unique:"%s is listed twice"`
 	// The total time of a call, which then also replaces limits.first_byte_timeout.
 	Timeout Duration `yaml:"timeout,omitempty" reload:"reconnect" min:"1ms" max:"1h" absent:"limits.timeout" access:"none: limits bound the cost of a call"`
 	// The maximum number of concurrent calls.
@@ -94,18 +96,18 @@ type API struct {
 	Retries Retries `yaml:"retries" reload:"reconnect" absent:"the defaults of its keys" access:"none: limits bound the cost of a call"`
 	// Which redirects are followed: none, or those within the same origin, below the base URL, at most 5 a call: 307 and 308, and for
 	// GET and HEAD 301, 302 and 303 too.
-	FollowRedirects FollowRedirects `yaml:"follow_redirects,omitempty" absent:"off" access:"order: off, same_origin"`
+	FollowRedirects FollowRedirects `yaml:"follow_redirects,omitempty" absent:"off" access:"grants: same_origin"`
 	// The maximum bytes of a response, after decompression.
 	MaxAnswer ByteSize `yaml:"max_answer" reload:"reconnect" min:"1KiB" max:"1GiB" absent:"limits.max_answer" access:"none: limits bound the cost of a call"`
 	// The rate limit for all calls of the API.
 	Rate *CallRate `yaml:"rate,omitempty" reload:"reconnect" absent:"any" access:"limit"`
 	// PEM certificates that are trusted for this API instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" reload:"reconnect" absent:"the system's certificates" access:"any"`
+	CAFile File `yaml:"ca_file,omitempty" reload:"reconnect" absent:"the system's certificates" access:"any" pem:"certificates"`
 	// Further origins that servers in the document may have: scheme://host[:port]. An operation with a server
 	// on any other origin is skipped.
 	AllowServers []Origin `yaml:"allow_servers,omitempty" absent:"none" access:"grants"`
 	// Settings of TLS connections to the service, and to the document if it is on the same host and port.
-	TLS *ServiceTLS `yaml:"tls,omitempty" reload:"reconnect" absent:"the host of the URL, TLS 1.2"`
+	TLS *ServiceTLS `yaml:"tls,omitempty" reload:"reconnect" absent:"the host of the URL, TLS 1.2" access:"section"`
 	// Applies the document's x- extensions that correspond to settings of rules. Rules override them. x-internal: true
 	// then excludes an operation.
 	TrustExtensions bool `yaml:"trust_extensions" default:"false" access:"any"`
@@ -118,7 +120,7 @@ type API struct {
 	SpecProxy *Proxy `yaml:"spec_proxy,omitempty" reload:"reconnect" absent:"proxy" access:"joint: proxy"`
 	// Networks (CIDR) or addresses that every host of this API must have. Without it, hosts named in this file may be
 	// private, all others must be public. A link-local or metadata address needs its own entry.
-	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none" access:"joint: addresses"`
+	AllowAddresses []Network `yaml:"allow_addresses,omitempty" reload:"reconnect" absent:"none" access:"grants"`
 
 	directory  bool        // see FromDirectory
 	incomplete bool        // see IsIncomplete
@@ -131,9 +133,9 @@ type API struct {
 // APITools says which operations of an API become tools.
 type APITools struct {
 	// Only operations that one of these selectors matches become tools.
-	Include Selectors `yaml:"include,omitempty" absent:"all operations" access:"joint: operation"`
+	Include Selectors `yaml:"include,omitempty" absent:"all operations" empty:"leave it out, or select something" access:"joint: rules"`
 	// Operations that one of these selectors matches don't become tools. It overrides include.
-	Exclude Selectors `yaml:"exclude,omitempty" absent:"none" access:"joint: operation"`
+	Exclude Selectors `yaml:"exclude,omitempty" absent:"none" empty:"leave it out, or select something" access:"joint: rules"`
 }
 
 // AllCredentials returns all credentials of the API, by their key below it: credential, those of credentials by the names
@@ -224,3 +226,11 @@ func (a *API) IsIncomplete() bool { return a.incomplete }
 // FromDirectory reports whether the entry stands for one file of a directory that the configuration gives as spec. Such a
 // file need not be a document: it may be a part that documents refer to.
 func (a *API) FromDirectory() bool { return a.directory }
+
+// hint recognizes an API that is only its document.
+func (*API) hint(n *yaml.Node, _ string) string {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" {
+		return `; write "spec: " before the URL or path of a document`
+	}
+	return ""
+}

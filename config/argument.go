@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,7 +17,7 @@ type Argument struct {
 	// The name that callers see: at most 64 letters, digits, _, . and -. Conditions and other settings use it.
 	Name string `yaml:"name,omitempty" absent:"the name from the document" access:"none: names of arguments"`
 	// The description for models, at most 1024 bytes.
-	Description string `yaml:"description,omitempty" absent:"from the document" access:"none: words for models and users"`
+	Description string `yaml:"description,omitempty" absent:"from the document" access:"none: words for models and users" length:"1024"`
 	// An example for models.
 	Example Literal `yaml:"example,omitempty" absent:"from the document" access:"none: words for models and users"`
 	// The value that is sent if a call lacks the argument. Callers see it.
@@ -27,12 +28,87 @@ type Argument struct {
 	Secret Secret `yaml:"secret,omitempty" absent:"callers give it" access:"joint: operation"`
 	// The token claim whose value is sent with every call: a name or a JSON Pointer. Calls without the claim are
 	// rejected. Needs auth.issuers.
-	Claim string `yaml:"claim,omitempty" absent:"callers give it" access:"joint: operation"`
+	Claim string `yaml:"claim,omitempty" absent:"callers give it" access:"joint: operation" is:"claim" issuers:"needs auth.issuers: without tokens no caller has claims"`
 	// Whether callers neither see nor give the argument. Without a value it must be optional or have a default, which
 	// is then sent.
 	Hidden *bool `yaml:"hidden,omitempty" absent:"true with value, secret or claim" access:"joint: operation"`
 
 	keys map[string]string // the key path of each of its fields in the file, by name
+}
+
+// validateAs checks a change of the argument with a name, and notes at which keys the file gives it.
+func (a *Argument) validateAs(c cursor, name string) {
+	a.keys = map[string]string{"": c.key}
+	given := map[string]bool{}
+	for _, f := range fieldsOf(reflect.TypeFor[Argument]()) {
+		if c.given(f.name) {
+			a.keys[f.name], given[f.name] = c.path(f.name), true
+		}
+	}
+	if len(given) == 0 {
+		if !c.faulty("") {
+			c.errorf("", "is empty; it changes nothing")
+		}
+		return
+	}
+	if a.Name != "" && c.ok("name") {
+		switch {
+		case a.Name == name:
+			c.errorf("name", "is the name that the argument has already")
+		case len(a.Name) > 64 || !legalArgument(a.Name):
+			c.errorf("name", "%s can't be the name of an argument: at most 64 letters, digits, _, . and -", quote(a.Name))
+		}
+	}
+	var fixed []string
+	for _, field := range []string{"value", "secret", "claim"} {
+		if given[field] {
+			fixed = append(fixed, field)
+		}
+	}
+	hidden := a.Hidden != nil && *a.Hidden
+	switch {
+	case len(fixed) > 1:
+		c.errorf(fixed[1], "can't stand beside %s: there is one value", fixed[0])
+	case len(fixed) == 1 && a.Hidden != nil && !hidden:
+		c.errorf("hidden", "can't be false with %s, which callers don't give", fixed[0])
+	case given["default"] && len(fixed) == 1:
+		c.errorf("default", "has no effect beside %s, which every call is sent with", fixed[0])
+	case given["default"] && hidden:
+		c.errorf("default", "is sent with every call if callers can't give the argument: write it as value, without hidden")
+	case len(fixed) == 1 || hidden:
+		for _, field := range []string{"name", "description", "example"} {
+			if given[field] {
+				c.errorf(field, "has no effect: callers don't see the argument")
+			}
+		}
+	}
+}
+
+// legalArgument reports whether an argument may have the name (the names that openapi makes).
+func legalArgument(name string) bool {
+	for _, c := range []byte(name) {
+		if !alphanumeric(c) && c != '_' && c != '.' && c != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// validateArguments checks what a rule changes of arguments, and that no two of them have one name.
+func (s *Settings) validateArguments(c cursor) {
+	names := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(s.Arguments)) {
+		a, at := s.Arguments[name], join("arguments", name)
+		if a == nil || !c.ok(at) {
+			continue
+		}
+		a.validateAs(c.at(at), name)
+		if other := names[a.Name]; a.Name != "" && other != "" {
+			c.errorf(at+".name", "%s is the name of %s already", quote(a.Name), quote(other))
+		} else {
+			names[a.Name] = name
+		}
+	}
 }
 
 // Fixed reports whether each call has a value that its caller does not give.
@@ -100,6 +176,8 @@ func mergeArguments(earlier, later map[string]*Argument) map[string]*Argument {
 
 // Literal is any value of the file as JSON text; "" is none.
 type Literal string
+
+func (Literal) expects() string { return "any value" }
 
 // read reads a value. The text of a file may be a secret, which has a key of its own.
 func (v *Literal) read(l *loader, n *yaml.Node, key string) {

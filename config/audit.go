@@ -7,13 +7,13 @@ type Audit struct {
 	File File `yaml:"file,omitempty" absent:"standard output" access:"joint: audit"`
 	// The HMAC-SHA256 key for hashes of subjects and arguments, at least 32 characters. Set it to compare hashes
 	// between restarts and replicas.
-	HashKey Secret `yaml:"hash_key,omitempty" absent:"random at each start" access:"none: secrets and keys are rotated"`
+	HashKey Secret `yaml:"hash_key,omitempty" absent:"random at each start" access:"none: secrets and keys are rotated" length:"32.."`
 	// How the token's subject is written: hashed, plain, or not at all.
 	Subject AuditSubject `yaml:"subject" default:"hash" access:"joint: audit"`
 	// How a call's arguments are written: as a keyed hash, or not at all.
 	Arguments AuditArguments `yaml:"arguments" default:"digest" access:"joint: audit"`
 	// JSON Pointers of arguments that are also written unchanged, at most 16. sensitive_fields are redacted.
-	Fields []Pointer `yaml:"fields,omitempty" absent:"none" access:"joint: audit"`
+	Fields []Pointer `yaml:"fields,omitempty" absent:"none" access:"joint: audit" count:"16 fields" unique:"is listed twice"`
 	// Also records rejected tokens, hosts, requests over a limit and connections, combined by the minute.
 	Refusals bool `yaml:"refusals" default:"true" access:"joint: audit"`
 	// The handling of calls when records can't be written: block rejects calls, at once after an error and after a second
@@ -21,6 +21,12 @@ type Audit struct {
 	WhenFull WhenFull `yaml:"when_full" default:"block" access:"joint: audit"`
 	// The maximum number of records that wait to be written.
 	Buffer int `yaml:"buffer" default:"8192" min:"64" max:"1000000" access:"none: limits bound the cost of the audit log"`
+}
+
+func (a *Audit) validate(c cursor) {
+	if !a.HashKey.IsZero() && a.Subject != SubjectHash && a.Arguments != ArgumentsDigest && c.ok("subject", "arguments") {
+		c.errorf("hash_key", "has no effect: neither subjects nor arguments are hashed")
+	}
 }
 
 // AuditSubject is how the audit log names callers.

@@ -5,23 +5,27 @@ import (
 	"slices"
 )
 
-// The field tags of the types in this package are read by field.go and by the test that writes the reference:
+// The field tags of the types in this package are read by field.go, by the rules in rule.go, and by the test that writes the reference:
 //
 //	yaml     the key
 //	default  the value when the key is absent, written as in the file
 //	absent   what happens when the key is absent and there is no such value (for the reference only)
+//	required "true": the key must be given
 //	min, max bounds of a number, duration or size, both allowed
-//	need     "true": the key must be given
+//	zero     0 is allowed below min; the text says what it means
 //	reload   what a change means for a running process, for the keys below, too: live, reconnect, recompile or restart (see reload.go)
+//	access   what of a change gives more access, which package widening compares; without it any change does
+//
+// The tags of further rules, such as empty, count, length and unique, are explained in rule.go.
 //
 // The first sentence of a field's comment must make sense without the field's name: it becomes a row of the reference.
 
 // Config is a whole configuration with all defaults applied. It is immutable once loaded and safe for concurrent use.
 type Config struct {
 	// The public listener: addresses, TLS, sessions and shutdown.
-	Server Server `yaml:"server" reload:"live"`
+	Server Server `yaml:"server" reload:"live" access:"section"`
 	// The listener for operators: health, readiness, metrics and reload.
-	Admin Admin `yaml:"admin" reload:"live"`
+	Admin Admin `yaml:"admin" reload:"live" access:"section"`
 	// Authentication and authorization of callers. Without it server.listen and server.public_url must be loopback, and
 	// trusted_proxies empty.
 	Auth *Auth `yaml:"auth,omitempty" reload:"live" absent:"anonymous, on loopback only" access:"joint: auth"`
@@ -30,27 +34,27 @@ type Config struct {
 	// The OpenAPI documents whose operations become tools.
 	APIs []API `yaml:"apis" reload:"recompile" absent:"required, unless discovery finds services" access:"joint: apis"`
 	// Registries whose services become APIs while the gateway runs.
-	Discovery []Discovery `yaml:"discovery,omitempty" reload:"live" absent:"none" access:"known: name"`
+	Discovery []Discovery `yaml:"discovery,omitempty" reload:"live" absent:"none" access:"known: name" empty:"leave it out, or give a provider" count:"50: has %d items; at most %d are allowed"`
 	// Names, approval and confirmation of tools.
-	Tools Tools `yaml:"tools" reload:"live"`
+	Tools Tools `yaml:"tools" reload:"live" access:"section"`
 	// How search_tools finds tools.
-	Search *Search `yaml:"search,omitempty" reload:"live" absent:"by words alone"`
+	Search *Search `yaml:"search,omitempty" reload:"live" absent:"by words alone" access:"section"`
 	// Settings for the tools that a selector matches. Later rules override earlier ones.
-	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none" access:"joint: operation"`
+	Rules []Rule `yaml:"rules,omitempty" reload:"live" absent:"none" access:"joint: rules"`
 	// Further endpoints, each with a subset of the tools and its own scopes.
-	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp" access:"each: name"`
+	Endpoints []MCPEndpoint `yaml:"endpoints,omitempty" reload:"live" absent:"only /mcp" empty:"leave it out" access:"each: name; with auth"`
 	// Message templates that users pick and fill in.
-	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" access:"known: name"`
+	Prompts []Prompt `yaml:"prompts,omitempty" reload:"live" absent:"none" empty:"leave it out" access:"known: name; with auth"`
 	// Limits on time, size, rates and concurrency.
-	Limits Limits `yaml:"limits" reload:"reconnect"`
+	Limits Limits `yaml:"limits" reload:"reconnect" access:"section"`
 	// State that outlives a call, and that replicas share.
-	State State `yaml:"state" reload:"restart"`
+	State State `yaml:"state" reload:"restart" access:"section"`
 	// The proxy for all HTTP connections of the gateway: to services, documents, authorization servers, and where traces,
 	// embeddings and callbacks go. off means direct connections, environment the proxies of HTTPS_PROXY, HTTP_PROXY and
 	// NO_PROXY, which are ignored otherwise.
 	Proxy *Proxy `yaml:"proxy,omitempty" reload:"live" absent:"off" access:"joint: destination"`
 	// Logs and traces.
-	Telemetry Telemetry `yaml:"telemetry" reload:"live"`
+	Telemetry Telemetry `yaml:"telemetry" reload:"live" access:"section"`
 	// The audit log: one JSON record per call. {} is enough.
 	Audit *Audit `yaml:"audit,omitempty" reload:"restart" absent:"none" access:"joint: audit"`
 
@@ -77,6 +81,12 @@ type Telemetry struct {
 	LogLevel LogLevel `yaml:"log_level" default:"info" access:"none: no record has secrets, arguments or responses at any level"`
 	// The format of log records on standard error. auto is text on a terminal, else json.
 	LogFormat LogFormat `yaml:"log_format" reload:"restart" default:"auto" access:"none: the form of logs"`
+}
+
+func (t *Telemetry) validate(c cursor) {
+	if t.OTLPEndpoint == nil && c.given("proxy") && c.ok("otlp_endpoint") {
+		c.errorf("proxy", "has no effect without telemetry.otlp_endpoint")
+	}
 }
 
 // Hosts returns the values of the Host header that are let in: the hosts of public_url or public_urls as they stand there

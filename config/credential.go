@@ -1,13 +1,20 @@
 package config
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"drawbridge/openapi/text"
+)
 
 // Credential is what the gateway sends to authenticate itself to an upstream service.
 type Credential struct {
 	// How to authenticate. The types from client_credentials to jwt_assertion get a token from an authorization server:
 	// for the gateway (RFC 6749), in exchange for the caller's token (RFC 8693) or for a signed assertion (RFC 7523).
 	// aws_sigv4 signs each request.
-	Type CredentialType `yaml:"type" need:"true"`
+	Type CredentialType `yaml:"type" required:"true"`
 	// For bearer: the token (RFC 6750).
 	Token Secret `yaml:"token,omitempty" absent:"required for bearer" access:"none: secrets and keys are rotated"`
 	// For basic: the user name (RFC 7617), without a colon.
@@ -31,7 +38,7 @@ type Credential struct {
 	// For aws_sigv4: the service in signatures, such as execute-api, lambda, es, aoss or s3.
 	Service string `yaml:"service,omitempty" absent:"required for aws_sigv4"`
 	// The token endpoint: https, or http for loopback. Redirects are not followed.
-	TokenURL Endpoint `yaml:"token_url,omitempty" absent:"required for the types with an authorization server"`
+	TokenURL Endpoint `yaml:"token_url,omitempty" absent:"required for the types with an authorization server" https:": secrets travel to it"`
 	// The client id of the gateway at the authorization server.
 	ClientID string `yaml:"client_id,omitempty" absent:"required with token_url, unless client_auth is none"`
 	// The client secret.
@@ -41,19 +48,19 @@ type Credential struct {
 	ClientAuth ClientAuth `yaml:"client_auth,omitempty" absent:"client_secret_basic; for jwt_assertion without client_secret, none" access:"none: how the gateway authenticates, not its identity"`
 	// The private key for assertions or for cert_file, PEM, unencrypted: RSA of 2048 to 8192 bits, P-256, P-384, P-521
 	// or Ed25519.
-	KeyFile File `yaml:"key_file,omitempty" absent:"required for private_key_jwt, tls_client_auth and jwt_assertion" access:"none: secrets and keys are rotated"`
+	KeyFile File `yaml:"key_file,omitempty" absent:"required for private_key_jwt, tls_client_auth and jwt_assertion" access:"none: secrets and keys are rotated" pem:"key"`
 	// The key id (kid) in assertions.
 	KeyID string `yaml:"key_id,omitempty" absent:"the key's thumbprint (RFC 7638)" access:"none: secrets and keys are rotated"`
 	// The signature algorithm of assertions.
 	KeyAlgorithm Algorithm `yaml:"key_algorithm,omitempty" absent:"as the key is: RS256, ES256, ES384, ES512 or EdDSA" access:"none: secrets and keys are rotated"`
 	// For tls_client_auth: a PEM file with the gateway's certificate and the intermediate certificates.
-	CertFile File `yaml:"cert_file,omitempty" absent:"required for tls_client_auth" access:"none: secrets and keys are rotated"`
+	CertFile File `yaml:"cert_file,omitempty" absent:"required for tls_client_auth" access:"none: secrets and keys are rotated" pem:"certificates"`
 	// PEM certificates that are trusted for the authorization server instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" pem:"certificates"`
 	// The proxy for the authorization server.
 	Proxy *Proxy `yaml:"proxy,omitempty" absent:"the API's proxy" access:"none: tokens are fetched over TLS"`
 	// The scopes to request.
-	Scopes []string `yaml:"scopes,omitempty" absent:"none"`
+	Scopes []string `yaml:"scopes,omitempty" absent:"none" is:"scope" unique:"%q is listed twice"`
 	// The target services as absolute URIs (RFC 8707). token_exchange needs these or audiences.
 	Resources []string `yaml:"resources,omitempty" absent:"none"`
 	// The target services by their names at the authorization server (RFC 8693).
@@ -92,33 +99,24 @@ type Assertion struct {
 // APIIdentity says how one service is told who calls it.
 type APIIdentity struct {
 	// The aud claim: the name by which the service identifies itself.
-	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which is then required"`
+	Audience string `yaml:"audience,omitempty" absent:"the name of the API, which is then required" access:"joint: identity"`
 	// The name of the header.
-	Header string `yaml:"header,omitempty" absent:"X-Drawbridge-Identity"`
+	Header string `yaml:"header,omitempty" absent:"X-Drawbridge-Identity" access:"joint: identity"`
 }
 
 // ClientCertificate is what the gateway shows of itself in the TLS handshake.
 type ClientCertificate struct {
 	// A PEM file with the gateway's certificate and the intermediate certificates.
-	CertFile File `yaml:"cert_file" need:"true"`
+	CertFile File `yaml:"cert_file" required:"true" pem:"certificates"`
 	// A PEM file with the unencrypted private key. It may be the same file.
-	KeyFile File `yaml:"key_file" need:"true" access:"none: secrets and keys are rotated"`
-}
-
-// ServiceTLS is how TLS connections to a service are made.
-type ServiceTLS struct {
-	// The name that the certificate of the service must have, which is also sent to it (SNI), if it differs from the host
-	// of the URL. It applies only to the host and port of base_url, or without base_url to those of the document's URL.
-	ServerName string `yaml:"server_name,omitempty" absent:"the host of the URL" access:"any"`
-	// The lowest version of TLS, for all connections of the API: "1.2" or "1.3".
-	MinVersion TLSVersion `yaml:"min_version" default:"1.2" access:"order: 1.3, 1.2"`
+	KeyFile File `yaml:"key_file" required:"true" pem:"key" access:"none: secrets and keys are rotated"`
 }
 
 // Identity is how the gateway signs what it tells services of callers.
 type Identity struct {
 	// PEM files with one P-256 private key each, at most 8. The first signs; all are published at
 	// /.well-known/jwks.json.
-	KeyFiles []File `yaml:"key_files" need:"true"`
+	KeyFiles []File `yaml:"key_files" required:"true" empty:"" count:"8 files" unique:"is listed twice" pem:"key"`
 	// How long an identity is valid.
 	Lifetime Duration `yaml:"lifetime" default:"1m" min:"10s" max:"1m"`
 }
@@ -169,4 +167,12 @@ func (c *Credential) derive() {
 	if c.Type == CredentialJWTAssertion && c.ClientSecret.IsZero() {
 		c.ClientAuth = ClientAuthNone
 	}
+}
+
+// hint recognizes the keys of a credential below credentials, where names of security schemes are expected.
+func (*Credential) hint(_ *yaml.Node, name string) string {
+	if name == "type" || slices.Contains(credentialKeys(), name) {
+		return text.DidYouMean("credential") + " The keys of credentials are names of security schemes"
+	}
+	return ""
 }

@@ -20,6 +20,9 @@ type switched interface{ turn(on bool) }
 // named is a mapping for which one of some words may stand.
 type named interface{ words() []string }
 
+// single is a list for which one item may stand, a node of a kind.
+type single interface{ single() yaml.Kind }
+
 // stoppable is a mapping for which the word off may stand.
 type stoppable interface{ stop() }
 
@@ -161,7 +164,7 @@ func (l *loader) preset(f field, v reflect.Value) {
 func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
 	items := n.Content
 	if n.Kind != yaml.SequenceNode {
-		if !single(n, v.Type()) {
+		if s, ok := v.Interface().(single); !ok || n.Kind != s.single() {
 			l.mismatch(n, v.Type(), key)
 			return
 		}
@@ -179,12 +182,6 @@ func (l *loader) list(n *yaml.Node, v reflect.Value, key string) {
 		l.value(item, out.Index(i), key+"["+strconv.Itoa(i)+"]", field{})
 	}
 	v.Set(out)
-}
-
-// single reports whether the node may stand for a list of one.
-func single(n *yaml.Node, t reflect.Type) bool {
-	return n.Kind == yaml.MappingNode && (t == reflect.TypeFor[Selectors]() || t == reflect.TypeFor[ServiceSelectors]()) ||
-		n.Kind == yaml.ScalarNode && (t == reflect.TypeFor[Patterns]() || t == reflect.TypeFor[Values]())
 }
 
 func (l *loader) mapping(n *yaml.Node, v reflect.Value, key string) {

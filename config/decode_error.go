@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,18 +24,15 @@ func (l *loader) mismatch(n *yaml.Node, t reflect.Type, key string) {
 			got = "a number, a date, true or false"
 		}
 	}
-	if name := key[strings.LastIndexByte(key, '.')+1:]; t == reflect.TypeFor[Credential]() && (name == "type" || slices.Contains(credentialKeys(), name)) {
-		hint = text.DidYouMean("credential") + " The keys of credentials are names of security schemes"
+	if h, ok := reflect.New(t).Interface().(hinting); ok {
+		hint = cmp.Or(h.hint(n, key[strings.LastIndexByte(key, '.')+1:]), hint)
 	}
 	l.errorf(key, "expected %s, got %s%s", expected(t), got, cmp.Or(hint, itemHint(n, t)))
 }
 
-// itemHint shows how an item of a list is written, for a list without items and for an API that is only its document.
+// itemHint shows how an item of a list is written, for a list without items.
 func itemHint(n *yaml.Node, t reflect.Type) string {
-	switch {
-	case t == reflect.TypeFor[API]() && n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str":
-		return `; write "spec: " before the URL or path of a document`
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && !isText(t.Elem()) && n.Kind == yaml.MappingNode:
+	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct && !isText(t.Elem()) && n.Kind == yaml.MappingNode {
 		return `; begin each item with "- "`
 	}
 	return ""
@@ -66,6 +62,14 @@ func shown(err error, n *yaml.Node, e expansion, v reflect.Value) string {
 	return s
 }
 
+// expecting is a type that names for people what is expected of its values, if that does not follow from its kind.
+type expecting interface{ expects() string }
+
+// hinting is a struct that knows what was meant by another node than a mapping, whose key has a name; "" if it does not.
+type hinting interface {
+	hint(n *yaml.Node, name string) string
+}
+
 // expected names a type for people.
 func expected(t reflect.Type) string {
 	switch t {
@@ -79,18 +83,9 @@ func expected(t reflect.Type) string {
 		return "a URL"
 	case reflect.TypeFor[Location]():
 		return "a URL or path"
-	case reflect.TypeFor[KeyHeader]():
-		return "true, false or the name of a header"
-	case reflect.TypeFor[Literal]():
-		return "any value"
-	case reflect.TypeFor[JSON]():
-		return "a mapping"
-	case reflect.TypeFor[Proxy]():
-		return "off, environment or a mapping"
-	case reflect.TypeFor[Patterns](), reflect.TypeFor[Values](), reflect.TypeFor[NoProxy]():
-		return "a string or a list of strings"
-	case reflect.TypeFor[Selectors](), reflect.TypeFor[ServiceSelectors]():
-		return "a selector or a list of selectors"
+	}
+	if e, ok := reflect.Zero(t).Interface().(expecting); ok {
+		return e.expects()
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[switched]()) {
 		return "true, false or a mapping"

@@ -10,7 +10,7 @@ import (
 // Exactly one kind of provider is given.
 type Discovery struct {
 	// The name of the provider, which API names begin with: a letter or digit, then letters, digits, _ and -, at most 20.
-	Name string `yaml:"name" need:"true" access:"none: identifies the entry"`
+	Name string `yaml:"name" required:"true" access:"joint: entry"`
 	// Reads files in the format of Prometheus' file_sd.
 	File *FileDiscovery `yaml:"file,omitempty" absent:"another provider"`
 	// Asks a URL that answers in the format of Prometheus' http_sd.
@@ -32,7 +32,7 @@ type Discovery struct {
 	// Asks Apache ServiceComb service-center, the registry of Huawei Cloud CSE, which keeps the documents itself.
 	ServiceCenter *ServiceCenterDiscovery `yaml:"service_center,omitempty" absent:"another provider"`
 	// Which services become APIs: those that one of these selectors matches.
-	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services" access:"any"`
+	Services ServiceSelectors `yaml:"services,omitempty" absent:"all services" access:"any" empty:"leave it out, or select something"`
 	// The name of a service's API, from {provider}, {namespace} and {name}. It begins with {provider}, so that no service can
 	// take the name of an API that the file names. Characters that API names can't have become -, and a name of more than 40
 	// characters ends in a digest. If several services claim a name, it belongs to the one that credentials or services name with its

@@ -5,15 +5,11 @@ package config
 type APICatalogDiscovery struct {
 	// The URL of the catalog, or of a host, whose catalog is at /.well-known/api-catalog. It may be a private address. Redirects
 	// are not followed.
-	URL URL `yaml:"url" need:"true"`
+	URL URL `yaml:"url" required:"true"`
 	// How often it is asked.
 	Refresh Duration `yaml:"refresh" default:"1m" min:"1s" max:"24h" access:"none: when the registry is asked"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
-}
-
-func (c *APICatalogDiscovery) validate(l *loader, key string) {
-	l.authority(key+".ca_file", c.CAFile)
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" pem:"certificates"`
 }
 
 func (*APICatalogDiscovery) namespaces(string) []string { return nil }

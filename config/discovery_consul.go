@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -11,7 +10,7 @@ type ConsulDiscovery struct {
 	// The URL of an agent or a server. It may be a private address. Redirects are not followed.
 	Address URL `yaml:"address" default:"http://127.0.0.1:8500"`
 	// An ACL token with service:read and node:read, which is sent to that URL alone.
-	Token Secret `yaml:"token,omitempty" absent:"no token" access:"none: secrets and keys are rotated"`
+	Token Secret `yaml:"token,omitempty" absent:"no token" access:"none: secrets and keys are rotated" is:"token" sends:"address: token"`
 	// The datacenter.
 	Datacenter string `yaml:"datacenter,omitempty" absent:"that of the agent"`
 	// The namespace (Consul Enterprise), which is the namespace of the services.
@@ -19,33 +18,29 @@ type ConsulDiscovery struct {
 	// The admin partition (Consul Enterprise).
 	Partition string `yaml:"partition,omitempty" absent:"that of the agent"`
 	// Tags, all of which an instance must have.
-	Tags []string `yaml:"tags,omitempty" absent:"any"`
+	Tags []string `yaml:"tags,omitempty" absent:"any" unique:"%s is given twice"`
 	// Metadata by name, all of which an instance must have with that value.
 	Meta map[string]string `yaml:"meta,omitempty" absent:"any"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" pem:"certificates"`
 	// How long a query waits for a change. With 100 services or more, queries for instances wait 1s.
 	Wait Duration `yaml:"wait" default:"5m" min:"1s" max:"10m" access:"none: when the registry is asked"`
 }
 
-func (c *ConsulDiscovery) validate(l *loader, key string) {
-	l.authority(key+".ca_file", c.CAFile)
-	l.clearToken(key, "address", c.Address, c.Token)
-	for name, value := range map[string]string{"datacenter": c.Datacenter, "namespace": c.Namespace, "partition": c.Partition} {
-		if at := key + "." + name; l.given(at) && l.ok(at) && (value == "" || value == "*" || checkToken(value) != nil) {
-			l.errorf(at, "%s is not a name", quote(value))
+func (d *ConsulDiscovery) validate(c cursor) {
+	for name, value := range map[string]string{"datacenter": d.Datacenter, "namespace": d.Namespace, "partition": d.Partition} {
+		if value == "*" || checkToken(value) != nil {
+			c.check(name, fmt.Errorf("%s is not a name", quote(value)))
 		}
 	}
-	for i, tag := range c.Tags {
-		if at := fmt.Sprintf("%s.tags[%d]", key, i); l.ok(at) && (tag == "" || checkText(tag) != nil) {
-			l.errorf(at, "%s is not a tag", quote(tag))
-		} else if slices.Contains(c.Tags[:i], tag) {
-			l.errorf(at, "%s is given twice", quote(tag))
+	for i, tag := range d.Tags {
+		if checkText(tag) != nil {
+			c.check(c.item("tags", i), fmt.Errorf("%s is not a tag", quote(tag)))
 		}
 	}
-	for name := range c.Meta {
-		if at := join(key+".meta", name); l.ok(at) && (name == "" || strings.Trim(name, metaNameCharacters) != "") {
-			l.errorf(at, "%s is not a name of metadata: letters, digits, _ and -", quote(name))
+	for name := range d.Meta {
+		if name == "" || strings.Trim(name, metaNameCharacters) != "" {
+			c.check(join("meta", name), fmt.Errorf("%s is not a name of metadata: letters, digits, _ and -", quote(name)))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ type DNSDiscovery struct {
 	// The names, such as _http._tcp.orders.shop.example.com or orders.service.consul; at most 1,000. The service is the label
 	// behind the labels that begin with _, here orders, in the namespace of the rest. With the labels of another service than
 	// http and https, as in _orders._tcp.example.com, it is that one.
-	Names []string `yaml:"names" need:"true"`
+	Names []string `yaml:"names" required:"true" empty:"it needs at least one name" count:"1000: has %d items; at most %d are allowed"`
 	// The DNS server: HOST or HOST:PORT, with an IP address as HOST.
 	Server string `yaml:"server,omitempty" absent:"those of the system"`
 	// How often the records are asked for. Their TTL is not used.
@@ -72,35 +71,23 @@ func (d *DNSDiscovery) DNSServer() string {
 	return ""
 }
 
-// maxSRVNames is the maximum number of names of a provider of SRV records.
-const maxSRVNames = 1000
-
-func (d *DNSDiscovery) validate(l *loader, key string) {
-	if at := key + ".server"; l.given(at) && l.ok(at) && d.DNSServer() == "" {
-		l.errorf(at, "must be the IP address of a DNS server, with :PORT unless it is 53, got %s", quote(d.Server))
-	}
-	switch at := key + ".names"; {
-	case !l.ok(at):
-		return
-	case len(d.Names) == 0:
-		l.errorf(at, "is empty; it needs at least one name")
-	case len(d.Names) > maxSRVNames:
-		l.errorf(at, "has %d items; at most %d are allowed", len(d.Names), maxSRVNames)
-		return
+func (d *DNSDiscovery) validate(c cursor) {
+	if c.given("server") && c.ok("server") && d.DNSServer() == "" {
+		c.errorf("server", "must be the IP address of a DNS server, with :PORT unless it is 53, got %s", quote(d.Server))
 	}
 	known := map[[2]string]int{}
 	for i, name := range d.Names {
-		at := fmt.Sprintf("%s.names[%d]", key, i)
-		if !l.ok(at) {
+		at := c.item("names", i)
+		if !c.ok(at) {
 			continue
 		}
 		if err := checkSRV(name); err != nil {
-			l.errorf(at, "%s %s", quote(name), err)
+			c.errorf(at, "%s %s", quote(name), err)
 			continue
 		}
 		service, namespace := SRVService(name)
 		if j, taken := known[[2]string{service, namespace}]; taken {
-			l.errorf(at, "%s is the service %s of %s, as names[%d] is", quote(name), service, namespace, j)
+			c.errorf(at, "%s is the service %s of %s, as names[%d] is", quote(name), service, namespace, j)
 			continue
 		}
 		known[[2]string{service, namespace}] = i

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ type DockerDiscovery struct {
 	// A file with PEM certificates that are trusted for an https host instead of the system's.
 	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
 	// A PEM file with the gateway's certificate for an https host, and the intermediate certificates.
-	CertFile File `yaml:"cert_file,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
+	CertFile File `yaml:"cert_file,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry" pair:"key_file"`
 	// A PEM file with the unencrypted private key of cert_file. It may be the same file.
 	KeyFile File `yaml:"key_file,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
 }
@@ -74,28 +75,28 @@ func (h *DockerHost) parse(text string) error {
 	return nil
 }
 
-func (c *DockerDiscovery) validate(l *loader, key string) {
-	l.authority(key+".ca_file", c.CAFile)
-	l.authority(key+".cert_file", c.CertFile)
-	l.keyFile(key+".key_file", c.KeyFile)
-	if at := key + ".network"; l.given(at) && l.ok(at) && (c.Network == "" || checkText(c.Network) != nil) {
-		l.errorf(at, "%s is not the name of a network", quote(c.Network))
+func (d *DockerDiscovery) validate(c cursor) {
+	files := []struct {
+		name string
+		path File
+	}{{"ca_file", d.CAFile}, {"cert_file", d.CertFile}, {"key_file", d.KeyFile}}
+	c.authority(c.path("ca_file"), d.CAFile)
+	c.authority(c.path("cert_file"), d.CertFile)
+	c.keyFile(c.path("key_file"), d.KeyFile)
+	if checkText(d.Network) != nil {
+		c.check("network", fmt.Errorf("%s is not the name of a network", quote(d.Network)))
 	}
-	if (c.CertFile == "") != (c.KeyFile == "") && l.ok(key+".cert_file", key+".key_file") {
-		l.errorf(key, "needs both cert_file and key_file, or neither")
-	}
-	if !l.ok(key + ".host") {
+	if !c.ok("host") {
 		return
 	}
-	if c.Host.url == nil || c.Host.url.Scheme != "https" {
-		for name, file := range map[string]File{"ca_file": c.CAFile, "cert_file": c.CertFile, "key_file": c.KeyFile} {
-			if file != "" && l.ok(key+"."+name) {
-				l.errorf(key+"."+name, "is for an https host, got %s", quote(c.Host.raw))
-			}
+	u := d.Host.url
+	for _, f := range files {
+		if (u == nil || u.Scheme != "https") && f.path != "" && c.ok(f.name) {
+			c.errorf(f.name, "is for an https host, got %s", quote(d.Host.raw))
 		}
 	}
-	if u := c.Host.url; u != nil && u.Scheme == "http" && !origin.Loopback(u.Hostname()) {
-		l.warnf(key+".host", "without TLS, everyone in the network between can answer for the daemon; use https")
+	if u != nil && u.Scheme == "http" && !origin.Loopback(u.Hostname()) {
+		c.warnf("host", "without TLS, everyone in the network between can answer for the daemon; use https")
 	}
 }
 

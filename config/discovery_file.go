@@ -11,28 +11,27 @@ import (
 type FileDiscovery struct {
 	// The files: .json, .yaml or .yml. The last element of a path may hold *, as in targets/*.json. A file that can't be read
 	// leaves its last services in use.
-	Paths []File `yaml:"paths" need:"true"`
+	Paths []File `yaml:"paths" required:"true" empty:"it needs at least one file"`
 }
 
-func (f *FileDiscovery) validate(l *loader, key string) {
-	key += ".paths"
-	paths := f.Paths
-	if len(paths) == 0 && l.ok(key) {
-		l.errorf(key, "is empty; it needs at least one file")
+func (f *FileDiscovery) validate(c cursor) {
+	for i, path := range f.Paths {
+		c.check(c.item("paths", i), checkTargetFile(path.String()))
 	}
-	for i, path := range paths {
-		at := fmt.Sprintf("%s[%d]", key, i)
-		dir, name := filepath.Split(path.String())
-		switch _, err := filepath.Match(name, ""); {
-		case path == "" || !l.ok(at):
-		case strings.ContainsAny(dir, "*?["):
-			l.errorf(at, "%s: only the last element of a path may hold a wildcard", quote(path.String()))
-		case err != nil:
-			l.errorf(at, "%s is not a pattern of files", quote(path.String()))
-		case !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name)):
-			l.errorf(at, "%s must end in .json, .yaml or .yml", quote(path.String()))
-		}
+}
+
+// checkTargetFile refuses a path of files that can't hold services.
+func checkTargetFile(path string) error {
+	dir, name := filepath.Split(path)
+	switch _, err := filepath.Match(name, ""); {
+	case strings.ContainsAny(dir, "*?["):
+		return fmt.Errorf("%s: only the last element of a path may hold a wildcard", quote(path))
+	case err != nil:
+		return fmt.Errorf("%s is not a pattern of files", quote(path))
+	case !slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name)):
+		return fmt.Errorf("%s must end in .json, .yaml or .yml", quote(path))
 	}
+	return nil
 }
 
 func (*FileDiscovery) namespaces(string) []string { return []string{""} }

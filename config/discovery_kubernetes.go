@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"net"
 	"regexp"
-	"slices"
 )
 
 // KubernetesDiscovery watches the Services of a cluster. Annotations of a Service say what the gateway can't know otherwise:
 // drawbridge/port, drawbridge/scheme, drawbridge/path, drawbridge/openapi, drawbridge/name, drawbridge/tags.
 type KubernetesDiscovery struct {
 	// The namespaces whose Services are watched. Without it the service account needs a ClusterRole.
-	Namespaces []string `yaml:"namespaces,omitempty" absent:"all namespaces"`
+	Namespaces []string `yaml:"namespaces,omitempty" absent:"all namespaces" empty:"leave it out for all namespaces, or name some" count:"100: has %d items; at most %d are allowed, or leave it out for all namespaces" unique:"%s is there twice"`
 	// A label selector in the syntax of Kubernetes, such as mcp=enabled,tier in (core, edge). Other Services are not read.
 	Selector string `yaml:"selector,omitempty" absent:"all Services"`
 	// Where calls go: to the name of the Service (service), or to its endpoints that are ready, in turn (endpoints). A Service
@@ -20,7 +19,7 @@ type KubernetesDiscovery struct {
 	// A kubeconfig file. Its users have a token, a token file or a client certificate; exec plugins are not run.
 	Kubeconfig File `yaml:"kubeconfig,omitempty" absent:"the service account of the pod"`
 	// The context of the kubeconfig file.
-	Context string `yaml:"context,omitempty" absent:"current-context of the file"`
+	Context string `yaml:"context,omitempty" absent:"current-context of the file" needs:"kubeconfig"`
 
 	inCluster string // the URL of the API server of the cluster that the gateway runs in; "" if it runs in none
 }
@@ -40,9 +39,6 @@ const (
 
 func (ServiceAddress) values() []string { return []string{"service", "endpoints"} }
 
-// maxNamespaces is the most namespaces of a provider: each is watched on its own.
-const maxNamespaces = 100
-
 var (
 	namespaceName = regexp.MustCompile(`\A[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\z`)
 	// labelRequirement is one of a label selector: KEY, !KEY, KEY=VALUE, KEY==VALUE, KEY!=VALUE, KEY in (…), KEY notin (…).
@@ -59,32 +55,19 @@ const (
 )
 
 // validate also takes over where the gateway runs.
-func (k *KubernetesDiscovery) validate(l *loader, key string) {
-	if l.given(key+".namespaces") && len(k.Namespaces) == 0 && l.ok(key+".namespaces") {
-		l.errorf(key+".namespaces", "is empty; leave it out for all namespaces, or name some")
-	}
-	if len(k.Namespaces) > maxNamespaces {
-		l.errorf(key+".namespaces", "has %d items; at most %d are allowed, or leave it out for all namespaces", len(k.Namespaces), maxNamespaces)
+func (k *KubernetesDiscovery) validate(c cursor) {
+	if !isLabelSelector(k.Selector) {
+		c.check("selector", fmt.Errorf("%s is not a label selector of Kubernetes, such as mcp=enabled,tier in (core, edge),!legacy", quote(k.Selector)))
 	}
 	for i, name := range k.Namespaces {
-		switch at := fmt.Sprintf("%s.namespaces[%d]", key, i); {
-		case !l.ok(at):
-		case !namespaceName.MatchString(name):
-			l.errorf(at, "%s must be the name of a namespace: lower-case letters, digits and -, at most 63", quote(name))
-		case slices.Contains(k.Namespaces[:i], name):
-			l.errorf(at, "%s is there twice", quote(name))
+		if !namespaceName.MatchString(name) {
+			c.check(c.item("namespaces", i), fmt.Errorf("%s must be the name of a namespace: lower-case letters, digits and -, at most 63", quote(name)))
 		}
 	}
-	if l.given(key+".selector") && l.ok(key+".selector") && !isLabelSelector(k.Selector) {
-		l.errorf(key+".selector", "%s is not a label selector of Kubernetes, such as mcp=enabled,tier in (core, edge),!legacy", quote(k.Selector))
-	}
-	if k.Context != "" && k.Kubeconfig == "" && l.ok(key+".kubeconfig") {
-		l.errorf(key+".context", "needs kubeconfig")
-	}
-	if l.getenv == nil {
+	if c.getenv == nil {
 		return
 	}
-	if host, port := l.getenv("KUBERNETES_SERVICE_HOST"), l.getenv("KUBERNETES_SERVICE_PORT"); host != "" && port != "" {
+	if host, port := c.getenv("KUBERNETES_SERVICE_HOST"), c.getenv("KUBERNETES_SERVICE_PORT"); host != "" && port != "" {
 		k.inCluster = "https://" + net.JoinHostPort(host, port)
 	}
 }

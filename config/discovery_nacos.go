@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -13,33 +12,22 @@ type NacosDiscovery struct {
 	// The namespace: its ID, not its name.
 	Namespace string `yaml:"namespace" default:"public"`
 	// The groups whose services are read. The group is the namespace of a service.
-	Groups []string `yaml:"groups" default:"[DEFAULT_GROUP]"`
+	Groups []string `yaml:"groups" default:"[DEFAULT_GROUP]" empty:"it needs at least one group" unique:"%s is given twice"`
 	// How often it is asked.
 	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The user, if the server has authentication.
-	Username string `yaml:"username,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
+	Username string `yaml:"username,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry" pair:"password"`
 	// The password of that user, which is sent to that URL alone.
-	Password Secret `yaml:"password,omitempty" absent:"required with username" access:"none: secrets and keys are rotated"`
+	Password Secret `yaml:"password,omitempty" absent:"required with username" access:"none: secrets and keys are rotated" sends:"address: password"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" pem:"certificates"`
 }
 
-func (c *NacosDiscovery) validate(l *loader, key string) {
-	l.authority(key+".ca_file", c.CAFile)
-	if at := key + ".groups"; l.ok(at) && len(c.Groups) == 0 {
-		l.errorf(at, "is empty; it needs at least one group")
-	}
-	for i, group := range c.Groups {
-		switch at := fmt.Sprintf("%s.groups[%d]", key, i); {
-		case !l.ok(at):
-		case group == "" || checkText(group) != nil || strings.Contains(group, "@@"):
-			l.errorf(at, "%s is not the name of a group", quote(group))
-		case slices.Contains(c.Groups[:i], group):
-			l.errorf(at, "%s is given twice", quote(group))
+func (d *NacosDiscovery) validate(c cursor) {
+	for i, group := range d.Groups {
+		if checkText(group) != nil || strings.Contains(group, "@@") {
+			c.check(c.item("groups", i), fmt.Errorf("%s is not the name of a group", quote(group)))
 		}
-	}
-	if l.completeAccount(key, "address", c.Username, c.Password) {
-		l.clearPassword(key+".address", c.Address, c.Username)
 	}
 }
 

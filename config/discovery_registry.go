@@ -5,8 +5,6 @@ import "reflect"
 // Registry is the kind of a provider, with its settings: a registry of services, or a list that stands for one. The pointers to structs
 // among the fields of [Discovery] that implement it are the kinds that there are; a provider has one of them.
 type Registry interface {
-	// validate reports the faults of the settings, whose key path is key.
-	validate(l *loader, key string)
 	// namespaces returns the namespaces that services with a name can have, as far as the settings tell: "" is that of services
 	// without one. It returns none if each registration has a namespace of its own choice.
 	namespaces(service string) []string

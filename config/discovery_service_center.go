@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // ServiceCenterDiscovery asks Apache ServiceComb service-center for its microservices, and takes their documents from it: each
 // schema of a microservice is an API. An instance is called while its status is UP.
@@ -16,20 +19,16 @@ type ServiceCenterDiscovery struct {
 	// How often it is asked.
 	Refresh Duration `yaml:"refresh" default:"15s" min:"1s" max:"1h" access:"none: when the registry is asked"`
 	// The account, if the registry has access control.
-	Username string `yaml:"username,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry"`
+	Username string `yaml:"username,omitempty" absent:"none" access:"none: how the gateway authenticates to the registry" pair:"password"`
 	// The password of that account, which is sent to that URL alone.
-	Password Secret `yaml:"password,omitempty" absent:"required with username" access:"none: secrets and keys are rotated"`
+	Password Secret `yaml:"password,omitempty" absent:"required with username" access:"none: secrets and keys are rotated" sends:"address: password"`
 	// A file with PEM certificates that are trusted for the URL instead of the system's.
-	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates"`
+	CAFile File `yaml:"ca_file,omitempty" absent:"the system's certificates" pem:"certificates"`
 }
 
-func (c *ServiceCenterDiscovery) validate(l *loader, key string) {
-	l.authority(key+".ca_file", c.CAFile)
-	if at := key + ".project"; l.ok(at) && (c.Project == "" || strings.ContainsAny(c.Project, "/?#%") || checkText(c.Project) != nil) {
-		l.errorf(at, "must be the name of a project, got %s", quote(c.Project))
-	}
-	if l.completeAccount(key, "address", c.Username, c.Password) {
-		l.clearPassword(key+".address", c.Address, c.Username)
+func (d *ServiceCenterDiscovery) validate(c cursor) {
+	if strings.ContainsAny(d.Project, "/?#%") || checkText(d.Project) != nil {
+		c.check("project", fmt.Errorf("must be the name of a project, got %s", quote(d.Project)))
 	}
 }
 

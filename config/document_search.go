@@ -1,6 +1,12 @@
 package config
 
-import "reflect"
+import (
+	"fmt"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strings"
+)
 
 // DocumentSearch says how the OpenAPI document of a service is found if its registration doesn't name one: by
 // /.well-known/api-catalog (RFC 9727), by the Link header of the base URL with rel="service-desc" (RFC 8631), then at paths.
@@ -20,3 +26,33 @@ func UsualDocumentPaths() []string {
 	(&loader{}).defaults(reflect.ValueOf(&d).Elem())
 	return d.Paths
 }
+
+func (d *DocumentSearch) validate(c cursor) {
+	for i, path := range d.Paths {
+		c.check(c.item("paths", i), checkDocumentPath(path))
+	}
+}
+
+// checkDocumentPath refuses what is no path at which documents are looked for.
+func checkDocumentPath(path string) error {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?#") {
+		return fmt.Errorf("must be a path that begins with /, without query and fragment, got %s", quote(path))
+	}
+	for _, found := range placeholders.FindAllString(path, -1) {
+		if found != "{name}" {
+			return fmt.Errorf("%s is not {name}, the only variable of a path", quote(found))
+		}
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		switch text, err := url.PathUnescape(segment); {
+		case err != nil:
+			return fmt.Errorf("must be percent-encoded, got %s", quote(path))
+		case text == "." || text == ".." || strings.ContainsAny(text, `/\`):
+			return fmt.Errorf("must have no dot segments and no encoded slashes, got %s", quote(path))
+		}
+	}
+	return nil
+}
+
+// placeholders finds what looks like a variable in a path or a name.
+var placeholders = regexp.MustCompile(`\{[^{}]*\}?|\}`)

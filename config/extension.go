@@ -57,7 +57,7 @@ func ParseExtension(name string, value []byte) (Settings, Problems) {
 	node := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, content}}
 	l.structure(node, reflect.ValueOf(&set).Elem(), at)
 	if len(l.failed) == 0 {
-		l.settings(&Config{}, at, &set)
+		l.walk(&set, at, &Config{})
 	}
 	if set.Inputs != nil && len(set.Inputs) == 0 && l.ok(join(at, key)) {
 		l.errorf(join(at, key), "is empty; leave it out") // a rule takes something back so, and before a document there is nothing
@@ -66,7 +66,7 @@ func ParseExtension(name string, value []byte) (Settings, Problems) {
 		l.errorf(join(at, key), "is false: a document can ask for consent, and can't do without it")
 	}
 	if a := set.Annotations; a != nil && l.ok(join(at, key)) {
-		l.tightening(join(at, key), a)
+		a.validateTightening(cursor{loader: l, key: join(at, key)})
 	}
 	return set, l.renamed(join(at, key), name)
 }

@@ -28,7 +28,7 @@ func fieldsOf(t reflect.Type) []field {
 		preset, hasPreset := f.Tag.Lookup("default")
 		_, zero := f.Tag.Lookup("zero")
 		fields = append(fields, field{
-			owner: t, name: name, index: i, preset: preset, hasPreset: hasPreset, needed: f.Tag.Get("need") == "true",
+			owner: t, name: name, index: i, preset: preset, hasPreset: hasPreset, needed: f.Tag.Get("required") == "true",
 			low: f.Tag.Get("min"), high: f.Tag.Get("max"), zero: zero,
 		})
 	}

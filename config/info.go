@@ -19,21 +19,21 @@ import (
 // title from 2025-06-18 on; description, icons and website from 2025-11-25 on.
 type Info struct {
 	// The name for programs, at most 64 bytes.
-	Name string `yaml:"name,omitempty" absent:"drawbridge"`
+	Name string `yaml:"name,omitempty" absent:"drawbridge" length:"64"`
 	// The name that clients show, at most 200 bytes.
-	Title string `yaml:"title,omitempty" absent:"Drawbridge"`
+	Title string `yaml:"title,omitempty" absent:"Drawbridge" length:"200"`
 	// The purpose of the tools, for users, at most 1024 bytes.
-	Description string `yaml:"description,omitempty" absent:"none"`
+	Description string `yaml:"description,omitempty" absent:"none" length:"1024"`
 	// Icons, at most 8. A string is short for a mapping with src.
-	Icons []Icon `yaml:"icons,omitempty" absent:"none"`
+	Icons []Icon `yaml:"icons,omitempty" absent:"none" empty:"leave it out" count:"8 icons"`
 	// The page about the service: https, or http for a loopback host.
-	Website *URL `yaml:"website,omitempty" absent:"none"`
+	Website *URL `yaml:"website,omitempty" absent:"none" https:""`
 }
 
 // Icon is a picture that clients may show.
 type Icon struct {
 	// An https URL, or a data: URL in base64 of at most 32 KiB.
-	Src string `yaml:"src" need:"true"`
+	Src string `yaml:"src" required:"true"`
 	// image/png, image/jpeg, image/webp or image/svg+xml.
 	MIMEType string `yaml:"mime_type,omitempty" absent:"that of a data: URL, else unknown"`
 	// Sizes, such as 48x48, or any for scalable icons.
@@ -85,69 +85,41 @@ func (i *Info) Over(other *Info) Info {
 	return both
 }
 
-// Limits of an identity.
+// Limits of an icon, in bytes.
 const (
-	maxIcons    = 8
-	maxIcon     = 32 << 10 // bytes of a data: URL
-	maxIconURL  = 2 << 10  // bytes of another one
-	maxInfoName = 64
+	maxIcon    = 32 << 10 // a data: URL
+	maxIconURL = 2 << 10  // another one
 )
 
 var iconSize = regexp.MustCompile(`\A([1-9][0-9]{0,4}x[1-9][0-9]{0,4}|any)\z`)
-
-func (l *loader) info(key string, info *Info) {
-	if info == nil || !l.ok(key) {
-		return
-	}
-	if reflect.ValueOf(*info).IsZero() && !l.faulty(key) {
-		l.errorf(key, "is empty; leave it out")
-	}
-	l.most(key+".name", info.Name, maxInfoName)
-	l.most(key+".title", info.Title, 200)
-	l.most(key+".description", info.Description, 1024)
-	if at := key + ".website"; info.Website != nil && l.ok(at) && info.Website.URL().Scheme != "https" && !info.Website.Loopback() {
-		l.errorf(at, "must be https")
-	}
-	switch at := key + ".icons"; {
-	case !l.ok(at):
-	case l.given(at) && len(info.Icons) == 0:
-		l.errorf(at, "is empty; leave it out")
-	case len(info.Icons) > maxIcons:
-		l.errorf(at, "has %d icons, more than %d", len(info.Icons), maxIcons)
-	}
-	for i := range info.Icons {
-		l.icon(fmt.Sprintf("%s.icons[%d]", key, i), &info.Icons[i])
-	}
-}
 
 // iconTypes are the types of pictures that clients show.
 func iconTypes() []string {
 	return []string{"image/png", "image/jpeg", "image/webp", "image/svg+xml"}
 }
 
-func (l *loader) icon(key string, icon *Icon) {
-	at := key + ".src"
-	if !l.given(at) {
-		at = key
+func (i *Icon) validate(c cursor) {
+	src := "src"
+	if !c.given(src) {
+		src = ""
 	}
-	kind := key + ".mime_type"
-	if icon.MIMEType != "" && l.ok(kind) && !slices.Contains(iconTypes(), icon.MIMEType) {
-		l.errorf(kind, "must be one of %s", strings.Join(iconTypes(), ", "))
+	if i.MIMEType != "" && c.ok("mime_type") && !slices.Contains(iconTypes(), i.MIMEType) {
+		c.errorf("mime_type", "must be one of %s", strings.Join(iconTypes(), ", "))
 	}
-	if icon.Src != "" && l.ok(at, key) {
-		media, err := checkIcon(icon.Src)
+	if i.Src != "" && c.ok(src, "") {
+		media, err := checkIcon(i.Src)
 		switch {
 		case err != nil:
-			l.errorf(at, "%s", err)
-		case media != "" && icon.MIMEType != "" && media != icon.MIMEType:
-			l.errorf(kind, "is %s, and the data: URL has %s", icon.MIMEType, media)
+			c.errorf(src, "%s", err)
+		case media != "" && i.MIMEType != "" && media != i.MIMEType:
+			c.errorf("mime_type", "is %s, and the data: URL has %s", i.MIMEType, media)
 		case media != "":
-			icon.MIMEType = media
+			i.MIMEType = media
 		}
 	}
-	for i, size := range icon.Sizes {
-		if k := fmt.Sprintf("%s.sizes[%d]", key, i); l.ok(k) && !iconSize.MatchString(size) {
-			l.errorf(k, "%s is not a size: write 48x48, or any", quote(size))
+	for n, size := range i.Sizes {
+		if at := c.item("sizes", n); c.ok(at) && !iconSize.MatchString(size) {
+			c.errorf(at, "%s is not a size: write 48x48, or any", quote(size))
 		}
 	}
 }

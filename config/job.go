@@ -17,7 +17,7 @@ type Job struct {
 	// The job's state in a status response. true means done.
 	State Pointer `yaml:"state,omitempty" absent:"the first of /status, /state, /properties/provisioningState and /done that is a string or boolean" access:"none: where a response is read"`
 	// Values of states, in addition to common ones. Any other value means running.
-	States JobStates `yaml:"states,omitempty" access:"none: where a response is read"`
+	States JobStates `yaml:"states,omitempty" access:"none: where a response is read" empty:"leave it out"`
 	// Where a status response has the progress of the job: a number.
 	Progress Pointer `yaml:"progress,omitempty" absent:"the first of /progress, /percentComplete, /percent_complete and /percent that is a number" access:"none: where a response is read"`
 	// Where a status response has the final value of the progress: a number.
@@ -63,9 +63,9 @@ type JobCallback struct {
 // CallbackSignature is a header with an HMAC of the body of a callback.
 type CallbackSignature struct {
 	// The name of the header.
-	Header string `yaml:"header" need:"true" access:"none: the presence of a signature is compared; its secret is rotated"`
+	Header string `yaml:"header" required:"true" access:"none: the presence of a signature is compared; its secret is rotated"`
 	// The secret that is shared with the service.
-	Secret Secret `yaml:"secret" need:"true" access:"none: the presence of a signature is compared; its secret is rotated"`
+	Secret Secret `yaml:"secret" required:"true" access:"none: the presence of a signature is compared; its secret is rotated"`
 	// The hash function.
 	Hash CallbackHash `yaml:"hash" default:"sha256" access:"none: the presence of a signature is compared; its secret is rotated"`
 	// The encoding of the signature.
@@ -100,7 +100,7 @@ func (CallbackEncoding) values() []string { return []string{"hex", "base64"} }
 type JobQuestions struct {
 	// The questions in a status response: an array of objects, or an object by key. The job waits for answers while it
 	// is not empty.
-	List Pointer `yaml:"list" need:"true" access:"none: where a response is read"`
+	List Pointer `yaml:"list" required:"true" access:"none: where a response is read"`
 	// The question's key, unique within the job. Not needed if the questions are in an object.
 	Key Pointer `yaml:"key" default:"/id" access:"none: where a response is read"`
 	// Where a question has the text for the user.
@@ -108,15 +108,15 @@ type JobQuestions struct {
 	// The JSON Schema of the form: an object of strings, numbers, booleans and choices.
 	Schema Pointer `yaml:"schema" default:"/schema" access:"none: where a response is read"`
 	// The operation that receives one answer.
-	Answer JobAnswer `yaml:"answer" need:"true" access:"joint: operation"`
+	Answer JobAnswer `yaml:"answer" required:"true" access:"joint: operation"`
 }
 
 // JobAnswer is the request that brings the answer to one question.
 type JobAnswer struct {
 	// The operationId.
-	Operation string `yaml:"operation" need:"true" access:"joint: operation"`
+	Operation string `yaml:"operation" required:"true" access:"joint: operation"`
 	// Where the operation's arguments come from, as for status.
-	Bind map[string]string `yaml:"bind,omitempty" absent:"none" access:"none: arguments of the operation"`
+	Bind map[string]string `yaml:"bind,omitempty" absent:"none" access:"none: arguments of the operation" count:"50: has more than %[2]d arguments" length:"256" is:"job-source"`
 	// The argument for the question's key.
 	Key string `yaml:"key,omitempty" absent:"not sent" access:"none: arguments of the operation"`
 	// The argument for accept, decline or cancel.
@@ -144,19 +144,19 @@ type JobOperation struct {
 	Method JobMethod `yaml:"method,omitempty" absent:"the operation's" access:"joint: operation"`
 	// The sources of the operation's arguments: JSON Pointers into the first response's body, OpenAPI runtime
 	// expressions such as $response.header.Location, or literal text.
-	Bind map[string]string `yaml:"bind,omitempty" absent:"none" access:"none: arguments of the operation"`
+	Bind map[string]string `yaml:"bind,omitempty" absent:"none" access:"none: arguments of the operation" count:"50: has more than %[2]d arguments" length:"256" is:"job-source"`
 }
 
 // JobStates are further words for the states of a job. Case, spaces, - and _ don't count.
 type JobStates struct {
 	// The job has not ended.
-	Working []string `yaml:"working,omitempty" absent:"only accepted, in progress, pending, processing, queued, running and similar"`
+	Working []string `yaml:"working,omitempty" absent:"only accepted, in progress, pending, processing, queued, running and similar" count:"50: has more than %[2]d words"`
 	// The job succeeded.
-	Succeeded []string `yaml:"succeeded,omitempty" absent:"only complete, completed, done, finished, ok, ready, succeeded, success, successful and true"`
+	Succeeded []string `yaml:"succeeded,omitempty" absent:"only complete, completed, done, finished, ok, ready, succeeded, success, successful and true" count:"50: has more than %[2]d words"`
 	// The job failed.
-	Failed []string `yaml:"failed,omitempty" absent:"only aborted, error, errored, expired, failed, failure, rejected, timedout and timeout"`
+	Failed []string `yaml:"failed,omitempty" absent:"only aborted, error, errored, expired, failed, failure, rejected, timedout and timeout" count:"50: has more than %[2]d words"`
 	// The job was cancelled.
-	Cancelled []string `yaml:"cancelled,omitempty" absent:"only canceled, cancelled, stopped, terminated and revoked"`
+	Cancelled []string `yaml:"cancelled,omitempty" absent:"only canceled, cancelled, stopped, terminated and revoked" count:"50: has more than %[2]d words"`
 }
 
 // JobMethod is a method for the URL of a job.

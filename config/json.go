@@ -11,6 +11,8 @@ import (
 // JSON is a mapping of the file as the text of a JSON object, all members in the order of the file; "" is none.
 type JSON string
 
+func (JSON) expects() string { return "a mapping" }
+
 // read reads a mapping. References in strings are replaced as everywhere.
 func (j *JSON) read(l *loader, n *yaml.Node, key string) {
 	if n.Kind != yaml.MappingNode {

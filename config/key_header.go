@@ -10,6 +10,8 @@ import (
 // KeyHeader is the header in which a request carries a key by which its service knows it again.
 type KeyHeader string
 
+func (KeyHeader) expects() string { return "true, false or the name of a header" }
+
 // The header for true, and what stands for false.
 const (
 	usualKeyHeader KeyHeader = "Idempotency-Key"

@@ -23,7 +23,7 @@ type Limits struct {
 	// The rate limit per principal. The handshake is exempt.
 	PrincipalRate Rate `yaml:"principal_rate" reload:"live" default:"{rate: 20/s, burst: 40}" access:"limit"`
 	// Rate limits in place of principal_rate for certain principals, at most 256. The first match applies.
-	PrincipalRates []PrincipalRate `yaml:"principal_rates,omitempty" reload:"live" absent:"principal_rate applies to all" access:"joint: principal rates"`
+	PrincipalRates []PrincipalRate `yaml:"principal_rates,omitempty" reload:"live" absent:"principal_rate applies to all" access:"joint: principal rates" count:"256 items" issuers:"warn"`
 	// The maximum bytes of a client's request headers.
 	MaxHeader ByteSize `yaml:"max_header" reload:"restart" default:"32KiB" min:"4KiB" max:"1MiB" access:"none: limits bound the cost of a call"`
 	// The total time of a call, until the last byte of the upstream response.

@@ -144,7 +144,8 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 	}
 	if l.ok("") {
 		l.derive(cfg)
-		l.validate(cfg)
+		l.walk(cfg, "", cfg)
+		l.expandPrompts(cfg)
 		l.expandDirectories(cfg)
 	}
 	if cfg.Server.StrictSecrets {
@@ -169,6 +170,9 @@ func (l *loader) finish(cfg *Config) (*Config, Problems) {
 func (l *loader) derive(cfg *Config) {
 	for i := range cfg.APIs {
 		l.deriveAPI(cfg, fmt.Sprintf("apis[%d]", i), &cfg.APIs[i])
+	}
+	for i := range cfg.Discovery {
+		l.deriveProvider(cfg, DiscoveryKey(i), &cfg.Discovery[i])
 	}
 	cfg.deriveProxies()
 	if cfg.Auth != nil {
@@ -202,6 +206,22 @@ func (l *loader) deriveAPI(cfg *Config, key string, api *API) {
 	_, credentials := api.AllCredentials()
 	for _, c := range credentials {
 		c.derive()
+	}
+}
+
+// deriveProvider completes the settings that APIs of services share, and the credentials for them.
+func (l *loader) deriveProvider(cfg *Config, key string, d *Discovery) {
+	if api := &d.API.api; !l.given(key + ".api") {
+		l.defaults(reflect.ValueOf(api).Elem())
+		api.Spec = placeholderURL
+	}
+	l.deriveAPI(cfg, key+".api", &d.API.api)
+	_, sent := d.Settings()
+	for i := range sent { // copies, with the same credentials
+		_, credentials := sent[i].AllCredentials()
+		for _, c := range credentials {
+			c.derive()
+		}
 	}
 }
 

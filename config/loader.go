@@ -37,6 +37,7 @@ type loader struct {
 	count          [2]int              // of all problems, also those not kept, by severity
 	positions      map[string]position // where each key path that the file gives stands
 	failed         map[string]bool     // key paths with an error, so that validation does not add to it
+	misread        map[string]bool     // key paths of values that could not be read
 	files          []string            // files read
 	hidden         []hidden            // values that no message shows
 	values         int
@@ -147,4 +148,14 @@ func (l *loader) masked(message string) string {
 		}
 	}
 	return message
+}
+
+// faulty reports whether a key below this one has an error.
+func (l *loader) faulty(key string) bool {
+	for k := range l.failed {
+		if strings.HasPrefix(k, key+".") {
+			return true
+		}
+	}
+	return false
 }

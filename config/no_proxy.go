@@ -15,6 +15,8 @@ import (
 // NoProxy lists hosts that are called without the proxy, in the syntax of NO_PROXY.
 type NoProxy []string
 
+func (NoProxy) expects() string { return "a string or a list of strings" }
+
 // everyHost is the entry that matches all hosts.
 const everyHost = "*"
 

@@ -1,32 +1,19 @@
 package config
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
-// maxOverlays is the maximum number of overlays of one API.
-const maxOverlays = 32
-
-// overlays checks the overlays of a document.
-func (l *loader) overlays(key string, api *API) {
-	if l.given(key) && len(api.Overlays) == 0 && l.ok(key) {
-		l.errorf(key, "is empty; leave it out, or list an overlay")
-	}
-	if len(api.Overlays) > maxOverlays {
-		l.errorf(key, "has %d entries; at most %d are allowed", len(api.Overlays), maxOverlays)
-		return
-	}
-	for i, overlay := range api.Overlays {
-		at := fmt.Sprintf("%s[%d]", key, i)
+// validateOverlays checks the overlays of a document.
+func (a *API) validateOverlays(c cursor) {
+	for i, overlay := range a.Overlays {
+		at := c.item("overlays", i)
 		switch {
 		case overlay == "":
-		case overlay == api.Spec:
-			l.errorf(at, "%q is the document itself; an overlay is a file of its own", overlay)
-		case slices.Contains(api.Overlays[:i], overlay):
-			l.errorf(at, "%q is listed twice; remove one", overlay)
+		case overlay == a.Spec:
+			c.errorf(at, "%q is the document itself; an overlay is a file of its own", overlay)
+		case slices.Contains(a.Overlays[:i], overlay):
+			c.errorf(at, "%q is listed twice; remove one", overlay)
 		case !overlay.IsURL() && isDirectory(overlay.String()):
-			l.errorf(at, "%q is a directory; list the overlays in it, in the order in which they are applied", overlay)
+			c.errorf(at, "%q is a directory; list the overlays in it, in the order in which they are applied", overlay)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 // to it is the caller's own credential for the service.
 type PassedHeader struct {
 	// The header in which callers send their credential for the service. Not Authorization, DPoP or Cookie.
-	From string `yaml:"from" need:"true" access:"joint: passed headers"`
+	From string `yaml:"from" required:"true" access:"joint: passed headers"`
 	// The header in which the service receives it, such as Authorization.
-	To string `yaml:"to" need:"true" access:"joint: passed headers"`
+	To string `yaml:"to" required:"true" access:"joint: passed headers"`
 
 	credential bool
 }

@@ -34,13 +34,3 @@ func (c *Config) ListOf(e *MCPEndpoint) List {
 	}
 	return list
 }
-
-// presentation checks the keys of a list below key.
-func (l *loader) presentation(cfg *Config, key string, pinned Selectors) {
-	list := key + ".pinned"
-	if l.given(list) && len(pinned) == 0 && l.ok(list) {
-		l.errorf(list, "is empty; leave it out, or select something")
-	}
-	l.selectors(list, pinned)
-	l.unknownAPIs(cfg, list, pinned)
-}

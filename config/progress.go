@@ -23,3 +23,14 @@ func (p *Progress) turn(on bool) { p.off = !on }
 
 // On reports whether something is said: it may be nil, or written as false.
 func (p *Progress) On() bool { return p != nil && !p.off }
+
+func (p *Progress) validate(c cursor) {
+	if !p.Hide || c.faulty("") {
+		return
+	}
+	for _, name := range []string{"progress", "total", "message", "log"} {
+		if c.given(name) {
+			c.errorf(name, "has no effect: hide is true, and nothing is told")
+		}
+	}
+}

@@ -17,21 +17,17 @@ import (
 // maxPrompts is the most prompts of a configuration.
 const maxPrompts = 1000
 
-// prompts puts in the place of each entry that names a file or directory the prompts that are there, and checks all of them.
-func (l *loader) prompts(cfg *Config) {
-	if l.given("prompts") && len(cfg.Prompts) == 0 && l.ok("prompts") {
-		l.errorf("prompts", "is empty; leave it out")
-	}
+// expandPrompts puts in the place of each entry that names a file or directory the prompts that are there. It comes after validation, so that
+// key paths are those of the file.
+func (l *loader) expandPrompts(cfg *Config) {
 	var all []Prompt
 	for i := range cfg.Prompts {
 		p, key := &cfg.Prompts[i], fmt.Sprintf("prompts[%d]", i)
 		if !l.given(key + ".file") {
 			p.origin = &promptOrigin{l.file, key, l.positions}
-			l.prompt(cfg, key, p)
 			all = l.appendPrompt(all, *p, key, key+".name")
 			continue
 		}
-		l.promptEntry(cfg, key, p)
 		if p.File == "" || !l.ok(key+".file") {
 			continue
 		}
@@ -67,16 +63,6 @@ func (l *loader) appendPrompt(all []Prompt, p Prompt, entry, key string) []Promp
 		l.errorf(key, "the name %s of the prompt of %s is already that of the prompt of %s", quote(p.Name), p.origin.file, where)
 	}
 	return all
-}
-
-// promptEntry checks an entry whose prompts stand elsewhere.
-func (l *loader) promptEntry(cfg *Config, key string, p *Prompt) {
-	for _, other := range []string{"name", "title", "description", "arguments", "inputs", "messages"} {
-		if k := key + "." + other; l.given(k) {
-			l.errorf(k, "can't stand beside file: it belongs into the file")
-		}
-	}
-	l.promptAccess(cfg, key, p)
 }
 
 // promptFiles returns the files of an entry, and has them watched.
@@ -129,7 +115,7 @@ func (l *loader) promptFile(cfg *Config, entry, path string, given *Prompt) (Pro
 	}
 	p.origin = &promptOrigin{file: path, positions: f.positions}
 	if f.ok("") {
-		f.prompt(cfg, "", &p)
+		f.walk(&p, "", cfg)
 	}
 	l.addProblemsOf(f)
 	return p, f.count[Error] == 0
@@ -175,6 +161,7 @@ func (l *loader) readPrompt(data []byte, p *Prompt) {
 	}
 	if l.given("file") {
 		l.errorf("file", "can't stand here: the prompt is in this file")
+		delete(l.positions, "file") // as if it were not given
 	}
 	if !l.given("name") {
 		p.Name = strings.TrimSuffix(name, extension)

@@ -15,7 +15,7 @@ type Proxy struct {
 	// The URL of the proxy: http://HOST:PORT, https://HOST:PORT with TLS to the proxy, or socks5://HOST:PORT. The default
 	// ports are 80, 443 and 1080. It may contain a user and password, as in http://USER:PASSWORD@HOST. Every connection is a
 	// tunnel (CONNECT), also one to a service without TLS. The proxy may be on a private address.
-	URL ProxyURL `yaml:"url" need:"true" access:"joint: proxy"`
+	URL ProxyURL `yaml:"url" required:"true" access:"joint: proxy"`
 	// The user at the proxy.
 	User string `yaml:"user,omitempty" absent:"that of the URL, else none" access:"none: how the gateway authenticates to the proxy"`
 	// The password of that user. It is sent to the proxy alone.
@@ -36,6 +36,8 @@ type Proxy struct {
 	plain, secure *ProxyURL
 	authorities   string // the content of CAFile
 }
+
+func (Proxy) expects() string { return "off, environment or a mapping" }
 
 // ProxyResolve says where the names of hosts behind a proxy are resolved.
 type ProxyResolve string

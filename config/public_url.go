@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"strings"
 
 	"drawbridge/openapi/origin"
@@ -126,54 +125,4 @@ func hostHeaders(text string) []string {
 		return []string{short, long}
 	}
 	return []string{short}
-}
-
-// maxPublicURLs limits server.public_urls.
-const maxPublicURLs = 10
-
-// publicURLs checks server.public_url and server.public_urls.
-func (l *loader) publicURLs(cfg *Config) {
-	s := &cfg.Server
-	if s.PublicURL != nil {
-		l.publicURL(cfg, "server.public_url", s.PublicURL)
-	}
-	const list = "server.public_urls"
-	switch {
-	case !l.ok(list) || s.PublicURLs == nil:
-		return
-	case len(s.PublicURLs) == 0:
-		l.errorf(list, "is empty: list the URLs by which clients reach the gateway, or leave it out")
-	case l.given("server.public_url"):
-		l.errorf(list, "can't be combined with public_url: list that URL here as well, the main one first")
-	case len(s.PublicURLs) > maxPublicURLs:
-		l.errorf(list, "has %d URLs; at most %d are allowed", len(s.PublicURLs), maxPublicURLs)
-	}
-	taken := map[string]int{}
-	for i := range s.PublicURLs {
-		key := fmt.Sprintf("%s[%d]", list, i)
-		if !l.ok(key) {
-			continue
-		}
-		l.publicURL(cfg, key, &s.PublicURLs[i])
-		for _, host := range hostHeaders(s.PublicURLs[i].String()) {
-			if other, ok := taken[host]; ok && other != i {
-				l.errorf(key, "has the same host as %s[%d]: the Host of a request, %q, would not tell them apart", list, other, host)
-				break
-			}
-			taken[host] = i
-		}
-	}
-}
-
-// publicURL checks one URL by which clients reach the gateway.
-func (l *loader) publicURL(cfg *Config, key string, u *URL) {
-	if u.URL().Scheme != "https" && !u.Loopback() && cfg.Auth != nil && len(cfg.Auth.Issuers) > 0 {
-		l.errorf(key, "must be https, because tokens travel to it")
-	}
-	if u.URL().Scheme == "http" && cfg.Server.TLS != nil && l.ok("server.tls") {
-		l.warnf(key, "is http, but with server.tls the gateway serves only https")
-	}
-	if strings.HasSuffix(u.trimmed(), "/mcp") {
-		l.warnf(key, "/mcp is added to it: the endpoint is %s", u.trimmed()+"/mcp")
-	}
 }

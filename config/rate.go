@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -10,7 +11,7 @@ import (
 // Rate is how many calls may come: Burst at once, and Rate in the long run.
 type Rate struct {
 	// The average rate, such as 100/s, 600/m or 1000/h.
-	Rate Frequency `yaml:"rate" need:"true" access:"joint: rate"`
+	Rate Frequency `yaml:"rate" required:"true" access:"joint: rate"`
 	// How many requests are allowed at once after a pause.
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds" access:"joint: rate"`
 
@@ -20,7 +21,7 @@ type Rate struct {
 // CallRate is how many calls a service gets.
 type CallRate struct {
 	// The average rate, such as 100/s, 600/m or 1000/h.
-	Rate Frequency `yaml:"rate" need:"true" access:"joint: rate"`
+	Rate Frequency `yaml:"rate" required:"true" access:"joint: rate"`
 	// How many calls are allowed at once after a pause.
 	Burst int `yaml:"burst,omitempty" min:"1" max:"1000000" absent:"what the rate allows in two seconds" access:"joint: rate"`
 	// Whether the rate applies to all callers together, or to each principal (without a token: each address).
@@ -107,4 +108,32 @@ func (f *Frequency) parse(text string) error {
 		return nil
 	}
 	return errors.New(`must be a number in a time, such as "100/s", "600/m" or "1000/h"`)
+}
+
+// OwnFrequency is how often something may happen, or off.
+type OwnFrequency struct {
+	Frequency
+	off bool
+}
+
+// MarshalText returns the frequency as it is written in a file.
+func (f OwnFrequency) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// String returns the frequency as it is written in a file.
+func (f OwnFrequency) String() string {
+	if f.off {
+		return "off"
+	}
+	return f.Frequency.String()
+}
+
+func (f *OwnFrequency) parse(text string) error {
+	if text == "off" {
+		f.off = true
+		return nil
+	}
+	if err := f.Frequency.parse(text); err != nil {
+		return fmt.Errorf("%w, or off", err)
+	}
+	return nil
 }

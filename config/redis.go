@@ -22,7 +22,7 @@ type State struct {
 // Redis is a Redis, or what speaks its protocol, that replicas share.
 type Redis struct {
 	// redis://HOST:PORT/DB, rediss://HOST:PORT/DB with TLS, or unix:///PATH?db=DB. It may contain user and password.
-	URL RedisURL `yaml:"url" need:"true" access:"joint: destination"`
+	URL RedisURL `yaml:"url" required:"true" access:"joint: destination"`
 	// The user in the access control lists of Redis.
 	User string `yaml:"user,omitempty" absent:"that of the URL, else the default user" access:"none: how the gateway authenticates to Redis"`
 	// The password of that user.

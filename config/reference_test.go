@@ -226,6 +226,7 @@ func (r *reference) schema() object {
 			}
 			s := schemaOf(t.Field(f.index).Type, f)
 			s = append(object{{"description", r.fields[t.Name()+"."+t.Field(f.index).Name]}}, s...)
+			s = append(s, limitsOf(t.Field(f.index))...)
 			if f.hasPreset {
 				s = append(s, member{"default", defaultOf(t.Field(f.index).Type, f.preset)})
 			}
@@ -289,6 +290,26 @@ func defaultOf(t reflect.Type, preset string) any {
 		return value
 	}
 	return preset
+}
+
+// limitsOf returns the rules of a list's tags that JSON Schema has keywords for. Texts have none, since a reference may be longer than its value.
+func limitsOf(f reflect.StructField) (limits object) {
+	if f.Type.Kind() != reflect.Slice {
+		return nil
+	}
+	if _, alone := reflect.Zero(f.Type).Interface().(single); alone {
+		return nil // its schema has the form of an item, too
+	}
+	if _, ok := f.Tag.Lookup("empty"); ok {
+		limits = append(limits, member{"minItems", 1})
+	}
+	if count := regexp.MustCompile(`^[0-9]+`).FindString(f.Tag.Get("count")); count != "" {
+		limits = append(limits, member{"maxItems", json.RawMessage(count)})
+	}
+	if _, ok := f.Tag.Lookup("unique"); ok {
+		limits = append(limits, member{"uniqueItems", true})
+	}
+	return limits
 }
 
 func schemaOf(t reflect.Type, f field) object {

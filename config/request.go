@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -12,9 +13,66 @@ import (
 type APIRequest struct {
 	// Headers by name, at most 32. Headers that the gateway sets, Authorization and those of credentials are not
 	// allowed.
-	Headers map[string]*RequestValue `yaml:"headers,omitempty" absent:"none" access:"joint: identity"`
+	Headers map[string]*RequestValue `yaml:"headers,omitempty" absent:"none" access:"joint: identity" count:"32 values"`
 	// Query parameters by name, at most 32.
-	Query map[string]*RequestValue `yaml:"query,omitempty" absent:"none" access:"joint: identity"`
+	Query map[string]*RequestValue `yaml:"query,omitempty" absent:"none" access:"joint: identity" count:"32 values"`
+}
+
+// validateRequest checks the names of the headers and query parameters that are added to the requests of an API.
+func (a *API) validateRequest(c cursor) {
+	r := a.Request
+	if r == nil {
+		return
+	}
+	for _, name := range readableNames(c, "headers", r.Headers) {
+		at := join("headers", name)
+		switch credential := a.authenticatedIn(name); {
+		case !headerToken(name) || len(name) > 128:
+			c.errorf(at, "%s is not a header name", quote(name))
+		case credential != "":
+			c.errorf(at, "%s is the header of %s", quote(name), credential)
+		case sameHeader(name, "Authorization"), sameHeader(name, "Proxy-Authorization"):
+			c.errorf(at, "%s is for credentials, which are set by credential", quote(name))
+		case checkHeader(name) != nil:
+			c.errorf(at, "%s: %s", quote(name), checkHeader(name))
+		case sameHeaderBefore(name, r.Headers):
+			c.errorf(at, "%s is set twice", quote(name))
+		}
+	}
+	for _, name := range readableNames(c, "query", r.Query) {
+		at := join("query", name)
+		_, all := a.AllCredentials()
+		switch {
+		case name == "" || len(name) > 128 || strings.ContainsFunc(name, control):
+			c.errorf(at, "%s is not the name of a query parameter", quote(name))
+		case slices.ContainsFunc(all, func(cr *Credential) bool {
+			return cr.Type == CredentialAPIKey && cr.In == KeyInQuery && cr.Name == name
+		}):
+			c.errorf(at, "%s is the parameter of a credential", quote(name))
+		case slices.ContainsFunc(all, func(cr *Credential) bool { return cr.Type == CredentialAWSSigV4 }) && strings.HasPrefix(strings.ToLower(name), "x-amz-"):
+			c.errorf(at, "%s belongs to the signature of a credential", quote(name))
+		}
+	}
+}
+
+// readableNames returns the names of values that could be read, sorted.
+func readableNames(c cursor, list string, values map[string]*RequestValue) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if values[name] != nil && c.ok(join(list, name)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// sameHeaderBefore reports whether a name that comes before is the same header.
+func sameHeaderBefore(name string, values map[string]*RequestValue) bool {
+	for other := range values {
+		if other < name && sameHeader(other, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // RequestValue is the value of a header or of a query parameter. A text stands for a mapping with value alone.
@@ -25,7 +83,29 @@ type RequestValue struct {
 	Secret Secret `yaml:"secret,omitempty" absent:"value or claim" access:"joint: identity"`
 	// The token claim whose value is sent: a name or a JSON Pointer. Calls without the claim are rejected. Needs
 	// auth.issuers.
-	Claim string `yaml:"claim,omitempty" absent:"value or secret" access:"joint: identity"`
+	Claim string `yaml:"claim,omitempty" absent:"value or secret" access:"joint: identity" is:"claim" issuers:"needs auth.issuers: without tokens no caller has claims"`
+}
+
+func (v *RequestValue) validate(c cursor) {
+	given := 0
+	for _, is := range []bool{v.Value != "", !v.Secret.IsZero(), v.Claim != ""} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 && !c.faulty("") {
+		c.errorf("", "needs one of value, secret, claim")
+		return
+	}
+	for name, text := range map[string]string{"value": v.Value, "secret": v.Secret.Reveal()} {
+		if !c.given(name) {
+			name = "" // a text stands for the mapping
+		}
+		if err := checkText(text); err != nil {
+			c.errorf(name, "%s", err)
+		}
+		c.most(name, text, 8<<10)
+	}
 }
 
 // read reads a text, or a mapping of value, secret or claim.
@@ -52,6 +132,8 @@ func (v *RequestValue) MarshalYAML() (any, error) {
 	}
 	return (*plain)(v), nil
 }
+
+func (r *APIRequest) empty() bool { return r.IsZero() }
 
 // IsZero reports whether nothing is added.
 func (r *APIRequest) IsZero() bool { return r == nil || len(r.Headers)+len(r.Query) == 0 }

@@ -1,15 +1,20 @@
 package config
 
+import (
+	"regexp"
+	"strings"
+)
+
 // Resource is how an operation is read as a resource.
 type Resource struct {
 	// The URI, or a URI template (RFC 6570): {name}, and {?a,b} at its end, are arguments.
 	URI URITemplate `yaml:"uri,omitempty" absent:"drawbridge://API and the path, with all path and query arguments"`
 	// The name, at most 200 bytes.
-	Name string `yaml:"name,omitempty" absent:"that of the tool"`
+	Name string `yaml:"name,omitempty" absent:"that of the tool" length:"200"`
 	// The title, at most 200 bytes.
-	Title string `yaml:"title,omitempty" absent:"that of the tool"`
+	Title string `yaml:"title,omitempty" absent:"that of the tool" length:"200"`
 	// The description, at most 4096 bytes.
-	Description string `yaml:"description,omitempty" absent:"that of the tool"`
+	Description string `yaml:"description,omitempty" absent:"that of the tool" length:"4096"`
 	// The media type that lists show, and that applies to a response without one.
 	MIMEType string `yaml:"mime_type,omitempty" absent:"from the document"`
 	// How often the resource is polled while a client is subscribed; 0s disables subscriptions.
@@ -20,6 +25,21 @@ type Resource struct {
 	off bool // written as false
 }
 
+var mediaType = regexp.MustCompile(`\A[A-Za-z0-9!#$&^_.+-]{1,100}/[A-Za-z0-9!#$&^_.+-]{1,100}\z`)
+
+func (r *Resource) validate(c cursor) {
+	uri := strings.ToLower(r.URI.String())
+	if strings.HasPrefix(r.URI.String(), "drawbridge-link:") && c.ok("uri") {
+		c.errorf("uri", "can't begin with drawbridge-link:, by which links to answers are known")
+	}
+	if (strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:")) && c.ok("uri") {
+		c.warnf("uri", "tells clients that they can fetch it from the web themselves, past the gateway; take a scheme of your own, such as shop:")
+	}
+	if r.MIMEType != "" && c.ok("mime_type") && !mediaType.MatchString(r.MIMEType) {
+		c.errorf("mime_type", "%s must be a media type without parameters, such as text/plain", quote(r.MIMEType))
+	}
+}
+
 // Links says which answers are given as links, at least those of one kind. An answer of an operation whose method is not safe never is.
 type Links struct {
 	// Responses larger than this.
@@ -28,6 +48,12 @@ type Links struct {
 	Binary bool `yaml:"binary" default:"false"`
 	// How long a link can be read. Each read sends the request again.
 	TTL Duration `yaml:"ttl" default:"10m" min:"1s" max:"24h"`
+}
+
+func (l *Links) validate(c cursor) {
+	if l.Over == 0 && !l.Binary && !c.faulty("") {
+		c.errorf("", "gives nothing as a link; say over, or binary: true")
+	}
 }
 
 // turn makes a resource with all defaults, or none.

@@ -4,7 +4,7 @@ package config
 type Result struct {
 	// A jq expression that selects a part of the response, at most 4096 bytes. Loops, definitions and calculations are
 	// not supported.
-	Select string `yaml:"select,omitempty" absent:"the whole answer"`
+	Select string `yaml:"select,omitempty" absent:"the whole answer" length:"4096"`
 	// The maximum number of elements of each array. The result says how many are left out.
 	MaxItems int `yaml:"max_items,omitempty" min:"1" max:"1000000" absent:"any"`
 	// The maximum number of tokens. Arrays lose elements, then long strings are shortened, and the result says so. More than
@@ -22,14 +22,3 @@ func (r *Result) turn(on bool) { r.off = !on }
 
 // On reports whether something is said: it may be nil, or written as false.
 func (r *Result) On() bool { return r != nil && !r.off }
-
-// result checks the settings for answers. Expressions are compiled by those who evaluate them.
-func (l *loader) result(key string, r *Result) {
-	if !r.On() || !l.ok(key) || l.faulty(key) {
-		return
-	}
-	if *r == (Result{}) {
-		l.errorf(key, "is empty; say what is passed on, or leave it out")
-	}
-	l.most(key+".select", r.Select, 4096)
-}

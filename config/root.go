@@ -5,36 +5,35 @@ import (
 	"path/filepath"
 )
 
-// rootDirectory checks the directory that the files of a document must be in or below. A root that does not hold the document would let it
+// validateRoot checks the directory that the files of a document must be in or below. A root that does not hold the document would let it
 // read nothing, or mean another directory.
-func (l *loader) rootDirectory(key string, api *API) {
-	at := key + ".root"
-	if api.Root == "" || !l.ok(at, key+".spec") {
+func (a *API) validateRoot(c cursor) {
+	if a.Root == "" || !c.ok("root", "spec") {
 		return
 	}
-	if api.Spec.IsURL() {
-		l.errorf(at, "has no use: the document is not from a file; allow_refs names origins that it may refer to")
+	if a.Spec.IsURL() {
+		c.errorf("root", "has no use: the document is not from a file; allow_refs names origins that it may refer to")
 		return
 	}
-	info, err := os.Stat(api.Root.String())
+	info, err := os.Stat(a.Root.String())
 	if err == nil && !info.IsDir() {
-		l.errorf(at, "%q is not a directory", api.Root)
+		c.errorf("root", "%q is not a directory", a.Root)
 		return
 	}
 	var root string
 	if err == nil {
-		root, err = realPath(api.Root.String())
+		root, err = realPath(a.Root.String())
 	}
 	if err != nil {
-		l.errorf(at, "the directory %q can't be used: %s", api.Root, reason(err))
+		c.errorf("root", "the directory %q can't be used: %s", a.Root, reason(err))
 		return
 	}
-	spec, err := realPath(api.Spec.String())
+	spec, err := realPath(a.Spec.String())
 	if err != nil {
 		return // the document may come later, as without root
 	}
 	if name, err := filepath.Rel(root, spec); err != nil || !filepath.IsLocal(name) {
-		l.errorf(at, "%q does not hold the document %q", api.Root, api.Spec)
+		c.errorf("root", "%q does not hold the document %q", a.Root, a.Spec)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // Subject is an operation as a [Selector] sees it.
@@ -30,6 +32,10 @@ func (s Subject) takes(argument string) bool {
 
 // Selectors is a list of selectors. In a file, a single one may stand for a list of one.
 type Selectors []Selector
+
+func (Selectors) expects() string { return "a selector or a list of selectors" }
+
+func (Selectors) single() yaml.Kind { return yaml.MappingNode }
 
 // Match reports whether one of the selectors matches.
 func (ss Selectors) Match(s Subject) bool {
@@ -79,9 +85,13 @@ func (sel Selector) empty() bool {
 // Patterns is a list of patterns of which one must match. In a file, a single one may stand for a list of one.
 type Patterns []Pattern
 
+func (Patterns) expects() string { return "a string or a list of strings" }
+
+func (Patterns) single() yaml.Kind { return yaml.ScalarNode }
+
 // allow reports whether a pattern matches, or there is none.
 func (ps Patterns) allow(text string) bool {
-	return len(ps) == 0 || slices.ContainsFunc(ps, func(p Pattern) bool { return p.re.MatchString(text) })
+	return len(ps) == 0 || slices.ContainsFunc(ps, func(p Pattern) bool { return p.re != nil && p.re.MatchString(text) })
 }
 
 // Match reports whether a pattern matches.

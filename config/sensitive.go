@@ -11,11 +11,22 @@ import (
 type SensitiveFields struct {
 	// Names at any depth, or JSON Pointers in which * matches every member and element, such as /customers/*/ssn. At
 	// most 100.
-	Fields []Field `yaml:"fields" need:"true" access:"joint: operation"`
+	Fields []Field `yaml:"fields" required:"true" access:"joint: operation"`
 	// remove deletes fields; mask replaces strings by "[hidden]" and other values by null.
 	Action FieldAction `yaml:"action" default:"remove" access:"joint: operation"`
 
 	others []*SensitiveFields // of other rules and documents
+}
+
+func (s *SensitiveFields) validate(c cursor) {
+	const most = 100
+	switch {
+	case c.faulty(""):
+	case len(s.Fields) == 0:
+		c.errorf("", "is empty; name what is to be hidden")
+	case len(s.Fields) > most:
+		c.errorf("", "has %d fields, more than %d", len(s.Fields), most)
+	}
 }
 
 // All yields the fields with what becomes of them, those of other rules and documents with them.

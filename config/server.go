@@ -15,22 +15,22 @@ type Server struct {
 	// The URLs of a gateway that clients reach by several names, such as one inside and one outside a network; it replaces
 	// public_url. The Host of a request chooses the URL that challenges and metadata name; a token is valid for the URL that it
 	// names, unless auth.shared_audience is true. Services call back at the first. At most 10.
-	PublicURLs []URL `yaml:"public_urls,omitempty" absent:"public_url" access:"joint: origins"`
+	PublicURLs []URL `yaml:"public_urls,omitempty" absent:"public_url" access:"joint: origins" empty:": list the URLs by which clients reach the gateway, or leave it out" count:"10: has %d URLs; at most %d are allowed"`
 	// The gateway's certificate. Without it the listener serves plain HTTP, for loopback or behind a proxy.
 	TLS *TLS `yaml:"tls,omitempty" reload:"restart" absent:"plain HTTP" access:"restricts"`
 	// Addresses or networks (CIDR) of proxies whose X-Forwarded-For or Forwarded header names the client. Used for logs
 	// and limits only, also on the admin listener.
-	TrustedProxies []Network `yaml:"trusted_proxies,omitempty" absent:"none: the address of the TCP peer is used" access:"grants"`
+	TrustedProxies []Network `yaml:"trusted_proxies,omitempty" absent:"none: the address of the TCP peer is used" access:"grants" unique:"%v is listed twice"`
 	// Keys that seal session ids and other handles, at least 32 characters each: the first seals, all open. Replicas
 	// must share them.
-	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start" access:"none: secrets and keys are rotated"`
+	SealKeys []Secret `yaml:"seal_keys,omitempty" absent:"random at each start" access:"none: secrets and keys are rotated" length:"32.." unique:"is the same as an earlier key"`
 	// A file with a key in place of seal_keys, created at the first start, so that sessions survive restarts of a
 	// single process. Not in state_dir.
-	SealKeyFile File `yaml:"seal_key_file,omitempty" absent:"seal_keys" access:"none: secrets and keys are rotated"`
+	SealKeyFile File `yaml:"seal_key_file,omitempty" absent:"seal_keys" access:"none: secrets and keys are rotated" excludes:"seal_keys: a key is either in the configuration or made by the gateway"`
 	// Instructions for models, at most 4096 bytes.
 	Instructions string `yaml:"instructions,omitempty" absent:"none" access:"none: words for models and users"`
 	// The identity that clients show: name, title, description, icons, website.
-	Info *Info `yaml:"info,omitempty" absent:"the defaults of its keys" access:"none: words for models and users"`
+	Info *Info `yaml:"info,omitempty" absent:"the defaults of its keys" access:"none: words for models and users" empty:"leave it out"`
 	// Accepted values of the Host header besides those of public_url and listen. A host without a port matches every
 	// port.
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none" access:"joint: hosts"`
@@ -76,16 +76,6 @@ func (s *Server) Scheme() string {
 	return "http"
 }
 
-// TLS is a certificate and its key, and whose certificates clients must have. All files are read again when they change; connections that are open go on.
-type TLS struct {
-	// A PEM file with the certificate, followed by the intermediate certificates.
-	CertFile File `yaml:"cert_file" need:"true" access:"none: the gateway's own certificate is renewed"`
-	// The certificate's private key, PEM, unencrypted. It may be the same file.
-	KeyFile File `yaml:"key_file" need:"true" access:"none: the gateway's own certificate is renewed"`
-	// CA certificates, PEM. Clients then need a certificate issued by one of them, in addition to tokens.
-	ClientCAFile File `yaml:"client_ca_file,omitempty" absent:"no client certificate is required" access:"joint: client certificates"`
-}
-
 // Admin is the listener for operators.
 type Admin struct {
 	// The address of the admin listener. It must differ from server.listen.
@@ -94,9 +84,9 @@ type Admin struct {
 	// listen is).
 	AllowedHosts []string `yaml:"allowed_hosts,omitempty" absent:"none" access:"joint: hosts"`
 	// The bearer token for POST /reload and POST /apis/{name}/accept, at least 16 characters.
-	Token Secret `yaml:"token,omitempty" absent:"these requests are rejected" access:"grants"`
+	Token Secret `yaml:"token,omitempty" absent:"these requests are rejected" access:"grants" is:"token" length:"16.."`
 	// The console: pages that show what is served, why, and to whom.
-	Console Console `yaml:"console" absent:"the defaults of its keys"`
+	Console Console `yaml:"console" absent:"the defaults of its keys" access:"section"`
 }
 
 // Hosts returns the names by which the listener is asked for besides localhost: that of listen, unless it stands for all

@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+)
 
 // Service is a service as a provider of [Config.Discovery] describes it.
 type Service struct {
@@ -18,6 +22,10 @@ type Service struct {
 
 // ServiceSelectors is a list of selectors. In a file, a single one may stand for a list of one.
 type ServiceSelectors []ServiceSelector
+
+func (ServiceSelectors) expects() string { return "a selector or a list of selectors" }
+
+func (ServiceSelectors) single() yaml.Kind { return yaml.MappingNode }
 
 // Match reports whether one of the selectors matches.
 func (ss ServiceSelectors) Match(s *Service) bool {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -11,7 +10,7 @@ import (
 // SlashParameter is a path parameter whose values may hold slashes, or must not. A name alone sends each slash as it is.
 type SlashParameter struct {
 	// The name of the path parameter in the document.
-	Name string `yaml:"name" need:"true" access:"joint: slashes"`
+	Name string `yaml:"name" required:"true" access:"joint: slashes"`
 	// How a slash is sent: raw as /, encoded as %2F. rejected sends none, although the document allows it.
 	As SlashForm `yaml:"as" default:"raw" access:"joint: slashes"`
 }
@@ -38,14 +37,9 @@ func (p *SlashParameter) read(l *loader, n *yaml.Node, key string) {
 	}
 }
 
-func (l *loader) slashes(key string, list []SlashParameter) {
-	for i, p := range list {
-		k := fmt.Sprintf("%s[%d]", key, i)
-		if !l.ok(k, k+".name") {
-			continue
-		}
-		if slices.ContainsFunc(list[:i], func(other SlashParameter) bool { return other.Name == p.Name }) {
-			l.errorf(k, "%s is listed twice", quote(p.Name))
-		}
+func (p *SlashParameter) validate(c cursor) {
+	same := func(other SlashParameter) bool { return other.Name == p.Name }
+	if c.ok("", "name") && slices.ContainsFunc(before(enclosing[API](c).SlashParameters, p), same) {
+		c.errorf("", "%s is listed twice", quote(p.Name))
 	}
 }

@@ -11,7 +11,7 @@ type Tools struct {
 	// Copilot take 128 tools in a request.
 	ListLimit int `yaml:"list_limit" default:"100" min:"0" max:"100000" access:"none: the form of lists"`
 	// Tools that are listed with search, too.
-	Pinned Selectors `yaml:"pinned,omitempty" absent:"none" access:"none: the form of lists"`
+	Pinned Selectors `yaml:"pinned,omitempty" absent:"none" access:"none: the form of lists" empty:"leave it out, or select something"`
 	// Whether tool names begin with the API's name: auto does so with more than one API.
 	Prefix Prefix `yaml:"prefix" default:"auto" access:"none: names of tools"`
 	// The maximum length of tool names. Longer ones end in a hash. Many clients allow 64 including their own prefix.
@@ -20,19 +20,32 @@ type Tools struct {
 	// approved.
 	Lock File `yaml:"lock,omitempty" absent:"all tools are served" access:"restricts"`
 	// Which calls the user must confirm by default: none, or those of tools without a safe method.
-	Confirm Confirm `yaml:"confirm" default:"none" access:"order: destructive, none"`
+	Confirm Confirm `yaml:"confirm" default:"none" access:"restricts: destructive"`
 	// The handling of such a call if its client can't ask the user.
-	Unconfirmed Unconfirmed `yaml:"unconfirmed" default:"refuse" access:"order: refuse, allow"`
+	Unconfirmed Unconfirmed `yaml:"unconfirmed" default:"refuse" access:"grants: allow"`
 	// Scopes of callers that are never asked, such as services. Needs auth.issuers.
-	UnconfirmedScopes []string `yaml:"unconfirmed_scopes,omitempty" absent:"every caller is asked" access:"joint: exempt callers"`
+	UnconfirmedScopes []string `yaml:"unconfirmed_scopes,omitempty" absent:"every caller is asked" access:"joint: exempt callers" is:"scope" unique:"%q is listed twice" empty:"leave it out" issuers:"needs auth.issuers: without tokens nobody has a scope"`
 	// Allows inputs of the deprecated kinds sample and roots (SEP-2577).
 	DeprecatedInputs bool `yaml:"deprecated_inputs" default:"false" access:"none: the form of questions that rules ask"`
 	// Arguments that clients add to calls and that are removed before validation, unless the tool declares them. At
 	// most 64.
-	DropArguments []string `yaml:"drop_arguments,omitempty" absent:"none" access:"joint: dropped arguments"`
+	DropArguments []string `yaml:"drop_arguments,omitempty" absent:"none" access:"joint: dropped arguments" count:"64: has %d names, and at most %d are allowed" is:"dropped-argument" unique:"%s is listed twice"`
 	// Origins to which the gateway may send a webhook when a job ends, at the caller's request. https, or http for
 	// loopback. Private addresses are allowed.
-	CallbackURLs []Origin `yaml:"callback_urls,omitempty" absent:"no webhooks" access:"grants"`
+	CallbackURLs []Origin `yaml:"callback_urls,omitempty" absent:"no webhooks" access:"grants" empty:"leave it out" https:": what a job has come to is not for everybody on the way"`
 	// The key that signs these webhooks (HMAC-SHA256), at least 16 bytes.
 	CallbackSecret Secret `yaml:"callback_secret,omitempty" absent:"required with callback_urls" access:"none: secrets and keys are rotated"`
+}
+
+func (t *Tools) validate(c cursor) {
+	const urls, secret = "callback_urls", "callback_secret"
+	switch n := len(t.CallbackSecret.Reveal()); {
+	case !c.ok(urls, secret):
+	case len(t.CallbackURLs) > 0 && n == 0:
+		c.errorf(secret, "is required with callback_urls")
+	case len(t.CallbackURLs) == 0 && n > 0 && !c.given(urls):
+		c.errorf(secret, "needs callback_urls")
+	case n > 0 && n < 16:
+		c.errorf(secret, "has %d bytes, fewer than 16", n)
+	}
 }

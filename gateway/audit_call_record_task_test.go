@@ -107,14 +107,14 @@ func TestAccountOfATaskThatIsNotPermitted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opened.Call.Request.Method = "tasks/get"
+			opened.Call.Method = "tasks/get"
 			plan := *opened.Call.Plan
 			if plan.Condition, err = auth.NewCondition("1 == 2"); err != nil {
 				t.Fatal(err)
 			}
 			opened.Call.Plan = &plan
 			told := outcomesIn(t, g, func() {
-				if err := opened.Call.AuthorizeJob(opened.ctx, opened.Payload.Arguments); err == nil {
+				if err := opened.Call.Authorize(opened.ctx, g.calls, opened.Payload.Arguments); err == nil {
 					t.Errorf("%s: it is permitted", name)
 				}
 			})

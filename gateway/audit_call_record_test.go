@@ -176,7 +176,7 @@ func TestAccounts(t *testing.T) {
 	}
 	t.Run("a resource and an endpoint", func(t *testing.T) {
 		c := newClient(t, a.Handler(), eras[0], a.i.token(t, nil))
-		uri := a.current.Load().Main.Plans["stock"].Resource.URI.String()
+		uri := a.current.Load().Main.Plan("stock").Resource.URI.String()
 		c.read(uri)
 		if got := a.lines(1)[0]; got["rpc"] != "resources/read" || got["outcome"] != "ok" || got["tool"] != "stock" {
 			t.Errorf("%v", got)
@@ -324,12 +324,12 @@ func TestAccountOfATask(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				task.Call.Request.Method = "tasks/get"
-				ctx, end := task.Call.BeginJobRequests(task.ctx)
+				task.Call.Method = "tasks/get"
+				ctx := task.Call.Resume(task.ctx)
 				if rec, err := task.State(ctx); err != nil || rec.Status != mcp.TaskWorking {
 					t.Errorf("%+v, %v", rec, err)
 				}
-				end()
+				task.Call.Close()
 			}
 		})
 		if diff := cmp.Diff([]string{"tools/call allowed job 202 1", "tasks/get allowed ok 200 1"}, told); diff != "" {

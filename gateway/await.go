@@ -15,7 +15,7 @@ type await struct {
 }
 
 func (a *await) endpoint(ctx context.Context, name string, req *mcp.Request) (*endpoint.Endpoint, error) {
-	if e := a.served.endpoints().Lookup(name); e != nil && e.PlanOf(req) != nil {
+	if e := a.served.endpoints().Lookup(name); e != nil && e.ToolOf(req) != nil {
 		return e, nil
 	}
 	select {

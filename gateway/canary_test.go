@@ -23,6 +23,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
+	"drawbridge/gateway/call"
 	"drawbridge/test/timebox"
 )
 
@@ -286,7 +287,7 @@ rules:
 			if p.Operation.ID == "panics" {
 				broken := *p
 				broken.Client = nil
-				g.current.Load().Main.Plans[p.Tool.Name] = &broken
+				g.current.Load().Main.Tools[p.Tool.Name] = call.Operation(&broken)
 			}
 			w := client.send("tools/call", p.Tool.Name, arguments)
 			if want := map[bool]int{false: http.StatusOK, true: http.StatusUnauthorized}[p.Tool.API == "untold" && p.Operation.ID != "panics"]; w.Code != want {

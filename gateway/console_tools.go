@@ -48,7 +48,7 @@ func (s toolSet) Scopes(t *catalog.Tool) [][]string {
 	if s.gen.Main.Guard == nil {
 		return nil
 	}
-	sets := s.gen.ByOperation[t.Operation].Scopes
+	sets := s.gen.ByTool[t.Name].Scopes
 	effective := make([][]string, len(sets))
 	for i, set := range sets {
 		if effective[i] = set; len(set) == 0 {
@@ -60,7 +60,7 @@ func (s toolSet) Scopes(t *catalog.Tool) [][]string {
 
 // Access implements [console.ToolSet].
 func (s toolSet) Access(t *catalog.Tool) *admin.ToolAccess {
-	return s.gen.Access(s.gen.ByOperation[t.Operation])
+	return s.gen.Access(s.gen.ByTool[t.Name])
 }
 
 // consoleTokens examines tokens with the guard of /mcp, for the console.

@@ -12,12 +12,14 @@ import (
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/discovery"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/embedding"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/job/polling"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/recovery"
@@ -177,11 +179,12 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 		g.answers.With(g.shared.Answers)
 	}
 	g.calls = &call.Runner{
-		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers, Links: g.links,
-		Admission: g.admission.calls, Responses: g.admission.responses, Jitter: g.o.jitter, Local: g.o.Local,
+		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers,
+		Admission: g.admission.calls, Responses: g.admission.responses, Local: g.o.Local,
 	}
+	g.tools = &deliver.Tools{Calls: g.calls, Jobs: polling.Jobs{Jitter: g.o.jitter}, Results: deliver.Results{Links: g.links}}
 	g.tasks, err = task.New(keys, task.Options{
-		Records: g.shared.Tasks, Locks: g.shared.Locks, Publish: g.shared.TaskChanged, Calls: g.calls, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,
+		Records: g.shared.Tasks, Locks: g.shared.Locks, Publish: g.shared.TaskChanged, Calls: g.calls, Results: g.tools.Results, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,
 		BaseURL: g.base, Keep: g.Keep, Survive: g.recovery.Step, Endpoint: g.callEndpoint,
 		Broker: func(endpoint string) *mcp.Broker { return g.mcpHandlers.BrokerOf(endpoint) },
 	})
@@ -193,7 +196,7 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 	o := resource.SubscriptionOptions{Calls: g.calls, Log: g.log, Metrics: g.metrics, Endpoint: g.resources}
 	h := endpoint.HandlersOptions{
 		Version: g.o.Version, Current: g.endpoints, Cursors: g.cursors,
-		Calls: callMethods(g.calls, g.tasks, g.denials, g.log), Metrics: g.metrics,
+		Calls: callMethods(g.tools, g.tasks, g.denials, g.log), Metrics: g.metrics,
 		Admission: g.server.Admission, Connections: g.connections,
 		AuthorizeBatch: (&endpoint.BatchAuthorizer{Calls: g.calls, Denials: g.denials}).Authorize, SubscribeTask: g.tasks.Subscribe,
 		Revocations: g.shared.Ended, SpentNonces: g.shared.Spent, Relay: func(name string) mcp.RelayFunc { return g.shared.Relay(name) }, Panicked: g.recovery.Report, Log: g.log,
@@ -206,7 +209,7 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 	g.subscriptions = resource.NewSubscriptions(o)
 	h.SubscribeResource = g.subscriptions.Subscribe
 	g.mcpHandlers = endpoint.NewHandlers(h, g.o.Config, keys)
-	g.inProcess = &inProcess{served: g.served, handlers: g.mcpHandlers}
+	g.inProcess = &inProcess{served: g.served, toolCalls: g.tools, handlers: g.mcpHandlers}
 }
 
 // newPublisher returns what builds generations and serves them.

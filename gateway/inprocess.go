@@ -13,6 +13,7 @@ import (
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -24,8 +25,9 @@ func Revisions() []string { return mcp.Revisions() }
 
 // inProcess is the access of the operator of the process to the tools.
 type inProcess struct {
-	served   *served
-	handlers *endpoint.Handlers
+	served    *served
+	toolCalls *deliver.Tools
+	handlers  *endpoint.Handlers
 }
 
 // Plans returns the plans of all tools, by name. It returns none before the first load.
@@ -34,8 +36,8 @@ func (p *inProcess) Plans() []*plan.Plan {
 	if gen == nil {
 		return nil
 	}
-	plans := make([]*plan.Plan, 0, len(gen.Main.Plans))
-	for _, of := range gen.Main.Plans {
+	plans := make([]*plan.Plan, 0, len(gen.ByTool))
+	for _, of := range gen.ByTool {
 		if !of.Tool.Hidden {
 			plans = append(plans, of)
 		}
@@ -59,7 +61,7 @@ func (p *inProcess) SearchList() []byte { return p.served.endpoints().SearchList
 // Plan returns the plan of a tool, or nil if there is no such tool.
 func (p *inProcess) Plan(tool string) *plan.Plan {
 	if gen := p.served.current.Load(); gen != nil {
-		return gen.Main.Tool(tool)
+		return call.PlanOf(gen.Main.Tool(tool))
 	}
 	return nil
 }
@@ -73,7 +75,7 @@ func (p *inProcess) Definitions() json.RawMessage {
 	return gen.Catalog.View(catalog.Features{Title: true, Annotations: true, OutputSchema: true}, nil)
 }
 
-// CallWithCause calls a tool through the whole stack except the guard: the operator of the process may call every tool. The
+// CallWithCause calls a tool for the operator of the process, who may call every tool. The
 // result is that of tools/call in the newest revision. cause is why the service did not answer, or nil if it did; it names the
 // service's host and is for the operator only. err reports a call that was not made: an unknown tool, or arguments that are not
 // JSON.
@@ -81,25 +83,36 @@ func (p *inProcess) CallWithCause(ctx context.Context, tool string, args json.Ra
 	return p.call(ctx, tool, args, nil)
 }
 
-// call is CallWithCause, shown by a trial unless that is nil.
+// call is CallWithCause, made by an operator of the console and shown by a trial unless that is nil.
 func (p *inProcess) call(ctx context.Context, tool string, args json.RawMessage, trial *call.Trial) (result json.RawMessage, cause, err error) {
-	gen := p.served.current.Load()
-	if gen == nil || gen.Main.Tool(tool) == nil {
+	of := p.Plan(tool)
+	if of == nil {
 		return nil, nil, fmt.Errorf("unknown tool %q", tool)
 	}
+	gen := p.served.current.Load()
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	if _, err := jsonscan.Scan(args, jsonscan.Options{}); err != nil || jsonscan.KindOf(args) != jsonscan.Object {
+	if _, err := jsonscan.Scan(args, jsonscan.Options{Unique: true, MaxDepth: gen.Config.Limits.MaxDepth}); err != nil || jsonscan.KindOf(args) != jsonscan.Object {
 		return nil, nil, fmt.Errorf("the arguments must be a JSON object: %w", cmp.Or(err, errors.New("they are JSON of another type")))
 	}
-	result, cause, err = endpoint.CallInProcess(ctx, p.handlers.Main(gen.Config), gen.OperatorEndpoint(), tool, args, trial)
-	if cause = causeOf(gen.Main.Tool(tool), cause, result); cause != nil {
-		if text := gen.Main.Tool(tool).Secrets.All(cause.Error()); text != cause.Error() {
+	inv := call.Invocation{
+		Endpoint: gen.OperatorEndpoint(), Tool: call.Operation(of), Name: tool, Origin: call.FromCommandLine, Method: "tools/call", Arguments: args,
+		Caller: call.Caller{Protocol: call.Protocol{Family: mcp.Stateless, Revision: mcp.Revisions()[0]}},
+	}
+	if trial != nil {
+		inv.Origin, inv.Trial = call.FromConsole, trial
+	}
+	result, cause, err = p.toolCalls.Call(ctx, inv, p.handlers.Main(gen.Config).Result)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cause = causeOf(of, cause, result); cause != nil {
+		if text := of.Secrets.All(cause.Error()); text != cause.Error() {
 			cause = errors.New(text)
 		}
 	}
-	return result, cause, err
+	return result, cause, nil
 }
 
 // Access returns the access requirements of a tool and the way its calls reach the service, each with the setting that
@@ -119,7 +132,7 @@ func (p *inProcess) DefinitionsWithAccess() iter.Seq2[json.RawMessage, error] {
 			of := p.Plan(jsonscan.StringAt(tool, "/name"))
 			meta, err := json.Marshal(map[string]any{
 				"drawbridge/access":    p.Access(of),
-				"drawbridge/operation": map[string]string{"api": of.Source.Name, "method": of.Operation.Method, "path": of.Operation.Path},
+				"drawbridge/operation": map[string]string{"api": of.Source.Name, "method": of.Tool.Method, "path": of.Tool.Path},
 			})
 			if err == nil {
 				tool, err = json.Marshal(json.RawMessage(slices.Concat(tool[:len(tool)-1], []byte(`,"_meta":`), meta, []byte("}"))))

@@ -6,6 +6,7 @@ import (
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
@@ -15,18 +16,17 @@ import (
 )
 
 // callMethods returns the methods of calls.
-func callMethods(calls *call.Runner, tasks *task.Tasks, denials *endpoint.Denials, log *slog.Logger) endpoint.CallMethods {
+func callMethods(tools *deliver.Tools, tasks *task.Tasks, denials *endpoint.Denials, log *slog.Logger) endpoint.CallMethods {
+	calls := tools.Calls
 	resources := resource.Reader{Calls: calls}
-	prompts := prompt.Getter{Calls: calls, Refuse: denials.Prompt, RefuseElicitation: func(ctx context.Context, req *mcp.Request, err error) {
+	prompts := prompt.Getter{Calls: calls, Results: tools.Results, Refuse: denials.Prompt, RefuseElicitation: func(ctx context.Context, req *mcp.Request, err error) {
 		if because, status := calls.RejectWait(err); because != "" {
 			denials.Record(ctx, req.HTTP, telemetry.Outcome(because), status, audit.Line{RPC: req.Method})
 		}
 	}}
 	completion := &prompt.Completer{Calls: calls, Log: log, Cache: &prompt.CompletionCache{}, RefusePrompt: denials.Prompt}
 	return endpoint.CallMethods{
-		CallTool: ofCalls(calls.CallTool), CallIndirectly: func(ctx context.Context, via *call.Indirect, req *mcp.Request, reply *mcp.Reply) error {
-			return calls.CallIndirectly(ctx, endpoint.From(ctx).Endpoint, via, req, reply)
-		}, ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
+		Tools: tools, ReadResource: ofResources(resources.Serve), GetPrompt: ofPrompts(prompts.Serve),
 		Complete: ofPrompts(completion.Serve), GetTask: ofCalls(tasks.Get), UpdateTask: ofCalls(tasks.Update), CancelTask: ofCalls(tasks.Cancel),
 	}
 }

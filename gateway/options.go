@@ -11,9 +11,10 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/audit"
-	"drawbridge/gateway/call"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/generation"
+	"drawbridge/gateway/inbound"
+	"drawbridge/gateway/job/polling"
 )
 
 // Options configures a [Gateway].
@@ -74,9 +75,9 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Logger = slog.New(call.LogHandler{Handler: o.Logger.Handler()})
+	o.Logger = slog.New(inbound.LogHandler{Handler: o.Logger.Handler()})
 	if o.jitter == nil {
-		o.jitter = call.Jitter
+		o.jitter = polling.Jitter
 	}
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	return o

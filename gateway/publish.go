@@ -76,7 +76,7 @@ func (p *publisher) Publish(d *generation.Deployment, newest reload.NotInUse) {
 	gen.LogChanges(p.log, old, diff)
 	if old != nil {
 		for _, name := range diff.Removed {
-			old.Main.Plans[name].Metrics.Forget() // documents come and go; the metrics of their tools must not accumulate
+			old.Main.Tools[name].Metrics().Forget() // documents come and go; the metrics of their tools must not accumulate
 		}
 	}
 	p.SetStatus(gen, d, newest)

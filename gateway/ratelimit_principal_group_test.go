@@ -179,7 +179,7 @@ func TestReloadOfPrincipalRates(t *testing.T) {
 	if got := spend(t, c, "this caller", `"principal";q=4;w=240`); got != 4 {
 		t.Errorf("%d requests were served", got)
 	}
-	guard, source := r.current.Load().Main.Guard, r.current.Load().Main.Plans["list"].Source
+	guard, source := r.current.Load().Main.Guard, r.current.Load().Main.Plan("list").Source
 	reload("burst: 4", "burst: 6")
 	if got := spend(t, c, "this caller", `"principal";q=6;w=360`); got != 2 {
 		t.Errorf("with a larger burst %d more requests were served", got)
@@ -187,7 +187,7 @@ func TestReloadOfPrincipalRates(t *testing.T) {
 	if r.current.Load().Main.Guard != guard {
 		t.Error("the tokens that were known are forgotten, though the same principals have rates of their own")
 	}
-	if r.current.Load().Main.Plans["list"].Source != source {
+	if r.current.Load().Main.Plan("list").Source != source {
 		t.Error("the connections to the service are others, though nothing of it has changed")
 	}
 	reload("client_id: acme", "client_id: another")

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 )
 
 const linkDocument = `openapi: 3.1.0
@@ -112,7 +112,7 @@ func TestLinkToResource(t *testing.T) {
 	service := fileService(t)
 	g := start(t, linkDocument, linkConfig+`rules: [{match: {method: GET}, set: {resource: {uri: "files:{name}"}}}]`+"\n", service.URL)
 	c := newClient(t, g.Handler(), "2026-07-28", "")
-	for arguments, want := range map[string]string{`{"name":"large"}`: "files:large", `{"name":"large","X-Part":"7"}`: call.LinkScheme} {
+	for arguments, want := range map[string]string{`{"name":"large"}`: "files:large", `{"name":"large","X-Part":"7"}`: deliver.LinkScheme} {
 		r := linkAnswer(t, c.send("tools/call", "getFile", arguments))
 		if len(r.Content) != 2 || !strings.HasPrefix(r.Content[1].URI, want) {
 			t.Errorf("%s: %+v", arguments, r)
@@ -152,13 +152,13 @@ func TestLinksExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := g.current.Load().Main
 		seal := func(tool string) string {
-			return call.LinkScheme + g.links.Seal([]byte(tool+"\n{}"), time.Now().Add(time.Minute), "ada")
+			return deliver.LinkScheme + g.links.Seal([]byte(tool+"\n{}"), time.Now().Add(time.Minute), "ada")
 		}
 		good := seal("getFile")
 		if p, args := e.ToRead(good, "ada"); p == nil || string(args) != "{}" {
 			t.Errorf("plan %+v, arguments %s", p, args)
 		}
-		for _, uri := range []string{seal("postFile"), seal("gone"), call.LinkScheme, call.LinkScheme + strings.Repeat("a", call.MaxLink)} {
+		for _, uri := range []string{seal("postFile"), seal("gone"), deliver.LinkScheme, deliver.LinkScheme + strings.Repeat("a", deliver.MaxLink)} {
 			if p, _ := e.ToRead(uri, "ada"); p != nil {
 				t.Errorf("%s is read by %s", uri, p.Tool.Name)
 			}

@@ -18,6 +18,7 @@ import (
 
 	"drawbridge/config"
 	"drawbridge/gateway/admin"
+	"drawbridge/gateway/call"
 	"drawbridge/test/timebox"
 )
 
@@ -202,7 +203,7 @@ func TestWatchedFilesBelowRoot(t *testing.T) {
 	r.served()
 	takes := func(name string) func() bool {
 		return func() bool {
-			p := r.current.Load().Main.Plans["one"]
+			p := r.current.Load().Main.Plan("one")
 			return p != nil && strings.Contains(string(p.Operation.Input), name)
 		}
 	}
@@ -219,7 +220,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	r := run(t, files)
 	r.served()
 	r.eventually("both are served", func() bool { return r.Status().Tools == 2 })
-	before := r.current.Load().Main.Plans["a_one"].Client
+	before := r.current.Load().Main.Plan("a_one").Client
 
 	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, nam: a}]\n"})
 	err := r.Reload(t.Context())
@@ -241,7 +242,7 @@ func TestReloadOfConfiguration(t *testing.T) {
 	if s := r.Status(); s.Config.Error != "" || len(s.APIs) != 1 {
 		t.Errorf("status = %+v", s)
 	}
-	if r.current.Load().Main.Plans["a_one"].Client != before {
+	if r.current.Load().Main.Plan("a_one").Client != before {
 		t.Error("an API that did not change lost its connections")
 	}
 }
@@ -413,9 +414,9 @@ func withContext(ctx context.Context, h http.Handler) http.Handler {
 
 func TestPanicInACall(t *testing.T) {
 	g := start(t, document("A", "one"), "", "http://127.0.0.1:1")
-	broken := *g.current.Load().Main.Plans["one"]
+	broken := *g.current.Load().Main.Plan("one")
 	broken.Client = nil
-	g.current.Load().Main.Plans["one"] = &broken
+	g.current.Load().Main.Tools["one"] = call.Operation(&broken)
 	status, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
 	if status != 200 || !strings.Contains(string(body), `"isError":true`) || !regexp.MustCompile(`Internal error of the gateway, reference [a-z2-7]{10}\.`).Match(body) {
 		t.Errorf("call = %d %s", status, body)
@@ -430,18 +431,18 @@ func TestPanicWithAnAnswer(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
 	defer service.Close()
 	g := start(t, document("A", "one"), "apis: [{name: a, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {address_rate: off}\n", service.URL)
-	plans := g.current.Load().Main.Plans
-	whole, broken := plans["one"], *plans["one"]
+	tools := g.current.Load().Main.Tools
+	whole, broken := tools["one"], *call.PlanOf(tools["one"])
 	broken.Metrics.Traffic.Wait = nil // is used when the head of the answer is there
-	plans["one"] = &broken
+	tools["one"] = call.Operation(&broken)
 	if _, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); !strings.Contains(string(body), "Internal error of the gateway") {
 		t.Errorf("call = %s", body)
 	}
-	plans["one"] = whole
+	tools["one"] = whole
 	if _, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); strings.Contains(string(body), "isError") {
 		t.Errorf("the next call = %s", body)
 	}
-	if inFlight, _ := whole.Client.Load(); inFlight != 0 {
+	if inFlight, _ := call.PlanOf(whole).Client.Load(); inFlight != 0 {
 		t.Errorf("%d calls are under way", inFlight)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/resource"
@@ -22,6 +23,7 @@ type surface struct {
 	server        *endpoint.Server
 	mcpHandlers   *endpoint.Handlers // one MCP handler per endpoint, kept across reloads
 	calls         *call.Runner
+	tools         *deliver.Tools
 	tasks         *task.Tasks
 	subscriptions *resource.Subscriptions
 	clients       *clientip.Resolver

@@ -23,7 +23,7 @@ paths:
 		if taken {
 			cfg += "  - {match: {operation: order}, set: {inputs: [], progress: false, job: false, param_headers: {}}}\n"
 		}
-		p := start(t, api, cfg, "http://127.0.0.1:1").current.Load().Main.Plans["order"]
+		p := start(t, api, cfg, "http://127.0.0.1:1").current.Load().Main.Plan("order")
 		for what, said := range map[string]bool{
 			"questions": p.Elicitation != nil, "progress": p.Progress != nil, "a job": p.Job.Declared, "headers": len(p.Repeated) > 0,
 			"an answer that may be a job": p.Job.MayBegin(202),

@@ -134,8 +134,8 @@ func TestLargeTask(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, end := opened.Call.BeginJobRequests(opened.ctx)
-			defer end()
+			ctx := opened.Call.Resume(opened.ctx)
+			defer opened.Call.Close()
 			rec, err := opened.State(ctx)
 			if err != nil {
 				t.Fatal(err)

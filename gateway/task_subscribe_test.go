@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"drawbridge/auth"
-	"drawbridge/gateway/call"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/task"
 )
@@ -84,12 +84,12 @@ func TestTaskWatchHeaders(t *testing.T) {
 func TestTaskWatcherHoldsLittle(t *testing.T) {
 	g := startJobs(t, reportsAPI(t), passingConfig, newJobService("404"))
 	e := g.current.Load().Main
-	v := &call.RequestInfo{Operator: true, Header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
-	ctx := auth.NewContext(context.WithValue(t.Context(), call.InfoKey{}, v), &auth.Principal{Subject: "anna"})
+	v := &inbound.Request{Header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
+	ctx := auth.NewContext(context.WithValue(t.Context(), inbound.Key{}, v), &auth.Principal{Subject: "anna"})
 	w := task.NewWatcher(ctx, "id", mcp.Subscriber{Principal: "anna"})
-	w.LimitHeader(e.Plans["makeReport"])
+	w.LimitHeader(e.Plan("makeReport"))
 	clear(v.Header) // as when its stream waits
-	if !maps.EqualFunc(w.Header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) || !w.Operator {
+	if !maps.EqualFunc(w.Header, http.Header{"X-Tenant": {"blue"}}, slices.Equal) {
 		t.Errorf("the watcher has %+v", w)
 	}
 	if w.Caller.Principal().Subject != "anna" {

@@ -21,6 +21,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/endpoint"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
@@ -47,9 +48,10 @@ type openedTask struct {
 // openAs opens a task as a caller at an endpoint does.
 func openAs(g *Gateway, principal, name, id string) (*openedTask, error) {
 	e := g.current.Load().Lookup(name)
-	ctx := endpoint.WithRequest(context.Background(), &endpoint.Request{RequestInfo: call.RequestInfo{EndpointName: name}, Endpoint: e})
-	r := (&http.Request{Header: http.Header{}}).WithContext(ctx)
-	t, err := g.tasks.Open(ctx, e.Endpoint, &mcp.Request{TaskID: id, Principal: principal, Family: mcp.Stateless, Revision: "2026-07-28", HTTP: r}, nil)
+	ctx := endpoint.WithRequest(context.Background(), &endpoint.Request{Request: inbound.Request{EndpointName: name}, Endpoint: e})
+	t, err := g.tasks.Open(ctx, call.Invocation{
+		Endpoint: e.Endpoint, Method: "tasks/get", Caller: call.Caller{ID: principal, Protocol: call.Protocol{Family: mcp.Stateless, Revision: "2026-07-28"}},
+	}, id)
 	if err != nil || t == nil {
 		return nil, err
 	}
@@ -148,8 +150,8 @@ func TestTaskIsLookedAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				ctx, end := task.Call.BeginJobRequests(task.ctx)
-				defer end()
+				ctx := task.Call.Resume(task.ctx)
+				defer task.Call.Close()
 				if _, err := task.State(ctx); err != nil {
 					t.Error(err)
 				}
@@ -246,8 +248,8 @@ func TestTaskOldRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, end := opened.Call.BeginJobRequests(opened.ctx)
-		defer end()
+		ctx := opened.Call.Resume(opened.ctx)
+		defer opened.Call.Close()
 		if rec, err := opened.State(ctx); err != nil || len(rec.Questions) != 0 || rec.Status != mcp.TaskWorking {
 			t.Errorf("a rule that has questions now: %+v, %v", rec, err)
 		}
@@ -256,7 +258,7 @@ func TestTaskOldRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		opened.Plan, opened.Call.Plan = &plan, &plan
-		if err := opened.Call.AuthorizeJob(opened.ctx, opened.Payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
+		if err := opened.Call.Authorize(opened.ctx, g.calls, opened.Payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
 			t.Errorf("a rule that has a condition now: %v", err)
 		}
 		kept := *plan.Job

@@ -128,30 +128,6 @@ func TestSearchMode(t *testing.T) {
 	}
 }
 
-// TestSearchModeCountsCalledTool: the audit log and the metrics have a call that came through another tool under the name
-// of the tool that was called.
-func TestSearchModeCountsCalledTool(t *testing.T) {
-	service := newRecordingService(t)
-	g := start(t, searchDocument, fmt.Sprintf(searchConfig, ""), service.URL)
-	c := newClient(t, g.Handler(), "2026-07-28", "")
-	lines := auditOf(t, g, func() {
-		c.send("tools/call", "call_tool", `{"name":"cancelOrder","arguments":{"id":7}}`)
-		c.send("tools/call", "search_tools", `{"query":"orders"}`)
-		c.send("tools/call", "search_tools", `{"query":"zeppelin"}`)
-	})
-	if n := strings.Count(lines, "\n"); n != 1 || !strings.Contains(lines, `"tool":"cancelOrder"`) || strings.Contains(lines, "call_tool") {
-		t.Errorf("%d lines: %s", n, lines)
-	}
-	for _, want := range []string{
-		`drawbridge_tool_calls_total{api="shop",outcome="ok",tool="cancelOrder"} 1`,
-		`drawbridge_tool_searches_total{result="found"} 1`, `drawbridge_tool_searches_total{result="nothing"} 1`,
-	} {
-		if len(metricLines(g, want)) == 0 {
-			t.Errorf("no %s", want)
-		}
-	}
-}
-
 // connected is a client that has connected to a URL with a query.
 func connected(t *testing.T, g *Gateway, revision, query string) *client {
 	c := newClient(t, g.Handler(), revision, "")

@@ -22,7 +22,7 @@ func (t trials) Trial(tool string) (console.TrialTool, bool) {
 	}
 	input, _ := p.Tool.Published(openapi.ProfileFull)
 	return console.TrialTool{
-		Name: p.Tool.Name, Title: p.Tool.Title, API: p.Tool.API, Method: p.Operation.Method, Path: p.Operation.Path, Input: input,
+		Name: p.Tool.Name, Title: p.Tool.Title, API: p.Tool.API, Method: p.Tool.Method, Path: p.Tool.Path, Input: input,
 		Confirm: p.Consent.Needed, Refused: whyNotTried(p),
 	}, true
 }

@@ -39,13 +39,13 @@ func TestHeldConfiguration(t *testing.T) {
 	if got := metrics(); !strings.Contains(got, "\ndrawbridge_config_held 1\n") || !strings.Contains(got, `drawbridge_config_reloads_total{outcome="held"}`) {
 		t.Error("metrics do not tell")
 	}
-	if !r.current.Load().Main.Plans["two"].Consent.Needed {
+	if !r.current.Load().Main.Plan("two").Consent.Needed {
 		t.Error("the configuration that is held is in use")
 	}
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r.current.Load().Main.Plans["two"].Consent.Needed || len(r.Status().Config.Opens) > 0 || !strings.Contains(metrics(), "\ndrawbridge_config_held 0\n") {
+	if r.current.Load().Main.Plan("two").Consent.Needed || len(r.Status().Config.Opens) > 0 || !strings.Contains(metrics(), "\ndrawbridge_config_held 0\n") {
 		t.Error("the configuration that was accepted is not in use")
 	}
 }

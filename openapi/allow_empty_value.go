@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"drawbridge/openapi/tree"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // withEmpty returns the schema of a query parameter with allowEmptyValue: the empty string, which is sent as "name=", is
@@ -62,7 +64,7 @@ func (c *compiler) nested(s *tree.Node) (marks []byte) {
 	if c.doc.dialect != swagger2 {
 		return nil
 	}
-	for range maxNested {
+	for range jsonschema.MaxDepth {
 		s = c.follow(s).Get("items")
 		if n := c.follow(s); strings.ToLower(n.Get("type").Text()) != "array" {
 			return marks

@@ -83,7 +83,7 @@ func FuzzReadResponse(f *testing.F) {
 		resp := &http.Response{StatusCode: status, ContentLength: int64(len(body)), Body: io.NopCloser(reader),
 			Header: http.Header{"Content-Type": {contentType}, "Content-Disposition": {disposition}}}
 		size, parts, more := 0, 0, false
-		err := op.Answers.Read(resp, func(p answer.Part) error {
+		err := readParts(op.Answers, resp, func(p answer.Part) error {
 			if parts > 0 && !more {
 				t.Fatal("a part after the last")
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/schema"
 )
 
@@ -17,127 +18,38 @@ const (
 	maxListed = 30
 	// maxExample is the longest example in bytes.
 	maxExample = 600
-	// maxNested is how deep examples, compositions and references are followed.
-	maxNested = 5
 )
-
-// A published is a schema that may refer to others in the same text.
-type published struct {
-	root   []byte // Operation.Input
-	schema []byte
-}
-
-// follow returns the schema that a reference into $defs leads to; what stands beside the reference is left aside.
-func (p published) follow() published {
-	for range maxNested {
-		target := p.target()
-		if target == nil {
-			break
-		}
-		p.schema = target
-	}
-	return p
-}
-
-// target returns what the reference of a schema leads to, nil if it has none.
-func (p published) target() []byte {
-	ref := jsonscan.Lookup(p.schema, "$ref")
-	if jsonscan.KindOf(ref) != jsonscan.String {
-		return nil
-	}
-	name, found := strings.CutPrefix(string(jsonscan.Unquote(ref)), "#/$defs/")
-	if !found {
-		return nil
-	}
-	return jsonscan.Lookup(jsonscan.Lookup(p.root, "$defs"), name)
-}
-
-func (p published) member(key string) published {
-	return published{p.root, jsonscan.Lookup(p.schema, key)}
-}
-
-// word returns the type, if it is one word.
-func (p published) word() string {
-	return string(jsonscan.Unquote(jsonscan.Lookup(p.schema, "type")))
-}
-
-// A declared is one declared member of an object.
-type declared struct {
-	name     string
-	required bool
-	schema   published
-}
-
-// arguments returns the members that an object schema declares, in the author's order, those of its composition with them.
-// Required is only what all alternatives ask for.
-func (p published) arguments() []declared {
-	var all []declared
-	required := make(map[string]bool)
-	type visited struct {
-		schema *byte
-		always bool
-	}
-	seen := make(map[visited]bool)
-	var visit func(p published, always bool, depth int)
-	visit = func(p published, always bool, depth int) {
-		if len(p.schema) == 0 || depth > maxNested || seen[visited{&p.schema[0], always}] {
-			return
-		}
-		seen[visited{&p.schema[0], always}] = true
-		visit(published{p.root, p.target()}, always, depth+1)
-		for name, s := range jsonscan.Members(p.member("properties").schema) {
-			if !slices.ContainsFunc(all, func(d declared) bool { return d.name == string(name) }) {
-				all = append(all, declared{name: string(name), schema: published{p.root, s}})
-			}
-		}
-		if always {
-			for name := range jsonscan.Elements(p.member("required").schema) {
-				required[string(jsonscan.Unquote(name))] = true
-			}
-		}
-		for _, key := range []string{"allOf", "anyOf", "oneOf"} {
-			for part := range jsonscan.Elements(p.member(key).schema) {
-				visit(published{p.root, part}, always && key == "allOf", depth+1)
-			}
-		}
-	}
-	visit(p, true, 0)
-	for i := range all {
-		all[i].required = required[all[i].name]
-	}
-	return all
-}
 
 // appendArguments appends what the operation takes, and an example: first what the faults are about, then what is
 // required. accepts tells whether a call with the example is sent.
 func (o *Operation) appendArguments(b *strings.Builder, faults []Fault, accepts func(args []byte) bool) {
-	input := published{o.Input, o.Input}
-	all := input.arguments()
+	input := o.inputSchema()
+	all := input.Members()
 	if len(all) == 0 {
-		if string(input.member("additionalProperties").schema) == "false" {
+		if string(input.Value("additionalProperties")) == "false" {
 			b.WriteString("It takes no arguments.\n")
 		}
 		return
 	}
 	faulty := o.faultyArguments(faults)
-	rank := func(d declared) int {
+	rank := func(m jsonschema.Member) int {
 		switch {
-		case len(all) > maxListed && slices.Contains(faulty, d.name):
+		case len(all) > maxListed && slices.Contains(faulty, m.Name):
 			return 0 // it must not be cut off
-		case d.required:
+		case m.Required:
 			return 1
 		}
 		return 2
 	}
-	slices.SortStableFunc(all, func(a, b declared) int { return rank(a) - rank(b) })
-	required := slices.ContainsFunc(all, func(d declared) bool { return d.required })
+	slices.SortStableFunc(all, func(a, b jsonschema.Member) int { return rank(a) - rank(b) })
+	required := slices.ContainsFunc(all, func(m jsonschema.Member) bool { return m.Required })
 	b.WriteString("It takes: ")
-	for i, d := range all[:min(len(all), maxListed)] {
+	for i, m := range all[:min(len(all), maxListed)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(d.name + " (" + d.schema.phrase())
-		if d.required {
+		b.WriteString(m.Name + " (" + phrase(m.Schema))
+		if m.Required {
 			b.WriteString(", required")
 		}
 		b.WriteByte(')')
@@ -192,74 +104,30 @@ func (o *Operation) smallest(optional bool, also []string, accepts func(args []b
 }
 
 // phrase returns "string", "array of integer", "one of \"a\", \"b\"" …
-func (p published) phrase() string {
-	p = p.follow()
-	if enum := p.member("enum").schema; enum != nil && len(enum) <= 120 {
+func phrase(s *jsonschema.Schema) string {
+	s = s.Resolve()
+	if enum := s.Value("enum"); enum != nil && len(enum) <= 120 {
 		var values []string
 		for v := range jsonscan.Elements(enum) {
 			values = append(values, string(v))
 		}
 		return "one of " + strings.Join(values, ", ")
 	}
-	switch t := p.member("type").schema; jsonscan.KindOf(t) {
-	case jsonscan.String:
-		name := p.word()
-		if items := p.member("items").types(0); name == "array" && len(items) > 0 {
+	if names := s.Types(); len(names) > 0 {
+		if items := s.Schema("items").Allowed(); s.Text("type") == "array" && len(items) > 0 {
 			return "array of " + strings.Join(items, " or ")
 		}
-		return name
-	case jsonscan.Array:
-		var names []string
-		for v := range jsonscan.Elements(t) {
-			names = append(names, string(jsonscan.Unquote(v)))
-		}
 		return strings.Join(names, " or ")
-	default:
-		return p.alternatives()
 	}
-}
-
-// alternatives names the types of a schema that has none itself: "object or array".
-func (p published) alternatives() string {
-	if names := p.types(0); len(names) > 0 {
+	if names := s.Allowed(); len(names) > 0 {
 		return strings.Join(names, " or ")
 	}
 	return "see the schema"
 }
 
-// types returns the types that a schema and what it is composed of take, none if that is not plain.
-func (p published) types(depth int) (names []string) {
-	p = p.follow()
-	switch t := p.member("type").schema; {
-	case depth > maxNested:
-		return nil
-	case jsonscan.KindOf(t) == jsonscan.String:
-		return []string{p.word()}
-	case jsonscan.KindOf(t) == jsonscan.Array:
-		for v := range jsonscan.Elements(t) {
-			names = append(names, string(jsonscan.Unquote(v)))
-		}
-		return names
-	}
-	for part := range jsonscan.Elements(p.member("allOf").schema) {
-		if names = (published{p.root, part}).types(depth + 1); names != nil {
-			return names // the others can only take some of them away
-		}
-	}
-	for _, key := range []string{"anyOf", "oneOf"} {
-		for part := range jsonscan.Elements(p.member(key).schema) {
-			more := published{p.root, part}.types(depth + 1)
-			if more == nil {
-				return nil
-			}
-			for _, name := range more {
-				if !slices.Contains(names, name) {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	return names
+// declares tells whether an object schema names a member.
+func declares(s *jsonschema.Schema, name string) bool {
+	return slices.ContainsFunc(s.Members(), func(m jsonschema.Member) bool { return m.Name == name })
 }
 
 // misplaced words an argument that is unknown where it stands and known elsewhere: a member of the body that was given
@@ -268,15 +136,12 @@ func (o *Operation) misplaced(name string) string {
 	if o.body == nil {
 		return ""
 	}
-	knows := func(p published) bool {
-		return slices.ContainsFunc(p.arguments(), func(d declared) bool { return d.name == name })
-	}
-	input := published{o.Input, o.Input}
+	input := o.inputSchema()
 	switch {
-	case knows(input):
+	case declares(input, name):
 		return ""
 	case o.body.form == formWhole:
-		if body := o.bodyArgument(); knows(input.member("properties").member(body)) {
+		if body := o.bodyArgument(); declares(input.Property(body), name) {
 			return fmt.Sprintf("unknown argument %q; %s", name, insideBody(body))
 		}
 	case name == "body" && o.body.form == formMembers:

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // TestPhrases: how a model is told what an argument takes, as deep as schemas are followed.
@@ -12,6 +14,7 @@ func TestPhrases(t *testing.T) {
 	nested := func(key string, levels int) string {
 		return strings.Repeat(`{"`+key+`":[`, levels) + `{"type":"string"}` + strings.Repeat("]}", levels)
 	}
+	root := jsonschema.Parse([]byte(`{"$defs":{"E":{"enum":["a",1]},"S":{"type":"string"}}}`))
 	enum := func(n int) string { return `["` + strings.Repeat("e", n-4) + `"]` }
 	for text, want := range map[string]string{
 		`{"$ref":"#/$defs/E"}`:                          `one of "a", 1`,
@@ -24,34 +27,13 @@ func TestPhrases(t *testing.T) {
 		`{"anyOf":[{"$ref":"#/$defs/S"},{"type":["integer","null"]},{"type":"string"}]}`: "string or integer or null",
 		`{"anyOf":[{"type":"string"},{}]}`:                                               "see the schema",
 		`{"allOf":[{},{"$ref":"#/$defs/S"},{"type":"null"}]}`:                            "string",
-		nested("anyOf", maxNested):                                                       "string",
-		nested("anyOf", maxNested+1):                                                     "see the schema",
-		nested("allOf", maxNested):                                                       "string",
-		nested("allOf", maxNested+1):                                                     "see the schema",
+		nested("anyOf", jsonschema.MaxDepth):                                             "string",
+		nested("anyOf", jsonschema.MaxDepth+1):                                           "see the schema",
+		nested("allOf", jsonschema.MaxDepth):                                             "string",
+		nested("allOf", jsonschema.MaxDepth+1):                                           "see the schema",
 	} {
-		root := []byte(`{"$defs":{"E":{"enum":["a",1]},"S":{"type":"string"}}}`)
-		if got := (published{root, []byte(text)}).phrase(); got != want {
+		if got := phrase(root.Read([]byte(text))); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-	}
-}
-
-// TestTakenMembers: the members of a schema are found as deep as compositions and references are followed.
-func TestTakenMembers(t *testing.T) {
-	composed, defs := "{}", ""
-	for n := maxNested + 2; n >= 0; n-- {
-		composed = fmt.Sprintf(`{"properties":{"p%d":{}},"required":["p%d"],"allOf":[%s]}`, n, n, composed)
-		defs += fmt.Sprintf(`,"d%d":{"$ref":"#/$defs/d%d","properties":{"p%d":{}},"required":["p%d"]}`, n, n+1, n, n)
-	}
-	root := []byte(`{"$defs":{` + defs[1:] + `}}`)
-	for name, text := range map[string]string{"compositions": composed, "references": `{"$ref":"#/$defs/d1","properties":{"p0":{}},"required":["p0"]}`} {
-		all := (published{root, []byte(text)}).arguments()
-		found := map[string]bool{}
-		for _, d := range all {
-			found[d.name] = d.required
-		}
-		if len(all) != maxNested+1 || !found["p0"] || !found[fmt.Sprint("p", maxNested)] {
-			t.Errorf("%s: %v", name, found)
 		}
 	}
 }

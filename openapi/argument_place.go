@@ -1,10 +1,9 @@
 package openapi
 
 import (
-	"bytes"
 	"slices"
 
-	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // An Argument is one of a call, for who makes arguments of something else than what a model writes.
@@ -19,13 +18,13 @@ type Argument struct {
 // none here.
 func (o *Operation) Arguments() []Argument {
 	all := make([]Argument, 0, len(o.arguments))
-	properties := jsonscan.Lookup(o.Input, "properties")
+	input := o.inputSchema()
 	for _, a := range o.arguments {
 		if slices.Contains(o.withheld, a.name) || slices.Contains(o.hidden, a.name) {
 			continue
 		}
 		required := a.required && !slices.Contains(o.optional, a.name)
-		all = append(all, Argument{Name: a.name, In: a.place.String(), Required: required, List: o.isArray(jsonscan.Lookup(properties, a.name))})
+		all = append(all, Argument{Name: a.name, In: a.place.String(), Required: required, List: isArray(input.Property(a.name))})
 	}
 	return all
 }
@@ -33,17 +32,11 @@ func (o *Operation) Arguments() []Argument {
 // CurrentName returns the name of the argument that the previous release named name, "" if its name is the same or there is none.
 func (o *Operation) CurrentName(name string) string { return o.former[name] }
 
-// isArray tells whether a schema of Input, or the one that it refers to, is of arrays.
-func (o *Operation) isArray(schema []byte) bool {
-	if ref, ok := bytes.CutPrefix(jsonscan.Lookup(schema, "$ref"), []byte(`"#/$defs/`)); ok {
-		schema = jsonscan.Lookup(jsonscan.Lookup(o.Input, "$defs"), string(bytes.TrimSuffix(ref, []byte(`"`))))
-	}
-	kinds := jsonscan.Lookup(schema, "type")
-	if jsonscan.KindOf(kinds) != jsonscan.Array {
-		return string(kinds) == `"array"`
-	}
-	return slices.ContainsFunc(slices.Collect(jsonscan.Elements(kinds)), func(kind []byte) bool { return string(kind) == `"array"` })
-}
+// isArray tells whether a schema, or the one that it refers to, is of arrays.
+func isArray(s *jsonschema.Schema) bool { return slices.Contains(s.Resolve().Types(), "array") }
+
+// inputSchema returns the parsed schema of the arguments. It is read each time, so keep it for what belongs together.
+func (o *Operation) inputSchema() *jsonschema.Schema { return jsonschema.Parse(o.Input) }
 
 // PathTemplate returns the path with the names of the arguments that its variables stand for: "/orders/{id}", escaped but for
 // these, and with the query that some documents put behind it.

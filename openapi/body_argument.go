@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"encoding/json"
-	"slices"
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/schema"
@@ -48,15 +47,10 @@ func (o *Operation) hasBodyMember() bool {
 		i, ok := o.index["body"]
 		return ok && o.arguments[i].place == inMember
 	case formRoot:
-		return o.body.renamed["body"] == "" && declares(published{o.Input, o.Input}, "body")
+		return o.body.renamed["body"] == "" && declares(o.inputSchema(), "body")
 	default:
-		return o.bodyArgument() == "body" && declares(published{o.Input, o.Input}.member("properties").member("body"), "body")
+		return o.bodyArgument() == "body" && declares(o.inputSchema().Property("body"), "body")
 	}
-}
-
-// declares tells whether an object schema names a member.
-func declares(p published, name string) bool {
-	return slices.ContainsFunc(p.arguments(), func(d declared) bool { return d.name == name })
 }
 
 // wrapped returns arguments with those that are none of the operation's, and "body" itself, as members of "body".

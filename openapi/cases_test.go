@@ -351,7 +351,7 @@ func answerParts(t *testing.T, op *Operation, text string) string {
 	resp.Body = closed
 	var b strings.Builder
 	kinds := map[answer.Kind]string{answer.JSON: "json", answer.Text: "text", answer.Image: "image", answer.Audio: "audio", answer.Binary: "binary"}
-	err := op.Answers.Read(resp, func(p answer.Part) error {
+	err := readParts(op.Answers, resp, func(p answer.Part) error {
 		fmt.Fprintf(&b, "%s %q", kinds[p.Kind], p.MediaType)
 		if p.Wrapped {
 			b.WriteString(" wrapped")

@@ -98,7 +98,7 @@ func (o *Operation) renamed(changes map[string]CuratedArgument) (*Operation, err
 		}
 		names[name] = to
 	}
-	e := schemaEditor{definitions: newDefinitions(o.Input, "_shown"), names: names, changes: changes}
+	e := schemaEditor{definitions: newDefinitions(o.inputSchema(), "_shown"), names: names, changes: changes}
 	curated := *o
 	var err error
 	if curated.Input, err = e.input(); err != nil {

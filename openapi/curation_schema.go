@@ -2,8 +2,10 @@ package openapi
 
 import (
 	"bytes"
+	"slices"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // schemaEditor changes the names and the texts of arguments in an input schema, wherever its composition declares or
@@ -24,36 +26,39 @@ func (e *schemaEditor) input() ([]byte, error) {
 	return e.addTo(text), nil
 }
 
-// schema returns a schema of the object of all arguments with the changes; text itself if none concerns it.
-func (e *schemaEditor) schema(text []byte, depth int) []byte {
-	if jsonscan.KindOf(text) != jsonscan.Object {
+// schema returns a schema of the object of all arguments with the changes; its text if none concerns it.
+func (e *schemaEditor) schema(s *jsonschema.Schema, depth int) []byte {
+	text := s.Source()
+	if !s.IsObject() {
 		return text
 	}
-	if depth > maxRelaxed {
+	if depth > jsonschema.MaxDepth {
 		e.failed = e.failed || len(e.names) > 0
 		return text
 	}
+	edit := func(s *jsonschema.Schema) []byte { return e.schema(s, depth+1) }
 	dst := []byte{'{'}
-	for key, value := range jsonscan.Members(text) {
-		switch string(key) {
+	for _, k := range s.Keywords() {
+		value := k.Value
+		switch k.Name {
 		case "properties":
-			value = e.properties(value)
+			value = e.properties(k.Parts)
 		case "required":
 			value = e.required(value)
 		case "dependentRequired":
-			value = e.members(value, func(list []byte) []byte { return e.required(list) })
+			value = e.dependentRequired(value)
 		case "dependentSchemas":
-			value = e.members(value, func(part []byte) []byte { return e.schema(part, depth+1) })
-		case "allOf", "anyOf", "oneOf":
-			value = e.elements(value, depth)
-		case "if", "then", "else", "not":
-			value = e.schema(value, depth+1)
+			value = e.members(k.Parts, edit)
+		case "allOf", "anyOf", "oneOf", "if", "then", "else", "not":
+			value = k.AppendWith(nil, func(dst []byte, p jsonschema.Part) []byte { return append(dst, edit(p.Schema)...) })
 		case "$ref":
-			value = e.reference(value, depth)
+			var followed bool
+			value, followed = e.reference(s, edit)
+			e.failed = e.failed || !followed && len(e.names) > 0 // the whole schema, or what is not known
 		case "patternProperties", "propertyNames":
 			e.failed = e.failed || len(e.names) > 0
 		}
-		dst = appendMember(dst, string(key), value)
+		dst = appendMember(dst, k.Name, value)
 	}
 	if dst = append(dst, '}'); bytes.Equal(dst, text) {
 		return text
@@ -61,58 +66,48 @@ func (e *schemaEditor) schema(text []byte, depth int) []byte {
 	return dst
 }
 
-func (e *schemaEditor) name(name []byte) string {
-	if to, ok := e.names[string(name)]; ok {
+func (e *schemaEditor) name(name string) string {
+	if to, ok := e.names[name]; ok {
 		return to
 	}
-	return string(name)
+	return name
 }
 
-func (e *schemaEditor) properties(object []byte) []byte {
+func (e *schemaEditor) properties(parts []jsonschema.Part) []byte {
 	dst := []byte{'{'}
-	for name, value := range jsonscan.Members(object) {
-		if change, ok := e.changes[string(name)]; ok {
-			value = change.describe(value)
+	for _, p := range parts {
+		value := p.Schema.Source()
+		if change, ok := e.changes[p.Name]; ok {
+			value = change.describe(p.Schema)
 		}
-		dst = appendMember(dst, e.name(name), value)
+		dst = appendMember(dst, e.name(p.Name), value)
 	}
 	return append(dst, '}')
 }
 
 // describe returns the schema of the argument with the texts of the change.
-func (c *CuratedArgument) describe(text []byte) []byte {
-	type keyword struct {
-		name  string
-		value []byte
-	}
-	var more []keyword
+func (c *CuratedArgument) describe(s *jsonschema.Schema) []byte {
+	var more []jsonschema.Keyword
 	if c.Description != "" {
-		more = append(more, keyword{"description", jsonscan.AppendString(nil, c.Description)})
+		more = append(more, jsonschema.Keyword{Name: "description", Value: jsonscan.AppendString(nil, c.Description)})
 	}
 	if c.Default != nil {
-		more = append(more, keyword{"default", c.Default})
+		more = append(more, jsonschema.Keyword{Name: "default", Value: c.Default})
 	}
 	if c.Example != nil {
-		more = append(more, keyword{"examples", append(append([]byte{'['}, c.Example...), ']')})
+		more = append(more, jsonschema.Keyword{Name: "examples", Value: append(append([]byte{'['}, c.Example...), ']')})
 	}
-	if more == nil || string(text) == "false" {
-		return text
-	}
-	if jsonscan.KindOf(text) != jsonscan.Object {
-		text = []byte("{}")
+	if more == nil || string(s.Source()) == "false" {
+		return s.Source()
 	}
 	dst := []byte{'{'}
-members:
-	for key, value := range jsonscan.Members(text) {
-		for _, k := range more {
-			if k.name == string(key) {
-				continue members
-			}
+	for _, k := range s.Keywords() {
+		if !slices.ContainsFunc(more, func(m jsonschema.Keyword) bool { return m.Name == k.Name }) {
+			dst = appendMember(dst, k.Name, k.Value)
 		}
-		dst = appendMember(dst, string(key), value)
 	}
 	for _, k := range more {
-		dst = appendMember(dst, k.name, k.value)
+		dst = appendMember(dst, k.Name, k.Value)
 	}
 	return append(dst, '}')
 }
@@ -123,27 +118,24 @@ func (e *schemaEditor) required(list []byte) []byte {
 		if len(dst) > 1 {
 			dst = append(dst, ',')
 		}
-		dst = jsonscan.AppendString(dst, e.name(jsonscan.Unquote(item)))
+		dst = jsonscan.AppendString(dst, e.name(string(jsonscan.Unquote(item))))
 	}
 	return append(dst, ']')
 }
 
-// members returns an object whose members are named after arguments.
-func (e *schemaEditor) members(object []byte, edit func([]byte) []byte) []byte {
+func (e *schemaEditor) dependentRequired(object []byte) []byte {
 	dst := []byte{'{'}
-	for name, value := range jsonscan.Members(object) {
-		dst = appendMember(dst, e.name(name), edit(value))
+	for name, list := range jsonscan.Members(object) {
+		dst = appendMember(dst, e.name(string(name)), e.required(list))
 	}
 	return append(dst, '}')
 }
 
-func (e *schemaEditor) elements(list []byte, depth int) []byte {
-	return mapElements(list, func(item []byte) []byte { return e.schema(item, depth+1) })
-}
-
-// reference returns a reference to the changed definition.
-func (e *schemaEditor) reference(ref []byte, depth int) []byte {
-	changed, followed := e.definitions.reference(ref, func(definition []byte) []byte { return e.schema(definition, depth+1) })
-	e.failed = e.failed || !followed && len(e.names) > 0 // the whole schema, or what is not known
-	return changed
+// members returns an object whose members are named after arguments.
+func (e *schemaEditor) members(parts []jsonschema.Part, edit func(*jsonschema.Schema) []byte) []byte {
+	dst := []byte{'{'}
+	for _, p := range parts {
+		dst = appendMember(dst, e.name(p.Name), edit(p.Schema))
+	}
+	return append(dst, '}')
 }

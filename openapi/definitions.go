@@ -3,37 +3,35 @@ package openapi
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // definitions are the $defs of a schema, of which some are made anew with a change: others may refer to the old ones for
 // another object.
 type definitions struct {
-	root   []byte            // the schema
+	root   *jsonschema.Schema
 	suffix string            // of the names of new definitions
 	made   map[string]string // new name of a definition by its old one; the old one if it needs no new one
 	added  []byte            // members: the new definitions
 }
 
-func newDefinitions(root []byte, suffix string) definitions {
+func newDefinitions(root *jsonschema.Schema, suffix string) definitions {
 	return definitions{root: root, suffix: suffix, made: map[string]string{}}
 }
 
-// reference returns a reference to a definition as change returns it; ref itself if that changes nothing. It returns false
-// if the reference leads elsewhere than to $defs, or if too many definitions were made anew.
-func (d *definitions) reference(ref []byte, change func(definition []byte) []byte) (changed []byte, followed bool) {
-	const defs = "#/$defs/"
-	name, ok := strings.CutPrefix(string(jsonscan.Unquote(ref)), defs)
-	if !ok {
+// reference returns the reference of a schema to a definition as change returns it; the reference itself if that changes nothing. It returns
+// false if the reference leads elsewhere than to $defs, or if too many definitions were made anew.
+func (d *definitions) reference(s *jsonschema.Schema, change func(definition *jsonschema.Schema) []byte) (changed []byte, followed bool) {
+	ref, name := s.Value("$ref"), s.Reference()
+	if name == "" {
 		return ref, false
 	}
 	if made, known := d.made[name]; known {
-		return jsonscan.AppendString(nil, defs+made), true
+		return jsonscan.AppendString(nil, jsonschema.ReferenceTo(made)), true
 	}
-	all := jsonscan.Lookup(d.root, "$defs")
-	target := jsonscan.Lookup(all, name)
+	target := d.root.Definition(name)
 	switch {
 	case target == nil:
 		return ref, true
@@ -41,12 +39,12 @@ func (d *definitions) reference(ref []byte, change func(definition []byte) []byt
 		return ref, false
 	}
 	made := name + d.suffix
-	for jsonscan.Lookup(all, made) != nil {
+	for d.root.Definition(made) != nil {
 		made += "_"
 	}
 	d.made[name] = made // what refers to itself finds the new one
 	definition := change(target)
-	if bytes.Equal(definition, target) {
+	if bytes.Equal(definition, target.Source()) {
 		d.made[name] = name
 		return ref, true
 	}
@@ -54,7 +52,7 @@ func (d *definitions) reference(ref []byte, change func(definition []byte) []byt
 		d.added = append(d.added, ',')
 	}
 	d.added = append(append(jsonscan.AppendString(d.added, made), ':'), definition...)
-	return jsonscan.AppendString(nil, defs+made), true
+	return jsonscan.AppendString(nil, jsonschema.ReferenceTo(made)), true
 }
 
 // addTo returns a schema with the new definitions beside its own.
@@ -73,16 +71,4 @@ func (d *definitions) addTo(schema []byte) []byte {
 		dst = appendMember(dst, "$defs", slices.Concat([]byte{'{'}, d.added, []byte{'}'}))
 	}
 	return append(dst, '}')
-}
-
-// mapElements returns an array with each element as edit returns it.
-func mapElements(array []byte, edit func([]byte) []byte) []byte {
-	dst := []byte{'['}
-	for element := range jsonscan.Elements(array) {
-		if len(dst) > 1 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, edit(element)...)
-	}
-	return append(dst, ']')
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/schema"
 	"drawbridge/openapi/tree"
 	"drawbridge/openapi/wire"
@@ -74,9 +75,10 @@ func (c *compiler) exampleCall(op *Operation, m *model) (call json.RawMessage, i
 		}
 	}
 	given = append(given, '}')
+	input := jsonschema.Parse(op.Input)
 	for _, documented := range []bool{true, false} {
 		o := schema.ExampleOptions{Documented: documented, Given: given, Quick: true, MaxBytes: maxExampleCall, Invented: &invented}
-		if text, ok := schema.Example(op.Input, o); ok && len(text) > len("{}") {
+		if text, ok := schema.Example(input, o); ok && len(text) > len("{}") {
 			return text, invented
 		}
 	}
@@ -114,8 +116,9 @@ func (o *Operation) ExampleCall() json.RawMessage {
 	if len(o.Input) > maxExampleOf {
 		return nil
 	}
+	input := jsonschema.Parse(o.Input)
 	for _, documented := range []bool{true, false} {
-		if text, ok := schema.Example(o.Input, schema.ExampleOptions{Documented: documented, Quick: true, MaxBytes: maxExample}); ok {
+		if text, ok := schema.Example(input, schema.ExampleOptions{Documented: documented, Quick: true, MaxBytes: maxExample}); ok {
 			return text
 		}
 	}

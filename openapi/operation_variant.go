@@ -2,30 +2,29 @@ package openapi
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"sync"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/schema"
 )
 
 // A Declared argument is one that the input schema of an operation names.
 type Declared struct {
-	Name string
-	// Schema is as it stands in Operation.Input, into whose $defs it may refer.
-	Schema   json.RawMessage
-	Required bool // by every call
+	Name     string
+	Schema   *jsonschema.Schema // in Operation.Input
+	Required bool               // by every call
 }
 
 // Declares returns the arguments that the input schema names, in the author's order. It reads the schema each time, so keep
 // what you make of it.
 func (o *Operation) Declares() []Declared {
-	declared := published{o.Input, o.Input}.arguments()
-	all := make([]Declared, len(declared))
-	for i, d := range declared {
-		all[i] = Declared{Name: d.name, Schema: d.schema.schema, Required: d.required}
+	members := o.inputSchema().Members()
+	all := make([]Declared, len(members))
+	for i, m := range members {
+		all[i] = Declared(m)
 	}
 	return all
 }
@@ -36,7 +35,7 @@ func (o *Operation) Declares() []Declared {
 //
 // Parts of a schema that concern several arguments can't be checked while one of them is missing, so these are left out.
 func (o *Operation) Variant(optional, withheld []string, note string) *Operation {
-	r := relaxer{definitions: newDefinitions(o.Input, "_asked"), withheld: withheld, note: note, names: slices.Concat(optional, withheld)}
+	r := relaxer{definitions: newDefinitions(o.inputSchema(), "_asked"), withheld: withheld, note: note, names: slices.Concat(optional, withheld)}
 	variant := *o
 	variant.Input = r.input()
 	variant.withheld = slices.Concat(o.withheld, withheld)
@@ -68,12 +67,9 @@ func appendMember(dst []byte, name string, value []byte) []byte {
 	return append(append(jsonscan.AppendString(dst, name), ':'), value...)
 }
 
-// maxRelaxed is how deep the composition of an input schema is followed, and maxRelaxedDefs how many of its definitions
-// are made anew. Deeper schemas stay as they are, and may then require arguments that are filled in by others.
-const (
-	maxRelaxed     = 8
-	maxRelaxedDefs = 64
-)
+// maxRelaxedDefs is how many definitions of an input schema are made anew. Others, and schemas below [jsonschema.MaxDepth], stay as they are, and
+// may then require arguments that are filled in by others.
+const maxRelaxedDefs = 64
 
 // A relaxer takes demands for arguments out of an input schema, where they are demands of the object of all arguments.
 type relaxer struct {
@@ -88,22 +84,24 @@ func (r *relaxer) input() []byte {
 	return r.addTo(r.schema(r.root, 0))
 }
 
-// schema returns a schema of the object of all arguments without the demands; text itself if it has none.
-func (r *relaxer) schema(text []byte, depth int) []byte {
-	if jsonscan.KindOf(text) != jsonscan.Object || depth > maxRelaxed {
+// schema returns a schema of the object of all arguments without the demands; its text if it has none.
+func (r *relaxer) schema(s *jsonschema.Schema, depth int) []byte {
+	text := s.Source()
+	if !s.IsObject() || depth > jsonschema.MaxDepth {
 		return text
 	}
-	conditional := r.conditional(text, depth)
+	conditional := r.conditional(s, depth)
+	part := func(dst []byte, p jsonschema.Part) []byte { return append(dst, r.schema(p.Schema, depth+1)...) }
 	dst := []byte{'{'}
-	for key, value := range jsonscan.Members(text) {
-		name := string(key)
+	for _, k := range s.Keywords() {
+		name, value := k.Name, k.Value
 		switch name {
 		case "required":
 			if value = r.required(value); value == nil {
 				continue
 			}
 		case "properties":
-			value = r.properties(value)
+			value = r.properties(k.Parts)
 		case "minProperties":
 			n, err := strconv.Atoi(string(value))
 			if err != nil || n <= len(r.names) {
@@ -113,15 +111,15 @@ func (r *relaxer) schema(text []byte, depth int) []byte {
 		case "dependentRequired":
 			value = r.dependentRequired(value)
 		case "dependentSchemas":
-			if relaxed := r.members(value, depth); !bytes.Equal(relaxed, value) {
+			if relaxed := k.AppendWith(nil, part); !bytes.Equal(relaxed, value) {
 				continue
 			}
 		case "allOf":
-			value = r.elements(value, depth)
+			value = k.AppendWith(nil, part)
 		case "anyOf", "oneOf":
-			relaxed := r.elements(value, depth)
+			relaxed := k.AppendWith(nil, part)
 			if !bytes.Equal(relaxed, value) && name == "oneOf" { // more than one may fit now
-				if name = "anyOf"; jsonscan.Lookup(text, name) != nil {
+				if name = "anyOf"; s.Has(name) {
 					continue
 				}
 			}
@@ -131,11 +129,11 @@ func (r *relaxer) schema(text []byte, depth int) []byte {
 				continue
 			}
 		case "not":
-			if !bytes.Equal(r.schema(value, depth+1), value) {
+			if !bytes.Equal(k.AppendWith(nil, part), value) {
 				continue
 			}
 		case "$ref":
-			value = r.reference(value, depth)
+			value, _ = r.reference(s, func(definition *jsonschema.Schema) []byte { return r.schema(definition, depth+1) })
 		}
 		dst = appendMember(dst, name, value)
 	}
@@ -146,29 +144,30 @@ func (r *relaxer) schema(text []byte, depth int) []byte {
 }
 
 // properties returns the declared arguments without those that nobody can give, and with the note.
-func (r *relaxer) properties(object []byte) []byte {
+func (r *relaxer) properties(parts []jsonschema.Part) []byte {
 	dst := []byte{'{'}
-	for key, value := range jsonscan.Members(object) {
-		name := string(key)
+	for _, p := range parts {
+		value := p.Schema.Source()
 		switch {
-		case slices.Contains(r.withheld, name):
+		case slices.Contains(r.withheld, p.Name):
 			continue
-		case slices.Contains(r.names, name) && r.note != "" && jsonscan.KindOf(value) == jsonscan.Object:
-			value = noted(value, r.note)
+		case slices.Contains(r.names, p.Name) && r.note != "" && p.Schema.IsObject():
+			value = noted(p.Schema, r.note)
 		}
-		dst = appendMember(dst, name, value)
+		dst = appendMember(dst, p.Name, value)
 	}
 	return append(dst, '}')
 }
 
 // noted returns a schema with a sentence at the end of its description.
-func noted(text []byte, note string) []byte {
+func noted(s *jsonschema.Schema, note string) []byte {
 	dst, found := []byte{'{'}, false
-	for key, value := range jsonscan.Members(text) {
-		if string(key) == "description" && jsonscan.KindOf(value) == jsonscan.String {
-			value, found = jsonscan.AppendString(nil, string(jsonscan.Unquote(value))+"\n\n"+note), true
+	for _, k := range s.Keywords() {
+		value := k.Value
+		if k.Name == "description" && jsonscan.KindOf(value) == jsonscan.String {
+			value, found = jsonscan.AppendString(nil, k.Text()+"\n\n"+note), true
 		}
-		dst = appendMember(dst, string(key), value)
+		dst = appendMember(dst, k.Name, value)
 	}
 	if !found {
 		dst = appendMember(dst, "description", jsonscan.AppendString(nil, note))
@@ -177,17 +176,17 @@ func noted(text []byte, note string) []byte {
 }
 
 // conditional tells whether a condition, or what follows from it, is about what may be missing.
-func (r *relaxer) conditional(text []byte, depth int) bool {
+func (r *relaxer) conditional(s *jsonschema.Schema, depth int) bool {
 	for _, key := range []string{"if", "then", "else"} {
-		part := jsonscan.Lookup(text, key)
+		part := s.Schema(key)
 		if part == nil {
 			continue
 		}
-		if !bytes.Equal(r.schema(part, depth+1), part) {
+		if !bytes.Equal(r.schema(part, depth+1), part.Source()) {
 			return true
 		}
-		for name := range jsonscan.Members(jsonscan.Lookup(part, "properties")) {
-			if key == "if" && slices.Contains(r.names, string(name)) {
+		for _, p := range part.Parts("properties") {
+			if key == "if" && slices.Contains(r.names, p.Name) {
 				return true
 			}
 		}
@@ -221,22 +220,4 @@ func (r *relaxer) dependentRequired(object []byte) []byte {
 		}
 	}
 	return append(dst, '}')
-}
-
-func (r *relaxer) members(object []byte, depth int) []byte {
-	dst := []byte{'{'}
-	for name, value := range jsonscan.Members(object) {
-		dst = appendMember(dst, string(name), r.schema(value, depth+1))
-	}
-	return append(dst, '}')
-}
-
-func (r *relaxer) elements(list []byte, depth int) []byte {
-	return mapElements(list, func(item []byte) []byte { return r.schema(item, depth+1) })
-}
-
-// reference returns a reference to the definition without the demands.
-func (r *relaxer) reference(ref []byte, depth int) []byte {
-	relaxed, _ := r.definitions.reference(ref, func(definition []byte) []byte { return r.schema(definition, depth+1) })
-	return relaxed
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/wire"
 )
 
@@ -31,14 +32,17 @@ func (o *Operation) Match(path string, query url.Values) (args json.RawMessage, 
 			add(o.arguments[o.variables[i]].name, jsonscan.AppendString(nil, value))
 		}
 	}
-	properties := jsonscan.Lookup(o.Input, "properties")
+	var input *jsonschema.Schema // read when it is asked for
 	for i := range o.arguments {
 		a := &o.arguments[i]
 		given := query[a.wire]
 		if a.place != inQuery || len(given) == 0 {
 			continue
 		}
-		if len(given) == 1 && !o.isArray(jsonscan.Lookup(properties, a.name)) {
+		if input == nil {
+			input = o.inputSchema()
+		}
+		if len(given) == 1 && !isArray(input.Property(a.name)) {
 			add(a.name, jsonscan.AppendString(nil, given[0]))
 			continue
 		}

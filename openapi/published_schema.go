@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/schema"
 )
 
@@ -53,11 +54,13 @@ func (o *Operation) in(p Profile, limit int) *shown {
 		return nil
 	case ProfileCompatible:
 		// Most schemas differ at the root alone, which is cheaper to write again than to keep.
-		if input := schema.Compatible(o.Input, limit); !bytes.Equal(input, schema.Open(o.Input)) {
-			s.input = input
+		if parsed := jsonschema.Parse(o.Input); !schema.IsCompatible(parsed, limit) {
+			if input := schema.Compatible(parsed, limit); !bytes.Equal(input, schema.Open(o.Input)) {
+				s.input = input
+			}
 		}
 	case ProfilePortable:
-		s.input = schema.Portable(o.Input, limit)
+		s.input = schema.Portable(jsonschema.Parse(o.Input), limit)
 		if o.Output != nil {
 			s.output = schema.PortableOutput(o.Output)
 		}

@@ -323,7 +323,7 @@ func (b *banner) where() string {
 // callable returns a tool that reads and needs no arguments, or "".
 func (b *banner) callable(plans []*gateway.Plan) string {
 	for _, plan := range plans {
-		if op := plan.Tool.Operation; op.Method == http.MethodGet && len(op.Required()) == 0 && op.Base != nil {
+		if op := plan.Operation; op.Method == http.MethodGet && len(op.Required()) == 0 && op.Base != nil {
 			return plan.Tool.Name
 		}
 	}

@@ -69,7 +69,7 @@ func (p *program) completeFilter(c *cobra.Command, args []string, _ string) ([]s
 	var words []string
 	for _, plan := range p.completionPlans(c.Context(), location) {
 		words = append(words, plan.Tool.Name, "api="+plan.Source.Name)
-		for _, tag := range plan.Tool.Operation.Tags {
+		for _, tag := range plan.Tool.Tags {
 			words = append(words, "tag="+oneLine(tag))
 		}
 	}

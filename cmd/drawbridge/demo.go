@@ -210,7 +210,7 @@ func (d *demonstration) show(ctx context.Context, g *gateway.Gateway, s *server)
 	api := status.APIs[0]
 	d.say("3. The document was read (OpenAPI %s, %q): %d tools, %d problems repaired.\n", api.Standard, api.Title, api.Tools, api.Problems)
 	for _, p := range g.Plans() {
-		d.say("   %-20s %-6s %-30s %s%s", p.Tool.Name, p.Tool.Operation.Method, p.Tool.Operation.Path, d.scopes(p), p.Tool.Title)
+		d.say("   %-20s %-6s %-30s %s%s", p.Tool.Name, p.Tool.Method, p.Tool.Path, d.scopes(p), p.Tool.Title)
 	}
 
 	const tool = "listOrders"

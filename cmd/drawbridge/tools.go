@@ -96,8 +96,8 @@ func listedTools(plans []*gateway.Plan) []listed {
 }
 
 func listedTool(plan *gateway.Plan) listed {
-	op := plan.Tool.Operation
-	return listed{"name": {plan.Tool.Name}, "tag": op.Tags, "api": {plan.Source.Name}, "method": {op.Method}, "path": {op.Path}}
+	t := plan.Tool
+	return listed{"name": {t.Name}, "tag": t.Tags, "api": {t.API}, "method": {t.Method}, "path": {t.Path}}
 }
 
 // maxIndented is the deepest nesting of a definition that is indented: of a deeper one most would be spaces, hundreds of megabytes of them.
@@ -175,9 +175,9 @@ func (t toolTable) compare(a, b *gateway.Plan) int {
 	case "api":
 		return strings.Compare(a.Source.Name, b.Source.Name)
 	case "method":
-		return strings.Compare(a.Tool.Operation.Method, b.Tool.Operation.Method)
+		return strings.Compare(a.Tool.Method, b.Tool.Method)
 	case "path":
-		return strings.Compare(a.Tool.Operation.Path, b.Tool.Operation.Path)
+		return strings.Compare(a.Tool.Path, b.Tool.Path)
 	case "title":
 		return strings.Compare(a.Tool.Title, b.Tool.Title)
 	}
@@ -198,7 +198,7 @@ func (t toolTable) print(out io.Writer, g *gateway.Gateway, plans []*gateway.Pla
 	var access accessNotes
 	for _, plan := range plans {
 		t := plan.Tool
-		table.Row(t.Name, t.Operation.Method, oneLine(t.Operation.Path), oneLine(t.Title), strconv.Itoa(t.Tokens()), access.mark(g.Access(plan)))
+		table.Row(t.Name, t.Method, oneLine(t.Path), oneLine(t.Title), strconv.Itoa(t.Tokens()), access.mark(g.Access(plan)))
 	}
 	if _, err := table.WriteTo(out); err != nil {
 		return err

@@ -19,6 +19,8 @@ type Line struct {
 	// Request is the id of the HTTP request of the call, Trace that of its trace; empty if there is
 	// none.
 	Request, Trace string
+	// Parent identifies the call that this one is a step of; "" if it is none.
+	Parent string
 	// Issuer, Subject and Client are those of the caller's token. Subject is hashed according to
 	// the options.
 	Issuer, Subject, Client string
@@ -32,6 +34,9 @@ type Line struct {
 	RPC string
 	// Tool, API, Method and Path identify the called tool; Path is a template.
 	Tool, API, Method, Path string
+	// Via is the name of the built-in tool through which the tool was called; "" if it was called by
+	// its own name.
+	Via string
 	// Arguments are a JSON text, or nil; Shown is the same without values that must not be logged,
 	// and is used for fields only.
 	Arguments, Shown []byte
@@ -94,6 +99,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	dst = append(dst, '"')
 	dst = member(dst, "request", l.Request, maxName)
 	dst = member(dst, "trace", l.Trace, maxName)
+	dst = member(dst, "parent", l.Parent, maxName)
 	dst = member(dst, "issuer", l.Issuer, maxText)
 	switch {
 	case l.Subject == "" || o.Subject == NoSubject:
@@ -117,6 +123,7 @@ func (l *Line) append(dst []byte, o *Options, h *hashes) []byte {
 	dst = member(dst, "endpoint", l.Endpoint, maxName)
 	dst = member(dst, "rpc", l.RPC, maxName)
 	dst = member(dst, "tool", l.Tool, maxName)
+	dst = member(dst, "via", l.Via, maxName)
 	dst = member(dst, "api", l.API, maxName)
 	dst = member(dst, "method", l.Method, maxName)
 	dst = member(dst, "path", l.Path, maxText)

@@ -15,8 +15,8 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/admission"
-	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/source"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
@@ -111,7 +111,7 @@ func (b *Builder) Build(c *config.Config, s *Settings, previous Previous) (*auth
 		OnReject: b.OnReject, NonceKeys: s.nonceKeys,
 	}
 	if b.Tracer != nil {
-		o.OnCheck = func(r *http.Request, c auth.Check) { b.Tracer.Checked(r, c, call.PendingCheckOf(r.Context())) }
+		o.OnCheck = func(r *http.Request, c auth.Check) { b.Tracer.Checked(r, c, &inbound.From(r.Context()).Check) }
 	}
 	for _, e := range s.endpoints {
 		identifiers := c.EndpointResources(e.Resource)

@@ -15,29 +15,29 @@ import (
 // reportedFailure returns the failure of a call whose response has a status below 300 and a part that reports a failure by the rule of the operator;
 // nil if it reports none. The part has been redacted. It is an error like one of status 4xx: the service has handled the request, and refuses it. A part
 // on which the rule can't be evaluated is a success, since the status says so.
-func (x *exchange) reportedFailure(ctx context.Context, resp *http.Response, part answer.Part) error {
-	if x.Plan.Failure == nil || resp.StatusCode >= 300 {
+func (c *Call) reportedFailure(ctx context.Context, resp *http.Response, part answer.Part) error {
+	if c.Plan.Failure == nil || resp.StatusCode >= 300 {
 		return nil
 	}
 	data := judgedJSON(part)
-	if data == nil || !x.reports(ctx, data) {
+	if data == nil || !c.reports(ctx, data) {
 		return nil
 	}
 	e := render.UpstreamError{
-		API: x.Plan.Tool.API, Response: resp, Safe: x.Plan.ChangesNothing(), Redactor: x.errorRedactor(resp.StatusCode), Owner: x.Plan.CredentialOwner(x.Request.HTTP.Header),
-		Reported: true, Said: x.Plan.Failure.Text(ctx, data),
+		API: c.Plan.Tool.API, Response: resp, Safe: c.Plan.ChangesNothing(), Redactor: c.ErrorRedactor(resp.StatusCode), Owner: c.Plan.CredentialOwner(c.Caller.Header),
+		Reported: true, Said: c.Plan.Failure.Text(ctx, data),
 	}
-	_ = e.AddPart(part)
+	e.AddPart(part)
 	return &Failure{Outcome: telemetry.OutcomeClientError, Text: e.Text(false, time.Now())}
 }
 
 // reports evaluates the rule on JSON, and logs that it can't be evaluated.
-func (x *exchange) reports(ctx context.Context, data []byte) bool {
-	reported, err := x.Plan.Failure.Reported(ctx, data)
+func (c *Call) reports(ctx context.Context, data []byte) bool {
+	reported, err := c.Plan.Failure.Reported(ctx, data)
 	if err != nil && ctx.Err() == nil {
-		if line := x.r.faults.Sample(x.Plan.Tool.API, "error.when", time.Now()); line.Logged {
-			x.r.Log.LogAttrs(ctx, slog.LevelWarn, "a response counts as a success, because error.when can't be evaluated on it", line.Attrs([]slog.Attr{
-				slog.String("api", x.Plan.Tool.API), slog.String("tool", x.Plan.Tool.Name), slog.Int("bytes", len(data)), slog.Any("error", err),
+		if line := c.r.faults.Sample(c.Plan.Tool.API, "error.when", time.Now()); line.Logged {
+			c.r.Log.LogAttrs(ctx, slog.LevelWarn, "a response counts as a success, because error.when can't be evaluated on it", line.Attrs([]slog.Attr{
+				slog.String("api", c.Plan.Tool.API), slog.String("tool", c.Plan.Tool.Name), slog.Int("bytes", len(data)), slog.Any("error", err),
 			}, "further ones are not logged")...)
 		}
 	}
@@ -58,7 +58,7 @@ func judgedJSON(part answer.Part) []byte {
 }
 
 // isNoFailure reports whether the body of a response that is to be cached reports no failure: the next call may succeed.
-func (x *exchange) isNoFailure(ctx context.Context, body []byte) bool {
+func (c *Call) isNoFailure(ctx context.Context, body []byte) bool {
 	data, ok := projection.Structure(body)
-	return !ok || !x.reports(ctx, data)
+	return !ok || !c.reports(ctx, data)
 }

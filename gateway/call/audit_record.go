@@ -2,45 +2,24 @@ package call
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"net/http"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
-	"drawbridge/auth"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
 
-// callRecord collects what the audit log and the history say of a call. Only the call's goroutine uses it.
+// callRecord collects what the audit log and the history say of a call beside its outcome. Only the call's goroutine uses it.
 type callRecord struct {
-	start     time.Time
-	reached   [history.Steps]time.Duration // when each step ended, since start; 0 if it was not reached
-	rpc       string                       // overrides the method of the request; "" if it doesn't
-	outcome   telemetry.Outcome
-	status    int
-	tried     bool // a request was attempted
-	requests  int
-	redirects int
-	cache     string
-	sent      int64
-	received  int64
-	delivered int64  // bytes of the texts of the result
-	answer    []byte // the first bytes of these, if the history has bodies; see shown
-}
-
-// auditedCall is what the audit record of a call says beside its [callRecord].
-type auditedCall struct {
-	req      *mcp.Request
-	endpoint *Endpoint
-	plan     *plan.Plan      // nil if there is no such tool
-	caller   *auth.Principal // nil if no token was required
-	args     []byte          // as last validated; nil if they are those of the request
-	dropped  []string
+	start   time.Time
+	reached [history.Steps]time.Duration // when each step ended, since start; 0 if it was not reached
+	outcome telemetry.Outcome
+	answer  []byte // the first bytes of the texts of the result, if the history has bodies; see shown
 }
 
 // reach notes the end of a step, if there is a record.
@@ -55,7 +34,6 @@ func (a *callRecord) deliver(text []byte, keep bool) {
 	if a == nil {
 		return
 	}
-	a.delivered += int64(len(text))
 	if keep && len(a.answer) < maxUnredacted {
 		a.answer = append(a.answer, text[:min(len(text), maxUnredacted-len(a.answer))]...)
 	}
@@ -68,22 +46,9 @@ func (a *callRecord) setOutcome(o telemetry.Outcome) {
 	}
 }
 
-// exchanged adds a request that was sent a number of times, and its response, which is nil if there was none.
-func (a *callRecord) exchanged(requests int, sent int64, resp *http.Response) {
-	if a == nil {
-		return
-	}
-	a.tried = true
-	a.requests += requests
-	a.sent += sent
-	if resp != nil {
-		a.status = resp.StatusCode
-	}
-}
-
-// end completes the record of a call that has ended with err, and reports whether it is written: a task lookup that made no
+// end completes the record of a call that has ended with err, and reports whether it is written: a task lookup that attempted no
 // request and was not refused is not a call.
-func (a *callRecord) end(err error) bool {
+func (a *callRecord) end(err error, attempted bool) bool {
 	if a.outcome != "" {
 		return true
 	}
@@ -92,7 +57,7 @@ func (a *callRecord) end(err error) bool {
 	switch {
 	case errors.As(err, &refused):
 		a.outcome = telemetry.OutcomeInvalid
-	case !a.tried:
+	case !attempted:
 		return false
 	case errors.As(err, &failed):
 		a.outcome = failed.Outcome // not reported to anybody
@@ -121,65 +86,83 @@ func decisionOf(o telemetry.Outcome) audit.Decision {
 // recorded reports whether calls have a record at present.
 func (r *Runner) recorded() bool { return r.Audit != nil || r.History.On() }
 
-// writeRecord writes a call to the audit log and the history.
-func (r *Runner) writeRecord(ctx context.Context, c auditedCall, a *callRecord) {
-	if r.Audit != nil {
-		r.writeAuditRecord(ctx, c, a)
-	}
-	if r.History.On() {
-		r.addToHistory(ctx, c, a)
+// endRecord writes the record of a call that has ended with err.
+func (c *Call) endRecord(err error) {
+	c.endBody()
+	if c.record != nil && c.record.end(err, c.out.Usage.Attempted) {
+		c.r.writeRecord(c.ctx, c)
 	}
 }
 
+// RecordDenied counts a call that is refused before it begins, and writes its record.
+func (r *Runner) RecordDenied(ctx context.Context, inv *Invocation, o telemetry.Outcome) {
+	if inv.Tool != nil {
+		inv.Tool.Metrics().Count(o)
+	}
+	if !r.recorded() {
+		return
+	}
+	c := r.New(ctx, *inv)
+	c.record.outcome = o
+	r.writeRecord(ctx, c)
+}
+
+// writeRecord writes a call to the audit log and the history.
+func (r *Runner) writeRecord(ctx context.Context, c *Call) {
+	if r.Audit != nil {
+		r.writeAuditRecord(ctx, c)
+	}
+	if r.History.On() {
+		r.addToHistory(ctx, c)
+	}
+}
+
+// lastArguments returns the arguments as last validated, else as they were given.
+func (c *Call) lastArguments() json.RawMessage {
+	if c.args != nil {
+		return c.args
+	}
+	return c.Arguments
+}
+
+// rpc returns the name of what the call serves: its MCP method, or watch for a subscription.
+func (c *Call) rpc() string {
+	if c.Origin == FromSubscription {
+		return "watch"
+	}
+	return c.Method
+}
+
 // writeAuditRecord writes the audit record of a call.
-func (r *Runner) writeAuditRecord(ctx context.Context, c auditedCall, a *callRecord) {
-	info := InfoFrom(ctx)
+func (r *Runner) writeAuditRecord(ctx context.Context, c *Call) {
+	a, u := c.record, &c.out.Usage
 	line := audit.Line{
-		Time: a.start, Request: info.ID(), RPC: c.req.Method, Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
-		Cache: a.cache, Status: a.status, Requests: a.requests, Redirects: a.redirects, Sent: a.sent, Received: a.received, Duration: time.Since(a.start),
+		Time: a.start, Request: c.Request.String(), Parent: c.Parent, RPC: c.rpc(), Decision: decisionOf(a.outcome), Outcome: string(a.outcome),
+		Cache: u.Cache, Status: u.Status, Requests: u.Requests, Redirects: u.Redirects, Sent: u.Sent, Received: u.Received, Duration: time.Since(a.start),
 	}
-	if a.rpc != "" {
-		line.RPC = a.rpc
+	if c.Endpoint != nil {
+		line.Endpoint = c.Endpoint.Name
 	}
-	if c.endpoint != nil {
-		line.Endpoint = c.endpoint.Name
-	}
-	if p := c.caller; p != nil {
+	if p := c.Caller.Principal; p != nil {
 		line.Issuer, line.Subject, line.Client, line.Scopes = p.Issuer, p.Subject, p.ClientID, p.Scopes
 	}
-	if info.Trial != nil {
-		line.Operator = info.Trial.Actor
+	if c.Trial != nil {
+		line.Operator = c.Trial.Actor
 	}
 	if id := trace.SpanContextFromContext(ctx).TraceID(); id.IsValid() {
 		line.Trace = id.String()
 	}
-	line.Arguments, line.Dropped = c.args, c.dropped
-	if line.Arguments == nil {
-		line.Arguments = c.req.Arguments
-	}
+	line.Arguments, line.Dropped = c.lastArguments(), c.Dropped
 	line.Shown = line.Arguments
-	if p := c.plan; p != nil {
-		line.Tool, line.API, line.Method, line.Path = p.Tool.Name, p.Tool.API, p.Operation.Method, p.Operation.Path
-		line.Arguments = p.Arguments.Shown(line.Arguments)
+	line.Tool, line.Via = c.Name, c.Via
+	if c.Tool != nil {
+		t, redaction := c.Tool.Definition(), c.Tool.Redaction()
+		line.Tool, line.API, line.Method, line.Path = t.Name, t.API, t.Method, t.Path
+		line.Arguments = redaction.Arguments.Shown(line.Arguments)
 		line.Shown = line.Arguments
-		if p.Sensitive != nil && r.Audit.Shows() {
-			line.Shown = p.Sensitive.JSON(line.Arguments)
+		if redaction.Sensitive != nil && r.Audit.Shows() {
+			line.Shown = redaction.Sensitive.JSON(line.Arguments)
 		}
-	} else {
-		line.Tool = c.req.Name
 	}
 	r.Audit.Write(&line)
-}
-
-// RecordScopeDenied counts a call for which the caller's scopes do not suffice, and writes its audit record.
-func (r *Runner) RecordScopeDenied(ctx context.Context, e *Endpoint, p *plan.Plan, caller *auth.Principal, req *mcp.Request) {
-	p.Metrics.Count(telemetry.OutcomeScope)
-	r.recordDenied(ctx, e, p, caller, req, telemetry.OutcomeScope)
-}
-
-// recordDenied writes the audit record of a call that is refused before it begins.
-func (r *Runner) recordDenied(ctx context.Context, e *Endpoint, p *plan.Plan, caller *auth.Principal, req *mcp.Request, o telemetry.Outcome) {
-	if r.recorded() {
-		r.writeRecord(ctx, auditedCall{endpoint: e, plan: p, caller: caller, req: req}, &callRecord{start: time.Now(), outcome: o})
-	}
 }

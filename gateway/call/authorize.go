@@ -3,54 +3,68 @@ package call
 import (
 	"cmp"
 	"context"
+	"errors"
+	"net/http"
 	"slices"
 	"strconv"
 
 	"drawbridge/auth"
+	"drawbridge/auth/credential"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/plan"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/text"
 )
 
 // Allows reports whether the caller's scopes suffice for a tool of an endpoint with a guard.
-func (e *Endpoint) Allows(caller *auth.Principal, p *plan.Plan) bool {
-	for _, set := range p.Scopes {
-		if e.Guard.Allows(caller, set) {
-			return true
-		}
-	}
-	return false
+func (e *Endpoint) Allows(caller *auth.Principal, t Tool) bool {
+	sets, needed := t.Scopes()
+	return !needed || slices.ContainsFunc(sets, func(set []string) bool { return e.Guard.Allows(caller, set) })
 }
 
 // Authorize returns an error if the caller may not call the tool of an endpoint with a guard, before anything of the
 // call is executed (Z3). The error is an HTTP 403 with the challenge of RFC 6750 section 3.1, or, if unauthorized tools
 // are hidden, that of a tool that does not exist (Z6).
-func (e *Endpoint) Authorize(caller *auth.Principal, p *plan.Plan) *mcp.Error {
-	if e.Allows(caller, p) {
+func (e *Endpoint) Authorize(caller *auth.Principal, t Tool) *mcp.Error {
+	if e.Allows(caller, t) {
 		return nil
 	}
 	if e.HideUnauthorized {
-		return e.unknownTool(caller, p.Tool.Name)
+		return e.UnknownTool(caller, t.Definition().Name)
 	}
 	denied := &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "insufficient scope for this tool", HTTPStatus: 403}
-	if len(p.Scopes) == 0 {
+	sets, _ := t.Scopes()
+	if len(sets) == 0 {
 		denied.Message = "no scope suffices for this tool: the operator must map those of its document"
 		return denied
 	}
-	denied.Header, _ = e.Guard.Forbidden(caller, NearestScopes(caller, p.Scopes))
+	denied.Header, _ = e.Guard.Forbidden(caller, NearestScopes(caller, sets))
 	return denied
 }
 
-// Authorize returns an error if the caller may not make the call at all, and records that.
-func (c *Call) Authorize(ctx context.Context) error {
-	if c.Endpoint.Guard == nil {
+// Authorize returns an error if the caller may not make a call at all, and records that.
+func (r *Runner) Authorize(ctx context.Context, inv *Invocation) *mcp.Error {
+	if inv.Endpoint.Guard == nil {
 		return nil
 	}
-	if denied := c.Endpoint.Authorize(c.Caller, c.Plan); denied != nil {
-		c.r.RecordScopeDenied(ctx, c.Endpoint, c.Plan, c.Caller, c.Request)
-		return denied
+	denied := inv.Endpoint.Authorize(inv.Caller.Principal, inv.Tool)
+	if denied != nil {
+		r.RecordDenied(ctx, inv, telemetry.OutcomeScope)
 	}
-	return nil
+	return denied
+}
+
+// SubjectRefused returns the error for a caller whose token the authorization server does not exchange: HTTP 401 with
+// the challenge for an invalid token, so that the client gets another one and calls again. A model could do nothing
+// about it. It returns nil if the call failed for another reason.
+func (e *Endpoint) SubjectRefused(caller *auth.Principal, f *Failure) *mcp.Error {
+	var token *credential.TokenError
+	if f.Outcome != telemetry.OutcomeSubjectRefused || e.Guard == nil || !errors.As(f.Cause, &token) {
+		return nil
+	}
+	return &mcp.Error{
+		Code: mcp.CodeInvalidRequest, Message: "the authorization server does not accept the access token: get another one",
+		HTTPStatus: http.StatusUnauthorized, Header: e.Guard.InvalidToken(caller),
+	}
 }
 
 // NearestScopes returns the set of which the caller lacks the fewest scopes, so that it needs to request the least.
@@ -78,13 +92,13 @@ const NotPermitted = "The gateway's policy does not permit this call with these 
 // maxSuggestions is the maximum number of names suggested for an unknown one.
 const maxSuggestions = 3
 
-// unknownTool returns the error for the name of a tool that does not exist for the caller, with the names of those that the caller
+// UnknownTool returns the error for the name of a tool that does not exist for the caller, with the names of those that the caller
 // may have meant and may call.
-func (e *Endpoint) unknownTool(caller *auth.Principal, name string) *mcp.Error {
+func (e *Endpoint) UnknownTool(caller *auth.Principal, name string) *mcp.Error {
 	var names []string
-	for _, p := range e.Plans {
-		if !p.Tool.Hidden && (e.Guard == nil || e.Allows(caller, p)) {
-			names = append(names, p.Tool.Name)
+	for name, t := range e.Tools {
+		if !t.Definition().Hidden && (e.Guard == nil || e.Allows(caller, t)) {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names)

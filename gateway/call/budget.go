@@ -7,26 +7,14 @@ import (
 	"net/http"
 
 	"drawbridge/gateway/admission"
-	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
 )
 
-// ChargedCaller returns the caller to whom the memory of a request's large responses is charged: the principal, or the
-// address if there is none.
-func ChargedCaller(principal string, v *RequestInfo) admission.Caller {
-	if principal == "" {
-		return admission.Caller{Address: v.Address}
-	}
-	return admission.Caller{Principal: principal}
-}
-
 // responseMemory reserves the memory of the large responses of one call. Only the call's goroutine uses it.
 type responseMemory struct {
 	budget      *admission.ResponseBudget
-	req         *mcp.Request           // of the caller
-	maxAnswer   int64                  // maximum size of a response, in bytes
-	safe        bool                   // the call can't have changed anything
+	call        *Call
 	reservation *admission.Reservation // that of the request; nil until a response is large
 	owned       bool                   // the reservation is the call's own
 	body        budgetBody             // of the last response, if memory is limited
@@ -34,16 +22,13 @@ type responseMemory struct {
 
 // reserve returns the memory reservation of the call's request. A request over HTTP holds it until its answer is
 // written.
-func (m *responseMemory) reserve(ctx context.Context) *admission.Reservation {
+func (m *responseMemory) reserve() *admission.Reservation {
 	if m.reservation != nil {
 		return m.reservation
 	}
-	v := InfoFrom(ctx)
-	r := m.budget.NewReservation(ChargedCaller(m.req.Principal, v))
-	if v.Dispatched {
-		if !v.Reservation.CompareAndSwap(nil, r) {
-			r = v.Reservation.Load()
-		}
+	r := m.budget.NewReservation(m.call.Caller.Charged())
+	if shared := m.call.Memory; shared != nil {
+		r = shared.Join(r)
 	} else {
 		m.owned = true
 	}
@@ -108,8 +93,8 @@ func (b *budgetBody) Read(p []byte) (int, error) {
 	if beyond := admission.LargeResponse + 1 - b.read; !b.counted && beyond > 0 {
 		p = p[:min(int64(len(p)), beyond)] // one read may return all that follows, and the end
 	} else if !b.counted {
-		if err := b.m.reserve(b.ctx).Begin(b.ctx, b.m.maxAnswer, b.read); err != nil {
-			return 0, noBudget(err, b.m.safe)
+		if err := b.m.reserve().Begin(b.ctx, b.m.call.Plan.MaxResponse, b.read); err != nil {
+			return 0, noBudget(err, b.m.call.Plan.ChangesNothing())
 		}
 		b.counted = true
 	}
@@ -117,7 +102,7 @@ func (b *budgetBody) Read(p []byte) (int, error) {
 	b.read += int64(n)
 	if b.counted && !b.m.reservation.Add(int64(n)) {
 		effect := "The call may have taken effect: if it only reads data, make it by itself, or ask for less."
-		if b.m.safe {
+		if b.m.call.Plan.ChangesNothing() {
 			effect = "The call changed nothing: make it by itself, or ask for less."
 		}
 		return 0, &Failure{telemetry.Outcome(upstream.TooLarge.String()), nil, "The answers to the calls of this request are too large together. " + effect}

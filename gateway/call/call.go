@@ -3,246 +3,191 @@ package call
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"log/slog"
+	"io"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"time"
 
-	"drawbridge/auth"
+	"go.opentelemetry.io/otel/trace"
+
+	"drawbridge/auth/credential"
+	"drawbridge/gateway/admission"
 	"drawbridge/gateway/history"
-	"drawbridge/gateway/mcp"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/plan"
-	"drawbridge/gateway/render"
+	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
 )
 
-// CallTool answers tools/call.
-func (r *Runner) CallTool(ctx context.Context, e *Endpoint, req *mcp.Request, reply *mcp.Reply) error {
-	if req.Name == "" {
-		return mcp.InvalidParams("params.name is missing: it must be the name of a tool")
-	}
-	return r.CallIndirectly(ctx, e, nil, req, reply)
-}
-
-// CallIndirectly answers a tools/call whose name and arguments are those of the called tool. via is nil if the client has
-// called it by its own name.
-func (r *Runner) CallIndirectly(ctx context.Context, e *Endpoint, via *Indirect, req *mcp.Request, reply *mcp.Reply) error {
-	p := e.Tool(req.Name)
-	if p == nil {
-		caller := auth.FromContext(ctx)
-		r.recordDenied(ctx, e, nil, caller, req, telemetry.OutcomeUnknown)
-		return e.answerUnknown(caller, via, req.Name, reply)
-	}
-	c := r.newCall(ctx, e, p, req, reply)
-	c.indirect = via
-	if denied := c.Authorize(ctx); denied != nil {
-		if e.HideUnauthorized {
-			return e.answerUnknown(c.Caller, via, req.Name, reply)
+// Invoke makes a call that its caller is authorized to make, and returns its outcome, which must be closed. A call that has failed has
+// an outcome, too. The error means that there is none: the call was refused, the user is asked ([mcp.ErrInputRequired]), or the client
+// has left. It is for the client.
+func (r *Runner) Invoke(ctx context.Context, inv Invocation) (out *Outcome, err error) {
+	c := r.New(ctx, inv)
+	defer func() {
+		if out == nil {
+			c.close(err)
 		}
-		return denied
+	}()
+	if err := c.run(ctx); err != nil {
+		return nil, err
 	}
-	c.takeFields()
-	req.Arguments, c.dropped = p.Drop(req.Arguments) // everything from here on sees only the others
-	return c.run(ctx, req.Arguments)
+	return &c.out, nil
 }
 
 // run is the life of a call that its caller is authorized to make. Each step goes on or returns the error that ends the
-// call; most of these are a [*Failure], which conclude turns into the result.
-func (c *Call) run(ctx context.Context, args json.RawMessage) (err error) {
-	defer func() { c.endRecord(ctx, err) }()
-	if c.background {
-		c.ticket = c.r.Admission.Ticket(c.Endpoint.MaxCalls)
-	} else {
-		if err = c.admit(ctx); err != nil {
-			return err
-		}
-		c.r.Metrics.InFlight.Inc()
-		defer c.r.Metrics.InFlight.Dec()
-	}
-	c.record.reach(history.Admission)
-	if !c.buffered {
-		if err = c.checkRequest(ctx); err != nil {
-			return c.conclude(ctx, err)
-		}
-	}
-	if !c.prepared {
-		if args, err = c.prepare(ctx, args); err != nil {
-			return c.conclude(ctx, err)
-		}
-	}
-	c.record.reach(history.Arguments)
-	running, end, err := c.begin(ctx)
-	if err != nil {
+// call; most of these are a [*Failure], which conclude turns into the outcome.
+func (c *Call) run(ctx context.Context) (err error) {
+	if err = c.admit(ctx); err != nil {
 		return err
 	}
-	defer end()
-	ctx = running // so that the record names the trace
-	return c.execute(ctx, args)
+	c.record.reach(history.Admission)
+	if c.Verify != nil {
+		if err = c.Verify(ctx); err != nil {
+			return c.conclude(err)
+		}
+	}
+	return c.conclude(c.runTool(ctx))
 }
 
-// prepare is the part of a call's life before its request is built: the user is asked for arguments, the arguments are
-// validated, the condition of the plan must hold, and the user must confirm. It has no deadline but the caller's, since
-// a user takes time. The call continues with the returned arguments, which are those that the condition and the user
-// have seen. The error is a [*Failure], or the error of the answer, which includes [mcp.ErrInputRequired].
-func (c *Call) prepare(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-	args, err := c.validate(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.confirm(ctx, args); err != nil {
-		return nil, err
-	}
-	c.prepared = true
-	return args, nil
-}
-
-// execute is the part of a call's life that has a deadline: the request is sent unless the cache has the response, and
-// the response is read and rendered. A panic is a failure, too.
-func (c *Call) execute(ctx context.Context, args json.RawMessage) (err error) {
+// runTool runs the tool. A panic is a failure.
+func (c *Call) runTool(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			c.r.Metrics.Panics.Inc()
-			err = c.conclude(ctx, c.internal(ctx, fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack()))))
+			err = c.Panicked(ctx, v)
 		}
 	}()
-	if c.Plan.Job.Callback != nil {
-		if args, err = c.addCallbackURL(args); err != nil {
-			return c.conclude(ctx, c.internal(ctx, err))
-		}
-	}
-	resp, err := c.send(ctx, args)
-	c.record.reach(history.Service)
-	if err != nil {
-		return c.conclude(ctx, err)
-	}
-	defer c.observe()
-	if c.buffered {
-		err = BufferedCall{c}.readAll(ctx, resp)
-	} else {
-		err = c.render(ctx, args, resp)
-	}
-	if err != nil && !c.answered {
-		err = c.failed(ctx, err)
-	}
-	return c.conclude(ctx, err)
+	return c.Tool.Run(ctx, c)
 }
 
-// render reads the response and writes the result of tools/call.
-func (c *Call) render(ctx context.Context, args json.RawMessage, resp *http.Response) error {
-	c.readHeaders(resp)
-	switch {
-	case c.Plan.Job.MayBegin(resp.StatusCode):
-		return JobCall{c}.answerAccepted(ctx, args, resp)
-	case resp.StatusCode < 300:
-		return c.answerSuccess(ctx, resp)
-	case c.Plan.PolledJob != nil && seesOther(resp.StatusCode):
-		return JobCall{c}.answerSeeOther(ctx, resp)
-	case render.IsRedirect(resp.StatusCode) && c.Plan.Operation.Answers.Redirects(resp.StatusCode):
-		return c.answerRedirect(ctx, resp)
-	}
-	return c.serviceFailure(resp)
-}
-
-// Call is one run of a tool's operation. Only the goroutine of its request uses it. It has three parts: what goes between
-// the gateway and the service is the embedded exchange, what the client gets is the embedded resultWriter, and Call itself
-// has the steps in between. A call for another request than tools/call is a [BufferedCall] or a [JobCall].
+// Call is one call that is under way. Only the goroutine that makes it uses it. [Runner.Invoke] makes one from its beginning to its
+// outcome. Whoever follows the job of a call goes on with it: it has the deadline, the credentials and the memory of further requests,
+// and redacts their responses.
 type Call struct {
-	resultWriter
+	Invocation
+	Plan    *plan.Plan // of an operation; nil for a tool of another kind
+	r       *Runner
+	out     Outcome
+	record  *callRecord      // for the history; nil if there is neither an audit log nor a history
+	span    trace.Span       // nil if tracing is off
+	ctx     context.Context  //nolint:containedctx // of the call, from its beginning until it is closed
+	ticket  admission.Ticket // the capacity that the call occupies until its result is rendered
+	stop    func()           // ends what begin began; nil if nothing did
+	counted bool             // as in flight
+	ended   bool
 
-	// How the call differs from tools/call.
+	// The request.
 
-	background bool      // no caller waits for it: it is not admitted and asks nobody, and only the audit log has its outcome
-	prepared   bool      // arguments are validated and the call is confirmed
-	indirect   *Indirect // nil if the tool is called by its own name
+	args        json.RawMessage  // as last validated or built into a request
+	unsent      []string         // JSON Pointers of the arguments in the body that were dropped
+	key         string           // identifies the call in the service's callback; "" if the service does not call back
+	target      *url.URL         // URL of the request as built
+	start       time.Time        // when the request was sent; zero if none was
+	sent        *credential.Sent // attached credentials that are in no configuration; nil if there can't be any
+	sentSecrets *redact.Forms    // redacts sent; nil until it is needed
 
-	buffered bool           // the call is a BufferedCall: parts and response are what it is made for, and the client gets nothing
-	response *http.Response // the response that is buffered
+	// The response.
 
-	fieldsFault error // what is wrong with the model's list of fields
-
-	// The job that the call starts.
-
-	key    string   // identifies the call in the service's callback; "" if the service does not call back
-	notify *url.URL // webhook of the caller for the end of the job; nil if the caller has none
+	status           int                 // status of the last response; 0 if there was none
+	body             io.ReadCloser       // unwrapped body of the last response; nil if there was none
+	received         receivedCounter     // counts the bytes read from body; nil once they are recorded
+	memory           responseMemory      // of large bodies
+	location         string              // Location header as the service sent it; only its path is shown
+	locationResponse *http.Response      // response that location belongs to
+	unfollowed       string              // why a redirect was not followed; "" if none was to be followed
+	jobSensitive     []*redact.Sensitive // sensitive fields of operations that report on a job, besides those of the plan
 }
 
-// newCall returns a call of a plan for the caller of a request.
-func (r *Runner) newCall(ctx context.Context, e *Endpoint, p *plan.Plan, req *mcp.Request, reply *mcp.Reply) *Call {
+// New returns a call without beginning it, for requests about the job of an earlier one.
+func (r *Runner) New(ctx context.Context, inv Invocation) *Call {
 	var c *Call
 	if r.recorded() {
 		both := new(struct { // in one allocation
 			Call
 			callRecord
 		})
-		c, both.start = &both.Call, time.Now()
+		c, both.callRecord.start = &both.Call, time.Now()
 		c.record = &both.callRecord
 	} else {
 		c = new(Call)
 	}
-	c.exchange = exchange{
-		r: r, record: c.record, Plan: p, Request: req, reply: reply, Endpoint: e,
-		memory: responseMemory{budget: r.Responses, req: req, maxAnswer: p.MaxResponse, safe: p.ChangesNothing()},
+	c.Invocation, c.Plan, c.r, c.ctx, c.out.call = inv, inv.Plan(), r, ctx, c
+	if c.Client == nil {
+		c.Client = nobody{}
 	}
-	if e.Guard != nil {
-		c.Caller = auth.FromContext(ctx)
+	if c.Request == nil {
+		c.Request = new(inbound.ID)
 	}
+	c.memory = responseMemory{budget: r.Responses, call: c}
 	return c
 }
 
-// checkRequest checks the parts of tools/call that other requests don't have: the list of fields, the caller's webhook, tasks,
-// and arguments that are repeated in headers.
-func (c *Call) checkRequest(ctx context.Context) (err error) {
-	if err := c.checkIndirect(); err != nil {
-		return err
+// Begin counts the call of a tool that is no operation as running, and returns its context, which has its span. The error means that the
+// gateway is at capacity, which other calls may have taken since it was checked.
+func (c *Call) Begin(ctx context.Context) (context.Context, error) {
+	c.record.reach(history.Arguments)
+	if err := c.reject(c.ticket.Start()); err != nil {
+		return nil, err
 	}
-	if c.fieldsFault != nil {
-		return c.fieldsFault
-	}
-	if c.notify, err = c.Endpoint.Continuation.CallerWebhook(c.Request); err != nil {
-		return err
-	}
-	if c.Plan.Job.RequiresTasks {
-		if err := c.Request.RequireCapabilities(mcp.ClientTasks); err != nil {
-			return c.withoutTasks(err)
-		}
-	}
-	if c.Plan.Repeated != nil && c.Request.Family == mcp.Stateless && !c.r.Local && !InfoFrom(ctx).Operator {
-		return checkRepeated(c.Request, c.Plan.Repeated)
-	}
-	return nil
+	c.stop = func() {}
+	c.trace(ctx)
+	return c.ctx, nil
 }
 
-// begin counts the call as running, and returns its context, which has its deadline, its credentials and its span, and
-// the function that ends them. The error means that the gateway is at capacity, which other calls may have taken since it was
-// checked.
-func (c *Call) begin(ctx context.Context) (_ context.Context, end func(), err error) {
-	p := c.Plan
-	if err := c.reject(c.ticket.Start()); err != nil {
-		return nil, nil, err
+// trace sets the context of the call, which has its span.
+func (c *Call) trace(ctx context.Context) {
+	c.Client.KeepAlive()
+	t := c.Tool.Definition()
+	c.ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Method, Tool: t.Name, Revision: c.Caller.Protocol.Revision, API: t.API, Via: c.Via,
+		TraceParent: c.Trace.Parent, TraceState: c.Trace.State, Header: c.Caller.Header}, c.Check)
+}
+
+// close ends the call with err, which is nil if it has an outcome, and writes its record.
+func (c *Call) close(err error) {
+	if c.ended {
+		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
-	stop := func() bool { return false }
-	if c.Request.Family == mcp.Legacy && p.Safe && c.Endpoint.cancelOnDisconnect {
-		// In the legacy revisions a closed connection is no cancellation. A safe call can be stopped nevertheless:
-		// its answer can no longer be read, and the service is spared the work.
-		stop = context.AfterFunc(c.Request.HTTP.Context(), cancel)
-	}
-	ctx, c.sent = p.Attach(ctx, c.Request.HTTP.Header, c.Endpoint.Guard)
-	c.reply.KeepAlive()
-	ctx, c.span = c.r.Tracer.StartCall(ctx, telemetry.CallSpan{Method: c.Request.Method, Tool: p.Tool.Name, Revision: c.Request.Revision, API: p.Tool.API,
-		TraceParent: c.Request.Meta.TraceParent, TraceState: c.Request.Meta.TraceState, Header: c.Request.HTTP.Header}, PendingCheckOf(ctx))
-	return ctx, func() {
+	c.ended = true
+	c.observe()
+	if c.stop != nil {
 		if c.body != nil {
 			_ = c.body.Close() // a second time unless there was a panic; the call occupies the bulkhead of the API until then
 		}
 		if c.span != nil {
 			c.span.End()
 		}
-		stop()
-		cancel()
+		c.stop()
 		c.ticket.Stop()
 		c.memory.end()
-	}, nil
+	}
+	c.out.read.Release()
+	if c.counted {
+		c.r.Metrics.InFlight.Dec()
+	}
+	c.endRecord(err)
 }
+
+// Resume begins requests about the job of an earlier call, and returns their context, which has the deadline and the credentials of a call.
+// [Call.Close] ends them.
+func (c *Call) Resume(ctx context.Context) context.Context {
+	ctx, c.stop = context.WithTimeout(ctx, c.Plan.Timeout)
+	c.ctx, c.sent = c.Plan.Attach(ctx, c.Caller.Header, c.Endpoint.Guard)
+	return c.ctx
+}
+
+// Close ends a call that [Runner.New] has made, and writes its record.
+func (c *Call) Close() { c.out.Close() }
+
+// Release releases the memory of the responses so far. The call can go on.
+func (c *Call) Release() { c.memory.end() }
+
+// Outcome returns the outcome, which is open until [Outcome.Succeed], [Outcome.Fail] or [Outcome.Leave].
+func (c *Call) Outcome() *Outcome { return &c.out }
+
+// Changed makes cached responses of a URL of the service stale, because its job has ended.
+func (c *Call) Changed(ctx context.Context, at *url.URL) {
+	c.r.Cache.Changed(ctx, c.Plan.Source.CacheGroup, at)
+}
+
+// Accepted sets the outcome of a request without a result.
+func (c *Call) Accepted() { c.record.setOutcome(telemetry.OutcomeOK) }

@@ -17,17 +17,17 @@ const logger = "drawbridge"
 // messages contain nothing of the request, the answer or the service's address.
 
 // logRequest logs to the client that the request is being sent.
-func logRequest(reply *mcp.Reply, op *openapi.Operation) error {
-	if !reply.LogEnabled(mcp.LevelDebug) {
+func logRequest(to Client, op *openapi.Operation) error {
+	if !to.LogEnabled(mcp.LevelDebug) {
 		return nil
 	}
 	text := jsonscan.AppendString([]byte(`{"event":"request","method":`), op.Method)
 	text = jsonscan.AppendString(append(text, `,"path":`...), op.Path)
-	return reply.Log(mcp.LevelDebug, logger, append(text, '}'))
+	return to.Log(mcp.LevelDebug, logger, append(text, '}'))
 }
 
 // logResponse logs to the client that the service has begun to answer.
-func logResponse(reply *mcp.Reply, status int, after time.Duration) error {
+func logResponse(to Client, status int, after time.Duration) error {
 	level := mcp.LevelInfo
 	switch {
 	case status >= 500:
@@ -35,18 +35,18 @@ func logResponse(reply *mcp.Reply, status int, after time.Duration) error {
 	case status >= 400:
 		level = mcp.LevelWarning
 	}
-	if !reply.LogEnabled(level) {
+	if !to.LogEnabled(level) {
 		return nil
 	}
 	text := strconv.AppendInt([]byte(`{"event":"answer","status":`), int64(status), 10)
 	text = strconv.AppendInt(append(text, `,"milliseconds":`...), after.Milliseconds(), 10)
-	return reply.Log(level, logger, append(text, '}'))
+	return to.Log(level, logger, append(text, '}'))
 }
 
 // logOutcome logs the outcome of the call to the client.
-func logOutcome(reply *mcp.Reply, o telemetry.Outcome) {
-	if reply.LogEnabled(mcp.LevelDebug) {
+func logOutcome(to Client, o telemetry.Outcome) {
+	if to.LogEnabled(mcp.LevelDebug) {
 		text := jsonscan.AppendString([]byte(`{"event":"outcome","outcome":`), string(o))
-		_ = reply.Log(mcp.LevelDebug, logger, append(text, '}')) // the answer that follows meets the same error
+		_ = to.Log(mcp.LevelDebug, logger, append(text, '}')) // the answer that follows meets the same error
 	}
 }

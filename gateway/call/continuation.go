@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"time"
 
@@ -20,9 +21,9 @@ type Continuation interface {
 	Received(ctx context.Context, key string) (*ServiceWebhook, error)
 	// Expect returns a channel that receives when the service sends its webhook; end must be called.
 	Expect(key string) (wake <-chan struct{}, end func())
-	// CallerWebhook returns the URL at which the caller of a request wants to learn of the end of a job, or nil if it names
-	// none. The error is for the client.
-	CallerWebhook(req *mcp.Request) (*url.URL, error)
+	// CallerWebhook returns the URL at which the caller of a request with these params wants to learn of the end of a job, or nil if
+	// they name none. The error is for the client.
+	CallerWebhook(params json.RawMessage) (*url.URL, error)
 	// BeginTask makes a task of a job, and follows it for the caller's webhook. It returns false if the job can't be a task.
 	BeginTask(ctx context.Context, j *StartedJob) (t mcp.Task, ok bool, err error)
 	// Follow follows a job for the caller's webhook until it ends. It returns false if it can't be followed.
@@ -33,7 +34,7 @@ type Continuation interface {
 type StartedJob struct {
 	Plan      *plan.Plan
 	Endpoint  *Endpoint
-	Request   *mcp.Request
+	Caller    Caller
 	Arguments []byte   // of the call
 	Key       string   // of the service's webhook; "" if the service does not call back
 	Webhook   *url.URL // of the caller; nil if the caller has none

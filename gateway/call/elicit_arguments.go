@@ -9,7 +9,6 @@ import (
 
 	"drawbridge/gateway/elicit"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/plan"
 	"drawbridge/gateway/telemetry"
 )
 
@@ -18,19 +17,20 @@ const notAskedAtAll = "This tool can't be called: what it has to ask the user do
 
 // elicitArguments asks the user for the arguments that a call lacks, and returns all of them; each answer has been validated
 // on its own. args are valid as far as callers see them. The error is a [*Failure], or a protocol error.
-func elicitArguments(ctx context.Context, p *plan.Plan, req *mcp.Request, reply *mcp.Reply, args json.RawMessage) (json.RawMessage, error) {
+func (c *Call) elicitArguments(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	p, protocol := c.Plan, &c.Caller.Protocol
 	args, err := p.Elicitation.Fill(ctx, &elicit.Request{
-		Asker: reply, Subject: p.Title() + " of " + p.Tool.API, Revision: req.Revision, Legacy: req.Family == mcp.Legacy,
+		Asker: c.Client, Subject: p.Title() + " of " + p.Tool.API, Revision: protocol.Revision, Legacy: protocol.Family == mcp.Legacy,
 	}, args)
 	var none *elicit.Unanswered
 	if errors.As(err, &none) {
-		return nil, unansweredFailure(req, none)
+		return nil, unansweredFailure(protocol, none)
 	}
 	return args, err
 }
 
 // unansweredFailure returns the error that tells the model that the user has not given required arguments.
-func unansweredFailure(req *mcp.Request, e *elicit.Unanswered) error {
+func unansweredFailure(of *Protocol, e *elicit.Unanswered) error {
 	names := strings.Join(e.Names, ", ")
 	fail := func(format string, args ...any) error {
 		return &Failure{Outcome: telemetry.OutcomeUnanswered, Cause: e, Text: fmt.Sprintf(format, args...)}
@@ -45,7 +45,7 @@ func unansweredFailure(req *mcp.Request, e *elicit.Unanswered) error {
 	case e.Action == mcp.Cancelled:
 		return fail("The user was asked for what this call needs, and has not answered. Nothing was sent. Ask the user how to go on, and call again " +
 			"when told to.")
-	case errors.As(e, &unable) && req.Family == mcp.Stateless && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
+	case errors.As(e, &unable) && of.Family == mcp.Stateless && unable.Missing&(mcp.ClientSampling|mcp.ClientRoots) != 0:
 		return unable // names the capability that the client lacks
 	case !errors.As(e, &unable) && !errors.Is(e, elicit.ErrNoLists):
 		return fail("The user was asked for what this call needs (%s), and the answers did not fit. Nothing was sent. Ask the user how to go on.", names)

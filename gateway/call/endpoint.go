@@ -9,9 +9,9 @@ import (
 
 // Endpoint is what calls need to know of the endpoint that they came in by. It is immutable.
 type Endpoint struct {
-	Name  string                // "" for the endpoint of all tools
-	Guard *auth.Guard           // nil if no token is required
-	Plans map[string]*plan.Plan // of its tools, and of operations that are resources only
+	Name  string          // "" for the endpoint of all tools
+	Guard *auth.Guard     // nil if no token is required
+	Tools map[string]Tool // by name, with operations that are resources only
 	// operations maps operations to their plans.
 	operations map[*openapi.Operation]*plan.Plan
 	// HideUnauthorized makes tools that a caller may not call look as if they did not exist (Z6).
@@ -34,14 +34,16 @@ type Ceiling struct {
 	Binary int // bytes of all parts that are neither JSON nor text
 }
 
-// NewEndpoint returns the view that calls have of an endpoint for plans, but for Searches and what becomes of their jobs.
-func NewEndpoint(name string, c *config.Config, plans map[string]*plan.Plan, guard *auth.Guard) *Endpoint {
+// NewEndpoint returns the view that calls have of an endpoint for tools, but for Searches and what becomes of their jobs.
+func NewEndpoint(name string, c *config.Config, tools map[string]Tool, guard *auth.Guard) *Endpoint {
 	e := &Endpoint{
-		Name: name, Guard: guard, Plans: plans, operations: make(map[*openapi.Operation]*plan.Plan, len(plans)), MaxCalls: c.Limits.MaxCalls, Ceiling: newCeiling(&c.Limits),
+		Name: name, Guard: guard, Tools: tools, operations: make(map[*openapi.Operation]*plan.Plan, len(tools)), MaxCalls: c.Limits.MaxCalls, Ceiling: newCeiling(&c.Limits),
 		HideUnauthorized: guard != nil && c.Auth.HideUnauthorized, cancelOnDisconnect: c.Server.LegacyDisconnect == config.DisconnectCancel,
 	}
-	for _, p := range plans {
-		e.operations[p.Operation] = p
+	for _, t := range tools {
+		if p := PlanOf(t); p != nil {
+			e.operations[p.Operation] = p
+		}
 	}
 	return e
 }
@@ -51,10 +53,16 @@ func newCeiling(l *config.Limits) Ceiling {
 	return Ceiling{Tokens: int(l.MaxResultTokens), Binary: int(l.MaxResultBinary)}
 }
 
-// Tool returns the plan of a tool, or nil if there is none or it is a resource only.
-func (e *Endpoint) Tool(name string) *plan.Plan {
-	if p := e.Plans[name]; p != nil && !p.Tool.Hidden {
-		return p
+// PlanOf returns the plan of an operation, or nil if it has none at the endpoint.
+func (e *Endpoint) PlanOf(op *openapi.Operation) *plan.Plan { return e.operations[op] }
+
+// Tool returns the tool of a name, or nil if there is none or it is a resource only.
+func (e *Endpoint) Tool(name string) Tool {
+	if t := e.Tools[name]; t != nil && !t.Definition().Hidden {
+		return t
 	}
 	return nil
 }
+
+// Plan returns the plan of an operation by the name of its tool, or nil if there is none.
+func (e *Endpoint) Plan(name string) *plan.Plan { return PlanOf(e.Tools[name]) }

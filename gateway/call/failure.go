@@ -1,12 +1,17 @@
 package call
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
+	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/upstream"
@@ -31,10 +36,51 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// IsFailure reports whether err is a failure of the call itself.
-func IsFailure(err error) bool {
+// failureIn returns the failure of the call itself that err is or wraps; nil if it is none.
+func failureIn(err error) *Failure {
 	var f *Failure
-	return errors.As(err, &f)
+	if !errors.As(err, &f) {
+		return nil
+	}
+	return f
+}
+
+// IsFailure reports whether err is a failure of the call itself.
+func IsFailure(err error) bool { return failureIn(err) != nil }
+
+// Failed returns the failure of a call for an error of building a request, of sending it, or of reading the response.
+func (c *Call) Failed(ctx context.Context, err error) error {
+	var unheard replyError
+	switch {
+	case errors.As(err, &unheard):
+		return unheard.error
+	case IsFailure(err): // as it is: it may say more than a failure does
+		return err
+	}
+	if f := failureOf(err, c.Caller.Principal, c.Plan.ChangesNothing()); f != nil {
+		return f
+	}
+	return c.Internal(ctx, err)
+}
+
+// Panicked returns the failure for a panic of the call's goroutine, which counts it. It must be called by the function that recovers.
+func (c *Call) Panicked(ctx context.Context, v any) error {
+	c.r.Metrics.Panics.Inc()
+	return c.Internal(ctx, fmt.Errorf("panic: %v", v), slog.String("stack", string(debug.Stack())))
+}
+
+// FailureOf is Failed for an error that can't be that of a client.
+func (c *Call) FailureOf(ctx context.Context, err error) *Failure {
+	return failureIn(c.Failed(ctx, err))
+}
+
+// Internal returns the failure for an error that should not happen: the model gets a reference, the log the cause.
+func (c *Call) Internal(ctx context.Context, cause error, attrs ...slog.Attr) error {
+	reference := mcp.NewReference()
+	c.r.Log.LogAttrs(ctx, slog.LevelError, "internal error in a call", append(attrs,
+		slog.String("reference", reference), slog.String("tool", c.Tool.Definition().Name), slog.Any("error", cause))...)
+	return &Failure{Outcome: telemetry.OutcomeInternal, Text: "Internal error of the gateway, reference " + reference +
+		". The operator finds the cause in the log under this reference; calling again with other arguments may help."}
 }
 
 // failureOf returns the failure of a call for an error of building its request, of sending it, or of reading the response.
@@ -92,16 +138,17 @@ func tokenMessage(e *credential.TokenError, caller *auth.Principal) string {
 	return e.ToolMessage()
 }
 
-// serviceFailure returns the failure for a response with a status of 300 or more.
-func (x *exchange) serviceFailure(resp *http.Response) error {
-	return x.serviceFailureAs(resp, x.Plan.Operation.Answers.Meaning(resp.StatusCode))
-}
-
-// serviceFailureAs is serviceFailure with the document's description of the status, meaning, which may be empty.
-func (x *exchange) serviceFailureAs(resp *http.Response, meaning string) error {
-	e := render.UpstreamError{API: x.Plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: x.unfollowed, Safe: x.Plan.ChangesNothing(), Redactor: x.errorRedactor(resp.StatusCode),
-		Owner: x.Plan.CredentialOwner(x.Request.HTTP.Header)}
-	err := x.readResponse(resp, e.AddPart)
+// ServiceFailure returns the failure for a response with a status of 300 or more. meaning is the document's description of the status,
+// and may be empty.
+func (c *Call) ServiceFailure(resp *http.Response, meaning string) error {
+	e := render.UpstreamError{API: c.Plan.Tool.API, Response: resp, Meaning: meaning, Unfollowed: c.unfollowed, Safe: c.Plan.ChangesNothing(), Redactor: c.ErrorRedactor(resp.StatusCode),
+		Owner: c.Plan.CredentialOwner(c.Caller.Header)}
+	var read answer.Parts
+	defer read.Release()
+	err := c.read(resp, &read)
+	for _, part := range read.List {
+		e.AddPart(part)
+	}
 	tooLarge := isTooLarge(err)
 	if err != nil && !tooLarge {
 		return err

@@ -8,33 +8,31 @@ import (
 
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/history"
-	"drawbridge/gateway/plan"
 	"drawbridge/gateway/redact"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/text"
 )
 
 // addToHistory adds a call to the history, from what the audit log has of it.
-func (r *Runner) addToHistory(ctx context.Context, c auditedCall, a *callRecord) {
+func (r *Runner) addToHistory(ctx context.Context, c *Call) {
+	a, u := c.record, &c.out.Usage
 	entry := history.Call{
-		Time: a.start, RPC: c.req.Method, Tool: c.req.Name, Outcome: string(a.outcome), OK: succeeded(a.outcome), Status: a.status, Cache: a.cache,
-		Duration: time.Since(a.start), Requests: a.requests, Sent: a.sent, Received: a.received, Result: a.delivered, Request: InfoFrom(ctx).KnownID(),
+		Time: a.start, RPC: c.rpc(), Tool: c.Name, Via: c.Via, Outcome: string(a.outcome), OK: succeeded(a.outcome), Status: u.Status, Cache: u.Cache,
+		Duration: time.Since(a.start), Requests: u.Requests, Sent: u.Sent, Received: u.Received, Result: u.Delivered, Request: c.Request.Known(),
 		Trace: trace.SpanContextFromContext(ctx).TraceID(),
 	}
-	if a.rpc != "" {
-		entry.RPC = a.rpc
-	}
 	entry.Steps = a.steps(entry.Duration)
-	if p := c.caller; p != nil {
+	if p := c.Caller.Principal; p != nil {
 		entry.Caller, entry.Client = p.Subject, p.ClientID
 	}
-	if t := InfoFrom(ctx).Trial; t != nil {
-		entry.Caller = t.Actor
+	if c.Trial != nil {
+		entry.Caller = c.Trial.Actor
 	}
-	if p := c.plan; p != nil {
-		entry.Tool, entry.API = p.Tool.Name, p.Tool.API
+	if c.Tool != nil {
+		t, redaction := c.Tool.Definition(), c.Tool.Redaction()
+		entry.Tool, entry.API = t.Name, t.API
 		if r.History.Bodies() {
-			entry.Arguments, entry.Answer = shownArguments(c), shown(a.answer, p)
+			entry.Arguments, entry.Answer = redaction.shown(redaction.shownArguments(c.lastArguments())), redaction.shown(a.answer)
 		}
 	}
 	r.History.Add(&entry)
@@ -65,26 +63,13 @@ const (
 	maxSearched = 64 << 10
 )
 
-// shownArguments returns the first bytes of a call's arguments, without those that are configured secrets or sensitive.
-func shownArguments(c auditedCall) []byte {
-	args := c.args
-	if args == nil {
-		args = c.req.Arguments
-	}
-	args = c.plan.Arguments.Shown(args)
-	if c.plan.Sensitive != nil {
-		args = c.plan.Sensitive.JSON(args)
-	}
-	return shown(args, c.plan)
-}
-
 // shown returns the first bytes of arguments or an answer for operators: without the API's secrets and what has the form of a
 // secret.
-func shown(body []byte, p *plan.Plan) []byte {
+func (r *Redaction) shown(body []byte) []byte {
 	if len(body) == 0 {
 		return nil
 	}
-	raw := p.Secrets.All(string(body[:min(len(body), maxSearched)]))
+	raw := r.Secrets.All(string(body[:min(len(body), maxSearched)]))
 	if len(raw) <= maxUnredacted && len(body) < maxUnredacted {
 		return []byte(text.Truncate(redact.Error(raw), history.MaxBody))
 	}

@@ -3,11 +3,9 @@ package call
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/projection"
-	"drawbridge/gateway/render"
 	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/answer"
 )
@@ -60,32 +58,30 @@ func projectOther(p *plan.Projection, fields *projection.FieldList, whole answer
 	return part, &projected, note
 }
 
-// unselected is what becomes of an answer that the expression of the operator can't be applied to. The answer as it is may be much
-// larger than the selected fields, and have what the operator left out, so nothing of it is shown. A call that changed nothing is a
-// failure, and can be made again with other arguments. Any other call took effect: its result is no error, as a model would repeat it, and
-// has an empty object, which fits every output schema.
-func (w *resultWriter) unselected(a *projection.Answer, size, status int) (shown []answer.Part, note string, failed error) {
-	why := fmt.Sprintf("is not shown, because the fields that the operator selects could not be selected: the expression %v", a.Failed)
-	if w.Plan.Safe {
-		ways := w.waysToTheWhole()
-		if len(ways) == 0 {
-			ways = []string{"ask for less by other arguments"}
+// project projects the parts of the outcome. The result is the failure of a call that changed nothing and whose projection can't be made,
+// and can be made again with other arguments. Any other call took effect: its result is no error, as a model would repeat it, and has an
+// empty object, which fits every output schema. The response as it is may be much larger than the selected fields, and have what the
+// operator left out, so nothing of it is shown either way.
+func (c *Call) project(ctx context.Context) *Failure {
+	o := &c.out
+	if o.Shown = o.Parts; c.Plan.Projection == nil {
+		return nil
+	}
+	o.Shown, o.Projected = make([]answer.Part, len(o.Parts)), make([]Projected, len(o.Parts))
+	for i := range o.Parts {
+		part, a, note := projectPart(ctx, c.Plan.Projection, c.Fields, o.Parts[i])
+		o.Projected[i] = Projected{a, note, len(o.Parts[i].Data)}
+		if a != nil && a.Failed != nil {
+			o.Projected = o.Projected[:i+1]
+			if c.Plan.Safe {
+				return &Failure{Outcome: telemetry.OutcomeProjection, Cause: fmt.Errorf("select: the expression %w", a.Failed), Text: "The answer " + o.Projected[i].NotShown() + "."}
+			}
+			o.Shown = []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}
+			return nil
 		}
-		return nil, "", &Failure{Outcome: telemetry.OutcomeProjection, Cause: fmt.Errorf("select: the expression %w", a.Failed), Text: fmt.Sprintf(
-			"The service answered %s with %d bytes. The answer %s. To get it, %s; if that does not help, the operator has to change the rule's result.select.",
-			render.StatusText(status), size, why, strings.Join(ways, ", or "))}
+		if o.Shown[i] = part; a != nil {
+			c.Plan.Metrics.Results.Projected(o.Parts[i].Data, len(part.Data))
+		}
 	}
-	note = fmt.Sprintf("The call took effect: the service answered %s with %d bytes. Do not repeat it. The answer %s.", render.StatusText(status), size, why)
-	if uri := w.wholeURI(true); uri != "" {
-		note += " For the answer, read the resource " + uri + "."
-	}
-	return []answer.Part{{Kind: answer.JSON, Data: []byte("{}")}}, note, nil
-}
-
-// sizeOf returns the number of bytes in parts.
-func sizeOf(parts []answer.Part) (size int) {
-	for i := range parts {
-		size += len(parts[i].Data)
-	}
-	return size
+	return nil
 }

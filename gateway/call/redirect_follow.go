@@ -14,14 +14,14 @@ import (
 // maxRedirects is the maximum number of redirects that one call follows.
 const maxRedirects = 5
 
-// followRedirects follows redirects as far as [exchange.redirectTarget] allows. Only the URL of the request changes, so everything that applies
+// followRedirects follows redirects as far as [Call.redirectTarget] allows. Only the URL of the request changes, so everything that applies
 // to one request applies to each: SSRF protection, the credential for the origin, the bulkhead, retries. The deadline
 // of the call covers all of them. A redirect that is not followed is the answer.
-func (x *exchange) followRedirects(req *http.Request, resp *http.Response) (*http.Response, error) {
+func (c *Call) followRedirects(req *http.Request, resp *http.Response) (*http.Response, error) {
 	var at []*url.URL
-	for x.mayFollow(resp) {
+	for c.mayFollow(resp) {
 		from := req.URL
-		u, why := x.redirectTarget(from, resp)
+		u, why := c.redirectTarget(from, resp)
 		switch at = append(at, from); {
 		case why != "":
 		case !render.MayFollow(resp.StatusCode, req.Method):
@@ -36,12 +36,12 @@ func (x *exchange) followRedirects(req *http.Request, resp *http.Response) (*htt
 			why = "the body of the request can't be sent again"
 		}
 		if why != "" {
-			x.unfollowed = why
+			c.unfollowed = why
 			return resp, nil
 		}
 		next := req.WithContext(req.Context())
 		next.URL, next.Header = u, req.Header.Clone()
-		if x.conditional(req) { // the validator belongs to the cached response of the original URL
+		if c.conditional(req) { // the validator belongs to the cached response of the original URL
 			next.Header.Del("If-None-Match")
 			next.Header.Del("If-Modified-Since")
 		}
@@ -53,14 +53,13 @@ func (x *exchange) followRedirects(req *http.Request, resp *http.Response) (*htt
 			next.Body = body
 		}
 		_ = resp.Body.Close()
-		if x.sentSecrets = nil; x.record != nil { // the next request may carry another token
-			x.record.redirects++
-		}
+		c.sentSecrets = nil // the next request may carry another token
+		c.out.Usage.Redirects++
 		var err error
 		req = next
-		resp, err = x.transmitOnce(req, x.Plan.Retry)
-		if x.Plan.InvalidatesCache {
-			x.r.Cache.Changed(req.Context(), x.Plan.Source.CacheGroup, u)
+		resp, err = c.transmitOnce(req, c.Plan.Retry)
+		if c.Plan.InvalidatesCache {
+			c.r.Cache.Changed(req.Context(), c.Plan.Source.CacheGroup, u)
 		}
 		if err != nil {
 			return nil, err
@@ -79,25 +78,22 @@ func (x *exchange) followRedirects(req *http.Request, resp *http.Response) (*htt
 
 // mayFollow reports whether a response is a redirect that the configuration has the gateway follow. A tool that reports on jobs has
 // its own rules for a redirect to the result of a job.
-func (x *exchange) mayFollow(resp *http.Response) bool {
-	return x.Plan.FollowsRedirects && render.IsRedirect(resp.StatusCode) && (x.Plan.PolledJob == nil || !seesOther(resp.StatusCode))
+func (c *Call) mayFollow(resp *http.Response) bool {
+	return c.Plan.FollowsRedirects && render.IsRedirect(resp.StatusCode) && (c.Plan.PolledJob == nil || !job.IsElsewhere(resp.StatusCode))
 }
 
-// seesOther reports whether a status code says that the result of a job is elsewhere.
-func seesOther(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }
-
 // conditional reports whether the request validates a cached response. No argument sets these headers.
-func (x *exchange) conditional(req *http.Request) bool {
-	return x.Plan.Cache != nil && !x.bypassCache && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
+func (c *Call) conditional(req *http.Request) bool {
+	return c.Plan.Cache != nil && c.Policy.Cache != Fresh && req.Header.Get("If-None-Match")+req.Header.Get("If-Modified-Since") != ""
 }
 
 // redirectTarget returns the target of a redirect, or the reason why it is not followed. The author of Location decides where a
 // request with the gateway's credential goes, and need not be the author of the service: an argument may be part of it.
 // The target must therefore have the same origin, be below the base URL of the operation, and not match another
 // operation of the document, which has rules of its own or is not a tool at all.
-func (x *exchange) redirectTarget(from *url.URL, resp *http.Response) (u *url.URL, why string) {
+func (c *Call) redirectTarget(from *url.URL, resp *http.Response) (u *url.URL, why string) {
 	location := resp.Header.Get("Location")
-	switch p := x.Plan; {
+	switch p := c.Plan; {
 	case location == "":
 		return nil, "it does not say where to"
 	case p.Condition != nil || p.AsksUser() || p.Arguments.Fixes():
@@ -109,13 +105,13 @@ func (x *exchange) redirectTarget(from *url.URL, resp *http.Response) (u *url.UR
 		}
 		return nil, "it leads to another origin"
 	}
-	b := &job.Handle{Origin: from, Base: x.Plan.Base}
+	b := &job.Handle{Origin: from, Base: c.Plan.Base}
 	target := b.Resolve(location)
 	if target == nil {
 		return nil, "it leads to no place below the base URL of the API"
 	}
-	for _, other := range x.Plan.ResponsesAt(x.Plan.Operation.Method, target) {
-		if other.Operation != x.Plan.Operation {
+	for _, other := range c.Plan.ResponsesAt(c.Plan.Operation.Method, target) {
+		if other.Operation != c.Plan.Operation {
 			return nil, "it leads to what another operation of the API is for"
 		}
 	}

@@ -2,13 +2,11 @@ package call
 
 import (
 	"log/slog"
-	"time"
 
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/history"
-	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 )
 
@@ -23,9 +21,7 @@ type Runner struct {
 	faults    telemetry.LogSampler // samples the log lines of failed calls
 	History   *history.Recorder    // the calls of the last hour
 	Cache     *cache.Cache         // response cache
-	Links     *mcp.SealedHandles   // seals the URIs of responses that are read later
 	Admission *admission.Calls
 	Responses *admission.ResponseBudget
-	Jitter    func(time.Duration) time.Duration // randomizes the intervals between job polls
-	Local     bool                              // serves the user that runs the program: no token is required
+	Local     bool // serves the user that runs the program: no token is required
 }

@@ -2,8 +2,6 @@ package call
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"time"
 
@@ -12,10 +10,9 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
-// send builds the request and sends it. The receiver of the response closes its body, or has answer.Plan.Read do so,
-// and then calls observe.
-func (c *Call) send(ctx context.Context, args json.RawMessage) (*http.Response, error) {
-	key := ""
+// send builds the request and sends it. The receiver of the response closes its body, or has answer.Plan.Read do so.
+func (c *Call) send(ctx context.Context) (*http.Response, error) {
+	args, key := c.Arguments, ""
 	if c.Plan.Key != nil {
 		args, key = c.Plan.Key.Prepare(args)
 	}
@@ -25,7 +22,7 @@ func (c *Call) send(ctx context.Context, args json.RawMessage) (*http.Response, 
 	ctx = c.Plan.Source.Context(ctx, c.Plan.Operation)
 	built, err := c.Plan.Requests.Build(ctx, c.Plan.Base, args)
 	if err != nil {
-		return nil, c.failed(ctx, err)
+		return nil, c.Failed(ctx, err)
 	}
 	req := built.Request
 	c.addDropped(built.Dropped)
@@ -33,31 +30,27 @@ func (c *Call) send(ctx context.Context, args json.RawMessage) (*http.Response, 
 		c.Plan.Key.Attach(req.Header, key)
 	}
 	c.args, c.target = built.Args, req.URL
-	for name, values := range c.header {
+	for name, values := range c.Validators {
 		req.Header[name] = values
 	}
 	if err := c.awaitAudit(ctx); err != nil {
-		return nil, c.failed(ctx, err)
+		return nil, c.Failed(ctx, err)
 	}
 	c.start = time.Now()
 	resp, err := c.fetch(ctx, req)
 	if err != nil {
-		var unheard replyError
-		if errors.As(err, &unheard) {
-			return nil, unheard.error
-		}
-		return nil, c.failed(ctx, err)
+		c.start = time.Time{}
+		return nil, c.Failed(ctx, err)
 	}
 	c.memory.limit(ctx, resp)
 	c.location, c.locationResponse = resp.Header.Get("Location"), resp
-	render.HideLocation(resp, c.redactor())
+	render.HideLocation(resp, c.Redactor())
 	waited := c.elapsed()
 	if waited > 0 {
 		telemetry.Observe(c.Plan.Metrics.Traffic.Wait, c.span, waited)
 	}
-	if err := logResponse(c.reply, resp.StatusCode, waited); err != nil {
+	if err := logResponse(c.Client, resp.StatusCode, waited); err != nil {
 		_ = resp.Body.Close()
-		c.observe()
 		return nil, err
 	}
 	return resp, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"drawbridge/auth"
 	"drawbridge/auth/credential"
@@ -14,54 +15,51 @@ import (
 
 // validate asks the user for arguments if the plan has an elicitation, validates the arguments, completes them as rules
 // demand, and evaluates the condition of the plan. Without any of these in the way, the arguments are validated when the request is built.
-func (c *Call) validate(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-	p := c.Plan
+func (c *Call) validate(ctx context.Context) error {
+	p, args, operator := c.Plan, c.Arguments, c.Origin.ByOperator()
 	c.args = args
-	info := InfoFrom(ctx)
-	operator := info.Operator
-	c.trial = info.Trial
 	if p.Arguments == nil && p.Claims == nil &&
-		(p.Condition == nil && !p.Consent.Needed && p.Elicitation == nil && p.CallerOperation() == p.Requests || operator && (c.trial == nil || p.Condition == nil)) {
-		return args, nil
+		(p.Condition == nil && !p.Consent.Needed && p.Elicitation == nil && p.CallerOperation() == p.Requests || operator && (c.Origin == FromCommandLine || p.Condition == nil)) {
+		return nil
 	}
 	var err error
 	var dropped []string
 	if e := p.Elicitation; e != nil && !operator {
 		if e.IsBroken() {
-			return nil, &Failure{Outcome: telemetry.OutcomeUnanswered, Text: notAskedAtAll}
+			return &Failure{Outcome: telemetry.OutcomeUnanswered, Text: notAskedAtAll}
 		}
 		if args, dropped, err = e.Shown().Check(args); err != nil {
-			return nil, c.failed(ctx, err)
+			return c.Failed(ctx, err)
 		}
 		c.addDropped(dropped)
-		if args, err = elicitArguments(ctx, p, c.Request, c.reply, args); err != nil {
-			return nil, c.elicitationFailure(ctx, err)
+		if args, err = c.elicitArguments(ctx, args); err != nil {
+			return c.elicitationFailure(ctx, err)
 		}
 	}
 	if args, dropped, err = p.CallerOperation().Check(args); err != nil {
-		return nil, c.failed(ctx, err)
+		return c.Failed(ctx, err)
 	}
 	c.addDropped(dropped)
 	if err = c.checkClaims(); err == nil {
-		args, err = p.Arguments.Complete(args, c.Caller)
+		args, err = p.Arguments.Complete(args, c.Caller.Principal)
 	}
 	if err != nil {
-		return nil, c.failed(ctx, err)
+		return c.Failed(ctx, err)
 	}
-	c.args = args
-	if operator && c.trial == nil {
-		return args, nil
+	c.args, c.Arguments = args, args
+	if c.Origin == FromCommandLine {
+		return nil
 	}
-	if ok, err := c.permitted(ctx, p, args); !ok {
-		return nil, &Failure{telemetry.OutcomeCondition, err, NotPermitted}
+	if ok, err := c.Permits(ctx, p, args); !ok {
+		return &Failure{telemetry.OutcomeCondition, err, NotPermitted}
 	}
-	return args, nil
+	return nil
 }
 
 // checkClaims returns an error if the caller's token lacks a claim that every request of the API needs.
 func (c *Call) checkClaims() error {
 	for _, name := range c.Plan.Claims {
-		if c.Caller.Claim(name) == nil {
+		if c.Caller.Principal.Claim(name) == nil {
 			return &credential.ClaimError{Claim: name}
 		}
 	}
@@ -69,29 +67,29 @@ func (c *Call) checkClaims() error {
 }
 
 // confirm asks the user for consent if the plan needs it and the caller is not exempt.
-func (c *Call) confirm(ctx context.Context, args json.RawMessage) error {
-	if !c.Plan.Consent.Needed || InfoFrom(ctx).Operator || c.hasStandingConsent(c.Plan) {
+func (c *Call) confirm(ctx context.Context) error {
+	if !c.Plan.Consent.Needed || c.Origin.ByOperator() || c.HasStandingConsent(c.Plan) {
 		return nil
 	}
-	if err := confirm(ctx, c.Plan, c.reply, c.Plan.Arguments.Shown(args)); err != nil {
+	if err := confirm(ctx, c.Plan, c.Client, c.Plan.Arguments.Shown(c.Arguments)); err != nil {
 		return c.elicitationFailure(ctx, err)
 	}
 	return nil
 }
 
-// hasStandingConsent reports whether the caller is exempt from consent to calls of a plan.
-func (c *Call) hasStandingConsent(p *plan.Plan) bool {
-	return len(p.Consent.Exempt) > 0 && c.Endpoint.Guard != nil && c.Endpoint.Guard.Allows(c.Caller, p.Consent.Exempt)
+// HasStandingConsent reports whether the caller is exempt from consent to calls of a plan.
+func (c *Call) HasStandingConsent(p *plan.Plan) bool {
+	return len(p.Consent.Exempt) > 0 && c.Endpoint.Guard != nil && c.Endpoint.Guard.Allows(c.Caller.Principal, p.Consent.Exempt)
 }
 
-// permitted reports whether the condition of a plan, if it has one, allows a call by the caller. The arguments must be
+// Permits reports whether the condition of a plan, if it has one, allows a call by the caller. The arguments must be
 // those that the request is built from, so that one interpretation can't be permitted and another sent.
-func (c *Call) permitted(ctx context.Context, p *plan.Plan, args json.RawMessage) (bool, error) {
+func (c *Call) Permits(ctx context.Context, p *plan.Plan, args json.RawMessage) (bool, error) {
 	if p.Condition == nil {
 		return true, nil
 	}
-	caller := c.Caller
-	if caller == nil && (c.r.Local || c.trial != nil) {
+	caller := c.Caller.Principal
+	if caller == nil && (c.r.Local || c.Origin == FromConsole) {
 		caller = &auth.Principal{} // an unknown principal: conditions on arguments hold nevertheless
 	}
 	return p.Permits(ctx, caller, args)
@@ -108,7 +106,7 @@ func (c *Call) elicitationFailure(ctx context.Context, err error) error {
 		return &Failure{telemetry.OutcomeUnanswered, err, tooLargeToWait}
 	default:
 		if because, _ := c.r.RejectWait(err); because != "" {
-			c.countRejected(telemetry.OutcomeLimited)
+			return &Refusal{telemetry.OutcomeLimited, err}
 		}
 	}
 	return err
@@ -118,12 +116,33 @@ func (c *Call) elicitationFailure(ctx context.Context, err error) error {
 const tooLargeToWait = "This call has to ask the user something, and its arguments are too large to be kept until there is an answer. Nothing was sent. " +
 	"Call again with less in the arguments; if that can't be, tell the user that the call has to be made in another way."
 
-// takeFields takes the list of fields that the model wants from the arguments of a call. A list that is wrong fails the call
-// when its arguments are validated.
-func (c *Call) takeFields() {
-	var err error
-	if c.Request.Arguments, c.fields, err = c.Plan.Projection.TakeFields(c.Request.Arguments); err != nil {
-		c.fieldsFault = &Failure{Outcome: telemetry.OutcomeArguments, Text: "The arguments are wrong, and nothing was sent. " + plan.SelectArgument + ": " + err.Error() +
-			". Write paths of fields separated by commas, such as items.id,items.owner.name, or leave it out."}
+// addDropped records arguments that counted as absent, see [openapi.Operation.Check].
+func (c *Call) addDropped(pointers []string) {
+	if len(pointers) == 0 {
+		return
 	}
+	c.Dropped = append(slices.Clone(c.Dropped), pointers...)
+	slices.Sort(c.Dropped)
+	c.Dropped = slices.Compact(c.Dropped)
+	c.unsent = nil
+	for _, pointer := range c.Dropped {
+		if c.Plan.Requests.InBody(pointer) {
+			c.unsent = append(c.unsent, pointer)
+		}
+	}
+}
+
+// Prepare validates the arguments of a call, and asks the user, for one that may not be made once its arguments are known. The returned
+// invocation has them. The error is a [*Failure], which is recorded, or one for the client.
+func (r *Runner) Prepare(ctx context.Context, inv Invocation) (prepared Invocation, err error) {
+	c := r.New(ctx, inv)
+	if err := c.prepare(ctx); err != nil {
+		if err = c.conclude(err); err == nil {
+			err = c.out.Failure
+		}
+		c.close(err)
+		return Invocation{}, err
+	}
+	c.Policy.Arguments = Prepared
+	return c.Invocation, nil
 }

@@ -192,9 +192,9 @@ func (t *Tool) equal(old *Tool) bool {
 	if t == old {
 		return true
 	}
-	input, output := t.shown.Published(openapi.ProfileFull)
-	oldInput, oldOutput := old.shown.Published(openapi.ProfileFull)
-	return t.API == old.API && t.Operation.Method == old.Operation.Method && t.Operation.Path == old.Operation.Path &&
+	input, output := t.schemas.Published(openapi.ProfileFull)
+	oldInput, oldOutput := old.schemas.Published(openapi.ProfileFull)
+	return t.API == old.API && t.Method == old.Method && t.Path == old.Path &&
 		t.Hidden == old.Hidden && t.Shapeless == old.Shapeless && bytes.Equal(t.title, old.title) && bytes.Equal(t.middle, old.middle) &&
 		bytes.Equal(input, oldInput) && bytes.Equal(output, oldOutput) &&
 		t.Annotations == old.Annotations && slices.Equal(t.ParamHeaders, old.ParamHeaders)

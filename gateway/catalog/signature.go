@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // Limits of a signature. An ellipsis marks a cut; [Tool.Definition] is complete.
@@ -36,66 +37,39 @@ func (t *Tool) Signature() string {
 
 // Signature returns the signature of a tool with these schemas, as [Tool.Signature] does; output is nil if it has none.
 func Signature(name string, input, output []byte) string {
-	s := signature{root: input}
 	var b strings.Builder
 	b.WriteString(name)
 	b.WriteByte('(')
-	s.writeMembers(&b, input, signatureLength, 1)
+	s := signature{}
+	s.writeMembers(&b, jsonschema.Parse(input), signatureLength, 1)
 	b.WriteByte(')')
 	if output != nil {
-		s = signature{root: output}
-		if shape := s.shape(output); shape != "" {
+		if shape := s.shape(jsonschema.Parse(output)); shape != "" {
 			b.WriteString(" → " + shape)
 		}
 	}
 	return b.String()
 }
 
-// signature writes the types of one JSON Schema.
-type signature struct{ root []byte }
-
-// maxReferences bounds the references that are followed for one type, since they may be circular.
-const maxReferences = 8
-
-// resolve follows references to the schema's $defs. It returns nil if there are too many.
-func (s *signature) resolve(schema []byte) []byte {
-	for range maxReferences {
-		ref := jsonscan.Lookup(schema, "$ref")
-		if jsonscan.KindOf(ref) != jsonscan.String {
-			return schema
-		}
-		pointer, ok := strings.CutPrefix(string(jsonscan.Unquote(ref)), "#")
-		if !ok {
-			return nil
-		}
-		schema = jsonscan.At(s.root, pointer)
-	}
-	return nil
+// signature writes the types of schemas.
+type signature struct {
+	open []*jsonschema.Schema // that the one being written stands in: one may hold itself
 }
 
-// writeMembers writes the properties of an object, the required ones first, with optional ones as far as they fit.
-func (s *signature) writeMembers(b *strings.Builder, object []byte, limit, depth int) {
-	required := map[string]bool{}
-	if list := jsonscan.Lookup(object, "required"); jsonscan.KindOf(list) == jsonscan.Array {
-		for name := range jsonscan.Elements(list) {
-			required[string(jsonscan.Unquote(name))] = true
-		}
-	}
-	properties := jsonscan.Lookup(object, "properties")
-	if jsonscan.KindOf(properties) != jsonscan.Object {
-		return
-	}
+// writeMembers writes the members of an object and of what it is composed of, the required ones first, with optional ones as far as they fit.
+func (s *signature) writeMembers(b *strings.Builder, object *jsonschema.Schema, limit, depth int) {
+	members := object.Members()
 	written, left, begin := 0, 0, b.Len()
 	for _, must := range []bool{true, false} {
-		for name, property := range jsonscan.Members(properties) {
-			if required[string(name)] != must {
+		for _, m := range members {
+			if m.Required != must {
 				continue
 			}
-			text := memberName(name)
+			text := memberName(m.Name)
 			if !must {
 				text += "?"
 			}
-			text += ": " + s.typeOf(property, depth)
+			text += ": " + s.typeOf(m.Schema, depth)
 			if !must && b.Len()-begin+len(text) > limit {
 				left++
 				continue
@@ -115,53 +89,47 @@ func (s *signature) writeMembers(b *strings.Builder, object []byte, limit, depth
 }
 
 // memberName returns the name of a member, quoted unless it is an identifier.
-func memberName(name []byte) string {
-	for i, c := range name {
+func memberName(name string) string {
+	for i, c := range []byte(name) {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_', c == '$', i > 0 && '0' <= c && c <= '9':
 		default:
 			return string(jsonscan.AppendString(nil, name))
 		}
 	}
-	return string(name)
+	return name
 }
 
 // typeOf returns the type of a schema. Objects are shown with their members while depth is greater than 0.
-func (s *signature) typeOf(schema []byte, depth int) string {
-	schema = s.resolve(schema)
-	if jsonscan.KindOf(schema) != jsonscan.Object {
+func (s *signature) typeOf(schema *jsonschema.Schema, depth int) string {
+	if schema = schema.Resolve(); !schema.IsObject() || slices.Contains(s.open, schema) {
 		return "any"
 	}
-	if value := jsonscan.Lookup(schema, "const"); value != nil {
+	s.open = append(s.open, schema)
+	defer func() { s.open = s.open[:len(s.open)-1] }()
+	c := jsonschema.Merge(schema)
+	if value := c.First("const").Value; value != nil {
 		return literal(value, "any")
 	}
-	if list := jsonscan.Lookup(schema, "enum"); jsonscan.KindOf(list) == jsonscan.Array {
+	if list := c.First("enum").Value; jsonscan.KindOf(list) == jsonscan.Array {
 		if text := enum(list); text != "" {
 			return text
 		}
 	}
-	for _, key := range []string{"anyOf", "oneOf"} {
-		if list := jsonscan.Lookup(schema, key); jsonscan.KindOf(list) == jsonscan.Array {
-			return s.union(list, depth)
-		}
-	}
-	kinds := typesOf(schema)
-	if len(kinds) == 0 {
-		if list := jsonscan.Lookup(schema, "allOf"); jsonscan.KindOf(list) == jsonscan.Array {
-			for part := range jsonscan.Elements(list) {
-				return s.typeOf(part, depth)
-			}
-		}
-		if jsonscan.Lookup(schema, "properties") == nil {
-			return "any"
-		}
+	kinds, members := c.First("type").Texts(), c.Has("properties")
+	switch alternatives := c.First("anyOf").Parts; {
+	case alternatives != nil && !members:
+		return s.union(alternatives, depth)
+	case len(kinds) == 0 && !members:
+		return "any"
+	case len(kinds) == 0:
 		kinds = []string{"object"}
 	}
 	var all []string
 	for _, kind := range kinds {
 		switch kind {
 		case "array":
-			all = append(all, arrayOf(s.typeOf(jsonscan.Lookup(schema, "items"), depth)))
+			all = append(all, arrayOf(s.typeOf(c.First("items").Schema(), depth)))
 		case "object":
 			all = append(all, s.object(schema, depth))
 		default:
@@ -171,22 +139,9 @@ func (s *signature) typeOf(schema []byte, depth int) string {
 	return strings.Join(all, "|")
 }
 
-// typesOf returns the types that a schema names.
-func typesOf(schema []byte) (kinds []string) {
-	switch value := jsonscan.Lookup(schema, "type"); jsonscan.KindOf(value) {
-	case jsonscan.String:
-		kinds = append(kinds, string(jsonscan.Unquote(value)))
-	case jsonscan.Array:
-		for kind := range jsonscan.Elements(value) {
-			kinds = append(kinds, string(jsonscan.Unquote(kind)))
-		}
-	case jsonscan.Null, jsonscan.Bool, jsonscan.Number, jsonscan.Object:
-	}
-	return kinds
-}
-
-func (s *signature) object(schema []byte, depth int) string {
-	if properties := jsonscan.Lookup(schema, "properties"); depth == 0 || jsonscan.KindOf(properties) != jsonscan.Object {
+// object returns the type of an object.
+func (s *signature) object(schema *jsonschema.Schema, depth int) string {
+	if depth == 0 {
 		return "object"
 	}
 	var b strings.Builder
@@ -196,10 +151,11 @@ func (s *signature) object(schema []byte, depth int) string {
 	return "{" + b.String() + "}"
 }
 
-func (s *signature) union(list []byte, depth int) string {
+// union returns the type of a value that fits one of several schemas.
+func (s *signature) union(list []jsonschema.Part, depth int) string {
 	var all []string
-	for alternative := range jsonscan.Elements(list) {
-		text := s.typeOf(alternative, depth)
+	for _, alternative := range list {
+		text := s.typeOf(alternative.Schema, depth)
 		if len(all) == maxUnion {
 			all = append(all, "…")
 			break
@@ -245,29 +201,27 @@ func arrayOf(item string) string {
 }
 
 // shape returns the members of an answer, one level deep; "" if nothing is known of it.
-func (s *signature) shape(schema []byte) string {
-	schema = s.resolve(schema)
-	if jsonscan.KindOf(schema) != jsonscan.Object {
+func (s *signature) shape(schema *jsonschema.Schema) string {
+	if schema = schema.Resolve(); !schema.IsObject() {
 		return ""
 	}
-	if items := jsonscan.Lookup(schema, "items"); items != nil {
+	if items := schema.Schema("items"); items != nil {
 		if inner := s.shape(items); inner != "" {
 			return inner + "[]"
 		}
 		return arrayOf(s.typeOf(items, 0))
 	}
-	properties := jsonscan.Lookup(schema, "properties")
-	if jsonscan.KindOf(properties) != jsonscan.Object {
-		if kinds := typesOf(schema); len(kinds) > 0 && kinds[0] != "object" {
+	if !schema.Has("properties") {
+		if kinds := schema.Types(); len(kinds) > 0 && kinds[0] != "object" {
 			return strings.Join(kinds, "|")
 		}
 		return ""
 	}
 	var b strings.Builder
 	b.WriteByte('{')
-	for name, property := range jsonscan.Members(properties) {
-		text := memberName(name)
-		if kinds := typesOf(s.resolve(property)); slices.Contains(kinds, "array") {
+	for _, property := range schema.Parts("properties") {
+		text := memberName(property.Name)
+		if slices.Contains(property.Schema.Resolve().Types(), "array") {
 			text += "[]"
 		}
 		if b.Len() > 1 {

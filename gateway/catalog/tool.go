@@ -9,7 +9,8 @@ import (
 	"drawbridge/openapi/jsonscan"
 )
 
-// Tool is an operation with the name and texts that clients see. It is immutable.
+// Tool is the definition of a tool of any kind: the name, texts and schemas that clients see, and what operators filter and search
+// by. It is immutable.
 type Tool struct {
 	Name        string // [A-Za-z0-9_-], unique in its catalog
 	Title       string // display name, never empty
@@ -17,14 +18,22 @@ type Tool struct {
 	// Said is Description without additions from id, tag or path that distinguish the tool from
 	// others.
 	Said        string
-	API         string // name of the API that the operation belongs to
-	Operation   *openapi.Operation
+	API         string // name of the API that the tool belongs to; "" if it belongs to none
 	Annotations Annotations
+	Tags        []string
+	Deprecated  bool
+	// Method and Path are those of the requests of its calls; Path is a template. They are empty for a tool that is no operation.
+	Method, Path string
+	// Document has the texts of the API's document, of which Title and Description are made.
+	Document Document
+	// Operation is the operation that the tool is; nil for a tool of another kind. It is for what is about operations, such as
+	// their plans, reports and approval.
+	Operation *openapi.Operation
 	// ParamHeaders are the arguments that clients mirror in headers, without those that a header
 	// can't represent.
 	ParamHeaders []ParamHeader
 	Hidden       bool // no view lists it
-	Shapeless    bool // it has no output schema, even if the operation has
+	Shapeless    bool // it has no output schema, even if Schemas has one
 	// Wanted is the name without clashes and length limit; "" if the tool has that.
 	Wanted string
 	// Lost reports that Wanted was transliterated from a form that others share.
@@ -35,10 +44,9 @@ type Tool struct {
 	// unchanged. Approvals are looked up by them for one release.
 	Former, FormerAPI string
 
-	// shown is the operation as clients see it, with the published schemas.
-	shown *openapi.Operation
-	// The pieces of the definition, joined by appendDefinition. The schemas are taken from the
-	// operation.
+	schemas    Schemas
+	structured bool // schemas has an output schema
+	// The pieces of the definition, joined by appendDefinition. The schemas come in between.
 	head     []byte // {"name":…
 	title    []byte // the title as a JSON string
 	middle   []byte // ,"description":…,"inputSchema":
@@ -48,20 +56,46 @@ type Tool struct {
 }
 
 func newTool(c *candidate) *Tool {
-	shown := c.shown()
+	op, shown := c.op, c.shown()
 	t := &Tool{
-		Title: title(c.op, c.choice), Description: c.description, Said: c.said, API: c.api, Operation: c.op,
-		Annotations: c.annotations(), Hidden: c.choice.Hidden, Shapeless: c.choice.Shapeless, shown: shown,
+		Title: title(op, c.choice), Description: c.description, Said: c.said, API: c.api, Annotations: c.annotations(),
+		Tags: op.Tags, Deprecated: op.Deprecated, Method: op.Method, Path: op.Path, Operation: op,
+		Document: Document{ID: op.ID, Summary: op.Summary, Description: op.Description, Returns: op.Returns},
+		Hidden:   c.choice.Hidden, Shapeless: c.choice.Shapeless, schemas: shown, structured: shown.Output != nil,
 	}
 	names := c.names()
 	t.Name, t.Wanted, t.Lost, t.Digit, t.Former, t.FormerAPI = names.name, names.wanted, names.lost, names.digit, names.former, names.formerAPI
+	t.serialize()
+	t.ParamHeaders = t.headerSafe(c.choice.ParamHeaders)
+	return t
+}
+
+// Definition is what a tool that is no operation says of itself. All texts but Output are required.
+type Definition struct {
+	Name, Title, Description string
+	// Input is the schema of the arguments, Output that of the structured result, nil if there is none. They use no keywords but
+	// those that every client understands.
+	Input, Output json.RawMessage
+	Annotations   Annotations
+}
+
+// NewTool returns a tool of another kind than an operation.
+func NewTool(d Definition) *Tool {
+	t := &Tool{
+		Name: d.Name, Title: d.Title, Description: d.Description, Said: d.Description, Annotations: d.Annotations,
+		Document: Document{ID: d.Name, Summary: d.Title, Description: d.Description}, schemas: ownSchemas{d.Input, d.Output}, structured: d.Output != nil,
+	}
+	t.serialize()
+	return t
+}
+
+// serialize makes the pieces of the definition.
+func (t *Tool) serialize() {
 	t.head = jsonscan.AppendString([]byte(`{"name":`), t.Name)
 	t.title = jsonscan.AppendString(nil, t.Title)
 	t.middle = jsonscan.AppendString([]byte(`,"description":`), t.Description)
 	t.middle = append(t.middle, `,"inputSchema":`...)
 	t.annotate = t.Annotations.Append([]byte(`,"annotations":{`))
-	t.ParamHeaders = t.headerSafe(c.choice.ParamHeaders)
-	return t
 }
 
 // annotations returns the chosen annotations, else those of the method.
@@ -165,7 +199,7 @@ func (t *Tool) size(f Features) int {
 
 // Published returns the schemas as clients see them; output is nil if the tool has none.
 func (t *Tool) Published(p openapi.Profile) (input, output json.RawMessage) {
-	if input, output = t.shown.Published(p); t.Shapeless {
+	if input, output = t.schemas.Published(p); t.Shapeless {
 		output = nil
 	}
 	return input, output
@@ -173,17 +207,17 @@ func (t *Tool) Published(p openapi.Profile) (input, output json.RawMessage) {
 
 // Approved returns the schemas that an approval of the tool covers; output is nil if the tool has none.
 func (t *Tool) Approved() (input, output json.RawMessage) {
-	if input, output = t.shown.Approved(); t.Shapeless {
+	if input, output = t.schemas.Approved(); t.Shapeless {
 		output = nil
 	}
 	return input, output
 }
 
 // Structured reports whether the tool has an output schema.
-func (t *Tool) Structured() bool { return !t.Shapeless && t.shown.Output != nil }
+func (t *Tool) Structured() bool { return !t.Shapeless && t.structured }
 
 // ExampleCall returns an example of valid arguments, nil if none is found at once.
-func (t *Tool) ExampleCall() json.RawMessage { return t.shown.ExampleCall() }
+func (t *Tool) ExampleCall() json.RawMessage { return t.schemas.ExampleCall() }
 
 const (
 	titleKey  = `,"title":`

@@ -44,6 +44,11 @@ func (c *Catalog) Pages(f Features, size int, visible func(*Tool) bool) [][]byte
 			listed = append(listed, t)
 		}
 	}
+	return PagesOf(listed, f, size)
+}
+
+// PagesOf returns the definitions of tools, in their order, as [Catalog.Pages] does.
+func PagesOf(listed []*Tool, f Features, size int) [][]byte {
 	if size <= 0 {
 		size = max(len(listed), 1)
 	}

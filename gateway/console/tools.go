@@ -49,7 +49,7 @@ func newToolFilter(q url.Values) toolFilter {
 
 // has reports whether a tool passes the filter, apart from the query.
 func (f *toolFilter) has(s ToolSet, t *catalog.Tool) bool {
-	return (f.API == "" || t.API == f.API) && (f.Tag == "" || slices.Contains(t.Operation.Tags, f.Tag)) &&
+	return (f.API == "" || t.API == f.API) && (f.Tag == "" || slices.Contains(t.Tags, f.Tag)) &&
 		(f.Fate == "" || s.Fate(t) == f.Fate) && (f.Scope == "" || hasScope(s.Scopes(t), f.Scope))
 }
 

@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // respondent is a client that gives the same answer to every question.
@@ -68,10 +69,10 @@ func FuzzAsk(f *testing.F) {
 	f.Add(uint16(0), uint8(0), `{"a":"x","b":1,"c":true,"deep":{"d":"y"}}`)
 	f.Add(uint16(0xffff), uint8(3), `{"a":1}`)
 	f.Add(uint16(0x0f0), uint8(1), `{"a":null,"c":[],"extra":1,"messages":{"d":"z"}}`)
-	args := &Arguments{List: []Argument{
-		{"a", []byte(`{"type":"string"}`), true}, {"b", []byte(`{"type":"integer"}`), false},
-		{"c", []byte(`{"type":"boolean"}`), true}, {"d", []byte(`{"type":"string"}`), false},
-	}}
+	args := Arguments{
+		{"a", jsonschema.Parse([]byte(`{"type":"string"}`)), true}, {"b", jsonschema.Parse([]byte(`{"type":"integer"}`)), false},
+		{"c", jsonschema.Parse([]byte(`{"type":"boolean"}`)), true}, {"d", jsonschema.Parse([]byte(`{"type":"string"}`)), false},
+	}
 	when := func(always bool) config.InputWhen {
 		if always {
 			return config.InputAlways
@@ -128,7 +129,7 @@ func FuzzAsk(f *testing.F) {
 				t.Errorf("%s = %s: asked %v, checked %v", name, value, asked, r.checked[key])
 			}
 		}
-		for _, v := range args.List {
+		for _, v := range args {
 			if err == nil && v.Required && values[v.Name] == nil && !known[v.Name] {
 				t.Errorf("%s is missing, and nobody says so", v.Name)
 			}

@@ -11,6 +11,7 @@ import (
 	"drawbridge/config"
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/text"
 )
 
@@ -50,24 +51,21 @@ type binding struct {
 }
 
 // Arguments are the arguments that a user may be asked for.
-type Arguments struct {
-	Root []byte // a JSON object whose $defs the schemas refer to
-	List []Argument
-}
+type Arguments []Argument
 
 // Argument is one argument that a user may be asked for.
 type Argument struct {
 	Name     string
-	Schema   []byte // JSON Schema
+	Schema   *jsonschema.Schema
 	Required bool
 }
 
-func (args *Arguments) find(name string) (Argument, bool) {
-	i := slices.IndexFunc(args.List, func(a Argument) bool { return a.Name == name })
+func (args Arguments) find(name string) (Argument, bool) {
+	i := slices.IndexFunc(args, func(a Argument) bool { return a.Name == name })
 	if i < 0 {
 		return Argument{}, false
 	}
-	return args.List[i], true
+	return args[i], true
 }
 
 // InputError is the error for a configured input that can't be asked.
@@ -84,7 +82,7 @@ func (e *InputError) Error() string { return e.err.Error() }
 func (e *InputError) Unwrap() error { return e.err }
 
 // New makes an elicitor of configured inputs for the given arguments. The error says which input can't be asked, and why.
-func New(list []config.Input, args *Arguments) (*Elicitor, *InputError) {
+func New(list []config.Input, args Arguments) (*Elicitor, *InputError) {
 	e := &Elicitor{}
 	step := 0
 	for i := range list {
@@ -128,7 +126,7 @@ func (e *Elicitor) add(q *question) error {
 }
 
 // newQuestion makes one question. All of its faults that a configuration can have are InputErrors with a Key.
-func newQuestion(c *config.Input, args *Arguments) (*question, error) {
+func newQuestion(c *config.Input, args Arguments) (*question, error) {
 	q := &question{key: c.Key, message: c.Message, untrusted: c.Foreign(), always: c.When == config.InputAlways}
 	var err error
 	switch c.Kind {
@@ -166,7 +164,7 @@ func newQuestion(c *config.Input, args *Arguments) (*question, error) {
 }
 
 // formOf makes a form for arguments.
-func formOf(names []string, args *Arguments) (*form, error) {
+func formOf(names []string, args Arguments) (*form, error) {
 	f := &form{}
 	if len(names) > maxFields {
 		return nil, &InputError{Key: ".arguments", err: fmt.Errorf("a form has at most %d fields", maxFields)}
@@ -177,7 +175,7 @@ func formOf(names []string, args *Arguments) (*form, error) {
 		if !ok {
 			return nil, &InputError{Key: at, err: args.unknown(name)}
 		}
-		field, err := fieldOf(args.Root, name, v.Schema, v.Required)
+		field, err := fieldOf(name, v.Schema, v.Required)
 		if err != nil {
 			return nil, &InputError{Key: at, err: fmt.Errorf("a form can't ask for %q: %w", name, err)}
 		}
@@ -187,9 +185,9 @@ func formOf(names []string, args *Arguments) (*form, error) {
 }
 
 // unknown is the error for a name that is no argument.
-func (args *Arguments) unknown(name string) error {
-	names := make([]string, len(args.List))
-	for i, v := range args.List {
+func (args Arguments) unknown(name string) error {
+	names := make([]string, len(args))
+	for i, v := range args {
 		names[i] = v.Name
 	}
 	return fmt.Errorf("there is no argument %q%s", name, text.DidYouMean(text.Nearest(name, names)))
@@ -219,7 +217,7 @@ func secretError(name string) error {
 }
 
 // bind finds the arguments that an answer gives.
-func (q *question) bind(c *config.Input, args *Arguments) error {
+func (q *question) bind(c *config.Input, args Arguments) error {
 	if q.form != nil && len(c.Bind) == 0 {
 		for i := range q.form.fields {
 			name := q.form.fields[i].name
@@ -231,7 +229,7 @@ func (q *question) bind(c *config.Input, args *Arguments) error {
 		}
 		return nil
 	}
-	for _, v := range args.List { // in the order of the document
+	for _, v := range args { // in the order of the document
 		pointer, ok := c.Bind[v.Name]
 		if !ok {
 			continue

@@ -5,14 +5,16 @@ import (
 	"testing"
 
 	"drawbridge/config"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // TestInputProblems checks the errors of rules that an operation can't satisfy, with the position in the list.
 func TestInputProblems(t *testing.T) {
-	args := &Arguments{Root: []byte(`{}`), List: []Argument{
-		{"name", []byte(`{"type":"string"}`), true}, {"file", []byte(`{"type":"string","format":"binary"}`), false},
-		{"password", []byte(`{"type":"string"}`), true}, {"word", []byte(`{"type":"string","format":"password"}`), true},
-	}}
+	args := Arguments{
+		{"name", jsonschema.Parse([]byte(`{"type":"string"}`)), true}, {"file", jsonschema.Parse([]byte(`{"type":"string","format":"binary"}`)), false},
+		{"password", jsonschema.Parse([]byte(`{"type":"string"}`)), true}, {"word", jsonschema.Parse([]byte(`{"type":"string","format":"password"}`)), true},
+	}
 	configured := func(schema string, bind map[string]config.Pointer) config.Input {
 		return config.Input{Key: "k", Kind: config.InputForm, Schema: config.JSON(schema), Bind: bind}
 	}

@@ -45,11 +45,10 @@ const (
 
 // Limits of a form.
 const (
-	maxFields      = 20
-	maxOptions     = 200
-	maxFieldTitle  = 100 // bytes
-	maxFieldText   = 500
-	maxFieldNested = 6 // references and compositions that stand for one schema
+	maxFields     = 20
+	maxOptions    = 200
+	maxFieldTitle = 100 // bytes
+	maxFieldText  = 500
 )
 
 // formats returns the formats that a text field may have.

@@ -7,34 +7,35 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // configuredForm reads a form that the configuration spells out. Its schema may have what a form of the newest revision has,
 // because clients refuse others, or show something else (2025-11-25 elicitation, Requested Schema).
-func configuredForm(schema []byte) (*form, error) {
-	f := &form{configured: schema}
-	for key, value := range jsonscan.Members(schema) {
-		switch name := string(key); name {
+func configuredForm(source []byte) (*form, error) {
+	f, schema := &form{configured: source}, jsonschema.Parse(source)
+	for _, k := range schema.Keywords() {
+		switch k.Name {
 		case "$schema", "properties", "required":
 		case "type":
-			if string(value) != `"object"` {
-				return nil, fmt.Errorf("the type of a form is object, got %s", value)
+			if string(k.Value) != `"object"` {
+				return nil, fmt.Errorf("the type of a form is object, got %s", k.Value)
 			}
 		default:
-			return nil, fmt.Errorf("a form has no keyword %q; it has type, properties and required", name)
+			return nil, fmt.Errorf("a form has no keyword %q; it has type, properties and required", k.Name)
 		}
 	}
-	if jsonscan.Lookup(schema, "type") == nil {
+	if !schema.Has("type") {
 		return nil, fmt.Errorf("the form needs type: object")
 	}
-	properties := jsonscan.Lookup(schema, "properties")
-	if jsonscan.KindOf(properties) != jsonscan.Object {
+	properties := schema.Keyword("properties")
+	if jsonscan.KindOf(properties.Value) != jsonscan.Object {
 		return nil, fmt.Errorf("properties must be a mapping")
 	}
-	for key, value := range jsonscan.Members(properties) {
-		field, err := configuredField(string(key), value)
+	for _, p := range properties.Parts {
+		field, err := configuredField(p.Name, p.Schema)
 		if err != nil {
-			return nil, fmt.Errorf("properties.%s: %w", key, err)
+			return nil, fmt.Errorf("properties.%s: %w", p.Name, err)
 		}
 		f.fields = append(f.fields, field)
 	}
@@ -44,7 +45,7 @@ func configuredForm(schema []byte) (*form, error) {
 	case len(f.fields) > maxFields:
 		return nil, fmt.Errorf("the form has %d fields, more than %d", len(f.fields), maxFields)
 	}
-	required := jsonscan.Lookup(schema, "required")
+	required := schema.Value("required")
 	if required != nil && jsonscan.KindOf(required) != jsonscan.Array {
 		return nil, fmt.Errorf("required must be a list")
 	}
@@ -75,20 +76,20 @@ func configuredKeywords(kind fieldKind) []string {
 	return nil
 }
 
-func configuredField(name string, schema []byte) (field, error) {
-	if jsonscan.KindOf(schema) != jsonscan.Object {
+func configuredField(name string, schema *jsonschema.Schema) (field, error) {
+	if !schema.IsObject() {
 		return field{}, fmt.Errorf("expected a mapping")
 	}
-	f, err := fieldOf(nil, name, schema, false)
+	f, err := fieldOf(name, schema, false)
 	if err != nil {
 		return f, err
 	}
-	if kind := string(jsonscan.Unquote(jsonscan.Lookup(schema, "type"))); kind == "" || (f.kind == fieldChoice && kind != "string") {
+	if kind := schema.Text("type"); kind == "" || (f.kind == fieldChoice && kind != "string") {
 		return f, fmt.Errorf("type must be string, number, integer, boolean or array, and string for a choice")
 	}
 	allowed := append(configuredKeywords(f.kind), "type", "title", "description", "default")
-	for key, value := range jsonscan.Members(schema) {
-		keyword := string(key)
+	for _, k := range schema.Keywords() {
+		keyword, value := k.Name, k.Value
 		switch {
 		case !slices.Contains(allowed, keyword):
 			return f, fmt.Errorf("a form has no keyword %q here; it has %s", keyword, strings.Join(allowed, ", "))
@@ -110,22 +111,22 @@ func configuredField(name string, schema []byte) (field, error) {
 }
 
 // checkOptions checks the options of a choice as the configuration has them, and reads enumNames, their titles in older forms.
-func (f *field) checkOptions(schema []byte) error {
+func (f *field) checkOptions(schema *jsonschema.Schema) error {
 	if f.kind != fieldChoice && f.kind != fieldChoices {
 		return nil
 	}
 	titled := "oneOf"
 	if f.kind == fieldChoices {
-		schema = jsonscan.Lookup(schema, "items")
+		schema = schema.Schema("items")
 		titled = "anyOf"
-		for key := range jsonscan.Members(schema) {
-			if !slices.Contains([]string{"type", "enum", "anyOf"}, string(key)) {
-				return fmt.Errorf("a form has no keyword %q in items; it has type and enum, or anyOf", key)
+		for _, k := range schema.Keywords() {
+			if !slices.Contains([]string{"type", "enum", "anyOf"}, k.Name) {
+				return fmt.Errorf("a form has no keyword %q in items; it has type and enum, or anyOf", k.Name)
 			}
 		}
 	}
-	enum, list := jsonscan.Lookup(schema, "enum"), jsonscan.Lookup(schema, titled)
-	if (enum == nil) == (list == nil) {
+	enum := schema.Value("enum")
+	if schema.Has("enum") == schema.Has(titled) {
 		return fmt.Errorf("a choice has either enum or %s", titled)
 	}
 	for value := range jsonscan.Elements(enum) {
@@ -133,20 +134,17 @@ func (f *field) checkOptions(schema []byte) error {
 			return fmt.Errorf("enum must be a list of texts")
 		}
 	}
-	for part := range jsonscan.Elements(list) {
-		if jsonscan.KindOf(jsonscan.Lookup(part, "const")) != jsonscan.String || jsonscan.KindOf(jsonscan.Lookup(part, "title")) != jsonscan.String {
+	for _, part := range schema.Parts(titled) {
+		if jsonscan.KindOf(part.Schema.Value("const")) != jsonscan.String || jsonscan.KindOf(part.Schema.Value("title")) != jsonscan.String {
 			return fmt.Errorf("each entry of %s has const and title, which are texts", titled)
 		}
 	}
-	if names := jsonscan.Lookup(schema, "enumNames"); names != nil {
-		i := 0
-		for name := range jsonscan.Elements(names) {
-			if i < len(f.options) {
-				f.options[i].title = ShownText(string(jsonscan.Unquote(name)), maxFieldTitle)
-			}
-			i++
+	if names := schema.Keyword("enumNames"); names.Value != nil {
+		all := names.Texts()
+		for i, name := range all[:min(len(all), len(f.options))] {
+			f.options[i].title = ShownText(name, maxFieldTitle)
 		}
-		if enum == nil || i != len(f.options) {
+		if enum == nil || len(all) != len(f.options) {
 			return fmt.Errorf("enumNames must have a name for each value of enum")
 		}
 	}

@@ -4,20 +4,20 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // errNoField is returned for a schema whose values a form can't request.
 var errNoField = errors.New("it is not a text, a number, true or false, or a choice of texts or numbers, and a form has nothing else")
 
-// fieldOf makes a field for values of a schema, whose references lead into the $defs of root. Keywords that a form can't have
-// are left out: the values are checked when they are there.
-func fieldOf(root []byte, name string, schema []byte, required bool) (field, error) {
+// fieldOf makes a field for values of a schema. Keywords that a form can't have are left out: the values are checked when they are
+// there.
+func fieldOf(name string, schema *jsonschema.Schema, required bool) (field, error) {
 	f := field{name: name, required: required}
-	s := keywords{root: root, values: map[string][]byte{}}
-	if !s.read(schema, 0) {
+	s, ok := keywordsOf(schema)
+	if !ok {
 		return f, errNoField
 	}
 	f.title, f.description = ShownText(s.text("title"), maxFieldTitle), ShownText(s.text("description"), maxFieldText)
@@ -25,19 +25,19 @@ func fieldOf(root []byte, name string, schema []byte, required bool) (field, err
 	f.password = f.format == "password"
 	if f.options = s.options(); f.options != nil {
 		f.kind = fieldChoice
-	} else if err := f.setKind(&s); err != nil {
+	} else if err := f.setKind(s); err != nil {
 		return f, err
 	}
-	f.setBounds(&s)
-	f.defaultValue = f.defaultOf(s.values["default"])
+	f.setBounds(s)
+	f.defaultValue = f.defaultOf(s.Nearest("default").Value)
 	return f, nil
 }
 
 // setKind sets the kind by the type.
-func (f *field) setKind(s *keywords) error {
+func (f *field) setKind(s keywords) error {
 	switch s.kind() {
 	case "string":
-		if s.values["contentEncoding"] != nil || s.values["contentMediaType"] != nil || f.format == "binary" || f.format == "byte" {
+		if s.Has("contentEncoding") || s.Has("contentMediaType") || f.format == "binary" || f.format == "byte" {
 			return errors.New("it is a file or binary, which no form can ask for")
 		}
 		f.kind = fieldText
@@ -48,8 +48,8 @@ func (f *field) setKind(s *keywords) error {
 	case "boolean":
 		f.kind = fieldBoolean
 	case "array":
-		items := keywords{root: s.root, values: map[string][]byte{}}
-		if !items.read(s.values["items"], 0) {
+		items, ok := keywordsOf(s.Nearest("items").Schema())
+		if !ok {
 			return errNoField
 		}
 		if f.options = items.options(); f.options == nil {
@@ -63,16 +63,16 @@ func (f *field) setKind(s *keywords) error {
 }
 
 // setBounds sets the bounds that a form can have.
-func (f *field) setBounds(s *keywords) {
+func (f *field) setBounds(s keywords) {
 	count := func(key string) string {
-		if n, err := strconv.ParseUint(string(s.values[key]), 10, 31); err == nil {
+		if n, err := strconv.ParseUint(string(s.Nearest(key).Value), 10, 31); err == nil {
 			return strconv.FormatUint(n, 10)
 		}
 		return ""
 	}
 	number := func(key string) string {
-		if jsonscan.KindOf(s.values[key]) == jsonscan.Number {
-			return string(s.values[key])
+		if value := s.Nearest(key).Value; jsonscan.KindOf(value) == jsonscan.Number {
+			return string(value)
 		}
 		return ""
 	}
@@ -126,82 +126,63 @@ func (f *field) has(value string) bool {
 	return slices.ContainsFunc(f.options, func(o option) bool { return o.value == value })
 }
 
-// keywords are the keywords of a schema and of the schemas that it refers to or is composed of, as far as they stand for one.
+// keywords are what a schema says of a value, references, composition and the only alternative to null included.
 type keywords struct {
-	root   []byte
-	values map[string][]byte
+	*jsonschema.Conjunction
+	constants []jsonschema.Part // the alternatives, if each is one value
 }
 
-// read adds the keywords of a schema that are not there yet. It returns false if the schema has several alternatives.
-func (s *keywords) read(schema []byte, depth int) bool {
-	if jsonscan.KindOf(schema) != jsonscan.Object || depth > maxFieldNested {
-		return false
+// keywordsOf returns the keywords of a schema. It is false if the schema has several alternatives, or a reference leads nowhere.
+func keywordsOf(schema *jsonschema.Schema) (s keywords, ok bool) {
+	if !schema.IsObject() {
+		return s, false
 	}
-	for key, value := range jsonscan.Members(schema) {
-		if _, said := s.values[string(key)]; !said {
-			s.values[string(key)] = value
-		}
-	}
-	if ref := jsonscan.Lookup(schema, "$ref"); ref != nil {
-		name, ok := strings.CutPrefix(string(jsonscan.Unquote(ref)), "#/$defs/")
-		if !ok || !s.read(jsonscan.Lookup(jsonscan.Lookup(s.root, "$defs"), name), depth+1) {
-			return false
-		}
-	}
-	for part := range jsonscan.Elements(jsonscan.Lookup(schema, "allOf")) {
-		if !s.read(part, depth+1) {
-			return false
-		}
-	}
-	for _, key := range []string{"anyOf", "oneOf"} {
-		list := jsonscan.Lookup(schema, key)
-		if list == nil || isConstants(list) {
+	s.Conjunction = jsonschema.Merge(schema)
+	for i := 0; i < len(s.Values("anyOf")); i++ { // grows
+		list := s.Values("anyOf")[i].Parts
+		if areConstants(list) {
 			continue
 		}
-		var only []byte
-		for part := range jsonscan.Elements(list) {
-			if string(jsonscan.Lookup(part, "type")) == `"null"` {
+		var only *jsonschema.Schema
+		for _, part := range list {
+			if part.Schema.Text("type") == "null" {
 				continue
 			}
 			if only != nil {
-				return false
+				return s, false
 			}
-			only = part
+			only = part.Schema
 		}
-		if !s.read(only, depth+1) {
-			return false
+		s.Merge(only)
+	}
+	for part, role := range schema.Applied() {
+		if role == jsonschema.Always && (!part.IsObject() || part.HasReference() && part.Resolve() == nil) {
+			return s, false
+		}
+		for _, key := range []string{"oneOf", "anyOf"} {
+			if list := part.Parts(key); s.constants == nil && role != jsonschema.Condition && areConstants(list) {
+				s.constants = list
+			}
 		}
 	}
-	return true
+	return s, true
 }
 
-// isConstants reports whether each alternative of a list is one value.
-func isConstants(list []byte) bool {
-	some := false
-	for part := range jsonscan.Elements(list) {
-		if jsonscan.Lookup(part, "const") == nil {
-			return false
-		}
-		some = true
-	}
-	return some
+// areConstants reports whether each of several alternatives is one value.
+func areConstants(list []jsonschema.Part) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(p jsonschema.Part) bool { return !p.Schema.Has("const") })
 }
 
-func (s *keywords) text(key string) string {
-	if value := s.values[key]; jsonscan.KindOf(value) == jsonscan.String {
-		return string(jsonscan.Unquote(value))
-	}
-	return ""
-}
+func (s keywords) text(key string) string { return s.Nearest(key).Text() }
 
 // kind returns the only type besides null; "" if there is none, or more than one.
-func (s *keywords) kind() (name string) {
-	list := s.values["type"]
-	if jsonscan.KindOf(list) == jsonscan.String {
-		return s.text("type")
+func (s keywords) kind() (name string) {
+	list := s.Nearest("type").Texts()
+	if len(list) == 1 {
+		return list[0]
 	}
-	for item := range jsonscan.Elements(list) {
-		switch text := string(jsonscan.Unquote(item)); {
+	for _, text := range list {
+		switch {
 		case text == "null":
 		case name != "":
 			return ""
@@ -213,7 +194,7 @@ func (s *keywords) kind() (name string) {
 }
 
 // options returns the values of an enumeration; nil if the schema is none, or has values that can't be shown as a choice.
-func (s *keywords) options() (all []option) {
+func (s keywords) options() (all []option) {
 	add := func(value, title []byte) bool {
 		text, ok := optionText(value)
 		if !ok || len(all) == maxOptions {
@@ -228,11 +209,11 @@ func (s *keywords) options() (all []option) {
 		}
 		return true
 	}
-	if constant := s.values["const"]; constant != nil {
+	if constant := s.Nearest("const").Value; constant != nil && s.constants == nil {
 		add(constant, nil)
 		return all
 	}
-	for value := range jsonscan.Elements(s.values["enum"]) {
+	for value := range jsonscan.Elements(s.Nearest("enum").Value) {
 		if !add(value, nil) {
 			return nil
 		}
@@ -240,21 +221,16 @@ func (s *keywords) options() (all []option) {
 	if all != nil {
 		return all
 	}
-	for _, key := range []string{"oneOf", "anyOf"} {
-		if list := s.values[key]; isConstants(list) {
-			for part := range jsonscan.Elements(list) {
-				title := jsonscan.Lookup(part, "title")
-				if title == nil {
-					title = jsonscan.Lookup(part, "description")
-				}
-				if !add(jsonscan.Lookup(part, "const"), title) {
-					return nil
-				}
-			}
-			return all
+	for _, part := range s.constants {
+		title := part.Schema.Value("title")
+		if title == nil {
+			title = part.Schema.Value("description")
+		}
+		if !add(part.Schema.Value("const"), title) {
+			return nil
 		}
 	}
-	return nil
+	return all
 }
 
 // optionText returns the form's representation of an enumeration value: a number becomes its text, which coercion turns

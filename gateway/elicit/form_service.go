@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // maxServiceSchema limits the schema that a service sends for a form, in bytes.
@@ -16,23 +17,20 @@ const textForm = `{"type":"object","properties":{"answer":{"type":"string","titl
 // ServiceForm returns the schema of a form, made of the JSON Schema that a service sends as far as clients can show it (mcp-E8);
 // a schema that they can't show becomes a form with one text. If a field looks like that of a secret, ServiceForm returns its
 // name and no schema.
-func ServiceForm(schema []byte) (clean []byte, secret string) {
-	properties := jsonscan.Lookup(schema, "properties")
-	if jsonscan.KindOf(schema) != jsonscan.Object || len(schema) > maxServiceSchema || jsonscan.KindOf(properties) != jsonscan.Object {
+func ServiceForm(source []byte) (clean []byte, secret string) {
+	if len(source) > maxServiceSchema {
 		return []byte(textForm), ""
 	}
-	var required []string
-	for name := range jsonscan.Elements(jsonscan.Lookup(schema, "required")) {
-		required = append(required, string(jsonscan.Unquote(name)))
-	}
+	schema := jsonschema.Parse(source)
+	required := schema.Required()
 	f, whole := &form{}, true
-	for key, value := range jsonscan.Members(properties) {
-		name := string(key)
-		field, err := fieldOf(nil, name, value, slices.Contains(required, name))
+	for _, p := range schema.Parts("properties") {
+		name := p.Name
+		field, err := fieldOf(name, p.Schema, slices.Contains(required, name))
 		if field.password || namesSecret(name) || namesSecret(field.title) {
 			return nil, name
 		}
-		whole = whole && err == nil && !strings.ContainsFunc(name, Invisible) && hasTextOptions(value) &&
+		whole = whole && err == nil && !strings.ContainsFunc(name, Invisible) && hasTextOptions(p.Schema) &&
 			!slices.ContainsFunc(field.options, func(o option) bool { return strings.ContainsFunc(o.value, Invisible) })
 		f.fields = append(f.fields, field)
 	}
@@ -48,9 +46,9 @@ func ServiceForm(schema []byte) (clean []byte, secret string) {
 
 // hasTextOptions reports whether the options of a field are texts: a form gives a text, which is not the number that the service
 // offers.
-func hasTextOptions(field []byte) bool {
-	for _, list := range [][]byte{jsonscan.Lookup(field, "enum"), jsonscan.Lookup(jsonscan.Lookup(field, "items"), "enum")} {
-		for value := range jsonscan.Elements(list) {
+func hasTextOptions(field *jsonschema.Schema) bool {
+	for _, s := range []*jsonschema.Schema{field, field.Schema("items")} {
+		for value := range jsonscan.Elements(s.Value("enum")) {
 			if jsonscan.KindOf(value) != jsonscan.String {
 				return false
 			}

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // TestNoField checks the schemas that a form does not support.
 func TestNoField(t *testing.T) {
+	root := jsonschema.Parse([]byte(`{"$defs":{"loop":{"$ref":"#/$defs/loop"}}}`))
 	for schema, want := range map[string]string{
 		`{}`:                            "it is not a text",
 		`true`:                          "it is not a text",
@@ -24,7 +26,7 @@ func TestNoField(t *testing.T) {
 		`{"type":"string","contentEncoding":"base64"}`:     "a file or binary",
 		`{"type":"string","format":"binary"}`:              "a file or binary",
 	} {
-		if f, err := fieldOf([]byte(`{"$defs":{"loop":{"$ref":"#/$defs/loop"}}}`), "x", []byte(schema), true); err == nil || !strings.Contains(err.Error(), want) {
+		if f, err := fieldOf("x", root.Read([]byte(schema)), true); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v", schema, f, err)
 		}
 	}
@@ -32,7 +34,7 @@ func TestNoField(t *testing.T) {
 
 // TestField checks the fields that schemas of a document become.
 func TestField(t *testing.T) {
-	const root = `{"$defs":{"name":{"type":"string","title":"T","maxLength":9}}}`
+	root := jsonschema.Parse([]byte(`{"$defs":{"name":{"type":"string","title":"T","maxLength":9}}}`))
 	for schema, want := range map[string]string{
 		`{"$ref":"#/$defs/name","title":"Own"}`:                          `{"type":"string","title":"Own","maxLength":9}`,
 		`{"anyOf":[{"$ref":"#/$defs/name"},{"type":"null"}]}`:            `{"type":"string","title":"T","maxLength":9}`,
@@ -48,7 +50,7 @@ func TestField(t *testing.T) {
 		`{"type":"string","format":"ipv4","minLength":-1}`:                         `{"type":"string"}`,
 		`{"type":"string","enum":["` + strings.Repeat(`","`, 0) + `"]}`:            `{"type":"string","enum":[""]}`,
 	} {
-		f, err := fieldOf([]byte(root), "x", []byte(schema), false)
+		f, err := fieldOf("x", root.Read([]byte(schema)), false)
 		if err != nil {
 			t.Errorf("%s: %v", schema, err)
 			continue
@@ -125,7 +127,7 @@ func FuzzForm(f *testing.F) {
 				t.Errorf("the old form is no JSON: %s", text)
 			}
 		}
-		made, err := fieldOf([]byte(schema), name, []byte(schema), true)
+		made, err := fieldOf(name, jsonschema.Parse([]byte(schema)), true)
 		if err != nil {
 			return
 		}

@@ -27,9 +27,9 @@ const elicitedNote = "If it is left out, the user is asked for it."
 
 // ForOperation makes the elicitation of an operation. The error names the input that can't be asked, and the reason.
 func ForOperation(list []config.Input, op *openapi.Operation) (*Operation, *InputError) {
-	args := &Arguments{Root: op.Input}
+	var args Arguments
 	for _, a := range op.Declares() {
-		args.List = append(args.List, Argument{a.Name, a.Schema, a.Required})
+		args = append(args, Argument(a))
 	}
 	e, err := New(list, args)
 	if err != nil {

@@ -27,7 +27,7 @@ func first(t *testing.T, f *Finder, text string) string {
 	if len(found) == 0 {
 		return ""
 	}
-	return f.tools[found[0].Tool].Operation.Summary
+	return f.tools[found[0].Tool].Document.Summary
 }
 
 // TestFind checks that a query in other words finds its tool once there are vectors, which are made once for all

@@ -21,21 +21,21 @@ type digest [sha256.Size]byte
 
 // textOf returns the text that represents a tool: its purpose, then its path.
 func textOf(t *catalog.Tool) string {
-	op := t.Operation
+	said := &t.Document
 	var b strings.Builder
 	b.WriteString(t.API)
 	b.WriteString(": ")
-	if op.Summary != "" {
-		b.WriteString(op.Summary)
+	if said.Summary != "" {
+		b.WriteString(said.Summary)
 	} else {
 		b.WriteString(t.Name)
 	}
-	b.WriteString("\n" + op.Method + " " + op.Path + "\n")
-	if len(op.Tags) > 0 {
-		b.WriteString(strings.Join(op.Tags, ", ") + "\n")
+	b.WriteString("\n" + t.Method + " " + t.Path + "\n")
+	if len(t.Tags) > 0 {
+		b.WriteString(strings.Join(t.Tags, ", ") + "\n")
 	}
-	if op.Description != op.Summary {
-		b.WriteString(text.Prefix(op.Description, maxDescription))
+	if said.Description != said.Summary {
+		b.WriteString(text.Prefix(said.Description, maxDescription))
 	}
 	return cut(b.String())
 }

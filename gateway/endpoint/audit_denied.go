@@ -8,8 +8,8 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/audit"
-	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
@@ -34,7 +34,7 @@ func (d *Denials) Record(ctx context.Context, r *http.Request, o telemetry.Outco
 	}
 	line.Time, line.Decision, line.Outcome, line.Answered = time.Now(), audit.Refused, string(o), status
 	line.Address, _ = d.Clients.Address(r)
-	if v := call.InfoOf(ctx); v != nil {
+	if v := inbound.Of(ctx); v != nil {
 		line.Request, line.Endpoint = v.ID(), v.EndpointName
 	}
 	if p := auth.FromContext(ctx); p != nil {

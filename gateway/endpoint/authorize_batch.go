@@ -5,8 +5,11 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/prompt"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/toolsearch"
 )
 
 // BatchAuthorizer authorizes the requests of a batch as a whole.
@@ -40,18 +43,26 @@ func (b *BatchAuthorizer) Authorize(ctx context.Context, requests []*mcp.Request
 			sets = append(sets, asked...)
 			continue
 		}
-		p := e.PlanOf(req)
-		if p == nil {
+		t := e.ToolOf(req)
+		if t == nil {
 			continue
 		}
-		if fault := e.Authorize(caller, p); fault != nil {
-			b.Calls.RecordScopeDenied(ctx, e.Endpoint, p, caller, req)
+		if fault := e.Endpoint.Authorize(caller, t); fault != nil {
+			inv := deliver.Invocation(ctx, e.Endpoint, t, req, nil)
+			if toolsearch.CallsTool(req.Name) {
+				inv.Via = req.Name
+			}
+			b.Calls.RecordDenied(ctx, &inv, telemetry.OutcomeScope)
 			denied = fault
 		}
-		if len(p.Scopes) == 0 {
+		needs, needed := t.Scopes()
+		switch {
+		case !needed:
+			continue
+		case len(needs) == 0:
 			return denied // no token suffices
 		}
-		sets = append(sets, call.NearestScopes(caller, p.Scopes))
+		sets = append(sets, call.NearestScopes(caller, needs))
 	}
 	if denied == nil {
 		return nil

@@ -34,7 +34,7 @@ type choiceFilter struct {
 // The keys of the query, with the values of a tool that they select by.
 var choiceFilters = []choiceFilter{
 	{key: "tools", values: func(t *catalog.Tool) []string { return []string{t.Name} }},
-	{key: "tags", values: func(t *catalog.Tool) []string { return t.Operation.Tags }},
+	{key: "tags", values: func(t *catalog.Tool) []string { return t.Tags }},
 	{key: "apis", values: func(t *catalog.Tool) []string { return []string{t.API} }},
 }
 

@@ -37,11 +37,7 @@ func (d *dispatcher) serve(w http.ResponseWriter, r *http.Request, v *Request) {
 			d.onPanic("a request has become a stream", p)
 		}
 	}()
-	defer func() {
-		if r := v.Reservation.Load(); r != nil {
-			r.End()
-		}
-	}()
+	defer v.Memory.End()
 	d.next.ServeHTTP(w, r.WithContext(WithRequest(r.Context(), v)))
 }
 

@@ -80,7 +80,7 @@ func New(e *call.Endpoint, o Options) *Endpoint {
 		return full
 	}
 	full.entry = e.Guard.Protect(o.Handler)
-	full.callable = sync.OnceValue(func() *visibility { return newVisibility(e.Guard, o.Catalog, e.Plans) })
+	full.callable = sync.OnceValue(func() *visibility { return newVisibility(e.Guard, o.Catalog, e.Tools) })
 	if e.HideUnauthorized {
 		full.visible = full.callable()
 		full.promptScopes = e.Guard.Views(prompt.ScopeSets(o.Prompts))
@@ -118,21 +118,4 @@ func (e *Endpoint) tools() []*catalog.Tool {
 		}
 	}
 	return all
-}
-
-// PlanOf returns the plan that a request names, or nil if there is none.
-func (e *Endpoint) PlanOf(req *mcp.Request) (p *plan.Plan) {
-	switch req.Method {
-	case "tools/call":
-		return e.Tool(target(req))
-	case "resources/read":
-		p, _ = e.ToRead(req.URI, req.Principal)
-	case "resources/subscribe":
-		p, _ = e.Resources.Find(req.URI)
-	case "completion/complete":
-		if asked, err := req.Completion(); err == nil && asked.Prompt == "" {
-			p = e.Resources.Named(asked.Resource)
-		}
-	}
-	return p
 }

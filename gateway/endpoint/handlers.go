@@ -13,8 +13,8 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/config"
-	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
@@ -72,12 +72,14 @@ type HandlersOptions struct {
 
 // NewHandlers returns the handlers of a configuration; keys seal the handles of sessions.
 func NewHandlers(o HandlersOptions, c *config.Config, keys [][]byte) *Handlers {
-	s := &Handlers{o: o, methods: methods(&lists{o.Cursors}, o.Calls, o.Metrics), byName: map[string]*Handler{}, Readers: mcp.SlowReaders{
+	s := &Handlers{o: o, methods: newMethods(&lists{o.Cursors}, o.Calls, o.Metrics), byName: map[string]*Handler{}, Readers: mcp.SlowReaders{
 		Reuse: listener.ServeAgain, OnTimeout: func() { o.Connections.GaveUp(listener.Answer) },
 	}}
+	capabilities := s.methods.Capabilities()
+	capabilities.Logging = true
 	s.handler = mcp.Options{
 		Version:            o.Version,
-		Capabilities:       capabilities(),
+		Capabilities:       capabilities,
 		Connect:            s.connect,
 		Principal:          func(ctx context.Context) string { return auth.FromContext(ctx).ID() },
 		Revocations:        o.Revocations,
@@ -85,7 +87,7 @@ func NewHandlers(o HandlersOptions, c *config.Config, keys [][]byte) *Handlers {
 		Batch:              o.AuthorizeBatch,
 		Admit:              o.Admission.admit,
 		LowMemory:          o.Admission.lowMemory,
-		RequestID:          func(ctx context.Context) string { return call.InfoFrom(ctx).ID() },
+		RequestID:          func(ctx context.Context) string { return inbound.From(ctx).ID() },
 		Logger:             o.Log,
 		Observe:            o.Observe,
 		OnPanic:            o.Panicked,
@@ -269,7 +271,7 @@ func endStreams(b *mcp.Broker) {
 
 // listVersion returns the version of a list as a subscriber sees it now, "" if its endpoint is gone.
 func (s *Handlers) listVersion(ctx context.Context, v mcp.Subscriber, list mcp.List) string {
-	info := call.InfoOf(ctx)
+	info := inbound.Of(ctx)
 	if info == nil {
 		return ""
 	}
@@ -303,7 +305,7 @@ func (s *Handlers) outdated(ctx context.Context) bool {
 
 // anonymousAddress returns the address of a request, or "" if no limit counts it.
 func anonymousAddress(ctx context.Context) string {
-	if v := call.InfoFrom(ctx); v.Address != (clientip.Key{}) {
+	if v := inbound.From(ctx); v.Address != (clientip.Key{}) {
 		return v.Address.String()
 	}
 	return ""

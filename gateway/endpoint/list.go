@@ -84,7 +84,7 @@ func (e *Endpoint) build(kind listKind, key viewKey, c *choice) *view {
 // listPages returns a list, as JSON arrays of definitions, for callers with the permissions granted that have chosen c.
 func (e *Endpoint) listPages(kind listKind, f catalog.Features, granted auth.View, c *choice) [][]byte {
 	visible := func(t *catalog.Tool) bool {
-		return e.Plans[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t)) && c.has(t)
+		return e.Tools[t.Name] != nil && (e.visible == nil || e.visible.has(granted, t)) && c.has(t)
 	}
 	switch kind {
 	case Tools:
@@ -109,7 +109,7 @@ func (e *Endpoint) searchPages(f catalog.Features, visible func(*catalog.Tool) b
 			pinned = append(pinned, t)
 		}
 	}
-	return toolsearch.Pages(f, e.pageSize, pinned)
+	return catalog.PagesOf(toolsearch.Listed(pinned), f, e.pageSize)
 }
 
 // lists responds to the methods that list definitions.

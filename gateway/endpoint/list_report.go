@@ -85,13 +85,13 @@ func (t *Table) SearchList() []byte {
 	if t.Main == nil || t.Main.Presentation.Search {
 		return nil
 	}
-	return toolsearch.Pages(catalog.AllFeatures, 0, t.Main.Presentation.pinned)[0]
+	return catalog.PagesOf(toolsearch.Listed(t.Main.Presentation.pinned), catalog.AllFeatures, 0)[0]
 }
 
 // tokens returns what the list costs a client, extrapolated if it is over its budget.
 func (p *Presentation) tokens() int {
 	if p.Search {
-		return tokenizer.Count(toolsearch.Pages(catalog.AllFeatures, 0, p.pinned)[0])
+		return tokenizer.Count(catalog.PagesOf(toolsearch.Listed(p.pinned), catalog.AllFeatures, 0)[0])
 	}
 	return estimate(p.tools, p.list.Budget)
 }

@@ -132,7 +132,7 @@ type servedManifest struct {
 func NewManifest(e *Endpoint, c *config.Config, version string, updated time.Time) *manifest {
 	m := &manifest{endpoint: e, resources: c.Resources(), urls: newPublicURLs(c), info: serverInfo(c, ""), version: version, updated: updated, variants: map[manifestKey]func() *servedManifest{}}
 	if e.Guard != nil {
-		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Plans), e.Guard.Views(prompt.ScopeSets(e.Prompts))
+		m.visible, m.promptSets = newVisibility(e.Guard, e.catalog, e.Tools), e.Guard.Views(prompt.ScopeSets(e.Prompts))
 	}
 	return m
 }
@@ -191,7 +191,7 @@ func (m *manifest) build(view manifestKey) *servedManifest {
 		input, output := t.Published(openapi.ProfileFull)
 		tool := manifestTool{
 			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: input,
-			Returns: manifestReturns{Description: t.Operation.Returns, Schema: output}, Annotations: manifestAnnotations(t.Annotations),
+			Returns: manifestReturns{Description: t.Document.Returns, Schema: output}, Annotations: manifestAnnotations(t.Annotations),
 		}
 		if arguments := t.ExampleCall(); arguments != nil {
 			tool.Example = &manifestExample{arguments}
@@ -284,3 +284,13 @@ func matches(values []string, etag string) bool {
 	}
 	return false
 }
+
+// recorder is a response writer that keeps the response in memory.
+type recorder struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(int)             {}
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }

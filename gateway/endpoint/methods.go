@@ -1,42 +1,95 @@
 package endpoint
 
 import (
-	"context"
-
+	"drawbridge/gateway/builtin"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 )
 
 // CallMethods are the protocol methods that may send requests to services.
 type CallMethods struct {
-	// CallIndirectly answers a tools/call whose name and arguments are those of a tool that is called through another one.
-	CallIndirectly                                                               func(ctx context.Context, via *call.Indirect, req *mcp.Request, reply *mcp.Reply) error
-	CallTool, ReadResource, GetPrompt, Complete, GetTask, UpdateTask, CancelTask mcp.Method
+	Tools                                                              *deliver.Tools
+	ReadResource, GetPrompt, Complete, GetTask, UpdateTask, CancelTask mcp.Method
 }
 
-// methods returns the protocol methods that the gateway implements. It and capabilities must agree (mcp-V2).
-func methods(l *lists, calls CallMethods, metrics *telemetry.Metrics) mcp.Methods {
-	tools := &toolCalls{direct: calls.CallTool, indirect: calls.CallIndirectly, metrics: metrics}
-	return mcp.Methods{
-		"tools/list": l.method(Tools),
-		"tools/call": tools.serve,
+// implementations are what serves the protocol methods.
+type implementations struct {
+	lists *lists
+	tools *toolCalls
+	calls CallMethods
+}
 
-		"resources/list":           l.method(resourcesKind),
-		"resources/templates/list": l.method(templatesKind),
-		"resources/read":           calls.ReadResource,
+// method is a row of the gateway's method table: who serves a method, and which tool a request of it uses. Package mcp has what the
+// protocol says of it.
+type method struct {
+	// serve returns the implementation; nil for a method that package mcp implements.
+	serve func(*implementations) mcp.Method
+	// tool returns the tool that a request uses, nil if there is none; it is nil for a method whose requests use none, or whose tools
+	// are found otherwise.
+	tool func(*Endpoint, *mcp.Request) call.Tool
+}
 
-		"prompts/list": l.method(promptsKind),
-		"prompts/get":  calls.GetPrompt,
+// methods is the method table of the gateway: a method is one row.
+var methods = map[string]method{
+	"tools/list": {serve: listOf(Tools)},
+	"tools/call": {serve: func(i *implementations) mcp.Method { return i.tools.serve }, tool: (*Endpoint).calledTool},
 
-		"completion/complete": calls.Complete,
+	"resources/list":           {serve: listOf(resourcesKind)},
+	"resources/templates/list": {serve: listOf(templatesKind)},
+	"resources/read":           {serve: func(i *implementations) mcp.Method { return i.calls.ReadResource }, tool: (*Endpoint).readTool},
+	"resources/subscribe":      {tool: (*Endpoint).watchedTool},
 
-		"tasks/get":    calls.GetTask,
-		"tasks/update": calls.UpdateTask,
-		"tasks/cancel": calls.CancelTask,
+	"prompts/list": {serve: listOf(promptsKind)},
+	"prompts/get":  {serve: func(i *implementations) mcp.Method { return i.calls.GetPrompt }},
+
+	"completion/complete": {serve: func(i *implementations) mcp.Method { return i.calls.Complete }, tool: (*Endpoint).completedTool},
+
+	"tasks/get":    {serve: func(i *implementations) mcp.Method { return i.calls.GetTask }},
+	"tasks/update": {serve: func(i *implementations) mcp.Method { return i.calls.UpdateTask }},
+	"tasks/cancel": {serve: func(i *implementations) mcp.Method { return i.calls.CancelTask }},
+}
+
+func listOf(kind listKind) func(*implementations) mcp.Method {
+	return func(i *implementations) mcp.Method { return i.lists.method(kind) }
+}
+
+// newMethods returns the protocol methods that the gateway implements.
+func newMethods(l *lists, calls CallMethods, metrics *telemetry.Metrics) mcp.Methods {
+	i := &implementations{l, &toolCalls{calls.Tools, builtin.New(metrics)}, calls}
+	served := mcp.Methods{}
+	for name, m := range methods {
+		if m.serve != nil {
+			served[name] = m.serve(i)
+		}
 	}
+	return served
 }
 
-func capabilities() mcp.Capabilities {
-	return mcp.Capabilities{Tools: true, Resources: true, Prompts: true, Completions: true, Tasks: true, Logging: true}
+// ToolOf returns the tool that a request uses, or nil if there is none.
+func (e *Endpoint) ToolOf(req *mcp.Request) call.Tool {
+	if find := methods[req.Method].tool; find != nil {
+		return find(e, req)
+	}
+	return nil
+}
+
+func (e *Endpoint) calledTool(req *mcp.Request) call.Tool { return e.Tool(target(req)) }
+
+func (e *Endpoint) readTool(req *mcp.Request) call.Tool {
+	p, _ := e.ToRead(req.URI, req.Principal)
+	return call.Operation(p)
+}
+
+func (e *Endpoint) watchedTool(req *mcp.Request) call.Tool {
+	p, _ := e.Resources.Find(req.URI)
+	return call.Operation(p)
+}
+
+func (e *Endpoint) completedTool(req *mcp.Request) call.Tool {
+	if asked, err := req.Completion(); err == nil && asked.Prompt == "" {
+		return call.Operation(e.Resources.Named(asked.Resource))
+	}
+	return nil
 }

@@ -4,16 +4,16 @@ import (
 	"context"
 	"net/http"
 
-	"drawbridge/gateway/call"
 	"drawbridge/gateway/clientip"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/listener"
 	"drawbridge/gateway/mcp"
 )
 
 // Request is the state of one HTTP request to an endpoint, carried in its context. Only the request's goroutine
-// uses it, except for the atomic fields of [call.RequestInfo].
+// uses it, except for the fields of [inbound.Request] that are safe for concurrent use.
 type Request struct {
-	call.RequestInfo
+	inbound.Request
 	Endpoint  *Endpoint      // among those of its arrival; nil if it is unknown, and once the rest of the request is deferred
 	early     bool           // arrived before any API was served
 	response  http.Header    // headers of the response, for code that rejects the request before the response has begun; nil if there are none
@@ -33,7 +33,7 @@ const (
 )
 
 // requestContext is the context of a request to an endpoint. One allocation carries the state of the request for this
-// package and for calls.
+// package and for those below.
 type requestContext struct {
 	context.Context
 	request *Request
@@ -52,8 +52,8 @@ func (c *requestContext) Value(key any) any {
 	switch key.(type) {
 	case requestKey:
 		return c.request
-	case call.InfoKey:
-		return &c.request.RequestInfo
+	case inbound.Key:
+		return &c.request.Request
 	}
 	return c.Context.Value(key)
 }
@@ -84,7 +84,7 @@ func setRequestIDHeader(ctx context.Context) {
 // that chose IDs could make two requests look like one.
 func forwardedRequestID(clients *clientip.Resolver, r *http.Request) string {
 	values := r.Header[mcp.RequestIDHeader]
-	if len(values) != 1 || !call.IsRequestID(values[0]) || !clients.PeerTrusted(r) {
+	if len(values) != 1 || !inbound.IsRequestID(values[0]) || !clients.PeerTrusted(r) {
 		return ""
 	}
 	return values[0]

@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"drawbridge/gateway/call"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/mcp"
 )
 
@@ -15,7 +15,7 @@ func (h *Handler) ServeLines(ctx context.Context, name string, in io.Reader, out
 	return h.ServeStdio(ctx, in, out, mcp.StdioOptions{
 		Stop: stop, Drain: drain,
 		Context: func(ctx context.Context) context.Context {
-			return WithRequest(ctx, &Request{RequestInfo: call.RequestInfo{EndpointName: name}})
+			return WithRequest(ctx, &Request{Request: inbound.Request{EndpointName: name}})
 		},
 	})
 }

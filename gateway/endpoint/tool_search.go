@@ -3,71 +3,51 @@ package endpoint
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"drawbridge/auth"
 	"drawbridge/config"
-	"drawbridge/gateway/call"
+	"drawbridge/gateway/builtin"
 	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
-	"drawbridge/gateway/render"
-	"drawbridge/gateway/telemetry"
 	"drawbridge/gateway/toolsearch"
 )
 
-// toolCalls answers tools/call: itself for the tools of package toolsearch, which are there whatever is listed.
+// toolCalls answers tools/call. The gateway's own tools are there whatever is listed.
 type toolCalls struct {
-	direct   mcp.Method
-	indirect func(ctx context.Context, via *call.Indirect, req *mcp.Request, reply *mcp.Reply) error
-	metrics  *telemetry.Metrics
+	calls *deliver.Tools
+	own   *builtin.Tools
 }
 
 func (c *toolCalls) serve(ctx context.Context, req *mcp.Request, reply *mcp.Reply) error {
+	e := From(ctx)
 	if !toolsearch.Is(req.Name) {
-		return c.direct(ctx, req, reply)
+		return c.calls.Serve(ctx, e.Endpoint, req, reply)
 	}
 	chosen, err := parseChoice(req.Query())
 	if err != nil {
 		return err
 	}
-	scope := From(ctx).scope(chosen, auth.FromContext(ctx))
+	scope := e.scope(chosen, auth.FromContext(ctx))
 	switch req.Name {
 	case toolsearch.Search:
-		text, found, err := scope.Search(ctx, req.Arguments)
-		if err != nil {
-			return c.refuse(reply, req.Name, err)
-		}
-		c.metrics.ToolSearched(found > 0)
-		return reply.Result(render.Texts([][]byte{[]byte(text)}, false)...)
+		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.Search(scope), req, reply)
 	case toolsearch.Describe:
-		texts, found, err := scope.Describe(req.Arguments, From(ctx).features(req.Revision))
-		if err != nil {
-			return c.refuse(reply, req.Name, err)
-		}
-		return reply.Result(render.Texts(texts, found == 0)...)
+		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.Describe(scope, e.features(req.Revision)), req, reply)
 	}
-	return c.forward(ctx, scope, req, reply)
-}
-
-// refuse answers a call with wrong arguments.
-func (c *toolCalls) refuse(reply *mcp.Reply, name string, err error) error {
-	var wrong *toolsearch.ArgumentError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	return reply.Result(render.Error(wrong.Error() + " " + toolsearch.Usage(name))...)
+	return c.forward(ctx, e, scope, req, reply)
 }
 
 // forward calls the tool that the arguments of read_tool or call_tool name. From here on the request is one for that tool,
 // so that all that is bound to a request is bound to it.
-func (c *toolCalls) forward(ctx context.Context, scope *toolsearch.Scope, req *mcp.Request, reply *mcp.Reply) error {
-	via := &call.Indirect{ReadOnly: req.Name == toolsearch.Read, Unknown: scope.Unknown}
+func (c *toolCalls) forward(ctx context.Context, e *Endpoint, scope *toolsearch.Scope, req *mcp.Request, reply *mcp.Reply) error {
 	name, args, err := toolsearch.Target(req.Arguments)
 	if err != nil {
-		return c.refuse(reply, req.Name, err)
+		return c.calls.ServeOwn(ctx, e.Endpoint, c.own.Refuse(req.Name, err), req, reply)
 	}
+	via := &deliver.Via{Name: req.Name, ReadOnly: req.Name == toolsearch.Read, Unknown: scope.Unknown}
 	req.Name, req.Arguments = name, args
-	return c.indirect(ctx, via, req, reply)
+	return c.calls.ServeVia(ctx, e.Endpoint, via, req, reply)
 }
 
 // target returns the name of the tool that a tools/call is for, directly or not.

@@ -2,25 +2,30 @@ package endpoint
 
 import (
 	"drawbridge/auth"
+	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
-	"drawbridge/gateway/plan"
 )
 
 // visibility determines the tools that a caller may call, and so sees if the others are hidden (Z6). It is immutable.
 type visibility struct {
 	views *auth.Views
 	sets  map[*catalog.Tool][]int // indices of the sets in views that permit a tool
+	open  map[*catalog.Tool]bool  // tools that need no scopes
 }
 
-// newVisibility returns the visibility of the tools among plans.
-func newVisibility(guard *auth.Guard, c *catalog.Catalog, plans map[string]*plan.Plan) *visibility {
-	v := &visibility{sets: map[*catalog.Tool][]int{}}
+// newVisibility returns the visibility of tools.
+func newVisibility(guard *auth.Guard, c *catalog.Catalog, tools map[string]call.Tool) *visibility {
+	v := &visibility{sets: map[*catalog.Tool][]int{}, open: map[*catalog.Tool]bool{}}
 	var all [][]string
 	for _, t := range c.All() {
-		if plans[t.Name] == nil {
+		if tools[t.Name] == nil {
 			continue
 		}
-		for _, set := range plans[t.Name].Scopes {
+		sets, needed := tools[t.Name].Scopes()
+		if !needed {
+			v.open[t] = true
+		}
+		for _, set := range sets {
 			v.sets[t] = append(v.sets[t], len(all))
 			all = append(all, set)
 		}
@@ -36,5 +41,5 @@ func (v *visibility) has(w auth.View, t *catalog.Tool) bool {
 			return true
 		}
 	}
-	return false
+	return v.open[t]
 }

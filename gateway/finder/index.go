@@ -24,7 +24,7 @@ type entry struct {
 	language  *language
 	tags      []string
 	action    action
-	single       bool     // the path names one item
+	single    bool     // the path names one item
 	tail      []int32  // terms of the last path segment that is not a variable
 	pairs     []uint32 // hashes of adjacent terms, sorted
 }
@@ -64,7 +64,7 @@ type builder struct {
 	sums    [fields]float64
 	// frequencies holds the frequencies of each term, ordered by tool.
 	frequencies [][]frequency
-	pairs []uint32 // of the tool that is being added
+	pairs       []uint32 // of the tool that is being added
 }
 
 // frequency is how often a term occurs in the fields of a tool.

@@ -70,7 +70,7 @@ type intent struct {
 	// actions holds the degree to which the query asks for each action: 0 not at all, 1 by its first word.
 	actions [actions]float64
 	list    bool // the query asks for a list
-	single     bool // the query asks for one item
+	single  bool // the query asks for one item
 }
 
 // questionWords are the words that begin a question, which asks to read something.

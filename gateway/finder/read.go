@@ -7,6 +7,7 @@ import (
 	"drawbridge/gateway/catalog"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // Maximum depths of properties: deeper ones say little about the purpose of a call.
@@ -35,14 +36,13 @@ func OfTools(tools []*catalog.Tool, pause func()) *Index {
 
 // Read returns the indexed texts of a tool of a catalog.
 func Read(t *catalog.Tool) Tool {
-	op := t.Operation
 	input, output := t.Published(openapi.ProfileFull)
 	r := schemaReader{}
 	r.read(input, argumentDepth)
 	answer := schemaReader{}
 	answer.read(output, answerDepth)
 	return Tool{
-		Name: t.Name, ID: op.ID, API: t.API, Method: op.Method, Path: op.Path, Summary: op.Summary, Description: op.Description, Tags: op.Tags,
+		Name: t.Name, ID: t.Document.ID, API: t.API, Method: t.Method, Path: t.Path, Summary: t.Document.Summary, Description: t.Document.Description, Tags: t.Tags,
 		Parameters: r.names, Explained: r.texts, Values: r.values, Properties: answer.names,
 	}
 }
@@ -50,30 +50,33 @@ func Read(t *catalog.Tool) Tool {
 // schemaReader collects the names, texts and values in a JSON Schema.
 type schemaReader struct{ names, texts, values []string }
 
+// read reads the members of the root, and the properties below them.
 func (r *schemaReader) read(schema []byte, depth int) {
-	if depth == 0 || jsonscan.KindOf(schema) != jsonscan.Object {
+	for _, m := range jsonschema.Parse(schema).Members() {
+		r.property(m.Name, m.Schema, depth-1)
+	}
+}
+
+// property reads a property and, as deep as that goes, those of its objects and items.
+func (r *schemaReader) property(name string, s *jsonschema.Schema, depth int) {
+	if len(r.names) == maxNames {
 		return
 	}
-	properties := jsonscan.Lookup(schema, "properties")
-	if jsonscan.KindOf(properties) != jsonscan.Object {
+	r.names = append(r.names, name)
+	if k := s.Keyword("description"); jsonscan.KindOf(k.Value) == jsonscan.String {
+		r.texts = append(r.texts, k.Text())
+	}
+	for value := range jsonscan.Elements(s.Value("enum")) {
+		if jsonscan.KindOf(value) == jsonscan.String && len(r.values) < maxNames {
+			r.values = append(r.values, string(jsonscan.Unquote(value)))
+		}
+	}
+	if depth == 0 {
 		return
 	}
-	for name, property := range jsonscan.Members(properties) {
-		if len(r.names) == maxNames {
-			return
+	for _, holder := range []*jsonschema.Schema{s, s.Schema("items")} {
+		for _, p := range holder.Parts("properties") {
+			r.property(p.Name, p.Schema, depth-1)
 		}
-		r.names = append(r.names, string(name))
-		if text := jsonscan.Lookup(property, "description"); jsonscan.KindOf(text) == jsonscan.String {
-			r.texts = append(r.texts, string(jsonscan.Unquote(text)))
-		}
-		if list := jsonscan.Lookup(property, "enum"); jsonscan.KindOf(list) == jsonscan.Array {
-			for value := range jsonscan.Elements(list) {
-				if jsonscan.KindOf(value) == jsonscan.String && len(r.values) < maxNames {
-					r.values = append(r.values, string(jsonscan.Unquote(value)))
-				}
-			}
-		}
-		r.read(property, depth-1)
-		r.read(jsonscan.Lookup(property, "items"), depth-1)
 	}
 }

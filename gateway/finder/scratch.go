@@ -4,15 +4,15 @@ package finder
 type scratch struct {
 	scores  []float64 // by tool; 0 if the tool has no word of the query
 	touched []int32   // tools with a score
-	inQuery    []bool    // by term; terms of the query
+	inQuery []bool    // by term; terms of the query
 	query   *parsed   // nil until the query is parsed
 
 	view      *View // of the query; nil if the caller sees all tools
 	languages []*language
 
-	allowed func(tool int) bool // of the query; nil if all tools may be found
-	verdicts   []verdict            // results of allowed, by tool
-	known   []int32             // tools with a result of allowed
+	allowed  func(tool int) bool // of the query; nil if all tools may be found
+	verdicts []verdict           // results of allowed, by tool
+	known    []int32             // tools with a result of allowed
 }
 
 // verdict is the result of [Query.Allowed] for a tool.

@@ -120,10 +120,10 @@ type parsed struct {
 }
 
 type queryTerm struct {
-	id     int32
-	weight float64
-	idf    float64
-	inQuery   bool // a word of the query itself
+	id      int32
+	weight  float64
+	idf     float64
+	inQuery bool // a word of the query itself
 }
 
 // parse looks up the words of a query. Words of tools that the caller may not find count as unknown: otherwise the hits

@@ -38,7 +38,7 @@ func (gen *Generation) addEndpoints(d *Deployment, before *endpoint.Table, handl
 // newEndpoint builds one endpoint, with the options that endpoints don't share. The faults of its prompts are added to those of
 // the generation.
 func (gen *Generation) newEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard, o endpoint.Options) *endpoint.Endpoint {
-	calls, resources := gen.callEndpoint(name, plans, guard), plan.NewResources(gen.Readable, plans)
+	calls, resources := gen.callEndpoint(name, operations(plans), guard), plan.NewResources(gen.Readable, plans)
 	main := calls
 	if gen.Main != nil {
 		main = gen.Main.Endpoint
@@ -54,9 +54,18 @@ func (gen *Generation) newEndpoint(name string, plans map[string]*plan.Plan, gua
 	return endpoint.New(calls, o)
 }
 
+// operations returns the tools of plans. Tools of other kinds are added here.
+func operations(plans map[string]*plan.Plan) map[string]call.Tool {
+	tools := make(map[string]call.Tool, len(plans))
+	for name, p := range plans {
+		tools[name] = call.Operation(p)
+	}
+	return tools
+}
+
 // callEndpoint returns the view that calls have of an endpoint.
-func (gen *Generation) callEndpoint(name string, plans map[string]*plan.Plan, guard *auth.Guard) *call.Endpoint {
-	e := call.NewEndpoint(name, gen.Config, plans, guard)
+func (gen *Generation) callEndpoint(name string, tools map[string]call.Tool, guard *auth.Guard) *call.Endpoint {
+	e := call.NewEndpoint(name, gen.Config, tools, guard)
 	e.Continuation, e.AllowsCallerWebhooks = gen.jobs, gen.callerWebhooks != nil
 	return e
 }
@@ -81,8 +90,6 @@ func (gen *Generation) selectPlans(c *config.MCPEndpoint, all map[string]*plan.P
 }
 
 // OperatorEndpoint returns an endpoint with the tools of the main one and no guard, so that its calls need no scopes.
-func (gen *Generation) OperatorEndpoint() *endpoint.Endpoint {
-	return endpoint.New(gen.callEndpoint("", gen.Main.Plans, nil), endpoint.Options{
-		Config: gen.Config, Rates: gen.Rates, Catalog: gen.Catalog, Resources: gen.Main.Resources, Links: gen.links, Finder: gen.Finder,
-	})
+func (gen *Generation) OperatorEndpoint() *call.Endpoint {
+	return gen.callEndpoint("", gen.Main.Tools, nil)
 }

@@ -31,7 +31,7 @@ func (p *Deployer) lockOf(c *config.Config) (*config.Lock, error) {
 func (gen *Generation) LockedTools() []config.LockedTool {
 	var tools []config.LockedTool
 	for _, t := range gen.Catalog.All() {
-		tools = append(tools, gen.Main.Plans[t.Name].Source.LockedTool(t))
+		tools = append(tools, gen.ByTool[t.Name].Source.LockedTool(t))
 	}
 	return tools
 }

@@ -35,7 +35,8 @@ type Call struct {
 	Time   time.Time
 	RPC    string // the MCP method
 	Tool   string // as the client named it, if there is no such tool
-	API    string // "" for an unknown tool
+	API    string // "" for an unknown tool, and for one of the gateway's own
+	Via    string // the gateway's own tool through which the tool was called, of a closed set; "" if it was called by its own name
 	// Outcome is one of a closed set, and so is Cache: what the response cache did, or "" if it was not asked.
 	Outcome, Cache string
 	OK             bool // the outcome is no failure

@@ -1,5 +1,7 @@
 package job
 
+import "net/http"
+
 // State is where a job stands.
 type State uint8
 
@@ -34,3 +36,6 @@ func commonWords() map[string]State {
 	}
 	return words
 }
+
+// IsElsewhere reports whether a status code says that the result of a job is elsewhere.
+func IsElsewhere(status int) bool { return status == http.StatusSeeOther || status == http.StatusFound }

@@ -175,7 +175,7 @@ func (x *exchange) handleBatchMessage(e *envelope) *Error {
 type batchPart struct {
 	x        *exchange
 	message  *envelope
-	method   methodEntry
+	method   *servedMethod
 	fault    *Error
 	response *bufferedResponse
 }

@@ -15,16 +15,16 @@ import (
 )
 
 // lookupMethod finds the method and decodes the request's members.
-func (x *exchange) lookupMethod(e *envelope) (methodEntry, *Error) {
-	m, ok := x.h.methods[string(jsonscan.Unquote(e.method))]
-	if !ok || m.family != 0 && m.family != x.req.Family {
+func (x *exchange) lookupMethod(e *envelope) (*servedMethod, *Error) {
+	m := x.h.methods[string(jsonscan.Unquote(e.method))]
+	if m == nil || m.family != 0 && m.family != x.req.Family {
 		err := &Error{Code: CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", shorten(jsonscan.Unquote(e.method)))}
 		if x.req.Family == Stateless && string(e.method) == `"initialize"` {
 			// A client that knows only the legacy revisions shows its user nothing but this text.
 			err.Message += "; revision " + revision20260728 + " has no handshake, and " + strings.Join(legacyRevisions[:], ", ") +
 				" are initialized without its headers"
 		}
-		return m, err
+		return nil, err
 	}
 	x.event.Method, x.req.Method = m.name, m.name
 	x.cacheable = m.cacheable
@@ -41,8 +41,10 @@ func (x *exchange) lookupMethod(e *envelope) (methodEntry, *Error) {
 	if x.req.TaskID, err = optionalString("params.taskId", e.taskID); err != nil {
 		return m, err
 	}
-	if err = m.checkParams(&x.req); err != nil {
-		return m, err
+	if m.check != nil {
+		if err = m.check(&x.req); err != nil {
+			return m, err
+		}
 	}
 	switch objectKind(e.arguments) {
 	case jsonscan.Object:
@@ -86,7 +88,7 @@ func shorten(b []byte) string {
 }
 
 // call runs a method and writes the response that the method did not write itself.
-func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
+func (x *exchange) call(ctx context.Context, m *servedMethod) (fault *Error) {
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -140,8 +142,8 @@ func (x *exchange) call(ctx context.Context, m methodEntry) (fault *Error) {
 
 // admit asks Options.Admit about a request. The handshake is always admitted: a client that can't initialize does not
 // know how long to wait.
-func (x *exchange) admit(ctx context.Context, m methodEntry) error {
-	if x.h.o.Admit == nil || IsHandshake(m.name) {
+func (x *exchange) admit(ctx context.Context, m *servedMethod) error {
+	if x.h.o.Admit == nil || m.handshake {
 		return nil
 	}
 	return x.h.o.Admit(ctx, &x.req, &x.reply)

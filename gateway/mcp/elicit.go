@@ -52,6 +52,9 @@ type InputResponse struct {
 // it, wrapped or not; the client repeats the request with the input responses, and the method runs again.
 var ErrInputRequired = errors.New("the client was asked, and will come again")
 
+// ErrNoClient is the error of elicitation where there is no client.
+var ErrNoClient = &ClientUnsupportedError{reason: InvalidParams("no client waits for the answer")}
+
 // ClientUnsupportedError reports that the client, or the form of its request, does not support what a method needs:
 // elicitation or tasks. The method may go on without it, or return the error to refuse the request.
 type ClientUnsupportedError struct {

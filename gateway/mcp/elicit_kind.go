@@ -72,11 +72,10 @@ func appendInputRequests(dst []byte, requests []InputRequest) []byte {
 	return append(trimComma(dst), '}')
 }
 
-// RequireCapabilities returns the error for a request whose client has not declared the capabilities, nil if it has.
+// RequireCapabilities returns the error for a client that has not declared the capabilities that are wanted, nil if it has.
 // Legacy clients don't support tasks, whatever they declare.
-func (r *Request) RequireCapabilities(want ClientCapabilities) error {
-	have := r.Client
-	if r.Family != Stateless {
+func RequireCapabilities(of RevisionFamily, have, want ClientCapabilities) error {
+	if of != Stateless {
 		have &^= ClientTasks
 	}
 	if lacks := want &^ have; lacks != 0 {

@@ -109,9 +109,7 @@ func (x *exchange) readRequestState() (*requestState, *Error) {
 // elicitStateless returns the responses that the request brings, or ends it with the open input requests.
 func (r *Reply) elicitStateless(round ElicitationRound) (map[string]InputResponse, error) {
 	x := r.x
-	switch x.req.Method {
-	case "tools/call", "prompts/get", "resources/read":
-	default:
+	if !protocolMethods[x.req.Method].asks {
 		return nil, fmt.Errorf("method %q must not ask", x.req.Method) // 2026-07-28 patterns/mrtr, Supported Requests
 	}
 	rs, fault := x.readRequestState()

@@ -219,3 +219,23 @@ func kindName(k jsonscan.Kind) string {
 		return "a " + k.String()
 	}
 }
+
+// knownNotification returns the name of a notification that clients of some revision send, "" for any other.
+func knownNotification(method []byte) string {
+	for _, name := range [...]string{
+		"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
+	} {
+		if string(jsonscan.Unquote(method)) == name {
+			return name
+		}
+	}
+	return ""
+}
+
+// admissionName returns the name by which [Options].Admit knows a message without a response.
+func (e *envelope) admissionName() string {
+	if e.isResponse {
+		return "response"
+	}
+	return knownNotification(e.method)
+}

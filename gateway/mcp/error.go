@@ -21,7 +21,7 @@ const (
 	CodeMissingCapability  = -32021 // the client did not declare what the method needs
 	CodeUnsupportedVersion = -32022 // unsupported protocol version
 
-	// CodeResourceNotFound exists in the legacy revisions only; see [Request.ResourceNotFound].
+	// CodeResourceNotFound exists in the legacy revisions only; see [ResourceNotFound].
 	CodeResourceNotFound = -32002
 
 	// CodeCancelled answers a call that its client has cancelled, and so does not wait for. No revision defines a code
@@ -93,4 +93,14 @@ func (e *Error) status(family RevisionFamily) int {
 		}
 	}
 	return http.StatusOK
+}
+
+// ResourceNotFound returns the error for a resource that does not exist or that the caller may not know of. The code
+// depends on the family (2025-11-25 and 2026-07-28 server/resources, Error Handling).
+func ResourceNotFound(of RevisionFamily, uri string) *Error {
+	e := &Error{Code: CodeInvalidParams, Message: "resource not found: resources/list and resources/templates/list have those of this server", Data: append(jsonscan.AppendString([]byte(`{"uri":`), uri), '}')}
+	if of == Legacy {
+		e.Code = CodeResourceNotFound
+	}
+	return e
 }

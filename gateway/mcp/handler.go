@@ -15,7 +15,7 @@ import (
 // Handler is the MCP endpoint. It must stand behind [Origins], the authentication middleware, and a limit on how slowly
 // a body may arrive. It is safe for concurrent use.
 type Handler struct {
-	methods map[string]methodEntry
+	methods map[string]*servedMethod
 	o       Options
 	now     func() time.Time
 
@@ -72,7 +72,7 @@ func NewHandler(methods Methods, o Options) *Handler {
 	reloadable := o.bounded()
 	h.reloadable.Store(&reloadable)
 	h.SetServerInfo(ServerInfo{Name: o.Name, Title: o.Title}, o.Instructions)
-	h.methods = h.methodTable(methods)
+	h.methods = h.servedMethods(methods)
 	return h
 }
 
@@ -345,7 +345,7 @@ func (x *exchange) serveLegacy(e *envelope) *Error {
 
 // callLegacy runs the method of a legacy request. In these revisions a disconnect does not cancel a call; a
 // notification does.
-func (x *exchange) callLegacy(e *envelope, m methodEntry) *Error {
+func (x *exchange) callLegacy(e *envelope, m *servedMethod) *Error {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(x.req.HTTP.Context()))
 	defer cancel(nil)
 	defer x.h.calls.add(newCallKey(&x.session, e.id), cancel)()

@@ -46,6 +46,16 @@ func equalName(text, name string) bool {
 	return len(text) == len(name) && strings.EqualFold(text, name)
 }
 
+// checkLegacyVersion refuses a version header that names no legacy revision. Without the header the session determines
+// the revision; a revision other than the session's is tolerated, since clients are only advised to send the negotiated
+// one (2025-11-25 transports, Protocol Version Header).
+func checkLegacyVersion(h http.Header) *Error {
+	if version, ok := headerValue(h, headerVersion); ok && legacyIndex(version) < 0 {
+		return unsupportedVersion(version)
+	}
+	return nil
+}
+
 // checkContentType checks Content-Type and Content-Encoding.
 func checkContentType(h http.Header) *Error {
 	value, _ := headerValue(h, "Content-Type")
@@ -128,19 +138,11 @@ func checkMirroredHeaders(h http.Header, e *envelope) *Error {
 
 // mirroredName returns the member of params that Mcp-Name repeats for this method, nil if there is none.
 func (e *envelope) mirroredName() []byte {
-	var value []byte
-	switch string(jsonscan.Unquote(e.method)) {
-	case "tools/call", "prompts/get":
-		value = e.name
-	case "resources/read":
-		value = e.uri
-	case "tasks/get", "tasks/update", "tasks/cancel": // extension io.modelcontextprotocol/tasks
-		value = e.taskID
+	value := e.param(protocolMethods[string(jsonscan.Unquote(e.method))].mirrored)
+	if jsonscan.KindOf(value) == jsonscan.String {
+		return value
 	}
-	if jsonscan.KindOf(value) != jsonscan.String {
-		return nil // the method refuses it
-	}
-	return value
+	return nil // the method refuses it
 }
 
 // decodeHeaderValue decodes a mirrored value (2026-07-28 streamable-http, Value Encoding): =?base64?...?= holds base64

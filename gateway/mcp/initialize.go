@@ -2,10 +2,15 @@ package mcp
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"slices"
+
+	"drawbridge/openapi/jsonscan"
 )
 
 // serverInfo is the server's description, serialized as it is sent to all clients. It is immutable.
@@ -95,6 +100,60 @@ func withInstructions(members []byte, instructions string) []Chunk {
 		return []Chunk{{Bytes: members}}
 	}
 	return []Chunk{{Bytes: members}, {Bytes: []byte(`,"instructions":"`)}, {Bytes: []byte(instructions), Escape: true}, {Bytes: []byte(`"`)}}
+}
+
+// serveServerDiscover answers server/discover (2026-07-28 server/discover).
+func (h *Handler) serveServerDiscover(ctx context.Context, req *Request, reply *Reply) error {
+	instructions, err := h.connect(ctx, req)
+	if err != nil {
+		return err
+	}
+	reply.Cache(h.o.DiscoverCache)
+	return reply.Result(withInstructions(h.serverInfo.Load().discover, instructions)...)
+}
+
+// initialize answers initialize with a new session. The version is the client's if it is supported, else the newest
+// legacy revision (2025-11-25 lifecycle, Version Negotiation).
+func (x *exchange) initialize(e *envelope) *Error {
+	instructions, err := x.negotiate(e)
+	if err != nil {
+		return err
+	}
+	x.sendInitializeResult(instructions)
+	return nil
+}
+
+// negotiate creates the session that initialize asks for. The client does not have its id yet.
+func (x *exchange) negotiate(e *envelope) (instructions string, fault *Error) {
+	h := x.h
+	x.event.Method = "initialize"
+	requested, ok := decodeString(jsonscan.Lookup(e.params, "protocolVersion"))
+	if !ok {
+		return "", InvalidParams("params.protocolVersion must be a string")
+	}
+	ss := session{
+		expiry:       h.now().Add(h.reloadable.Load().SessionLife).Unix(),
+		revision:     uint8(max(0, legacyIndex(requested))), //nolint:gosec // few
+		capabilities: clientCapabilities(jsonscan.Lookup(e.params, "capabilities")),
+		query:        x.req.Query(),
+	}
+	rand.Read(ss.id[:]) // never fails (crypto/rand)
+	x.session, x.req.Method, x.req.Revision = ss, x.event.Method, legacyRevisions[ss.revision]
+	instructions, err := h.connect(x.req.HTTP.Context(), &x.req)
+	if err == nil {
+		return instructions, nil
+	}
+	if !errors.As(err, &fault) {
+		fault = x.internalError("a client could not connect", 0, slog.Any("error", err))
+	}
+	return "", fault
+}
+
+// sendInitializeResult answers initialize with the negotiated session.
+func (x *exchange) sendInitializeResult(instructions string) {
+	x.out.rw.Header().Set(headerSession, x.h.sessionSealer.seal(x.req.Principal, x.session))
+	members := x.h.serverInfo.Load().initialize[x.session.revision]
+	_ = x.reply.Result(withInstructions(members, instructions)...) // a connection error; it can't be reported to anyone
 }
 
 // implementation is an Implementation object.

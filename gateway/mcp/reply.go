@@ -1,10 +1,13 @@
 package mcp
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
 	"time"
+
+	"drawbridge/openapi/jsonscan"
 )
 
 // Reply writes the response to one request. It belongs to the method's goroutine, except for [Reply.Notify],
@@ -102,17 +105,13 @@ func (r *Reply) appendHead(dst []byte, kind string, meta []byte) []byte {
 	}
 	dst = append(dst, `"resultType":"`...)
 	dst = append(dst, kind...)
-	dst = append(dst, `","_meta":{`...)
-	if info := x.h.serverInfo.Load(); x.req.Method == "server/discover" {
-		dst = append(dst, info.whole...)
-	} else {
-		dst = append(dst, info.meta...)
+	dst = append(dst, `",`...)
+	info := x.h.serverInfo.Load()
+	own := info.meta
+	if x.req.Method == "server/discover" {
+		own = info.whole
 	}
-	if len(meta) > 0 {
-		dst = append(dst, ',')
-		dst = append(dst, meta...)
-	}
-	dst = append(dst, `},`...)
+	dst = appendMeta(dst, own, meta)
 	if x.cacheable {
 		dst = append(dst, `"ttlMs":`...)
 		dst = strconv.AppendInt(dst, max(0, int64(r.cache.TTL/time.Millisecond)), 10)
@@ -123,6 +122,29 @@ func (r *Reply) appendHead(dst []byte, kind string, meta []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// appendMeta appends the member _meta, of the server's own members and further ones, and a comma.
+func appendMeta(dst, own, meta []byte) []byte {
+	dst = append(append(dst, `"_meta":{`...), own...)
+	if len(meta) > 0 {
+		dst = append(append(dst, ','), meta...)
+	}
+	return append(dst, `},`...)
+}
+
+// Result returns a result as clients of the stateless revisions get it, for a caller in the process. The arguments are those of
+// [Reply.ResultMeta].
+func (h *Handler) Result(meta []byte, chunks ...Chunk) json.RawMessage {
+	dst := appendMeta([]byte(`{"resultType":"`+resultComplete+`",`), h.serverInfo.Load().meta, meta)
+	for _, c := range chunks {
+		if c.Escape {
+			dst = jsonscan.AppendEscaped(dst, c.Bytes)
+		} else {
+			dst = append(dst, c.Bytes...)
+		}
+	}
+	return append(trimComma(dst), '}')
 }
 
 func trimComma(b []byte) []byte {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"math"
 	"strconv"
 	"time"
@@ -109,6 +110,16 @@ func (r *Reply) KeepAlive() {
 		k.beat = heartbeat
 	}
 	k.start(w, k.next(w.sse.period))
+}
+
+// Listens reports whether the client has asked for progress, or for log messages of any level.
+func (r *Reply) Listens() bool {
+	return r.x.req.Meta.ProgressToken != nil || r.LogEnabled(LevelEmergency)
+}
+
+// OnDisconnect calls f in its own goroutine when the client has disconnected, unless stop is called before; see [Request.Disconnected].
+func (r *Reply) OnDisconnect(f func()) (stop func() bool) {
+	return context.AfterFunc(r.x.req.HTTP.Context(), f)
 }
 
 // Progress sends a progress notification if the client has asked for progress. total is 0 if it is not known; message

@@ -23,11 +23,7 @@ func RetryLater(status int, after time.Duration, format string, args ...any) *Er
 // IsHandshake reports whether a method is part of the handshake or checks the connection. Rate limits don't apply to
 // these.
 func IsHandshake(method string) bool {
-	switch method {
-	case "initialize", "notifications/initialized", "ping", "server/discover":
-		return true
-	}
-	return false
+	return method == "notifications/initialized" || protocolMethods[method].handshake
 }
 
 // PeekMethod reads the method and id of a message before it reaches a [Handler], for middleware that refuses it. The

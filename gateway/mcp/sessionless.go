@@ -1,6 +1,10 @@
 package mcp
 
-import "crypto/rand"
+import (
+	"crypto/rand"
+
+	"drawbridge/openapi/jsonscan"
+)
 
 // useImplicitSession serves a legacy request without a session id if its method needs no session, and reports whether
 // it does. Simple clients and command lines send such requests. The client's capabilities are unknown, so it can't be
@@ -10,9 +14,7 @@ func (x *exchange) useImplicitSession(e *envelope) bool {
 	if !x.h.reloadable.Load().Sessionless || e.id == nil {
 		return false
 	}
-	switch string(e.method) {
-	case `"tools/list"`, `"tools/call"`, `"ping"`:
-	default:
+	if !protocolMethods[string(jsonscan.Unquote(e.method))].sessionless {
 		return false
 	}
 	if id, _ := headerValue(x.req.HTTP.Header, headerSession); id != "" {

@@ -93,7 +93,7 @@ func (r *Reply) Task(t Task) error {
 	switch {
 	case x.req.Family != Stateless || !x.req.Client.Has(ClientTasks):
 		return &ClientUnsupportedError{Missing: ClientTasks, reason: missingCapability(ClientTasks)}
-	case x.req.Method != "tools/call":
+	case !protocolMethods[x.req.Method].startsTasks:
 		return fmt.Errorf("method %q must not answer with a task", x.req.Method)
 	}
 	x.cacheable = false

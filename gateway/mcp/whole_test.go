@@ -224,7 +224,7 @@ func wholeServer(w *whole, o mcp.Options) (mcp.Methods, mcp.Options) {
 		},
 		"resources/read": func(_ context.Context, req *mcp.Request, reply *mcp.Reply) error {
 			if req.URI == "test://none" {
-				return req.ResourceNotFound(req.URI)
+				return mcp.ResourceNotFound(req.Family, req.URI)
 			}
 			return reply.Result(mcp.Chunk{Bytes: []byte(`"contents":[]`)})
 		},

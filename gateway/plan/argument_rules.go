@@ -118,7 +118,7 @@ func (c *argumentCompiler) fix(d openapi.Declared, a *config.Argument) {
 	case a.Default != "":
 		v.text = c.fit(d.Name, json.RawMessage(a.Default), a.Key("default"), true)
 	case d.Required:
-		preset := jsonscan.Lookup(d.Schema, "default")
+		preset := d.Schema.Value("default")
 		if preset == nil {
 			c.wrong(a.Key("hidden"), fmt.Sprintf("the argument %q is required, and neither a rule nor the document has a value for it: give it a value", d.Name), true)
 			return

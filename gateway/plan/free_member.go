@@ -1,13 +1,13 @@
 package plan
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"drawbridge/openapi"
-	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // A rule fixes an argument, such as the tenant in a path. A member of the body with the same name is another value, which the service may
@@ -30,7 +30,7 @@ func (c *argumentCompiler) checkFreeMember(d openapi.Declared, key string) {
 		if other.Name != bodyArgument || other.Name == d.Name {
 			continue
 		}
-		path := memberNamed(c.operation.Input, other.Schema, d.Name, maxMemberDepth)
+		path := memberNamed(other.Schema, d.Name, maxMemberDepth)
 		if path == nil {
 			return
 		}
@@ -73,32 +73,18 @@ func memberOf(of, name string) string {
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// memberNamed returns the path of the first member with a name in a schema of objects, nil if there is none. References lead into the
-// definitions of root.
-func memberNamed(root, schema json.RawMessage, name string, depth int) []string {
-	if depth == 0 || jsonscan.KindOf(schema) != jsonscan.Object {
+// memberNamed returns the path of the first member with a name in a schema of objects, nil if there is none.
+func memberNamed(schema *jsonschema.Schema, name string, depth int) []string {
+	if depth == 0 {
 		return nil
 	}
-	if to, ok := strings.CutPrefix(jsonscan.StringAt(schema, "/$ref"), "#"); ok {
-		return memberNamed(root, jsonscan.At(root, to), name, depth-1)
+	members := schema.Members()
+	if slices.ContainsFunc(members, func(m jsonschema.Member) bool { return m.Name == name }) {
+		return []string{name}
 	}
-	if properties := jsonscan.Lookup(schema, "properties"); jsonscan.KindOf(properties) == jsonscan.Object {
-		if jsonscan.Lookup(properties, name) != nil {
-			return []string{name}
-		}
-		for member, of := range jsonscan.Members(properties) {
-			if path := memberNamed(root, of, name, depth-1); path != nil {
-				return append([]string{string(member)}, path...)
-			}
-		}
-	}
-	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		if list := jsonscan.Lookup(schema, keyword); jsonscan.KindOf(list) == jsonscan.Array {
-			for of := range jsonscan.Elements(list) {
-				if path := memberNamed(root, of, name, depth-1); path != nil {
-					return path
-				}
-			}
+	for _, m := range members {
+		if path := memberNamed(m.Schema, name, depth-1); path != nil {
+			return append([]string{m.Name}, path...)
 		}
 	}
 	return nil

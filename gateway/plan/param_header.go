@@ -52,6 +52,9 @@ const codeParamHeaders = "param-headers"
 
 // checkParamHeaders reports the arguments of a tool, as they are given, that have a header mapping in a rule and can't be repeated in a header.
 func checkParamHeaders(t *catalog.Tool, given *openapi.Operation, wanted map[string]string, r reporter) {
+	if len(wanted) == 0 {
+		return
+	}
 	var names []string
 	for _, a := range given.Arguments() {
 		names = append(names, a.Name)

@@ -228,6 +228,6 @@ func (p *Plan) Title() string {
 // built from, so that one interpretation can't be permitted and another sent.
 func (p *Plan) Permits(ctx context.Context, caller *auth.Principal, args json.RawMessage) (bool, error) {
 	return p.Condition.Allows(ctx, caller, auth.ConditionTool{
-		Name: p.Tool.Name, API: p.Tool.API, Method: p.Operation.Method, Path: p.Operation.Path,
+		Name: p.Tool.Name, API: p.Tool.API, Method: p.Tool.Method, Path: p.Tool.Path,
 	}, args)
 }

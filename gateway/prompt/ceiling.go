@@ -1,8 +1,6 @@
 package prompt
 
 import (
-	"context"
-
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/tokenizer"
 	"drawbridge/openapi/answer"
@@ -43,12 +41,12 @@ func tokensOf(text string, limit int) int {
 }
 
 // ceil returns the parts of a response as they stand in the prompt, and a note on what they lack; "" if they are whole.
-func (b *promptBuilder) ceil(ctx context.Context, c call.BufferedCall, parts []answer.Part) (shown []answer.Part, note string) {
+func (b *promptBuilder) ceil(out *call.Outcome) (shown []answer.Part, note string) {
 	if !b.share.limited {
-		shown, note, _ = c.Ceil(ctx, parts, 0)
+		shown, note, _ = b.Results.Fit(out, 0)
 		return shown, note
 	}
-	shown, note, used := c.Ceil(ctx, parts, b.share.tokens/max(b.share.calls, 1))
+	shown, note, used := b.Results.Fit(out, b.share.tokens/max(b.share.calls, 1))
 	b.share.tokens -= used
 	b.share.calls--
 	return shown, note

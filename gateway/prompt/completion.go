@@ -10,9 +10,11 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/resource"
+	"drawbridge/gateway/telemetry"
 	"drawbridge/openapi/text"
 )
 
@@ -57,7 +59,7 @@ func (x *Completer) Serve(ctx context.Context, e *View, req *mcp.Request, reply 
 	a := &p.arguments[i]
 	values := a.values
 	if a.plan != nil {
-		values = x.valuesFor(ctx, x.Calls.NewBufferedCall(ctx, e.Endpoint, a.plan, req, reply), a, asked)
+		values = x.valuesFor(ctx, deliver.Invocation(ctx, e.Endpoint, call.Operation(a.plan), req, reply), a, asked)
 		if a.Complete.Typed() {
 			return reply.Completions(values)
 		}
@@ -72,12 +74,13 @@ func (x *Completer) completeResource(ctx context.Context, e *View, caller *auth.
 	if p == nil {
 		return nil, unknown
 	}
-	if e.Guard != nil && !e.Allows(caller, p) {
-		x.Calls.RecordScopeDenied(ctx, e.Endpoint, p, caller, req)
+	if e.Guard != nil && !e.Allows(caller, call.Operation(p)) {
+		inv := deliver.Invocation(ctx, e.Endpoint, call.Operation(p), req, nil)
+		x.Calls.RecordDenied(ctx, &inv, telemetry.OutcomeScope)
 		if e.HideUnauthorized {
 			return nil, unknown
 		}
-		return nil, resource.Authorize(e.Endpoint, caller, p, req)
+		return nil, resource.Authorize(e.Endpoint, caller, p, req.Family, req.URI)
 	}
 	always, query := p.Resource.URI.Variables()
 	if !slices.Contains(always, asked.Argument) && !slices.Contains(query, asked.Argument) {

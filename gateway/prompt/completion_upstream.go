@@ -31,13 +31,13 @@ const (
 
 // valuesFor returns the values that the call of an argument supplies, from the cache if they are recent. Any failure yields no
 // values, because a user who is typing can't act on it.
-func (x *Completer) valuesFor(ctx context.Context, c call.BufferedCall, a *promptArgument, asked mcp.Completion) []string {
+func (x *Completer) valuesFor(ctx context.Context, inv call.Invocation, a *promptArgument, asked mcp.Completion) []string {
 	nothing := func(err error) []string {
 		x.Log.LogAttrs(ctx, slog.LevelDebug, "no completion values for an argument", slog.String("prompt", asked.Prompt),
 			slog.String("argument", a.Name), slog.String("tool", a.plan.Tool.Name), slog.Any("error", err))
 		return nil
 	}
-	if c.Authorize(ctx) != nil {
+	if x.Calls.Authorize(ctx, &inv) != nil {
 		return nothing(errors.New("the caller may not call the tool"))
 	}
 	value := func(name string) (string, bool) {
@@ -54,46 +54,49 @@ func (x *Completer) valuesFor(ctx context.Context, c call.BufferedCall, a *promp
 	if size > maxKeptArgument {
 		return nothing(errors.New("the arguments are too long"))
 	}
-	args := appendArguments(nil, a.Complete.Arguments, value)
+	inv.Origin, inv.Arguments = call.FromCompletion, appendArguments(nil, a.Complete.Arguments, value)
+	inv.Policy = call.Policy{Response: call.Whole, Report: call.Counted}
 	caller := ctx
 	ctx, cancel := call.WithCancelAfter(caller, CompletionTimeout)
 	defer cancel()
-	c.Quiet = true
 	// The cache entry may be of another caller or of a permission since withdrawn, so permission is checked each time.
-	args, err := c.PrepareFirst(ctx, args)
+	inv, err := x.Calls.Prepare(ctx, inv)
 	if err != nil {
 		return nothing(err)
 	}
-	key := completionKey(c, a, args)
+	key := completionKey(&inv, a)
 	if values, ok := x.Cache.get(key, time.Now()); ok {
 		return values
 	}
-	parts, _, err := c.Collect(ctx, args) //nolint:bodyclose // it was read
+	out, err := x.Calls.Invoke(ctx, inv)
+	if out != nil {
+		defer out.Close()
+	}
 	switch {
 	case caller.Err() != nil:
 		return nothing(caller.Err())
-	case err != nil && !call.IsFailure(err): // the call was not made
+	case err != nil: // the call was not made
 		return nothing(err)
 	}
-	values := valuesIn(parts, a.Complete.Values.String())
+	values := valuesIn(out.Parts, a.Complete.Values.String())
 	x.Cache.put(key, values, time.Now())
-	if err != nil {
-		return nothing(err)
+	if out.Failure != nil {
+		return nothing(out.Failure)
 	}
 	return values
 }
 
 // completionKey returns a key of everything that the values depend on: the caller, its token (since the service may see another
 // caller in each), the tool, the arguments, and the headers that are forwarded to the service.
-func completionKey(c call.BufferedCall, a *promptArgument, args []byte) string {
+func completionKey(inv *call.Invocation, a *promptArgument) string {
 	var b strings.Builder
-	token := sha256.Sum256([]byte(strings.Join(c.Request.HTTP.Header.Values("Authorization"), "\x00")))
-	for _, part := range []string{c.Request.Principal, string(token[:]), c.Plan.Tool.Name, a.Complete.Values.String(), string(args)} {
+	token := sha256.Sum256([]byte(strings.Join(inv.Caller.Header.Values("Authorization"), "\x00")))
+	for _, part := range []string{inv.Caller.ID, string(token[:]), inv.Plan().Tool.Name, a.Complete.Values.String(), string(inv.Arguments)} {
 		b.WriteString(part)
 		b.WriteByte(0)
 	}
-	if c.Plan.PassesHeaders {
-		headers := call.HeaderDigest(c.Plan.PassedHeaders(c.Request.HTTP.Header))
+	if inv.Plan().PassesHeaders {
+		headers := call.HeaderDigest(inv.Plan().PassedHeaders(inv.Caller.Header))
 		b.Write(headers[:])
 	}
 	return b.String()

@@ -14,11 +14,11 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // promptArguments returns the arguments of a prompt, all of which are strings.
-func promptArguments(c *config.Prompt) *elicit.Arguments {
-	args := &elicit.Arguments{Root: []byte("{}")}
+func promptArguments(c *config.Prompt) (args elicit.Arguments) {
 	for _, a := range c.Arguments {
 		schema := []byte(`{"type":"string"`)
 		if a.Title != "" {
@@ -27,7 +27,7 @@ func promptArguments(c *config.Prompt) *elicit.Arguments {
 		if a.Description != "" {
 			schema = jsonscan.AppendString(append(schema, `,"description":`...), a.Description)
 		}
-		args.List = append(args.List, elicit.Argument{Name: a.Name, Schema: append(schema, '}'), Required: a.Required})
+		args = append(args, elicit.Argument{Name: a.Name, Schema: jsonschema.Parse(append(schema, '}')), Required: a.Required})
 	}
 	return args
 }

@@ -12,6 +12,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/config"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
@@ -28,7 +29,8 @@ const maxPromptSize = 1 << 20
 
 // Getter makes prompts.
 type Getter struct {
-	Calls *call.Runner
+	Calls   *call.Runner
+	Results deliver.Results
 	// Refuse records that a prompt is refused for a scope, and returns the error, which may be that there is no such prompt.
 	Refuse func(ctx context.Context, req *mcp.Request, denied *mcp.Error) error
 	// RefuseElicitation records that a request can't wait for its user if err says so.
@@ -185,7 +187,7 @@ func (b *promptBuilder) locate(ctx context.Context) error {
 			return unknown
 		case promptObstacle(l.plan) != nil:
 			return mcp.InvalidParams("prompt %q can't be made: its resource %q can't be read: %v", b.prompt.Name, text.Truncate(l.uri, resource.MaxShownURI), promptObstacle(l.plan))
-		case b.endpoint.Guard != nil && b.endpoint.HideUnauthorized && !b.endpoint.Allows(b.caller, l.plan):
+		case b.endpoint.Guard != nil && b.endpoint.HideUnauthorized && !b.endpoint.Allows(b.caller, call.Operation(l.plan)):
 			return b.Refuse(ctx, b.req, unknown)
 		}
 		if b.found == nil {
@@ -271,49 +273,54 @@ func (b *promptBuilder) add(ctx context.Context, i int) error {
 		return b.resource(ctx, m, b.found[i])
 	}
 	args := appendArguments(nil, m.Arguments, valueIn(b.given))
-	c := b.Calls.NewBufferedCall(ctx, b.endpoint.Endpoint, m.plan, b.req, b.reply)
-	parts, resp, err := c.Collect(ctx, args) //nolint:bodyclose // answer.Plan.Read closes it
+	out, err := b.Calls.Invoke(ctx, b.invocation(ctx, m.plan, args))
 	if err != nil {
-		var f *call.Failure
-		if errors.As(err, &f) {
-			if refused := c.SubjectRefused(f); refused != nil {
-				return refused
-			}
-			code := mcp.CodeInternal
-			if f.Outcome == telemetry.OutcomeArguments || f.Outcome == telemetry.OutcomeCondition {
-				code = mcp.CodeInvalidParams
-			}
-			return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because the call of its tool %q failed: %s", b.prompt.Name, m.Tool, f.Text)}
-		}
 		return err
 	}
-	r := c.Renderer()
-	if len(parts) == 0 {
-		b.text(m, []byte(r.EmptyText(resp)))
+	defer out.Close()
+	if f := out.Failure; f != nil {
+		if refused := b.endpoint.SubjectRefused(b.caller, f); refused != nil {
+			return refused
+		}
+		code := mcp.CodeInternal
+		if f.Outcome == telemetry.OutcomeArguments || f.Outcome == telemetry.OutcomeCondition {
+			code = mcp.CodeInvalidParams
+		}
+		return &mcp.Error{Code: code, Message: fmt.Sprintf("prompt %q can't be made, because the call of its tool %q failed: %s", b.prompt.Name, m.Tool, f.Text)}
 	}
-	shown, note := b.ceil(ctx, c, parts)
+	r := deliver.Renderer(out)
+	if len(out.Parts) == 0 {
+		b.text(m, []byte(r.EmptyText(out.Response)))
+	}
+	shown, note := b.ceil(out)
 	for i, part := range shown {
 		n := 0
 		if len(shown) > 1 {
 			n = i + 1
 		}
-		b.part(&r, m, part, n)
+		b.part(r, m, part, n)
 	}
 	if note != "" {
 		b.text(m, []byte(note))
 	}
-	if render.IsUnended(parts, resp) {
+	if render.IsUnended(out.Parts, out.Response) {
 		b.text(m, []byte(render.Unended))
 	}
 	return nil
 }
 
+// invocation returns the invocation of a plan for the prompt.
+func (b *promptBuilder) invocation(ctx context.Context, p *plan.Plan, args []byte) call.Invocation {
+	inv := deliver.Invocation(ctx, b.endpoint.Endpoint, call.Operation(p), b.req, b.reply)
+	inv.Origin, inv.Arguments, inv.Policy.Response = call.FromPrompt, args, call.Whole
+	return inv
+}
+
 // resource appends messages with the contents of a resource.
 func (b *promptBuilder) resource(ctx context.Context, m *promptMessage, l located) error {
-	c := b.Calls.NewBufferedCall(ctx, b.endpoint.Endpoint, l.plan, b.req, b.reply)
 	note := ""
-	contents, err := resource.Read(ctx, c, l.uri, l.args, func(parts []answer.Part) []answer.Part {
-		parts, note = b.ceil(ctx, c, parts)
+	contents, err := resource.Read(ctx, b.Calls, b.invocation(ctx, l.plan, l.args), l.uri, func(out *call.Outcome) (parts []answer.Part) {
+		parts, note = b.ceil(out)
 		return parts
 	})
 	var refused *mcp.Error

@@ -15,6 +15,7 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi"
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/text"
 )
 
@@ -72,7 +73,7 @@ func (e *Compiler) newPrompt(c *config.Prompt) (_ *Prompt, faults []error) {
 		}
 		switch {
 		case m.Tool != "":
-			if message.plan = e.Tool(m.Tool); message.plan == nil {
+			if message.plan = call.PlanOf(e.Tool(m.Tool)); message.plan == nil {
 				wrong(kind, e.noTool(m.Tool))
 				continue
 			}
@@ -141,7 +142,7 @@ func promptObstacle(p *plan.Plan) error {
 // completionPlan returns the plan of a call that supplies completion values. It is called at each keystroke, so it must be
 // safe.
 func (e *Compiler) completionPlan(c *config.PromptCompletion, wrong func(key string, err error)) *plan.Plan {
-	p := e.Tool(c.Tool)
+	p := call.PlanOf(e.Tool(c.Tool))
 	switch {
 	case p == nil:
 		wrong("tool", e.noTool(c.Tool))
@@ -179,22 +180,22 @@ func (e *Compiler) example(t config.Template) (p *plan.Plan, places map[string]s
 // noTool returns the error for a tool that the endpoint does not have.
 func (e *Compiler) noTool(name string) error {
 	switch {
-	case e.Plans[name] != nil:
+	case e.Tools[name] != nil:
 		return fmt.Errorf("%q can be read as a resource, and not be called", name)
 	case e.Main.Tool(name) != nil:
 		return fmt.Errorf("the endpoint %q does not have the tool %q", e.Name, name)
 	}
-	return fmt.Errorf("there is no tool %q%s", name, text.DidYouMean(text.Nearest(name, slices.Sorted(maps.Keys(e.Plans)))))
+	return fmt.Errorf("there is no tool %q%s", name, text.DidYouMean(text.Nearest(name, slices.Sorted(maps.Keys(e.Tools)))))
 }
 
 // checkArguments reports faults in the arguments of a prompt's call, as far as they can be detected without the values: it
 // calls wrong with the key path below the arguments, "" for all.
 func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[string]config.Value, wrong func(key string, err error)) {
-	properties := jsonscan.Lookup(op.Input, "properties")
-	if closed(op.Input) {
+	input := jsonschema.Parse(op.Input)
+	if closed(input) {
 		var known []string
-		for name := range jsonscan.Members(properties) {
-			known = append(known, string(name))
+		for _, p := range input.Parts("properties") {
+			known = append(known, p.Name)
 		}
 		for _, name := range slices.Sorted(maps.Keys(args)) {
 			if slices.Contains(known, name) {
@@ -203,13 +204,8 @@ func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[
 			wrong("."+name, fmt.Errorf("the tool has no argument %q%s", name, text.DidYouMean(text.Nearest(name, known))))
 		}
 	}
-	unfitConstants(op, args, wrong)
-	required := jsonscan.Lookup(op.Input, "required")
-	if jsonscan.KindOf(required) != jsonscan.Array {
-		return
-	}
-	for item := range jsonscan.Elements(required) {
-		name := string(jsonscan.Unquote(item))
+	unfitConstants(op, input, args, wrong)
+	for _, name := range input.Required() {
 		value, ok := args[name]
 		if !ok {
 			wrong("", fmt.Errorf("the tool needs the argument %q", name))
@@ -224,10 +220,10 @@ func checkArguments(op *openapi.Operation, of []config.PromptArgument, args map[
 }
 
 // unfitConstants reports arguments without placeholders whose values don't match the schema.
-func unfitConstants(op *openapi.Operation, args map[string]config.Value, wrong func(key string, err error)) {
+func unfitConstants(op *openapi.Operation, input *jsonschema.Schema, args map[string]config.Value, wrong func(key string, err error)) {
 	constants := []byte{'{'}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if len(args[name].Places()) > 0 || jsonscan.Lookup(jsonscan.Lookup(op.Input, "properties"), name) == nil {
+		if len(args[name].Places()) > 0 || input.Property(name) == nil {
 			continue
 		}
 		if len(constants) > 1 {
@@ -255,14 +251,12 @@ func unfitConstants(op *openapi.Operation, args map[string]config.Value, wrong f
 }
 
 // closed reports whether a schema of arguments names all permitted properties.
-func closed(input []byte) bool {
-	for _, key := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if", "then", "else"} {
-		if jsonscan.Lookup(input, key) != nil {
-			return false
-		}
+func closed(input *jsonschema.Schema) bool {
+	if slices.ContainsFunc([]string{"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if", "then", "else"}, input.Has) {
+		return false
 	}
-	additional := jsonscan.Lookup(input, "additionalProperties")
-	return additional == nil || string(additional) == "false"
+	additional := input.Schema("additionalProperties")
+	return additional == nil || additional.Never()
 }
 
 // prompt returns a prompt of the endpoint, or nil if there is no such prompt.

@@ -50,9 +50,15 @@ func (r *EventRules) Reduce(part *answer.Part) {
 	}
 }
 
+// Client is told of events. The errors are those of its connection.
+type Client interface {
+	Progress(progress, total float64, message string) error
+	Log(level mcp.Level, logger string, data []byte) error
+}
+
 // EventForwarder forwards the events of one streamed response to the client.
 type EventForwarder struct {
-	Reply     *mcp.Reply
+	Client    Client
 	Tool      string
 	Rules     *EventRules // nil if the default rules apply
 	Redactor  redact.Redactor
@@ -84,7 +90,7 @@ func (f *EventForwarder) Forward(event []byte) (more bool) {
 	said := jsonscan.At(event, r.log)
 	if hasValue(said) {
 		level, text := f.logged(said)
-		if text != "" && f.Reply.Log(level, f.Tool, jsonscan.AppendString(nil, text)) != nil {
+		if text != "" && f.Client.Log(level, f.Tool, jsonscan.AppendString(nil, text)) != nil {
 			return false
 		}
 	}
@@ -93,7 +99,7 @@ func (f *EventForwarder) Forward(event []byte) (more bool) {
 	case ok:
 		f.numbered = true
 		total, _ := number(jsonscan.At(event, r.total))
-		return f.Reply.Progress(progress, total, f.words(jsonscan.At(event, r.message))) == nil
+		return f.Client.Progress(progress, total, f.words(jsonscan.At(event, r.message))) == nil
 	case hasValue(said):
 		return true
 	}
@@ -108,7 +114,7 @@ func (f *EventForwarder) counted(event []byte) (more bool) {
 		return true
 	}
 	f.count++
-	return f.Reply.Progress(f.count, 0, f.words(jsonscan.At(event, f.rules().message))) == nil
+	return f.Client.Progress(f.count, 0, f.words(jsonscan.At(event, f.rules().message))) == nil
 }
 
 // logged reads a log message, which is a string, or an object with level and text.

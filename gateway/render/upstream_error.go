@@ -34,14 +34,14 @@ type UpstreamError struct {
 	short  bool   // body is only the beginning
 }
 
-// AddPart adds a part of the response's body. It always returns nil, so that it can be passed to [answer.Plan.Read].
-func (e *UpstreamError) AddPart(part answer.Part) error {
+// AddPart adds a part of the response's body.
+func (e *UpstreamError) AddPart(part answer.Part) {
 	switch {
 	case part.Kind != answer.JSON && part.Kind != answer.Text:
 		e.binary = orUnknown(part.MediaType)
-		return nil
+		return
 	case e.short:
-		return nil
+		return
 	case part.Kind == answer.JSON && e.lead == "":
 		e.lead = leadOf(part, e.Redactor.Error)
 	}
@@ -54,7 +54,6 @@ func (e *UpstreamError) AddPart(part answer.Part) error {
 		part.Data = part.Data[:max(0, limit)]
 	}
 	e.body = append(e.body, part.Data...)
-	return nil
 }
 
 // Text returns the text for the model: the service's message, the document's description of the status, and the next

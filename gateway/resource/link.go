@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi/text"
@@ -15,11 +16,11 @@ import (
 // link refers to. It returns nil if there is none. A fragment, which names a part of the response, is ignored.
 func (e *View) ToRead(uri, principal string) (p *plan.Plan, args []byte) {
 	uri, _, _ = strings.Cut(uri, "#")
-	handle, isLink := strings.CutPrefix(uri, call.LinkScheme)
+	handle, isLink := strings.CutPrefix(uri, deliver.LinkScheme)
 	if !isLink {
 		return e.Resources.Find(uri)
 	}
-	if len(uri) > call.MaxLink {
+	if len(uri) > deliver.MaxLink {
 		return nil, nil
 	}
 	payload, _, err := e.Links.Open(handle, time.Now(), principal)
@@ -27,7 +28,7 @@ func (e *View) ToRead(uri, principal string) (p *plan.Plan, args []byte) {
 		return nil, nil
 	}
 	tool, args, _ := bytes.Cut(payload, []byte{'\n'})
-	if p = e.Tool(string(tool)); p == nil || !p.Safe || p.Elicitation != nil {
+	if p = call.PlanOf(e.Tool(string(tool))); p == nil || !p.Safe || p.Elicitation != nil {
 		return nil, nil
 	}
 	return p, args
@@ -35,8 +36,8 @@ func (e *View) ToRead(uri, principal string) (p *plan.Plan, args []byte) {
 
 // notFound returns the error for a URI that can't be read, with its own text for links.
 func notFound(req *mcp.Request, uri string) *mcp.Error {
-	denied := req.ResourceNotFound(text.Truncate(uri, MaxShownURI))
-	if strings.HasPrefix(uri, call.LinkScheme) {
+	denied := mcp.ResourceNotFound(req.Family, text.Truncate(uri, MaxShownURI))
+	if strings.HasPrefix(uri, deliver.LinkScheme) {
 		denied.Message = "resource not found: a link is good for a limited time, and for the caller that it was given to; call its tool again"
 	}
 	return denied

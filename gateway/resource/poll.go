@@ -10,6 +10,7 @@ import (
 	"drawbridge/auth"
 	"drawbridge/gateway/cache"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/plan"
 	"drawbridge/openapi/answer"
 )
@@ -18,21 +19,29 @@ import (
 // 13.1); otherwise, and for services that ignore conditions, the digest of the response detects changes. A missing resource is
 // a state, too.
 func (w *Subscriptions) read(ctx context.Context, e *call.Endpoint, x *watch, m *member, p *plan.Plan, args []byte, known *seen) error {
-	ctx = context.WithValue(m.caller.Context(ctx), call.InfoKey{}, &call.RequestInfo{EndpointName: x.endpoint})
-	c := w.newCall(ctx, e, m, p, x.uri)
-	parts, resp, err := c.Poll(ctx, args, known.validators) //nolint:bodyclose // it was read
+	v := &inbound.Request{EndpointName: x.endpoint}
+	ctx = context.WithValue(m.caller.Context(ctx), inbound.Key{}, v) // so that its lines in the log have one id
+	inv := m.invocation(e, p, args)
+	inv.Request, inv.Validators = &v.Identifier, known.validators
+	inv.Policy = call.Policy{Admission: call.Background, Arguments: call.Prepared, Cache: call.Fresh, Response: call.Whole, Report: call.Unreported}
+	out, err := w.Calls.Invoke(ctx, inv)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	resp := out.Response
 	switch {
-	case resp != nil && resp.StatusCode == http.StatusNotModified && err == nil:
+	case resp != nil && resp.StatusCode == http.StatusNotModified && out.Failure == nil:
 		return nil
 	case resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone):
 		known.known, known.digest, known.validators = true, [32]byte{}, nil
 		return nil
-	case err != nil:
-		return err
+	case out.Failure != nil:
+		return out.Failure
 	}
-	digest := digestOf(parts)
+	digest := digestOf(out.Parts)
 	if known.known && known.digest != digest {
-		c.Invalidate(ctx) // subscribers that are notified read the new state
+		out.Invalidate(ctx) // subscribers that are notified read the new state
 	}
 	known.known, known.digest, known.validators = true, digest, cache.Validators(resp.Header)
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/render"
@@ -37,12 +38,13 @@ func (r Reader) read(ctx context.Context, e *View, req *mcp.Request, reply *mcp.
 	if p == nil {
 		return nil, notFound(req, uri)
 	}
-	c := r.Calls.NewBufferedCall(ctx, e.Endpoint, p, req, reply)
-	if c.Authorize(ctx) != nil {
-		return nil, Authorize(e.Endpoint, c.Caller, p, req)
+	inv := deliver.Invocation(ctx, e.Endpoint, call.Operation(p), req, reply)
+	inv.Origin, inv.Arguments, inv.Policy.Response = call.FromResource, args, call.Whole
+	if r.Calls.Authorize(ctx, &inv) != nil {
+		return nil, Authorize(e.Endpoint, inv.Caller.Principal, p, req.Family, req.URI)
 	}
 	whole, _, part := strings.Cut(uri, "#")
-	contents, err := Read(ctx, c, whole, args, nil)
+	contents, err := Read(ctx, r.Calls, inv, whole, nil)
 	if err != nil || !part {
 		return contents, err
 	}
@@ -56,28 +58,34 @@ func (r Reader) read(ctx context.Context, e *View, req *mcp.Request, reply *mcp.
 
 // Read makes the call that reads a resource for an authorized caller. reduce returns the parts that are passed on; nil if all are. The
 // error is for the client.
-func Read(ctx context.Context, c call.BufferedCall, uri string, args []byte, reduce func([]answer.Part) []answer.Part) ([]render.Content, error) {
-	parts, resp, err := c.Collect(ctx, args) //nolint:bodyclose // it was read
+func Read(ctx context.Context, calls *call.Runner, inv call.Invocation, uri string, reduce func(*call.Outcome) []answer.Part) ([]render.Content, error) {
+	out, err := calls.Invoke(ctx, inv)
 	if err != nil {
-		return nil, unread(c, uri, resp, err)
+		return nil, err
 	}
+	defer out.Close()
+	if out.Failure != nil {
+		return nil, unread(out, uri)
+	}
+	parts := out.Parts
 	if reduce != nil {
-		parts = reduce(parts)
+		parts = reduce(out)
 	}
-	mimeType := c.Plan.Operation.Answers.MediaType()
-	if r := c.Plan.Resource; r != nil {
+	p := inv.Plan()
+	mimeType := p.Operation.Answers.MediaType()
+	if r := p.Resource; r != nil {
 		mimeType = r.MIMEType
 	}
-	return render.ContentsOf(uri, mimeType, parts, render.IsUnended(parts, resp)), nil
+	return render.ContentsOf(uri, mimeType, parts, render.IsUnended(parts, out.Response)), nil
 }
 
 // Authorize is authorize for a resource.
-func Authorize(e *call.Endpoint, caller *auth.Principal, p *plan.Plan, req *mcp.Request) *mcp.Error {
-	denied := e.Authorize(caller, p)
+func Authorize(e *call.Endpoint, caller *auth.Principal, p *plan.Plan, family mcp.RevisionFamily, uri string) *mcp.Error {
+	denied := e.Authorize(caller, call.Operation(p))
 	switch {
 	case denied == nil:
 	case e.HideUnauthorized:
-		return req.ResourceNotFound(text.Truncate(req.URI, MaxShownURI))
+		return mcp.ResourceNotFound(family, text.Truncate(uri, MaxShownURI))
 	case len(p.Scopes) > 0:
 		denied.Message = "insufficient scope for this resource"
 	}
@@ -89,15 +97,13 @@ const MaxShownURI = 1 << 10
 
 // unread returns the error for a failed read. If the service reports the resource as missing, it does not exist; every other
 // failure has the text that a call of the tool would return.
-func unread(c call.BufferedCall, uri string, resp *http.Response, err error) error {
-	var f *call.Failure
-	if !errors.As(err, &f) {
-		return err
+func unread(out *call.Outcome, uri string) error {
+	f, inv := out.Failure, out.Invocation()
+	family := inv.Caller.Protocol.Family
+	if resp := out.Response; resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
+		return mcp.ResourceNotFound(family, text.Truncate(uri, MaxShownURI))
 	}
-	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
-		return c.Request.ResourceNotFound(text.Truncate(uri, MaxShownURI))
-	}
-	if refused := c.SubjectRefused(f); refused != nil {
+	if refused := inv.Endpoint.SubjectRefused(inv.Caller.Principal, f); refused != nil {
 		return refused
 	}
 	e := &mcp.Error{Code: mcp.CodeInternal, Message: f.Text, Data: append(jsonscan.AppendString([]byte(`{"uri":`), text.Truncate(uri, MaxShownURI)), '}')}
@@ -105,8 +111,8 @@ func unread(c call.BufferedCall, uri string, resp *http.Response, err error) err
 	switch {
 	case f.Outcome == telemetry.OutcomeArguments || f.Outcome == telemetry.OutcomeCondition:
 		e.Code = mcp.CodeInvalidParams
-	case errors.As(err, &unable) && unable.Missing != 0 && c.Request.Family == mcp.Stateless:
-		return err // names the capability that the client would have to declare (mcp-M2)
+	case errors.As(f, &unable) && unable.Missing != 0 && family == mcp.Stateless:
+		return f // names the capability that the client would have to declare (mcp-M2)
 	case f.Outcome == telemetry.OutcomeUnconfirmed:
 		e.Code, e.HTTPStatus = mcp.CodeInvalidRequest, http.StatusOK // the request is valid; its user or client is not able or willing
 	}

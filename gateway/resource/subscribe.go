@@ -15,6 +15,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/source"
@@ -98,27 +99,27 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // Subscribe subscribes a client to changes of a resource until release is called. The error is for the client.
 func (w *Subscriptions) Subscribe(ctx context.Context, s mcp.Subscription) (release func(), err error) {
-	v, uri, requestInfo := s.Subscriber, s.URI, call.InfoFrom(ctx)
+	v, uri, request := s.Subscriber, s.URI, inbound.From(ctx)
 	if w.Await != nil {
-		if _, err := w.Await(ctx, requestInfo.EndpointName, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
+		if _, err := w.Await(ctx, request.EndpointName, &mcp.Request{Method: "resources/read", URI: uri}); err != nil {
 			return nil, err
 		}
 	}
 	m := &member{viewer: v, tell: s.Notify, caller: auth.CallerFromContext(ctx)}
-	e := w.Endpoint(requestInfo.EndpointName)
+	e := w.Endpoint(request.EndpointName)
 	p, args, err := m.reads(ctx, e, uri)
 	if err != nil {
 		return nil, err
 	}
-	key := watchKey{endpoint: requestInfo.EndpointName, uri: uri}
+	key := watchKey{endpoint: request.EndpointName, uri: uri}
 	if p.Personal {
 		key.caller = v.Principal
 	}
 	if p.PassesHeaders {
-		if err := p.CheckPassedHeaders(ctx, &source.Inbound{Header: requestInfo.Header, Guard: e.Guard}); err != nil {
+		if err := p.CheckPassedHeaders(ctx, &source.Inbound{Header: request.Header, Guard: e.Guard}); err != nil {
 			return nil, err
 		}
-		m.inbound = p.PassedHeaders(requestInfo.Header).Clone() // a copy, so that the values don't retain the whole header
+		m.inbound = p.PassedHeaders(request.Header).Clone() // a copy, so that the values don't retain the whole header
 		key.headers = call.HeaderDigest(m.inbound)
 	}
 	w.mu.Lock()
@@ -128,7 +129,9 @@ func (w *Subscriptions) Subscribe(ctx context.Context, s mcp.Subscription) (rele
 		return nil, err
 	}
 	if !known { // it is read at once
-		if err := w.newCall(m.caller.Context(ctx), e.Endpoint, m, p, uri).ChargePoll(ctx, args); err != nil {
+		inv := m.invocation(e.Endpoint, p, args)
+		inv.Request, inv.Caller.Address, inv.MemoryChecked = &request.Identifier, request.Address, request.MemoryChecked
+		if err := w.Calls.Charge(m.caller.Context(ctx), inv); err != nil {
 			return nil, err
 		}
 	}
@@ -162,12 +165,16 @@ func (w *Subscriptions) full(s mcp.Subscription) error {
 	return nil
 }
 
-// newCall returns the call that polls a resource for a member.
-func (w *Subscriptions) newCall(ctx context.Context, e *call.Endpoint, m *member, p *plan.Plan, uri string) call.BufferedCall {
-	return w.Calls.NewBufferedCall(ctx, e, p, &mcp.Request{
-		Method: "resources/read", Family: mcp.Stateless, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri,
-		HTTP: &http.Request{Header: m.inbound},
-	}, nil)
+// invocation returns the invocation that polls a resource for the member.
+func (m *member) invocation(e *call.Endpoint, p *plan.Plan, args []byte) call.Invocation {
+	inv := call.Invocation{
+		Endpoint: e, Tool: call.Operation(p), Origin: call.FromSubscription, Method: "resources/read", Arguments: args,
+		Caller: call.Caller{ID: m.viewer.Principal, Header: m.inbound, Protocol: call.Protocol{Family: mcp.Stateless, Revision: m.viewer.Revision}},
+	}
+	if e.Guard != nil {
+		inv.Caller.Principal = m.caller.Principal()
+	}
+	return inv
 }
 
 // leave removes a member; the watch ends with its last member.
@@ -207,20 +214,19 @@ func (w *Subscriptions) End() {
 // reads returns the plan that reads a resource of an endpoint, which may be nil, for the member, and the arguments of its call. The error
 // says why the member may not read it, or why it would receive no notifications.
 func (m *member) reads(ctx context.Context, e *View, uri string) (*plan.Plan, []byte, error) {
-	req := &mcp.Request{Method: "resources/read", Family: m.viewer.Family, Revision: m.viewer.Revision, Principal: m.viewer.Principal, URI: uri}
 	if e == nil {
-		return nil, nil, req.ResourceNotFound(text.Truncate(uri, MaxShownURI))
+		return nil, nil, mcp.ResourceNotFound(m.viewer.Family, text.Truncate(uri, MaxShownURI))
 	}
 	p, args := e.Resources.Find(uri)
 	if p == nil {
-		return nil, nil, req.ResourceNotFound(text.Truncate(uri, MaxShownURI))
+		return nil, nil, mcp.ResourceNotFound(m.viewer.Family, text.Truncate(uri, MaxShownURI))
 	}
 	caller := m.caller.Principal()
 	if e.Guard != nil {
 		if until := callerUntil(caller); !until.IsZero() && time.Now().After(until) {
 			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the access token has expired"}
 		}
-		if denied := Authorize(e.Endpoint, caller, p, req); denied != nil {
+		if denied := Authorize(e.Endpoint, caller, p, m.viewer.Family, uri); denied != nil {
 			return nil, nil, denied
 		}
 	}

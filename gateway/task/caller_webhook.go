@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -74,9 +75,9 @@ func NewCallerWebhooks(c *config.Config, old *CallerWebhooks, tracing trace.Trac
 	return out
 }
 
-// wanted returns the webhook URL of a request, or nil if it has none. The error is for the client.
-func (o *CallerWebhooks) wanted(req *mcp.Request) (*url.URL, error) {
-	value := jsonscan.Lookup(jsonscan.Lookup(req.Params, "_meta"), CallbackKey)
+// wanted returns the webhook URL of a request with these params, or nil if it has none. The error is for the client.
+func (o *CallerWebhooks) wanted(params json.RawMessage) (*url.URL, error) {
+	value := jsonscan.Lookup(jsonscan.Lookup(params, "_meta"), CallbackKey)
 	if value == nil {
 		return nil, nil //nolint:nilnil // no webhook was requested
 	}
@@ -163,11 +164,11 @@ type Continuation struct {
 }
 
 // CallerWebhook implements [call.Continuation].
-func (j *Continuation) CallerWebhook(req *mcp.Request) (*url.URL, error) {
+func (j *Continuation) CallerWebhook(params json.RawMessage) (*url.URL, error) {
 	if j.Webhooks == nil {
 		return nil, nil //nolint:nilnil // none can be requested
 	}
-	return j.Webhooks.wanted(req)
+	return j.Webhooks.wanted(params)
 }
 
 // BeginTask implements [call.Continuation].
@@ -191,10 +192,10 @@ func (j *Continuation) Follow(ctx context.Context, started *call.StartedJob) boo
 // followTask follows a task until it ends, and sends the webhook of the caller whose call has begun it. It returns false if
 // too many tasks are followed.
 func (j *Continuation) followTask(ctx context.Context, t *Task, started *call.StartedJob) bool {
-	to, out, plan, req := *started.Webhook, j.Webhooks, started.Plan, started.Request
-	w := NewWatcher(ctx, t.id, mcp.Subscriber{Principal: req.Principal, Family: mcp.Stateless, Revision: req.Revision, Client: req.Client})
+	to, out, plan, of := *started.Webhook, j.Webhooks, started.Plan, &started.Caller
+	w := NewWatcher(ctx, t.id, mcp.Subscriber{Principal: of.ID, Family: mcp.Stateless, Revision: of.Protocol.Revision, Client: of.Protocol.Capabilities})
 	w.LimitHeader(plan)
-	caller := call.ChargedCaller(req.Principal, call.InfoFrom(ctx))
+	caller := of.Charged()
 	follow := func(ctx context.Context) {
 		for pause := plan.Job.Interval; ; {
 			select {
@@ -222,7 +223,7 @@ func (j *Continuation) followTask(ctx context.Context, t *Task, started *call.St
 			}
 		}
 	}
-	followed := j.Followers.begin(req.Principal, func(ctx context.Context) {
+	followed := j.Followers.begin(of.ID, func(ctx context.Context) {
 		j.Survive("a job was followed", func() { follow(ctx) })
 	})
 	if !followed {

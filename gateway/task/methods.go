@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/state"
@@ -16,20 +17,25 @@ import (
 	"drawbridge/openapi/text"
 )
 
+// open returns the task that a request names. No client of the request gets notifications of the job's requests.
+func (s *Tasks) open(ctx context.Context, e *call.Endpoint, req *mcp.Request) (*Task, error) {
+	return s.Open(ctx, deliver.Invocation(ctx, e, nil, req, nil), req.TaskID)
+}
+
 // Get answers tasks/get.
 func (s *Tasks) Get(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
-	t, err := s.Open(ctx, e, req, reply)
+	t, err := s.open(ctx, e, req)
 	if err != nil {
 		return err
 	}
-	ctx, end := t.Call.BeginJobRequests(ctx)
-	defer end()
+	ctx = t.Call.Resume(ctx)
+	defer t.Call.Close()
 	rec, err := t.State(ctx)
 	if err != nil {
 		return awayError(err)
 	}
 	if len(rec.Questions) > 0 {
-		if err := req.RequireCapabilities(mcp.ClientElicitation); err != nil { // a client must declare elicitation to be sent questions (mcp-E3)
+		if err := mcp.RequireCapabilities(req.Family, req.Client, mcp.ClientElicitation); err != nil { // a client must declare elicitation to be sent questions (mcp-E3)
 			return err
 		}
 	}
@@ -39,7 +45,7 @@ func (s *Tasks) Get(ctx context.Context, e *call.Endpoint, req *mcp.Request, rep
 // Update answers tasks/update: it sends the user's answers to the service, one by one. Answers to unknown questions are
 // ignored.
 func (s *Tasks) Update(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
-	t, err := s.Open(ctx, e, req, reply)
+	t, err := s.open(ctx, e, req)
 	if err != nil {
 		return err
 	}
@@ -47,8 +53,8 @@ func (s *Tasks) Update(ctx context.Context, e *call.Endpoint, req *mcp.Request, 
 	if jsonscan.KindOf(responses) != jsonscan.Object {
 		return mcp.InvalidParams("params.inputResponses must be an object")
 	}
-	ctx, end := t.Call.BeginJobRequests(ctx)
-	defer end()
+	ctx = t.Call.Resume(ctx)
+	defer t.Call.Close()
 	if _, err := t.State(ctx); err != nil {
 		return awayError(err)
 	}
@@ -92,7 +98,7 @@ func (t *Task) answer(ctx context.Context, rec *Record, asked job.Question, a mc
 	if !q.CanRefuse() && a.Action != mcp.Accepted {
 		return t.callOff(ctx, rec) // the service has no other way to learn that the user declines
 	}
-	if failed := t.Call.SendJobRequest(ctx, q.Answer, t.handle, q.AnswerArguments(t.handle.Answer, key, a.Action, content)); failed != nil {
+	if failed := t.Call.Send(ctx, q.Answer, t.handle, q.AnswerArguments(t.handle.Answer, key, a.Action, content)); failed != nil {
 		return &mcp.Error{Code: mcp.CodeInternal, Message: "the service did not take the answer; it can be given again"}
 	}
 	rec.Answered = append(rec.Answered, key)
@@ -105,12 +111,12 @@ func (t *Task) answer(ctx context.Context, rec *Record, asked job.Question, a mc
 // Cancel answers tasks/cancel: it cancels the job if it has a cancel request, and otherwise only stops polling it. A task
 // that has ended is left unchanged.
 func (s *Tasks) Cancel(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) error {
-	t, err := s.Open(ctx, e, req, reply)
+	t, err := s.open(ctx, e, req)
 	if err != nil {
 		return err
 	}
-	ctx, end := t.Call.BeginJobRequests(ctx)
-	defer end()
+	ctx = t.Call.Resume(ctx)
+	defer t.Call.Close()
 	rec, release, err := t.lock(ctx)
 	if err != nil {
 		return awayError(err)
@@ -132,7 +138,7 @@ func (t *Task) callOff(ctx context.Context, rec *Record) error {
 		t.Call.Done(ctx, telemetry.OutcomeJob, nil)
 		return t.publishRecord(ctx, rec)
 	}
-	_ = t.Call.SendJobRequest(ctx, t.Plan.Job.Cancel, t.handle, t.handle.Cancel) // a failure is for the operator; the client learns the status by polling
+	_ = t.Call.Send(ctx, t.Plan.Job.Cancel, t.handle, t.handle.Cancel) // a failure is for the operator; the client learns the status by polling
 	rec.Called, rec.Next = true, time.Time{}
 	return t.publishRecord(ctx, rec)
 }

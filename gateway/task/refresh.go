@@ -8,6 +8,7 @@ import (
 
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/job/polling"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/telemetry"
 )
@@ -94,21 +95,21 @@ func (t *Task) tryLock(ctx context.Context) (release func(), ok bool) {
 
 // poll asks the service for the status of the job and updates the record.
 func (t *Task) poll(ctx context.Context, rec *Record) {
-	j, c := t.Plan.Job, t.Call
+	j, c := t.Plan.Job, &t.Call
 	status, err := c.PollStatus(ctx, t.handle)
-	defer c.EndPoll()
+	defer c.Release()
 	now := time.Now()
-	var missed *call.StatusError
+	var missed *polling.StatusError
 	switch {
-	case call.IsNotDisclosed(err) != nil:
+	case polling.IsNotDisclosed(err) != nil:
 		rec.end(mcp.TaskCompleted)
-		rec.Result = c.CaptureFailure(ctx, err)
+		rec.Result = t.Results.Members(c.End(ctx, nil, err))
 	case errors.As(err, &missed) && missed.Later:
 		rec.Next = now.Add(j.Pause(missed.Retry))
 		c.Done(ctx, missed.Outcome, missed.Cause)
 	case errors.As(err, &missed) && missed.Denied:
 		// The failure is due to the caller's permissions, and says nothing about the job.
-		t.refused = c.SubjectRefused(missed.Failure)
+		t.refused = c.Endpoint.SubjectRefused(c.Caller.Principal, missed.Failure)
 		rec.Message, rec.Next = "the service could not be asked how the job stands: "+string(missed.Outcome), now.Add(j.Pause(missed.Retry))
 		c.Done(ctx, missed.Outcome, missed.Cause)
 	case errors.As(err, &missed) && missed.Gone && rec.Called:
@@ -120,13 +121,13 @@ func (t *Task) poll(ctx context.Context, rec *Record) {
 		c.Done(ctx, missed.Outcome, missed.Cause)
 	case call.IsFailure(err):
 		rec.end(mcp.TaskCompleted)
-		rec.Result = c.CaptureFailure(ctx, err)
+		rec.Result = t.Results.Members(c.End(ctx, nil, err))
 	case err != nil:
 		rec.Next = now.Add(j.Pause(0))
 		c.Done(ctx, telemetry.OutcomeInternal, err)
 	case status.State == job.Succeeded, status.State == job.Failed:
 		rec.end(mcp.TaskCompleted)
-		rec.Result = c.CaptureResult(ctx, status)
+		rec.Result = t.Results.Members(c.End(ctx, status, nil))
 	case status.State == job.Cancelled:
 		rec.end(mcp.TaskCancelled)
 		rec.Message = status.Text()

@@ -70,7 +70,7 @@ func (s *Tasks) ServeCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	e := s.Endpoint("")
-	if e == nil || e.Plans[p.Tool] == nil || e.Plans[p.Tool].Job.Callback == nil {
+	if e == nil || e.Plan(p.Tool) == nil || e.Plan(p.Tool).Job.Callback == nil {
 		http.NotFound(w, r)
 		return
 	}
@@ -79,7 +79,7 @@ func (s *Tasks) ServeCallback(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "POST is what this URL is for", http.StatusMethodNotAllowed)
 		return
 	}
-	plan := e.Plans[p.Tool]
+	plan := e.Plan(p.Tool)
 	cb := plan.Job.Callback
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, cb.MaxBody))
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"drawbridge/auth"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/signal"
@@ -62,7 +63,6 @@ type taskWatcher struct {
 	viewer mcp.Subscriber
 
 	endpoint string
-	Operator bool // of the process
 	Caller   auth.Caller
 	trace    trace.SpanContext
 	Header   http.Header // of the request
@@ -70,9 +70,9 @@ type taskWatcher struct {
 
 // NewWatcher returns the subscriber of the request of ctx to a task.
 func NewWatcher(ctx context.Context, id string, viewer mcp.Subscriber) *taskWatcher {
-	v := call.InfoFrom(ctx)
+	v := inbound.From(ctx)
 	return &taskWatcher{
-		id: id, viewer: viewer, endpoint: v.EndpointName, Operator: v.Operator, Header: v.Header,
+		id: id, viewer: viewer, endpoint: v.EndpointName, Header: v.Header,
 		Caller: auth.CallerFromContext(ctx), trace: trace.SpanContextFromContext(ctx),
 	}
 }
@@ -207,8 +207,8 @@ func (s *Tasks) stateFor(ctx context.Context, w *taskWatcher) (t *Task, rec *Rec
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, end := t.Call.BeginJobRequests(ctx)
-	defer end()
+	ctx = t.Call.Resume(ctx)
+	defer t.Call.Close()
 	rec, err = t.State(ctx)
 	return t, rec, err
 }
@@ -221,11 +221,18 @@ func (s *Tasks) openFor(ctx context.Context, w *taskWatcher) (*Task, context.Con
 		return nil, nil, mcp.InvalidParams("the endpoint is gone")
 	}
 	ctx = trace.ContextWithSpanContext(w.Caller.Context(ctx), w.trace)
-	ctx = context.WithValue(ctx, call.InfoKey{}, &call.RequestInfo{EndpointName: w.endpoint, Operator: w.Operator, Header: w.Header})
-	t, err := s.Open(ctx, e, &mcp.Request{
-		Method: "tasks/get", TaskID: w.id, Family: w.viewer.Family, Revision: w.viewer.Revision, Client: w.viewer.Client, Principal: w.viewer.Principal,
-		HTTP: (&http.Request{Header: w.Header}).WithContext(ctx),
-	}, nil)
+	v := &inbound.Request{EndpointName: w.endpoint}
+	ctx = context.WithValue(ctx, inbound.Key{}, v) // so that its lines in the log have one id
+	inv := call.Invocation{
+		Endpoint: e, Method: "tasks/get", Request: &v.Identifier,
+		Caller: call.Caller{
+			ID: w.viewer.Principal, Header: w.Header, Protocol: call.Protocol{Family: w.viewer.Family, Revision: w.viewer.Revision, Capabilities: w.viewer.Client},
+		},
+	}
+	if e.Guard != nil {
+		inv.Caller.Principal = w.Caller.Principal()
+	}
+	t, err := s.Open(ctx, inv, w.id)
 	return t, ctx, err
 }
 

@@ -12,7 +12,9 @@ import (
 
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/call"
+	"drawbridge/gateway/deliver"
 	"drawbridge/gateway/job"
+	"drawbridge/gateway/job/polling"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/state"
@@ -58,6 +60,7 @@ type Options struct {
 	// Publish tells other replicas that a task has changed.
 	Publish   func(ctx context.Context, key string)
 	Calls     *call.Runner
+	Results   deliver.Results
 	Log       *slog.Logger
 	Metrics   *telemetry.Metrics
 	Responses *admission.ResponseBudget
@@ -128,7 +131,7 @@ func (r *Record) large() bool { return r.Status == mcp.TaskCompleted && r.Result
 type Task struct {
 	*Tasks
 	Plan    *plan.Plan
-	Call    call.JobCall // queries the job on behalf of the caller of the request; zero if the job has just started
+	Call    polling.JobCall // queries the job on behalf of the caller of the request; zero if the job has just started
 	id      string
 	Payload Payload
 	handle  *job.Handle
@@ -163,11 +166,11 @@ func (s *Tasks) newTask(ctx context.Context, j *call.StartedJob) (*Task, *Record
 	}
 	// Handles expire at whole seconds; the extra second guarantees the task's full TTL. An ID is bound to the caller and the
 	// endpoint.
-	id := s.Handles.Seal(payload, now.Add(j.Plan.Job.TTL+time.Second), j.Request.Principal, j.Endpoint.Name)
+	id := s.Handles.Seal(payload, now.Add(j.Plan.Job.TTL+time.Second), j.Caller.ID, j.Endpoint.Name)
 	if len(id) > MaxID {
 		return nil, nil, nil
 	}
-	t := &Task{Tasks: s, Plan: j.Plan, id: id, Payload: p, handle: h, owner: j.Request.Principal}
+	t := &Task{Tasks: s, Plan: j.Plan, id: id, Payload: p, handle: h, owner: j.Caller.ID}
 	rec := &Record{Status: mcp.TaskWorking, Message: j.Report.Text(), Updated: now, Next: now.Add(j.Plan.Job.Pause(j.Retry))}
 	return t, rec, t.Save(ctx, rec)
 }
@@ -188,22 +191,23 @@ func (t *Task) of(rec *Record) mcp.Task {
 	return m
 }
 
-// Open returns the task that a request to an endpoint names. The error is for the client: a task that belongs to another
-// caller, has expired or never existed is unknown. The call of the task is not started.
-func (s *Tasks) Open(ctx context.Context, e *call.Endpoint, req *mcp.Request, reply *mcp.Reply) (*Task, error) {
+// Open returns the task of an ID. inv is for whom, at which endpoint, and for which method; its plan is that of the task. The error is for
+// the client: a task that belongs to another caller, has expired or never existed is unknown. The call of the task is not started.
+func (s *Tasks) Open(ctx context.Context, inv call.Invocation, id string) (*Task, error) {
+	e, owner := inv.Endpoint, inv.Caller.ID
 	unknown := mcp.InvalidParams("unknown task: it has expired, or is not one of this caller")
-	if len(req.TaskID) > MaxID {
+	if len(id) > MaxID {
 		return nil, unknown
 	}
-	payload, _, err := s.Handles.Open(req.TaskID, time.Now(), req.Principal, e.Name)
+	payload, _, err := s.Handles.Open(id, time.Now(), owner, e.Name)
 	if err != nil {
 		return nil, unknown
 	}
-	t := &Task{Tasks: s, id: req.TaskID, owner: req.Principal}
+	t := &Task{Tasks: s, id: id, owner: owner}
 	if err := json.Unmarshal(payload, &t.Payload); err != nil {
 		return nil, unknown
 	}
-	p := e.Plans[t.Payload.Tool]
+	p := e.Plan(t.Payload.Tool)
 	if p == nil || p.Base == nil {
 		return nil, unknown // its tool is gone
 	}
@@ -211,8 +215,9 @@ func (s *Tasks) Open(ctx context.Context, e *call.Endpoint, req *mcp.Request, re
 		return nil, unknown // the service's origin has changed, and its credentials must not go to the old one
 	}
 	t.Plan = p
-	t.Call = s.Calls.NewJobCall(ctx, e, p, t.Payload.Key, req, reply)
-	return t, t.Call.AuthorizeJob(ctx, t.Payload.Arguments)
+	inv.Tool, inv.Origin = call.Operation(p), call.FromTask
+	t.Call = polling.JobCall{Call: s.Calls.New(ctx, inv), Key: t.Payload.Key}
+	return t, t.Call.Authorize(ctx, s.Calls, t.Payload.Arguments)
 }
 
 // handle returns the handle of the task's job, as far as it may still be polled.

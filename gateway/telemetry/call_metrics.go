@@ -125,7 +125,7 @@ type CallMetrics struct {
 
 	m         *Metrics
 	api, tool string
-	ok        prometheus.Counter
+	ok        prometheus.Counter // nil for one of the gateway's own tools
 }
 
 // Call returns the handles of a tool, whose label may be [OtherTools].
@@ -134,9 +134,14 @@ func (m *Metrics) Call(api, tool string) CallMetrics {
 		ok: m.calls.WithLabelValues(api, tool, string(OutcomeOK)), Duration: m.callDuration.WithLabelValues(api), Traffic: m.traffic.of(api), Results: m.results.of(api)}
 }
 
+// OwnCall returns the handles of one of the gateway's own tools, which belongs to no API and sends no requests.
+func (m *Metrics) OwnCall(tool string) *CallMetrics {
+	return &CallMetrics{m: m, tool: tool}
+}
+
 // Count counts a call.
 func (c *CallMetrics) Count(o Outcome) {
-	if o == OutcomeOK {
+	if o == OutcomeOK && c.ok != nil {
 		c.ok.Inc()
 		return
 	}

@@ -79,7 +79,11 @@ func (m *Metrics) ResultTotals() (tokens, bytes int64) {
 }
 
 // Delivered counts a text of a result that the model reads.
-func (t *ResultTokens) Delivered(text []byte) { t.delivered.Observe(text, len(text)) }
+func (t *ResultTokens) Delivered(text []byte) {
+	if t != nil {
+		t.delivered.Observe(text, len(text))
+	}
+}
 
 // Projected counts what a projection saved: text was made shorter, to the given number of bytes.
 func (t *ResultTokens) Projected(text []byte, bytes int) { t.saved.Observe(text, len(text)-bytes) }

@@ -36,6 +36,8 @@ func NewTracer(p trace.TracerProvider) *Tracer {
 // CallSpan describes the span of a call.
 type CallSpan struct {
 	Method, Tool, Revision, API string
+	// Via is the built-in tool through which Tool was called; "" if it was called by its own name.
+	Via string
 	// TraceParent and TraceState are those of params._meta, "" if there are none; Header is that of the HTTP request.
 	TraceParent, TraceState string
 	Header                  http.Header
@@ -79,12 +81,17 @@ func (t *Tracer) StartCall(ctx context.Context, s CallSpan, pending *PendingChec
 		return ctx, nil
 	}
 	ctx = propagation.TraceContext{}.Extract(ctx, parent)
-	attributes := append(make([]attribute.KeyValue, 0, 5),
+	attributes := append(make([]attribute.KeyValue, 0, 6),
 		attribute.String("mcp.method.name", s.Method),
 		attribute.String("gen_ai.tool.name", s.Tool),
 		attribute.String("mcp.protocol.version", s.Revision),
-		attribute.String("drawbridge.api", s.API),
 	)
+	if s.API != "" {
+		attributes = append(attributes, attribute.String("drawbridge.api", s.API))
+	}
+	if s.Via != "" {
+		attributes = append(attributes, attribute.String("drawbridge.via", s.Via))
+	}
 	if s.Method == toolsCall {
 		attributes = append(attributes, attribute.String("gen_ai.operation.name", "execute_tool"))
 	}

@@ -70,7 +70,7 @@ func (a *adviser) consider(t *catalog.Tool, d definition, w Weights) {
 	portable := catalog.AllFeatures
 	portable.Profile = openapi.ProfilePortable
 	a.add(t.API, PortableProfile, "schema_profile: portable", d.lessThan(t.Definition(portable)))
-	if t.Operation.Deprecated {
+	if t.Deprecated {
 		a.add(t.API, ExcludeDeprecated, "tools: {exclude: [{deprecated: true}]}", w.Tokens)
 	}
 	a.add(t.API, ShortenDescriptions, fmt.Sprintf("rules: set: {description: …} of at most %d characters", shortDescription),

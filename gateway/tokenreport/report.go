@@ -50,7 +50,7 @@ func New(tools []*catalog.Tool, o Options) *Report {
 		for _, tag := range tagsOf(t) {
 			group(tags, tagKey{t.API, tag}, Group{API: t.API, Tag: &tag}).add(w)
 		}
-		r.ByTool = append(r.ByTool, Tool{t.Name, t.API, append([]string{}, t.Operation.Tags...), w})
+		r.ByTool = append(r.ByTool, Tool{t.Name, t.API, append([]string{}, t.Tags...), w})
 		advice.consider(t, d, w)
 	}
 	r.APIs, r.Tags = sorted(apis), sorted(tags)
@@ -64,7 +64,7 @@ type tagKey struct{ api, tag string }
 // tagsOf returns the tags of a tool without repetitions, "" if it has none.
 func tagsOf(t *catalog.Tool) []string {
 	var tags []string
-	for _, tag := range t.Operation.Tags {
+	for _, tag := range t.Tags {
 		if !slices.Contains(tags, tag) {
 			tags = append(tags, tag)
 		}

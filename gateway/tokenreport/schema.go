@@ -1,6 +1,9 @@
 package tokenreport
 
-import "drawbridge/openapi/jsonscan"
+import (
+	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
+)
 
 // schemaEdit is a change of JSON Schemas. It knows which members are schemas, so that a property that is named enum or
 // description, and values in examples, stay as they are.
@@ -10,47 +13,37 @@ type schemaEdit struct {
 }
 
 // append appends the changed schema.
-func (e schemaEdit) append(dst, schema []byte) []byte {
-	if jsonscan.KindOf(schema) != jsonscan.Object {
-		return append(dst, schema...)
-	}
-	return appendMembers(dst, schema, func(key string, value []byte) []byte {
-		switch key {
-		case "description":
-			if e.description != nil && jsonscan.KindOf(value) == jsonscan.String {
-				return e.description(value)
-			}
-		case "enum":
-			if e.dropEnums {
-				return nil
-			}
-		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
-			if jsonscan.KindOf(value) == jsonscan.Object {
-				return appendMembers(nil, value, func(_ string, schema []byte) []byte { return e.append(nil, schema) })
-			}
-		case "allOf", "anyOf", "oneOf", "prefixItems", "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
-			"unevaluatedProperties", "unevaluatedItems":
-			if jsonscan.KindOf(value) == jsonscan.Array {
-				return e.appendAll(nil, value)
-			}
-			return e.append(nil, value)
-		}
-		return value
-	})
-}
+func (e schemaEdit) append(dst, schema []byte) []byte { return e.schema(dst, jsonschema.Parse(schema)) }
 
-// appendAll appends an array of changed schemas.
-func (e schemaEdit) appendAll(dst, schemas []byte) []byte {
-	dst = append(dst, '[')
+func (e schemaEdit) schema(dst []byte, s *jsonschema.Schema) []byte {
+	if !s.IsObject() {
+		return append(dst, s.Source()...)
+	}
+	dst = append(dst, '{')
 	first := true
-	for schema := range jsonscan.Elements(schemas) {
+	for _, k := range s.Keywords() {
+		value := e.value(k)
+		if len(value) == 0 {
+			continue
+		}
 		if !first {
 			dst = append(dst, ',')
 		}
 		first = false
-		dst = e.append(dst, schema)
+		dst = append(append(jsonscan.AppendString(dst, k.Name), ':'), value...)
 	}
-	return append(dst, ']')
+	return append(dst, '}')
+}
+
+// value returns the changed value of a keyword; nothing to leave the keyword out.
+func (e schemaEdit) value(k jsonschema.Keyword) []byte {
+	switch {
+	case k.Name == "description" && e.description != nil && jsonscan.KindOf(k.Value) == jsonscan.String:
+		return e.description(k.Value)
+	case k.Name == "enum" && e.dropEnums:
+		return nil
+	}
+	return k.AppendWith(nil, func(dst []byte, p jsonschema.Part) []byte { return e.schema(dst, p.Schema) })
 }
 
 // appendMembers appends a JSON object whose members are changed. A member that becomes empty is left out.

@@ -99,7 +99,7 @@ func (s *Scope) counts(of func(*catalog.Tool) []string) []count {
 }
 
 func apiOf(t *catalog.Tool) []string  { return []string{t.API} }
-func tagsOf(t *catalog.Tool) []string { return t.Operation.Tags }
+func tagsOf(t *catalog.Tool) []string { return t.Tags }
 
 // nearest moves the names that share a word with a text to the front.
 func nearest(all []count, text string) []count {

@@ -25,7 +25,7 @@ type filter struct {
 
 func (f filter) has(t *catalog.Tool) bool {
 	return (f.api == "" || strings.EqualFold(t.API, f.api)) && (!f.readOnly || t.Annotations.ReadOnly) &&
-		(f.tag == "" || slices.ContainsFunc(t.Operation.Tags, func(tag string) bool { return strings.EqualFold(tag, f.tag) }))
+		(f.tag == "" || slices.ContainsFunc(t.Tags, func(tag string) bool { return strings.EqualFold(tag, f.tag) }))
 }
 
 // String returns the filter in words.

@@ -1,6 +1,7 @@
 package widening
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +21,7 @@ const (
 	SharedAnswers  = "cache.shared gives other callers the answers"
 	MoreJobs       = "job does more than before after calls"
 	HigherRate     = "rate is gone or allows more calls"
+	OtherSetting   = "a setting is another that can't be compared, for calls"
 	PromisesMore   = "annotations promise clients more, or warn of less, before calls"
 )
 
@@ -56,6 +58,8 @@ type Access struct {
 	Promises, ByMethod Promises
 	// Rate limits the calls of clients.
 	Rate Rate
+	// Rest is the state of settings that no code compares, see [State].
+	Rest State
 	// ByDocument is the part that a document alone decides. It is zero while configurations are compared, which have keys of their own
 	// for it.
 	ByDocument ByDocument
@@ -126,6 +130,7 @@ func (a *Access) Opened(was *Access, implies map[string][]string) (what []string
 		{!contains(was.Jobs, a.Jobs), MoreJobs},
 		{a.promisesMore(was), PromisesMore},
 		{a.Rate.exceeds(was.Rate), HigherRate},
+		{!maps.EqualFunc(a.Rest, was.Rest, slices.Equal), OtherSetting},
 		{!contains(was.ByDocument.Endpoints, a.ByDocument.Endpoints), NewlyAtEndpoint},
 		{!contains(was.ByDocument.Credentials, a.ByDocument.Credentials), OtherCredential},
 		{was.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != (origin.Origin{}) && a.ByDocument.Origin != was.ByDocument.Origin, OtherOrigin},

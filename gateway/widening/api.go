@@ -2,42 +2,139 @@ package widening
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
+	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 
 	"drawbridge/config"
 )
 
-// Document is the document of an API, with the operations that were compared.
-type Document struct {
-	Was, Is    string                      // the name of the API, under both configurations
-	Operations []config.Subject            // the operations that were compared
-	Opened     map[string][]config.Subject // those with wider access, by the kind of it, such as [NoConsent]
-	// OtherService reports whether the API is an additional one whose calls go to another service than those of each API with the same
-	// document.
-	OtherService bool
+// API is an entry of apis, with the rules that may match it.
+type API struct {
+	Name string `json:"name,omitempty"`
+	Spec string `json:"spec"` // digest of the location
+	// Entry is a digest of the location in the file, which is the directory for documents in a
+	// directory.
+	Entry string `json:"entry"`
+	// Config is the state of the entry, and Joint that of the keys that several keys decide together.
+	Config State `json:"config,omitempty"`
+	Joint  State `json:"joint,omitempty"`
+	// Identities are the identities that the service sees.
+	Identities map[string]string   `json:"identities,omitempty"`
+	Overlays   []string            `json:"overlays,omitempty"` // digests of the locations, in their order
+	ScopeMap   map[string][]string `json:"scope_map,omitempty"`
+	Include    string              `json:"include,omitempty"`
+	Exclude    []string            `json:"exclude,omitempty"`
+	Rules      []Rule              `json:"rules,omitempty"`
 }
 
-func (w *comparison) apis(old, new *Summary, documents func(i int) *Document) {
-	known := slices.Concat(old.APIs, old.Gone)
-	baselines := baselinesOf(old, new, func(i int) bool {
-		if documents == nil {
-			return false
+// jointAPI is the part of an API that several keys decide together, with the rules of keys. opens is the report.
+type jointAPI struct {
+	Slashes     []string `yaml:"slashes" access:"grants" opens:"slash_parameters lets arguments lead to more paths"`
+	NoSlashes   []string `yaml:"no_slashes" access:"restricts" opens:"slash_parameters rejects fewer slashes, so arguments may lead to more paths"`
+	PassHeaders []string `yaml:"pass_headers" access:"grants" opens:"pass_headers passes on more of the caller's headers"`
+	Dropped     []string `yaml:"dropped" access:"restricts" opens:"drop_arguments lets more arguments through to the service"`
+	Proxy       string   `yaml:"proxy" access:"grants" opens:"proxy lets calls go through another proxy"`
+	SpecProxy   string   `yaml:"spec_proxy" access:"grants" opens:"spec_proxy has the document fetched through another proxy"`
+	Unchecked   bool     `yaml:"unchecked" access:"grants" opens:"proxy.resolve leaves the addresses of services unchecked"`
+	Bounded     bool     `yaml:"bounded" access:"restricts" opens:"allow_addresses does not bound any more where calls go"`
+}
+
+func apiOf(c *config.Config, api *config.API) API {
+	entry := api.Spec.String()
+	if api.FromDirectory() {
+		entry = filepath.Dir(entry)
+	}
+	a := API{
+		Name: api.Name, Spec: digest(api.Spec.String()), Entry: digest(entry), Config: stateOf(reflect.ValueOf(api).Elem()),
+		Joint: stateOf(reflect.ValueOf(jointAPIOf(c, api))), Identities: identitiesOf(api), ScopeMap: api.ScopeMap, Include: encode(api.Tools.Include),
+	}
+	for _, overlay := range api.Overlays {
+		a.Overlays = append(a.Overlays, digest(overlay.String()))
+	}
+	for _, sel := range api.Tools.Exclude {
+		a.Exclude = append(a.Exclude, encode(sel))
+	}
+	for i := range c.Rules {
+		if r, ok := ruleOf(&c.Rules[i]); ok && mayMatch(c.Rules[i].Match, api.Name) {
+			a.Rules = append(a.Rules, r)
 		}
-		d := documents(i)
-		return d != nil && d.OtherService
-	})
+	}
+	return a
+}
+
+func jointAPIOf(c *config.Config, api *config.API) jointAPI {
+	j := jointAPI{
+		PassHeaders: passedHeaders(api.PassHeaders), Proxy: proxyOf(api.Proxy), SpecProxy: proxyOf(api.SpecProxy),
+		Unchecked: api.Proxy.ResolvesNames() || api.SpecProxy.ResolvesNames(), Bounded: len(api.AllowAddresses) > 0,
+	}
+	j.Dropped, _ = c.DroppedArguments(api)
+	for _, p := range api.SlashParameters {
+		switch p.As {
+		case config.SlashRejected:
+			j.NoSlashes = append(j.NoSlashes, p.Name)
+		case config.SlashRaw:
+			j.Slashes = append(j.Slashes, p.Name)
+		default:
+			j.Slashes = append(j.Slashes, p.Name+" "+string(p.As))
+		}
+	}
+	return j
+}
+
+// passedHeaders returns the headers that are passed through, with the names that the service gets.
+func passedHeaders(headers []config.PassedHeader) (names []string) {
+	for _, h := range headers {
+		names = append(names, h.From+" "+h.To)
+	}
+	return names
+}
+
+// serviceAPIOf summarizes what the APIs of a provider have in common, under a location that no API has.
+func serviceAPIOf(c *config.Config, d *config.Discovery) API {
+	shared, sent := d.Settings()
+	shared.Spec = config.Location("discovery:" + d.Name)
+	a := apiOf(c, &shared)
+	var passed []string
+	for i := range sent {
+		match := " to " + encode(d.Credentials[i].Match)
+		for key, identity := range identitiesOf(&sent[i]) {
+			a.Identities[key+match] = identity
+		}
+		for _, header := range passedHeaders(sent[i].PassHeaders) {
+			passed = append(passed, header+match)
+		}
+	}
+	if len(passed) > 0 {
+		a.Joint["pass_headers"] = passed
+	}
+	return a
+}
+
+func (a API) equal(other API) bool { return string(encoded(a)) == string(encoded(other)) }
+func (a API) same(other API) bool  { return a.Name == other.Name && a.Spec == other.Spec }
+
+// baseURL returns a digest of the base URL; "" if the API has none.
+func (a API) baseURL() string { return strings.Join(a.Config["base_url"], "") }
+
+func (w *comparison) apis(documents func(i int) *Document) {
+	old, new := w.old, w.new
+	known := slices.Concat(old.APIs, old.Gone)
+	document := func(i int) *Document {
+		if documents == nil {
+			return nil
+		}
+		return documents(i)
+	}
+	baselines := baselinesOf(old, new, func(i int) bool { d := document(i); return d != nil && d.OtherService })
 	for i, n := range new.APIs {
 		key := "apis: " + cmp.Or(n.Name, "one without name")
-		var d *Document
-		if documents != nil {
-			d = documents(i)
-		}
 		switch {
 		case len(baselines[i]) > 0:
 			for _, o := range baselines[i] {
-				w.sameAPI(key, o, &n, old, new, d)
+				w.api(key, o, &n, document(i))
 			}
 		case n.Name != "" && slices.ContainsFunc(known, func(o API) bool { return o.Name == n.Name }):
 			w.when(!inEntry(old.APIs, n), key, "the document is another, so its operations can't be compared")
@@ -73,7 +170,7 @@ func baselinesOf(old, new *Summary, otherService func(i int) bool) [][]*API {
 			continue
 		}
 		for at := range known {
-			if is, was := new.APIs[i].BaseURL, known[at].BaseURL; is != "" && is != was && (was != "" || otherService(i)) {
+			if is, was := new.APIs[i].baseURL(), known[at].baseURL(); is != "" && is != was && (was != "" || otherService(i)) {
 				continue
 			}
 			if known[at].Spec == new.APIs[i].Spec && (len(baselines[i]) == 0 || !before[at].gone) {
@@ -90,59 +187,16 @@ func inEntry(all []API, a API) bool {
 	return slices.ContainsFunc(all, func(o API) bool { return o.Entry == a.Entry })
 }
 
-func (w *comparison) sameAPI(key string, o, n *API, old, new *Summary, d *Document) {
-	w.when(o.BaseURL != n.BaseURL || o.Variables != n.Variables, key, "calls go to another place: base_url or server_variables is another")
-	w.when(o.CAFile != n.CAFile, key, "ca_file is another, so other servers are trusted")
-	w.when(o.ServerName != n.ServerName, key, "tls.server_name is another, so other servers are trusted")
-	w.when(o.TLS13 && !n.TLS13, key, "tls.min_version is lower")
-	w.when(n.Trusted && !o.Trusted, key, "trust_extensions lets the document decide on its restrictions")
-	w.when(o.Trusted && !n.Trusted, key, "trust_extensions is off, so the restrictions in the document no longer apply")
-	w.when(!contains(o.Slashes, n.Slashes), key, "slash_parameters lets arguments lead to more paths")
-	w.when(!contains(n.NoSlashes, o.NoSlashes), key, "slash_parameters rejects fewer slashes, so arguments may lead to more paths")
-	w.when(!contains(o.PassHeaders, n.PassHeaders), key, "pass_headers passes on more of the caller's headers")
-	w.when(!contains(o.AnswerHeaders, n.AnswerHeaders), key, "answer_headers shows callers more headers of the service's answers")
-	w.when(n.Redirected && !o.Redirected, key, "follow_redirects lets the service lead calls to other paths")
-	w.when(!contains(n.Dropped, o.Dropped), key, "drop_arguments lets more arguments through to the service")
+// api compares an API with the one that it was.
+func (w *comparison) api(key string, o, n *API, d *Document) {
+	w.section(reflect.TypeFor[config.API](), place{path: "apis", prefix: key + ": "}, o.Config, n.Config)
+	w.section(reflect.TypeFor[jointAPI](), place{path: "joint.apis", prefix: key + ": "}, o.Joint, n.Joint)
 	w.identities(key, o.Identities, n.Identities)
-	w.added(key, "allow_servers lets calls go to %q", o.Servers, n.Servers, equal)
-	w.when(n.Root != "" && n.Root != o.Root, key, "root lets the document take parts from other files")
 	kept := len(n.Overlays) >= len(o.Overlays) && slices.Equal(n.Overlays[:len(o.Overlays)], o.Overlays)
 	w.when(!kept, key, "overlays lacks one, or has them in another order, so what they removed may be there again")
-	w.when(kept && n.Trusted && len(n.Overlays) > len(o.Overlays), key, "overlays has a new one, which with trust_extensions decides on restrictions")
-	w.added(key, "allow_refs lets the document take parts from %q", o.Refs, n.Refs, equal)
-	w.networks(key, "allow_addresses lets calls go to %s", o.Addresses, n.Addresses)
-	w.when(n.Proxy != "" && n.Proxy != o.Proxy, key, "proxy lets calls go through another proxy")
-	w.when(n.SpecProxy != "" && n.SpecProxy != o.SpecProxy, key, "spec_proxy has the document fetched through another proxy")
-	w.when(n.Unchecked && !o.Unchecked, key, "proxy.resolve leaves the addresses of services unchecked")
-	w.when(len(o.Addresses) > 0 && len(n.Addresses) == 0, key, "allow_addresses does not bound any more where calls go")
-	if new.Auth != nil && old.Auth != nil {
-		w.when(o.DocumentScopes && !n.DocumentScopes, key, "scopes_from_document is off, so calls need fewer scopes")
-		w.when(o.DocumentScopes && n.DocumentScopes && !mapsAsStrictly(n.ScopeMap, o.ScopeMap, old.Auth.Implies), key, "scope_map is another, so calls may need other scopes")
-	}
-	w.when(n.Rate.exceeds(o.Rate), key, "rate is gone or allows more calls")
-	w.when(o.MaxInFlight > 0 && n.MaxInFlight > o.MaxInFlight, key, "max_in_flight lets more calls run at once")
-	w.restrictions(key, o, n, old, new, d)
-}
-
-// mapsAsStrictly reports whether a mapping of a document's scopes is as strict as an old one.
-func mapsAsStrictly(new, old string, implies map[string][]string) bool {
-	if new == old {
-		return true
-	}
-	var is, was map[string][]string
-	if new != "" && json.Unmarshal([]byte(new), &is) != nil || old != "" && json.Unmarshal([]byte(old), &was) != nil {
-		return false
-	}
-	of := func(m map[string][]string, scope string) []string {
-		if mapped, ok := m[scope]; ok {
-			return mapped
-		}
-		return []string{scope}
-	}
-	for _, scope := range slices.Concat(slices.Collect(maps.Keys(is)), slices.Collect(maps.Keys(was))) {
-		if !AsStrict(of(is, scope), of(was, scope), implies) {
-			return false
-		}
-	}
-	return true
+	w.when(kept && n.Config.has("trust_extensions") && len(n.Overlays) > len(o.Overlays), key, "overlays has a new one, which with trust_extensions decides on restrictions")
+	const fromDocument = "scopes_from_document"
+	w.when(w.tokens() && o.Config.has(fromDocument) && n.Config.has(fromDocument) && !maps.EqualFunc(o.ScopeMap, n.ScopeMap, slices.Equal) &&
+		!mapsAsStrictly(n.ScopeMap, o.ScopeMap, w.old.Implied), key, "scope_map is another, so calls may need other scopes")
+	w.restrictions(key, o, n, d)
 }

@@ -1,11 +1,17 @@
 package widening
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/netip"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+
+	"drawbridge/config"
 )
 
 // Wider returns the ways in which a configuration gives more access than the one before it. Each is
@@ -13,66 +19,167 @@ import (
 // wider, because nothing restricted it before. documents returns the document of new.APIs[i], whose
 // operations were compared one by one, or nil if it is unknown. It may be nil itself.
 func Wider(old, new *Summary, documents func(i int) *Document) (opens []string) {
-	w := &comparison{}
-	w.auth(old, new)
-	w.added("server.allowed_hosts", "requests for the host %q are let in", old.Hosts, new.Hosts, coversHost)
-	w.added("admin.allowed_hosts", "operators' requests for the host %q are let in", old.AdminHosts, new.AdminHosts, coversHost)
-	w.added("server.allowed_origins", "pages of the origin %q are let in", old.Origins, new.Origins, equal)
-	w.networks("server.trusted_proxies", "the word of %s about its callers' addresses is taken", old.Proxies, new.Proxies)
-	w.added("tools.callback_urls", "the gateway calls %q for its callers", old.CallbackURLs, new.CallbackURLs, equal)
-	w.when(old.ClientCAs && !new.ClientCAs, "server.tls.client_ca_file", "clients need no certificate any more")
-	w.when(new.ClientCAs && old.Clients != nil && !contains(old.Clients, new.Clients), "server.tls.client_ca_file", "clients of other authorities are let in")
-	w.when(old.TLS && !new.TLS, "server.tls", "tokens and answers travel in clear")
-	w.when(old.Local && !new.Local, "server.listen", "other machines reach the gateway")
-	w.when(old.AdminLocal && !new.AdminLocal, "admin.listen", "other machines reach the listener for operators")
-	w.when(old.AdminRefuses && !new.AdminRefuses, "admin.token", "requests can reload the configuration, and accept documents")
-	w.console(old.Console, new.Console)
-	w.when(old.Lock != "" && new.Lock == "", "tools.lock", "tools need no approval any more")
-	w.when(old.Lock != "" && new.Lock != "" && new.Lock != old.Lock, "tools.lock", "another file approves the tools")
-	w.when(old.Confirm && !new.Confirm, "tools.confirm", "destructive tools do not wait for consent any more")
-	w.when(old.Refuse && !new.Refuse, "tools.unconfirmed", "calls go on where nobody can be asked for consent")
+	w := &comparison{old: old, new: new}
+	w.auth()
+	before := State{}
+	maps.Copy(before, old.Config)
+	before.addPrompts(old.GonePrompts, nil, math.MaxInt)
+	w.section(reflect.TypeFor[config.Config](), place{}, before, new.Config)
+	w.when(len(old.Clients) > 0 && !contains(old.Clients, new.Clients), "server.tls.client_ca_file", "clients of other authorities are let in")
+	w.operators(old.Operators, new.Operators)
+	w.section(reflect.TypeFor[joint](), place{path: "joint"}, old.Joint, new.Joint)
 	w.when(len(new.Exempt) > 0 && (len(old.Exempt) == 0 || !contains(new.Exempt, old.Exempt)), "tools.unconfirmed_scopes",
 		"callers with other scopes than before are not asked for consent")
-	w.limits(&old.Limits, &new.Limits)
-	w.endpoints(old, new)
-	w.prompts(old, new)
-	w.outside(old, new)
-	w.providers(old, new)
-	w.apis(old, new, documents)
+	w.when(ownExceed(old, new), "limits.principal_rates", "some principals may send more requests")
+	for _, name := range slices.Sorted(maps.Keys(new.Held)) {
+		w.when(old.Held[name] && !new.Held[name], "discovery."+name, "new services are served without being accepted")
+	}
+	w.apis(documents)
 	return w.opens
 }
 
-// comparison collects the ways in which a configuration is wider.
+func (w *comparison) auth() {
+	switch {
+	case w.old.Auth == nil:
+		w.when(w.new.Anonymous && !w.old.Anonymous, "auth.anonymous", "everybody who reaches the gateway is served, on any address")
+	case w.new.Auth == nil:
+		w.when(true, "auth", "nobody needs a token any more")
+	default:
+		w.section(reflect.TypeFor[config.Auth](), place{path: "auth"}, w.old.Auth, w.new.Auth)
+		w.impliedScopes()
+		for _, issuer := range slices.Sorted(maps.Keys(w.new.Opaque)) {
+			opaque, ok := w.old.Opaque[issuer]
+			w.when(ok && opaque != w.new.Opaque[issuer], "auth.issuers", "of %s, tokens of another kind are accepted", issuer)
+		}
+	}
+}
+
+// comparison collects the ways in which a configuration is wider than the one before it.
 type comparison struct {
+	old, new *Summary
 	opens    []string
 	compared int // see maxComparisons
 }
 
+// when reports a way once, after the key that opens it.
 func (w *comparison) when(wider bool, key, format string, args ...any) {
 	if wider {
-		w.opens = append(w.opens, key+": "+fmt.Sprintf(format, args...))
+		w.add(key + ": " + fmt.Sprintf(format, args...))
 	}
 }
 
-// added reports each new value that no old one covers.
-func (w *comparison) added(key, format string, old, new []string, covers func(old, new string) bool) {
-	for _, v := range new {
-		w.when(!slices.ContainsFunc(old, func(o string) bool { return covers(o, v) }), key, format, v)
+func (w *comparison) add(line string) {
+	if !slices.Contains(w.opens, line) {
+		w.opens = append(w.opens, line)
 	}
 }
 
-func equal(old, new string) bool { return old == new }
+// tokens reports whether both configurations require tokens.
+func (w *comparison) tokens() bool { return w.old.Auth != nil && w.new.Auth != nil }
 
-// coversHost reports whether an old entry covers a new one: an entry without a port covers every
-// port.
-func coversHost(old, new string) bool {
-	return old == new || !strings.Contains(strings.TrimPrefix(new, old), "]") && strings.HasPrefix(new, old+":") && strings.Count(new[len(old):], ":") == 1
+// place is a section that is compared.
+type place struct {
+	path   string // of its keys, without names of entries
+	prefix string // of reports; "" for the path of the key
+	state  string // its path in the states
 }
 
-func (w *comparison) networks(key, format string, old, new []netip.Prefix) {
-	for _, n := range new {
-		w.when(!slices.ContainsFunc(old, func(o netip.Prefix) bool { return o.Bits() <= n.Bits() && o.Contains(n.Addr()) }), key, format, n)
+// at returns the place of the section below a key.
+func (p place) at(k key) place { return place{join(p.path, k.name), p.prefix, join(p.state, k.name)} }
+
+// entry returns the place of an entry of the list of a key.
+func (p place) entry(k key, name string) place {
+	below := p.at(k)
+	return place{below.path, prefixOf(below.path, name), entryPath(below.state, name)}
+}
+
+// section compares the keys of a section one by one. A key that the old summary doesn't know, because an earlier version wrote it, is
+// not compared.
+func (w *comparison) section(t reflect.Type, p place, old, new State) {
+	for _, k := range keysOf(t) {
+		if k.has("none") || k.elsewhere() || w.old.Keys[join(p.path, k.name)] != k.form() || k.has("with auth") && !w.tokens() {
+			continue
+		}
+		at := p.at(k)
+		was, is := old[at.state], new[at.state]
+		if k.isSection() {
+			w.section(below(k.field.Type), at, old, new)
+		}
+		for _, name := range is {
+			if k.has("each", "known") && slices.Contains(was, name) {
+				w.section(below(k.field.Type), p.entry(k, name), old, new)
+			}
+		}
+		for _, r := range k.rules {
+			if entries := w.opened(k, r, was, is); len(entries) > 0 {
+				w.report(k, at, was, is, entries)
+			}
+		}
 	}
+}
+
+// opened returns the texts that make a key wider by one of its rules; "" stands for the value as a whole.
+func (w *comparison) opened(k key, r rule, old, new []string) []string {
+	whole := func(wider bool) []string {
+		if wider {
+			return []string{""}
+		}
+		return nil
+	}
+	switch r.kind {
+	case "section", "known", "with auth":
+		return nil
+	case "grants", "each":
+		if k.isNumber() {
+			return whole(number(new) > number(old))
+		}
+		return slices.DeleteFunc(r.of(new), func(n string) bool { return slices.ContainsFunc(old, func(o string) bool { return k.covers(o, n) }) })
+	case "restricts":
+		if k.isNumber() {
+			return whole(number(new) < number(old))
+		}
+		return slices.DeleteFunc(r.of(old), func(o string) bool { return slices.Contains(new, o) })
+	case "limit":
+		if k.isNumber() {
+			return whole(number(old) > 0 && (number(new) == 0 || number(new) > number(old)))
+		}
+		return whole(rateFrom(new).exceeds(rateFrom(old)))
+	case "moves":
+		return whole(len(old) > 0 && len(new) > 0 && !slices.Equal(old, new))
+	case "scopes":
+		return whole(!AsStrict(orDefault(new, w.new), orDefault(old, w.old), w.old.Implied))
+	case "subset":
+		return whole(len(old)+len(new) > 0 && (len(old) == 0 || len(new) == 0 || !contains(old, new)))
+	case "superset":
+		return whole(!slices.Equal(old, new) && (len(old) == 0 || len(new) == 0 || !contains(new, old)))
+	}
+	return whole(!slices.Equal(old, new))
+}
+
+// of returns the texts that the rule is about.
+func (r rule) of(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return r.value != "" && r.kind != "each" && text != r.value })
+}
+
+func (k key) isNumber() bool { return reflect.Zero(k.field.Type).CanInt() }
+
+// number returns a number of a state; 0 if it is absent.
+func number(texts []string) int64 {
+	n, _ := strconv.ParseInt(strings.Join(texts, ""), 10, 64)
+	return n
+}
+
+// covers reports whether an old entry of a list includes a new one.
+func (k key) covers(old, new string) bool {
+	switch k.field.Type {
+	case reflect.TypeFor[[]host](): // without a port it stands for every port
+		return old == new || !strings.Contains(strings.TrimPrefix(new, old), "]") && strings.HasPrefix(new, old+":") && strings.Count(new[len(old):], ":") == 1
+	case reflect.TypeFor[[]config.Network]():
+		o, err := netip.ParsePrefix(old)
+		n, errNew := netip.ParsePrefix(new)
+		return err == nil && errNew == nil && o.Bits() <= n.Bits() && o.Contains(n.Addr())
+	}
+	return old == new
 }
 
 // contains reports whether whole contains all of part.
@@ -80,132 +187,49 @@ func contains(whole, part []string) bool {
 	return !slices.ContainsFunc(part, func(s string) bool { return !slices.Contains(whole, s) })
 }
 
-// within reports whether a list, which restricts only if it has entries, does not allow more than
-// the old one.
-func within(old, new []string) bool {
-	return len(old) == 0 || len(new) > 0 && contains(old, new)
+// isRate reports whether a type is a rate.
+func isRate(t reflect.Type) bool {
+	return t == reflect.TypeFor[config.Rate]() || t == reflect.TypeFor[*config.CallRate]()
 }
 
-func (w *comparison) auth(old, new *Summary) {
+// rateIn returns a rate of the configuration.
+func rateIn(v any) Rate {
+	switch r := v.(type) {
+	case config.Rate:
+		if r.On() {
+			return Rate{Interval: r.Rate.Interval(), Burst: r.AtOnce(), Each: true}
+		}
+	case *config.CallRate:
+		return rateOf(r)
+	}
+	return Rate{}
+}
+
+// rateFrom returns a rate of a state; zero if it is absent.
+func rateFrom(texts []string) (r Rate) {
+	_ = json.Unmarshal([]byte(strings.Join(texts, "")), &r)
+	return r
+}
+
+// report adds what a key opens, once for each of the entries if its sentence names one.
+func (w *comparison) report(k key, at place, old, new, entries []string) {
+	prefix, sentence := at.prefix, k.field.Tag.Get("opens")
+	if sentence == "" {
+		sentence = sentenceOf(at.path, k.name, len(new) == 0)
+		if prefix == "" {
+			prefix = at.path + ": "
+		}
+	}
 	switch {
-	case old.Auth == nil:
-		w.when(new.Anonymous && !old.Anonymous, "auth.anonymous", "everybody who reaches the gateway is served, on any address")
-		return // no token was required
-	case new.Auth == nil:
-		w.when(true, "auth", "nobody needs a token any more")
-		return
-	}
-	o, n := old.Auth, new.Auth
-	w.when(n.AllowUnscoped && !o.AllowUnscoped, "auth.allow_unscoped", "operations without scopes of their own need none")
-	w.when(!AsStrict(n.DefaultScopes, o.DefaultScopes, o.Implies), "auth.default_scopes", "%s suffices where %s was needed", scopes(n.DefaultScopes), scopes(o.DefaultScopes))
-	w.when(o.Hide && !n.Hide, "auth.hide_unauthorized", "callers see tools that they may not call")
-	w.when(n.Shared && !o.Shared, "auth.shared_audience", "a token for one of the public URLs is accepted at all of them")
-	w.when(o.Nonce && !n.Nonce, "auth.dpop_nonce", "proofs of possession need no nonce any more")
-	for _, scope := range slices.Sorted(maps.Keys(n.Implies)) {
-		for _, granted := range closure(n.Implies, []string{scope}) {
-			w.when(!slices.Contains(closure(o.Implies, []string{scope}), granted), "auth.implies."+scope, "the scope %q grants %q", scope, granted)
+	case k.has("scopes"):
+		w.add(prefix + fmt.Sprintf("%s suffices where %s was needed", scopes(orDefault(new, w.new)), scopes(orDefault(old, w.old))))
+	case !strings.Contains(sentence, "%"):
+		w.add(prefix + sentence)
+	case strings.Count(sentence, "%") > 1: // the new value, and the old one
+		w.add(prefix + fmt.Sprintf(sentence, strings.Join(new, ""), strings.Join(old, "")))
+	default:
+		for _, entry := range entries {
+			w.add(prefix + fmt.Sprintf(sentence, entry))
 		}
 	}
-	for _, is := range n.Issuers {
-		if at := slices.IndexFunc(o.Issuers, func(was Issuer) bool { return was.URL == is.URL }); at >= 0 {
-			w.issuer(&o.Issuers[at], &is)
-		} else {
-			w.when(true, "auth.issuers", "tokens of %s are accepted", is.URL)
-		}
-	}
-}
-
-func (w *comparison) issuer(o, n *Issuer) {
-	when := func(wider bool, format string, args ...any) {
-		w.when(wider, "auth.issuers", "of %s, "+format, append([]any{n.URL}, args...)...)
-	}
-	when(o.Preset != n.Preset, "preset is another, which decides what tokens are accepted")
-	when(o.Opaque != n.Opaque, "tokens of another kind are accepted")
-	when(o.Introspection != n.Introspection, "another URL is asked about tokens")
-	when(o.CAFile != n.CAFile, "ca_file is another, so other servers are trusted")
-	for _, aud := range n.Audiences {
-		when(!slices.Contains(o.Audiences, aud), "tokens for the audience %q are accepted", aud)
-	}
-	when(!within(o.ClientIDs, n.ClientIDs) || len(o.ClientIDs) == 0 && len(n.ClientIDs) > 0, "client_ids accepts tokens of clients that were refused")
-	when(o.RequireClient && !n.RequireClient, "tokens need not name their client any more")
-	when(!slices.Equal(o.IDTokenClaims, n.IDTokenClaims) && (len(o.IDTokenClaims) == 0 || len(n.IDTokenClaims) == 0 || !contains(n.IDTokenClaims, o.IDTokenClaims)),
-		"id_token_claims is another, which decides what ID tokens are refused")
-	when(!slices.Equal(o.ScopeClaims, n.ScopeClaims), "scopes are taken from other claims")
-	when(o.MaxLifetime > 0 && (n.MaxLifetime == 0 || n.MaxLifetime > o.MaxLifetime), "tokens of a longer lifetime are accepted")
-	when(n.DPoP != o.DPoP && (o.DPoP == "require" || n.DPoP == "accept"), "dpop: %s accepts tokens that %s refused", n.DPoP, o.DPoP)
-	when(!contains(o.Algorithms, n.Algorithms), "more algorithms are accepted")
-	when(!contains(o.Types, n.Types), "accept_typ accepts more kinds of tokens")
-	when(n.Skew > o.Skew, "skew is larger, so that expired tokens are accepted for longer")
-}
-
-func (w *comparison) endpoints(old, new *Summary) {
-	if old.Auth == nil || new.Auth == nil {
-		return // the same tools as on /mcp, without a token
-	}
-	for _, n := range new.Endpoints {
-		at := slices.IndexFunc(old.Endpoints, func(o Endpoint) bool { return o.Name == n.Name })
-		if at < 0 {
-			w.when(true, "endpoints", "tokens for the endpoint %q are accepted", n.Name)
-			continue
-		}
-		o := old.Endpoints[at]
-		was, is := orDefault(o.DefaultScopes, old.Auth), orDefault(n.DefaultScopes, new.Auth)
-		w.when(!AsStrict(is, was, old.Auth.Implies), "endpoints", "of %q, %s suffices where %s was needed", n.Name, scopes(is), scopes(was))
-		w.when(o.Match != n.Match, "endpoints", "of %q, match selects other operations", n.Name)
-	}
-}
-
-// prompts compares the scopes of prompts. A new prompt is treated as a new API is, and one that
-// reappears is compared with its last version.
-func (w *comparison) prompts(old, new *Summary) {
-	if old.Auth == nil || new.Auth == nil {
-		return
-	}
-	for _, n := range new.Prompts {
-		known := slices.Concat(old.Prompts, old.GonePrompts)
-		at := slices.IndexFunc(known, func(o Prompt) bool { return o.Name == n.Name })
-		if at < 0 {
-			continue
-		}
-		o := known[at]
-		is, was := orDefault(n.Scopes, new.Auth), orDefault(o.Scopes, old.Auth)
-		w.when(!AsStrict(is, was, old.Auth.Implies), "prompts", "of %q, %s suffices where %s was needed", n.Name, scopes(is), scopes(was))
-		w.when(o.Endpoints != nil && !contains(o.Endpoints, n.Endpoints), "prompts", "of %q, callers of more endpoints get it", n.Name)
-	}
-}
-
-func orDefault(list []string, a *Auth) []string {
-	if len(list) == 0 {
-		return a.DefaultScopes
-	}
-	return list
-}
-
-// AsStrict reports whether every caller with all the scopes of new also has those of old, given the
-// implied scopes.
-func AsStrict(new, old []string, implies map[string][]string) bool {
-	return contains(closure(implies, new), old)
-}
-
-// closure returns scopes with all that they imply.
-func closure(implies map[string][]string, from []string) []string {
-	all := slices.Clone(from)
-	for i := 0; i < len(all); i++ {
-		for _, granted := range implies[all[i]] {
-			if !slices.Contains(all, granted) {
-				all = append(all, granted)
-			}
-		}
-	}
-	return all
-}
-
-func scopes(list []string) string {
-	switch len(list) {
-	case 0:
-		return "no scope"
-	case 1:
-		return fmt.Sprintf("the scope %q", list[0])
-	}
-	return fmt.Sprintf("the scopes %q", list)
 }

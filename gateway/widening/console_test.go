@@ -39,9 +39,4 @@ func TestConsole(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	old := Of(load(t, apis+"{}\n"), nil)
-	old.Console = nil
-	if got := Wider(old, Of(load(t, apis+"{console: {show_bodies: true}}\n"), nil), func(int) *Document { return nil }); got != nil {
-		t.Errorf("after the record of an earlier version: %q", got)
-	}
 }

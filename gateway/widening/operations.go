@@ -19,6 +19,16 @@ type Served struct {
 	APIs   *source.Set
 }
 
+// Document is the document of an API, with the operations that were compared.
+type Document struct {
+	Was, Is    string                      // the name of the API, under both configurations
+	Operations []config.Subject            // the operations that were compared
+	Opened     map[string][]config.Subject // those with wider access, by the kind of it, such as [NoConsent]
+	// OtherService reports whether the API is an additional one whose calls go to another service than those of each API with the same
+	// document.
+	OtherService bool
+}
+
 // WiderIn lists where a configuration grants more access than the one that is served: per operation where documents are
 // known, and otherwise by comparing the two configurations. before is what the one that is served grants.
 func (d Served) WiderIn(before *Summary, c *config.Config) []string {
@@ -150,7 +160,7 @@ func (v *permissions) accessTo(op *openapi.Operation, guarded bool) Access {
 	a := Access{
 		Exposed: true,
 		Asked:   Asked(set.Inputs), Fixed: Fixed(set.Arguments), Hidden: Hidden(set.SensitiveFields), SharedAnswers: set.Cache.On() && set.Cache.Shared,
-		Jobs: JobCalls(set.Job), Rate: rateOf(set.Rate),
+		Jobs: JobCalls(set.Job), Rate: rateOf(set.Rate), Rest: stateOf(reflect.ValueOf(set)),
 	}
 	a.setPromises(op.Method, &set)
 	a.Confirmed = plan.NewConsent(v.c, set, a.Promises&NotDestructive == 0).Needed

@@ -1,7 +1,7 @@
 package widening
 
 import (
-	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,42 +106,40 @@ func TestPromptComesBack(t *testing.T) {
 	}
 }
 
-// TestRecordOfEarlierVersion: a record that lacks keys that are compared now holds nothing because of them, and what it has is compared as ever.
+// TestRecordOfEarlierVersion: keys that a record doesn't know, because its version did not compare them, open nothing, and those that it has are
+// compared as ever. A record of another format is unknown as a whole.
 func TestRecordOfEarlierVersion(t *testing.T) {
-	text, err := json.Marshal(Of(loadWith(t, outward, "certificate"), nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(text, &fields); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"clients", "tls", "local", "admin_local", "admin_refuses", "closed", "audit", "outside"} {
-		delete(fields, name)
-	}
-	for list, names := range map[string][]string{"apis": {"identities"}, "prompts": {"endpoints"}} {
-		for _, item := range fields[list].([]any) { //nolint:forcetypeassert // they are written above
-			for _, name := range names {
-				delete(item.(map[string]any), name) //nolint:forcetypeassert // they are written above
-			}
+	last := Of(loadWith(t, outward, "certificate"), nil)
+	last.Keys = maps.Clone(last.Keys)
+	for _, key := range []string{"server.tls", "joint.local", "joint.audited", "apis.base_url"} {
+		if last.Keys[key] == "" && key != "apis.base_url" {
+			t.Fatalf("no key %s", key)
 		}
+		delete(last.Keys, key)
 	}
 	path := filepath.Join(t.TempDir(), "record")
-	if text, err = json.Marshal(map[string]any{"version": 1, "summary": fields}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := last.Write(path); err != nil {
 		t.Fatal(err)
 	}
 	last, err := ReadRecord(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Wider(last, Of(loadWith(t, strings.Replace(outward, "{type: token_exchange", "{type: bearer, token: t} #", 1), "authorities"), last), nil); len(got) > 0 {
-		t.Errorf("what the record does not know opens %q", got)
+	unknown := strings.NewReplacer("server: {", "server: {listen: '0.0.0.0:8080', ", "a.example.com", "b.example.com", "audit.log}", "audit.log, when_full: drop}").Replace(outward)
+	if got := Wider(last, Of(loadWith(t, unknown, "certificate"), last), nil); len(got) > 0 {
+		t.Errorf("keys that the record doesn't know open %q", got)
 	}
 	open := strings.Replace(outward, ", client_ca_file: ca.crt", "", 1)
-	if got := Wider(last, Of(loadWith(t, open, "certificate"), last), nil); len(got) != 1 {
-		t.Errorf("what the record knows opens %q", got)
+	if got := Wider(last, Of(loadWith(t, open, "certificate"), last), nil); len(got) == 0 {
+		t.Error("keys that the record knows open nothing")
+	}
+	for text, want := range map[string]string{
+		`{"version":1,"summary":{"auth":{"issuers":[{"url":"https://idp.example.com"}]},"hosts":["a"],"local":true,"apis":[{"name":"a","rules":[{"match":""}]}]}}`: "it is of version 1, and",
+		`{"version":2,"summary":{"config":null,"gone_prompts":{"prompts":["p"]},"apis":[]}}`:                                                                       "it names no keys",
+		`{"version":2}`: "damaged",
+	} {
+		if _, err := parseRecord([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
 	}
 }

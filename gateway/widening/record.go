@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 )
 
 const (
-	recordVersion = 1
+	recordVersion = 2
 	maxRecord     = 64 << 20 // bytes
 	recordSuffix  = ".access"
 	// recordTemp is the prefix for temporary files of documents, so that leftovers of a crashed
@@ -21,8 +22,8 @@ const (
 )
 
 type record struct {
-	Version int      `json:"version"`
-	Summary *Summary `json:"summary"`
+	Version int             `json:"version"`
+	Summary json.RawMessage `json:"summary"`
 }
 
 // RecordFile returns the path of the record of a configuration file in a directory that several
@@ -46,19 +47,30 @@ func ReadRecord(path string) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseRecord(data)
+}
+
+func parseRecord(data []byte) (*Summary, error) {
 	var r record
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
-	if r.Version != recordVersion || r.Summary == nil {
+	if r.Version != recordVersion {
 		return nil, fmt.Errorf("it is of version %d, and this version of drawbridge reads %d", r.Version, recordVersion)
 	}
-	return r.Summary, nil
+	var s Summary
+	if err := json.Unmarshal(r.Summary, &s); err != nil {
+		return nil, fmt.Errorf("it is damaged: %w", err)
+	}
+	if len(s.Keys) == 0 {
+		return nil, errors.New("it is damaged: it names no keys")
+	}
+	return &s, nil
 }
 
 // Write replaces a record atomically, also if the machine fails.
 func (s *Summary) Write(path string) error {
-	data, err := json.Marshal(record{recordVersion, s})
+	data, err := json.Marshal(record{recordVersion, encoded(s)})
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,11 @@ const (
 // possible operations: examples of what each selector that is new, removed or moved matches, alone
 // and together with each other one. Operations that match no changed selector are restricted as
 // before.
-func (w *comparison) restrictions(key string, o, n *API, old, new *Summary, d *Document) {
-	if o.Name == n.Name && (d == nil || d.Was == d.Is) && o.Include == n.Include && slices.Equal(o.Exclude, n.Exclude) && reflect.DeepEqual(o.Rules, n.Rules) {
+func (w *comparison) restrictions(key string, o, n *API, d *Document) {
+	if o.Name == n.Name && (d == nil || d.Was == d.Is) && o.Include == n.Include && slices.Equal(o.Exclude, n.Exclude) && string(encoded(o.Rules)) == string(encoded(n.Rules)) {
 		return
 	}
-	was, is := sideOf(o, old), sideOf(n, new)
+	was, is := sideOf(o, w.old), sideOf(n, w.new)
 	if d != nil {
 		was.name, is.name = cmp.Or(o.Name, d.Was), cmp.Or(n.Name, d.Is)
 	} else if o.Name != n.Name && slices.ContainsFunc(o.Rules, func(r Rule) bool { return len(r.API) > 0 }) {
@@ -301,6 +301,7 @@ func (s *side) accessTo(op config.Subject) (a Access, scopes []string) {
 	if a.Exposed = s.exposes(op); !a.Exposed {
 		return a, nil
 	}
+	a.Rest = State{}
 	var confirm *bool
 	var set config.Settings
 	for _, r := range s.rules {
@@ -333,9 +334,12 @@ func (s *side) accessTo(op config.Subject) (a Access, scopes []string) {
 		}
 		a.Hidden = append(a.Hidden, r.Hidden...)
 		a.Fixed = fixedAfter(a.Fixed, r.Rule)
+		for name, value := range r.Rest {
+			a.Rest[name] = value
+		}
 	}
 	a.setPromises(op.Method, &set)
-	a.Confirmed = s.all.Confirm && a.Promises&NotDestructive == 0
+	a.Confirmed = s.all.confirms() && a.Promises&NotDestructive == 0
 	if confirm != nil {
 		a.Confirmed = *confirm
 	}
@@ -355,9 +359,6 @@ func (s *side) opened(was *side, op config.Subject) []string {
 	}
 	is, scopes := s.accessTo(op)
 	old, earlier := was.accessTo(before)
-	if was.api.Identities == nil { // a record of an earlier version doesn't tell of jobs
-		is.Jobs = nil
-	}
 	tokens := s.all.Auth != nil && was.all.Auth != nil
 	if !tokens {
 		old.Condition = ""
@@ -373,10 +374,10 @@ func (s *side) opened(was *side, op config.Subject) []string {
 // stand for the defaults and those of the document.
 func (s *side) needsFewerScopes(was *side, is, old []string) bool {
 	switch {
-	case len(is) > 0 && len(old) == 0 && was.api.DocumentScopes:
+	case len(is) > 0 && len(old) == 0 && was.api.Config.has("scopes_from_document"):
 		return true // the document's scopes are unknown
 	case len(is) == 0 && len(old) == 0:
 		return false // the defaults are compared separately
 	}
-	return !AsStrict(orDefault(is, s.all.Auth), orDefault(old, was.all.Auth), was.all.Auth.Implies)
+	return !AsStrict(orDefault(is, s.all), orDefault(old, was.all), was.all.Implied)
 }

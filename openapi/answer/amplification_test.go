@@ -27,7 +27,7 @@ func TestHostileAnswers(t *testing.T) {
 			timebox.Processor(t, 3*time.Second, func() {
 				n := 0
 				resp := &http.Response{StatusCode: 500, Header: http.Header{"Content-Type": {media}}, ContentLength: -1, Body: io.NopCloser(bytes.NewReader(body))}
-				err := p.Read(resp, func(part Part) error { n += len(part.Data); return nil })
+				err := readParts(p, resp, func(part Part) error { n += len(part.Data); return nil })
 				if n > 4*size {
 					t.Errorf("%s of %q became %d bytes", media, text, n)
 				}
@@ -58,7 +58,7 @@ func TestMadeIsBounded(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		n := 0
-		err := p.Read(resp, func(part Part) error { n += len(part.Data); return nil })
+		err := readParts(p, resp, func(part Part) error { n += len(part.Data); return nil })
 		runtime.ReadMemStats(&after)
 		const held = size + 2<<20 // including the buffer before the declared length is trusted
 		if took := after.TotalAlloc - before.TotalAlloc; float64(took) > held+c.times*size && !race.Enabled {

@@ -93,7 +93,7 @@ func TestBuffersForget(t *testing.T) {
 func TestPromiseOfHead(t *testing.T) {
 	p := NewCompiler(false).Compile(Declaration{Method: http.MethodHead})
 	resp := &http.Response{StatusCode: 200, ContentLength: 200 << 10, Body: io.NopCloser(iotest.ErrReader(io.EOF))}
-	if err := p.Read(resp, func(Part) error { t.Error("a part"); return nil }); err != nil {
+	if err := readParts(p, resp, func(Part) error { t.Error("a part"); return nil }); err != nil {
 		t.Error(err)
 	}
 	if b := p.buffers.get(0); cap(b.data) > minBuffer+1 {

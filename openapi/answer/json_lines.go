@@ -63,10 +63,10 @@ func (r *reader) elements() (element *jsonscan.Shape, drift string) {
 	}
 }
 
-// array makes the part of an assembled answer; the first reason that isn't "" is its drift. The last scratch buffer takes over data,
+// array makes the part of an assembled answer; the first reason that isn't "" is its drift. The last buffer that is held takes over data,
 // which may have outgrown it.
 func (r *reader) array(media string, data []byte, reasons ...string) Part {
-	r.scratch[len(r.scratch)-1].data = data
+	r.parts.held[len(r.parts.held)-1].data = data
 	p := Part{Kind: JSON, MediaType: media, Data: data, Wrapped: r.expected.wrapped, assembly: ofValues}
 	for _, reason := range reasons {
 		if p.Drift == "" {

@@ -21,22 +21,19 @@ const (
 	maxBoundary     = 200 // bytes; RFC 2046 section 5.1.1 has 70
 )
 
-// multipart emits the parts of a multipart answer in order, including those of nested ones. Nothing is emitted before all of them
+// multipart adds the parts of a multipart answer in order, including those of nested ones. Nothing is added before all of them
 // are found, and an answer without its last delimiter is an error: it was cut off (P2).
-func (p *Plan) multipart(e entity, declared bool, emit func(Part) error) error {
-	m := multipartReader{reader: reader{plan: p, expected: &p.unexpected}, media: e.media}
-	defer m.release()
+func (p *Plan) multipart(e entity, declared bool, into *Parts) error {
+	m := multipartReader{reader: reader{plan: p, expected: &p.unexpected, parts: into}, media: e.media}
 	if boundaryOf(e) == "" {
 		e.contentType, e.media = "", "" // it can't be split
 	}
 	if err := m.add(e, 0); err != nil {
 		return err
 	}
-	for i, part := range m.parts {
-		part.More, part.Declared = i < len(m.parts)-1, declared
-		if err := emit(part); err != nil {
-			return err
-		}
+	for i, part := range m.found {
+		part.More, part.Declared = i < len(m.found)-1, declared
+		into.add(part)
 	}
 	return nil
 }
@@ -45,7 +42,7 @@ func (p *Plan) multipart(e entity, declared bool, emit func(Part) error) error {
 type multipartReader struct {
 	reader
 	media string // of the answer
-	parts []Part
+	found []Part
 }
 
 // malformed returns the error of a response that is not valid multipart.
@@ -84,7 +81,7 @@ func (m *multipartReader) addPart(e entity) error {
 	if len(e.data) == 0 {
 		return nil
 	}
-	if len(m.parts) == maxParts {
+	if len(m.found) == maxParts {
 		return m.malformed("has more than %d parts", maxParts)
 	}
 	part, found, err := m.part(e)
@@ -94,7 +91,7 @@ func (m *multipartReader) addPart(e entity) error {
 	if e.inForm {
 		part.Field = cleanName(fieldName(e.disposition))
 	}
-	m.parts = append(m.parts, part)
+	m.found = append(m.found, part)
 	return nil
 }
 

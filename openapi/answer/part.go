@@ -25,7 +25,7 @@ type Part struct {
 	// MediaType is without parameters, in lower case; "" if neither the service nor the document names one. It is
 	// detected from the bytes if they contradict the label.
 	MediaType string
-	Data      []byte // valid until Read returns
+	Data      []byte // valid until [Parts.Release]
 	// Drift is the place where a JSON answer of status 2xx differs from the output schema, and how: "/items/0/id: expected number, got
 	// string". It is "" if the answer fits.
 	Drift string

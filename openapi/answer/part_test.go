@@ -1,6 +1,9 @@
 package answer
 
-import "testing"
+import (
+	"net/http"
+	"testing"
+)
 
 // TestPartClean checks that invisible characters are removed from each kind of part, and that a part without them keeps
 // its bytes.
@@ -28,4 +31,19 @@ func TestPartClean(t *testing.T) {
 			t.Errorf("%q was copied", c.in)
 		}
 	}
+}
+
+// readParts reads an answer and passes its parts to each, which may refuse one.
+func readParts(p *Plan, resp *http.Response, each func(Part) error) error {
+	var parts Parts
+	defer parts.Release()
+	if err := p.Read(resp, &parts); err != nil {
+		return err
+	}
+	for _, part := range parts.List {
+		if err := each(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -14,27 +14,27 @@ import (
 	"drawbridge/openapi/mediatype"
 )
 
-// Read reads and closes resp.Body, and then passes its parts to emit, in order. An empty answer has no part. The client must have
+// Read reads and closes resp.Body, and sets the parts of into, in order. An empty answer has no part. The client must have
 // decoded and limited the body; an error while reading it is wrapped and returned, and no part of an answer that was cut off is
-// emitted (P2). An answer that is malformed by its media type is an [*Error].
+// returned (P2). An answer that is malformed by its media type is an [*Error]. What into held before is released.
 //
 // A stream of events (text/event-stream) may be designed never to end, while the call has a deadline. If the body fails
 // with an error whose Timeout method returns true, and events came before, these are the response, and Part.Events
 // counts them.
 //
 // Reading ends with the context of the request.
-func (p *Plan) Read(resp *http.Response, emit func(Part) error) error {
+func (p *Plan) Read(resp *http.Response, into *Parts) error {
 	defer resp.Body.Close()
+	into.begin(p.buffers)
 	length := resp.ContentLength
 	if p.head {
 		length = 0 // Content-Length is that of a response to GET
 	}
-	buffer := p.buffers.expect(length)
-	defer p.buffers.put(buffer)
+	buffer := into.keep(p.buffers.expect(length))
 	contentType := resp.Header.Get("Content-Type")
 	e := entity{contentType: contentType, media: mediatype.Essence(contentType), closeDelimited: !Delimited(resp)}
 	err := buffer.readFrom(resp.Body)
-	resp.Body.Close() // before emit, which may take long
+	resp.Body.Close() // before the parts are used, which may take long
 	if err != nil {
 		if e.timedOut = e.media == mediatype.EventStream && isTimeout(err) && hasEvent(buffer.data); !e.timedOut {
 			return fmt.Errorf("read answer: %w", err)
@@ -43,17 +43,17 @@ func (p *Plan) Read(resp *http.Response, emit func(Part) error) error {
 	if e.data = buffer.data; len(e.data) == 0 {
 		return nil
 	}
-	r := reader{plan: p, expected: &p.unexpected, failed: resp.StatusCode >= 300}
-	defer r.release()
+	r := reader{plan: p, expected: &p.unexpected, failed: resp.StatusCode >= 300, parts: into}
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		r.expected = &p.success
 		if p.success.shape == nil && !e.closeDelimited && mediatype.IsJSON(e.media) && isUTF8(contentType) && isCompactText(e.data) && !mediatype.IsJSONLines(e.media) {
 			// Without an output schema nothing depends on its being valid JSON, so it is passed on as text without a scan.
-			return emit(Part{Kind: Text, MediaType: e.media, Data: e.data})
+			into.add(Part{Kind: Text, MediaType: e.media, Data: e.data})
+			return nil
 		}
 	}
 	if strings.HasPrefix(e.media, "multipart/") {
-		return p.multipart(e, slices.Contains(r.expected.others, e.media), emit)
+		return p.multipart(e, slices.Contains(r.expected.others, e.media), into)
 	}
 	if disposition := resp.Header["Content-Disposition"]; len(disposition) > 0 {
 		e.disposition = disposition[0]
@@ -68,7 +68,8 @@ func (p *Plan) Read(resp *http.Response, emit func(Part) error) error {
 	part.MaybeTruncated = e.closeDelimited && !e.timedOut && !isSelfDelimiting(part)
 	part.UndeclaredHTML = !r.failed && !p.mayBeHTML && part.Kind == Text && mediatype.IsHTML(part.MediaType)
 	part.Declared = r.expected.others != nil && r.declares(part, e.media)
-	return emit(part)
+	into.add(part)
+	return nil
 }
 
 // declares reports whether the document declares the media type of a part besides that of the output schema. A declared
@@ -95,23 +96,12 @@ func isTimeout(err error) bool {
 type reader struct {
 	plan     *Plan
 	expected *expected
-	failed   bool      // the status is not 2xx
-	scratch  []*buffer // of the parts that are not in the bytes that came
+	failed   bool   // the status is not 2xx
+	parts    *Parts // hold the buffers of the parts that are not in the bytes that came
 }
 
-// release returns the buffers to the plan.
-func (r *reader) release() {
-	for _, b := range r.scratch {
-		r.plan.buffers.put(b)
-	}
-}
-
-// buffer returns a buffer that lasts as long as the reader.
-func (r *reader) buffer(length int) *buffer {
-	b := r.plan.buffers.get(length)
-	r.scratch = append(r.scratch, b)
-	return b
-}
+// buffer returns a buffer that lasts as long as the parts.
+func (r *reader) buffer(length int) *buffer { return r.parts.keep(r.plan.buffers.get(length)) }
 
 // entity is the content and the headers of a response or of one part of multipart.
 type entity struct {

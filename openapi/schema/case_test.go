@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	validation "github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/openapi/tree"
 	"drawbridge/test/cases"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 var update = flag.Bool("update", false, "write what the code does into the cases")
@@ -110,7 +112,7 @@ func TestConvert(t *testing.T) {
 				return err.Error() + "\n", true
 			}
 			checkSchema(t, s)
-			checkPortable(t, Portable(s, 0))
+			checkPortable(t, Portable(jsonschema.Parse(s), 0))
 			return indented(t, s), true
 		}
 		return func(name string) (string, bool) {
@@ -151,7 +153,7 @@ func checkSchema(t testing.TB, s json.RawMessage) {
 	if _, err := Compile(s); err != nil {
 		t.Errorf("the schema does not compile: %v\n%s", err, s)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(s))
+	doc, err := validation.UnmarshalJSON(bytes.NewReader(s))
 	if err != nil {
 		t.Fatalf("the schema is no JSON: %v\n%s", err, s)
 	}
@@ -200,7 +202,7 @@ func TestFaults(t *testing.T) {
 
 func decoded(t testing.TB, text []byte) any {
 	t.Helper()
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	value, err := validation.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

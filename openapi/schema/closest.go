@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	validation "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // alternative is what one branch of anyOf or oneOf found wrong.
 type alternative struct {
-	err    *jsonschema.ValidationError
+	err    *validation.ValidationError
 	number int // from 1, as in the schema
 	leaves int
 	picked int // members with a fixed value, such as a discriminator, that say it is another branch that is meant
@@ -21,7 +21,7 @@ type alternative struct {
 // closest explains a value that fits none of several alternatives. The faults of all of them would bury the one that
 // matters, so only those of the alternative are told that was probably meant: not one of another type, not one whose
 // fixed members have other values, then the one with the fewest faults.
-func (e *explainer) closest(err *jsonschema.ValidationError) {
+func (e *explainer) closest(err *validation.ValidationError) {
 	at := len(err.InstanceLocation)
 	var same []alternative
 	for i, cause := range err.Causes {
@@ -53,12 +53,12 @@ func (e *explainer) closest(err *jsonschema.ValidationError) {
 }
 
 // picks explains a value whose discriminator, a member that has a fixed value in every alternative, has none of them.
-func (e *explainer) picks(err *jsonschema.ValidationError, same []alternative) bool {
+func (e *explainer) picks(err *validation.ValidationError, same []alternative) bool {
 	at := len(err.InstanceLocation)
 	values := map[string][]any{}
 	counts := map[string]int{}
 	for i, a := range same {
-		a.fixed(a.err, at, func(cause *jsonschema.ValidationError, want []any) {
+		a.fixed(a.err, at, func(cause *validation.ValidationError, want []any) {
 			name := cause.InstanceLocation[at]
 			if counts[name] == i { // once for each alternative, and in all before it
 				counts[name]++
@@ -83,7 +83,7 @@ func (e *explainer) picks(err *jsonschema.ValidationError, same []alternative) b
 }
 
 // fixed finds the faults of members that must have one of some values.
-func (a *alternative) fixed(err *jsonschema.ValidationError, at int, found func(*jsonschema.ValidationError, []any)) {
+func (a *alternative) fixed(err *validation.ValidationError, at int, found func(*validation.ValidationError, []any)) {
 	if len(err.InstanceLocation) == at+1 {
 		switch k := err.ErrorKind.(type) {
 		case *kind.Const:
@@ -102,7 +102,7 @@ func (a *alternative) fixed(err *jsonschema.ValidationError, at int, found func(
 }
 
 // measure counts what is wrong with one alternative for the value at depth at.
-func (a *alternative) measure(err *jsonschema.ValidationError, at int) {
+func (a *alternative) measure(err *validation.ValidationError, at int) {
 	if len(err.Causes) > 0 {
 		switch err.ErrorKind.(type) {
 		case *kind.AnyOf, *kind.OneOf:
@@ -141,11 +141,11 @@ func (a *alternative) measure(err *jsonschema.ValidationError, at int) {
 }
 
 // kinds explains a value that is of another type, or not among the values, of every alternative.
-func (e *explainer) kinds(err *jsonschema.ValidationError) {
+func (e *explainer) kinds(err *validation.ValidationError) {
 	var names []string
 	var values []any
-	var collect func(err *jsonschema.ValidationError)
-	collect = func(cause *jsonschema.ValidationError) {
+	var collect func(err *validation.ValidationError)
+	collect = func(cause *validation.ValidationError) {
 		for _, c := range cause.Causes {
 			collect(c)
 		}

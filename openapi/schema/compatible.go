@@ -1,12 +1,11 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // Compatible rewrites an input schema so that the converters of model vendors take it and the APIs behind them accept it.
@@ -25,14 +24,11 @@ import (
 //   - at most maxCompatibleDepth schemas are nested: openai-agents refuses 100 levels of objects and arrays;
 //   - a property named "$ref" is described in words: LangChain's converter takes it for a reference;
 //   - a schema of which more than maxExpanded would become is in the portable profile, which has no references.
-func Compatible(schema json.RawMessage, maxBytes int) json.RawMessage {
+func Compatible(schema *jsonschema.Schema, maxBytes int) json.RawMessage {
 	if maxBytes <= 0 {
 		maxBytes = Limits{}.withDefaults().MaxBytes
 	}
-	w := compatibleWriter{defs: map[string][]byte{}, most: maxBytes}
-	for name, s := range jsonscan.Members(jsonscan.Lookup(schema, "$defs")) {
-		w.defs[string(name)] = s
-	}
+	w := compatibleWriter{most: maxBytes}
 	for _, merges := range []bool{true, false} {
 		w.merges = merges
 		out, ok := w.root(schema)
@@ -77,7 +73,6 @@ func cutClosing(schema []byte) (before, after []byte) {
 
 // compatibleWriter writes one schema.
 type compatibleWriter struct {
-	defs   map[string][]byte
 	most   int  // bytes
 	merges bool // allOf is merged below the root, too
 	steps  int
@@ -146,14 +141,14 @@ func (d *definition) expand(left int) int {
 }
 
 // root returns the whole schema; it is false if that takes too much.
-func (w *compatibleWriter) root(schema []byte) ([]byte, bool) {
-	out := make([]byte, 0, len(schema))
+func (w *compatibleWriter) root(schema *jsonschema.Schema) ([]byte, bool) {
+	out := make([]byte, 0, len(schema.Source()))
 	root := &definition{}
 	w.in, w.steps, w.used, w.known = root, maxCompatibleSteps, nil, map[string]*definition{}
 	if composed(schema) {
 		out = w.composedRoot(schema)
 	} else {
-		out = w.conjunction(out, [][]byte{schema}, 0)
+		out = w.conjunction(out, []*jsonschema.Schema{schema}, 0)
 	}
 	out = out[:len(out)-1]
 	for i := 0; i < len(w.used) && len(out) <= w.most && w.steps >= 0; i++ {
@@ -164,7 +159,7 @@ func (w *compatibleWriter) root(schema []byte) ([]byte, bool) {
 		}
 		out = append(jsonscan.AppendString(out, w.used[i]), ':')
 		w.in = w.known[w.used[i]]
-		out = w.conjunction(out, [][]byte{w.defs[w.used[i]]}, 1)
+		out = w.conjunction(out, []*jsonschema.Schema{schema.Definition(w.used[i])}, 1)
 	}
 	if len(w.used) > 0 {
 		out = append(out, '}')
@@ -174,9 +169,9 @@ func (w *compatibleWriter) root(schema []byte) ([]byte, bool) {
 }
 
 // composed tells whether the root of a schema has a keyword that vendors refuse there.
-func composed(schema []byte) bool {
-	for name := range jsonscan.Members(schema) {
-		switch string(name) {
+func composed(schema *jsonschema.Schema) bool {
+	for _, k := range schema.Keywords() {
+		switch k.Name {
 		case "$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const", "dependentSchemas":
 			return true
 		}
@@ -186,9 +181,9 @@ func composed(schema []byte) bool {
 
 // composedRoot writes the root of a composed schema, without $defs: the members of all its parts and alternatives, of which those
 // are required that each alternative requires, and what else is to be said in the description.
-func (w *compatibleWriter) composedRoot(schema []byte) []byte {
-	p := &portableWriter{defs: w.defs, cut: portableStages[0], steps: maxPortableSteps, most: w.most, unions: true}
-	o := p.outline([][]byte{schema})
+func (w *compatibleWriter) composedRoot(schema *jsonschema.Schema) []byte {
+	p := &portableWriter{cut: portableStages[0], steps: maxPortableSteps, most: w.most, unions: true}
+	o := p.outline(schema)
 	if p.steps < 0 {
 		w.steps = -1
 	}
@@ -199,7 +194,7 @@ func (w *compatibleWriter) composedRoot(schema []byte) []byte {
 	out = append(out, `,"properties":{`...)
 	written := map[string]bool{}
 	for _, m := range o.members {
-		if slices.ContainsFunc(m.schemas, impossible) {
+		if slices.ContainsFunc(m.schemas, (*jsonschema.Schema).Never) {
 			continue
 		}
 		if len(written) > 0 {
@@ -232,25 +227,16 @@ func (w *compatibleWriter) required(out []byte, names []string, given map[string
 	return out
 }
 
-// impossible tells whether a schema accepts nothing.
-func impossible(schema []byte) bool {
-	if jsonscan.KindOf(schema) == jsonscan.Bool {
-		return string(bytes.TrimSpace(schema)) == "false"
-	}
-	not := jsonscan.Lookup(schema, "not")
-	return string(not) == "{}" || string(not) == "true"
-}
-
 // schema writes what several schemas say together of one value.
-func (w *compatibleWriter) schema(out []byte, schemas [][]byte, level int) []byte {
+func (w *compatibleWriter) schema(out []byte, schemas []*jsonschema.Schema, level int) []byte {
 	if len(schemas) == 1 {
-		if name, ok := w.plainReference(schemas[0]); ok {
+		if name, noted, ok := plainReference(schemas[0]); ok {
 			if w.bare[name] {
 				w.refer(name, false)
-				return append(jsonscan.AppendString(append(out, `{"$ref":`...), "#/$defs/"+name), '}')
+				return append(jsonscan.AppendString(append(out, `{"$ref":`...), jsonschema.ReferenceTo(name)), '}')
 			}
-			w.refer(name, len(schemas[0]) > len(`{"$ref":"#/$defs/"}`)+len(name))
-			return append(out, schemas[0]...)
+			w.refer(name, noted)
+			return append(out, schemas[0].Source()...)
 		}
 	}
 	return w.conjunction(out, schemas, level)
@@ -268,27 +254,34 @@ func (w *compatibleWriter) refer(name string, noted bool) {
 	w.in.refs = append(w.in.refs, d)
 }
 
-// plainReference returns the definition that a schema refers to with nothing but annotations beside.
-func (w *compatibleWriter) plainReference(schema []byte) (name string, ok bool) {
-	for key, value := range jsonscan.Members(schema) {
-		switch string(key) {
+// plainReference returns the definition that a schema refers to with nothing but annotations beside; noted tells that there are some.
+func plainReference(s *jsonschema.Schema) (name string, noted, ok bool) {
+	for _, k := range s.Keywords() {
+		switch k.Name {
 		case "$ref":
-			name, ok = strings.CutPrefix(string(jsonscan.Unquote(value)), "#/$defs/")
+			name = s.Reference()
 		case "description", "title", "default", "examples", "deprecated":
+			noted = true
 		default:
-			return "", false
+			return "", false, false
 		}
 	}
-	return name, ok && w.defs[name] != nil
+	return name, noted, name != "" && s.Target() != nil
 }
 
-// conjunction writes schemas as one, the references among them and in their allOf followed.
-func (w *compatibleWriter) conjunction(out []byte, schemas [][]byte, level int) []byte {
+// conjunction writes schemas as one, the references among them and in their allOf followed where that is to be merged.
+func (w *compatibleWriter) conjunction(out []byte, schemas []*jsonschema.Schema, level int) []byte {
 	w.in.schemas++
 	c := &conjunction{}
 	for _, s := range schemas {
-		w.collect(c, s, nil, level == 0 || w.merges || len(schemas) > 1)
+		if level == 0 || w.merges || len(schemas) > 1 {
+			c.Merge(s)
+		} else {
+			c.take(s)
+			w.steps--
+		}
 	}
+	w.steps -= c.Merged()
 	if level > maxCompatibleDepth {
 		c.deep()
 	}
@@ -296,33 +289,4 @@ func (w *compatibleWriter) conjunction(out []byte, schemas [][]byte, level int) 
 		return append(out, "{}"...) // what is written is not used
 	}
 	return w.write(out, c, level)
-}
-
-// collect adds a schema to a conjunction; merge follows allOf and references. within lists the definitions that it is part of.
-func (w *compatibleWriter) collect(c *conjunction, s []byte, within []string, merge bool) {
-	if w.steps--; w.steps < 0 || jsonscan.KindOf(s) != jsonscan.Object {
-		return
-	}
-	for key, value := range jsonscan.Members(s) {
-		switch name := string(key); {
-		case name == "$ref" && merge:
-			target, ok := strings.CutPrefix(string(jsonscan.Unquote(value)), "#/$defs/")
-			if ok && w.defs[target] != nil && !slices.Contains(within, target) {
-				w.collect(c, w.defs[target], append(slices.Clip(within), target), merge)
-			}
-		case name == "allOf" && merge:
-			for item := range jsonscan.Elements(value) {
-				w.collect(c, item, within, merge)
-			}
-		case name == "anyOf" || name == "oneOf":
-			branches := slices.DeleteFunc(slices.Collect(jsonscan.Elements(value)), impossible)
-			if len(branches) == 1 && merge { // an alternative to nothing
-				w.collect(c, branches[0], within, merge)
-				continue
-			}
-			c.add("anyOf", value)
-		case name != "$defs":
-			c.add(name, value)
-		}
-	}
 }

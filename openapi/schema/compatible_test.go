@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"drawbridge/test/race"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // TestCompatible runs testdata/compatible: cases as for TestConvert, with the compatible form of the root schema (pains rows 170 and 171).
@@ -25,11 +28,52 @@ func TestCompatible(t *testing.T) {
 			}
 			limit := 0
 			fmt.Sscan(files["limit"], &limit)
-			s := Compatible(full, limit)
+			s := compatible(t, full, limit)
 			checkCompatible(t, s)
 			return indented(t, s), true
 		}
 	})
+}
+
+// compatible returns the compatible form of a schema. One that is said to be compatible already differs from it at the root alone.
+func compatible(t testing.TB, full []byte, limit int) json.RawMessage {
+	t.Helper()
+	parsed := jsonschema.Parse(full)
+	made := Compatible(parsed, limit)
+	if opened := Open(full); IsCompatible(parsed, limit) && !bytes.Equal(made, opened) {
+		t.Errorf("IsCompatible of %s: %s, which is\n%s", full, opened, made)
+	}
+	return made
+}
+
+// TestIsCompatible: common schemas are recognized without writing them.
+func TestIsCompatible(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"type":"object","properties":{"a":{"type":"string","enum":["x","y"]}},"required":["a"],"additionalProperties":false}`: true,
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/A","description":"d"}},"$defs":{"A":{"items":{"type":"string"}}}}`: true,
+		`{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}],"not":{"minLength":1}}}}`:              true,
+		`{"properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"properties":{"a":{"$ref":"#/$defs/A"}}}}}`:                     true,
+		`{"properties":{"a":{"$ref":"#/$defs/A","title":"t"}},"$defs":{"A":{"properties":{"a":{"$ref":"#/$defs/A"}}}}}`:         false,
+		`{"properties":{"a":{"$ref":"#/$defs/B"},"b":{"$ref":"#/$defs/A"}},"$defs":{"A":{},"B":{}}}`:                            false,
+		`{"properties":{},"$defs":{"A":{}}}`:                                                                 false,
+		`{"properties":{"a":{"enum":["x"]}}}`:                                                                false,
+		`{"properties":{"a":{"type":"integer","enum":[1]}}}`:                                                 false,
+		`{"properties":{"a":{"const":"x"}}}`:                                                                 false,
+		`{"properties":{"a":true}}`:                                                                          false,
+		`{"properties":{"a":{"items":{}}}}`:                                                                  false,
+		`{"properties":{"a":{"allOf":[{"type":"string"}]}}}`:                                                 false,
+		`{"properties":{"a":{"additionalProperties":false}}}`:                                                false,
+		`{"properties":{"a":{"$ref":"#/$defs/A","minLength":1}},"$defs":{"A":{}}}`:                           false,
+		`{"properties":{"a":{"type":"object"}},"required":["a","a"]}`:                                        false,
+		`{"properties":{"$ref":{"type":"string"}}}`:                                                          false,
+		`{"anyOf":[{"type":"object"},{"minProperties":1}]}`:                                                  false,
+		`{"properties":` + strings.Repeat(`{"a":{"properties":`, 41) + `{}` + strings.Repeat(`}}`, 41) + `}`: false,
+	} {
+		if got := IsCompatible(jsonschema.Parse([]byte(text)), 0); got != want {
+			t.Errorf("%s: %t, want %t", text, got, want)
+		}
+		compatible(t, []byte(text), 0)
+	}
 }
 
 // TestCompatibleRandom: whatever a document composes, its compatible form keeps the rules of converters.
@@ -41,13 +85,13 @@ func TestCompatibleRandom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		compatible := Compatible(full, 0)
-		checkCompatible(t, compatible)
+		made := compatible(t, full, 0)
+		checkCompatible(t, made)
 		if body, err := c.Root(n, nil); err == nil {
-			checkCompatible(t, Compatible(body, 0))
+			checkCompatible(t, compatible(t, body, 0))
 		}
 		if t.Failed() {
-			t.Fatalf("full: %s\ncompatible: %s", full, compatible)
+			t.Fatalf("full: %s\ncompatible: %s", full, made)
 		}
 	}
 }
@@ -148,8 +192,8 @@ func TestCompatibleIsBounded(t *testing.T) {
 		`{"type":"object","allOf":[{"$ref":"#/$defs/D0"}],"properties":{},"$defs":{` + chain.String()[1:] + `}}`,
 		`{"type":"object","oneOf":[` + fan.String()[1:] + `],"properties":{}}`,
 	} {
-		w := compatibleWriter{defs: map[string][]byte{}, most: 64 << 10}
-		out := Compatible(json.RawMessage(s), 0)
+		w := compatibleWriter{most: 64 << 10}
+		out := compatible(t, []byte(s), 0)
 		if len(out) > 64<<10 || w.steps < 0 {
 			t.Errorf("%d bytes of %d", len(out), len(s))
 		}

@@ -8,41 +8,32 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
-// A conjunction is what several schemas say together of one value: for each keyword the values that they give it.
+// A conjunction is what several schemas say together of one value, and how it is published.
 type conjunction struct {
-	keywords []string
-	values   map[string][][]byte
-	notes    []string // for the description
+	jsonschema.Conjunction
+	notes []string // for the description
 }
 
+// take adds the keywords of a schema as they are, without merging its allOf.
+func (c *conjunction) take(s *jsonschema.Schema) {
+	for _, k := range s.Keywords() {
+		switch k.Name {
+		case "$defs":
+		case "oneOf":
+			k.Name = "anyOf"
+			c.Add(k)
+		default:
+			c.Add(k)
+		}
+	}
+}
+
+// add adds a value that holds no schemas.
 func (c *conjunction) add(keyword string, value []byte) {
-	if c.values == nil {
-		c.values = map[string][][]byte{}
-	}
-	all := c.values[keyword]
-	if all == nil {
-		c.keywords = append(c.keywords, keyword)
-	}
-	if !slices.ContainsFunc(all, func(v []byte) bool { return bytes.Equal(v, value) }) {
-		c.values[keyword] = append(all, value)
-	}
-}
-
-// one returns the first value of a keyword, nil if there is none.
-func (c *conjunction) one(keyword string) []byte {
-	if all := c.values[keyword]; all != nil {
-		return all[0]
-	}
-	return nil
-}
-
-func (c *conjunction) remove(keywords ...string) {
-	for _, k := range keywords {
-		delete(c.values, k)
-	}
-	c.keywords = slices.DeleteFunc(c.keywords, func(k string) bool { return slices.Contains(keywords, k) })
+	c.Add(jsonschema.Keyword{Name: keyword, Value: value})
 }
 
 func (c *conjunction) note(text string) {
@@ -53,11 +44,11 @@ func (c *conjunction) note(text string) {
 
 // deep leaves nothing but the type and the texts.
 func (c *conjunction) deep() {
-	for _, k := range slices.Clone(c.keywords) {
+	for _, k := range c.Names() {
 		switch k {
 		case "type", "description", "title":
 		default:
-			c.remove(k)
+			c.Remove(k)
 		}
 	}
 }
@@ -66,15 +57,15 @@ func (c *conjunction) deep() {
 func (w *compatibleWriter) write(out []byte, c *conjunction, level int) []byte {
 	w.members(c)
 	c.choose()
-	if c.one("prefixItems") != nil && c.one("items") == nil {
+	if c.Has("prefixItems") && !c.Has("items") {
 		c.add("items", []byte("{}"))
 	}
-	if len(c.notes) > 0 && c.one("description") == nil {
+	if len(c.notes) > 0 && !c.Has("description") {
 		c.add("description", []byte(`""`))
 	}
 	out = append(out, '{')
 	start := len(out)
-	for _, k := range c.keywords {
+	for _, k := range c.Names() {
 		before := len(out)
 		if before > start {
 			out = append(out, ',')
@@ -94,37 +85,37 @@ func unnamed(name string) bool { return name == "$ref" }
 
 // members puts what is known of undeclared members into words, and leaves out the keywords for them.
 func (w *compatibleWriter) members(c *conjunction) {
-	for _, object := range c.values["properties"] {
-		for name, s := range jsonscan.Members(object) {
-			if unnamed(string(name)) {
-				c.note("Also " + string(name) + ": " + w.kind(s) + ".")
+	for _, object := range c.Values("properties") {
+		for _, p := range object.Parts {
+			if unnamed(p.Name) {
+				c.note("Also " + p.Name + ": " + w.kind(p.Schema) + ".")
 			}
 		}
 	}
-	for _, k := range []string{"additionalProperties", "unevaluatedProperties"} {
-		for _, value := range c.values[k] {
-			if jsonscan.KindOf(value) != jsonscan.Object || string(value) == "{}" {
+	for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
+		for _, k := range c.Values(keyword) {
+			if len(k.Schema().Keywords()) == 0 {
 				continue
 			}
-			if properties := c.one("properties"); properties == nil || string(properties) == "{}" {
-				c.note("Its members: " + w.kind(value) + ".")
+			if len(c.First("properties").Parts) == 0 {
+				c.note("Its members: " + w.kind(k.Schema()) + ".")
 			} else {
-				c.note("Other members: " + w.kind(value) + ".")
+				c.note("Other members: " + w.kind(k.Schema()) + ".")
 			}
 		}
-		c.remove(k)
+		c.Remove(keyword)
 	}
 }
 
 // kind names the kind of a value in a phrase.
-func (w *compatibleWriter) kind(schema []byte) string {
-	p := &portableWriter{defs: w.defs, cut: portableStages[0], steps: 100, most: w.most}
-	o := p.outline([][]byte{schema})
+func (w *compatibleWriter) kind(schema *jsonschema.Schema) string {
+	p := &portableWriter{cut: portableStages[0], steps: 100, most: w.most}
+	o := p.outline(schema)
 	if o.types == 0 && o.members == nil && o.items.schemas == nil {
 		return "anything"
 	}
 	if kind := o.pick(); kind != objectType && kind != arrayType {
-		return brief([]byte(`{"type":"` + kind.names()[0] + `"}`))
+		return kind.names()[0]
 	}
 	return o.phrase()
 }
@@ -132,14 +123,14 @@ func (w *compatibleWriter) kind(schema []byte) string {
 // choose leaves in enum nothing but texts, which all clients take.
 func (c *conjunction) choose() {
 	c.fix()
-	lists := c.values["enum"]
+	lists := c.Values("enum")
 	if lists == nil {
 		return
 	}
-	values := slices.Collect(jsonscan.Elements(lists[0]))
+	values := slices.Collect(jsonscan.Elements(lists[0].Value))
 	for _, list := range lists[1:] {
 		values = slices.DeleteFunc(values, func(v []byte) bool {
-			for other := range jsonscan.Elements(list) {
+			for other := range jsonscan.Elements(list.Value) {
 				if bytes.Equal(v, other) {
 					return false
 				}
@@ -163,16 +154,16 @@ func (c *conjunction) choose() {
 	}
 	switch {
 	case len(others) > 0:
-		c.remove("enum")
+		c.Remove("enum")
 		c.inWords(slices.Concat(texts, others), len(texts) > 0 || null)
 	case len(texts) == 0:
-		c.remove("enum")
-	case null && c.one("anyOf") == nil:
-		c.remove("enum", "type")
-		c.add("anyOf", slices.Concat([]byte(`[{"type":"string","enum":[`), bytes.Join(texts, []byte(",")), []byte(`]},{"type":"null"}]`)))
+		c.Remove("enum")
+	case null && !c.Has("anyOf"):
+		c.Remove("enum", "type")
+		c.Add(jsonschema.Parse(slices.Concat([]byte(`{"anyOf":[{"type":"string","enum":[`), bytes.Join(texts, []byte(",")), []byte(`]},{"type":"null"}]}`))).Keyword("anyOf"))
 	default:
-		c.values["enum"] = [][]byte{slices.Concat([]byte("["), bytes.Join(texts, []byte(",")), []byte("]"))}
-		if c.one("type") == nil {
+		c.Set(jsonschema.Keyword{Name: "enum", Value: slices.Concat([]byte("["), bytes.Join(texts, []byte(",")), []byte("]"))})
+		if !c.Has("type") {
 			c.add("type", []byte(`"string"`))
 		}
 	}
@@ -180,15 +171,15 @@ func (c *conjunction) choose() {
 
 // fix has a constant that is a text become enum, and describes others, which google-genai drops.
 func (c *conjunction) fix() {
-	value := c.one("const")
+	value := c.First("const").Value
 	switch kind := jsonscan.KindOf(value); {
 	case value == nil:
 	case kind == jsonscan.String && len(value) > len(`""`):
-		c.remove("const")
+		c.Remove("const")
 		c.add("enum", slices.Concat([]byte("["), value, []byte("]")))
 	case kind == jsonscan.Number, kind == jsonscan.Bool:
 		c.note("Always " + string(value) + ".")
-		if c.one("type") == nil {
+		if !c.Has("type") {
 			c.add("type", []byte(map[jsonscan.Kind]string{jsonscan.Number: `"number"`, jsonscan.Bool: `"boolean"`}[kind]))
 		}
 	}
@@ -245,20 +236,23 @@ func span(values [][]byte) (low, high int64, ok bool) {
 }
 
 func (c *conjunction) bound(keyword string, n int64) {
-	if c.one(keyword) == nil {
+	if !c.Has(keyword) {
 		c.add(keyword, strconv.AppendInt(nil, n, 10))
 	}
 }
 
 // keyword writes the value of a keyword; nothing if the keyword is to be left out.
-func (w *compatibleWriter) keyword(out []byte, c *conjunction, k string, level int) []byte {
-	all := c.values[k]
-	switch k {
+func (w *compatibleWriter) keyword(out []byte, c *conjunction, keyword string, level int) []byte {
+	all := c.Values(keyword)
+	first := all[0]
+	switch keyword {
 	case "description":
-		return c.description(out, all[0])
+		return c.description(out, first.Value)
 	case "$ref":
-		w.refer(strings.TrimPrefix(string(jsonscan.Unquote(all[0])), "#/$defs/"), true)
-		return append(out, all[0]...)
+		if name, ok := jsonschema.DefinitionName(first.Text()); ok {
+			w.refer(name, true)
+		}
+		return append(out, first.Value...)
 	case "type":
 		return appendTypes(out, all)
 	case "properties":
@@ -266,7 +260,7 @@ func (w *compatibleWriter) keyword(out []byte, c *conjunction, k string, level i
 	case "required":
 		return w.names(out, c)
 	case "anyOf":
-		return w.alternatives(out, all[0], level)
+		return w.alternatives(out, first, level)
 	case "items":
 		return w.items(out, all, level)
 	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains":
@@ -274,39 +268,51 @@ func (w *compatibleWriter) keyword(out []byte, c *conjunction, k string, level i
 	case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains":
 		return append(out, extreme(all, -1)...)
 	case "allOf", "prefixItems":
-		return w.list(out, all[0], level)
+		return w.list(out, first, level)
 	case "not", "if", "then", "else", "contains", "propertyNames", "contentSchema", "unevaluatedItems":
-		if jsonscan.KindOf(all[0]) != jsonscan.Object {
-			return append(out, all[0]...)
+		if first.Schema().IsObject() {
+			return w.schema(out, []*jsonschema.Schema{first.Schema()}, level+1)
 		}
-		return w.schema(out, all[:1], level+1)
 	case "patternProperties", "dependentSchemas":
-		return w.each(out, all[0], level)
+		return w.each(out, first, level)
 	}
-	return append(out, all[0]...)
+	return append(out, first.Value...)
 }
 
+// anything accepts everything.
+var anything = jsonschema.Parse([]byte("{}"))
+
 // objects returns schemas with an object for each that is true.
-func objects(schemas [][]byte) [][]byte {
-	all := make([][]byte, len(schemas))
+func objects(schemas []*jsonschema.Schema) []*jsonschema.Schema {
+	if !slices.ContainsFunc(schemas, func(s *jsonschema.Schema) bool { return !s.IsObject() }) {
+		return schemas
+	}
+	all := make([]*jsonschema.Schema, len(schemas))
 	for i, s := range schemas {
-		if all[i] = s; jsonscan.KindOf(s) != jsonscan.Object {
-			all[i] = []byte("{}")
+		if all[i] = s; !s.IsObject() {
+			all[i] = anything
 		}
 	}
 	return all
 }
 
 // items writes the schema of an array's items. One about which nothing is known gets types, since Gemini refuses an array without.
-func (w *compatibleWriter) items(out []byte, all [][]byte, level int) []byte {
-	if slices.ContainsFunc(all, impossible) {
-		all = nil // of a closed tuple
+func (w *compatibleWriter) items(out []byte, all []jsonschema.Keyword, level int) []byte {
+	var schemas []*jsonschema.Schema
+	known := false
+	for _, k := range all {
+		s := k.Schema()
+		if s.Never() { // of a closed tuple
+			known = false
+			break
+		}
+		known = known || len(s.Keywords()) > 0
+		schemas = append(schemas, s)
 	}
-	all = objects(all)
-	if !slices.ContainsFunc(all, func(s []byte) bool { return len(s) > len("{}") }) {
+	if !known {
 		return append(out, `{"type":["string","number","boolean"],"description":"Or an object or array."}`...)
 	}
-	return w.schema(out, all, level+1)
+	return w.schema(out, objects(schemas), level+1)
 }
 
 // description writes a description with the notes behind it.
@@ -322,19 +328,15 @@ func (c *conjunction) description(out, text []byte) []byte {
 }
 
 // appendTypes writes the types that all of several values of "type" have; the first value if they have none in common.
-func appendTypes(out []byte, all [][]byte) []byte {
-	var common types
-	for i, value := range all {
-		set := typesIn(value)
-		if i > 0 {
-			if set &= common; set == 0 {
-				return append(out, all[0]...)
-			}
-		}
-		common = set
-	}
+func appendTypes(out []byte, all []jsonschema.Keyword) []byte {
 	if len(all) == 1 {
-		return append(out, all[0]...)
+		return append(out, all[0].Value...)
+	}
+	common := typesIn(all[0])
+	for _, k := range all[1:] {
+		if common &= typesIn(k); common == 0 {
+			return append(out, all[0].Value...)
+		}
 	}
 	if common&numberType != 0 {
 		common &^= integerType
@@ -354,71 +356,67 @@ func appendTypes(out []byte, all [][]byte) []byte {
 	return append(out, ']')
 }
 
-// typesIn returns the types that a value of "type" allows; a number may be an integer.
-func typesIn(value []byte) (set types) {
-	add := func(word []byte) {
-		kind, _ := typeName(string(jsonscan.Unquote(word)))
-		if set |= kind; kind == numberType {
-			set |= integerType
-		}
-	}
-	if jsonscan.KindOf(value) == jsonscan.Array {
-		for word := range jsonscan.Elements(value) {
-			add(word)
-		}
-		return set
-	}
-	add(value)
-	return set
-}
-
 // properties writes the properties of all schemas, each once.
 func (w *compatibleWriter) properties(out []byte, c *conjunction, level int) []byte {
-	var names []string
-	schemas := map[string][][]byte{}
-	for _, object := range c.values["properties"] {
-		for key, s := range jsonscan.Members(object) {
-			name := string(key)
-			if unnamed(name) {
-				continue
-			}
-			if schemas[name] == nil {
-				names = append(names, name)
-			}
-			if !slices.ContainsFunc(schemas[name], func(other []byte) bool { return bytes.Equal(s, other) }) {
-				schemas[name] = append(schemas[name], s)
-			}
-		}
-	}
 	out = append(out, '{')
 	first := true
-	for _, name := range names {
-		if slices.ContainsFunc(schemas[name], impossible) {
+	for _, m := range propertiesOf(c.Values("properties")) {
+		if unnamed(m.name) || slices.ContainsFunc(m.schemas, (*jsonschema.Schema).Never) {
 			continue
 		}
 		if !first {
 			out = append(out, ',')
 		}
 		first = false
-		out = w.schema(append(jsonscan.AppendString(out, name), ':'), objects(schemas[name]), level+1)
+		out = w.schema(append(jsonscan.AppendString(out, m.name), ':'), objects(m.schemas), level+1)
 	}
 	return append(out, '}')
+}
+
+// propertiesOf returns the properties of objects, each with all its different schemas.
+func propertiesOf(objects []jsonschema.Keyword) []outlineMember {
+	schemas := objects[0].Schemas()
+	all := make([]outlineMember, len(schemas))
+	for i, p := range objects[0].Parts {
+		all[i] = outlineMember{name: p.Name, schemas: schemas[i : i+1 : i+1]}
+	}
+	if len(objects) == 1 {
+		return all
+	}
+	index := make(map[string]int, len(all))
+	for i, m := range all {
+		index[m.name] = i
+	}
+	for _, object := range objects[1:] {
+		for _, p := range object.Parts {
+			i, known := index[p.Name]
+			if !known {
+				i = len(all)
+				index[p.Name] = i
+				all = append(all, outlineMember{name: p.Name})
+			}
+			if m := &all[i]; !slices.ContainsFunc(m.schemas, func(other *jsonschema.Schema) bool { return bytes.Equal(p.Schema.Source(), other.Source()) }) {
+				m.schemas = append(m.schemas, p.Schema)
+			}
+		}
+	}
+	return all
 }
 
 // names writes the names of all required members, each once, without those that can't be given.
 func (w *compatibleWriter) names(out []byte, c *conjunction) []byte {
 	barred := map[string]bool{}
-	for _, object := range c.values["properties"] {
-		for key, s := range jsonscan.Members(object) {
-			if impossible(s) || unnamed(string(key)) {
-				barred[string(key)] = true
+	for _, object := range c.Values("properties") {
+		for _, p := range object.Parts {
+			if p.Schema.Never() || unnamed(p.Name) {
+				barred[p.Name] = true
 			}
 		}
 	}
 	seen := map[string]bool{}
 	out = append(out, '[')
-	for _, list := range c.values["required"] {
-		for item := range jsonscan.Elements(list) {
+	for _, list := range c.Values("required") {
+		for item := range jsonscan.Elements(list.Value) {
 			name := string(jsonscan.Unquote(item))
 			if seen[name] || barred[name] {
 				continue
@@ -434,17 +432,17 @@ func (w *compatibleWriter) names(out []byte, c *conjunction) []byte {
 }
 
 // alternatives writes a list of alternatives without those that accept nothing.
-func (w *compatibleWriter) alternatives(out, list []byte, level int) []byte {
+func (w *compatibleWriter) alternatives(out []byte, all jsonschema.Keyword, level int) []byte {
 	start := len(out)
 	out = append(out, '[')
-	for item := range jsonscan.Elements(list) {
-		if impossible(item) {
+	for _, item := range all.Parts {
+		if item.Schema.Never() {
 			continue
 		}
 		if len(out) > start+1 {
 			out = append(out, ',')
 		}
-		out = w.schema(out, objects([][]byte{item}), level+1)
+		out = w.schema(out, objects([]*jsonschema.Schema{item.Schema}), level+1)
 	}
 	if len(out) == start+1 {
 		return out[:start]
@@ -453,46 +451,42 @@ func (w *compatibleWriter) alternatives(out, list []byte, level int) []byte {
 }
 
 // list writes a list of schemas.
-func (w *compatibleWriter) list(out, list []byte, level int) []byte {
+func (w *compatibleWriter) list(out []byte, all jsonschema.Keyword, level int) []byte {
 	out = append(out, '[')
-	first := true
-	for item := range jsonscan.Elements(list) {
-		if !first {
+	for i, item := range all.Parts {
+		if i > 0 {
 			out = append(out, ',')
 		}
-		first = false
-		out = w.schema(out, objects([][]byte{item}), level+1)
+		out = w.schema(out, objects([]*jsonschema.Schema{item.Schema}), level+1)
 	}
 	return append(out, ']')
 }
 
 // each writes schemas by name.
-func (w *compatibleWriter) each(out, object []byte, level int) []byte {
+func (w *compatibleWriter) each(out []byte, all jsonschema.Keyword, level int) []byte {
 	out = append(out, '{')
-	first := true
-	for name, s := range jsonscan.Members(object) {
-		if !first {
+	for i, p := range all.Parts {
+		if i > 0 {
 			out = append(out, ',')
 		}
-		first = false
-		out = append(jsonscan.AppendString(out, name), ':')
-		if jsonscan.KindOf(s) != jsonscan.Object {
-			out = append(out, s...)
-			continue
+		out = append(jsonscan.AppendString(out, p.Name), ':')
+		if p.Schema.IsObject() {
+			out = w.schema(out, []*jsonschema.Schema{p.Schema}, level+1)
+		} else {
+			out = append(out, p.Schema.Source()...)
 		}
-		out = w.schema(out, [][]byte{s}, level+1)
 	}
 	return append(out, '}')
 }
 
 // extreme returns the largest of several numbers, or the smallest if sign is -1.
-func extreme(all [][]byte, sign int) []byte {
-	best := all[0]
-	for _, value := range all[1:] {
+func extreme(all []jsonschema.Keyword, sign int) []byte {
+	best := all[0].Value
+	for _, k := range all[1:] {
 		a, err := strconv.ParseFloat(string(best), 64)
-		b, also := strconv.ParseFloat(string(value), 64)
+		b, also := strconv.ParseFloat(string(k.Value), 64)
 		if err == nil && also == nil && cmp.Compare(b, a) == sign {
-			best = value
+			best = k.Value
 		}
 	}
 	return best

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"drawbridge/openapi/tree"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // dialectOf reads the version of a document.
@@ -140,7 +142,7 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 			continue
 		}
 		all = append(all, property)
-		portable := Portable(property, 0)
+		portable := Portable(jsonschema.Parse(property), 0)
 		checkClients(t, portable)
 		portableBytes += len(portable)
 		c.Plain(n)
@@ -152,8 +154,8 @@ func convertAll(t *testing.T, path string, dump *os.File) {
 				continue
 			}
 			all = append(all, root)
-			checkClients(t, Portable(root, 0))
-			Example(root, ExampleOptions{}) // must not take long
+			checkClients(t, Portable(jsonschema.Parse(root), 0))
+			Example(jsonschema.Parse(root), ExampleOptions{}) // must not take long
 		}
 		if out := c.Output(n); out != nil {
 			outputs++

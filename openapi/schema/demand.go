@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"math"
 	"math/big"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/schema/ecmaregexp"
 )
 
@@ -30,10 +30,10 @@ type demand struct {
 	properties   []demandedProperty
 	required     []string
 	needs        map[string][]string // dependentRequired
-	additional   []byte
+	additional   *jsonschema.Schema
 	leastMembers int
 
-	items, prefix, contains [][]byte
+	items, prefix, contains []*jsonschema.Schema
 	leastItems, mostItems   int
 	unique                  bool
 
@@ -48,10 +48,10 @@ type demand struct {
 
 type demandedProperty struct {
 	name    string
-	schemas [][]byte
+	schemas []*jsonschema.Schema
 }
 
-func (d *demand) property(name string) [][]byte {
+func (d *demand) property(name string) []*jsonschema.Schema {
 	for i := range d.properties {
 		if d.properties[i].name == name {
 			return d.properties[i].schemas
@@ -60,59 +60,47 @@ func (d *demand) property(name string) [][]byte {
 	return nil
 }
 
-// take adds a schema to the demand.
-func (d *demand) take(s []byte) {
+// take adds a schema to the demand; nil accepts everything.
+func (d *demand) take(s *jsonschema.Schema) {
 	if d.refs++; d.refs > maxExampleRefs {
 		d.failed = true
 		return
 	}
-	s = bytes.TrimSpace(s)
-	if jsonscan.KindOf(s) != jsonscan.Object {
-		d.failed = d.failed || string(s) == "false"
+	if !s.IsObject() {
+		d.failed = d.failed || s.Never()
 		return
 	}
 	d.values(s)
-	for name, value := range jsonscan.Members(s) {
-		switch string(name) {
+	for _, k := range s.Keywords() {
+		switch k.Name {
 		case "$ref":
-			if target, ok := strings.CutPrefix(string(jsonscan.Unquote(value)), "#/$defs/"); ok {
-				if target := d.x.definition(target); target != nil {
-					d.take(target)
-				}
+			if target := s.Target(); target != nil {
+				d.take(target)
 			}
 		case "allOf":
-			for item := range jsonscan.Elements(value) {
-				d.take(item)
+			for _, part := range k.Parts {
+				d.take(part.Schema)
 			}
 		case "anyOf", "oneOf":
-			d.choose(slices.Collect(jsonscan.Elements(value)))
+			d.choose(k.Schemas())
 		case "if":
 			// A value for which the condition is of no account, else one for which it holds, else one for which it does not.
-			then, other := jsonscan.Lookup(s, "then"), jsonscan.Lookup(s, "else")
-			both := [][]byte{[]byte("{}"), []byte("{}"), []byte("{}")}
-			if then != nil {
-				both[1] = then
-			}
-			if other != nil {
-				both[2] = other
-			}
-			d.choose(both)
+			d.choose([]*jsonschema.Schema{nil, s.Schema("then"), s.Schema("else")})
 		case "type":
-			scratch := &check{}
-			if set := d.x.program.types(scratch, value); d.types == 0 {
+			if set := typesIn(k); d.types == 0 {
 				d.types = set
 			} else {
 				d.types &= set
 				d.failed = d.failed || d.types == 0
 			}
 		default:
-			d.keyword(string(name), value)
+			d.keyword(k)
 		}
 	}
 }
 
 // choose takes one of several alternatives.
-func (d *demand) choose(all [][]byte) {
+func (d *demand) choose(all []*jsonschema.Schema) {
 	if len(all) == 0 {
 		return
 	}
@@ -121,19 +109,19 @@ func (d *demand) choose(all [][]byte) {
 }
 
 // values adds what the schema itself gives for values.
-func (d *demand) values(s []byte) {
+func (d *demand) values(s *jsonschema.Schema) {
 	add := func(value []byte) { d.given = append(d.given, jsonscan.AppendCompact(nil, value)) }
-	if value := jsonscan.Lookup(s, "const"); value != nil {
+	if value := s.Value("const"); value != nil {
 		d.listed = true
 		add(value)
 	}
-	for value := range jsonscan.Elements(jsonscan.Lookup(s, "examples")) {
+	for value := range jsonscan.Elements(s.Value("examples")) {
 		add(value)
 	}
-	if value := jsonscan.Lookup(s, "default"); value != nil {
+	if value := s.Value("default"); value != nil {
 		add(value)
 	}
-	if list := jsonscan.Lookup(s, "enum"); list != nil {
+	if list := s.Value("enum"); list != nil {
 		d.listed = true
 		n := 0
 		for value := range jsonscan.Elements(list) {
@@ -144,20 +132,20 @@ func (d *demand) values(s []byte) {
 	}
 }
 
-func (d *demand) keyword(name string, value []byte) {
-	switch name {
+func (d *demand) keyword(k jsonschema.Keyword) {
+	switch name, value := k.Name, k.Value; name {
 	case "properties":
-		for property, s := range jsonscan.Members(value) {
-			i := slices.IndexFunc(d.properties, func(p demandedProperty) bool { return p.name == string(property) })
+		for _, property := range k.Parts {
+			i := slices.IndexFunc(d.properties, func(p demandedProperty) bool { return p.name == property.Name })
 			if i < 0 {
 				i = len(d.properties)
-				d.properties = append(d.properties, demandedProperty{name: string(property)})
+				d.properties = append(d.properties, demandedProperty{name: property.Name})
 			}
-			d.properties[i].schemas = append(d.properties[i].schemas, s)
+			d.properties[i].schemas = append(d.properties[i].schemas, property.Schema)
 		}
 	case "required":
-		for item := range jsonscan.Elements(value) {
-			if s := string(jsonscan.Unquote(item)); !slices.Contains(d.required, s) {
+		for _, s := range k.Texts() {
+			if !slices.Contains(d.required, s) {
 				d.required = append(d.required, s)
 			}
 		}
@@ -171,17 +159,17 @@ func (d *demand) keyword(name string, value []byte) {
 			}
 		}
 	case "additionalProperties":
-		if jsonscan.KindOf(value) == jsonscan.Object {
-			d.additional = value
+		if k.Schema().IsObject() {
+			d.additional = k.Schema()
 		}
 	case "minProperties":
 		d.leastMembers = max(d.leastMembers, whole(value))
 	case "items":
-		d.items = append(d.items, value)
+		d.items = append(d.items, k.Schema())
 	case "prefixItems":
-		d.prefix = slices.Collect(jsonscan.Elements(value))
+		d.prefix = k.Schemas()
 	case "contains":
-		d.contains = append(d.contains, value)
+		d.contains = append(d.contains, k.Schema())
 	case "minItems":
 		d.leastItems = max(d.leastItems, whole(value))
 	case "maxItems":
@@ -195,9 +183,9 @@ func (d *demand) keyword(name string, value []byte) {
 			d.longest = n
 		}
 	case "pattern":
-		d.patterns = append(d.patterns, string(jsonscan.Unquote(value)))
+		d.patterns = append(d.patterns, k.Text())
 	case "format":
-		d.format = string(jsonscan.Unquote(value))
+		d.format = k.Text()
 	case "contentEncoding":
 		if d.format == "" {
 			d.format = "byte"

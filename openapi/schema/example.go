@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // ExampleOptions says what an example holds. The zero value is the default.
@@ -31,17 +32,18 @@ type ExampleOptions struct {
 // enums of the schema where it has them, else of types, formats, bounds and patterns. Invented values must not be taken for ones that
 // work (pains row 195), so texts are marked, as "<name>". It is false when no such value is
 // found, which does not mean that there is none. The schema is one that Compile accepts.
-func Example(schema json.RawMessage, o ExampleOptions) (json.RawMessage, bool) {
-	return newQuickValidator(schema).Example(o)
-}
-
-// newQuickValidator returns a validator that has not asked the library about the schema.
-func newQuickValidator(schema json.RawMessage) *Validator {
-	return &Validator{source: schema, program: newProgram(schema)}
+func Example(schema *jsonschema.Schema, o ExampleOptions) (json.RawMessage, bool) {
+	p := newProgrammer()
+	v := &Validator{source: schema.Source(), program: p.check(schema)}
+	return v.example(schema, p, o)
 }
 
 // Example is the package's Example for the validator's schema, without compiling it again.
 func (v *Validator) Example(o ExampleOptions) (json.RawMessage, bool) {
+	return v.example(jsonschema.Parse(v.source), newProgrammer(), o)
+}
+
+func (v *Validator) example(schema *jsonschema.Schema, p *programmer, o ExampleOptions) (json.RawMessage, bool) {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 1 << 10
 	}
@@ -51,10 +53,10 @@ func (v *Validator) Example(o ExampleOptions) (json.RawMessage, bool) {
 	}
 	x := &exampler{
 		options: o, steps: steps,
-		program: &programmer{defs: jsonscan.Lookup(v.source, "$defs"), named: map[string]*check{}, plain: map[types]*check{}},
-		checks:  map[*byte]*check{&v.source[0]: v.program},
+		program: p,
+		checks:  map[*jsonschema.Schema]*check{schema: v.program},
 	}
-	text, ok := x.value([][]byte{v.source}, "", 0, 0)
+	text, ok := x.value([]*jsonschema.Schema{schema}, "", 0, 0)
 	if !ok || len(text) > o.MaxBytes || unclean(string(text)) {
 		return nil, false
 	}
@@ -85,26 +87,15 @@ type exampler struct {
 	options ExampleOptions
 	steps   int
 	program *programmer
-	checks  map[*byte]*check
-	defs    map[string][]byte // read when the first is asked for
+	checks  map[*jsonschema.Schema]*check
 
 	unmarked bool     // a value of the member of the root that is being made is invented and does not show it
 	invented []string // members of the root with such values
 }
 
-func (x *exampler) definition(name string) []byte {
-	if x.defs == nil {
-		x.defs = map[string][]byte{}
-		for name, s := range jsonscan.Members(x.program.defs) {
-			x.defs[string(name)] = s
-		}
-	}
-	return x.defs[name]
-}
-
 // value returns a value that fits all of the schemas as far as the quick check can tell. name is that of the property;
 // nth numbers the values that have to differ.
-func (x *exampler) value(schemas [][]byte, name string, depth, nth int) ([]byte, bool) {
+func (x *exampler) value(schemas []*jsonschema.Schema, name string, depth, nth int) ([]byte, bool) {
 	rounds := 1
 	for round := 0; round < rounds && round < maxExampleRounds; round++ {
 		if x.steps--; x.steps < 0 || depth > maxExampleDepth {
@@ -135,13 +126,13 @@ func (x *exampler) value(schemas [][]byte, name string, depth, nth int) ([]byte,
 }
 
 // fits tells whether the quick check finds nothing wrong with a value.
-func (x *exampler) fits(schemas [][]byte, text []byte) bool {
+func (x *exampler) fits(schemas []*jsonschema.Schema, text []byte) bool {
 	value := decodeWhole(text)
 	for _, s := range schemas {
-		c := x.checks[&s[0]]
+		c := x.checks[s]
 		if c == nil {
 			c = x.program.check(s)
-			x.checks[&s[0]] = c
+			x.checks[s] = c
 		}
 		a := &acceptor{steps: maxSteps / 100}
 		if a.accept(c, value) == invalid {
@@ -242,11 +233,11 @@ func (o *objectExample) fill() bool {
 // documented tells whether an optional property is shown because the schema has an example of it or one was given.
 func (o *objectExample) documented(p *demandedProperty) bool {
 	return o.depth == 0 && o.x.options.Documented && (o.given(p.name, p.schemas) != nil ||
-		slices.ContainsFunc(p.schemas, func(s []byte) bool { return jsonscan.Lookup(s, "examples") != nil }))
+		slices.ContainsFunc(p.schemas, func(s *jsonschema.Schema) bool { return s.Has("examples") }))
 }
 
 // given returns the value that was given for a member of the root, nil if it does not fit.
-func (o *objectExample) given(name string, schemas [][]byte) []byte {
+func (o *objectExample) given(name string, schemas []*jsonschema.Schema) []byte {
 	text := jsonscan.Lookup(o.x.options.Given, name)
 	if o.depth > 0 || text == nil || !o.x.fits(schemas, text) {
 		return nil
@@ -289,14 +280,14 @@ func (o *objectExample) tryToAdd(name string) {
 }
 
 // schemas returns those that the value of a member must fit.
-func (o *objectExample) schemas(name string) [][]byte {
+func (o *objectExample) schemas(name string) []*jsonschema.Schema {
 	switch declared := o.d.property(name); {
 	case declared != nil:
 		return declared
 	case o.d.additional != nil:
-		return [][]byte{o.d.additional}
+		return []*jsonschema.Schema{o.d.additional}
 	default:
-		return [][]byte{[]byte("true")}
+		return nil
 	}
 }
 
@@ -313,7 +304,7 @@ func (x *exampler) array(d *demand, name string, depth int) ([]byte, bool) {
 	for i := range count {
 		schemas := d.items
 		if i < len(d.prefix) {
-			schemas = [][]byte{d.prefix[i]}
+			schemas = []*jsonschema.Schema{d.prefix[i]}
 		}
 		if i < len(d.contains) {
 			schemas = append(slices.Clip(schemas), d.contains[i])

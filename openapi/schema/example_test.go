@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"drawbridge/test/race"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // TestExample runs testdata/examples: a schema on each line of "schemas"; "examples" repeats each with its example, and
@@ -20,12 +22,12 @@ func TestExample(t *testing.T) {
 			var out strings.Builder
 			for line := range strings.Lines(files["schemas"]) {
 				out.WriteString(line)
-				text, ok := Example([]byte(strings.TrimSpace(line)), ExampleOptions{})
+				text, ok := Example(jsonschema.Parse([]byte(strings.TrimSpace(line))), ExampleOptions{})
 				if !ok {
 					text = []byte("none")
 				}
 				fmt.Fprintf(&out, "\t%s\n", text)
-				if more, ok := Example([]byte(strings.TrimSpace(line)), ExampleOptions{Documented: true}); ok && string(more) != string(text) {
+				if more, ok := Example(jsonschema.Parse([]byte(strings.TrimSpace(line))), ExampleOptions{Documented: true}); ok && string(more) != string(text) {
 					fmt.Fprintf(&out, "\tdocumented: %s\n", more)
 				}
 			}
@@ -49,7 +51,7 @@ func TestExampleFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, ok := Example(s, ExampleOptions{Documented: true})
+		text, ok := Example(jsonschema.Parse(s), ExampleOptions{Documented: true})
 		if !ok {
 			for range 100 {
 				if value := fmt.Sprintf(`{"a":%s}`, g.value(3)); len(v.Validate(decoded(t, []byte(value)))) == 0 {

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"net/url"
@@ -10,10 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	validation "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/text"
 )
 
@@ -35,7 +35,8 @@ const (
 
 // explainer turns the library's tree of errors into faults.
 type explainer struct {
-	source json.RawMessage // the schema
+	source []byte             // the schema
+	schema *jsonschema.Schema // read of source when it is asked for
 	value  any
 	most   int // faults
 	faults []Fault
@@ -95,7 +96,7 @@ func comparePointers(a, b string) int {
 	})
 }
 
-func (e *explainer) walk(err *jsonschema.ValidationError) {
+func (e *explainer) walk(err *validation.ValidationError) {
 	switch k := err.ErrorKind.(type) {
 	case *kind.AnyOf:
 		e.closest(err)
@@ -128,7 +129,7 @@ func (e *explainer) walk(err *jsonschema.ValidationError) {
 }
 
 // leaf adds the fault for an error without causes.
-func (e *explainer) leaf(err *jsonschema.ValidationError) {
+func (e *explainer) leaf(err *validation.ValidationError) {
 	at := err.InstanceLocation
 	value := e.given(at)
 	switch k := err.ErrorKind.(type) {
@@ -249,7 +250,7 @@ func word(object []string) string {
 	return "member"
 }
 
-func (e *explainer) missing(err *jsonschema.ValidationError, names []string, why string) {
+func (e *explainer) missing(err *validation.ValidationError, names []string, why string) {
 	at := err.InstanceLocation
 	object, _ := e.given(at).(map[string]any)
 	declared := e.declared(err.SchemaURL)
@@ -313,35 +314,22 @@ func (e *explainer) given(at []string) any {
 	return value
 }
 
-// schemaAt returns the part of the schema that the library names by URL.
-func (e *explainer) schemaAt(schemaURL string) []byte {
+// schemaAt returns the part of the schema that the library names by URL, nil if there is none.
+func (e *explainer) schemaAt(schemaURL string) *jsonschema.Schema {
+	if e.schema == nil {
+		e.schema = jsonschema.Parse(e.source)
+	}
 	_, fragment, _ := strings.Cut(schemaURL, "#")
 	pointer, err := url.PathUnescape(fragment)
 	if err != nil {
 		return nil
 	}
-	at := []byte(e.source)
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = jsonscan.UnescapeToken(token)
-		if jsonscan.KindOf(at) == jsonscan.Array {
-			i := 0
-			for item := range jsonscan.Elements(at) {
-				if strconv.Itoa(i) == token {
-					at = item
-					break
-				}
-				i++
-			}
-			continue
-		}
-		at = jsonscan.Lookup(at, token)
-	}
-	return at
+	return e.schema.At(pointer)
 }
 
 // bound returns the number of a keyword as it is written in the schema.
-func (e *explainer) bound(err *jsonschema.ValidationError, keyword string, want *big.Rat) string {
-	if text := jsonscan.Lookup(e.schemaAt(err.SchemaURL), keyword); text != nil {
+func (e *explainer) bound(err *validation.ValidationError, keyword string, want *big.Rat) string {
+	if text := e.schemaAt(err.SchemaURL).Value(keyword); text != nil {
 		return string(text)
 	}
 	return want.RatString()
@@ -353,35 +341,15 @@ func (e *explainer) declared(schemaURL string) *declaredNames {
 		return names
 	}
 	names := &declaredNames{set: make(map[string]bool)}
-	e.declares(e.schemaAt(schemaURL), names, 0)
+	for _, m := range e.schemaAt(schemaURL).Members() {
+		names.set[m.Name] = true
+		names.list = append(names.list, m.Name)
+	}
 	if e.known == nil {
 		e.known = make(map[string]*declaredNames)
 	}
 	e.known[schemaURL] = names
 	return names
-}
-
-func (e *explainer) declares(schema []byte, names *declaredNames, depth int) {
-	if depth > maxCompositionDepth || len(names.list) > 1000 {
-		return
-	}
-	for keyword, value := range jsonscan.Members(schema) {
-		switch string(keyword) {
-		case "properties":
-			for name := range jsonscan.Members(value) {
-				if !names.set[string(name)] {
-					names.set[string(name)] = true
-					names.list = append(names.list, string(name))
-				}
-			}
-		case "$ref":
-			e.declares(e.schemaAt(string(jsonscan.Unquote(value))), names, depth+1)
-		case "allOf", "anyOf", "oneOf":
-			for branch := range jsonscan.Elements(value) {
-				e.declares(branch, names, depth+1)
-			}
-		}
-	}
 }
 
 func pointerOf(location []string) string {

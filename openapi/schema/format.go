@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"strconv"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	validation "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // integerFormat is a format that is checked: a number out of its range would be cut or refused behind the gateway,
@@ -68,10 +68,10 @@ func (f *integerFormat) accepts(n json.Number) bool {
 var errRange = errors.New("out of range")
 
 // registerFormats makes the library check integer formats.
-func registerFormats(c *jsonschema.Compiler) {
+func registerFormats(c *validation.Compiler) {
 	for i := range integerFormats {
 		f := &integerFormats[i]
-		c.RegisterFormat(&jsonschema.Format{Name: f.name, Validate: func(v any) error {
+		c.RegisterFormat(&validation.Format{Name: f.name, Validate: func(v any) error {
 			if n, ok := v.(json.Number); ok && !f.accepts(n) {
 				return errRange
 			}

@@ -13,6 +13,8 @@ import (
 
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/openapi/tree"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // FuzzConvert: whatever stands where a schema belongs, what is emitted is valid and compiles.
@@ -44,8 +46,8 @@ func FuzzConvert(f *testing.F) {
 		c := NewConverter(set, d, nil, Limits{MaxBytes: 64<<10 + len(schema)/8})
 		if s, err := c.Object([]Property{{Name: "a", Schema: n, Required: true, Description: "d"}, {Name: "b", Schema: n, Example: n}}); err == nil {
 			checkSchema(t, s)
-			checkPortable(t, Portable(s, 0))
-			if text, ok := Example(s, ExampleOptions{Documented: true}); ok {
+			checkPortable(t, Portable(jsonschema.Parse(s), 0))
+			if text, ok := Example(jsonschema.Parse(s), ExampleOptions{Documented: true}); ok {
 				if v, err := Compile(s); err != nil || len(v.explain(decoded(t, text), MaxFaults)) > 0 {
 					t.Errorf("%s is no example of %s", text, s)
 				}
@@ -59,7 +61,7 @@ func FuzzConvert(f *testing.F) {
 		}
 		if s, err := c.Root(n, rename); err == nil {
 			checkSchema(t, s)
-			checkPortable(t, Portable(s, 0))
+			checkPortable(t, Portable(jsonschema.Parse(s), 0))
 		}
 		if out := c.Output(n); out != nil {
 			checkSchema(t, out.Schema)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // An outline is what several schemas say together of one value, references and composition followed, as far as it can
@@ -38,12 +39,12 @@ type outline struct {
 
 type outlineMember struct {
 	name    string
-	schemas [][]byte
+	schemas []*jsonschema.Schema
 	within  []string // definitions that these stand in, besides those that the whole outline stands in
 }
 
 // outline works out what the schemas say.
-func (w *portableWriter) outline(schemas [][]byte) *outline {
+func (w *portableWriter) outline(schemas ...*jsonschema.Schema) *outline {
 	o := &outline{}
 	for _, s := range schemas {
 		w.take(o, s, nil)
@@ -52,53 +53,51 @@ func (w *portableWriter) outline(schemas [][]byte) *outline {
 }
 
 // take adds a schema to an outline. within lists the definitions of the same value that it stands in.
-func (w *portableWriter) take(o *outline, s []byte, within []string) {
+func (w *portableWriter) take(o *outline, s *jsonschema.Schema, within []string) {
 	if w.steps--; w.steps < 0 {
 		return
 	}
-	s = bytes.TrimSpace(s)
-	if jsonscan.KindOf(s) != jsonscan.Object {
-		o.never = o.never || string(s) == "false"
+	if !s.IsObject() {
+		o.never = o.never || s.Never()
 		return
 	}
-	if about := jsonscan.Lookup(s, "description"); about != nil && o.about == "" {
-		o.about = string(jsonscan.Unquote(about))
+	if about := s.Text("description"); o.about == "" {
+		o.about = about
 	}
-	for name, value := range jsonscan.Members(s) {
-		switch string(name) {
+	for _, k := range s.Keywords() {
+		switch k.Name {
 		case "$ref":
-			w.follow(o, value, within)
+			w.follow(o, s, within)
 		case "allOf":
-			for item := range jsonscan.Elements(value) {
-				w.take(o, item, within)
+			for _, item := range k.Parts {
+				w.take(o, item.Schema, within)
 			}
 		case "anyOf", "oneOf":
-			w.alternatives(o, value, within)
+			w.alternatives(o, k.Schemas(), within)
 		case "then", "else":
 			sub := &outline{}
-			w.take(sub, value, within)
+			w.take(sub, k.Schema(), within)
 			for _, m := range sub.members {
 				o.add(m)
 			}
 		case "properties":
-			for property, p := range jsonscan.Members(value) {
-				o.add(outlineMember{string(property), [][]byte{p}, within})
+			for _, p := range k.Parts {
+				o.add(outlineMember{p.Name, []*jsonschema.Schema{p.Schema}, within})
 			}
 		case "items":
-			o.items.add(value, within)
+			o.items.add(k.Schema(), within)
 		case "prefixItems":
-			o.prefix(value, within)
+			o.prefix(k.Schemas(), within)
 		default:
-			o.keyword(string(name), value)
+			o.keyword(k)
 		}
 	}
 }
 
 // follow takes in a definition. One that the value stands in already is not spelled out again, or there would be no end.
-func (w *portableWriter) follow(o *outline, ref []byte, within []string) {
-	name, ok := strings.CutPrefix(string(jsonscan.Unquote(ref)), "#/$defs/")
-	target := w.defs[name]
-	if !ok || target == nil || slices.Contains(within, name) {
+func (w *portableWriter) follow(o *outline, s *jsonschema.Schema, within []string) {
+	name, target := s.Reference(), s.Target()
+	if target == nil || slices.Contains(within, name) {
 		return
 	}
 	o.again = o.again || slices.Contains(w.path, name)
@@ -117,7 +116,7 @@ func (o *outline) add(m outlineMember) {
 	o.members = append(o.members, m)
 }
 
-func (m *outlineMember) add(schema []byte, within []string) {
+func (m *outlineMember) add(schema *jsonschema.Schema, within []string) {
 	m.schemas = append(slices.Clip(m.schemas), schema)
 	for _, name := range within {
 		if !slices.Contains(m.within, name) {
@@ -158,38 +157,22 @@ func (o *outline) pick() types {
 }
 
 // keyword adds a keyword that holds no schemas in place.
-func (o *outline) keyword(name string, value []byte) {
-	switch name {
+func (o *outline) keyword(k jsonschema.Keyword) {
+	switch name, value := k.Name, k.Value; name {
 	case "type":
-		var set types
-		add := func(word []byte) {
-			kind, _ := typeName(string(jsonscan.Unquote(word)))
-			if kind == numberType {
-				kind |= integerType
-			}
-			set |= kind
-		}
-		if jsonscan.KindOf(value) == jsonscan.Array {
-			for word := range jsonscan.Elements(value) {
-				add(word)
-			}
-		} else {
-			add(value)
-		}
+		set := typesIn(k)
 		o.null = o.null || set&nullType != 0
 		o.restrict(set)
 	case "title":
-		o.title = string(jsonscan.Unquote(value))
+		o.title = k.Text()
 	case "const":
 		o.list([][]byte{value})
 	case "enum":
 		o.list(slices.Collect(jsonscan.Elements(value)))
 	case "required":
-		for item := range jsonscan.Elements(value) {
-			o.required = append(o.required, string(jsonscan.Unquote(item)))
-		}
+		o.required = append(o.required, k.Texts()...)
 	case "format":
-		o.format = string(jsonscan.Unquote(value))
+		o.format = k.Text()
 	case "minimum", "exclusiveMinimum":
 		o.low, o.above = string(value), name != "minimum"
 	case "maximum", "exclusiveMaximum":
@@ -208,12 +191,12 @@ func (o *outline) keyword(name string, value []byte) {
 		o.mostName = string(value)
 	case "additionalProperties":
 		if string(value) != "false" {
-			o.others = brief(value)
+			o.others = brief(k.Schema())
 		}
 	case "not":
 		o.never = o.never || string(value) == "{}" || string(value) == "true"
 	case "default", "examples", "pattern", "multipleOf", "uniqueItems", "deprecated", "contentEncoding":
-		o.note(keywordNote(name, value))
+		o.note(keywordNote(k))
 	}
 }
 
@@ -269,9 +252,9 @@ func (o *outline) list(values [][]byte) {
 }
 
 // prefix turns a tuple into words: the profile's arrays have items of one kind.
-func (o *outline) prefix(value []byte, within []string) {
+func (o *outline) prefix(items []*jsonschema.Schema, within []string) {
 	var kinds []string
-	for item := range jsonscan.Elements(value) {
+	for _, item := range items {
 		if kinds = append(kinds, brief(item)); len(kinds) == 1 {
 			o.items.add(item, within)
 		}

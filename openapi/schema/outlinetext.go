@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // text returns the description: the schema's own, what kind of text an object is given as, and what the profile has no
@@ -133,19 +134,19 @@ func (o *outline) choice(sets [][]string) string {
 }
 
 // keywordNote puts a keyword that has no place in the profile into words.
-func keywordNote(name string, value []byte) string {
+func keywordNote(k jsonschema.Keyword) string {
 	const most = 100
-	switch name {
+	switch value := k.Value; k.Name {
 	case "uniqueItems":
 		return "No item twice."
 	case "deprecated":
 		return "Deprecated."
 	case "contentEncoding":
-		return "Encoded in " + string(jsonscan.Unquote(value)) + "."
+		return "Encoded in " + k.Text() + "."
 	case "multipleOf":
 		return "A multiple of " + string(value) + "."
 	case "pattern":
-		if text := string(jsonscan.Unquote(value)); len(text) <= 2*most && ownPatterns[text] == nil {
+		if text := k.Text(); len(text) <= 2*most && ownPatterns[text] == nil {
 			return "Matches `" + text + "`."
 		}
 	case "default":
@@ -199,19 +200,16 @@ func (o *outline) asText() string {
 }
 
 // brief names the type of a schema.
-func brief(s []byte) string {
-	t := jsonscan.Lookup(s, "type")
-	if jsonscan.KindOf(t) == jsonscan.Array {
-		var words []string
-		for word := range jsonscan.Elements(t) {
-			words = append(words, string(jsonscan.Unquote(word)))
-		}
-		return typeList(words)
-	}
-	if t == nil {
+func brief(s *jsonschema.Schema) string {
+	k := s.Keyword("type")
+	switch words := k.Texts(); {
+	case words == nil:
 		return "anything"
+	case jsonscan.KindOf(k.Value) == jsonscan.Array:
+		return typeList(words)
+	default:
+		return words[0]
 	}
-	return string(jsonscan.Unquote(t))
 }
 
 // joinNames lists a few names: "a, b, c and 4 more".

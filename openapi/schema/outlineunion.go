@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // maxPhrase is the longest description that stands behind the name of an alternative, in bytes.
 const maxPhrase = 60
 
 // alternatives merges the alternatives that have the type of the first one; the others are named.
-func (w *portableWriter) alternatives(o *outline, list []byte, within []string) {
+func (w *portableWriter) alternatives(o *outline, all []*jsonschema.Schema, within []string) {
 	var same []*outline
 	var others []string
-	for s := range jsonscan.Elements(list) {
+	for _, s := range all {
 		sub := &outline{}
 		w.take(sub, s, within)
 		o.null = o.null || sub.null
@@ -153,7 +154,7 @@ func (w *portableWriter) tagValues(same []*outline, name string, each []outlineM
 	}
 	known := map[string]bool{}
 	for _, m := range each {
-		sub := w.outline(m.schemas)
+		sub := w.outline(m.schemas...)
 		if !sub.listed || len(sub.values) == 0 || sub.pick() != stringType {
 			return nil
 		}
@@ -214,7 +215,7 @@ func (w *portableWriter) oneOfSeveral(each []outlineMember) outlineMember {
 	var values []string
 	about := ""
 	for _, m := range each {
-		sub := w.outline(m.schemas)
+		sub := w.outline(m.schemas...)
 		if !sub.listed || len(sub.values) == 0 || sub.pick() != stringType {
 			if w.unions {
 				return anyOfSeveral(each)
@@ -230,30 +231,29 @@ func (w *portableWriter) oneOfSeveral(each []outlineMember) outlineMember {
 			}
 		}
 	}
-	out := append([]byte(`{"type":"string","enum":[`), strings.Join(values, ",")...)
-	out = append(out, ']')
+	keywords := []jsonschema.Keyword{{Name: "type", Value: []byte(`"string"`)}, {Name: "enum", Value: []byte("[" + strings.Join(values, ",") + "]")}}
 	if about != "" {
-		out = jsonscan.AppendString(append(out, `,"description":`...), about)
+		keywords = append(keywords, jsonschema.Keyword{Name: "description", Value: jsonscan.AppendString(nil, about)})
 	}
-	return outlineMember{each[0].name, [][]byte{append(out, '}')}, nil}
+	return outlineMember{each[0].name, []*jsonschema.Schema{each[0].schemas[0].With(keywords...)}, nil}
 }
 
 // anyOfSeveral returns a member that may be what any of several alternatives says of it.
 func anyOfSeveral(each []outlineMember) outlineMember {
-	var all [][]byte
+	var all []*jsonschema.Schema
 	var within []string
 	for _, m := range each {
 		s := m.schemas[0]
 		if len(m.schemas) > 1 {
-			s = slices.Concat([]byte(`{"allOf":[`), bytes.Join(m.schemas, []byte(",")), []byte("]}"))
+			s = s.With(jsonschema.Composed("allOf", m.schemas...))
 		}
-		if !slices.ContainsFunc(all, func(other []byte) bool { return bytes.Equal(s, other) }) {
+		if !slices.ContainsFunc(all, func(other *jsonschema.Schema) bool { return bytes.Equal(s.Source(), other.Source()) }) {
 			all = append(all, s)
 		}
 		within = append(within, m.within...)
 	}
 	if len(all) > 1 {
-		all = [][]byte{slices.Concat([]byte(`{"anyOf":[`), bytes.Join(all, []byte(",")), []byte("]}"))}
+		all = []*jsonschema.Schema{all[0].With(jsonschema.Composed("anyOf", all...))}
 	}
 	slices.Sort(within)
 	return outlineMember{each[0].name, all, slices.Compact(within)}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 )
 
 // Portable rewrites an input schema for models and clients that take less than JSON Schema 2020-12, in the words that
@@ -21,14 +22,11 @@ import (
 //   - enum is of strings, and only on strings; formats are date-time, int32, int64, float and double (rows 25, 27);
 //   - an array has items (row 27); an object has properties: one about which nothing is known is asked for as JSON text,
 //     which is read as JSON when the arguments are checked, because Gemini refuses an object without any.
-func Portable(schema json.RawMessage, maxBytes int) json.RawMessage {
+func Portable(schema *jsonschema.Schema, maxBytes int) json.RawMessage {
 	if maxBytes <= 0 {
 		maxBytes = Limits{}.withDefaults().MaxBytes
 	}
-	w := &portableWriter{defs: map[string][]byte{}, most: maxBytes}
-	for name, s := range jsonscan.Members(jsonscan.Lookup(schema, "$defs")) {
-		w.defs[string(name)] = s
-	}
+	w := &portableWriter{most: maxBytes}
 	var out []byte
 	total := 3 * maxPortableSteps
 	for _, stage := range portableStages {
@@ -56,7 +54,6 @@ const maxPortableSteps = 5000 // schemas looked at in a stage: composition can m
 
 // portableWriter writes one schema.
 type portableWriter struct {
-	defs  map[string][]byte
 	cut   cut
 	steps int
 	most  int      // bytes
@@ -65,8 +62,8 @@ type portableWriter struct {
 	unions bool
 }
 
-func (w *portableWriter) root(schema []byte) []byte {
-	o := w.outline([][]byte{schema})
+func (w *portableWriter) root(schema *jsonschema.Schema) []byte {
+	o := w.outline(schema)
 	out := []byte(`{"type":"object"`)
 	if text := o.text(w.cut, 0, ""); text != "" {
 		out = jsonscan.AppendString(append(out, `,"description":`...), text)
@@ -121,8 +118,8 @@ func (w *portableWriter) part(out []byte, m outlineMember, level int) ([]byte, b
 }
 
 // schema writes what several schemas say of one value; it is false if there is no such value.
-func (w *portableWriter) schema(out []byte, schemas [][]byte, level int) ([]byte, bool) {
-	o := w.outline(schemas)
+func (w *portableWriter) schema(out []byte, schemas []*jsonschema.Schema, level int) ([]byte, bool) {
+	o := w.outline(schemas...)
 	if o.never {
 		return out, false
 	}
@@ -179,39 +176,21 @@ func portableFormat(kind types, format string) bool {
 // PortableOutput rewrites an output schema, as Converter.Output makes them, without lists of types: a member that may be
 // null has its type in the description, so that the schema still accepts every answer that it did.
 func PortableOutput(schema json.RawMessage) json.RawMessage {
-	return appendPortableOutput(make([]byte, 0, len(schema)+len(schema)/8), schema)
+	return appendPortableOutput(make([]byte, 0, len(schema)+len(schema)/8), jsonschema.Parse(schema))
 }
 
-func appendPortableOutput(out, schema []byte) []byte {
+func appendPortableOutput(out []byte, s *jsonschema.Schema) []byte {
 	out = append(out, '{')
-	start := len(out)
-	for name, value := range jsonscan.Members(schema) {
-		if len(out) > start {
+	for i, k := range s.Keywords() {
+		if i > 0 {
 			out = append(out, ',')
 		}
-		switch {
-		case string(name) == "type" && jsonscan.KindOf(value) == jsonscan.Array:
-			var words []string
-			for word := range jsonscan.Elements(value) {
-				words = append(words, string(jsonscan.Unquote(word)))
-			}
-			out = jsonscan.AppendString(append(out, `"description":`...), typeList(words))
-		case string(name) == "properties":
-			out = append(out, `"properties":{`...)
-			first := true
-			for property, s := range jsonscan.Members(value) {
-				if !first {
-					out = append(out, ',')
-				}
-				first = false
-				out = appendPortableOutput(append(jsonscan.AppendString(out, property), ':'), s)
-			}
-			out = append(out, '}')
-		case string(name) == "items":
-			out = appendPortableOutput(append(out, `"items":`...), value)
-		default:
-			out = append(append(jsonscan.AppendString(out, name), ':'), value...)
+		if k.Name == "type" && jsonscan.KindOf(k.Value) == jsonscan.Array {
+			out = jsonscan.AppendString(append(out, `"description":`...), typeList(k.Texts()))
+			continue
 		}
+		out = append(jsonscan.AppendString(out, k.Name), ':')
+		out = k.AppendWith(out, func(out []byte, p jsonschema.Part) []byte { return appendPortableOutput(out, p.Schema) })
 	}
 	return append(out, '}')
 }

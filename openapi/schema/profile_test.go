@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"drawbridge/test/race"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // TestPortable runs testdata/portable: cases as for TestConvert, with the portable form of the root schema.
@@ -31,7 +33,7 @@ func TestPortable(t *testing.T) {
 			}
 			limit := 0
 			fmt.Sscan(files["limit"], &limit)
-			s := Portable(full, limit)
+			s := Portable(jsonschema.Parse(full), limit)
 			checkPortable(t, s)
 			return indented(t, s), true
 		}
@@ -47,7 +49,7 @@ func TestPortableRandom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkPortable(t, Portable(full, 0))
+		checkPortable(t, Portable(jsonschema.Parse(full), 0))
 		if out := c.Output(n); out != nil {
 			checkPortableOutput(t, PortableOutput(out.Schema))
 		}

@@ -7,10 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/schema/ecmaregexp"
 )
 
@@ -117,29 +117,26 @@ func (p *partsCheck) none() bool {
 
 // programmer translates a schema. All that it does not know becomes opaque, so it has no errors.
 type programmer struct {
-	defs  []byte // the members of $defs
-	named map[string]*check
-	plain map[types]*check // checks of nothing but a type, shared
+	named map[string]*check // by the names of definitions
+	plain map[types]*check  // checks of nothing but a type, shared
 }
 
-func newProgram(schema json.RawMessage) *check {
-	p := &programmer{defs: jsonscan.Lookup(schema, "$defs"), named: map[string]*check{}, plain: map[types]*check{}}
-	return p.check(schema)
+func newProgrammer() *programmer {
+	return &programmer{named: map[string]*check{}, plain: map[types]*check{}}
 }
 
-func (p *programmer) check(schema []byte) *check {
-	schema = bytes.TrimSpace(schema)
+func (p *programmer) check(s *jsonschema.Schema) *check {
 	c := &check{}
-	switch jsonscan.KindOf(schema) {
-	case jsonscan.Object:
-	case jsonscan.Bool:
-		c.never = schema[0] == 'f'
+	switch {
+	case s.IsObject():
+	case jsonscan.KindOf(s.Source()) == jsonscan.Bool:
+		c.never = s.Never()
 		return c
 	default:
 		c.opaque = true
 		return c
 	}
-	p.fill(c, schema)
+	p.fill(c, s)
 	if bare := (check{types: c.types}); c.types != 0 && c.same(&bare) {
 		if known := p.plain[c.types]; known != nil {
 			return known
@@ -158,23 +155,21 @@ func (c *check) same(other *check) bool {
 // anything tells whether every value passes.
 func (c *check) anything() bool { return c.same(&check{}) }
 
-func (p *programmer) types(c *check, value []byte) types {
-	var set types
-	add := func(word []byte) {
-		kind, _ := typeName(string(jsonscan.Unquote(word)))
-		if c.opaque = c.opaque || kind == 0; kind == numberType {
-			kind |= integerType
+// typesIn returns the types that a value of "type" allows; a number may be an integer. Words that are no types are left out.
+func typesIn(k jsonschema.Keyword) (set types) {
+	for _, word := range k.Texts() {
+		kind, _ := typeName(word)
+		if set |= kind; kind == numberType {
+			set |= integerType
 		}
-		set |= kind
-	}
-	if jsonscan.KindOf(value) == jsonscan.Array {
-		for word := range jsonscan.Elements(value) {
-			add(word)
-		}
-	} else {
-		add(value)
 	}
 	return set
+}
+
+// allows reads the types.
+func (c *check) allows(k jsonschema.Keyword) {
+	c.types = typesIn(k)
+	c.opaque = c.opaque || slices.ContainsFunc(k.Texts(), func(word string) bool { kind, _ := typeName(word); return kind == 0 })
 }
 
 // list sets the values that are allowed; with both enum and const the library is asked.
@@ -207,42 +202,37 @@ func decode(value []byte) any {
 	return composite{}
 }
 
-func (p *programmer) ref(c *check, value []byte) *check {
-	name, ok := strings.CutPrefix(string(jsonscan.Unquote(value)), "#/$defs/")
-	if !ok || strings.ContainsAny(name, "/~%") {
-		c.opaque = true
-		return nil
-	}
+func (p *programmer) ref(c *check, s *jsonschema.Schema) *check {
+	name, target := s.Reference(), s.Target()
 	if known := p.named[name]; known != nil {
 		return known
 	}
-	schema := jsonscan.Lookup(p.defs, name)
-	if jsonscan.KindOf(schema) != jsonscan.Object {
+	if name == "" || !target.IsObject() {
 		c.opaque = true
 		return nil
 	}
-	target := &check{}
-	p.named[name] = target // before it is filled: it may refer to itself
-	p.fill(target, schema)
-	return target
+	to := &check{}
+	p.named[name] = to // before it is filled: it may refer to itself
+	p.fill(to, target)
+	return to
 }
 
-func (p *programmer) list(value []byte) []*check {
+func (p *programmer) list(parts []jsonschema.Part) []*check {
 	var out []*check
-	for item := range jsonscan.Elements(value) {
-		out = append(out, p.check(item))
+	for _, part := range parts {
+		out = append(out, p.check(part.Schema))
 	}
 	return out
 }
 
-func (p *programmer) properties(o *objectCheck, value []byte) {
-	for name, schema := range jsonscan.Members(value) {
-		i, found := slices.BinarySearch(o.names, string(name))
+func (p *programmer) properties(o *objectCheck, parts []jsonschema.Part) {
+	for _, part := range parts {
+		i, found := slices.BinarySearch(o.names, part.Name)
 		if found {
 			continue
 		}
-		o.names = slices.Insert(o.names, i, string(name))
-		o.properties = slices.Insert(o.properties, i, p.check(schema))
+		o.names = slices.Insert(o.names, i, part.Name)
+		o.properties = slices.Insert(o.properties, i, p.check(part.Schema))
 	}
 }
 
@@ -266,46 +256,43 @@ func (n *numberCheck) bound(keyword string, value []byte) {
 }
 
 // fill adds the keywords of a schema to its check. A keyword that none of the groups knows makes the check opaque.
-func (p *programmer) fill(c *check, schema []byte) {
-	for name, value := range jsonscan.Members(schema) {
-		keyword := string(name)
-		_ = p.basic(c, keyword, value) || p.objectKeyword(c, keyword, value) || p.arrayKeyword(c, keyword, value) || c.textKeyword(keyword, value) ||
-			c.numberKeyword(keyword, value) || p.composition(c, keyword, value) || c.annotation(keyword, value) || c.unknown()
+func (p *programmer) fill(c *check, s *jsonschema.Schema) {
+	for _, k := range s.Keywords() {
+		_ = p.basic(c, s, k) || p.objectKeyword(c, k) || p.arrayKeyword(c, k) || c.textKeyword(k.Name, k.Value) ||
+			c.numberKeyword(k.Name, k.Value) || p.composition(c, k) || c.annotation(k.Name, k.Value) || c.unknown()
 	}
 	if c.parts != nil && c.parts.none() {
 		c.parts = nil // then and else mean nothing without if
 	}
 }
 
-func (p *programmer) basic(c *check, keyword string, value []byte) bool {
-	switch keyword {
+func (p *programmer) basic(c *check, s *jsonschema.Schema, k jsonschema.Keyword) bool {
+	switch k.Name {
 	case "type":
-		c.types = p.types(c, value)
+		c.allows(k)
 	case "enum", "const":
-		c.list(keyword, value)
+		c.list(k.Name, k.Value)
 	case "$ref":
-		c.ref = p.ref(c, value)
+		c.ref = p.ref(c, s)
 	default:
 		return false
 	}
 	return true
 }
 
-func (p *programmer) objectKeyword(c *check, keyword string, value []byte) bool {
-	switch keyword {
+func (p *programmer) objectKeyword(c *check, k jsonschema.Keyword) bool {
+	switch k.Name {
 	case "properties":
-		p.properties(c.ofObjects(), value)
+		p.properties(c.ofObjects(), k.Parts)
 	case "required":
 		object := c.ofObjects()
-		for item := range jsonscan.Elements(value) {
-			object.required = append(object.required, string(jsonscan.Unquote(item)))
-		}
+		object.required = append(object.required, k.Texts()...)
 	case "additionalProperties":
-		if additional := p.check(value); !additional.anything() {
+		if additional := p.check(k.Schema()); !additional.anything() {
 			c.ofObjects().additional = additional
 		}
 	case "unevaluatedProperties":
-		switch string(value) {
+		switch string(k.Value) {
 		case "false":
 			c.ofObjects().unevaluated = true
 		case "true":
@@ -313,29 +300,29 @@ func (p *programmer) objectKeyword(c *check, keyword string, value []byte) bool 
 			c.opaque = true
 		}
 	case "minProperties":
-		c.whole(value, &c.ofObjects().least)
+		c.whole(k.Value, &c.ofObjects().least)
 	case "maxProperties":
-		c.whole(value, &c.ofObjects().most)
+		c.whole(k.Value, &c.ofObjects().most)
 	default:
 		return false
 	}
 	return true
 }
 
-func (p *programmer) arrayKeyword(c *check, keyword string, value []byte) bool {
-	switch keyword {
+func (p *programmer) arrayKeyword(c *check, k jsonschema.Keyword) bool {
+	switch k.Name {
 	case "items":
-		if items := p.check(value); !items.anything() {
+		if items := p.check(k.Schema()); !items.anything() {
 			c.ofArrays().items = items
 		}
 	case "prefixItems":
-		c.ofArrays().prefix = p.list(value)
+		c.ofArrays().prefix = p.list(k.Parts)
 	case "uniqueItems":
-		c.ofArrays().unique = string(value) == "true"
+		c.ofArrays().unique = string(k.Value) == "true"
 	case "minItems":
-		c.whole(value, &c.ofArrays().least)
+		c.whole(k.Value, &c.ofArrays().least)
 	case "maxItems":
-		c.whole(value, &c.ofArrays().most)
+		c.whole(k.Value, &c.ofArrays().most)
 	default:
 		return false
 	}
@@ -372,22 +359,22 @@ func (c *check) numberKeyword(keyword string, value []byte) bool {
 	return true
 }
 
-func (p *programmer) composition(c *check, keyword string, value []byte) bool {
-	switch keyword {
+func (p *programmer) composition(c *check, k jsonschema.Keyword) bool {
+	switch k.Name {
 	case "allOf":
-		c.ofParts().all = p.list(value)
+		c.ofParts().all = p.list(k.Parts)
 	case "anyOf":
-		c.ofParts().any = p.list(value)
+		c.ofParts().any = p.list(k.Parts)
 	case "oneOf":
-		c.ofParts().one = p.list(value)
+		c.ofParts().one = p.list(k.Parts)
 	case "not":
-		c.ofParts().not = p.check(value)
+		c.ofParts().not = p.check(k.Schema())
 	case "if":
-		c.ofParts().cond = p.check(value)
+		c.ofParts().cond = p.check(k.Schema())
 	case "then":
-		c.ofParts().then = p.check(value)
+		c.ofParts().then = p.check(k.Schema())
 	case "else":
-		c.ofParts().other = p.check(value)
+		c.ofParts().other = p.check(k.Schema())
 	default:
 		return false
 	}

@@ -3,6 +3,8 @@ package schema
 import (
 	"strconv"
 	"sync"
+
+	"drawbridge/openapi/jsonschema"
 )
 
 // referred holds the checks of schemas that others refer to, for the examples and defaults that stand beside such references or
@@ -40,7 +42,7 @@ func (c *Converter) referredCheck(h hole) *check {
 		waiting = waiting[:len(waiting)-1]
 		f := c.fragment(fragmentKey{node: key.node, base: key.base, kept: key.kept, merge: key.merge, cut: withoutTexts, in: key.in})
 		p, text := f.program(0, get)
-		p.fill(c.referred.checks[key], text)
+		p.fill(c.referred.checks[key], jsonschema.Parse(text))
 	}
 	return found
 }
@@ -48,7 +50,7 @@ func (c *Converter) referredCheck(h hole) *check {
 // program returns the schema that begins at start with a reference in each hole, and the programmer that knows what they refer to. A
 // renamed hole is that of a tool's root value, whose examples are not compared: they have the names of the request.
 func (f *fragment) program(start int, referred func(h hole) *check) (p *programmer, text []byte) {
-	p = &programmer{named: map[string]*check{}, plain: map[types]*check{}}
+	p = newProgrammer()
 	from := start
 	for i, h := range f.holes {
 		text = append(text, f.body[from:h.at]...)
@@ -59,9 +61,9 @@ func (f *fragment) program(start int, referred func(h hole) *check) (p *programm
 			p.named[name] = referred(h)
 		}
 		if h.whole {
-			text = append(text, `{"$ref":"#/$defs/`+name+`"}`...)
+			text = append(text, `{"$ref":"`+jsonschema.ReferenceTo(name)+`"}`...)
 		} else {
-			text = append(text, `"#/$defs/`+name+`"`...)
+			text = append(text, `"`+jsonschema.ReferenceTo(name)+`"`...)
 		}
 	}
 	return p, append(text, f.body[from:]...)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"drawbridge/openapi/jsonschema"
 	"drawbridge/openapi/tree"
 )
 
@@ -28,7 +29,7 @@ func (e *emitter) verify(start, holes, shown int) {
 	e.shown = e.shown[:shown]
 	written := fragment{body: e.out, holes: e.holes[holes:]}
 	p, text := written.program(start, e.c.referredCheck)
-	c := p.check(text)
+	c := p.check(jsonschema.Parse(text))
 	fits := func(v shownValue) bool {
 		a := &acceptor{steps: maxSteps / 100}
 		return a.accept(c, decodeWhole(e.out[v.from:v.to])) != invalid

@@ -12,8 +12,9 @@ import (
 	"weak"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/jsonschema"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	validation "github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"drawbridge/openapi/schema/ecmaregexp"
@@ -31,7 +32,7 @@ type Validator struct {
 	program *check
 
 	mu      sync.Mutex // one value at a time goes through the library, so that its work can be counted
-	library weak.Pointer[jsonschema.Schema]
+	library weak.Pointer[validation.Schema]
 	steps   int
 	matched int // instructions that regular expressions may still run
 }
@@ -45,21 +46,21 @@ const location = "https://json-schema.org/input"
 // schema is an error. Patterns are read as ECMA-262; those that Go's regexp can't do in linear time are not checked
 // (L9). The schema must not be changed afterwards.
 func Compile(schema json.RawMessage) (*Validator, error) {
-	v := &Validator{source: schema}
-	if !sound(schema) {
+	v, parsed := &Validator{source: schema}, jsonschema.Parse(schema)
+	if !sound(parsed) {
 		root, err := v.compile()
 		if err != nil {
 			return nil, err
 		}
 		v.library = weak.Make(root)
 	}
-	v.program = newProgram(schema)
+	v.program = newProgrammer().check(parsed)
 	return v, nil
 }
 
 // Check reports why [Compile] would fail, without what that keeps.
 func Check(schema json.RawMessage) error {
-	if sound(schema) {
+	if sound(jsonschema.Parse(schema)) {
 		return nil
 	}
 	_, err := (&Validator{source: schema}).compile()
@@ -67,18 +68,18 @@ func Check(schema json.RawMessage) error {
 }
 
 // compile makes the library's form of the schema.
-func (v *Validator) compile() (root *jsonschema.Schema, err error) {
+func (v *Validator) compile() (root *validation.Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil { // a keyword with a value that the metaschema would have refused
 			root, err = nil, fmt.Errorf("compile schema: %v", r)
 		}
 	}()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(v.source))
+	doc, err := validation.UnmarshalJSON(bytes.NewReader(v.source))
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
+	c := validation.NewCompiler()
+	c.DefaultDraft(validation.Draft2020)
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(v.compilePattern)
 	registerFormats(c)
@@ -89,7 +90,7 @@ func (v *Validator) compile() (root *jsonschema.Schema, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile schema: %w", err)
 	}
-	v.prepare(root, map[*jsonschema.Schema]bool{})
+	v.prepare(root, map[*validation.Schema]bool{})
 	return root, nil
 }
 
@@ -124,7 +125,7 @@ func (p ecmaPattern) MatchString(s string) bool {
 
 func (p ecmaPattern) String() string { return p.source }
 
-func (v *Validator) compilePattern(text string) (jsonschema.Regexp, error) {
+func (v *Validator) compilePattern(text string) (validation.Regexp, error) {
 	p, err := ecmaregexp.Parse(text)
 	if err != nil || p.RE2 == "" {
 		return anyText(text), nil
@@ -137,7 +138,7 @@ func (v *Validator) compilePattern(text string) (jsonschema.Regexp, error) {
 }
 
 // prepare makes formats annotations, integers excepted, and has every step of the library counted.
-func (v *Validator) prepare(s *jsonschema.Schema, seen map[*jsonschema.Schema]bool) {
+func (v *Validator) prepare(s *validation.Schema, seen map[*validation.Schema]bool) {
 	if s == nil || seen[s] {
 		return
 	}
@@ -153,7 +154,7 @@ func (v *Validator) prepare(s *jsonschema.Schema, seen map[*jsonschema.Schema]bo
 		s.PropertyNames = nil // the library's own check reports wrong places
 		s.Extensions = append(s.Extensions, nameCheck{names})
 	}
-	for _, sub := range []*jsonschema.Schema{
+	for _, sub := range []*validation.Schema{
 		s.Ref, s.Not, s.If, s.Then, s.Else, s.UnevaluatedProperties, s.Contains, s.Items2020,
 		s.UnevaluatedItems,
 	} {
@@ -162,12 +163,12 @@ func (v *Validator) prepare(s *jsonschema.Schema, seen map[*jsonschema.Schema]bo
 	if s.DynamicRef != nil {
 		v.prepare(s.DynamicRef.Ref, seen)
 	}
-	for _, list := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems} {
+	for _, list := range [][]*validation.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems} {
 		for _, sub := range list {
 			v.prepare(sub, seen)
 		}
 	}
-	for _, m := range []map[string]*jsonschema.Schema{s.Properties, s.DependentSchemas} {
+	for _, m := range []map[string]*validation.Schema{s.Properties, s.DependentSchemas} {
 		for _, sub := range m {
 			v.prepare(sub, seen)
 		}
@@ -175,7 +176,7 @@ func (v *Validator) prepare(s *jsonschema.Schema, seen map[*jsonschema.Schema]bo
 	for _, sub := range s.PatternProperties {
 		v.prepare(sub, seen)
 	}
-	if sub, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
+	if sub, ok := s.AdditionalProperties.(*validation.Schema); ok {
 		v.prepare(sub, seen)
 	}
 }
@@ -195,21 +196,21 @@ type tooManySteps struct{}
 // stepCounter is called by the library whenever a schema has been applied.
 type stepCounter struct{ v *Validator }
 
-func (c stepCounter) Validate(*jsonschema.ValidatorContext, any) {
+func (c stepCounter) Validate(*validation.ValidatorContext, any) {
 	if c.v.steps--; c.v.steps < 0 {
 		panic(tooManySteps{})
 	}
 }
 
 // nameCheck is propertyNames.
-type nameCheck struct{ names *jsonschema.Schema }
+type nameCheck struct{ names *validation.Schema }
 
-func (c nameCheck) Validate(ctx *jsonschema.ValidatorContext, value any) {
+func (c nameCheck) Validate(ctx *validation.ValidatorContext, value any) {
 	object, _ := value.(map[string]any)
 	for name := range object {
-		err, _ := c.names.Validate(name).(*jsonschema.ValidationError) //nolint:errorlint // returned unwrapped
+		err, _ := c.names.Validate(name).(*validation.ValidationError) //nolint:errorlint // returned unwrapped
 		if err != nil {
-			ctx.AddErrors([]*jsonschema.ValidationError{err}, &kind.PropertyNames{Property: name})
+			ctx.AddErrors([]*validation.ValidationError{err}, &kind.PropertyNames{Property: name})
 		}
 	}
 }
@@ -304,7 +305,7 @@ func (v *Validator) explain(value any, most int) (faults []Fault) {
 	if err == nil {
 		return nil
 	}
-	found, ok := err.(*jsonschema.ValidationError) //nolint:errorlint // the library returns it unwrapped
+	found, ok := err.(*validation.ValidationError) //nolint:errorlint // the library returns it unwrapped
 	if !ok {
 		return []Fault{{Message: err.Error()}}
 	}

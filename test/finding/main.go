@@ -190,7 +190,7 @@ func toolsOf(file, name string, overlays []string) ([]*catalog.Tool, error) {
 func rankOf(s *searched, hits []finder.Hit, q *query) int {
 	for i, hit := range hits {
 		t := s.tools[hit.Tool]
-		if t.API+".json" == q.Document && slices.Contains(q.Gold, [2]string{t.Operation.Method, t.Operation.Path}) {
+		if t.API+".json" == q.Document && slices.Contains(q.Gold, [2]string{t.Method, t.Path}) {
 			return i + 1
 		}
 	}
@@ -200,8 +200,8 @@ func rankOf(s *searched, hits []finder.Hit, q *query) int {
 func printMiss(s *searched, hits []finder.Hit, q *query, rank int) {
 	fmt.Printf("%s, rank %d: %s\n  right: %v\n", q.Document, rank, q.Query, q.Gold)
 	for i, hit := range hits[:min(5, len(hits))] {
-		op := s.tools[hit.Tool].Operation
-		fmt.Printf("  %d. %.2f %s %s: %s\n", i+1, hit.Score, op.Method, op.Path, op.Summary)
+		t := s.tools[hit.Tool]
+		fmt.Printf("  %d. %.2f %s %s: %s\n", i+1, hit.Score, t.Method, t.Path, t.Document.Summary)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestKinds(t *testing.T) {
 		kinds++
 		var settings []string
 		for _, of := range reflect.VisibleFields(f.Type.Elem()) {
-			if key := of.Tag.Get("yaml"); of.Tag.Get("need") == "true" {
+			if key := of.Tag.Get("yaml"); of.Tag.Get("required") == "true" {
 				settings = append(settings, key+": "+required[of.Type])
 			}
 		}

@@ -1,0 +1,111 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/telemetry"
+	"drawbridge/gateway/toolsearch"
+)
+
+// Tools makes the gateway's own tools. It is immutable.
+type Tools struct {
+	metrics *telemetry.Metrics
+	calls   map[string]*telemetry.CallMetrics // by tool
+}
+
+// New returns the tools whose calls are counted by m.
+func New(m *telemetry.Metrics) *Tools {
+	t := &Tools{metrics: m, calls: map[string]*telemetry.CallMetrics{}}
+	for _, definition := range toolsearch.Listed(nil) {
+		t.calls[definition.Name] = m.OwnCall(definition.Name)
+	}
+	return t
+}
+
+// Search returns search_tools for what a caller may find.
+func (t *Tools) Search(of *toolsearch.Scope) call.Tool {
+	return t.tool(toolsearch.Search, func(ctx context.Context, args json.RawMessage) (answer, error) {
+		text, found, err := of.Search(ctx, args)
+		if err == nil {
+			t.metrics.ToolSearched(found > 0)
+		}
+		return answer{texts: [][]byte{[]byte(text)}}, err
+	})
+}
+
+// Describe returns describe_tools for what a caller may find and its client understands.
+func (t *Tools) Describe(of *toolsearch.Scope, f catalog.Features) call.Tool {
+	return t.tool(toolsearch.Describe, func(_ context.Context, args json.RawMessage) (answer, error) {
+		texts, found, err := of.Describe(args, f)
+		return answer{texts: texts, unknown: found == 0}, err
+	})
+}
+
+// Refuse returns the tool of a name, whose calls fail because of wrong arguments.
+func (t *Tools) Refuse(name string, err error) call.Tool {
+	return t.tool(name, func(context.Context, json.RawMessage) (answer, error) { return answer{}, err })
+}
+
+func (t *Tools) tool(name string, run func(context.Context, json.RawMessage) (answer, error)) call.Tool {
+	return &tool{definition: toolsearch.Definition(name), metrics: t.calls[name], run: run}
+}
+
+// answer is what a tool answers.
+type answer struct {
+	texts   [][]byte // for the model
+	unknown bool     // no tool is what the arguments name
+}
+
+// tool is one of the gateway's own tools for one caller. It implements [call.Tool].
+type tool struct {
+	definition *catalog.Tool
+	metrics    *telemetry.CallMetrics
+	// run returns the answer to arguments. The error is a [*toolsearch.ArgumentError], or one for the client.
+	run func(context.Context, json.RawMessage) (answer, error)
+}
+
+// Definition implements [call.Tool].
+func (t *tool) Definition() *catalog.Tool { return t.definition }
+
+// Scopes implements [call.Tool]: every caller may search.
+func (t *tool) Scopes() (sets [][]string, needed bool) { return nil, false }
+
+// Rates implements [call.Tool]: the rates of requests are all that apply.
+func (t *tool) Rates() []*admission.Rate { return nil }
+
+// AsksUser implements [call.Tool].
+func (t *tool) AsksUser() bool { return false }
+
+// Metrics implements [call.Tool].
+func (t *tool) Metrics() *telemetry.CallMetrics { return t.metrics }
+
+// Redaction implements [call.Tool].
+func (t *tool) Redaction() call.Redaction { return call.Redaction{} }
+
+// Run implements [call.Tool].
+func (t *tool) Run(ctx context.Context, c *call.Call) error {
+	ctx, err := c.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	a, err := t.run(ctx, c.Arguments)
+	var wrong *toolsearch.ArgumentError
+	switch {
+	case errors.As(err, &wrong):
+		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: wrong.Error() + " " + toolsearch.Usage(t.definition.Name)}
+	case err != nil:
+		return err
+	}
+	c.Answer(a.texts)
+	if a.unknown {
+		return &call.Failure{Outcome: telemetry.OutcomeArguments, Text: string(bytes.Join(a.texts, []byte("\n")))}
+	}
+	c.Done(ctx, telemetry.OutcomeOK, nil)
+	return nil
+}

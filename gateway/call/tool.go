@@ -1,0 +1,49 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+
+	"drawbridge/gateway/admission"
+	"drawbridge/gateway/catalog"
+	"drawbridge/gateway/plan"
+	"drawbridge/gateway/redact"
+	"drawbridge/gateway/telemetry"
+)
+
+// Tool is a tool of any kind: an operation of an API, one of the gateway's own (package builtin), or another that a package implements.
+// Lists, authorization, admission, records, metrics and reports see this alone. A Tool is immutable and safe for concurrent use.
+type Tool interface {
+	// Definition is the tool as clients and operators see it.
+	Definition() *catalog.Tool
+	// Scopes returns sets of scopes: the caller must have been granted all scopes of one set. An empty set stands for
+	// auth.default_scopes; without any set nobody may call. needed is false for a tool that every caller of the endpoint may call.
+	Scopes() (sets [][]string, needed bool)
+	// Rates are the rate limits of the calls, besides those of callers.
+	Rates() []*admission.Rate
+	// AsksUser reports whether calls need consent or input from the user.
+	AsksUser() bool
+	// Metrics count the calls.
+	Metrics() *telemetry.CallMetrics
+	// Redaction is how the arguments and answers of calls are redacted for the audit log and the history.
+	Redaction() Redaction
+	// Run runs an admitted call, and sets its outcome or returns a [*Failure]; any other error is for the client. It calls
+	// [Call.Begin], or its equivalent, before anything that occupies the gateway.
+	Run(ctx context.Context, c *Call) error
+}
+
+// Redaction is how records are redacted. The zero value leaves only what looks like a secret out of them.
+type Redaction struct {
+	Arguments *plan.Arguments    // secrets that rules add to arguments; nil if there are none
+	Sensitive *redact.Sensitive  // fields that are hidden; nil if there are none
+	Secrets   *redact.Configured // of the API; nil if there are none
+}
+
+// shownArguments returns arguments as records may have them.
+func (r *Redaction) shownArguments(args json.RawMessage) json.RawMessage {
+	args = r.Arguments.Shown(args)
+	if r.Sensitive != nil {
+		args = r.Sensitive.JSON(args)
+	}
+	return args
+}

@@ -1,0 +1,73 @@
+package deliver
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"drawbridge/gateway/tokenizer"
+	"drawbridge/openapi/answer"
+)
+
+// answersAboveCeiling are answers of some 256 KiB: text of which a character has about a token, as text and in JSON, and records.
+func answersAboveCeiling() map[string]answer.Part {
+	const size = 256 << 10
+	var han strings.Builder
+	for i := 0; han.Len() < size; i++ {
+		han.WriteRune(rune(0x4e00 + i*i*31%0x5000))
+	}
+	var records strings.Builder
+	for i := 0; records.Len() < size; i++ {
+		fmt.Fprintf(&records, `{"id":%d,"name":"Chair %d","material":"oak","price":%d.50,"tags":["new","wood"]},`, i, i*7, i%90)
+	}
+	rows := strings.TrimSuffix(records.String(), ",")
+	half := rows[:strings.LastIndex(rows[:len(rows)/2], ",{")]
+	var texts strings.Builder
+	for i := 0; i+300 < han.Len(); i += 300 {
+		fmt.Fprintf(&texts, `{"id":%d,"text":"%s"},`, i, han.String()[i:i+300])
+	}
+	return map[string]answer.Part{
+		"han":         {Kind: answer.Text, Data: []byte(han.String())},
+		"han-member":  {Kind: answer.JSON, Data: []byte(`{"id":1,"text":"` + han.String() + `","next":"p2"}`)},
+		"han-records": {Kind: answer.JSON, Data: []byte(`{"items":[` + strings.TrimSuffix(texts.String(), ",") + `],"total":1}`)},
+		"records":     {Kind: answer.JSON, Data: []byte(`{"items":[` + rows + `],"total":9}`)},
+		"records-two": {Kind: answer.JSON, Data: []byte(`{"a":[` + half + `],"b":[` + half + `]}`)},
+	}
+}
+
+const benchedCeiling = 25_000
+
+// TestFitterCounts holds that the tokens that a fitter adds up are at least those of what it returns.
+func TestFitterCounts(t *testing.T) {
+	for name, part := range answersAboveCeiling() {
+		f := newFitter(beside{}, []answer.Part{part}, benchedCeiling)
+		if f.measure() <= benchedCeiling {
+			t.Fatalf("%s: is within the ceiling", name)
+		}
+		shown, note := f.fit(true, nil)
+		n := tokenizer.Count(shown[0].Data) + tokenizer.Count([]byte(note))
+		if n > benchedCeiling || n < benchedCeiling*9/10 {
+			t.Errorf("%s: %d tokens of %d are shown", name, n, benchedCeiling)
+		}
+	}
+}
+
+// BenchmarkCeiling cuts answers to the ceiling.
+func BenchmarkCeiling(b *testing.B) {
+	tokenizer.Load()
+	for name, part := range answersAboveCeiling() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				fitAboveCeiling(part)
+			}
+		})
+	}
+}
+
+func fitAboveCeiling(part answer.Part) {
+	f := newFitter(beside{}, []answer.Part{part}, benchedCeiling)
+	if f.measure() > benchedCeiling {
+		f.fit(true, nil)
+	}
+}

@@ -1,0 +1,75 @@
+package deliver
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drawbridge/gateway/projection"
+	"drawbridge/gateway/tokenizer"
+	"drawbridge/openapi/text"
+)
+
+// aboveCeiling is the note on an answer that was cut to a number of tokens. left is the number of parts that are left out.
+func aboveCeiling(most int, cuts []projection.Cut, left int, safe bool, ways []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The answer is cut to %d tokens.", most)
+	if said := (&projection.Answer{Cuts: cuts}).Note(nil); said != "" {
+		b.WriteString(" " + said)
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, " The last %d parts are left out.", left)
+	}
+	if !safe {
+		b.WriteString(" The call succeeded: do not repeat it for the rest.")
+		if len(ways) > 0 {
+			b.WriteString(" In other calls, " + strings.Join(ways, ", or ") + ".")
+		}
+		return b.String()
+	}
+	if len(ways) == 0 {
+		ways = []string{"ask for less by other arguments"}
+	}
+	b.WriteString(" For the rest, " + strings.Join(ways, ", or ") + ".")
+	return b.String()
+}
+
+// beginning returns the beginning of a text within a number of tokens.
+func beginning(raw string, most int) string {
+	if len(raw) <= most {
+		return raw
+	}
+	if n, _ := tokenizer.Prefix([]byte(raw), most); n < len(raw) {
+		return raw[:n] + text.Ellipsis
+	}
+	return raw
+}
+
+// inPart names the part of a cut if there are several.
+func inPart(c projection.Cut, i, parts int) projection.Cut {
+	switch {
+	case parts == 1:
+	case c.Path == "":
+		c.Path = fmt.Sprintf("part %d", i+1)
+	default:
+		c.Path += fmt.Sprintf(" in part %d", i+1)
+	}
+	return c
+}
+
+// atMostPlaces returns the first cuts, and one for all others.
+func atMostPlaces(cuts []projection.Cut) []projection.Cut {
+	const most = 4
+	if len(cuts) <= most {
+		return cuts
+	}
+	others := 0
+	for _, c := range cuts[most-1:] {
+		if c.Kind == 0 { // it is several already
+			others += c.Left
+		} else {
+			others++
+		}
+	}
+	return append(slices.Clip(cuts[:most-1]), projection.Cut{Left: others})
+}

@@ -1,0 +1,32 @@
+package deliver
+
+import (
+	"context"
+
+	"drawbridge/auth"
+	"drawbridge/gateway/call"
+	"drawbridge/gateway/inbound"
+	"drawbridge/gateway/mcp"
+)
+
+// Invocation returns the invocation of a tool for the caller of an MCP request, with the arguments of the request. reply is nil if no
+// client waits for the call.
+func Invocation(ctx context.Context, e *call.Endpoint, t call.Tool, req *mcp.Request, reply *mcp.Reply) call.Invocation {
+	v := inbound.From(ctx)
+	inv := call.Invocation{
+		Endpoint: e, Tool: t, Name: req.Name, Method: req.Method, Arguments: req.Arguments,
+		Caller: call.Caller{
+			ID: req.Principal, Address: v.Address, Header: req.HTTP.Header,
+			Protocol: call.Protocol{Family: req.Family, Revision: req.Revision, Capabilities: req.Client},
+		},
+		Trace:   call.Trace{Parent: req.Meta.TraceParent, State: req.Meta.TraceState},
+		Request: &v.Identifier, Check: &v.Check, Memory: v.CallMemory(), MemoryChecked: v.MemoryChecked,
+	}
+	if e.Guard != nil {
+		inv.Caller.Principal = auth.FromContext(ctx)
+	}
+	if reply != nil { // a nil reply would be a client
+		inv.Client = reply
+	}
+	return inv
+}
