@@ -143,6 +143,7 @@ func (c cursor) walk(v reflect.Value) {
 		if v.CanAddr() && !isText(v.Type()) {
 			c.walkStruct(v)
 		}
+	default: // a scalar has no rules below it
 	}
 }
 

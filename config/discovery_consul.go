@@ -48,7 +48,7 @@ func (d *ConsulDiscovery) validate(c cursor) {
 // metaNameCharacters are those of names of metadata in Consul.
 const metaNameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-func (c *ConsulDiscovery) namespaces(string) []string { return []string{c.Namespace} }
+func (d *ConsulDiscovery) namespaces(string) []string { return []string{d.Namespace} }
 
 func (*ConsulDiscovery) mayOmitNamespace() bool { return false }
 

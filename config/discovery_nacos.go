@@ -31,7 +31,7 @@ func (d *NacosDiscovery) validate(c cursor) {
 	}
 }
 
-func (c *NacosDiscovery) namespaces(string) []string { return c.Groups }
+func (d *NacosDiscovery) namespaces(string) []string { return d.Groups }
 
 func (*NacosDiscovery) mayOmitNamespace() bool { return false }
 

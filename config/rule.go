@@ -118,7 +118,7 @@ var valueRules = []struct {
 			if f.name != to {
 				continue
 			}
-			if u := s.Field(f.index).Interface().(URL); c.ok(name, to) && u.parsed != nil && u.parsed.Scheme == "http" && !u.Loopback() {
+			if u := typed[URL](s.Field(f.index)); c.ok(name, to) && u.parsed != nil && u.parsed.Scheme == "http" && !u.Loopback() {
 				c.warnf(to, "the %s travels in clear; https protects it", what)
 			}
 		}
@@ -129,11 +129,11 @@ var valueRules = []struct {
 			check = c.keyFile
 		}
 		if v.Kind() != reflect.Slice {
-			check(c.path(name), v.Interface().(File))
+			check(c.path(name), typed[File](v))
 			return
 		}
 		for i := range v.Len() {
-			check(c.path(c.item(name, i)), v.Index(i).Interface().(File))
+			check(c.path(c.item(name, i)), typed[File](v.Index(i)))
 		}
 	}},
 }
@@ -214,6 +214,15 @@ func checkLength(text, length string) error {
 	return nil
 }
 
+// typed returns the value of a key whose tag is for keys of type T alone. It panics where the tag stands at a key of another type.
+func typed[T any](v reflect.Value) T {
+	t, ok := v.Interface().(T)
+	if !ok {
+		panic(fmt.Sprintf("config: a tag is for %T, and its key is %s", t, v.Type()))
+	}
+	return t
+}
+
 // isProtected reports whether what is sent to a URL can't be read on the way.
 func isProtected(text string) bool {
 	u, err := url.Parse(text)
@@ -227,6 +236,7 @@ func isEmpty(v reflect.Value) bool {
 		return isEmpty(v.Elem())
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0
+	default:
 	}
 	if s, ok := v.Addr().Interface().(interface{ empty() bool }); ok {
 		return s.empty()

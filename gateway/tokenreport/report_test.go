@@ -25,10 +25,10 @@ func TestSchemaEdit(t *testing.T) {
 		`{"additionalProperties":{"description":"d"},"patternProperties":{"^enum":{"enum":[]}}}`:       `{"additionalProperties":{},"patternProperties":{"^enum":{}}}`,
 		`{"description":{"not":"a string"},"properties":[]}`:                                           `{"description":{"not":"a string"},"properties":[]}`,
 	} {
-		if got := string(none.append(nil, []byte(schema))); got != want {
+		if got := string(none.apply([]byte(schema))); got != want {
 			t.Errorf("%s: %s, want %s", schema, got, want)
 		}
-		if got := string(schemaEdit{}.append(nil, []byte(schema))); got != schema {
+		if got := string(schemaEdit{}.apply([]byte(schema))); got != schema {
 			t.Errorf("%s without an edit: %s", schema, got)
 		}
 	}
@@ -117,11 +117,11 @@ func TestSums(t *testing.T) {
 func TestVariantsAreDefinitions(t *testing.T) {
 	for _, tool := range demo(t, asIs) {
 		text := tool.Definition(catalog.AllFeatures)
-		if same := appendMembers(nil, text, func(_ string, v []byte) []byte { return schemaEdit{}.append(nil, v) }); string(same) != string(text) {
+		if same := appendMembers(nil, text, func(_ string, v []byte) []byte { return schemaEdit{}.apply(v) }); string(same) != string(text) {
 			t.Errorf("%s: %s became %s", tool.Name, text, same)
 		}
 		edit := schemaEdit{description: func(str []byte) []byte { return shortened(str, 10) }, dropEnums: true}
-		if variant := appendMembers(nil, text, func(_ string, v []byte) []byte { return edit.append(nil, v) }); !json.Valid(variant) {
+		if variant := appendMembers(nil, text, func(_ string, v []byte) []byte { return edit.apply(v) }); !json.Valid(variant) {
 			t.Errorf("%s: %s", tool.Name, variant)
 		}
 	}
@@ -134,7 +134,7 @@ func FuzzSchemaEdit(f *testing.F) {
 			t.Skip()
 		}
 		e := schemaEdit{description: func(str []byte) []byte { return shortened(str, 10) }, dropEnums: true}
-		if got := e.append(nil, schema); !json.Valid(got) {
+		if got := e.apply(schema); !json.Valid(got) {
 			t.Errorf("%s became %s", schema, got)
 		}
 	})

@@ -12,8 +12,8 @@ type schemaEdit struct {
 	dropEnums   bool
 }
 
-// append appends the changed schema.
-func (e schemaEdit) append(dst, schema []byte) []byte { return e.schema(dst, jsonschema.Parse(schema)) }
+// apply returns the changed schema.
+func (e schemaEdit) apply(schema []byte) []byte { return e.schema(nil, jsonschema.Parse(schema)) }
 
 func (e schemaEdit) schema(dst []byte, s *jsonschema.Schema) []byte {
 	if !s.IsObject() {

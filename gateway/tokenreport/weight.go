@@ -62,7 +62,7 @@ func (d definition) lessThan(other []byte) int { return max(0, d.tokens-tokenize
 func (d definition) lessInSchemas(e schemaEdit) int {
 	return d.less(func(key string, value []byte) []byte {
 		if key == "inputSchema" || key == "outputSchema" {
-			return e.append(nil, value)
+			return e.apply(value)
 		}
 		return value
 	})
