@@ -94,7 +94,7 @@ func TestArgumentClaims(t *testing.T) {
 	if w := c.read("shop://orders/13"); !strings.Contains(w.Body.String(), "policy does not permit") || len(service.taken()) != 0 {
 		t.Errorf("a resource that the condition excludes: %s", w.Body)
 	}
-	if result, err := g.Call(t.Context(), "get", json.RawMessage(`{"order_id":"1"}`)); err != nil || !strings.Contains(string(result), "a call without a login") {
+	if result, err := callAsOperator(t.Context(), g, "get", json.RawMessage(`{"order_id":"1"}`)); err != nil || !strings.Contains(string(result), "a call without a login") {
 		t.Errorf("on the command line: %s, %v", result, err)
 	}
 	req, err := g.Plan("get").Request(t.Context(), json.RawMessage(`{"order_id":"1"}`))
@@ -189,9 +189,9 @@ func TestArgumentsAfterARefresh(t *testing.T) {
 			r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s}]\nrules:\n  - {match: {api: a}, set: {arguments: {tenant: {value: acme}}}}\n"})
 			r.served()
 			o.set(doc(tt.parameter))
-			r.poke()
+			poke(r)
 			r.eventually("the document is read again", func() bool {
-				return r.state(0).State == admin.Held || r.state(0).LoadedAt != nil && r.loads("changed") == 2
+				return r.state(0).State == admin.Held || r.state(0).LoadedAt != nil && loads(r, "changed") == 2
 			})
 			s := r.state(0)
 			if (s.Held != nil) != (tt.held != "") || s.Held != nil && (len(s.Held.Restrictions) != 1 || !strings.Contains(s.Held.Restrictions[0], tt.held)) {

@@ -76,10 +76,10 @@ func TestAccountOfAFailedTask(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n"+
 					"rules: [{match: {operation: makeReport}, set: {job: {cancel: {method: DELETE}}}}]\n", newJobService(acceptedJob+"=== "+tt.answer+"\n"))
-				_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+				_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 				time.Sleep(2 * time.Second)
 				told := outcomesIn(t, g, func() {
-					if status, got := g.jobCall(t, jobCall{Method: tt.method, Params: `"taskId":"$TASK"`, Tasks: true}, taskID(messages[0])); status != 200 {
+					if status, got := callJob(t, g, jobCall{Method: tt.method, Params: `"taskId":"$TASK"`, Tasks: true}, taskID(messages[0])); status != 200 {
 						t.Errorf("%d %s", status, got)
 					}
 				})
@@ -154,12 +154,12 @@ rules:
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := startJobs(t, api, config, newJobService(accepted+asks+"=== "+tt.answer+"\n"))
-				_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true, Elicitation: true}, "")
+				_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true, Elicitation: true}, "")
 				time.Sleep(2 * time.Second)
 				id := taskID(messages[0])
-				g.jobCall(t, jobCall{Method: "tasks/get", Params: `"taskId":"$TASK"`, Tasks: true, Elicitation: true}, id)
+				callJob(t, g, jobCall{Method: "tasks/get", Params: `"taskId":"$TASK"`, Tasks: true, Elicitation: true}, id)
 				told := outcomesIn(t, g, func() {
-					g.jobCall(t, jobCall{Method: "tasks/update", Params: `"taskId":"$TASK","inputResponses":{"size":{"action":"decline"}}`, Tasks: true}, id)
+					callJob(t, g, jobCall{Method: "tasks/update", Params: `"taskId":"$TASK","inputResponses":{"size":{"action":"decline"}}`, Tasks: true}, id)
 				})
 				if diff := cmp.Diff([]string{tt.want}, told); diff != "" {
 					t.Errorf("-want +got:\n%s", diff)

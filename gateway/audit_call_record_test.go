@@ -317,7 +317,7 @@ func TestAccountOfATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := startJobs(t, reportsAPI(t), "", newJobService(acceptedJob+"===\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\"}\n"))
 		told := outcomesIn(t, g, func() {
-			_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+			_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 			for _, pause := range []time.Duration{0, 2 * time.Second, 0} { // there is one look, none before its time
 				time.Sleep(pause)
 				task, err := openAs(g, "", "", taskID(messages[0]))

@@ -71,7 +71,7 @@ paths: {/one: {post: {operationId: one, requestBody: {content: {application/json
 			r := runWith(t, map[string]string{"a.yaml": doc, "drawbridge.yaml": fmt.Sprintf(`
 apis:
   - {name: a, spec: a.yaml, base_url: %q, pass_headers: [X-Team], credential: {type: client_credentials, token_url: %q, client_id: gw, client_secret: "${S:-ssssssssss}"}}
-`, service.URL, tokens.URL)}, Options{Audit: log, now: now.now})
+`, service.URL, tokens.URL)}, Options{Audit: log, Test: TestOptions{Now: now.now}})
 			r.served()
 			call := func() string {
 				_, answer := ask(t, r.Handler(), "", "tools/call", "one", `"name":"one","arguments":{"note":"n"}`)

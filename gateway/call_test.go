@@ -331,8 +331,8 @@ func (s *rawService) seen() string {
 	return s.request
 }
 
-// Call is CallWithCause without the cause.
-func (p *inProcess) Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error) {
-	result, _, err := p.CallWithCause(ctx, tool, args)
+// callAsOperator is [Gateway.CallWithCause] without the cause.
+func callAsOperator(ctx context.Context, g *Gateway, tool string, args json.RawMessage) (json.RawMessage, error) {
+	result, _, err := g.CallWithCause(ctx, tool, args)
 	return result, err
 }

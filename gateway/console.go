@@ -20,7 +20,7 @@ import (
 // newHistory returns what keeps the calls of the last hour while the console is on.
 func (g *Gateway) newHistory() *history.Recorder {
 	return history.New(history.Options{
-		On: func() bool { return g.Config().Admin.ConsoleOn() }, Bodies: func() bool { return g.Config().Admin.Console.ShowBodies }, Now: g.o.now,
+		On: func() bool { return g.Config().Admin.ConsoleOn() }, Bodies: func() bool { return g.Config().Admin.Console.ShowBodies }, Now: g.o.Test.Now,
 	})
 }
 
@@ -31,7 +31,7 @@ func (g *Gateway) newConsole() *console.Console {
 		Provider: func(o *config.ConsoleOIDC) (*http.Client, error) {
 			return upstream.ProviderClient(o, g.o.Version, g.recovery.Report)
 		},
-		Address: g.clients.Certain, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.now,
+		Address: g.clients.Certain, Clean: answer.CleanData, Log: g.log, Version: g.o.Version, Now: g.o.Test.Now,
 	})
 }
 

@@ -245,7 +245,7 @@ func TestTokenExchange(t *testing.T) {
 		t.Errorf("%d token requests, want one for each token", n)
 	}
 	// From the command line nobody calls.
-	result, err := r.Call(t.Context(), "one", nil)
+	result, err := callAsOperator(t.Context(), r.Gateway, "one", nil)
 	if err != nil || !strings.Contains(string(result), "a call without a login, such as one from the command line, has no caller") || len(service.taken()) > 0 {
 		t.Errorf("%s %v", result, err)
 	}
@@ -326,7 +326,7 @@ paths: {/one: {post: {operationId: one, requestBody: {content: {application/json
 `
 	var c clock
 	r := runWith(t, map[string]string{"a.yaml": doc, "drawbridge.yaml": "apis: [{name: a, spec: a.yaml, base_url: " + service.URL +
-		", credential: {type: client_credentials, token_url: " + tokens.URL + "/, client_id: gw, client_secret: \"${S:-ssssssssss}\"}}]\n"}, Options{now: c.now})
+		", credential: {type: client_credentials, token_url: " + tokens.URL + "/, client_id: gw, client_secret: \"${S:-ssssssssss}\"}}]\n"}, Options{Test: TestOptions{Now: c.now}})
 	r.served()
 	call := func() string {
 		_, answer := ask(t, r.Handler(), "", "tools/call", "one", `"name":"one","arguments":{"note":"n"}`)

@@ -108,7 +108,7 @@ func TestCutConfiguration(t *testing.T) {
 			held := 0
 			for _, at := range cuts(whole, order == "0123" && !testing.Short()) {
 				r.write(map[string]string{"drawbridge.yaml": whole[:at]})
-				done := r.submit(false) // as a change of the file
+				done := submit(r, false) // as a change of the file
 				if err := timebox.Receive(t, done); err != nil {
 					held++
 				}

@@ -233,7 +233,7 @@ func TestDocumentsAfterARestart(t *testing.T) {
 	hang.Store(true)
 	second.set(numbered("Second", 60))
 	var late string
-	p = startingOn(t, cfg, Options{storeOptions: func(o *diskcache.Options) {
+	p = startingOn(t, cfg, Options{Test: TestOptions{Store: func(o *diskcache.Options) {
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			read := d.Read
 			d.Read = func(id string) ([]byte, error) { // what is kept of the first comes late, too
@@ -244,7 +244,7 @@ func TestDocumentsAfterARestart(t *testing.T) {
 			}
 			return d
 		}
-	}, firstDeployment: func(d *generation.Deployment) { late = d.APIs.Sources[0].StoreID }}, room)
+	}, FirstDeployment: func(d *generation.Deployment) { late = d.APIs.Sources[0].StoreID }}}, room)
 	p.eventually("the second was refused, and the one before is served", func() bool {
 		return len(p.Status().APIs) == 2 && p.state(1).State == admin.Stale && strings.Contains(p.state(1).Error, `of which "first" has 0.2`)
 	})

@@ -88,7 +88,7 @@ func TestDroppedOfTask(t *testing.T) {
 		g := startJobs(t, reportsAPI(t), `apis: [{name: reports, spec: $SPEC, base_url: $BASE, drop_arguments: [toolCallId]}]
 rules: [{match: {operation: makeReport}, set: {job: {}}}]
 `, service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Arguments: json.RawMessage(`{"toolCallId":"c1"}`), Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Arguments: json.RawMessage(`{"toolCallId":"c1"}`), Tasks: true}, "")
 		for _, want := range []string{`"resultType":"task"`, `"drawbridge/droppedArguments":["/toolCallId"]`} {
 			if !strings.Contains(string(messages[0]), want) {
 				t.Errorf("no %s in %s", want, messages[0])

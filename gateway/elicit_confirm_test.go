@@ -111,7 +111,7 @@ func TestConsent(t *testing.T) {
 		t.Errorf("a second time: %s", body)
 	}
 	// On the command line the operator has agreed.
-	if _, err := g.Call(t.Context(), "cancel", json.RawMessage(`{"id":1}`)); err != nil || len(service.taken()) != 1 {
+	if _, err := callAsOperator(t.Context(), g, "cancel", json.RawMessage(`{"id":1}`)); err != nil || len(service.taken()) != 1 {
 		t.Errorf("on the command line: %v", err)
 	}
 }

@@ -96,8 +96,8 @@ func New(o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.firstDeployment != nil {
-		o.firstDeployment(first)
+	if o.Test.FirstDeployment != nil {
+		o.Test.FirstDeployment(first)
 	}
 	if err := g.addCalls(keys); err != nil {
 		return nil, fmt.Errorf("server.seal_keys: %w", err)
@@ -105,7 +105,7 @@ func New(o Options) (*Gateway, error) {
 	g.addHandlers(keys)
 	g.publisher = g.newPublisher()
 	g.runner = reload.New(reload.Options{
-		LoadConfig: o.LoadConfig, Started: c, Local: o.Local, CompareStored: o.CompareStored, ReplaceFor: o.replaceFor, InUse: o.InUse, Updates: updates, Deploy: g.deployer.Deploy,
+		LoadConfig: o.LoadConfig, Started: c, Local: o.Local, CompareStored: o.CompareStored, ReplaceFor: o.Test.ReplaceFor, InUse: o.InUse, Updates: updates, Deploy: g.deployer.Deploy,
 		Services: g.services,
 		Recorder: recorder, Store: g.store, Recovery: g.recovery, Metrics: g.metrics, Log: g.log,
 	}, first, g.publisher)
@@ -134,7 +134,7 @@ func (g *Gateway) newServer() *endpoint.Server {
 	return &endpoint.Server{ServerOptions: endpoint.ServerOptions{
 		Current: g.endpoints,
 		Admission: &endpoint.RequestAdmission{
-			Denials: g.denials, Clients: g.clients, Addresses: state.NewLocalRates(0, g.o.now), Principals: g.shared.Rates, MemoryShort: memoryShort,
+			Denials: g.denials, Clients: g.clients, Addresses: state.NewLocalRates(0, g.o.Test.Now), Principals: g.shared.Rates, MemoryShort: memoryShort,
 			Calls: g.admission.calls, Log: g.log,
 		},
 		Denials: g.denials, Clients: g.clients, Untrusted: g.untrusted, Connections: g.connections, Tracer: g.tracer, Draining: &g.draining,
@@ -145,15 +145,15 @@ func (g *Gateway) newServer() *endpoint.Server {
 // newDeployer returns what makes the deployments of configurations. updates receives the outcomes of their sources.
 func (g *Gateway) newDeployer(updates chan source.Update) *generation.Deployer {
 	return &generation.Deployer{
-		Local: g.o.Local, Unlocked: g.o.Unlocked, SealKeys: g.keys.of, NewTable: g.server.NewTable, TracerProvider: g.o.TracerProvider, Version: g.o.Version, Now: g.o.now,
+		Local: g.o.Local, Unlocked: g.o.Unlocked, SealKeys: g.keys.of, NewTable: g.server.NewTable, TracerProvider: g.o.TracerProvider, Version: g.o.Version, Now: g.o.Test.Now,
 		Guards: &authguard.Builder{
 			Clients: g.clients, Replays: g.shared.Replays, Tracer: g.tracer, Metrics: g.metrics, Log: g.log, OnReject: g.server.RefuseToken, Panicked: g.recovery.Report,
 			StateDir: g.stateDir(), Recover: g.recovery.Step,
 		},
 		Sources: &source.Deps{
-			Version: g.o.Version, Logger: g.log, Metrics: g.metrics, TracerProvider: g.o.TracerProvider, Now: g.o.now, Panicked: g.recovery.Report, Keep: g.Keep,
+			Version: g.o.Version, Logger: g.log, Metrics: g.metrics, TracerProvider: g.o.TracerProvider, Now: g.o.Test.Now, Panicked: g.recovery.Report, Keep: g.Keep,
 			Pace: g.admission.pace, MaxDocument: g.admission.maxDocument, Documents: g.admission.documents, LargeTexts: g.admission.largeTexts,
-			Files: new(config.FileNotifier), Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, TryUsualPaths: g.o.TryUsualPaths, Transport: g.o.service, Instances: g.instances,
+			Files: new(config.FileNotifier), Store: g.store, Updates: updates, SharedCache: g.shared.Answers != nil, Advise: g.o.Advise, TryUsualPaths: g.o.TryUsualPaths, Transport: g.o.Test.Service, Instances: g.instances,
 		},
 	}
 }
@@ -174,7 +174,7 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 	if g.links, err = mcp.NewSealedHandles(keys, "drawbridge link"); err != nil {
 		return err
 	}
-	g.answers = cache.New(int64(g.o.Config.Limits.Cache), g.o.now, g.recovery.Report)
+	g.answers = cache.New(int64(g.o.Config.Limits.Cache), g.o.Test.Now, g.recovery.Report)
 	if g.shared.Answers != nil {
 		g.answers.With(g.shared.Answers)
 	}
@@ -182,7 +182,7 @@ func (g *Gateway) addCalls(keys [][]byte) (err error) {
 		Log: g.log, Metrics: g.metrics, Tracer: g.tracer, Audit: g.o.Audit, History: g.newHistory(), Cache: g.answers,
 		Admission: g.admission.calls, Responses: g.admission.responses, Local: g.o.Local,
 	}
-	g.tools = &deliver.Tools{Calls: g.calls, Jobs: polling.Jobs{Jitter: g.o.jitter}, Results: deliver.Results{Links: g.links}}
+	g.tools = &deliver.Tools{Calls: g.calls, Jobs: polling.Jobs{Jitter: g.o.Test.Jitter}, Results: deliver.Results{Links: g.links}}
 	g.tasks, err = task.New(keys, task.Options{
 		Records: g.shared.Tasks, Locks: g.shared.Locks, Publish: g.shared.TaskChanged, Calls: g.calls, Results: g.tools.Results, Log: g.log, Metrics: g.metrics, Responses: g.admission.responses,
 		BaseURL: g.base, Keep: g.Keep, Survive: g.recovery.Step, Endpoint: g.callEndpoint,
@@ -200,7 +200,7 @@ func (g *Gateway) addHandlers(keys [][]byte) {
 		Admission: g.server.Admission, Connections: g.connections,
 		AuthorizeBatch: (&endpoint.BatchAuthorizer{Calls: g.calls, Denials: g.denials}).Authorize, SubscribeTask: g.tasks.Subscribe,
 		Revocations: g.shared.Ended, SpentNonces: g.shared.Spent, Relay: func(name string) mcp.RelayFunc { return g.shared.Relay(name) }, Panicked: g.recovery.Report, Log: g.log,
-		Observe: telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: g.o.now}).Observe,
+		Observe: telemetry.NewRequestLog(telemetry.RequestLogOptions{Metrics: g.metrics, Logger: g.log, ClientAddress: g.clients.Address, Now: g.o.Test.Now}).Observe,
 	}
 	if g.o.Local {
 		a := &await{served: g.served, firstAttempt: func() <-chan struct{} { return g.runner.FirstAttempt() }}

@@ -74,7 +74,7 @@ apis:
   - {name: c, spec: a.yaml, base_url: "%[3]s"}
 `, publicURL, issuers(i), service.URL)
 	var c clock
-	r := runWith(t, map[string]string{"a.pem": first, "b.pem": second, "c.pem": third, "a.yaml": document("A", "one"), "drawbridge.yaml": text}, Options{now: c.now})
+	r := runWith(t, map[string]string{"a.pem": first, "b.pem": second, "c.pem": third, "a.yaml": document("A", "one"), "drawbridge.yaml": text}, Options{Test: TestOptions{Now: c.now}})
 	r.eventually("all are served", func() bool { return r.Status().Tools == 3 })
 	used := map[string]bool{}
 	look := func(step string) {
@@ -284,7 +284,7 @@ func TestClientCertificates(t *testing.T) {
     ca_file: ca.pem
     client_certificate: {cert_file: service.pem, key_file: service.pem}
     credential: {type: client_credentials, token_url: "` + tokens.URL + `/", client_id: gw, client_auth: tls_client_auth, cert_file: tokens.pem, key_file: tokens.pem, ca_file: ca.pem}
-`}, Options{now: c.now})
+`}, Options{Test: TestOptions{Now: c.now}})
 	r.served()
 	call := func() {
 		t.Helper()

@@ -65,7 +65,7 @@ func TestLongJobMessage(t *testing.T) {
 		g := startJobs(t, string(document), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nrules: [{match: {operation: makeReport}, set: {job: {}}}]",
 			newJobService("HTTP/1.1 200 OK\nLocation: jobs/7\nContent-Type: application/json\n\n{\"status\":\"failed\",\"message\":\""+c.message+"\"}"))
 		begin := time.Now()
-		_, got := g.jobCall(t, jobCall{Name: "makeReport"}, "")
+		_, got := callJob(t, g, jobCall{Name: "makeReport"}, "")
 		if took := time.Since(begin); took > 5*time.Second {
 			t.Errorf("%.20s…: %v", c.message, took)
 		}
@@ -123,7 +123,7 @@ func runJobCase(t *testing.T, file string, archive *txtar.Archive) {
 		if in.Callback != nil {
 			time.AfterFunc(duration(t, in.Callback.After), func() { service.call(t, g, *in.Callback) })
 		}
-		status, answer := g.jobCall(t, in, task)
+		status, answer := callJob(t, g, in, task)
 		fmt.Fprintf(&results, "%s %s", service.clock(), cmp.Or(in.Method, "tools/call"))
 		if status != 200 {
 			fmt.Fprintf(&results, " %d", status)
@@ -166,11 +166,11 @@ func duration(t *testing.T, text string) time.Duration {
 func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gateway {
 	t.Helper()
 	g, err := New(Options{Config: configure(t, t.TempDir(), api, cfg, "http://jobs.test/v1"), Version: "1.0.0", Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		jitter: func(d time.Duration) time.Duration { return d }, service: service, firstDeployment: func(d *generation.Deployment) {
+		Test: TestOptions{Jitter: func(d time.Duration) time.Duration { return d }, Service: service, FirstDeployment: func(d *generation.Deployment) {
 			if out := d.CallerWebhooks; out != nil {
 				out.Client = upstream.NewClient(source.WithDefaultLimits(upstream.Options{Name: "callback", Wrap: func(http.RoundTripper) http.RoundTripper { return service }}))
 			}
-		}})
+		}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +180,8 @@ func startJobs(t testing.TB, api, cfg string, service http.RoundTripper) *Gatewa
 	return g
 }
 
-// jobCall makes one call and returns the messages of its answer: parts of what it does not depend on are taken out.
-func (g *Gateway) jobCall(t *testing.T, in jobCall, taskID string) (status int, messages [][]byte) {
+// callJob makes one call and returns the messages of its answer: parts of what it does not depend on are taken out.
+func callJob(t *testing.T, g *Gateway, in jobCall, taskID string) (status int, messages [][]byte) {
 	params := strings.ReplaceAll(in.Params, "$TASK", taskID)
 	if params == "" {
 		params = fmt.Sprintf(`"name":%q,"arguments":%s`, in.Name, orEmpty(in.Arguments))

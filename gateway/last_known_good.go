@@ -20,8 +20,8 @@ func newStore(o *Options, l *limiters, r *recovery.Recoverer) *diskcache.Store {
 		store.MaxDocument = min(store.MaxDocument, l.maxDocument)
 		store.MaxWaiting = min(store.MaxWaiting, int(l.responses.Capacity()/2))
 	}
-	if o.storeOptions != nil {
-		o.storeOptions(&store)
+	if o.Test.Store != nil {
+		o.Test.Store(&store)
 	}
 	return diskcache.New(store)
 }

@@ -53,7 +53,7 @@ func TestRestoreLarge(t *testing.T) {
 	mu.Unlock()
 	now, most := 0, 0
 	goOn := make(chan struct{})
-	p = startingOn(t, cfg, Options{storeOptions: func(o *diskcache.Options) {
+	p = startingOn(t, cfg, Options{Test: TestOptions{Store: func(o *diskcache.Options) {
 		o.ReadTimeout = time.Minute
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			read := d.Read
@@ -72,7 +72,7 @@ func TestRestoreLarge(t *testing.T) {
 			}
 			return d
 		}
-	}}, func(*Gateway) {})
+	}}}, func(*Gateway) {})
 	p.eventually("two large documents are read", func() bool { mu.Lock(); defer mu.Unlock(); return now == 2 })
 	p.eventually("the small one is served", func() bool { return p.Status().Tools == 1 })
 	close(goOn)

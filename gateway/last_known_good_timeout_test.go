@@ -40,7 +40,7 @@ func TestStateDirThatHangs(t *testing.T) {
 				timebox.Wait(t, awake)
 			}
 			var err error
-			if p.Gateway, err = New(Options{Config: c, Logger: slog.New(slog.NewTextHandler(p.log, nil)), storeOptions: func(o *diskcache.Options) {
+			if p.Gateway, err = New(Options{Config: c, Logger: slog.New(slog.NewTextHandler(p.log, nil)), Test: TestOptions{Store: func(o *diskcache.Options) {
 				// Only the access that hangs may run into its time limit, also on a busy machine.
 				o.ReadTimeout, o.EndTimeout = time.Second, time.Minute
 				if tt.name == "writing" {
@@ -58,7 +58,7 @@ func TestStateDirThatHangs(t *testing.T) {
 					}
 					return d
 				}
-			}}); err != nil {
+			}}}); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(context.Background())
@@ -87,13 +87,13 @@ func TestStateDirThatHangs(t *testing.T) {
 func TestArchivePanics(t *testing.T) {
 	dir := t.TempDir()
 	text := "server: {state_dir: " + dir + "}\napis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}]\n"
-	p := startingOn(t, text, Options{storeOptions: func(o *diskcache.Options) {
+	p := startingOn(t, text, Options{Test: TestOptions{Store: func(o *diskcache.Options) {
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			d.Read = func(string) ([]byte, error) { panic("read") }
 			d.Size = func(string) (int64, error) { return 1, nil }
 			return d
 		}
-	}}, func(*Gateway) {})
+	}}}, func(*Gateway) {})
 	p.eventually("it was tried", func() bool {
 		return strings.Contains(p.log.String(), "the stored document can't be used") && strings.Contains(p.log.String(), "panic in the background")
 	})

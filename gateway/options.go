@@ -60,14 +60,24 @@ type Options struct {
 	// Progress, if not nil, is called by [Gateway.Load] after each document, from several goroutines.
 	Progress func(done, all int)
 
-	jitter func(time.Duration) time.Duration // randomizes the intervals between job polls; ±10 % if nil; set by tests
-	// replaceFor is [reload.Options.ReplaceFor]; 0 except in tests.
-	replaceFor   time.Duration
-	storeOptions func(*diskcache.Options) // adjusts the last-known-good store; nil except in tests
-	service      http.RoundTripper        // sends calls to services instead of the network; nil except in tests
-	// firstDeployment adjusts the deployment of Config before it is served; nil except in tests.
-	firstDeployment func(*generation.Deployment)
-	now             func() time.Time // clock for tokens, keys and certificates of services; time.Now if nil; set by tests
+	// Test replaces parts of the gateway that tests can't have as they are. It is zero in the program.
+	Test TestOptions
+}
+
+// TestOptions replace the clock, the network and the state of a [Gateway] in tests.
+type TestOptions struct {
+	// Now is the clock for tokens, keys and certificates of services; [time.Now] if nil.
+	Now func() time.Time
+	// Jitter randomizes the intervals between job polls; ±10 % if nil.
+	Jitter func(time.Duration) time.Duration
+	// ReplaceFor is [reload.Options.ReplaceFor].
+	ReplaceFor time.Duration
+	// Store adjusts the last-known-good store.
+	Store func(*diskcache.Options)
+	// Service sends calls to services instead of the network.
+	Service http.RoundTripper
+	// FirstDeployment adjusts the deployment of Config before it is served.
+	FirstDeployment func(*generation.Deployment)
 }
 
 // withDefaults returns the options with the defaults of those that are not set.
@@ -76,8 +86,8 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	o.Logger = slog.New(inbound.LogHandler{Handler: o.Logger.Handler()})
-	if o.jitter == nil {
-		o.jitter = polling.Jitter
+	if o.Test.Jitter == nil {
+		o.Test.Jitter = polling.Jitter
 	}
 	o.Metrics = cmp.Or(o.Metrics, prometheus.NewRegistry())
 	return o

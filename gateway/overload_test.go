@@ -93,7 +93,7 @@ func TestMaxCallsAtOnce(t *testing.T) {
 		got := map[int]int{}
 		for range 10 {
 			all.Go(func() {
-				status, _ := g.jobCall(t, jobCall{Name: "list"}, "")
+				status, _ := callJob(t, g, jobCall{Name: "list"}, "")
 				mu.Lock()
 				defer mu.Unlock()
 				got[status]++

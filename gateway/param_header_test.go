@@ -74,7 +74,7 @@ func TestParamHeaders(t *testing.T) {
 		}
 	}
 	// Who has no headers is not asked for them.
-	if result, err := g.Call(t.Context(), "orders", []byte(`{"region":"eu"}`)); err != nil || !strings.Contains(string(result), "done") {
+	if result, err := callAsOperator(t.Context(), g, "orders", []byte(`{"region":"eu"}`)); err != nil || !strings.Contains(string(result), "done") {
 		t.Errorf("%s, %v", result, err)
 	}
 }

@@ -37,7 +37,7 @@ func newReuse(t *testing.T, files map[string]string) *reuse {
 		t.Fatal(problems)
 	}
 	var err error
-	if r.Gateway, err = New(Options{Config: c, firstDeployment: func(d *generation.Deployment) { r.d = d }}); err != nil {
+	if r.Gateway, err = New(Options{Config: c, Test: TestOptions{FirstDeployment: func(d *generation.Deployment) { r.d = d }}}); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -236,7 +236,7 @@ func TestReloadsFasterThanDocuments(t *testing.T) {
 			var served []string
 			begun := make(chan struct{})
 			r = runWith(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")}, Options{
-				replaceFor: tt.replaceFor,
+				Test: TestOptions{ReplaceFor: tt.replaceFor},
 				InUse: func(*config.Config) {
 					timebox.Wait(t, begun)
 					mu.Lock()
@@ -249,7 +249,7 @@ func TestReloadsFasterThanDocuments(t *testing.T) {
 			var ends []<-chan error
 			for _, path := range []string{"first", "second", "third"} {
 				r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml}, {spec: " + server.URL + "/" + path + "}]\n"})
-				ends = append(ends, r.submit(true)) // when it was taken, the one before has begun
+				ends = append(ends, submit(r, true)) // when it was taken, the one before has begun
 				if path == "first" {
 					timebox.Wait(t, arrived)
 				}
@@ -326,4 +326,14 @@ func TestReloadAfterTheEnd(t *testing.T) {
 	if err := g.Reload(t.Context()); !errors.Is(err, reload.ErrEnded) {
 		t.Errorf("reload = %v, want %v", err, reload.ErrEnded)
 	}
+}
+
+// submit requests a reload, as an operator or as a change of the file, and returns when it is taken.
+func submit(r *running, asked bool) <-chan error {
+	r.t.Helper()
+	done, err := r.runner.Submit(r.t.Context(), asked)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return done
 }

@@ -22,7 +22,7 @@ func TestRefusedLines(t *testing.T) {
 		log := &strings.Builder{}
 		r := runWith(t, map[string]string{"drawbridge.yaml": "auth: {anonymous: true}\napis: [{spec: a.yaml, name: shop, base_url: \"http://127.0.0.1:1\", rate: {rate: 1/h, burst: 1}}]\n",
 			"a.yaml": document("A", "one")}, Options{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level})),
-			now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
+			Test: TestOptions{Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }}})
 		r.served()
 		flood := func(n int) {
 			for i := range n {

@@ -51,7 +51,7 @@ func listenTo(t *testing.T, g *Gateway, leave, scheme string, from, to int) stri
 	for n := from; n < to; n++ {
 		uris = append(uris, fmt.Sprintf("%q", fmt.Sprint(scheme, ":", n)))
 	}
-	status, messages := g.jobCall(t, jobCall{Method: "subscriptions/listen", Leave: leave,
+	status, messages := callJob(t, g, jobCall{Method: "subscriptions/listen", Leave: leave,
 		Params: fmt.Sprintf(`"notifications":{"resourceSubscriptions":[%s]}`, strings.Join(uris, ","))}, "")
 	if status != http.StatusOK || len(messages) == 0 {
 		t.Errorf("listening = %d with %d messages", status, len(messages))
@@ -75,7 +75,7 @@ rules: [{match: {operation: book}, set: {resource: {uri: "book:{id}", poll: 1m}}
 		if n := service.of("jobs.test"); n != 2 || acknowledged != 2 {
 			t.Errorf("%d requests for %d subscriptions", n, acknowledged)
 		}
-		status, answer := g.jobCall(t, jobCall{Method: "resources/subscribe", Revision: "2025-11-25", Params: `"uri":"book:1"`}, "")
+		status, answer := callJob(t, g, jobCall{Method: "resources/subscribe", Revision: "2025-11-25", Params: `"uri":"book:1"`}, "")
 		if status != http.StatusTooManyRequests || !strings.Contains(string(answer[0]), `too many calls of the API \"library\"`) {
 			t.Errorf("a client of before = %d %s", status, answer)
 		}

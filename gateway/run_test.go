@@ -40,16 +40,6 @@ type running struct {
 	gone chan struct{} // closed when Run has returned
 }
 
-// submit requests a reload, as an operator or as a change of the file, and returns when it is taken.
-func (r *running) submit(asked bool) <-chan error {
-	r.t.Helper()
-	done, err := r.runner.Submit(r.t.Context(), asked)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return done
-}
-
 // run writes the files and runs a gateway on drawbridge.yaml until the test ends.
 func run(t *testing.T, files map[string]string) *running {
 	t.Helper()

@@ -171,9 +171,9 @@ func TestSelectorsAfterARefresh(t *testing.T) {
 			r.served()
 			o.set(tagged(title, append(tt.after, "GET /list list public")...))
 			// Without a change of the configuration: a document that comes by itself, as after its refresh.
-			r.poke()
+			poke(r)
 			r.eventually("the document is read again", func() bool {
-				return r.state(0).State == admin.Held || r.state(0).LoadedAt != nil && r.loads("changed") == 2
+				return r.state(0).State == admin.Held || r.state(0).LoadedAt != nil && loads(r, "changed") == 2
 			})
 			s := r.state(0)
 			switch {
@@ -189,7 +189,7 @@ func TestSelectorsAfterARefresh(t *testing.T) {
 }
 
 // poke has every document read again.
-func (r *running) poke() {
+func poke(r *running) {
 	r.t.Helper()
 	for s := range r.current.Load().Entries {
 		s.LoadAgain()
@@ -197,7 +197,7 @@ func (r *running) poke() {
 }
 
 // loads returns how many attempts to read documents had an outcome.
-func (r *running) loads(outcome string) int {
+func loads(r *running, outcome string) int {
 	return len(metricLines(r.Gateway, `drawbridge_api_loads_total{api="a",outcome="`+outcome+`"} 2`)) * 2
 }
 
@@ -261,7 +261,7 @@ func TestSelectorsAndTheTitleOfAnother(t *testing.T) {
 	r.served()
 	r.eventually("both are served", func() bool { return slices.Equal(r.tools(), []string{"a_listOrders", "b_listItems"}) })
 	b.set(tagged("A", "GET /items listItems items"))
-	r.poke()
+	poke(r)
 	r.eventually("the document is held", func() bool { return r.state(1).State == admin.Held })
 	if held := r.state(1).Held; len(held.Restrictions) != 1 || !strings.Contains(held.Restrictions[0], "matches GET /orders no more") {
 		t.Errorf("held: %+v", held)
@@ -291,13 +291,13 @@ func TestSelectorsAndTwoRefreshes(t *testing.T) {
 			r.served()
 			if tt.then == nil {
 				o.set(tagged("A", list))
-				r.poke()
+				poke(r)
 				r.eventually("the operation is gone", func() bool { return slices.Equal(r.tools(), tt.tools) })
 				o.set(tagged("A", tt.last, list))
 			} else {
 				o.set(tagged("A", tt.last, tt.then[1], list))
 			}
-			r.poke()
+			poke(r)
 			r.eventually("the document is held", func() bool { return r.state(0).State == admin.Held })
 			if held := r.state(0).Held; len(held.Restrictions) == 0 {
 				t.Errorf("held: %+v", held)

@@ -98,12 +98,12 @@ func TestAnsweredWhileAway(t *testing.T) {
 	m := miniredis.RunT(t)
 	all := replicas(t, m, 2, reportsAPI(t)+answersAPI, strings.Replace(askingRule, "job: {", "job: {interval: 10ms, ", 1)+
 		"server: {seal_keys: [\"the-key-of-all-replicas-0123456789\"]}\nstate: {redis: {url: \"$REDIS\", timeout: 1s}}\n", service.URL)
-	_, messages := all[0].jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+	_, messages := callJob(t, all[0], jobCall{Name: "makeReport", Tasks: true}, "")
 	id := taskID(messages[0])
 	ask := func(replica int, method, params string) string {
 		t.Helper()
 		time.Sleep(20 * time.Millisecond) // so that it is time to look
-		_, messages := all[replica].jobCall(t, jobCall{Method: method, Params: `"taskId":"$TASK"` + params, Tasks: true, Elicitation: true}, id)
+		_, messages := callJob(t, all[replica], jobCall{Method: method, Params: `"taskId":"$TASK"` + params, Tasks: true, Elicitation: true}, id)
 		return string(messages[len(messages)-1])
 	}
 	const answer = `,"inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`

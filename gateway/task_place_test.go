@@ -50,7 +50,7 @@ func TestLargeJob(t *testing.T) {
 				free := holdAll(t, g)
 				time.AfterFunc(tt.full, free)
 				begin := time.Now()
-				_, messages := g.jobCall(t, jobCall{Name: "makeReport"}, "")
+				_, messages := callJob(t, g, jobCall{Name: "makeReport"}, "")
 				if answer := string(messages[len(messages)-1]); !strings.Contains(answer, tt.want) || strings.Contains(answer, `"isError":true`) {
 					t.Errorf("%.300s", answer)
 				}
@@ -71,7 +71,7 @@ func TestLargeAnswersAboutAJob(t *testing.T) {
 		service := newJobService(acceptedJob + "===\n" + strings.Repeat(look, 4) + strings.Replace(strings.TrimSuffix(look, "===\n"), "running", "done", 1))
 		g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, max_result_tokens: 0, address_rate: off, principal_rate: off}\n", service)
 		withRoom(g, 2<<20)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport"}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport"}, "")
 		if answer := string(messages[len(messages)-1]); !strings.Contains(answer, `\"done\"`) || strings.Contains(answer, `"isError":true`) {
 			t.Errorf("%.300s", answer)
 		}
@@ -106,7 +106,7 @@ func TestLargeFirstAnswerOfAJob(t *testing.T) {
 						t.Errorf("less than %d bytes are held", tt.held)
 					}
 				})
-				_, messages := g.jobCall(t, jobCall{Name: "makeReport"}, "")
+				_, messages := callJob(t, g, jobCall{Name: "makeReport"}, "")
 				if looked.Stop() {
 					t.Error("the call has ended before it was looked at")
 				}
@@ -126,7 +126,7 @@ func TestLargeTask(t *testing.T) {
 		service, text := largeJob()
 		g := startJobs(t, reportsAPI(t), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_result_tokens: 0}\n", service)
 		withRoom(g, 16<<20)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
 		state := func() *task.Record {
 			t.Helper()
@@ -220,7 +220,7 @@ func TestLargeReport(t *testing.T) {
 			}
 		}()
 		withRoom(g, 16<<20)
-		g.jobCall(t, jobCall{Name: "makeReport", Tasks: true, Notify: "https://caller.test/done"}, "")
+		callJob(t, g, jobCall{Name: "makeReport", Tasks: true, Notify: "https://caller.test/done"}, "")
 		const most = 15 << 20 // what is left is too little for the call of its caller, but a result may be read
 		free, ok := tryReserve(t, g, most)
 		if !ok {

@@ -32,14 +32,14 @@ func TestTaskLookAfterAnAnswer(t *testing.T) {
 		service := newJobService("HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"id\":\"7\"}\n===\n" +
 			"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n")
 		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
 		look := func() {
 			time.Sleep(time.Minute)
-			g.jobCall(t, jobCall{Method: "tasks/get", Tasks: true, Elicitation: true, Params: `"taskId":"$TASK"`}, id)
+			callJob(t, g, jobCall{Method: "tasks/get", Tasks: true, Elicitation: true, Params: `"taskId":"$TASK"`}, id)
 		}
 		answer := func() {
-			g.jobCall(t, jobCall{Method: "tasks/update", Tasks: true,
+			callJob(t, g, jobCall{Method: "tasks/update", Tasks: true,
 				Params: `"taskId":"$TASK","inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`}, id)
 		}
 		look()

@@ -59,10 +59,10 @@ func TestTaskWatchHeaders(t *testing.T) {
 						t.Error(err)
 					}
 				}()
-				_, messages := g.jobCall(t, begin, "")
+				_, messages := callJob(t, g, begin, "")
 				told := ""
 				if begin.Notify == "" {
-					_, messages = g.jobCall(t, jobCall{Method: "subscriptions/listen", Leave: "20s", Tasks: true, Header: tenant,
+					_, messages = callJob(t, g, jobCall{Method: "subscriptions/listen", Leave: "20s", Tasks: true, Header: tenant,
 						Params: `"notifications":{"taskIds":["$TASK"]}`}, taskID(messages[0]))
 					told = string(messages[len(messages)-1])
 				} else {

@@ -138,7 +138,7 @@ func TestTaskIsLookedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &slowService{jobService: newJobService(acceptedJob + "===\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\"}\n")}
 		g := startJobs(t, reportsAPI(t), "", service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
 		time.Sleep(2 * time.Second)
 		service.delay = time.Second
@@ -181,7 +181,7 @@ func TestTaskWatchEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := newJobService(acceptedJob)
 		g := startJobs(t, reportsAPI(t), "", service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
 		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.current.Load().Main})
 		viewer := mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}
@@ -279,13 +279,13 @@ func TestTaskAnswersOnce(t *testing.T) {
 		service := &slowService{newJobService("HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"id\":\"7\"}\n===\n" +
 			"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n"), time.Second}
 		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		id := taskID(messages[0])
 		time.Sleep(time.Minute)
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
-				g.jobCall(t, jobCall{Method: "tasks/update", Tasks: true,
+				callJob(t, g, jobCall{Method: "tasks/update", Tasks: true,
 					Params: `"taskId":"$TASK","inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`}, id)
 			})
 		}
@@ -313,7 +313,7 @@ func TestTaskWatchPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &brokenService{jobService: newJobService(acceptedJob)}
 		g := startJobs(t, reportsAPI(t), "", service)
-		_, messages := g.jobCall(t, jobCall{Name: "makeReport", Tasks: true}, "")
+		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
 		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.current.Load().Main})
 		service.broken.Store(true)
 		_, release, err := g.tasks.Subscribe(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))

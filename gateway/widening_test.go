@@ -19,7 +19,7 @@ func TestHeldConfiguration(t *testing.T) {
 	r.served()
 	change := func(text string) error {
 		r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}]\n" + text})
-		done := r.submit(false) // as a change of the file
+		done := submit(r, false) // as a change of the file
 		return timebox.Receive(t, done)
 	}
 	if err := change("rules:\n  - {match: {path: ['/one', '/two']}, set: {confirm: true}}\n"); err != nil {
@@ -62,7 +62,7 @@ func TestHeldWithoutOperations(t *testing.T) {
 	r.served()
 	reload := func(files map[string]string, asked bool) error {
 		r.write(files)
-		done := r.submit(asked)
+		done := submit(r, asked)
 		return timebox.Receive(t, done)
 	}
 	// For a moment, the document lacks what is excluded.
@@ -102,7 +102,7 @@ func TestHeldTwins(t *testing.T) {
 		{"the first one goes", "apis: [{spec: a.yaml, name: other, tools: {exclude: [{operation: one}, {operation: two}]}}]\n", ""},
 	} {
 		r.write(map[string]string{"drawbridge.yaml": tt.text})
-		done := r.submit(false)
+		done := submit(r, false)
 		if err := timebox.Receive(t, done); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
@@ -116,7 +116,7 @@ func TestAuditIsHeldAtTheStart(t *testing.T) {
 	r := run(t, map[string]string{"drawbridge.yaml": apis + "audit: {subject: hash}\n", "a.yaml": document("A", "one")})
 	r.served()
 	r.write(map[string]string{"drawbridge.yaml": apis + "audit: {subject: plain}\n"})
-	done := r.submit(false) // as a change of the file
+	done := submit(r, false) // as a change of the file
 	if err := timebox.Receive(t, done); err != nil {
 		t.Errorf("the reload: %v", err)
 	}
@@ -142,7 +142,7 @@ func TestAnotherServiceOfADocument(t *testing.T) {
 			r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, tt.base, ""), "a.yaml": tagged("A", "GET /orders listOrders orders")})
 			r.served()
 			r.write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, tt.base, tt.further)})
-			done := r.submit(false)
+			done := submit(r, false)
 			if err := timebox.Receive(t, done); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
