@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,8 +16,6 @@ import (
 
 	"drawbridge/test/cases"
 )
-
-var update = flag.Bool("update", false, "accept what comes out")
 
 var nowPattern = regexp.MustCompile(`NOW([+-]\d+)?`)
 
@@ -50,7 +47,7 @@ func TestPresets(t *testing.T) {
 				got.Files = append(got.Files, f, txtar.File{Name: "result", Data: []byte(result + "\n")})
 			}
 		}
-		if *update {
+		if *cases.Update {
 			if err := os.WriteFile(file, txtar.Format(got), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +13,6 @@ import (
 
 	"drawbridge/test/cases"
 )
-
-var update = flag.Bool("update", false, "accept the results as the wanted ones")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -69,7 +66,7 @@ func runCase(t *testing.T, path string, archive *txtar.Archive) {
 	if _, ok := want["config"]; ok && cfg != nil {
 		got["config"] = dump(t, cfg)
 	}
-	if *update {
+	if *cases.Update {
 		accept(t, path, archive, got)
 		return
 	}

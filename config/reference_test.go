@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/test/cases"
+
 	"go.yaml.in/yaml/v4"
 	"golang.org/x/tools/txtar"
 )
@@ -63,7 +65,7 @@ func TestReference(t *testing.T) {
 
 func compareFile(t *testing.T, path string, want []byte) {
 	t.Helper()
-	if *update {
+	if *cases.Update {
 		if err := os.WriteFile(path, want, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"net/http/httptest"
@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestAdminShowsNothingUnseen holds that texts of documents reach operators without what turns the words around it, or what nobody sees (S8). (pains row 108)
 func TestAdminShowsNothingUnseen(t *testing.T) {
 	const hidden = "\\u202E\\U000E0041"
-	r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: shop}, {spec: b.yaml, name: broken}]\n",
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: shop}, {spec: b.yaml, name: broken}]\n",
 		"a.yaml": `openapi: 3.0.3
 info: {title: "Shop` + hidden + `", version: "1` + hidden + `"}
 servers: [{url: https://shop.example}]
@@ -20,7 +21,7 @@ paths:
   "/b": {get: {operationId: b, parameters: [{name: "X` + hidden + `", in: "head` + hidden + `"}], responses: {"204": {description: ok}}}}
 `,
 		"b.yaml": "openapi: \"3" + hidden + "\"\ninfo: {title: \"x" + hidden + "\", version: \"1\"}\npaths: {}\n"})
-	r.served()
+	r.Served()
 	for _, target := range []string{"/apis", "/apis/shop", "/apis/broken", "/readyz?verbose"} {
 		w := httptest.NewRecorder()
 		request := httptest.NewRequest("GET", target, nil)

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -12,15 +12,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/auth"
+	"drawbridge/gateway"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/task"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
 // auditOf is what the audit log tells of what runs.
-func auditOf(t *testing.T, g *Gateway, run func()) string {
+func auditOf(t *testing.T, g *gateway.Gateway, run func()) string {
 	t.Helper()
-	out := &sink{}
+	out := &gatewaytest.Sink{}
 	log, err := audit.New(audit.Options{Output: out})
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +30,7 @@ func auditOf(t *testing.T, g *Gateway, run func()) string {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- log.Run(ctx) }()
-	setAudit(g, log)
+	g.SetAudit(log)
 	run()
 	cancel()
 	if err := timebox.Receive(t, ended); err != nil {
@@ -39,7 +41,7 @@ func auditOf(t *testing.T, g *Gateway, run func()) string {
 
 // outcomesIn runs what writes to an audit log, and returns of each line how the request came about, how it ended, the last status and how many
 // requests it made, or what a request got that was refused before it was a call.
-func outcomesIn(t *testing.T, g *Gateway, run func()) (told []string) {
+func outcomesIn(t *testing.T, g *gateway.Gateway, run func()) (told []string) {
 	t.Helper()
 	for line := range strings.Lines(auditOf(t, g, run)) {
 		var l struct {
@@ -74,12 +76,12 @@ func TestAccountOfAFailedTask(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n"+
-					"rules: [{match: {operation: makeReport}, set: {job: {cancel: {method: DELETE}}}}]\n", newJobService(acceptedJob+"=== "+tt.answer+"\n"))
-				_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
+				g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n"+
+					"rules: [{match: {operation: makeReport}, set: {job: {cancel: {method: DELETE}}}}]\n", gatewaytest.NewJobService(gatewaytest.AcceptedJob+"=== "+tt.answer+"\n"))
+				_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport", Tasks: true}, "")
 				time.Sleep(2 * time.Second)
 				told := outcomesIn(t, g, func() {
-					if status, got := callJob(t, g, jobCall{Method: tt.method, Params: `"taskId":"$TASK"`, Tasks: true}, taskID(messages[0])); status != 200 {
+					if status, got := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Method: tt.method, Params: `"taskId":"$TASK"`, Tasks: true}, gatewaytest.TaskID(messages[0])); status != 200 {
 						t.Errorf("%d %s", status, got)
 					}
 				})
@@ -89,8 +91,8 @@ func TestAccountOfAFailedTask(t *testing.T) {
 				if tt.outcome == "" {
 					return
 				}
-				if lines := metricLines(g, "drawbridge_tool_calls_total", fmt.Sprintf("outcome=%q", tt.outcome), "} 1"); len(lines) != 1 {
-					t.Errorf("counted: %q", metricLines(g, "drawbridge_tool_calls_total"))
+				if lines := gatewaytest.MetricLines(g, "drawbridge_tool_calls_total", fmt.Sprintf("outcome=%q", tt.outcome), "} 1"); len(lines) != 1 {
+					t.Errorf("counted: %q", gatewaytest.MetricLines(g, "drawbridge_tool_calls_total"))
 				}
 			})
 		})
@@ -100,7 +102,7 @@ func TestAccountOfAFailedTask(t *testing.T) {
 // TestAccountOfATaskThatIsNotPermitted has a line for a look that the rule's condition refuses.
 func TestAccountOfATaskThatIsNotPermitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := startJobs(t, reportsAPI(t), "", newJobService(acceptedJob))
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "", gatewaytest.NewJobService(gatewaytest.AcceptedJob))
 		for name, arguments := range map[string]json.RawMessage{"with the arguments of the call": json.RawMessage(`{}`), "of a call before there was a condition": nil} {
 			p := task.Payload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli(), Arguments: arguments}
 			opened, err := openAs(g, "", "", sealTask(t, g, p, time.Now().Add(time.Hour), "", ""))
@@ -114,7 +116,7 @@ func TestAccountOfATaskThatIsNotPermitted(t *testing.T) {
 			}
 			opened.Call.Plan = &plan
 			told := outcomesIn(t, g, func() {
-				if err := opened.Call.Authorize(opened.ctx, g.calls, opened.Payload.Arguments); err == nil {
+				if err := opened.Call.Authorize(opened.ctx, g.CallRunner(), opened.Payload.Arguments); err == nil {
 					t.Errorf("%s: it is permitted", name)
 				}
 			})
@@ -153,13 +155,13 @@ rules:
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := startJobs(t, api, config, newJobService(accepted+asks+"=== "+tt.answer+"\n"))
-				_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true, Elicitation: true}, "")
+				g := gatewaytest.StartJobs(t, api, config, gatewaytest.NewJobService(accepted+asks+"=== "+tt.answer+"\n"))
+				_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport", Tasks: true, Elicitation: true}, "")
 				time.Sleep(2 * time.Second)
-				id := taskID(messages[0])
-				callJob(t, g, jobCall{Method: "tasks/get", Params: `"taskId":"$TASK"`, Tasks: true, Elicitation: true}, id)
+				id := gatewaytest.TaskID(messages[0])
+				gatewaytest.CallJob(t, g, gatewaytest.JobCall{Method: "tasks/get", Params: `"taskId":"$TASK"`, Tasks: true, Elicitation: true}, id)
 				told := outcomesIn(t, g, func() {
-					callJob(t, g, jobCall{Method: "tasks/update", Params: `"taskId":"$TASK","inputResponses":{"size":{"action":"decline"}}`, Tasks: true}, id)
+					gatewaytest.CallJob(t, g, gatewaytest.JobCall{Method: "tasks/update", Params: `"taskId":"$TASK","inputResponses":{"size":{"action":"decline"}}`, Tasks: true}, id)
 				})
 				if diff := cmp.Diff([]string{tt.want}, told); diff != "" {
 					t.Errorf("-want +got:\n%s", diff)

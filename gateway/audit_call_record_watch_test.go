@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"net/http"
@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"drawbridge/test/gatewaytest"
 )
 
 // TestAccountOfAWatch: a look at a resource ends as the service says, as a read does; what it does not have is no fault of the gateway's.
 func TestAccountOfAWatch(t *testing.T) {
 	service := newChangingService(t)
-	g := start(t, shelfDocument, shelfConfig, service.URL)
+	g := gatewaytest.Start(t, shelfDocument, shelfConfig, service.URL)
 	told := outcomesIn(t, g, func() {
 		l := newLooks(t, g)
 		server := httptest.NewServer(g.Handler())
@@ -25,7 +27,7 @@ func TestAccountOfAWatch(t *testing.T) {
 		if err := g.EndStreams(t.Context()); err != nil {
 			t.Error(err)
 		}
-		g.subscriptions.End()
+		g.Subscriptions().End()
 	})
 	if diff := cmp.Diff([]string{
 		"watch allowed ok 200 1", "watch allowed server_error 503 3", "watch allowed client_error 403 1", "watch allowed client_error 404 1", "watch allowed client_error 410 1",

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"cmp"
@@ -13,12 +13,13 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestRefusalsAreAccounted: who is refused before it is known what he wants has a line with what is known of him, in both eras; nothing
 // that he has sent is in it.
 func TestRefusalsAreAccounted(t *testing.T) {
-	a := accounted(t, audit.Options{Subject: audit.PlainSubject}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	a := gatewaytest.Accounted(t, audit.Options{Subject: audit.PlainSubject}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	text := func(limits string) map[string]string {
 		return map[string]string{"drawbridge.yaml": fmt.Sprintf(`
 server: {public_url: %s, trusted_proxies: [192.0.2.1]}
@@ -28,11 +29,11 @@ rules: [{match: {operation: secret}, set: {scopes: [admin]}}]
 prompts: [{name: status, messages: [{tool: secret}]}]
 endpoints: [{name: part, match: {operation: stock}}]
 limits: {%s}
-`, publicURL, issuers(a.i), limits)}
+`, gatewaytest.PublicURL, gatewaytest.Issuers(a.I), limits)}
 	}
 	reload := func(limits string) {
 		t.Helper()
-		a.write(text(limits))
+		a.Write(text(limits))
 		if err := a.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -75,9 +76,9 @@ limits: {%s}
 			if n++; tt.address == "" {
 				tt.address = fmt.Sprintf("198.51.100.%d", n)
 			}
-			header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "X-Forwarded-For": {tt.address}, "Mcp-Protocol-Version": {eras[0]}}
+			header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "X-Forwarded-For": {tt.address}, "Mcp-Protocol-Version": {gatewaytest.Eras[0]}}
 			if tt.claims != nil {
-				header.Set("Authorization", "Bearer "+a.i.token(t, tt.claims))
+				header.Set("Authorization", "Bearer "+a.I.Token(t, tt.claims))
 			}
 			method, params := "tools/list", ""
 			if tt.method != "" {
@@ -90,8 +91,8 @@ limits: {%s}
 			}
 			var w *httptest.ResponseRecorder
 			for k := range tt.served + 1 {
-				r := httptest.NewRequest(http.MethodPost, publicURL+cmp.Or(tt.path, "/mcp"), strings.NewReader(`{"jsonrpc":"2.0","id":"canary","method":"`+method+
-					`","params":{`+params+`"_meta":{"io.modelcontextprotocol/protocolVersion":"`+eras[0]+`","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+				r := httptest.NewRequest(http.MethodPost, gatewaytest.PublicURL+cmp.Or(tt.path, "/mcp"), strings.NewReader(`{"jsonrpc":"2.0","id":"canary","method":"`+method+
+					`","params":{`+params+`"_meta":{"io.modelcontextprotocol/protocolVersion":"`+gatewaytest.Eras[0]+`","io.modelcontextprotocol/clientCapabilities":{}}}}`))
 				r.Header, r.RemoteAddr, r.Host = header.Clone(), "192.0.2.1:99", cmp.Or(tt.host, "mcp.example.com")
 				w = httptest.NewRecorder()
 				a.Handler().ServeHTTP(w, r)
@@ -102,7 +103,7 @@ limits: {%s}
 			if tt.want == nil {
 				return
 			}
-			got := a.lines(1)
+			got := a.Lines(1)
 			if len(got) != 1 {
 				t.Fatalf("%d lines: %v", len(got), got)
 			}
@@ -112,7 +113,7 @@ limits: {%s}
 			delete(got[0], "request")
 			want := merged(map[string]any{"decision": "refused", "address": tt.address, "answered": float64(tt.status)}, tt.want)
 			if want["subject"] != nil {
-				want = merged(want, map[string]any{"issuer": a.i.URL, "client": "app", "scopes": []any{"mcp:tools"}})
+				want = merged(want, map[string]any{"issuer": a.I.URL, "client": "app", "scopes": []any{"mcp:tools"}})
 			}
 			if tt.method != "" {
 				want["rpc"] = tt.method
@@ -123,30 +124,30 @@ limits: {%s}
 		})
 	}
 	for _, secret := range []string{"canary", "evil.example.com", "x.y.z"} {
-		if strings.Contains(a.out.String(), secret) {
-			t.Errorf("%q is in the log:\n%s", secret, a.out)
+		if strings.Contains(a.Out.String(), secret) {
+			t.Errorf("%q is in the log:\n%s", secret, a.Out)
 		}
 	}
 }
 
 // TestRefusedInABatch: a request of a batch that is too many has its line too.
 func TestRefusedInABatch(t *testing.T) {
-	out := &sink{}
+	out := &gatewaytest.Sink{}
 	log, err := audit.New(audit.Options{Output: out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, service := newIDP(t), newRecordingService(t)
-	g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+"limits: {principal_rate: {rate: 1/h, burst: 2}}\n", service.URL)
-	setAudit(g, log)
-	c := newClient(t, g.Handler(), "2025-03-26", i.token(t, nil))
-	c.send("tools/list", "", "")
-	header := c.header.Clone()
+	i, service := gatewaytest.NewIDP(t), gatewaytest.NewRecordingService(t)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i))+"limits: {principal_rate: {rate: 1/h, burst: 2}}\n", service.URL)
+	g.SetAudit(log)
+	c := gatewaytest.NewClient(t, g.Handler(), "2025-03-26", i.Token(t, nil))
+	c.Send("tools/list", "", "")
+	header := c.Header.Clone()
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json, text/event-stream")
-	header.Set("Mcp-Session-Id", c.session)
+	header.Set("Mcp-Session-Id", c.Session)
 	const list = `{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`
-	w := post(g.Handler(), header, "["+fmt.Sprintf(list, 1)+","+fmt.Sprintf(list, 2)+","+fmt.Sprintf(list, 3)+"]")
+	w := gatewaytest.Post(g.Handler(), header, "["+fmt.Sprintf(list, 1)+","+fmt.Sprintf(list, 2)+","+fmt.Sprintf(list, 3)+"]")
 	if got := strings.Count(w.Body.String(), "too many requests of this caller"); got != 2 {
 		t.Fatalf("%d are refused: %s", got, w.Body)
 	}

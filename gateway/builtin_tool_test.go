@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"encoding/json"
@@ -13,16 +13,18 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/history"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
 // TestBuiltInToolsAreRecorded: search_tools and describe_tools have an audit record, an entry in the history and a metric as every call
 // has; a call through read_tool or call_tool has one of each, which name the called tool, and the other one in via.
 func TestBuiltInToolsAreRecorded(t *testing.T) {
-	service := newRecordingService(t)
-	g := start(t, searchDocument, fmt.Sprintf(searchConfig, "")+"admin: {console: {enabled: true, show_bodies: true}}\n", service.URL)
+	service := gatewaytest.NewRecordingService(t)
+	g := gatewaytest.Start(t, gatewaytest.SearchDocument, fmt.Sprintf(gatewaytest.SearchConfig, "")+"admin: {console: {enabled: true, show_bodies: true}}\n", service.URL)
 	for _, tt := range []struct {
 		tool, arguments string
 		want            map[string]any // of the audit record
@@ -43,10 +45,10 @@ func TestBuiltInToolsAreRecorded(t *testing.T) {
 		{"listOrders", `{}`, map[string]any{"tool": "listOrders", "api": "shop", "method": "GET", "path": "/orders",
 			"decision": "allowed", "outcome": "ok", "status": 200.0, "requests": 1.0, "bytes_sent": 0.0, "bytes_received": 13.0}},
 	} {
-		for _, revision := range allRevisions {
-			c := newClient(t, g.Handler(), revision, "")
-			before := g.calls.History.Newest()
-			text := auditOf(t, g, func() { c.send("tools/call", tt.tool, tt.arguments) })
+		for _, revision := range gatewaytest.AllRevisions {
+			c := gatewaytest.NewClient(t, g.Handler(), revision, "")
+			before := g.CallRunner().History.Newest()
+			text := auditOf(t, g, func() { c.Send("tools/call", tt.tool, tt.arguments) })
 			if strings.Count(text, "\n") != 1 {
 				t.Fatalf("%s %s: %q, want one record", tt.tool, tt.arguments, text)
 			}
@@ -65,14 +67,14 @@ func TestBuiltInToolsAreRecorded(t *testing.T) {
 				t.Errorf("%s, %s %s: (-want +got)\n%s", revision, tt.tool, tt.arguments, diff)
 			}
 			var seen history.Call
-			g.calls.History.Last(1, func(call *history.Call) bool { seen = *call; return true })
+			g.CallRunner().History.Last(1, func(call *history.Call) bool { seen = *call; return true })
 			via, _ := tt.want["via"].(string)
-			if g.calls.History.Newest() != before+1 || seen.Tool != tt.want["tool"] || seen.Via != via || seen.Outcome != tt.want["outcome"] || seen.RPC != "tools/call" {
+			if g.CallRunner().History.Newest() != before+1 || seen.Tool != tt.want["tool"] || seen.Via != via || seen.Outcome != tt.want["outcome"] || seen.RPC != "tools/call" {
 				t.Errorf("%s, %s %s: the history has %+v", revision, tt.tool, tt.arguments, seen)
 			}
 		}
 	}
-	n := len(allRevisions)
+	n := len(gatewaytest.AllRevisions)
 	for _, want := range []string{
 		fmt.Sprintf(`drawbridge_tool_calls_total{api="",outcome="ok",tool="search_tools"} %d`, 2*n),
 		fmt.Sprintf(`drawbridge_tool_calls_total{api="",outcome="bad_arguments",tool="search_tools"} %d`, n),
@@ -82,12 +84,12 @@ func TestBuiltInToolsAreRecorded(t *testing.T) {
 		fmt.Sprintf(`drawbridge_tool_searches_total{result="nothing"} %d`, n),
 		`drawbridge_tool_calls_in_flight 0`,
 	} {
-		if len(metricLines(g, want)) == 0 {
-			t.Errorf("no %s in %q", want, metricLines(g, "drawbridge_tool_calls"))
+		if len(gatewaytest.MetricLines(g, want)) == 0 {
+			t.Errorf("no %s in %q", want, gatewaytest.MetricLines(g, "drawbridge_tool_calls"))
 		}
 	}
 	for _, never := range []string{`tool="read_tool"`, `drawbridge_upstream_requests_total{api=""`} {
-		if lines := metricLines(g, never); len(lines) > 0 {
+		if lines := gatewaytest.MetricLines(g, never); len(lines) > 0 {
 			t.Errorf("%q", lines)
 		}
 	}
@@ -103,38 +105,38 @@ func TestBuiltInToolsCountAsCalls(t *testing.T) {
 		_, _ = io.WriteString(w, `{"done":true}`)
 	}))
 	defer service.Close()
-	g := start(t, searchDocument, fmt.Sprintf(searchConfig, "")+"limits: {max_calls: 1}\n", service.URL)
+	g := gatewaytest.Start(t, gatewaytest.SearchDocument, fmt.Sprintf(gatewaytest.SearchConfig, "")+"limits: {max_calls: 1}\n", service.URL)
 	done := make(chan *httptest.ResponseRecorder)
-	go func() { done <- newClient(t, g.Handler(), "2026-07-28", "").call("listOrders") }()
+	go func() { done <- gatewaytest.NewClient(t, g.Handler(), "2026-07-28", "").Call("listOrders") }()
 	timebox.Wait(t, entered)
-	for _, revision := range allRevisions {
-		c := newClient(t, g.Handler(), revision, "")
+	for _, revision := range gatewaytest.AllRevisions {
+		c := gatewaytest.NewClient(t, g.Handler(), revision, "")
 		for tool, arguments := range map[string]string{"search_tools": `{"query":"orders"}`, "describe_tools": `{"names":["listOrders"]}`} {
-			w := c.send("tools/call", tool, arguments)
+			w := c.Send("tools/call", tool, arguments)
 			if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || !strings.Contains(w.Body.String(), "too many calls run") {
 				t.Errorf("%s, %s: %d %v %s", revision, tool, w.Code, w.Header(), w.Body)
 			}
 		}
 	}
-	if n := counted(t, g.metrics.Refused[telemetry.RefusedOverload]); n < float64(2*len(allRevisions)) {
+	if n := counted(t, g.Counters().Refused[telemetry.RefusedOverload]); n < float64(2*len(gatewaytest.AllRevisions)) {
 		t.Errorf("%v refusals counted", n)
 	}
 	close(leave)
-	if w := timebox.Receive(t, done); !succeeded(w) {
+	if w := timebox.Receive(t, done); !gatewaytest.Succeeded(w) {
 		t.Errorf("the call that ran: %d %s", w.Code, w.Body)
 	}
-	if text, isError := textOf(t, newClient(t, g.Handler(), "2026-07-28", "").send("tools/call", "search_tools", `{"query":"orders"}`)); isError {
+	if text, isError := gatewaytest.TextOf(t, gatewaytest.NewClient(t, g.Handler(), "2026-07-28", "").Send("tools/call", "search_tools", `{"query":"orders"}`)); isError {
 		t.Errorf("with a slot again: %s", text)
 	}
-	if n := g.admission.overload.InFlight(); n != 0 {
+	if n := g.Overload().InFlight(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
 }
 
 // TestBuiltInToolsHaveSpans: a search has a server span like every call, and the span of a call through call_tool has that name.
 func TestBuiltInToolsHaveSpans(t *testing.T) {
-	service, spans := newRecordingService(t), tracetest.NewSpanRecorder()
-	g, err := New(Options{Config: configure(t, t.TempDir(), searchDocument, fmt.Sprintf(searchConfig, ""), service.URL),
+	service, spans := gatewaytest.NewRecordingService(t), tracetest.NewSpanRecorder()
+	g, err := gateway.New(gateway.Options{Config: gatewaytest.Configure(t, t.TempDir(), gatewaytest.SearchDocument, fmt.Sprintf(gatewaytest.SearchConfig, ""), service.URL),
 		TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))})
 	if err != nil {
 		t.Fatal(err)
@@ -142,10 +144,10 @@ func TestBuiltInToolsHaveSpans(t *testing.T) {
 	if _, err := g.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c := newClient(t, g.Handler(), "2026-07-28", "")
-	c.send("tools/call", "search_tools", `{"query":"orders"}`)
-	c.send("tools/call", "search_tools", `{}`)
-	c.send("tools/call", "call_tool", `{"name":"listOrders"}`)
+	c := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", "")
+	c.Send("tools/call", "search_tools", `{"query":"orders"}`)
+	c.Send("tools/call", "search_tools", `{}`)
+	c.Send("tools/call", "call_tool", `{"name":"listOrders"}`)
 	var got []string
 	for _, span := range spans.Ended() {
 		if !strings.HasPrefix(span.Name(), "tools/call ") {
@@ -172,13 +174,13 @@ func TestBuiltInToolsHaveSpans(t *testing.T) {
 
 // TestBuiltInToolsCountAsRequests: a search above the rate of its caller is refused, and has a record like every refused request.
 func TestBuiltInToolsCountAsRequests(t *testing.T) {
-	for _, revision := range eras {
-		i := newIDP(t)
-		g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+"limits: {principal_rate: {rate: 1/h, burst: 1}}\n", "http://127.0.0.1:1")
-		c := newClient(t, g.Handler(), revision, i.token(t, nil))
+	for _, revision := range gatewaytest.Eras {
+		i := gatewaytest.NewIDP(t)
+		g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i))+"limits: {principal_rate: {rate: 1/h, burst: 1}}\n", "http://127.0.0.1:1")
+		c := gatewaytest.NewClient(t, g.Handler(), revision, i.Token(t, nil))
 		told := outcomesIn(t, g, func() {
 			for _, want := range []int{http.StatusOK, http.StatusTooManyRequests} {
-				if w := c.send("tools/call", "search_tools", `{"query":"list"}`); w.Code != want {
+				if w := c.Send("tools/call", "search_tools", `{"query":"list"}`); w.Code != want {
 					t.Errorf("%s: %d %s, want %d", revision, w.Code, w.Body, want)
 				}
 			}

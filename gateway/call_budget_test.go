@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/admission"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
@@ -58,17 +60,17 @@ func largeService(t *testing.T) string {
 }
 
 // withRoom gives a gateway room for large answers.
-func withRoom(g *Gateway, capacity int64) {
+func withRoom(g *gateway.Gateway, capacity int64) {
 	b := admission.NewResponseBudget(capacity)
-	g.admission.responses, g.calls.Responses, g.tasks.Responses = b, b, b
+	g.SetResponses(b)
 }
 
 // tryReserve reserves n bytes of the room for large answers if they are free now.
-func tryReserve(t *testing.T, g *Gateway, n int64) (release func(), ok bool) {
+func tryReserve(t *testing.T, g *gateway.Gateway, n int64) (release func(), ok bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // a reservation waits for its first byte only, if there is none
 	defer cancel()
-	r := g.admission.responses.NewReservation(admission.Caller{})
+	r := g.Responses().NewReservation(admission.Caller{})
 	if r.Begin(ctx, 1, 0) != nil || r.Begin(ctx, n, 0) != nil {
 		r.End()
 		return nil, false
@@ -79,29 +81,29 @@ func tryReserve(t *testing.T, g *Gateway, n int64) (release func(), ok bool) {
 // TestSlowReaderHoldsNoPlace: who does not read its answer holds neither the room of the API nor one of max_calls, and of the room for large answers
 // no more than is in memory.
 func TestSlowReaderHoldsNoPlace(t *testing.T) {
-	g := start(t, document("Shop", "list", "large600"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {max_calls: 1, max_result_tokens: 0}\n", largeService(t))
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list", "large600"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {max_calls: 1, max_result_tokens: 0}\n", largeService(t))
 	withRoom(g, 16<<20)
 	w := newStuck()
-	slow := newClient(t, stuckTo(g.Handler(), w), "2026-07-28", "")
-	slow.header.Set("Stuck", "1")
+	slow := gatewaytest.NewClient(t, stuckTo(g.Handler(), w), "2026-07-28", "")
+	slow.Header.Set("Stuck", "1")
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		slow.call("large600")
+		slow.Call("large600")
 	}()
 	timebox.Wait(t, w.writes)
 	for range 2 {
-		if w := newClient(t, g.Handler(), "2026-07-28", "").call("list"); !succeeded(w) {
+		if w := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", "").Call("list"); !gatewaytest.Succeeded(w) {
 			t.Errorf("a call beside it: %d %s", w.Code, w.Body)
 		}
 	}
 	const most = 3 * (600 << 10) // the answer, and it once more as it goes out
-	if free, ok := tryReserve(t, g, g.admission.responses.Capacity()-most); !ok {
+	if free, ok := tryReserve(t, g, g.Responses().Capacity()-most); !ok {
 		t.Error("it holds more room than it needs")
 	} else {
 		free()
 	}
-	if _, ok := tryReserve(t, g, g.admission.responses.Capacity()-600<<10); ok {
+	if _, ok := tryReserve(t, g, g.Responses().Capacity()-600<<10); ok {
 		t.Error("it holds no room")
 	}
 	close(w.reads)
@@ -110,19 +112,19 @@ func TestSlowReaderHoldsNoPlace(t *testing.T) {
 		t.Errorf("the answer: %d, %d bytes", w.Code, w.Body.Len())
 	}
 	holdAll(t, g)()
-	if n := g.admission.overload.InFlight(); n != 0 {
+	if n := g.Overload().InFlight(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
 }
 
 // TestBatchOfLargeAnswers: together they are no larger than one may be, and hold their place until they are out.
 func TestBatchOfLargeAnswers(t *testing.T) {
-	g := start(t, document("Shop", "list", "large600", "large700"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 2MiB, max_result_tokens: 0}\n", largeService(t))
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list", "large600", "large700"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 2MiB, max_result_tokens: 0}\n", largeService(t))
 	withRoom(g, 2<<20)
 	w := newStuck()
-	c := newClient(t, stuckTo(g.Handler(), w), "2025-03-26", "")
-	c.send("ping", "", "")
-	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "Mcp-Session-Id": {c.session}, "Stuck": {"1"}}
+	c := gatewaytest.NewClient(t, stuckTo(g.Handler(), w), "2025-03-26", "")
+	c.Send("ping", "", "")
+	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "Mcp-Session-Id": {c.Session}, "Stuck": {"1"}}
 	batch := func(tools ...string) string {
 		var messages []string
 		for n, tool := range tools {
@@ -133,10 +135,10 @@ func TestBatchOfLargeAnswers(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		post(c.h, header, batch("large600", "list", "large700"))
+		gatewaytest.Post(c.H, header, batch("large600", "list", "large700"))
 	}()
 	timebox.Wait(t, w.writes)
-	if _, ok := tryReserve(t, g, g.admission.responses.Capacity()-1300<<10); ok {
+	if _, ok := tryReserve(t, g, g.Responses().Capacity()-1300<<10); ok {
 		t.Error("a batch that is not out holds no room")
 	}
 	close(w.reads)
@@ -147,7 +149,7 @@ func TestBatchOfLargeAnswers(t *testing.T) {
 	holdAll(t, g)()
 
 	header.Del("Stuck")
-	body := post(g.Handler(), header, batch("large700", "large700", "list", "large700", "large700")).Body.String()
+	body := gatewaytest.Post(g.Handler(), header, batch("large700", "large700", "list", "large700", "large700")).Body.String()
 	const want = `"text":"The answers to the calls of this request are too large together. The call changed nothing: make it by itself, or ask for less."}],"isError":true`
 	if large, refused := strings.Count(body, strings.Repeat("x", 700<<10)), strings.Count(body, want); refused == 0 || large+refused != 4 || !strings.Contains(body, `{\"done\":true}`) {
 		t.Errorf("%d large answers, %d refused, %d bytes", large, refused, len(body))

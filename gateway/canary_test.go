@@ -1,9 +1,7 @@
-package gateway
+package gateway_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,67 +20,12 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"drawbridge/config"
+	"drawbridge/gateway"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/call"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
-
-// canaries are values that must not come out anywhere, by what they are.
-type canaries map[string]string
-
-// found returns what of the canaries stands in a text, as it is or in base64, whole or in part.
-func (c canaries) found(text string) (names []string) {
-	for name, value := range c {
-		for _, form := range []string{value, base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value))} {
-			// A part of twelve bytes is enough to know the rest from another leak (T1).
-			for i := 0; i+12 <= len(form); i += 3 {
-				if strings.Contains(text, form[i:i+12]) {
-					names = append(names, name)
-					break
-				}
-			}
-		}
-	}
-	return names
-}
-
-// sink keeps all that is written.
-type sink struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *sink) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(b)
-}
-
-func (s *sink) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-const canaryDocument = `openapi: 3.1.0
-info: {title: Canary, version: '1'}
-paths:
-  /ok/{id}: &p
-    post:
-      operationId: ok
-      parameters: [{name: id, in: path, required: true, schema: {type: string}}, {name: q, in: query, schema: {type: string}}]
-      requestBody: {content: {application/json: {schema: {type: object, properties: {note: {type: string}}}}}}
-      responses: {'200': {description: ok, content: {application/json: {schema: {type: object}}}}}
-  /empty500/{id}: {post: {operationId: empty500, <<: &rest {parameters: [{name: id, in: path, required: true, schema: {type: string}}, {name: q, in: query, schema: {type: string}}]}}}
-  /refuse/{id}: {post: {operationId: refuse, <<: *rest}}
-  /redirect/{id}: {post: {operationId: redirect, <<: *rest}}
-  /slow/{id}: {post: {operationId: slow, <<: *rest}}
-  /cut/{id}: {post: {operationId: cut, <<: *rest}}
-  /large/{id}: {post: {operationId: large, <<: *rest}}
-  /garbage/{id}: {post: {operationId: garbage, <<: *rest}}
-  /drift/{id}: {post: {operationId: drift, <<: *rest, responses: {'200': {description: ok, content: {application/json: {schema: {type: object}}}}}}}
-  /panic/{id}: {post: {operationId: panics, <<: *rest}}
-`
 
 // canaryService fails in every way that a path names; it answers nothing of what it was sent, since what a service
 // says of itself is passed on.
@@ -152,8 +95,8 @@ func TestCanaries(t *testing.T) {
 	}
 	const issued = "issued-canary-6be002-and-more-of-it"
 	secrets["issued"] = issued
-	received := &sink{} // all that the service got
-	var told sync.Map   // the identities of callers
+	received := &gatewaytest.Sink{} // all that the service got
+	var told sync.Map               // the identities of callers
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintln(received, r.URL, r.Header)
 		if identity := r.Header.Get("X-Drawbridge-Identity"); identity != "" {
@@ -166,14 +109,14 @@ func TestCanaries(t *testing.T) {
 	defer tokens.Close()
 	specs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/good.yaml" {
-			_, _ = io.WriteString(w, canaryDocument)
+			_, _ = io.WriteString(w, gatewaytest.CanaryDocument)
 			return
 		}
 		http.NotFound(w, r)
 	}))
 	defer specs.Close()
-	i, gone := newIDP(t), newIDP(t)
-	unseen := gone.token(t, nil)
+	i, gone := gatewaytest.NewIDP(t), gatewaytest.NewIDP(t)
+	unseen := gone.Token(t, nil)
 	gone.Close()
 
 	dir := t.TempDir()
@@ -186,7 +129,7 @@ func TestCanaries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	good := strings.NewReplacer("$SPECS", specs.URL, "$BASE", service.URL, "$ISSUERS", issuers(i, gone), "$OAUTH", `client_id: gw, client_secret: "${CLIENT}", token_url: "`+tokens.URL).Replace(`
+	good := strings.NewReplacer("$SPECS", specs.URL, "$BASE", service.URL, "$ISSUERS", gatewaytest.Issuers(i, gone), "$OAUTH", `client_id: gw, client_secret: "${CLIENT}", token_url: "`+tokens.URL).Replace(`
 server: {public_url: https://mcp.example.com, seal_keys: ["${SEAL}"]}
 admin: {token: "${ADMIN}"}
 auth: {issuers: [$ISSUERS], default_scopes: [mcp:tools]}
@@ -216,7 +159,7 @@ rules:
   - {match: {operation: slow}, set: {timeout: 20ms}}
 `)
 	good = strings.ReplaceAll(good, "https://http://", "https://")
-	_, keyFile := newKey(t)
+	_, keyFile := gatewaytest.NewKey(t)
 	if err := os.WriteFile(filepath.Join(dir, "key.pem"), []byte(keyFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -229,13 +172,13 @@ rules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, spans := &sink{}, tracetest.NewSpanRecorder()
-	audited := &sink{}
+	log, spans := &gatewaytest.Sink{}, tracetest.NewSpanRecorder()
+	audited := &gatewaytest.Sink{}
 	lines, err := audit.New(audit.Options{Output: audited, Fields: []string{"/none"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := New(Options{Config: c, Audit: lines, LoadConfig: load, Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	g, err := gateway.New(gateway.Options{Config: c, Audit: lines, LoadConfig: load, Logger: slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		TracerProvider: trace.NewTracerProvider(trace.WithSpanProcessor(spans))})
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +192,7 @@ rules:
 			t.Error(err)
 		}
 	}()
-	(&running{Gateway: g, t: t}).eventually("all are tried", func() bool {
+	(&gatewaytest.Running{Gateway: g, T: t}).Eventually("all are tried", func() bool {
 		for _, api := range g.Status().APIs {
 			if api.State == "loading" {
 				return false
@@ -258,27 +201,27 @@ rules:
 		return true
 	})
 
-	token := i.token(t, nil)
-	hidden := canaries{"token's signature": token[strings.LastIndexByte(token, '.')+1:]}
+	token := i.Token(t, nil)
+	hidden := gatewaytest.Canaries{"token's signature": token[strings.LastIndexByte(token, '.')+1:]}
 	for name, value := range secrets {
 		hidden[name] = value
 	}
-	kept := canaries{"argument": argument}
+	kept := gatewaytest.Canaries{"argument": argument}
 	for name, value := range hidden {
 		kept[name] = value
 	}
-	check := func(where, text string, c canaries) {
+	check := func(where, text string, c gatewaytest.Canaries) {
 		t.Helper()
-		if names := c.found(text); len(names) > 0 {
+		if names := c.Found(text); len(names) > 0 {
 			t.Errorf("%s: %v came out:\n%s", where, names, text)
 		}
 	}
 
 	// Calls of every kind, on every API, in both eras.
-	for _, revision := range eras {
-		client := newClient(t, g.Handler(), revision, token)
-		client.header.Set("X-Passed", argument)
-		client.header.Set("X-Own-Token", "Bearer "+secrets["OWN"])
+	for _, revision := range gatewaytest.Eras {
+		client := gatewaytest.NewClient(t, g.Handler(), revision, token)
+		client.Header.Set("X-Passed", argument)
+		client.Header.Set("X-Own-Token", "Bearer "+secrets["OWN"])
 		for _, p := range g.Plans() {
 			arguments := fmt.Sprintf(`{"id":%q,"q":%q}`, argument, argument)
 			if p.Tool.API == "added" { // which fixes q
@@ -287,30 +230,30 @@ rules:
 			if p.Operation.ID == "panics" {
 				broken := *p
 				broken.Client = nil
-				g.current.Load().Main.Tools[p.Tool.Name] = call.Operation(&broken)
+				g.Current().Main.Tools[p.Tool.Name] = call.Operation(&broken)
 			}
-			w := client.send("tools/call", p.Tool.Name, arguments)
+			w := client.Send("tools/call", p.Tool.Name, arguments)
 			if want := map[bool]int{false: http.StatusOK, true: http.StatusUnauthorized}[p.Tool.API == "untold" && p.Operation.ID != "panics"]; w.Code != want {
 				t.Errorf("%s = %d %s", p.Tool.Name, w.Code, w.Body)
 			}
 			check(p.Tool.Name, fmt.Sprint(w.Header(), w.Body), hidden)
 			for _, wrong := range []string{fmt.Sprintf(`{"id":%q,%q:1}`, argument, argument), fmt.Sprintf(`{"id":[%q]}`, argument), `{"q":"`} {
-				check(p.Tool.Name, client.send("tools/call", p.Tool.Name, wrong).Body.String(), hidden)
+				check(p.Tool.Name, client.Send("tools/call", p.Tool.Name, wrong).Body.String(), hidden)
 			}
 		}
-		client.send("tools/call", argument, "{}")
-		client.send(argument, "", "")
-		client.send("tools/list", "", "")
+		client.Send("tools/call", argument, "{}")
+		client.Send(argument, "", "")
+		client.Send("tools/list", "", "")
 		// Tokens that are refused, in the ways in which they can be.
 		for _, bad := range []string{token + "x", token[:len(token)-4], "x" + token, unseen, token + "," + token,
-			i.token(t, map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}), i.token(t, map[string]any{"scope": ""})} {
-			w := newClient(t, g.Handler(), revision, bad).call("bearer_ok")
+			i.Token(t, map[string]any{"exp": time.Now().Add(-time.Hour).Unix()}), i.Token(t, map[string]any{"scope": ""})} {
+			w := gatewaytest.NewClient(t, g.Handler(), revision, bad).Call("bearer_ok")
 			if w.Code < 400 {
 				t.Errorf("a bad token: %d %s", w.Code, w.Body)
 			}
-			check("refused token", fmt.Sprint(w.Header(), w.Body), canaries{"token": bad})
+			check("refused token", fmt.Sprint(w.Header(), w.Body), gatewaytest.Canaries{"token": bad})
 		}
-		w := do(g.Handler(), http.MethodPost, "/mcp?access_token="+token, nil)
+		w := gatewaytest.Do(g.Handler(), http.MethodPost, "/mcp?access_token="+token, nil)
 		check("token in the query", fmt.Sprint(w.Code, w.Header(), w.Body), hidden)
 	}
 
@@ -322,7 +265,7 @@ rules:
 		!strings.Contains(received.String(), "?q="+secrets["FIXED"]+"&added="+secrets["ADDED"]) {
 		t.Error("no token or identity was sent")
 	}
-	check("what the service got", received.String(), canaries{"token's signature": hidden["token's signature"], "CLIENT": secrets["CLIENT"]})
+	check("what the service got", received.String(), gatewaytest.Canaries{"token's signature": hidden["token's signature"], "CLIENT": secrets["CLIENT"]})
 
 	// Reloads of configurations that hold the secrets in the clear, and are wrong beside them.
 	for _, bad := range []string{
@@ -338,26 +281,26 @@ rules:
 	} {
 		write(bad)
 		for _, authorization := range []string{"Bearer " + secrets["ADMIN"], "Bearer " + secrets["ADMIN"] + "x"} {
-			w := do(g.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {authorization}})
+			w := gatewaytest.Do(g.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {authorization}})
 			if w.Code < 400 {
 				t.Errorf("a bad configuration was accepted: %d %s\n%s", w.Code, w.Body, bad)
 			}
 			check("answer of /reload", fmt.Sprint(w.Header(), w.Body), kept)
 		}
 		for _, path := range []string{"/readyz?verbose", "/apis"} {
-			check(path, do(g.Admin(), http.MethodGet, path, nil).Body.String(), kept)
+			check(path, gatewaytest.Do(g.Admin(), http.MethodGet, path, nil).Body.String(), kept)
 		}
 	}
 	write(good)
-	if w := do(g.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {"Bearer " + secrets["ADMIN"]}}); w.Code != http.StatusOK {
+	if w := gatewaytest.Do(g.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {"Bearer " + secrets["ADMIN"]}}); w.Code != http.StatusOK {
 		t.Errorf("/reload = %d %s", w.Code, w.Body)
 	}
 	for _, path := range []string{"/metrics", "/readyz?verbose", "/apis"} {
-		check(path, do(g.Admin(), http.MethodGet, path, nil).Body.String(), kept)
+		check(path, gatewaytest.Do(g.Admin(), http.MethodGet, path, nil).Body.String(), kept)
 	}
-	operator := signInToConsole(t, g, secrets["ADMIN"])
+	operator := gatewaytest.SignInToConsole(t, g, secrets["ADMIN"])
 	for _, path := range consolePages(t, g, operator) {
-		w := do(g.Admin(), http.MethodGet, path, operator)
+		w := gatewaytest.Do(g.Admin(), http.MethodGet, path, operator)
 		if w.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
@@ -393,7 +336,7 @@ rules:
 		check("span "+s.Name(), fmt.Sprint(s.Attributes(), s.Events(), s.Status(), s.Links(), s.SpanContext().TraceState()), kept)
 	}
 	for _, outcome := range []string{"ok", "redirect", "client_error", "server_error", "bad_arguments", "insufficient_scope", "internal", "token_refused", "token_subject_refused", "token_unavailable", "token_unusable", "timeout", "connect", "tls", "too_large", "truncated", "protocol"} {
-		if len(metricLines(g, "drawbridge_tool_calls_total", `outcome="`+outcome+`"`)) == 0 {
+		if len(gatewaytest.MetricLines(g, "drawbridge_tool_calls_total", `outcome="`+outcome+`"`)) == 0 {
 			t.Errorf("no call ended with %s: the sweep does not cover it", outcome)
 		}
 	}

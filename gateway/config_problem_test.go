@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"regexp"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drawbridge/config"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestNameClashes: that the name of a tool depends on another document is told once, and holds as long as both are there.
@@ -19,17 +20,17 @@ func TestNameClashes(t *testing.T) {
 		clashes int
 		names   string // without the hashes
 	}{
-		{"one", "a.yaml", document("Same", "list"), 0, "same_list"},
-		{"two", "b.yaml", document("Same", "list"), 1, "same-_list same-_list"},
-		{"two, still", "b.yaml", document("Same", "list", "other"), 1, "same-_list same-_list same-_other"},
-		{"another title", "b.yaml", document("Else", "list"), 0, "else_list same_list"},
+		{"one", "a.yaml", gatewaytest.Document("Same", "list"), 0, "same_list"},
+		{"two", "b.yaml", gatewaytest.Document("Same", "list"), 1, "same-_list same-_list"},
+		{"two, still", "b.yaml", gatewaytest.Document("Same", "list", "other"), 1, "same-_list same-_list same-_other"},
+		{"another title", "b.yaml", gatewaytest.Document("Else", "list"), 0, "else_list same_list"},
 	} {
-		p.write(map[string]string{step.file: step.text})
+		p.Write(map[string]string{step.file: step.text})
 		if err := p.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		p.eventually(step.what, func() bool {
-			names := strings.Fields(regexp.MustCompile("-[0-9a-f]{8}").ReplaceAllString(strings.Join(p.tools(), " "), "-"))
+		p.Eventually(step.what, func() bool {
+			names := strings.Fields(regexp.MustCompile("-[0-9a-f]{8}").ReplaceAllString(strings.Join(p.Tools(), " "), "-"))
 			slices.Sort(names) // which hash is the first depends on where the files are
 			return len(p.NameClashes()) == step.clashes && strings.Join(names, " ") == step.names
 		})
@@ -43,18 +44,18 @@ func TestNameClashes(t *testing.T) {
 // are held back have names, too.
 func TestNameClashesOfApprovedTools(t *testing.T) {
 	const apis = "apis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}, {spec: b.yaml, name: b, base_url: 'http://127.0.0.1:1'}]\n"
-	p := run(t, map[string]string{"a.yaml": document("A", "list"), "b.yaml": document("B", "list"), "drawbridge.yaml": "tools: {prefix: never}\n" + apis})
-	p.eventually("two APIs", func() bool { return len(p.NameClashes()) == 1 })
+	p := gatewaytest.Run(t, map[string]string{"a.yaml": gatewaytest.Document("A", "list"), "b.yaml": gatewaytest.Document("B", "list"), "drawbridge.yaml": "tools: {prefix: never}\n" + apis})
+	p.Eventually("two APIs", func() bool { return len(p.NameClashes()) == 1 })
 	for _, approved := range []int{2, 1} {
 		tools := p.Lock().Tools()[:approved]
-		p.write(map[string]string{
+		p.Write(map[string]string{
 			"approved.lock":   string(config.NewLock(tools).Encode()),
 			"drawbridge.yaml": "tools: {prefix: never, lock: approved.lock}\n" + apis,
 		})
 		if err := p.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if clashes, served := p.NameClashes(), p.tools(); len(clashes) != 1 || len(served) != approved {
+		if clashes, served := p.NameClashes(), p.Tools(); len(clashes) != 1 || len(served) != approved {
 			t.Errorf("clashes %q of %q, want one, and %d tools", clashes, served, approved)
 		}
 	}

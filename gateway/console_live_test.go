@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"fmt"
@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/console/signin"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/race"
 )
 
 // signedInPages signs in to the console with a token and returns what gets pages of it.
-func signedInPages(t *testing.T, g *Gateway, token string) func(path string) string {
+func signedInPages(t *testing.T, g *gateway.Gateway, token string) func(path string) string {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:9090/console/signin", strings.NewReader(url.Values{"token": {token}}.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -32,7 +34,7 @@ func signedInPages(t *testing.T, g *Gateway, token string) func(path string) str
 	}
 	return func(path string) string {
 		t.Helper()
-		w := do(g.Admin(), http.MethodGet, path, http.Header{"Cookie": {cookie}})
+		w := gatewaytest.Do(g.Admin(), http.MethodGet, path, http.Header{"Cookie": {cookie}})
 		if w.Code != http.StatusOK {
 			t.Fatalf("%s: %d %s", path, w.Code, w.Body)
 		}
@@ -64,7 +66,7 @@ func TestLive(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"said":%q,"key":%q,"token":%q,"ssn":%q}`, answers, r.Header.Get("X-Key"), issued, hidden)
 	}))
 	defer service.Close()
-	i := newIDP(t)
+	i := gatewaytest.NewIDP(t)
 	const api = `openapi: 3.1.0
 info: {title: Shop, version: '1'}
 paths:
@@ -73,31 +75,31 @@ paths:
   /purge: {post: {operationId: purge, responses: {'200': {description: ok}}}}
 `
 	for _, bodies := range []bool{false, true} {
-		cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "upstream-key", echoed, 1) +
+		cfg := strings.Replace(fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i)), "upstream-key", echoed, 1) +
 			"  - {match: {api: shop}, set: {sensitive_fields: {fields: [ssn], action: mask}}}\n" + fmt.Sprintf(liveConfig, bodies)
-		g := start(t, api, cfg, service.URL)
-		token := i.token(t, map[string]any{"sub": caller, "client_id": client})
-		c := newClient(t, g.Handler(), eras[0], token)
+		g := gatewaytest.Start(t, api, cfg, service.URL)
+		token := i.Token(t, map[string]any{"sub": caller, "client_id": client})
+		c := gatewaytest.NewClient(t, g.Handler(), gatewaytest.Eras[0], token)
 		args := fmt.Sprintf(`{"note":%q,"ssn":%q,"password":"s3cret-canary-6611"}`, plain, hidden)
 		for _, name := range []string{"list", "purge", strings.Repeat("long", 1000)} {
-			if w := c.send("tools/call", name, args); w.Code == http.StatusOK != (name == "list") {
+			if w := c.Send("tools/call", name, args); w.Code == http.StatusOK != (name == "list") {
 				t.Fatalf("%s: %d %s", name, w.Code, w.Body)
 			}
 		}
-		secrets := canaries{"credential": echoed, "issued": issued, "sensitive": hidden, "password": "s3cret-canary-6611", "token": token[strings.LastIndexByte(token, '.')+1:]}
-		texts := canaries{"argument": plain, "answer": answers}
-		who := canaries{"caller": caller, "client": client}
+		secrets := gatewaytest.Canaries{"credential": echoed, "issued": issued, "sensitive": hidden, "password": "s3cret-canary-6611", "token": token[strings.LastIndexByte(token, '.')+1:]}
+		texts := gatewaytest.Canaries{"argument": plain, "answer": answers}
+		who := gatewaytest.Canaries{"caller": caller, "client": client}
 		for _, path := range []string{"/console", "/console/apis", "/console/apis/shop", "/console/tools", "/console/live", "/console/live?api=shop&tool=LIST&outcome=ok"} {
 			for tokenOf, operator := range map[string]bool{liveOperator: true, liveViewer: false} {
 				page := signedInPages(t, g, tokenOf)(path)
 				live := strings.HasPrefix(path, "/console/live")
-				if names := secrets.found(page); len(names) > 0 {
+				if names := secrets.Found(page); len(names) > 0 {
 					t.Errorf("%s: %v came out:\n%s", path, names, page)
 				}
-				if names := who.found(page); len(names) > 0 != (live && operator) {
+				if names := who.Found(page); len(names) > 0 != (live && operator) {
 					t.Errorf("%s for operators %v: %v is shown:\n%s", path, operator, names, page)
 				}
-				if names := texts.found(page); len(names) == len(texts) != (live && operator && bodies) || len(names) == 1 {
+				if names := texts.Found(page); len(names) == len(texts) != (live && operator && bodies) || len(names) == 1 {
 					t.Errorf("%s for operators %v, bodies %v: %v is shown:\n%s", path, operator, bodies, names, page)
 				}
 			}
@@ -120,19 +122,19 @@ func TestHistoryCostsLittle(t *testing.T) {
 	if race.Enabled {
 		t.Skip("pools forget under the race detector")
 	}
-	service := newRecordingService(t)
+	service := gatewaytest.NewRecordingService(t)
 	measure := func(on bool) float64 {
-		g := start(t, document("Shop", "list"), fmt.Sprintf("apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nadmin: {console: {enabled: %v}}\n", on), service.URL)
-		c := newClient(t, g.Handler(), eras[0], "")
+		g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), fmt.Sprintf("apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nadmin: {console: {enabled: %v}}\n", on), service.URL)
+		c := gatewaytest.NewClient(t, g.Handler(), gatewaytest.Eras[0], "")
 		least := math.Inf(1)
 		for range 5 {
 			least = min(least, testing.AllocsPerRun(200, func() {
-				if w := c.send("tools/call", "list", "{}"); w.Code != 200 {
+				if w := c.Send("tools/call", "list", "{}"); w.Code != 200 {
 					t.Fatal(w.Code, w.Body)
 				}
 			}))
 		}
-		if calls := g.calls.History.Newest(); calls > 0 != on {
+		if calls := g.CallRunner().History.Newest(); calls > 0 != on {
 			t.Errorf("%d calls, console on %v", calls, on)
 		}
 		return least
@@ -153,10 +155,10 @@ func BenchmarkHistory(b *testing.B) {
 	defer service.Close()
 	for _, kind := range []struct{ name, console string }{{"off", "enabled: false"}, {"on", "enabled: true"}, {"bodies", "enabled: true, show_bodies: true"}} {
 		b.Run(kind.name, func(b *testing.B) {
-			g := start(b, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nadmin: {console: {"+kind.console+"}}\n", service.URL)
+			g := gatewaytest.Start(b, gatewaytest.Document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nadmin: {console: {"+kind.console+"}}\n", service.URL)
 			b.ReportAllocs()
 			for b.Loop() {
-				if status, answer := ask(b, g.Handler(), "", "tools/call", "list", `"name":"list","arguments":{}`); status != http.StatusOK {
+				if status, answer := gatewaytest.Ask(b, g.Handler(), "", "tools/call", "list", `"name":"list","arguments":{}`); status != http.StatusOK {
 					b.Fatalf("%d %s", status, answer)
 				}
 			}

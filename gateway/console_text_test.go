@@ -1,10 +1,12 @@
-package gateway
+package gateway_test
 
 import (
 	"strings"
 	"testing"
 
+	"drawbridge/gateway"
 	"drawbridge/openapi/fetch"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestAround holds that a long line shows its position, and no part of a secret at the ends of what is shown.
@@ -29,13 +31,13 @@ func TestAround(t *testing.T) {
 		"beyond":     {long, 1 << 40, func(s string) bool { return strings.HasSuffix(s, "ö") }},
 		"redactions": {strings.Repeat(secret, 900) + long, 900*len(secret) + 5001, func(s string) bool { return strings.Contains(s, "HERE") }},
 	} {
-		if got := around(tt.line, tt.column, redacted); !tt.want(got) || len([]rune(got)) > 2*columnsAround+2 {
+		if got := gateway.Around(tt.line, tt.column, redacted); !tt.want(got) || len([]rune(got)) > 2*gateway.ColumnsAround+2 {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
 	line := strings.Repeat("a", 1000) + secret + strings.Repeat("b", 1000)
 	for column := range len(line) + 2 {
-		if got := around(line, column, redacted); strings.Contains(got, "s3c") || strings.Contains(got, "ret") {
+		if got := gateway.Around(line, column, redacted); strings.Contains(got, "s3c") || strings.Contains(got, "ret") {
 			t.Fatalf("column %d: %q", column, got)
 		}
 	}
@@ -45,15 +47,15 @@ func TestAround(t *testing.T) {
 // state_dir, and that another version is never shown in its place.
 func TestDocumentText(t *testing.T) {
 	for _, state := range []string{"", "server: {state_dir: state}\n"} {
-		origin := newChanging(t, document("Remote", "one"))
-		r := run(t, map[string]string{
+		origin := gatewaytest.NewChanging(t, gatewaytest.Document("Remote", "one"))
+		r := gatewaytest.Run(t, map[string]string{
 			"drawbridge.yaml": state + "apis:\n- {spec: '" + origin.URL + "/remote.yaml?key=hidden', name: remote, refresh: 0s}\n- {spec: local.yaml, name: local}\n",
-			"local.yaml":      document("Local", "two"),
+			"local.yaml":      gatewaytest.Document("Local", "two"),
 		})
-		r.served()
-		r.eventually("both are served", func() bool { return len(r.tools()) == 2 })
+		r.Served()
+		r.Eventually("both are served", func() bool { return len(r.Tools()) == 2 })
 		text := func(api string) string {
-			file := fetch.Redacted(r.current.Load().Files[api].Stamp.Files[0])
+			file := fetch.Redacted(r.Current().Files[api].Stamp.Files[0])
 			e, err := r.DocumentText(t.Context(), api, file, 2, 1)
 			if err != nil {
 				return err.Error()
@@ -66,16 +68,16 @@ func TestDocumentText(t *testing.T) {
 			}
 		}
 		if state != "" { // documents are stored shortly after they were loaded
-			r.eventually("a copy is stored", func() bool {
-				doc, release := r.store.Load(t.Context(), r.current.Load().Files["remote"].ID, "remote")
+			r.Eventually("a copy is stored", func() bool {
+				doc, release := r.Store().Load(t.Context(), r.Current().Files["remote"].ID, "remote")
 				if release != nil {
 					release()
 				}
 				return doc != nil
 			})
 		}
-		for name, now := range map[string]string{"another version": document("Newer", "one"), "nothing": ""} {
-			origin.set(now)
+		for name, now := range map[string]string{"another version": gatewaytest.Document("Newer", "one"), "nothing": ""} {
+			origin.Set(now)
 			got, want := text("remote"), "title: Remote"
 			switch {
 			case state != "":

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"drawbridge/config"
+	"drawbridge/gateway"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
@@ -23,7 +25,7 @@ type cutting struct {
 var cutTools = []string{"list", "purge", "secret", "ask"}
 
 // newCutting writes settings in block style, where each line that is missing leaves a configuration that may be good.
-func newCutting(t *testing.T, main, other *idp, base string) *cutting {
+func newCutting(t *testing.T, main, other *gatewaytest.IDP, base string) *cutting {
 	t.Helper()
 	return &cutting{
 		sections: []string{
@@ -34,13 +36,13 @@ func newCutting(t *testing.T, main, other *idp, base string) *cutting {
 		},
 		tokens: map[string]string{
 			"nobody":        "",
-			"default scope": main.token(t, map[string]any{"scope": "mcp:tools mcp:more"}),
-			"less scope":    main.token(t, map[string]any{"scope": "mcp:tools"}),
-			"no scope":      main.token(t, map[string]any{"scope": "none"}),
-			"admin":         main.token(t, map[string]any{"scope": "mcp:tools mcp:more admin"}),
-			"other client":  main.token(t, map[string]any{"scope": "mcp:tools mcp:more", "client_id": "other"}),
-			"other issuer":  other.token(t, map[string]any{"scope": "mcp:tools mcp:more"}),
-			"listener":      main.token(t, map[string]any{"scope": "mcp:tools mcp:more", "aud": "http://127.0.0.1:8080/mcp"}),
+			"default scope": main.Token(t, map[string]any{"scope": "mcp:tools mcp:more"}),
+			"less scope":    main.Token(t, map[string]any{"scope": "mcp:tools"}),
+			"no scope":      main.Token(t, map[string]any{"scope": "none"}),
+			"admin":         main.Token(t, map[string]any{"scope": "mcp:tools mcp:more admin"}),
+			"other client":  main.Token(t, map[string]any{"scope": "mcp:tools mcp:more", "client_id": "other"}),
+			"other issuer":  other.Token(t, map[string]any{"scope": "mcp:tools mcp:more"}),
+			"listener":      main.Token(t, map[string]any{"scope": "mcp:tools mcp:more", "aud": "http://127.0.0.1:8080/mcp"}),
 		},
 	}
 }
@@ -56,12 +58,12 @@ func (c *cutting) text(order string) string {
 }
 
 // access returns who can call what.
-func (c *cutting) access(t *testing.T, g *Gateway) map[string]bool {
+func (c *cutting) access(t *testing.T, g *gateway.Gateway) map[string]bool {
 	t.Helper()
 	can := map[string]bool{}
 	for who, token := range c.tokens {
 		for _, tool := range cutTools {
-			if w := newClient(t, g.Handler(), eras[0], token).call(tool); succeeded(w) {
+			if w := gatewaytest.NewClient(t, g.Handler(), gatewaytest.Eras[0], token).Call(tool); gatewaytest.Succeeded(w) {
 				can[who+" "+tool] = true
 			}
 		}
@@ -92,28 +94,28 @@ func cuts(text string, bytes bool) (at []int) {
 // TestCutConfiguration: a configuration file that is cut anywhere, as by a copy in two steps or a full disk, gives nobody more than the whole one
 // did, neither when the running gateway notices it nor when it is started with it. (pains row 104)
 func TestCutConfiguration(t *testing.T) {
-	main, other, service := newIDP(t), newIDP(t), newRecordingService(t)
+	main, other, service := gatewaytest.NewIDP(t), gatewaytest.NewIDP(t), gatewaytest.NewRecordingService(t)
 	c := newCutting(t, main, other, service.URL)
-	files := map[string]string{"a.yaml": document("Shop", cutTools...)}
+	files := map[string]string{"a.yaml": gatewaytest.Document("Shop", cutTools...)}
 	for _, order := range []string{"0123", "0312", "1230", "3210", "2103", "0213"} {
 		t.Run(order, func(t *testing.T) {
 			whole := c.text(order)
 			files["drawbridge.yaml"] = whole
-			r := run(t, files)
-			r.served()
+			r := gatewaytest.Run(t, files)
+			r.Served()
 			before := c.access(t, r.Gateway)
 			if !before["default scope list"] || !before["admin purge"] || len(before) != 3 { // and what admin may list
 				t.Fatalf("the whole configuration: %v", before)
 			}
 			held := 0
 			for _, at := range cuts(whole, order == "0123" && !testing.Short()) {
-				r.write(map[string]string{"drawbridge.yaml": whole[:at]})
+				r.Write(map[string]string{"drawbridge.yaml": whole[:at]})
 				done := submit(r, false) // as a change of the file
 				if err := timebox.Receive(t, done); err != nil {
 					held++
 				}
 				more(t, fmt.Sprintf("reload, cut at %d, after %q", at, lastLine(whole[:at])), before, c.access(t, r.Gateway))
-				r.write(map[string]string{"drawbridge.yaml": whole})
+				r.Write(map[string]string{"drawbridge.yaml": whole})
 				if err := r.Reload(t.Context()); err != nil {
 					t.Fatalf("put back after %d: %v", at, err)
 				}
@@ -124,7 +126,7 @@ func TestCutConfiguration(t *testing.T) {
 			if now := c.access(t, r.Gateway); !maps.Equal(before, now) {
 				t.Errorf("in the end: %v, want %v", now, before)
 			}
-			c.start(t, r.dir, whole, before)
+			c.start(t, r.Dir, whole, before)
 		})
 	}
 }
@@ -132,12 +134,12 @@ func TestCutConfiguration(t *testing.T) {
 // start starts a gateway with each cut of a configuration that has run whole.
 func (c *cutting) start(t *testing.T, dir, whole string, before map[string]bool) {
 	file, stateDir := filepath.Join(dir, "drawbridge.yaml"), t.TempDir()
-	begin := func() (*Gateway, func()) {
+	begin := func() (*gateway.Gateway, func()) {
 		cfg, _ := config.Load(file, func(string) string { return "" })
 		if cfg == nil {
 			return nil, nil
 		}
-		g, err := New(Options{Config: cfg, ConfigFile: file, StateDirs: []string{stateDir}})
+		g, err := gateway.New(gateway.Options{Config: cfg, ConfigFile: file, StateDirs: []string{stateDir}})
 		if err != nil {
 			return nil, nil
 		}
@@ -183,7 +185,7 @@ func runAccepted(t *testing.T, file, stateDir string) {
 	if cfg == nil {
 		t.Fatal(problems)
 	}
-	g, err := New(Options{Config: cfg, ConfigFile: file, StateDirs: []string{stateDir}, Accept: true})
+	g, err := gateway.New(gateway.Options{Config: cfg, ConfigFile: file, StateDirs: []string{stateDir}, Accept: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/admin"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestFourOfTenBad: of ten documents one can't be had, one never comes, one is a bomb and one a page; the six others are served
@@ -51,7 +52,7 @@ func TestFourOfTenBad(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte("<!DOCTYPE html><title>Sign in</title>"))
 		default:
-			_, _ = w.Write([]byte(document("Good", operations(5)...)))
+			_, _ = w.Write([]byte(gatewaytest.Document("Good", gatewaytest.Operations(5)...)))
 		}
 	}))
 	defer service.Close()
@@ -72,17 +73,17 @@ func TestFourOfTenBad(t *testing.T) {
 		}
 		begin := time.Now()
 		p := started(t, cfg.String())
-		p.eventually("the good ones are served", func() bool { return p.Status().Tools == 30 })
+		p.Eventually("the good ones are served", func() bool { return p.Status().Tools == 30 })
 		if took := time.Since(begin); took > 10*time.Second { // far below the time that one document may take; test/chaos measures it
 			t.Errorf("served after %v", took)
 		}
 		if got := p.Status().Ready; got != tt.want {
 			t.Errorf("server.ready %s: ready %v, want %v", tt.ready, got, tt.want)
 		}
-		p.eventually("what is bad is known", func() bool {
-			return p.state(0).State == admin.Failed && p.state(2).State == admin.Failed && p.state(3).State == admin.Failed && p.state(4).State == admin.Failed
+		p.Eventually("what is bad is known", func() bool {
+			return p.State(0).State == admin.Failed && p.State(2).State == admin.Failed && p.State(3).State == admin.Failed && p.State(4).State == admin.Failed
 		})
-		if s := p.state(1); s.State != admin.Loading {
+		if s := p.State(1); s.State != admin.Loading {
 			t.Errorf("the one that hangs: %+v", s)
 		}
 		p.end()
@@ -91,15 +92,15 @@ func TestFourOfTenBad(t *testing.T) {
 
 // TestReadyStays: a gateway that was ready is not unready again because of one API (O6).
 func TestReadyStays(t *testing.T) {
-	o := newChanging(t, document("A", "one"))
+	o := gatewaytest.NewChanging(t, gatewaytest.Document("A", "one"))
 	cfg := "server: {ready: all}\napis: [{spec: '" + o.URL + "/a.yaml', name: a}%s]\n"
 	p := started(t, fmt.Sprintf(cfg, ""))
-	p.eventually("it is ready", func() bool { return p.Status().Ready })
-	p.write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, ", {spec: none.yaml, name: b}")})
+	p.Eventually("it is ready", func() bool { return p.Status().Ready })
+	p.Write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, ", {spec: none.yaml, name: b}")})
 	if err := p.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !p.Status().Ready || p.state(1).State != admin.Failed {
+	if !p.Status().Ready || p.State(1).State != admin.Failed {
 		t.Errorf("status = %+v", p.Status())
 	}
 }
@@ -115,15 +116,15 @@ func TestReadyTried(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 	}))
 	defer slow.Close()
-	o := newChanging(t, document("A", "one"))
+	o := gatewaytest.NewChanging(t, gatewaytest.Document("A", "one"))
 	p := started(t, "server: {ready: tried}\napis: [{spec: '"+o.URL+"/a.yaml', name: a}, {spec: '"+slow.URL+"/b.yaml', name: b}]\n")
-	p.eventually("one is served", func() bool { return p.Status().Tools == 1 })
+	p.Eventually("one is served", func() bool { return p.Status().Tools == 1 })
 	if p.Status().Ready {
 		t.Error("it is ready before the other was tried")
 	}
 	close(release)
-	p.eventually("it is ready with one that can't be read", func() bool { return p.Status().Ready })
-	if s := p.state(1); s.State != admin.Failed {
+	p.Eventually("it is ready with one that can't be read", func() bool { return p.Status().Ready })
+	if s := p.State(1); s.State != admin.Failed {
 		t.Errorf("the other: %+v", s)
 	}
 }

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"net/http"
@@ -9,10 +9,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"drawbridge/test/cases"
+
 	"golang.org/x/tools/txtar"
 
 	"drawbridge/config"
+	"drawbridge/gateway"
 	"drawbridge/gateway/admin"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestDocumentAccess holds that a newer document which would give wider access is quarantined, while the gateway runs and after a
@@ -36,7 +40,7 @@ func TestDocumentAccess(t *testing.T) {
 			if running != restarted {
 				t.Errorf("after a restart:\n%swhile it runs:\n%s", restarted, running)
 			}
-			if *accept {
+			if *cases.Update {
 				archive.Files[len(archive.Files)-1].Data = []byte(running)
 				if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
 					t.Fatal(err)
@@ -47,9 +51,6 @@ func TestDocumentAccess(t *testing.T) {
 		})
 	}
 }
-
-// inUse reports whether the newest document of an API is in use, whether or not its calls can be made.
-func inUse(s admin.API) bool { return s.State == admin.Ready || s.State == admin.Uncallable }
 
 // documentAccessCase is a configuration with two versions of a document.
 type documentAccessCase struct {
@@ -80,9 +81,9 @@ func (c *documentAccessCase) configuration(origin, stateDir string) string {
 // whileRunning returns the restrictions that the newer document would undo, when it comes by a refresh.
 func (c *documentAccessCase) whileRunning() string {
 	origin, change := c.origin()
-	r := run(c.t, map[string]string{"drawbridge.yaml": c.configuration(origin, filepath.Join(c.t.TempDir(), "state"))})
-	r.served()
-	before := strings.Join(r.tools(), " ")
+	r := gatewaytest.Run(c.t, map[string]string{"drawbridge.yaml": c.configuration(origin, filepath.Join(c.t.TempDir(), "state"))})
+	r.Served()
+	before := strings.Join(r.Tools(), " ")
 	change()
 	for range 2 { // a reload does not accept what it held
 		if err := r.Reload(c.t.Context()); err != nil {
@@ -93,11 +94,11 @@ func (c *documentAccessCase) whileRunning() string {
 	if held == "" {
 		return ""
 	}
-	if now := strings.Join(r.tools(), " "); now != before {
+	if now := strings.Join(r.Tools(), " "); now != before {
 		c.t.Errorf("while the document is held, the tools are %s, and were %s", now, before)
 	}
-	if err := r.Accept(c.t.Context(), "a", r.state(0).Held.Digest); err != nil || !inUse(r.state(0)) {
-		c.t.Errorf("accept: %v, %+v", err, r.state(0))
+	if err := r.Accept(c.t.Context(), "a", r.State(0).Held.Digest); err != nil || !gatewaytest.InUse(r.State(0)) {
+		c.t.Errorf("accept: %v, %+v", err, r.State(0))
 	}
 	return held
 }
@@ -107,30 +108,30 @@ func (c *documentAccessCase) afterARestart() string {
 	origin, change := c.origin()
 	text := c.configuration(origin, c.t.TempDir())
 	first := started(c.t, text)
-	first.served()
+	first.Served()
 	first.end()
 	change()
 	second := started(c.t, text)
-	second.served()
-	second.eventually("the document is read", func() bool {
-		return second.state(0).State == admin.Held || len(metricLines(second.Gateway, `drawbridge_api_loads_total{api="a",outcome="changed"} 1`)) == 1
+	second.Served()
+	second.Eventually("the document is read", func() bool {
+		return second.State(0).State == admin.Held || len(gatewaytest.MetricLines(second.Gateway, `drawbridge_api_loads_total{api="a",outcome="changed"} 1`)) == 1
 	})
 	defer second.end()
-	if held := c.heldByCheck(text); held != c.held(second.running) {
+	if held := c.heldByCheck(text); held != c.held(second.Running) {
 		c.t.Errorf("check says:\n%s", held)
 	}
-	return c.held(second.running)
+	return c.held(second.Running)
 }
 
 // heldByCheck returns the same as a load that serves nothing tells it.
 func (c *documentAccessCase) heldByCheck(text string) string {
-	r := &running{t: c.t, dir: c.t.TempDir()}
-	r.write(map[string]string{"drawbridge.yaml": text})
-	cfg, problems := config.Load(filepath.Join(r.dir, "drawbridge.yaml"), func(string) string { return "" })
+	r := &gatewaytest.Running{T: c.t, Dir: c.t.TempDir()}
+	r.Write(map[string]string{"drawbridge.yaml": text})
+	cfg, problems := config.Load(filepath.Join(r.Dir, "drawbridge.yaml"), func(string) string { return "" })
 	if cfg == nil {
 		c.t.Fatal(problems)
 	}
-	g, err := New(Options{Config: cfg, CompareStored: true})
+	g, err := gateway.New(gateway.Options{Config: cfg, CompareStored: true})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -141,13 +142,13 @@ func (c *documentAccessCase) heldByCheck(text string) string {
 	return c.held(r)
 }
 
-func (c *documentAccessCase) held(r *running) string {
-	s := r.state(0)
+func (c *documentAccessCase) held(r *gatewaytest.Running) string {
+	s := r.State(0)
 	switch {
-	case inUse(s):
+	case gatewaytest.InUse(s):
 		return ""
 	case s.Held == nil || s.Held.Undone != len(s.Held.Restrictions):
 		c.t.Fatalf("%+v", s)
 	}
-	return strings.NewReplacer(r.dir+string(filepath.Separator), "", c.url, "$ORIGIN").Replace(strings.Join(s.Held.Restrictions, "\n") + "\n")
+	return strings.NewReplacer(r.Dir+string(filepath.Separator), "", c.url, "$ORIGIN").Replace(strings.Join(s.Held.Restrictions, "\n") + "\n")
 }

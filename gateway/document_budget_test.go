@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -13,12 +13,14 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/admission"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/reload"
 	"drawbridge/gateway/signal"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
@@ -42,12 +44,12 @@ func TestDocumentsTogether(t *testing.T) {
 	write("large", 60) // 0.19 MiB
 	write("other", 50)
 	write("small", 1)
-	p := starting(t, config("large"), func(g *Gateway) {
-		g.deployer.Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
+	p := starting(t, config("large"), func(g *gateway.Gateway) {
+		g.Deployer().Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 	})
 	tools := func(what string, want int) {
 		t.Helper()
-		p.eventually(what, func() bool { return p.Status().Tools == want })
+		p.Eventually(what, func() bool { return p.Status().Tools == want })
 	}
 	reload := func(what string, want int) {
 		t.Helper()
@@ -57,7 +59,7 @@ func TestDocumentsTogether(t *testing.T) {
 		tools(what, want)
 	}
 	tools("the large one is served", 60)
-	p.write(map[string]string{"drawbridge.yaml": config("large", "other", "small")})
+	p.Write(map[string]string{"drawbridge.yaml": config("large", "other", "small")})
 	reload("a small one beside it", 61)
 	refused := func(n int, want string) {
 		t.Helper()
@@ -70,10 +72,10 @@ func TestDocumentsTogether(t *testing.T) {
 
 	write("large", 59)
 	reload("the large one is replaced, and does not stand in its own way", 60)
-	p.write(map[string]string{"drawbridge.yaml": strings.Replace(config("large", "other", "small"), "name: large", "name: renamed", 1)})
+	p.Write(map[string]string{"drawbridge.yaml": strings.Replace(config("large", "other", "small"), "name: large", "name: renamed", 1)})
 	reload("nor when its name is another", 60)
 	refused(0, "")
-	p.write(map[string]string{"drawbridge.yaml": config("large", "other", "small")})
+	p.Write(map[string]string{"drawbridge.yaml": config("large", "other", "small")})
 	write("large", 70)
 	reload("it grows too large", 60)
 	refused(0, words+"0.2 MiB that one document may take, a quarter of GOMEMLIMIT; split it, have another gateway serve it, or give this one more memory")
@@ -81,10 +83,10 @@ func TestDocumentsTogether(t *testing.T) {
 	write("large", 2)
 	reload("it is small, and there is room for the other", 53)
 	refused(1, "")
-	p.write(map[string]string{"drawbridge.yaml": config("large")})
+	p.Write(map[string]string{"drawbridge.yaml": config("large")})
 	reload("the others are gone", 2)
-	p.eventually("nothing is counted for them", func() bool {
-		owners, _ := p.deployer.Sources.Documents.Usage()
+	p.Eventually("nothing is counted for them", func() bool {
+		owners, _ := p.Deployer().Sources.Documents.Usage()
 		return owners == 1
 	})
 }
@@ -95,17 +97,17 @@ func numbered(title string, n int) string {
 	for i := range names {
 		names[i] = fmt.Sprintf("op%d", i)
 	}
-	return document(title, names...)
+	return gatewaytest.Document(title, names...)
 }
 
 // TestHeldBesideServed: a document that is held takes no memory beside the one that is served which the API may not have, so that none has twice
 // what the others leave. It is read anew when it is accepted, and is still the one that the operator has seen, or it is not taken.
 func TestHeldBesideServed(t *testing.T) {
-	origin := newChanging(t, numbered("A", 60))
-	p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
-		g.deployer.Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
+	origin := gatewaytest.NewChanging(t, numbered("A", 60))
+	p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *gateway.Gateway) {
+		g.Deployer().Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 	})
-	p.served()
+	p.Served()
 	reload := func() {
 		t.Helper()
 		if err := p.Reload(t.Context()); err != nil {
@@ -113,45 +115,45 @@ func TestHeldBesideServed(t *testing.T) {
 		}
 	}
 	size := func() int64 {
-		_, bytes := p.deployer.Sources.Documents.Usage()
+		_, bytes := p.Deployer().Sources.Documents.Usage()
 		return bytes
 	}
 	served := size()
 	fewer := numbered("A", 40)
-	origin.set(fewer)
+	origin.Set(fewer)
 	reload()
-	if s := p.state(0); s.State != admin.Held || s.Held.Lost != 20 || len(s.Held.Digest) != 64 || s.Held.Version != "1" {
+	if s := p.State(0); s.State != admin.Held || s.Held.Lost != 20 || len(s.Held.Digest) != 64 || s.Held.Version != "1" {
 		t.Fatalf("%+v", s)
 	}
 	if got := size(); got != served {
 		t.Errorf("%d bytes are taken, %d by what is served", got, served)
 	}
 
-	origin.set("")
+	origin.Set("")
 	if err := p.Accept(t.Context(), "a", ""); err == nil || !strings.Contains(err.Error(), "the held document could not be reread: document ") {
 		t.Errorf("accept what is not there any more: %v", err)
 	}
-	origin.set(numbered("A", 39))
-	if err := p.Accept(t.Context(), "a", p.state(0).Held.Digest); !errors.Is(err, admin.ErrChanged) {
+	origin.Set(numbered("A", 39))
+	if err := p.Accept(t.Context(), "a", p.State(0).Held.Digest); !errors.Is(err, admin.ErrChanged) {
 		t.Errorf("accept another: %v", err)
 	}
-	if s := p.state(0); s.State != admin.Held || s.Held.Lost != 21 || len(p.tools()) != 60 {
-		t.Errorf("%d tools, %+v", len(p.tools()), s)
+	if s := p.State(0); s.State != admin.Held || s.Held.Lost != 21 || len(p.Tools()) != 60 {
+		t.Errorf("%d tools, %+v", len(p.Tools()), s)
 	}
-	origin.set(fewer)
+	origin.Set(fewer)
 	reload()
-	if err := p.Accept(t.Context(), "a", p.state(0).Held.Digest); err != nil {
+	if err := p.Accept(t.Context(), "a", p.State(0).Held.Digest); err != nil {
 		t.Error(err)
 	}
-	if s := p.state(0); s.State != admin.Ready || len(p.tools()) != 40 || s.MemoryBytes != size() {
-		t.Errorf("%d tools, %d bytes, %+v", len(p.tools()), size(), s)
+	if s := p.State(0); s.State != admin.Ready || len(p.Tools()) != 40 || s.MemoryBytes != size() {
+		t.Errorf("%d tools, %d bytes, %+v", len(p.Tools()), size(), s)
 	}
 
-	origin.set(numbered("A", 4)) // small enough beside what is served
+	origin.Set(numbered("A", 4)) // small enough beside what is served
 	reload()
-	origin.set("")
-	if err := p.Accept(t.Context(), "a", ""); err != nil || len(p.tools()) != 4 {
-		t.Errorf("%v, %d tools", err, len(p.tools()))
+	origin.Set("")
+	if err := p.Accept(t.Context(), "a", ""); err != nil || len(p.Tools()) != 4 {
+		t.Errorf("%v, %d tools", err, len(p.Tools()))
 	}
 }
 
@@ -163,7 +165,7 @@ func TestAcceptUnreadWhileStopping(t *testing.T) {
 	}{
 		"the end": {func(p *process) { p.end() }, reload.ErrEnded},
 		"another configuration": {func(p *process) {
-			p.write(map[string]string{"drawbridge.yaml": "apis: [{spec: b.yaml, name: b, base_url: 'http://127.0.0.1:1'}]\n", "b.yaml": document("B", "b")})
+			p.Write(map[string]string{"drawbridge.yaml": "apis: [{spec: b.yaml, name: b, base_url: 'http://127.0.0.1:1'}]\n", "b.yaml": gatewaytest.Document("B", "b")})
 			if err := p.Reload(context.Background()); err != nil {
 				t.Error(err)
 			}
@@ -186,10 +188,10 @@ func TestAcceptUnreadWhileStopping(t *testing.T) {
 			}))
 			defer origin.Close()
 			defer close(release)
-			p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *Gateway) {
-				g.deployer.Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
+			p := starting(t, "apis: [{spec: "+origin.URL+"/a.yaml, name: a, refresh: 0s, max_loss: 10}]\n", func(g *gateway.Gateway) {
+				g.Deployer().Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 103<<10)
 			})
-			p.served()
+			p.Served()
 			set(numbered("A", 40))
 			if err := p.Reload(t.Context()); err != nil {
 				t.Fatal(err)
@@ -219,21 +221,21 @@ func TestDocumentsAfterARestart(t *testing.T) {
 	}))
 	defer first.Close()
 	defer goOn()
-	second := newChanging(t, numbered("Second", 10))
+	second := gatewaytest.NewChanging(t, numbered("Second", 10))
 	cfg := "server: {state_dir: " + t.TempDir() + "}\napis:\n" +
 		"  - {name: first, spec: '" + first.URL + "', refresh: 0s, max_loss: 100}\n" +
 		"  - {name: second, spec: '" + second.URL + "', refresh: 0s, max_loss: 100}\n"
-	room := func(g *Gateway) {
-		g.deployer.Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 50<<10)
+	room := func(g *gateway.Gateway) {
+		g.Deployer().Sources.Documents = admission.NewDocumentBudget(300<<10, 205<<10, 50<<10)
 	}
 	p := starting(t, cfg, room)
-	p.eventually("both are served", func() bool { return p.Status().Tools == 70 })
+	p.Eventually("both are served", func() bool { return p.Status().Tools == 70 })
 	p.end()
 
 	hang.Store(true)
-	second.set(numbered("Second", 60))
+	second.Set(numbered("Second", 60))
 	var late string
-	p = startingOn(t, cfg, Options{Test: TestOptions{Store: func(o *diskcache.Options) {
+	p = startingOn(t, cfg, gateway.Options{Test: gateway.TestOptions{Store: func(o *diskcache.Options) {
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			read := d.Read
 			d.Read = func(id string) ([]byte, error) { // what is kept of the first comes late, too
@@ -245,9 +247,9 @@ func TestDocumentsAfterARestart(t *testing.T) {
 			return d
 		}
 	}, FirstDeployment: func(d *generation.Deployment) { late = d.APIs.Sources[0].StoreID }}}, room)
-	p.eventually("the second was refused, and the one before is served", func() bool {
-		return len(p.Status().APIs) == 2 && p.state(1).State == admin.Stale && strings.Contains(p.state(1).Error, `of which "first" has 0.2`)
+	p.Eventually("the second was refused, and the one before is served", func() bool {
+		return len(p.Status().APIs) == 2 && p.State(1).State == admin.Stale && strings.Contains(p.State(1).Error, `of which "first" has 0.2`)
 	})
 	goOn()
-	p.eventually("the first is served", func() bool { return p.state(0).State == admin.Ready && p.Status().Tools == 70 })
+	p.Eventually("the first is served", func() bool { return p.State(0).State == admin.Ready && p.Status().Tools == 70 })
 }

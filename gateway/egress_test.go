@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/proxytest"
 )
 
 // TestProxyIsUsed: the document goes by one proxy, calls by another, and a reload gives calls a third.
 // A proxy that fails is an outcome of its own in the metrics and is named in the log, without its password.
 func TestProxyIsUsed(t *testing.T) {
-	document := document("Shop", "list")
+	document := gatewaytest.Document("Shop", "list")
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == "93.184.216.34" {
 			_, _ = w.Write([]byte(document))
@@ -46,9 +47,9 @@ func TestProxyIsUsed(t *testing.T) {
 			mapping(broken), mapping(calls), mapping(documents))
 	}
 	p := started(t, cfg(calls))
-	p.served()
+	p.Served()
 	call := func() string {
-		_, answer := ask(t, p.Handler(), eras[0], "tools/call", "list", `"name":"list","arguments":{}`)
+		_, answer := gatewaytest.Ask(t, p.Handler(), gatewaytest.Eras[0], "tools/call", "list", `"name":"list","arguments":{}`)
 		return string(answer)
 	}
 	asked := func(p *proxytest.Server, want ...string) {
@@ -63,7 +64,7 @@ func TestProxyIsUsed(t *testing.T) {
 	asked(documents, "93.184.216.34:80")
 	asked(calls, "93.184.216.35:80")
 	for _, next := range []*proxytest.Server{later, broken} {
-		p.write(map[string]string{"drawbridge.yaml": cfg(next)})
+		p.Write(map[string]string{"drawbridge.yaml": cfg(next)})
 		if err := p.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -75,8 +76,8 @@ func TestProxyIsUsed(t *testing.T) {
 	asked(later, "93.184.216.35:80")
 	asked(calls, "93.184.216.35:80")
 	asked(broken, "93.184.216.35:80")
-	if lines := metricLines(p.Gateway, "drawbridge_tool_calls_total", `outcome="proxy"`, "} 1"); len(lines) != 1 {
-		t.Errorf("counted: %q", metricLines(p.Gateway, "drawbridge_tool_calls_total"))
+	if lines := gatewaytest.MetricLines(p.Gateway, "drawbridge_tool_calls_total", `outcome="proxy"`, "} 1"); len(lines) != 1 {
+		t.Errorf("counted: %q", gatewaytest.MetricLines(p.Gateway, "drawbridge_tool_calls_total"))
 	}
 	if log := p.log.String(); !strings.Contains(log, "502 Bad Gateway") || !strings.Contains(log, "proxy http://"+broken.Address) || strings.Contains(log, "canary-of-a-proxy") {
 		t.Error(log)

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"encoding/json"
@@ -10,51 +10,31 @@ import (
 	"testing"
 
 	"drawbridge/gateway/endpoint"
-	"drawbridge/gateway/reload"
+	"drawbridge/test/gatewaytest"
 )
-
-const endpointsConfig = `server: {public_url: https://mcp.example.com, instructions: "All of the shop."}
-auth:
-  issuers: [%s]
-  default_scopes: [mcp:tools]
-apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
-rules:
-  - {match: {operation: purge}, set: {scopes: ["orders:admin"]}}
-endpoints:
-  - {name: shop}
-  - {name: reading, match: [{operation: list}, {operation: show}], default_scopes: [read], title: Reading, instructions: "Only looks."}
-`
-
-// at makes a client's requests for another path than /mcp.
-func at(path string, h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.URL.Path = path
-		h.ServeHTTP(w, r)
-	})
-}
 
 // TestEndpoints holds that each endpoint has its tools, its scopes and its resource, with or without a slash at the end, and nothing of another
 // (pains row 128).
 func TestEndpoints(t *testing.T) {
-	i, service := newIDP(t), newRecordingService(t)
-	g := start(t, document("Shop", "list", "purge", "show"), fmt.Sprintf(endpointsConfig, issuers(i)), service.URL)
-	for _, revision := range eras {
+	i, service := gatewaytest.NewIDP(t), gatewaytest.NewRecordingService(t)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list", "purge", "show"), fmt.Sprintf(gatewaytest.EndpointsConfig, gatewaytest.Issuers(i)), service.URL)
+	for _, revision := range gatewaytest.Eras {
 		for _, tt := range []struct {
 			path, audience, scope string
 			tools                 []string // nil: no way in
 			calls                 string   // what can be called
 		}{
-			{"/mcp", resourceURL, "mcp:tools", []string{"list", "purge", "show"}, "list show"},
-			{"/mcp/shop", resourceURL + "/shop", "mcp:tools orders:admin", []string{"list", "purge", "show"}, "list show purge"},
-			{"/mcp/reading", resourceURL + "/reading", "read", []string{"list", "show"}, "list show"},
-			{"/mcp/reading/", resourceURL + "/reading", "read", []string{"list", "show"}, "list show"},
-			{"/mcp/reading", resourceURL + "/reading", "mcp:tools", []string{"list", "show"}, ""},
-			{"/mcp/reading", resourceURL, "read", nil, ""},
-			{"/mcp", resourceURL + "/reading", "mcp:tools", nil, ""},
-			{"/mcp/shop", resourceURL + "/reading", "mcp:tools", nil, ""},
+			{"/mcp", gatewaytest.ResourceURL, "mcp:tools", []string{"list", "purge", "show"}, "list show"},
+			{"/mcp/shop", gatewaytest.ResourceURL + "/shop", "mcp:tools orders:admin", []string{"list", "purge", "show"}, "list show purge"},
+			{"/mcp/reading", gatewaytest.ResourceURL + "/reading", "read", []string{"list", "show"}, "list show"},
+			{"/mcp/reading/", gatewaytest.ResourceURL + "/reading", "read", []string{"list", "show"}, "list show"},
+			{"/mcp/reading", gatewaytest.ResourceURL + "/reading", "mcp:tools", []string{"list", "show"}, ""},
+			{"/mcp/reading", gatewaytest.ResourceURL, "read", nil, ""},
+			{"/mcp", gatewaytest.ResourceURL + "/reading", "mcp:tools", nil, ""},
+			{"/mcp/shop", gatewaytest.ResourceURL + "/reading", "mcp:tools", nil, ""},
 		} {
-			c := newClient(t, at(tt.path, g.Handler()), revision, i.token(t, map[string]any{"aud": tt.audience, "scope": tt.scope}))
-			w := c.send("tools/list", "", "")
+			c := gatewaytest.NewClient(t, gatewaytest.At(tt.path, g.Handler()), revision, i.Token(t, map[string]any{"aud": tt.audience, "scope": tt.scope}))
+			w := c.Send("tools/list", "", "")
 			if tt.tools == nil {
 				want := "https://mcp.example.com/.well-known/oauth-protected-resource" + tt.path
 				if w.Code != 401 || !strings.Contains(w.Header().Get("WWW-Authenticate"), `resource_metadata="`+want+`"`) {
@@ -62,14 +42,14 @@ func TestEndpoints(t *testing.T) {
 				}
 				continue
 			}
-			if got := toolNames(t, w.Body.Bytes()); !slices.Equal(got, tt.tools) {
+			if got := gatewaytest.ToolNames(t, w.Body.Bytes()); !slices.Equal(got, tt.tools) {
 				t.Errorf("%s, %s: tools %q, want %q", tt.path, revision, got, tt.tools)
 			}
 			for _, tool := range []string{"list", "show", "purge"} {
-				w := c.call(tool)
+				w := c.Call(tool)
 				switch {
 				case slices.Contains(strings.Fields(tt.calls), tool):
-					if !succeeded(w) {
+					if !gatewaytest.Succeeded(w) {
 						t.Errorf("%s, %s, %s: %s = %d %s", tt.path, tt.scope, revision, tool, w.Code, w.Body)
 					}
 				case !slices.Contains(tt.tools, tool):
@@ -94,13 +74,13 @@ func TestEndpoints(t *testing.T) {
 		"/mcp/nobody/": "404",
 		"/shop":        "404",
 	} {
-		w := do(g.Handler(), http.MethodGet, "/.well-known/oauth-protected-resource"+path, nil)
+		w := gatewaytest.Do(g.Handler(), http.MethodGet, "/.well-known/oauth-protected-resource"+path, nil)
 		if !strings.Contains(fmt.Sprint(w.Code, w.Body), want) {
 			t.Errorf("metadata %s = %d %s", path, w.Code, w.Body)
 		}
 	}
 	for _, path := range []string{"/mcp/nobody", "/mcp/nobody/", "/mcp//", "/mcp/shop//", "/mcp/shop/x", "/mcp/SHOP", "/mcp/..", "/mcp/%73hop/x"} {
-		if w := do(g.Handler(), http.MethodPost, path, nil); w.Code != 404 {
+		if w := gatewaytest.Do(g.Handler(), http.MethodPost, path, nil); w.Code != 404 {
 			t.Errorf("%s = %d", path, w.Code)
 		}
 	}
@@ -109,11 +89,11 @@ func TestEndpoints(t *testing.T) {
 // TestEndpointsOfAReload holds that endpoints come and go with the configuration, and keep what their clients have under
 // way as long as they stay.
 func TestEndpointsOfAReload(t *testing.T) {
-	service := newRecordingService(t)
+	service := gatewaytest.NewRecordingService(t)
 	const cfg = "server: {instructions: All.}\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nendpoints: [%s]\n"
-	g := start(t, document("Shop", "list", "show"), fmt.Sprintf(cfg, "{name: shop, instructions: One., title: Shopping, schema_profile: portable}"), service.URL)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list", "show"), fmt.Sprintf(cfg, "{name: shop, instructions: One., title: Shopping, schema_profile: portable}"), service.URL)
 	introduction := func(path string) string {
-		w := post(at(path, g.Handler()), http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}},
+		w := gatewaytest.Post(gatewaytest.At(path, g.Handler()), http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}},
 			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 		return introductionOf(t, w)
 	}
@@ -123,14 +103,14 @@ func TestEndpointsOfAReload(t *testing.T) {
 	if got := introduction("/mcp/shop"); got != "Shopping: One." {
 		t.Errorf("/mcp/shop: %s", got)
 	}
-	before := g.mcpHandlers.Named("shop", "", "")
+	before := g.MCPHandlers().Named("shop", "", "")
 	again := func(endpoints string) *endpoint.Handler {
-		d, err := g.deployer.Deploy(configure(t, t.TempDir(), document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL), nil)
+		d, err := g.Deployer().Deploy(gatewaytest.Configure(t, t.TempDir(), gatewaytest.Document("Shop", "list", "show"), fmt.Sprintf(cfg, endpoints), service.URL), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.publisher.Publish(d, reload.NotInUse{})
-		return g.mcpHandlers.Named("shop", "", "")
+		g.Publish(d)
+		return g.MCPHandlers().Named("shop", "", "")
 	}
 	if again("{name: shop, instructions: One., title: Shopping}, {name: show, match: {operation: show}}") != before {
 		t.Error("an endpoint that stayed as it was has another MCP handler")
@@ -141,7 +121,7 @@ func TestEndpointsOfAReload(t *testing.T) {
 	if again("{name: shop, instructions: Two.}") != before || introduction("/mcp/shop") != "Drawbridge: Two." {
 		t.Error("what an endpoint says of itself did not change, or its MCP handler did")
 	}
-	if w := do(g.Handler(), http.MethodPost, "/mcp/show", nil); w.Code != 404 {
+	if w := gatewaytest.Do(g.Handler(), http.MethodPost, "/mcp/show", nil); w.Code != 404 {
 		t.Errorf("an endpoint that is gone = %d", w.Code)
 	}
 }

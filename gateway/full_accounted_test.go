@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -14,29 +14,31 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/test/gatewaytest"
 )
 
 // withAudit gives a gateway an audit log. What it returns ends that, and tells its lines in short, sorted; each must fit what docs say of it.
-func withAudit(t *testing.T, g *Gateway) (told func() []string) {
+func withAudit(t *testing.T, g *gateway.Gateway) (told func() []string) {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("../docs/audit.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &sink{}
+	out := &gatewaytest.Sink{}
 	// With fields, which only lines of calls have.
 	log, err := audit.New(audit.Options{Output: out, Subject: audit.PlainSubject, Fields: []string{"/id"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	setAudit(g, log)
+	g.SetAudit(log)
 	return func() (all []string) {
 		t.Helper()
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := g.calls.Audit.Run(ended); err != nil {
+		if err := g.CallRunner().Audit.Run(ended); err != nil {
 			t.Error(err)
 		}
 		for line := range strings.Lines(out.String()) {
@@ -71,14 +73,14 @@ func hold(t *testing.T, got []string, want ...string) {
 // TestConnectionsAreAccounted: connections that are closed because too many are open have a line, those of one address with it; what follows is counted
 // in one, and of those that are too many in all no address is told, so that they can't push out the addresses of others.
 func TestConnectionsAreAccounted(t *testing.T) {
-	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n"+
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n"+
 		"limits: {max_connections: 4, max_connections_per_address: 2}\n", "")
 	told := withAudit(t, g)
-	inner := &accepted{conns: make(chan net.Conn, 1000)}
+	inner := &gatewaytest.Accepted{Conns: make(chan net.Conn, 1000)}
 	l := g.Listener(inner)
 	come := func(address string) {
 		server, _ := net.Pipe()
-		inner.conns <- remote{Conn: server, address: address}
+		inner.Conns <- gatewaytest.Remote{Conn: server, Address: address}
 	}
 	for range 5 {
 		come("192.0.2.1:1") // two are let in
@@ -90,7 +92,7 @@ func TestConnectionsAreAccounted(t *testing.T) {
 	for n := range 200 {
 		come(fmt.Sprintf("198.51.100.%d:1", n))
 	}
-	inner.conns <- nil
+	inner.Conns <- nil
 	var open []net.Conn
 	for {
 		conn, err := l.Accept()
@@ -127,15 +129,15 @@ func TestStreamsAreAccounted(t *testing.T) {
 		{"max_streams_per_caller: 1", "/mcp/part", false, http.StatusTooManyRequests, "caller_streams"},
 	} {
 		t.Run(tt.word+" "+tt.path, func(t *testing.T) {
-			i := newIDP(t)
-			g := start(t, document("Shop", "list"), fmt.Sprintf(`
+			i := gatewaytest.NewIDP(t)
+			g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), fmt.Sprintf(`
 server: {public_url: %s, old_transport: true}
 auth: {issuers: [%s], default_scopes: [mcp:tools]}
 apis: [{name: shop, spec: $SPEC, base_url: "http://127.0.0.1:1"}]
 rules: [{match: {operation: list}, set: {resource: {uri: "shop://list", poll: 1h}}}]
 endpoints: [{name: part, match: {operation: list}}]
 limits: {%s}
-`, publicURL, issuers(i), tt.limits), "")
+`, gatewaytest.PublicURL, gatewaytest.Issuers(i), tt.limits), "")
 			told := withAudit(t, g)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				r.Host = "mcp.example.com"
@@ -147,19 +149,19 @@ limits: {%s}
 					t.Error(err)
 				}
 			}()
-			aud := []string{publicURL + "/mcp", publicURL + "/mcp/part"}
-			alice := i.token(t, map[string]any{"aud": aud})
+			aud := []string{gatewaytest.PublicURL + "/mcp", gatewaytest.PublicURL + "/mcp/part"}
+			alice := i.Token(t, map[string]any{"aud": aud})
 			holder := alice
 			if tt.others {
-				holder = i.token(t, map[string]any{"sub": "bob", "aud": aud})
+				holder = i.Token(t, map[string]any{"sub": "bob", "aud": aud})
 			}
 			waits := watchOver(t, server, tt.path, "2025-11-25", http.Header{"Authorization": {"Bearer " + holder}}, "shop://list")
 			waits.end() // its session has a subscription, and no stream
 			waits.want("end")
-			for g.mcpHandlers.Streams() > 0 {
+			for g.MCPHandlers().Streams() > 0 {
 				time.Sleep(time.Millisecond)
 			}
-			listen(t, server, tt.path, "2025-11-25", holder)
+			gatewaytest.Listen(t, server, tt.path, "2025-11-25", holder)
 			want := func(name string, status int, body io.Reader) {
 				t.Helper()
 				if text, _ := io.ReadAll(body); status != tt.status || !strings.Contains(string(text), "too many") {
@@ -168,7 +170,7 @@ limits: {%s}
 			}
 			send := func(name, method, path, body string, header http.Header) {
 				t.Helper()
-				r := httptest.NewRequest(method, publicURL+path, strings.NewReader(body))
+				r := httptest.NewRequest(method, gatewaytest.PublicURL+path, strings.NewReader(body))
 				header.Set("Authorization", "Bearer "+alice)
 				r.Header, r.RemoteAddr = header, "192.0.2.1:1"
 				w := httptest.NewRecorder()
@@ -177,10 +179,10 @@ limits: {%s}
 			}
 			send("listen", http.MethodPost, "/mcp", listenBody, http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"},
 				"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"subscriptions/listen"}})
-			legacy := newClient(t, g.Handler(), "2025-11-25", alice)
-			legacy.send("ping", "", "")
+			legacy := gatewaytest.NewClient(t, g.Handler(), "2025-11-25", alice)
+			legacy.Send("ping", "", "")
 			session := func() http.Header {
-				return http.Header{"Mcp-Protocol-Version": {"2025-11-25"}, "Mcp-Session-Id": {legacy.session}, "Accept": {"application/json, text/event-stream"}}
+				return http.Header{"Mcp-Protocol-Version": {"2025-11-25"}, "Mcp-Session-Id": {legacy.Session}, "Accept": {"application/json, text/event-stream"}}
 			}
 			send("GET", http.MethodGet, "/mcp", "", session())
 			send("GET again", http.MethodGet, "/mcp", "", session())
@@ -192,7 +194,7 @@ limits: {%s}
 			if !tt.others {
 				because = telemetry.RefusedCallerStreams
 			}
-			if n := counted(t, g.metrics.Refused[because]); n != 5 {
+			if n := counted(t, g.Counters().Refused[because]); n != 5 {
 				t.Errorf("%v refusals counted", n)
 			}
 			first := fmt.Sprintf("refused %s answered=%d", tt.word, tt.status)
@@ -207,25 +209,25 @@ limits: {%s}
 func TestShedIsAccounted(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		full func(g *Gateway)
-		send func(t *testing.T, g *Gateway) int
+		full func(g *gateway.Gateway)
+		send func(t *testing.T, g *gateway.Gateway) int
 		want []string
 	}{
 		{"a named call beyond max_calls", tooManyCalls, callOf("2026-07-28"), []string{"refused overload answered=503 address=127.0.0.1"}},
 		{"a call beyond max_calls", tooManyCalls, callOf("2025-11-25"), []string{"refused limited rpc=tools/call tool=list"}},
 		{"a named call without memory", noMemory, callOf("2026-07-28"), []string{"refused memory answered=503 address=127.0.0.1"}},
 		{"a call without memory", noMemory, callOf("2025-11-25"), []string{"refused limited rpc=tools/call tool=list"}},
-		{"a stream without memory", noMemory, func(_ *testing.T, g *Gateway) int {
-			return post(g.Handler(), http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"},
+		{"a stream without memory", noMemory, func(_ *testing.T, g *gateway.Gateway) int {
+			return gatewaytest.Post(g.Handler(), http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"},
 				"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"subscriptions/listen"}}, listenBody).Code
 		}, []string{"refused memory answered=503 address=127.0.0.1"}},
-		{"a large body without memory", noMemory, func(_ *testing.T, g *Gateway) int {
-			return post(g.Handler(), http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}},
+		{"a large body without memory", noMemory, func(_ *testing.T, g *gateway.Gateway) int {
+			return gatewaytest.Post(g.Handler(), http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}},
 				`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`+strings.Repeat("x", 100<<10)+`"}}`).Code
 		}, []string{"refused memory answered=503 address=127.0.0.1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_calls: 1}\n", "http://127.0.0.1:1")
+			g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_calls: 1}\n", "http://127.0.0.1:1")
 			told := withAudit(t, g)
 			tt.full(g)
 			if code := tt.send(t, g); code != http.StatusServiceUnavailable {
@@ -233,7 +235,7 @@ func TestShedIsAccounted(t *testing.T) {
 			}
 			hold(t, told(), tt.want...)
 			sum := 0.0
-			for _, n := range g.metrics.Refused {
+			for _, n := range g.Counters().Refused {
 				sum += counted(t, n)
 			}
 			if sum != 1 {
@@ -243,12 +245,14 @@ func TestShedIsAccounted(t *testing.T) {
 	}
 }
 
-func tooManyCalls(g *Gateway) { g.admission.overload.Admit(1) }
+func tooManyCalls(g *gateway.Gateway) { g.Overload().Admit(1) }
 
-func noMemory(g *Gateway) {
-	g.admission.overload.PinMemory(true)
+func noMemory(g *gateway.Gateway) {
+	g.Overload().PinMemory(true)
 }
 
-func callOf(revision string) func(*testing.T, *Gateway) int {
-	return func(t *testing.T, g *Gateway) int { return newClient(t, g.Handler(), revision, "").call("list").Code }
+func callOf(revision string) func(*testing.T, *gateway.Gateway) int {
+	return func(t *testing.T, g *gateway.Gateway) int {
+		return gatewaytest.NewClient(t, g.Handler(), revision, "").Call("list").Code
+	}
 }

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
@@ -24,13 +25,13 @@ auth: {anonymous: true}
 apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
 limits: {max_connections_per_address: 1, address_rate: off}
 `
-	g := start(t, document("Shop", "list"), cfg, newRecordingService(t).URL)
-	out := &sink{}
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), cfg, gatewaytest.NewRecordingService(t).URL)
+	out := &gatewaytest.Sink{}
 	log, err := audit.New(audit.Options{Output: out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	setAudit(g, log)
+	g.SetAudit(log)
 	refused := "" // the first request that was
 	request := func(ctx context.Context, peer, caller, method, body string) *http.Request {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:8080/mcp", strings.NewReader(body))
@@ -75,7 +76,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 	}
 
 	held := func() int {
-		n, _ := g.connections.Held(netip.MustParsePrefix("192.0.2.1/32"))
+		n, _ := g.Connections().Held(netip.MustParsePrefix("192.0.2.1/32"))
 		return n
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -84,7 +85,7 @@ limits: {max_connections_per_address: 1, address_rate: off}
 		defer close(ended)
 		g.Handler().ServeHTTP(httptest.NewRecorder(), request(ctx, "192.0.2.1", "", "subscriptions/listen", listenBody))
 	}()
-	for g.mcpHandlers.Streams() == 0 || held() > 0 {
+	for g.MCPHandlers().Streams() == 0 || held() > 0 {
 		time.Sleep(time.Millisecond) // until the test's own deadline
 	}
 	if got := lists("192.0.2.1", ""); got != http.StatusOK {
@@ -93,15 +94,15 @@ limits: {max_connections_per_address: 1, address_rate: off}
 	cancel()
 	timebox.Wait(t, ended)
 	// When memory is short a few are let in, lists among them.
-	defer g.admission.overload.PinMemory(true)()
+	defer g.Overload().PinMemory(true)()
 	if got := lists("192.0.2.1", ""); got != http.StatusOK {
 		t.Errorf("when memory is short = %d", got)
 	}
 	g.Config().Limits.MaxConnectionsPerAddress = 100
-	inner := &accepted{conns: make(chan net.Conn, 1)}
+	inner := &gatewaytest.Accepted{Conns: make(chan net.Conn, 1)}
 	for l := g.Listener(inner); held() < 16; { // more are not a few
 		conn, _ := net.Pipe()
-		inner.conns <- remote{Conn: conn, address: "192.0.2.1:1"}
+		inner.Conns <- gatewaytest.Remote{Conn: conn, Address: "192.0.2.1:1"}
 		conn, err := l.Accept()
 		if err != nil {
 			t.Fatal(err)

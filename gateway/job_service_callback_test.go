@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"encoding/json"
@@ -15,23 +15,24 @@ import (
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/task"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestCallbackRefusals: the status says whether calling again may help, and a flood of what is not signed has ten lines in a minute.
 func TestCallbackRefusals(t *testing.T) {
-	api := strings.Replace(reportsAPI(t), "year: {type: integer}", "year: {type: integer}, notify: {type: string}", 1)
-	g := startJobs(t, api, `server: {public_url: "https://gateway.test"}
+	api := strings.Replace(gatewaytest.ReportsAPI, "year: {type: integer}", "year: {type: integer}, notify: {type: string}", 1)
+	g := gatewaytest.StartJobs(t, api, `server: {public_url: "https://gateway.test"}
 auth: {anonymous: true}
 apis: [{name: reports, spec: $SPEC, base_url: $BASE}]
 rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify, max_body: 1KiB, signature: {header: X-Signature, secret: a-secret-of-the-test-of-32-bytes}}}}}]
-`, newJobService("404"))
+`, gatewaytest.NewJobService("404"))
 	log := &strings.Builder{}
-	g.tasks.Log = slog.New(slog.NewTextHandler(log, nil))
+	g.Tasks().Log = slog.New(slog.NewTextHandler(log, nil))
 	payload, err := json.Marshal(task.CallbackPayload{Key: "k", Tool: "makeReport"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := "https://gateway.test" + plan.CallbackPath + g.tasks.Callbacks.Seal(payload, time.Now().Add(time.Hour))
+	url := "https://gateway.test" + plan.CallbackPath + g.Tasks().Callbacks.Seal(payload, time.Now().Add(time.Hour))
 	send := func(body io.Reader) (int, string) {
 		w := httptest.NewRecorder()
 		g.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodPost, url, body))

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"fmt"
@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/diskcache"
 	"drawbridge/gateway/source"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
@@ -31,7 +33,7 @@ func TestRestoreLarge(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		name := strings.Trim(r.URL.Path, "/")
-		text := document(name, "list")
+		text := gatewaytest.Document(name, "list")
 		if name != "small" {
 			text = large(text)
 		}
@@ -46,14 +48,14 @@ func TestRestoreLarge(t *testing.T) {
 		cfg += fmt.Sprintf("  - {name: %s, spec: %q, refresh: 0s}\n", name, server.URL+"/"+name)
 	}
 	p := started(t, cfg)
-	p.eventually("all are served", func() bool { return len(p.tools()) == len(names) })
+	p.Eventually("all are served", func() bool { return len(p.Tools()) == len(names) })
 	p.end() // writes them
 	mu.Lock()
 	down = true
 	mu.Unlock()
 	now, most := 0, 0
 	goOn := make(chan struct{})
-	p = startingOn(t, cfg, Options{Test: TestOptions{Store: func(o *diskcache.Options) {
+	p = startingOn(t, cfg, gateway.Options{Test: gateway.TestOptions{Store: func(o *diskcache.Options) {
 		o.ReadTimeout = time.Minute
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			read := d.Read
@@ -72,11 +74,11 @@ func TestRestoreLarge(t *testing.T) {
 			}
 			return d
 		}
-	}}}, func(*Gateway) {})
-	p.eventually("two large documents are read", func() bool { mu.Lock(); defer mu.Unlock(); return now == 2 })
-	p.eventually("the small one is served", func() bool { return p.Status().Tools == 1 })
+	}}}, func(*gateway.Gateway) {})
+	p.Eventually("two large documents are read", func() bool { mu.Lock(); defer mu.Unlock(); return now == 2 })
+	p.Eventually("the small one is served", func() bool { return p.Status().Tools == 1 })
 	close(goOn)
-	p.eventually("all are served", func() bool { return p.Status().Tools == len(names) })
+	p.Eventually("all are served", func() bool { return p.Status().Tools == len(names) })
 	mu.Lock()
 	defer mu.Unlock()
 	if most != 2 {
@@ -88,26 +90,26 @@ func TestRestoreLarge(t *testing.T) {
 func TestHeldLarge(t *testing.T) {
 	debug.SetMemoryLimit(1 << 30)
 	defer debug.SetMemoryLimit(math.MaxInt64)
-	o := newChanging(t, large(document("A", operations(10)...)))
+	o := gatewaytest.NewChanging(t, large(gatewaytest.Document("A", gatewaytest.Operations(10)...)))
 	p := started(t, "server: {state_dir: "+t.TempDir()+"}\nadmin: {token: 0123456789abcdef}\napis: [{spec: "+o.URL+"/a.yaml, name: a, refresh: 0s}]\n")
 	written := func(n int) func() bool {
 		return func() bool {
-			return len(metricLines(p.Gateway, fmt.Sprintf(`drawbridge_state_writes_total{outcome="ok"} %d`, n))) == 1
+			return len(gatewaytest.MetricLines(p.Gateway, fmt.Sprintf(`drawbridge_state_writes_total{outcome="ok"} %d`, n))) == 1
 		}
 	}
-	p.eventually("it is kept", written(1))
-	o.set(large(document("A", operations(2)...)))
+	p.Eventually("it is kept", written(1))
+	o.Set(large(gatewaytest.Document("A", gatewaytest.Operations(2)...)))
 	if err := p.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := p.state(0); s.State != admin.Held {
+	if s := p.State(0); s.State != admin.Held {
 		t.Fatalf("%+v", s)
 	}
-	if w := do(p.Admin(), http.MethodPost, "/apis/a/accept", http.Header{"Authorization": {"Bearer 0123456789abcdef"}}); w.Code/100 != 2 {
+	if w := gatewaytest.Do(p.Admin(), http.MethodPost, "/apis/a/accept", http.Header{"Authorization": {"Bearer 0123456789abcdef"}}); w.Code/100 != 2 {
 		t.Fatal(w.Code, w.Body)
 	}
-	p.eventually("what was accepted is kept", written(2))
-	if s := p.state(0); s.State != admin.Ready || s.Tools != 2 {
+	p.Eventually("what was accepted is kept", written(2))
+	if s := p.State(0); s.State != admin.Ready || s.Tools != 2 {
 		t.Errorf("%+v", s)
 	}
 }

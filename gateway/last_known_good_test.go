@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"bytes"
@@ -17,14 +17,16 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway"
 	"drawbridge/gateway/admin"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/logbuffer"
 	"drawbridge/test/timebox"
 )
 
 // process is one run of a gateway: a restart is the next one.
 type process struct {
-	*running
+	*gatewaytest.Running
 	log *logbuffer.Buffer
 	end func()
 }
@@ -32,22 +34,22 @@ type process struct {
 // started runs a gateway on a configuration until end, which returns when all that it had to write is written.
 func started(t *testing.T, text string) *process {
 	t.Helper()
-	return starting(t, text, func(*Gateway) {})
+	return starting(t, text, func(*gateway.Gateway) {})
 }
 
 // starting starts a gateway when something was changed in it.
-func starting(t *testing.T, text string, change func(*Gateway)) *process {
+func starting(t *testing.T, text string, change func(*gateway.Gateway)) *process {
 	t.Helper()
-	return startingOn(t, text, Options{}, change)
+	return startingOn(t, text, gateway.Options{}, change)
 }
 
 // startingOn is starting with other options; those of the configuration and the log are filled in.
-func startingOn(t *testing.T, text string, o Options, change func(*Gateway)) *process {
+func startingOn(t *testing.T, text string, o gateway.Options, change func(*gateway.Gateway)) *process {
 	t.Helper()
-	p := &process{running: &running{t: t, dir: t.TempDir(), gone: make(chan struct{})}, log: &logbuffer.Buffer{}}
-	p.write(map[string]string{"drawbridge.yaml": text})
+	p := &process{Running: &gatewaytest.Running{T: t, Dir: t.TempDir(), Gone: make(chan struct{})}, log: &logbuffer.Buffer{}}
+	p.Write(map[string]string{"drawbridge.yaml": text})
 	load := func() (*config.Config, error) {
-		c, problems := config.Load(filepath.Join(p.dir, "drawbridge.yaml"), func(string) string { return "" })
+		c, problems := config.Load(filepath.Join(p.Dir, "drawbridge.yaml"), func(string) string { return "" })
 		return c, problems.Err()
 	}
 	c, err := load()
@@ -55,14 +57,14 @@ func startingOn(t *testing.T, text string, o Options, change func(*Gateway)) *pr
 		t.Fatal(err)
 	}
 	o.Config, o.LoadConfig, o.Logger = c, load, slog.New(slog.NewTextHandler(p.log, nil))
-	if p.Gateway, err = New(o); err != nil {
+	if p.Gateway, err = gateway.New(o); err != nil {
 		t.Fatal(err)
 	}
 	change(p.Gateway)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		defer close(p.gone)
+		defer close(p.Gone)
 		ended <- p.Run(ctx)
 	}()
 	p.end = sync.OnceFunc(func() {
@@ -77,7 +79,7 @@ func startingOn(t *testing.T, text string, o Options, change func(*Gateway)) *pr
 
 // storeID returns the id of the n-th API's document in the store.
 func (p *process) storeID(n int) string {
-	for s, entry := range p.current.Load().Entries {
+	for s, entry := range p.Current().Entries {
 		if entry == fmt.Sprintf("apis[%d]", n) {
 			return s.StoreID
 		}
@@ -90,11 +92,11 @@ func (p *process) logged(text string) int { return strings.Count(p.log.String(),
 // TestArchive: a document that was read once is served by the next process though its origin is gone, and until it is back
 // (O1). Nothing of what may be secret in its location stands on the disk.
 func TestArchive(t *testing.T) {
-	o := newChanging(t, document("A", "one", "two"))
+	o := gatewaytest.NewChanging(t, gatewaytest.Document("A", "one", "two"))
 	state := filepath.Join(t.TempDir(), "deep", "state")
 	cfg := "server: {state_dir: " + state + "}\napis: [{spec: '" + o.URL + "/a.yaml?key=hidden-key', name: a, refresh: 0s}]\n"
 	first := started(t, cfg)
-	first.served()
+	first.Served()
 	first.end()
 	files, err := os.ReadDir(state)
 	if err != nil || len(files) != 1 {
@@ -113,40 +115,40 @@ func TestArchive(t *testing.T) {
 			t.Errorf("mode of %s = %v, %v; want %v", path, info.Mode(), err, want)
 		}
 	}
-	if got := metricLines(first.Gateway, `drawbridge_state_writes_total{outcome="ok"} 1`); len(got) != 1 {
-		t.Errorf("writes = %q", metricLines(first.Gateway, "drawbridge_state_writes"))
+	if got := gatewaytest.MetricLines(first.Gateway, `drawbridge_state_writes_total{outcome="ok"} 1`); len(got) != 1 {
+		t.Errorf("writes = %q", gatewaytest.MetricLines(first.Gateway, "drawbridge_state_writes"))
 	}
 
-	o.set("")
+	o.Set("")
 	second := started(t, cfg)
-	second.served()
-	second.eventually("the origin is tried", func() bool { return second.state(0).Error != "" })
-	s := second.state(0)
-	if s.State != admin.Stale || len(second.tools()) != 2 || s.StaleSince == nil || time.Since(*s.StaleSince) > time.Hour || s.LoadedAt == nil || second.logged("serving the stored document") != 1 {
+	second.Served()
+	second.Eventually("the origin is tried", func() bool { return second.State(0).Error != "" })
+	s := second.State(0)
+	if s.State != admin.Stale || len(second.Tools()) != 2 || s.StaleSince == nil || time.Since(*s.StaleSince) > time.Hour || s.LoadedAt == nil || second.logged("serving the stored document") != 1 {
 		t.Errorf("status = %+v, log %s", s, second.log)
 	}
-	o.set(document("A", "one", "two", "three"))
+	o.Set(gatewaytest.Document("A", "one", "two", "three"))
 	if err := second.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := second.state(0); s.State != admin.Ready || len(second.tools()) != 3 || s.StaleSince != nil {
+	if s := second.State(0); s.State != admin.Ready || len(second.Tools()) != 3 || s.StaleSince != nil {
 		t.Errorf("status = %+v", s)
 	}
 	second.end()
 
 	// A bad document is no better than none.
-	o.set("<!DOCTYPE html>")
+	o.Set("<!DOCTYPE html>")
 	third := started(t, cfg)
-	third.served()
-	third.eventually("the document is tried", func() bool { return third.state(0).Error != "" })
-	if s := third.state(0); s.State != admin.Stale || len(third.tools()) != 3 {
+	third.Served()
+	third.Eventually("the document is tried", func() bool { return third.State(0).Error != "" })
+	if s := third.State(0); s.State != admin.Stale || len(third.Tools()) != 3 {
 		t.Errorf("status = %+v", s)
 	}
 }
 
 // TestStartWithDeadNetwork: with all documents on the disk and none to be had, everything is served within a second.
 func TestStartWithDeadNetwork(t *testing.T) {
-	o := newChanging(t, document("A", operations(20)...))
+	o := gatewaytest.NewChanging(t, gatewaytest.Document("A", gatewaytest.Operations(20)...))
 	state := t.TempDir()
 	var cfg strings.Builder
 	fmt.Fprintf(&cfg, "server: {state_dir: %s, ready: all}\napis:\n", state)
@@ -154,7 +156,7 @@ func TestStartWithDeadNetwork(t *testing.T) {
 		fmt.Fprintf(&cfg, "  - {spec: '%s/%d.yaml', name: a%d, spec_timeout: 20s}\n", o.URL, n, n)
 	}
 	first := started(t, cfg.String())
-	first.eventually("all are served", func() bool { return first.Status().Ready })
+	first.Eventually("all are served", func() bool { return first.Status().Ready })
 	first.end()
 	// At the same URLs, a listener that answers nothing stands for a network that swallows what is sent.
 	address := strings.TrimPrefix(o.URL, "http://")
@@ -166,7 +168,7 @@ func TestStartWithDeadNetwork(t *testing.T) {
 	defer func() { _ = hole.Close() }()
 	begin := time.Now()
 	second := started(t, cfg.String())
-	second.eventually("all are served", func() bool { return second.Status().Ready })
+	second.Eventually("all are served", func() bool { return second.Status().Ready })
 	// Far below the time that one document may take. A machine that has nothing else to do needs a third of a second.
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("ready after %v", took)
@@ -176,29 +178,29 @@ func TestStartWithDeadNetwork(t *testing.T) {
 			t.Errorf("api %d = %+v", n, a)
 		}
 	}
-	if n := len(second.tools()); n != 200 {
+	if n := len(second.Tools()); n != 200 {
 		t.Errorf("%d tools", n)
 	}
 }
 
 // TestHoldSurvivesARestart: a document that is held is not served by a process that starts anew, and one that is accepted is.
 func TestHoldSurvivesARestart(t *testing.T) {
-	o := newChanging(t, document("A", operations(10)...))
+	o := gatewaytest.NewChanging(t, gatewaytest.Document("A", gatewaytest.Operations(10)...))
 	cfg := "server: {state_dir: " + t.TempDir() + "}\napis: [{spec: '" + o.URL + "/a.yaml', name: a, refresh: 0s}]\n"
 	first := started(t, cfg)
-	first.served()
+	first.Served()
 	first.end()
-	o.set(document("A", operations(2)...))
+	o.Set(gatewaytest.Document("A", gatewaytest.Operations(2)...))
 	for range 2 {
 		p := started(t, cfg)
-		p.eventually("it is held", func() bool { return len(p.Status().APIs) == 1 && p.state(0).State == admin.Held })
-		if n := len(p.tools()); n != 10 {
+		p.Eventually("it is held", func() bool { return len(p.Status().APIs) == 1 && p.State(0).State == admin.Held })
+		if n := len(p.Tools()); n != 10 {
 			t.Errorf("%d tools", n)
 		}
 		p.end()
 	}
 	p := started(t, cfg)
-	p.eventually("it is held", func() bool { return p.state(0).State == admin.Held })
+	p.Eventually("it is held", func() bool { return p.State(0).State == admin.Held })
 	if err := p.Accept(t.Context(), "a", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -207,22 +209,22 @@ func TestHoldSurvivesARestart(t *testing.T) {
 		t.Error("a gateway that has ended accepts a document")
 	}
 	p = started(t, cfg)
-	p.served()
-	p.eventually("it is read", func() bool { return p.state(0).State == admin.Ready })
-	if n := len(p.tools()); n != 2 {
+	p.Served()
+	p.Eventually("it is read", func() bool { return p.State(0).State == admin.Ready })
+	if n := len(p.Tools()); n != 2 {
 		t.Errorf("%d tools", n)
 	}
 }
 
 // TestArchiveRefuses: what is damaged, or another's, is told and not used, and nothing else suffers.
 func TestArchiveRefuses(t *testing.T) {
-	o := newChanging(t, document("A", "one"))
+	o := gatewaytest.NewChanging(t, gatewaytest.Document("A", "one"))
 	state := t.TempDir()
 	cfg := "server: {state_dir: " + state + "}\napis: [{spec: '" + o.URL + "/a.yaml', name: a, refresh: 0s}, {spec: '" + o.URL + "/b.yaml', name: b, refresh: 0s}]\n"
 	first := started(t, cfg)
-	first.eventually("both are served", func() bool { return len(first.tools()) == 2 })
+	first.Eventually("both are served", func() bool { return len(first.Tools()) == 2 })
 	first.end()
-	a, b := first.store.Path(first.storeID(0)), first.store.Path(first.storeID(1))
+	a, b := first.Store().Path(first.storeID(0)), first.Store().Path(first.storeID(1))
 	good, err := os.ReadFile(a)
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +237,7 @@ func TestArchiveRefuses(t *testing.T) {
 	if err := os.WriteFile(elsewhere, good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.set("")
+	o.Set("")
 	for name, tt := range map[string]struct {
 		spoil func() error
 		want  string
@@ -266,8 +268,8 @@ func TestArchiveRefuses(t *testing.T) {
 				tt.want = "it is larger than"
 			}
 			p := started(t, cfg)
-			p.eventually("both are tried", func() bool { return p.state(0).Error != "" && p.state(1).Error != "" })
-			if p.state(0).State != admin.Failed || p.state(1).State != admin.Stale || len(p.tools()) != 1 {
+			p.Eventually("both are tried", func() bool { return p.State(0).Error != "" && p.State(1).Error != "" })
+			if p.State(0).State != admin.Failed || p.State(1).State != admin.Stale || len(p.Tools()) != 1 {
 				t.Errorf("status = %+v", p.Status().APIs)
 			}
 			if p.logged("the stored document can't be used") != 1 || p.logged(tt.want) == 0 {
@@ -279,25 +281,25 @@ func TestArchiveRefuses(t *testing.T) {
 
 // TestArchiveCannotWrite: a disk that takes nothing is told once, and counted; the gateway goes on, and writes when it can.
 func TestArchiveCannotWrite(t *testing.T) {
-	o := newChanging(t, document("A", "one"))
+	o := gatewaytest.NewChanging(t, gatewaytest.Document("A", "one"))
 	file := filepath.Join(t.TempDir(), "state")
 	if err := os.WriteFile(file, nil, 0o600); err != nil { // where the directory should be
 		t.Fatal(err)
 	}
 	p := started(t, "server: {state_dir: "+file+"}\napis: [{spec: '"+o.URL+"/a.yaml', name: a, refresh: 0s}]\n")
-	p.served()
-	p.eventually("a write fails", func() bool {
-		return len(metricLines(p.Gateway, `drawbridge_state_writes_total{outcome="failed"} 1`)) == 1
+	p.Served()
+	p.Eventually("a write fails", func() bool {
+		return len(gatewaytest.MetricLines(p.Gateway, `drawbridge_state_writes_total{outcome="failed"} 1`)) == 1
 	})
-	if p.state(0).State != admin.Ready || p.logged("documents can't be stored") != 1 || p.logged("a document can't be stored; retrying") != 1 {
-		t.Errorf("status = %+v, log %s", p.state(0), p.log)
+	if p.State(0).State != admin.Ready || p.logged("documents can't be stored") != 1 || p.logged("a document can't be stored; retrying") != 1 {
+		t.Errorf("status = %+v, log %s", p.State(0), p.log)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	p.end() // writes what waits
-	if got := metricLines(p.Gateway, `drawbridge_state_writes_total{outcome="ok"} 1`); len(got) != 1 {
-		t.Errorf("it is not written when it could be: %q", metricLines(p.Gateway, "drawbridge_state_writes"))
+	if got := gatewaytest.MetricLines(p.Gateway, `drawbridge_state_writes_total{outcome="ok"} 1`); len(got) != 1 {
+		t.Errorf("it is not written when it could be: %q", gatewaytest.MetricLines(p.Gateway, "drawbridge_state_writes"))
 	}
 }
 
@@ -305,19 +307,19 @@ func TestArchiveCannotWrite(t *testing.T) {
 // get it with other credentials.
 func TestArchiveIsShared(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write([]byte(document("A", strings.ToLower(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))))
+		_, _ = w.Write([]byte(gatewaytest.Document("A", strings.ToLower(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))))
 	}))
 	defer service.Close()
 	state := t.TempDir()
 	entry := "  - {spec: '" + service.URL + "/a.yaml', credential: {type: bearer, token: %s}%s}\n"
 	named := "server: {state_dir: " + state + "}\napis:\n" + fmt.Sprintf(entry, "mine", ", name: a") + fmt.Sprintf(entry, "yours", ", name: b")
 	one, two := started(t, named), started(t, named)
-	one.eventually("both are served", func() bool { return len(one.tools()) == 2 })
-	two.eventually("both are served", func() bool { return len(two.tools()) == 2 })
+	one.Eventually("both are served", func() bool { return len(one.Tools()) == 2 })
+	two.Eventually("both are served", func() bool { return len(two.Tools()) == 2 })
 	one.end()
 	two.end()
 	for n, want := range []string{"GET /mine", "GET /yours"} {
-		doc, release := one.store.Load(t.Context(), one.storeID(n), want)
+		doc, release := one.Store().Load(t.Context(), one.storeID(n), want)
 		release()
 		if doc == nil || len(doc.Head.Operations) != 1 || doc.Head.Operations[0] != want {
 			t.Errorf("document %d = %+v", n, doc)

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"drawbridge/config"
+	"drawbridge/gateway"
 	"drawbridge/gateway/diskcache"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/logbuffer"
 	"drawbridge/test/timebox"
 )
@@ -25,12 +27,12 @@ func TestStateDirThatHangs(t *testing.T) {
 		{"writing", "documents may not be stored: server.state_dir does not respond"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &process{running: &running{t: t, dir: t.TempDir()}, log: &logbuffer.Buffer{}}
-			p.write(map[string]string{
+			p := &process{Running: &gatewaytest.Running{T: t, Dir: t.TempDir()}, log: &logbuffer.Buffer{}}
+			p.Write(map[string]string{
 				"drawbridge.yaml": "server: {state_dir: state}\napis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}]\n",
-				"a.yaml":          document("A", "one"),
+				"a.yaml":          gatewaytest.Document("A", "one"),
 			})
-			c, problems := config.Load(filepath.Join(p.dir, "drawbridge.yaml"), func(string) string { return "" })
+			c, problems := config.Load(filepath.Join(p.Dir, "drawbridge.yaml"), func(string) string { return "" })
 			if c == nil {
 				t.Fatal(problems.Err())
 			}
@@ -40,7 +42,7 @@ func TestStateDirThatHangs(t *testing.T) {
 				timebox.Wait(t, awake)
 			}
 			var err error
-			if p.Gateway, err = New(Options{Config: c, Logger: slog.New(slog.NewTextHandler(p.log, nil)), Test: TestOptions{Store: func(o *diskcache.Options) {
+			if p.Gateway, err = gateway.New(gateway.Options{Config: c, Logger: slog.New(slog.NewTextHandler(p.log, nil)), Test: gateway.TestOptions{Store: func(o *diskcache.Options) {
 				// Only the access that hangs may run into its time limit, also on a busy machine.
 				o.ReadTimeout, o.EndTimeout = time.Second, time.Minute
 				if tt.name == "writing" {
@@ -64,7 +66,7 @@ func TestStateDirThatHangs(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			ended := make(chan error, 1)
 			go func() { ended <- p.Run(ctx) }()
-			p.served()
+			p.Served()
 			timebox.Wait(t, hangs)
 			cancel()
 			select {
@@ -87,17 +89,17 @@ func TestStateDirThatHangs(t *testing.T) {
 func TestArchivePanics(t *testing.T) {
 	dir := t.TempDir()
 	text := "server: {state_dir: " + dir + "}\napis: [{spec: a.yaml, name: a, base_url: 'http://127.0.0.1:1'}]\n"
-	p := startingOn(t, text, Options{Test: TestOptions{Store: func(o *diskcache.Options) {
+	p := startingOn(t, text, gateway.Options{Test: gateway.TestOptions{Store: func(o *diskcache.Options) {
 		o.WrapDisk = func(d diskcache.Disk) diskcache.Disk {
 			d.Read = func(string) ([]byte, error) { panic("read") }
 			d.Size = func(string) (int64, error) { return 1, nil }
 			return d
 		}
-	}}}, func(*Gateway) {})
-	p.eventually("it was tried", func() bool {
+	}}}, func(*gateway.Gateway) {})
+	p.Eventually("it was tried", func() bool {
 		return strings.Contains(p.log.String(), "the stored document can't be used") && strings.Contains(p.log.String(), "panic in the background")
 	})
-	p.write(map[string]string{"a.yaml": document("A", "one")})
-	p.eventually("it is served", func() bool { return p.Status().Tools == 1 })
+	p.Write(map[string]string{"a.yaml": gatewaytest.Document("A", "one")})
+	p.Eventually("it is served", func() bool { return p.Status().Tools == 1 })
 	p.end()
 }

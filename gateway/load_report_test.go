@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"bytes"
@@ -11,10 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/generation"
 	"drawbridge/openapi/text"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/logbuffer"
 )
 
@@ -38,11 +40,11 @@ paths:
 
 // /apis keeps what it had and tells the fates; /apis/{name} tells each operation's.
 func TestReport(t *testing.T) {
-	r := run(t, map[string]string{
+	r := gatewaytest.Run(t, map[string]string{
 		"drawbridge.yaml": "apis:\n- {spec: fated.yaml, tools: {exclude: [{method: DELETE}]}}\n- {spec: absent.yaml}\n", "fated.yaml": fated,
 	})
-	r.served()
-	r.eventually("both were tried", func() bool { return r.state(1).State == admin.Failed })
+	r.Served()
+	r.Eventually("both were tried", func() bool { return r.State(1).State == admin.Failed })
 
 	get := func(target string, status int, into any) string {
 		w := httptest.NewRecorder()
@@ -106,10 +108,10 @@ func TestReport(t *testing.T) {
 
 // The gauges follow the document: a code that is no longer met leaves no series behind, on which an alert would stay.
 func TestReportMetrics(t *testing.T) {
-	r := run(t, map[string]string{"drawbridge.yaml": "- fated.yaml\n", "fated.yaml": fated})
-	r.served()
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": "- fated.yaml\n", "fated.yaml": fated})
+	r.Served()
 	series := func() string {
-		families, err := r.o.Metrics.Gather()
+		families, err := r.Registry().Gather()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +141,7 @@ drawbridge_skipped_operations fated operation-parameter 1
 	if diff := cmp.Diff(want, series()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	r.write(map[string]string{"fated.yaml": strings.NewReplacer(`"9"`, "9", "in: matrix, required: true", "in: query").Replace(fated)})
+	r.Write(map[string]string{"fated.yaml": strings.NewReplacer(`"9"`, "9", "in: matrix, required: true", "in: query").Replace(fated)})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +154,7 @@ drawbridge_operations fated skipped 0
 	if diff := cmp.Diff(want, series()); diff != "" {
 		t.Errorf("after a reload (-want +got):\n%s", diff)
 	}
-	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: fated.yaml, name: other}]\n"})
+	r.Write(map[string]string{"drawbridge.yaml": "apis: [{spec: fated.yaml, name: other}]\n"})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -171,9 +173,9 @@ func TestDiffLog(t *testing.T) {
 		return a
 	}}))
 	generationOf := func(text string) *generation.Generation {
-		r := run(t, map[string]string{"drawbridge.yaml": "- fated.yaml\n", "fated.yaml": text})
-		r.served()
-		return r.current.Load()
+		r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": "- fated.yaml\n", "fated.yaml": text})
+		r.Served()
+		return r.Current()
 	}
 	before := generationOf(strings.ReplaceAll(strings.ReplaceAll(fated, "delete:", "head:"), "post:", "patch:"))
 	after := generationOf(strings.ReplaceAll(fated, "operationId: list,", "operationId: all,"))
@@ -196,17 +198,17 @@ func TestFirstLoadIsNoAlarm(t *testing.T) {
 		return strings.NewReplacer("TITLE", title, "NAME", name, "METHOD", method).Replace(document)
 	}
 	var log logbuffer.Buffer
-	r := runWith(t, map[string]string{
+	r := gatewaytest.RunWith(t, map[string]string{
 		"drawbridge.yaml": "- first.json\n- second.json\n",
 		"first.json":      text("First", "clear", "delete"),
 		"second.json":     "not yet",
-	}, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	r.served()
+	}, gateway.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	r.Served()
 	const alarm = "new destructive tools"
 	step := func(name, file, text string, want bool) {
 		t.Helper()
 		before := strings.Count(log.String(), alarm)
-		r.write(map[string]string{file: text})
+		r.Write(map[string]string{file: text})
 		if err := r.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"slices"
@@ -27,7 +27,7 @@ paths:
 	}
 	r := started(t, "- a.yaml\n")
 	cfg := "tools: {lock: approved.lock}\napis: [{spec: a.yaml, base_url: \"http://127.0.0.1:1\"}]\n"
-	r.write(map[string]string{"a.yaml": doc, "drawbridge.yaml": strings.Replace(cfg, "tools: {lock: approved.lock}", "", 1)})
+	r.Write(map[string]string{"a.yaml": doc, "drawbridge.yaml": strings.Replace(cfg, "tools: {lock: approved.lock}", "", 1)})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ paths:
 	}
 	approve := func(tools []config.LockedTool) []string {
 		t.Helper()
-		r.write(map[string]string{"drawbridge.yaml": cfg, "approved.lock": string(config.NewLock(tools).Encode())})
+		r.Write(map[string]string{"drawbridge.yaml": cfg, "approved.lock": string(config.NewLock(tools).Encode())})
 		if err := r.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return r.tools()
+		return r.Tools()
 	}
 	if got := approve(tools); len(got) != len(tools) {
 		t.Errorf("tools = %q, want all; log %s", got, r.log)
@@ -68,12 +68,12 @@ paths:
 
 	// A description that is no longer that of two tools loses what told them apart, and is approved all the same.
 	approve(tools)
-	r.write(map[string]string{"a.yaml": strings.Replace(doc, "post用户, summary: 新增接口", "post用户, summary: 新增用户", 1)})
+	r.Write(map[string]string{"a.yaml": strings.Replace(doc, "post用户, summary: 新增接口", "post用户, summary: 新增用户", 1)})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.eventually("only the tool with other words is held back", func() bool {
-		got := r.tools()
+	r.Eventually("only the tool with other words is held back", func() bool {
+		got := r.Tools()
 		return len(got) == len(tools)-1 && !slices.Contains(got, "post_yong_hu_53e75e04")
 	})
 }

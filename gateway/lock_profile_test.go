@@ -1,9 +1,11 @@
-package gateway
+package gateway_test
 
 import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"drawbridge/test/gatewaytest"
 )
 
 // TestLockSurvivesProfile: an approval made under the full profile holds under the compatible one and the other way around, since
@@ -33,18 +35,18 @@ paths:
 	}
 	serve := func(files map[string]string) string {
 		t.Helper()
-		r.write(files)
+		r.Write(files)
 		if err := r.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return strings.Join(r.tools(), " ")
+		return strings.Join(r.Tools(), " ")
 	}
 	for _, profiles := range [][2]string{{"full", "compatible"}, {"compatible", "full"}} {
 		serve(map[string]string{"a.yaml": document, "drawbridge.yaml": config(profiles[0], "")})
 		approved := strings.ReplaceAll(string(r.Lock().Encode()), "_2fa-verify", "2fa-verify")
 		const locked = "tools: {lock: approved.lock}\n"
 		if got := serve(map[string]string{"approved.lock": approved, "drawbridge.yaml": config(profiles[1], locked)}); got != "_2fa-verify pay" {
-			t.Errorf("approved under %s, served under %s: %q\n%s", profiles[0], profiles[1], got, do(r.Admin(), http.MethodGet, "/apis/a?fate=held", nil).Body)
+			t.Errorf("approved under %s, served under %s: %q\n%s", profiles[0], profiles[1], got, gatewaytest.Do(r.Admin(), http.MethodGet, "/apis/a?fate=held", nil).Body)
 		}
 		if got := serve(map[string]string{"a.yaml": strings.Replace(document, "[1, 2]", "[1, 3]", 1)}); got != "_2fa-verify" {
 			t.Errorf("changed under %s: %q", profiles[1], got)

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
@@ -32,37 +33,37 @@ func TestMaxCalls(t *testing.T) {
 		_, _ = io.WriteString(w, `{"done":true}`)
 	}))
 	defer service.Close()
-	g := start(t, document("Shop", "list", "slow"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_calls: 1, principal_rate: off}\n"+
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list", "slow"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_calls: 1, principal_rate: off}\n"+
 		"rules: [{match: {operation: list}, set: {resource: {uri: \"shop://list\"}}}]\n", service.URL)
 	h := g.Handler()
 	done := make(chan *httptest.ResponseRecorder)
-	go func() { done <- newClient(t, h, "2026-07-28", "").call("slow") }()
+	go func() { done <- gatewaytest.NewClient(t, h, "2026-07-28", "").Call("slow") }()
 	timebox.Wait(t, entered)
-	for _, revision := range eras {
-		c := newClient(t, h, revision, "")
-		if w := c.send("tools/list", "", ""); w.Code != 200 {
+	for _, revision := range gatewaytest.Eras {
+		c := gatewaytest.NewClient(t, h, revision, "")
+		if w := c.Send("tools/list", "", ""); w.Code != 200 {
 			t.Errorf("%s: tools/list = %d %s", revision, w.Code, w.Body)
 		}
-		w := c.call("list")
+		w := c.Call("list")
 		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" || len(w.Header().Get("X-Request-Id")) != 16 ||
 			!strings.Contains(w.Body.String(), `"message":"too many calls run: come again in 1 second; lists are served"`) {
 			t.Errorf("%s: %d %v %s", revision, w.Code, w.Header(), w.Body)
 		}
-		if status, body := ask(t, h, revision, "resources/read", "", `"uri":"shop://list"`); revision < "2026" && (status != http.StatusServiceUnavailable || !strings.Contains(string(body), "too many calls run")) {
+		if status, body := gatewaytest.Ask(t, h, revision, "resources/read", "", `"uri":"shop://list"`); revision < "2026" && (status != http.StatusServiceUnavailable || !strings.Contains(string(body), "too many calls run")) {
 			t.Errorf("%s: resources/read = %d %s", revision, status, body)
 		}
 	}
-	if n := counted(t, g.metrics.Refused[telemetry.RefusedOverload]); n < float64(len(eras)) {
+	if n := counted(t, g.Counters().Refused[telemetry.RefusedOverload]); n < float64(len(gatewaytest.Eras)) {
 		t.Errorf("%v refusals counted", n)
 	}
 	close(leave)
-	if w := timebox.Receive(t, done); !succeeded(w) {
+	if w := timebox.Receive(t, done); !gatewaytest.Succeeded(w) {
 		t.Errorf("the call that ran: %d %s", w.Code, w.Body)
 	}
-	if w := newClient(t, h, "2026-07-28", "").call("list"); !succeeded(w) {
+	if w := gatewaytest.NewClient(t, h, "2026-07-28", "").Call("list"); !gatewaytest.Succeeded(w) {
 		t.Errorf("when there is room again: %d %s", w.Code, w.Body)
 	}
-	if n := g.admission.overload.InFlight(); n != 0 {
+	if n := g.Overload().InFlight(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
 }
@@ -83,17 +84,17 @@ func (r *heldRates) Take(ctx context.Context, key string, l state.Limit, n int) 
 // TestMaxCallsAtOnce: however many calls have found room, and then waited for something else, no more than limits.max_calls go on.
 func TestMaxCallsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &slowService{jobService: newJobService("204"), delay: time.Second}
-		g := startJobs(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, rate: {rate: 100/s, burst: 100}}]\n"+
+		service := &slowService{JobService: gatewaytest.NewJobService("204"), delay: time.Second}
+		g := gatewaytest.StartJobs(t, gatewaytest.Document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, rate: {rate: 100/s, burst: 100}}]\n"+
 			"limits: {max_calls: 2, principal_rate: off, address_rate: off}\n", service)
-		rates := &heldRates{Rates: g.shared.Rates, leave: make(chan struct{})}
-		setRates(g, rates)
+		rates := &heldRates{Rates: g.Shared().Rates, leave: make(chan struct{})}
+		g.SetRates(rates)
 		var all sync.WaitGroup
 		var mu sync.Mutex
 		got := map[int]int{}
 		for range 10 {
 			all.Go(func() {
-				status, _ := callJob(t, g, jobCall{Name: "list"}, "")
+				status, _ := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "list"}, "")
 				mu.Lock()
 				defer mu.Unlock()
 				got[status]++
@@ -105,13 +106,13 @@ func TestMaxCallsAtOnce(t *testing.T) {
 		}
 		close(rates.leave)
 		all.Wait()
-		if n := strings.Count(service.list(), "\n"); n != 2 || got[200] != 2 || got[503] != 8 {
+		if n := strings.Count(service.List(), "\n"); n != 2 || got[200] != 2 || got[503] != 8 {
 			t.Errorf("%d requests, answers %v", n, got)
 		}
-		if n := counted(t, g.metrics.Refused[telemetry.RefusedOverload]); n != 8 {
+		if n := counted(t, g.Counters().Refused[telemetry.RefusedOverload]); n != 8 {
 			t.Errorf("%v refusals counted", n)
 		}
-		if n := g.admission.overload.InFlight(); n != 0 {
+		if n := g.Overload().InFlight(); n != 0 {
 			t.Errorf("%d calls still run", n)
 		}
 	})
@@ -129,7 +130,7 @@ func TestLargeAnswersWait(t *testing.T) {
 		_, _ = io.WriteString(w, `{"done":true}`)
 	}))
 	defer service.Close()
-	g := start(t, document("Shop", "list", "large"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_result_tokens: 0}\n", service.URL)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list", "large"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_result_tokens: 0}\n", service.URL)
 	withRoom(g, 1<<20)
 	free, ok := tryReserve(t, g, 1)
 	if !ok {
@@ -137,10 +138,10 @@ func TestLargeAnswersWait(t *testing.T) {
 	}
 	done := make(chan *httptest.ResponseRecorder, 2)
 	for range 2 {
-		go func() { done <- newClient(t, g.Handler(), "2026-07-28", "").call("large") }()
+		go func() { done <- gatewaytest.NewClient(t, g.Handler(), "2026-07-28", "").Call("large") }()
 	}
 	for range 3 {
-		if w := newClient(t, g.Handler(), "2026-07-28", "").call("list"); !succeeded(w) {
+		if w := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", "").Call("list"); !gatewaytest.Succeeded(w) {
 			t.Errorf("a small answer: %d %s", w.Code, w.Body)
 		}
 	}
@@ -158,50 +159,26 @@ func TestLargeAnswersWait(t *testing.T) {
 	holdAll(t, g)
 }
 
-// accepted is a listener with connections that come from where a test says.
-type accepted struct{ conns chan net.Conn }
-
-func (a *accepted) Accept() (net.Conn, error) {
-	if c := <-a.conns; c != nil {
-		return c, nil
-	}
-	return nil, io.EOF
-}
-func (a *accepted) Close() error   { return nil }
-func (a *accepted) Addr() net.Addr { return &net.TCPAddr{} }
-
-type remote struct {
-	net.Conn
-	address string
-}
-
-func (r remote) RemoteAddr() net.Addr { return addressOf(r.address) }
-
-type addressOf string
-
-func (addressOf) Network() string  { return "tcp" }
-func (a addressOf) String() string { return string(a) }
-
 // TestConnections is H8: connections are bounded in all and for each address, but for peers on loopback and proxies; what is too many is
 // closed, and what was closed makes room.
 func TestConnections(t *testing.T) {
-	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n"+
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n"+
 		"limits: {max_connections: 8, max_connections_per_address: 2}\n", "")
-	inner := &accepted{conns: make(chan net.Conn, 20)}
+	inner := &gatewaytest.Accepted{Conns: make(chan net.Conn, 20)}
 	l := g.Listener(inner)
 	var open []net.Conn
 	come := func(address string, want bool) {
 		t.Helper()
 		server, client := net.Pipe()
-		inner.conns <- remote{Conn: server, address: address}
-		inner.conns <- nil
+		inner.Conns <- gatewaytest.Remote{Conn: server, Address: address}
+		inner.Conns <- nil
 		conn, err := l.Accept()
 		if (err == nil) != want {
 			t.Fatalf("%s: %v, want %v", address, err, want)
 		}
 		if err == nil {
 			open = append(open, conn)
-			timebox.Wait(t, inner.conns)
+			timebox.Wait(t, inner.Conns)
 			return
 		}
 		if _, err := client.Read(make([]byte, 1)); err != io.EOF { //nolint:errorlint // net.Pipe returns it so
@@ -226,21 +203,21 @@ func TestConnections(t *testing.T) {
 	come("192.0.2.1:4", true)
 	come("192.0.2.1:5", false)
 	for because, want := range map[telemetry.RefusalReason]float64{telemetry.RefusedAddressConnections: 3, telemetry.RefusedConnections: 1} {
-		if n := counted(t, g.metrics.Refused[because]); n != want {
+		if n := counted(t, g.Counters().Refused[because]); n != want {
 			t.Errorf("%v refusals counted for %s, want %v", n, because, want)
 		}
 	}
 	for _, c := range open {
 		_ = c.Close()
 	}
-	if _, total := g.connections.Held(netip.Prefix{}); total != 0 {
+	if _, total := g.Connections().Held(netip.Prefix{}); total != 0 {
 		t.Errorf("%d are open", total)
 	}
 }
 
 // TestAnonymousStreams: without tokens the address is who has too many streams, and others are served.
 func TestAnonymousStreams(t *testing.T) {
-	g := start(t, document("Shop", "list"), "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\nlimits: {max_streams_per_caller: 2}\n", "")
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\nlimits: {max_streams_per_caller: 2}\n", "")
 	var address atomic.Value
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.RemoteAddr = address.Load().(string)
@@ -266,19 +243,19 @@ func TestAnonymousStreams(t *testing.T) {
 		return resp.StatusCode == http.StatusTooManyRequests
 	}
 	address.Store("192.0.2.1:1")
-	listen(t, server, "/mcp", "2026-07-28", "")
-	first := listen(t, server, "/mcp", "2025-11-25", "")
+	gatewaytest.Listen(t, server, "/mcp", "2026-07-28", "")
+	first := gatewaytest.Listen(t, server, "/mcp", "2025-11-25", "")
 	if !refused() {
 		t.Error("a third stream of one address was opened")
 	}
 	address.Store("192.0.2.2:1")
-	listen(t, server, "/mcp", "2026-07-28", "")
+	gatewaytest.Listen(t, server, "/mcp", "2026-07-28", "")
 	address.Store("127.0.0.1:1")
 	for range 4 {
-		listen(t, server, "/mcp", "2026-07-28", "")
+		gatewaytest.Listen(t, server, "/mcp", "2026-07-28", "")
 	}
-	first.cancel()
-	first.want("end")
+	first.Cancel()
+	first.Want("end")
 	address.Store("192.0.2.1:1")
 	for range 100 {
 		if !refused() {

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"net/http"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/test/gatewaytest"
 )
 
 // TestOwnTimeout: a timeout that an API or a rule sets is also how long the head of an answer may take; where none is set,
@@ -33,8 +35,8 @@ func TestOwnTimeout(t *testing.T) {
 			if !strings.HasPrefix(c.more, "limits") {
 				c.more = "limits: {first_byte_timeout: 20ms}\n" + c.more
 			}
-			g := start(t, document("Shop", "list", "other"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE"+c.api+"}]\n"+c.more+"\n", service.URL)
-			_, got := ask(t, g.Handler(), "", "tools/call", "list", `"name":"list","arguments":{}`)
+			g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list", "other"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE"+c.api+"}]\n"+c.more+"\n", service.URL)
+			_, got := gatewaytest.Ask(t, g.Handler(), "", "tools/call", "list", `"name":"list","arguments":{}`)
 			if failed := strings.Contains(string(got), `"isError":true`); failed != (c.want != "") || !strings.Contains(string(got), c.want) {
 				t.Errorf("%s, want %q", got, c.want)
 			}

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"bytes"
@@ -12,14 +12,16 @@ import (
 	"testing"
 
 	"drawbridge/config"
+	"drawbridge/gateway"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/generation"
 	"drawbridge/gateway/plan"
+	"drawbridge/test/gatewaytest"
 )
 
 // reuse is a gateway whose documents are read, and whose generations are built, step by step.
 type reuse struct {
-	*Gateway
+	*gateway.Gateway
 	t   *testing.T
 	dir string
 	d   *generation.Deployment
@@ -37,7 +39,7 @@ func newReuse(t *testing.T, files map[string]string) *reuse {
 		t.Fatal(problems)
 	}
 	var err error
-	if r.Gateway, err = New(Options{Config: c, Test: TestOptions{FirstDeployment: func(d *generation.Deployment) { r.d = d }}}); err != nil {
+	if r.Gateway, err = gateway.New(gateway.Options{Config: c, Test: gateway.TestOptions{FirstDeployment: func(d *generation.Deployment) { r.d = d }}}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -61,7 +63,7 @@ func (r *reuse) read(n int) {
 // build builds the next generation.
 func (r *reuse) build() *generation.Generation {
 	r.t.Helper()
-	r.gen, _ = r.publisher.builder.Build(r.d, r.endpoints(), r.gen)
+	r.gen, _ = r.Builder().Build(r.d, r.Table(), r.gen)
 	return r.gen
 }
 
@@ -105,7 +107,7 @@ func TestPlanReuse(t *testing.T) {
 		t.Run(settings, func(t *testing.T) {
 			files := map[string]string{"drawbridge.yaml": settings + reuseRules + "apis:\n"}
 			for _, name := range names {
-				files[name+".yaml"] = document(name, "own_"+name, "shared", "read")
+				files[name+".yaml"] = gatewaytest.Document(name, "own_"+name, "shared", "read")
 				files["drawbridge.yaml"] += "  - {name: " + name + ", spec: " + name + ".yaml}\n"
 			}
 			r := newReuse(t, files)
@@ -117,7 +119,7 @@ func TestPlanReuse(t *testing.T) {
 			for step := range 60 {
 				n := random.IntN(len(names))
 				random.Shuffle(len(operations), func(i, j int) { operations[i], operations[j] = operations[j], operations[i] })
-				text := document(names[n], append([]string{"own_" + names[n]}, operations[:random.IntN(len(operations))]...)...)
+				text := gatewaytest.Document(names[n], append([]string{"own_" + names[n]}, operations[:random.IntN(len(operations))]...)...)
 				if random.IntN(6) == 0 {
 					text = "no document"
 				}
@@ -125,7 +127,7 @@ func TestPlanReuse(t *testing.T) {
 				r.read(n)
 				before := r.gen
 				got := r.build()
-				fresh, _ := r.publisher.builder.Build(r.d, r.endpoints(), nil)
+				fresh, _ := r.Builder().Build(r.d, r.Table(), nil)
 				if a, b := r.describe(got), r.describe(fresh); a != b {
 					t.Fatalf("step %d: incremental\n%s\nanew\n%s", step, a, b)
 				}
@@ -156,7 +158,7 @@ func TestPlanReuseOfOthers(t *testing.T) {
 	const n = 30
 	files := map[string]string{"drawbridge.yaml": "tools: {prefix: never}\napis:\n"}
 	for i := range n {
-		files[fmt.Sprintf("d%02d.yaml", i)] = document(fmt.Sprintf("D %02d", i), fmt.Sprintf("get_%02d", i), fmt.Sprintf("list_%02d", i))
+		files[fmt.Sprintf("d%02d.yaml", i)] = gatewaytest.Document(fmt.Sprintf("D %02d", i), fmt.Sprintf("get_%02d", i), fmt.Sprintf("list_%02d", i))
 		files["drawbridge.yaml"] += fmt.Sprintf("  - {name: d%02d, spec: d%02[1]d.yaml}\n", i)
 	}
 	r := newReuse(t, files)
@@ -169,7 +171,7 @@ func TestPlanReuseOfOthers(t *testing.T) {
 		maps.DeleteFunc(plans, func(_ string, p *plan.Plan) bool { return p.Source.Name == "d07" || p.Source.Name == "d08" })
 		return plans
 	}
-	r.write("d07.yaml", document("D 07", "get_07", "another"))
+	r.write("d07.yaml", gatewaytest.Document("D 07", "get_07", "another"))
 	r.read(7)
 	second := r.build()
 	if !maps.Equal(others(first), others(second)) {
@@ -181,7 +183,7 @@ func TestPlanReuseOfOthers(t *testing.T) {
 	if first.ByTool["get_07"] == second.ByTool["get_07"] || second.ByTool["another"] == nil {
 		t.Error("the plans of the document that changed were taken over")
 	}
-	r.write("d07.yaml", document("D 07", "get_08"))
+	r.write("d07.yaml", gatewaytest.Document("D 07", "get_08"))
 	r.read(7)
 	third := r.build()
 	if !maps.Equal(others(first), others(third)) {
@@ -196,7 +198,7 @@ func TestPlanReuseOfOthers(t *testing.T) {
 }
 
 func (r *reuse) definitionsAnew() []byte {
-	gen, _ := r.publisher.builder.Build(r.d, r.endpoints(), nil)
+	gen, _ := r.Builder().Build(r.d, r.Table(), nil)
 	return gen.Catalog.View(catalog.AllFeatures, nil)
 }
 
@@ -204,7 +206,7 @@ func (r *reuse) definitionsAnew() []byte {
 func TestPlanReuseWithLock(t *testing.T) {
 	files := map[string]string{
 		"drawbridge.yaml": "tools: {lock: tools.lock, prefix: never}\napis: [{name: a, spec: a.yaml}, {name: b, spec: b.yaml}]\n",
-		"a.yaml":          document("A", "list"), "b.yaml": document("B", "look"), "tools.lock": "",
+		"a.yaml":          gatewaytest.Document("A", "list"), "b.yaml": gatewaytest.Document("B", "look"), "tools.lock": "",
 	}
 	unlocked := newReuse(t, map[string]string{"drawbridge.yaml": strings.Replace(files["drawbridge.yaml"], "lock: tools.lock, ", "", 1), "a.yaml": files["a.yaml"], "b.yaml": files["b.yaml"]})
 	unlocked.read(0)
@@ -214,14 +216,14 @@ func TestPlanReuseWithLock(t *testing.T) {
 	r.read(0)
 	r.read(1)
 	first := r.build()
-	r.write("b.yaml", document("B", "look", "list"))
+	r.write("b.yaml", gatewaytest.Document("B", "look", "list"))
 	r.read(1)
 	second := r.build()
 	// list of a has another name now, which nobody has approved.
 	if len(first.ByTool) != 2 || len(second.ByTool) != 1 || second.ByTool["look"] == nil {
 		t.Errorf("%v, then %v", slices.Sorted(maps.Keys(first.ByTool)), slices.Sorted(maps.Keys(second.ByTool)))
 	}
-	r.write("b.yaml", document("B", "look"))
+	r.write("b.yaml", gatewaytest.Document("B", "look"))
 	r.read(1)
 	if third := r.build(); len(third.ByTool) != 2 || third.ByTool["list"] == nil {
 		t.Errorf("%v", slices.Sorted(maps.Keys(third.ByTool)))

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -13,39 +13,33 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/audit"
 	"drawbridge/gateway/state"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/race"
 	"drawbridge/test/timebox"
 )
 
-// from makes requests come from an address.
-func from(h http.Handler, address string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.RemoteAddr = address
-		h.ServeHTTP(w, r)
-	})
-}
-
 // TestPrincipalRate: each principal has its own, whatever its token and its address; the handshake is spared; who is refused
 // is told when to come again.
 func TestPrincipalRate(t *testing.T) {
-	i, service := newIDP(t), newRecordingService(t)
-	g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+"limits: {principal_rate: {rate: 1/m, burst: 3}}\n", service.URL)
+	i, service := gatewaytest.NewIDP(t), gatewaytest.NewRecordingService(t)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i))+"limits: {principal_rate: {rate: 1/m, burst: 3}}\n", service.URL)
 	h := g.Handler()
-	for n, revision := range eras {
+	for n, revision := range gatewaytest.Eras {
 		subject := fmt.Sprint("s", n)
-		one := newClient(t, h, revision, i.token(t, map[string]any{"sub": subject}))
+		one := gatewaytest.NewClient(t, h, revision, i.Token(t, map[string]any{"sub": subject}))
 		for left := 2; left >= 0; left-- {
-			w := one.send("tools/list", "", "")
+			w := one.Send("tools/list", "", "")
 			if got, want := w.Header().Get("RateLimit"), fmt.Sprintf(`"principal";r=%d;t=%d`, left, 60*(3-left)); w.Code != 200 || got != want ||
 				w.Header().Get("RateLimit-Policy") != `"principal";q=3;w=180` {
 				t.Errorf("%s: %d %q %q, want %q", revision, w.Code, got, w.Header().Get("RateLimit-Policy"), want)
 			}
 		}
-		other := newClient(t, from(h, "192.0.2.9:1"), revision, i.token(t, map[string]any{"sub": subject, "jti": "another"}))
-		w := other.call("list")
+		other := gatewaytest.NewClient(t, gatewaytest.From(h, "192.0.2.9:1"), revision, i.Token(t, map[string]any{"sub": subject, "jti": "another"}))
+		w := other.Call("list")
 		const body = `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"too many requests of this caller: come again in 60 seconds","data":{"retryAfter":60}}}`
 		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "60" || w.Header().Get("RateLimit") != `"principal";r=0;t=180` || w.Body.String() != body {
 			t.Errorf("%s: %d %v %s", revision, w.Code, w.Header(), w.Body)
@@ -54,15 +48,15 @@ func TestPrincipalRate(t *testing.T) {
 		if revision >= "2026" {
 			handshake = "server/discover"
 		}
-		if w := other.send(handshake, "", ""); w.Code != 200 {
+		if w := other.Send(handshake, "", ""); w.Code != 200 {
 			t.Errorf("%s: %s = %d", revision, handshake, w.Code)
 		}
-		if w := newClient(t, h, revision, i.token(t, map[string]any{"sub": subject + "x"})).call("list"); !succeeded(w) {
+		if w := gatewaytest.NewClient(t, h, revision, i.Token(t, map[string]any{"sub": subject + "x"})).Call("list"); !gatewaytest.Succeeded(w) {
 			t.Errorf("%s: somebody else = %d %s", revision, w.Code, w.Body)
 		}
-		service.taken()
+		service.Taken()
 	}
-	if got := counted(t, g.metrics.Refused[telemetry.RefusedPrincipalRate]); got != float64(len(eras)) {
+	if got := counted(t, g.Counters().Refused[telemetry.RefusedPrincipalRate]); got != float64(len(gatewaytest.Eras)) {
 		t.Errorf("%v refusals counted", got)
 	}
 }
@@ -72,28 +66,28 @@ func TestPrincipalRate(t *testing.T) {
 func TestAddressRate(t *testing.T) {
 	const cfg = "server: {trusted_proxies: [10.0.0.1, 127.0.0.2]}\nauth: {anonymous: true}\n" +
 		"apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {address_rate: {rate: 1/m, burst: 2}}\n"
-	g := start(t, document("Shop", "list"), cfg, newRecordingService(t).URL)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), cfg, gatewaytest.NewRecordingService(t).URL)
 	initialize := `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	plain := http.Header{"Content-Type": {"application/json"}, "Accept": {"*/*"}}
 	for _, address := range []string{"192.0.2.1:1", "[2001:db8::1]:1"} {
-		h := from(g.Handler(), address)
-		c := newClient(t, h, "2026-07-28", "")
+		h := gatewaytest.From(g.Handler(), address)
+		c := gatewaytest.NewClient(t, h, "2026-07-28", "")
 		for left := 1; left >= 0; left-- {
-			if w := c.call("list"); w.Code != 200 || w.Header().Get("RateLimit") != fmt.Sprintf(`"address";r=%d;t=%d`, left, 60*(2-left)) {
+			if w := c.Call("list"); w.Code != 200 || w.Header().Get("RateLimit") != fmt.Sprintf(`"address";r=%d;t=%d`, left, 60*(2-left)) {
 				t.Errorf("%s: %d %v %s", address, w.Code, w.Header(), w.Body)
 			}
 		}
-		w := c.call("list")
+		w := c.Call("list")
 		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "60" || w.Header().Get("RateLimit-Policy") != `"address";q=2;w=120` ||
 			w.Body.String() != `{"jsonrpc":"2.0","error":{"code":-32600,"message":"too many requests from this address: come again in 60 seconds","data":{"retryAfter":60}}}` {
 			t.Errorf("%s: %d %v %s", address, w.Code, w.Header(), w.Body)
 		}
 		for range 3 {
-			if w := post(h, plain, initialize); w.Code != 200 || !strings.Contains(w.Body.String(), `"protocolVersion":"2025-06-18"`) {
+			if w := gatewaytest.Post(h, plain, initialize); w.Code != 200 || !strings.Contains(w.Body.String(), `"protocolVersion":"2025-06-18"`) {
 				t.Errorf("%s: initialize = %d %s", address, w.Code, w.Body)
 			}
 		}
-		if w := c.send("server/discover", "", ""); w.Code != 200 {
+		if w := c.Send("server/discover", "", ""); w.Code != 200 {
 			t.Errorf("%s: server/discover = %d %s", address, w.Code, w.Body)
 		}
 		// What only says that it is a handshake is none.
@@ -105,14 +99,14 @@ func TestAddressRate(t *testing.T) {
 			"a list": list, "twice": `{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}`, "batch": "[" + list + "]", "none": "x",
 			"long": `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 16<<10) + `"}}`,
 		} {
-			if w := post(h, claims, body); w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), `"id":"l"`) != (name == "a list") {
+			if w := gatewaytest.Post(h, claims, body); w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), `"id":"l"`) != (name == "a list") {
 				t.Errorf("%s: %s = %d %s", address, name, w.Code, w.Body)
 			}
 		}
 	}
 	// One network is one caller, and others are others.
 	for address, want := range map[string]int{"[2001:db8::2]:9": 429, "[2001:db8:0:1::1]:9": 200, "192.0.2.2:1": 200, "[::ffff:192.0.2.1]:1": 429} {
-		if w := newClient(t, from(g.Handler(), address), "2026-07-28", "").send("tools/list", "", ""); w.Code != want {
+		if w := gatewaytest.NewClient(t, gatewaytest.From(g.Handler(), address), "2026-07-28", "").Send("tools/list", "", ""); w.Code != want {
 			t.Errorf("%s: %d, want %d", address, w.Code, want)
 		}
 	}
@@ -128,11 +122,11 @@ func TestAddressRate(t *testing.T) {
 		"whom two headers hide":          {"127.0.0.2:1", http.Header{"X-Forwarded-For": {"192.0.2.3"}, "Forwarded": {"for=127.0.0.1"}}, 429},
 		"a proxy elsewhere":              {"10.0.0.1:1", http.Header{"X-Forwarded-For": {"127.0.0.1"}}, 429},
 	} {
-		client := newClient(t, from(g.Handler(), c.address), "2026-07-28", "")
-		maps.Copy(client.header, c.header)
+		client := gatewaytest.NewClient(t, gatewaytest.From(g.Handler(), c.address), "2026-07-28", "")
+		maps.Copy(client.Header, c.header)
 		code := 0
 		for range 3 {
-			code = client.send("tools/list", "", "").Code
+			code = client.Send("tools/list", "", "").Code
 		}
 		if code != c.want {
 			t.Errorf("%s: %d, want %d", name, code, c.want)
@@ -143,11 +137,11 @@ func TestAddressRate(t *testing.T) {
 // TestBadTokensCostTheirAddress: who sends bad tokens is not looked at any more, not even for a handshake; who is known already, and
 // other addresses, are served.
 func TestBadTokensCostTheirAddress(t *testing.T) {
-	i, service := newIDP(t), newRecordingService(t)
-	g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+"limits: {address_rate: {rate: 1/m, burst: 5}}\n", service.URL)
-	good := i.token(t, map[string]any{"jti": "0"})
+	i, service := gatewaytest.NewIDP(t), gatewaytest.NewRecordingService(t)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i))+"limits: {address_rate: {rate: 1/m, burst: 5}}\n", service.URL)
+	good := i.Token(t, map[string]any{"jti": "0"})
 	call := func(address, token string) int {
-		return newClient(t, from(g.Handler(), address), "2026-07-28", token).send("server/discover", "", "").Code
+		return gatewaytest.NewClient(t, gatewaytest.From(g.Handler(), address), "2026-07-28", token).Send("server/discover", "", "").Code
 	}
 	if code := call("192.0.2.1:1", good); code != 200 {
 		t.Fatalf("a good token: %d", code)
@@ -157,7 +151,7 @@ func TestBadTokensCostTheirAddress(t *testing.T) {
 		if n >= 5 {
 			want = 429
 		}
-		if code := call("192.0.2.1:1", i.token(t, map[string]any{"aud": "elsewhere", "jti": strconv.Itoa(n)})); code != want {
+		if code := call("192.0.2.1:1", i.Token(t, map[string]any{"aud": "elsewhere", "jti": strconv.Itoa(n)})); code != want {
 			t.Errorf("bad token %d: %d, want %d", n, code, want)
 		}
 	}
@@ -166,21 +160,21 @@ func TestBadTokensCostTheirAddress(t *testing.T) {
 		want           int
 	}{
 		"known":             {"192.0.2.1:1", good, 200},
-		"unknown":           {"192.0.2.1:1", i.token(t, map[string]any{"jti": "1"}), 429},
+		"unknown":           {"192.0.2.1:1", i.Token(t, map[string]any{"jti": "1"}), 429},
 		"no token":          {"192.0.2.1:1", "", 401},
-		"another address":   {"192.0.2.2:1", i.token(t, map[string]any{"aud": "elsewhere"}), 401},
-		"a peer like yours": {"127.0.0.1:1", i.token(t, map[string]any{"aud": "elsewhere"}), 401},
+		"another address":   {"192.0.2.2:1", i.Token(t, map[string]any{"aud": "elsewhere"}), 401},
+		"a peer like yours": {"127.0.0.1:1", i.Token(t, map[string]any{"aud": "elsewhere"}), 401},
 	} {
 		if code := call(c.address, c.token); code != c.want {
 			t.Errorf("%s: %d, want %d", name, code, c.want)
 		}
 	}
 	for n := range 12 { // good ones give back what they took
-		if code := call("192.0.2.3:1", i.token(t, map[string]any{"sub": "u", "jti": fmt.Sprint("g", n)})); code != 200 {
+		if code := call("192.0.2.3:1", i.Token(t, map[string]any{"sub": "u", "jti": fmt.Sprint("g", n)})); code != 200 {
 			t.Errorf("good token %d: %d", n, code)
 		}
 	}
-	if got := counted(t, g.metrics.Refused[telemetry.RefusedBadTokens]); got != 4 {
+	if got := counted(t, g.Counters().Refused[telemetry.RefusedBadTokens]); got != 4 {
 		t.Errorf("%v refusals counted", got)
 	}
 }
@@ -188,37 +182,37 @@ func TestBadTokensCostTheirAddress(t *testing.T) {
 // TestCallRates: what a tool and an API get, in all or of each caller. In a batch the calls that are too many are refused alone, and
 // what is refused reaches nobody.
 func TestCallRates(t *testing.T) {
-	i, service := newIDP(t), newRecordingService(t)
-	cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "credential:", "rate: {rate: 1/h, burst: 6}, credential:", 1) +
+	i, service := gatewaytest.NewIDP(t), gatewaytest.NewRecordingService(t)
+	cfg := strings.Replace(fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i)), "credential:", "rate: {rate: 1/h, burst: 6}, credential:", 1) +
 		"  - {match: {operation: list}, set: {rate: {rate: 1/m, burst: 2, per: principal}}}\n" +
 		"  - {match: {operation: show}, set: {rate: {rate: 1/m, burst: 1}}}\n"
-	g := start(t, document("Shop", "list", "show", "other"), cfg, service.URL)
-	a := newClient(t, g.Handler(), "2025-03-26", i.token(t, map[string]any{"sub": "a"}))
-	b := newClient(t, g.Handler(), "2026-07-28", i.token(t, map[string]any{"sub": "b"}))
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list", "show", "other"), cfg, service.URL)
+	a := gatewaytest.NewClient(t, g.Handler(), "2025-03-26", i.Token(t, map[string]any{"sub": "a"}))
+	b := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", i.Token(t, map[string]any{"sub": "b"}))
 	done := func(w *httptest.ResponseRecorder) bool {
 		return w.Code == 200 && strings.Contains(w.Body.String(), `\"done\":true`)
 	}
-	if w := a.call("list"); !done(w) {
+	if w := a.Call("list"); !done(w) {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	header := a.header.Clone()
+	header := a.Header.Clone()
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json, text/event-stream")
-	header.Set("Mcp-Session-Id", a.session)
+	header.Set("Mcp-Session-Id", a.Session)
 	call := func(id int, tool string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{}}}`, id, tool)
 	}
-	w := post(g.Handler(), header, "["+call(1, "list")+","+call(2, "other")+","+call(3, "list")+"]")
+	w := gatewaytest.Post(g.Handler(), header, "["+call(1, "list")+","+call(2, "other")+","+call(3, "list")+"]")
 	body := w.Body.String()
 	refused := `"error":{"code":-32600,"message":"too many calls of the tool \"list\" by this caller: come again in 60 seconds","data":{"retryAfter":60}}`
 	if w.Code != 200 || strings.Count(body, `\"done\":true`) != 2 || strings.Count(body, refused) != 1 || w.Header().Get("Retry-After") != "" {
 		t.Errorf("batch: %d %s", w.Code, body)
 	}
-	if n := len(service.taken()); n != 3 {
+	if n := len(service.Taken()); n != 3 {
 		t.Errorf("%d requests reached the service", n)
 	}
 	for _, step := range []struct {
-		c       *client
+		c       *gatewaytest.Client
 		tool    string
 		message string
 	}{
@@ -228,22 +222,22 @@ func TestCallRates(t *testing.T) {
 		{a, "other", ""}, // what the tool refused is not counted for the API
 		{b, "other", `too many calls of the API \"shop\": come again in 60 minutes`},
 	} {
-		w := step.c.call(step.tool)
+		w := step.c.Call(step.tool)
 		if step.message == "" && !done(w) || step.message != "" && (w.Code != 429 || !strings.Contains(w.Body.String(), step.message)) {
 			t.Errorf("%s: %d %s, want %q", step.tool, w.Code, w.Body, step.message)
 		}
 	}
-	if n := len(service.taken()); n != 3 {
+	if n := len(service.Taken()); n != 3 {
 		t.Errorf("%d requests reached the service", n)
 	}
-	if tool, api := counted(t, g.metrics.Refused[telemetry.RefusedToolRate]), counted(t, g.metrics.Refused[telemetry.RefusedAPIRate]); tool != 2 || api != 1 {
+	if tool, api := counted(t, g.Counters().Refused[telemetry.RefusedToolRate]), counted(t, g.Counters().Refused[telemetry.RefusedAPIRate]); tool != 2 || api != 1 {
 		t.Errorf("refusals counted: %v of tools, %v of APIs", tool, api)
 	}
 	// A word of its own: "refused" are requests to addresses that are not allowed.
-	if lines := metricLines(g, "drawbridge_tool_calls_total", `outcome="limited"`); len(lines) != 3 {
+	if lines := gatewaytest.MetricLines(g, "drawbridge_tool_calls_total", `outcome="limited"`); len(lines) != 3 {
 		t.Errorf("calls that were limited: %q", lines)
 	}
-	if lines := metricLines(g, "drawbridge_tool_calls_total", `outcome="refused"`); len(lines) != 0 {
+	if lines := gatewaytest.MetricLines(g, "drawbridge_tool_calls_total", `outcome="refused"`); len(lines) != 0 {
 		t.Errorf("calls to addresses that are not allowed: %q", lines)
 	}
 }
@@ -251,15 +245,15 @@ func TestCallRates(t *testing.T) {
 // TestBatchesCountEachRequest is H6: the address pays for each of them.
 func TestBatchesCountEachRequest(t *testing.T) {
 	const cfg = "auth: {anonymous: true}\napis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {address_rate: {rate: 1/m, burst: 4}}\n"
-	g := start(t, document("Shop", "list"), cfg, newRecordingService(t).URL)
-	h := from(g.Handler(), "192.0.2.1:1")
-	c := newClient(t, h, "2025-03-26", "")
-	c.send("ping", "", "") // two: with the handshake
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), cfg, gatewaytest.NewRecordingService(t).URL)
+	h := gatewaytest.From(g.Handler(), "192.0.2.1:1")
+	c := gatewaytest.NewClient(t, h, "2025-03-26", "")
+	c.Send("ping", "", "") // two: with the handshake
 	var calls []string
 	for id := range 4 {
 		calls = append(calls, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, id))
 	}
-	w := post(h, http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Session-Id": {c.session}},
+	w := gatewaytest.Post(h, http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Session-Id": {c.Session}},
 		"["+strings.Join(calls, ",")+"]")
 	if body := w.Body.String(); w.Code != 200 || strings.Count(body, `"tools":[`) != 2 || strings.Count(body, "too many requests from this address") != 2 {
 		t.Errorf("%d %s", w.Code, body)
@@ -271,20 +265,20 @@ func TestAuditCostsLittle(t *testing.T) {
 	if race.Enabled {
 		t.Skip("pools forget under the race detector")
 	}
-	service := newRecordingService(t)
+	service := gatewaytest.NewRecordingService(t)
 	measure := func(log *audit.Log) float64 {
-		g, err := New(Options{Config: configure(t, t.TempDir(), document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]", service.URL), Audit: log})
+		g, err := gateway.New(gateway.Options{Config: gatewaytest.Configure(t, t.TempDir(), gatewaytest.Document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]", service.URL), Audit: log})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := g.Load(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c := newClient(t, g.Handler(), "2026-07-28", "")
+		c := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", "")
 		least := math.Inf(1)
 		for range 5 {
 			least = min(least, testing.AllocsPerRun(200, func() {
-				if w := c.send("tools/call", "list", "{}"); w.Code != 200 {
+				if w := c.Send("tools/call", "list", "{}"); w.Code != 200 {
 					t.Fatal(w.Code, w.Body)
 				}
 			}))
@@ -313,16 +307,16 @@ func TestRatesCostLittle(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector has pools forget by chance; make whole is without it")
 	}
-	i, service := newIDP(t), newRecordingService(t)
-	token := i.token(t, nil)
+	i, service := gatewaytest.NewIDP(t), gatewaytest.NewRecordingService(t)
+	token := i.Token(t, nil)
 	measure := func(limits string) float64 {
-		g := start(t, document("Shop", "list"), fmt.Sprintf(protectedConfig, issuers(i))+limits, service.URL)
-		h := from(g.Handler(), "192.0.2.1:1")
-		c := newClient(t, h, "2026-07-28", token)
+		g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i))+limits, service.URL)
+		h := gatewaytest.From(g.Handler(), "192.0.2.1:1")
+		c := gatewaytest.NewClient(t, h, "2026-07-28", token)
 		least := math.Inf(1) // what else the runtime allocates comes and goes
 		for range 5 {
 			least = min(least, testing.AllocsPerRun(200, func() {
-				if w := c.send("tools/list", "", ""); w.Code != 200 {
+				if w := c.Send("tools/list", "", ""); w.Code != 200 {
 					t.Fatal(w.Code, w.Body)
 				}
 			}))
@@ -354,30 +348,30 @@ func (a awayRates) TakeAll(ctx context.Context, takes []state.Take) ([]state.Dec
 
 // TestUncounted: a caller who can't be counted is not told that it was too fast, and is counted for what it was.
 func TestUncounted(t *testing.T) {
-	i, service := newIDP(t), newRecordingService(t)
-	cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "credential:", "rate: {rate: 1/h, burst: 6}, credential:", 1)
-	g := start(t, document("Shop", "list"), cfg, service.URL)
-	c := newClient(t, g.Handler(), "2026-07-28", i.token(t, map[string]any{"sub": "a"}))
-	own := g.shared.Rates
-	t.Cleanup(func() { setRates(g, own) })
-	setRates(g, awayRates{})
+	i, service := gatewaytest.NewIDP(t), gatewaytest.NewRecordingService(t)
+	cfg := strings.Replace(fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i)), "credential:", "rate: {rate: 1/h, burst: 6}, credential:", 1)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), cfg, service.URL)
+	c := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", i.Token(t, map[string]any{"sub": "a"}))
+	own := g.Shared().Rates
+	t.Cleanup(func() { g.SetRates(own) })
+	g.SetRates(awayRates{})
 	for _, what := range []string{"the rate of callers", "that of the API"} {
 		if what == "that of the API" {
-			g.current.Load().Rates.Principal = nil
+			g.Current().Rates.Principal = nil
 		}
-		w := c.call("list")
+		w := c.Call("list")
 		want := `"message":"the gateway can't count calls now, and lets none through uncounted: come again in 1 second"`
 		if w.Code != 503 || w.Header().Get("Retry-After") != "1" || w.Header().Get("Ratelimit") != "" || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %v %s", what, w.Code, w.Header(), w.Body)
 		}
 	}
-	if n := len(service.taken()); n != 0 {
+	if n := len(service.Taken()); n != 0 {
 		t.Errorf("%d requests reached the service", n)
 	}
-	if lines := metricLines(g, "drawbridge_tool_calls_total", `outcome="uncounted"`); len(lines) != 1 {
+	if lines := gatewaytest.MetricLines(g, "drawbridge_tool_calls_total", `outcome="uncounted"`); len(lines) != 1 {
 		t.Errorf("calls that were not counted: %q", lines)
 	}
-	if uncounted, principal := counted(t, g.metrics.Refused[telemetry.RefusedUncounted]), counted(t, g.metrics.Refused[telemetry.RefusedPrincipalRate]); uncounted != 2 || principal != 0 {
+	if uncounted, principal := counted(t, g.Counters().Refused[telemetry.RefusedUncounted]), counted(t, g.Counters().Refused[telemetry.RefusedPrincipalRate]); uncounted != 2 || principal != 0 {
 		t.Errorf("refusals counted: %v, %v of callers", uncounted, principal)
 	}
 }

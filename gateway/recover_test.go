@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -9,7 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/recovery"
+	"drawbridge/test/gatewaytest"
 )
 
 // panicky is a log that panics at the next record of a message, in whatever goroutine that is.
@@ -32,30 +34,30 @@ func (p *panicky) WithGroup(string) slog.Handler            { return p }
 // TestPanicsInTheBackground: the goroutines that have no request around them outlive a panic, and do their work after it.
 func TestPanicsInTheBackground(t *testing.T) {
 	log := &panicky{}
-	r := runWith(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "first")}, Options{Logger: slog.New(log)})
-	r.served()
+	r := gatewaytest.RunWith(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": gatewaytest.Document("A", "first")}, gateway.Options{Logger: slog.New(log)})
+	r.Served()
 	for n, at := range []string{"document read", "tools changed", "operations", "configuration in use", "configuration file changed", "document can't be used"} {
 		t.Run(at, func(t *testing.T) {
 			log.at.Store(&at)
 			// A document that is changed, one that is bad, and a configuration: one of these leads there.
-			r.write(map[string]string{"a.yaml": document("A", fmt.Sprintf("lost%d", n))})
+			r.Write(map[string]string{"a.yaml": gatewaytest.Document("A", fmt.Sprintf("lost%d", n))})
 			err := r.Reload(t.Context())
-			r.write(map[string]string{"a.yaml": "- no document\n"})
+			r.Write(map[string]string{"a.yaml": "- no document\n"})
 			err = errors.Join(err, r.Reload(t.Context()))
-			r.write(map[string]string{"drawbridge.yaml": fmt.Sprintf("# %d\n- a.yaml\n", n)})
-			r.eventually("the panic", func() bool { return log.at.Load() == nil })
+			r.Write(map[string]string{"drawbridge.yaml": fmt.Sprintf("# %d\n- a.yaml\n", n)})
+			r.Eventually("the panic", func() bool { return log.at.Load() == nil })
 			if err != nil && !errors.Is(err, recovery.ErrPanicked) {
 				t.Errorf("Reload: %v", err)
 			}
 			name := fmt.Sprintf("next%d", n)
-			r.write(map[string]string{"a.yaml": document("A", name)})
-			r.eventually("a changed document is served", func() bool { return slices.Equal(r.tools(), []string{name}) })
+			r.Write(map[string]string{"a.yaml": gatewaytest.Document("A", name)})
+			r.Eventually("a changed document is served", func() bool { return slices.Equal(r.Tools(), []string{name}) })
 			if err := r.Reload(t.Context()); err != nil {
 				t.Errorf("the next reload: %v", err)
 			}
 		})
 	}
-	if got := metricLines(r.Gateway, "drawbridge_panics_total"); len(got) == 0 {
+	if got := gatewaytest.MetricLines(r.Gateway, "drawbridge_panics_total"); len(got) == 0 {
 		t.Error("no panic was counted")
 	}
 }

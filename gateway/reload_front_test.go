@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"io"
@@ -7,19 +7,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drawbridge/test/gatewaytest"
 )
 
 // TestReloadOfTheFront: what stands before the tools changes with a reload as the tools do (O3): hosts, origins, keys, limits,
 // what the gateway says of itself, and who may order what on the admin listener.
 func TestReloadOfTheFront(t *testing.T) {
 	const first, second = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
-	r := run(t, map[string]string{"a.yaml": document("A", "one"), "drawbridge.yaml": `
+	r := gatewaytest.Run(t, map[string]string{"a.yaml": gatewaytest.Document("A", "one"), "drawbridge.yaml": `
 server: {seal_keys: [` + first + `], instructions: Before., allowed_hosts: [old.internal], allowed_origins: ["https://old.example.com"]}
 admin: {token: 0123456789abcdef}
 limits: {max_body: 4KiB}
 apis: [{spec: a.yaml}]
 `})
-	r.served()
+	r.Served()
 	post := func(header http.Header, body string) (int, string, http.Header) {
 		t.Helper()
 		header.Set("Content-Type", "application/json")
@@ -50,7 +52,7 @@ apis: [{spec: a.yaml}]
 	}
 	reload := func(config string) {
 		t.Helper()
-		r.write(map[string]string{"drawbridge.yaml": config})
+		r.Write(map[string]string{"drawbridge.yaml": config})
 		if err := r.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +96,7 @@ apis: [{spec: a.yaml}]
 		}
 	}
 	for token, want := range map[string]int{"0123456789abcdef": 401, "fedcba9876543210": 200} {
-		if w := do(r.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {"Bearer " + token}, "Host": {"ops.internal"}}); w.Code != want {
+		if w := gatewaytest.Do(r.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {"Bearer " + token}, "Host": {"ops.internal"}}); w.Code != want {
 			t.Errorf("POST /reload with %s = %d %s, want %d", token, w.Code, w.Body, want)
 		}
 	}
@@ -103,12 +105,12 @@ apis: [{spec: a.yaml}]
 	if lists(session) != 404 || lists(renewed) != 200 {
 		t.Errorf("with the first key gone: %d and %d, want 404 and 200", lists(session), lists(renewed))
 	}
-	if w := do(r.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {"Bearer fedcba9876543210"}}); w.Code != 403 {
+	if w := gatewaytest.Do(r.Admin(), http.MethodPost, "/reload", http.Header{"Authorization": {"Bearer fedcba9876543210"}}); w.Code != 403 {
 		t.Errorf("POST /reload without a token configured = %d", w.Code)
 	}
 
 	// A configuration that is refused changes none of it.
-	r.write(map[string]string{"drawbridge.yaml": "server: {seal_keys: [" + first + "], allowed_hosts: [evil.internal]}\napis: [{spec: ''}]\n"})
+	r.Write(map[string]string{"drawbridge.yaml": "server: {seal_keys: [" + first + "], allowed_hosts: [evil.internal]}\napis: [{spec: ''}]\n"})
 	if err := r.Reload(t.Context()); err == nil {
 		t.Fatal("a bad configuration was accepted")
 	}
@@ -119,14 +121,14 @@ apis: [{spec: a.yaml}]
 
 // TestOwnKeysGoOn: handles of a process without keys go on to open when the configuration brings keys.
 func TestOwnKeysGoOn(t *testing.T) {
-	r := run(t, map[string]string{"a.yaml": document("A", "one"), "drawbridge.yaml": "- a.yaml\n"})
-	r.served()
-	sealed := r.links.Seal([]byte("x"), time.Now().Add(time.Minute))
-	r.write(map[string]string{"drawbridge.yaml": "server: {seal_keys: [0123456789abcdef0123456789abcdef]}\napis: [{spec: a.yaml}]\n"})
+	r := gatewaytest.Run(t, map[string]string{"a.yaml": gatewaytest.Document("A", "one"), "drawbridge.yaml": "- a.yaml\n"})
+	r.Served()
+	sealed := r.Links().Seal([]byte("x"), time.Now().Add(time.Minute))
+	r.Write(map[string]string{"drawbridge.yaml": "server: {seal_keys: [0123456789abcdef0123456789abcdef]}\napis: [{spec: a.yaml}]\n"})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.links.Open(sealed, time.Now()); err != nil {
+	if _, _, err := r.Links().Open(sealed, time.Now()); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"io"
@@ -10,13 +10,14 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
 // TestEndedAtAnotherReplica: a session that is ended at one replica while Redis is away has its stream at another end when it is back.
 func TestEndedAtAnotherReplica(t *testing.T) {
-	service, m := newRecordingService(t), miniredis.RunT(t)
-	all := replicas(t, m, 2, document("Shop", "list"), "server: {seal_keys: [\"the-key-of-all-replicas-0123456789\"], keep_alive: 1s}\n"+
+	service, m := gatewaytest.NewRecordingService(t), miniredis.RunT(t)
+	all := replicas(t, m, 2, gatewaytest.Document("Shop", "list"), "server: {seal_keys: [\"the-key-of-all-replicas-0123456789\"], keep_alive: 1s}\n"+
 		"apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nstate: {redis: {url: \"$REDIS\", timeout: 1s}}\n", service.URL)
 	var bases [2]string
 	for i, g := range all {

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"fmt"
@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/gateway"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
 // TestWatchHeaders holds that nobody hears of what another's headers get.
 func TestWatchHeaders(t *testing.T) {
 	service := newChangingService(t)
-	g := start(t, shelfDocument, strings.Replace(shelfConfig, "base_url: $BASE", "base_url: $BASE, pass_headers: [X-Who]", 1), service.URL)
+	g := gatewaytest.Start(t, shelfDocument, strings.Replace(shelfConfig, "base_url: $BASE", "base_url: $BASE, pass_headers: [X-Who]", 1), service.URL)
 	l := newLooks(t, g)
 	server := httptest.NewServer(g.Handler())
 	defer server.Close()
@@ -25,7 +27,7 @@ func TestWatchHeaders(t *testing.T) {
 		l.looked()
 		both = append(both, w)
 	}
-	if n := g.subscriptions.Count(); n != 2 {
+	if n := g.Subscriptions().Count(); n != 2 {
 		t.Errorf("%d watches for two callers that are told apart by a header", n)
 	}
 	service.set(0, "two")
@@ -50,18 +52,18 @@ func TestWatchHeaders(t *testing.T) {
 // TestWatchPanics: a look that fails in a way that it should not is a failure of the look, and the watch goes on.
 func TestWatchPanics(t *testing.T) {
 	service := newChangingService(t)
-	g := start(t, shelfDocument, shelfConfig, service.URL)
+	g := gatewaytest.Start(t, shelfDocument, shelfConfig, service.URL)
 	server := httptest.NewServer(g.Handler())
 	defer server.Close()
 	l := newLooks(t, g)
 	w := watchOver(t, server, "/mcp", "2025-11-25", http.Header{}, "shelf:book")
 	l.looked()
-	p, _ := g.current.Load().Main.Resources.Find("shelf:book")
+	p, _ := g.Current().Main.Resources.Find("shelf:book")
 	of := p.Source
 	p.Source = nil
 	l.again()
-	if got := metricLines(g, "drawbridge_panics_total 1"); len(got) != 1 {
-		t.Errorf("counted %q", metricLines(g, "drawbridge_panics_total"))
+	if got := gatewaytest.MetricLines(g, "drawbridge_panics_total 1"); len(got) != 1 {
+		t.Errorf("counted %q", gatewaytest.MetricLines(g, "drawbridge_panics_total"))
 	}
 	p.Source = of
 	service.set(0, "new")
@@ -76,7 +78,7 @@ func TestWatchPanics(t *testing.T) {
 // TestWatchOnce holds that each listener is told of a change once, however many there are of one principal.
 func TestWatchOnce(t *testing.T) {
 	service := newChangingService(t)
-	g := start(t, shelfDocument, shelfConfig, service.URL)
+	g := gatewaytest.Start(t, shelfDocument, shelfConfig, service.URL)
 	l := newLooks(t, g)
 	server := httptest.NewServer(g.Handler())
 	defer server.Close()
@@ -102,28 +104,28 @@ func TestWatchOnce(t *testing.T) {
 
 // TestStreamsEndWithTheirIssuer holds that a stream does not outlive the trust in who issued its token.
 func TestStreamsEndWithTheirIssuer(t *testing.T) {
-	i, service := newIDP(t), newChangingService(t)
-	cfg := fmt.Sprintf(protectedConfig, issuers(i)) + `  - {match: {operation: book}, set: {resource: {uri: "shelf:book", poll: 10s}}}` + "\n"
+	i, service := gatewaytest.NewIDP(t), newChangingService(t)
+	cfg := fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i)) + `  - {match: {operation: book}, set: {resource: {uri: "shelf:book", poll: 10s}}}` + "\n"
 	cfg = strings.NewReplacer("$SPEC", "a.yaml", "$BASE", service.URL).Replace(cfg)
-	r := runWith(t, map[string]string{"drawbridge.yaml": cfg, "a.yaml": shelfDocument}, Options{})
-	r.served()
+	r := gatewaytest.RunWith(t, map[string]string{"drawbridge.yaml": cfg, "a.yaml": shelfDocument}, gateway.Options{})
+	r.Served()
 	l := newLooks(t, r.Gateway)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		q.Host = "mcp.example.com"
 		r.Handler().ServeHTTP(w, q)
 	}))
 	defer server.Close()
-	w := watchOver(t, server, "/mcp", "2026-07-28", http.Header{"Authorization": {"Bearer " + i.token(t, nil)}}, "shelf:book")
+	w := watchOver(t, server, "/mcp", "2026-07-28", http.Header{"Authorization": {"Bearer " + i.Token(t, nil)}}, "shelf:book")
 	w.want("acknowledged [shelf:book]")
 	l.looked()
-	r.write(map[string]string{"drawbridge.yaml": cfg + "  - {match: {operation: book}, set: {title: A book}}\n"})
+	r.Write(map[string]string{"drawbridge.yaml": cfg + "  - {match: {operation: book}, set: {title: A book}}\n"})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	service.set(0, "new")
 	l.again()
 	w.want("updated shelf:book") // a reload that has nothing to do with tokens ends no stream
-	r.write(map[string]string{"drawbridge.yaml": strings.Replace(cfg, i.URL, "https://other.example.com", 1)})
+	r.Write(map[string]string{"drawbridge.yaml": strings.Replace(cfg, i.URL, "https://other.example.com", 1)})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -133,8 +135,8 @@ func TestStreamsEndWithTheirIssuer(t *testing.T) {
 // TestSubscriptionOutlivesItsToken: the subscriptions of a session go on by the token with which its client has come again, whether it
 // has opened another stream with it or subscribed again.
 func TestSubscriptionOutlivesItsToken(t *testing.T) {
-	i, service := newIDP(t), newChangingService(t)
-	g := start(t, shelfDocument, fmt.Sprintf(protectedConfig, issuers(i))+
+	i, service := gatewaytest.NewIDP(t), newChangingService(t)
+	g := gatewaytest.Start(t, shelfDocument, fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i))+
 		`  - {match: {operation: book}, set: {resource: {uri: "shelf:book", poll: 10s}}}`+"\n", service.URL)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		q.Host = "mcp.example.com"
@@ -143,9 +145,9 @@ func TestSubscriptionOutlivesItsToken(t *testing.T) {
 	defer server.Close()
 	l := newLooks(t, g)
 	brief := func() http.Header { // the skew, a minute, is added
-		return http.Header{"Authorization": {"Bearer " + i.token(t, map[string]any{"exp": time.Now().Add(2*time.Second - time.Minute).Unix()})}}
+		return http.Header{"Authorization": {"Bearer " + i.Token(t, map[string]any{"exp": time.Now().Add(2*time.Second - time.Minute).Unix()})}}
 	}
-	fresh := "Bearer " + i.token(t, nil)
+	fresh := "Bearer " + i.Token(t, nil)
 	w := watchOver(t, server, "/mcp", "2025-11-25", brief(), "shelf:book")
 	l.looked()
 	w.want("end")
@@ -187,7 +189,7 @@ paths:
       responses: {"200": {description: ok}}
 `, name, name, uri)
 	}
-	r := runWith(t, map[string]string{
+	r := gatewaytest.RunWith(t, map[string]string{
 		"drawbridge.yaml": `apis:
   - {name: weather, spec: weather.yaml, base_url: "http://127.0.0.1:1", trust_extensions: true}
   - {name: bank, spec: bank.yaml, base_url: "http://127.0.0.1:1"}
@@ -197,9 +199,9 @@ rules: [{match: {api: bank}, set: {resource: true}}]
 		"weather.yaml": document("steal", `{uri: "drawbridge://bank/accounts/{id}"}`),
 		"bank.yaml":    document("account", `true`),
 		"own.yaml":     document("mine", `{uri: "drawbridge://own/mine/{id}"}`),
-	}, Options{})
-	timebox.Wait(t, r.runner.FirstAttempt())
-	gen := r.current.Load()
+	}, gateway.Options{})
+	timebox.Wait(t, r.ReloadRunner().FirstAttempt())
+	gen := r.Current()
 	for uri, want := range map[string]string{"drawbridge://bank/accounts/1": "bank", "drawbridge://own/mine/1": "own"} {
 		if p, _ := gen.Main.Resources.Find(uri); p == nil || p.Tool.API != want {
 			t.Errorf("%s is read by %v, want %s", uri, p, want)

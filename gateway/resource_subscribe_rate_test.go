@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"fmt"
@@ -9,7 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/test/gatewaytest"
 )
 
 const libraryDocument = `openapi: 3.1.0
@@ -46,12 +48,12 @@ func (s *libraryService) of(host string) int {
 }
 
 // listenTo listens to resources for a while, and returns the acknowledgement.
-func listenTo(t *testing.T, g *Gateway, leave, scheme string, from, to int) string {
+func listenTo(t *testing.T, g *gateway.Gateway, leave, scheme string, from, to int) string {
 	var uris []string
 	for n := from; n < to; n++ {
 		uris = append(uris, fmt.Sprintf("%q", fmt.Sprint(scheme, ":", n)))
 	}
-	status, messages := callJob(t, g, jobCall{Method: "subscriptions/listen", Leave: leave,
+	status, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Method: "subscriptions/listen", Leave: leave,
 		Params: fmt.Sprintf(`"notifications":{"resourceSubscriptions":[%s]}`, strings.Join(uris, ","))}, "")
 	if status != http.StatusOK || len(messages) == 0 {
 		t.Errorf("listening = %d with %d messages", status, len(messages))
@@ -65,7 +67,7 @@ func listenTo(t *testing.T, g *Gateway, leave, scheme string, from, to int) stri
 func TestWatchesCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &libraryService{asked: map[string]int{}}
-		g := startJobs(t, libraryDocument, `apis: [{name: library, spec: $SPEC, base_url: $BASE, rate: {rate: 1/h, burst: 2}}]
+		g := gatewaytest.StartJobs(t, libraryDocument, `apis: [{name: library, spec: $SPEC, base_url: $BASE, rate: {rate: 1/h, burst: 2}}]
 rules: [{match: {operation: book}, set: {resource: {uri: "book:{id}", poll: 1m}}}]
 `, service)
 		acknowledged := 0
@@ -75,14 +77,14 @@ rules: [{match: {operation: book}, set: {resource: {uri: "book:{id}", poll: 1m}}
 		if n := service.of("jobs.test"); n != 2 || acknowledged != 2 {
 			t.Errorf("%d requests for %d subscriptions", n, acknowledged)
 		}
-		status, answer := callJob(t, g, jobCall{Method: "resources/subscribe", Revision: "2025-11-25", Params: `"uri":"book:1"`}, "")
+		status, answer := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Method: "resources/subscribe", Revision: "2025-11-25", Params: `"uri":"book:1"`}, "")
 		if status != http.StatusTooManyRequests || !strings.Contains(string(answer[0]), `too many calls of the API \"library\"`) {
 			t.Errorf("a client of before = %d %s", status, answer)
 		}
-		if got := counted(t, g.metrics.Refused[telemetry.RefusedAPIRate]); got != 29 {
+		if got := counted(t, g.Counters().Refused[telemetry.RefusedAPIRate]); got != 29 {
 			t.Errorf("%v refusals were counted", got)
 		}
-		g.subscriptions.End()
+		g.Subscriptions().End()
 	})
 }
 
@@ -90,7 +92,7 @@ rules: [{match: {operation: book}, set: {resource: {uri: "book:{id}", poll: 1m}}
 func TestSlowWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &libraryService{asked: map[string]int{}}
-		g := startJobs(t, libraryDocument, `apis:
+		g := gatewaytest.StartJobs(t, libraryDocument, `apis:
   - {name: slow, spec: $SPEC, base_url: "http://slow.test/v1"}
   - {name: quick, spec: $SPEC, base_url: $BASE}
 rules:
@@ -105,6 +107,6 @@ rules:
 			t.Errorf("%d looks at the slow API, and %d at the other", slow, quick)
 		}
 		all.Wait()
-		g.subscriptions.End()
+		g.Subscriptions().End()
 	})
 }

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"bufio"
@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/gateway"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
@@ -79,9 +81,9 @@ type looks struct {
 	next  chan struct{}      // lets one look again
 }
 
-func newLooks(t *testing.T, g *Gateway) *looks {
+func newLooks(t *testing.T, g *gateway.Gateway) *looks {
 	l := &looks{t: t, waits: make(chan time.Duration, 100), next: make(chan struct{})}
-	g.subscriptions.Pause = func(ctx context.Context, d time.Duration) bool {
+	g.Subscriptions().Pause = func(ctx context.Context, d time.Duration) bool {
 		l.waits <- d
 		select {
 		case <-l.next:
@@ -250,7 +252,7 @@ rules:
 // looks when nobody wants to know.
 func TestWatch(t *testing.T) {
 	service := newChangingService(t)
-	g := start(t, shelfDocument, shelfConfig, service.URL)
+	g := gatewaytest.Start(t, shelfDocument, shelfConfig, service.URL)
 	l := newLooks(t, g)
 	server := httptest.NewServer(g.Handler())
 	defer server.Close()
@@ -302,8 +304,8 @@ func TestWatch(t *testing.T) {
 	if err := g.EndStreams(t.Context()); err != nil { // which ends the legacy session
 		t.Error(err)
 	}
-	g.subscriptions.End()
-	if n := g.subscriptions.Count(); n != 0 {
+	g.Subscriptions().End()
+	if n := g.Subscriptions().Count(); n != 0 {
 		t.Errorf("%d resources are still watched", n)
 	}
 }
@@ -311,7 +313,7 @@ func TestWatch(t *testing.T) {
 // TestWatchBackoff holds that a service that fails is asked less and less often, up to a bound, and a failure is no change.
 func TestWatchBackoff(t *testing.T) {
 	service := newChangingService(t)
-	g := start(t, shelfDocument, shelfConfig, service.URL)
+	g := gatewaytest.Start(t, shelfDocument, shelfConfig, service.URL)
 	l := newLooks(t, g)
 	server := httptest.NewServer(g.Handler())
 	defer server.Close()
@@ -335,13 +337,13 @@ func TestWatchBackoff(t *testing.T) {
 		t.Error(err)
 	}
 	w.want("result")
-	g.subscriptions.End()
+	g.Subscriptions().End()
 }
 
 // TestWatchRefused holds what can't be watched, and how it is told.
 func TestWatchRefused(t *testing.T) {
 	service := newChangingService(t)
-	g := start(t, shelfDocument, shelfConfig+"  - {match: {operation: book}, set: {confirm: true}}\n", service.URL)
+	g := gatewaytest.Start(t, shelfDocument, shelfConfig+"  - {match: {operation: book}, set: {confirm: true}}\n", service.URL)
 	newLooks(t, g)
 	server := httptest.NewServer(g.Handler())
 	defer server.Close()
@@ -366,15 +368,15 @@ func TestWatchRefused(t *testing.T) {
 // TestWatchesOfCallers holds that callers whom the service tells apart have watches of their own, and that each is told of
 // what its own has found.
 func TestWatchesOfCallers(t *testing.T) {
-	i, service := newIDP(t), newChangingService(t)
-	cfg := fmt.Sprintf(protectedConfig, issuers(i)) + `  - {match: {operation: book}, set: {resource: {uri: "shelf:book", poll: 10s}}}
+	i, service := gatewaytest.NewIDP(t), newChangingService(t)
+	cfg := fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i)) + `  - {match: {operation: book}, set: {resource: {uri: "shelf:book", poll: 10s}}}
 `
 	personal := strings.Replace(cfg, "base_url: $BASE,", "base_url: $BASE, pass_headers: [X-Who],", 1)
 	for _, tt := range []struct {
 		cfg      string
 		requests int
 	}{{cfg, 1}, {personal, 2}} {
-		g := start(t, shelfDocument, tt.cfg, service.URL)
+		g := gatewaytest.Start(t, shelfDocument, tt.cfg, service.URL)
 		l := newLooks(t, g)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			r.Host = "mcp.example.com"
@@ -383,7 +385,7 @@ func TestWatchesOfCallers(t *testing.T) {
 		var clients []*watching
 		for _, who := range []string{"ada", "bob"} {
 			w := watchOver(t, server, "/mcp", "2026-07-28", http.Header{
-				"Authorization": {"Bearer " + i.token(t, map[string]any{"sub": who})}, "X-Who": {who},
+				"Authorization": {"Bearer " + i.Token(t, map[string]any{"sub": who})}, "X-Who": {who},
 			}, "shelf:book")
 			w.want("acknowledged [shelf:book]")
 			clients = append(clients, w)
@@ -425,7 +427,7 @@ func TestWatchesOfCallers(t *testing.T) {
 		if err := g.EndStreams(t.Context()); err != nil {
 			t.Error(err)
 		}
-		g.subscriptions.End()
+		g.Subscriptions().End()
 		server.Close()
 		service.taken()
 	}
@@ -439,8 +441,8 @@ func TestWatchOverGenerations(t *testing.T) {
 	}
 	const rule = `rules: [{match: {operation: book}, set: {resource: {uri: "shelf:book", poll: 10s}}}]` + "\n"
 	var log bytes.Buffer
-	r := runWith(t, map[string]string{"drawbridge.yaml": cfg(rule), "a.yaml": shelfDocument}, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	r.served()
+	r := gatewaytest.RunWith(t, map[string]string{"drawbridge.yaml": cfg(rule), "a.yaml": shelfDocument}, gateway.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	r.Served()
 	l := newLooks(t, r.Gateway)
 	server := httptest.NewServer(r.Handler())
 	defer server.Close()
@@ -449,7 +451,7 @@ func TestWatchOverGenerations(t *testing.T) {
 	l.looked()
 	reload := func(rest string) {
 		t.Helper()
-		r.write(map[string]string{"drawbridge.yaml": cfg(rest)})
+		r.Write(map[string]string{"drawbridge.yaml": cfg(rest)})
 		if err := r.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}

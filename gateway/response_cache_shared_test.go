@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -15,17 +15,19 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"drawbridge/gateway"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/race"
 	"drawbridge/test/timebox"
 )
 
 // replicas are gateways with one configuration, and one Redis.
-func replicas(t *testing.T, m *miniredis.Miniredis, n int, api, cfg, base string) []*Gateway {
+func replicas(t *testing.T, m *miniredis.Miniredis, n int, api, cfg, base string) []*gateway.Gateway {
 	t.Helper()
-	c := configure(t, t.TempDir(), api, strings.ReplaceAll(cfg, "$REDIS", "redis://"+m.Addr()), base)
-	var all []*Gateway
+	c := gatewaytest.Configure(t, t.TempDir(), api, strings.ReplaceAll(cfg, "$REDIS", "redis://"+m.Addr()), base)
+	var all []*gateway.Gateway
 	for range n {
-		g, err := New(Options{Config: c, Version: "1.0.0"})
+		g, err := gateway.New(gateway.Options{Config: c, Version: "1.0.0"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,13 +38,13 @@ func replicas(t *testing.T, m *miniredis.Miniredis, n int, api, cfg, base string
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = g.shared.Run(ctx)
+			_ = g.Shared().Run(ctx)
 		}()
 		t.Cleanup(func() { cancel(); timebox.Wait(t, done) })
 		all = append(all, g)
 	}
 	for _, g := range all {
-		for end := time.Now().Add(10 * time.Second); !g.shared.Status().Up; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(10 * time.Second); !g.Shared().Status().Up; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("Redis is not reached")
 			}
@@ -63,13 +65,13 @@ state: {redis: {url: "$REDIS", answers: true, timeout: 1s}}
 
 // TestAnswersOfReplicas: what one replica keeps another gives out, to the same caller alone, until something there is changed at either.
 func TestAnswersOfReplicas(t *testing.T) {
-	i, service, m := newIDP(t), newCounting(t), miniredis.RunT(t)
-	all := replicas(t, m, 2, keeperDocument, fmt.Sprintf(sharedAnswers, issuers(i), "1h"), service.URL)
-	client := func(n int, user string) *client {
-		return newClient(t, all[n].Handler(), eras[1], i.token(t, map[string]any{"sub": user}))
+	i, service, m := gatewaytest.NewIDP(t), gatewaytest.NewCounting(t), miniredis.RunT(t)
+	all := replicas(t, m, 2, gatewaytest.KeeperDocument, fmt.Sprintf(sharedAnswers, gatewaytest.Issuers(i), "1h"), service.URL)
+	client := func(n int, user string) *gatewaytest.Client {
+		return gatewaytest.NewClient(t, all[n].Handler(), gatewaytest.Eras[1], i.Token(t, map[string]any{"sub": user}))
 	}
 	order := func(n int, user string) string {
-		return answerOf(t, client(n, user).send("tools/call", "plain_order", `{"id":7}`))
+		return gatewaytest.AnswerOf(t, client(n, user).Send("tools/call", "plain_order", `{"id":7}`))
 	}
 	kept := func(prefix string, n int) {
 		t.Helper()
@@ -91,14 +93,14 @@ func TestAnswersOfReplicas(t *testing.T) {
 	if got := order(1, "bob"); got == first {
 		t.Error("bob got the answer of alice")
 	}
-	lines := strings.Join(metricLines(all[1], `api="plain"`), "\n")
+	lines := strings.Join(gatewaytest.MetricLines(all[1], `api="plain"`), "\n")
 	for _, want := range []string{`drawbridge_cache_total{api="plain",outcome="shared"} 1`, `outcome="miss"} 1`} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("no %s in\n%s", want, lines)
 		}
 	}
 	for end := time.Now().Add(10 * time.Second); order(0, "alice") == first; time.Sleep(20 * time.Millisecond) {
-		client(1, "bob").send("tools/call", "plain_remove", `{"id":7}`) // again: who has just begun may not listen yet
+		client(1, "bob").Send("tools/call", "plain_remove", `{"id":7}`) // again: who has just begun may not listen yet
 		if time.Now().After(end) {
 			t.Fatal("a change at another replica is not heard of")
 		}
@@ -122,8 +124,8 @@ func TestSharedAnswersStayApart(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"answer":%d,"who":%q}`, number, r.Header.Get("X-Who"))
 	}))
 	defer service.Close()
-	i, m := newIDP(t), miniredis.RunT(t)
-	all := replicas(t, m, 2, keeperDocument, fmt.Sprintf(sharedAnswers, issuers(i), "2s"), service.URL)
+	i, m := gatewaytest.NewIDP(t), miniredis.RunT(t)
+	all := replicas(t, m, 2, gatewaytest.KeeperDocument, fmt.Sprintf(sharedAnswers, gatewaytest.Issuers(i), "2s"), service.URL)
 	var mu sync.Mutex
 	seenBy := map[int]string{}
 	var left atomic.Int64
@@ -156,23 +158,23 @@ func TestSharedAnswersStayApart(t *testing.T) {
 	var callers sync.WaitGroup
 	for worker := range 8 {
 		user := users[worker%2]
-		token := i.token(t, map[string]any{"sub": user, "exp": time.Now().Add(24 * time.Hour).Unix()})
+		token := i.Token(t, map[string]any{"sub": user, "exp": time.Now().Add(24 * time.Hour).Unix()})
 		callers.Go(func() {
 			random := rand.New(rand.NewPCG(1, uint64(worker)))
-			clients := []*client{newClient(t, all[0].Handler(), eras[worker/2%2], token), newClient(t, all[1].Handler(), eras[worker/2%2], token)}
+			clients := []*gatewaytest.Client{gatewaytest.NewClient(t, all[0].Handler(), gatewaytest.Eras[worker/2%2], token), gatewaytest.NewClient(t, all[1].Handler(), gatewaytest.Eras[worker/2%2], token)}
 			for left.Add(-1) >= 0 && !t.Failed() {
 				c := clients[random.IntN(2)]
-				c.header.Set("X-Who", user)
+				c.Header.Set("X-Who", user)
 				tool, arguments := []string{"plain_order", "told_order", "plain_list"}[random.IntN(3)], fmt.Sprintf(`{"id":%d}`, random.IntN(8))
 				if tool == "plain_list" {
 					arguments = strings.Replace(arguments, "id", "page", 1)
 				}
 				if random.IntN(40) == 0 {
-					c.send("tools/call", "plain_remove", fmt.Sprintf(`{"id":%d}`, random.IntN(8)))
+					c.Send("tools/call", "plain_remove", fmt.Sprintf(`{"id":%d}`, random.IntN(8)))
 					continue
 				}
-				w := c.send("tools/call", tool, arguments)
-				found := soakAnswer.FindStringSubmatch(w.Body.String())
+				w := c.Send("tools/call", tool, arguments)
+				found := gatewaytest.SoakAnswer.FindStringSubmatch(w.Body.String())
 				if found == nil {
 					t.Errorf("%d %s", w.Code, w.Body)
 					return
@@ -192,7 +194,7 @@ func TestSharedAnswersStayApart(t *testing.T) {
 	timebox.Wait(t, lying)
 	shared := 0
 	for _, g := range all {
-		for _, line := range metricLines(g, "drawbridge_cache_total{", `outcome="shared"`) {
+		for _, line := range gatewaytest.MetricLines(g, "drawbridge_cache_total{", `outcome="shared"`) {
 			n, _ := strconv.Atoi(line[strings.LastIndexByte(line, ' ')+1:])
 			shared += n
 		}

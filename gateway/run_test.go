@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -16,205 +16,90 @@ import (
 	"testing"
 	"time"
 
-	"drawbridge/config"
+	"drawbridge/gateway"
 	"drawbridge/gateway/admin"
 	"drawbridge/gateway/call"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
 
-// document returns an OpenAPI document with one operation for each name.
-func document(title string, operations ...string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "openapi: 3.1.0\ninfo: {title: %s, version: '1'}\nservers: [{url: 'http://127.0.0.1:1'}, {url: /}]\npaths:\n", title)
-	for _, op := range operations {
-		fmt.Fprintf(&b, "  /%s: {get: {operationId: %s, responses: {'200': {description: ok, content: {application/json: {schema: {type: object}}}}}}}\n", op, op)
-	}
-	return b.String()
-}
-
-// running is a gateway under Run whose configuration and documents stand in a directory.
-type running struct {
-	*Gateway
-	t    *testing.T
-	dir  string
-	gone chan struct{} // closed when Run has returned
-}
-
-// run writes the files and runs a gateway on drawbridge.yaml until the test ends.
-func run(t *testing.T, files map[string]string) *running {
-	t.Helper()
-	return runWith(t, files, Options{})
-}
-
-// runWith is run with other options; those of the configuration are filled in.
-func runWith(t *testing.T, files map[string]string, o Options) *running {
-	t.Helper()
-	r := &running{t: t, dir: t.TempDir(), gone: make(chan struct{})}
-	r.write(files)
-	load := func() (*config.Config, error) {
-		c, problems := config.Load(filepath.Join(r.dir, "drawbridge.yaml"), func(string) string { return "" })
-		return c, problems.Err()
-	}
-	c, err := load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Config, o.LoadConfig = c, load
-	if r.Gateway, err = New(o); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() {
-		defer close(r.gone)
-		ended <- r.Run(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := timebox.Receive(t, ended); err != nil {
-			t.Errorf("Run: %v", err)
-		}
-	})
-	return r
-}
-
-func (r *running) write(files map[string]string) {
-	r.t.Helper()
-	for name, text := range files {
-		// Written beside and moved, as editors and deployments do: a reader never sees half a file.
-		path := filepath.Join(r.dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			r.t.Fatal(err)
-		}
-		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-			r.t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			r.t.Fatal(err)
-		}
-	}
-}
-
-// served waits until the gateway serves.
-func (r *running) served() {
-	r.t.Helper()
-	select {
-	case <-r.Serving():
-	case <-r.gone:
-		r.t.Fatal("Run ended before anything was served")
-	case <-time.After(time.Minute):
-		r.t.Fatal("nothing is served after a minute")
-	}
-}
-
-// eventually waits for a condition that another goroutine brings about; the test's own deadline bounds it.
-func (r *running) eventually(what string, ok func() bool) {
-	r.t.Helper()
-	r.within(20*time.Second, what, ok)
-}
-
-// within is eventually with another time on the clock.
-func (r *running) within(limit time.Duration, what string, ok func() bool) {
-	r.t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	timeout := time.After(limit)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-timeout:
-			r.t.Fatalf("%s: %+v", what, r.Status())
-		}
-	}
-}
-
-func (r *running) tools() []string {
-	var names []string
-	for _, p := range r.Plans() {
-		names = append(names, p.Tool.Name)
-	}
-	return names
-}
-
-func (r *running) state(api int) admin.API { return r.Status().APIs[api] }
-
 // A document that changed needs no restart (pains row 7).
 func TestReloadOfDocument(t *testing.T) {
-	r := run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one")})
-	r.served()
-	if got := r.tools(); !slices.Equal(got, []string{"one"}) {
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": gatewaytest.Document("A", "one")})
+	r.Served()
+	if got := r.Tools(); !slices.Equal(got, []string{"one"}) {
 		t.Fatalf("tools = %v", got)
 	}
-	r.write(map[string]string{"a.yaml": document("A", "one", "two")})
+	r.Write(map[string]string{"a.yaml": gatewaytest.Document("A", "one", "two")})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.tools(); !slices.Equal(got, []string{"one", "two"}) {
+	if got := r.Tools(); !slices.Equal(got, []string{"one", "two"}) {
 		t.Fatalf("tools after a change = %v", got)
 	}
-	r.write(map[string]string{"a.yaml": "openapi: [\n"})
+	r.Write(map[string]string{"a.yaml": "openapi: [\n"})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.tools(); !slices.Equal(got, []string{"one", "two"}) {
+	if got := r.Tools(); !slices.Equal(got, []string{"one", "two"}) {
 		t.Errorf("tools after a broken document = %v, want the last good ones", got)
 	}
-	if s := r.state(0); s.State != admin.Stale || !strings.Contains(s.Error, "a.yaml:") {
+	if s := r.State(0); s.State != admin.Stale || !strings.Contains(s.Error, "a.yaml:") {
 		t.Errorf("state = %+v, want stale with a position", s)
 	}
-	r.write(map[string]string{"a.yaml": document("A", "three")})
+	r.Write(map[string]string{"a.yaml": gatewaytest.Document("A", "three")})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := r.state(0); s.State != admin.Ready || s.Error != "" || s.Tools != 1 {
+	if s := r.State(0); s.State != admin.Ready || s.Error != "" || s.Tools != 1 {
 		t.Errorf("state = %+v, want ready", s)
 	}
 }
 
 // Nor do the files of a document that are mounted and replaced (pains rows 7 and 8).
 func TestWatchedFiles(t *testing.T) {
-	r := run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": document("A", "one"), "b.yaml": document("B", "two")})
-	r.served()
-	r.write(map[string]string{"a.yaml": document("A", "uno")})
-	r.eventually("a changed document is noticed", func() bool { return slices.Equal(r.tools(), []string{"uno"}) })
-	r.write(map[string]string{"drawbridge.yaml": "- a.yaml\n- b.yaml\n"})
-	r.eventually("a changed configuration is noticed", func() bool { return slices.Equal(r.tools(), []string{"a_uno", "b_two"}) })
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": "- a.yaml\n", "a.yaml": gatewaytest.Document("A", "one"), "b.yaml": gatewaytest.Document("B", "two")})
+	r.Served()
+	r.Write(map[string]string{"a.yaml": gatewaytest.Document("A", "uno")})
+	r.Eventually("a changed document is noticed", func() bool { return slices.Equal(r.Tools(), []string{"uno"}) })
+	r.Write(map[string]string{"drawbridge.yaml": "- a.yaml\n- b.yaml\n"})
+	r.Eventually("a changed configuration is noticed", func() bool { return slices.Equal(r.Tools(), []string{"a_uno", "b_two"}) })
 }
 
 // Files that a document refers to are watched as it is, those of a folder beside its own too (pains row 138).
 func TestWatchedFilesBelowRoot(t *testing.T) {
 	parameter := func(name string) string { return "{name: " + name + ", in: query, schema: {type: string}}\n" }
-	r := run(t, map[string]string{
+	r := gatewaytest.Run(t, map[string]string{
 		"drawbridge.yaml": "apis: [{spec: specs/orders/a.yaml, root: specs}]\n",
 		"specs/orders/a.yaml": `{"openapi": "3.0.3", "info": {"title": "A", "version": "1"}, "servers": [{"url": "https://a.example"}],
 			"paths": {"/a": {"get": {"operationId": "one", "parameters": [{"$ref": "../common/p.yaml"}], "responses": {}}}}}`,
 		"specs/common/p.yaml": parameter("before"),
 	})
-	r.served()
+	r.Served()
 	takes := func(name string) func() bool {
 		return func() bool {
-			p := r.current.Load().Main.Plan("one")
+			p := r.Current().Main.Plan("one")
 			return p != nil && strings.Contains(string(p.Operation.Input), name)
 		}
 	}
-	r.eventually("the file beside the document's folder is read", takes("before"))
-	r.write(map[string]string{"specs/common/p.yaml": parameter("after")})
-	r.eventually("its change is noticed", takes("after"))
+	r.Eventually("the file beside the document's folder is read", takes("before"))
+	r.Write(map[string]string{"specs/common/p.yaml": parameter("after")})
+	r.Eventually("its change is noticed", takes("after"))
 }
 
 func TestReloadOfConfiguration(t *testing.T) {
 	files := map[string]string{
 		"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}, {spec: b.yaml, name: b}]\n",
-		"a.yaml":          document("A", "one"), "b.yaml": document("B", "two"),
+		"a.yaml":          gatewaytest.Document("A", "one"), "b.yaml": gatewaytest.Document("B", "two"),
 	}
-	r := run(t, files)
-	r.served()
-	r.eventually("both are served", func() bool { return r.Status().Tools == 2 })
-	before := r.current.Load().Main.Plan("a_one").Client
+	r := gatewaytest.Run(t, files)
+	r.Served()
+	r.Eventually("both are served", func() bool { return r.Status().Tools == 2 })
+	before := r.Current().Main.Plan("a_one").Client
 
-	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, nam: a}]\n"})
+	r.Write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, nam: a}]\n"})
 	err := r.Reload(t.Context())
-	want := filepath.Join(r.dir, "drawbridge.yaml") + `:1:23: apis[0].nam: unknown key; did you mean "name"?`
+	want := filepath.Join(r.Dir, "drawbridge.yaml") + `:1:23: apis[0].nam: unknown key; did you mean "name"?`
 	if err == nil || err.Error() != want {
 		t.Errorf("reload of a bad configuration = %v, want %s", err, want)
 	}
@@ -222,17 +107,17 @@ func TestReloadOfConfiguration(t *testing.T) {
 		t.Errorf("status = %+v, want two tools and the error", s)
 	}
 
-	r.write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}]\ntools: {prefix: always}\n"})
+	r.Write(map[string]string{"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}]\ntools: {prefix: always}\n"})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.tools(); !slices.Equal(got, []string{"a_one"}) {
+	if got := r.Tools(); !slices.Equal(got, []string{"a_one"}) {
 		t.Errorf("tools = %v, want only those of a", got)
 	}
 	if s := r.Status(); s.Config.Error != "" || len(s.APIs) != 1 {
 		t.Errorf("status = %+v", s)
 	}
-	if r.current.Load().Main.Plan("a_one").Client != before {
+	if r.Current().Main.Plan("a_one").Client != before {
 		t.Error("an API that did not change lost its connections")
 	}
 }
@@ -253,7 +138,7 @@ func TestDegradedStart(t *testing.T) {
 				http.Error(w, "starting", http.StatusBadGateway)
 				return
 			}
-			_, _ = w.Write([]byte(document("Late", "late")))
+			_, _ = w.Write([]byte(gatewaytest.Document("Late", "late")))
 		default:
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = w.Write([]byte("<!DOCTYPE html><title>Swagger UI</title>"))
@@ -261,31 +146,31 @@ func TestDegradedStart(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(release)
-	r := run(t, map[string]string{
+	r := gatewaytest.Run(t, map[string]string{
 		"drawbridge.yaml": "apis: [{spec: good.yaml, name: good}, {spec: " + server.URL + "/late.yaml, name: late}, {spec: " +
 			server.URL + "/hang, name: hang}, {spec: " + server.URL + "/page, name: page}, {spec: none.yaml, name: none}]\n",
-		"good.yaml": document("Good", "one"),
+		"good.yaml": gatewaytest.Document("Good", "one"),
 	})
-	r.served()
-	r.eventually("the others fail", func() bool {
-		return r.state(1).State == admin.Failed && r.state(3).State == admin.Failed && r.state(4).State == admin.Failed
+	r.Served()
+	r.Eventually("the others fail", func() bool {
+		return r.State(1).State == admin.Failed && r.State(3).State == admin.Failed && r.State(4).State == admin.Failed
 	})
 	if s := r.Status(); !s.Ready || s.Tools != 1 || s.APIs[2].State != admin.Loading {
 		t.Errorf("status = %+v, want the good one served while one hangs", s)
 	}
-	if got := r.state(3).Error; !strings.Contains(got, "HTML page") {
+	if got := r.State(3).Error; !strings.Contains(got, "HTML page") {
 		t.Errorf("error of a page = %q", got)
 	}
 	up.Store(true)
-	r.eventually("the late one is tried again", func() bool { return r.state(1).State == admin.Ready })
+	r.Eventually("the late one is tried again", func() bool { return r.State(1).State == admin.Ready })
 }
 
 func TestNotServedBeforeTheFirstDocument(t *testing.T) {
-	g, err := New(Options{Config: configure(t, t.TempDir(), document("A", "one"), "", "http://127.0.0.1:1")})
+	g, err := gateway.New(gateway.Options{Config: gatewaytest.Configure(t, t.TempDir(), gatewaytest.Document("A", "one"), "", "http://127.0.0.1:1")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if status, _ := ask(t, g.Handler(), "", "tools/list", "", ""); status != http.StatusServiceUnavailable {
+	if status, _ := gatewaytest.Ask(t, g.Handler(), "", "tools/list", "", ""); status != http.StatusServiceUnavailable {
 		t.Errorf("tools/list before anything is loaded = %d, want 503", status)
 	}
 	if s := g.Status(); s.Ready || s.APIs[0].State != admin.Loading {
@@ -302,8 +187,8 @@ func TestReloadUnderLoad(t *testing.T) {
 	}))
 	defer service.Close()
 	cfg := "apis: [{spec: a.yaml, name: a, base_url: " + service.URL + "/%d}]\n"
-	r := run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, 0), "a.yaml": document("A", "one")})
-	r.served()
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, 0), "a.yaml": gatewaytest.Document("A", "one")})
+	r.Served()
 	done := make(chan struct{})
 	var clients sync.WaitGroup
 	var calls atomic.Int64
@@ -315,7 +200,7 @@ func TestReloadUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				status, body := ask(t, r.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
+				status, body := gatewaytest.Ask(t, r.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
 				var answer struct{ Result struct{ IsError bool } }
 				if err := json.Unmarshal(body, &answer); status != 200 || err != nil || answer.Result.IsError {
 					t.Errorf("call = %d %s", status, body)
@@ -326,7 +211,7 @@ func TestReloadUnderLoad(t *testing.T) {
 		})
 	}
 	for i := range 50 {
-		r.write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, i), "a.yaml": document("A", "one", fmt.Sprintf("x%d", i))})
+		r.Write(map[string]string{"drawbridge.yaml": fmt.Sprintf(cfg, i), "a.yaml": gatewaytest.Document("A", "one", fmt.Sprintf("x%d", i))})
 		if err := r.Reload(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -363,13 +248,13 @@ func TestClientGone(t *testing.T) {
 				}
 			}))
 			defer service.Close()
-			api := strings.Replace(document("A", "one"), "{get:", "{"+tt.method+":", 1)
-			g := start(t, api, "", service.URL)
+			api := strings.Replace(gatewaytest.Document("A", "one"), "{get:", "{"+tt.method+":", 1)
+			g := gatewaytest.Start(t, api, "", service.URL)
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				ask(t, withContext(ctx, g.Handler()), tt.revision, "tools/call", "one", `"name":"one","arguments":{}`)
+				gatewaytest.Ask(t, withContext(ctx, g.Handler()), tt.revision, "tools/call", "one", `"name":"one","arguments":{}`)
 			}()
 			timebox.Wait(t, arrived)
 			gone := time.Now()
@@ -403,15 +288,15 @@ func withContext(ctx context.Context, h http.Handler) http.Handler {
 }
 
 func TestPanicInACall(t *testing.T) {
-	g := start(t, document("A", "one"), "", "http://127.0.0.1:1")
-	broken := *g.current.Load().Main.Plan("one")
+	g := gatewaytest.Start(t, gatewaytest.Document("A", "one"), "", "http://127.0.0.1:1")
+	broken := *g.Current().Main.Plan("one")
 	broken.Client = nil
-	g.current.Load().Main.Tools["one"] = call.Operation(&broken)
-	status, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
+	g.Current().Main.Tools["one"] = call.Operation(&broken)
+	status, body := gatewaytest.Ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`)
 	if status != 200 || !strings.Contains(string(body), `"isError":true`) || !regexp.MustCompile(`Internal error of the gateway, reference [a-z2-7]{10}\.`).Match(body) {
 		t.Errorf("call = %d %s", status, body)
 	}
-	if status, _ := ask(t, g.Handler(), "", "tools/list", "", ""); status != 200 {
+	if status, _ := gatewaytest.Ask(t, g.Handler(), "", "tools/list", "", ""); status != 200 {
 		t.Errorf("after a panic tools/list = %d", status)
 	}
 }
@@ -420,16 +305,16 @@ func TestPanicInACall(t *testing.T) {
 func TestPanicWithAnAnswer(t *testing.T) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
 	defer service.Close()
-	g := start(t, document("A", "one"), "apis: [{name: a, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {address_rate: off}\n", service.URL)
-	tools := g.current.Load().Main.Tools
+	g := gatewaytest.Start(t, gatewaytest.Document("A", "one"), "apis: [{name: a, spec: $SPEC, base_url: $BASE, max_in_flight: 1, max_queued: 0}]\nlimits: {address_rate: off}\n", service.URL)
+	tools := g.Current().Main.Tools
 	whole, broken := tools["one"], *call.PlanOf(tools["one"])
 	broken.Metrics.Traffic.Wait = nil // is used when the head of the answer is there
 	tools["one"] = call.Operation(&broken)
-	if _, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); !strings.Contains(string(body), "Internal error of the gateway") {
+	if _, body := gatewaytest.Ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); !strings.Contains(string(body), "Internal error of the gateway") {
 		t.Errorf("call = %s", body)
 	}
 	tools["one"] = whole
-	if _, body := ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); strings.Contains(string(body), "isError") {
+	if _, body := gatewaytest.Ask(t, g.Handler(), "", "tools/call", "one", `"name":"one","arguments":{}`); strings.Contains(string(body), "isError") {
 		t.Errorf("the next call = %s", body)
 	}
 	if inFlight, _ := call.PlanOf(whole).Client.Load(); inFlight != 0 {
@@ -443,7 +328,7 @@ func TestPages(t *testing.T) {
 	for i := range 5 {
 		names = append(names, fmt.Sprintf("op%d", i))
 	}
-	g := start(t, document("A", names...), "apis: [{name: a, spec: $SPEC}]\nserver: {page_size: 2}\n", "")
+	g := gatewaytest.Start(t, gatewaytest.Document("A", names...), "apis: [{name: a, spec: $SPEC}]\nserver: {page_size: 2}\n", "")
 	var got []string
 	cursor := ""
 	for page := 0; ; page++ {
@@ -451,7 +336,7 @@ func TestPages(t *testing.T) {
 		if cursor != "" {
 			params = fmt.Sprintf(`"cursor":%q`, cursor)
 		}
-		status, body := ask(t, g.Handler(), "2025-11-25", "tools/list", "", params)
+		status, body := gatewaytest.Ask(t, g.Handler(), "2025-11-25", "tools/list", "", params)
 		var answer struct {
 			Result struct {
 				Tools      []struct{ Name string }
@@ -475,7 +360,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("pages gave %v", got)
 	}
 	for _, bad := range []string{"x", cursor + "A"} {
-		status, body := ask(t, g.Handler(), "2025-11-25", "tools/list", "", fmt.Sprintf(`"cursor":%q`, bad))
+		status, body := gatewaytest.Ask(t, g.Handler(), "2025-11-25", "tools/list", "", fmt.Sprintf(`"cursor":%q`, bad))
 		if !strings.Contains(string(body), "-32602") {
 			t.Errorf("cursor %q = %d %s", bad, status, body)
 		}
@@ -487,40 +372,40 @@ func TestPages(t *testing.T) {
 func TestDirectory(t *testing.T) {
 	const part = "get: {operationId: shared, responses: {}}\n"
 	specs := t.TempDir()
-	r := &running{t: t, dir: specs}
-	r.write(map[string]string{"a.yaml": document("A", "one") + "  /shared: {$ref: part.yaml}\n", "part.yaml": part})
-	r = run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + specs + ", base_url: 'http://127.0.0.1:1', tools: {exclude: [{operation: hidden, optional: true}]}}]\n"})
-	r.served()
+	r := &gatewaytest.Running{T: t, Dir: specs}
+	r.Write(map[string]string{"a.yaml": gatewaytest.Document("A", "one") + "  /shared: {$ref: part.yaml}\n", "part.yaml": part})
+	r = gatewaytest.Run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + specs + ", base_url: 'http://127.0.0.1:1', tools: {exclude: [{operation: hidden, optional: true}]}}]\n"})
+	r.Served()
 	is := func(names ...string) func() bool {
-		return func() bool { return slices.Equal(r.tools(), names) }
+		return func() bool { return slices.Equal(r.Tools(), names) }
 	}
 	if !is("a_one", "a_shared")() || !slices.Equal(r.PassedOver(), []string{filepath.Join(specs, "part.yaml")}) {
-		t.Fatalf("tools %q, passed over %q", r.tools(), r.PassedOver())
+		t.Fatalf("tools %q, passed over %q", r.Tools(), r.PassedOver())
 	}
-	first := r.state(0).LoadedAt
-	in := &running{t: t, dir: specs}
-	in.write(map[string]string{"b.json": `{"openapi":"3.1.0","info":{"title":"B","version":"1"},"paths":{"/two":{"get":{"operationId":"two","responses":{}}},"/h":{"get":{"operationId":"hidden","responses":{}}}}}`})
-	r.eventually("a document that comes is noticed", is("a_one", "a_shared", "b_two"))
-	if !r.state(0).LoadedAt.Equal(*first) {
+	first := r.State(0).LoadedAt
+	in := &gatewaytest.Running{T: t, Dir: specs}
+	in.Write(map[string]string{"b.json": `{"openapi":"3.1.0","info":{"title":"B","version":"1"},"paths":{"/two":{"get":{"operationId":"two","responses":{}}},"/h":{"get":{"operationId":"hidden","responses":{}}}}}`})
+	r.Eventually("a document that comes is noticed", is("a_one", "a_shared", "b_two"))
+	if !r.State(0).LoadedAt.Equal(*first) {
 		t.Error("another document was read again")
 	}
-	in.write(map[string]string{"part.yaml": document("Part", "three")})
-	r.eventually("a part that becomes a document is noticed", is("a_one", "b_two", "part_three"))
+	in.Write(map[string]string{"part.yaml": gatewaytest.Document("Part", "three")})
+	r.Eventually("a part that becomes a document is noticed", is("a_one", "b_two", "part_three"))
 	if err := os.Remove(filepath.Join(specs, "b.json")); err != nil {
 		t.Fatal(err)
 	}
-	r.eventually("a document that goes is noticed", is("a_one", "part_three"))
+	r.Eventually("a document that goes is noticed", is("a_one", "part_three"))
 }
 
 // TestEmptyDirectory: a directory may be filled later.
 func TestEmptyDirectory(t *testing.T) {
 	specs := t.TempDir()
-	r := run(t, map[string]string{"drawbridge.yaml": "- " + specs + "\n"})
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": "- " + specs + "\n"})
 	if s := r.Status(); s.Ready {
 		t.Errorf("ready with nothing to serve: %+v", s)
 	}
-	in := &running{t: t, dir: specs}
-	in.write(map[string]string{"a.yaml": document("A", "one")})
-	r.served()
-	r.eventually("a document that comes is noticed", func() bool { return slices.Equal(r.tools(), []string{"a_one"}) })
+	in := &gatewaytest.Running{T: t, Dir: specs}
+	in.Write(map[string]string{"a.yaml": gatewaytest.Document("A", "one")})
+	r.Served()
+	r.Eventually("a document that comes is noticed", func() bool { return slices.Equal(r.Tools(), []string{"a_one"}) })
 }

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -11,20 +11,11 @@ import (
 	"testing"
 
 	"drawbridge/config"
+	"drawbridge/gateway"
 	"drawbridge/gateway/admin"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/timebox"
 )
-
-// tagged returns an OpenAPI document whose operations are given as "METHOD PATH operationId tag".
-func tagged(title string, operations ...string) string {
-	var b strings.Builder
-	b.WriteString("openapi: 3.1.0\ninfo: {title: " + title + ", version: '1'}\nservers: [{url: 'http://127.0.0.1:1'}, {url: /}]\npaths:\n")
-	for _, op := range operations {
-		w := strings.Fields(op)
-		b.WriteString("  " + w[1] + ": {" + strings.ToLower(w[0]) + ": {operationId: " + w[2] + ", tags: [" + w[3] + "], responses: {'200': {description: ok}}}}\n")
-	}
-	return b.String()
-}
 
 // TestSelectorsRefuseTheStart holds that a restriction that matches nothing ends Run, in whatever order the documents come,
 // and that no tool of what it may have been written for is served before that. (pains row 101)
@@ -34,16 +25,16 @@ func TestSelectorsRefuseTheStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			r := &running{t: t, dir: dir}
-			r.write(map[string]string{
-				"a.yaml": tagged("A", "GET /orders listOrders orders"), "b.yaml": tagged("B", "GET /items listItems items"),
+			r := &gatewaytest.Running{T: t, Dir: dir}
+			r.Write(map[string]string{
+				"a.yaml": gatewaytest.Tagged("A", "GET /orders listOrders orders"), "b.yaml": gatewaytest.Tagged("B", "GET /items listItems items"),
 				"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}, {spec: b.yaml, name: b}]\nrules:\n  - {match: {" + match + "}, set: {confirm: true}}\n",
 			})
 			c, problems := config.Load(filepath.Join(dir, "drawbridge.yaml"), func(string) string { return "" })
 			if c == nil {
 				t.Fatal(problems)
 			}
-			g, err := New(Options{Config: c})
+			g, err := gateway.New(gateway.Options{Config: c})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +43,7 @@ func TestSelectorsRefuseTheStart(t *testing.T) {
 			if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "drawbridge.yaml:3:") || !strings.Contains(err.Error(), "confirm would restrict nothing") {
 				t.Errorf("Run = %v", err)
 			}
-			if gen := g.current.Load(); gen != nil && gen.Main.Tool("a_listOrders") != nil && name != "api and path" {
+			if gen := g.Current(); gen != nil && gen.Main.Tool("a_listOrders") != nil && name != "api and path" {
 				t.Error("what the restriction may have been written for was served")
 			}
 		})
@@ -63,9 +54,9 @@ func TestSelectorsRefuseTheStart(t *testing.T) {
 // that the last good one stays. (pains row 101)
 func TestSelectorsRefuseAReload(t *testing.T) {
 	const cfg = "apis: [{spec: a.yaml, name: a}]\nrules:\n  - {match: {path: \"/orders/**\"}, set: {confirm: true}}\n"
-	r := run(t, map[string]string{"a.yaml": tagged("A", "GET /orders listOrders orders"), "drawbridge.yaml": cfg})
-	r.served()
-	r.write(map[string]string{"drawbridge.yaml": strings.Replace(cfg, "/orders/", "/order/", 1)})
+	r := gatewaytest.Run(t, map[string]string{"a.yaml": gatewaytest.Tagged("A", "GET /orders listOrders orders"), "drawbridge.yaml": cfg})
+	r.Served()
+	r.Write(map[string]string{"drawbridge.yaml": strings.Replace(cfg, "/orders/", "/order/", 1)})
 	err := r.Reload(t.Context())
 	const want = `drawbridge.yaml:3:20: rules[0].match.path: no operation has the path "/order/**"; "/orders/**" has 1; confirm would restrict nothing`
 	if err == nil || !strings.Contains(err.Error(), want) {
@@ -74,7 +65,7 @@ func TestSelectorsRefuseAReload(t *testing.T) {
 	if s := r.Status(); !strings.Contains(s.Config.Error, want) || !r.Plan("listOrders").Consent.Needed {
 		t.Errorf("status %+v", s.Config)
 	}
-	r.write(map[string]string{"drawbridge.yaml": cfg})
+	r.Write(map[string]string{"drawbridge.yaml": cfg})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -86,10 +77,10 @@ func TestSelectorsRefuseAReload(t *testing.T) {
 func TestSelectorsOfAMissingDocument(t *testing.T) {
 	for _, how := range []string{"matches", "corrected", "accepted"} {
 		t.Run(how, func(t *testing.T) {
-			b := newChanging(t, "")
+			b := gatewaytest.NewChanging(t, "")
 			cfg := "admin: {token: 0123456789abcdef}\napis: [{spec: a.yaml, name: a}, {spec: " + b.URL + "/b.yaml, name: b, refresh: 0s}]\nrules:\n  - {match: {path: \"/invoice/**\"}, set: {confirm: true}}\n"
-			r := run(t, map[string]string{"a.yaml": tagged("A", "GET /orders listOrders orders"), "drawbridge.yaml": cfg})
-			r.served()
+			r := gatewaytest.Run(t, map[string]string{"a.yaml": gatewaytest.Tagged("A", "GET /orders listOrders orders"), "drawbridge.yaml": cfg})
+			r.Served()
 			if s := r.Status().Config.Selectors; len(s) != 1 || !strings.Contains(s[0], "matches no operation so far; it is decided when the document of b can be read") {
 				t.Errorf("undecided: %q", s)
 			}
@@ -97,23 +88,23 @@ func TestSelectorsOfAMissingDocument(t *testing.T) {
 			if how == "matches" {
 				path = "/invoice"
 			}
-			b.set(tagged("B", "GET "+path+" listInvoices invoices"))
-			r.eventually("the document is read", func() bool { return r.state(1).State != admin.Failed && r.state(1).State != admin.Loading })
+			b.Set(gatewaytest.Tagged("B", "GET "+path+" listInvoices invoices"))
+			r.Eventually("the document is read", func() bool { return r.State(1).State != admin.Failed && r.State(1).State != admin.Loading })
 			if how == "matches" {
-				if !slices.Equal(r.tools(), []string{"a_listOrders", "b_listInvoices"}) {
-					t.Errorf("tools %q", r.tools())
+				if !slices.Equal(r.Tools(), []string{"a_listOrders", "b_listInvoices"}) {
+					t.Errorf("tools %q", r.Tools())
 				}
 				return
 			}
-			held := r.state(1)
-			if !slices.Equal(r.tools(), []string{"a_listOrders"}) || held.State != admin.Held || held.Held == nil || len(held.Held.Restrictions) != 1 ||
+			held := r.State(1)
+			if !slices.Equal(r.Tools(), []string{"a_listOrders"}) || held.State != admin.Held || held.Held == nil || len(held.Held.Restrictions) != 1 ||
 				!strings.Contains(held.Held.Restrictions[0], `no operation has the path "/invoice/**"; "/invoices/**" has 1`) {
-				t.Fatalf("tools %q, state %+v", r.tools(), held)
+				t.Fatalf("tools %q, state %+v", r.Tools(), held)
 			}
-			if body := do(r.Admin(), http.MethodGet, "/readyz?verbose", nil).Body.String(); !strings.Contains(body, "api b: held: 0 tools, 0 operations skipped, 0 problems: a document is held because it would undo 1 restrictions") {
+			if body := gatewaytest.Do(r.Admin(), http.MethodGet, "/readyz?verbose", nil).Body.String(); !strings.Contains(body, "api b: held: 0 tools, 0 operations skipped, 0 problems: a document is held because it would undo 1 restrictions") {
 				t.Errorf("/readyz?verbose = %s", body)
 			}
-			if got := metricLines(r.Gateway, `drawbridge_undone_restrictions{api="b"} 1`); len(got) != 1 {
+			if got := gatewaytest.MetricLines(r.Gateway, `drawbridge_undone_restrictions{api="b"} 1`); len(got) != 1 {
 				t.Error("no series")
 			}
 			if how == "accepted" {
@@ -121,13 +112,13 @@ func TestSelectorsOfAMissingDocument(t *testing.T) {
 					t.Fatal(err)
 				}
 			} else {
-				r.write(map[string]string{"drawbridge.yaml": strings.Replace(cfg, "/invoice/", "/invoices/", 1)})
+				r.Write(map[string]string{"drawbridge.yaml": strings.Replace(cfg, "/invoice/", "/invoices/", 1)})
 				if err := r.Reload(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if !slices.Equal(r.tools(), []string{"a_listOrders", "b_listInvoices"}) || r.state(1).State != admin.Ready {
-				t.Errorf("tools %q, state %+v", r.tools(), r.state(1))
+			if !slices.Equal(r.Tools(), []string{"a_listOrders", "b_listInvoices"}) || r.State(1).State != admin.Ready {
+				t.Errorf("tools %q, state %+v", r.Tools(), r.State(1))
 			}
 			if confirmed := r.Plan("b_listInvoices").Consent.Needed; confirmed != (how == "corrected") {
 				t.Errorf("confirmation: %v", confirmed)
@@ -161,59 +152,59 @@ func TestSelectorsAfterARefresh(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := newChanging(t, tagged("A", before, "GET /list list public"))
+			o := gatewaytest.NewChanging(t, gatewaytest.Tagged("A", before, "GET /list list public"))
 			title := "A"
 			if len(tt.after) > 0 && strings.HasPrefix(tt.after[0], "title ") {
 				title, tt.after = strings.TrimPrefix(tt.after[0], "title "), tt.after[1:]
 			}
 			cfg := "apis: [{spec: " + o.URL + "/a.yaml, refresh: 0s}]\nrules:\n  - {match: {" + tt.match + "}, set: {confirm: true}}\n"
-			r := run(t, map[string]string{"drawbridge.yaml": cfg})
-			r.served()
-			o.set(tagged(title, append(tt.after, "GET /list list public")...))
+			r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": cfg})
+			r.Served()
+			o.Set(gatewaytest.Tagged(title, append(tt.after, "GET /list list public")...))
 			// Without a change of the configuration: a document that comes by itself, as after its refresh.
 			poke(r)
-			r.eventually("the document is read again", func() bool {
-				return r.state(0).State == admin.Held || r.state(0).LoadedAt != nil && loads(r, "changed") == 2
+			r.Eventually("the document is read again", func() bool {
+				return r.State(0).State == admin.Held || r.State(0).LoadedAt != nil && loads(r, "changed") == 2
 			})
-			s := r.state(0)
+			s := r.State(0)
 			switch {
 			case tt.held == "" && (s.State != admin.Ready || s.Held != nil):
 				t.Errorf("held: %+v", s.Held)
 			case tt.held != "" && (s.Held == nil || len(s.Held.Restrictions) == 0 || !strings.Contains(s.Held.Restrictions[0], tt.held)):
 				t.Errorf("state %s, held %+v", s.State, s.Held)
-			case tt.held != "" && (!slices.Equal(r.tools(), []string{"list", "purge"}) || !r.Plan("purge").Consent.Needed):
-				t.Errorf("tools %q", r.tools())
+			case tt.held != "" && (!slices.Equal(r.Tools(), []string{"list", "purge"}) || !r.Plan("purge").Consent.Needed):
+				t.Errorf("tools %q", r.Tools())
 			}
 		})
 	}
 }
 
 // poke has every document read again.
-func poke(r *running) {
-	r.t.Helper()
-	for s := range r.current.Load().Entries {
+func poke(r *gatewaytest.Running) {
+	r.T.Helper()
+	for s := range r.Current().Entries {
 		s.LoadAgain()
 	}
 }
 
 // loads returns how many attempts to read documents had an outcome.
-func loads(r *running, outcome string) int {
-	return len(metricLines(r.Gateway, `drawbridge_api_loads_total{api="a",outcome="`+outcome+`"} 2`)) * 2
+func loads(r *gatewaytest.Running, outcome string) int {
+	return len(gatewaytest.MetricLines(r.Gateway, `drawbridge_api_loads_total{api="a",outcome="`+outcome+`"} 2`)) * 2
 }
 
 // TestSelectorOfARefusedStartServesNothing holds that what waits for a document that hangs is not served meanwhile where a
 // restriction may be meant for it.
 func TestSelectorOfARefusedStartServesNothing(t *testing.T) {
 	hang := make(chan struct{})
-	o := newHanging(t, hang, tagged("B", "GET /orders listOrders orders"))
-	r := &running{t: t, dir: t.TempDir()}
-	r.write(map[string]string{"a.yaml": tagged("A", "GET /items listItems items"),
+	o := newHanging(t, hang, gatewaytest.Tagged("B", "GET /orders listOrders orders"))
+	r := &gatewaytest.Running{T: t, Dir: t.TempDir()}
+	r.Write(map[string]string{"a.yaml": gatewaytest.Tagged("A", "GET /items listItems items"),
 		"drawbridge.yaml": "apis: [{spec: a.yaml, name: a}, {spec: " + o.URL + "/b.yaml, name: b}]\nrules:\n  - {match: {path: \"/orders/**\"}, set: {confirm: true}}\n"})
-	c, problems := config.Load(filepath.Join(r.dir, "drawbridge.yaml"), func(string) string { return "" })
+	c, problems := config.Load(filepath.Join(r.Dir, "drawbridge.yaml"), func(string) string { return "" })
 	if c == nil {
 		t.Fatal(problems)
 	}
-	g, err := New(Options{Config: c})
+	g, err := gateway.New(gateway.Options{Config: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,22 +218,22 @@ func TestSelectorOfARefusedStartServesNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	r.eventually("the first document is read", func() bool { return r.state(0).State == admin.Ready })
-	if g.current.Load() != nil {
+	r.Eventually("the first document is read", func() bool { return r.State(0).State == admin.Ready })
+	if g.Current() != nil {
 		t.Error("it is served before the restriction is decided")
 	}
 	close(hang)
-	r.served()
-	r.eventually("both are served", func() bool { return slices.Equal(r.tools(), []string{"a_listItems", "b_listOrders"}) })
+	r.Served()
+	r.Eventually("both are served", func() bool { return slices.Equal(r.Tools(), []string{"a_listItems", "b_listOrders"}) })
 	if !g.Plan("b_listOrders").Consent.Needed {
 		t.Error("no confirmation")
 	}
 }
 
 // newHanging serves a document when it may.
-func newHanging(t *testing.T, may <-chan struct{}, text string) *changing {
+func newHanging(t *testing.T, may <-chan struct{}, text string) *gatewaytest.Changing {
 	t.Helper()
-	o := &changing{Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	o := &gatewaytest.Changing{Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-may:
 			_, _ = w.Write([]byte(text))
@@ -255,19 +246,19 @@ func newHanging(t *testing.T, may <-chan struct{}, text string) *changing {
 
 // TestSelectorsAndTheTitleOfAnother holds that a document can't take the name from another API, and with it its restrictions.
 func TestSelectorsAndTheTitleOfAnother(t *testing.T) {
-	b := newChanging(t, tagged("B", "GET /items listItems items"))
-	r := run(t, map[string]string{"a.yaml": tagged("A", "GET /orders listOrders orders"),
+	b := gatewaytest.NewChanging(t, gatewaytest.Tagged("B", "GET /items listItems items"))
+	r := gatewaytest.Run(t, map[string]string{"a.yaml": gatewaytest.Tagged("A", "GET /orders listOrders orders"),
 		"drawbridge.yaml": "apis: [{spec: a.yaml}, {spec: " + b.URL + "/b.yaml, refresh: 0s}]\nrules:\n  - {match: {api: a, path: /orders}, set: {confirm: true}}\n"})
-	r.served()
-	r.eventually("both are served", func() bool { return slices.Equal(r.tools(), []string{"a_listOrders", "b_listItems"}) })
-	b.set(tagged("A", "GET /items listItems items"))
+	r.Served()
+	r.Eventually("both are served", func() bool { return slices.Equal(r.Tools(), []string{"a_listOrders", "b_listItems"}) })
+	b.Set(gatewaytest.Tagged("A", "GET /items listItems items"))
 	poke(r)
-	r.eventually("the document is held", func() bool { return r.state(1).State == admin.Held })
-	if held := r.state(1).Held; len(held.Restrictions) != 1 || !strings.Contains(held.Restrictions[0], "matches GET /orders no more") {
+	r.Eventually("the document is held", func() bool { return r.State(1).State == admin.Held })
+	if held := r.State(1).Held; len(held.Restrictions) != 1 || !strings.Contains(held.Restrictions[0], "matches GET /orders no more") {
 		t.Errorf("held: %+v", held)
 	}
 	if p := r.Plan("a_listOrders"); p == nil || !p.Consent.Needed {
-		t.Errorf("tools %q", r.tools())
+		t.Errorf("tools %q", r.Tools())
 	}
 }
 
@@ -286,20 +277,20 @@ func TestSelectorsAndTwoRefreshes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const list = "GET /list list public"
-			o := newChanging(t, tagged("A", append(tt.before, list)...))
-			r := run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + o.URL + "/a.yaml, refresh: 0s}]\nrules:\n  - {match: {" + tt.match + "}, set: {confirm: true}}\n"})
-			r.served()
+			o := gatewaytest.NewChanging(t, gatewaytest.Tagged("A", append(tt.before, list)...))
+			r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": "apis: [{spec: " + o.URL + "/a.yaml, refresh: 0s}]\nrules:\n  - {match: {" + tt.match + "}, set: {confirm: true}}\n"})
+			r.Served()
 			if tt.then == nil {
-				o.set(tagged("A", list))
+				o.Set(gatewaytest.Tagged("A", list))
 				poke(r)
-				r.eventually("the operation is gone", func() bool { return slices.Equal(r.tools(), tt.tools) })
-				o.set(tagged("A", tt.last, list))
+				r.Eventually("the operation is gone", func() bool { return slices.Equal(r.Tools(), tt.tools) })
+				o.Set(gatewaytest.Tagged("A", tt.last, list))
 			} else {
-				o.set(tagged("A", tt.last, tt.then[1], list))
+				o.Set(gatewaytest.Tagged("A", tt.last, tt.then[1], list))
 			}
 			poke(r)
-			r.eventually("the document is held", func() bool { return r.state(0).State == admin.Held })
-			if held := r.state(0).Held; len(held.Restrictions) == 0 {
+			r.Eventually("the document is held", func() bool { return r.State(0).State == admin.Held })
+			if held := r.State(0).Held; len(held.Restrictions) == 0 {
 				t.Errorf("held: %+v", held)
 			}
 		})

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"bufio"
@@ -14,19 +14,21 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/gateway"
 	"drawbridge/test/faultnet"
+	"drawbridge/test/gatewaytest"
 	"drawbridge/test/race"
 	"drawbridge/test/timebox"
 )
 
 // longList is a gateway whose list of tools has some 700 KB, served on a socket in clear as the program does.
-func longList(t *testing.T) (g *Gateway, addr string) {
+func longList(t *testing.T) (g *gateway.Gateway, addr string) {
 	t.Helper()
 	var operations strings.Builder
 	for n := range 1500 {
 		fmt.Fprintf(&operations, "  /more/%d: {get: {operationId: more%d, summary: %q, responses: {'200': {description: ok}}}}\n", n, n, strings.Repeat("Much is said of it. ", 10))
 	}
-	g = start(t, document("Shop")+operations.String(), listAll, "http://127.0.0.1:1")
+	g = gatewaytest.Start(t, gatewaytest.Document("Shop")+operations.String(), listAll, "http://127.0.0.1:1")
 	l, err := g.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -47,12 +49,10 @@ func longList(t *testing.T) (g *Gateway, addr string) {
 	return g, l.Addr().String()
 }
 
-const listRequest = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n%s\r\n%s"
-
 func askForList(t testing.TB, conn net.Conn, header string) {
 	t.Helper()
 	const body = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"a","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
-	if _, err := fmt.Fprintf(conn, listRequest, len(body), header, body); err != nil {
+	if _, err := fmt.Fprintf(conn, gatewaytest.ListRequest, len(body), header, body); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -70,27 +70,13 @@ func slowReader(t testing.TB, addr, header string) net.Conn {
 }
 
 // slow waits until so many clients are slow.
-func slow(t testing.TB, g *Gateway, n int) {
+func slow(t testing.TB, g *gateway.Gateway, n int) {
 	t.Helper()
-	for start := time.Now(); g.mcpHandlers.Readers.Count() != n; time.Sleep(time.Millisecond) {
+	for start := time.Now(); g.MCPHandlers().Readers.Count() != n; time.Sleep(time.Millisecond) {
 		if time.Since(start) > 20*time.Second {
-			t.Fatalf("%d clients are slow, want %d", g.mcpHandlers.Readers.Count(), n)
+			t.Fatalf("%d clients are slow, want %d", g.MCPHandlers().Readers.Count(), n)
 		}
 	}
-}
-
-// wholeList reads one answer.
-func wholeList(t testing.TB, r *bufio.Reader) string {
-	t.Helper()
-	resp, err := http.ReadResponse(r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%v: %.200s", err, body)
-	}
-	return string(body)
 }
 
 // TestSlowReaderAsksAgain: a client that was slow is served on the same connection, also what it has sent in the meantime, unless it wanted it closed. That takes no place
@@ -103,16 +89,16 @@ func TestSlowReaderAsksAgain(t *testing.T) {
 	askForList(t, conn, "") // before it has read anything
 	askForList(t, conn, "X-Long: "+strings.Repeat("a", 16<<10)+"\r\n")
 	r := bufio.NewReader(conn)
-	first := wholeList(t, r)
+	first := gatewaytest.WholeList(t, r)
 	for range 2 {
-		if again := wholeList(t, r); again != first {
+		if again := gatewaytest.WholeList(t, r); again != first {
 			t.Errorf("%.200s, and then %.200s", first, again)
 		}
 	}
 	slow(t, g, 0)
 	askForList(t, conn, "Connection: close\r\n")
 	slow(t, g, 1)
-	if last := wholeList(t, r); last != first {
+	if last := gatewaytest.WholeList(t, r); last != first {
 		t.Errorf("%.200s, and then %.200s", first, last)
 	}
 	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
@@ -120,7 +106,7 @@ func TestSlowReaderAsksAgain(t *testing.T) {
 	}
 	slow(t, g, 0)
 	for start := time.Now(); ; time.Sleep(time.Millisecond) { // the last is closed a moment after its client hears of it
-		if _, open := g.connections.Held(netip.Prefix{}); open == 0 {
+		if _, open := g.Connections().Held(netip.Prefix{}); open == 0 {
 			break
 		} else if time.Since(start) > 20*time.Second {
 			t.Fatalf("%d connections are open", open)
@@ -137,7 +123,7 @@ func TestDrainWithSlowReaders(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- g.EndAnswers(t.Context()) }()
 	r := bufio.NewReader(conn)
-	wholeList(t, r)
+	gatewaytest.WholeList(t, r)
 	if err := timebox.Receive(t, ended); err != nil {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"math"
@@ -6,34 +6,37 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"drawbridge/gateway"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestToldMetrics: readiness before an API is served, while one is, and while the gateway drains; a configuration that was refused, until
 // another is good; and memory against its limit.
 func TestToldMetrics(t *testing.T) {
-	want := func(g *Gateway, line string) {
+	want := func(g *gateway.Gateway, line string) {
 		t.Helper()
 		name, _, _ := strings.Cut(line, " ")
-		if got := metricLines(g, name+" "); len(got) == 0 || got[len(got)-1] != line {
+		if got := gatewaytest.MetricLines(g, name+" "); len(got) == 0 || got[len(got)-1] != line {
 			t.Errorf("%q, want %q", got, line)
 		}
 	}
-	o := newChanging(t, "")
+	o := gatewaytest.NewChanging(t, "")
 	good := "apis: [{spec: " + o.URL + "/a.yaml, name: a, refresh: 0s}]\n"
-	r := run(t, map[string]string{"drawbridge.yaml": good})
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": good})
 	want(r.Gateway, "drawbridge_ready 0")
-	o.set(document("A", "list"))
+	o.Set(gatewaytest.Document("A", "list"))
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want(r.Gateway, "drawbridge_ready 1")
 	want(r.Gateway, "drawbridge_config_refused 0")
-	r.write(map[string]string{"drawbridge.yaml": "apis: []"})
+	r.Write(map[string]string{"drawbridge.yaml": "apis: []"})
 	if err := r.Reload(t.Context()); err == nil {
 		t.Fatal("a bad configuration is in use")
 	}
 	want(r.Gateway, "drawbridge_config_refused 1")
-	r.write(map[string]string{"drawbridge.yaml": good})
+	r.Write(map[string]string{"drawbridge.yaml": good})
 	if err := r.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +46,7 @@ func TestToldMetrics(t *testing.T) {
 	defer debug.SetMemoryLimit(before)
 	want(r.Gateway, "drawbridge_memory_used_ratio 0")
 	debug.SetMemoryLimit(1 << 20)
-	got := metricLines(r.Gateway, "drawbridge_memory_used_ratio ")
+	got := gatewaytest.MetricLines(r.Gateway, "drawbridge_memory_used_ratio ")
 	if n, err := strconv.ParseFloat(strings.Fields(got[len(got)-1])[1], 64); err != nil || n < 1 {
 		t.Errorf("%q with a limit of 1 MiB", got)
 	}
@@ -55,7 +58,7 @@ func TestToldMetrics(t *testing.T) {
 // TestIssuerMetrics: an issuer that is asked at an address of the configuration has no time of a fetch, since nothing is fetched of it:
 // its age would be an alert that never ends. One whose keys could not be had has 0.
 func TestIssuerMetrics(t *testing.T) {
-	r := run(t, map[string]string{"drawbridge.yaml": `
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": `
 apis: [{spec: a.yaml, name: a}]
 server: {public_url: "http://localhost"}
 auth:
@@ -63,10 +66,10 @@ auth:
   issuers:
     - {issuer: "http://localhost:1/opaque", tokens: opaque, introspection: {endpoint: "http://localhost:1/ask"}}
     - issuer: http://localhost:1/jwt
-`, "a.yaml": document("A", "list")})
-	r.served()
+`, "a.yaml": gatewaytest.Document("A", "list")})
+	r.Served()
 	var got []string
-	for _, line := range metricLines(r.Gateway, "drawbridge_issuer_") {
+	for _, line := range gatewaytest.MetricLines(r.Gateway, "drawbridge_issuer_") {
 		if !strings.HasPrefix(line, "#") {
 			got = append(got, line)
 		}

@@ -1,6 +1,10 @@
-package gateway
+package gateway_test
 
-import "testing"
+import (
+	"testing"
+
+	"drawbridge/test/gatewaytest"
+)
 
 // TestTakenBack holds that a rule can take back what earlier rules and the document say: the tool is then as if nothing had been said.
 func TestTakenBack(t *testing.T) {
@@ -23,7 +27,7 @@ paths:
 		if taken {
 			cfg += "  - {match: {operation: order}, set: {inputs: [], progress: false, job: false, param_headers: {}}}\n"
 		}
-		p := start(t, api, cfg, "http://127.0.0.1:1").current.Load().Main.Plan("order")
+		p := gatewaytest.Start(t, api, cfg, "http://127.0.0.1:1").Current().Main.Plan("order")
 		for what, said := range map[string]bool{
 			"questions": p.Elicitation != nil, "progress": p.Progress != nil, "a job": p.Job.Declared, "headers": len(p.Repeated) > 0,
 			"an answer that may be a job": p.Job.MayBegin(202),

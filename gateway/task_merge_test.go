@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"encoding/json"
@@ -16,6 +16,7 @@ import (
 	"drawbridge/gateway/job"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/task"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestMergeTasks: what was done to a task at either replica is known, whichever of them knows more of how it stands, and is added once.
@@ -96,14 +97,14 @@ func TestAnsweredWhileAway(t *testing.T) {
 	}))
 	defer service.Close()
 	m := miniredis.RunT(t)
-	all := replicas(t, m, 2, reportsAPI(t)+answersAPI, strings.Replace(askingRule, "job: {", "job: {interval: 10ms, ", 1)+
+	all := replicas(t, m, 2, gatewaytest.ReportsAPI+answersAPI, strings.Replace(askingRule, "job: {", "job: {interval: 10ms, ", 1)+
 		"server: {seal_keys: [\"the-key-of-all-replicas-0123456789\"]}\nstate: {redis: {url: \"$REDIS\", timeout: 1s}}\n", service.URL)
-	_, messages := callJob(t, all[0], jobCall{Name: "makeReport", Tasks: true}, "")
-	id := taskID(messages[0])
+	_, messages := gatewaytest.CallJob(t, all[0], gatewaytest.JobCall{Name: "makeReport", Tasks: true}, "")
+	id := gatewaytest.TaskID(messages[0])
 	ask := func(replica int, method, params string) string {
 		t.Helper()
 		time.Sleep(20 * time.Millisecond) // so that it is time to look
-		_, messages := callJob(t, all[replica], jobCall{Method: method, Params: `"taskId":"$TASK"` + params, Tasks: true, Elicitation: true}, id)
+		_, messages := gatewaytest.CallJob(t, all[replica], gatewaytest.JobCall{Method: method, Params: `"taskId":"$TASK"` + params, Tasks: true, Elicitation: true}, id)
 		return string(messages[len(messages)-1])
 	}
 	const answer = `,"inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`

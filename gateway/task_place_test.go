@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -10,22 +10,24 @@ import (
 	"testing/synctest"
 	"time"
 
+	"drawbridge/gateway"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/task"
+	"drawbridge/test/gatewaytest"
 )
 
 // largeJob is a service whose job is done at the second look, with a result of 600 KiB that is kept elsewhere.
-func largeJob() (*jobService, string) {
+func largeJob() (*gatewaytest.JobService, string) {
 	text := strings.Repeat("x", 600<<10)
 	working := "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\"}\n===\n"
-	return newJobService(acceptedJob + "===\n" + working + "HTTP/1.1 303 See Other\nLocation: /v1/jobs/7/result\n\n===\n" +
+	return gatewaytest.NewJobService(gatewaytest.AcceptedJob + "===\n" + working + "HTTP/1.1 303 See Other\nLocation: /v1/jobs/7/result\n\n===\n" +
 		"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"text\":\"" + text + "\"}\n"), text
 }
 
 // holdAll takes all of the room for large answers. It returns what gives it back.
-func holdAll(t *testing.T, g *Gateway) (free func()) {
+func holdAll(t *testing.T, g *gateway.Gateway) (free func()) {
 	t.Helper()
-	free, ok := tryReserve(t, g, g.admission.responses.Capacity())
+	free, ok := tryReserve(t, g, g.Responses().Capacity())
 	if !ok {
 		t.Fatal("room was not given back")
 	}
@@ -45,12 +47,12 @@ func TestLargeJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				service, _ := largeJob()
-				g := startJobs(t, reportsAPI(t), "", service)
+				g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "", service)
 				withRoom(g, 16<<20)
 				free := holdAll(t, g)
 				time.AfterFunc(tt.full, free)
 				begin := time.Now()
-				_, messages := callJob(t, g, jobCall{Name: "makeReport"}, "")
+				_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport"}, "")
 				if answer := string(messages[len(messages)-1]); !strings.Contains(answer, tt.want) || strings.Contains(answer, `"isError":true`) {
 					t.Errorf("%.300s", answer)
 				}
@@ -68,10 +70,10 @@ func TestLargeJob(t *testing.T) {
 func TestLargeAnswersAboutAJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		look := "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\",\"log\":\"" + strings.Repeat("x", 500<<10) + "\"}\n===\n"
-		service := newJobService(acceptedJob + "===\n" + strings.Repeat(look, 4) + strings.Replace(strings.TrimSuffix(look, "===\n"), "running", "done", 1))
-		g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, max_result_tokens: 0, address_rate: off, principal_rate: off}\n", service)
+		service := gatewaytest.NewJobService(gatewaytest.AcceptedJob + "===\n" + strings.Repeat(look, 4) + strings.Replace(strings.TrimSuffix(look, "===\n"), "running", "done", 1))
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, max_result_tokens: 0, address_rate: off, principal_rate: off}\n", service)
 		withRoom(g, 2<<20)
-		_, messages := callJob(t, g, jobCall{Name: "makeReport"}, "")
+		_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport"}, "")
 		if answer := string(messages[len(messages)-1]); !strings.Contains(answer, `\"done\"`) || strings.Contains(answer, `"isError":true`) {
 			t.Errorf("%.300s", answer)
 		}
@@ -98,7 +100,7 @@ func TestLargeFirstAnswerOfAJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, max_result_tokens: 0, address_rate: off, principal_rate: off}\n", newJobService(tt.answers))
+				g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nlimits: {max_answer: 1MiB, max_result_tokens: 0, address_rate: off, principal_rate: off}\n", gatewaytest.NewJobService(tt.answers))
 				withRoom(g, tt.room)
 				looked := time.AfterFunc(3*time.Second, func() {
 					if free, ok := tryReserve(t, g, tt.room-tt.held+1); ok {
@@ -106,7 +108,7 @@ func TestLargeFirstAnswerOfAJob(t *testing.T) {
 						t.Errorf("less than %d bytes are held", tt.held)
 					}
 				})
-				_, messages := callJob(t, g, jobCall{Name: "makeReport"}, "")
+				_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport"}, "")
 				if looked.Stop() {
 					t.Error("the call has ended before it was looked at")
 				}
@@ -124,10 +126,10 @@ func TestLargeFirstAnswerOfAJob(t *testing.T) {
 func TestLargeTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, text := largeJob()
-		g := startJobs(t, reportsAPI(t), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_result_tokens: 0}\n", service)
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]\nlimits: {max_result_tokens: 0}\n", service)
 		withRoom(g, 16<<20)
-		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
-		id := taskID(messages[0])
+		_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport", Tasks: true}, "")
+		id := gatewaytest.TaskID(messages[0])
 		state := func() *task.Record {
 			t.Helper()
 			opened, err := openAs(g, "", "", id)
@@ -171,11 +173,11 @@ func TestLargeTask(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			post(h, http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Stuck": {"1"}, "Mcp-Protocol-Version": {"2026-07-28"},
+			gatewaytest.Post(h, http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Stuck": {"1"}, "Mcp-Protocol-Version": {"2026-07-28"},
 				"Mcp-Method": {"tasks/get"}, "Mcp-Name": {id}}, `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":`+string(params)+`}`)
 		}()
 		<-w.writes
-		if _, ok := tryReserve(t, g, g.admission.responses.Capacity()-600<<10); ok {
+		if _, ok := tryReserve(t, g, g.Responses().Capacity()-600<<10); ok {
 			t.Error("a result that is not out holds no room")
 		}
 		close(w.reads)
@@ -189,13 +191,13 @@ func TestLargeTask(t *testing.T) {
 
 // slowCaller is a service whose callers take a minute to be called.
 type slowCaller struct {
-	*jobService
+	*gatewaytest.JobService
 	calls atomic.Int64
 }
 
 func (s *slowCaller) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Host != "caller.test" {
-		return s.jobService.RoundTrip(r)
+		return s.JobService.RoundTrip(r)
 	}
 	s.calls.Add(1)
 	select {
@@ -210,17 +212,17 @@ func (s *slowCaller) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestLargeReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, _ := largeJob()
-		slow := &slowCaller{jobService: service}
-		g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n"+
+		slow := &slowCaller{JobService: service}
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n"+
 			"tools: {callback_urls: [\"https://caller.test\"], callback_secret: secret-of-the-cases}\n"+
 			"limits: {max_answer: 700KiB, max_result_tokens: 0, address_rate: off, principal_rate: off}\n", slow)
 		defer func() {
-			if err := g.tasks.Followers.Stop(context.Background()); err != nil {
+			if err := g.Tasks().Followers.Stop(context.Background()); err != nil {
 				t.Error(err)
 			}
 		}()
 		withRoom(g, 16<<20)
-		callJob(t, g, jobCall{Name: "makeReport", Tasks: true, Notify: "https://caller.test/done"}, "")
+		gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport", Tasks: true, Notify: "https://caller.test/done"}, "")
 		const most = 15 << 20 // what is left is too little for the call of its caller, but a result may be read
 		free, ok := tryReserve(t, g, most)
 		if !ok {
@@ -235,7 +237,7 @@ func TestLargeReport(t *testing.T) {
 		if n := slow.calls.Load(); n != 1 {
 			t.Errorf("%d calls when there is room", n)
 		}
-		if _, ok := tryReserve(t, g, g.admission.responses.Capacity()-1200<<10); ok {
+		if _, ok := tryReserve(t, g, g.Responses().Capacity()-1200<<10); ok {
 			t.Error("it holds no room while its caller is called")
 		}
 		time.Sleep(5 * time.Minute)

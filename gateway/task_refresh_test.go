@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"drawbridge/gateway/state"
+	"drawbridge/test/gatewaytest"
 )
 
 // lateHolds has something happen between the moment that somebody wants a hold and the moment that he has it.
@@ -29,25 +30,25 @@ func (h *lateHolds) Lock(ctx context.Context, name string) (release func(), ok b
 // list the question.
 func TestTaskLookAfterAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := newJobService("HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"id\":\"7\"}\n===\n" +
+		service := gatewaytest.NewJobService("HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"id\":\"7\"}\n===\n" +
 			"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n")
-		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
-		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
-		id := taskID(messages[0])
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI+answersAPI, askingRule, service)
+		_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport", Tasks: true}, "")
+		id := gatewaytest.TaskID(messages[0])
 		look := func() {
 			time.Sleep(time.Minute)
-			callJob(t, g, jobCall{Method: "tasks/get", Tasks: true, Elicitation: true, Params: `"taskId":"$TASK"`}, id)
+			gatewaytest.CallJob(t, g, gatewaytest.JobCall{Method: "tasks/get", Tasks: true, Elicitation: true, Params: `"taskId":"$TASK"`}, id)
 		}
 		answer := func() {
-			callJob(t, g, jobCall{Method: "tasks/update", Tasks: true,
+			gatewaytest.CallJob(t, g, gatewaytest.JobCall{Method: "tasks/update", Tasks: true,
 				Params: `"taskId":"$TASK","inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`}, id)
 		}
 		look()
-		g.tasks.Locks = &lateHolds{g.tasks.Locks, answer}
+		g.Tasks().Locks = &lateHolds{g.Tasks().Locks, answer}
 		look()
 		answer()
-		if n := strings.Count(service.seen.String(), "/answers"); n != 1 {
-			t.Errorf("%d answers were sent:\n%s", n, service.seen.String())
+		if n := strings.Count(service.Seen.String(), "/answers"); n != 1 {
+			t.Errorf("%d answers were sent:\n%s", n, service.Seen.String())
 		}
 		opened, err := openAs(g, "", "", id)
 		if err != nil {

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -15,11 +15,12 @@ import (
 	"drawbridge/gateway/inbound"
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/task"
+	"drawbridge/test/gatewaytest"
 )
 
 // tenantService knows no job but those of the tenant that a request names.
 type tenantService struct {
-	*jobService
+	*gatewaytest.JobService
 
 	mu      sync.Mutex
 	tenants []string // of each look at a job
@@ -35,7 +36,7 @@ func (s *tenantService) RoundTrip(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 		}
 	}
-	return s.jobService.RoundTrip(r)
+	return s.JobService.RoundTrip(r)
 }
 
 const passingConfig = "apis: [{name: reports, spec: $SPEC, base_url: $BASE, pass_headers: [X-Tenant]}]\n" +
@@ -45,29 +46,29 @@ const passingConfig = "apis: [{name: reports, spec: $SPEC, base_url: $BASE, pass
 // his request that go on to the service, long after the request has let go of them.
 func TestTaskWatchHeaders(t *testing.T) {
 	tenant := map[string]string{"X-Tenant": "blue", "Authorization": "Bearer of-nobody"}
-	for name, begin := range map[string]jobCall{
+	for name, begin := range map[string]gatewaytest.JobCall{
 		"who listens":            {Name: "makeReport", Tasks: true, Header: tenant},
 		"who wants to be called": {Name: "makeReport", Tasks: true, Header: tenant, Notify: "https://caller.test/done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				service := &tenantService{jobService: newJobService(acceptedJob + "===\nHTTP/1.1 202 Accepted\n\n===\n" +
+				service := &tenantService{JobService: gatewaytest.NewJobService(gatewaytest.AcceptedJob + "===\nHTTP/1.1 202 Accepted\n\n===\n" +
 					"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"succeeded\",\"result\":{\"id\":\"r7\"}}\n=== 204\n")}
-				g := startJobs(t, reportsAPI(t), passingConfig, service)
+				g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, passingConfig, service)
 				defer func() {
-					if err := g.tasks.Followers.Stop(context.Background()); err != nil {
+					if err := g.Tasks().Followers.Stop(context.Background()); err != nil {
 						t.Error(err)
 					}
 				}()
-				_, messages := callJob(t, g, begin, "")
+				_, messages := gatewaytest.CallJob(t, g, begin, "")
 				told := ""
 				if begin.Notify == "" {
-					_, messages = callJob(t, g, jobCall{Method: "subscriptions/listen", Leave: "20s", Tasks: true, Header: tenant,
-						Params: `"notifications":{"taskIds":["$TASK"]}`}, taskID(messages[0]))
+					_, messages = gatewaytest.CallJob(t, g, gatewaytest.JobCall{Method: "subscriptions/listen", Leave: "20s", Tasks: true, Header: tenant,
+						Params: `"notifications":{"taskIds":["$TASK"]}`}, gatewaytest.TaskID(messages[0]))
 					told = string(messages[len(messages)-1])
 				} else {
 					time.Sleep(20 * time.Second)
-					told = service.list()
+					told = service.List()
 				}
 				if !strings.Contains(told, `"status":"completed"`) {
 					t.Errorf("told: %s", told)
@@ -82,8 +83,8 @@ func TestTaskWatchHeaders(t *testing.T) {
 
 // TestTaskWatcherHoldsLittle holds that who listens for long keeps nothing of his request's headers but those that go on to the service.
 func TestTaskWatcherHoldsLittle(t *testing.T) {
-	g := startJobs(t, reportsAPI(t), passingConfig, newJobService("404"))
-	e := g.current.Load().Main
+	g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, passingConfig, gatewaytest.NewJobService("404"))
+	e := g.Current().Main
 	v := &inbound.Request{Header: http.Header{"X-Tenant": {"blue"}, "Authorization": {"Bearer secret"}}}
 	ctx := auth.NewContext(context.WithValue(t.Context(), inbound.Key{}, v), &auth.Principal{Subject: "anna"})
 	w := task.NewWatcher(ctx, "id", mcp.Subscriber{Principal: "anna"})

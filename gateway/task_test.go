@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"drawbridge/auth"
+	"drawbridge/gateway"
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/endpoint"
 	"drawbridge/gateway/inbound"
@@ -26,18 +26,8 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/gateway/plan"
 	"drawbridge/gateway/task"
+	"drawbridge/test/gatewaytest"
 )
-
-const acceptedJob = "HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\n\n"
-
-func reportsAPI(t testing.TB) string {
-	t.Helper()
-	text, err := os.ReadFile("testdata/jobs/api.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 // openedTask is a task with the context of the request that has opened it.
 type openedTask struct {
@@ -46,10 +36,10 @@ type openedTask struct {
 }
 
 // openAs opens a task as a caller at an endpoint does.
-func openAs(g *Gateway, principal, name, id string) (*openedTask, error) {
-	e := g.current.Load().Lookup(name)
+func openAs(g *gateway.Gateway, principal, name, id string) (*openedTask, error) {
+	e := g.Current().Lookup(name)
 	ctx := endpoint.WithRequest(context.Background(), &endpoint.Request{Request: inbound.Request{EndpointName: name}, Endpoint: e})
-	t, err := g.tasks.Open(ctx, call.Invocation{
+	t, err := g.Tasks().Open(ctx, call.Invocation{
 		Endpoint: e.Endpoint, Method: "tasks/get", Caller: call.Caller{ID: principal, Protocol: call.Protocol{Family: mcp.Stateless, Revision: "2026-07-28"}},
 	}, id)
 	if err != nil || t == nil {
@@ -59,19 +49,19 @@ func openAs(g *Gateway, principal, name, id string) (*openedTask, error) {
 }
 
 // sealTask makes the id of a task.
-func sealTask(t testing.TB, g *Gateway, p task.Payload, expiry time.Time, bound ...string) string {
+func sealTask(t testing.TB, g *gateway.Gateway, p task.Payload, expiry time.Time, bound ...string) string {
 	t.Helper()
 	payload, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g.tasks.Handles.Seal(payload, expiry, bound...)
+	return g.Tasks().Handles.Seal(payload, expiry, bound...)
 }
 
 // TestTaskIDs holds that a task opens for who it was made for alone, where it was made, as long as it is good, and leads to no
 // other origin than its tool does (T20, E4).
 func TestTaskIDs(t *testing.T) {
-	g := startJobs(t, reportsAPI(t), "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nendpoints: [{name: part, match: [{api: reports}]}]\n", newJobService("404"))
+	g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\nendpoints: [{name: part, match: [{api: reports}]}]\n", gatewaytest.NewJobService("404"))
 	good := task.Payload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli()}
 	later := time.Now().Add(time.Hour)
 	with := func(change func(*task.Payload)) task.Payload {
@@ -111,7 +101,7 @@ func TestTaskIDs(t *testing.T) {
 
 // FuzzTaskID holds that no id opens but those that were made.
 func FuzzTaskID(f *testing.F) {
-	g := startJobs(f, reportsAPI(f), "", newJobService("404"))
+	g := gatewaytest.StartJobs(f, gatewaytest.ReportsAPI, "", gatewaytest.NewJobService("404"))
 	id := sealTask(f, g, task.Payload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7"}, time.Now().Add(time.Hour), "anna", "")
 	raw, err := base64.RawURLEncoding.DecodeString(id)
 	if err != nil {
@@ -136,10 +126,10 @@ func FuzzTaskID(f *testing.F) {
 // TestTaskIsLookedAtOnce holds that however many ask at once, the service is asked once.
 func TestTaskIsLookedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &slowService{jobService: newJobService(acceptedJob + "===\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\"}\n")}
-		g := startJobs(t, reportsAPI(t), "", service)
-		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
-		id := taskID(messages[0])
+		service := &slowService{JobService: gatewaytest.NewJobService(gatewaytest.AcceptedJob + "===\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"running\"}\n")}
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "", service)
+		_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport", Tasks: true}, "")
+		id := gatewaytest.TaskID(messages[0])
 		time.Sleep(2 * time.Second)
 		service.delay = time.Second
 		var many sync.WaitGroup
@@ -159,54 +149,54 @@ func TestTaskIsLookedAtOnce(t *testing.T) {
 		}
 		many.Wait()
 		time.Sleep(5 * time.Second)
-		if n := strings.Count(service.list(), "GET"); n != 1 {
-			t.Errorf("%d looks:\n%s", n, service.list())
+		if n := strings.Count(service.List(), "GET"); n != 1 {
+			t.Errorf("%d looks:\n%s", n, service.List())
 		}
 	})
 }
 
 // slowService takes its time.
 type slowService struct {
-	*jobService
+	*gatewaytest.JobService
 	delay time.Duration
 }
 
 func (s *slowService) RoundTrip(r *http.Request) (*http.Response, error) {
 	time.Sleep(s.delay)
-	return s.jobService.RoundTrip(r)
+	return s.JobService.RoundTrip(r)
 }
 
 // TestTaskWatchEnds holds that the goroutine that looks at a task ends with the last who listens.
 func TestTaskWatchEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := newJobService(acceptedJob)
-		g := startJobs(t, reportsAPI(t), "", service)
-		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
-		id := taskID(messages[0])
-		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.current.Load().Main})
+		service := gatewaytest.NewJobService(gatewaytest.AcceptedJob)
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "", service)
+		_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport", Tasks: true}, "")
+		id := gatewaytest.TaskID(messages[0])
+		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.Current().Main})
 		viewer := mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}
-		key, first, err := g.tasks.Subscribe(ctx, viewer, id)
+		key, first, err := g.Tasks().Subscribe(ctx, viewer, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, second, err := g.tasks.Subscribe(ctx, viewer, id)
+		again, second, err := g.Tasks().Subscribe(ctx, viewer, id)
 		if err != nil || again != key {
 			t.Fatal(again, err)
 		}
 		time.Sleep(10 * time.Second)
 		first()
-		seen := len(service.list())
+		seen := len(service.List())
 		time.Sleep(10 * time.Second)
-		if len(service.list()) == seen {
+		if len(service.List()) == seen {
 			t.Error("nobody looks any more, and one still listens")
 		}
 		second()
-		seen = len(service.list())
+		seen = len(service.List())
 		time.Sleep(10 * time.Second)
-		if len(service.list()) != seen || len(g.tasks.Watched) != 0 {
+		if len(service.List()) != seen || len(g.Tasks().Watched) != 0 {
 			t.Error("somebody looks, and nobody listens")
 		}
-		if _, _, err := g.tasks.Subscribe(ctx, mcp.Subscriber{Principal: "ben", Family: mcp.Stateless}, id); err == nil {
+		if _, _, err := g.Tasks().Subscribe(ctx, mcp.Subscriber{Principal: "ben", Family: mcp.Stateless}, id); err == nil {
 			t.Error("another caller may listen")
 		}
 	})
@@ -214,7 +204,7 @@ func TestTaskWatchEnds(t *testing.T) {
 
 // brokenService makes those panic who ask it, once it is told to.
 type brokenService struct {
-	*jobService
+	*gatewaytest.JobService
 	broken atomic.Bool
 }
 
@@ -222,7 +212,7 @@ func (s *brokenService) RoundTrip(r *http.Request) (*http.Response, error) {
 	if s.broken.Load() {
 		panic("injected")
 	}
-	return s.jobService.RoundTrip(r)
+	return s.JobService.RoundTrip(r)
 }
 
 // answersAPI is the operation that takes answers, as one more path of a document.
@@ -240,8 +230,8 @@ const askingRule = "apis: [{name: reports, spec: $SPEC, base_url: $BASE}]\n" +
 // TestTaskOldRules holds that a task outlives what rules say since it began.
 func TestTaskOldRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := newJobService("HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n")
-		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
+		service := gatewaytest.NewJobService("HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n")
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI+answersAPI, askingRule, service)
 		p := task.Payload{Key: "k", Tool: "makeReport", URL: "http://jobs.test/v1/jobs/7", Created: time.Now().UnixMilli()}
 		id := sealTask(t, g, p, time.Now().Add(time.Hour), "", "")
 		opened, err := openAs(g, "", "", id)
@@ -258,7 +248,7 @@ func TestTaskOldRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		opened.Plan, opened.Call.Plan = &plan, &plan
-		if err := opened.Call.Authorize(opened.ctx, g.calls, opened.Payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
+		if err := opened.Call.Authorize(opened.ctx, g.CallRunner(), opened.Payload.Arguments); err == nil || err.Error() != "the gateway's policy has changed since this task began, and does not permit a look at it" {
 			t.Errorf("a rule that has a condition now: %v", err)
 		}
 		kept := *plan.Job
@@ -276,22 +266,22 @@ func TestTaskOldRules(t *testing.T) {
 // TestTaskAnswersOnce holds that of two answers at once to one question one is sent.
 func TestTaskAnswersOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &slowService{newJobService("HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"id\":\"7\"}\n===\n" +
+		service := &slowService{gatewaytest.NewJobService("HTTP/1.1 202 Accepted\nLocation: /v1/jobs/7\nContent-Type: application/json\n\n{\"id\":\"7\"}\n===\n" +
 			"HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"status\":\"waiting\",\"asks\":[{\"id\":\"a\"}]}\n"), time.Second}
-		g := startJobs(t, reportsAPI(t)+answersAPI, askingRule, service)
-		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
-		id := taskID(messages[0])
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI+answersAPI, askingRule, service)
+		_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport", Tasks: true}, "")
+		id := gatewaytest.TaskID(messages[0])
 		time.Sleep(time.Minute)
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
-				callJob(t, g, jobCall{Method: "tasks/update", Tasks: true,
+				gatewaytest.CallJob(t, g, gatewaytest.JobCall{Method: "tasks/update", Tasks: true,
 					Params: `"taskId":"$TASK","inputResponses":{"a":{"action":"accept","content":{"answer":"x"}}}`}, id)
 			})
 		}
 		all.Wait()
-		if n := strings.Count(service.seen.String(), "/answers"); n != 1 {
-			t.Errorf("%d answers were sent:\n%s", n, service.seen.String())
+		if n := strings.Count(service.Seen.String(), "/answers"); n != 1 {
+			t.Errorf("%d answers were sent:\n%s", n, service.Seen.String())
 		}
 	})
 }
@@ -311,24 +301,24 @@ func counted(t *testing.T, c prometheus.Counter) float64 {
 // TestTaskWatchPanic holds that a fault in a look at a task that somebody listens for ends neither the process nor the watch.
 func TestTaskWatchPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &brokenService{jobService: newJobService(acceptedJob)}
-		g := startJobs(t, reportsAPI(t), "", service)
-		_, messages := callJob(t, g, jobCall{Name: "makeReport", Tasks: true}, "")
-		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.current.Load().Main})
+		service := &brokenService{JobService: gatewaytest.NewJobService(gatewaytest.AcceptedJob)}
+		g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "", service)
+		_, messages := gatewaytest.CallJob(t, g, gatewaytest.JobCall{Name: "makeReport", Tasks: true}, "")
+		ctx := endpoint.WithRequest(t.Context(), &endpoint.Request{Endpoint: g.Current().Main})
 		service.broken.Store(true)
-		_, release, err := g.tasks.Subscribe(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, taskID(messages[0]))
+		_, release, err := g.Tasks().Subscribe(ctx, mcp.Subscriber{Family: mcp.Stateless, Revision: "2026-07-28", Client: mcp.ClientTasks}, gatewaytest.TaskID(messages[0]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer release()
 		time.Sleep(10 * time.Second)
-		if n := counted(t, g.metrics.Panics); n != 1 {
+		if n := counted(t, g.Counters().Panics); n != 1 {
 			t.Errorf("%v panics were counted", n)
 		}
 		service.broken.Store(false)
-		seen := len(service.list())
+		seen := len(service.List())
 		time.Sleep(2 * task.PanicPause)
-		if len(service.list()) == seen {
+		if len(service.List()) == seen {
 			t.Error("nobody looks any more")
 		}
 	})
@@ -336,12 +326,12 @@ func TestTaskWatchPanic(t *testing.T) {
 
 // FuzzCallback holds that whatever is sent to the URL of a callback is refused or kept, and that it is kept once.
 func FuzzCallback(f *testing.F) {
-	api := strings.Replace(reportsAPI(f), "year: {type: integer}", "year: {type: integer}, notify: {type: string}", 1)
-	g := startJobs(f, api, `server: {public_url: "https://gateway.test"}
+	api := strings.Replace(gatewaytest.ReportsAPI, "year: {type: integer}", "year: {type: integer}, notify: {type: string}", 1)
+	g := gatewaytest.StartJobs(f, api, `server: {public_url: "https://gateway.test"}
 auth: {anonymous: true}
 apis: [{name: reports, spec: $SPEC, base_url: $BASE}]
 rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify}}}}]
-`, newJobService("404"))
+`, gatewaytest.NewJobService("404"))
 	f.Add("application/json", `{"status":"done"}`)
 	f.Add("application/json", `{"status":"running"}`)
 	f.Add("text/plain; charset=utf-8", "x")
@@ -354,7 +344,7 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 		if err != nil {
 			t.Fatal(err)
 		}
-		token := g.tasks.Callbacks.Seal(payload, time.Now().Add(time.Hour))
+		token := g.Tasks().Callbacks.Seal(payload, time.Now().Add(time.Hour))
 		send := func() int {
 			r := httptest.NewRequest(http.MethodPost, "https://gateway.test"+plan.CallbackPath+token, strings.NewReader(body))
 			r.Header.Set("Content-Type", media)
@@ -364,7 +354,7 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 		}
 		first, second := send(), send()
 		switch {
-		case first == http.StatusNoContent && (second == http.StatusGone || second == http.StatusNoContent && g.publisher.builder.GuessedJob.GoesOn([]byte(body))):
+		case first == http.StatusNoContent && (second == http.StatusGone || second == http.StatusNoContent && g.Builder().GuessedJob.GoesOn([]byte(body))):
 		case first == second && (first == http.StatusUnsupportedMediaType || first == http.StatusRequestEntityTooLarge):
 		default:
 			t.Errorf("%q %q: %d, then %d", media, body, first, second)
@@ -374,7 +364,7 @@ rules: [{match: {operation: makeReport}, set: {job: {callback: {argument: notify
 
 // TestCallbackRoute holds that nothing but the URL that was given leads anywhere.
 func TestCallbackRoute(t *testing.T) {
-	g := startJobs(t, reportsAPI(t), "", newJobService("404"))
+	g := gatewaytest.StartJobs(t, gatewaytest.ReportsAPI, "", gatewaytest.NewJobService("404"))
 	payload, err := json.Marshal(task.CallbackPayload{Key: "k", Tool: "makeReport"})
 	if err != nil {
 		t.Fatal(err)
@@ -383,8 +373,8 @@ func TestCallbackRoute(t *testing.T) {
 		"no token":           plan.CallbackPath,
 		"another token":      plan.CallbackPath + "x",
 		"the id of a task":   plan.CallbackPath + sealTask(t, g, task.Payload{Key: "k", Tool: "makeReport"}, time.Now().Add(time.Hour), "", ""),
-		"a tool without one": plan.CallbackPath + g.tasks.Callbacks.Seal(payload, time.Now().Add(time.Hour)),
-		"expired":            plan.CallbackPath + g.tasks.Callbacks.Seal(payload, time.Now().Add(-time.Second)),
+		"a tool without one": plan.CallbackPath + g.Tasks().Callbacks.Seal(payload, time.Now().Add(time.Hour)),
+		"expired":            plan.CallbackPath + g.Tasks().Callbacks.Seal(payload, time.Now().Add(-time.Second)),
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8080"+path, strings.NewReader("{}"))

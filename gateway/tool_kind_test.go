@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"drawbridge/gateway/call"
 	"drawbridge/gateway/catalog"
 	"drawbridge/gateway/telemetry"
+	"drawbridge/test/gatewaytest"
 )
 
 // greeting is a tool of a kind that the gateway does not have: no operation, and none of its own.
@@ -46,29 +47,29 @@ func (g *greeting) Run(ctx context.Context, c *call.Call) error {
 // TestToolOfAnotherKind: a tool of any kind is authorized, limited, recorded and counted as an operation is, called by its own name or
 // through call_tool.
 func TestToolOfAnotherKind(t *testing.T) {
-	i := newIDP(t)
-	g := start(t, document("Shop", "list"), strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "name: shop,", "name: shop, rate: {rate: 1/h, burst: 4},", 1), "http://127.0.0.1:1")
-	gen := g.current.Load()
+	i := gatewaytest.NewIDP(t)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), strings.Replace(fmt.Sprintf(gatewaytest.ProtectedConfig, gatewaytest.Issuers(i)), "name: shop,", "name: shop, rate: {rate: 1/h, burst: 4},", 1), "http://127.0.0.1:1")
+	gen := g.Current()
 	kind := &greeting{
 		definition: catalog.NewTool(catalog.Definition{Name: "greet", Title: "Greet", Description: "Greets.", Input: []byte(`{"type":"object"}`)}),
-		scopes:     [][]string{{"greet"}}, metrics: g.metrics.OwnCall("greet"),
+		scopes:     [][]string{{"greet"}}, metrics: g.Counters().OwnCall("greet"),
 		rates: admission.NewCallRates("greet", gen.Config.APIs[0].Rate, "", nil),
 	}
 	gen.Main.Tools["greet"] = kind
-	without, with := newClient(t, g.Handler(), "2026-07-28", i.token(t, nil)), newClient(t, g.Handler(), "2026-07-28", i.token(t, map[string]any{"scope": "mcp:tools greet"}))
+	without, with := gatewaytest.NewClient(t, g.Handler(), "2026-07-28", i.Token(t, nil)), gatewaytest.NewClient(t, g.Handler(), "2026-07-28", i.Token(t, map[string]any{"scope": "mcp:tools greet"}))
 	var status []int
 	lines := auditOf(t, g, func() {
 		for _, one := range []struct {
-			c               *client
+			c               *gatewaytest.Client
 			tool, arguments string
 		}{
 			{without, "greet", "{}"}, {without, "call_tool", `{"name":"greet"}`}, {with, "greet", "{}"}, {with, "call_tool", `{"name":"greet"}`},
 			{with, "greet", `{"panic":true}`}, {with, "read_tool", `{"name":"greet"}`}, {with, "greet", "{}"},
 		} {
-			w := one.c.send("tools/call", one.tool, one.arguments)
+			w := one.c.Send("tools/call", one.tool, one.arguments)
 			status = append(status, w.Code)
 			if text, isError := "", false; w.Code == http.StatusOK {
-				if text, isError = textOf(t, w); isError == (text == "hello\n") {
+				if text, isError = gatewaytest.TextOf(t, w); isError == (text == "hello\n") {
 					t.Errorf("%s %s: %s", one.tool, one.arguments, w.Body)
 				}
 			}
@@ -91,10 +92,10 @@ func TestToolOfAnotherKind(t *testing.T) {
 	}, records); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if len(metricLines(g, `drawbridge_tool_calls_total{api="",outcome="limited",tool="greet"} 1`)) == 0 {
+	if len(gatewaytest.MetricLines(g, `drawbridge_tool_calls_total{api="",outcome="limited",tool="greet"} 1`)) == 0 {
 		t.Error("the refused call is not counted")
 	}
-	if n := g.admission.overload.InFlight(); n != 0 {
+	if n := g.Overload().InFlight(); n != 0 {
 		t.Errorf("%d calls still run", n)
 	}
 }

@@ -1,215 +1,11 @@
-package gateway
+package gateway_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"slices"
-	"strings"
 	"testing"
 
-	"drawbridge/config"
-	"drawbridge/gateway/toolsearch"
+	"drawbridge/test/gatewaytest"
 )
-
-// allRevisions are those that the gateway serves.
-var allRevisions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
-
-var ownTools = []string{"search_tools", "describe_tools", "read_tool", "call_tool"}
-
-// textOf returns the texts of a result, and whether it is an error.
-func textOf(t *testing.T, w *httptest.ResponseRecorder) (text string, isError bool) {
-	t.Helper()
-	var answer struct {
-		Result struct {
-			Content []struct{ Text string }
-			IsError bool
-		}
-	}
-	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
-		t.Fatalf("%v: %s", err, w.Body)
-	}
-	for _, block := range answer.Result.Content {
-		text += block.Text + "\n"
-	}
-	return text, answer.Result.IsError
-}
-
-// TestReservedToolNames: the configuration refuses the names that the gateway's own tools have.
-func TestReservedToolNames(t *testing.T) {
-	if got := config.ReservedToolNames(); !slices.Equal(got, ownTools) {
-		t.Errorf("%q, want %q", got, ownTools)
-	}
-	for _, name := range config.ReservedToolNames() {
-		if !toolsearch.Is(name) {
-			t.Errorf("%q is no tool of package toolsearch", name)
-		}
-	}
-}
-
-const searchConfig = `apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
-tools: {presentation: search%s}
-rules:
-  - {match: {operation: repeated, optional: true}, set: {param_headers: {id: Id}}}
-`
-
-const searchDocument = `openapi: 3.1.0
-info: {title: Shop, version: "1"}
-paths:
-  /orders:
-    get: {operationId: listOrders, summary: List orders, tags: [orders], responses: {"200": {description: ok, content: {application/json: {schema: {type: object}}}}}}
-    post: {operationId: createOrder, summary: Create an order, tags: [orders], responses: {"200": {description: ok, content: {application/json: {schema: {type: object}}}}}}
-  /orders/{id}:
-    delete:
-      operationId: cancelOrder
-      summary: Cancel an order
-      parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
-      responses: {"200": {description: ok}}
-  /stock/{id}:
-    get:
-      operationId: repeated
-      summary: Show the stock of an article
-      tags: [stock]
-      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
-      responses: {"200": {description: ok}}
-`
-
-// TestSearchMode: in every revision the list has the tools that find and call the others, these do so, and every tool can
-// still be called by its name.
-func TestSearchMode(t *testing.T) {
-	service := newRecordingService(t)
-	g := start(t, searchDocument, fmt.Sprintf(searchConfig, ", pinned: {operation: createOrder}"), service.URL)
-	for _, revision := range allRevisions {
-		t.Run(revision, func(t *testing.T) {
-			c := newClient(t, g.Handler(), revision, "")
-			if got, want := toolNames(t, c.send("tools/list", "", "").Body.Bytes()), append(slices.Clone(ownTools), "createOrder"); !slices.Equal(got, want) {
-				t.Errorf("tools %q, want %q", got, want)
-			}
-			if text, isError := textOf(t, c.send("tools/call", "search_tools", `{"query":"cancel an order"}`)); isError || !strings.HasPrefix(text, "cancelOrder(id: integer)\n  Cancel an order\n") {
-				t.Error(text)
-			}
-			if text, isError := textOf(t, c.send("tools/call", "describe_tools", `{"names":["cancelOrder"]}`)); isError || !strings.HasPrefix(text, `{"name":"cancelOrder",`) {
-				t.Error(text)
-			}
-			for _, tt := range []struct {
-				tool, arguments string
-				sent, text      string // what reaches the service, and the beginning of the text for the model
-			}{
-				{"read_tool", `{"name":"listOrders"}`, "GET /orders", `{"done":true}`},
-				{"call_tool", `{"name":"listOrders","arguments":{}}`, "GET /orders", `{"done":true}`},
-				{"call_tool", `{"name":"cancelOrder","arguments":{"id":7}}`, "DELETE /orders/7", `{"done":true}`},
-				{"call_tool", `{"name":"cancelOrder","arguments":"{\"id\":7}"}`, "DELETE /orders/7", `{"done":true}`},
-				{"cancelOrder", `{"id":7}`, "DELETE /orders/7", `{"done":true}`},
-				{"read_tool", `{"name":"cancelOrder","arguments":{"id":7}}`, "", "cancelOrder is not read-only: call it with call_tool. Nothing was sent."},
-				{"call_tool", `{"name":"cancelOrder","arguments":{"id":"x","it":1}}`, "", "The arguments are not valid; nothing was sent."},
-				{"call_tool", `{"name":"cancelOrders"}`, "", `There is no tool "cancelOrders". The nearest names are cancelOrder`},
-				{"call_tool", `{"name":"call_tool","arguments":{"name":"listOrders"}}`, "", `There is no tool "call_tool".`},
-				{"call_tool", `{"arguments":{}}`, "", "The arguments don't fit: name is missing"},
-				{"call_tool", `{"name":"repeated","arguments":{"id":"7"}}`, "", "repeated must be called by its own name"},
-			} {
-				w := c.send("tools/call", tt.tool, tt.arguments)
-				text, isError := textOf(t, w)
-				if !strings.HasPrefix(text, tt.text) || isError != (tt.sent == "") {
-					t.Errorf("%s %s: %s", tt.tool, tt.arguments, w.Body)
-				}
-				if strings.HasPrefix(tt.text, "The arguments are not valid") && !strings.Contains(text, "\n\nThe signature is cancelOrder(id: integer)") {
-					t.Errorf("no signature: %s", text)
-				}
-				var sent []string
-				for _, r := range service.taken() {
-					sent = append(sent, r.Method+" "+r.URL.Path)
-				}
-				if got := strings.Join(sent, ", "); got != tt.sent {
-					t.Errorf("%s %s: sent %q, want %q", tt.tool, tt.arguments, got, tt.sent)
-				}
-			}
-		})
-	}
-}
-
-// connected is a client that has connected to a URL with a query.
-func connected(t *testing.T, g *Gateway, revision, query string) *client {
-	c := newClient(t, g.Handler(), revision, "")
-	c.query = query
-	return c
-}
-
-// TestChosenLists: a client chooses by the query of its URL what its list shows; in a legacy session that of initialize
-// counts, whatever later requests have.
-func TestChosenLists(t *testing.T) {
-	service := newRecordingService(t)
-	long := strings.Repeat("a", 500)
-	gateways := map[string]*Gateway{}
-	for _, p := range []string{"all", "search", "auto"} {
-		gateways[p] = start(t, searchDocument, strings.Replace(fmt.Sprintf(searchConfig, ""), "presentation: search", "presentation: "+p, 1), service.URL)
-	}
-	all := []string{"cancelOrder", "createOrder", "listOrders", "repeated"}
-	for _, tt := range []struct {
-		presentation, query string
-		want                []string
-		refused             string
-	}{
-		{"all", "", all, ""},
-		{"auto", "", all, ""},
-		{"search", "", ownTools, ""},
-		{"search", "?presentation=all", all, ""},
-		{"search", "?presentation=auto", all, ""},
-		{"all", "?presentation=search", ownTools, ""},
-		{"auto", "?presentation=search&tools=list*", ownTools, ""},
-		{"auto", "?tools=list*,repeated", []string{"listOrders", "repeated"}, ""},
-		{"all", "?tools=listOrders&tools=createOrder", []string{"createOrder", "listOrders"}, ""},
-		{"all", "?tags=orders", []string{"createOrder", "listOrders"}, ""},
-		{"all", "?tags=orders&tools=list*", []string{"listOrders"}, ""},
-		{"all", "?apis=shop", all, ""},
-		{"search", "?apis=shop", ownTools, ""},
-		{"all", "?tags=stock&tools=list*", nil, "the query of the URL matches no tool of this endpoint: a tool must fit all of its keys"},
-		{"all", "?tools=listOrders,nothing", nil, "entry 2 of tools in the query of the URL matches no tool of this endpoint"},
-		{"all", "?tools=", nil, "tools in the query of the URL has an empty entry"},
-		{"all", "?tools=" + strings.Repeat("a,", 32) + "a", nil, "tools in the query of the URL has more than 32 entries"},
-		{"all", "?presentation=none", nil, "presentation in the query of the URL must be all, search or auto"},
-		{"all", "?token=secret", nil, `"token" in the query of the URL is unknown: there are presentation, tools, tags and apis`},
-		{"all", "?%zz", nil, "the query of the URL can't be read"},
-		{"all", "?tools=" + long + long, nil, "the query of the URL has 1006 bytes: at most 512 are allowed"},
-	} {
-		for _, revision := range allRevisions {
-			c := connected(t, gateways[tt.presentation], revision, tt.query)
-			w := c.send("tools/list", "", "")
-			if tt.refused != "" {
-				var answer struct{ Error struct{ Message string } }
-				if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != http.StatusBadRequest || answer.Error.Message != tt.refused {
-					t.Errorf("%s %s: %d %s", revision, tt.query, w.Code, w.Body)
-				}
-				continue
-			}
-			if got := toolNames(t, w.Body.Bytes()); !slices.Equal(got, tt.want) {
-				t.Errorf("%s, presentation %s %s: tools %q, want %q", revision, tt.presentation, tt.query, got, tt.want)
-			}
-			if revision < "2026" {
-				c.query = "?tools=nothing" // not that of the session
-				if got := toolNames(t, c.send("tools/list", "", "").Body.Bytes()); !slices.Equal(got, tt.want) {
-					t.Errorf("%s %s: the session has tools %q, want %q", revision, tt.query, got, tt.want)
-				}
-			}
-			// What was chosen restricts what is found, and nothing that can be called.
-			if text, isError := textOf(t, c.send("tools/call", "createOrder", "{}")); isError || text != "{\"done\":true}\n" {
-				t.Errorf("%s %s: %s", revision, tt.query, text)
-			}
-		}
-	}
-}
-
-// TestSearchWithinChoice: search_tools finds only what the client has chosen.
-func TestSearchWithinChoice(t *testing.T) {
-	g := start(t, searchDocument, fmt.Sprintf(searchConfig, ""), "http://127.0.0.1:1")
-	for _, revision := range allRevisions {
-		c := connected(t, g, revision, "?tags=stock")
-		text, _ := textOf(t, c.send("tools/call", "search_tools", `{"query":"cancel an order"}`))
-		if strings.Contains(text, "cancelOrder") || !strings.Contains(text, "shop (1)") {
-			t.Errorf("%s: %s", revision, text)
-		}
-	}
-}
 
 // TestAutoPresentation: the list changes to search above its budget, and back below 80 % of it.
 func TestAutoPresentation(t *testing.T) {
@@ -218,12 +14,12 @@ func TestAutoPresentation(t *testing.T) {
 		for i := range names {
 			names[i] = fmt.Sprintf("operation%d", i)
 		}
-		return document("Shop", names...)
+		return gatewaytest.Document("Shop", names...)
 	}
 	const cfg = "apis: [{name: shop, spec: api.yaml, base_url: 'http://127.0.0.1:1'}]\ntools: {list_budget: 1k}\n"
-	r := run(t, map[string]string{"drawbridge.yaml": cfg, "api.yaml": document(1)})
-	r.served()
-	each := r.current.Load().Catalog.All()[0].Tokens()
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": cfg, "api.yaml": document(1)})
+	r.Served()
+	each := r.Current().Catalog.All()[0].Tokens()
 	within, above, near, below := 1000/each, 1000/each+1, 800/each+1, 800/each
 	for _, tt := range []struct {
 		tools  int
@@ -231,12 +27,12 @@ func TestAutoPresentation(t *testing.T) {
 	}{
 		{near, false}, {within, false}, {above, true}, {within, true}, {near, true}, {below, false}, {within, false},
 	} {
-		r.write(map[string]string{"api.yaml": document(tt.tools)})
+		r.Write(map[string]string{"api.yaml": document(tt.tools)})
 		if err := r.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		r.eventually("the document is read", func() bool { return len(r.tools()) == tt.tools })
-		e := r.current.Load().Main
+		r.Eventually("the document is read", func() bool { return len(r.Tools()) == tt.tools })
+		e := r.Current().Main
 		if e.Presentation.Search != tt.search {
 			t.Errorf("%d tools: %v, because %s; want search: %v", tt.tools, e.Presentation, e.Presentation.Reason, tt.search)
 		}
@@ -251,12 +47,12 @@ func TestListLimit(t *testing.T) {
 		for i := range names {
 			names[i] = fmt.Sprintf("operation%d", i)
 		}
-		return document("Shop", names...)
+		return gatewaytest.Document("Shop", names...)
 	}
 	const cfg = "apis: [{name: shop, spec: api.yaml, base_url: 'http://127.0.0.1:1'}]\n" +
 		"endpoints: [{name: any, match: {api: shop}, list_limit: 0}, {name: few, match: {api: shop}, list_limit: 10}, {name: all, match: {api: shop}, presentation: all}]\n"
-	r := run(t, map[string]string{"drawbridge.yaml": cfg, "api.yaml": document(1)})
-	r.served()
+	r := gatewaytest.Run(t, map[string]string{"drawbridge.yaml": cfg, "api.yaml": document(1)})
+	r.Served()
 	for _, tt := range []struct {
 		tools int
 		main  bool
@@ -264,12 +60,12 @@ func TestListLimit(t *testing.T) {
 	}{
 		{10, false, false}, {11, false, true}, {8, false, false}, {100, false, true}, {101, true, true}, {81, true, true}, {80, false, true}, {100, false, true},
 	} {
-		r.write(map[string]string{"api.yaml": document(tt.tools)})
+		r.Write(map[string]string{"api.yaml": document(tt.tools)})
 		if err := r.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		r.eventually("the document is read", func() bool { return len(r.tools()) == tt.tools })
-		table := r.current.Load()
+		r.Eventually("the document is read", func() bool { return len(r.Tools()) == tt.tools })
+		table := r.Current()
 		for name, want := range map[string]bool{"": tt.main, "any": false, "few": tt.few, "all": false} {
 			e := table.Main
 			if name != "" {
@@ -277,66 +73,6 @@ func TestListLimit(t *testing.T) {
 			}
 			if e.Presentation.Search != want {
 				t.Errorf("%d tools, endpoint %q: %v, because %s; want search: %v", tt.tools, name, e.Presentation, e.Presentation.Reason, want)
-			}
-		}
-	}
-}
-
-// TestSearchModeInstructions: the instructions tell a client in search mode how to find tools, after those of the operator,
-// and no other client.
-func TestSearchModeInstructions(t *testing.T) {
-	cfg := fmt.Sprintf(searchConfig, "") + "server: {instructions: Be careful.}\n"
-	g := start(t, searchDocument, cfg, "http://127.0.0.1:1")
-	for _, revision := range allRevisions {
-		for query, want := range map[string]string{
-			"": "Be careful.\n\nThis server has 4 tools of the API shop.", "?presentation=all": "Be careful.", "?tags=stock&presentation=search": "Be careful.\n\nThis server has 1 tools",
-		} {
-			if got := connected(t, g, revision, query).instructions(); !strings.HasPrefix(got, want) || strings.Contains(got, "search_tools") != strings.Contains(want, "This server") {
-				t.Errorf("%s %s: %q", revision, query, got)
-			}
-		}
-	}
-}
-
-// TestSearchModeAuthorization: whatever a caller may not call is in no answer, and can't be called; without
-// auth.hide_unauthorized the call is answered with the challenge for more scopes.
-func TestSearchModeAuthorization(t *testing.T) {
-	i, service := newIDP(t), newRecordingService(t)
-	for _, hide := range []bool{false, true} {
-		cfg := strings.Replace(fmt.Sprintf(protectedConfig, issuers(i)), "default_scopes", fmt.Sprintf("hide_unauthorized: %v\n  default_scopes", hide), 1) +
-			"tools: {presentation: search, pinned: {operation: purge}}\n"
-		g := start(t, document("Shop", "list", "purge", "show"), cfg, service.URL)
-		for _, revision := range allRevisions {
-			c := newClient(t, g.Handler(), revision, i.token(t, nil))
-			for tool, arguments := range map[string]string{
-				"search_tools": `{"query":"purge"}`, "describe_tools": `{"names":["purge","purged"]}`,
-			} {
-				w := c.send("tools/call", tool, arguments)
-				text, _ := textOf(t, w)
-				if text = strings.ReplaceAll(text, `There is no tool "purge".`, ""); strings.Contains(text, "purge ") || strings.Contains(text, "purge(") || strings.Contains(text, `"name":"purge"`) {
-					t.Errorf("%s, %s: %s", revision, tool, text)
-				}
-			}
-			if listed := slices.Contains(toolNames(t, c.send("tools/list", "", "").Body.Bytes()), "purge"); listed == hide {
-				t.Errorf("%s, hide %v: listed %v", revision, hide, listed)
-			}
-			if text := c.instructions(); !strings.Contains(text, "2 tools") {
-				t.Error(text)
-			}
-			for _, tool := range []string{"call_tool", "read_tool"} {
-				w := c.send("tools/call", tool, `{"name":"purge"}`)
-				unknown, _ := textOf(t, c.send("tools/call", tool, `{"name":"gone"}`))
-				switch {
-				case hide:
-					if text, isError := textOf(t, w); !isError || !strings.HasPrefix(text, `There is no tool "purge".`) || !strings.HasPrefix(unknown, `There is no tool "gone".`) {
-						t.Errorf("%s: %s", revision, w.Body)
-					}
-				case w.Code != http.StatusForbidden || !strings.Contains(w.Header().Get("WWW-Authenticate"), `orders:admin`):
-					t.Errorf("%s: %d %s %s", revision, w.Code, w.Header(), w.Body)
-				}
-			}
-			if n := len(service.taken()); n > 0 {
-				t.Errorf("%s: %d requests", revision, n)
 			}
 		}
 	}

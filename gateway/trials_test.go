@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/gateway/audit"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestTrial holds what an operator sees of a call: the request as it was sent and the answer, without credentials wherever they
@@ -35,10 +36,10 @@ paths:
 		fmt.Fprintf(w, `{"token": %q, "inner": "x %s y", "pin": %q, "plain": "kept"}`, secret, other, pin)
 	}))
 	t.Cleanup(service.Close)
-	g := start(t, document, `apis: [{name: shop, spec: $SPEC, base_url: $BASE, credential: {type: bearer, token: `+secret+`},
+	g := gatewaytest.Start(t, document, `apis: [{name: shop, spec: $SPEC, base_url: $BASE, credential: {type: bearer, token: `+secret+`},
   request: {query: {key: {secret: `+other+`}}, headers: {X-Plan: {value: gold}}}}]
 rules: [{match: {operation: change}, set: {sensitive_fields: [pin]}}]`, service.URL)
-	trials := trials{g.inProcess}
+	trials := g.Trials()
 	tool, ok := trials.Trial("change")
 	if !ok || tool.Refused != "" || tool.Method != "POST" || !strings.Contains(string(tool.Input), `"q"`) {
 		t.Fatalf("%+v", tool)
@@ -76,9 +77,9 @@ func TestTrialAnswers(t *testing.T) {
 		}
 	}))
 	t.Cleanup(service.Close)
-	g := start(t, document("Shop", "bytes", "large", "hangup"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]", service.URL)
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "bytes", "large", "hangup"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE}]", service.URL)
 	for tool, want := range map[string]string{"bytes": "200 [bytes that are no text] false", "large": "200 éé true", "hangup": "0  false"} {
-		result, err := trials{g.inProcess}.Try(t.Context(), "admin:mia", tool, nil)
+		result, err := g.Trials().Try(t.Context(), "admin:mia", tool, nil)
 		if err != nil || len(result.Exchanges) == 0 {
 			t.Errorf("%s: %v %+v", tool, err, result)
 			continue
@@ -105,8 +106,8 @@ func TestTrialRefused(t *testing.T) {
 	calls := 0
 	service := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls++ }))
 	t.Cleanup(service.Close)
-	g := start(t, document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, pass_headers: [X-User]}]", service.URL)
-	trials := trials{g.inProcess}
+	g := gatewaytest.Start(t, gatewaytest.Document("Shop", "list"), "apis: [{name: shop, spec: $SPEC, base_url: $BASE, pass_headers: [X-User]}]", service.URL)
+	trials := g.Trials()
 	tool, _ := trials.Trial("list")
 	_, err := trials.Try(t.Context(), "admin:mia", "list", nil)
 	if !strings.Contains(tool.Refused, "pass_headers") || err == nil || err.Error() != tool.Refused || calls > 0 {
@@ -119,11 +120,11 @@ func TestTrialRefused(t *testing.T) {
 
 // TestTrialAudit holds that the audit log names the operator, and that the condition of a tool holds for operators.
 func TestTrialAudit(t *testing.T) {
-	a := accounted(t, audit.Options{Key: []byte("key"), NoDigest: true}, func(w http.ResponseWriter, r *http.Request) {
+	a := gatewaytest.Accounted(t, audit.Options{Key: []byte("key"), NoDigest: true}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"a":1}`))
 	})
-	trials := trials{a.inProcess}
+	trials := a.Trials()
 	common := func(m map[string]any) map[string]any {
 		for k, v := range map[string]any{"operator": "admin:mia", "rpc": "tools/call", "tool": "get", "api": "shop", "method": "GET", "path": "/orders/{id}"} {
 			m[k] = v
@@ -137,7 +138,7 @@ func TestTrialAudit(t *testing.T) {
 		if _, err := trials.Try(t.Context(), "admin:mia", "get", json.RawMessage(args)); err != nil {
 			t.Fatal(err)
 		}
-		line := a.lines(1)[0]
+		line := a.Lines(1)[0]
 		delete(line, "request")
 		if diff := cmp.Diff(common(want), line); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", args, diff)

@@ -1,4 +1,4 @@
-package gateway
+package gateway_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drawbridge/gateway/telemetry"
+	"drawbridge/test/gatewaytest"
 )
 
 // TestWaitsAreAccounted: what waits for its user is bounded for each caller and in all, at all endpoints together, and what is one too
@@ -26,8 +27,8 @@ func TestWaitsAreAccounted(t *testing.T) {
 		{"{}", false, 32, http.StatusTooManyRequests, telemetry.RefusedCallerWaits},
 	} {
 		t.Run(string(tt.word), func(t *testing.T) {
-			i := newIDP(t)
-			g := start(t, confirmDocument, fmt.Sprintf(`
+			i := gatewaytest.NewIDP(t)
+			g := gatewaytest.Start(t, gatewaytest.ConfirmDocument, fmt.Sprintf(`
 server: {public_url: %s}
 auth: {issuers: [%s], default_scopes: [mcp:tools]}
 apis: [{name: shop, spec: $SPEC, base_url: "http://127.0.0.1:1"}]
@@ -35,7 +36,7 @@ tools: {confirm: destructive}
 endpoints: [{name: shop, match: {operation: cancel}}]
 prompts: [{name: visit, arguments: [{name: customer, required: true}], inputs: [{key: who, message: "Who?", arguments: [customer]}], messages: [{text: "{{customer}}"}]}]
 limits: %s
-`, publicURL, issuers(i), tt.limits), "")
+`, gatewaytest.PublicURL, gatewaytest.Issuers(i), tt.limits), "")
 			told := withAudit(t, g)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				r.Host = "mcp.example.com"
@@ -69,11 +70,11 @@ limits: %s
 				session = resp.Header.Get("Mcp-Session-Id")
 			}
 			const call = `{"name":"cancel","arguments":{"id":7}}`
-			aud := []string{publicURL + "/mcp", publicURL + "/mcp/shop"}
-			alice := i.token(t, map[string]any{"aud": aud})
+			aud := []string{gatewaytest.PublicURL + "/mcp", gatewaytest.PublicURL + "/mcp/shop"}
+			alice := i.Token(t, map[string]any{"aud": aud})
 			holder := alice
 			if tt.others {
-				holder = i.token(t, map[string]any{"sub": "bob", "aud": aud})
+				holder = i.Token(t, map[string]any{"sub": "bob", "aud": aud})
 			}
 			begin("/mcp/shop", holder)
 			for range tt.waiting {
@@ -92,10 +93,10 @@ limits: %s
 					t.Errorf("%s: %d %s", method, resp.StatusCode, text)
 				}
 			}
-			if n := counted(t, g.metrics.Refused[tt.word]); n != 2 {
+			if n := counted(t, g.Counters().Refused[tt.word]); n != 2 {
 				t.Errorf("%v refusals counted", n)
 			}
-			if lines := metricLines(g, "drawbridge_tool_calls_total", `outcome="limited"`); len(lines) != 1 || !strings.HasSuffix(lines[0], " 1") {
+			if lines := gatewaytest.MetricLines(g, "drawbridge_tool_calls_total", `outcome="limited"`); len(lines) != 1 || !strings.HasSuffix(lines[0], " 1") {
 				t.Errorf("calls counted: %v", lines)
 			}
 			hold(t, told(), "refused limited rpc=tools/call subject=alice tool=cancel",

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/test/cases"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -29,7 +31,7 @@ import (
 //	repeat N TEXT FILE         writes TEXT N times into a file
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *accept,
+		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *cases.Update,
 		Setup: func(env *testscript.Env) error {
 			env.Values[serviceKey{}] = &service{}
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every run under the race detector takes a second

@@ -3,7 +3,6 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -22,8 +21,6 @@ import (
 	"drawbridge/openapi/text"
 	"drawbridge/test/cases"
 )
-
-var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 // A fixture is what stands in the section "catalog" of a case.
 type fixture struct {
@@ -94,7 +91,7 @@ func TestCatalog(t *testing.T) {
 				}
 			}
 		}
-		if *update {
+		if *cases.Update {
 			a.Files[1].Data = []byte(got.String())
 			cases.Write(t, file, a)
 		}

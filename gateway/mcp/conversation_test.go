@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -24,8 +23,6 @@ import (
 	"drawbridge/gateway/mcp"
 	"drawbridge/test/cases"
 )
-
-var update = flag.Bool("update", false, "accept what the conversations in testdata answer")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -56,13 +53,13 @@ func TestConversations(t *testing.T) {
 			if id != "" {
 				session = id
 			}
-			if diff := cmp.Diff(string(response.Data), got); diff != "" && !*update {
+			if diff := cmp.Diff(string(response.Data), got); diff != "" && !*cases.Update {
 				t.Errorf("%s: %s (-want +got)\n%s", request.Name, response.Name, diff)
 			}
 			changed = changed || string(response.Data) != got
 			response.Data = []byte(got)
 		}
-		if *update && changed {
+		if *cases.Update && changed {
 			cases.Write(t, file, a)
 		}
 	})

@@ -59,13 +59,13 @@ func TestLines(t *testing.T) {
 					continue
 				}
 				changed = true
-				if !*update {
+				if !*cases.Update {
 					t.Errorf("step %d, %s (-want +got)\n%s", i+1, step.Name, cmp.Diff(string(step.Data), got))
 				}
 				step.Data = []byte(got)
 			}
 		})
-		if *update && changed {
+		if *cases.Update && changed {
 			cases.Write(t, file, a)
 		}
 	})

@@ -35,14 +35,14 @@ func TestKept(t *testing.T) {
 				if strings.HasPrefix(message, "{") && !json.Valid([]byte(got)) {
 					t.Errorf("this is no JSON any more: %s", got)
 				}
-				if *accept {
+				if *cases.Update {
 					archive.Files[i].Data = []byte(got)
 				} else if diff := cmp.Diff(text, got); diff != "" {
 					t.Errorf("%s: %s", f.Name, diff)
 				}
 			}
 		}
-		if *accept {
+		if *cases.Update {
 			cases.Write(t, path, archive)
 		}
 	})

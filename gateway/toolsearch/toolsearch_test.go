@@ -2,7 +2,6 @@ package toolsearch
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,8 +16,6 @@ import (
 	"drawbridge/openapi"
 	"drawbridge/test/cases"
 )
-
-var update = flag.Bool("update", false, "rewrite the answers in testdata")
 
 // compile returns a catalog of one API for each document of an archive, by the names of the files.
 func compile(t *testing.T, documents []txtar.File) *catalog.Catalog {
@@ -77,7 +74,7 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 		}
-		if *update {
+		if *cases.Update {
 			a.Files[want].Data = []byte(got.String())
 			if err := os.WriteFile(file, txtar.Format(a), 0o600); err != nil {
 				t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -16,8 +15,6 @@ import (
 	"drawbridge/test/cases"
 )
 
-var update = flag.Bool("update", false, "write what the code does into the cases")
-
 // TestCases runs testdata/*.txtar. The first file of a case is the document; those whose names begin with "overlay" are
 // applied to it in their order. The expected results follow:
 //
@@ -27,7 +24,7 @@ var update = flag.Bool("update", false, "write what the code does into the cases
 func TestCases(t *testing.T) {
 	cases.Run(t, "testdata/*.txtar", func(t *testing.T, name string, archive *txtar.Archive) {
 		got := runCase(t, archive)
-		if *update {
+		if *cases.Update {
 			cases.Write(t, name, got)
 			return
 		}

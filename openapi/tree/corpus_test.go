@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"drawbridge/test/cases"
+
 	"github.com/google/go-cmp/cmp"
 
 	"drawbridge/openapi/tree"
@@ -88,7 +90,7 @@ func TestCorpus(t *testing.T) {
 		runtime.KeepAlive(set)
 	}
 	const golden = "testdata/corpus.golden"
-	if *update {
+	if *cases.Update {
 		if err := os.WriteFile(golden, []byte(summary.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,8 +13,6 @@ import (
 	"drawbridge/openapi/jsonscan"
 	"drawbridge/test/cases"
 )
-
-var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
 const (
 	becomes = " → "
@@ -49,12 +46,12 @@ func runCases(t *testing.T, dir string, compile func(t *testing.T, a *txtar.Arch
 					got.WriteString(strings.TrimSuffix(in+becomes+out, " ") + "\n")
 				}
 			}
-			if diff := cmp.Diff(string(f.Data), got.String()); diff != "" && !*update {
+			if diff := cmp.Diff(string(f.Data), got.String()); diff != "" && !*cases.Update {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			a.Files[i].Data = []byte(got.String())
 		}
-		if *update {
+		if *cases.Update {
 			cases.Write(t, file, a)
 		}
 	})

@@ -3,7 +3,6 @@ package demo
 import (
 	"bufio"
 	"bytes"
-	"flag"
 	"fmt"
 	"image/png"
 	"io"
@@ -19,8 +18,6 @@ import (
 	"drawbridge/test/cases"
 )
 
-var update = flag.Bool("update", false, "write what the service answers into the cases")
-
 // Each case is a conversation with a fresh service: sections named "request" are sent in order, and each is
 // followed by the "answer" that is expected: status, content type and body.
 func TestService(t *testing.T) {
@@ -34,7 +31,7 @@ func TestService(t *testing.T) {
 			}
 			got := converse(t, service, section.Data)
 			out.Files = append(out.Files, section, txtar.File{Name: "answer", Data: got})
-			if *update {
+			if *cases.Update {
 				continue
 			}
 			if i+1 == len(archive.Files) || archive.Files[i+1].Name != "answer" {
@@ -44,7 +41,7 @@ func TestService(t *testing.T) {
 				t.Errorf("answer to section %d (-want +got):\n%s\nrequest:\n%s", i, diff, section.Data)
 			}
 		}
-		if *update {
+		if *cases.Update {
 			if err := os.WriteFile(file, txtar.Format(&out), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,16 @@
+package gatewaytest
+
+import (
+	"strings"
+)
+
+// overlayOf returns an overlay of version 1.1 with these actions.
+func OverlayOf(actions ...string) string {
+	return "overlay: 1.1.0\ninfo: {title: T, version: '1'}\nactions:\n  - " + strings.Join(actions, "\n  - ") + "\n"
+}
+
+const (
+	RemoveAdmin = "{target: \"$.paths.*[?@.tags[0] == 'admin']\", remove: true}"
+	List        = "GET /list list public"
+	Purge       = "POST /purge purge admin"
+)

@@ -1,0 +1,7 @@
+package gatewaytest
+
+import (
+	"regexp"
+)
+
+var SoakAnswer = regexp.MustCompile(`\\"answer\\":(\d+),\\"who\\":\\"(\w*)\\"`)
