@@ -20,6 +20,8 @@ GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 # The latest whose module tree is complete for the Go of go.mod; nfpm is the version in it, and makes the package that CI installs.
 GORELEASER    := github.com/goreleaser/goreleaser/v2@v2.15.1
 NFPM          := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
+# The generator has the version of the library that its code calls.
+TEMPL          = github.com/a-h/templ/cmd/templ@$(shell awk '$$1 == "github.com/a-h/templ" {print $$2}' go.mod)
 
 # The folder of real OpenAPI documents that corpus, bench and clients read; what needs it skips without it. It is not handed to
 # the other targets: with the race detector the corpus alone takes minutes.
@@ -88,6 +90,16 @@ lint: ## formatting and linters (.golangci.yaml)
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
 	$(GO) run $(GOLANGCI_LINT) run ./...
 
+.PHONY: generate
+generate: ## the Go code of pages, *_templ.go, from *.templ
+	@for folder in $$(git ls-files -co --exclude-standard '*.templ' | xargs -n1 dirname | sort -u); do $(GO) run $(TEMPL) generate -log-level warn -path $$folder || exit 1; done
+
+.PHONY: generated
+generated: ## fail when the Go code of a page was not that of its *.templ; it is afterwards
+	@digest() { git ls-files -co --exclude-standard '*_templ.go' | sort | xargs sha256sum; }; \
+	before=$$(digest); $(MAKE) --no-print-directory generate; after=$$(digest); \
+	if [ "$$before" != "$$after" ]; then echo "were not generated from their *.templ:"; printf '%s\n%s\n' "$$before" "$$after" | sort | uniq -u; exit 1; fi
+
 .PHONY: house
 house: ## files, lines, exported names, and files that need each other, by package (HOUSE_FLAGS='-set gateway/mcp': the files of a set)
 	$(GO) run ./test/house $(HOUSE_FLAGS)
@@ -97,7 +109,7 @@ vuln: ## known vulnerabilities in what the binary reaches (needs vuln.go.dev)
 	$(GO) run $(GOVULNCHECK) ./cmd/drawbridge
 
 .PHONY: check
-check: lint house test tidy ## what has to pass before a change is sent: lint, the limits of packages, test, a tidy go.mod
+check: lint house test tidy generated ## what has to pass before a change is sent: lint, the limits of packages, test, a tidy go.mod, current generated code
 
 .PHONY: tidy
 tidy: ## fail when go.mod or go.sum are not tidy

@@ -51,7 +51,7 @@ func TestConsoleAccess(t *testing.T) {
 		return lines
 	}
 	page := do(g.Admin(), http.MethodGet, "/console/access", session).Body.String()
-	if !strings.Contains(page, "scope=orders%3aadmin") || !strings.Contains(page, "scope=mcp%3atools") {
+	if !strings.Contains(page, "scope=orders%3Aadmin") || !strings.Contains(page, "scope=mcp%3Atools") {
 		t.Errorf("the table by scope: %s", page)
 	}
 	before := refusals()

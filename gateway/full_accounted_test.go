@@ -74,11 +74,11 @@ func TestConnectionsAreAccounted(t *testing.T) {
 	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n"+
 		"limits: {max_connections: 4, max_connections_per_address: 2}\n", "")
 	told := withAudit(t, g)
-	inner := &accepted{make(chan net.Conn, 1000)}
+	inner := &accepted{conns: make(chan net.Conn, 1000)}
 	l := g.Listener(inner)
 	come := func(address string) {
 		server, _ := net.Pipe()
-		inner.conns <- remote{server, address}
+		inner.conns <- remote{Conn: server, address: address}
 	}
 	for range 5 {
 		come("192.0.2.1:1") // two are let in

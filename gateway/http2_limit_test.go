@@ -98,10 +98,10 @@ limits: {max_connections_per_address: 1, address_rate: off}
 		t.Errorf("when memory is short = %d", got)
 	}
 	g.Config().Limits.MaxConnectionsPerAddress = 100
-	inner := &accepted{make(chan net.Conn, 1)}
+	inner := &accepted{conns: make(chan net.Conn, 1)}
 	for l := g.Listener(inner); held() < 16; { // more are not a few
 		conn, _ := net.Pipe()
-		inner.conns <- remote{conn, "192.0.2.1:1"}
+		inner.conns <- remote{Conn: conn, address: "192.0.2.1:1"}
 		conn, err := l.Accept()
 		if err != nil {
 			t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 // attachedServer serves a gateway on a listener in a bubble, to which connections come when dial is called. stop ends it.
 func attachedServer(t *testing.T, g *Gateway) (dial func() net.Conn, stop func()) {
 	t.Helper()
-	inner := &accepted{make(chan net.Conn, 1)}
+	inner := &accepted{conns: make(chan net.Conn, 1)}
 	l := g.Listener(inner)
 	s := &http.Server{Handler: g.Handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 	l.Attach(s)
@@ -29,7 +29,7 @@ func attachedServer(t *testing.T, g *Gateway) (dial func() net.Conn, stop func()
 	}()
 	dial = func() net.Conn {
 		ours, theirs := net.Pipe()
-		inner.conns <- remote{ours, "127.0.0.1:1"}
+		inner.conns <- remote{Conn: ours, address: "127.0.0.1:1"}
 		return theirs
 	}
 	return dial, func() {

@@ -22,7 +22,7 @@ func TestManifestPace(t *testing.T) {
 	g := start(t, document("Shop")+operations.String(), "server: {manifest: true}\napis: [{name: shop, spec: $SPEC}]\n", "")
 	for pause, whole := range map[time.Duration]bool{25 * time.Second: true, 2 * time.Minute: false} {
 		synctest.Test(t, func(t *testing.T) {
-			inner := &accepted{make(chan net.Conn, 1)}
+			inner := &accepted{conns: make(chan net.Conn, 1)}
 			s := &http.Server{Handler: g.Handler(), WriteTimeout: 12 * time.Second}
 			ended := make(chan struct{})
 			go func() {
@@ -31,7 +31,7 @@ func TestManifestPace(t *testing.T) {
 			}()
 			client := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 				server, client := net.Pipe()
-				inner.conns <- remote{server, "127.0.0.1:1"}
+				inner.conns <- remote{Conn: server, address: "127.0.0.1:1"}
 				return client, nil
 			}}
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/manifest", nil)

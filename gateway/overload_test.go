@@ -187,13 +187,13 @@ func (a addressOf) String() string { return string(a) }
 func TestConnections(t *testing.T) {
 	g := start(t, document("Shop", "list"), "server: {trusted_proxies: [10.0.0.1]}\nauth: {anonymous: true}\napis: [{name: shop, spec: $SPEC}]\n"+
 		"limits: {max_connections: 8, max_connections_per_address: 2}\n", "")
-	inner := &accepted{make(chan net.Conn, 20)}
+	inner := &accepted{conns: make(chan net.Conn, 20)}
 	l := g.Listener(inner)
 	var open []net.Conn
 	come := func(address string, want bool) {
 		t.Helper()
 		server, client := net.Pipe()
-		inner.conns <- remote{server, address}
+		inner.conns <- remote{Conn: server, address: address}
 		inner.conns <- nil
 		conn, err := l.Accept()
 		if (err == nil) != want {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"drawbridge/openapi/schema"
 	"drawbridge/test/judges/generate"
 )
 
@@ -98,7 +99,7 @@ func (a *accepting) operation(document string, op *Operation) {
 		case err == nil:
 		case !errors.As(err, &refused):
 			a.t.Fatal(err)
-		case a.profile != ProfileFull && len(full.Validate(decode(args))) > 0:
+		case a.profile != ProfileFull && len(full.Validate(schema.Decode(args))) > 0:
 			a.left++
 		default:
 			kind := detail.ReplaceAllString(refused.Faults[0].Message, "…")

@@ -30,7 +30,7 @@ func (o *Operation) bodyOtherwise(v *schema.Validator, args json.RawMessage) coe
 	if _, err := jsonscan.Scan(other, o.scanning()); err != nil { // two members of one name, or too deep
 		return coerced{}
 	}
-	faults := v.Validate(decode(other))
+	faults := v.Validate(schema.Decode(other))
 	if len(o.otherwiseSpelled(other)) > 0 || len(o.hiddenGiven(other, faults)) > 0 {
 		return coerced{}
 	}

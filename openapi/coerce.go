@@ -31,7 +31,7 @@ type coerced struct {
 func (o *Operation) coerce(v *schema.Validator, args json.RawMessage, faults []schema.Fault) coerced {
 	all := faults
 	if len(faults) > schema.MaxFaults {
-		all = v.ValidateUpTo(decode(args), maxCoercedFaults)
+		all = v.ValidateUpTo(schema.Decode(args), maxCoercedFaults)
 	}
 	h := coercer{o: o, v: v, empties: o.isSafe(), nulls: o.dropsNull}
 	result := h.run(args, all)
@@ -95,7 +95,7 @@ func (h *coercer) once(args json.RawMessage, faults []schema.Fault) coerced {
 			return coerced{left: first} // too deep, all put together
 		}
 		dropped = pass.dropped
-		if faults = h.v.ValidateUpTo(decode(args), maxCoercedFaults); len(faults) == 0 {
+		if faults = h.v.ValidateUpTo(schema.Decode(args), maxCoercedFaults); len(faults) == 0 {
 			return coerced{args: args, dropped: dropped}
 		}
 	}

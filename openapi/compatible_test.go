@@ -60,7 +60,7 @@ func TestCorpusFits(t *testing.T) {
 					continue
 				}
 				calls++
-				if faults := compatible.Validate(decode(args)); len(faults) > 0 {
+				if faults := compatible.Validate(schema.Decode(args)); len(faults) > 0 {
 					if narrowed++; narrowed < 20 {
 						t.Logf("%s %s %s: %v\n\t%.300s", filepath.Base(name), op.Method, op.Path, faults[0], args)
 					}

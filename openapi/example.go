@@ -27,8 +27,8 @@ func ExampleText(call []byte, invented []string) string {
 }
 
 // exampleCall makes one valid call from the examples in the document; nil if it has none for the body: the example of a
-// parameter is already in its schema. invented are the arguments whose values are not from the document.
-func (c *compiler) exampleCall(op *Operation, m *model) (call json.RawMessage, invented []string) {
+// parameter is already in its schema. input is op.inputSchema, invented are the arguments whose values are not from the document.
+func (c *compiler) exampleCall(op *Operation, m *model, input func() *jsonschema.Schema) (call json.RawMessage, invented []string) {
 	body := c.exampleBody(op, m)
 	if body == nil || len(op.Input) > maxExampleOf {
 		return nil, nil
@@ -75,10 +75,9 @@ func (c *compiler) exampleCall(op *Operation, m *model) (call json.RawMessage, i
 		}
 	}
 	given = append(given, '}')
-	input := jsonschema.Parse(op.Input)
 	for _, documented := range []bool{true, false} {
 		o := schema.ExampleOptions{Documented: documented, Given: given, Quick: true, MaxBytes: maxExampleCall, Invented: &invented}
-		if text, ok := schema.Example(input, o); ok && len(text) > len("{}") {
+		if text, ok := schema.Example(input(), o); ok && len(text) > len("{}") {
 			return text, invented
 		}
 	}

@@ -173,14 +173,15 @@ func (c *compiler) operation(f found) (op *Operation, err error) {
 	if err := c.input(op, m); err != nil {
 		return nil, err
 	}
+	input := sync.OnceValue(op.inputSchema)
 	if f.place < maxExampled {
-		op.Example, op.ExampleInvented = c.exampleCall(op, m)
+		op.Example, op.ExampleInvented = c.exampleCall(op, m, input)
 	}
 	c.output(op, m)
 	op.Extensions = c.extensions(m)
 	op.Marks, op.HiddenBy = marks(f), hiding(f)
 	op.Links, op.Callbacks = c.links(m.responses), c.callbacks(m)
-	op.shown = op.in(c.options.Profile, c.options.MaxSchema)
+	op.shown = op.in(c.options.Profile, c.options.MaxSchema, input)
 	op.validator = sync.OnceValues(func() (*schema.Validator, error) { return schema.Compile(op.Input) })
 	return op, nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"drawbridge/openapi/jsonscan"
+	"drawbridge/openapi/schema"
 )
 
 // TestPublishedPathsAreAccepted checks that a value is valid for the published schema of a path parameter if and only
@@ -62,7 +63,7 @@ func TestPublishedPathsAreAccepted(t *testing.T) {
 			}
 			value := b.String()
 			args := append(append([]byte(`{"v":`), jsonscan.AppendString(nil, []byte(value))...), '}')
-			fits := len(v.Validate(decode(args))) == 0
+			fits := len(v.Validate(schema.Decode(args))) == 0
 			req, err := op.NewRequest(t.Context(), &url.URL{Scheme: "https", Host: "api.example", Path: "/base"}, args)
 			if fits != (err == nil) {
 				t.Fatalf("%s: %q fits %s: %t; sent: %v", op.ID, value, op.Input, fits, err)

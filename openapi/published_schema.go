@@ -24,7 +24,7 @@ func (o *Operation) Published(p Profile) (input, output json.RawMessage) {
 	case s == nil && p == ProfileFull:
 		return o.Input, o.Output
 	case s == nil || p > s.profile:
-		s = o.in(p, 0)
+		s = o.in(p, 0, o.inputSchema)
 	}
 	input, output = s.input, s.output
 	if s.profile == ProfileCompatible {
@@ -46,21 +46,21 @@ func (o *Operation) Approved() (input, output json.RawMessage) {
 }
 
 // in makes the schemas of a profile; the input is of at most limit bytes, 0 standing for the default, as far as it
-// can be reduced. It is nil for the full profile.
-func (o *Operation) in(p Profile, limit int) *shown {
+// can be reduced. input returns the parsed schema of the arguments. The result is nil for the full profile.
+func (o *Operation) in(p Profile, limit int, input func() *jsonschema.Schema) *shown {
 	s := &shown{profile: p, limit: limit}
 	switch p {
 	case ProfileFull:
 		return nil
 	case ProfileCompatible:
 		// Most schemas differ at the root alone, which is cheaper to write again than to keep.
-		if parsed := jsonschema.Parse(o.Input); !schema.IsCompatible(parsed, limit) {
-			if input := schema.Compatible(parsed, limit); !bytes.Equal(input, schema.Open(o.Input)) {
-				s.input = input
+		if parsed := input(); !schema.IsCompatible(parsed, limit) {
+			if compatible := schema.Compatible(parsed, limit); !bytes.Equal(compatible, schema.Open(o.Input)) {
+				s.input = compatible
 			}
 		}
 	case ProfilePortable:
-		s.input = schema.Portable(jsonschema.Parse(o.Input), limit)
+		s.input = schema.Portable(input(), limit)
 		if o.Output != nil {
 			s.output = schema.PortableOutput(o.Output)
 		}
@@ -75,13 +75,13 @@ func (o *Operation) showLike(other *Operation, more int) {
 	switch {
 	case s == nil:
 	case s.profile == ProfilePortable:
-		o.shown = o.in(s.profile, len(s.input)+more)
+		o.shown = o.in(s.profile, len(s.input)+more, o.inputSchema)
 	default:
 		limit := s.limit
 		if limit > 0 {
 			limit += more
 		}
-		o.shown = o.in(s.profile, limit)
+		o.shown = o.in(s.profile, limit, o.inputSchema)
 	}
 }
 

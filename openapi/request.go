@@ -84,7 +84,7 @@ func (o *Operation) Check(args json.RawMessage) (checked json.RawMessage, droppe
 	if err != nil {
 		return nil, nil, fmt.Errorf("the schema of the arguments can't be used: %w", err)
 	}
-	faults := v.Validate(decode(args))
+	faults := v.Validate(schema.Decode(args))
 	spelled := o.otherwiseSpelled(args)
 	if o.hidden != nil {
 		spelled = append(spelled, o.hiddenGiven(args, faults)...)

@@ -248,12 +248,14 @@ func (c *conversation) hide(text string) string {
 var (
 	styles = regexp.MustCompile(`(?s)<style>.*?</style>`)
 	inputs = regexp.MustCompile(`<input type="(\w+)" name="(\w+)" value="([^"]*)"( checked)?>`)
+	ends   = regexp.MustCompile(`</(title|h1|p|dd|li|button)>|\[hidden [^\]]*\]`)
 	tags   = regexp.MustCompile(`<[^>]*>`)
 )
 
 // showPage shows what a reader and a browser see.
 func showPage(page string) string {
 	page = inputs.ReplaceAllString(styles.ReplaceAllString(page, ""), "[$1 $2=$3$4]")
+	page = ends.ReplaceAllString(page, "$0\n")
 	var b strings.Builder
 	for line := range strings.Lines(html.UnescapeString(tags.ReplaceAllString(page, " "))) {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {

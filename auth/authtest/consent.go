@@ -2,10 +2,11 @@ package authtest
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	_ "embed" // the page is part of the binary
+	_ "embed" // the style is part of the binary
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -13,12 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"drawbridge/gateway/htmltemplate"
 	"drawbridge/openapi/origin"
 )
-
-//go:embed consent.html
-var consentPage string
 
 //go:embed consent.css
 var consentStyle string
@@ -56,11 +53,26 @@ type scopeView struct {
 	New bool
 }
 
-// newPages returns the page and the CSP source expression of its style.
-func newPages() (*htmltemplate.Template, string) {
+// title returns the title of the page.
+func (v *consentView) title() string {
+	if v.Problem != nil {
+		return "Not authorized"
+	}
+	return "Allow " + v.Client + "?"
+}
+
+// explanation returns what follows the name of the scope.
+func (s *scopeView) explanation() string {
+	if s.Description == "" {
+		return ""
+	}
+	return ": " + s.Description
+}
+
+// consentSource returns the CSP source expression of the page's style.
+func consentSource() string {
 	sum := sha256.Sum256([]byte(consentStyle))
-	page := htmltemplate.File{Name: "consent.html", Text: strings.Replace(consentPage, "<style></style>", "<style>"+consentStyle+"</style>", 1)}
-	return htmltemplate.Must(htmltemplate.Parse(nil, page)), "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
 // showConsent shows the consent page.
@@ -157,7 +169,7 @@ func (s *Server) writePage(w http.ResponseWriter, status int, view consentView, 
 	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers hide that the form is same-origin
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	w.WriteHeader(status)
-	if err := s.page.Execute(w, "consent.html", view); err != nil {
+	if err := consentPage(view).Render(context.Background(), w); err != nil {
 		s.log.Debug("the client went away", "error", err)
 	}
 }

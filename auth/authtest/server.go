@@ -21,7 +21,6 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"drawbridge/gateway/htmltemplate"
 	"drawbridge/openapi/origin"
 )
 
@@ -118,7 +117,6 @@ type Server struct {
 	now         func() time.Time
 	log         *slog.Logger
 	mux         *http.ServeMux
-	page        *htmltemplate.Template
 	style       string // the source expression of the page's style sheet
 	crossOrigin *http.CrossOriginProtection
 	configured  map[string]*client // configured clients
@@ -185,7 +183,7 @@ func NewServer(o Options) (*Server, error) {
 	if o.NoRefreshTokens {
 		s.grants = slices.DeleteFunc(s.grants, func(g string) bool { return g == grantRefresh })
 	}
-	s.page, s.style = newPages()
+	s.style = consentSource()
 	s.mux = s.routes()
 	return s, nil
 }

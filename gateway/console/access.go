@@ -42,7 +42,7 @@ type scopeRow struct {
 
 // access serves who may call what, by scopes.
 func (c *Console) access(w http.ResponseWriter, r *http.Request) {
-	c.render(w, r, "access", c.accessData())
+	c.render(w, r, c.accessData())
 }
 
 func (c *Console) accessData() accessData {
@@ -98,7 +98,7 @@ func (c *Console) explainToken(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	c.render(w, r, "access", d)
+	c.render(w, r, d)
 }
 
 // more returns how many tools are not listed.

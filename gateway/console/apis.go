@@ -1,7 +1,6 @@
 package console
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -40,7 +39,7 @@ func (c *Console) apis(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	c.render(w, r, "apis", d)
+	c.render(w, r, d)
 }
 
 // originOf says where an API came from.
@@ -143,7 +142,7 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 	if len(d.Problems) > operationsPerPage {
 		d.Problems = d.Problems[:operationsPerPage]
 	}
-	c.render(w, r, "api", d)
+	c.render(w, r, d)
 }
 
 // notesOf returns why an operation has its fate, and what was repaired in it.
@@ -165,6 +164,13 @@ type Excerpt struct {
 	File  string
 	First int // the number of the first of Lines, from 1
 	Lines []string
+}
+
+// documentData is what the page of a document's text shows.
+type documentData struct {
+	API, File string
+	Line      int // the one that was asked for
+	Lines     []line
 }
 
 // line is a line of a document.
@@ -193,11 +199,7 @@ func (c *Console) document(w http.ResponseWriter, r *http.Request) {
 	for i, text := range e.Lines {
 		lines[i] = line{e.First + i, text, e.First+i == number}
 	}
-	c.render(w, r, "document", struct {
-		API, File string
-		Line      int
-		Lines     []line
-	}{name, e.File, number, lines})
+	c.render(w, r, documentData{API: name, File: e.File, Line: number, Lines: lines})
 }
 
 // accept puts a held document into use, or serves a held service.
@@ -251,23 +253,9 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, what done, to stri
 		c.o.Log.Warn("an operator's action failed", "action", string(what), "of", to, "name", who, "error", err)
 		d := c.overviewData()
 		d.Failed = err.Error()
-		c.renderStatus(w, r, http.StatusUnprocessableEntity, "overview", d)
+		c.renderStatus(w, r, http.StatusUnprocessableEntity, d)
 		return
 	}
 	c.o.Log.Info("an operator changed what is served", "action", string(what), "of", to, "name", who)
 	http.Redirect(w, r, "/console?done="+string(what), http.StatusSeeOther)
-}
-
-// where returns the URL of a position in an API's document, and "" for a position without a line.
-func (d apiData) where(p admin.Place) string {
-	if p.Line < 1 {
-		return ""
-	}
-	q := url.Values{"file": {p.File}, "line": {strconv.Itoa(p.Line)}, "column": {strconv.Itoa(p.Column)}}
-	return "/console/apis/" + url.PathEscape(d.API.Name) + "/document?" + q.Encode()
-}
-
-// short returns a position as file:line:column, with the last part of the file's name.
-func (d apiData) short(p admin.Place) string {
-	return fmt.Sprintf("%s:%d:%d", p.File[strings.LastIndexByte(p.File, '/')+1:], p.Line, p.Column)
 }

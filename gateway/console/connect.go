@@ -56,7 +56,7 @@ func (c *Console) connect(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, http.StatusNotFound, "There is no such endpoint.")
 		return
 	}
-	c.render(w, r, "connect", data)
+	c.render(w, r, data)
 }
 
 // newConnectData returns what connects clients to the endpoint of a configuration with that name, "" for the main one.

@@ -68,7 +68,6 @@ type Console struct {
 	provider *signin.OIDC
 	failures *signin.Failures // with tokens
 	refusals *signin.Failures // of responses of the OpenID provider
-	pages    *pages
 	handler  http.Handler
 }
 
@@ -77,7 +76,7 @@ func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Console{o: o, sessions: signin.NewSessions(o.Now), provider: signin.NewOIDC(o.Provider, o.Now), failures: signin.NewFailures(o.Now), refusals: signin.NewFailures(o.Now), pages: newPages()}
+	c := &Console{o: o, sessions: signin.NewSessions(o.Now), provider: signin.NewOIDC(o.Provider, o.Now), failures: signin.NewFailures(o.Now), refusals: signin.NewFailures(o.Now)}
 	c.handler = c.middleware(c.routes())
 	return c
 }

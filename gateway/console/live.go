@@ -128,7 +128,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	for _, api := range c.o.Gateway.Status().APIs {
 		d.APIs = append(d.APIs, api.Name)
 	}
-	c.render(w, r, "live", d)
+	c.render(w, r, d)
 }
 
 // lastSeen returns the number of the newest call on the page that asks for newer ones, if one does.

@@ -37,7 +37,7 @@ type waiting struct {
 func (c *Console) overview(w http.ResponseWriter, r *http.Request) {
 	d := c.overviewData()
 	d.Done = done(r.URL.Query().Get("done")).String()
-	c.render(w, r, "overview", d)
+	c.render(w, r, d)
 }
 
 func (c *Console) overviewData() overviewData {

@@ -2,6 +2,8 @@ package console
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -11,13 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"drawbridge/gateway/admin"
-	"drawbridge/gateway/console/signin"
-	"drawbridge/gateway/htmltemplate"
-)
+	"github.com/a-h/templ"
 
-//go:embed templates/*.html
-var templateFiles embed.FS
+	"drawbridge/gateway/console/signin"
+	"drawbridge/openapi/unseen"
+)
 
 //go:embed static
 var staticFiles embed.FS
@@ -39,38 +39,26 @@ var navigation = []page{
 	{"/console/connect", "Connect", signin.View},
 }
 
-// pages are the templates of all pages, by name: that of the file without its extension.
-type pages struct {
-	byName map[string]*htmltemplate.Template
+// content is what the layout is filled with: the data of a page, whose methods write it. The components beside them are generated from
+// the files *.templ by make generate.
+type content interface {
+	// title returns the title of the page.
+	title() string
+	// main returns its main part.
+	main(v view) templ.Component
 }
 
-// newPages parses the templates. Those of a binary are right: a test parses them.
-func newPages() *pages {
-	p := &pages{byName: map[string]*htmltemplate.Template{}}
-	layout := templateFile("layout.html")
-	files, _ := templateFiles.ReadDir("templates")
-	for _, f := range files {
-		if name := strings.TrimSuffix(f.Name(), ".html"); name != "layout" {
-			p.byName[name] = htmltemplate.Must(htmltemplate.Parse(functions, layout, templateFile(f.Name())))
-		}
-	}
-	return p
-}
+// refreshed is a content whose rows htmx loads without the rest of the page.
+type refreshed interface{ rows() templ.Component }
 
-func templateFile(name string) htmltemplate.File {
-	text, _ := templateFiles.ReadFile("templates/" + name) // of the binary
-	return htmltemplate.File{Name: name, Text: string(text)}
-}
-
-// view is what the layout and the template of a page are given.
+// view is what pages know besides their data.
 type view struct {
-	Title      string // of the page
 	Path       string // of the request
 	Navigation []page
 	Session    *signin.Session // nil on the page to sign in
 	Version    string
 	Now        time.Time
-	Data       any // of the page
+	mark       string // see exact
 }
 
 // isOperator reports whether the session may change something.
@@ -81,26 +69,25 @@ func (v view) isHere(p page) bool {
 	return v.Path == p.Path || p.Path != navigation[0].Path && strings.HasPrefix(v.Path, p.Path+"/")
 }
 
-// render writes a page: the template of that name within the layout. Its blocks are "title" and "main". A request by htmx
-// whose HX-Target is "rows" gets the template's block "rows" alone, if it has one.
-func (c *Console) render(w http.ResponseWriter, r *http.Request, name string, data any) {
-	c.renderStatus(w, r, http.StatusOK, name, data)
+// render writes a page. A request by htmx whose HX-Target is "rows" gets the rows alone, if the page has some.
+func (c *Console) render(w http.ResponseWriter, r *http.Request, p content) {
+	c.renderStatus(w, r, http.StatusOK, p)
 }
 
-func (c *Console) renderStatus(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
-	t, block := c.pages.byName[name], "layout.html"
-	if r.Header.Get("HX-Request") != "" && r.Header.Get("HX-Target") == "rows" && t.Has("rows") {
-		block = "rows"
-	}
-	v := view{Path: r.URL.Path, Session: c.session(r), Version: c.o.Version, Now: c.o.Now(), Data: data}
+func (c *Console) renderStatus(w http.ResponseWriter, r *http.Request, status int, p content) {
+	v := view{Path: r.URL.Path, Session: c.session(r), Version: c.o.Version, Now: c.o.Now(), mark: rand.Text()}
 	for _, p := range navigation {
 		if v.Session != nil && v.Session.Role.Includes(p.role) {
 			v.Navigation = append(v.Navigation, p)
 		}
 	}
+	component := layout(v, p)
+	if p, ok := p.(refreshed); ok && r.Header.Get("HX-Request") != "" && r.Header.Get("HX-Target") == "rows" {
+		component = p.rows()
+	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, block, v); err != nil {
-		c.o.Log.Error("a page of the console can't be rendered", "page", name, "error", err)
+	if err := component.Render(context.WithoutCancel(r.Context()), &b); err != nil { // a client that went away is no fault of the page
+		c.o.Log.Error("a page of the console can't be rendered", "page", p.title(), "error", err)
 		http.Error(w, "This page can't be rendered; the log has the reason.", http.StatusInternalServerError)
 		return
 	}
@@ -110,16 +97,29 @@ func (c *Console) renderStatus(w http.ResponseWriter, r *http.Request, status in
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(bytes.ReplaceAll(body, []byte(v.mark), []byte("&#x")))
 }
+
+// exact returns a value for an attribute or a text area, with references instead of characters that the page is cleaned of: a form sends
+// it as it is. References survive the escaping and the cleaning as a mark, which no text can contain: it is random for each page.
+func (v view) exact(value string) string {
+	var b strings.Builder
+	for _, r := range value {
+		if unseen.Is(r) && (r < 0x80 || r >= 0xa0) { // references to C1 characters mean others in HTML
+			fmt.Fprintf(&b, "%s%x;", v.mark, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// errorData is what the page of an error shows.
+type errorData struct{ Title, Reason string }
 
 // fail writes a page that says why a request is not served, as one or more sentences.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, status int, reason string) {
-	c.renderStatus(w, r, status, "error", struct {
-		Status int
-		Title  string
-		Reason string
-	}{status, http.StatusText(status), reason})
+	c.renderStatus(w, r, status, errorData{http.StatusText(status), reason})
 }
 
 // staticTypes are the media types of the static files that are served.
@@ -139,35 +139,6 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// functions are the functions of templates.
-var functions = htmltemplate.Functions{
-	"static": staticURL,
-	"ago":    ago,
-	"utc":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
-	"clock":  time.Time.Format,
-	"zero":   time.Time.IsZero,
-	"number": number,
-	"join":   strings.Join,
-	"ms":     milliseconds,
-	"bytes":  byteCount,
-	"exact":  exact,
-
-	"operator": view.isOperator,
-	"here":     view.isHere,
-	"more":     accessData.more,
-	"where":    apiData.where,
-	"short":    apiData.short,
-	"prefix":   (*admin.Setting).Prefix,
-	"url":      liveFilter.url,
-	"paused":   liveFilter.with,
-	"after":    liveFilter.after,
-	"trace":    liveCall.traceID,
-	"viewBox":  chart.viewBox,
-	"fates":    toolsData.fates,
-	"tokens":   toolRow.Tokens,
-	"body":     func(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") },
-}
-
 // staticURL returns the URL of a static file, which changes with its content.
 func staticURL(name string) (string, error) {
 	body, err := staticFiles.ReadFile("static/" + name)
@@ -176,54 +147,4 @@ func staticURL(name string) (string, error) {
 	}
 	digest := sha256.Sum256(body)
 	return "/console/static/" + name + "?v=" + hex.EncodeToString(digest[:6]), nil
-}
-
-// ago says how long before now a time was, in its largest unit.
-func ago(now, t time.Time) string {
-	d := now.Sub(t)
-	switch {
-	case d < time.Second:
-		return "now"
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s ago", d/time.Second)
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min ago", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", d/time.Hour)
-	}
-	return fmt.Sprintf("%d days ago", d/(24*time.Hour))
-}
-
-// number writes a count with commas between thousands.
-func number(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
-
-// milliseconds writes a latency with three significant digits.
-func milliseconds(d time.Duration) string {
-	ms := float64(d) / float64(time.Millisecond)
-	switch {
-	case d == 0:
-		return "–"
-	case ms < 10:
-		return fmt.Sprintf("%.2f ms", ms)
-	case ms < 1000:
-		return fmt.Sprintf("%.0f ms", ms)
-	}
-	return fmt.Sprintf("%.1f s", ms/1000)
-}
-
-// byteCount writes a number of bytes in its largest unit.
-func byteCount(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }

@@ -24,6 +24,11 @@ type signInData struct {
 	SignedOut bool   // just now
 }
 
+// signedInData is what the page after a sign-in at the provider shows.
+type signedInData struct {
+	Next string // where to go
+}
+
 func (c *Console) signInPage(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if c.session(r) != nil {
@@ -32,7 +37,7 @@ func (c *Console) signInPage(w http.ResponseWriter, r *http.Request) {
 	}
 	d := c.signInData(q.Get("next"), "")
 	d.SignedOut = q.Has("out")
-	c.render(w, r, "signin", d)
+	c.render(w, r, d)
 }
 
 func (c *Console) signInData(next, problem string) signInData {
@@ -59,7 +64,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		c.tooManyFailures(w, r, next, wait)
 	case !ok:
 		c.o.Log.Warn("a sign-in to the console failed", "reason", "no such token", "address", c.address(r).String())
-		c.renderStatus(w, r, http.StatusUnauthorized, "signin", c.signInData(next, "The token is not valid."))
+		c.renderStatus(w, r, http.StatusUnauthorized, c.signInData(next, "The token is not valid."))
 	default:
 		c.begin(w, r, who)
 		http.Redirect(w, r, nextPage(next), http.StatusSeeOther)
@@ -76,7 +81,7 @@ func (c *Console) begin(w http.ResponseWriter, r *http.Request, who signin.Ident
 func (c *Console) tooManyFailures(w http.ResponseWriter, r *http.Request, next string, wait time.Duration) {
 	seconds := int(math.Ceil(wait.Seconds()))
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	c.renderStatus(w, r, http.StatusTooManyRequests, "signin",
+	c.renderStatus(w, r, http.StatusTooManyRequests,
 		c.signInData(next, "There were too many failed attempts from your address. Try again in "+strconv.Itoa(seconds)+" seconds."))
 }
 
@@ -132,7 +137,7 @@ func (c *Console) signInCallback(w http.ResponseWriter, r *http.Request) {
 	c.begin(w, r, who)
 	next = nextPage(next)
 	w.Header().Set("Refresh", "0; url="+next)
-	c.render(w, r, "signedin", struct{ Next string }{next})
+	c.render(w, r, signedInData{next})
 }
 
 // signInFailed answers a sign-in at the provider that failed.
@@ -147,7 +152,7 @@ func (c *Console) signInFailed(w http.ResponseWriter, r *http.Request, next stri
 		status = http.StatusForbidden
 		c.refusals.Count(c.address(r))
 	}
-	c.renderStatus(w, r, status, "signin", c.signInData(next, failure.Reason))
+	c.renderStatus(w, r, status, c.signInData(next, failure.Reason))
 }
 
 func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {

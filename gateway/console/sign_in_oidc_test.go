@@ -133,7 +133,7 @@ const operateRoles = "roles: {view: [staff], operate: [operators]}"
 func TestSignInAtProvider(t *testing.T) {
 	w := newOIDCWorld(t, map[string]any{"groups": []string{"staff", "operators"}, "preferred_username": "mia"}, operateRoles)
 	v := w.visitor()
-	if page := v.get("/console/signin?next=/console/apis").Body.String(); !strings.Contains(page, `href="/console/signin/oidc?next=%2fconsole%2fapis"`) {
+	if page := v.get("/console/signin?next=/console/apis").Body.String(); !strings.Contains(page, `href="/console/signin/oidc?next=%2Fconsole%2Fapis"`) {
 		t.Errorf("no link to the provider: %s", page)
 	}
 	back := v.callback("/console/apis?fate=held")

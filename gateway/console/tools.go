@@ -103,7 +103,7 @@ func (c *Console) tools(w http.ResponseWriter, r *http.Request) {
 	for _, api := range c.o.Gateway.Status().APIs {
 		d.APIs = append(d.APIs, api.Name)
 	}
-	c.render(w, r, "tools", d)
+	c.render(w, r, d)
 }
 
 // byName puts the tool whose name is the query first.
@@ -172,7 +172,7 @@ func (c *Console) tool(w http.ResponseWriter, r *http.Request) {
 		features.Profile = openapi.ProfilePortable
 	}
 	d.Definition = indented(t.Definition(features))
-	c.render(w, r, "tool", d)
+	c.render(w, r, d)
 }
 
 // indented returns JSON for people.
@@ -183,6 +183,3 @@ func indented(text []byte) string {
 	}
 	return b.String()
 }
-
-// fates returns the fates by which tools can be filtered.
-func (toolsData) fates() []admin.Fate { return []admin.Fate{admin.Exposed, admin.Changed} }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -46,6 +45,11 @@ type TrialResult struct {
 // maxShownResult is the most bytes of an MCP result that the page shows.
 const maxShownResult = 256 << 10
 
+// tryIndexData is what the page on which an operator names a tool shows.
+type tryIndexData struct {
+	Unknown string // the tool that was named and does not exist
+}
+
 // tryData is what the page Try shows.
 type tryData struct {
 	Tool      TrialTool
@@ -66,14 +70,14 @@ type tryData struct {
 func (c *Console) tryIndex(w http.ResponseWriter, r *http.Request) {
 	tool := strings.TrimSpace(r.URL.Query().Get("tool"))
 	if tool == "" {
-		c.render(w, r, "tryindex", "")
+		c.render(w, r, tryIndexData{})
 		return
 	}
 	if _, ok := c.o.Trials.Trial(tool); !ok {
-		c.renderStatus(w, r, http.StatusNotFound, "tryindex", tool)
+		c.renderStatus(w, r, http.StatusNotFound, tryIndexData{tool})
 		return
 	}
-	http.Redirect(w, r, "/console/try/"+url.PathEscape(tool), http.StatusSeeOther)
+	http.Redirect(w, r, tryURL(tool), http.StatusSeeOther)
 }
 
 // tryPage serves the form of a tool.
@@ -83,7 +87,7 @@ func (c *Console) tryPage(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, r, http.StatusNotFound, "There is no such tool.")
 		return
 	}
-	c.render(w, r, "try", tryData{Tool: tool, Fields: newTryForm(tool.Input).fill(nil), Arguments: "{}"})
+	c.render(w, r, tryData{Tool: tool, Fields: newTryForm(tool.Input).fill(nil), Arguments: "{}"})
 }
 
 // try makes the call that a form asks for, or asks for the confirmation first.
@@ -109,7 +113,7 @@ func (c *Console) try(w http.ResponseWriter, r *http.Request) {
 		c.runTrial(r, session, &data, args)
 		admin.ExtendDeadline(w)
 	}
-	c.render(w, r, "try", data)
+	c.render(w, r, data)
 }
 
 // runTrial makes the call and adds its outcome to the page.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"net/http"
 	"regexp"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"drawbridge/gateway/htmltemplate"
 	"drawbridge/openapi/unseen"
 )
 
@@ -151,6 +149,14 @@ func newTryField(name string, s *trySchema, required bool) tryField {
 	return f
 }
 
+// hint returns the id of the element that describes the field; "" if there is none.
+func (f tryField) hint() string {
+	if f.Description == "" && f.Problem == "" {
+		return ""
+	}
+	return f.ID + "-hint"
+}
+
 // choose makes the field a choice of JSON values.
 func (f *tryField) choose(values []json.RawMessage) {
 	f.Kind = fieldChoice
@@ -266,20 +272,6 @@ func visible(text []byte) json.RawMessage {
 		}
 	}
 	return seen
-}
-
-// exact returns a value for an attribute or a text area, with character references instead of characters that the page would be
-// cleaned of: a form sends it as it is.
-func exact(value string) htmltemplate.HTML {
-	var b strings.Builder
-	for _, r := range value {
-		if unseen.Is(r) && (r < 0x80 || r >= 0xa0) { // references to C1 characters mean others in HTML
-			fmt.Fprintf(&b, "&#x%x;", r)
-		} else {
-			b.WriteString(html.EscapeString(string(r)))
-		}
-	}
-	return htmltemplate.HTML(b.String())
 }
 
 // jsonNumber is the grammar of numbers of RFC 8259.

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -9,25 +10,22 @@ import (
 	"strings"
 
 	"drawbridge/config"
-	"drawbridge/gateway/htmltemplate"
 )
 
-//go:embed landing.html
-var landingHTML string
+//go:embed landing.css
+var landingStyle string
 
-// landing is the page at / for people who open the gateway's address in a browser. It says what the address is for and
-// how a client connects. It depends on the gateway's URL alone, so that it names no API, tool or endpoint (Z9).
-var landing = htmltemplate.Must(htmltemplate.Parse(nil, htmltemplate.File{Name: "landing.html", Text: landingHTML}))
+// landingPolicy permits the style of the page, by its digest (CSP Level 3 section 2.3.1), and nothing else.
+var landingPolicy = []string{"default-src 'none'; style-src '" + sourceOf(landingStyle) + "'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"}
 
-// landingPolicy permits the style of the page, by its digest, and nothing else.
-var landingPolicy = []string{"default-src 'none'; style-src '" + styleDigest(landingHTML) + "'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"}
-
-// styleDigest returns the source expression of the only style element of a page (CSP Level 3 section 2.3.1).
-func styleDigest(page string) string {
-	_, rest, _ := strings.Cut(page, "<style>")
-	style, _, _ := strings.Cut(rest, "</style>")
+func sourceOf(style string) string {
 	digest := sha256.Sum256([]byte(style))
 	return "sha256-" + base64.StdEncoding.EncodeToString(digest[:])
+}
+
+// clientFile returns the file in which most clients have their servers.
+func clientFile(url string) string {
+	return "{\n  \"mcpServers\": {\n    \"NAME\": {\n      \"type\": \"http\",\n      \"url\": \"" + url + "\"\n    }\n  }\n}"
 }
 
 // serveLanding serves the page to a GET by a browser. All other requests for / get the URL of the endpoint in a line of text.
@@ -42,10 +40,7 @@ func (s *Server) serveLanding(w http.ResponseWriter, r *http.Request) {
 func (s *Server) writeLanding(w http.ResponseWriter, r *http.Request) {
 	c := s.Current().Screening.config
 	var page bytes.Buffer
-	if err := landing.Execute(&page, "landing.html", struct {
-		URL   string
-		Token bool
-	}{s.endpointURL(r), requiresToken(c)}); err != nil {
+	if err := landingPage(s.endpointURL(r), requiresToken(c)).Render(context.WithoutCancel(r.Context()), &page); err != nil {
 		http.NotFound(w, r)
 		return
 	}

@@ -55,7 +55,7 @@ const maxOthers = 6
 // Compiler makes the plans of one API, which share buffers and texts. It is safe for concurrent use.
 type Compiler struct {
 	readableHTML bool
-	buffers      buffers
+	buffers      *buffers // apart, since the plans keep it: a pointer into the compiler would keep the maps, and their keys the document
 	cleaned      sync.Map // description → its cleaned text
 	texts        sync.Map // cleaned text → the same, shared
 	headers      sync.Map // joined header names → the same names, shared
@@ -63,12 +63,14 @@ type Compiler struct {
 
 // NewCompiler returns a compiler. If readableHTML is set, pages are reduced to their visible text; those of failures
 // always are.
-func NewCompiler(readableHTML bool) *Compiler { return &Compiler{readableHTML: readableHTML} }
+func NewCompiler(readableHTML bool) *Compiler {
+	return &Compiler{readableHTML: readableHTML, buffers: new(buffers)}
+}
 
 // Compile makes the plan of an operation. It keeps no string of the declaration.
 func (c *Compiler) Compile(d Declaration) *Plan {
 	p := &Plan{
-		head: d.Method == http.MethodHead, readableHTML: c.readableHTML, buffers: &c.buffers,
+		head: d.Method == http.MethodHead, readableHTML: c.readableHTML, buffers: c.buffers,
 		meanings: c.meanings(d.Statuses), headers: c.declaredHeaders(d.Statuses), redirects: redirectsOf(d.Statuses),
 	}
 	p.success.json = slices.ContainsFunc(d.MediaTypes, mediatype.IsJSON)

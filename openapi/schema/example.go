@@ -63,7 +63,7 @@ func (v *Validator) example(schema *jsonschema.Schema, p *programmer, o ExampleO
 	if o.Invented != nil {
 		*o.Invented = x.invented
 	}
-	value := decodeWhole(text)
+	value := Decode(text)
 	if o.Quick {
 		a := &acceptor{steps: maxSteps / 100}
 		_, wild := wildNumber(value, "")
@@ -127,7 +127,7 @@ func (x *exampler) value(schemas []*jsonschema.Schema, name string, depth, nth i
 
 // fits tells whether the quick check finds nothing wrong with a value.
 func (x *exampler) fits(schemas []*jsonschema.Schema, text []byte) bool {
-	value := decodeWhole(text)
+	value := Decode(text)
 	for _, s := range schemas {
 		c := x.checks[s]
 		if c == nil {

@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 
 	"drawbridge/openapi/jsonschema"
@@ -32,7 +30,7 @@ func (e *emitter) verify(start, holes, shown int) {
 	c := p.check(jsonschema.Parse(text))
 	fits := func(v shownValue) bool {
 		a := &acceptor{steps: maxSteps / 100}
-		return a.accept(c, decodeWhole(e.out[v.from:v.to])) != invalid
+		return a.accept(c, Decode(e.out[v.from:v.to])) != invalid
 	}
 	for len(values) > 0 { // keyword by keyword, the last first, so that the others stay where they are
 		last := values[len(values)-1]
@@ -83,15 +81,4 @@ func (e *emitter) replace(keyword []shownValue, end int, kept [][]byte, holes in
 		}
 	}
 	e.out = slices.Replace(e.out, from, to, text...)
-}
-
-// decodeWhole reads a JSON value as validators take it.
-func decodeWhole(text []byte) any {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var value any
-	if d.Decode(&value) != nil {
-		return nil
-	}
-	return value
 }

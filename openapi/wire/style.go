@@ -11,8 +11,8 @@ import (
 type layout struct {
 	first string // before the first piece
 	sep   string // between the pieces of an exploded value
-	inner string // pieces have the parameter's name
-	named bool   // an empty value is a name without "="
+	inner string // between the members of a value that is not exploded
+	named bool   // pieces have the parameter's name
 	bare  bool   // an empty value is a name without "="
 	mark  byte   // separator of members that can't be escaped within one (OAS 3.1.1 appendix D); 0: none
 }

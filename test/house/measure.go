@@ -72,9 +72,12 @@ func measure(patterns []string) ([]measured, error) {
 	return all, nil
 }
 
+// measurePackage leaves out generated files, which nobody reads.
 func measurePackage(name string, p *packages.Package) (measured, error) {
 	m := measured{name: name, exported: exportedNames(p.Types), methodful: methodfulTypes(p.Types)}
-	for _, path := range p.CompiledGoFiles {
+	p.Syntax = slices.DeleteFunc(p.Syntax, ast.IsGenerated)
+	for _, syntax := range p.Syntax {
+		path := p.Fset.Position(syntax.FileStart).Filename
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return m, err

@@ -214,7 +214,7 @@ func (j *judge) row(p *param) *tally {
 
 // compare holds what both decoders make of a parameter against its argument.
 func (j *judge) compare(theirs *openapi3.T, o *operation, p *param, value any, given bool, in received, arrived *http.Request) (problem string) {
-	want := defined(value, p.style == "deepObject")
+	want := p.carried(defined(value, p.style == "deepObject"))
 	row := j.row(p)
 	if !p.content && undefined(want) {
 		given = false

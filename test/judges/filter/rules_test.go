@@ -142,6 +142,16 @@ func (p *param) undecidable(value any) string {
 	return ""
 }
 
+// carried returns the part of a value that its location can carry: spaces around the text of a header are not a part of
+// it (RFC 9110 section 5.5), and the gateway sends the text without them.
+func (p *param) carried(value any) any {
+	text, ok := value.(string)
+	if !ok || p.in != "header" || p.content {
+		return value
+	}
+	return strings.Trim(text, " ")
+}
+
 // refusable says why the gateway may refuse a value, "" if it must send it.
 func (p *param) refusable(value any) string {
 	all := pieces(value)
@@ -159,8 +169,8 @@ func (p *param) refusable(value any) string {
 		return "a part of the path could be read as another path (R2)"
 	case p.in == "header" && !p.content && any(func(s string) bool { return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) }):
 		return "a header is ASCII"
-	case p.in == "header" && !p.content && any(func(s string) bool { return strings.Trim(s, " ") != s }):
-		return "spaces around a header's value, or around a member of a list in it, are not a part of it (RFC 9110 sections 5.5 and 5.6.1)"
+	case p.in == "header" && composed && any(func(s string) bool { return strings.Trim(s, " ") != s }):
+		return "spaces around a member of a list in a header are not a part of it (RFC 9110 section 5.6.1)"
 	case p.in == "header" && composed && any(has(",")):
 		return "a comma in a header can't be escaped (OAS 3.1.1 appendix D)"
 	case p.in == "header" && composed && p.explode && kind(p.schema) == "object" && memberNames(value, "="):
