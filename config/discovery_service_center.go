@@ -32,11 +32,11 @@ func (d *ServiceCenterDiscovery) validate(c cursor) {
 	}
 }
 
-func (c *ServiceCenterDiscovery) namespaces(string) []string {
-	if c.Application == "" {
+func (d *ServiceCenterDiscovery) namespaces(string) []string {
+	if d.Application == "" {
 		return nil
 	}
-	return []string{c.Application}
+	return []string{d.Application}
 }
 
 func (*ServiceCenterDiscovery) mayOmitNamespace() bool { return false }
