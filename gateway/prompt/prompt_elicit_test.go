@@ -13,7 +13,7 @@ import (
 )
 
 // TestPromptQuestions runs the cases of testdata/prompt_questions, in all revisions of the protocol: a configuration, and a
-// prompts/get whose client answers what it is asked, as in those of [TestQuestions].
+// prompts/get whose client answers what it is asked, as in the cases of questions in gateway/call.
 func TestPromptQuestions(t *testing.T) {
 	gatewaytest.Transcripts(t, "testdata/prompt_questions/*.txtar", runPromptQuestions)
 }

@@ -27,7 +27,7 @@ paths:
   /secret: {get: {operationId: secret, responses: {'200': {description: ok}}}}
 `
 
-// accounting is a gateway with an audit log, in front of a service that answers as the test has it.
+// Accounting is a gateway with an audit log, in front of a service that answers as the test has it.
 type Accounting struct {
 	*Running
 	I       *IDP
@@ -41,7 +41,7 @@ func Accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *Accounti
 	return AccountedWith(t, o, gateway.Options{}, answer)
 }
 
-// accountedWith is accounted with other options of the gateway; the audit log is filled in.
+// AccountedWith is accounted with other options of the gateway; the audit log is filled in.
 func AccountedWith(t *testing.T, o audit.Options, options gateway.Options, answer http.HandlerFunc) *Accounting {
 	t.Helper()
 	a := &Accounting{Out: &Sink{}, I: NewIDP(t)}
@@ -77,10 +77,10 @@ endpoints: [{name: part, match: {operation: stock}}]
 	return a
 }
 
-// lines returns the next lines when there are as many, as objects, without what differs each time. Each must fit what docs say of it.
+// Lines returns the next lines when there are as many, as objects, without what differs each time. Each must fit what docs say of it.
 func (a *Accounting) Lines(n int) (found []map[string]any) {
 	a.T.Helper()
-	schema, err := jsonschema.NewCompiler().Compile("../docs/audit.schema.json")
+	schema, err := jsonschema.NewCompiler().Compile(root(a.T) + "/docs/audit.schema.json")
 	if err != nil {
 		a.T.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func (a *Accounting) Lines(n int) (found []map[string]any) {
 	return found
 }
 
-// post makes a modern call of stock; from is the peer.
+// Post makes a modern call of stock; from is the peer.
 func (a *Accounting) Post(h http.Header, path string, from ...string) {
 	a.T.Helper()
 	h = h.Clone()

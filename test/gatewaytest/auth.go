@@ -27,10 +27,10 @@ const (
 	Challenge   = `Bearer scope="mcp:tools", resource_metadata="` + MetadataURL + `"`
 )
 
-// eras are a revision of each era of the protocol.
+// Eras are a revision of each era of the protocol.
 var Eras = []string{"2026-07-28", "2025-06-18"}
 
-// idp is an authorization server that tests take tokens from.
+// IDP is an authorization server that tests take tokens from.
 type IDP struct {
 	*httptest.Server
 	Key *ecdsa.PrivateKey
@@ -58,7 +58,7 @@ func NewIDP(t *testing.T) *IDP {
 	return i
 }
 
-// token signs an access token of alice with the scope mcp:tools; change replaces claims, and the key id under "kid".
+// Token signs an access token of alice with the scope mcp:tools; change replaces claims, and the key id under "kid".
 func (i *IDP) Token(t *testing.T, change map[string]any) string {
 	t.Helper()
 	now := time.Now()
@@ -92,7 +92,7 @@ func (i *IDP) Token(t *testing.T, change map[string]any) string {
 	return token
 }
 
-// recordingService notes the requests that it gets.
+// RecordingService notes the requests that it gets.
 type RecordingService struct {
 	*httptest.Server
 	Mu       sync.Mutex
@@ -113,7 +113,7 @@ func NewRecordingService(t *testing.T) *RecordingService {
 	return s
 }
 
-// taken returns the requests since the last call.
+// Taken returns the requests since the last call.
 func (s *RecordingService) Taken() []*http.Request {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -122,7 +122,7 @@ func (s *RecordingService) Taken() []*http.Request {
 	return taken
 }
 
-// protectedConfig is a configuration with tokens; purge needs a scope of its own. Format verbs: list of issuers.
+// ProtectedConfig is a configuration with tokens; purge needs a scope of its own. Format verbs: list of issuers.
 const ProtectedConfig = `server: {public_url: https://mcp.example.com, allowed_origins: [https://app.example.com]}
 auth:
   issuers: [%s]
@@ -141,7 +141,7 @@ func Issuers(list ...*IDP) string {
 	return strings.Join(items, ", ")
 }
 
-// client sends requests of one revision with one token.
+// Client sends requests of one revision with one token.
 type Client struct {
 	T        *testing.T
 	H        http.Handler
@@ -161,7 +161,7 @@ func NewClient(t *testing.T, h http.Handler, revision, token string) *Client {
 	return c
 }
 
-// send sends one request; a legacy one gets a session first, with the same headers.
+// Send sends one request; a legacy one gets a session first, with the same headers.
 func (c *Client) Send(method, name, arguments string) *httptest.ResponseRecorder {
 	c.T.Helper()
 	header := c.Header.Clone()
@@ -195,7 +195,7 @@ func (c *Client) Send(method, name, arguments string) *httptest.ResponseRecorder
 	return postTo(c.H, "/mcp"+c.Query, header, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s}}`, method, params))
 }
 
-// instructions connects and returns the instructions that the client gets.
+// Instructions connects and returns the instructions that the client gets.
 func (c *Client) Instructions() string {
 	c.T.Helper()
 	w := c.Send("server/discover", "", "")
@@ -217,7 +217,7 @@ func Succeeded(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"structuredContent":{"done":true}`)
 }
 
-// protected is a gateway that wants tokens of an authorization server.
+// Protected is a gateway that wants tokens of an authorization server.
 func Protected(t *testing.T) (*gateway.Gateway, *IDP, *RecordingService) {
 	t.Helper()
 	i, service := NewIDP(t), NewRecordingService(t)
@@ -225,7 +225,7 @@ func Protected(t *testing.T) (*gateway.Gateway, *IDP, *RecordingService) {
 	return g, i, service
 }
 
-// do sends a request without a body.
+// Do sends a request without a body.
 func Do(h http.Handler, method, target string, header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://127.0.0.1:8080"+target, nil)
 	maps.Copy(r.Header, header)

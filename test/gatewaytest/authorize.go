@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// toolNames returns the names of a tools/list answer.
+// ToolNames returns the names of a tools/list answer.
 func ToolNames(t *testing.T, body []byte) []string {
 	t.Helper()
 	var answer struct {
@@ -28,7 +28,7 @@ func ToolNames(t *testing.T, body []byte) []string {
 	return names
 }
 
-// delivered tells whether the answer of the service came back.
+// Delivered tells whether the answer of the service came back.
 func Delivered(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"text":"{\"done\":true}"`)
 }

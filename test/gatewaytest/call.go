@@ -34,7 +34,7 @@ func OrEmpty(b json.RawMessage) json.RawMessage {
 	return b
 }
 
-// start makes a gateway and loads its documents.
+// Start makes a gateway and loads its documents.
 func Start(t testing.TB, api, cfg, base string) *gateway.Gateway {
 	t.Helper()
 	g, err := gateway.New(gateway.Options{Config: Configure(t, t.TempDir(), api, cfg, base), Version: "1.0.0"})
@@ -53,7 +53,7 @@ func Start(t testing.TB, api, cfg, base string) *gateway.Gateway {
 	return g
 }
 
-// configure writes a document and a configuration into dir and loads the latter.
+// Configure writes a document and a configuration into dir and loads the latter.
 func Configure(t testing.TB, dir, api, cfg, base string) *config.Config {
 	t.Helper()
 	spec := filepath.Join(dir, "api.yaml")
@@ -77,7 +77,7 @@ func Configure(t testing.TB, dir, api, cfg, base string) *config.Config {
 	return c
 }
 
-// ask sends one request of the given revision to the handler; params has no _meta yet.
+// Ask sends one request of the given revision to the handler; params has no _meta yet.
 func Ask(t testing.TB, h http.Handler, revision, method, name, params string) (status int, answer []byte) {
 	t.Helper()
 	if revision == "" {
@@ -119,7 +119,7 @@ func postTo(h http.Handler, target string, header http.Header, body string) *htt
 	return w
 }
 
-// callAsOperator is [Gateway.CallWithCause] without the cause.
+// CallAsOperator is [gateway.Gateway.CallWithCause] without the cause.
 func CallAsOperator(ctx context.Context, g *gateway.Gateway, tool string, args json.RawMessage) (json.RawMessage, error) {
 	result, _, err := g.CallWithCause(ctx, tool, args)
 	return result, err

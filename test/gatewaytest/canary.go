@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// canaries are values that must not come out anywhere, by what they are.
+// Canaries are values that must not come out anywhere, by what they are.
 type Canaries map[string]string
 
-// found returns what of the canaries stands in a text, as it is or in base64, whole or in part.
+// Found returns what of the canaries stands in a text, as it is or in base64, whole or in part.
 func (c Canaries) Found(text string) (names []string) {
 	for name, value := range c {
 		for _, form := range []string{value, base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value))} {
@@ -26,7 +26,7 @@ func (c Canaries) Found(text string) (names []string) {
 	return names
 }
 
-// sink keeps all that is written.
+// Sink keeps all that is written.
 type Sink struct {
 	Mu   sync.Mutex
 	Text bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"drawbridge/gateway"
 )
 
-// signInToConsole signs in with a token, and returns the header with the session's cookie.
+// SignInToConsole signs in with a token, and returns the header with the session's cookie.
 func SignInToConsole(t *testing.T, g *gateway.Gateway, token string) http.Header {
 	t.Helper()
 	w := PostForm(g.Admin(), "/console/signin", url.Values{"token": {token}}, http.Header{"Sec-Fetch-Site": {"same-origin"}})
@@ -21,7 +21,7 @@ func SignInToConsole(t *testing.T, g *gateway.Gateway, token string) http.Header
 	return http.Header{"Cookie": {cookies[0].Name + "=" + cookies[0].Value}}
 }
 
-// postForm sends a form.
+// PostForm sends a form.
 func PostForm(h http.Handler, target string, form url.Values, header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:9090"+target, strings.NewReader(form.Encode()))
 	for name, values := range header {

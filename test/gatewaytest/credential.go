@@ -20,7 +20,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// tokenServer is the token endpoint of an authorization server. It gives a new token to each request and keeps what it was
+// TokenServer is the token endpoint of an authorization server. It gives a new token to each request and keeps what it was
 // asked, with who asked.
 type TokenServer struct {
 	*httptest.Server
@@ -29,7 +29,7 @@ type TokenServer struct {
 	Answer func(w http.ResponseWriter, n int) // nil: a token
 }
 
-// tokenCanary begins all tokens of a tokenServer.
+// TokenCanary begins all tokens of a tokenServer.
 const TokenCanary = "issued-token-canary-"
 
 func NewTokenServer(t *testing.T) *TokenServer {
@@ -60,7 +60,7 @@ func (s *TokenServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"access_token":"%s%d","token_type":"Bearer","expires_in":3600}`, TokenCanary, len(s.Asked))
 }
 
-// taken returns the requests since the last call.
+// Taken returns the requests since the last call.
 func (s *TokenServer) Taken() []url.Values {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -75,7 +75,7 @@ func (s *TokenServer) Count() int {
 	return len(s.Asked)
 }
 
-// clock is the time for what is sent to services.
+// Clock is the time for what is sent to services.
 type Clock struct{ Ahead atomic.Int64 }
 
 func (c *Clock) Now() time.Time          { return time.Now().Add(time.Duration(c.Ahead.Load())) }
@@ -84,7 +84,7 @@ func pemOf(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// newKey returns a key on P-256 and its file.
+// NewKey returns a key on P-256 and its file.
 func NewKey(t *testing.T) (*ecdsa.PrivateKey, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -98,7 +98,7 @@ func NewKey(t *testing.T) (*ecdsa.PrivateKey, string) {
 	return key, pemOf("PRIVATE KEY", der)
 }
 
-// claimsOf returns the claims of a JWT that key has signed.
+// ClaimsOf returns the claims of a JWT that key has signed.
 func ClaimsOf(t *testing.T, text string, key crypto.PublicKey) map[string]any {
 	t.Helper()
 	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.ES256})

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// shelf serves files from memory and notes who asked for them: "path authorization".
+// Shelf serves files from memory and notes who asked for them: "path authorization".
 type Shelf struct {
 	*httptest.Server
 	Mu    sync.Mutex
@@ -53,7 +53,7 @@ func (s *Shelf) Put(name, text string) {
 	s.Files[name] = text
 }
 
-// taken returns what was asked for since the last call.
+// Taken returns what was asked for since the last call.
 func (s *Shelf) Taken() []string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

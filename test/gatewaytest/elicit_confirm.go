@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// modern sends a tools/call of a modern client that can be asked with a form, or not; retry are members of params that an
+// Modern sends a tools/call of a modern client that can be asked with a form, or not; retry are members of params that an
 // answer consists of.
 func Modern(t *testing.T, h http.Handler, token, tool, arguments, retry string, form bool) (status int, result map[string]json.RawMessage, body string) {
 	t.Helper()

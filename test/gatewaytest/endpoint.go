@@ -16,7 +16,7 @@ endpoints:
   - {name: reading, match: [{operation: list}, {operation: show}], default_scopes: [read], title: Reading, instructions: "Only looks."}
 `
 
-// at makes a client's requests for another path than /mcp.
+// At makes a client's requests for another path than /mcp.
 func At(path string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.URL.Path = path

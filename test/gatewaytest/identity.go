@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// certificates issues certificates for clients.
+// Certificates issues certificates for clients.
 type Certificates struct {
 	T   *testing.T
 	Ca  *x509.Certificate
@@ -43,14 +43,14 @@ func (c *Certificates) sign(template, parent *x509.Certificate, key *ecdsa.Priva
 	return cert, pemOf("CERTIFICATE", der)
 }
 
-// issue returns a file with a certificate of that name and its key.
+// Issue returns a file with a certificate of that name and its key.
 func (c *Certificates) Issue(name string) string {
 	key, keyFile := NewKey(c.T)
 	_, cert := c.sign(&x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, NotAfter: time.Now().Add(time.Hour)}, c.Ca, key)
 	return cert + keyFile
 }
 
-// server starts a server that wants certificates of the authority and notes who came.
+// Server starts a server that wants certificates of the authority and notes who came.
 func (c *Certificates) Server(h func(w http.ResponseWriter, r *http.Request, name string)) *httptest.Server {
 	pool := x509.NewCertPool()
 	pool.AddCert(c.Ca)

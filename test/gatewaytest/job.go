@@ -47,7 +47,7 @@ func Duration(t *testing.T, text string) time.Duration {
 	return d
 }
 
-// startJobs makes a gateway whose only service is a function: so no time passes on the way.
+// StartJobs makes a gateway whose only service is a function: so no time passes on the way.
 func StartJobs(t testing.TB, api, cfg string, service http.RoundTripper) *gateway.Gateway {
 	t.Helper()
 	g, err := gateway.New(gateway.Options{Config: Configure(t, t.TempDir(), api, cfg, "http://jobs.test/v1"), Version: "1.0.0", Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -65,7 +65,7 @@ func StartJobs(t testing.TB, api, cfg string, service http.RoundTripper) *gatewa
 	return g
 }
 
-// callJob makes one call and returns the messages of its answer: parts of what it does not depend on are taken out.
+// CallJob makes one call and returns the messages of its answer: parts of what it does not depend on are taken out.
 func CallJob(t *testing.T, g *gateway.Gateway, in JobCall, taskID string) (status int, messages [][]byte) {
 	params := strings.ReplaceAll(in.Params, "$TASK", taskID)
 	if params == "" {
@@ -142,7 +142,7 @@ func TaskID(message []byte) string {
 	return m.Result.TaskID
 }
 
-// jobService answers requests with what a case says, in order.
+// JobService answers requests with what a case says, in order.
 type JobService struct {
 	Begin time.Time
 
@@ -169,7 +169,7 @@ func NewJobService(answers string) *JobService {
 	return s
 }
 
-// list is what has reached the service.
+// List is what has reached the service.
 func (s *JobService) List() string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -221,7 +221,7 @@ func (s *JobService) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.ReadResponse(bufio.NewReader(strings.NewReader(head+"\r\n\r\n"+body)), r)
 }
 
-// call calls the URL that the service got last, and returns the status of the answer.
+// Call calls the URL that the service got last, and returns the status of the answer.
 func (s *JobService) Call(t *testing.T, g *gateway.Gateway, in JobCall) int {
 	s.Mu.Lock()
 	url := s.Called

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// oldClient is a client of the transport of 2024-11-05.
+// OldClient is a client of the transport of 2024-11-05.
 type OldClient struct {
 	T        *testing.T
 	Base     string // of the server
@@ -16,7 +16,7 @@ type OldClient struct {
 	Events   *bufio.Scanner
 }
 
-// request sends a request to the gateway, which is known as mcp.example.com.
+// Request sends a request to the gateway, which is known as mcp.example.com.
 func (c *OldClient) Request(method, path, body string, header http.Header) *http.Response {
 	c.T.Helper()
 	req, err := http.NewRequestWithContext(c.T.Context(), method, c.Base+path, strings.NewReader(body))
@@ -40,7 +40,7 @@ func (c *OldClient) Request(method, path, body string, header http.Header) *http
 	return resp
 }
 
-// openOld opens a stream and reads where messages go.
+// OpenOld opens a stream and reads where messages go.
 func OpenOld(t *testing.T, base, path, token string) *OldClient {
 	t.Helper()
 	c := &OldClient{T: t, Base: base, Token: token}
@@ -54,7 +54,7 @@ func OpenOld(t *testing.T, base, path, token string) *OldClient {
 	return c
 }
 
-// next returns the data of the next event, "" at the end of the stream.
+// Next returns the data of the next event, "" at the end of the stream.
 func (c *OldClient) Next() string {
 	c.T.Helper()
 	for c.Events.Scan() {
@@ -65,7 +65,7 @@ func (c *OldClient) Next() string {
 	return ""
 }
 
-// send posts a message and returns the status.
+// Send posts a message and returns the status.
 func (c *OldClient) Send(body string) int {
 	c.T.Helper()
 	resp := c.Request(http.MethodPost, c.Messages, body, nil)
@@ -73,7 +73,7 @@ func (c *OldClient) Send(body string) int {
 	return resp.StatusCode
 }
 
-// ask posts a request and returns its answer.
+// Ask posts a request and returns its answer.
 func (c *OldClient) Ask(body string) string {
 	c.T.Helper()
 	if status := c.Send(body); status != http.StatusAccepted {

@@ -9,7 +9,7 @@ import (
 	"drawbridge/gateway"
 )
 
-// attachedServer serves a gateway on a listener in a bubble, to which connections come when dial is called. stop ends it.
+// AttachedServer serves a gateway on a listener in a bubble, to which connections come when dial is called. stop ends it.
 func AttachedServer(t *testing.T, g *gateway.Gateway) (dial func() net.Conn, stop func()) {
 	t.Helper()
 	inner := &Accepted{Conns: make(chan net.Conn, 1)}

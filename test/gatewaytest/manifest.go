@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// listed returns the tools of a manifest.
+// Listed returns the tools of a manifest.
 func Listed(t *testing.T, body []byte) (names []string) {
 	t.Helper()
 	var m struct{ Tools []struct{ Name string } }

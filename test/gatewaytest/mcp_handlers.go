@@ -13,27 +13,27 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// listening is a client that waits for changes.
+// Listening is a client that waits for changes.
 type Listening struct {
 	T        *testing.T
 	Messages chan string // methods of notifications, "result", and "end"
 	Cancel   context.CancelFunc
 }
 
-// listenFor is a request to listen to what a filter says.
+// ListenFor is a request to listen to what a filter says.
 func ListenFor(filter string) string {
 	return `{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":` + filter +
 		`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`
 }
 
-// listen opens a stream in one of the eras and returns when it is acknowledged.
+// Listen opens a stream in one of the eras and returns when it is acknowledged.
 func Listen(t *testing.T, server *httptest.Server, path, revision, token string) *Listening {
 	t.Helper()
 	return ListenBy(t, server, path, revision, token, `{"toolsListChanged":true,"promptsListChanged":true}`)
 }
 
-// listenBy is listen for what a filter says.
+// ListenBy is listen for what a filter says.
 func ListenBy(t *testing.T, server *httptest.Server, path, revision, token, filter string) *Listening {
 	t.Helper()
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {revision}}

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// overlayOf returns an overlay of version 1.1 with these actions.
+// OverlayOf returns an overlay of version 1.1 with these actions.
 func OverlayOf(actions ...string) string {
 	return "overlay: 1.1.0\ninfo: {title: T, version: '1'}\nactions:\n  - " + strings.Join(actions, "\n  - ") + "\n"
 }

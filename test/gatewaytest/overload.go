@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// accepted is a listener with connections that come from where a test says.
+// Accepted is a listener with connections that come from where a test says.
 type Accepted struct{ Conns chan net.Conn }
 
 func (a *Accepted) Accept() (net.Conn, error) {

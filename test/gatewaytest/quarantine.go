@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// changing serves a document that tests change, or nothing.
+// Changing serves a document that tests change, or nothing.
 type Changing struct {
 	*httptest.Server
 	Text atomic.Pointer[string]
@@ -32,7 +32,7 @@ func NewChanging(t *testing.T, text string) *Changing {
 
 func (o *Changing) Set(text string) { o.Text.Store(&text) }
 
-// operations returns n names.
+// Operations returns n names.
 func Operations(n int) (names []string) {
 	for i := range n {
 		names = append(names, fmt.Sprintf("op%02d", i))

@@ -18,7 +18,7 @@ import (
 	"drawbridge/test/cases"
 )
 
-// transcripts runs each case and holds what it gives against the section transcript.
+// Transcripts runs each case and holds what it gives against the section transcript.
 func Transcripts(t *testing.T, pattern string, run func(*testing.T, *txtar.Archive) string) {
 	t.Helper()
 	cases.Run(t, pattern, func(t *testing.T, file string, archive *txtar.Archive) {
@@ -43,7 +43,7 @@ func Section(archive *txtar.Archive, name string) string {
 	return ""
 }
 
-// answering is a client that answers.
+// Answering is a client that answers.
 type Answering struct {
 	T        *testing.T
 	URL      string
@@ -64,7 +64,7 @@ type Message struct {
 	Error          json.RawMessage
 }
 
-// post sends a message and reads the messages of the answer; each one is handed on.
+// Post sends a message and reads the messages of the answer; each one is handed on.
 func (c *Answering) Post(header map[string]string, body string, each func(m Message)) http.Header {
 	c.T.Helper()
 	req, err := http.NewRequestWithContext(c.T.Context(), http.MethodPost, c.URL, strings.NewReader(body))
@@ -146,7 +146,7 @@ func (c *Answering) end(m Message) {
 	}
 }
 
-// send sends a request in the client's revision, and again with answers as often as it is asked.
+// Send sends a request in the client's revision, and again with answers as often as it is asked.
 func (c *Answering) Send(method, name, params string, retry map[string]json.RawMessage) (answer Message) {
 	c.T.Helper()
 	header := map[string]string{"Mcp-Protocol-Version": c.Revision}

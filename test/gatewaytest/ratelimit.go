@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// from makes requests come from an address.
+// From makes requests come from an address.
 func From(h http.Handler, address string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.RemoteAddr = address

@@ -7,7 +7,7 @@ import (
 	"drawbridge/gateway"
 )
 
-// metricLines returns the lines of /metrics that hold all of the texts.
+// MetricLines returns the lines of /metrics that hold all of the texts.
 func MetricLines(g *gateway.Gateway, texts ...string) []string {
 	w := Do(g.Admin(), http.MethodGet, "/metrics", nil)
 	var lines []string

@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 )
 
-// read sends resources/read.
+// Read sends resources/read.
 func (c *Client) Read(uri string) *httptest.ResponseRecorder {
 	c.T.Helper()
 	header := c.Header.Clone()

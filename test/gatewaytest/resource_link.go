@@ -25,7 +25,7 @@ paths:
       responses: {"200": {description: ok}}
 `
 
-// fileService answers with as many bytes of JSON as the name says, or with a picture.
+// FileService answers with as many bytes of JSON as the name says, or with a picture.
 func FileService(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

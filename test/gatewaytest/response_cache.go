@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// counting is a service whose answers are numbered, so that a kept one is known.
+// Counting is a service whose answers are numbered, so that a kept one is known.
 type Counting struct {
 	*httptest.Server
 	N      atomic.Int64
@@ -44,7 +44,7 @@ paths:
 
 var answerNumber = regexp.MustCompile(`"structuredContent":\{"answer":(\d+)`)
 
-// answerOf returns the number of the answer that a result holds.
+// AnswerOf returns the number of the answer that a result holds.
 func AnswerOf(t testing.TB, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	m := answerNumber.FindStringSubmatch(w.Body.String())

@@ -15,7 +15,7 @@ import (
 	"drawbridge/test/timebox"
 )
 
-// document returns an OpenAPI document with one operation for each name.
+// Document returns an OpenAPI document with one operation for each name.
 func Document(title string, operations ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "openapi: 3.1.0\ninfo: {title: %s, version: '1'}\nservers: [{url: 'http://127.0.0.1:1'}, {url: /}]\npaths:\n", title)
@@ -25,7 +25,7 @@ func Document(title string, operations ...string) string {
 	return b.String()
 }
 
-// running is a gateway under Run whose configuration and documents stand in a directory.
+// Running is a gateway under Run whose configuration and documents stand in a directory.
 type Running struct {
 	*gateway.Gateway
 	T    *testing.T
@@ -33,13 +33,13 @@ type Running struct {
 	Gone chan struct{} // closed when Run has returned
 }
 
-// run writes the files and runs a gateway on drawbridge.yaml until the test ends.
+// Run writes the files and runs a gateway on drawbridge.yaml until the test ends.
 func Run(t *testing.T, files map[string]string) *Running {
 	t.Helper()
 	return RunWith(t, files, gateway.Options{})
 }
 
-// runWith is run with other options; those of the configuration are filled in.
+// RunWith is run with other options; those of the configuration are filled in.
 func RunWith(t *testing.T, files map[string]string, o gateway.Options) *Running {
 	t.Helper()
 	r := &Running{T: t, Dir: t.TempDir(), Gone: make(chan struct{})}
@@ -88,7 +88,7 @@ func (r *Running) Write(files map[string]string) {
 	}
 }
 
-// served waits until the gateway serves.
+// Served waits until the gateway serves.
 func (r *Running) Served() {
 	r.T.Helper()
 	select {
@@ -100,13 +100,13 @@ func (r *Running) Served() {
 	}
 }
 
-// eventually waits for a condition that another goroutine brings about; the test's own deadline bounds it.
+// Eventually waits for a condition that another goroutine brings about; the test's own deadline bounds it.
 func (r *Running) Eventually(what string, ok func() bool) {
 	r.T.Helper()
 	r.Within(20*time.Second, what, ok)
 }
 
-// within is eventually with another time on the clock.
+// Within is eventually with another time on the clock.
 func (r *Running) Within(limit time.Duration, what string, ok func() bool) {
 	r.T.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)

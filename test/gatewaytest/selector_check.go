@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// tagged returns an OpenAPI document whose operations are given as "METHOD PATH operationId tag".
+// Tagged returns an OpenAPI document whose operations are given as "METHOD PATH operationId tag".
 func Tagged(title string, operations ...string) string {
 	var b strings.Builder
 	b.WriteString("openapi: 3.1.0\ninfo: {title: " + title + ", version: '1'}\nservers: [{url: 'http://127.0.0.1:1'}, {url: /}]\npaths:\n")

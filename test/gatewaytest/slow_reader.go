@@ -9,7 +9,7 @@ import (
 
 const ListRequest = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n%s\r\n%s"
 
-// wholeList reads one answer.
+// WholeList reads one answer.
 func WholeList(t testing.TB, r *bufio.Reader) string {
 	t.Helper()
 	resp, err := http.ReadResponse(r, nil)

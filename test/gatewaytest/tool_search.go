@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// allRevisions are those that the gateway serves.
+// AllRevisions are those that the gateway serves.
 var AllRevisions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// textOf returns the texts of a result, and whether it is an error.
+// TextOf returns the texts of a result, and whether it is an error.
 func TextOf(t *testing.T, w *httptest.ResponseRecorder) (text string, isError bool) {
 	t.Helper()
 	var answer struct {

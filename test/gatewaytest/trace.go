@@ -20,7 +20,7 @@ const (
 	ParentHeader  = "00-" + TraceOfHeader + "-" + SpanOfHeader + "-01"
 )
 
-// traced is a gateway with tracing in front of a service that notes what it gets.
+// Traced is a gateway with tracing in front of a service that notes what it gets.
 func Traced(t *testing.T) (*gateway.Gateway, *RecordingService, *tracetest.SpanRecorder) {
 	t.Helper()
 	service, spans := NewRecordingService(t), tracetest.NewSpanRecorder()
@@ -35,7 +35,7 @@ func Traced(t *testing.T) (*gateway.Gateway, *RecordingService, *tracetest.SpanR
 	return g, service, spans
 }
 
-// tracedCall makes a call whose _meta holds more members.
+// TracedCall makes a call whose _meta holds more members.
 func TracedCall(t *testing.T, g *gateway.Gateway, header http.Header, meta, arguments string) {
 	t.Helper()
 	h := header.Clone()
