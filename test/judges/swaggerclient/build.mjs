@@ -217,6 +217,8 @@ function bytes(text) {
   return Buffer.from(data ? text.slice(data[0].length) : text, "base64");
 }
 
+const isBase64 = (text) => /^data:[^,]*;base64,/.test(text) || (text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text));
+
 // A file is given as {text or data, filename, media_type} (docs/openapi-support.md), or as a data URL.
 const isFile = (v) =>
   isObject(v) ? Object.keys(v).length > 0 && Object.keys(v).every((k) => ["text", "data", "filename", "media_type"].includes(k)) : typeof v === "string";
@@ -346,6 +348,7 @@ async function one(spec, operation, bound, body, call, base, errors) {
       } else {
         let value = r.value;
         if (/^(application\/x-www-form-urlencoded|multipart\/)/.test(kind)) value = form(value, r.properties, r.content);
+        else if (isJSON(kind) && typeof value === "string" && mayBeBinary(r.content.schema)) value = isBase64(value) ? bytes(value) : value; // a file
         else if (isJSON(kind) || kind.includes("*")) value = text(value);
         else if (kind.startsWith("text/")) value = typeof value === "string" ? value : JSON.stringify(value);
         else if (typeof value === "string" && !/xml|ndjson|jsonl|yaml/.test(kind) && r.content.schema?.format !== "byte" && r.content.schema?.contentEncoding === undefined) value = bytes(value);
