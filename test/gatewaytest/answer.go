@@ -1,5 +1,6 @@
 package gatewaytest
 
+// AnswerDocument is a document of operations whose responses are of different kinds.
 const AnswerDocument = `
 openapi: 3.2.0
 info: {title: Answers, version: "1"}

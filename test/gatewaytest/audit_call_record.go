@@ -36,6 +36,7 @@ type Accounting struct {
 	Seen    int // lines that the test has had
 }
 
+// Accounted starts a gateway with an audit log and a service that answers with answer.
 func Accounted(t *testing.T, o audit.Options, answer http.HandlerFunc) *Accounting {
 	t.Helper()
 	return AccountedWith(t, o, gateway.Options{}, answer)

@@ -20,6 +20,7 @@ import (
 )
 
 const (
+	// PublicURL is the public URL of the gateways that require tokens.
 	PublicURL   = "https://mcp.example.com"
 	ResourceURL = PublicURL + "/mcp"
 	MetadataURL = PublicURL + "/.well-known/oauth-protected-resource/mcp"
@@ -36,6 +37,7 @@ type IDP struct {
 	Key *ecdsa.PrivateKey
 }
 
+// NewIDP starts an issuer of tokens.
 func NewIDP(t *testing.T) *IDP {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -99,6 +101,7 @@ type RecordingService struct {
 	Requests []*http.Request
 }
 
+// NewRecordingService starts a service that keeps the requests it is sent.
 func NewRecordingService(t *testing.T) *RecordingService {
 	t.Helper()
 	s := &RecordingService{}
@@ -133,6 +136,7 @@ rules:
   - {match: {operation: purge, optional: true}, set: {scopes: ["orders:admin"]}}
 `
 
+// Issuers is the configuration of issuers.
 func Issuers(list ...*IDP) string {
 	var items []string
 	for _, i := range list {
@@ -153,6 +157,7 @@ type Client struct {
 	Connection *httptest.ResponseRecorder
 }
 
+// NewClient initializes a client of a protocol revision; token may be empty.
 func NewClient(t *testing.T, h http.Handler, revision, token string) *Client {
 	c := &Client{T: t, H: h, Revision: revision, Header: http.Header{}}
 	if token != "" {
@@ -209,10 +214,12 @@ func (c *Client) Instructions() string {
 	return answer.Result.Instructions
 }
 
+// Call calls a tool without arguments.
 func (c *Client) Call(tool string) *httptest.ResponseRecorder {
 	return c.Send("tools/call", tool, "{}")
 }
 
+// Succeeded reports whether a response is a result that is no error.
 func Succeeded(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"structuredContent":{"done":true}`)
 }

@@ -33,6 +33,7 @@ func Delivered(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusOK && strings.Contains(w.Body.String(), `"text":"{\"done\":true}"`)
 }
 
+// SameScopes reports whether two lists of scopes have the same members.
 func SameScopes(a, b string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(strings.Fields(a))), slices.Sorted(slices.Values(strings.Fields(b))))
 }

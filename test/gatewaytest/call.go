@@ -17,6 +17,7 @@ import (
 	"drawbridge/gateway"
 )
 
+// Set sets the content of a file of a case.
 func Set(a *txtar.Archive, name, text string) {
 	for i := range a.Files {
 		if a.Files[i].Name == name {
@@ -27,6 +28,7 @@ func Set(a *txtar.Archive, name, text string) {
 	a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(text)})
 }
 
+// OrEmpty returns the arguments of a call, an empty object if there are none.
 func OrEmpty(b json.RawMessage) json.RawMessage {
 	if b == nil {
 		return json.RawMessage("{}")
@@ -106,6 +108,7 @@ func Ask(t testing.TB, h http.Handler, revision, method, name, params string) (s
 	return w.Code, w.Body.Bytes()
 }
 
+// Post sends a message to /mcp.
 func Post(h http.Handler, header http.Header, body string) *httptest.ResponseRecorder {
 	return postTo(h, "/mcp", header, body)
 }

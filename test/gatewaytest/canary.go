@@ -44,6 +44,7 @@ func (s *Sink) String() string {
 	return s.Text.String()
 }
 
+// CanaryDocument is a document whose operations return what they are sent.
 const CanaryDocument = `openapi: 3.1.0
 info: {title: Canary, version: '1'}
 paths:

@@ -32,6 +32,7 @@ type TokenServer struct {
 // TokenCanary begins all tokens of a tokenServer.
 const TokenCanary = "issued-token-canary-"
 
+// NewTokenServer starts a token endpoint for client credentials.
 func NewTokenServer(t *testing.T) *TokenServer {
 	t.Helper()
 	s := &TokenServer{}
@@ -69,6 +70,7 @@ func (s *TokenServer) Taken() []url.Values {
 	return asked
 }
 
+// Count returns how many tokens were issued.
 func (s *TokenServer) Count() int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -78,7 +80,10 @@ func (s *TokenServer) Count() int {
 // Clock is the time for what is sent to services.
 type Clock struct{ Ahead atomic.Int64 }
 
-func (c *Clock) Now() time.Time          { return time.Now().Add(time.Duration(c.Ahead.Load())) }
+// Now returns the time of the clock.
+func (c *Clock) Now() time.Time { return time.Now().Add(time.Duration(c.Ahead.Load())) }
+
+// Advance sets the clock forward.
 func (c *Clock) Advance(d time.Duration) { c.Ahead.Add(int64(d)) }
 func pemOf(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))

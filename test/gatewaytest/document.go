@@ -18,6 +18,7 @@ type Shelf struct {
 	Asked []string
 }
 
+// NewShelf serves files, which can change.
 func NewShelf(t *testing.T, files map[string]string) *Shelf {
 	t.Helper()
 	s := &Shelf{Files: files}
@@ -47,6 +48,7 @@ func (s *Shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// Put adds or replaces a file.
 func (s *Shelf) Put(name, text string) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

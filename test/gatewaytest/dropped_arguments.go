@@ -1,5 +1,6 @@
 package gatewaytest
 
+// DroppedDocument is a document of operations that drop arguments.
 const DroppedDocument = `openapi: 3.1.0
 info: {title: Shop, version: "1"}
 paths:

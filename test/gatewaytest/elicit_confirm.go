@@ -31,6 +31,7 @@ func Modern(t *testing.T, h http.Handler, token, tool, arguments, retry string, 
 	return w.Code, answer.Result, w.Body.String()
 }
 
+// ConfirmConfig is a configuration with an operation that the user must confirm.
 const ConfirmConfig = `apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
 tools: {confirm: destructive%s}
 rules:
@@ -38,6 +39,7 @@ rules:
   - {match: {operation: look}, set: {confirm: true}}
 `
 
+// ConfirmDocument is the document of [ConfirmConfig].
 const ConfirmDocument = `openapi: 3.1.0
 info: {title: Shop, version: "1"}
 paths:

@@ -4,6 +4,7 @@ import (
 	"net/http"
 )
 
+// EndpointsConfig is a configuration with two endpoints.
 const EndpointsConfig = `server: {public_url: https://mcp.example.com, instructions: "All of the shop."}
 auth:
   issuers: [%s]

@@ -21,6 +21,7 @@ type Certificates struct {
 	Key *ecdsa.PrivateKey
 }
 
+// NewCertificates makes an authority and the certificates that it signs.
 func NewCertificates(t *testing.T) *Certificates {
 	t.Helper()
 	c := &Certificates{T: t}

@@ -27,6 +27,7 @@ import (
 	"drawbridge/gateway/upstream"
 )
 
+// JobCall is a request of a case about jobs.
 type JobCall struct {
 	After, Method, Name, Revision string
 	Arguments                     json.RawMessage
@@ -39,6 +40,7 @@ type JobCall struct {
 	Header                        map[string]string
 }
 
+// Duration parses a duration.
 func Duration(t *testing.T, text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -132,6 +134,7 @@ func CallJob(t *testing.T, g *gateway.Gateway, in JobCall, taskID string) (statu
 	return w.Code, messages
 }
 
+// TaskID returns the ID of the task in a message.
 func TaskID(message []byte) string {
 	var m struct {
 		Result struct{ ResultType, TaskID string }
@@ -152,6 +155,7 @@ type JobService struct {
 	Answers []string
 }
 
+// NewJobService returns the service of a case about jobs, with its answers one after the other.
 func NewJobService(answers string) *JobService {
 	s := &JobService{Begin: time.Now()}
 	for line := range strings.Lines(answers) {
@@ -176,8 +180,10 @@ func (s *JobService) List() string {
 	return s.Seen.String()
 }
 
+// Clock returns the time since the case began.
 func (s *JobService) Clock() string { return time.Since(s.Begin).Round(time.Second).String() }
 
+// RoundTrip answers a request with the next answer.
 func (s *JobService) RoundTrip(r *http.Request) (*http.Response, error) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

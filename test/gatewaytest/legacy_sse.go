@@ -82,4 +82,5 @@ func (c *OldClient) Ask(body string) string {
 	return c.Next()
 }
 
+// OldInitialize is the first message of a client of HTTP+SSE.
 const OldInitialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`

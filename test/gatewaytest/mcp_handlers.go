@@ -98,6 +98,7 @@ func ListenBy(t *testing.T, server *httptest.Server, path, revision, token, filt
 	return l
 }
 
+// Want waits for a message on the stream.
 func (l *Listening) Want(message string) {
 	l.T.Helper()
 	select {

@@ -10,6 +10,7 @@ func OverlayOf(actions ...string) string {
 }
 
 const (
+	// RemoveAdmin is an overlay action that removes the operations with the tag admin.
 	RemoveAdmin = "{target: \"$.paths.*[?@.tags[0] == 'admin']\", remove: true}"
 	List        = "GET /list list public"
 	Purge       = "POST /purge purge admin"

@@ -14,6 +14,7 @@ type Changing struct {
 	Text atomic.Pointer[string]
 }
 
+// NewChanging serves a document that can change.
 func NewChanging(t *testing.T, text string) *Changing {
 	t.Helper()
 	o := &Changing{}
@@ -30,6 +31,7 @@ func NewChanging(t *testing.T, text string) *Changing {
 	return o
 }
 
+// Set replaces the document.
 func (o *Changing) Set(text string) { o.Text.Store(&text) }
 
 // Operations returns n names.

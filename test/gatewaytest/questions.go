@@ -34,6 +34,7 @@ func Transcripts(t *testing.T, pattern string, run func(*testing.T, *txtar.Archi
 	})
 }
 
+// Section returns the content of a file of a case, without line breaks around it.
 func Section(archive *txtar.Archive, name string) string {
 	for _, f := range archive.Files {
 		if f.Name == name {
@@ -57,6 +58,7 @@ type Answering struct {
 	Log bytes.Buffer
 }
 
+// Message is a JSON-RPC message.
 type Message struct {
 	ID             json.RawMessage
 	Method         string
@@ -103,6 +105,7 @@ func (c *Answering) Post(header map[string]string, body string, each func(m Mess
 	return resp.Header
 }
 
+// Run makes the call of the case and answers what it asks.
 func (c *Answering) Run() {
 	c.T.Helper()
 	if c.Call.URI != "" {
@@ -207,6 +210,7 @@ func (c *Answering) Send(method, name, params string, retry map[string]json.RawM
 	return c.Send(method, name, params, map[string]json.RawMessage{"inputResponses": text, "requestState": asked.RequestState})
 }
 
+// Initialize begins a session in the revisions that have one.
 func (c *Answering) Initialize() {
 	if c.Session != "" {
 		return

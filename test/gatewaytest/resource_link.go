@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+// LinkDocument is a document of operations with large responses.
 const LinkDocument = `openapi: 3.1.0
 info: {title: Files, version: "1"}
 paths:
@@ -45,4 +46,5 @@ func FileService(t *testing.T) *httptest.Server {
 	return s
 }
 
+// LinkConfig is a configuration that turns them into links.
 const LinkConfig = "apis: [{name: files, spec: $SPEC, base_url: $BASE, links: {over: 1KiB, binary: true, ttl: 1m}}]\n"

@@ -16,6 +16,7 @@ type Counting struct {
 	Header atomic.Pointer[string] // Cache-Control
 }
 
+// NewCounting starts a service that counts its requests.
 func NewCounting(t *testing.T) *Counting {
 	t.Helper()
 	s := &Counting{}
@@ -30,6 +31,7 @@ func NewCounting(t *testing.T) *Counting {
 	return s
 }
 
+// KeeperDocument is a document of operations whose responses can be cached.
 const KeeperDocument = `
 openapi: 3.1.0
 info: {title: Shop, version: '1'}

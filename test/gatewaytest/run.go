@@ -121,6 +121,7 @@ func (r *Running) Within(limit time.Duration, what string, ok func() bool) {
 	}
 }
 
+// Tools returns the names of the tools.
 func (r *Running) Tools() []string {
 	var names []string
 	for _, p := range r.Plans() {
@@ -129,4 +130,5 @@ func (r *Running) Tools() []string {
 	return names
 }
 
+// State returns the state of an API.
 func (r *Running) State(api int) admin.API { return r.Status().APIs[api] }

@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+// ListRequest is a request for tools/list as bytes; its length, further headers and its body are filled in.
 const ListRequest = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/list\r\nContent-Length: %d\r\n%s\r\n%s"
 
 // WholeList reads one answer.

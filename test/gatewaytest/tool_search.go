@@ -27,12 +27,14 @@ func TextOf(t *testing.T, w *httptest.ResponseRecorder) (text string, isError bo
 	return text, answer.Result.IsError
 }
 
+// SearchConfig is a configuration in search mode.
 const SearchConfig = `apis: [{name: shop, spec: $SPEC, base_url: $BASE}]
 tools: {presentation: search%s}
 rules:
   - {match: {operation: repeated, optional: true}, set: {param_headers: {id: Id}}}
 `
 
+// SearchDocument is its document.
 const SearchDocument = `openapi: 3.1.0
 info: {title: Shop, version: "1"}
 paths:

@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	// TraceOfMeta and the others are IDs of traces and spans in headers and in _meta.
 	TraceOfMeta   = "11111111111111111111111111111111"
 	TraceOfHeader = "22222222222222222222222222222222"
 	SpanOfMeta    = "1111111111111111"
